@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * bench MEGABYTES: reads one operation a line, answers each with "seconds peak anonymous" (MiB of this process so
+ * far, VmHWM; and RssAnon while the record was there). bench/run is its only user. */
+#include <err.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+/* What was written goes to the disk outside every time, or the next operation would pay for it. */
+static void sync_file(const char *path)
+{
+    int fd = must_open(path, O_RDONLY);
+
+    if (fsync(fd) != 0) {
+        err(2, "%s", path);
+    }
+    close(fd);
+}
+
+static unsigned count_of(const char *word)
+{
+    unsigned long count = strtoul(word, NULL, 10);
+
+    return count < 1 || count > 8 ? 1 : (unsigned)count;
+}
+
+/* words: the operation, the file, what else it wants */
+static double run(const model *m, char **words, size_t count)
+{
+    const char *op = words[0], *path = count > 1 ? words[1] : "", *third = count > 2 ? words[2] : "",
+               *fourth = count > 3 ? words[3] : "";
+    double seconds;
+
+    if (strcmp(op, "nothing") == 0) {
+        return 0;
+    }
+    if (strcmp(op, "raw-open") == 0) {
+        return raw_open(path);
+    }
+    if (strcmp(op, "raw-scan") == 0) {
+        return raw_scan(path);
+    }
+    if (strcmp(op, "raw-read") == 0) {
+        return raw_read(path, count_of(third));
+    }
+    if (strcmp(op, "raw-inflate") == 0) {
+        return raw_inflate(path);
+    }
+    if (strcmp(op, "raw-write") == 0) {
+        (void)unlink(path);
+        seconds = raw_write(m, path, strcmp(third, "half") == 0);
+        sync_file(path);
+        return seconds;
+    }
+    if (strcmp(op, "open") == 0) {
+        return ours_open(path);
+    }
+    if (strcmp(op, "touch") == 0) {
+        return ours_touch(path);
+    }
+    if (strcmp(op, "load") == 0) {
+        return ours_load(path, third, count_of(fourth));
+    }
+    if (strcmp(op, "load-f32") == 0) {
+        return ours_load_f32(path, count_of(third));
+    }
+    if (strcmp(op, "load-scalars") == 0) {
+        return ours_load_scalars(path);
+    }
+    if (strcmp(op, "save") == 0) {
+        (void)unlink(path);
+        seconds = ours_save(m, path, third, fourth);
+        sync_file(path);
+        return seconds;
+    }
+    if (strcmp(op, "check") == 0) {
+        ours_check(m, path, third, strcmp(fourth, "half") == 0);
+        return 0;
+    }
+    if (strcmp(op, "write-scalars") == 0) {
+        write_scalars(path, 375000);
+        return 0;
+    }
+    errx(2, "no operation %s", op);
+}
+
+int main(int argc, char **argv)
+{
+    model m = model_new(argc > 1 ? strtoul(argv[1], NULL, 10) : 0);
+    char *line = NULL, *words[4], *next;
+    size_t room = 0, count;
+
+    while (getline(&line, &room, stdin) > 0) {
+        count = 0;
+        for (char *word = strtok_r(line, " \n", &next); word && count < 4; word = strtok_r(NULL, " \n", &next)) {
+            words[count++] = word;
+        }
+        if (count == 0) {
+            continue;
+        }
+        live_anonymous = status_mib("RssAnon");
+        double seconds = run(&m, words, count);
+        printf("%.9f %.3f %.3f\n", seconds, status_mib("VmHWM"), live_anonymous);
+        (void)fflush(stdout);
+    }
+    free(line);
+    model_free(&m);
+    return 0;
+}

@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The configuration: which sections and keys there are, what their values may be, and where the file is looked for.
+ * docs/configuration.md is the reference. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "inifile.h"
+#include "names.h"
+
+#ifndef LR_SYSCONF_DIR
+#error "LR_SYSCONF_DIR must be the system's configuration folder, such as \"/etc\""
+#endif
+
+/* Bounds that keep look-ups quick and messages readable. */
+enum { SECTIONS_MOST = 1000, SETTINGS_MOST = 256 };
+
+/** How a value of [librecord] is read. */
+enum { VALUE_NAME = 1, VALUE_PRECISION, VALUE_FOLDERS, VALUE_PLUGINS, VALUE_NUMBER, VALUE_SIZE };
+
+enum {
+    KEY_RECORDER,
+    KEY_PRECISION,
+    KEY_PLUGIN_PATH,
+    KEY_PLUGINS,
+    KEY_THREADS,
+    KEY_MEMORY_FACTOR,
+    KEY_MEMORY_SLACK,
+    KEY_INFLATED_FACTOR,
+    KEY_INFLATED_SLACK,
+    KEY_DEPTH,
+    KEY_ELEMENTS,
+    KEYS
+};
+
+/** The keys of [librecord]. Bounds are those of rec_context_set_threads() and rec_limits. */
+static const struct {
+    const char *name;
+    int value;
+    uint64_t minimum, maximum;
+} keys[KEYS] = {
+    [KEY_RECORDER] = {"recorder", VALUE_NAME, 0, 0},
+    [KEY_PRECISION] = {"precision", VALUE_PRECISION, 0, 0},
+    [KEY_PLUGIN_PATH] = {"plugin_path", VALUE_FOLDERS, 0, 0},
+    [KEY_PLUGINS] = {"plugins", VALUE_PLUGINS, 0, 0},
+    [KEY_THREADS] = {"threads", VALUE_NUMBER, 1, 64},
+    [KEY_MEMORY_FACTOR] = {"memory_factor", VALUE_NUMBER, 1, 1000000},
+    [KEY_MEMORY_SLACK] = {"memory_slack", VALUE_SIZE, 0, INT64_MAX},
+    [KEY_INFLATED_FACTOR] = {"inflated_factor", VALUE_NUMBER, 1, 1000000},
+    [KEY_INFLATED_SLACK] = {"inflated_slack", VALUE_SIZE, 0, INT64_MAX},
+    [KEY_DEPTH] = {"depth", VALUE_NUMBER, 8, 200},
+    [KEY_ELEMENTS] = {"elements", VALUE_NUMBER, 0, INT64_MAX},
+};
+
+struct lr_config {
+    const lr_allocator *allocator;
+    lr_arena arena;
+    const char *file;
+    struct {
+        const char *text;
+        uint64_t number;
+        uint32_t line; /**< 0: not set */
+    } values[KEYS];
+    lr_recorder_section *sections;
+    uint64_t section_count, section_room;
+};
+
+/** A file on its way into a configuration. */
+typedef struct parser {
+    rec_job *job;
+    lr_config *config;            /**< the draft */
+    uint32_t main_line;           /**< where [librecord] stands, 0 if nowhere yet */
+    lr_recorder_section *section; /**< the recorder that is read; NULL: [librecord] */
+    lr_setting *settings;         /**< its settings */
+    uint64_t setting_room;
+    uint32_t precision_line; /**< where its precision stands, 0 if nowhere */
+} parser;
+
+/* ----------------------------------------------------------------------------------------------- making, freeing -- */
+
+static void reset(lr_config *config, const lr_allocator *allocator)
+{
+    *config = (lr_config){.allocator = allocator, .file = ""};
+    lr_arena_init(&config->arena, allocator);
+}
+
+lr_config *lr_config_new(const lr_allocator *allocator)
+{
+    lr_config *config = lr_alloc(allocator, sizeof *config);
+    if (config) {
+        reset(config, allocator);
+    }
+    return config;
+}
+
+void lr_config_free(lr_config *config)
+{
+    lr_arena_free(&config->arena);
+    lr_release(config->allocator, config);
+}
+
+/* ------------------------------------------------------------------------------------------------------- values -- */
+
+#define MISTAKE(p, line, ...) lr_fail_line((p)->job, REC_E_CONFIG, (p)->config->file, (line), __VA_ARGS__)
+
+static char *copy(parser *p, const char *text)
+{
+    char *copied = lr_arena_text(&p->config->arena, text, strlen(text));
+    if (!copied) {
+        (void)lr_fail_memory(p->job, strlen(text) + 1);
+    }
+    return copied;
+}
+
+static int32_t hint_near(parser *p, const lr_near *near, const char *all)
+{
+    if (near->best) {
+        rec_fail_hint(p->job, "Did you mean \"%s\"?", near->best);
+    } else {
+        rec_fail_hint(p->job, "There are: %s.", all);
+    }
+    return p->job->error.status;
+}
+
+/* Every word that may stand there, NULL-terminated. @param number (out) its index. */
+static int32_t parse_word(parser *p, const char *key, const char *value, uint32_t line, const char *const *words,
+                          uint64_t *number)
+{
+    char all[128] = "";
+    lr_brief brief;
+    lr_near near;
+    lr_near_begin(&near, value);
+    for (size_t i = 0; words[i]; i++) {
+        size_t used = strlen(all);
+        if (strcmp(words[i], value) == 0) {
+            *number = i;
+            return REC_OK;
+        }
+        lr_near_try(&near, words[i]);
+        (void)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", words[i]);
+    }
+    (void)MISTAKE(p, line, "%s is \"%s\"", key, lr_brief_text(&brief, value));
+    return hint_near(p, &near, all);
+}
+
+static int32_t parse_precision(parser *p, const char *value, uint32_t line, rec_precision *precision)
+{
+    static const char *const words[] = {"full", "half", "double", "keep", NULL};
+    uint64_t index = 0;
+    int32_t status = parse_word(p, "precision", value, line, words, &index);
+    if (status == REC_OK) {
+        *precision = rec_precision_from_name(words[index]);
+    }
+    return status;
+}
+
+static int32_t check_name(parser *p, const char *name, uint32_t line)
+{
+    lr_brief brief;
+    if (strlen(name) > LR_NAME_MOST) {
+        return MISTAKE(p, line, "the name \"%s\" is longer than %d bytes", lr_brief_text(&brief, name), LR_NAME_MOST);
+    }
+    if (!lr_name_valid(name)) {
+        return MISTAKE(p, line, "\"%s\" cannot name a recorder: it may have letters, digits, \".\", \"_\" and \"-\"",
+                       lr_brief_text(&brief, name));
+    }
+    return REC_OK;
+}
+
+/* Digits only, without sign: @return false if it is no such number or does not fit 64 bits. */
+static bool read_digits(const char **text, uint64_t *number)
+{
+    const char *at = *text;
+    *number = 0;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        if (!lr_mul(*number, 10, number) || !lr_add(*number, (uint64_t)(*at - '0'), number)) {
+            return false;
+        }
+    }
+    if (at == *text) {
+        return false;
+    }
+    *text = at;
+    return true;
+}
+
+static bool read_suffix(const char **text, uint64_t *number)
+{
+    static const char *const suffixes[] = {"KiB", "MiB", "GiB"};
+    const char *at = *text;
+    while (*at == ' ' || *at == '\t') {
+        at++;
+    }
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        if (strcmp(at, suffixes[i]) == 0) {
+            *text = at + strlen(at);
+            return lr_mul(*number, UINT64_C(1) << (10 * (i + 1)), number);
+        }
+    }
+    return true;
+}
+
+static int32_t parse_number(parser *p, size_t key, const char *value, uint32_t line, uint64_t *number)
+{
+    const char *rest = value;
+    lr_brief brief;
+    bool sized = keys[key].value == VALUE_SIZE;
+    if (read_digits(&rest, number) && (!sized || read_suffix(&rest, number)) && !*rest &&
+        *number >= keys[key].minimum && *number <= keys[key].maximum) {
+        return REC_OK;
+    }
+    if (sized) {
+        (void)MISTAKE(p, line, "%s is \"%s\", which is no size", keys[key].name, lr_brief_text(&brief, value));
+        rec_fail_hint(p->job, "Write bytes, or a whole number of KiB, MiB or GiB: 64 MiB.");
+    } else if (keys[key].maximum == INT64_MAX) {
+        (void)MISTAKE(p, line, "%s is \"%s\", which is no whole number", keys[key].name, lr_brief_text(&brief, value));
+    } else {
+        (void)MISTAKE(p, line, "%s is \"%s\", which is no whole number from %llu to %llu", keys[key].name,
+                      lr_brief_text(&brief, value), (unsigned long long)keys[key].minimum,
+                      (unsigned long long)keys[key].maximum);
+    }
+    return p->job->error.status;
+}
+
+static int32_t check_folders(parser *p, const char *value, uint32_t line)
+{
+    for (const char *folder = value;; folder = strchr(folder, ':') + 1) {
+        if (*folder != '/') {
+            lr_brief brief;
+            char text[LR_NAME_MOST + 2];
+            (void)snprintf(text, sizeof text, "%.*s", (int)strcspn(folder, ":"), folder);
+            (void)MISTAKE(p, line, "plugin_path has \"%s\", which is no absolute path", lr_brief_text(&brief, text));
+            rec_fail_hint(p->job, "Folders begin with / and are separated by colons.");
+            return p->job->error.status;
+        }
+        if (!strchr(folder, ':')) {
+            return REC_OK;
+        }
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------- [librecord] -- */
+
+static int32_t main_setting(parser *p, const char *key, const char *value, uint32_t line)
+{
+    static const char *const plugins[] = {
+        [REC_PLUGINS_ALL] = "all", [REC_PLUGINS_INSTALLED] = "installed", [REC_PLUGINS_NONE] = "none", NULL};
+    lr_config *config = p->config;
+    int32_t status = REC_OK;
+    rec_precision precision = REC_PRECISION_DEFAULT;
+    size_t i = 0;
+    while (i < KEYS && strcmp(keys[i].name, key) != 0) {
+        i++;
+    }
+    if (i == KEYS) {
+        lr_near near;
+        lr_near_begin(&near, key);
+        for (i = 0; i < KEYS; i++) {
+            lr_near_try(&near, keys[i].name);
+        }
+        (void)MISTAKE(p, line, "[librecord] has no key \"%s\"", key);
+        return hint_near(p, &near,
+                         "recorder, precision, plugin_path, plugins, threads, memory_factor, memory_slack, "
+                         "inflated_factor, inflated_slack, depth, elements");
+    }
+    if (config->values[i].line) {
+        return MISTAKE(p, line, "\"%s\" stands twice in [librecord], first in line %u", key,
+                       (unsigned)config->values[i].line);
+    }
+    switch (keys[i].value) {
+    case VALUE_NAME:
+        status = check_name(p, value, line);
+        break;
+    case VALUE_FOLDERS:
+        status = check_folders(p, value, line);
+        break;
+    case VALUE_PLUGINS:
+        status = parse_word(p, key, value, line, plugins, &config->values[i].number);
+        break;
+    case VALUE_PRECISION:
+        status = parse_precision(p, value, line, &precision);
+        config->values[i].number = (uint64_t)precision;
+        break;
+    default:
+        status = parse_number(p, i, value, line, &config->values[i].number);
+        break;
+    }
+    if (status == REC_OK) {
+        config->values[i].line = line;
+        config->values[i].text = copy(p, value);
+        status = p->job->error.status;
+    }
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------- [recorder NAME] -- */
+
+/* The arena keeps the smaller arrays too: together they are no larger than the last one. */
+static void *more_room(parser *p, const void *old, uint64_t *room, size_t each)
+{
+    uint64_t larger = *room ? *room * 2 : 4;
+    void *memory = lr_arena_alloc(&p->config->arena, larger * each, 8);
+    if (!memory) {
+        (void)lr_fail_memory(p->job, larger * each);
+        return NULL;
+    }
+    if (old) {
+        memcpy(memory, old, (size_t)*room * each);
+    }
+    *room = larger;
+    return memory;
+}
+
+/* The lines of the section that ends here were all read. */
+static int32_t end_section(parser *p)
+{
+    if (p->section && !p->section->plugin) {
+        (void)MISTAKE(p, p->section->line, "[recorder %s] has no plugin", p->section->name);
+        rec_fail_hint(p->job, "Say which one it is: plugin = NAME.");
+        return p->job->error.status;
+    }
+    return REC_OK;
+}
+
+static int32_t begin_recorder(parser *p, const char *name, uint32_t line)
+{
+    lr_config *config = p->config;
+    const lr_recorder_section *same;
+    if (!*name) {
+        (void)MISTAKE(p, line, "[recorder] has no name");
+        rec_fail_hint(p->job, "Give it one: [recorder NAME].");
+        return p->job->error.status;
+    }
+    if (check_name(p, name, line) != REC_OK) {
+        return p->job->error.status;
+    }
+    same = lr_config_find_recorder(config, name);
+    if (same) {
+        return MISTAKE(p, line, "[recorder %s] stands twice, first in line %u as [recorder %s]", name,
+                       (unsigned)same->line, same->name);
+    }
+    if (config->section_count == SECTIONS_MOST) {
+        return MISTAKE(p, line, "more than %d recorders", SECTIONS_MOST);
+    }
+    if (config->section_count == config->section_room) {
+        void *sections = more_room(p, config->sections, &config->section_room, sizeof *config->sections);
+        if (!sections) {
+            return p->job->error.status;
+        }
+        config->sections = sections;
+    }
+    p->section = &config->sections[config->section_count];
+    *p->section = (lr_recorder_section){.name = copy(p, name), .line = line};
+    if (!p->section->name) {
+        return p->job->error.status;
+    }
+    config->section_count++;
+    p->settings = NULL;
+    p->setting_room = 0;
+    p->precision_line = 0;
+    return REC_OK;
+}
+
+static int32_t twice(parser *p, const char *key, uint32_t line, uint32_t first)
+{
+    return MISTAKE(p, line, "\"%s\" stands twice in [recorder %s], first in line %u", key, p->section->name,
+                   (unsigned)first);
+}
+
+/* Whether the option exists is checked when the recorder is opened: only its plugin knows. */
+static int32_t option_setting(parser *p, const char *key, const char *value, uint32_t line)
+{
+    lr_recorder_section *section = p->section;
+    lr_setting setting = {.line = line};
+    for (uint64_t i = 0; i < section->setting_count; i++) {
+        if (strcmp(section->settings[i].key, key) == 0) {
+            return twice(p, key, line, section->settings[i].line);
+        }
+    }
+    if (!lr_key_valid(key)) {
+        return MISTAKE(p, line, "\"%s\" names no option: options have small letters, digits, \"_\" and \"-\"", key);
+    }
+    if (section->setting_count == SETTINGS_MOST) {
+        return MISTAKE(p, line, "more than %d options in [recorder %s]", SETTINGS_MOST, section->name);
+    }
+    if (section->setting_count == p->setting_room) {
+        lr_setting *settings = more_room(p, p->settings, &p->setting_room, sizeof *settings);
+        if (!settings) {
+            return p->job->error.status;
+        }
+        p->settings = settings;
+        section->settings = settings;
+    }
+    setting.key = copy(p, key);
+    setting.value = copy(p, value);
+    if (setting.key && setting.value) {
+        p->settings[section->setting_count++] = setting;
+    }
+    return p->job->error.status;
+}
+
+static int32_t recorder_setting(parser *p, const char *key, const char *value, uint32_t line)
+{
+    lr_recorder_section *section = p->section;
+    if (strcmp(key, "plugin") == 0) {
+        if (section->plugin) {
+            return twice(p, key, line, section->plugin_line);
+        }
+        if (check_name(p, value, line) != REC_OK) {
+            return p->job->error.status;
+        }
+        section->plugin = copy(p, value);
+        section->plugin_line = line;
+        return p->job->error.status;
+    }
+    if (strcmp(key, "precision") == 0) {
+        if (p->precision_line) {
+            return twice(p, key, line, p->precision_line);
+        }
+        p->precision_line = line;
+        return parse_precision(p, value, line, &section->precision);
+    }
+    return option_setting(p, key, value, line);
+}
+
+/* ------------------------------------------------------------------------------------------------------ the file -- */
+
+static int32_t unknown_section(parser *p, const char *text, const char *kind, uint32_t line)
+{
+    lr_brief brief;
+    lr_near near;
+    lr_near_begin(&near, kind);
+    lr_near_try(&near, "librecord");
+    lr_near_try(&near, "recorder");
+    (void)MISTAKE(p, line, "there is no section [%s]", lr_brief_text(&brief, text));
+    if (near.best) {
+        rec_fail_hint(p->job, "Did you mean [%s]?", near.best[0] == 'l' ? "librecord" : "recorder NAME");
+    } else {
+        rec_fail_hint(p->job, "There are: [librecord], [recorder NAME].");
+    }
+    return p->job->error.status;
+}
+
+static int32_t on_section(void *user, const char *text, uint32_t line)
+{
+    parser *p = user;
+    char kind[LR_NAME_MOST + 1];
+    size_t length = strcspn(text, " \t");
+    const char *name = text + length + strspn(text + length, " \t");
+    if (end_section(p) != REC_OK) {
+        return p->job->error.status;
+    }
+    p->section = NULL;
+    (void)snprintf(kind, sizeof kind, "%.*s", (int)(length < sizeof kind ? length : sizeof kind), text);
+    if (strcmp(kind, "recorder") == 0) {
+        return begin_recorder(p, name, line);
+    }
+    if (strcmp(kind, "librecord") != 0 || *name) {
+        return unknown_section(p, text, kind, line);
+    }
+    if (p->main_line) {
+        return MISTAKE(p, line, "[librecord] stands twice, first in line %u", (unsigned)p->main_line);
+    }
+    p->main_line = line;
+    return REC_OK;
+}
+
+static int32_t on_setting(void *user, const char *key, const char *value, uint32_t line)
+{
+    parser *p = user;
+    return p->section ? recorder_setting(p, key, value, line) : main_setting(p, key, value, line);
+}
+
+int32_t lr_config_read(rec_job *job, lr_config *config, const char *path)
+{
+    static const lr_ini_reader reader = {.section = on_section, .setting = on_setting};
+    lr_config draft;
+    parser p = {.job = job, .config = &draft};
+    int32_t status;
+    reset(&draft, config->allocator);
+    draft.file = copy(&p, path);
+    status = draft.file ? lr_ini_read(job, path, &reader, &p) : job->error.status;
+    if (status == REC_OK) {
+        status = end_section(&p);
+    }
+    if (status == REC_OK) {
+        lr_config old = *config;
+        *config = draft;
+        draft = old;
+    }
+    lr_arena_free(&draft.arena);
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------- where the file is -- */
+
+/* `folder` + `rest`, allocated. NULL: the job has failed. */
+static char *join(rec_job *job, const char *folder, const char *rest)
+{
+    size_t head = strlen(folder), tail = strlen(rest) + 1;
+    char *path = lr_alloc(job->allocator, head + tail);
+    if (!path) {
+        (void)lr_fail_memory(job, head + tail);
+        return NULL;
+    }
+    memcpy(path, folder, head);
+    memcpy(path + head, rest, tail);
+    return path;
+}
+
+/* Only what surely exists, or may not be looked at but does exist: a home that this user cannot search is no reason to
+ * stop a service. @param path (out) NULL if there is no such file. */
+static int32_t find_in(rec_job *job, const char *folder, const char *rest, char **path)
+{
+    struct stat state;
+    *path = join(job, folder, rest);
+    if (*path && stat(*path, &state) != 0) {
+        lr_release(job->allocator, *path);
+        *path = NULL;
+    }
+    return job->error.status;
+}
+
+int32_t lr_config_find(rec_job *job, char **path)
+{
+    static const char tail[] = "/librecord/librecord.ini";
+    const char *named = secure_getenv("LIBRECORD_CONFIG");
+    const char *user = secure_getenv("XDG_CONFIG_HOME");
+    const char *home = secure_getenv("HOME");
+    int32_t status = REC_OK;
+    *path = NULL;
+    if (named && *named) {
+        struct stat state;
+        if (stat(named, &state) != 0) {
+            char text[256];
+            const char *words = strerror_r(errno, text, sizeof text);
+            (void)lr_fail_line(job, REC_E_IO, named, 0, "cannot open: %s", words);
+            rec_fail_hint(job, "The environment variable LIBRECORD_CONFIG names it.");
+            return job->error.status;
+        }
+        *path = join(job, named, "");
+        return job->error.status;
+    }
+    /* A relative path in XDG_CONFIG_HOME is to be ignored (XDG Base Directory Specification). */
+    if (user && *user == '/') {
+        status = find_in(job, user, tail, path);
+    } else if (home && *home == '/') {
+        status = find_in(job, home, "/.config/librecord/librecord.ini", path);
+    }
+    if (status == REC_OK && !*path) {
+        status = find_in(job, LR_SYSCONF_DIR, tail, path);
+    }
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------- the contents -- */
+
+const char *lr_config_file(const lr_config *config)
+{
+    return config->file;
+}
+
+const char *lr_config_recorder(const lr_config *config)
+{
+    return config->values[KEY_RECORDER].text;
+}
+
+rec_precision lr_config_precision(const lr_config *config)
+{
+    return (rec_precision)config->values[KEY_PRECISION].number;
+}
+
+const char *lr_config_plugin_path(const lr_config *config)
+{
+    return config->values[KEY_PLUGIN_PATH].text;
+}
+
+int32_t lr_config_plugins(const lr_config *config)
+{
+    return config->values[KEY_PLUGINS].line ? (int32_t)config->values[KEY_PLUGINS].number : -1;
+}
+
+uint32_t lr_config_threads(const lr_config *config)
+{
+    return (uint32_t)config->values[KEY_THREADS].number;
+}
+
+static void apply(const lr_config *config, int key, uint64_t *limit)
+{
+    if (config->values[key].line) {
+        *limit = config->values[key].number;
+    }
+}
+
+void lr_config_limits(const lr_config *config, rec_limits *limits)
+{
+    uint64_t depth = limits->depth;
+    apply(config, KEY_MEMORY_FACTOR, &limits->memory_factor);
+    apply(config, KEY_MEMORY_SLACK, &limits->memory_slack);
+    apply(config, KEY_INFLATED_FACTOR, &limits->inflated_factor);
+    apply(config, KEY_INFLATED_SLACK, &limits->inflated_slack);
+    apply(config, KEY_ELEMENTS, &limits->elements);
+    apply(config, KEY_DEPTH, &depth);
+    limits->depth = (uint32_t)depth;
+}
+
+const lr_recorder_section *lr_config_find_recorder(const lr_config *config, const char *name)
+{
+    for (uint64_t i = 0; i < config->section_count; i++) {
+        if (lr_name_same(config->sections[i].name, name)) {
+            return &config->sections[i];
+        }
+    }
+    return NULL;
+}
+
+uint64_t lr_config_recorder_count(const lr_config *config)
+{
+    return config->section_count;
+}
+
+const lr_recorder_section *lr_config_recorder_at(const lr_config *config, uint64_t index)
+{
+    return index < config->section_count ? &config->sections[index] : NULL;
+}

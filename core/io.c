@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The system's failures put into words, and waiting that can be cancelled. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io_private.h"
+
+/* Messages name the file that the trouble is in; a job that converts works on two. */
+int32_t lr_io_fail(rec_job *job, const char *file, int32_t status, uint64_t at, const char *hint, const char *format, ...)
+{
+    const char *whole = job->file;
+    va_list args;
+    if (lr_job_failed(job)) {
+        return job->error.status; /* the first failure counts, and so does its hint */
+    }
+    job->file = file;
+    va_start(args, format);
+    status = lr_vfail(job, status, at, format, args);
+    va_end(args);
+    job->file = whole;
+    if (hint) {
+        rec_fail_hint(job, "%s", hint);
+    }
+    return status;
+}
+
+int32_t lr_io_errno(rec_job *job, const char *file, uint64_t at, const char *hint, int error, const char *doing)
+{
+    char text[256];
+    int32_t status = error == ENOENT || error == ENOTDIR ? REC_E_NOT_FOUND : error == ENOMEM ? REC_E_MEMORY : REC_E_IO;
+    /* The GNU form of strerror_r: the text may be elsewhere than in the buffer. */
+    return lr_io_fail(job, file, status, at, hint, "cannot %s: %s", doing, strerror_r(error, text, sizeof text));
+}
+
+int32_t lr_io_interrupted(rec_job *job)
+{
+    return rec_job_progress(job, job->done, job->total);
+}
+
+int32_t lr_io_wait(rec_job *job, int fd, short events)
+{
+    enum { LOOK_EVERY_MS = 200 };
+    struct pollfd one = {.fd = fd, .events = events};
+    for (;;) {
+        int n = poll(&one, 1, LOOK_EVERY_MS);
+        int32_t status;
+        if (n > 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) {
+            return REC_OK; /* ready, or the next read or write says what is wrong */
+        }
+        status = lr_io_interrupted(job);
+        if (status != REC_OK) {
+            return status;
+        }
+    }
+}
+
+int32_t lr_said_why(rec_job *job, int32_t status, const char *whose)
+{
+    if (status != REC_OK && !lr_job_failed(job)) {
+        return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "%s failed with status %d and did not say why", whose, status);
+    }
+    return status;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Sources and sinks as core sees them; plugin.h has what plugins see. */
+#ifndef LR_IO_H
+#define LR_IO_H
+
+#include "job.h"
+
+/* Sources. Each is born with one count. NULL: the job has failed. */
+
+/** A regular file is mapped (`map`) or read into page memory, by several threads if it is large; anything else (FIFO,
+ *  device) is read to its end. */
+rec_source *lr_source_file(rec_job *job, const char *path, bool map);
+/** The caller's memory. */
+rec_source *lr_source_memory(rec_job *job, const void *data, uint64_t size, const char *name);
+/** A descriptor from its position on: mapped or read as a file if it is regular, else read to its end; what does not
+ *  fit the threshold (64 MiB) is spilled to an unlinked temporary file and mapped. */
+rec_source *lr_source_fd(rec_job *job, int fd, const char *name, bool map);
+/** Owned bytes with a way to free them; for tensors of built records. `free_data(user, data)` may be NULL. */
+rec_source *lr_source_owned(const lr_allocator *allocator, const void *data, uint64_t size,
+                            void (*free_data)(void *user, void *data), void *user);
+rec_source *lr_source_retain(rec_source *source);
+/** The first bytes without moving the position, at most 64 KiB. */
+int32_t lr_source_head(rec_job *job, rec_source *source, rec_head *head);
+/** Whether it is a mapped file, for `record info`. */
+bool lr_source_mapped(const rec_source *source);
+/** Bytes of a place, outside any job (deferred tensors): as rec_source_read_at, errors as rec_fail on `job`. */
+
+/* Sinks. NULL: the job has failed. */
+
+/** A file, atomically: see rec_save(). Sweeps stale temporaries of the same target. */
+rec_sink *lr_sink_file(rec_job *job, const char *path, bool sync);
+/** A descriptor, straight. */
+rec_sink *lr_sink_fd(rec_job *job, int fd);
+/** Memory that grows. */
+rec_sink *lr_sink_memory(rec_job *job);
+/** Any sink for tests: `write` may fail. */
+typedef int32_t (*lr_sink_write_fn)(void *user, rec_job *job, const void *data, uint64_t size);
+rec_sink *lr_sink_custom(rec_job *job, lr_sink_write_fn write, void *user);
+/** Reserves space for the whole file; a full disk shows here. A hint where the system cannot. */
+int32_t lr_sink_reserve(rec_sink *sink, uint64_t size);
+/** Flushes, syncs, renames; frees the sink. After a failed job: removes the temporary and leaves the target. */
+int32_t lr_sink_commit(rec_sink *sink);
+/** Takes the bytes of a memory sink before lr_sink_commit: from malloc, at least one byte. */
+int32_t lr_sink_take(rec_sink *sink, void **data, size_t *size);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What the files of sources and sinks share: the two structs, and the system's failures put into words. */
+#ifndef LR_IO_PRIVATE_H
+#define LR_IO_PRIVATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/uio.h>
+
+#include "io.h"
+
+/** Bytes between two looks at progress and cancellation; no piece that is handed on is larger. */
+#define LR_IO_PIECE (UINT64_C(4) << 20)
+
+/* ------------------------------------------------------------------------------------------------------ failing -- */
+
+/** Fails in words about `file`, which need not be the job's. @param hint what to do, or NULL. @return the status. */
+int32_t lr_io_fail(rec_job *job, const char *file, int32_t status, uint64_t at, const char *hint, const char *format, ...)
+    REC_PRINTF(6, 7);
+/** Fails as the system did: "cannot DOING: …". A file that is not there is REC_E_NOT_FOUND, the rest REC_E_IO. */
+int32_t lr_io_errno(rec_job *job, const char *file, uint64_t at, const char *hint, int error, const char *doing);
+/** A call was interrupted by a signal: asks whether to go on. @return REC_OK or REC_E_CANCELLED. */
+int32_t lr_io_interrupted(rec_job *job);
+/** Waits until a descriptor that does not block is ready, or the caller cancels. @param events POLLIN or POLLOUT. */
+int32_t lr_io_wait(rec_job *job, int fd, short events);
+/** For what plugins return: a failure that was not reported is, in the name of `whose`. @return the job's status. */
+int32_t lr_said_why(rec_job *job, int32_t status, const char *whose);
+
+/* ------------------------------------------------------------------------------------------------------ sources -- */
+
+typedef struct lr_filter lr_filter; /* source_filter.c */
+
+/** A source: bytes in one piece, or a filter that becomes that when somebody asks for the view. */
+struct rec_source {
+    atomic_uint_fast64_t count;
+    const lr_allocator *allocator; /**< of the context, which outlives the records that keep the source */
+    atomic_bool ready;             /**< `data` and `size` are final */
+    const uint8_t *data;           /**< never NULL when ready */
+    uint64_t size;
+    uint64_t position;             /**< of rec_source_read */
+    bool mapped;                   /**< the caller's own file is mapped */
+    void *map;                     /**< what to unmap, or NULL */
+    uint64_t map_size;
+    lr_pages pages;                /**< what to free if it was read */
+    void (*free_data)(void *user, void *data);
+    void *free_user;
+    lr_filter *filter;             /**< NULL: born ready */
+    char name[];
+};
+
+/** @return a source without bytes, with one count; NULL: the failure is reported. */
+rec_source *lr_source_new(rec_job *job, const char *name);
+/** Makes it ready. `data` may be NULL if `size` is 0. */
+void lr_source_ready(rec_source *source, const void *data, uint64_t size);
+
+/** Undoes a mapping, if there is one. */
+void lr_source_unmap(rec_source *source);
+
+/** Copies a blob as far as the other side knows its members, and checks that it has what its kind needs. */
+int32_t lr_blob_check(rec_job *job, const rec_blob *blob, rec_blob *copy);
+/** The bytes of a checked blob in one piece; NULL for a stream. */
+int32_t lr_blob_view(rec_job *job, const rec_blob *blob, const uint8_t **data);
+
+/** The filter's side of the functions of plugin.h; see there. */
+int32_t lr_filter_spool(rec_job *job, rec_source *source);
+int32_t lr_filter_read(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got);
+int32_t lr_filter_rewind(rec_job *job, rec_source *source);
+int32_t lr_filter_peek(rec_job *job, rec_source *source, uint64_t most, const uint8_t **data, uint64_t *size);
+void lr_filter_free(rec_source *source);
+
+/* -------------------------------------------------------------------------------------------------------- sinks -- */
+
+typedef struct lr_sink_ops {
+    /** At most LR_IO_PIECE bytes, which may be gone afterwards. */
+    int32_t (*write)(rec_sink *sink, const uint8_t *data, uint64_t size);
+    /** The same for bytes that stay as long as `source` lives; the sink may keep them until it is committed, and the
+     *  source with them. NULL: `write` does. */
+    int32_t (*view)(rec_sink *sink, const uint8_t *data, uint64_t size, rec_source *source);
+    /** Room for bytes that are made in place: `*size` of them, from 1 to `want`. */
+    int32_t (*space)(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size);
+    /** The first `size` bytes of that room were filled. */
+    int32_t (*filled)(rec_sink *sink, uint64_t size);
+    /** NULL: nothing to reserve. */
+    int32_t (*reserve)(rec_sink *sink, uint64_t size);
+    /** Brings everything to its place. Called once, and only for a job that has not failed. NULL: nothing to do. */
+    int32_t (*commit)(rec_sink *sink);
+    /** Frees all but the struct itself; undoes what was not committed. NULL: nothing to do. */
+    void (*release)(rec_sink *sink);
+} lr_sink_ops;
+
+/** The beginning of every sink. */
+struct rec_sink {
+    const lr_sink_ops *ops; /**< NULL: it only counts */
+    rec_job *job;
+    const char *name;       /**< what messages call it; lives as long as the sink */
+    uint64_t written;       /**< bytes given to it */
+    uint64_t total;         /**< bytes that will be, REC_UNKNOWN if nobody said so */
+    uint64_t told;          /**< `written` at the last progress report */
+    bool quiet;             /**< another sink in front of it reports the progress */
+    bool closable;          /**< a plugin made it and closes it */
+};
+
+/** Allocates a sink's struct of `size` bytes, zeroed but for the beginning. NULL: the failure is reported. */
+void *lr_sink_new(rec_job *job, const lr_sink_ops *ops, uint64_t size);
+
+enum { LR_FD_PARTS = 128 };
+
+/** A sink that writes to a descriptor: parts are queued, some of them copied to a buffer, and written together. */
+typedef struct lr_fd_sink {
+    rec_sink sink;
+    int fd;
+    bool temporary;    /**< what the file holds already is free again after a failure */
+    uint8_t *buffer;
+    uint64_t used;     /**< bytes in the buffer; each is in some part */
+    uint64_t queued;   /**< bytes in all parts */
+    uint64_t flushed;  /**< bytes that the system has taken */
+    uint32_t count;    /**< of parts */
+    struct iovec parts[LR_FD_PARTS];
+    rec_source *held[LR_FD_PARTS]; /**< what a part lies in; NULL for the buffer */
+} lr_fd_sink;
+
+int32_t lr_fd_write(rec_sink *sink, const uint8_t *data, uint64_t size);
+int32_t lr_fd_view(rec_sink *sink, const uint8_t *data, uint64_t size, rec_source *source);
+int32_t lr_fd_space(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size);
+int32_t lr_fd_filled(rec_sink *sink, uint64_t size);
+int32_t lr_fd_flush(lr_fd_sink *self);
+/** Makes the buffer. */
+int32_t lr_fd_init(lr_fd_sink *self, int fd);
+/** Frees the buffer and what was queued and not written. */
+void lr_fd_free(lr_fd_sink *self);
+/** Fails as the system did, with what to do about a full disk and the like. @param at byte offset or REC_UNKNOWN. */
+int32_t lr_fd_errno(lr_fd_sink *self, uint64_t at, int error, const char *doing);
+
+#endif

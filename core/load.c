@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Loading: a source through a plugin's reader into the builder. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "builder.h"
+#include "burn.h"
+#include "io.h"
+#include "layout.h"
+#include "recorder.h"
+
+/* The plugin for a source: the recorder's, else the one that recognises it. NULL: the job has failed. */
+static const lr_plugin *choose(rec_job *job, const rec_recorder *r, rec_source *source, const char *path)
+{
+    rec_head head = {.size = sizeof head};
+    const lr_plugin *plugin = r->plugin;
+    if (!plugin && lr_source_head(job, source, &head) == REC_OK) {
+        plugin = lr_registry_recognise(job, &head, path);
+        if (!plugin && !lr_job_failed(job)) {
+            char bytes[40] = "nothing: it is empty";
+            for (uint64_t i = 0; i < head.length && i < 8; i++) {
+                (void)snprintf(bytes + i * 3, sizeof bytes - i * 3, "%02x ", head.data[i]);
+            }
+            (void)rec_fail(job, REC_E_UNSUPPORTED, 0, "no recorder recognises this; it begins with %s", bytes);
+            rec_fail_hint(job, "Name the recorder if you know it; `record plugins` lists those there are.");
+        }
+    }
+    if (plugin && !plugin->d.load) {
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "%s can only save", plugin->d.name);
+        return NULL;
+    }
+    if (plugin && (plugin->d.traits & REC_TRAIT_NEEDS_TYPE) && !r->type) {
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                       "a %s record carries no names: the type of the record is needed", plugin->d.name);
+        rec_fail_hint(job, "Give it with rec_recorder_set_type.");
+        return NULL;
+    }
+    return plugin;
+}
+
+/* A named recorder failed on the format of its input: say which one it looks like. */
+static void suggest(rec_job *job, const rec_recorder *r, rec_source *source, const char *path)
+{
+    rec_head head = {.size = sizeof head};
+    rec_job quiet;
+    const lr_plugin *other = NULL;
+    if (job->error.status != REC_E_FORMAT || !r->plugin) {
+        return;
+    }
+    /* Of its own, since this job has failed already. */
+    lr_job_begin(&quiet, job->context, "recognise", NULL);
+    if (lr_source_head(&quiet, source, &head) == REC_OK) {
+        other = lr_registry_recognise(&quiet, &head, path);
+    }
+    if (other && other->d.load != r->plugin->d.load) {
+        rec_fail_hint(job, "It looks like a %s record: open it with that recorder, or with Auto.", other->d.name);
+    }
+}
+
+static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *plugin, rec_source *source)
+{
+    bool tensors = (plugin->traits & REC_TRAIT_TENSORS) != 0;
+    lr_burn burn;
+    const lr_burn *known = NULL;
+    rec_record *record = NULL;
+    for (int pass = 0; pass < 2; pass++) {
+        lr_builder *builder = lr_builder_new(job, r->precision, tensors, known);
+        bool again = false;
+        int32_t status;
+        if (!builder) {
+            return NULL;
+        }
+        status = plugin->load(job, source, &lr_builder_visitor, builder);
+        if (status != REC_OK && !lr_job_failed(job)) {
+            (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the plugin %s stopped without saying why (%d)",
+                           plugin->name, (int)status);
+        }
+        again = !lr_job_failed(job) && lr_builder_again(builder);
+        if (again) {
+            burn = *lr_builder_burn(builder);
+            known = &burn;
+        } else {
+            record = lr_builder_finish(builder);
+        }
+        lr_builder_free(builder);
+        if (!again) {
+            break;
+        }
+        job->budget.used = 0;
+        if (rec_source_rewind(job, source) != REC_OK) {
+            break;
+        }
+    }
+    return record;
+}
+
+/* What the record can tell of where it came from. */
+static int32_t note_origin(rec_job *job, const rec_recorder *r, const rec_plugin *plugin, rec_source *source,
+                           const char *path, rec_record *record)
+{
+    const char *file = lr_arena_text(&record->arena, path, strlen(path));
+    const char *name = lr_arena_text(&record->arena, plugin->name, strlen(plugin->name));
+    if (!file || !name) {
+        job->budget.exceeded = false;
+        return lr_fail_memory(job, strlen(path));
+    }
+    record->clamp = r->clamp;
+    record->origin.mapped = lr_source_mapped(source) && job->input == rec_source_size(source);
+    record->origin.layout = record->burn_minor < 0 ? 0 : record->burn_minor < LR_BURN_V2 ? 1 : 2;
+    record->origin.recorder = name;
+    record->origin.file = file;
+    record->origin.stored = rec_source_size(source);
+    record->origin.inflated = job->input;
+    return REC_OK;
+}
+
+rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, const char *path)
+{
+    const lr_plugin *plugin = choose(job, r, source, path);
+    rec_record *record = NULL;
+    if (plugin) {
+        job->plugin = &plugin->d;
+        job->recorder = r;
+        job->type = r->type;
+        job->burn_known = false;
+        for (const lr_option_set *set = r->plugin ? NULL : r->options; set; set = set->next) {
+            if (!lr_option_find(job->plugin, set->name)) {
+                (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s has no option `%s`", job->plugin->name, set->name);
+            }
+        }
+        if (!lr_job_failed(job)) {
+            record = build(job, r, job->plugin, source);
+        }
+        if (record && note_origin(job, r, job->plugin, source, path, record) != REC_OK) {
+            rec_record_free(record);
+            record = NULL;
+        }
+        if (!record) {
+            suggest(job, r, source, path);
+        }
+    }
+    lr_layouts_free(job);
+    job->plugin = NULL;
+    return record;
+}
+
+static bool exists(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0;
+}
+
+rec_record *lr_load_file(rec_job *job, rec_recorder *r, const char *path)
+{
+    char *name = NULL;
+    rec_record *record = NULL;
+    rec_source *source = NULL;
+    if (lr_recorder_path(job, r->plugin, path, &name) == REC_OK) {
+        if (strcmp(name, path) != 0 && !exists(name)) {
+            if (exists(path)) {
+                (void)snprintf(name, strlen(name) + 1, "%s", path);
+            }
+        }
+        job->file = name;
+        source = lr_source_file(job, name, r->map);
+    }
+    if (source) {
+        record = lr_load_source(job, r, source, name);
+        rec_source_release(source);
+    }
+    if (job->error.status == REC_E_IO && name && strcmp(name, path) != 0 && !exists(path)) {
+        rec_fail_hint(job, "There is no %s either.", path);
+    }
+    job->file = NULL;
+    lr_release(job->allocator, name);
+    return record;
+}
+
+rec_record *rec_load(rec_recorder *recorder, const char *path)
+{
+    rec_job job;
+    rec_record *record = NULL;
+    lr_job_begin(&job, recorder->context, "load", path);
+    if (!path || !*path) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
+    } else {
+        record = lr_load_file(&job, recorder, path);
+    }
+    (void)lr_job_end(&job);
+    return record;
+}
+
+rec_record *rec_load_bytes(rec_recorder *recorder, const void *data, size_t size)
+{
+    rec_job job;
+    rec_record *record = NULL;
+    rec_source *source;
+    lr_job_begin(&job, recorder->context, "load", "(memory)");
+    source = lr_source_memory(&job, data, size, "(memory)");
+    if (source) {
+        record = lr_load_source(&job, recorder, source, "");
+        rec_source_release(source);
+    }
+    (void)lr_job_end(&job);
+    return record;
+}
+
+rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name)
+{
+    rec_job job;
+    rec_record *record = NULL;
+    rec_source *source;
+    lr_job_begin(&job, recorder->context, "load", name);
+    source = lr_source_fd(&job, fd, name, recorder->map);
+    if (source) {
+        record = lr_load_source(&job, recorder, source, name);
+        rec_source_release(source);
+    }
+    (void)lr_job_end(&job);
+    return record;
+}
+
+const char *rec_recognise(rec_context *context, const char *path)
+{
+    rec_job job;
+    rec_source *source = NULL;
+    const lr_plugin *plugin = NULL;
+    rec_recorder any = {0};
+    lr_job_begin(&job, context, "recognise", path);
+    if (!lr_job_failed(&job)) {
+        source = lr_source_file(&job, path, true);
+    }
+    if (source) {
+        any.context = job.context;
+        any.type = (const rec_type *)&any; /* whether it can be loaded now is not the question */
+        plugin = choose(&job, &any, source, path);
+        rec_source_release(source);
+    }
+    (void)lr_job_end(&job);
+    return plugin ? plugin->d.name : NULL;
+}

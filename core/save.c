@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Saving: a record through the walk and a plugin's writer into a sink; and converting. */
+#include <string.h>
+
+#include "io.h"
+#include "recorder.h"
+#include "walk.h"
+
+/* Writes the record to a sink that core made, and ends the sink whatever happens. */
+static int32_t write_record(rec_job *job, rec_recorder *r, const lr_plugin *plugin, const rec_record *record,
+                            rec_sink *sink, void **data, size_t *size)
+{
+    lr_walk walk;
+    int32_t status;
+    if (!sink) {
+        return job->error.status;
+    }
+    job->plugin = &plugin->d;
+    job->recorder = r;
+    job->type = r->type;
+    job->budget.limit = UINT64_MAX; /* what is saved is already in memory; a writer needs little beside */
+    lr_walk_begin(&walk, job, record, r->precision, r->clamp, r->keep);
+    job->total = REC_UNKNOWN;
+    if ((plugin->d.traits & REC_TRAIT_EXACT_SIZE) && job->burn_minor >= LR_BURN_V2) {
+        rec_sink *layout = rec_sink_layout(job);
+        if (layout) {
+            job->quiet = true;
+            status = plugin->d.save(job, layout);
+            job->quiet = false;
+            if (status == REC_OK) {
+                job->total = rec_sink_tell(layout);
+            }
+            (void)rec_sink_close(layout);
+            if (!lr_job_failed(job) && job->total != REC_UNKNOWN) {
+                (void)lr_sink_reserve(sink, job->total);
+            }
+        }
+    }
+    if (!lr_job_failed(job)) {
+        status = plugin->d.save(job, sink);
+        if (status != REC_OK && !lr_job_failed(job)) {
+            (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the plugin %s stopped without saying why (%d)",
+                           plugin->d.name, (int)status);
+        }
+    }
+    if (data && !lr_job_failed(job)) {
+        (void)lr_sink_take(sink, data, size);
+    }
+    (void)lr_sink_commit(sink);
+    lr_layouts_free(job);
+    job->walk = NULL;
+    job->plugin = NULL;
+    return job->error.status;
+}
+
+/* The plugin to save with; Auto goes by the extension. NULL: the job has failed. */
+static const lr_plugin *choose(rec_job *job, const rec_recorder *r, const char *path)
+{
+    const lr_plugin *plugin = r->plugin;
+    if (!plugin && path) {
+        plugin = lr_registry_by_extension(job, path);
+    }
+    if (!plugin) {
+        if (!lr_job_failed(job)) {
+            (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN,
+                           path ? "its name does not end in the extension of any recorder"
+                                : "Auto cannot tell which format to save in");
+            rec_fail_hint(job, "Name the recorder; `record plugins` lists those there are with their extensions.");
+        }
+        return NULL;
+    }
+    if (!plugin->d.save) {
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "%s can only load", plugin->d.name);
+        return NULL;
+    }
+    return plugin;
+}
+
+int32_t lr_save_file(rec_job *job, rec_recorder *r, const rec_record *record, const char *path)
+{
+    const lr_plugin *plugin;
+    char *name = NULL;
+    job->file = path;
+    plugin = choose(job, r, path);
+    if (plugin && lr_recorder_path(job, plugin, path, &name) == REC_OK) {
+        job->file = name;
+        (void)write_record(job, r, plugin, record, lr_sink_file(job, name, r->sync), NULL, NULL);
+    }
+    job->file = NULL;
+    lr_release(job->allocator, name);
+    return job->error.status;
+}
+
+rec_status rec_save(rec_recorder *recorder, const rec_record *record, const char *path)
+{
+    rec_job job;
+    lr_job_begin(&job, recorder->context, "save", path);
+    if (!path || !*path) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
+    } else {
+        (void)lr_save_file(&job, recorder, record, path);
+    }
+    return lr_job_end(&job);
+}
+
+rec_status rec_save_bytes(rec_recorder *recorder, const rec_record *record, void **data, size_t *size)
+{
+    rec_job job;
+    const lr_plugin *plugin;
+    *data = NULL;
+    *size = 0;
+    lr_job_begin(&job, recorder->context, "save", "(memory)");
+    plugin = choose(&job, recorder, NULL);
+    if (plugin) {
+        (void)write_record(&job, recorder, plugin, record, lr_sink_memory(&job), data, size);
+    }
+    return lr_job_end(&job);
+}
+
+rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record, int fd, const char *name)
+{
+    rec_job job;
+    const lr_plugin *plugin;
+    lr_job_begin(&job, recorder->context, "save", name);
+    plugin = choose(&job, recorder, NULL);
+    if (plugin) {
+        (void)write_record(&job, recorder, plugin, record, lr_sink_fd(&job, fd), NULL, NULL);
+    }
+    return lr_job_end(&job);
+}
+
+rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder *to, const char *out, const rec_plan *plan)
+{
+    rec_job job;
+    rec_record *record = NULL;
+    lr_job_begin(&job, to->context, "convert", in);
+    if (plan) {
+        (void)rec_fail(&job, REC_E_UNSUPPORTED, REC_UNKNOWN, "this librecord has no plans: pass NULL");
+    } else if (from->context != to->context) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "both recorders must be of one context");
+    } else if (!in || !*in || !out || !*out) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
+    } else {
+        record = lr_load_file(&job, from, in);
+    }
+    if (record) {
+        (void)lr_save_file(&job, to, record, out);
+        rec_record_free(record);
+    }
+    return lr_job_end(&job);
+}

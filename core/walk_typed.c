@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The walk of a record whose type is known: what the tree does not say (options, widths, forms, the index of a variant,
+ * the order of fields) comes from the layout, and a record that does not fit is refused. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "convert.h"
+#include "walk.h"
+
+static int32_t mismatch(lr_walk *w, const char *expected, const rec_value *found)
+{
+    return rec_fail_found(w->job, REC_E_MISMATCH, REC_UNKNOWN, expected, "%s", lr_kind_words(found->kind));
+}
+
+static int32_t out_of_range(lr_walk *w, const rec_layout *layout, bool is_signed)
+{
+    return rec_fail(w->job, REC_E_RANGE, REC_UNKNOWN, "the number does not fit %s%u", is_signed ? "i" : "u",
+                    (unsigned)layout->bits);
+}
+
+static int32_t typed_number(lr_walk *w, const rec_scalar *number, const rec_layout *layout, const rec_value *value)
+{
+    rec_scalar out = {.bits = (uint16_t)layout->bits};
+    uint64_t most;
+    switch (layout->kind) {
+    case REC_LAYOUT_BOOL:
+        if (number->kind != REC_KIND_BOOL) {
+            return mismatch(w, "a bool", value);
+        }
+        out = (rec_scalar){.kind = REC_KIND_BOOL, .v = {.i = number->v.i != 0}};
+        break;
+    case REC_LAYOUT_UINT:
+        most = layout->bits == 64 ? UINT64_MAX : (UINT64_C(1) << layout->bits) - 1;
+        if (number->kind == REC_KIND_INT && number->v.i < 0) {
+            return out_of_range(w, layout, false);
+        }
+        if (number->kind != REC_KIND_INT && number->kind != REC_KIND_UINT) {
+            return mismatch(w, "an unsigned integer", value);
+        }
+        if (number->v.u > most) {
+            return out_of_range(w, layout, false);
+        }
+        out.kind = REC_KIND_UINT;
+        out.v.u = number->v.u;
+        break;
+    case REC_LAYOUT_INT: {
+        int64_t high = layout->bits == 64 ? INT64_MAX : (INT64_C(1) << (layout->bits - 1)) - 1;
+        if (number->kind != REC_KIND_INT && number->kind != REC_KIND_UINT) {
+            return mismatch(w, "an integer", value);
+        }
+        if ((number->kind == REC_KIND_UINT && number->v.u > (uint64_t)high) ||
+            (number->kind == REC_KIND_INT && (number->v.i > high || number->v.i < -high - 1))) {
+            return out_of_range(w, layout, true);
+        }
+        out.kind = REC_KIND_INT;
+        out.v.i = number->v.i;
+        break;
+    }
+    default:
+        if (number->kind != REC_KIND_FLOAT) {
+            return mismatch(w, "a float", value);
+        }
+        out.kind = REC_KIND_FLOAT;
+        out.v.f = number->v.f;
+        break;
+    }
+    return lr_walk_scalar(w, &out);
+}
+
+static bool is_number_layout(const rec_layout *layout)
+{
+    return layout->kind == REC_LAYOUT_BOOL || layout->kind == REC_LAYOUT_INT || layout->kind == REC_LAYOUT_UINT ||
+           layout->kind == REC_LAYOUT_FLOAT;
+}
+
+static int32_t typed_sequence(lr_walk *w, const rec_value *value, const rec_layout *layout)
+{
+    uint64_t count = rec_value_count(value);
+    bool tuple = layout->kind == REC_LAYOUT_TUPLE;
+    int32_t form = layout->kind == REC_LAYOUT_LIST    ? REC_FORM_LIST
+                   : layout->kind == REC_LAYOUT_ARRAY ? REC_FORM_ARRAY
+                                                      : REC_FORM_TUPLE;
+    int32_t status;
+    if (value->kind != REC_KIND_LIST && value->kind != REC_KIND_NUMBERS) {
+        return mismatch(w, "a list", value);
+    }
+    if (layout->kind != REC_LAYOUT_LIST && count != layout->count) {
+        return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "%" PRIu64 " elements where the type has %" PRIu64, count,
+                        layout->count);
+    }
+    status = lr_walk_list(w, form, count);
+    for (uint64_t i = 0; i < count && status == REC_OK; i++) {
+        const rec_layout *element = rec_layout_child(layout, tuple ? i : 0);
+        size_t used = lr_walk_enter_index(w, i);
+        if (value->kind == REC_KIND_LIST) {
+            status = lr_walk_typed(w, &value->v.list->items[i], element);
+        } else if (element->kind == REC_LAYOUT_OPTION || is_number_layout(element)) {
+            rec_scalar number = lr_run_number(value->v.run, i);
+            rec_value item = {.kind = (uint8_t)number.kind, .bits = number.bits, .v = {.u = number.v.u}};
+            status = lr_walk_typed(w, &item, element);
+        } else {
+            status = mismatch(w, "something else than numbers", value);
+        }
+        lr_walk_leave(w, used);
+    }
+    return status == REC_OK ? lr_walk_end(w) : status;
+}
+
+static int32_t typed_struct(lr_walk *w, const rec_value *value, const rec_layout *layout)
+{
+    const lr_map *map = value->v.map;
+    uint64_t used_entries = 0;
+    int32_t status;
+    if (value->kind != REC_KIND_MAP) {
+        return mismatch(w, "a struct", value);
+    }
+    status = lr_walk_map(w, REC_FORM_STRUCT, layout->count);
+    for (uint64_t i = 0; i < layout->count && status == REC_OK; i++) {
+        const char *name = layout->names[i];
+        const rec_layout *child = layout->children[i];
+        const lr_entry *entry = lr_map_find_text(map, name, strlen(name));
+        rec_value key = {.kind = REC_KIND_STRING, .length = (uint32_t)strlen(name), .v = {.text = name}};
+        size_t used = lr_walk_enter_key(w, &key);
+        status = lr_walk_key(w, name);
+        used_entries += entry != NULL;
+        if (status == REC_OK && entry) {
+            status = lr_walk_typed(w, &entry->value, child);
+        } else if (status == REC_OK && child->kind == REC_LAYOUT_OPTION) {
+            status = lr_walk_option(w, false);
+        } else if (status == REC_OK) {
+            status = rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "the record lacks this field of its type");
+        }
+        lr_walk_leave(w, used);
+    }
+    for (uint64_t i = 0; i < map->count && status == REC_OK && used_entries < map->count; i++) {
+        const rec_value *key = &map->entries[i].key;
+        bool known = false;
+        for (uint64_t j = 0; j < layout->count && !known; j++) {
+            known = key->kind == REC_KIND_STRING && strcmp(key->v.text, layout->names[j]) == 0;
+        }
+        if (!known && map->entries[i].value.kind != REC_KIND_NIL) {
+            (void)lr_walk_enter_key(w, key);
+            status = rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "the type has no such field");
+        }
+    }
+    return status == REC_OK ? lr_walk_end(w) : status;
+}
+
+static int32_t typed_map(lr_walk *w, const rec_value *value, const rec_layout *layout)
+{
+    int32_t status;
+    if (value->kind != REC_KIND_MAP) {
+        return mismatch(w, "a map", value);
+    }
+    status = lr_walk_map(w, REC_FORM_MAP, value->v.map->count);
+    for (uint64_t i = 0; i < value->v.map->count && status == REC_OK; i++) {
+        const lr_entry *entry = &value->v.map->entries[i];
+        rec_scalar key = lr_to_scalar(&entry->key);
+        size_t used = lr_walk_enter_key(w, &entry->key);
+        status = w->visitor.key(w->self, REC_UNKNOWN, &key);
+        status = status == REC_OK ? lr_walk_typed(w, &entry->value, layout->children[1]) : status;
+        lr_walk_leave(w, used);
+    }
+    return status == REC_OK ? lr_walk_end(w) : status;
+}
+
+static int32_t typed_enum(lr_walk *w, const rec_value *value, const rec_layout *layout)
+{
+    const rec_value *name = value;
+    const rec_value *payload = NULL;
+    rec_value nil = lr_nil(REC_FORM_UNKNOWN);
+    if (value->kind == REC_KIND_MAP && value->v.map->count == 1) {
+        name = &value->v.map->entries[0].key;
+        payload = &value->v.map->entries[0].value;
+    } else if (value->kind == REC_KIND_VARIANT) {
+        name = &value->v.variant->name;
+        payload = value->v.variant->has_payload ? &value->v.variant->payload : NULL;
+    }
+    if (name->kind != REC_KIND_STRING) {
+        return mismatch(w, "a variant of an enum", value);
+    }
+    for (uint64_t i = 0; i < layout->count; i++) {
+        const rec_layout *child = layout->children[i];
+        size_t used;
+        int32_t status;
+        if (strcmp(layout->names[i], name->v.text) != 0) {
+            continue;
+        }
+        used = lr_walk_enter_key(w, name);
+        status = lr_walk_variant(w, i, name->v.text, name->length, child != NULL);
+        if (status == REC_OK && child) {
+            status = lr_walk_typed(w, payload ? payload : &nil, child);
+        }
+        if (status == REC_OK && (child || w->visitor.variant_begin)) {
+            status = lr_walk_variant_end(w);
+        }
+        lr_walk_leave(w, used);
+        return status;
+    }
+    return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "the type has no variant `%s`", name->v.text);
+}
+
+static int32_t typed_tensor(lr_walk *w, const rec_value *value, const rec_layout *layout)
+{
+    const rec_tensor *tensor;
+    bool fits;
+    if (value->kind != REC_KIND_TENSOR) {
+        return mismatch(w, "a tensor", value);
+    }
+    tensor = value->v.tensor;
+    if (tensor->rank != layout->rank) {
+        return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "a tensor of rank %u where the type has rank %" PRIu64,
+                        (unsigned)tensor->rank, layout->rank);
+    }
+    fits = layout->elements == REC_FIELD_INTS    ? lr_dtype_is_int(tensor->dtype)
+           : layout->elements == REC_FIELD_BOOLS ? lr_dtype_is_bool(tensor->dtype)
+                                                 : !lr_dtype_is_int(tensor->dtype) && !lr_dtype_is_bool(tensor->dtype);
+    if (!fits) {
+        return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "a tensor of %s where the type has %s",
+                        rec_tensor_dtype_name(tensor),
+                        layout->elements == REC_FIELD_INTS    ? "integers"
+                        : layout->elements == REC_FIELD_BOOLS ? "bools"
+                                                              : "floats");
+    }
+    if (!w->tensors && (layout->role == LR_ROLE_PARAMETER) != (tensor->id != NULL)) {
+        return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN,
+                        tensor->id ? "a parameter where the type has a tensor without id"
+                                   : "a tensor without id where the type has a parameter");
+    }
+    return lr_walk_tensor(w, tensor);
+}
+
+int32_t lr_walk_typed(lr_walk *w, const rec_value *value, const rec_layout *layout)
+{
+    rec_scalar scalar;
+    if (layout->role != LR_ROLE_NONE) {
+        return typed_tensor(w, value, layout);
+    }
+    switch (layout->kind) {
+    case REC_LAYOUT_OPTION: {
+        const rec_layout *child = rec_layout_child(layout, 0);
+        int32_t status;
+        if (value->kind == REC_KIND_NIL) {
+            return lr_walk_option(w, false);
+        }
+        if (!child) {
+            return mismatch(w, "nothing (a constant)", value);
+        }
+        status = lr_walk_option(w, true);
+        return status == REC_OK ? lr_walk_typed(w, value, child) : status;
+    }
+    case REC_LAYOUT_UNIT:
+        return value->kind == REC_KIND_NIL
+                   ? lr_walk_scalar(w, &(rec_scalar){.kind = REC_KIND_NIL, .form = REC_FORM_UNIT})
+                   : mismatch(w, "nothing", value);
+    case REC_LAYOUT_STRING:
+        scalar = lr_to_scalar(value);
+        return value->kind == REC_KIND_STRING ? lr_walk_scalar(w, &scalar) : mismatch(w, "a string", value);
+    case REC_LAYOUT_BYTES:
+        return value->kind == REC_KIND_BYTES ? lr_walk_value(w, value) : mismatch(w, "bytes", value);
+    case REC_LAYOUT_LIST:
+    case REC_LAYOUT_ARRAY:
+    case REC_LAYOUT_TUPLE:
+        return typed_sequence(w, value, layout);
+    case REC_LAYOUT_STRUCT:
+        return typed_struct(w, value, layout);
+    case REC_LAYOUT_MAP:
+        return typed_map(w, value, layout);
+    case REC_LAYOUT_ENUM:
+        return typed_enum(w, value, layout);
+    default:
+        scalar = lr_to_scalar(value);
+        return typed_number(w, &scalar, layout, value);
+    }
+}

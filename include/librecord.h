@@ -1,0 +1,806 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * librecord: save, load, convert and inspect model records. The whole API for applications. */
+
+/**
+ * @file librecord.h
+ *
+ * A *record* is the saved state of a model: a tree of named values whose leaves are tensors and scalars.
+ * A *recorder* reads and writes records in one format (a plugin) at one precision.
+ *
+ * Conventions
+ * - A function that can fail returns a `rec_status` (`REC_OK` is 0) or a pointer that is NULL on failure. What went
+ *   wrong is then in the calling thread's last error (`rec_error_message()` and friends), what was worth a word
+ *   without being an error in its last report (`rec_report_count()`).
+ * - Strings are UTF-8 and NUL-terminated. `const` pointers that a function returns are borrowed: the comment says
+ *   from whom. Functions that copy their arguments say nothing; functions that keep or take one say so.
+ * - Thread safety: contexts and recorders may be shared between threads once they are set up. A record may be read by
+ *   many threads at once (typed tensor access included); editing or freeing it needs exclusive access.
+ * - Shapes are row-major, outermost dimension first. Tensor data is little-endian where it is stored and in host
+ *   byte order where it is handed out as typed numbers.
+ */
+#ifndef LIBRECORD_H
+#define LIBRECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#define REC_API __attribute__((visibility("default")))
+#define REC_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define REC_API
+#define REC_PRINTF(text, first)
+#endif
+
+/* ---------------------------------------------------------------------------------------------------- version -- */
+
+#define REC_VERSION_MAJOR 0
+#define REC_VERSION_MINOR 1
+#define REC_VERSION_PATCH 0
+/** The version as one number that can be compared: 0.1.0 is 100. */
+#define REC_VERSION_NUMBER (REC_VERSION_MAJOR * 10000 + REC_VERSION_MINOR * 100 + REC_VERSION_PATCH)
+
+/** @return the version of the library that runs, in the form of `REC_VERSION_NUMBER`. */
+REC_API uint32_t rec_version(void);
+/** @return the same as text, "0.1.0"; static. */
+REC_API const char *rec_version_string(void);
+
+/* ----------------------------------------------------------------------------------------------- status, errors -- */
+
+/** What a function that can fail returns. Values are fixed for ever; new ones may be added. */
+typedef int32_t rec_status;
+enum {
+    REC_OK = 0,
+    REC_E_ARGUMENT = 1,    /**< the caller passed something that makes no sense */
+    REC_E_MEMORY = 2,      /**< an allocation failed */
+    REC_E_IO = 3,          /**< the system refused to open, read, write, sync or rename */
+    REC_E_FORMAT = 4,      /**< the input is not what its format demands */
+    REC_E_UNSUPPORTED = 5, /**< well-formed, but this library or this recorder cannot do it */
+    REC_E_NOT_FOUND = 6,   /**< no such recorder, key, section or file */
+    REC_E_MISMATCH = 7,    /**< a record does not fit the type it was bound to */
+    REC_E_RANGE = 8,       /**< a number does not fit the type it has to become */
+    REC_E_LIMIT = 9,       /**< a limit of `rec_limits` was met */
+    REC_E_PLUGIN = 10,     /**< a plugin could not be used or broke its contract */
+    REC_E_CONFIG = 11,     /**< the configuration is wrong; the error has file and line */
+    REC_E_CANCELLED = 12   /**< the progress callback asked to stop */
+};
+
+/** @return the name of a status, "REC_E_FORMAT"; static. */
+REC_API const char *rec_status_name(rec_status status);
+
+/** An offset or a count that is not known. */
+#define REC_UNKNOWN UINT64_MAX
+
+/* The last error of the calling thread. Each public function that fails sets all of it; one that succeeds clears it;
+ * getters leave it alone. The strings are valid until the thread's next call that can fail; they are "" where that
+ * part does not apply. No other thread and no callback changes them. */
+
+/** @return the status of the last operation. */
+REC_API rec_status rec_error_status(void);
+/** @return the whole message as a person should read it: what and where, expected and found, what to do. */
+REC_API const char *rec_error_message(void);
+/** @return the file (or the name of the stream or memory) in which the error is. */
+REC_API const char *rec_error_file(void);
+/** @return the byte offset in that file, or in what it inflates to; `REC_UNKNOWN` if there is none. */
+REC_API uint64_t rec_error_offset(void);
+/** @return the line in that file for configuration errors, else 0. */
+REC_API uint32_t rec_error_line(void);
+/** @return the path in the record, "layers.0.weight". */
+REC_API const char *rec_error_path(void);
+/** @return what was expected. */
+REC_API const char *rec_error_expected(void);
+/** @return what was found. */
+REC_API const char *rec_error_found(void);
+/** @return what to do about it. */
+REC_API const char *rec_error_hint(void);
+
+/** What a line of a report is about. */
+enum {
+    REC_NOTE_ASSUMED = 1,    /**< a tensor's type is not in the file and was assumed */
+    REC_NOTE_OVERFLOW = 2,   /**< a finite float became infinite at a smaller precision; counted by tensor */
+    REC_NOTE_CLAMPED = 3,    /**< an integer was clamped, as the recorder was told to */
+    REC_NOTE_DROPPED = 4,    /**< something was left out */
+    REC_NOTE_MISSING = 5,    /**< bind: a required field has no value */
+    REC_NOTE_UNEXPECTED = 6, /**< bind: a value has no field */
+    REC_NOTE_SHAPE = 7,      /**< bind: wrong rank or dimensions */
+    REC_NOTE_KIND = 8,       /**< bind: a value of another kind than the field's */
+    REC_NOTE_TRAILING = 9,   /**< bytes after the record, ignored */
+    REC_NOTE_LAYOUT = 10     /**< something unusual in how the file is built */
+};
+
+/** One line of a report. The strings live as long as the report. */
+typedef struct rec_note {
+    uint32_t size;    /**< sizeof(rec_note) of the library */
+    int32_t kind;     /**< REC_NOTE_… */
+    uint64_t count;   /**< how many values or elements it speaks of, 1 if it is about one thing */
+    const char *path; /**< path in the record, "" for the whole */
+    const char *text; /**< one sentence */
+} rec_note;
+
+/** @return how many notes the last operation of the calling thread made; the report lives until its next one. */
+REC_API uint64_t rec_report_count(void);
+/** @return note `index` of that report (the first 1,000 are kept, the rest only counted), or NULL. */
+REC_API const rec_note *rec_report_note(uint64_t index);
+
+/* ------------------------------------------------------------------------------------------------------- dtypes -- */
+
+/** Element types. Values are fixed for ever; new ones may be added. */
+typedef int32_t rec_dtype;
+enum {
+    REC_DTYPE_NONE = 0,
+    REC_DTYPE_F64 = 1,
+    REC_DTYPE_F32 = 2,
+    REC_DTYPE_FLEX32 = 3, /**< Burn's "at least f16 inside, f32 outside": stored as f32 */
+    REC_DTYPE_F16 = 4,
+    REC_DTYPE_BF16 = 5,
+    REC_DTYPE_I64 = 6,
+    REC_DTYPE_I32 = 7,
+    REC_DTYPE_I16 = 8,
+    REC_DTYPE_I8 = 9,
+    REC_DTYPE_U64 = 10,
+    REC_DTYPE_U32 = 11,
+    REC_DTYPE_U16 = 12,
+    REC_DTYPE_U8 = 13,
+    REC_DTYPE_BOOL = 14,   /**< one byte an element, 0 or 1 */
+    REC_DTYPE_BOOL8 = 15,  /**< Burn 0.21's Bool(U8): the same bytes, another name */
+    REC_DTYPE_BOOL32 = 16, /**< Burn 0.21's Bool(U32): four bytes an element */
+    REC_DTYPE_QFLOAT = 17, /**< Burn's quantised tensors: bytes and scheme carried as they are */
+    REC_DTYPE_OPAQUE = 18  /**< a type this library does not know, carried as it is under its own name */
+};
+
+/** @return the field's short name, "f32", "bool"; "unknown" for a number that is none. Static. */
+REC_API const char *rec_dtype_name(rec_dtype dtype);
+/** @return the dtype of a short name, `REC_DTYPE_NONE` if there is none. */
+REC_API rec_dtype rec_dtype_from_name(const char *name);
+/** @return the size of one element in bits, 0 where elements have no size of their own (qfloat, opaque). */
+REC_API uint32_t rec_dtype_bits(rec_dtype dtype);
+
+/** What the float and int tensors of a record become. Bool and quantised tensors are never converted. */
+typedef int32_t rec_precision;
+enum {
+    REC_PRECISION_DEFAULT = 0, /**< what the configuration says for this recorder; Full if it says nothing */
+    REC_PRECISION_KEEP = 1,    /**< as stored */
+    REC_PRECISION_DOUBLE = 2,  /**< f64, i64 */
+    REC_PRECISION_FULL = 3,    /**< f32, i32 */
+    REC_PRECISION_HALF = 4     /**< f16, i16 */
+};
+#ifndef REC_NO_SHORT_NAMES
+enum { DOUBLE = REC_PRECISION_DOUBLE, FULL = REC_PRECISION_FULL, HALF = REC_PRECISION_HALF };
+#endif
+
+/** @return "default", "keep", "double", "full", "half"; "unknown" for a number that is none. Static. */
+REC_API const char *rec_precision_name(rec_precision precision);
+/** @param name as `rec_precision_name` gives it. @return the precision, -1 if there is none of that name. */
+REC_API rec_precision rec_precision_from_name(const char *name);
+
+/* ------------------------------------------------------------------------------------------------------ context -- */
+
+/** Configuration, plugin folders, allocator, limits and callbacks of a group of recorders. */
+typedef struct rec_context rec_context;
+
+/** Where memory comes from. All three are needed; `user` is handed to each. Alignment as malloc's. */
+typedef struct rec_allocator {
+    uint32_t size;                                            /**< sizeof(rec_allocator) */
+    uint32_t reserved;                                        /**< 0 */
+    void *(*alloc)(void *user, size_t size);                  /**< size is never 0; NULL on failure */
+    void *(*resize)(void *user, void *old, size_t size);      /**< as realloc; old is never NULL, size never 0 */
+    void (*release)(void *user, void *memory);                /**< memory is never NULL */
+    void *user;
+} rec_allocator;
+
+/** Bounds on what an input may cost. Start from `rec_limits_default()`. */
+typedef struct rec_limits {
+    uint32_t size;             /**< sizeof(rec_limits) */
+    uint32_t depth;            /**< nesting of lists and maps; default 128, at most 200 */
+    uint64_t memory_factor;    /**< loading allocates at most factor × input + slack bytes beside the input itself… */
+    uint64_t memory_slack;     /**< …where the input is what the file inflates to. Defaults 4 and 1 MiB */
+    uint64_t inflated_factor;  /**< a compressed input may inflate to factor × its size + slack bytes. Default 64… */
+    uint64_t inflated_slack;   /**< …and 1 GiB */
+    uint64_t elements;         /**< elements of a list whose elements take no bytes; default 65,536 */
+} rec_limits;
+
+/** How far an operation is. Handed to the progress callback on the thread that called the operation. */
+typedef struct rec_progress {
+    uint32_t size;         /**< sizeof(rec_progress) of the library */
+    uint32_t reserved;
+    const char *operation; /**< "load", "save" or "convert"; static */
+    const char *file;      /**< the file or stream */
+    uint64_t done;         /**< bytes */
+    uint64_t total;        /**< bytes, `REC_UNKNOWN` where it cannot be known */
+} rec_progress;
+
+/** @return non-zero to stop: the operation ends with `REC_E_CANCELLED` and leaves files as they were. */
+typedef int32_t (*rec_progress_fn)(void *user, const rec_progress *progress);
+/** Called for each note at the time it is made, on the thread that called the operation. */
+typedef void (*rec_note_fn)(void *user, const rec_note *note);
+
+/** @return the limits a new context has. */
+REC_API rec_limits rec_limits_default(void);
+
+/**
+ * A context of one's own, without configuration file.
+ * @param allocator where its memory comes from, copied; NULL: malloc.
+ * @return the context, to be freed after everything that was opened from it; NULL out of memory.
+ */
+REC_API rec_context *rec_context_new(const rec_allocator *allocator);
+/**
+ * A context configured by an INI file (docs/configuration.md).
+ * @param path the file; NULL: the first of LIBRECORD_CONFIG, the user's configuration folder, the system's; none of
+ *        them is no error.
+ * @return the context; NULL with file and line of the first mistake.
+ */
+REC_API rec_context *rec_config_open(const char *path);
+/** Frees a context. Recorders and records made from it must have been freed before. NULL is ignored. */
+REC_API void rec_context_free(rec_context *context);
+/** Makes `rec_open_recorder` use this context (NULL: the built-in default one again). Not for use while other threads
+ *  open recorders. The context stays the caller's. */
+REC_API void rec_context_set_default(rec_context *context);
+/** @return REC_OK, or REC_E_ARGUMENT if a limit is out of its own bounds. Affects operations that begin later. */
+REC_API rec_status rec_context_set_limits(rec_context *context, const rec_limits *limits);
+/** Sets the callback for progress and cancellation; NULL for none. */
+REC_API void rec_context_set_progress(rec_context *context, rec_progress_fn callback, void *user);
+/** Sets the callback for notes; NULL for none. */
+REC_API void rec_context_set_notes(rec_context *context, rec_note_fn callback, void *user);
+/** @param threads how many threads one operation may use, 1 to 64; default: the number of processors, at most 8. */
+REC_API rec_status rec_context_set_threads(rec_context *context, uint32_t threads);
+
+/** Which plugin folders a context looks into. */
+enum {
+    REC_PLUGINS_ALL = 0,       /**< LIBRECORD_PLUGIN_PATH, the INI file's plugin_path, the installed folder */
+    REC_PLUGINS_INSTALLED = 1, /**< the installed folder alone */
+    REC_PLUGINS_NONE = 2       /**< no folder: only plugins linked into the program */
+};
+/** The switch for plugin folders; the environment's LIBRECORD_PLUGINS=all|installed|none can only narrow it. */
+REC_API rec_status rec_context_set_plugins(rec_context *context, int32_t which);
+/** Adds a folder (an absolute path) in front of the others. Plugins are opened at the first look-up after that. */
+REC_API rec_status rec_context_add_plugin_path(rec_context *context, const char *folder);
+
+/* ------------------------------------------------------------------------------------------- plugins that are there -- */
+
+/** A plugin as the registry sees it. Strings live as long as the context. */
+typedef struct rec_plugin_info {
+    uint32_t size;           /**< sizeof(rec_plugin_info) of the library */
+    int32_t usable;          /**< 1, or 0 and `refused` says why */
+    const char *name;        /**< "NamedMpk"; for a file that could not be opened its base name */
+    const char *aliases;     /**< separated by ", " */
+    const char *extension;   /**< "mpk", without dot; "" for memory only */
+    const char *description; /**< one line */
+    const char *file;        /**< the shared object, or "built in" */
+    const char *refused;     /**< "" or the reason */
+    const char *options;     /**< a line "name (type, default): help" each, "" without options */
+} rec_plugin_info;
+
+/** Opens what has not been opened yet. @return the number of plugins and refused files, 0 if there are none. */
+REC_API uint64_t rec_plugin_count(rec_context *context);
+/** @return plugin `index`, or NULL. NULL for `context`, here and above, is the default context. */
+REC_API const rec_plugin_info *rec_plugin_get(rec_context *context, uint64_t index);
+
+/* ------------------------------------------------------------------------------------------------------ records -- */
+
+/** A loaded or built record. It owns its whole tree; values and tensors are borrowed from it and die with it. */
+typedef struct rec_record rec_record;
+/** A value in a record's tree. Borrowed; valid until the list or map that holds it is edited. */
+typedef struct rec_value rec_value;
+/** A tensor in a record. Borrowed; valid until it is replaced or removed or the record is freed. */
+typedef struct rec_tensor rec_tensor;
+
+enum {
+    REC_KIND_NIL = 0,
+    REC_KIND_BOOL = 1,
+    REC_KIND_INT = 2,     /**< a signed integer */
+    REC_KIND_UINT = 3,    /**< an unsigned integer (non-negative ones of unknown type are this) */
+    REC_KIND_FLOAT = 4,
+    REC_KIND_STRING = 5,
+    REC_KIND_BYTES = 6,
+    REC_KIND_LIST = 7,
+    REC_KIND_MAP = 8,     /**< ordered; keys are unique */
+    REC_KIND_VARIANT = 9, /**< of an enum, where the format tells variants from maps */
+    REC_KIND_NUMBERS = 10,/**< a list of numbers or of bools, packed */
+    REC_KIND_TENSOR = 11
+};
+
+/** What else is known of a value's form; 0 where the format does not say. */
+enum {
+    REC_FORM_UNKNOWN = 0,
+    REC_FORM_LIST = 1,   /**< of a list: a Vec */
+    REC_FORM_ARRAY = 2,  /**< of a list: a fixed length */
+    REC_FORM_TUPLE = 3,  /**< of a list */
+    REC_FORM_STRUCT = 4, /**< of a map */
+    REC_FORM_MAP = 5,    /**< of a map */
+    REC_FORM_UNIT = 6,   /**< of nil: the unit value */
+    REC_FORM_NONE = 7,   /**< of nil: an absent option */
+    REC_FORM_CONSTANT = 8, /**< of nil: a constant field of a module */
+    REC_FORM_UNIT_STRUCT = 9 /**< of nil: a struct without fields (MessagePack writes it as an empty array) */
+};
+
+/** A scalar, as values and plugins exchange it. Its layout is frozen. */
+typedef struct rec_scalar {
+    int32_t kind;   /**< REC_KIND_NIL … REC_KIND_STRING */
+    uint16_t bits;  /**< width of a number: 8 16 32 64, 0 if unknown */
+    uint16_t form;  /**< REC_FORM_… of a nil, else 0 */
+    union {
+        int64_t i;  /**< REC_KIND_INT; REC_KIND_BOOL: 0 or 1 */
+        uint64_t u; /**< REC_KIND_UINT */
+        double f;   /**< REC_KIND_FLOAT; an f32 is held exactly */
+        uint64_t length; /**< REC_KIND_STRING: bytes at `text` */
+    } v;
+    const char *text; /**< REC_KIND_STRING: UTF-8, not necessarily NUL-terminated; may hold NUL */
+} rec_scalar;
+
+/** @return an empty record (its root an empty map, metadata empty), or NULL. `context` NULL: the default one. */
+REC_API rec_record *rec_record_new(rec_context *context);
+/** @return a deep copy whose tensors share their bytes with the original's, or NULL. Either may be freed first. */
+REC_API rec_record *rec_record_copy(const rec_record *record);
+/** Frees a record and all that was borrowed from it. NULL is ignored. */
+REC_API void rec_record_free(rec_record *record);
+
+/** Where a record came from. The strings live as long as the record. */
+typedef struct rec_origin {
+    uint32_t size;        /**< sizeof(rec_origin) of the library */
+    int32_t mapped;       /**< 1 if its tensors point into a mapped file */
+    int32_t layout;       /**< how Burn stored its parameters: 1 (up to 0.13), 2 (from 0.14 on), 0 if unknown */
+    uint32_t reserved;
+    const char *recorder; /**< the plugin that read it, "NamedMpk"; "" for a record that was built */
+    const char *file;     /**< the file or stream it was read from, "" for memory and for a record that was built */
+    uint64_t stored;      /**< bytes of that file, `REC_UNKNOWN` where they were not counted */
+    uint64_t inflated;    /**< bytes of what it inflates to: `stored` if it is not compressed */
+} rec_origin;
+/** @return where the record came from; borrowed from it, never NULL. */
+REC_API const rec_origin *rec_record_origin(const rec_record *record);
+
+/** @return metadata `key` ("version", "float", "int", "format", "settings"), or NULL if there is none; borrowed. */
+REC_API const char *rec_metadata(const rec_record *record, const char *key);
+/** @return the number of metadata entries, known and unknown. */
+REC_API uint64_t rec_metadata_count(const rec_record *record);
+/** @param key,value (out, may be NULL) entry `index`, in the file's order. */
+REC_API rec_status rec_metadata_get(const rec_record *record, uint64_t index, const char **key, const char **value);
+/** Sets or (value NULL) removes a metadata entry. */
+REC_API rec_status rec_metadata_set(rec_record *record, const char *key, const char *value);
+
+/** @return the root of the tree. */
+REC_API const rec_value *rec_root(const rec_record *record);
+
+/* Paths: names and list indices joined by dots, `layers.0.attention.weight`; a variant is a level (its name). A dot or
+ * a backslash inside a name is written `\.` and `\\`. The empty path is the root. */
+
+/** @return the value at a path, NULL if there is none (no error is set). Constant time for each level. */
+REC_API const rec_value *rec_value_at(const rec_record *record, const char *path);
+/** @return the tensor at a path, NULL with an error (near misses named) if there is none or it is something else. */
+REC_API const rec_tensor *rec_tensor_at(const rec_record *record, const char *path);
+
+/** @return REC_KIND_… */
+REC_API int32_t rec_value_kind(const rec_value *value);
+/** @return REC_FORM_… */
+REC_API int32_t rec_value_form(const rec_value *value);
+/** @return the scalar of a scalar value; kind REC_KIND_NIL for others. A string's text is NUL-terminated here. */
+REC_API rec_scalar rec_value_scalar(const rec_value *value);
+/** @return how many items, entries or numbers it has; 1 for a variant with payload; 0 for scalars and tensors. */
+REC_API uint64_t rec_value_count(const rec_value *value);
+/** @return item or entry or payload `index`; NULL out of range and for packed numbers. */
+REC_API const rec_value *rec_value_item(const rec_value *value, uint64_t index);
+/** @return the key of entry `index` of a map, or the name of a variant (index 0), as a scalar. */
+REC_API rec_scalar rec_value_key(const rec_value *value, uint64_t index);
+/** @return the index of a variant as the file has it, `REC_UNKNOWN` if it has none. */
+REC_API uint64_t rec_value_variant(const rec_value *value);
+/** @return number `index` of packed numbers as a scalar (bool, int, uint or float); REC_KIND_NIL out of range. */
+REC_API rec_scalar rec_value_number(const rec_value *value, uint64_t index);
+/** @return the tensor of a tensor value, else NULL. */
+REC_API const rec_tensor *rec_value_tensor(const rec_value *value);
+/** @param size (out) its length. @return the bytes of a bytes value, borrowed from the record; NULL for others. */
+REC_API const void *rec_value_bytes(const rec_value *value, uint64_t *size);
+
+/** Walks all leaves (tensors, scalars, bytes, packed numbers, empty lists and maps) in file order. */
+typedef struct rec_iterator rec_iterator;
+/** @return an iterator before the first leaf, to be freed; NULL out of memory. The record must not be edited. */
+REC_API rec_iterator *rec_iterate(const rec_record *record);
+/** @param path (out) the leaf's path, valid until the next step. @return the next leaf, NULL at the end. */
+REC_API const rec_value *rec_iterator_next(rec_iterator *iterator, const char **path);
+/** As `rec_iterator_next`, tensors only. */
+REC_API const rec_tensor *rec_iterator_next_tensor(rec_iterator *iterator, const char **path);
+REC_API void rec_iterator_free(rec_iterator *iterator);
+
+/* Editing. Missing levels above a path are made: a list where the next part is "0", else a map. Index n of a list of
+ * n items appends. */
+
+/** Sets a scalar. @return REC_E_ARGUMENT for a path through something that is neither list nor map. */
+REC_API rec_status rec_set_scalar(rec_record *record, const char *path, rec_scalar scalar);
+REC_API rec_status rec_set_bool(rec_record *record, const char *path, int32_t value);
+REC_API rec_status rec_set_int(rec_record *record, const char *path, int64_t value);
+REC_API rec_status rec_set_uint(rec_record *record, const char *path, uint64_t value);
+REC_API rec_status rec_set_float(rec_record *record, const char *path, double value);
+REC_API rec_status rec_set_string(rec_record *record, const char *path, const char *value);
+REC_API rec_status rec_set_nil(rec_record *record, const char *path);
+/** Puts an empty list or map (REC_KIND_LIST, REC_KIND_MAP). */
+REC_API rec_status rec_set_empty(rec_record *record, const char *path, int32_t kind);
+/** Deep copy of a value of the same or another record; tensors share their bytes. */
+REC_API rec_status rec_set_value(rec_record *record, const char *path, const rec_value *value);
+/** Removes a value; later list items move up. REC_E_NOT_FOUND if there is none. */
+REC_API rec_status rec_remove(rec_record *record, const char *path);
+
+/** Who owns the bytes given to `rec_set_tensor`. */
+enum {
+    REC_COPY = 0,   /**< copied now */
+    REC_BORROW = 1, /**< used in place; the caller keeps them unchanged until the record and its copies are freed */
+    REC_TAKE = 2    /**< from malloc, freed with the record; also if the call fails */
+};
+
+/** A tensor to be put into a record. Zero the struct, set `size`, fill in. */
+typedef struct rec_tensor_spec {
+    uint32_t size;         /**< sizeof(rec_tensor_spec) */
+    rec_dtype dtype;       /**< one with a size of its own */
+    uint32_t rank;         /**< at most 32 */
+    int32_t ownership;     /**< REC_COPY, REC_BORROW, REC_TAKE */
+    const uint64_t *shape; /**< `rank` dimensions, outermost first */
+    const void *data;      /**< little-endian elements, row-major, as many bytes as the shape asks for */
+    uint64_t data_size;    /**< bytes at `data`: must be shape × element size */
+    const char *id;        /**< parameter id; "" makes one (13 characters, as Burn's); NULL: a tensor without id */
+} rec_tensor_spec;
+
+/** Sets a tensor from its parts. */
+REC_API rec_status rec_set_tensor(rec_record *record, const char *path, const rec_tensor_spec *spec);
+/** Sets an f32 parameter with a new id from an array in host byte order, copied.
+ *  @param shape `rank` dimensions; the data must have as many elements. */
+REC_API rec_status rec_set_f32(rec_record *record, const char *path, const float *data, uint32_t rank,
+                               const uint64_t *shape);
+/** Gives a tensor another id; NULL for none. */
+REC_API rec_status rec_set_id(rec_record *record, const char *path, const char *id);
+
+/* ------------------------------------------------------------------------------------------------------ tensors -- */
+
+/** @return the element type it has at the precision it was loaded with. */
+REC_API rec_dtype rec_tensor_dtype(const rec_tensor *tensor);
+/** @return the element type of the stored bytes. */
+REC_API rec_dtype rec_tensor_stored_dtype(const rec_tensor *tensor);
+/** @return the name of `rec_tensor_dtype`; for opaque and quantised ones with the file's own name. Borrowed. */
+REC_API const char *rec_tensor_dtype_name(const rec_tensor *tensor);
+REC_API uint32_t rec_tensor_rank(const rec_tensor *tensor);
+/** @return `rank` dimensions, outermost first; borrowed, never NULL. */
+REC_API const uint64_t *rec_tensor_shape(const rec_tensor *tensor);
+/** @return the number of elements, the product of the shape. */
+REC_API uint64_t rec_tensor_count(const rec_tensor *tensor);
+/** @return bytes at the precision it was loaded with. */
+REC_API uint64_t rec_tensor_nbytes(const rec_tensor *tensor);
+/** @return the parameter id, or NULL; borrowed. */
+REC_API const char *rec_tensor_id(const rec_tensor *tensor);
+/** @return 1 if the element type was not in the file and had to be assumed (V1 at half precision). */
+REC_API int32_t rec_tensor_assumed(const rec_tensor *tensor);
+/** @return where the tensor's bytes are in its (inflated) file, `REC_UNKNOWN` if they are not stored as such. */
+REC_API uint64_t rec_tensor_offset(const rec_tensor *tensor);
+
+/** The stored bytes, little-endian, of any alignment: no copy where they lie in a mapping or in memory.
+ *  @param size (out, may be NULL). @return borrowed from the record; NULL with an error. */
+REC_API const void *rec_tensor_bytes(const rec_tensor *tensor, uint64_t *size);
+
+/* Typed access: aligned elements in host byte order, borrowed from the record: the stored bytes themselves where type,
+ * alignment and byte order fit, else converted once and kept. Values pass through the precision the record was loaded
+ * with. NULL with an error: REC_E_RANGE names tensor, index, value and limit. Floats from ints and ints from floats
+ * are refused (REC_E_MISMATCH). For a tensor without elements a non-NULL pointer to nothing. */
+REC_API const float *rec_tensor_f32(const rec_tensor *tensor);
+REC_API const double *rec_tensor_f64(const rec_tensor *tensor);
+REC_API const uint16_t *rec_tensor_f16(const rec_tensor *tensor); /**< bit patterns of IEEE binary16 */
+REC_API const int64_t *rec_tensor_i64(const rec_tensor *tensor);
+REC_API const int32_t *rec_tensor_i32(const rec_tensor *tensor);
+REC_API const uint8_t *rec_tensor_bool(const rec_tensor *tensor); /**< 0 or 1 */
+
+/** Reads elements `first` … `first + count - 1` converted to `dtype` (host byte order) into the caller's memory,
+ *  keeping nothing. @param target room for count elements. */
+REC_API rec_status rec_tensor_read(const rec_tensor *tensor, rec_dtype dtype, uint64_t first, uint64_t count,
+                                   void *target);
+
+/* ---------------------------------------------------------------------------------------------------- recorders -- */
+
+/** A format at a precision, with its options. */
+typedef struct rec_recorder rec_recorder;
+
+/**
+ * Opens a recorder of the default context.
+ * @param name a plugin's name or alias ("NamedMpkGz", "mpk-gz", "mpk.gz", "NamedMpkGzFileRecorder"), the name of a
+ *        `[recorder …]` section (which wins over a plugin of that name), "Default", or "Auto": loading recognises the file by its content, saving by the
+ *        extension of its name.
+ * @return to be closed; NULL with REC_E_NOT_FOUND and the names that exist.
+ */
+REC_API rec_recorder *rec_open_recorder(const char *name, rec_precision precision);
+/** The same in a context of one's own, which must outlive it. */
+REC_API rec_recorder *rec_open_recorder_in(rec_context *context, const char *name, rec_precision precision);
+/** Closes a recorder; its records stay. NULL is ignored. */
+REC_API void rec_close_recorder(rec_recorder *recorder);
+/** @return the plugin's name, "NamedMpkGz"; "Auto". Borrowed. */
+REC_API const char *rec_recorder_name(const rec_recorder *recorder);
+/** @return the extension without dot, "" for memory only and for Auto. Borrowed. */
+REC_API const char *rec_recorder_extension(const rec_recorder *recorder);
+/**
+ * Sets an option before use. Those every recorder has:
+ * `map` = yes|no (map local files, default yes; no: copy them into memory),
+ * `sync` = yes|no (fsync before renaming, default yes),
+ * `clamp` = yes|no (integers that do not fit become the nearest limit instead of an error, default no),
+ * `layout` = burn-0.21|keep (write Burn 0.21's layout, or the one the record was loaded with; default burn-0.21);
+ * and the plugin's own (`rec_plugin_info.options`).
+ */
+REC_API rec_status rec_recorder_set(rec_recorder *recorder, const char *option, const char *value);
+
+/** @return the name that `path` stands for: itself if it ends in the recorder's extension, else with the extension
+ *  appended (never replaced). To be freed with rec_free(). NULL for memory-only recorders. */
+REC_API char *rec_recorder_path(const rec_recorder *recorder, const char *path);
+
+/**
+ * Loads a file. If `path` with the extension appended exists it is taken, else `path` itself.
+ * With `map` the record borrows from the mapped file: a file that another process truncates meanwhile ends the
+ * program with SIGBUS; turn `map` off where that may happen. Files replaced by rename (as rec_save does) are safe.
+ * @return the record, to be freed; NULL with the error.
+ */
+REC_API rec_record *rec_load(rec_recorder *recorder, const char *path);
+/** Loads from memory, which must stay unchanged until the record and its copies are freed: tensors point into it. */
+REC_API rec_record *rec_load_bytes(rec_recorder *recorder, const void *data, size_t size);
+/** Loads from an open file descriptor from where it stands to its end (pipes too; not closed).
+ *  @param name what errors call it. */
+REC_API rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name);
+
+/**
+ * Saves to a file, whole or not at all: a temporary file beside it is written, synced and renamed; the file's mode is
+ * kept, a symbolic link is followed; a FIFO or a device is written straight. Missing folders are not made.
+ * The record is not changed. @param path as in `rec_recorder_path`.
+ */
+REC_API rec_status rec_save(rec_recorder *recorder, const rec_record *record, const char *path);
+/** Saves to memory. @param data (out) to be freed with rec_free(). */
+REC_API rec_status rec_save_bytes(rec_recorder *recorder, const rec_record *record, void **data, size_t *size);
+/** Frees what rec_save_bytes() or rec_recorder_path() gave. NULL is ignored. */
+REC_API void rec_free(void *memory);
+/** Saves to an open file descriptor (not synced, not closed). @param name what errors call it. */
+REC_API rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record, int fd, const char *name);
+
+/** How keys are mapped while converting. Made by a later release; NULL stands for "every key as it is". */
+typedef struct rec_plan rec_plan;
+/** Loads `in` with `from` and saves it as `out` with `to`, tensor by tensor: the values pass through `from`'s
+ *  precision (open it with REC_PRECISION_KEEP to change nothing) and then `to`'s. */
+REC_API rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder *to, const char *out,
+                               const rec_plan *plan);
+
+/** Recognises a file by its first bytes. @return the plugin's name, borrowed from the context; NULL with an error. */
+REC_API const char *rec_recognise(rec_context *context, const char *path);
+
+/* -------------------------------------------------------------------------------------------------------- types -- */
+
+/* A type is the mirror of a Rust struct with derive(Module) or derive(Record). One definition makes the C struct and
+ * the `rec_type`:
+ *
+ *     #define LINEAR_FIELDS(F, T)  F(T, PARAM, weight, 2)  F(T, OPTION_PARAM, bias, 1)
+ *     REC_DEFINE_STRUCT(LINEAR, LINEAR_FIELDS)
+ *     #define MODEL_FIELDS(F, T)   F(T, CHILD, fc1, LINEAR)  F(T, LIST, blocks, LINEAR)  F(T, USIZE, steps)
+ *     REC_DEFINE_STRUCT(MODEL, MODEL_FIELDS)          // makes `MODEL` and `MODEL_type`
+ *
+ * Fields, with the member each makes:
+ *   PARAM, OPTION_PARAM, TENSOR, OPTION_TENSOR (name, rank[, dims…])       rec_floats name
+ *   INT_PARAM, OPTION_INT_PARAM, INT_TENSOR, OPTION_INT_TENSOR (the same)  rec_ints name
+ *   BOOL_PARAM, OPTION_BOOL_PARAM, BOOL_TENSOR, OPTION_BOOL_TENSOR         rec_bools name
+ *   CHILD (name, TYPE)          TYPE name
+ *   OPTION_CHILD (name, TYPE)   TYPE *name       NULL if absent
+ *   LIST (name, TYPE)           TYPE *name; uint64_t name##_count
+ *   ARRAY (name, TYPE, n)       TYPE name[n]
+ *   BOOL U8 U16 U32 U64 USIZE I8 I16 I32 I64 F32 F64 (name)   the C type of that width; bool is int32_t
+ *   STRING (name)               const char *name
+ *   VALUE (name)                const rec_value *name: whatever is there
+ *   CONSTANT (name)             no member: the field exists in Rust and holds no data
+ * dims: sizes that must match, 0 for any. An enum module:
+ *     #define HEAD_VARIANTS(F, T)  F(T, VARIANT, Dense, LINEAR)  F(T, UNIT_VARIANT, Act)
+ *     REC_DEFINE_ENUM(HEAD, HEAD_VARIANTS)   // struct { int32_t variant; LINEAR *Dense; }
+ */
+
+typedef struct rec_floats {
+    const float *data;       /**< as rec_tensor_f32(); NULL if absent */
+    uint64_t count;          /**< elements */
+    const uint64_t *shape;   /**< rank dimensions */
+    const rec_tensor *tensor;
+} rec_floats;
+typedef struct rec_ints {
+    const int64_t *data;
+    uint64_t count;
+    const uint64_t *shape;
+    const rec_tensor *tensor;
+} rec_ints;
+typedef struct rec_bools {
+    const uint8_t *data;
+    uint64_t count;
+    const uint64_t *shape;
+    const rec_tensor *tensor;
+} rec_bools;
+
+/** What a field is. Values are fixed for ever. */
+enum {
+    REC_FIELD_CONSTANT = 1,
+    REC_FIELD_FLOATS = 2,
+    REC_FIELD_INTS = 3,
+    REC_FIELD_BOOLS = 4,
+    REC_FIELD_CHILD = 5,
+    REC_FIELD_LIST = 6,
+    REC_FIELD_ARRAY = 7,
+    REC_FIELD_BOOL = 8,
+    REC_FIELD_U8 = 9,
+    REC_FIELD_U16 = 10,
+    REC_FIELD_U32 = 11,
+    REC_FIELD_U64 = 12,
+    REC_FIELD_I8 = 13,
+    REC_FIELD_I16 = 14,
+    REC_FIELD_I32 = 15,
+    REC_FIELD_I64 = 16,
+    REC_FIELD_F32 = 17,
+    REC_FIELD_F64 = 18,
+    REC_FIELD_STRING = 19,
+    REC_FIELD_VALUE = 20,
+    REC_FIELD_VARIANT = 21
+};
+enum {
+    REC_FIELD_IS_OPTION = 1, /**< may be absent */
+    REC_FIELD_IS_BARE = 2    /**< of tensors: without a parameter id */
+};
+
+typedef struct rec_type rec_type;
+/** One field of a struct or variant of an enum. Made by the macros; only its meaning is API. */
+typedef struct rec_field {
+    const char *name;
+    int32_t kind;         /**< REC_FIELD_… */
+    uint32_t flags;       /**< REC_FIELD_IS_OPTION, REC_FIELD_IS_BARE */
+    uint64_t offset;      /**< of the member in the C struct */
+    const rec_type *type; /**< of a child, list, array or variant; NULL for others and for unit variants */
+    uint64_t length;      /**< of an array */
+    uint64_t shape[10];   /**< of a tensor: the rank, then up to 8 dimensions that must match (0: any), then 0 */
+} rec_field;
+
+enum { REC_TYPE_STRUCT = 1, REC_TYPE_ENUM = 2 };
+/** A struct or enum with its fields. `size` and `field_size` let a library of another version read it. */
+struct rec_type {
+    uint32_t size;       /**< sizeof(rec_type) */
+    uint32_t field_size; /**< sizeof(rec_field) */
+    int32_t kind;        /**< REC_TYPE_STRUCT, REC_TYPE_ENUM */
+    uint32_t reserved;
+    const char *name;
+    uint64_t c_size;     /**< sizeof the C struct */
+    uint64_t field_count;
+    const rec_field *fields;
+};
+
+#define REC_M_EXPAND(x) x
+#define REC_MEMBER(self, kind, ...) REC_M_EXPAND(REC_MEMBER_##kind(__VA_ARGS__, 0))
+#define REC_MEMBER_PARAM(name, ...) rec_floats name;
+#define REC_MEMBER_OPTION_PARAM(name, ...) rec_floats name;
+#define REC_MEMBER_TENSOR(name, ...) rec_floats name;
+#define REC_MEMBER_OPTION_TENSOR(name, ...) rec_floats name;
+#define REC_MEMBER_INT_PARAM(name, ...) rec_ints name;
+#define REC_MEMBER_OPTION_INT_PARAM(name, ...) rec_ints name;
+#define REC_MEMBER_INT_TENSOR(name, ...) rec_ints name;
+#define REC_MEMBER_OPTION_INT_TENSOR(name, ...) rec_ints name;
+#define REC_MEMBER_BOOL_PARAM(name, ...) rec_bools name;
+#define REC_MEMBER_OPTION_BOOL_PARAM(name, ...) rec_bools name;
+#define REC_MEMBER_BOOL_TENSOR(name, ...) rec_bools name;
+#define REC_MEMBER_OPTION_BOOL_TENSOR(name, ...) rec_bools name;
+#define REC_MEMBER_CHILD(name, type, ...) type name;
+#define REC_MEMBER_OPTION_CHILD(name, type, ...) type *name;
+#define REC_MEMBER_LIST(name, type, ...) type *name; uint64_t name##_count;
+#define REC_MEMBER_ARRAY(name, type, n, ...) type name[n];
+#define REC_MEMBER_BOOL(name, ...) int32_t name;
+#define REC_MEMBER_U8(name, ...) uint8_t name;
+#define REC_MEMBER_U16(name, ...) uint16_t name;
+#define REC_MEMBER_U32(name, ...) uint32_t name;
+#define REC_MEMBER_U64(name, ...) uint64_t name;
+#define REC_MEMBER_USIZE(name, ...) uint64_t name;
+#define REC_MEMBER_I8(name, ...) int8_t name;
+#define REC_MEMBER_I16(name, ...) int16_t name;
+#define REC_MEMBER_I32(name, ...) int32_t name;
+#define REC_MEMBER_I64(name, ...) int64_t name;
+#define REC_MEMBER_F32(name, ...) float name;
+#define REC_MEMBER_F64(name, ...) double name;
+#define REC_MEMBER_STRING(name, ...) const char *name;
+#define REC_MEMBER_VALUE(name, ...) const rec_value *name;
+#define REC_MEMBER_CONSTANT(name, ...)
+#define REC_MEMBER_VARIANT(name, type, ...) type *name;
+#define REC_MEMBER_UNIT_VARIANT(name, ...)
+
+#define REC_FIELD(self, kind, ...) REC_M_EXPAND(REC_FIELD_OF_##kind(self, __VA_ARGS__, 0))
+#define REC_F_TENSOR(self, kind, flags, name, ...) \
+    {#name, kind, flags, offsetof(self, name), NULL, 0, {__VA_ARGS__}},
+#define REC_F_SCALAR(self, kind, name) {#name, kind, 0, offsetof(self, name), NULL, 0, {0}},
+#define REC_FIELD_OF_PARAM(self, name, ...) REC_F_TENSOR(self, REC_FIELD_FLOATS, 0, name, __VA_ARGS__)
+#define REC_FIELD_OF_OPTION_PARAM(self, name, ...) REC_F_TENSOR(self, REC_FIELD_FLOATS, REC_FIELD_IS_OPTION, name, __VA_ARGS__)
+#define REC_FIELD_OF_TENSOR(self, name, ...) REC_F_TENSOR(self, REC_FIELD_FLOATS, REC_FIELD_IS_BARE, name, __VA_ARGS__)
+#define REC_FIELD_OF_OPTION_TENSOR(self, name, ...) \
+    REC_F_TENSOR(self, REC_FIELD_FLOATS, REC_FIELD_IS_BARE | REC_FIELD_IS_OPTION, name, __VA_ARGS__)
+#define REC_FIELD_OF_INT_PARAM(self, name, ...) REC_F_TENSOR(self, REC_FIELD_INTS, 0, name, __VA_ARGS__)
+#define REC_FIELD_OF_OPTION_INT_PARAM(self, name, ...) REC_F_TENSOR(self, REC_FIELD_INTS, REC_FIELD_IS_OPTION, name, __VA_ARGS__)
+#define REC_FIELD_OF_INT_TENSOR(self, name, ...) REC_F_TENSOR(self, REC_FIELD_INTS, REC_FIELD_IS_BARE, name, __VA_ARGS__)
+#define REC_FIELD_OF_OPTION_INT_TENSOR(self, name, ...) \
+    REC_F_TENSOR(self, REC_FIELD_INTS, REC_FIELD_IS_BARE | REC_FIELD_IS_OPTION, name, __VA_ARGS__)
+#define REC_FIELD_OF_BOOL_PARAM(self, name, ...) REC_F_TENSOR(self, REC_FIELD_BOOLS, 0, name, __VA_ARGS__)
+#define REC_FIELD_OF_OPTION_BOOL_PARAM(self, name, ...) REC_F_TENSOR(self, REC_FIELD_BOOLS, REC_FIELD_IS_OPTION, name, __VA_ARGS__)
+#define REC_FIELD_OF_BOOL_TENSOR(self, name, ...) REC_F_TENSOR(self, REC_FIELD_BOOLS, REC_FIELD_IS_BARE, name, __VA_ARGS__)
+#define REC_FIELD_OF_OPTION_BOOL_TENSOR(self, name, ...) \
+    REC_F_TENSOR(self, REC_FIELD_BOOLS, REC_FIELD_IS_BARE | REC_FIELD_IS_OPTION, name, __VA_ARGS__)
+#define REC_FIELD_OF_CHILD(self, name, type, ...) \
+    {#name, REC_FIELD_CHILD, 0, offsetof(self, name), &type##_type, 0, {0}},
+#define REC_FIELD_OF_OPTION_CHILD(self, name, type, ...) \
+    {#name, REC_FIELD_CHILD, REC_FIELD_IS_OPTION, offsetof(self, name), &type##_type, 0, {0}},
+#define REC_FIELD_OF_LIST(self, name, type, ...) \
+    {#name, REC_FIELD_LIST, 0, offsetof(self, name), &type##_type, 0, {0}},
+#define REC_FIELD_OF_ARRAY(self, name, type, n, ...) \
+    {#name, REC_FIELD_ARRAY, 0, offsetof(self, name), &type##_type, n, {0}},
+#define REC_FIELD_OF_BOOL(self, name, ...) REC_F_SCALAR(self, REC_FIELD_BOOL, name)
+#define REC_FIELD_OF_U8(self, name, ...) REC_F_SCALAR(self, REC_FIELD_U8, name)
+#define REC_FIELD_OF_U16(self, name, ...) REC_F_SCALAR(self, REC_FIELD_U16, name)
+#define REC_FIELD_OF_U32(self, name, ...) REC_F_SCALAR(self, REC_FIELD_U32, name)
+#define REC_FIELD_OF_U64(self, name, ...) REC_F_SCALAR(self, REC_FIELD_U64, name)
+#define REC_FIELD_OF_USIZE(self, name, ...) REC_F_SCALAR(self, REC_FIELD_U64, name)
+#define REC_FIELD_OF_I8(self, name, ...) REC_F_SCALAR(self, REC_FIELD_I8, name)
+#define REC_FIELD_OF_I16(self, name, ...) REC_F_SCALAR(self, REC_FIELD_I16, name)
+#define REC_FIELD_OF_I32(self, name, ...) REC_F_SCALAR(self, REC_FIELD_I32, name)
+#define REC_FIELD_OF_I64(self, name, ...) REC_F_SCALAR(self, REC_FIELD_I64, name)
+#define REC_FIELD_OF_F32(self, name, ...) REC_F_SCALAR(self, REC_FIELD_F32, name)
+#define REC_FIELD_OF_F64(self, name, ...) REC_F_SCALAR(self, REC_FIELD_F64, name)
+#define REC_FIELD_OF_STRING(self, name, ...) REC_F_SCALAR(self, REC_FIELD_STRING, name)
+#define REC_FIELD_OF_VALUE(self, name, ...) REC_F_SCALAR(self, REC_FIELD_VALUE, name)
+#define REC_FIELD_OF_CONSTANT(self, name, ...) {#name, REC_FIELD_CONSTANT, 0, 0, NULL, 0, {0}},
+#define REC_FIELD_OF_VARIANT(self, name, type, ...) \
+    {#name, REC_FIELD_VARIANT, 0, offsetof(self, name), &type##_type, 0, {0}},
+#define REC_FIELD_OF_UNIT_VARIANT(self, name, ...) {#name, REC_FIELD_VARIANT, 0, 0, NULL, 0, {0}},
+
+#if defined(__GNUC__) || defined(__clang__)
+#define REC_MAYBE_UNUSED __attribute__((unused))
+#else
+#define REC_MAYBE_UNUSED
+#endif
+#define REC_DEFINE_TYPE(NAME, KIND, FIELDS)                                                                    \
+    REC_MAYBE_UNUSED static const rec_field NAME##_rec_fields[] = {FIELDS(REC_FIELD, NAME){NULL, 0, 0, 0, NULL, 0, {0}}}; \
+    REC_MAYBE_UNUSED static const rec_type NAME##_type = {sizeof(rec_type),                                    \
+                                                          sizeof(rec_field),                                   \
+                                                          KIND,                                                \
+                                                          0,                                                   \
+                                                          #NAME,                                               \
+                                                          sizeof(NAME),                                        \
+                                                          sizeof(NAME##_rec_fields) / sizeof(rec_field) - 1,   \
+                                                          NAME##_rec_fields};
+/** Makes the C struct `NAME` and its `NAME_type`. A struct without members (constants only) is not C: add a VALUE. */
+#define REC_DEFINE_STRUCT(NAME, FIELDS) \
+    typedef struct NAME {               \
+        FIELDS(REC_MEMBER, NAME)        \
+    } NAME;                             \
+    REC_DEFINE_TYPE(NAME, REC_TYPE_STRUCT, FIELDS)
+/** Makes the C struct `NAME` of an enum module (index of the variant, one pointer each) and its `NAME_type`. */
+#define REC_DEFINE_ENUM(NAME, FIELDS) \
+    typedef struct NAME {             \
+        int32_t variant;              \
+        FIELDS(REC_MEMBER, NAME)      \
+    } NAME;                           \
+    REC_DEFINE_TYPE(NAME, REC_TYPE_ENUM, FIELDS)
+
+/** Flags of `rec_bind_at`. */
+enum {
+    REC_BIND_STRICT = 0,
+    REC_BIND_ALLOW_MISSING = 1,    /**< what is not in the record stays as the caller had it */
+    REC_BIND_ALLOW_UNEXPECTED = 2  /**< what the type does not name is left alone */
+};
+
+/** What a bound struct points to. */
+typedef struct rec_binding rec_binding;
+
+/**
+ * Fills a C struct from a record, as Burn's load_record does. Every mistake is found before it returns: each is a note
+ * of the report (REC_NOTE_MISSING, _UNEXPECTED, _SHAPE, _KIND) and a line of the error's message. Nil values
+ * (constants) are never unexpected.
+ * @param target the C struct of `type`; left untouched on failure. Its pointers live until the binding is freed; the
+ *        record must outlive the binding.
+ * @return to be freed; NULL with REC_E_MISMATCH.
+ */
+REC_API rec_binding *rec_bind(const rec_record *record, const rec_type *type, void *target);
+/** The same from a path in the record on, and with REC_BIND_… flags. */
+REC_API rec_binding *rec_bind_at(const rec_record *record, const char *path, const rec_type *type, void *target,
+                                 uint32_t flags);
+REC_API void rec_binding_free(rec_binding *binding);
+/** Gives a recorder the type of the records it loads, for formats that cannot be read without one. Static storage:
+ *  the type is used, not copied. NULL for none. */
+REC_API rec_status rec_recorder_set_type(rec_recorder *recorder, const rec_type *type);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

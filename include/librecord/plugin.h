@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * librecord: what a plugin (a format) and the library's core say to each other. docs/plugins.md is the guide. */
+
+/**
+ * @file librecord/plugin.h
+ *
+ * A format is a reader and a writer, and both meet core at one interface, the *visitor*: a table of functions for the
+ * events of a data tree. A reader calls a visitor; a writer is one. Core puts filters in between as needed, so a
+ * format knows nothing of Burn's parameter layout, of remap rules or of precision.
+ *
+ * Rules
+ * - A callback returns REC_OK or a status that stops everything; whoever called it passes it up unchanged.
+ * - Something that fails says why once, with `rec_fail()` or `rec_fail_found()`, and returns what those return. The
+ *   first failure of a job counts. Plugins never print, exit or abort, and have no mutable global state.
+ * - Every event carries its offset in the source (REC_UNKNOWN if it has none): of the inflated bytes, if inflated.
+ * - Memory comes from `rec_job_alloc()` and friends.
+ * - A struct that crosses begins with its size; one that is marked frozen never changes. New members are appended,
+ *   and a member beyond the other side's size counts as zero. Values of enumerators never change.
+ * - Sizes and offsets are uint64_t, enumerations int32_t. Everything is single-threaded within one job.
+ */
+#ifndef LIBRECORD_PLUGIN_H
+#define LIBRECORD_PLUGIN_H
+
+#include <librecord.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The number of this contract. A plugin made for another number is refused. */
+#define REC_PLUGIN_ABI 1
+
+/** One load or save in progress. */
+typedef struct rec_job rec_job;
+/** Where a load gets its bytes from. Counted: data that was lent from it keeps it alive. */
+typedef struct rec_source rec_source;
+/** Where a save puts its bytes. */
+typedef struct rec_sink rec_sink;
+/** One node of the layout of a typed record: a read-only cursor. */
+typedef struct rec_layout rec_layout;
+
+/* ------------------------------------------------------------------------------------------------------ failing -- */
+
+/** Reports a failure in words: "a map key may not be a list". @param at byte offset or REC_UNKNOWN. @return status. */
+REC_API int32_t rec_fail(rec_job *job, int32_t status, uint64_t at, const char *format, ...) REC_PRINTF(4, 5);
+/** Reports "expected …, found …". @param expected fixed text. @param found format of what was found. @return status. */
+REC_API int32_t rec_fail_found(rec_job *job, int32_t status, uint64_t at, const char *expected, const char *found, ...)
+    REC_PRINTF(5, 6);
+/** Adds what to do to the failure that this job has just reported. Does nothing without one. */
+REC_API void rec_fail_hint(rec_job *job, const char *format, ...) REC_PRINTF(2, 3);
+/** Makes a note for the report. @param kind REC_NOTE_… @param path place in the record, NULL: where the events are. */
+REC_API void rec_job_note(rec_job *job, int32_t kind, const char *path, const char *format, ...) REC_PRINTF(4, 5);
+
+/* ------------------------------------------------------------------------------------------------- job services -- */
+
+/** Memory that counts against the job's limit and is to be freed by the plugin before its function returns.
+ *  Aligned to 16. NULL: the failure is reported. */
+REC_API void *rec_job_alloc(rec_job *job, uint64_t size);
+/** As realloc for memory of `rec_job_alloc` or NULL; `old` stays valid if NULL is returned. */
+REC_API void *rec_job_resize(rec_job *job, void *old, uint64_t size);
+/** Frees it. NULL is ignored. */
+REC_API void rec_job_free(rec_job *job, void *memory);
+
+/** Value of an option, as checked by core: from the recorder, else the default. Unknown names give 0 and "". A BOOL is
+ *  read as an int (0 or 1), a CHOICE as text. `map`, `sync`, `clamp` and `layout` are core's own and may not be used. */
+REC_API int64_t rec_job_option_int(const rec_job *job, const char *name);
+REC_API double rec_job_option_float(const rec_job *job, const char *name);
+REC_API const char *rec_job_option_text(const rec_job *job, const char *name);
+
+/** To be called every few MiB of work between reads and writes (sources and sinks call it themselves).
+ *  @return REC_OK or REC_E_CANCELLED. */
+REC_API int32_t rec_job_progress(rec_job *job, uint64_t done, uint64_t total);
+/** @return how deep containers may be nested, Burn's own levels (record, item, param) included; core refuses deeper
+ *  trees in both directions, so a reader or writer may keep a stack of this size. */
+REC_API uint32_t rec_job_depth_limit(const rec_job *job);
+/**
+ * Refuses a count that the rest of the input cannot hold, before anything is allocated for it.
+ * @param count elements announced. @param each bytes that one element takes at least (0: the limit for elements
+ * without bytes counts). @param left bytes left of the input; REC_UNKNOWN (a stream) passes.
+ */
+REC_API int32_t rec_job_check_count(rec_job *job, uint64_t at, uint64_t count, uint64_t each, uint64_t left);
+
+/**
+ * The layout that the caller's type gives the record.
+ * While loading, the first call gives a struct whose only field is `metadata`; once the events of `metadata` were
+ * delivered, a second call gives the whole: `metadata`, `item` and, where that version has it, `_b`. Pass REC_UNKNOWN
+ * as the count of that outermost struct. While saving there is no need to ask: the walk follows the type by itself.
+ * V1 tensors at half precision appear as lists of 16-bit unsigned numbers, as they are stored.
+ * @param layout (out) NULL if no type was given; lives as long as the job.
+ */
+REC_API int32_t rec_job_layout(rec_job *job, const rec_layout **layout);
+/** Writes where the events are, "layers.0.weight", into `path`; cut to `room`. @return its whole length. */
+REC_API uint64_t rec_job_path(rec_job *job, char *path, uint64_t room);
+
+/** What a layout node is. */
+enum {
+    REC_LAYOUT_UNIT = 1,   /**< no data */
+    REC_LAYOUT_BOOL = 2,
+    REC_LAYOUT_INT = 3,    /**< signed, `bits` wide */
+    REC_LAYOUT_UINT = 4,
+    REC_LAYOUT_FLOAT = 5,  /**< 32 or 64 bits */
+    REC_LAYOUT_STRING = 6,
+    REC_LAYOUT_BYTES = 7,
+    REC_LAYOUT_LIST = 8,   /**< counted in the data; child 0 is the element */
+    REC_LAYOUT_ARRAY = 9,  /**< `count` elements of child 0 */
+    REC_LAYOUT_TUPLE = 10, /**< `count` children */
+    REC_LAYOUT_STRUCT = 11,/**< `count` named children */
+    REC_LAYOUT_MAP = 12,   /**< counted in the data; child 0 is the key, 1 the value */
+    REC_LAYOUT_OPTION = 13,/**< child 0 if present; NULL where it is always absent (a constant field of a module) */
+    REC_LAYOUT_ENUM = 14,  /**< `count` variants; index and name as on the wire; child: the payload, NULL for none */
+    REC_LAYOUT_TENSOR = 15 /**< for formats that speak tensors; others see its parts as structs */
+};
+/** @return REC_LAYOUT_…; 0 for NULL. */
+REC_API int32_t rec_layout_kind(const rec_layout *layout);
+/** @return the width of a number in bits (64 for usize). */
+REC_API uint32_t rec_layout_bits(const rec_layout *layout);
+/** @return children of a struct, tuple or enum, elements of an array, rank of a tensor. */
+REC_API uint64_t rec_layout_count(const rec_layout *layout);
+/** @return the name of field or variant `index`; "" if it has none. Borrowed. */
+REC_API const char *rec_layout_name(const rec_layout *layout, uint64_t index);
+/** @return child `index`, NULL if there is none; never fails. Borrowed; lives as long as the job. */
+REC_API const rec_layout *rec_layout_child(const rec_layout *layout, uint64_t index);
+
+/* ------------------------------------------------------------------------------------------------------ sources -- */
+
+/** @return what messages call it: the file's name. */
+REC_API const char *rec_source_name(const rec_source *source);
+/** @return its size in bytes, REC_UNKNOWN for a stream. */
+REC_API uint64_t rec_source_size(const rec_source *source);
+/** The whole source as one piece: a map or memory as it is, anything else is read to its end first (its size is known
+ *  then). Does not move the reading position. @param data,size (out) borrowed; valid as long as the source lives. */
+REC_API int32_t rec_source_view(rec_job *job, rec_source *source, const void **data, uint64_t *size);
+/** The next bytes. @param got (out) how many, 0 at the end only. */
+REC_API int32_t rec_source_read(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got);
+/** Begins again at the first byte. */
+REC_API int32_t rec_source_rewind(rec_job *job, rec_source *source);
+/** Bytes from a place (the tail, say) without moving the reading position; fewer than asked for is a failure. A stream
+ *  is read to its end first. */
+REC_API int32_t rec_source_read_at(rec_job *job, rec_source *source, uint64_t offset, void *target, uint64_t size);
+
+/** A source made from another one: decompression, decryption. */
+typedef struct rec_source_ops {
+    uint32_t size; /**< sizeof(rec_source_ops) */
+    uint32_t reserved;
+    /** As rec_source_read; must check the whole of its input by the time it reports the end. The job may be another
+     *  one than that which made the filter: keep nothing of it. */
+    int32_t (*read)(void *self, rec_job *job, void *target, uint64_t room, uint64_t *got);
+    /** Begins again. */
+    int32_t (*rewind)(void *self, rec_job *job);
+    /** @return the size it will have if that is known without reading it, else REC_UNKNOWN; a hint, it may lie. */
+    uint64_t (*size_hint)(void *self);
+    /** Frees `self`, which outlives the job and so comes from malloc. May be called on any thread. */
+    void (*release)(void *self);
+} rec_source_ops;
+/** Wraps a source. @param out counted, to be given back with rec_source_release(). `self` is taken, also on failure. */
+REC_API int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops *ops, void *self,
+                                  rec_source **out);
+/** Gives one count back. NULL is ignored. */
+REC_API void rec_source_release(rec_source *source);
+
+/* -------------------------------------------------------------------------------------------------------- blobs -- */
+
+/** How a blob gives its bytes. */
+enum {
+    REC_BLOB_VIEW = 1, /**< at `data`, in the view of `source`, for as long as that lives; or (to a writer) for the call */
+    REC_BLOB_TEMPORARY = 2, /**< at `data`, during this call only */
+    REC_BLOB_RANGE = 3,     /**< `size` bytes at `offset` of `source`, not read yet */
+    REC_BLOB_STREAM = 4     /**< by `read`, in order, during this call only */
+};
+
+/** Bytes that are somewhere: a tensor's data, a byte string. The receiver may take, skip or (VIEW, RANGE) keep it; it
+ *  takes a count of `source` by itself. Writers hand blobs to rec_sink_put() or read them with rec_blob_read(). */
+typedef struct rec_blob {
+    uint32_t struct_size; /**< sizeof(rec_blob) */
+    int32_t kind;         /**< REC_BLOB_… */
+    uint64_t size;        /**< bytes */
+    const void *data;     /**< VIEW, TEMPORARY */
+    rec_source *source;   /**< VIEW, RANGE: what it lies in */
+    uint64_t offset;      /**< RANGE; VIEW: place in the source for messages and listings, or REC_UNKNOWN */
+    /** STREAM: the next `size` bytes into `target`; fails rather than giving fewer. */
+    int32_t (*read)(void *user, void *target, uint64_t size);
+    void *user;
+} rec_blob;
+
+/** The next bytes of any blob, from `offset` on; a STREAM must be read in order. For writers that need the bytes. */
+REC_API int32_t rec_blob_read(rec_job *job, const rec_blob *blob, uint64_t offset, void *target, uint64_t size);
+
+/* ------------------------------------------------------------------------------------------------------ visitor -- */
+
+/** A tensor in one event, for formats that know what a tensor is. */
+typedef struct rec_tensor_event {
+    uint32_t size;         /**< sizeof(rec_tensor_event) */
+    rec_dtype dtype;       /**< REC_DTYPE_OPAQUE with dtype_name for what the library does not know */
+    uint32_t rank;
+    uint32_t reserved;
+    const uint64_t *shape; /**< `rank` dimensions, outermost first */
+    const char *id;        /**< parameter id, NUL-terminated, or NULL */
+    const char *dtype_name;/**< the name in the format's own words, NUL-terminated, or NULL */
+    rec_blob data;         /**< little-endian elements, row-major */
+} rec_tensor_event;
+
+/**
+ * The events of a data tree. A reader calls them in this order: `metadata` for each entry, then exactly one value.
+ * A value is a `scalar`, `bytes`, a `tensor`, or a container that is closed by `end`:
+ * - `list_begin`, then values, of which any run of numbers or bools may come as `numbers`;
+ * - `map_begin`, then `key` and a value for each entry;
+ * - `variant_begin`, then the payload if it has one.
+ * `option` announces: present, then the value follows; absent, and that was the value. `variant_begin` is closed by
+ * `end` with or without payload. Core checks this grammar: a reader that breaks it fails with REC_E_PLUGIN.
+ *
+ * Writing, core always knows the counts, and where the recorder has a type the walk follows it: options are announced,
+ * numbers have their width, lists and maps their form, variants their index, fields the order of the type. Reading, the
+ * dtype of `numbers` tells how a chunk is held, not the field's type; the chunks of a list may differ in it, and a
+ * `null` in a list of floats comes as a nil scalar.
+ *
+ * A format whose traits lack REC_TRAIT_TENSORS never sees `metadata` and `tensor`: reading, it reports the file's own
+ * maps, and core recognises Burn's layout in them; writing, core writes out that layout as structs. With that trait the
+ * value after `metadata` is the record's item.
+ *
+ * What a writer leaves NULL, core replaces: `numbers` by scalars, `bytes` by numbers of u8, `variant_begin` by a map of
+ * one entry or, without payload, a string; `option` by nil or nothing. `metadata` and `tensor` are needed with
+ * REC_TRAIT_TENSORS, the rest always.
+ */
+typedef struct rec_visitor {
+    uint32_t size; /**< sizeof(rec_visitor) */
+    uint32_t reserved;
+    int32_t (*metadata)(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value);
+    int32_t (*scalar)(void *self, uint64_t at, const rec_scalar *scalar);
+    /** Part of a list: `count` elements of `dtype` at `data`, host byte order, any alignment, valid for the call. */
+    int32_t (*numbers)(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count);
+    int32_t (*bytes)(void *self, uint64_t at, const rec_blob *blob);
+    /** @param form REC_FORM_LIST, _ARRAY, _TUPLE or _UNKNOWN. @param count elements, REC_UNKNOWN if not known yet. */
+    int32_t (*list_begin)(void *self, uint64_t at, int32_t form, uint64_t count);
+    /** @param form REC_FORM_STRUCT, _MAP or _UNKNOWN. @param count entries, REC_UNKNOWN if not known yet. */
+    int32_t (*map_begin)(void *self, uint64_t at, int32_t form, uint64_t count);
+    /** A key is a string, bool or integer. */
+    int32_t (*key)(void *self, uint64_t at, const rec_scalar *key);
+    /** @param index REC_UNKNOWN if the format has names only. @param name a string. @param payload 1 if one follows. */
+    int32_t (*variant_begin)(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload);
+    int32_t (*end)(void *self, uint64_t at);
+    int32_t (*option)(void *self, uint64_t at, int32_t present);
+    int32_t (*tensor)(void *self, uint64_t at, const rec_tensor_event *tensor);
+} rec_visitor;
+
+/* -------------------------------------------------------------------------------------------------------- sinks -- */
+
+/** Writes bytes that may be gone after the call (they are copied or written). */
+REC_API int32_t rec_sink_write(rec_sink *sink, const void *data, uint64_t size);
+/** Writes a blob: its bytes are passed through without a copy where the sink can. */
+REC_API int32_t rec_sink_put(rec_sink *sink, const rec_blob *blob);
+/** @return bytes written so far. */
+REC_API uint64_t rec_sink_tell(const rec_sink *sink);
+/** A sink that only counts: blobs are neither read nor converted. For formats that need sizes and offsets first: walk
+ *  over it, then walk again. NULL with the failure reported. To be closed with rec_sink_close(). */
+REC_API rec_sink *rec_sink_layout(rec_job *job);
+
+/** A sink in front of another one: compression, encryption. */
+typedef struct rec_sink_ops {
+    uint32_t size; /**< sizeof(rec_sink_ops) */
+    uint32_t reserved;
+    int32_t (*write)(void *self, rec_sink *target, const void *data, uint64_t size);
+    /** Writes what is left (trailers too). Not called after a failure. */
+    int32_t (*finish)(void *self, rec_sink *target);
+    void (*release)(void *self);
+} rec_sink_ops;
+/** Wraps a sink. NULL with the failure reported. `self` is taken, also on failure. */
+REC_API rec_sink *rec_sink_filter(rec_job *job, rec_sink *target, const rec_sink_ops *ops, void *self);
+/** Finishes and frees a sink of rec_sink_layout() or rec_sink_filter(); `finish` is called unless the job has failed.
+ *  The sink given to `save` is core's to close. NULL is ignored. @return the first failure. */
+REC_API int32_t rec_sink_close(rec_sink *sink);
+
+/** Walks the record that is saved: calls the events on the writer's visitor. May be called any number of times; each
+ *  walk gives the same events. */
+REC_API int32_t rec_job_walk(rec_job *job, const rec_visitor *visitor, void *self);
+
+/* --------------------------------------------------------------------------------------------------- descriptor -- */
+
+enum { REC_OPTION_BOOL = 1, REC_OPTION_INT = 2, REC_OPTION_FLOAT = 3, REC_OPTION_CHOICE = 4, REC_OPTION_TEXT = 5 };
+/** An option of a recorder; core checks values against it and shows it. Named in INI files and on the command line. */
+typedef struct rec_option {
+    uint32_t size;             /**< sizeof(rec_option) */
+    int32_t type;              /**< REC_OPTION_… */
+    const char *name;          /**< [a-z0-9_-]+ */
+    const char *initial;       /**< the default, as text */
+    const char *help;          /**< one line */
+    int64_t minimum, maximum;  /**< of an INT */
+    const char *const *choices;/**< of a CHOICE: the words, NULL-terminated */
+} rec_option;
+
+enum {
+    REC_TRAIT_TENSORS = 1,    /**< its events are `metadata` and `tensor`, not Burn's maps */
+    REC_TRAIT_NEEDS_TYPE = 2, /**< cannot be read without a type */
+    REC_TRAIT_EXACT_SIZE = 4  /**< a walk over a layout sink gives the size of the file (not: compressed) */
+};
+
+/** The first bytes of a file that is to be recognised. */
+typedef struct rec_head {
+    uint32_t size; /**< sizeof(rec_head) */
+    uint32_t reserved;
+    const uint8_t *data; /**< its first bytes, at most 64 KiB */
+    uint64_t length;     /**< how many */
+    uint64_t total;      /**< size of the file, REC_UNKNOWN for a stream */
+} rec_head;
+
+/** A recorder. `static const`, with designated initialisers; a NULL function says that it cannot do that. */
+typedef struct rec_plugin {
+    uint32_t abi;                    /**< REC_PLUGIN_ABI */
+    uint32_t size;                   /**< sizeof(rec_plugin) */
+    const char *name;                /**< "NamedMpk" */
+    const char *const *aliases;      /**< further names, NULL-terminated, or NULL */
+    const char *extension;           /**< "mpk.gz", without the first dot; NULL: memory only */
+    const char *description;         /**< one line */
+    const char *burn_name;           /**< path of Burn's recorder type for metadata `format`, or NULL */
+    uint64_t traits;                 /**< REC_TRAIT_… */
+    const rec_option *const *options;/**< NULL-terminated, or NULL */
+    /** @return how sure it is that the file is its own, in bits that agreed; 0: it is not. Must not fail. */
+    int32_t (*probe)(const rec_head *head);
+    /** Reads the source to its end and tells the visitor. */
+    int32_t (*load)(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
+    /** Walks the record (rec_job_walk) and writes it. */
+    int32_t (*save)(rec_job *job, rec_sink *sink);
+} rec_plugin;
+
+/**
+ * Exports the plugins of a shared object, the only symbol it exports. `module` is the file's name without `.so`, with
+ * each character that C does not allow in a name replaced by `_`: mpk-gz.so has REC_PLUGINS(mpk_gz, &one, &two).
+ */
+#define REC_PLUGINS(module, ...)                                                                  \
+    extern REC_API const rec_plugin *const module##_LTX_librecord_plugins[];                      \
+    const rec_plugin *const module##_LTX_librecord_plugins[] = {__VA_ARGS__, NULL}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

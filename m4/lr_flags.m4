@@ -1,0 +1,33 @@
+dnl SPDX-License-Identifier: MIT OR Apache-2.0
+dnl Compiler flags, taken only if the compiler knows them.
+
+dnl LR_APPEND_CFLAGS(VARIABLE, FLAGS)
+dnl Appends each of FLAGS that the C compiler takes without a word. A warning about a flag counts as "does not know it",
+dnl which is what clang gives.
+AC_DEFUN([LR_APPEND_CFLAGS], [
+    AC_LANG_ASSERT([C])
+    for lr_flag in $2; do
+        AS_VAR_PUSHDEF([lr_known], [lr_cv_cflag_$lr_flag])
+        AC_CACHE_CHECK([whether $CC takes $lr_flag], [lr_known], [
+            lr_saved_CFLAGS=$CFLAGS
+            CFLAGS="$CFLAGS -Werror $lr_flag"
+            AC_COMPILE_IFELSE([AC_LANG_SOURCE([[extern int lr_nothing; int lr_nothing = 0;]])],
+                [AS_VAR_SET([lr_known], [yes])], [AS_VAR_SET([lr_known], [no])])
+            CFLAGS=$lr_saved_CFLAGS
+        ])
+        AS_VAR_IF([lr_known], [yes], [AS_VAR_APPEND([$1], [" $lr_flag"])])
+        AS_VAR_POPDEF([lr_known])
+    done
+])
+
+dnl LR_CHECK_LINK(FLAGS, IF-YES, IF-NO)
+dnl Whether a program can be compiled and linked with FLAGS.
+AC_DEFUN([LR_CHECK_LINK], [
+    AC_MSG_CHECKING([whether $CC links with $1])
+    lr_saved_CFLAGS=$CFLAGS
+    CFLAGS="$CFLAGS $1"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])], [lr_links=yes], [lr_links=no])
+    CFLAGS=$lr_saved_CFLAGS
+    AC_MSG_RESULT([$lr_links])
+    AS_IF([test "$lr_links" = yes], [$2], [$3])
+])

@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# The public headers, each alone, and every macro in them: as C99, C11 and C++17, by each compiler that is there.
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:=.}/tests/tap.sh"
+
+include=$srcdir/include
+warnings="-Wall -Wextra -Wconversion -Wshadow -pedantic -Werror"
+
+# Each header alone and twice, with and without the short names.
+for header in librecord.h librecord/plugin.h; do
+    printf '#include <%s>\n#include <%s>\nextern int lr_nothing;\n' "$header" "$header" \
+        >"$scratch/$(basename "$header" .h).c"
+done
+
+compile_all() { # COMPILER LANGUAGE STANDARD
+    compiler=$1
+    what="$1 $3"
+    flags="-x $2 -std=$3 -I $include $warnings"
+    # C alone has prototypes to be strict about; clang takes a .c file in C++ mode for an old habit.
+    [ "$2" != c ] || flags="$flags -Wstrict-prototypes"
+    for header in librecord plugin; do
+        # shellcheck disable=SC2086 # a list of words
+        check "$header.h alone: $what" "$compiler" $flags -fsyntax-only "$scratch/$header.c"
+        # shellcheck disable=SC2086
+        check "$header.h without short names: $what" "$compiler" $flags -DREC_NO_SHORT_NAMES -DDOUBLE=double \
+            -fsyntax-only "$scratch/$header.c"
+    done
+    # shellcheck disable=SC2086
+    check "every macro: $what" "$compiler" $flags -o "$scratch/macros" "$srcdir/tests/header_macros.c"
+    check "what the macros made: $what" "$scratch/macros"
+    rm -f "$scratch/macros"
+}
+
+# A compiler may be there without its standard library.
+works() { # COMPILER LANGUAGE
+    printf '#include <stdio.h>\nint main(void) { return puts("") < 0; }\n' |
+        "$1" -x "$2" -o "$scratch/works" - 2>/dev/null
+}
+for compiler in gcc clang; do
+    if works "$compiler" c; then
+        compile_all "$compiler" c c99
+        compile_all "$compiler" c c11
+    else
+        skip "headers: $compiler" "$compiler is not installed"
+    fi
+done
+for compiler in g++ clang++; do
+    if works "$compiler" c++; then
+        compile_all "$compiler" c++ c++17
+    else
+        skip "headers: $compiler" "$compiler is not installed"
+    fi
+done
+
+# A macro of the headers is used by the test: by its name, by the kind of field that it is for, or by other macros.
+cat "$include/librecord.h" "$include/librecord/plugin.h" >"$scratch/headers"
+missing=
+sed -n 's/^ *# *define \(REC_[A-Za-z0-9_]*\).*/\1/p' "$scratch/headers" | sort -u >"$scratch/macros.txt"
+while read -r macro; do
+    case $macro in
+    REC_MEMBER_*) word=${macro#REC_MEMBER_} ;;
+    REC_FIELD_OF_*) word=${macro#REC_FIELD_OF_} ;;
+    *) word=$macro ;;
+    esac
+    grep -qw "$word" "$srcdir/tests/header_macros.c" ||
+        grep -v "# *define $macro\b" "$scratch/headers" | grep -w "$macro" | grep -qv '^ *\*' ||
+        missing="$missing $macro"
+done <"$scratch/macros.txt"
+echo "not used in tests/header_macros.c:$missing" >"$scratch/missing"
+if [ -z "$missing" ]; then
+    ok "every macro of the headers is in header_macros.c"
+else
+    not_ok "every macro of the headers is in header_macros.c" "$scratch/missing"
+fi
+
+finish

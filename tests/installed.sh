@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# What `make install` puts where, what pkg-config says about it, whether a program can be built and run with nothing
+# else, and that `make uninstall` takes all of it away.
+# shellcheck disable=SC2317 # functions that check() calls
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:=.}/tests/tap.sh"
+: "${top_builddir:=.}"
+
+stage=$scratch/stage
+# A make of its own, not a part of the one that runs this; one at a time, for libtool links again while it installs.
+unset MAKEFLAGS MFLAGS MAKELEVEL
+
+check "make install" flock "$top_builddir/config.status" make -C "$top_builddir" install DESTDIR="$stage"
+pc=$(find "$stage" -name librecord.pc)
+if [ -z "$pc" ]; then
+    not_ok "librecord.pc is installed"
+    finish
+fi
+
+# The staged tree instead of the prefix it is meant for.
+prefix=$(sed -n 's/^prefix=//p' "$pc")
+moved() {
+    PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --define-variable=prefix="$stage$prefix" "$@"
+}
+libdir=$(moved --variable=libdir librecord)
+plugindir=$(moved --variable=plugindir librecord)
+version=$(moved --modversion librecord)
+record=$(find "$stage" -type f -name record)
+
+find "$stage" ! -type d | sed "s|^$stage||" | sort >"$scratch/files"
+absent() { # PATTERN: no installed file is like that
+    ! grep "$1" "$scratch/files"
+}
+present() { # FILE...: each is there
+    for file; do
+        if ! [ -e "$file" ]; then
+            echo "missing: $file"
+            cat "$scratch/files"
+            return 1
+        fi
+    done
+}
+check "no libtool files are installed" absent '\.la$'
+check "headers are installed" present "$stage$prefix/include/librecord.h" "$stage$prefix/include/librecord/plugin.h"
+check "the manual page is installed" present "$stage$prefix/share/man/man1/record.1"
+case $plugindir in
+"$libdir"/librecord/plugins) ok "pkg-config says where plugins are" ;;
+*) not_ok "pkg-config says where plugins are: $plugindir" ;;
+esac
+
+cat >"$scratch/program.c" <<'EOF'
+#include <librecord.h>
+#include <stdio.h>
+int main(void)
+{
+    rec_recorder *recorder = rec_open_recorder("NamedMpkGz", FULL);
+    if (!recorder) {
+        (void)puts(rec_error_message());
+        return 1;
+    }
+    (void)printf("%s %s %d\n", rec_version_string(), rec_recorder_extension(recorder),
+                 rec_version() == REC_VERSION_NUMBER);
+    rec_close_recorder(recorder);
+    return 0;
+}
+EOF
+
+if [ -e "$libdir/librecord.so" ]; then
+    check "plugins are installed" present "$plugindir/mpk.so" "$plugindir/mpk-gz.so"
+    check "the library is installed with its SONAME" present "$libdir/librecord.so.0"
+    flags=$(moved --cflags --libs librecord)
+else
+    check "the static library is installed" present "$libdir/librecord.a"
+    flags=$(moved --static --cflags --libs librecord)
+fi
+
+# shellcheck disable=SC2086 # lists of words
+check "a program is built with pkg-config alone" ${CC:-cc} -std=c11 -Wall -Wextra -Werror \
+    ${SANITIZERS:+-fsanitize=$SANITIZERS} -o "$scratch/program" "$scratch/program.c" $flags
+# Where plugins are is compiled in; the staged tree is elsewhere.
+LIBRECORD_PLUGIN_PATH=$plugindir
+LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LIBRECORD_PLUGIN_PATH LD_LIBRARY_PATH
+echo "$version mpk.gz 1" >"$scratch/expected"
+runs() {
+    "$scratch/program" >"$scratch/said" 2>&1
+    diff "$scratch/expected" "$scratch/said"
+}
+check "it runs with the installed library and plugins" runs
+check "the installed record command runs" "$record" plugins
+
+check "make uninstall" make -C "$top_builddir" uninstall DESTDIR="$stage"
+find "$stage" ! -type d >"$scratch/left"
+check "make uninstall leaves no file" diff /dev/null "$scratch/left"
+find "$stage" -type d -name '*librecord*' >"$scratch/left"
+check "make uninstall leaves no folder of ours" diff /dev/null "$scratch/left"
+
+finish

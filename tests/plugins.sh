@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Three plugins built outside the tree against the installed headers: a typed binary format, a format of number arrays
+# and a header-first format. Real records go through them and back.
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:=.}/tests/tap.sh"
+: "${top_builddir:=.}"
+# shellcheck source=tests/staged.sh
+. "$srcdir/tests/staged.sh"
+
+if [ ! -e "$libdir/librecord.so" ]; then
+    skip "plugins outside the tree" "this build has no shared library"
+    finish
+fi
+
+cp -R "$srcdir/tests/plugins" "$scratch/work" || exit 1
+chmod -R u+w "$scratch/work"
+cd "$scratch/work" || exit 1
+if make_with_installed all >"$scratch/log" 2>&1 && ! grep warning: "$scratch/log"; then
+    ok "they build with installed headers and pkg-config alone, without a warning"
+else
+    not_ok "they build with installed headers and pkg-config alone, without a warning" "$scratch/log"
+    finish
+fi
+
+for plugin in typed arrays header; do
+    nm -D --defined-only "$plugin.so" | awk '{ print $3 }' >"$scratch/symbols"
+    echo "${plugin}_LTX_librecord_plugins" >"$scratch/expected"
+    if [ -n "${SANITIZERS:-}" ] || diff "$scratch/expected" "$scratch/symbols" >"$scratch/log"; then
+        ok "$plugin.so exports one symbol"
+    else
+        not_ok "$plugin.so exports one symbol" "$scratch/log"
+    fi
+done
+
+mkdir "$scratch/plugins" && install -m 644 typed.so arrays.so header.so "$scratch/plugins" || exit 1
+LIBRECORD_PLUGIN_PATH=$scratch/plugins:$plugindir
+export LIBRECORD_PLUGIN_PATH
+./check "$srcdir/tests/data/burn" >"$scratch/tap" 2>"$scratch/log"
+status=$?
+while IFS= read -r line; do
+    case $line in
+    "ok "*) ok "${line#ok * - }" ;;
+    "not ok "*) not_ok "${line#not ok * - }" ;;
+    "#"*) printf '%s\n' "$line" ;;
+    esac
+done <"$scratch/tap"
+if [ "$status" = 0 ] && grep -q '^1\.\.' "$scratch/tap" && [ ! -s "$scratch/log" ]; then
+    ok "the program that checks them ends well and says nothing else"
+else
+    not_ok "the program that checks them ends well and says nothing else (status $status)" "$scratch/log"
+fi
+finish

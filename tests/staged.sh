@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# shellcheck shell=sh disable=SC2034,SC2154 # variables of tap.sh and of those who read this
+# For test scripts that build against an installed librecord: installs into $scratch/stage and sets $libdir, $plugindir
+# and $record. To be read after tap.sh. make_with_installed builds with a pkg-config that knows the stage.
+
+stage=$scratch/stage
+# A make of its own, not a part of the one that runs this; one at a time, for libtool links again while it installs.
+unset MAKEFLAGS MFLAGS MAKELEVEL
+if ! flock "$top_builddir/config.status" make -C "$top_builddir" install DESTDIR="$stage" >"$scratch/install.log" 2>&1; then
+    not_ok "make install" "$scratch/install.log"
+    finish
+fi
+pc=$(find "$stage" -name librecord.pc)
+prefix=$(sed -n 's/^prefix=//p' "$pc")
+cat >"$scratch/pkg-config" <<END
+#!/bin/sh
+# Nothing is where the .pc file says: it was installed below DESTDIR.
+PKG_CONFIG_PATH='$(dirname "$pc")' exec pkg-config --define-variable=prefix='$stage$prefix' "\$@"
+END
+chmod +x "$scratch/pkg-config"
+libdir=$("$scratch/pkg-config" --variable=libdir librecord)
+plugindir=$("$scratch/pkg-config" --variable=plugindir librecord)
+record=$(find "$stage" -type f -name record)
+LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+
+# make_with_installed GOAL...: as the one who wrote the Makefile would, but with this build's compiler and sanitizers.
+make_with_installed() {
+    if [ -n "${SANITIZERS:-}" ]; then
+        make CC="${CC:-cc}" PKG_CONFIG="$scratch/pkg-config" CFLAGS="-O1 -g -fsanitize=$SANITIZERS" \
+            LDFLAGS="-fsanitize=$SANITIZERS" "$@"
+    else
+        make CC="${CC:-cc}" PKG_CONFIG="$scratch/pkg-config" LDFLAGS="-Wl,-z,defs" "$@"
+    fi
+}

@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# A build with --disable-shared: the plugins are part of the program and nothing is opened at run time.
+# shellcheck disable=SC2317 # functions that check() calls
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:=.}/tests/tap.sh"
+
+# A configure and a make of their own, not a part of the one that runs this.
+unset MAKEFLAGS MFLAGS MAKELEVEL LIBRECORD_PLUGIN_PATH
+source=$(cd "$srcdir" && pwd)
+build=$scratch/build
+sample=$scratch/sample
+mkdir "$build" "$sample"
+cd "$build" || exit 1
+
+if [ -e "$source/config.status" ] || [ -n "${SANITIZERS:-}" ]; then
+    skip "static build" "this is an in-tree build, or one with sanitizers"
+    finish
+fi
+
+quiet() { # COMMAND...: its output only if it fails
+    "$@" >"$scratch/log" 2>&1 && return
+    tail -n 40 "$scratch/log"
+    return 1
+}
+# shellcheck disable=SC2086 # may be a list of words
+check "configure --disable-shared" quiet "$source/configure" --quiet --disable-shared CC="${CC:-cc}" CFLAGS=-O1
+check "make" quiet make -j2
+
+nothing_shared() {
+    ! find . -name '*.so*' | grep . && ! readelf -d tools/record | grep -i 'librecord'
+}
+check "no shared object is made" nothing_shared
+
+tools/record plugins >"$scratch/plugins" 2>&1
+for name in NamedMpk NamedMpkGz NamedMpkBytes; do
+    check "$name is built in" grep -qE "^ *$name .*built in" "$scratch/plugins"
+done
+
+# A record from the program that a user writes first, to a file and through both plugins.
+cat >"$sample/make.c" <<'EOF'
+#include <librecord.h>
+#include <stdio.h>
+int main(void)
+{
+    const float data[] = {1.0f, 2.5f, -3.0f, 0.1f, 5.0f, 6.0f};
+    const uint64_t shape[] = {2, 3};
+    rec_recorder *recorder = rec_open_recorder("NamedMpk", FULL);
+    rec_record *record = rec_record_new(NULL);
+    int ok = recorder && record && rec_set_f32(record, "fc.weight", data, 2, shape) == REC_OK &&
+             rec_save(recorder, record, "made") == REC_OK;
+    if (!ok) {
+        (void)puts(rec_error_message());
+    }
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+    return !ok;
+}
+EOF
+libs=$(sed -n 's/^Libs.private: //p' librecord.pc)
+# shellcheck disable=SC2086 # lists of words
+check "a program links with Libs.private" ${CC:-cc} -o "$sample/make" "$sample/make.c" -I "$source/include" \
+    -L .libs -lrecord $libs
+record=$build/tools/record
+cd "$sample" || exit 1
+check "it saves a record" ./make
+check "convert to .mpk.gz" "$record" convert made.mpk made.mpk.gz
+check "convert back" "$record" convert made.mpk.gz again.mpk
+check "the bytes are those of the original" cmp made.mpk again.mpk
+"$record" ls made.mpk.gz >ls.out 2>&1
+check "record ls shows the tensor" grep -q 'fc.weight.*f32.*2, 3' ls.out
+
+finish

@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# What the shared objects export and need: the public functions with their version nodes, one table a plugin, and no
+# library that is not used.
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:=.}/tests/tap.sh"
+: "${top_builddir:=.}"
+
+library=$top_builddir/.libs/librecord.so
+if [ ! -e "$library" ]; then
+    skip "exported symbols" "a static build exports nothing"
+    finish
+fi
+
+# 1. symbols.txt lists what the headers declare
+sed -n 's/^REC_API .*[ *]\(rec_[a-z0-9_]*\)(.*/\1/p' "$srcdir/include/librecord.h" \
+    "$srcdir/include/librecord/plugin.h" | sort >"$scratch/declared"
+sed -n 's/^\(rec_[a-z0-9_]*\) .*/\1/p' "$srcdir/tests/symbols.txt" | sort >"$scratch/listed"
+check "symbols.txt lists the functions of the public headers" diff "$scratch/declared" "$scratch/listed"
+
+# 2. the library exports them, in the node they came with, and nothing else
+nm -D --defined-only "$library" | awk '$2 != "A" { sub("@@", " ", $3); print $3 }' | sort >"$scratch/exported"
+grep -v '^#' "$srcdir/tests/symbols.txt" | sort >"$scratch/expected"
+check "librecord.so exports what symbols.txt lists" diff "$scratch/expected" "$scratch/exported"
+
+# 3. a plugin exports one table
+for plugin in "$top_builddir"/plugins/.libs/*.so; do
+    module=$(basename "$plugin" .so)
+    echo "$(echo "$module" | tr -c 'A-Za-z0-9\n' _)_LTX_librecord_plugins" >"$scratch/expected"
+    nm -D --defined-only "$plugin" | awk '{ print $3 }' >"$scratch/exported"
+    check "$module.so exports its table alone" diff "$scratch/expected" "$scratch/exported"
+done
+
+# 4. who links what: the C library's own parts aside. Sanitizers bring their own.
+needs() { # FILE LIBRARY...
+    object=$1
+    shift
+    for name; do echo "$name"; done | sort >"$scratch/expected"
+    readelf -d "$object" | sed -n 's/.*(NEEDED).*\[\(lib[A-Za-z0-9_+-]*\)\.so.*/\1/p' |
+        grep -vxE 'libc|libm|libpthread|libgcc_s' | sort >"$scratch/needed"
+    check "$(basename "$object") links ${*:-nothing else}" diff "$scratch/expected" "$scratch/needed"
+}
+if [ -n "${SANITIZERS:-}" ]; then
+    skip "linked libraries" "built with sanitizers"
+else
+    needs "$library" libinih libltdl
+    needs "$top_builddir/plugins/.libs/mpk.so" librecord
+    needs "$top_builddir/plugins/.libs/mpk-gz.so" librecord libz
+    needs "$top_builddir/tools/.libs/record" librecord
+fi
+
+finish

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * record ls: the tensors and values of a record. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+enum { VALUES_SHOWN = 20, VALUE_WIDTH = 48 };
+
+/* All that a listing needs, copied out of the iterator. */
+typedef struct listing {
+    entry *tensors;
+    size_t tensor_count, tensor_room;
+    struct leaf {
+        const char *path;
+        const rec_value *value;
+    } *values;
+    size_t value_count, value_room;
+    size_t nils;     /* values that hold nothing: not listed for people unless --all */
+    text paths;
+    uint64_t elements, nbytes;
+} listing;
+
+static void add_tensor(listing *l, const rec_tensor *tensor)
+{
+    if (l->tensor_count == l->tensor_room) {
+        l->tensor_room = l->tensor_room ? l->tensor_room * 2 : 64;
+        l->tensors = retake(l->tensors, l->tensor_room * sizeof *l->tensors);
+    }
+    l->tensors[l->tensor_count++] = (entry){
+        .dtype = rec_tensor_dtype_name(tensor),
+        .shape = rec_tensor_shape(tensor),
+        .rank = rec_tensor_rank(tensor),
+        .count = rec_tensor_count(tensor),
+    };
+    l->elements += rec_tensor_count(tensor);
+    l->nbytes += rec_tensor_nbytes(tensor);
+}
+
+static void add_value(listing *l, const rec_value *value)
+{
+    if (l->value_count == l->value_room) {
+        l->value_room = l->value_room ? l->value_room * 2 : 64;
+        l->values = retake(l->values, l->value_room * sizeof *l->values);
+    }
+    l->nils += rec_value_kind(value) == REC_KIND_NIL;
+    l->values[l->value_count++] = (struct leaf){NULL, value};
+}
+
+/* @return EXIT_OK, or EXIT_ERROR with the error printed. */
+static int collect(listing *l, const rec_record *record)
+{
+    rec_iterator *iterator = rec_iterate(record);
+    const rec_value *value;
+    const char *path;
+    text value_paths = {0};
+
+    if (!iterator) {
+        return fail_library();
+    }
+    while ((value = rec_iterator_next(iterator, &path))) {
+        const rec_tensor *tensor = rec_value_tensor(value);
+        if (tensor) {
+            add_tensor(l, tensor);
+        } else {
+            add_value(l, value);
+        }
+        text_add(tensor ? &l->paths : &value_paths, path, strlen(path) + 1);
+    }
+    rec_iterator_free(iterator);
+
+    /* The texts have stopped moving: tensors' paths first, then those of values. */
+    if (value_paths.length) {
+        text_add(&l->paths, value_paths.at, value_paths.length);
+    }
+    text_free(&value_paths);
+    path = l->paths.at;
+    for (size_t i = 0; i < l->tensor_count; i++, path += strlen(path) + 1) {
+        l->tensors[i].path = path;
+    }
+    for (size_t i = 0; i < l->value_count; i++, path += strlen(path) + 1) {
+        l->values[i].path = path;
+    }
+    return EXIT_OK;
+}
+
+static void free_listing(listing *l)
+{
+    free(l->tensors);
+    free(l->values);
+    text_free(&l->paths);
+}
+
+/* -------------------------------------------------------------------------------------------------- for programs -- */
+
+static int print_json(const rec_record *record)
+{
+    rec_iterator *iterator = rec_iterate(record);
+    const rec_tensor *tensor;
+    const rec_value *value;
+    const char *path;
+    json j;
+
+    if (!iterator) {
+        return fail_library();
+    }
+    json_begin(&j, stdout, 2);
+    json_object(&j, NULL);
+    json_array(&j, "tensors");
+    while ((tensor = rec_iterator_next_tensor(iterator, &path))) {
+        json_object(&j, NULL);
+        json_string(&j, "key", path);
+        json_string(&j, "dtype", rec_tensor_dtype_name(tensor));
+        json_shape(&j, "shape", rec_tensor_shape(tensor), rec_tensor_rank(tensor));
+        json_uint(&j, "nbytes", rec_tensor_nbytes(tensor));
+        json_string(&j, "id", rec_tensor_id(tensor));
+        if (rec_tensor_assumed(tensor)) {
+            json_bool(&j, "assumed", true);
+        }
+        json_close(&j, '}');
+    }
+    rec_iterator_free(iterator);
+    json_close(&j, ']');
+    iterator = rec_iterate(record);
+    if (!iterator) {
+        return fail_library();
+    }
+    json_array(&j, "values");
+    while ((value = rec_iterator_next(iterator, &path))) {
+        if (rec_value_kind(value) == REC_KIND_TENSOR) {
+            continue;
+        }
+        json_object(&j, NULL);
+        json_string(&j, "key", path);
+        json_string(&j, "kind", kind_word(rec_value_kind(value)));
+        json_leaf(&j, "value", value);
+        json_close(&j, '}');
+    }
+    rec_iterator_free(iterator);
+    json_close(&j, ']');
+    json_close(&j, '}');
+    json_end(&j);
+    return EXIT_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------- for people -- */
+
+static void key_cell(table *t, const char *key)
+{
+    text safe = {0};
+
+    text_safe(&safe, key, strlen(key));
+    table_cell(t, *safe.at ? safe.at : "(root)");
+    text_free(&safe);
+}
+
+static void tensor_row(table *t, const char *key, const entry *e, uint64_t repeats, uint64_t names)
+{
+    char number[NUMBER_ROOM];
+    text cell = {0};
+
+    key_cell(t, key);
+    if (repeats > 1) {
+        text_format(&cell, "×%s", grouped(repeats, number));
+    }
+    table_cell(t, cell.at ? cell.at : "");
+    text_free(&cell);
+    table_cell(t, e->dtype);
+    text_shape(&cell, e->shape, e->rank);
+    table_cell(t, cell.at);
+    text_free(&cell);
+    if (names > 1) {
+        text_format(&cell, "%s × ", grouped(names, number));
+    }
+    text_put(&cell, counted(e->count, number));
+    table_cell(t, cell.at);
+    text_free(&cell);
+}
+
+/* @return true if fewer lines were printed than there are tensors. */
+static bool print_tensors(const listing *l, bool all)
+{
+    fold *folds = NULL;
+    size_t count = l->tensor_count;
+    table t;
+
+    table_begin(&t, "lrllr");
+    t.header = true;
+    t.shrink = 0;
+    for (const char *const *name = (const char *const[]){"KEY", "", "DTYPE", "SHAPE", "PARAMETERS", NULL}; *name;
+         name++) {
+        table_cell(&t, *name);
+    }
+    if (!all) {
+        folds = folds_make(l->tensors, l->tensor_count, &count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (all) {
+            tensor_row(&t, l->tensors[i].path, &l->tensors[i], 1, 1);
+        } else {
+            tensor_row(&t, folds[i].key, &l->tensors[folds[i].first], folds[i].repeats, folds[i].names);
+        }
+    }
+    table_print(&t, stdout);
+    if (folds) {
+        folds_free(folds, count);
+    }
+    return count < l->tensor_count;
+}
+
+/* @return true if some were left out. */
+static bool print_values(const listing *l, bool all)
+{
+    size_t shown = 0, listed = l->value_count - (all ? 0 : l->nils);
+    char number[NUMBER_ROOM];
+    text cell = {0};
+    table t;
+
+    table_begin(&t, "lll");
+    t.header = true;
+    t.shrink = 0;
+    table_cell(&t, "KEY");
+    table_cell(&t, "KIND");
+    table_cell(&t, "VALUE");
+    for (size_t i = 0; i < l->value_count && (all || shown < VALUES_SHOWN); i++) {
+        const struct leaf *leaf = &l->values[i];
+        int32_t kind = rec_value_kind(leaf->value);
+        if (kind == REC_KIND_NIL && !all) {
+            continue;
+        }
+        key_cell(&t, leaf->path);
+        table_cell(&t, kind_word(kind));
+        leaf_text(&cell, leaf->value, VALUE_WIDTH);
+        table_cell(&t, cell.at);
+        text_free(&cell);
+        shown++;
+    }
+    table_print(&t, stdout);
+    if (shown < listed) {
+        printf("… and %s more\n", grouped(listed - shown, number));
+    }
+    return shown < listed;
+}
+
+static int print_people(const listing *l, bool all)
+{
+    char tensors[NUMBER_ROOM], elements[NUMBER_ROOM], bytes[NUMBER_ROOM], values[NUMBER_ROOM], nils[NUMBER_ROOM];
+    size_t listed = l->value_count - l->nils;
+    bool shortened = false;
+
+    if (l->tensor_count) {
+        shortened = print_tensors(l, all);
+    }
+    if (listed || (all && l->nils)) {
+        if (l->tensor_count) {
+            putchar('\n');
+        }
+        shortened = print_values(l, all) || shortened;
+    }
+    printf("%s tensor%s, %s parameter%s, %s", grouped(l->tensor_count, tensors), plural(l->tensor_count),
+           grouped(l->elements, elements), plural(l->elements), sized(l->nbytes, bytes));
+    if (listed) {
+        printf("; %s value%s", grouped(listed, values), plural(listed));
+    }
+    if (l->nils) {
+        printf("; %s nil", grouped(l->nils, nils));
+    }
+    if (shortened || (l->nils && !all)) {
+        printf("      %s(--all lists every one)%s", style(STYLE_DIM), style(STYLE_PLAIN));
+    }
+    putchar('\n');
+    return EXIT_OK;
+}
+
+int run_ls(session *s, const char *const *operands, size_t count)
+{
+    rec_recorder *recorder = session_input(s);
+    rec_record *record = recorder ? session_load(recorder, operands[0]) : NULL;
+    listing l = {0};
+    notes n = {0};
+    int status = EXIT_ERROR;
+
+    (void)count;
+    if (record) {
+        notes_take(&n);
+        status = s->o->json ? print_json(record) : collect(&l, record);
+        if (status == EXIT_OK && !s->o->json) {
+            status = print_people(&l, s->o->all);
+        }
+        notes_print(&n, s);
+    }
+    free_listing(&l);
+    notes_free(&n);
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+    return status;
+}

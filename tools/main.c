@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * record: the command. Finds the subcommand, prints help, and checks that all output was written. */
+#include <signal.h>
+#include <string.h>
+
+#include "tool.h"
+
+typedef struct command {
+    const char *name;
+    int bit;
+    size_t least, most; /* operands */
+    const char *operands, *summary;
+    const char *more;   /* further lines of the help, or "" */
+    int (*run)(session *s, const char *const *operands, size_t count);
+} command;
+
+static const command commands[] = {
+    {"info", COMMAND_INFO, 1, 1, "FILE", "who wrote a record, and what is in it", "", run_info},
+    {"ls", COMMAND_LS, 1, 1, "FILE", "list tensors and values; repeated layers are folded", "", run_ls},
+    {"show", COMMAND_SHOW, 1, 2, "FILE [KEY]", "print the value at a key",
+     "KEY is a name as `record ls --all` lists it, and may have a slice:\n"
+     "  record show model.mpk 'conv1.weight[0, 1:3, ::2, -1]'\n"
+     "Without KEY the whole tree is shown.\n",
+     run_show},
+    {"convert", COMMAND_CONVERT, 2, 2, "IN OUT", "read a record with one recorder, write it with another",
+     "OUT gets the extension of its recorder unless it has it. It is written whole or\n"
+     "not at all, so IN and OUT may be the same file.\n",
+     run_convert},
+    {"plugins", COMMAND_PLUGINS, 0, 0, "", "list the recorders that are there", "", run_plugins},
+    {"help", COMMAND_HELP, 0, 1, "[COMMAND]", "print help", "", NULL},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static const command *find(const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (strcmp(commands[i].name, name) == 0) {
+            return &commands[i];
+        }
+    }
+    return NULL;
+}
+
+static int fail_unknown(const char *name)
+{
+    const char *names[COMMANDS + 1];
+    const char *near;
+
+    for (size_t i = 0; i < COMMANDS; i++) {
+        names[i] = commands[i].name;
+    }
+    names[COMMANDS] = NULL;
+    near = nearest(name, names);
+    if (near) {
+        return fail("there is no command \"%s\"\nDid you mean record %s?", name, near);
+    }
+    return fail("there is no command \"%s\"\nCommands: info, ls, show, convert, plugins, help.", name);
+}
+
+static void print_help(void)
+{
+    puts("Usage: record COMMAND [OPTION]... [OPERAND]...\n"
+         "Looks into records of the Burn deep-learning framework and converts them.\n");
+    for (size_t i = 0; i < COMMANDS; i++) {
+        printf("  %-8s %-11s %s\n", commands[i].name, commands[i].operands, commands[i].summary);
+    }
+    puts("\nA file may be - for standard input or output. record help COMMAND says more.\n\nOptions:");
+    options_help(0, stdout);
+    puts("\nExit status: 0, or 2 after an error.");
+}
+
+static void print_command_help(const command *c)
+{
+    printf("Usage: record %s [OPTION]...%s%s\n%c%s.\n", c->name, *c->operands ? " " : "", c->operands,
+           c->summary[0] - 'a' + 'A', c->summary + 1);
+    if (*c->more) {
+        printf("\n%s", c->more);
+    }
+    puts("\nOptions:");
+    options_help(c->bit, stdout);
+}
+
+static int run_help(const char *name)
+{
+    const command *c = name ? find(name) : NULL;
+
+    if (name && !c) {
+        return fail_unknown(name);
+    }
+    if (c) {
+        print_command_help(c);
+    } else {
+        print_help();
+    }
+    return EXIT_OK;
+}
+
+static int run(const command *c, const options *o)
+{
+    const char *const *operands = o->operands.at + 1;
+    size_t count = o->operands.count - 1;
+    session s;
+    int status;
+
+    if (o->help) {
+        return run_help(c->name);
+    }
+    if ((status = options_check(o, c->bit, c->name)) != EXIT_OK) {
+        return status;
+    }
+    if (count < c->least || count > c->most) {
+        return fail_usage(c->name, "expected record %s%s%s, found %zu operand%s", c->name, *c->operands ? " " : "",
+                          c->operands, count, plural(count));
+    }
+    if (!c->run) {
+        return run_help(count ? operands[0] : NULL);
+    }
+    if ((status = session_open(&s, o)) == EXIT_OK) {
+        status = c->run(&s, operands, count);
+        session_close(&s);
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    options o;
+    const command *c;
+    int status = options_parse(&o, argc, argv);
+
+    /* A reader that has seen enough ends the command without a word, whatever the caller set up. */
+    (void)signal(SIGPIPE, SIG_DFL);
+    output_setup(&o);
+    if (status != EXIT_OK) {
+        goto done;
+    }
+    if (o.version) {
+        printf("record (librecord) %s\n", rec_version_string());
+    } else if (o.operands.count == 0 && o.help) {
+        print_help();
+    } else if (o.operands.count == 0) {
+        status = fail_usage(NULL, "a command was expected: info, ls, show, convert, plugins or help");
+    } else if ((c = find(o.operands.at[0]))) {
+        status = run(c, &o);
+    } else {
+        status = fail_unknown(o.operands.at[0]);
+    }
+    if (output_finish() != EXIT_OK) {
+        status = EXIT_ERROR;
+    }
+
+done:
+    options_free(&o);
+    return status;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The command line: one table of options makes the parser, the help and the suggestions. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+enum {
+    OPTION_FROM,
+    OPTION_TO,
+    OPTION_PRECISION,
+    OPTION_OPTION,
+    OPTION_FROM_OPTION,
+    OPTION_CLAMP,
+    OPTION_NO_MAP,
+    OPTION_ALL,
+    OPTION_WHY,
+    OPTION_JSON,
+    OPTION_CONFIG,
+    OPTION_COLOR,
+    OPTION_QUIET,
+    OPTION_HELP,
+    OPTION_VERSION,
+    OPTION_COUNT
+};
+
+enum {
+    READERS = COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_CONVERT,
+    WORKERS = READERS | COMMAND_PLUGINS,
+    EVERY = COMMAND_ALL
+};
+
+typedef struct option_spec {
+    const char *name;
+    const char *argument; /* NULL: takes none */
+    char letter;          /* 0: no short form */
+    int commands;         /* that know it */
+    const char *help;
+} option_spec;
+
+static const option_spec specs[OPTION_COUNT] = {
+    [OPTION_FROM] = {"from", "NAME", 0, READERS, "read with this recorder (default: recognised by content)"},
+    [OPTION_TO] = {"to", "NAME", 0, COMMAND_CONVERT, "write with this recorder (default: by the extension of OUT)"},
+    [OPTION_PRECISION] = {"precision", "P", 0, READERS, "half, full, double or keep (the default)"},
+    [OPTION_OPTION] = {"option", "N=VALUE", 0, COMMAND_CONVERT, "set option N of the recorder that writes"},
+    [OPTION_FROM_OPTION] = {"from-option", "N=VALUE", 0, READERS, "set option N of the recorder that reads"},
+    [OPTION_CLAMP] = {"clamp", NULL, 0, COMMAND_SHOW | COMMAND_CONVERT,
+                      "integers that do not fit become the nearest limit"},
+    [OPTION_NO_MAP] = {"no-map", NULL, 0, READERS, "copy the file into memory instead of mapping it"},
+    [OPTION_ALL] = {"all", NULL, 'a', COMMAND_LS | COMMAND_SHOW, "leave nothing out: every tensor, every element"},
+    [OPTION_WHY] = {"why", NULL, 0, COMMAND_PLUGINS, "say where each comes from, and why one is refused"},
+    [OPTION_JSON] = {"json", NULL, 0, WORKERS, "print JSON, for programs"},
+    [OPTION_CONFIG] = {"config", "FILE", 0, WORKERS, "use this configuration file"},
+    [OPTION_COLOR] = {"color", "WHEN", 0, EVERY, "auto (the default), always or never"},
+    [OPTION_QUIET] = {"quiet", NULL, 'q', EVERY, "no notes, no progress, no report"},
+    [OPTION_HELP] = {"help", NULL, 'h', EVERY, "print this help"},
+    [OPTION_VERSION] = {"version", NULL, 'V', EVERY, "print the version"},
+};
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Edits from one word to another: a letter put in, left out, changed, or two neighbours swapped. Words are short. */
+static size_t distance(const char *a, const char *b)
+{
+    enum { ROOM = 32 };
+    size_t rows[3][ROOM + 1];
+    size_t length_a = strlen(a), length_b = strlen(b);
+    size_t *before = rows[0], *last = rows[1], *now = rows[2];
+
+    if (length_a > ROOM || length_b > ROOM) {
+        return ROOM;
+    }
+    for (size_t j = 0; j <= length_b; j++) {
+        last[j] = j;
+        before[j] = j;
+    }
+    for (size_t i = 1; i <= length_a; i++) {
+        now[0] = i;
+        for (size_t j = 1; j <= length_b; j++) {
+            now[j] = smaller(last[j] + 1, now[j - 1] + 1);
+            now[j] = smaller(now[j], last[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                now[j] = smaller(now[j], before[j - 2] + 1);
+            }
+        }
+        size_t *spare = before;
+        before = last;
+        last = now;
+        now = spare;
+    }
+    return last[length_b];
+}
+
+const char *nearest(const char *typed, const char *const *names)
+{
+    const char *best = NULL;
+    size_t length = strlen(typed);
+    size_t least = length / 3 + 2; /* one more than what counts as near */
+
+    for (; *names; names++) {
+        size_t edits = distance(typed, *names);
+        if (length >= 2 && strncmp(typed, *names, length) == 0) {
+            edits = 0;
+        }
+        if (edits < least) {
+            least = edits;
+            best = *names;
+        }
+    }
+    return best;
+}
+
+static int fail_unknown(const char *typed, size_t length)
+{
+    const char *names[OPTION_COUNT + 1];
+    char *name = print("%.*s", (int)length, typed);
+    const char *near;
+    int status;
+
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        names[i] = specs[i].name;
+    }
+    names[OPTION_COUNT] = NULL;
+    near = nearest(name, names);
+    if (near) {
+        status = fail("unknown option --%s\nDid you mean --%s?", name, near);
+    } else {
+        status = fail("unknown option --%s\nrecord --help lists all options.", name);
+    }
+    free(name);
+    return status;
+}
+
+static void add_word(words *w, const char *word)
+{
+    w->at = retake(w->at, (w->count + 1) * sizeof *w->at);
+    w->at[w->count++] = word;
+}
+
+static int set_precision(options *o, const char *value)
+{
+    rec_precision precision = rec_precision_from_name(value);
+
+    if (precision < REC_PRECISION_DEFAULT) {
+        return fail("--precision: expected half, full, double or keep, found \"%s\"", value);
+    }
+    o->precision = precision;
+    return EXIT_OK;
+}
+
+static int set_color(options *o, const char *value)
+{
+    static const char *const names[] = {[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"};
+
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(value, names[i]) == 0) {
+            o->color = i;
+            return EXIT_OK;
+        }
+    }
+    return fail("--color: expected auto, always or never, found \"%s\"", value);
+}
+
+static int add_setting(words *w, const char *option, const char *value)
+{
+    const char *equals = strchr(value, '=');
+
+    if (!equals || equals == value) {
+        return fail("--%s: expected NAME=VALUE, found \"%s\"", option, value);
+    }
+    add_word(w, value);
+    return EXIT_OK;
+}
+
+static int set_option(options *o, size_t which, const char *value)
+{
+    switch (which) {
+    case OPTION_FROM: o->from = value; return EXIT_OK;
+    case OPTION_TO: o->to = value; return EXIT_OK;
+    case OPTION_CONFIG: o->config = value; return EXIT_OK;
+    case OPTION_PRECISION: return set_precision(o, value);
+    case OPTION_COLOR: return set_color(o, value);
+    case OPTION_OPTION: return add_setting(&o->to_options, specs[which].name, value);
+    case OPTION_FROM_OPTION: return add_setting(&o->from_options, specs[which].name, value);
+    case OPTION_CLAMP: o->clamp = true; return EXIT_OK;
+    case OPTION_NO_MAP: o->no_map = true; return EXIT_OK;
+    case OPTION_ALL: o->all = true; return EXIT_OK;
+    case OPTION_WHY: o->why = true; return EXIT_OK;
+    case OPTION_JSON: o->json = true; return EXIT_OK;
+    case OPTION_QUIET: o->quiet = true; return EXIT_OK;
+    case OPTION_HELP: o->help = true; return EXIT_OK;
+    default: o->version = true; return EXIT_OK;
+    }
+}
+
+/* `--name`, `--name=value` or `--name value`. @param at index of the argument, moved on if a value was taken. */
+static int parse_long(options *o, int argc, char **argv, int *at)
+{
+    const char *name = argv[*at] + 2;
+    size_t length = strcspn(name, "=");
+    const char *value = name[length] == '=' ? name + length + 1 : NULL;
+
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const option_spec *spec = &specs[i];
+        if (strlen(spec->name) != length || strncmp(spec->name, name, length) != 0) {
+            continue;
+        }
+        o->given |= UINT32_C(1) << i;
+        if (!spec->argument) {
+            return value ? fail("--%s takes no value", spec->name) : set_option(o, i, NULL);
+        }
+        if (!value) {
+            if (*at + 1 == argc) {
+                return fail("--%s needs a value: --%s %s", spec->name, spec->name, spec->argument);
+            }
+            value = argv[++*at];
+        }
+        return *value ? set_option(o, i, value) : fail("--%s needs a value, found an empty one", spec->name);
+    }
+    return fail_unknown(name, length);
+}
+
+/* `-a`, `-qa` */
+static int parse_short(options *o, const char *letters)
+{
+    for (; *letters; letters++) {
+        size_t i = 0;
+        while (i < OPTION_COUNT && specs[i].letter != *letters) {
+            i++;
+        }
+        if (i == OPTION_COUNT) {
+            return fail("unknown option -%c\nrecord --help lists all options.", *letters);
+        }
+        o->given |= UINT32_C(1) << i;
+        int status = set_option(o, i, NULL);
+        if (status != EXIT_OK) {
+            return status;
+        }
+    }
+    return EXIT_OK;
+}
+
+int options_parse(options *o, int argc, char **argv)
+{
+    bool ended = false;
+    int status = EXIT_OK;
+
+    *o = (options){.precision = REC_PRECISION_KEEP};
+    for (int i = 1; i < argc && status == EXIT_OK; i++) {
+        const char *argument = argv[i];
+        if (ended || argument[0] != '-' || argument[1] == '\0') {
+            add_word(&o->operands, argument);
+        } else if (strcmp(argument, "--") == 0) {
+            ended = true;
+        } else if (argument[1] == '-') {
+            status = parse_long(o, argc, argv, &i);
+        } else {
+            status = parse_short(o, argument + 1);
+        }
+    }
+    return status;
+}
+
+void options_free(options *o)
+{
+    free(o->from_options.at);
+    free(o->to_options.at);
+    free(o->operands.at);
+}
+
+int options_check(const options *o, int command, const char *name)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if ((o->given >> i & 1) && !(specs[i].commands & command)) {
+            return fail_usage(name, "--%s is no option of `record %s`", specs[i].name, name);
+        }
+    }
+    return EXIT_OK;
+}
+
+void options_help(int command, FILE *out)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const option_spec *spec = &specs[i];
+        char flag[32], letter[8] = "    ";
+        if ((spec->commands & command) != command) {
+            continue;
+        }
+        if (spec->letter) {
+            (void)snprintf(letter, sizeof letter, "-%c, ", spec->letter);
+        }
+        (void)snprintf(flag, sizeof flag, "--%s%s%s", spec->name, spec->argument ? " " : "",
+                       spec->argument ? spec->argument : "");
+        fprintf(out, "  %s%-22s %s\n", letter, flag, spec->help);
+    }
+}

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * record show: the value at a key, tensors as numpy prints them. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+/* More elements than this are shown by their edges, so many from each end of a dimension. */
+enum { SUMMARY_ABOVE = 1000, EDGE = 3, CHUNK = 4096 };
+
+typedef union chunk {
+    double f[CHUNK];
+    int64_t i[CHUNK];
+    uint64_t u[CHUNK];
+    uint8_t b[CHUNK];
+} chunk;
+
+/* What is shown of a tensor, and how wide its elements are. */
+typedef struct view {
+    const rec_tensor *tensor;
+    rec_dtype dtype; /* the tensor's own */
+    rec_dtype read;  /* what elements are read as: f64, i64, u64 or bool; exact for each */
+    window w;
+    bool summary;
+    size_t before, after; /* columns before the decimal point, and from it on */
+    size_t owed;          /* spaces that fill up the last element's column, if something follows in its line */
+    uint64_t last_edge;   /* elements shown at each end of the last dimension in a summary */
+    size_t column, width; /* of the line that is being printed */
+    json *j;              /* NULL: for people */
+    chunk *elements;      /* CHUNK of them, to read into */
+} view;
+
+static rec_dtype read_dtype(rec_dtype dtype)
+{
+    switch (dtype) {
+    case REC_DTYPE_F64:
+    case REC_DTYPE_F32:
+    case REC_DTYPE_FLEX32:
+    case REC_DTYPE_F16:
+    case REC_DTYPE_BF16: return REC_DTYPE_F64;
+    case REC_DTYPE_I64:
+    case REC_DTYPE_I32:
+    case REC_DTYPE_I16:
+    case REC_DTYPE_I8: return REC_DTYPE_I64;
+    case REC_DTYPE_U64:
+    case REC_DTYPE_U32:
+    case REC_DTYPE_U16:
+    case REC_DTYPE_U8: return REC_DTYPE_U64;
+    case REC_DTYPE_BOOL:
+    case REC_DTYPE_BOOL8:
+    case REC_DTYPE_BOOL32: return REC_DTYPE_BOOL;
+    default: return REC_DTYPE_NONE;
+    }
+}
+
+static const char *element_text(const view *v, size_t i, char *buffer)
+{
+    const chunk *c = v->elements;
+
+    switch (v->read) {
+    case REC_DTYPE_F64: return float_text(c->f[i], v->dtype, buffer);
+    case REC_DTYPE_I64: (void)snprintf(buffer, NUMBER_ROOM, "%" PRIi64, c->i[i]); return buffer;
+    case REC_DTYPE_U64: (void)snprintf(buffer, NUMBER_ROOM, "%" PRIu64, c->u[i]); return buffer;
+    default: return c->b[i] ? "true" : "false";
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------------- people -- */
+
+/* What to do with elements: measure them, or print them. */
+typedef void (*element_fn)(view *v, const char *string, uint32_t depth, bool first);
+
+static void measure_element(view *v, const char *string, uint32_t depth, bool first)
+{
+    size_t before = strcspn(string, ".e"), after = strlen(string) - before;
+
+    (void)depth;
+    (void)first;
+    v->before = before > v->before ? before : v->before;
+    v->after = after > v->after ? after : v->after;
+}
+
+static void put(view *v, const char *string, size_t width)
+{
+    fputs(string, stdout);
+    v->column += width;
+}
+
+static void pad(view *v, size_t count)
+{
+    v->column += count;
+    while (count--) {
+        putc_unlocked(' ', stdout);
+    }
+}
+
+static void new_line(view *v, uint32_t depth)
+{
+    putc_unlocked('\n', stdout);
+    v->column = 0;
+    v->owed = 0;
+    pad(v, depth);
+}
+
+/* An element, its decimal point under that of its neighbours; on a line of its own if the last one is full. */
+static void print_element(view *v, const char *string, uint32_t depth, bool first)
+{
+    size_t before = strcspn(string, ".e"), after = strlen(string) - before;
+
+    if (!first) {
+        put(v, ",", 1);
+        if (v->column + v->owed + 1 + v->before + v->after + 1 > v->width) {
+            new_line(v, depth);
+        } else {
+            pad(v, v->owed + 1);
+        }
+    }
+    pad(v, v->before - before);
+    put(v, string, before + after);
+    v->owed = v->after - after;
+}
+
+/* The elements of the innermost dimension from `from` to `to`, read in chunks. */
+static int walk_row(view *v, uint64_t first, uint64_t stride, uint64_t from, uint64_t to, bool *any, element_fn call)
+{
+    char buffer[NUMBER_ROOM];
+
+    while (from < to) {
+        /* Elements that lie close together are read at once with what is between them. */
+        uint64_t step = stride <= 16 ? stride : 1;
+        uint64_t fits = step == stride ? (CHUNK - 1) / step + 1 : 1;
+        uint64_t count = to - from < fits ? to - from : fits;
+        uint64_t span = (count - 1) * step + 1;
+        if (rec_tensor_read(v->tensor, v->read, first + from * stride, span, v->elements) != REC_OK) {
+            return fail_library();
+        }
+        for (uint64_t i = 0; i < count; i++) {
+            call(v, element_text(v, (size_t)(i * step), buffer), v->w.rank, !*any);
+            *any = true;
+        }
+        from += count;
+    }
+    return EXIT_OK;
+}
+
+/* Walks a dimension: all of it, or its edges with an ellipsis between them. */
+static int walk(view *v, uint32_t depth, uint64_t first, element_fn call)
+{
+    const window_dim *d = &v->w.dims[depth];
+    bool prints = call == print_element, last = depth + 1 == v->w.rank, any = false;
+    uint64_t edge = last ? v->last_edge : EDGE;
+    bool cut = v->summary && d->count > 2 * edge;
+    int status = EXIT_OK;
+
+    if (prints) {
+        put(v, "[", 1);
+    }
+    for (int half = 0; half < 1 + cut && status == EXIT_OK; half++) {
+        uint64_t from = half ? d->count - edge : 0, to = cut && !half ? edge : d->count;
+        if (half && prints) {
+            if (last) {
+                put(v, ",", 1);
+                pad(v, v->owed + 1);
+                put(v, "…", 1);
+                v->owed = 0;
+            } else {
+                put(v, ",", 1);
+                new_line(v, depth + 1);
+                put(v, "…", 1);
+            }
+        }
+        if (last) {
+            status = walk_row(v, first, d->stride, from, to, &any, call);
+            continue;
+        }
+        for (uint64_t i = from; i < to && status == EXIT_OK; i++) {
+            if (any && prints) {
+                put(v, ",", 1);
+                /* As numpy: an empty line between matrices, two between lists of them. */
+                for (uint32_t lines = depth + 2; lines < v->w.rank; lines++) {
+                    putc_unlocked('\n', stdout);
+                }
+                new_line(v, depth + 1);
+            }
+            any = true;
+            status = walk(v, depth + 1, first + i * d->stride, call);
+        }
+    }
+    if (prints) {
+        put(v, "]", 1);
+    }
+    return status;
+}
+
+static void print_form(const view *v)
+{
+    text form = {0};
+
+    text_format(&form, "%s [", rec_tensor_dtype_name(v->tensor));
+    for (uint32_t i = 0; i < v->w.rank; i++) {
+        text_format(&form, "%s%" PRIu64, i ? ", " : "", v->w.dims[i].count);
+    }
+    text_put(&form, "]");
+    if (rec_tensor_assumed(v->tensor)) {
+        text_put(&form, " (assumed)");
+    }
+    if (v->column + 10 + text_width(form.at) > v->width) {
+        printf("\n%s\n", form.at);
+    } else {
+        printf("          %s\n", form.at);
+    }
+    text_free(&form);
+}
+
+static int print_tensor(view *v)
+{
+    uint64_t shown = 1;
+    bool any = false;
+    int status;
+
+    for (uint32_t i = 0; i < v->w.rank; i++) {
+        uint64_t count = v->w.dims[i].count;
+        shown = count && shown > UINT64_MAX / count ? UINT64_MAX : shown * count;
+    }
+    v->summary = v->summary && shown > SUMMARY_ABOVE;
+    v->last_edge = EDGE;
+    if (shown == 0) {
+        put(v, "[]", 2);
+    } else if (v->w.rank == 0) {
+        status = walk_row(v, v->w.first, 1, 0, 1, &any, measure_element);
+        any = false;
+        if (status != EXIT_OK || (status = walk_row(v, v->w.first, 1, 0, 1, &any, print_element)) != EXIT_OK) {
+            return status;
+        }
+    } else {
+        if ((status = walk(v, 0, v->w.first, measure_element)) != EXIT_OK) {
+            return status;
+        }
+        /* Rather fewer elements than a row of two lines. */
+        if (v->w.rank + 2 * EDGE * (v->before + v->after + 2) + 3 > v->width) {
+            v->last_edge = EDGE - 1;
+        }
+        if ((status = walk(v, 0, v->w.first, print_element)) != EXIT_OK) {
+            return status;
+        }
+    }
+    print_form(v);
+    return EXIT_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------ programs -- */
+
+static void json_element(view *v, const char *string, uint32_t depth, bool first)
+{
+    (void)depth;
+    (void)first;
+    if (strcmp(string, "NaN") == 0 || strstr(string, "Inf")) {
+        json_string(v->j, NULL, string);
+    } else {
+        json_token(v->j, NULL, string);
+    }
+}
+
+static int json_dim(view *v, uint32_t depth, uint64_t first)
+{
+    const window_dim *d = &v->w.dims[depth];
+    bool any = false;
+    int status = EXIT_OK;
+
+    json_array(v->j, NULL);
+    if (depth + 1 == v->w.rank) {
+        status = walk_row(v, first, d->stride, 0, d->count, &any, json_element);
+    } else {
+        for (uint64_t i = 0; i < d->count && status == EXIT_OK; i++) {
+            status = json_dim(v, depth + 1, first + i * d->stride);
+        }
+    }
+    json_close(v->j, ']');
+    return status;
+}
+
+static int json_tensor(view *v, const char *key)
+{
+    json j;
+    bool any = false;
+    int status;
+
+    json_begin(&j, stdout, 2);
+    v->j = &j;
+    json_object(&j, NULL);
+    json_string(&j, "key", key);
+    json_string(&j, "dtype", rec_tensor_dtype_name(v->tensor));
+    json_array(&j, "shape");
+    j.depth = 1;
+    for (uint32_t i = 0; i < v->w.rank; i++) {
+        json_uint(&j, NULL, v->w.dims[i].count);
+    }
+    json_close(&j, ']');
+    if (rec_tensor_assumed(v->tensor)) {
+        json_bool(&j, "assumed", true);
+    }
+    json_key(&j, "values", 6);
+    j.depth = v->w.rank > 1 ? 2 : 1;
+    status = v->w.rank ? json_dim(v, 0, v->w.first) : walk_row(v, v->w.first, 1, 0, 1, &any, json_element);
+    json_close(&j, '}');
+    json_end(&j);
+    return status;
+}
+
+/* Quantised and unknown types: the bytes are all there is to show. */
+static int show_opaque(const rec_tensor *tensor, const char *key, bool as_json)
+{
+    uint64_t size;
+    const unsigned char *bytes = rec_tensor_bytes(tensor, &size);
+    text shape = {0};
+    json j;
+
+    if (!bytes) {
+        return fail_library();
+    }
+    if (as_json) {
+        json_begin(&j, stdout, 1);
+        json_object(&j, NULL);
+        json_string(&j, "key", key);
+        json_string(&j, "dtype", rec_tensor_dtype_name(tensor));
+        json_shape(&j, "shape", rec_tensor_shape(tensor), rec_tensor_rank(tensor));
+        json_bytes(&j, "bytes", bytes, size);
+        json_close(&j, '}');
+        json_end(&j);
+        return EXIT_OK;
+    }
+    for (uint64_t i = 0; i < size && i < 256; i++) {
+        printf("%02x%c", bytes[i], i % 16 == 15 ? '\n' : ' ');
+    }
+    text_shape(&shape, rec_tensor_shape(tensor), rec_tensor_rank(tensor));
+    printf("%s          %s %s, %" PRIu64 " bytes as stored\n", size > 256 ? "…" : "", rec_tensor_dtype_name(tensor),
+           shape.at, size);
+    text_free(&shape);
+    return EXIT_OK;
+}
+
+static int show_tensor(const session *s, const rec_tensor *tensor, const char *key, const slice *cut)
+{
+    view v = {.tensor = tensor, .dtype = rec_tensor_dtype(tensor), .summary = !s->o->all, .width = output_width()};
+    int status;
+
+    v.read = read_dtype(v.dtype);
+    if (v.read == REC_DTYPE_NONE) {
+        return cut->count ? fail("%s: a %s tensor has no elements that could be shown one by one", key,
+                                 rec_tensor_dtype_name(tensor))
+                          : show_opaque(tensor, key, s->o->json);
+    }
+    if (slice_apply(cut, key, rec_tensor_shape(tensor), rec_tensor_rank(tensor), &v.w) != EXIT_OK) {
+        return EXIT_ERROR;
+    }
+    v.elements = take(sizeof *v.elements);
+    status = s->o->json ? json_tensor(&v, key) : print_tensor(&v);
+    free(v.elements);
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------------- values -- */
+
+/* A tree for people: a level two spaces in, a leaf a line. */
+static void print_tree(const rec_value *value, const char *name, size_t level, const options *o)
+{
+    int32_t kind = rec_value_kind(value);
+    uint64_t count = rec_value_count(value);
+    const rec_tensor *tensor = rec_value_tensor(value);
+    char number[NUMBER_ROOM];
+    text line = {0};
+
+    text_format(&line, "%*s", (int)(2 * level), "");
+    if (name) {
+        text_safe(&line, name, strlen(name));
+        text_put(&line, ":");
+    }
+    bool nested = (kind == REC_KIND_LIST || kind == REC_KIND_MAP || kind == REC_KIND_VARIANT) && count > 0;
+    if (!nested) {
+        text_put(&line, name ? " " : "");
+        if (tensor) {
+            text_format(&line, "%s ", rec_tensor_dtype_name(tensor));
+            text_shape(&line, rec_tensor_shape(tensor), rec_tensor_rank(tensor));
+        } else {
+            leaf_text(&line, value, o->all ? SIZE_MAX / 8 : 72);
+        }
+    }
+    if (line.length > 2 * level) {
+        puts(line.at);
+    }
+    text_free(&line);
+    for (uint64_t i = 0; nested && i < count; i++) {
+        rec_scalar key = rec_value_key(value, i);
+        const char *child = kind == REC_KIND_LIST           ? (snprintf(number, sizeof number, "%" PRIu64, i), number)
+                            : key.kind == REC_KIND_STRING ? key.text
+                                                          : scalar_text(&key, number);
+        print_tree(rec_value_item(value, i), child, level + (name != NULL), o);
+    }
+}
+
+/* Strings go out as they are, so that they can be put to use; on a terminal without what could steer it. */
+static void print_string(const rec_scalar *scalar)
+{
+    text safe = {0};
+    size_t length = (size_t)scalar->v.length;
+
+    if (!output_is_terminal()) {
+        (void)fwrite(scalar->text, 1, length, stdout);
+    } else {
+        for (size_t i = 0, line; i < length; i += line + 1) {
+            const char *end = memchr(scalar->text + i, '\n', length - i);
+            line = end ? (size_t)(end - (scalar->text + i)) : length - i;
+            text_put(&safe, i ? "\n" : "");
+            text_safe(&safe, scalar->text + i, line);
+        }
+        fputs(safe.at ? safe.at : "", stdout);
+        text_free(&safe);
+    }
+    putchar('\n');
+}
+
+static int show_value(const session *s, const rec_value *value, const char *key)
+{
+    rec_scalar scalar = rec_value_scalar(value);
+    text line = {0};
+    json j;
+
+    if (s->o->json) {
+        json_begin(&j, stdout, 1);
+        json_object(&j, NULL);
+        json_string(&j, "key", key);
+        json_string(&j, "kind", kind_word(rec_value_kind(value)));
+        json_leaf(&j, "value", value);
+        json_close(&j, '}');
+        json_end(&j);
+    } else if (scalar.kind == REC_KIND_STRING) {
+        print_string(&scalar);
+    } else if (rec_value_kind(value) == REC_KIND_NUMBERS) {
+        leaf_text(&line, value, s->o->all ? SIZE_MAX / 8 : SUMMARY_ABOVE * 4);
+        puts(line.at);
+        text_free(&line);
+    } else {
+        print_tree(value, NULL, 0, s->o);
+    }
+    return EXIT_OK;
+}
+
+/* The key may hold brackets itself, so a value of the whole operand comes before a slice. */
+static int show(const session *s, const rec_record *record, const char *operand)
+{
+    const rec_value *value = rec_value_at(record, operand);
+    const rec_tensor *tensor;
+    slice cut = {0};
+    int status = EXIT_OK;
+    char *key = copy(operand);
+
+    if (!value) {
+        size_t length = slice_find(operand);
+        if (operand[length]) {
+            key[length] = '\0';
+            value = rec_value_at(record, key);
+            status = slice_parse(&cut, operand + length);
+        }
+    }
+    if (status != EXIT_OK) {
+        goto done;
+    }
+    tensor = value ? rec_value_tensor(value) : NULL;
+    if (tensor) {
+        status = show_tensor(s, tensor, key, &cut);
+    } else if (value && cut.count) {
+        status = fail("%s: only tensors have slices; this is a %s", key, kind_word(rec_value_kind(value)));
+    } else if (value) {
+        status = show_value(s, value, key);
+    } else {
+        (void)rec_tensor_at(record, key); /* it knows what is near */
+        status = fail_library();
+    }
+
+done:
+    free(key);
+    return status;
+}
+
+int run_show(session *s, const char *const *operands, size_t count)
+{
+    rec_recorder *recorder = session_input(s);
+    rec_record *record = recorder ? session_load(recorder, operands[0]) : NULL;
+    notes n = {0};
+    int status = EXIT_ERROR;
+
+    if (record) {
+        notes_take(&n);
+        status = show(s, record, count > 1 ? operands[1] : "");
+        /* What was assumed is said beside the value; of other tensors it is of no interest here. */
+        notes_free(&n);
+    }
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+    return status;
+}

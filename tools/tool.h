@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What the files of the command share: options, the session with the library, output. */
+#ifndef RECORD_TOOL_H
+#define RECORD_TOOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define REC_NO_SHORT_NAMES
+#include <librecord.h>
+
+/* Exit status. 1 is kept for subcommands that compare: a difference, a check that failed. */
+enum { EXIT_OK = 0, EXIT_ERROR = 2 };
+
+/* ------------------------------------------------------------------------------------------------------ options -- */
+
+/* The subcommands, as bits of a set. */
+enum {
+    COMMAND_INFO = 1,
+    COMMAND_LS = 2,
+    COMMAND_SHOW = 4,
+    COMMAND_CONVERT = 8,
+    COMMAND_PLUGINS = 16,
+    COMMAND_HELP = 32,
+    COMMAND_ALL = 63
+};
+
+/* A list of strings that are borrowed from argv. */
+typedef struct words {
+    const char **at;
+    size_t count;
+} words;
+
+typedef struct options {
+    const char *from, *to, *config; /* NULL if not given */
+    rec_precision precision;        /* REC_PRECISION_KEEP if not given */
+    int color;                      /* COLOR_… */
+    bool json, all, why, clamp, quiet, no_map, help, version;
+    words from_options, to_options; /* NAME=VALUE */
+    words operands;                 /* the first one is the subcommand */
+    uint32_t given;                 /* a bit for each option that was given, in the order of the table */
+} options;
+
+enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+/* Reads the command line. Options may stand before and after operands; `--` ends them. Mistakes are printed.
+ * @return EXIT_OK or EXIT_ERROR. The words are to be given back with options_free(), in either case. */
+int options_parse(options *o, int argc, char **argv);
+void options_free(options *o);
+/* Checks that the options given belong to a subcommand. */
+int options_check(const options *o, int command, const char *name);
+/* Prints the options of a subcommand (0: all there are), one a line. */
+void options_help(int command, FILE *out);
+/* @return the word nearest to a mistyped one, NULL if none is near. `names` ends in NULL. */
+const char *nearest(const char *typed, const char *const *names);
+
+/* -------------------------------------------------------------------------------------------------- subcommands -- */
+
+typedef struct session {
+    const options *o;
+    rec_context *context;
+} session;
+
+int run_info(session *s, const char *const *operands, size_t count);
+int run_ls(session *s, const char *const *operands, size_t count);
+int run_show(session *s, const char *const *operands, size_t count);
+int run_convert(session *s, const char *const *operands, size_t count);
+int run_plugins(session *s, const char *const *operands, size_t count);
+
+/* ------------------------------------------------------------------------------------------------------ session -- */
+
+/* Opens the context that the options ask for. Errors are printed. */
+int session_open(session *s, const options *o);
+void session_close(session *s);
+/* Opens the recorder of the input, with its options. @return NULL with the error printed. */
+rec_recorder *session_input(session *s);
+/* Opens the recorder of the output, with its options. */
+rec_recorder *session_output(session *s, const char *name);
+/* Loads a file, or standard input for "-". Notes are not printed yet. @return NULL with the error printed. */
+rec_record *session_load(rec_recorder *recorder, const char *path);
+/* @return the file's name as people should see it: "standard input" for "-". */
+const char *input_name(const char *path);
+
+/* Prints the library's last error. @return EXIT_ERROR. */
+int fail_library(void);
+/* Prints an error of the command itself; further lines of the text are hints. @return EXIT_ERROR. */
+int fail(const char *format, ...) REC_PRINTF(1, 2);
+/* As fail(), with the hint that names the help of a subcommand. */
+int fail_usage(const char *command, const char *format, ...) REC_PRINTF(2, 3);
+
+/* Shows progress on a terminal once the work has taken a second, and makes an interrupt end the work cleanly, until
+ * progress_end(). */
+void progress_begin(session *s);
+/* Wipes the line. @return the signal that asked to stop, or 0. */
+int progress_end(session *s);
+
+/* Notes of the thread's last report, copied: the report itself dies with the next operation. */
+typedef struct notes {
+    struct note {
+        int32_t kind;
+        uint64_t count;
+        char *path, *text;
+    } *at;
+    size_t kept;
+    uint64_t made; /* all of them; those beyond `kept` are only counted */
+} notes;
+void notes_take(notes *n);
+/* To standard error, many of a kind shortened; nothing if --quiet. */
+void notes_print(const notes *n, const session *s);
+/* @return REC_NOTE_… as a word: "assumed". */
+const char *note_word(int32_t kind);
+void notes_free(notes *n);
+
+/* ------------------------------------------------------------------------------------------------------- memory -- */
+
+/* As malloc, realloc, strdup, printf; out of memory the command ends with a message. */
+void *take(size_t size);
+void *retake(void *old, size_t size);
+char *copy(const char *text);
+char *print(const char *format, ...) REC_PRINTF(1, 2);
+
+/* A text that grows. Zero it to begin. */
+typedef struct text {
+    char *at; /* NUL-terminated once anything was added, else NULL */
+    size_t length, room;
+} text;
+void text_add(text *t, const char *bytes, size_t length);
+void text_put(text *t, const char *string);
+void text_format(text *t, const char *format, ...) REC_PRINTF(2, 3);
+void text_free(text *t);
+
+/* ------------------------------------------------------------------------------------------------------- output -- */
+
+/* Sets colours up. */
+void output_setup(const options *o);
+/* Checks that all of standard output was written. @return EXIT_OK, or EXIT_ERROR with the error printed. */
+int output_finish(void);
+/* @return columns of the terminal that standard output is; 80 if it is none. */
+size_t output_width(void);
+/* @return true if standard output is a terminal. */
+bool output_is_terminal(void);
+
+/* Escape sequences, "" without colours. */
+enum { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_ERROR, STYLE_NOTE };
+const char *style(int which);       /* for standard output */
+const char *style_error(int which); /* for standard error */
+
+enum { NUMBER_ROOM = 48 };
+/* "1,199,882" */
+const char *grouped(uint64_t number, char *buffer);
+/* "525 M", "4,096": exact up to a million, three digits above. */
+const char *counted(uint64_t number, char *buffer);
+/* "4.58 MiB", "512 bytes" */
+const char *sized(uint64_t bytes, char *buffer);
+/* @return "s" unless it is one. */
+const char *plural(uint64_t number);
+/* Reads one character. @param code (out) its number. @return its bytes, 0 if they are no UTF-8. */
+size_t utf8_next(const char *bytes, size_t length, uint32_t *code);
+/* @return columns that UTF-8 text takes. */
+size_t text_width(const char *string);
+/* Adds text so that it is safe to print: control characters and broken UTF-8 as \xNN. */
+void text_safe(text *t, const char *bytes, size_t length);
+/* Adds what fits in `width` columns, the middle or the end replaced by an ellipsis. In keys the end tells more than
+ * the middle: layers.0.…tion.weight. */
+void text_shortened(text *t, const char *string, size_t width, bool middle);
+/* Adds a shape, "[64, 3]". */
+void text_shape(text *t, const uint64_t *shape, uint32_t rank);
+
+/* Rows of aligned columns. */
+typedef struct table {
+    size_t columns;
+    const char *align;     /* a letter a column: l or r */
+    text cells;            /* NUL-terminated, one after another */
+    size_t cell_count;
+    size_t shrink;         /* the column that is shortened to fit a terminal; columns or more: none */
+    bool header;           /* the first row is one */
+} table;
+void table_begin(table *t, const char *align);
+void table_cell(table *t, const char *string);
+/* Prints it without the columns that are empty but for their header, and frees it. */
+void table_print(table *t, FILE *out);
+
+/* JSON. Containers are broken into lines down to `depth`; what is below stays on one line. */
+typedef struct json {
+    FILE *out;
+    unsigned level, depth;
+    bool first;   /* nothing in the innermost container yet */
+    bool keyed;   /* a key was written: its value follows */
+} json;
+void json_begin(json *j, FILE *out, unsigned depth);
+void json_object(json *j, const char *key); /* key NULL: an item of an array or the value of json_key() */
+void json_array(json *j, const char *key);
+void json_close(json *j, char bracket);
+/* Ends the line after the outermost value. */
+void json_end(json *j);
+void json_key(json *j, const char *bytes, size_t length);
+void json_text(json *j, const char *key, const char *bytes, size_t length);
+void json_string(json *j, const char *key, const char *string); /* NULL: null */
+void json_uint(json *j, const char *key, uint64_t number);
+void json_int(json *j, const char *key, int64_t number);
+/* A token that is JSON already: "true", "1.5". */
+void json_token(json *j, const char *key, const char *token);
+void json_bool(json *j, const char *key, bool value);
+/* Bytes in base64. */
+void json_bytes(json *j, const char *key, const void *bytes, uint64_t size);
+void json_shape(json *j, const char *key, const uint64_t *shape, uint32_t rank);
+void json_notes(json *j, const char *key, const notes *n);
+/* The same as items of an array that is open. */
+void json_note_items(json *j, const notes *n);
+/* A float as a number, or as the string NaN, Infinity or -Infinity. */
+void json_float(json *j, const char *key, double value, rec_dtype dtype);
+
+/* ------------------------------------------------------------------------------------------------------- values -- */
+
+/* The shortest decimal that reads back as the same `dtype` (f64, f32, f16, bf16): "0.1", "65500.0", "1e-8", "NaN",
+ * "Infinity". Independent of the locale. @param buffer NUMBER_ROOM bytes. */
+const char *float_text(double value, rec_dtype dtype, char *buffer);
+/* A scalar of any kind but string; "null" for nil. */
+const char *scalar_text(const rec_scalar *scalar, char *buffer);
+void json_scalar(json *j, const char *key, const rec_scalar *scalar);
+/* @return a kind as a word: "uint". */
+const char *kind_word(int32_t kind);
+/* A leaf that is no tensor, whole, as the value of `key`. */
+void json_leaf(json *j, const char *key, const rec_value *value);
+/* The same for people, not longer than about `limit` columns. */
+void leaf_text(text *t, const rec_value *value, size_t limit);
+
+/* What is in a record, added up. */
+typedef struct summary {
+    uint64_t tensors, elements, nbytes, values, nils, assumed;
+    uint64_t ids, id_shortest, id_longest; /* tensors that have one, its characters */
+    uint64_t dtypes[32];                   /* tensors by rec_dtype; unknown ones at REC_DTYPE_NONE */
+    const rec_tensor *largest;             /* NULL without tensors */
+    text largest_path;
+} summary;
+/* Adds up. @return EXIT_OK, or EXIT_ERROR with the error printed. To be given back with summary_free(). */
+int summarise(const rec_record *record, summary *s);
+void summary_free(summary *s);
+/* @return the precision that the metadata speaks of: "half", "full", "double"; NULL if it is none of them. */
+const char *precision_word(const rec_record *record);
+
+/* ------------------------------------------------------------------------------------------------------- slices -- */
+
+/* `[0, 1:3, ::2, -1]` of numpy. A part is either an index (its dimension goes) or a range. */
+typedef struct slice_part {
+    bool range;
+    bool has_start, has_stop;
+    int64_t start, stop; /* an index is in start */
+    int64_t step;        /* of a range, 1 or more */
+} slice_part;
+enum { SLICE_PARTS = 32 };
+typedef struct slice {
+    slice_part parts[SLICE_PARTS];
+    size_t count;
+} slice;
+
+/* One dimension of what a slice leaves. */
+typedef struct window_dim {
+    uint64_t count;
+    uint64_t stride; /* elements from one to the next */
+} window_dim;
+typedef struct window {
+    uint64_t first; /* element of the whole */
+    uint32_t rank;
+    window_dim dims[SLICE_PARTS];
+} window;
+
+/* Finds where a slice begins in `KEY[…]`. @return the length of the key, strlen(operand) without a slice. */
+size_t slice_find(const char *operand);
+/* Reads `[…]`. Mistakes are printed. */
+int slice_parse(slice *s, const char *string);
+/* Applies a slice to a shape. Indices out of range are printed as errors of `key`; ranges are clamped. */
+int slice_apply(const slice *s, const char *key, const uint64_t *shape, uint32_t rank, window *w);
+
+/* ------------------------------------------------------------------------------------------------------ folding -- */
+
+/* A tensor to be listed. `path` and `shape` are borrowed. */
+typedef struct entry {
+    const char *path;
+    const char *dtype;
+    const uint64_t *shape;
+    uint32_t rank;
+    uint64_t count; /* elements */
+} entry;
+
+/* Tensors that are listed in one line. */
+typedef struct fold {
+    char *key;        /* "layers.#.attention.{wq,wo}.weight" */
+    size_t first;     /* entry that stands for all of them */
+    uint64_t repeats; /* how often the indices repeat it, 1 or more */
+    uint64_t names;   /* how many names the braces hold, 1 without braces */
+} fold;
+
+/* Folds entries that differ in list indices or in one name. Near linear in their number.
+ * @param count (out) lines. @return them, in the order of their first entries, to be freed with folds_free(). */
+fold *folds_make(const entry *entries, size_t entry_count, size_t *count);
+void folds_free(fold *folds, size_t count);
+
+#endif

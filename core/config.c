@@ -338,6 +338,9 @@ static int32_t begin_recorder(parser *p, const char *name, uint32_t line)
     if (check_name(p, name, line) != REC_OK) {
         return p->job->error.status;
     }
+    if (lr_name_same(name, "Auto")) {
+        return MISTAKE(p, line, "[recorder %s]: that name belongs to librecord itself", name);
+    }
     same = lr_config_find_recorder(config, name);
     if (same) {
         return MISTAKE(p, line, "[recorder %s] stands twice, first in line %u as [recorder %s]", name,

@@ -7,7 +7,7 @@
 
 #include "convert.h"
 
-/* ------------------------------------------------------------------------------------------ loading and storing -- */
+/* ------------------------------------------------------------------------------------------- loading and storing -- */
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define FROM_LITTLE(bits, value) __builtin_bswap##bits(value)
@@ -18,16 +18,16 @@ enum { HOST_IS_LITTLE = 1 };
 #endif
 
 /** Element `i` of a little-endian source and of a destination in host byte order, at any alignment. */
-#define DEFINE_ACCESS(N)                                                \
-    static inline uint##N##_t load##N(const uint8_t *from, uint64_t i)  \
-    {                                                                   \
-        uint##N##_t value;                                              \
-        memcpy(&value, from + i * sizeof value, sizeof value);          \
-        return FROM_LITTLE(N, value);                                   \
-    }                                                                   \
+#define DEFINE_ACCESS(N)                                                    \
+    static inline uint##N##_t load##N(const uint8_t *from, uint64_t i)      \
+    {                                                                       \
+        uint##N##_t value;                                                  \
+        memcpy(&value, from + i * sizeof value, sizeof value);              \
+        return FROM_LITTLE(N, value);                                       \
+    }                                                                       \
     static inline void store##N(uint8_t *to, uint64_t i, uint##N##_t value) \
-    {                                                                   \
-        memcpy(to + i * sizeof value, &value, sizeof value);            \
+    {                                                                       \
+        memcpy(to + i * sizeof value, &value, sizeof value);                \
     }
 DEFINE_ACCESS(16)
 DEFINE_ACCESS(32)
@@ -49,20 +49,20 @@ enum { STEP = 64 };
 /** Runs `statement` for each i below `count`, in steps first; `after_step` after each step and after the rest. */
 #define FOR_EACH(i, count, statement, after_step)    \
     do {                                             \
-        uint64_t begin = 0;                          \
-        for (; (count) - begin >= STEP; begin += STEP) { \
+        uint64_t begin = 0, end = (count);           \
+        for (; end - begin >= STEP; begin += STEP) { \
             for (unsigned j = 0; j < STEP; j++) {    \
                 uint64_t i = begin + j;              \
                 statement;                           \
             }                                        \
             after_step;                              \
         }                                            \
-        for (uint64_t i = begin; i < (count); i++)   \
+        for (uint64_t i = begin; i < end; i++)       \
             statement;                               \
         after_step;                                  \
     } while (0)
 
-/* ---------------------------------------------------------------------------------------------- floats, one by one -- */
+/* -------------------------------------------------------------------------------------------- floats, one by one -- */
 
 #define F64_MAGNITUDE 0x7fffffffffffffffu
 #define F64_INFINITY 0x7ff0000000000000u
@@ -188,11 +188,17 @@ static inline uint32_t f64_to_f32_odd(uint64_t bits)
 typedef uint64_t (*float_kernel)(const uint8_t *restrict from, uint8_t *restrict to, uint64_t count);
 
 /** A kernel that cannot overflow. */
-#define WIDEN(name, N, M, expression)                                                                \
-    static uint64_t name(const uint8_t *restrict from, uint8_t *restrict to, uint64_t count)         \
-    {                                                                                                \
-        FOR_EACH(i, count, { uint##N##_t x = load##N(from, i); store##M(to, i, expression); }, (void)0); \
-        return 0;                                                                                    \
+#define WIDEN(name, N, M, expression)                                                        \
+    static uint64_t name(const uint8_t *restrict from, uint8_t *restrict to, uint64_t count) \
+    {                                                                                        \
+        FOR_EACH(                                                                            \
+            i, count,                                                                        \
+            {                                                                                \
+                uint##N##_t x = load##N(from, i);                                            \
+                store##M(to, i, expression);                                                 \
+            },                                                                               \
+            (void)0);                                                                        \
+        return 0;                                                                            \
     }
 
 /** A kernel that counts `overflow`, 0 or 1 for an element. */
@@ -322,7 +328,7 @@ static void convert_floats(rec_dtype from, const uint8_t *from_data, rec_dtype t
     result->overflowed += kernel(from_data, to_data, count);
 }
 
-/* -------------------------------------------------------------------------------------------------- ints, bools -- */
+/* --------------------------------------------------------------------------------------------------- ints, bools -- */
 
 /**
  * Converts ints by width alone and looks for those that do not fit: x does not if (x + bias) & mask is not 0, in
@@ -331,19 +337,19 @@ static void convert_floats(rec_dtype from, const uint8_t *from_data, rec_dtype t
 typedef bool (*int_kernel)(const uint8_t *restrict from, uint8_t *restrict to, uint64_t count, uint64_t bias,
                            uint64_t mask);
 
-#define INT_KERNEL(name, N, M, SIGNED)                                                                             \
+#define INT_KERNEL(name, N, M, SIGNED)                                                                                 \
     static bool name(const uint8_t *restrict from, uint8_t *restrict to, uint64_t count, uint64_t bias, uint64_t mask) \
-    {                                                                                                              \
-        uint##N##_t beyond = 0, b = (uint##N##_t)bias;                                                             \
-        FOR_EACH(                                                                                                  \
-            i, count,                                                                                              \
-            {                                                                                                      \
-                uint##N##_t x = load##N(from, i);                                                                  \
-                beyond = (uint##N##_t)(beyond | (uint##N##_t)(x + b));                                             \
-                store##M(to, i, (uint##M##_t)(SIGNED##N##_t)x);                                                    \
-            },                                                                                                     \
-            (void)0);                                                                                              \
-        return (beyond & mask) != 0;                                                                               \
+    {                                                                                                                  \
+        uint##N##_t beyond = 0, b = (uint##N##_t)bias;                                                                 \
+        FOR_EACH(                                                                                                      \
+            i, count,                                                                                                  \
+            {                                                                                                          \
+                uint##N##_t x = load##N(from, i);                                                                      \
+                beyond = (uint##N##_t)(beyond | (uint##N##_t)(x + b));                                                 \
+                store##M(to, i, (uint##M##_t)(SIGNED##N##_t)x);                                                        \
+            },                                                                                                         \
+            (void)0);                                                                                                  \
+        return (beyond & mask) != 0;                                                                                   \
     }
 INT_KERNEL(cut_64_64, 64, 64, uint)
 INT_KERNEL(cut_64_32, 64, 32, uint)
@@ -407,11 +413,20 @@ rec_scalar lr_element(rec_dtype dtype, const void *data)
     uint64_t x = 0;
     uint32_t bits = rec_dtype_bits(dtype);
     switch (bits) {
-    case 8: x = load8(at, 0); break;
-    case 16: x = load16(at, 0); break;
-    case 32: x = load32(at, 0); break;
-    case 64: x = load64(at, 0); break;
-    default: return scalar;
+    case 8:
+        x = load8(at, 0);
+        break;
+    case 16:
+        x = load16(at, 0);
+        break;
+    case 32:
+        x = load32(at, 0);
+        break;
+    case 64:
+        x = load64(at, 0);
+        break;
+    default:
+        return scalar;
     }
     if (lr_dtype_is_bool(dtype)) {
         scalar.kind = REC_KIND_BOOL;
@@ -461,10 +476,18 @@ static int check_ints(rec_dtype from, const uint8_t *from_data, rec_dtype to, ui
         result->clamped += low || high;
         x = low ? (uint64_t)minimum : high ? maximum : x;
         switch (rec_dtype_bits(to)) {
-        case 8: store8(to_data, i, (uint8_t)x); break;
-        case 16: store16(to_data, i, (uint16_t)x); break;
-        case 32: store32(to_data, i, (uint32_t)x); break;
-        default: store64(to_data, i, x); break;
+        case 8:
+            store8(to_data, i, (uint8_t)x);
+            break;
+        case 16:
+            store16(to_data, i, (uint16_t)x);
+            break;
+        case 32:
+            store32(to_data, i, (uint32_t)x);
+            break;
+        default:
+            store64(to_data, i, x);
+            break;
         }
     }
     return LR_CONVERT_OK;
@@ -504,10 +527,10 @@ static int convert_ints(rec_dtype from, const uint8_t *from_data, rec_dtype to, 
     return LR_CONVERT_OK;
 }
 
-#define BOOL_KERNEL(N, M)                                                                                             \
-    static void bool_##N##_##M(const uint8_t *restrict from, uint8_t *restrict to, uint64_t count)                    \
-    {                                                                                                                 \
-        FOR_EACH(i, count, store##M(to, i, (uint##M##_t)(load##N(from, i) != 0)), (void)0);                           \
+#define BOOL_KERNEL(N, M)                                                                          \
+    static void bool_##N##_##M(const uint8_t *restrict from, uint8_t *restrict to, uint64_t count) \
+    {                                                                                              \
+        FOR_EACH(i, count, store##M(to, i, (uint##M##_t)(load##N(from, i) != 0)), (void)0);        \
     }
 BOOL_KERNEL(8, 8)
 BOOL_KERNEL(8, 32)
@@ -523,7 +546,7 @@ static void convert_bools(rec_dtype from, const uint8_t *from_data, rec_dtype to
         bool_8_8(from_data, to_data, count);
 }
 
-/* -------------------------------------------------------------------------------------------------------- dispatch -- */
+/* ------------------------------------------------------------------------------------------------------ dispatch -- */
 
 static void copy(const uint8_t *restrict from, uint8_t *restrict to, uint64_t count, uint32_t bits)
 {

@@ -49,23 +49,22 @@ static inline __attribute__((always_inline)) void fetch_ahead(const uint8_t *fro
 }
 
 /** Makes a kernel of `step`, which converts STEP elements and @return how many of them overflowed. */
-#define BULK(target, name, step, from_size, to_size)                                                        \
-    target static uint64_t name(const uint8_t *from, uint8_t *to, uint64_t count, bool stream,              \
-                                uint64_t *overflowed)                                                       \
-    {                                                                                                       \
-        uint64_t i = 0, sum = 0;                                                                            \
-        if (stream) {                                                                                       \
-            for (; count - i >= STEP; i += STEP) {                                                          \
-                fetch_ahead(from + i * (from_size), from_size);                                             \
-                sum += step(from + i * (from_size), to + i * (to_size), true);                              \
-            }                                                                                               \
-            _mm_sfence(); /* streamed bytes must not be seen later than what is stored after the return */  \
-        } else {                                                                                            \
-            for (; count - i >= STEP; i += STEP)                                                            \
-                sum += step(from + i * (from_size), to + i * (to_size), false);                             \
-        }                                                                                                   \
-        *overflowed += sum;                                                                                 \
-        return i;                                                                                           \
+#define BULK(target, name, step, from_size, to_size)                                                                 \
+    target static uint64_t name(const uint8_t *from, uint8_t *to, uint64_t count, bool stream, uint64_t *overflowed) \
+    {                                                                                                                \
+        uint64_t i = 0, sum = 0;                                                                                     \
+        if (stream) {                                                                                                \
+            for (; count - i >= STEP; i += STEP) {                                                                   \
+                fetch_ahead(from + i * (from_size), from_size);                                                      \
+                sum += step(from + i * (from_size), to + i * (to_size), true);                                       \
+            }                                                                                                        \
+            _mm_sfence(); /* streamed bytes must not be seen later than what is stored after the return */           \
+        } else {                                                                                                     \
+            for (; count - i >= STEP; i += STEP)                                                                     \
+                sum += step(from + i * (from_size), to + i * (to_size), false);                                      \
+        }                                                                                                            \
+        *overflowed += sum;                                                                                          \
+        return i;                                                                                                    \
     }
 
 /* ------------------------------------------------------------------------------------------------------- AVX-512 -- */
@@ -241,7 +240,7 @@ AVX512_INLINE uint64_t f16_f64_step512(const uint8_t *from, uint8_t *to, bool st
 }
 BULK(AVX512, f16_f64_512, f16_f64_step512, 2, 8)
 
-/* ----------------------------------------------------------------------------------------------------- AVX2, F16C -- */
+/* ---------------------------------------------------------------------------------------------------- AVX2, F16C -- */
 
 #define AVX2 __attribute__((target("avx2,f16c")))
 #define AVX2_INLINE static inline __attribute__((always_inline, target("avx2,f16c")))

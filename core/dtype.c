@@ -9,24 +9,12 @@ static const struct {
     char name[8];
     uint32_t bits;
 } dtypes[] = {
-    [REC_DTYPE_F64] = {"f64", 64},
-    [REC_DTYPE_F32] = {"f32", 32},
-    [REC_DTYPE_FLEX32] = {"flex32", 32},
-    [REC_DTYPE_F16] = {"f16", 16},
-    [REC_DTYPE_BF16] = {"bf16", 16},
-    [REC_DTYPE_I64] = {"i64", 64},
-    [REC_DTYPE_I32] = {"i32", 32},
-    [REC_DTYPE_I16] = {"i16", 16},
-    [REC_DTYPE_I8] = {"i8", 8},
-    [REC_DTYPE_U64] = {"u64", 64},
-    [REC_DTYPE_U32] = {"u32", 32},
-    [REC_DTYPE_U16] = {"u16", 16},
-    [REC_DTYPE_U8] = {"u8", 8},
-    [REC_DTYPE_BOOL] = {"bool", 8},
-    [REC_DTYPE_BOOL8] = {"bool8", 8},
-    [REC_DTYPE_BOOL32] = {"bool32", 32},
-    [REC_DTYPE_QFLOAT] = {"qfloat", 0},
-    [REC_DTYPE_OPAQUE] = {"opaque", 0},
+    [REC_DTYPE_F64] = {"f64", 64},       [REC_DTYPE_F32] = {"f32", 32},      [REC_DTYPE_FLEX32] = {"flex32", 32},
+    [REC_DTYPE_F16] = {"f16", 16},       [REC_DTYPE_BF16] = {"bf16", 16},    [REC_DTYPE_I64] = {"i64", 64},
+    [REC_DTYPE_I32] = {"i32", 32},       [REC_DTYPE_I16] = {"i16", 16},      [REC_DTYPE_I8] = {"i8", 8},
+    [REC_DTYPE_U64] = {"u64", 64},       [REC_DTYPE_U32] = {"u32", 32},      [REC_DTYPE_U16] = {"u16", 16},
+    [REC_DTYPE_U8] = {"u8", 8},          [REC_DTYPE_BOOL] = {"bool", 8},     [REC_DTYPE_BOOL8] = {"bool8", 8},
+    [REC_DTYPE_BOOL32] = {"bool32", 32}, [REC_DTYPE_QFLOAT] = {"qfloat", 0}, [REC_DTYPE_OPAQUE] = {"opaque", 0},
 };
 
 enum { DTYPES = sizeof dtypes / sizeof dtypes[0] };

@@ -8,7 +8,8 @@
 #include "io_private.h"
 
 /* Messages name the file that the trouble is in; a job that converts works on two. */
-int32_t lr_io_fail(rec_job *job, const char *file, int32_t status, uint64_t at, const char *hint, const char *format, ...)
+int32_t lr_io_fail(rec_job *job, const char *file, int32_t status, uint64_t at, const char *hint, const char *format,
+                   ...)
 {
     const char *whole = job->file;
     va_list args;

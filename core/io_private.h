@@ -12,11 +12,11 @@
 /** Bytes between two looks at progress and cancellation; no piece that is handed on is larger. */
 #define LR_IO_PIECE (UINT64_C(4) << 20)
 
-/* ------------------------------------------------------------------------------------------------------ failing -- */
+/* ------------------------------------------------------------------------------------------------------- failing -- */
 
 /** Fails in words about `file`, which need not be the job's. @param hint what to do, or NULL. @return the status. */
-int32_t lr_io_fail(rec_job *job, const char *file, int32_t status, uint64_t at, const char *hint, const char *format, ...)
-    REC_PRINTF(6, 7);
+int32_t lr_io_fail(rec_job *job, const char *file, int32_t status, uint64_t at, const char *hint, const char *format,
+                   ...) REC_PRINTF(6, 7);
 /** Fails as the system did: "cannot DOING: …". A file that is not there is REC_E_NOT_FOUND, the rest REC_E_IO. */
 int32_t lr_io_errno(rec_job *job, const char *file, uint64_t at, const char *hint, int error, const char *doing);
 /** A call was interrupted by a signal: asks whether to go on. @return REC_OK or REC_E_CANCELLED. */
@@ -26,7 +26,7 @@ int32_t lr_io_wait(rec_job *job, int fd, short events);
 /** For what plugins return: a failure that was not reported is, in the name of `whose`. @return the job's status. */
 int32_t lr_said_why(rec_job *job, int32_t status, const char *whose);
 
-/* ------------------------------------------------------------------------------------------------------ sources -- */
+/* ------------------------------------------------------------------------------------------------------- sources -- */
 
 typedef struct lr_filter lr_filter; /* source_filter.c */
 
@@ -37,14 +37,14 @@ struct rec_source {
     atomic_bool ready;             /**< `data` and `size` are final */
     const uint8_t *data;           /**< never NULL when ready */
     uint64_t size;
-    uint64_t position;             /**< of rec_source_read */
-    bool mapped;                   /**< the caller's own file is mapped */
-    void *map;                     /**< what to unmap, or NULL */
+    uint64_t position; /**< of rec_source_read */
+    bool mapped;       /**< the caller's own file is mapped */
+    void *map;         /**< what to unmap, or NULL */
     uint64_t map_size;
-    lr_pages pages;                /**< what to free if it was read */
+    lr_pages pages; /**< what to free if it was read */
     void (*free_data)(void *user, void *data);
     void *free_user;
-    lr_filter *filter;             /**< NULL: born ready */
+    lr_filter *filter; /**< NULL: born ready */
     char name[];
 };
 
@@ -68,7 +68,7 @@ int32_t lr_filter_rewind(rec_job *job, rec_source *source);
 int32_t lr_filter_peek(rec_job *job, rec_source *source, uint64_t most, const uint8_t **data, uint64_t *size);
 void lr_filter_free(rec_source *source);
 
-/* -------------------------------------------------------------------------------------------------------- sinks -- */
+/* --------------------------------------------------------------------------------------------------------- sinks -- */
 
 typedef struct lr_sink_ops {
     /** At most LR_IO_PIECE bytes, which may be gone afterwards. */
@@ -92,12 +92,12 @@ typedef struct lr_sink_ops {
 struct rec_sink {
     const lr_sink_ops *ops; /**< NULL: it only counts */
     rec_job *job;
-    const char *name;       /**< what messages call it; lives as long as the sink */
-    uint64_t written;       /**< bytes given to it */
-    uint64_t total;         /**< bytes that will be, REC_UNKNOWN if nobody said so */
-    uint64_t told;          /**< `written` at the last progress report */
-    bool quiet;             /**< another sink in front of it reports the progress */
-    bool closable;          /**< a plugin made it and closes it */
+    const char *name; /**< what messages call it; lives as long as the sink */
+    uint64_t written; /**< bytes given to it */
+    uint64_t total;   /**< bytes that will be, REC_UNKNOWN if nobody said so */
+    uint64_t told;    /**< `written` at the last progress report */
+    bool quiet;       /**< another sink in front of it reports the progress */
+    bool closable;    /**< a plugin made it and closes it */
 };
 
 /** Allocates a sink's struct of `size` bytes, zeroed but for the beginning. NULL: the failure is reported. */
@@ -109,12 +109,12 @@ enum { LR_FD_PARTS = 128 };
 typedef struct lr_fd_sink {
     rec_sink sink;
     int fd;
-    bool temporary;    /**< what the file holds already is free again after a failure */
+    bool temporary; /**< what the file holds already is free again after a failure */
     uint8_t *buffer;
-    uint64_t used;     /**< bytes in the buffer; each is in some part */
-    uint64_t queued;   /**< bytes in all parts */
-    uint64_t flushed;  /**< bytes that the system has taken */
-    uint32_t count;    /**< of parts */
+    uint64_t used;    /**< bytes in the buffer; each is in some part */
+    uint64_t queued;  /**< bytes in all parts */
+    uint64_t flushed; /**< bytes that the system has taken */
+    uint32_t count;   /**< of parts */
     struct iovec parts[LR_FD_PARTS];
     rec_source *held[LR_FD_PARTS]; /**< what a part lies in; NULL for the buffer */
 } lr_fd_sink;

@@ -573,27 +573,15 @@ const lr_plugin *lr_registry_find(rec_job *job, const char *name)
     return NULL;
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-/* @return the length of the extension if `path` ends in it, after a dot that is not the name's first character; else 0.
- * Without case: file systems of other worlds write MODEL.MPK. */
+/* @return the length of the extension if `path` ends in it, after a dot that is not the name's first character; else 0. */
 static size_t extension_length(const rec_plugin *d, const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     size_t whole = strlen(name), length = d->extension ? strlen(d->extension) : 0;
-    if (!length || whole < length + 2 || name[whole - length - 1] != '.') {
-        return 0;
-    }
-    for (size_t i = 0; i < length; i++) {
-        if (lower(name[whole - length + i]) != lower(d->extension[i])) {
-            return 0;
-        }
-    }
-    return length;
+    bool ends = length && whole >= length + 2 && name[whole - length - 1] == '.' &&
+                strcmp(name + whole - length, d->extension) == 0;
+    return ends ? length : 0;
 }
 
 const lr_plugin *lr_registry_recognise(rec_job *job, const rec_head *head, const char *path)

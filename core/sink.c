@@ -34,7 +34,7 @@ static void sink_free(rec_sink *sink)
     lr_release(sink->job->allocator, sink);
 }
 
-/* --------------------------------------------------------------------------------------------------- every sink -- */
+/* ---------------------------------------------------------------------------------------------------- every sink -- */
 
 /* Counts what was written, and lets the caller know and cancel from time to time. */
 static int32_t count(rec_sink *sink, uint64_t size)
@@ -165,7 +165,7 @@ int32_t rec_sink_close(rec_sink *sink)
     return lr_sink_commit(sink);
 }
 
-/* ------------------------------------------------------------------------------------------------------- layout -- */
+/* -------------------------------------------------------------------------------------------------------- layout -- */
 
 rec_sink *rec_sink_layout(rec_job *job)
 {
@@ -176,7 +176,7 @@ rec_sink *rec_sink_layout(rec_job *job)
     return sink;
 }
 
-/* ------------------------------------------------------------------------------------------------------- memory -- */
+/* -------------------------------------------------------------------------------------------------------- memory -- */
 
 struct memory_sink {
     rec_sink sink;
@@ -275,7 +275,7 @@ int32_t lr_sink_take(rec_sink *sink, void **data, size_t *size)
     return REC_OK;
 }
 
-/* ------------------------------------------------------------------------------------------ filters and callbacks -- */
+/* ----------------------------------------------------------------------------------------- filters and callbacks -- */
 
 /* Both hand each piece on at once; `tile` is for bytes that are made in place. */
 struct passing_sink {
@@ -314,7 +314,8 @@ static int32_t filter_write(rec_sink *sink, const uint8_t *data, uint64_t size)
 static int32_t filter_commit(rec_sink *sink)
 {
     struct passing_sink *self = (struct passing_sink *)sink;
-    return self->ops.finish ? lr_said_why(sink->job, self->ops.finish(self->self, self->target), "a sink filter") : REC_OK;
+    return self->ops.finish ? lr_said_why(sink->job, self->ops.finish(self->self, self->target), "a sink filter")
+                            : REC_OK;
 }
 
 static void filter_release(rec_sink *sink)

@@ -25,16 +25,16 @@ static const char suffix[] = ".librecord-tmp";
 struct file_sink {
     lr_fd_sink out;
     bool sync;
-    bool straight;     /* a FIFO or a device: neither temporary file nor rename */
-    bool replaces;     /* there is an old file, and `old` says what it is */
-    bool linked;       /* the temporary file is there and has to go */
+    bool straight; /* a FIFO or a device: neither temporary file nor rename */
+    bool replaces; /* there is an old file, and `old` says what it is */
+    bool linked;   /* the temporary file is there and has to go */
     struct stat old;
     int folder;        /* everything is done relative to it: it may be renamed meanwhile */
     char *path;        /* the target behind all links */
     const char *base;  /* its last part */
     uint64_t reserved; /* bytes that the file was made long beforehand */
     char temporary[NAME_MAX + 1];
-    char name[];       /* as the caller wrote it */
+    char name[]; /* as the caller wrote it */
 };
 
 static int32_t failed(struct file_sink *self, const char *doing, const char *hint)
@@ -54,7 +54,7 @@ static int32_t has_changed(struct file_sink *self)
                       "the file was replaced by something else while it was opened");
 }
 
-/* --------------------------------------------------------------------------------------------------- the target -- */
+/* ---------------------------------------------------------------------------------------------------- the target -- */
 
 /* What a link at `path` says, as a path that can be opened from here. */
 static char *link_target(rec_job *job, const char *path, const char *link, size_t length)
@@ -130,8 +130,8 @@ static int32_t look_at_target(struct file_sink *self)
     for (int tries = 0; tries < LOOKS; tries++) {
         struct stat behind;
         bool before = stat(self->name, &behind) == 0;
-        bool there = (before || errno == ENOENT) &&
-                     fstatat(self->folder, self->base, &self->old, AT_SYMLINK_NOFOLLOW) == 0;
+        bool there =
+            (before || errno == ENOENT) && fstatat(self->folder, self->base, &self->old, AT_SYMLINK_NOFOLLOW) == 0;
         if (!there && errno != ENOENT) {
             return failed(self, "look at the file", NULL);
         }
@@ -151,12 +151,13 @@ static int32_t look_at_target(struct file_sink *self)
         return has_changed(self);
     }
     if (faccessat(self->folder, self->base, W_OK, AT_EACCESS) != 0 && errno != ENOENT) {
-        return failed(self, "write to the file", "A rename could replace it, but it is protected: make it writable first.");
+        return failed(self, "write to the file",
+                      "A rename could replace it, but it is protected: make it writable first.");
     }
     return REC_OK;
 }
 
-/* --------------------------------------------------------------------------------------------- temporary files -- */
+/* ----------------------------------------------------------------------------------------------- temporary files -- */
 
 /* `.NAME.XXXXXX.librecord-tmp`. A long name is cut, at a character's boundary, to what the file system allows. */
 static size_t name_kept(const char *base)
@@ -296,7 +297,7 @@ static int32_t create_temporary(struct file_sink *self, int *fd)
     return failed(self, "make a temporary file in its folder", hint);
 }
 
-/* ------------------------------------------------------------------------------------------------- the sink itself -- */
+/* ----------------------------------------------------------------------------------------------- the sink itself -- */
 
 static int32_t file_reserve(rec_sink *sink, uint64_t size)
 {

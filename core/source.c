@@ -88,7 +88,7 @@ int32_t lr_source_head(rec_job *job, rec_source *source, rec_head *head)
     return status;
 }
 
-/* -------------------------------------------------------------------------------------- the functions of plugin.h -- */
+/* ------------------------------------------------------------------------------------- the functions of plugin.h -- */
 
 const char *rec_source_name(const rec_source *source)
 {
@@ -184,7 +184,7 @@ void rec_source_release(rec_source *source)
     lr_release(source->allocator, source);
 }
 
-/* -------------------------------------------------------------------------------------------------------- blobs -- */
+/* --------------------------------------------------------------------------------------------------------- blobs -- */
 
 int32_t lr_blob_check(rec_job *job, const rec_blob *blob, rec_blob *copy)
 {
@@ -207,8 +207,9 @@ int32_t lr_blob_check(rec_job *job, const rec_blob *blob, rec_blob *copy)
         sound = false;
         break;
     }
-    return sound ? REC_OK
-                 : rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "a blob of kind %d without what that kind needs", copy->kind);
+    return sound
+               ? REC_OK
+               : rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "a blob of kind %d without what that kind needs", copy->kind);
 }
 
 int32_t lr_blob_view(rec_job *job, const rec_blob *blob, const uint8_t **data)
@@ -230,7 +231,8 @@ int32_t rec_blob_read(rec_job *job, const rec_blob *blob, uint64_t offset, void 
     }
     if (offset > b.size || size > b.size - offset) {
         char need[32], have[32], from[32];
-        return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "%s bytes were asked for from byte %s on, of a blob of %s bytes",
+        return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN,
+                        "%s bytes were asked for from byte %s on, of a blob of %s bytes",
                         lr_group_digits(size, need, sizeof need), lr_group_digits(offset, from, sizeof from),
                         lr_group_digits(b.size, have, sizeof have));
     }

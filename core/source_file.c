@@ -34,7 +34,7 @@ void lr_source_unmap(rec_source *source)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ mapping -- */
+/* ------------------------------------------------------------------------------------------------------- mapping -- */
 
 /* Whoever holds a mapped file of a server is killed by SIGBUS when the server goes away: those are copied. */
 static bool is_local(int fd)
@@ -83,7 +83,7 @@ static bool map_file(rec_source *source, int fd, uint64_t begin, uint64_t end)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------ copying -- */
+/* ------------------------------------------------------------------------------------------------------- copying -- */
 
 /* What the threads that copy a file share. */
 struct copy {
@@ -188,9 +188,9 @@ static int32_t copy_file(rec_job *job, rec_source *source, int fd, uint64_t begi
     }
     error = atomic_load(&copy.failed);
     if (status == REC_OK && error == ENDED) {
-        status = lr_io_fail(job, source->name, REC_E_IO, copy.failed_at, "Load it again when nobody writes to it.",
-                            "the file shrank while it was read: it had %s bytes",
-                            lr_group_digits(end, size, sizeof size));
+        status =
+            lr_io_fail(job, source->name, REC_E_IO, copy.failed_at, "Load it again when nobody writes to it.",
+                       "the file shrank while it was read: it had %s bytes", lr_group_digits(end, size, sizeof size));
     } else if (status == REC_OK && error != 0) {
         status = lr_io_errno(job, source->name, copy.failed_at, NULL, error, "read the file");
     }
@@ -201,7 +201,7 @@ static int32_t copy_file(rec_job *job, rec_source *source, int fd, uint64_t begi
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------ streams -- */
+/* ------------------------------------------------------------------------------------------------------- streams -- */
 
 /* @param got (out) 0 at the end only. */
 static int32_t read_some(rec_job *job, const rec_source *source, int fd, uint64_t at, void *target, uint64_t room,
@@ -349,7 +349,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------ opening -- */
+/* ------------------------------------------------------------------------------------------------------- opening -- */
 
 /* Fills a source from a descriptor, from `begin` on if it is a regular file. */
 static int32_t fill(rec_job *job, rec_source *source, int fd, bool at_position, bool map)

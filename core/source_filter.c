@@ -11,12 +11,12 @@ struct lr_filter {
     rec_source *parent;   /**< NULL once spooled */
     rec_source_ops ops;   /**< members that the plugin does not know are NULL */
     void *self;
-    uint64_t input;       /**< size of what it is made from */
-    uint64_t limit;       /**< most bytes it may give */
-    uint64_t at;          /**< bytes taken from ops.read since it began */
+    uint64_t input; /**< size of what it is made from */
+    uint64_t limit; /**< most bytes it may give */
+    uint64_t at;    /**< bytes taken from ops.read since it began */
     bool ended;
-    bool failed;          /**< it must begin again before it is used by another job */
-    uint8_t *peek;        /**< the first `peeked` bytes, kept for those who only look */
+    bool failed;   /**< it must begin again before it is used by another job */
+    uint8_t *peek; /**< the first `peeked` bytes, kept for those who only look */
     uint64_t peeked;
 };
 

@@ -31,6 +31,7 @@ functions() { # OLD NEW
 frozen='rec_(blob|bools|floats|ints|limits|scalar)'
 types() { # OLD NEW: prints what was lost
     grep -E "^(constant|member)|^size $frozen " "$1" | LC_ALL=C sort >"$scratch/before"
+    [ -s "$scratch/before" ] || return 2
     LC_ALL=C sort "$2" | LC_ALL=C comm -23 "$scratch/before" - >"$scratch/lost"
     sed 's/^/not as released: /' "$scratch/lost"
     [ ! -s "$scratch/lost" ]

@@ -122,6 +122,7 @@ static const struct {
      ": line 1: there is no section [" SIXTY_FOUR "...]\n  There are: [librecord], [recorder NAME]."},
     {"[librecord]\n[recorder a]\nplugin = b\n\n[librecord]\n", ": line 5: [librecord] stands twice, first in line 1"},
     {"[recorder]\n", ": line 1: [recorder] has no name\n  Give it one: [recorder NAME]."},
+    {"[recorder auto]\n", ": line 1: [recorder auto]: that name belongs to librecord itself"},
     {"[recorder my llama]\n", ": line 1: \"my llama\"" NAME_RULE},
     {"[recorder ...]\n", ": line 1: \"...\"" NAME_RULE},
     {"[recorder ll\xc3\xa4ma]\n", ": line 1: \"ll\xc3\xa4ma\"" NAME_RULE},

@@ -13,7 +13,7 @@
 
 #include "../core/convert.h"
 
-/* ------------------------------------------------------------------------------------------------------ reference -- */
+/* ----------------------------------------------------------------------------------------------------- reference -- */
 
 /** A binary format: bits of its fraction and exponent of its least normal number. */
 typedef struct format {
@@ -84,7 +84,7 @@ static uint64_t expected(const format *from, const format *to, uint64_t x, uint6
     return result | sign << (to->bits - 1);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- helpers -- */
+/* ------------------------------------------------------------------------------------------------------- helpers -- */
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -147,7 +147,8 @@ static uint64_t odd_pattern(const format *f, uint64_t *state)
         return ((infinity_of(f) + (next_random(state) >> (x >> 24) % 64) - jitter) & (mask >> 1)) | sign;
     case 1: /* around the other format's largest number */
         return ((expected(other, f, infinity_of(other) - 1, &overflows) + (next_random(state) & 0x3fffffff) - jitter) &
-                (mask >> 1)) | sign;
+                (mask >> 1)) |
+               sign;
     case 2: /* subnormals of this format */
         return ((UINT64_C(1) << f->fraction) - 1) >> (x >> 24) % (unsigned)f->fraction | sign;
     case 3: /* half way between two numbers of the other one, about */
@@ -172,8 +173,7 @@ static void check(const format *from, const format *to, const uint8_t *data, siz
     memset(fast, 0xa5, size + GUARD);
     memset(plain, 0xa5, size + GUARD);
     assert_int_equal(lr_convert(from->dtype, data, to->dtype, fast, count, false, &fast_result), LR_CONVERT_OK);
-    assert_int_equal(lr_convert_plain(from->dtype, data, to->dtype, plain, count, false, &plain_result),
-                     LR_CONVERT_OK);
+    assert_int_equal(lr_convert_plain(from->dtype, data, to->dtype, plain, count, false, &plain_result), LR_CONVERT_OK);
     for (size_t i = 0; i < count; i++) {
         uint64_t x = load(data + i * (size_t)from->bits / 8, from->bits);
         uint64_t want = expected(from, to, x, &one);
@@ -195,7 +195,7 @@ static void check(const format *from, const format *to, const uint8_t *data, siz
     free(plain);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ tests -- */
+/* --------------------------------------------------------------------------------------------------------- tests -- */
 
 static void every_half_and_bf16_becomes_every_other_type(void **state)
 {
@@ -218,7 +218,7 @@ static void every_half_and_bf16_becomes_every_other_type(void **state)
     free(data);
 }
 
-/** Lines of half, f32, f64 (bits in hexadecimal) and the number in decimal. The last number is 65536, which as a half is
+/** Lines of half, f32, f64 (bits in hexadecimal) and the number in decimal. The last number is 65536, as a half
  *  infinite. */
 static void halves_agree_with_a_published_table(void **state)
 {
@@ -226,7 +226,10 @@ static void halves_agree_with_a_published_table(void **state)
     char path[4096], line[256];
     const char *shared = getenv("LIBRECORD_SHARED"), *source = getenv("srcdir");
     (void)snprintf(path, sizeof path, "%s%s/data/suites/float/exhaustive-float16.txt",
-                   shared ? shared : source ? source : ".", shared ? "" : "/../shared");
+                   shared   ? shared
+                   : source ? source
+                            : ".",
+                   shared ? "" : "/../shared");
     FILE *file = fopen(path, "r");
     if (!file) {
         print_message("skipped: no %s\n", path);
@@ -259,7 +262,7 @@ static void halves_agree_with_a_published_table(void **state)
     assert_int_equal(lines, 31745);
 }
 
-/** Between each two neighbours of a narrow type the middle goes to the even one, and what is beside it to the nearer. */
+/** Between each two neighbours of a narrow type the middle goes to the even one, what is beside it to the nearer. */
 static void middles_round_to_even_and_their_neighbours_to_the_nearest(void **state)
 {
     (void)state;
@@ -401,7 +404,8 @@ static void any_alignment_and_any_count_work(void **state)
             lr_converted ignored = {0};
             for (size_t i = 0; i < MOST; i++)
                 store(data + i * from_size, formats[f].bits, odd_pattern(&formats[f], &random));
-            assert_int_equal(lr_convert_plain(formats[f].dtype, data, formats[t].dtype, want, MOST, false, &ignored), 0);
+            assert_int_equal(lr_convert_plain(formats[f].dtype, data, formats[t].dtype, want, MOST, false, &ignored),
+                             0);
             check(&formats[f], &formats[t], data, MOST);
             for (size_t offset = 0; offset < 16; offset++) {
                 for (size_t count = 0; count <= MOST; count++) {
@@ -444,9 +448,9 @@ static void every_fast_version_equals_the_plain_one(void **state)
             lr_converted result = {0};
             if (f == t)
                 continue;
-            assert_int_equal(lr_convert_plain(formats[f].dtype, data, formats[t].dtype, plain, COUNT - 63, false,
-                                              &result),
-                             LR_CONVERT_OK);
+            assert_int_equal(
+                lr_convert_plain(formats[f].dtype, data, formats[t].dtype, plain, COUNT - 63, false, &result),
+                LR_CONVERT_OK);
             for (int level = LR_CONVERT_AVX2; level <= LR_CONVERT_AVX512; level++) {
                 lr_convert_bulk bulk = lr_convert_x86_level(level, formats[f].dtype, formats[t].dtype);
                 for (int stream = 0; bulk && stream < 2; stream++) {

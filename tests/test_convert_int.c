@@ -238,7 +238,8 @@ static void ints_and_bools_of_any_alignment_and_count_work(void **state)
             for (size_t offset = 0; offset < 16; offset++) {
                 for (size_t count = 0; count <= MOST; count++) {
                     /* The source ends where its memory does, so that a sanitizer sees what is read beyond it. */
-                    uint8_t *source = malloc(offset + count * from_size + !(offset + count)), target[16 + MOST * 8 + 64];
+                    uint8_t *source = malloc(offset + count * from_size + !(offset + count)),
+                            target[16 + MOST * 8 + 64];
                     size_t to_offset = (offset * 7 + count) % 16;
                     lr_converted result = {0};
                     assert_non_null(source);

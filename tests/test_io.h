@@ -124,11 +124,11 @@ static inline rec_status end_job(world *w)
     return status;
 }
 
-#define assert_contains(text, part)                                                   \
-    do {                                                                              \
-        if (!strstr((text), (part))) {                                                \
+#define assert_contains(text, part)                                                      \
+    do {                                                                                 \
+        if (!strstr((text), (part))) {                                                   \
             fail_msg("\"%s\" is not in the message:\n%s", (const char *)(part), (text)); \
-        }                                                                             \
+        }                                                                                \
     } while (0)
 
 /** The job must have failed like that. */

@@ -407,7 +407,7 @@ static void a_full_device_says_what_was_needed(void **state)
 
 struct faulty {
     int calls;
-    int fail_at;  /* which write fails, -1: none */
+    int fail_at; /* which write fails, -1: none */
     bool mute;
     size_t bytes;
     const uint8_t *data;

@@ -70,7 +70,7 @@ static int as_nobody(world *w, int (*call)(world *w))
     return WEXITSTATUS(status);
 }
 
-/* -------------------------------------------------------------------------------------------------------- the good -- */
+/* ------------------------------------------------------------------------------------------------------ the good -- */
 
 static void a_new_file_has_the_mode_of_the_umask(void **state)
 {
@@ -214,7 +214,7 @@ static void names_may_be_as_long_as_the_system_allows(void **state)
     assert_int_equal(count_files(".", ""), 1);
 }
 
-/* ------------------------------------------------------------------------------------------ links, pipes, devices -- */
+/* ----------------------------------------------------------------------------------------- links, pipes, devices -- */
 
 static void a_link_is_followed_to_its_file(void **state)
 {
@@ -252,7 +252,8 @@ static void a_link_to_nothing_makes_its_file(void **state)
     assert_int_equal(lstat("one", &info), 0);
     assert_true(S_ISLNK(info.st_mode));
     assert_int_equal(save_letters(w, "three", 'c', 10), REC_E_NOT_FOUND);
-    assert_failed(w, REC_E_NOT_FOUND, "three: cannot open its folder: No such file or directory\n  Make the folder first");
+    assert_failed(w, REC_E_NOT_FOUND,
+                  "three: cannot open its folder: No such file or directory\n  Make the folder first");
 }
 
 static void links_in_a_circle_are_an_error(void **state)
@@ -527,7 +528,7 @@ static void a_full_disk_leaves_the_old_file_and_says_what_is_needed(void **state
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* ---------------------------------------------------------------------------------------- killed, stale and alive -- */
+/* --------------------------------------------------------------------------------------- killed, stale and alive -- */
 
 static void wait_killed(pid_t child)
 {
@@ -610,9 +611,11 @@ static void only_rests_of_the_same_target_are_swept(void **state)
 {
     world *w = *state;
     static const char *const others[] = {
-        ".b.mpk.abcdef" TEMPORARY,     ".a.mpk.abcde" TEMPORARY,  ".a.mpk.abcdefg" TEMPORARY, ".a.mpk.ABCDEF" TEMPORARY,
-        ".a.mpk.x.abcdef" TEMPORARY,   "a.mpk.abcdef" TEMPORARY,  ".a.mpk.abcdef.tmp",        ".a_mpk.abcdef" TEMPORARY,
-        ".a.mpk.abc.ef" TEMPORARY,     ".a.mpk",
+        ".b.mpk.abcdef" TEMPORARY,   ".a.mpk.abcde" TEMPORARY,
+        ".a.mpk.abcdefg" TEMPORARY,  ".a.mpk.ABCDEF" TEMPORARY,
+        ".a.mpk.x.abcdef" TEMPORARY, "a.mpk.abcdef" TEMPORARY,
+        ".a.mpk.abcdef.tmp",         ".a_mpk.abcdef" TEMPORARY,
+        ".a.mpk.abc.ef" TEMPORARY,   ".a.mpk",
     };
     const size_t count = sizeof others / sizeof *others;
     for (size_t i = 0; i < count; i++) {

@@ -12,7 +12,7 @@
 struct runs {
     rec_source *parent;
     uint8_t pair[2];
-    int left;     /* repetitions of the pair that are still to come */
+    int left; /* repetitions of the pair that are still to come */
     uint64_t hint;
     int rewinds;
     int *released;
@@ -398,9 +398,10 @@ static void a_bomb_meets_the_limit(void **state)
         uint64_t size;
         assert_int_equal(rec_source_view(&w->job, source, &data, &size), REC_E_LIMIT);
         assert_null(data);
-        assert_failed(w, REC_E_LIMIT,
-                      "packed: byte 2,001,000: the file of 20,000 bytes inflates to more than 2,001,000 bytes, the limit for its "
-                      "size\n  If the file can be trusted, raise inflated_factor or inflated_slack");
+        assert_failed(
+            w, REC_E_LIMIT,
+            "packed: byte 2,001,000: the file of 20,000 bytes inflates to more than 2,001,000 bytes, the limit for its "
+            "size\n  If the file can be trusted, raise inflated_factor or inflated_slack");
     }
     rec_source_release(source);
     source = runs_over(w, bomb, 20000, &released, NULL);
@@ -612,7 +613,11 @@ static void blobs_of_every_kind_are_read(void **state)
     rec_source *source = lr_source_memory(&w->job, data, 1000, "m");
     struct stream stream = {.data = data + 100};
     const rec_blob blobs[] = {
-        {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_VIEW, .size = 800, .data = data + 100, .offset = REC_UNKNOWN},
+        {.struct_size = sizeof(rec_blob),
+         .kind = REC_BLOB_VIEW,
+         .size = 800,
+         .data = data + 100,
+         .offset = REC_UNKNOWN},
         {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .size = 800, .data = data + 100},
         {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .size = 800, .source = source, .offset = 100},
         {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_STREAM, .size = 800, .read = stream_read, .user = &stream},
@@ -652,7 +657,8 @@ static void broken_blobs_are_refused(void **state)
         {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_STREAM, .size = 1},
         {.struct_size = offsetof(rec_blob, read), .kind = REC_BLOB_STREAM, .size = 1, .read = stream_fails},
     };
-    rec_blob beyond = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .size = 2, .source = source, .offset = 2};
+    rec_blob beyond = {
+        .struct_size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .size = 2, .source = source, .offset = 2};
     rec_blob mute = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_STREAM, .size = 1, .read = stream_fails};
     char room[4];
     for (size_t i = 0; i < sizeof blobs / sizeof *blobs; i++) {
@@ -666,7 +672,7 @@ static void broken_blobs_are_refused(void **state)
     rec_source_release(source);
 }
 
-/* -------------------------------------------------------------------------------------------------- out of memory -- */
+/* ------------------------------------------------------------------------------------------------- out of memory -- */
 
 /* Does a bit of everything. @return false if the job failed. */
 static bool use_sources(world *w, int *released)

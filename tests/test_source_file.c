@@ -140,7 +140,7 @@ static void copying_can_be_cancelled(void **state)
     assert_int_equal(w->progress_calls, 2);
 }
 
-/* -------------------------------------------------------------------------------------------------- descriptors -- */
+/* --------------------------------------------------------------------------------------------------- descriptors -- */
 
 static void a_descriptor_is_taken_from_where_it_stands(void **state)
 {

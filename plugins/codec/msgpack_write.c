@@ -88,8 +88,9 @@ static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
     lr_msgpack_writer *w = self;
     (void)at;
     switch (scalar->kind) {
-    case REC_KIND_NIL: /* unit and absent options too */
-        return packed(w, msgpack_pack_nil(PACKER(w)));
+    case REC_KIND_NIL: /* unit and absent options too; but rmp-serde writes a struct without fields as an array */
+        return packed(w, scalar->form == REC_FORM_UNIT_STRUCT ? msgpack_pack_array(PACKER(w), 0)
+                                                              : msgpack_pack_nil(PACKER(w)));
     case REC_KIND_BOOL:
         return packed(w, scalar->v.i ? msgpack_pack_true(PACKER(w)) : msgpack_pack_false(PACKER(w)));
     case REC_KIND_INT:

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The configuration: which sections and keys there are, what their values may be, and where the file is looked for.
+ * The configuration: which sections and keys there are and what their values may be.
  * docs/configuration.md is the reference. */
 #include "config.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "inifile.h"
 #include "names.h"
-
-#ifndef LR_SYSCONF_DIR
-#error "LR_SYSCONF_DIR must be the system's configuration folder, such as \"/etc\""
-#endif
 
 /* Bounds that keep look-ups quick and messages readable. */
 enum { SECTIONS_MOST = 1000, SETTINGS_MOST = 256 };
@@ -496,67 +489,6 @@ int32_t lr_config_read(rec_job *job, lr_config *config, const char *path)
         draft = old;
     }
     lr_arena_free(&draft.arena);
-    return status;
-}
-
-/* --------------------------------------------------------------------------------------------- where the file is -- */
-
-/* `folder` + `rest`, allocated. NULL: the job has failed. */
-static char *join(rec_job *job, const char *folder, const char *rest)
-{
-    size_t head = strlen(folder), tail = strlen(rest) + 1;
-    char *path = lr_alloc(job->allocator, head + tail);
-    if (!path) {
-        (void)lr_fail_memory(job, head + tail);
-        return NULL;
-    }
-    memcpy(path, folder, head);
-    memcpy(path + head, rest, tail);
-    return path;
-}
-
-/* Only what surely exists, or may not be looked at but does exist: a home that this user cannot search is no reason to
- * stop a service. @param path (out) NULL if there is no such file. */
-static int32_t find_in(rec_job *job, const char *folder, const char *rest, char **path)
-{
-    struct stat state;
-    *path = join(job, folder, rest);
-    if (*path && stat(*path, &state) != 0) {
-        lr_release(job->allocator, *path);
-        *path = NULL;
-    }
-    return job->error.status;
-}
-
-int32_t lr_config_find(rec_job *job, char **path)
-{
-    static const char tail[] = "/librecord/librecord.ini";
-    const char *named = secure_getenv("LIBRECORD_CONFIG");
-    const char *user = secure_getenv("XDG_CONFIG_HOME");
-    const char *home = secure_getenv("HOME");
-    int32_t status = REC_OK;
-    *path = NULL;
-    if (named && *named) {
-        struct stat state;
-        if (stat(named, &state) != 0) {
-            char text[256];
-            const char *words = strerror_r(errno, text, sizeof text);
-            (void)lr_fail_line(job, REC_E_IO, named, 0, "cannot open: %s", words);
-            rec_fail_hint(job, "The environment variable LIBRECORD_CONFIG names it.");
-            return job->error.status;
-        }
-        *path = join(job, named, "");
-        return job->error.status;
-    }
-    /* A relative path in XDG_CONFIG_HOME is to be ignored (XDG Base Directory Specification). */
-    if (user && *user == '/') {
-        status = find_in(job, user, tail, path);
-    } else if (home && *home == '/') {
-        status = find_in(job, home, "/.config/librecord/librecord.ini", path);
-    }
-    if (status == REC_OK && !*path) {
-        status = find_in(job, LR_SYSCONF_DIR, tail, path);
-    }
     return status;
 }
 

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -87,6 +88,38 @@ static const char *check_file(const char *path, char *reason)
     return unsafe(&state, reason, "the file");
 }
 
+/* Opening a file runs its code, so that it must show the symbol first: another folder of shared objects by mistake in a
+ * path, /usr/lib perhaps, must do no harm. Names stand in an ELF file as they are, with a NUL after them. */
+static const char *check_symbol(const char *path, const char *symbol, char *reason)
+{
+    struct stat state;
+    void *data = MAP_FAILED;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    reason[0] = '\0';
+    if (fd < 0 || fstat(fd, &state) != 0) {
+        (void)system_reason(errno, reason, "read the file");
+    } else if (state.st_size < 4) {
+        (void)snprintf(reason, LR_REASON, "it is not a shared object");
+    } else {
+        data = mmap(NULL, (size_t)state.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (data == MAP_FAILED) {
+            (void)system_reason(errno, reason, "read the file");
+        }
+    }
+    if (data != MAP_FAILED) {
+        if (memcmp(data, "\177ELF", 4) != 0) {
+            (void)snprintf(reason, LR_REASON, "it is not a shared object");
+        } else if (!memmem(data, (size_t)state.st_size, symbol, strlen(symbol) + 1)) {
+            (void)snprintf(reason, LR_REASON, "it is not a plugin: it does not export %s", symbol);
+        }
+        (void)munmap(data, (size_t)state.st_size);
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return reason;
+}
+
 /* The charset that libltdl, C symbols and all file systems agree on. */
 static bool file_name_valid(const char *name)
 {
@@ -145,8 +178,8 @@ static void *ltdl_symbol(const char *path, char *reason)
     return symbol;
 }
 
-/* Short of memory, dlopen may say that the file does not exist, and a refusal would last. So it is asked twice, and then
- * whether there is memory at all. */
+/* Short of memory, dlopen may say that the file does not exist, and a refusal would last. So it is asked twice, and
+ * then whether there is memory at all. */
 static void *open_early(const char *path, char *reason)
 {
     void *early = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -218,6 +251,9 @@ static int32_t open_file(rec_job *job, lr_opener *opener, const char *folder, co
     (void)snprintf(symbol, sizeof symbol, "%.*s_LTX_%s", (int)stem, name, symbol_name);
     for (char *c = symbol; *c; c++) {
         *c = *c == '-' ? '_' : *c;
+    }
+    if (*check_symbol(path, symbol, reason)) {
+        return refuse(job, opener, path, reason);
     }
     plugins = open_symbol(path, symbol, reason);
     return plugins ? opener->found(opener->user, job, path, plugins, NULL) : refuse(job, opener, path, reason);

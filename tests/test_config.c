@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dlfcn.h>
 
 #include "../core/config.h"
 #include "../core/names.h"
@@ -462,6 +463,29 @@ static void the_example_is_right_without_its_comment_marks(void **state)
     free(path);
 }
 
+/* Debian's inih has its settings in variables of the process, which another part of a program may have changed. */
+static void a_changed_inih_loses_nothing_silently(void **state)
+{
+    char **prefixes = (char **)dlsym(RTLD_DEFAULT, "ini_start_comment_prefixes");
+    int *most = (int *)dlsym(RTLD_DEFAULT, "ini_max_line");
+    static const char text[] = "[librecord]\nrecorder = a\nthreads = 4\n";
+    const char *message = ": line 2: the library inih did not take the key \"recorder\"\n"
+                          "  This program has changed inih's global settings.";
+    if (!prefixes || !most) {
+        print_message("# this inih has no global settings\n");
+        return;
+    }
+    char *old_prefixes = *prefixes;
+    int old_most = *most;
+    *prefixes = (char *)(uintptr_t)";#r";
+    release(read_bytes(*state, text, sizeof text - 1, message));
+    *prefixes = old_prefixes;
+    *most = 8;
+    release(read_bytes(*state, text, sizeof text - 1, message));
+    *most = old_most;
+    release(read_bytes(*state, text, sizeof text - 1, NULL));
+}
+
 /* -------------------------------------------------------------------------------------------------- where it is -- */
 
 /* @return what lr_config_find() gives, to be freed; NULL for nothing. */
@@ -687,6 +711,7 @@ int main(void)
         TEST(names_may_have_64_bytes),
         TEST(the_example_changes_nothing),
         TEST(the_example_is_right_without_its_comment_marks),
+        TEST(a_changed_inih_loses_nothing_silently),
         TEST(the_first_of_variable_user_and_system_counts),
         TEST(a_context_takes_what_concerns_it),
         TEST(each_allocation_that_fails_is_an_error_and_leaks_nothing),

@@ -356,6 +356,33 @@ static void f64_becomes_f16_by_way_of_f32(void **state)
     }
 }
 
+static void the_least_number_that_overflows_is_exact(void **state)
+{
+    (void)state;
+    static const struct {
+        int from, to;
+        double least;
+    } cases[] = {
+        {F64, F32, 0x1.ffffffp127}, {F64, BF16, 0x1.ffp127}, {F64, F16, 65520 - 0x1p-9},
+        {F32, BF16, 0x1.ffp127},    {F32, F16, 65520},       {BF16, F16, 65536},
+    };
+    enum { COUNT = 70 };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const format *from = &formats[cases[i].from], *to = &formats[cases[i].to];
+        uint64_t least = encode(from, cases[i].least), sign = UINT64_C(1) << (from->bits - 1);
+        for (unsigned below = 0; below < 2; below++) {
+            uint8_t data[COUNT * 8], target[COUNT * 4];
+            lr_converted result = {0};
+            for (unsigned k = 0; k < COUNT; k++)
+                store(data + k * (size_t)from->bits / 8, from->bits, (least - below) | (k % 2 ? sign : 0));
+            assert_int_equal(lr_convert(from->dtype, data, to->dtype, target, COUNT, false, &result), LR_CONVERT_OK);
+            assert_int_equal(result.overflowed, below ? 0 : COUNT);
+            assert_int_equal(load_host(target, to->bits), infinity_of(to) - below);
+            check(from, to, data, COUNT);
+        }
+    }
+}
+
 static void a_nan_stays_a_quiet_one_with_sign_and_upper_payload(void **state)
 {
     (void)state;
@@ -548,6 +575,7 @@ int main(void)
         cmocka_unit_test(middles_round_to_even_and_their_neighbours_to_the_nearest),
         cmocka_unit_test(random_patterns_of_every_pair_are_rounded_once),
         cmocka_unit_test(f64_becomes_f16_by_way_of_f32),
+        cmocka_unit_test(the_least_number_that_overflows_is_exact),
         cmocka_unit_test(a_nan_stays_a_quiet_one_with_sign_and_upper_payload),
         cmocka_unit_test(a_type_to_itself_and_flex32_are_copied_bit_for_bit),
         cmocka_unit_test(any_alignment_and_any_count_work),

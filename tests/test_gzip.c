@@ -104,7 +104,7 @@ static int32_t inflate_as(rec_context *context, bytes in, bytes expected)
     return status;
 }
 
-/* - round trips -- */
+/* --------------------------------------------------------------------------------------------------- round trips -- */
 
 static void data_of_any_size_come_back_at_every_level(void **state)
 {
@@ -193,7 +193,7 @@ static void gzip_reads_what_is_written_and_the_other_way_round(void **state)
     free(data.data);
 }
 
-/* - members and padding -- */
+/* ------------------------------------------------------------------------------------------- members and padding -- */
 
 static void all_members_are_read_and_more_than_one_is_noted(void **state)
 {
@@ -240,7 +240,7 @@ static void zeros_may_follow_and_nothing_else(void **state)
     free(data.data);
 }
 
-/* - damage -- */
+/* -------------------------------------------------------------------------------------------------------- damage -- */
 
 static void every_truncation_is_found(void **state)
 {
@@ -332,7 +332,7 @@ static void a_bomb_meets_the_limit(void **state)
     free(zeros.data);
 }
 
-/* - failures -- */
+/* ------------------------------------------------------------------------------------------------------ failures -- */
 
 static int32_t full_disk(void *user, rec_job *job, const void *data, uint64_t size)
 {

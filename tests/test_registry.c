@@ -13,7 +13,8 @@
 #include "../core/registry_open.h"
 #include "scratch.h"
 
-/* libltdl, inih and the system's loader use malloc, which glibc lets a program replace; sanitizers have their own. */
+/* libltdl, inih and the system's loader use malloc, which glibc lets a program replace; sanitizers have their own. The
+ * replacements are exported (REC_API) although this is built with -fvisibility=hidden. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SANITIZED 1
@@ -75,6 +76,10 @@ static const char source[] = "#include <librecord/plugin.h>\n"
                              "    \"what stands above\", 0, 0, 0};\n"
                              "#ifdef OPTION\n"
                              "static const rec_option option = {.size = sizeof option, .help = \"h\", OPTION};\n"
+                             "#endif\n"
+                             "#ifdef MARK\n"
+                             "int setenv(const char *, const char *, int);\n"
+                             "__attribute__((constructor)) static void mark(void) { setenv(MARK, \"1\", 1); }\n"
                              "#endif\n"
                              "typedef struct larger { rec_plugin d; uint64_t more[4]; } larger;\n"
                              "static const larger one = {{.abi = REC_PLUGIN_ABI, .size = sizeof(rec_plugin),\n"
@@ -290,7 +295,7 @@ static void folders_count_in_order_and_none_twice(void **state)
     free(first);
 }
 
-/* -------------------------------------------------------------------------------------------------------- bad ones -- */
+/* ------------------------------------------------------------------------------------------------------ bad ones -- */
 
 static const struct {
     const char *flags, *name, *reason;
@@ -469,6 +474,7 @@ static void files_that_are_no_plugins_are_refused_or_passed_over(void **state)
     char *text =
         scratch_text(s, "text.so", "this is no shared object, only its name says so; long enough for a header?");
     char *empty = scratch_text(s, "empty.so", "");
+    char *cut = scratch_write(s, "cut.so", "\177ELF cut_LTX_librecord_plugins", 34);
     char *upper = scratch_text(s, "Upper.so", "");
     char *dots = scratch_text(s, "a.b.so", "");
     char *folder = scratch_folder(s, "folder.so");
@@ -477,8 +483,9 @@ static void files_that_are_no_plugins_are_refused_or_passed_over(void **state)
     rec_context *context = context_new();
     const char *charset = "its name may have a-z, 0-9, \"_\" and \"-\" before the .so";
     assert_int_equal(rec_context_add_plugin_path(context, s->path), REC_OK);
-    assert_refused(context, text, "text", "invalid ELF header");
-    assert_refused(context, empty, "empty", "file too short");
+    assert_refused(context, text, "text", "it is not a shared object");
+    assert_refused(context, empty, "empty", "it is not a shared object");
+    assert_refused(context, cut, "cut", "file too short");
     assert_refused(context, upper, "Upper", charset);
     assert_refused(context, dots, "a.b", charset);
     assert_refused(context, folder, "folder", "it is not a regular file");
@@ -492,8 +499,28 @@ static void files_that_are_no_plugins_are_refused_or_passed_over(void **state)
     free(folder);
     free(dots);
     free(upper);
+    free(cut);
     free(empty);
     free(text);
+}
+
+static void the_code_of_what_is_no_plugin_does_not_run(void **state)
+{
+    scratch *s = *state;
+    char *file = scratch_path(s, "other.so");
+    rec_context *context = context_new();
+    (void)unsetenv("LIBRECORD_TEST_MARK");
+    make(s->path, "other.so", "-DEMPTY=other_plugins -DMARK='\"LIBRECORD_TEST_MARK\"'");
+    make(s->path, "plugin.so", "");
+    assert_int_equal(rec_context_add_plugin_path(context, s->path), REC_OK);
+    assert_refused(context, file, "other", "it is not a plugin: it does not export other_LTX_librecord_plugins");
+    assert_null(getenv("LIBRECORD_TEST_MARK"));
+    make(s->path, "other.so", "-DNAME='\"Other\"' -DMARK='\"LIBRECORD_TEST_MARK\"'");
+    assert_int_equal(rec_context_add_plugin_path(context, s->path), REC_OK);
+    assert_string_equal(file_of(context, "Other"), file);
+    assert_non_null(getenv("LIBRECORD_TEST_MARK")); /* it would have been seen */
+    rec_context_free(context);
+    free(file);
 }
 
 /* ------------------------------------------------------------------------------------------------------ safety -- */
@@ -921,17 +948,17 @@ static int short_of_memory(void)
     return 1;
 }
 
-void *malloc(size_t size)
+REC_API void *malloc(size_t size)
 {
     return short_of_memory() ? NULL : __libc_malloc(size);
 }
 
-void *calloc(size_t count, size_t size)
+REC_API void *calloc(size_t count, size_t size)
 {
     return short_of_memory() ? NULL : __libc_calloc(count, size);
 }
 
-void *realloc(void *old, size_t size)
+REC_API void *realloc(void *old, size_t size)
 {
     return short_of_memory() ? NULL : __libc_realloc(old, size);
 }
@@ -1056,6 +1083,7 @@ int main(void)
         TEST(good_floats_and_ints_are_taken_as_defaults),
         TEST(a_second_plugin_of_a_name_or_alias_is_refused_naming_both),
         TEST(files_that_are_no_plugins_are_refused_or_passed_over),
+        TEST(the_code_of_what_is_no_plugin_does_not_run),
         TEST(what_others_may_change_is_not_opened),
         TEST(what_belongs_to_another_user_is_not_opened),
         TEST(a_link_is_as_safe_as_the_folder_it_leads_to),

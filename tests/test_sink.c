@@ -258,6 +258,28 @@ static void views_are_kept_until_they_are_written(void **state)
     free(data);
 }
 
+static void a_mapped_file_that_was_cut_is_an_error(void **state)
+{
+    world *w = *state;
+    uint8_t *data = make_pattern(3 * MIB);
+    int fd = open("out", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    rec_sink *sink = lr_sink_fd(&w->job, fd);
+    rec_source *source;
+    rec_blob blob = blob_of(REC_BLOB_RANGE, NULL, 3 * MIB);
+    write_file("in", data, 3 * MIB);
+    source = lr_source_file(&w->job, "in", true);
+    assert_int_equal(truncate("in", 4096), 0);
+    blob.source = source;
+    blob.offset = 0;
+    assert_int_equal(rec_sink_put(sink, &blob), REC_E_IO);
+    assert_int_equal(lr_sink_commit(sink), REC_E_IO);
+    assert_failed(w, REC_E_IO,
+                  "cannot write: Bad address\n  The data were in a mapped file that somebody made shorter");
+    rec_source_release(source);
+    (void)close(fd);
+    free(data);
+}
+
 struct drain {
     int fd;
     const uint8_t *data;
@@ -698,6 +720,7 @@ int main(void)
         TEST(a_stream_that_fails_stops_the_save),
         TEST(a_descriptor_takes_every_kind_of_write),
         TEST(views_are_kept_until_they_are_written),
+        TEST(a_mapped_file_that_was_cut_is_an_error),
         TEST(a_slow_pipe_that_does_not_block_gets_all),
         TEST(signals_do_not_tear_a_write),
         TEST(waiting_for_a_reader_can_be_cancelled),

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
@@ -300,6 +301,38 @@ static void a_stream_that_cannot_be_spilled_says_what_to_do(void **state)
     free(zeros);
 }
 
+static void a_spill_that_cannot_grow_is_an_error(void **state)
+{
+    world *w = *state;
+    uint8_t *zeros = calloc(1, 65 * MIB);
+    int ends[2];
+    pthread_t thread;
+    struct feed feed = {.data = zeros, .size = 65 * MIB, .piece = 1 << 16};
+    struct rlimit before, limit;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(setenv("TMPDIR", ".", 1), 0);
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    feed.fd = ends[1];
+    limit = before;
+    limit.rlim_cur = MIB + 1;
+    assert_int_equal(pthread_create(&thread, NULL, feed_pipe, &feed), 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_null(lr_source_fd(&w->job, ends[0], "stdin", true));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(unsetenv("TMPDIR"), 0);
+    for (char rest[65536]; read(ends[0], rest, sizeof rest) > 0;) {
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_failed(w, REC_E_IO,
+                  ".: cannot write to a temporary file in this folder: File too large\n"
+                  "  Set TMPDIR to a folder with more space.");
+    assert_int_equal(count_files(".", ""), 0);
+    (void)close(ends[0]);
+    (void)signal(SIGXFSZ, handler);
+    free(zeros);
+}
+
 static void a_descriptor_that_does_not_block_is_waited_for(void **state)
 {
     world *w = *state;
@@ -377,6 +410,7 @@ int main(void)
         TEST(a_fifo_is_read_by_name),
         TEST(a_long_stream_is_spilled_to_a_file_without_a_name),
         TEST(a_stream_that_cannot_be_spilled_says_what_to_do),
+        TEST(a_spill_that_cannot_grow_is_an_error),
         TEST(a_descriptor_that_does_not_block_is_waited_for),
         TEST(waiting_can_be_cancelled),
         TEST(a_signal_lets_a_blocked_read_be_cancelled),

@@ -34,6 +34,35 @@ static uint64_t size_of_file(const char *path)
     return stat(path, &s) == 0 && S_ISREG(s.st_mode) ? (uint64_t)s.st_size : REC_UNKNOWN;
 }
 
+/* Finds the recorder that writes by the extension of its file, before anything is read. @return its name, NULL with the
+ * error printed. */
+static const char *recorder_of(const session *s, const char *out)
+{
+    const char *name = NULL;
+    size_t length = strlen(out), longest = 0;
+    text known = {0};
+
+    for (uint64_t i = 0; i < rec_plugin_count(s->context); i++) {
+        const rec_plugin_info *p = rec_plugin_get(s->context, i);
+        size_t tail = strlen(p->extension);
+        if (!p->usable || !tail) {
+            continue;
+        }
+        text_format(&known, "%s.%s", known.length ? ", " : "", p->extension);
+        if (tail > longest && length > tail && out[length - tail - 1] == '.' &&
+            strcmp(out + length - tail, p->extension) == 0) {
+            longest = tail;
+            name = p->name;
+        }
+    }
+    if (!name) {
+        (void)fail("%s: no recorder has this extension\nThere are: %s\nOr name the recorder: --to NAME", out,
+                   known.at ? known.at : "none at all; record plugins --why says why");
+    }
+    text_free(&known);
+    return name;
+}
+
 /* Saves to `out`. @param written (out) bytes, where they can be known. */
 static int save(session *s, rec_recorder *to, const rec_record *record, const char *out, report *r)
 {
@@ -146,7 +175,7 @@ static void print_json(const rec_record *record, const rec_recorder *to, const r
 
 int run_convert(session *s, const char *const *operands, size_t count)
 {
-    const char *in = operands[0], *out = operands[1];
+    const char *in = operands[0], *out = operands[1], *to_name = s->o->to;
     bool to_stdout = strcmp(out, "-") == 0;
     rec_recorder *from = NULL, *to = NULL;
     rec_record *record = NULL;
@@ -159,7 +188,12 @@ int run_convert(session *s, const char *const *operands, size_t count)
         return fail_usage("convert", "standard output has no extension: say with --to which recorder is to write");
     }
     double begun = now();
-    to = session_output(s, s->o->to ? s->o->to : "Auto");
+    to_name = to_name ? to_name : recorder_of(s, out);
+    to = to_name ? session_output(s, to_name) : NULL;
+    if (to && !to_stdout && !*rec_recorder_extension(to) && strcmp(rec_recorder_name(to), "Auto") != 0) {
+        (void)fail("%s has no files: convert to standard output, or name another recorder", rec_recorder_name(to));
+        goto done;
+    }
     from = to ? session_input(s) : NULL;
     record = from ? session_load(from, in) : NULL;
     if (!record) {

@@ -21,8 +21,8 @@ typedef struct group {
     text runs;          /* the indices that vary, "0-3,5", as far as they are known to be worth showing */
     uint64_t run_first, run_last;
     unsigned run_count;
-    text braces;        /* names gathered in the running pass */
-    uint64_t gathered;  /* groups behind those names, this one included */
+    struct group *next; /* of the siblings gathered in the running pass, in the order of the file */
+    struct group *last; /* of a first sibling: the end of that chain */
     bool gone;          /* gathered into another one */
 } group;
 
@@ -306,15 +306,50 @@ static void name_ranges(const entry *entries, size_t count, const size_t *of, gr
 
 /* ----------------------------------------------------------------------------------------------------- siblings -- */
 
-enum { BRACES_WIDTH = 40 };
+/* @return what a listing of that width leaves for keys beside its other columns: ×N, DTYPE, SHAPE, PARAMETERS. */
+static size_t key_width(const entry *entries, size_t count, const group *groups, size_t made, size_t width)
+{
+    enum { GAP = 2, PARAMETERS = 10 };
+    size_t dtype = 5, shape = 5, most = 0, beside;
+    uint64_t repeats = 1;
+    char number[NUMBER_ROOM];
 
-/* Gathers groups that differ in the name at one level only, as long as the braces stay short. */
+    for (size_t i = 0; i < count; i++) {
+        size_t length = 2 + (entries[i].rank ? 2 * (size_t)(entries[i].rank - 1) : 0);
+        for (uint32_t d = 0; d < entries[i].rank; d++) {
+            length += (size_t)snprintf(number, sizeof number, "%llu", (unsigned long long)entries[i].shape[d]);
+        }
+        shape = length > shape ? length : shape;
+        dtype = strlen(entries[i].dtype) > dtype ? strlen(entries[i].dtype) : dtype;
+    }
+    for (size_t i = 0; i < made; i++) {
+        repeats = groups[i].repeats > repeats ? groups[i].repeats : repeats;
+    }
+    most = repeats > 1 ? GAP + 1 + strlen(grouped(repeats, number)) : 0;
+    beside = most + GAP + dtype + GAP + shape + GAP + PARAMETERS;
+    return width > beside ? width - beside : 0;
+}
+
+/* @return columns of the key of a group, roughly: bytes. */
+static size_t key_length(const group *g)
+{
+    size_t length = g->count - 1;
+
+    for (size_t i = 0; i < g->count; i++) {
+        length += g->parts[i].varies ? 1 : g->parts[i].length;
+    }
+    return length;
+}
+
+/* Chains groups that differ in the name at one level only. */
 static void gather_siblings(group *groups, size_t made, size_t level, uint64_t seed)
 {
     index_table t = table_of(made);
 
     for (size_t i = 0; i < made; i++) {
         group *g = &groups[i];
+        g->next = NULL;
+        g->last = NULL;
         if (g->gone || g->count <= level || g->parts[level].varies || is_index(&g->parts[level])) {
             continue;
         }
@@ -327,34 +362,80 @@ static void gather_siblings(group *groups, size_t made, size_t level, uint64_t s
                 break;
             }
         }
-        if (!t.slots[at].index || first->braces.length + g->parts[level].length > BRACES_WIDTH) {
+        if (t.slots[at].index) {
+            first->last->next = g;
+            first->last = g;
+        } else {
             t.slots[at] = (struct slot){hash, i + 1};
-            text_add(&g->braces, g->parts[level].at, g->parts[level].length);
-            g->gathered = 1;
-            continue;
+            g->last = g;
         }
-        text_put(&first->braces, ",");
-        text_add(&first->braces, g->parts[level].at, g->parts[level].length);
-        first->gathered++;
-        g->gone = true;
     }
     free(t.slots);
 }
 
-/* Makes the gathered names the name of their level. @param kept (out) takes the texts. */
-static void close_braces(group *groups, size_t made, size_t level, words *kept)
+/* Where a key is too long already, braces that add little still save lines. */
+enum { BRACES_LITTLE = 12 };
+
+/* How many siblings, at most `most`, go into the braces of one key of that width. At least one. */
+static size_t fitting(const group *first, size_t level, size_t most, size_t width)
+{
+    size_t count = 1, length = key_length(first) + 2;
+
+    width = length - 2 > width ? length + BRACES_LITTLE : width;
+    for (const group *g = first->next; g && count < most; g = g->next, count++) {
+        length += g->parts[level].length + 1;
+        if (length > width) {
+            break;
+        }
+    }
+    return count;
+}
+
+/* Makes one group of the first `count` siblings of a chain. @param kept (out) takes the new name.
+ * @return the next sibling. */
+static group *join(group *first, size_t level, size_t count, words *kept)
+{
+    text braces = {0};
+    group *g = first;
+
+    for (size_t i = 0; i < count; i++, g = g->next) {
+        text_put(&braces, i ? "," : "{");
+        text_add(&braces, g->parts[level].at, g->parts[level].length);
+        g->gone = i > 0;
+    }
+    if (count == 1) {
+        text_free(&braces);
+        return g;
+    }
+    text_put(&braces, "}");
+    kept->at = retake(kept->at, (kept->count + 1) * sizeof *kept->at);
+    kept->at[kept->count++] = braces.at;
+    first->parts[level] = (part){braces.at, braces.length, false};
+    first->names *= count;
+    return g;
+}
+
+/* Puts chains of siblings into braces. Where one key would get too long they are spread evenly over several:
+ * {gamma,beta} and {running_mean,running_var} rather than three and one. */
+static void make_braces(group *groups, size_t made, size_t level, size_t width, words *kept)
 {
     for (size_t i = 0; i < made; i++) {
-        group *g = &groups[i];
-        if (!g->gone && g->gathered > 1) {
-            char *braces = print("{%s}", g->braces.at);
-            kept->at = retake(kept->at, (kept->count + 1) * sizeof *kept->at);
-            kept->at[kept->count++] = braces;
-            g->parts[level] = (part){braces, strlen(braces), false};
-            g->names *= g->gathered;
+        size_t total = 0, lines = 0, each;
+        if (!groups[i].last) {
+            continue;
         }
-        g->gathered = 0;
-        text_free(&g->braces);
+        for (group *g = &groups[i]; g; g = g->next) {
+            total++;
+        }
+        for (group *g = &groups[i]; g; lines++) {
+            for (size_t fit = fitting(g, level, SIZE_MAX, width); fit; fit--) {
+                g = g->next;
+            }
+        }
+        each = (total + lines - 1) / lines;
+        for (group *g = &groups[i]; g;) {
+            g = join(g, level, fitting(g, level, each, width), kept);
+        }
     }
 }
 
@@ -376,7 +457,7 @@ static char *key_of(const group *g)
     return key.at;
 }
 
-fold *folds_make(const entry *entries, size_t entry_count, size_t *count)
+fold *folds_make(const entry *entries, size_t entry_count, size_t width, size_t *count)
 {
     size_t all_parts = 0, most = 0, made;
     group *groups = take(entry_count * sizeof *groups);
@@ -397,10 +478,11 @@ fold *folds_make(const entry *entries, size_t entry_count, size_t *count)
     parts = take(all_parts * sizeof *parts);
     made = group_layers(entries, entry_count, seed, groups, of, parts);
     name_ranges(entries, entry_count, of, groups, made, seed);
+    width = key_width(entries, entry_count, groups, made, width);
     /* Names at the top are models of their own: they stay apart. */
     for (size_t level = most; level-- > 1;) {
         gather_siblings(groups, made, level, seed);
-        close_braces(groups, made, level, &kept);
+        make_braces(groups, made, level, width, &kept);
     }
     folds = take(made * sizeof *folds);
     *count = 0;

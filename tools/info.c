@@ -61,12 +61,20 @@ void summary_free(summary *s)
     text_free(&s->largest_path);
 }
 
+const char *element_word(const rec_record *record, const char *key)
+{
+    const char *value = rec_metadata(record, key);
+    const char *colon = value ? strrchr(value, ':') : NULL; /* half::binary16::f16 */
+
+    return colon ? colon + 1 : value;
+}
+
 const char *precision_word(const rec_record *record)
 {
     static const struct {
         const char *real, *integer, *word;
     } known[] = {{"f16", "i16", "half"}, {"f32", "i32", "full"}, {"f64", "i64", "double"}};
-    const char *real = rec_metadata(record, "float"), *integer = rec_metadata(record, "int");
+    const char *real = element_word(record, "float"), *integer = element_word(record, "int");
 
     for (size_t i = 0; real && integer && i < sizeof known / sizeof *known; i++) {
         if (strcmp(real, known[i].real) == 0 && strcmp(integer, known[i].integer) == 0) {
@@ -81,7 +89,7 @@ const char *precision_word(const rec_record *record)
 static void print_precision(const rec_record *record, const summary *s, const char *label)
 {
     const char *word = precision_word(record);
-    const char *real = rec_metadata(record, "float"), *integer = rec_metadata(record, "int");
+    const char *real = element_word(record, "float"), *integer = element_word(record, "int");
     char number[NUMBER_ROOM];
     text line = {0};
     size_t kinds = 0;

@@ -192,7 +192,7 @@ static bool print_tensors(const listing *l, bool all)
         table_cell(&t, *name);
     }
     if (!all) {
-        folds = folds_make(l->tensors, l->tensor_count, &count);
+        folds = folds_make(l->tensors, l->tensor_count, output_width(), &count);
     }
     for (size_t i = 0; i < count; i++) {
         if (all) {
@@ -242,34 +242,46 @@ static bool print_values(const listing *l, bool all)
     return shown < listed;
 }
 
-static int print_people(const listing *l, bool all)
+static void print_count(const char **between, uint64_t number, const char *what, const char *ending)
 {
-    char tensors[NUMBER_ROOM], elements[NUMBER_ROOM], bytes[NUMBER_ROOM], values[NUMBER_ROOM], nils[NUMBER_ROOM];
+    char digits[NUMBER_ROOM];
+
+    printf("%s%s%s%s", *between, grouped(number, digits), what, ending);
+    *between = "; ";
+}
+
+static void print_people(const listing *l, bool all)
+{
     size_t listed = l->value_count - l->nils;
+    const char *between = "";
     bool shortened = false;
 
     if (l->tensor_count) {
         shortened = print_tensors(l, all);
     }
+    if (l->tensor_count && (listed || (all && l->nils))) {
+        putchar('\n');
+    }
     if (listed || (all && l->nils)) {
-        if (l->tensor_count) {
-            putchar('\n');
-        }
         shortened = print_values(l, all) || shortened;
     }
-    printf("%s tensor%s, %s parameter%s, %s", grouped(l->tensor_count, tensors), plural(l->tensor_count),
-           grouped(l->elements, elements), plural(l->elements), sized(l->nbytes, bytes));
-    if (listed) {
-        printf("; %s value%s", grouped(listed, values), plural(listed));
+    if (l->tensor_count) {
+        print_count(&between, l->tensor_count, " tensor", plural(l->tensor_count));
+        between = ", ";
+        print_count(&between, l->elements, " parameter", plural(l->elements));
+        printf(", %s", sized(l->nbytes, (char[NUMBER_ROOM]){0}));
+        between = "; ";
+    }
+    if (listed || !(l->tensor_count || l->nils)) {
+        print_count(&between, listed, " value", plural(listed));
     }
     if (l->nils) {
-        printf("; %s nil", grouped(l->nils, nils));
+        print_count(&between, l->nils, " nil", "");
     }
     if (shortened || (l->nils && !all)) {
         printf("      %s(--all lists every one)%s", style(STYLE_DIM), style(STYLE_PLAIN));
     }
     putchar('\n');
-    return EXIT_OK;
 }
 
 int run_ls(session *s, const char *const *operands, size_t count)
@@ -285,7 +297,7 @@ int run_ls(session *s, const char *const *operands, size_t count)
         notes_take(&n);
         status = s->o->json ? print_json(record) : collect(&l, record);
         if (status == EXIT_OK && !s->o->json) {
-            status = print_people(&l, s->o->all);
+            print_people(&l, s->o->all);
         }
         notes_print(&n, s);
     }

@@ -446,6 +446,47 @@ static int show_value(const session *s, const rec_value *value, const char *key)
     return EXIT_OK;
 }
 
+/* A slice of a list of numbers: one of them, or a shorter list. */
+static int show_numbers(const session *s, const rec_value *value, const char *key, const slice *cut)
+{
+    uint64_t count = rec_value_count(value), shown;
+    char buffer[NUMBER_ROOM];
+    window w;
+    json j;
+
+    if (slice_apply(cut, key, &count, 1, &w) != EXIT_OK) {
+        return EXIT_ERROR;
+    }
+    shown = w.rank ? w.dims[0].count : 1;
+    json_begin(&j, stdout, 1);
+    if (s->o->json) {
+        json_object(&j, NULL);
+        json_string(&j, "key", key);
+        json_string(&j, "kind", kind_word(w.rank ? REC_KIND_NUMBERS : rec_value_number(value, w.first).kind));
+        json_key(&j, "value", 5);
+    }
+    if (w.rank) {
+        j.depth = s->o->json;
+        json_array(&j, NULL);
+    }
+    for (uint64_t i = 0; i < shown; i++) {
+        rec_scalar number = rec_value_number(value, w.first + i * (w.rank ? w.dims[0].stride : 1));
+        if (s->o->json) {
+            json_scalar(&j, NULL, &number);
+        } else {
+            json_token(&j, NULL, scalar_text(&number, buffer));
+        }
+    }
+    if (w.rank) {
+        json_close(&j, ']');
+    }
+    if (s->o->json) {
+        json_close(&j, '}');
+    }
+    json_end(&j);
+    return EXIT_OK;
+}
+
 /* The key may hold brackets itself, so a value of the whole operand comes before a slice. */
 static int show(const session *s, const rec_record *record, const char *operand)
 {
@@ -469,8 +510,11 @@ static int show(const session *s, const rec_record *record, const char *operand)
     tensor = value ? rec_value_tensor(value) : NULL;
     if (tensor) {
         status = show_tensor(s, tensor, key, &cut);
+    } else if (value && cut.count && rec_value_kind(value) == REC_KIND_NUMBERS) {
+        status = show_numbers(s, value, key, &cut);
     } else if (value && cut.count) {
-        status = fail("%s: only tensors have slices; this is a %s", key, kind_word(rec_value_kind(value)));
+        status = fail("%s: only tensors and lists of numbers have slices; this is a %s", key,
+                      kind_word(rec_value_kind(value)));
     } else if (value) {
         status = show_value(s, value, key);
     } else {

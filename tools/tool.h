@@ -239,6 +239,8 @@ int summarise(const rec_record *record, summary *s);
 void summary_free(summary *s);
 /* @return the precision that the metadata speaks of: "half", "full", "double"; NULL if it is none of them. */
 const char *precision_word(const rec_record *record);
+/* @return the element type in the metadata `float` or `int` without its Rust path: "f16"; NULL if it is not there. */
+const char *element_word(const rec_record *record, const char *key);
 
 /* ------------------------------------------------------------------------------------------------------- slices -- */
 
@@ -293,8 +295,9 @@ typedef struct fold {
 } fold;
 
 /* Folds entries that differ in list indices or in one name. Near linear in their number.
+ * @param width columns that the listing should not exceed because of braces.
  * @param count (out) lines. @return them, in the order of their first entries, to be freed with folds_free(). */
-fold *folds_make(const entry *entries, size_t entry_count, size_t *count);
+fold *folds_make(const entry *entries, size_t entry_count, size_t width, size_t *count);
 void folds_free(fold *folds, size_t count);
 
 #endif

@@ -270,6 +270,24 @@ static void bytes_text(text *t, const unsigned char *bytes, uint64_t size, size_
     }
 }
 
+/* In quotes, so that an empty string shows; quotes and backslashes inside have a backslash before them. */
+static void quoted_text(text *t, const char *string, size_t length)
+{
+    text_put(t, "\"");
+    for (size_t at = 0; at < length;) {
+        size_t plain = 0;
+        while (at + plain < length && string[at + plain] != '"' && string[at + plain] != '\\') {
+            plain++;
+        }
+        text_safe(t, string + at, plain);
+        at += plain;
+        if (at < length) {
+            text_format(t, "\\%c", string[at++]);
+        }
+    }
+    text_put(t, "\"");
+}
+
 void leaf_text(text *t, const rec_value *value, size_t limit)
 {
     char buffer[NUMBER_ROOM];
@@ -293,10 +311,8 @@ void leaf_text(text *t, const rec_value *value, size_t limit)
         }
         break;
     case REC_KIND_STRING:
-        text_put(&whole, "\"");
         /* Four times the limit holds as many columns of any text. */
-        text_safe(&whole, scalar.text, (size_t)(scalar.v.length < 4 * limit ? scalar.v.length : 4 * limit));
-        text_put(&whole, "\"");
+        quoted_text(&whole, scalar.text, (size_t)(scalar.v.length / 4 < limit ? scalar.v.length : 4 * limit));
         text_shortened(t, whole.at, limit, false);
         text_free(&whole);
         break;

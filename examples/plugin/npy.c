@@ -6,8 +6,9 @@
 #include "npy.h"
 
 const struct npy_type npy_types[NPY_TYPES] = {
-    {REC_DTYPE_F64, "<f8"}, {REC_DTYPE_F32, "<f4"}, {REC_DTYPE_F16, "<f2"}, {REC_DTYPE_I64, "<i8"},
-    {REC_DTYPE_I32, "<i4"}, {REC_DTYPE_I16, "<i2"}, {REC_DTYPE_U8, "|u1"},  {REC_DTYPE_BOOL, "|b1"},
+    {REC_DTYPE_F64, "<f8"}, {REC_DTYPE_F32, "<f4"},   {REC_DTYPE_F16, "<f2"},
+    {REC_DTYPE_I64, "<i8"}, {REC_DTYPE_I32, "<i4"},   {REC_DTYPE_I16, "<i2"},
+    {REC_DTYPE_U8, "|u1"},  {REC_DTYPE_BOOL8, "|b1"}, {REC_DTYPE_BOOL, "|b1"},
 };
 
 /** How sure we are that a file is ours, in bits that agreed. */

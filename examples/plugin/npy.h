@@ -6,7 +6,7 @@
 
 #include <librecord/plugin.h>
 
-enum { NPY_TYPES = 8, NPY_PREFIX = 10 };
+enum { NPY_TYPES = 9, NPY_PREFIX = 10 };
 
 /** Element types and NumPy's names for them. */
 struct npy_type {

@@ -21,11 +21,12 @@ static int32_t read_header(rec_job *job, const char *header, rec_tensor_event *t
         }
     }
     if (tensor->dtype == REC_DTYPE_NONE || !p || !strstr(header, "'fortran_order': False")) {
-        return rec_fail_found(job, REC_E_UNSUPPORTED, NPY_PREFIX, "a known type in C order", "%s", header);
+        return rec_fail_found(job, REC_E_UNSUPPORTED, NPY_PREFIX, "a known type in C order", "%.*s",
+                              (int)strcspn(header, "}") + 1, header);
     }
     for (p += strlen("'shape': ("); *p != ')'; p = end + strspn(end, ", ")) {
         if (*p < '0' || *p > '9' || tensor->rank == RANK) {
-            return rec_fail_found(job, REC_E_FORMAT, NPY_PREFIX, "a shape of at most 8 numbers", "%s", header);
+            return rec_fail_found(job, REC_E_FORMAT, NPY_PREFIX, "a shape of at most 8 numbers", "\"%.40s\"", p);
         }
         shape[tensor->rank++] = strtoull(p, &end, 10);
     }

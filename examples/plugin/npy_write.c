@@ -63,10 +63,11 @@ static int32_t tensor(void *self, uint64_t at, const rec_tensor_event *t)
         return refuse(w, "a type or a rank that .npy lacks");
     }
     for (uint32_t i = 0; i < t->rank; i++) {
-        used += snprintf(shape + used, sizeof shape - (size_t)used, "%" PRIu64 ", ", t->shape[i]);
+        used += snprintf(shape + used, sizeof shape - (size_t)used, "%s%" PRIu64, i > 0 ? ", " : "", t->shape[i]);
     }
-    length = snprintf(file + NPY_PREFIX, sizeof file - NPY_PREFIX,
-                      "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape);
+    length =
+        snprintf(file + NPY_PREFIX, sizeof file - NPY_PREFIX,
+                 "{'descr': '%s', 'fortran_order': False, 'shape': (%s%s), }", descr, shape, t->rank == 1 ? "," : "");
     while ((NPY_PREFIX + length + 1) % 64 != 0) {
         file[NPY_PREFIX + length++] = ' ';
     }

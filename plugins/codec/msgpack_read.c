@@ -55,7 +55,7 @@ static int stop(reader *r, int32_t status)
     return -1;
 }
 
-/* ------------------------------------------------------------------------------------------ runs of numbers -- */
+/* ----------------------------------------------------------------------------------------------- runs of numbers -- */
 
 static int32_t progress(reader *r)
 {
@@ -90,7 +90,7 @@ static int32_t run_of(reader *r, rec_dtype dtype)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------ structure -- */
+/* ----------------------------------------------------------------------------------------------------- structure -- */
 
 static bool at_key(const reader *r)
 {
@@ -174,7 +174,7 @@ static int open_container(reader *r, int in, uint64_t count, uint64_t header)
     return count == 0 ? close_full(r) : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- scalars -- */
+/* ------------------------------------------------------------------------------------------------------- scalars -- */
 
 static int integer_slow(reader *r, int64_t value, uint64_t length)
 {
@@ -343,7 +343,7 @@ static int32_t extension(reader *r)
                           "a MessagePack extension (0x%02x)", (unsigned)r->data[r->at]);
 }
 
-/* -------------------------------------------------------------------------------------- msgpack-c's template -- */
+/* ------------------------------------------------------------------------------------------ msgpack-c's template -- */
 
 /* The template keeps an object for each value and level; there is nothing to keep here. */
 typedef char nothing;
@@ -520,7 +520,7 @@ static inline int on_ext(reader *r, const char *data, const char *start, unsigne
 /* clang-format on */
 #pragma GCC diagnostic pop
 
-/* ------------------------------------------------------------------------------------------------ the reader -- */
+/* ---------------------------------------------------------------------------------------------------- the reader -- */
 
 /* An object that the end of the data cuts: what it is and how many bytes it has, as far as they tell. */
 static const char *cut_object(const uint8_t *data, uint64_t left, uint64_t *size)

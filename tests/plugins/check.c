@@ -23,14 +23,14 @@ REC_DEFINE_STRUCT(TINY, TINY_FIELDS)
 /* A type with every kind of field that a C definition can have. */
 #define HEAD_VARIANTS(F, T) F(T, VARIANT, Dense, LINEAR) F(T, VARIANT, Other, TINY) F(T, UNIT_VARIANT, Off)
 REC_DEFINE_ENUM(HEAD, HEAD_VARIANTS)
-#define ALL_FIELDS(F, T)                                                                                         \
-    F(T, OPTION_CHILD, none, LINEAR)                                                                             \
-    F(T, OPTION_CHILD, some, TINY)                                                                               \
-    F(T, LIST, blocks, LINEAR) F(T, LIST, empty, TINY) F(T, ARRAY, pair, LINEAR, 2) F(T, CHILD, head, HEAD)      \
-        F(T, CHILD, off, HEAD) F(T, INT_PARAM, ids, 1) F(T, OPTION_BOOL_PARAM, mask, 1) F(T, TENSOR, bare, 2)    \
-            F(T, OPTION_INT_TENSOR, nothing, 1) F(T, CONSTANT, size) F(T, BOOL, yes) F(T, U8, u8) F(T, U16, u16) \
-                F(T, U32, u32) F(T, U64, u64) F(T, USIZE, usize) F(T, I8, i8) F(T, I16, i16) F(T, I32, i32)      \
-                    F(T, I64, i64) F(T, F32, f32) F(T, F64, f64) F(T, STRING, text)
+/* clang-format off */
+#define ALL_FIELDS(F, T)                                                                                               \
+    F(T, OPTION_CHILD, none, LINEAR) F(T, OPTION_CHILD, some, TINY) F(T, LIST, blocks, LINEAR) F(T, LIST, empty, TINY) \
+    F(T, ARRAY, pair, LINEAR, 2) F(T, CHILD, head, HEAD) F(T, CHILD, off, HEAD) F(T, INT_PARAM, ids, 1)                \
+    F(T, OPTION_BOOL_PARAM, mask, 1) F(T, TENSOR, bare, 2) F(T, OPTION_INT_TENSOR, nothing, 1) F(T, CONSTANT, size)    \
+    F(T, BOOL, yes) F(T, U8, u8) F(T, U16, u16) F(T, U32, u32) F(T, U64, u64) F(T, USIZE, usize) F(T, I8, i8)          \
+    F(T, I16, i16) F(T, I32, i32) F(T, I64, i64) F(T, F32, f32) F(T, F64, f64) F(T, STRING, text)
+/* clang-format on */
 REC_DEFINE_STRUCT(ALL, ALL_FIELDS)
 
 static int count, failed;

@@ -29,10 +29,9 @@ int32_t lr_io_fail(rec_job *job, const char *file, int32_t status, uint64_t at, 
 
 int32_t lr_io_errno(rec_job *job, const char *file, uint64_t at, const char *hint, int error, const char *doing)
 {
-    char text[256];
+    char text[64];
     int32_t status = error == ENOENT || error == ENOTDIR ? REC_E_NOT_FOUND : error == ENOMEM ? REC_E_MEMORY : REC_E_IO;
-    /* The GNU form of strerror_r: the text may be elsewhere than in the buffer. */
-    return lr_io_fail(job, file, status, at, hint, "cannot %s: %s", doing, strerror_r(error, text, sizeof text));
+    return lr_io_fail(job, file, status, at, hint, "cannot %s: %s", doing, lr_errno_words(error, text, sizeof text));
 }
 
 int32_t lr_io_interrupted(rec_job *job)

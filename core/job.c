@@ -236,7 +236,8 @@ void lr_job_input(rec_job *job, uint64_t size)
 static int32_t fail_begin(rec_job *job, int32_t status, uint64_t at)
 {
     lr_error *error = &job->error;
-    if (error->status != REC_OK) {
+    job->hinting = error->status == REC_OK;
+    if (!job->hinting) {
         return 0;
     }
     error->status = status == REC_OK ? REC_E_PLUGIN : status;
@@ -311,7 +312,7 @@ void rec_fail_hint(rec_job *job, const char *format, ...)
     lr_error *error = &job->error;
     size_t used = strlen(error->hint);
     va_list args;
-    if (error->status == REC_OK || used + 16 > sizeof error->hint) {
+    if (error->status == REC_OK || !job->hinting || used + 16 > sizeof error->hint) {
         return;
     }
     if (used) {
@@ -337,12 +338,23 @@ int32_t lr_fail_memory(rec_job *job, uint64_t size)
     return job->error.status;
 }
 
+const char *lr_errno_words(int error, char *text, size_t room)
+{
+    const char *words = NULL;
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
+    words = strerrordesc_np(error);
+#endif
+    if (!words) {
+        (void)snprintf(text, room, "system error %d", error);
+        words = text;
+    }
+    return words;
+}
+
 int32_t lr_fail_errno(rec_job *job, int error, const char *doing)
 {
-    char text[256];
-    /* The GNU form of strerror_r: the text may be elsewhere than in the buffer. */
-    const char *words = strerror_r(error, text, sizeof text);
-    return rec_fail(job, REC_E_IO, REC_UNKNOWN, "cannot %s: %s", doing, words);
+    char text[64];
+    return rec_fail(job, REC_E_IO, REC_UNKNOWN, "cannot %s: %s", doing, lr_errno_words(error, text, sizeof text));
 }
 
 /* ------------------------------------------------------------------------------------------------------- notes -- */

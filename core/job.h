@@ -49,6 +49,7 @@ struct rec_job {
     bool quiet;                    /**< no notes: a walk that only measures */
     lr_report *report;             /**< NULL until the first note */
     uint64_t notes;
+    bool hinting;                  /**< the last failure reported was the first: hints are about it */
     lr_error error;
 };
 
@@ -78,6 +79,9 @@ void lr_note(rec_job *job, int32_t kind, uint64_t count, const char *path, const
 rec_status lr_publish(rec_status status, const char *format, ...) REC_PRINTF(2, 3);
 /** Publishes success. */
 void lr_publish_ok(void);
+
+/** The system's words for an errno, whatever the locale. @return text, or static words. */
+const char *lr_errno_words(int error, char *text, size_t room);
 
 /** "1,234,567". @param room at least 32. @return buffer. */
 char *lr_group_digits(uint64_t number, char *buffer, size_t room);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Saving: a record through the walk and a plugin's writer into a sink; and converting. */
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "io.h"
 #include "recorder.h"
@@ -76,6 +78,13 @@ static const lr_plugin *choose(rec_job *job, const rec_recorder *r, const char *
     return plugin;
 }
 
+/* A FIFO or a device is what it is called: no extension is appended to it. */
+static bool is_special(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
+}
+
 int32_t lr_save_file(rec_job *job, rec_recorder *r, const rec_record *record, const char *path)
 {
     const lr_plugin *plugin;
@@ -83,6 +92,9 @@ int32_t lr_save_file(rec_job *job, rec_recorder *r, const rec_record *record, co
     job->file = path;
     plugin = choose(job, r, path);
     if (plugin && lr_recorder_path(job, plugin, path, &name) == REC_OK) {
+        if (is_special(path)) {
+            (void)snprintf(name, strlen(path) + 1, "%s", path);
+        }
         job->file = name;
         (void)write_record(job, r, plugin, record, lr_sink_file(job, name, r->sync), NULL, NULL);
     }

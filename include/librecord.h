@@ -542,7 +542,7 @@ REC_API rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name
 /**
  * Saves to a file, whole or not at all: a temporary file beside it is written, synced and renamed; the file's mode is
  * kept, a symbolic link is followed; a FIFO or a device is written straight. Missing folders are not made.
- * The record is not changed. @param path as in `rec_recorder_path`.
+ * The record is not changed. @param path as in `rec_recorder_path`; a FIFO or device that exists is taken as it is.
  */
 REC_API rec_status rec_save(rec_recorder *recorder, const rec_record *record, const char *path);
 /** Saves to memory. @param data (out) to be freed with rec_free(). */
@@ -772,6 +772,24 @@ struct rec_type {
         FIELDS(REC_MEMBER, NAME)      \
     } NAME;                           \
     REC_DEFINE_TYPE(NAME, REC_TYPE_ENUM, FIELDS)
+
+/* Types can also be given by name: from the model's Rust source, from INI files, and Burn's own modules, optimizers and
+ * schedulers, which are always known. */
+
+/** A set of type definitions. */
+typedef struct rec_types rec_types;
+/** @return a set that knows Burn's own types, to be freed; NULL with an error. `context` NULL: the default one. */
+REC_API rec_types *rec_types_new(rec_context *context);
+/** Recorders that use it must have been closed. NULL is ignored. */
+REC_API void rec_types_free(rec_types *types);
+/** Adds the `struct`, `enum` and `type` items of a Rust file, or (*.ini) the type sections of an INI file
+ *  (docs/types.md). A later definition hides an earlier one of its name. */
+REC_API rec_status rec_types_add_file(rec_types *types, const char *path);
+/** The same for Rust source in memory. @param name what messages call it. */
+REC_API rec_status rec_types_add_rust(rec_types *types, const char *text, const char *name);
+/** Gives a recorder the type of its records as an expression in Rust's grammar over what `types` knows: "Model",
+ *  "Vec<nn::Linear<B>>", "Adam", "f64". The set must outlive the recorder. NULL for `expression`: no type. */
+REC_API rec_status rec_recorder_set_type_name(rec_recorder *recorder, const rec_types *types, const char *expression);
 
 /** Flags of `rec_bind_at`. */
 enum {

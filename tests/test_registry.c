@@ -474,7 +474,8 @@ static void files_that_are_no_plugins_are_refused_or_passed_over(void **state)
     char *text =
         scratch_text(s, "text.so", "this is no shared object, only its name says so; long enough for a header?");
     char *empty = scratch_text(s, "empty.so", "");
-    char *cut = scratch_write(s, "cut.so", "\177ELF cut_LTX_librecord_plugins", 34);
+    static const char header[] = "\177ELF cut_LTX_librecord_plugins"; /* and the NUL after it */
+    char *cut = scratch_write(s, "cut.so", header, sizeof header);
     char *upper = scratch_text(s, "Upper.so", "");
     char *dots = scratch_text(s, "a.b.so", "");
     char *folder = scratch_folder(s, "folder.so");

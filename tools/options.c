@@ -39,8 +39,8 @@ typedef struct option_spec {
 } option_spec;
 
 static const option_spec specs[OPTION_COUNT] = {
-    [OPTION_FROM] = {"from", "NAME", 0, READERS, "read with this recorder (default: recognised by content)"},
-    [OPTION_TO] = {"to", "NAME", 0, COMMAND_CONVERT, "write with this recorder (default: by the extension of OUT)"},
+    [OPTION_FROM] = {"from", "NAME", 0, READERS, "read with this recorder (default: by the content)"},
+    [OPTION_TO] = {"to", "NAME", 0, COMMAND_CONVERT, "write with this recorder (default: by the name OUT)"},
     [OPTION_PRECISION] = {"precision", "P", 0, READERS, "half, full, double or keep (the default)"},
     [OPTION_OPTION] = {"option", "N=VALUE", 0, COMMAND_CONVERT, "set option N of the recorder that writes"},
     [OPTION_FROM_OPTION] = {"from-option", "N=VALUE", 0, READERS, "set option N of the recorder that reads"},

@@ -315,7 +315,8 @@ typedef struct rec_plugin {
     const rec_option *const *options;/**< NULL-terminated, or NULL */
     /** @return how sure it is that the file is its own, in bits that agreed; 0: it is not. Must not fail. */
     int32_t (*probe)(const rec_head *head);
-    /** Reads the source to its end and tells the visitor. */
+    /** Reads the source to its end and tells the visitor. Called a second time, from the beginning, where a file's
+     *  `item` came before its `metadata`. */
     int32_t (*load)(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
     /** Walks the record (rec_job_walk) and writes it. */
     int32_t (*save)(rec_job *job, rec_sink *sink);

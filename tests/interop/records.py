@@ -191,9 +191,11 @@ def as_burn_021_reads(node):
         return [as_burn_021_reads(v) for v in node]
     if not isinstance(node, dict):
         return node
-    if node and all(is_uuid(k) for k in node):
+    if not is_by_id(node):
+        return {k: as_burn_021_reads(v) for k, v in node.items()}
+    if any(id_in_burn_021(k) is None for k in node):
         return {"?": in_order(as_burn_021_reads(v) for v in node.values())}
-    return {id_in_burn_021(k) if is_id(k) else k: as_burn_021_reads(v) for k, v in node.items()}
+    return {id_in_burn_021(k): as_burn_021_reads(v) for k, v in node.items()}
 
 
 def forget_ids(node):
@@ -204,7 +206,7 @@ def forget_ids(node):
         return [forget_ids(v) for v in node]
     if not isinstance(node, dict):
         return node
-    if node and all(is_id(k) for k in node):
+    if is_by_id(node):
         return {"?": in_order(forget_ids(v) for v in node.values())}
     return {k: forget_ids(v) for k, v in node.items()}
 
@@ -217,13 +219,9 @@ def fingerprint(leaf):
     return (leaf.shape, [float(v) for v in leaf.values]) if isinstance(leaf, Tensor) else leaf
 
 
-def is_uuid(key):
-    return len(key) == 36 and key.count("-") == 4
-
-
-def is_id(key):
-    digits = "0123456789abcdefghijklmnopqrstuv"
-    return is_uuid(key) or (len(key) in (10, 13) and all(c in digits for c in key))
+def is_by_id(node):
+    """An optimizer's state: a map from parameter ids to {"V1": …}."""
+    return bool(node) and all(isinstance(v, dict) and list(v) == ["V1"] for v in node.values())
 
 
 def laid_out(node):

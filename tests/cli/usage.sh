@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# The command line itself: help, version, options, mistakes.
+set -u
+# shellcheck source=tests/cli/cli.sh
+. "${srcdir:=.}/tests/cli/cli.sh"
+
+run --version
+check "--version names the library's version" grep -qE '^record \(librecord\) [0-9]+\.[0-9]+\.[0-9]+$' "$scratch/out"
+status_is "--version ends with 0" 0
+
+run --help
+status_is "--help ends with 0" 0
+check "--help goes to standard output" grep -q '^Usage: record ' "$scratch/out"
+cp "$scratch/out" "$scratch/help"
+awk 'length > 80' "$scratch/help" >"$scratch/long"
+same "--help fits 80 columns" /dev/null "$scratch/long"
+run help
+same "record help is --help" "$scratch/help" "$scratch/out"
+
+for command in info ls show convert plugins help; do
+    run help "$command"
+    cp "$scratch/out" "$scratch/help"
+    check "record help $command says how it is used" grep -q "^Usage: record $command" "$scratch/help"
+    awk 'length > 80' "$scratch/help" >"$scratch/long"
+    same "record help $command fits 80 columns" /dev/null "$scratch/long"
+    run "$command" --help
+    same "record $command --help is the same" "$scratch/help" "$scratch/out"
+    run "$command" -h --no-such-file
+    status_is "record $command with an unknown option ends with 2" 2
+done
+
+fails "no command" <<END
+record: a command was expected: info, ls, show, convert, plugins or help
+  record --help shows how it is used.
+END
+fails "a command that is nearly one" lst 0.18.0/mnist.mpk <<END
+record: there is no command "lst"
+  Did you mean record ls?
+END
+fails "a command that is none" transmogrify <<END
+record: there is no command "transmogrify"
+  Commands: info, ls, show, convert, plugins, help.
+END
+fails "help for a command that is none" help shwo <<END
+record: there is no command "shwo"
+  Did you mean record show?
+END
+fails "an option that is nearly one" ls --jsn 0.18.0/mnist.mpk <<END
+record: unknown option --jsn
+  Did you mean --json?
+END
+fails "an option that is cut short" ls --prec half 0.18.0/mnist.mpk <<END
+record: unknown option --prec
+  Did you mean --precision?
+END
+fails "an option that is none" ls --frobnicate 0.18.0/mnist.mpk <<END
+record: unknown option --frobnicate
+  record --help lists all options.
+END
+fails "a letter that is none" ls -z 0.18.0/mnist.mpk <<END
+record: unknown option -z
+  record --help lists all options.
+END
+fails "an option of another command" ls --why 0.18.0/mnist.mpk <<END
+record: --why is no option of \`record ls\`
+  record ls --help shows how it is used.
+END
+fails "an option without its value" ls 0.18.0/mnist.mpk --from <<END
+record: --from needs a value: --from NAME
+END
+fails "an option with an empty value" ls 0.18.0/mnist.mpk --from= <<END
+record: --from needs a value, found an empty one
+END
+fails "a flag with a value" ls --json=yes 0.18.0/mnist.mpk <<END
+record: --json takes no value
+END
+fails "a precision that is none" info --precision quarter 0.18.0/mnist.mpk <<END
+record: --precision: expected half, full, double or keep, found "quarter"
+END
+fails "a colour setting that is none" info --color sometimes 0.18.0/mnist.mpk <<END
+record: --color: expected auto, always or never, found "sometimes"
+END
+fails "a recorder's option without value" convert --option level 0.18.0/mnist.mpk "$scratch/x.mpk" <<END
+record: --option: expected NAME=VALUE, found "level"
+END
+fails "too few operands" convert 0.18.0/mnist.mpk <<END
+record: expected record convert IN OUT, found 1 operand
+  record convert --help shows how it is used.
+END
+fails "too many operands" info a b <<END
+record: expected record info FILE, found 2 operands
+  record info --help shows how it is used.
+END
+fails "a configuration that is not there" info --config "none.ini" 0.18.0/mnist.mpk <<END
+record: none.ini: cannot open: No such file or directory
+END
+
+run info 0.21.0/tiny-full.mpk
+cp "$scratch/out" "$scratch/plain"
+for order in "--from mpk info 0.21.0/tiny-full.mpk" "info --from=mpk 0.21.0/tiny-full.mpk" \
+    "info 0.21.0/tiny-full.mpk --from mpk" "--from mpk -- info 0.21.0/tiny-full.mpk" "-q info 0.21.0/tiny-full.mpk"; do
+    # shellcheck disable=SC2086
+    run $order
+    same "options stand anywhere: $order" "$scratch/plain" "$scratch/out"
+done
+
+cp 0.21.0/tiny-full.mpk "$scratch/-q"
+cd "$scratch" || exit 99
+run info -- -q
+check "after -- a name may begin with a hyphen" grep -q 'Burn 0.21.0' "$scratch/out"
+
+finish

@@ -403,8 +403,11 @@ rec_status rec_set_id(rec_record *record, const char *path, const char *id)
     rec_value *value;
     edit_begin(&e, record, path);
     value = lr_at(record, path);
-    if (!value || value->kind != REC_KIND_TENSOR) {
-        (void)lr_fail_path(&e.job, REC_E_NOT_FOUND, path, "there is no tensor here");
+    if (!value) {
+        (void)lr_fail_no_key(&e.job, record, path);
+    } else if (value->kind != REC_KIND_TENSOR) {
+        (void)lr_fail_path(&e.job, REC_E_NOT_FOUND, path, "there is %s here, not a tensor",
+                           lr_kind_words(value->kind));
     } else if (!id) {
         value->v.tensor->id = NULL;
     } else {

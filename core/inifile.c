@@ -37,7 +37,7 @@ typedef struct ini {
 static int32_t system_failed(ini *in, int error, const char *doing)
 {
     char text[256];
-    return lr_fail_line(in->job, REC_E_IO, in->path, 0, "cannot %s: %s", doing, strerror_r(error, text, sizeof text));
+    return lr_fail_line(in->job, REC_E_IO, in->path, 0, "cannot %s: %s", doing, lr_errno_words(error, text, sizeof text));
 }
 
 static int32_t grow(ini *in, size_t *room)

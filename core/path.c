@@ -70,14 +70,13 @@ const char *lr_path_split(const char *path, char *part, uint64_t *length)
 bool lr_path_index(const char *text, uint64_t length, uint64_t *index)
 {
     uint64_t n = 0;
-    if (length == 0 || length > 19 || (text[0] == '0' && length > 1)) {
+    if (length == 0 || (text[0] == '0' && length > 1)) {
         return false;
     }
     for (uint64_t i = 0; i < length; i++) {
-        if (text[i] < '0' || text[i] > '9') {
+        if (text[i] < '0' || text[i] > '9' || !lr_mul(n, 10, &n) || !lr_add(n, (uint64_t)(text[i] - '0'), &n)) {
             return false;
         }
-        n = n * 10 + (uint64_t)(text[i] - '0');
     }
     *index = n;
     return true;
@@ -94,8 +93,9 @@ static lr_entry *find_by_text(const lr_map *map, const char *part, uint64_t leng
     if (lr_path_index(part, length, &key.v.u)) {
         return lr_map_find(map, &key);
     }
-    if (length > 1 && part[0] == '-' && lr_path_index(part + 1, length - 1, &key.v.u) && key.v.u <= INT64_MAX) {
-        int64_t negative = -(int64_t)key.v.u;
+    if (length > 1 && part[0] == '-' && lr_path_index(part + 1, length - 1, &key.v.u) &&
+        key.v.u - 1 <= INT64_MAX) {
+        int64_t negative = -(int64_t)(key.v.u - 1) - 1; /* INT64_MIN too; "-0" is no number */
         key.kind = REC_KIND_INT;
         key.v.i = negative;
         return lr_map_find(map, &key);
@@ -238,7 +238,8 @@ int32_t lr_fail_no_key(rec_job *job, const rec_record *record, const char *path)
     } else if (value->kind == REC_KIND_MAP && named) {
         rec_fail_hint(job, "%s has: %s%s", used ? have : "The record", names, named < count ? ", …" : "");
     } else if (value->kind == REC_KIND_LIST || value->kind == REC_KIND_NUMBERS) {
-        rec_fail_hint(job, "%s is a list of %" PRIu64 " items.", used ? have : "The record", count);
+        rec_fail_hint(job, "%s is a list of %" PRIu64 " item%s.", used ? have : "The record", count,
+                      count == 1 ? "" : "s");
     } else {
         rec_fail_hint(job, "%s has nothing below it.", used ? have : "The record");
     }

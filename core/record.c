@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Records: made, copied, freed; metadata; reading values; iterating. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "io.h"
@@ -112,6 +113,9 @@ rec_record *rec_record_copy(const rec_record *record)
     if (copy && lr_value_copy(copy, &metadata, &meta_copy)) {
         rec_value root;
         copy->metadata = *meta_copy.v.map;
+        if (!lr_map_index(&copy->arena, &copy->metadata, NULL)) { /* an index fits the map at its own address */
+            goto failed;
+        }
         copy->burn_minor = record->burn_minor;
         copy->clamp = record->clamp;
         copy->origin.mapped = record->origin.mapped;
@@ -122,6 +126,7 @@ rec_record *rec_record_copy(const rec_record *record)
             return copy;
         }
     }
+failed:
     rec_record_free(copy);
     (void)lr_fail_memory(&job, sizeof *copy);
     (void)lr_job_end(&job);
@@ -149,8 +154,8 @@ uint64_t rec_metadata_count(const rec_record *record)
 rec_status rec_metadata_get(const rec_record *record, uint64_t index, const char **key, const char **value)
 {
     if (index >= record->metadata.count) {
-        return lr_publish(REC_E_ARGUMENT, "rec_metadata_get: there are %u entries, not %u",
-                          (unsigned)record->metadata.count, (unsigned)index + 1);
+        return lr_publish(REC_E_ARGUMENT, "rec_metadata_get: there is no entry %" PRIu64 " among %" PRIu64, index,
+                          record->metadata.count);
     }
     if (key) {
         *key = record->metadata.entries[index].key.v.text;
@@ -158,6 +163,7 @@ rec_status rec_metadata_get(const rec_record *record, uint64_t index, const char
     if (value) {
         *value = record->metadata.entries[index].value.v.text;
     }
+    lr_publish_ok();
     return REC_OK;
 }
 

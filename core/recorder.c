@@ -11,6 +11,7 @@
 
 #include "burn.h"
 #include "config.h"
+#include "names.h"
 
 /* ----------------------------------------------------------------------------------------------------- options -- */
 
@@ -246,14 +247,14 @@ static int32_t apply_section(rec_job *job, rec_recorder *r, const lr_recorder_se
 
 static bool is_auto(const char *name)
 {
-    return strcasecmp(name, "auto") == 0;
+    return lr_name_same(name, "Auto");
 }
 
 static int32_t resolve(rec_job *job, rec_recorder *r, const char *name)
 {
     const lr_config *config = r->context->config;
     const lr_recorder_section *section;
-    if (strcmp(name, "Default") == 0 && lr_config_recorder(config)) {
+    if ((lr_name_same(name, "Default") || lr_name_same(name, "DefaultFileRecorder")) && lr_config_recorder(config)) {
         name = lr_config_recorder(config);
     }
     section = lr_config_find_recorder(config, name);

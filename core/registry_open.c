@@ -47,7 +47,7 @@ static const char *unsafe(const struct stat *state, char *reason, const char *wh
 static const char *system_reason(int error, char *reason, const char *doing)
 {
     char text[256];
-    (void)snprintf(reason, LR_REASON, "cannot %s: %s", doing, strerror_r(error, text, sizeof text));
+    (void)snprintf(reason, LR_REASON, "cannot %s: %s", doing, lr_errno_words(error, text, sizeof text));
     return reason;
 }
 

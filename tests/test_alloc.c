@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Each allocation failing in turn: ours through a context's allocator, and everybody's (libltdl, inih, msgpack-c, zlib,
  * libc) through malloc itself. Whatever fails, the operation ends with a status and the next one works. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -27,6 +28,7 @@ static bool fails_now(void)
         return false;
     }
     armed = false; /* one failure a run: what comes after must cope with it */
+    errno = ENOMEM;
     failed++;
     return true;
 }

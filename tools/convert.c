@@ -14,7 +14,7 @@ typedef struct report {
     const char *in, *out; /* as people should see them */
     summary sums;
     double seconds;
-    uint64_t written;     /* bytes, REC_UNKNOWN into a pipe */
+    uint64_t written; /* bytes, REC_UNKNOWN into a pipe */
     notes load_notes, save_notes;
 } report;
 

@@ -18,7 +18,7 @@ typedef struct group {
     part *parts;
     size_t count;
     uint64_t repeats, names;
-    text runs;          /* the indices that vary, "0-3,5", as far as they are known to be worth showing */
+    text runs; /* the indices that vary, "0-3,5", as far as they are known to be worth showing */
     uint64_t run_first, run_last;
     unsigned run_count;
     struct group *next; /* of the siblings gathered in the running pass, in the order of the file */
@@ -33,7 +33,7 @@ typedef struct index_table {
     struct slot {
         uint64_t hash;
         size_t index; /* plus one; 0: empty */
-    } *slots;
+    } * slots;
     size_t mask;
 } index_table;
 
@@ -152,8 +152,7 @@ static uint64_t hash_siblings(uint64_t hash, const group *g, size_t level)
     hash = hash_bytes(hash, &g->names, sizeof g->names);
     for (size_t i = 0; i < g->count; i++) {
         if (i != level) {
-            hash = g->parts[i].varies ? hash_bytes(hash, "#", 2)
-                                      : hash_bytes(hash, g->parts[i].at, g->parts[i].length);
+            hash = g->parts[i].varies ? hash_bytes(hash, "#", 2) : hash_bytes(hash, g->parts[i].at, g->parts[i].length);
         }
         hash = hash_bytes(hash, ".", 1);
     }
@@ -162,8 +161,7 @@ static uint64_t hash_siblings(uint64_t hash, const group *g, size_t level)
 
 static bool same_siblings(const group *a, const group *b, size_t level)
 {
-    if (a->count != b->count || a->repeats != b->repeats || a->names != b->names ||
-        !same_form(a->entry, b->entry)) {
+    if (a->count != b->count || a->repeats != b->repeats || a->names != b->names || !same_form(a->entry, b->entry)) {
         return false;
     }
     for (size_t i = 0; i < a->count; i++) {
@@ -254,8 +252,7 @@ static void add_index(group *g, uint64_t index)
 }
 
 /* Where layers of one name differ in shape, `#` would say the same of each: name their indices instead. */
-static void name_ranges(const entry *entries, size_t count, const size_t *of, group *groups, size_t made,
-                        uint64_t seed)
+static void name_ranges(const entry *entries, size_t count, const size_t *of, group *groups, size_t made, uint64_t seed)
 {
     index_table t = table_of(made);
     bool *ambiguous = take(made);
@@ -488,8 +485,8 @@ fold *folds_make(const entry *entries, size_t entry_count, size_t width, size_t 
     *count = 0;
     for (size_t i = 0; i < made; i++) {
         if (!groups[i].gone) {
-            folds[(*count)++] = (fold){key_of(&groups[i]), (size_t)(groups[i].entry - entries), groups[i].repeats,
-                                       groups[i].names};
+            folds[(*count)++] =
+                (fold){key_of(&groups[i]), (size_t)(groups[i].entry - entries), groups[i].repeats, groups[i].names};
         }
         text_free(&groups[i].runs);
     }

@@ -14,9 +14,9 @@ typedef struct listing {
     struct leaf {
         const char *path;
         const rec_value *value;
-    } *values;
+    } * values;
     size_t value_count, value_room;
-    size_t nils;     /* values that hold nothing: not listed for people unless --all */
+    size_t nils; /* values that hold nothing: not listed for people unless --all */
     text paths;
     uint64_t elements, nbytes;
 } listing;

@@ -10,7 +10,7 @@ typedef struct command {
     int bit;
     size_t least, most; /* operands */
     const char *operands, *summary;
-    const char *more;   /* further lines of the help, or "" */
+    const char *more; /* further lines of the help, or "" */
     int (*run)(session *s, const char *const *operands, size_t count);
 } command;
 

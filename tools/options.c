@@ -178,21 +178,47 @@ static int add_setting(words *w, const char *option, const char *value)
 static int set_option(options *o, size_t which, const char *value)
 {
     switch (which) {
-    case OPTION_FROM: o->from = value; return EXIT_OK;
-    case OPTION_TO: o->to = value; return EXIT_OK;
-    case OPTION_CONFIG: o->config = value; return EXIT_OK;
-    case OPTION_PRECISION: return set_precision(o, value);
-    case OPTION_COLOR: return set_color(o, value);
-    case OPTION_OPTION: return add_setting(&o->to_options, specs[which].name, value);
-    case OPTION_FROM_OPTION: return add_setting(&o->from_options, specs[which].name, value);
-    case OPTION_CLAMP: o->clamp = true; return EXIT_OK;
-    case OPTION_NO_MAP: o->no_map = true; return EXIT_OK;
-    case OPTION_ALL: o->all = true; return EXIT_OK;
-    case OPTION_WHY: o->why = true; return EXIT_OK;
-    case OPTION_JSON: o->json = true; return EXIT_OK;
-    case OPTION_QUIET: o->quiet = true; return EXIT_OK;
-    case OPTION_HELP: o->help = true; return EXIT_OK;
-    default: o->version = true; return EXIT_OK;
+    case OPTION_FROM:
+        o->from = value;
+        return EXIT_OK;
+    case OPTION_TO:
+        o->to = value;
+        return EXIT_OK;
+    case OPTION_CONFIG:
+        o->config = value;
+        return EXIT_OK;
+    case OPTION_PRECISION:
+        return set_precision(o, value);
+    case OPTION_COLOR:
+        return set_color(o, value);
+    case OPTION_OPTION:
+        return add_setting(&o->to_options, specs[which].name, value);
+    case OPTION_FROM_OPTION:
+        return add_setting(&o->from_options, specs[which].name, value);
+    case OPTION_CLAMP:
+        o->clamp = true;
+        return EXIT_OK;
+    case OPTION_NO_MAP:
+        o->no_map = true;
+        return EXIT_OK;
+    case OPTION_ALL:
+        o->all = true;
+        return EXIT_OK;
+    case OPTION_WHY:
+        o->why = true;
+        return EXIT_OK;
+    case OPTION_JSON:
+        o->json = true;
+        return EXIT_OK;
+    case OPTION_QUIET:
+        o->quiet = true;
+        return EXIT_OK;
+    case OPTION_HELP:
+        o->help = true;
+        return EXIT_OK;
+    default:
+        o->version = true;
+        return EXIT_OK;
     }
 }
 

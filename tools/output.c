@@ -11,7 +11,7 @@
 enum { STANDARD_WIDTH = 80, GAP = 2 };
 
 static const char *const styles[] = {
-    [STYLE_PLAIN] = "\033[0m", [STYLE_BOLD] = "\033[1m",  [STYLE_DIM] = "\033[2m",
+    [STYLE_PLAIN] = "\033[0m",    [STYLE_BOLD] = "\033[1m",  [STYLE_DIM] = "\033[2m",
     [STYLE_ERROR] = "\033[1;31m", [STYLE_NOTE] = "\033[33m",
 };
 

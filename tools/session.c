@@ -92,17 +92,28 @@ void notes_free(notes *n)
 const char *note_word(int32_t kind)
 {
     switch (kind) {
-    case REC_NOTE_ASSUMED: return "assumed";
-    case REC_NOTE_OVERFLOW: return "overflow";
-    case REC_NOTE_CLAMPED: return "clamped";
-    case REC_NOTE_DROPPED: return "dropped";
-    case REC_NOTE_MISSING: return "missing";
-    case REC_NOTE_UNEXPECTED: return "unexpected";
-    case REC_NOTE_SHAPE: return "shape";
-    case REC_NOTE_KIND: return "kind";
-    case REC_NOTE_TRAILING: return "trailing";
-    case REC_NOTE_LAYOUT: return "layout";
-    default: return "other";
+    case REC_NOTE_ASSUMED:
+        return "assumed";
+    case REC_NOTE_OVERFLOW:
+        return "overflow";
+    case REC_NOTE_CLAMPED:
+        return "clamped";
+    case REC_NOTE_DROPPED:
+        return "dropped";
+    case REC_NOTE_MISSING:
+        return "missing";
+    case REC_NOTE_UNEXPECTED:
+        return "unexpected";
+    case REC_NOTE_SHAPE:
+        return "shape";
+    case REC_NOTE_KIND:
+        return "kind";
+    case REC_NOTE_TRAILING:
+        return "trailing";
+    case REC_NOTE_LAYOUT:
+        return "layout";
+    default:
+        return "other";
     }
 }
 
@@ -137,8 +148,8 @@ void notes_print(const notes *n, const session *s)
             print_note(note->path, note->text);
         } else if (printed[kind] == SHOWN) {
             char number[NUMBER_ROOM];
-            char *more = print("and %s more of this kind (%s)", grouped(of_kind[kind] - SHOWN, number),
-                               note_word(note->kind));
+            char *more =
+                print("and %s more of this kind (%s)", grouped(of_kind[kind] - SHOWN, number), note_word(note->kind));
             print_note("", more);
             free(more);
         }
@@ -210,8 +221,8 @@ rec_recorder *session_input(session *s)
     bool converts = strcmp(o->operands.at[0], "convert") == 0;
 
     /* A conversion changes precision where it writes, so what it reads it keeps. */
-    return open_recorder(s, o->from ? o->from : "Auto", converts ? REC_PRECISION_KEEP : o->precision,
-                         &o->from_options, o->no_map, o->clamp && !converts);
+    return open_recorder(s, o->from ? o->from : "Auto", converts ? REC_PRECISION_KEEP : o->precision, &o->from_options,
+                         o->no_map, o->clamp && !converts);
 }
 
 rec_recorder *session_output(session *s, const char *name)

@@ -38,19 +38,24 @@ static rec_dtype read_dtype(rec_dtype dtype)
     case REC_DTYPE_F32:
     case REC_DTYPE_FLEX32:
     case REC_DTYPE_F16:
-    case REC_DTYPE_BF16: return REC_DTYPE_F64;
+    case REC_DTYPE_BF16:
+        return REC_DTYPE_F64;
     case REC_DTYPE_I64:
     case REC_DTYPE_I32:
     case REC_DTYPE_I16:
-    case REC_DTYPE_I8: return REC_DTYPE_I64;
+    case REC_DTYPE_I8:
+        return REC_DTYPE_I64;
     case REC_DTYPE_U64:
     case REC_DTYPE_U32:
     case REC_DTYPE_U16:
-    case REC_DTYPE_U8: return REC_DTYPE_U64;
+    case REC_DTYPE_U8:
+        return REC_DTYPE_U64;
     case REC_DTYPE_BOOL:
     case REC_DTYPE_BOOL8:
-    case REC_DTYPE_BOOL32: return REC_DTYPE_BOOL;
-    default: return REC_DTYPE_NONE;
+    case REC_DTYPE_BOOL32:
+        return REC_DTYPE_BOOL;
+    default:
+        return REC_DTYPE_NONE;
     }
 }
 
@@ -59,10 +64,16 @@ static const char *element_text(const view *v, size_t i, char *buffer)
     const chunk *c = v->elements;
 
     switch (v->read) {
-    case REC_DTYPE_F64: return float_text(c->f[i], v->dtype, buffer);
-    case REC_DTYPE_I64: (void)snprintf(buffer, NUMBER_ROOM, "%" PRIi64, c->i[i]); return buffer;
-    case REC_DTYPE_U64: (void)snprintf(buffer, NUMBER_ROOM, "%" PRIu64, c->u[i]); return buffer;
-    default: return c->b[i] ? "true" : "false";
+    case REC_DTYPE_F64:
+        return float_text(c->f[i], v->dtype, buffer);
+    case REC_DTYPE_I64:
+        (void)snprintf(buffer, NUMBER_ROOM, "%" PRIi64, c->i[i]);
+        return buffer;
+    case REC_DTYPE_U64:
+        (void)snprintf(buffer, NUMBER_ROOM, "%" PRIu64, c->u[i]);
+        return buffer;
+    default:
+        return c->b[i] ? "true" : "false";
     }
 }
 
@@ -392,7 +403,7 @@ static void print_tree(const rec_value *value, const char *name, size_t level, c
     text_free(&line);
     for (uint64_t i = 0; nested && i < count; i++) {
         rec_scalar key = rec_value_key(value, i);
-        const char *child = kind == REC_KIND_LIST           ? (snprintf(number, sizeof number, "%" PRIu64, i), number)
+        const char *child = kind == REC_KIND_LIST         ? (snprintf(number, sizeof number, "%" PRIu64, i), number)
                             : key.kind == REC_KIND_STRING ? key.text
                                                           : scalar_text(&key, number);
         print_tree(rec_value_item(value, i), child, level + (name != NULL), o);

@@ -101,7 +101,7 @@ typedef struct notes {
         int32_t kind;
         uint64_t count;
         char *path, *text;
-    } *at;
+    } * at;
     size_t kept;
     uint64_t made; /* all of them; those beyond `kept` are only counted */
 } notes;
@@ -170,11 +170,11 @@ void text_shape(text *t, const uint64_t *shape, uint32_t rank);
 /* Rows of aligned columns. */
 typedef struct table {
     size_t columns;
-    const char *align;     /* a letter a column: l or r */
-    text cells;            /* NUL-terminated, one after another */
+    const char *align; /* a letter a column: l or r */
+    text cells;        /* NUL-terminated, one after another */
     size_t cell_count;
-    size_t shrink;         /* the column that is shortened to fit a terminal; columns or more: none */
-    bool header;           /* the first row is one */
+    size_t shrink; /* the column that is shortened to fit a terminal; columns or more: none */
+    bool header;   /* the first row is one */
 } table;
 void table_begin(table *t, const char *align);
 void table_cell(table *t, const char *string);
@@ -185,8 +185,8 @@ void table_print(table *t, FILE *out);
 typedef struct json {
     FILE *out;
     unsigned level, depth;
-    bool first;   /* nothing in the innermost container yet */
-    bool keyed;   /* a key was written: its value follows */
+    bool first; /* nothing in the innermost container yet */
+    bool keyed; /* a key was written: its value follows */
 } json;
 void json_begin(json *j, FILE *out, unsigned depth);
 void json_object(json *j, const char *key); /* key NULL: an item of an array or the value of json_key() */

@@ -22,10 +22,14 @@ static const float_form *form_of(rec_dtype dtype)
 
     switch (dtype) {
     case REC_DTYPE_F32:
-    case REC_DTYPE_FLEX32: return &f32;
-    case REC_DTYPE_F16: return &f16;
-    case REC_DTYPE_BF16: return &bf16;
-    default: return &f64;
+    case REC_DTYPE_FLEX32:
+        return &f32;
+    case REC_DTYPE_F16:
+        return &f16;
+    case REC_DTYPE_BF16:
+        return &bf16;
+    default:
+        return &f64;
     }
 }
 
@@ -134,11 +138,18 @@ const char *kind_word(int32_t kind)
 const char *scalar_text(const rec_scalar *scalar, char *buffer)
 {
     switch (scalar->kind) {
-    case REC_KIND_BOOL: return scalar->v.i ? "true" : "false";
-    case REC_KIND_INT: (void)snprintf(buffer, NUMBER_ROOM, "%" PRIi64, scalar->v.i); return buffer;
-    case REC_KIND_UINT: (void)snprintf(buffer, NUMBER_ROOM, "%" PRIu64, scalar->v.u); return buffer;
-    case REC_KIND_FLOAT: return float_text(scalar->v.f, float_dtype(scalar), buffer);
-    default: return "null";
+    case REC_KIND_BOOL:
+        return scalar->v.i ? "true" : "false";
+    case REC_KIND_INT:
+        (void)snprintf(buffer, NUMBER_ROOM, "%" PRIi64, scalar->v.i);
+        return buffer;
+    case REC_KIND_UINT:
+        (void)snprintf(buffer, NUMBER_ROOM, "%" PRIu64, scalar->v.u);
+        return buffer;
+    case REC_KIND_FLOAT:
+        return float_text(scalar->v.f, float_dtype(scalar), buffer);
+    default:
+        return "null";
     }
 }
 
@@ -196,7 +207,9 @@ void json_leaf(json *j, const char *key, const rec_value *value)
         bytes = rec_value_bytes(value, &size);
         json_bytes(j, key, bytes, size);
         break;
-    case REC_KIND_NUMBERS: json_numbers(j, key, value); break;
+    case REC_KIND_NUMBERS:
+        json_numbers(j, key, value);
+        break;
     case REC_KIND_LIST:
         json_array(j, key);
         for (uint64_t i = 0; i < count; i++) {
@@ -297,13 +310,19 @@ void leaf_text(text *t, const rec_value *value, size_t limit)
     text whole = {0};
 
     switch (rec_value_kind(value)) {
-    case REC_KIND_NUMBERS: numbers_text(t, value, limit); break;
+    case REC_KIND_NUMBERS:
+        numbers_text(t, value, limit);
+        break;
     case REC_KIND_BYTES:
         bytes = rec_value_bytes(value, &size);
         bytes_text(t, bytes, size, limit);
         break;
-    case REC_KIND_LIST: text_format(t, "[]"); break;
-    case REC_KIND_MAP: text_format(t, "{}"); break;
+    case REC_KIND_LIST:
+        text_format(t, "[]");
+        break;
+    case REC_KIND_MAP:
+        text_format(t, "{}");
+        break;
     case REC_KIND_VARIANT:
         if (count == 0) {
             scalar = rec_value_key(value, 0);
@@ -316,6 +335,8 @@ void leaf_text(text *t, const rec_value *value, size_t limit)
         text_shortened(t, whole.at, limit, false);
         text_free(&whole);
         break;
-    default: text_put(t, scalar_text(&scalar, buffer)); break;
+    default:
+        text_put(t, scalar_text(&scalar, buffer));
+        break;
     }
 }

@@ -129,7 +129,13 @@ str 'naïve'
 tensor 1 5
 record_end >"$scratch/names.mpk"
 prints "names are printed so that they cannot steer a terminal" ls "$scratch/names.mpk" <<'END'
-@@
+KEY                      DTYPE  SHAPE   PARAMETERS
+m.red\x1b[31m            f32    [1, 1]           1
+m.a\.b                   f32    [1, 2]           2
+m.c\\d                   f32    [1, 3]           3
+m.right\xe2\x80\xaeleft  f32    [1, 4]           4
+m.naïve                  f32    [1, 5]           5
+5 tensors, 15 parameters, 60 bytes
 END
 
 # 26 scalars: the first 20 are listed, unless all are asked for.
@@ -148,9 +154,10 @@ run ls --all "$scratch/many.mpk"
 check "--all lists all of them" [ "$(grep -c ' uint  7$' "$scratch/out")" = 26 ]
 
 head -c 40000 0.18.0/mnist.mpk >"$scratch/cut.mpk"
-fails "a file that ends early" ls "$scratch/cut.mpk" <<END
-@@
-END
+run ls "$scratch/cut.mpk"
+status_is "a file that ends early is an error" 2
+check "it says where" grep -qF "record: $scratch/cut.mpk: byte 31,041: fc1.weight" "$scratch/err"
+same "and prints nothing of it" /dev/null "$scratch/out"
 
 need_jq
 run ls --json 0.21.0/zoo-full.mpk

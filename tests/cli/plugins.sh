@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# record plugins
+set -u
+# shellcheck source=tests/cli/cli.sh
+. "${srcdir:=.}/tests/cli/cli.sh"
+
+run plugins
+status_is "record plugins succeeds" 0
+check "a recorder with files shows its extension" grep -qE '^NamedMpkGz +\.mpk\.gz +[^ ]' "$scratch/out"
+check "one without shows none" grep -qE '^NamedMpkBytes +- +[^ ]' "$scratch/out"
+awk 'length > 80' "$scratch/out" >"$scratch/long"
+same "it fits 80 columns" /dev/null "$scratch/long"
+
+run plugins --why
+check "--why names the file" grep -qE '^NamedMpk +\.mpk +(built in|[^ ]*/mpk\.so) +[^ ]' "$scratch/out"
+check "--why lists other names" grep -qE '^  also called  mpk, NamedMpkFileRecorder' "$scratch/out"
+check "--why lists options" grep -qE '^  options      level \(' "$scratch/out"
+
+# What cannot be used: a file that is no shared object.
+mkdir "$scratch/folder"
+chmod 700 "$scratch" "$scratch/folder"
+echo "not a shared object" >"$scratch/folder/broken.so"
+LIBRECORD_PLUGIN_PATH=$scratch/folder${LIBRECORD_PLUGIN_PATH:+:$LIBRECORD_PLUGIN_PATH}
+export LIBRECORD_PLUGIN_PATH
+run plugins
+status_is "a broken plugin is no error" 0
+check "it is not listed" [ "$(grep -c '^broken' "$scratch/out")" = 0 ]
+check "but mentioned" grep -qx '1 more is refused; record plugins --why says why.' "$scratch/out"
+run plugins --why
+check "--why says why it was refused" grep -qE '^broken(\.so)? +- +.*broken\.so +refused: ' "$scratch/out"
+check "the others are there" grep -qE '^NamedMpk ' "$scratch/out"
+
+if command -v jq >/dev/null; then
+    run plugins --json
+    answers "--json" '.plugins[] | select(.name == "NamedMpk") | [.usable, .extension, .aliases[0], .options]' \
+        '[true,"mpk","mpk",[]]'
+    answers "--json has options" '.plugins[] | select(.name == "NamedMpkGz") | .options | length' 1
+    answers "--json has what was refused" '[.plugins[] | select(.usable | not) | .refused != ""]' '[true]'
+else
+    skip "JSON output" "jq is not installed"
+fi
+
+LIBRECORD_PLUGINS=none
+export LIBRECORD_PLUGINS
+run plugins
+if grep -q '^NamedMpk' "$scratch/out"; then
+    ok "LIBRECORD_PLUGINS=none leaves those that are built in"
+else
+    printf '%s\n' 'No plugin was found. LIBRECORD_PLUGIN_PATH names the folders to look into.' >"$scratch/expected"
+    same "without any plugin that is said" "$scratch/expected" "$scratch/out"
+fi
+
+finish

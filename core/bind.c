@@ -306,7 +306,7 @@ static void bind_struct(binder *b, const rec_type *type, const rec_value *value,
         return;
     }
     for (uint64_t i = 0; i < type->field_count && !lr_job_failed(b->job); i++) {
-        const rec_field *field = lr_type_field(type, i);
+        const rec_field *field = lr_c_field(type, i);
         const lr_entry *entry = lr_map_find_text(value->v.map, field->name, strlen(field->name));
         bool nil = !entry || entry->value.kind == REC_KIND_NIL;
         size_t used = enter(b, field->name);
@@ -325,7 +325,7 @@ static void bind_struct(binder *b, const rec_type *type, const rec_value *value,
         const lr_entry *entry = &value->v.map->entries[i];
         bool known = entry->value.kind == REC_KIND_NIL;
         for (uint64_t j = 0; j < type->field_count && !known; j++) {
-            known = entry->key.kind == REC_KIND_STRING && strcmp(entry->key.v.text, lr_type_field(type, j)->name) == 0;
+            known = entry->key.kind == REC_KIND_STRING && strcmp(entry->key.v.text, lr_c_field(type, j)->name) == 0;
         }
         if (!known) {
             size_t used = b->used;
@@ -354,7 +354,7 @@ static void bind_enum(binder *b, const rec_type *type, const rec_value *value, u
         return;
     }
     for (uint64_t i = 0; i < type->field_count; i++) {
-        const rec_field *field = lr_type_field(type, i);
+        const rec_field *field = lr_c_field(type, i);
         int32_t index = (int32_t)i;
         size_t used;
         if (strcmp(field->name, name->v.text) != 0) {

@@ -209,18 +209,6 @@ static bool is_unsigned_run(const rec_value *value)
     }
 }
 
-static void print_shape(char *text, size_t room, const uint64_t *shape, uint32_t rank)
-{
-    size_t used = 0;
-    (void)snprintf(text, room, "[");
-    for (uint32_t i = 0; i < rank && used + 24 < room; i++) {
-        used = strlen(text);
-        (void)snprintf(text + used, room - used, "%s%" PRIu64, i ? ", " : "", shape[i]);
-    }
-    used = strlen(text);
-    (void)snprintf(text + used, room - used, used + 24 < room ? "]" : "…]");
-}
-
 /* A tensor with its shape but no data yet. NULL: the job has failed. */
 static rec_tensor *new_tensor(const struct raise *r, const rec_value *shape)
 {
@@ -251,8 +239,8 @@ static rec_tensor *new_tensor(const struct raise *r, const rec_value *shape)
         dims[i] = lr_run_number(shape->v.run, i).v.u;
     }
     if (!lr_shape_count(dims, (uint32_t)rank, &tensor->count)) {
-        print_shape(text, sizeof text, dims, (uint32_t)rank);
-        (void)rec_fail(r->job, REC_E_FORMAT, r->at, "the shape %s has more elements than can be counted", text);
+        (void)rec_fail(r->job, REC_E_FORMAT, r->at, "the shape %s has more elements than can be counted",
+                       lr_shape_words(text, sizeof text, dims, rank));
         return NULL;
     }
     return tensor;
@@ -314,7 +302,7 @@ static int raise_v2(const struct raise *r, const rec_value *bytes, const rec_val
         *name = *dtype;
         tensor->dtype_value = name;
     } else if (!lr_tensor_size(tensor->stored, tensor->count, &size) || size != tensor->data->size) {
-        print_shape(text, sizeof text, tensor->shape, tensor->rank);
+        (void)lr_shape_words(text, sizeof text, tensor->shape, tensor->rank);
         (void)snprintf(expected, sizeof expected, "%s bytes of data for %s %s",
                        lr_tensor_size(tensor->stored, tensor->count, &size) ? lr_group_digits(size, a, sizeof a)
                                                                             : "too many",
@@ -486,7 +474,7 @@ static int raise_v1(const struct raise *r, const rec_value *value, const rec_val
         return -1;
     }
     if (count != tensor->count) {
-        print_shape(text, sizeof text, tensor->shape, tensor->rank);
+        (void)lr_shape_words(text, sizeof text, tensor->shape, tensor->rank);
         (void)snprintf(expected, sizeof expected, "%s values for shape %s",
                        lr_group_digits(tensor->count, a, sizeof a), text);
         (void)rec_fail_found(r->job, REC_E_FORMAT, r->at, expected, "%s", lr_group_digits(count, b, sizeof b));

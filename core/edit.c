@@ -282,24 +282,47 @@ static void free_taken(void *user, void *data)
     free(data);
 }
 
+/* The elements and bytes that a shape asks for. */
+static int32_t check_shape(rec_job *job, const char *path, rec_dtype dtype, const uint64_t *shape, uint32_t rank,
+                           uint64_t *count, uint64_t *size)
+{
+    char text[160];
+    if (rank > LR_RANK_MOST) {
+        return lr_fail_path(job, REC_E_ARGUMENT, path, "a tensor of rank %u; at most %d are supported", (unsigned)rank,
+                            LR_RANK_MOST);
+    }
+    if (rank && !shape) {
+        return lr_fail_path(job, REC_E_ARGUMENT, path, "a tensor of rank %u needs a shape", (unsigned)rank);
+    }
+    if (!lr_shape_count(shape, rank, count) || !lr_tensor_size(dtype, *count, size)) {
+        return lr_fail_path(job, REC_E_ARGUMENT, path, "the shape %s has more elements than can be counted",
+                            lr_shape_words(text, sizeof text, shape, rank));
+    }
+    return REC_OK;
+}
+
 static int32_t check_spec(edit *e, const char *path, const rec_tensor_spec *spec, uint64_t *count)
 {
-    uint64_t size;
-    if (spec->size < sizeof *spec || spec->rank > LR_RANK_MOST || (spec->rank && !spec->shape) ||
-        spec->ownership < REC_COPY || spec->ownership > REC_TAKE || (spec->data_size && !spec->data)) {
-        return lr_fail_path(&e->job, REC_E_ARGUMENT, path,
-                            "a tensor needs its size field, a rank of at most %d, a shape, data and an ownership",
-                            LR_RANK_MOST);
+    uint64_t size = 0;
+    char text[160], need[32], have[32];
+    if (spec->size < sizeof *spec || spec->ownership < REC_COPY || spec->ownership > REC_TAKE) {
+        return lr_fail_path(&e->job, REC_E_ARGUMENT, path, "the tensor's `size` or `ownership` is not set");
     }
     if (rec_dtype_bits(spec->dtype) == 0) {
         return lr_fail_path(&e->job, REC_E_ARGUMENT, path, "a tensor cannot be made of dtype %s",
                             rec_dtype_name(spec->dtype));
     }
-    if (!lr_shape_count(spec->shape, spec->rank, count) || !lr_tensor_size(spec->dtype, *count, &size) ||
-        size != spec->data_size) {
-        char found[32];
-        return lr_fail_path(&e->job, REC_E_ARGUMENT, path, "the shape does not ask for the %s bytes of %s data given",
-                            lr_group_digits(spec->data_size, found, sizeof found), rec_dtype_name(spec->dtype));
+    if (check_shape(&e->job, path, spec->dtype, spec->shape, spec->rank, count, &size) != REC_OK) {
+        return e->job.error.status;
+    }
+    if (size != spec->data_size) {
+        return lr_fail_path(&e->job, REC_E_ARGUMENT, path, "%s %s takes %s bytes, but %s were given",
+                            rec_dtype_name(spec->dtype), lr_shape_words(text, sizeof text, spec->shape, spec->rank),
+                            lr_group_digits(size, need, sizeof need),
+                            lr_group_digits(spec->data_size, have, sizeof have));
+    }
+    if (size && !spec->data) {
+        return lr_fail_path(&e->job, REC_E_ARGUMENT, path, "the tensor has no data");
     }
     return REC_OK;
 }
@@ -340,7 +363,7 @@ static rec_tensor *make_tensor(edit *e, const char *path, const rec_tensor_spec 
     tensor->rank = (uint8_t)spec->rank;
     tensor->packed = tensor->stored = tensor->dtype = (uint8_t)spec->dtype;
     tensor->id = name ? lr_arena_text(&record->arena, name, strlen(name)) : NULL;
-    if (spec->ownership == REC_COPY) {
+    if (spec->ownership == REC_COPY || !spec->data) { /* no data: no elements */
         tensor->data = lr_data_copy(record, spec->data, spec->data_size);
     } else {
         source = lr_source_owned(&record->context->allocator, spec->data, spec->data_size, take ? free_taken : NULL,
@@ -372,6 +395,8 @@ rec_status rec_set_tensor(rec_record *record, const char *path, const rec_tensor
 
 rec_status rec_set_f32(rec_record *record, const char *path, const float *data, uint32_t rank, const uint64_t *shape)
 {
+    edit e;
+    rec_value value = {.kind = REC_KIND_TENSOR};
     uint64_t count = 0, size = 0;
     rec_tensor_spec spec = {.size = sizeof spec,
                             .dtype = REC_DTYPE_F32,
@@ -379,22 +404,20 @@ rec_status rec_set_f32(rec_record *record, const char *path, const float *data, 
                             .ownership = REC_TAKE,
                             .shape = shape,
                             .id = ""};
-    if (rank > LR_RANK_MOST || (rank && !shape) || !lr_shape_count(shape, rank, &count) ||
-        !lr_tensor_size(REC_DTYPE_F32, count, &size)) {
-        return lr_publish(REC_E_ARGUMENT, "%s: a tensor needs a shape of at most %d dimensions that can be multiplied",
-                          path, LR_RANK_MOST);
-    }
-    if (size) {
+    edit_begin(&e, record, path);
+    if (check_shape(&e.job, path, spec.dtype, shape, rank, &count, &size) == REC_OK && size) {
         void *little = malloc((size_t)size);
-        if (!little) {
-            return lr_publish(REC_E_MEMORY, "%s: out of memory", path);
+        if (little) {
+            memcpy(little, data, (size_t)size);
+            lr_swap_if_big(little, 4, count);
+            spec.data = little;
+            spec.data_size = size;
+        } else {
+            (void)no_memory(&e);
         }
-        memcpy(little, data, (size_t)size);
-        lr_swap_if_big(little, 4, count);
-        spec.data = little;
-        spec.data_size = size;
     }
-    return rec_set_tensor(record, path, &spec);
+    value.v.tensor = make_tensor(&e, path, &spec);
+    return put(&e, path, &value);
 }
 
 rec_status rec_set_id(rec_record *record, const char *path, const char *id)

@@ -13,7 +13,7 @@ struct lr_layouts {
     const rec_layout *whole;
 };
 
-static rec_layout *node(rec_job *job, int32_t kind, uint64_t count)
+rec_layout *lr_layout_node(rec_job *job, int32_t kind, uint64_t count)
 {
     lr_arena *arena = &job->layouts->arena;
     rec_layout *layout = lr_arena_alloc(arena, sizeof *layout, 8);
@@ -30,8 +30,7 @@ static rec_layout *node(rec_job *job, int32_t kind, uint64_t count)
     return layout;
 }
 
-/* Children are set through this: the arrays are const for readers only. */
-static void set(rec_layout *layout, uint64_t index, const char *name, const rec_layout *child)
+void lr_layout_set(rec_layout *layout, uint64_t index, const char *name, const rec_layout *child)
 {
     if (layout) {
         ((const char **)layout->names)[index] = name;
@@ -39,26 +38,25 @@ static void set(rec_layout *layout, uint64_t index, const char *name, const rec_
     }
 }
 
-static rec_layout *number(rec_job *job, int32_t kind, uint32_t bits)
+rec_layout *lr_layout_number(rec_job *job, int32_t kind, uint32_t bits)
 {
-    rec_layout *layout = node(job, kind, 0);
+    rec_layout *layout = lr_layout_node(job, kind, 0);
     if (layout) {
         layout->bits = bits;
     }
     return layout;
 }
 
-static rec_layout *wrap(rec_job *job, int32_t kind, const rec_layout *child)
+rec_layout *lr_layout_wrap(rec_job *job, int32_t kind, const rec_layout *child)
 {
-    rec_layout *layout = node(job, kind, 1);
-    set(layout, 0, "", child);
+    rec_layout *layout = lr_layout_node(job, kind, 1);
+    lr_layout_set(layout, 0, "", child);
     return layout;
 }
 
-/* A constant field of a module: an option that is always absent; in 0.7 nothing at all. */
-static rec_layout *constant(rec_job *job)
+rec_layout *lr_layout_constant(rec_job *job)
 {
-    rec_layout *layout = node(job, job->burn_minor == 7 ? REC_LAYOUT_UNIT : REC_LAYOUT_OPTION, 0);
+    rec_layout *layout = lr_layout_node(job, job->burn_minor == 7 ? REC_LAYOUT_UNIT : REC_LAYOUT_OPTION, 0);
     return layout;
 }
 
@@ -67,18 +65,18 @@ static rec_layout *constant(rec_job *job)
 static const rec_layout *dtype_layout(rec_job *job)
 {
     int32_t minor = job->burn_minor;
-    rec_layout *layout = node(job, REC_LAYOUT_ENUM, lr_burn_dtype_count(minor));
+    rec_layout *layout = lr_layout_node(job, REC_LAYOUT_ENUM, lr_burn_dtype_count(minor));
     for (uint64_t i = 0; layout && i < layout->count; i++) {
         const char *name = lr_burn_dtype_at(minor, i);
         const rec_layout *payload = NULL;
         if (minor >= LR_BURN_BOOL_STORE && strcmp(name, "Bool") == 0) {
-            rec_layout *store = node(job, REC_LAYOUT_ENUM, 3);
-            set(store, 0, "Native", NULL);
-            set(store, 1, "U8", NULL);
-            set(store, 2, "U32", NULL);
+            rec_layout *store = lr_layout_node(job, REC_LAYOUT_ENUM, 3);
+            lr_layout_set(store, 0, "Native", NULL);
+            lr_layout_set(store, 1, "U8", NULL);
+            lr_layout_set(store, 2, "U32", NULL);
             payload = store;
         }
-        set(layout, i, name, payload);
+        lr_layout_set(layout, i, name, payload);
     }
     return layout;
 }
@@ -87,52 +85,52 @@ static const rec_layout *v1_element(rec_job *job, int32_t elements)
 {
     rec_precision precision = job->burn_precision;
     if (elements == REC_FIELD_BOOLS) {
-        return node(job, REC_LAYOUT_BOOL, 0);
+        return lr_layout_node(job, REC_LAYOUT_BOOL, 0);
     }
     if (elements == REC_FIELD_INTS && (job->burn_minor >= 12 || precision != REC_PRECISION_FULL)) {
-        return number(job, REC_LAYOUT_INT,
+        return lr_layout_number(job, REC_LAYOUT_INT,
                       precision == REC_PRECISION_HALF ? 16 : precision == REC_PRECISION_DOUBLE ? 64 : 32);
     }
-    return precision == REC_PRECISION_HALF     ? number(job, REC_LAYOUT_UINT, 16)
-           : precision == REC_PRECISION_DOUBLE ? number(job, REC_LAYOUT_FLOAT, 64)
-                                               : number(job, REC_LAYOUT_FLOAT, 32);
+    return precision == REC_PRECISION_HALF     ? lr_layout_number(job, REC_LAYOUT_UINT, 16)
+           : precision == REC_PRECISION_DOUBLE ? lr_layout_number(job, REC_LAYOUT_FLOAT, 64)
+                                               : lr_layout_number(job, REC_LAYOUT_FLOAT, 32);
 }
 
-static const rec_layout *tensor_layout(rec_job *job, const rec_field *field)
+const rec_layout *lr_layout_tensor(rec_job *job, int32_t elements, uint64_t rank, bool bare)
 {
     bool v1 = job->burn_minor < LR_BURN_V2;
     bool speaks = job->plugin && (job->plugin->traits & REC_TRAIT_TENSORS);
     rec_layout *tensor, *parameter;
     if (speaks) {
-        tensor = node(job, REC_LAYOUT_TENSOR, 0);
+        tensor = lr_layout_node(job, REC_LAYOUT_TENSOR, 0);
         if (tensor) {
-            tensor->count = field->shape[0];
+            tensor->count = rank;
         }
     } else {
-        tensor = node(job, REC_LAYOUT_STRUCT, v1 ? 2 : 3);
-        set(tensor, 0, v1 ? "value" : "bytes",
-            v1 ? wrap(job, REC_LAYOUT_LIST, v1_element(job, field->kind)) : node(job, REC_LAYOUT_BYTES, 0));
-        set(tensor, 1, "shape", wrap(job, REC_LAYOUT_LIST, number(job, REC_LAYOUT_UINT, 64)));
+        tensor = lr_layout_node(job, REC_LAYOUT_STRUCT, v1 ? 2 : 3);
+        lr_layout_set(tensor, 0, v1 ? "value" : "bytes",
+            v1 ? lr_layout_wrap(job, REC_LAYOUT_LIST, v1_element(job, elements)) : lr_layout_node(job, REC_LAYOUT_BYTES, 0));
+        lr_layout_set(tensor, 1, "shape", lr_layout_wrap(job, REC_LAYOUT_LIST, lr_layout_number(job, REC_LAYOUT_UINT, 64)));
         if (!v1) {
-            set(tensor, 2, "dtype", dtype_layout(job));
+            lr_layout_set(tensor, 2, "dtype", dtype_layout(job));
         }
     }
     if (!tensor) {
         return NULL;
     }
     tensor->role = LR_ROLE_TENSOR;
-    tensor->elements = field->kind;
-    tensor->rank = field->shape[0];
-    if (speaks || (field->flags & REC_FIELD_IS_BARE)) {
+    tensor->elements = elements;
+    tensor->rank = rank;
+    if (speaks || bare) {
         return tensor;
     }
-    parameter = node(job, REC_LAYOUT_STRUCT, 2);
-    set(parameter, 0, "id", node(job, REC_LAYOUT_STRING, 0));
-    set(parameter, 1, "param", tensor);
+    parameter = lr_layout_node(job, REC_LAYOUT_STRUCT, 2);
+    lr_layout_set(parameter, 0, "id", lr_layout_node(job, REC_LAYOUT_STRING, 0));
+    lr_layout_set(parameter, 1, "param", tensor);
     if (parameter) {
         parameter->role = LR_ROLE_PARAMETER;
-        parameter->elements = field->kind;
-        parameter->rank = field->shape[0];
+        parameter->elements = elements;
+        parameter->rank = rank;
     }
     return parameter;
 }
@@ -145,29 +143,29 @@ static const rec_layout *scalar_layout(rec_job *job, int32_t kind)
 {
     switch (kind) {
     case REC_FIELD_BOOL:
-        return node(job, REC_LAYOUT_BOOL, 0);
+        return lr_layout_node(job, REC_LAYOUT_BOOL, 0);
     case REC_FIELD_U8:
-        return number(job, REC_LAYOUT_UINT, 8);
+        return lr_layout_number(job, REC_LAYOUT_UINT, 8);
     case REC_FIELD_U16:
-        return number(job, REC_LAYOUT_UINT, 16);
+        return lr_layout_number(job, REC_LAYOUT_UINT, 16);
     case REC_FIELD_U32:
-        return number(job, REC_LAYOUT_UINT, 32);
+        return lr_layout_number(job, REC_LAYOUT_UINT, 32);
     case REC_FIELD_U64:
-        return number(job, REC_LAYOUT_UINT, 64);
+        return lr_layout_number(job, REC_LAYOUT_UINT, 64);
     case REC_FIELD_I8:
-        return number(job, REC_LAYOUT_INT, 8);
+        return lr_layout_number(job, REC_LAYOUT_INT, 8);
     case REC_FIELD_I16:
-        return number(job, REC_LAYOUT_INT, 16);
+        return lr_layout_number(job, REC_LAYOUT_INT, 16);
     case REC_FIELD_I32:
-        return number(job, REC_LAYOUT_INT, 32);
+        return lr_layout_number(job, REC_LAYOUT_INT, 32);
     case REC_FIELD_I64:
-        return number(job, REC_LAYOUT_INT, 64);
+        return lr_layout_number(job, REC_LAYOUT_INT, 64);
     case REC_FIELD_F32:
-        return number(job, REC_LAYOUT_FLOAT, 32);
+        return lr_layout_number(job, REC_LAYOUT_FLOAT, 32);
     case REC_FIELD_F64:
-        return number(job, REC_LAYOUT_FLOAT, 64);
+        return lr_layout_number(job, REC_LAYOUT_FLOAT, 64);
     case REC_FIELD_STRING:
-        return node(job, REC_LAYOUT_STRING, 0);
+        return lr_layout_node(job, REC_LAYOUT_STRING, 0);
     default:
         return NULL;
     }
@@ -179,21 +177,21 @@ static const rec_layout *field_layout(rec_job *job, const rec_type *type, const 
     rec_layout *array;
     switch (field->kind) {
     case REC_FIELD_CONSTANT:
-        return constant(job);
+        return lr_layout_constant(job);
     case REC_FIELD_FLOATS:
     case REC_FIELD_INTS:
     case REC_FIELD_BOOLS:
-        layout = tensor_layout(job, field);
+        layout = lr_layout_tensor(job, field->kind, field->shape[0], field->flags & REC_FIELD_IS_BARE);
         break;
     case REC_FIELD_CHILD:
         layout = type_layout(job, field->type, depth);
         break;
     case REC_FIELD_LIST:
-        layout = wrap(job, REC_LAYOUT_LIST, type_layout(job, field->type, depth));
+        layout = lr_layout_wrap(job, REC_LAYOUT_LIST, type_layout(job, field->type, depth));
         break;
     case REC_FIELD_ARRAY:
         /* Up to 0.11 an array was counted like a Vec. */
-        array = wrap(job, job->burn_minor < 12 ? REC_LAYOUT_LIST : REC_LAYOUT_ARRAY,
+        array = lr_layout_wrap(job, job->burn_minor < 12 ? REC_LAYOUT_LIST : REC_LAYOUT_ARRAY,
                      type_layout(job, field->type, depth));
         if (array) {
             array->count = field->length;
@@ -202,7 +200,7 @@ static const rec_layout *field_layout(rec_job *job, const rec_type *type, const 
         break;
     case REC_FIELD_VARIANT:
         /* A variant of a module always has a record; one without data has a constant's. */
-        return field->type ? type_layout(job, field->type, depth) : constant(job);
+        return field->type ? type_layout(job, field->type, depth) : lr_layout_constant(job);
     default:
         layout = scalar_layout(job, field->kind);
         break;
@@ -212,7 +210,7 @@ static const rec_layout *field_layout(rec_job *job, const rec_type *type, const 
                        field->name, type->name);
         rec_fail_hint(job, "A format without names needs the exact type of every field.");
     }
-    return layout && (field->flags & REC_FIELD_IS_OPTION) ? wrap(job, REC_LAYOUT_OPTION, layout) : layout;
+    return layout && (field->flags & REC_FIELD_IS_OPTION) ? lr_layout_wrap(job, REC_LAYOUT_OPTION, layout) : layout;
 }
 
 enum { TYPE_DEPTH_MOST = 64 };
@@ -228,14 +226,14 @@ static const rec_layout *type_layout(rec_job *job, const rec_type *type, unsigne
                        TYPE_DEPTH_MOST);
         return NULL;
     }
-    layout = node(job, type->kind == REC_TYPE_ENUM ? REC_LAYOUT_ENUM : REC_LAYOUT_STRUCT, type->field_count);
+    layout = lr_layout_node(job, type->kind == REC_TYPE_ENUM ? REC_LAYOUT_ENUM : REC_LAYOUT_STRUCT, type->field_count);
     for (uint64_t i = 0; layout && i < type->field_count; i++) {
-        const rec_field *field = lr_type_field(type, i);
+        const rec_field *field = lr_c_field(type, i);
         const rec_layout *child = field_layout(job, type, field, depth + 1);
         if (!child) {
             return NULL;
         }
-        set(layout, i, field->name, child);
+        lr_layout_set(layout, i, field->name, child);
     }
     return layout;
 }
@@ -245,9 +243,9 @@ static const rec_layout *type_layout(rec_job *job, const rec_type *type, unsigne
 static const rec_layout *metadata_layout(rec_job *job)
 {
     static const char *const names[] = {"float", "int", "format", "version", "settings"};
-    rec_layout *metadata = node(job, REC_LAYOUT_STRUCT, 5);
+    rec_layout *metadata = lr_layout_node(job, REC_LAYOUT_STRUCT, 5);
     for (uint64_t i = 0; i < 5; i++) {
-        set(metadata, i, names[i], node(job, REC_LAYOUT_STRING, 0));
+        lr_layout_set(metadata, i, names[i], lr_layout_node(job, REC_LAYOUT_STRING, 0));
     }
     return metadata;
 }
@@ -292,25 +290,25 @@ int32_t rec_job_layout(rec_job *job, const rec_layout **layout)
     struct lr_layouts *all;
     rec_layout *root;
     *layout = NULL;
-    if (!job->type || lr_job_failed(job) || !begin(job)) {
+    if (!lr_job_typed(job) || lr_job_failed(job) || !begin(job)) {
         return job->error.status;
     }
     all = job->layouts;
     if (!job->burn_known) {
         if (!all->metadata) {
-            root = node(job, REC_LAYOUT_STRUCT, 1);
-            set(root, 0, "metadata", metadata_layout(job));
+            root = lr_layout_node(job, REC_LAYOUT_STRUCT, 1);
+            lr_layout_set(root, 0, "metadata", metadata_layout(job));
             all->metadata = root;
         }
         *layout = all->metadata;
     } else {
         if (!all->whole && lr_layout_item(job)) {
             bool unit = job->burn_minor >= LR_BURN_UNIT_B;
-            root = node(job, REC_LAYOUT_STRUCT, unit ? 3 : 2);
-            set(root, 0, "metadata", metadata_layout(job));
-            set(root, 1, "item", all->item);
+            root = lr_layout_node(job, REC_LAYOUT_STRUCT, unit ? 3 : 2);
+            lr_layout_set(root, 0, "metadata", metadata_layout(job));
+            lr_layout_set(root, 1, "item", all->item);
             if (unit) {
-                set(root, 2, "_b", node(job, REC_LAYOUT_UNIT, 0));
+                lr_layout_set(root, 2, "_b", lr_layout_node(job, REC_LAYOUT_UNIT, 0));
             }
             all->whole = root;
         }

@@ -4,9 +4,15 @@
 #define LR_LAYOUT_H
 
 #include "burn.h"
+#include "types.h"
 
 /** What Burn means by a struct in a layout. */
-enum { LR_ROLE_NONE = 0, LR_ROLE_TENSOR = 1, LR_ROLE_PARAMETER = 2 };
+enum {
+    LR_ROLE_NONE = 0,
+    LR_ROLE_TENSOR = 1,
+    LR_ROLE_PARAMETER = 2,
+    LR_ROLE_IDS = 3 /**< a map whose keys are parameter ids */
+};
 
 struct rec_layout {
     int32_t kind; /**< REC_LAYOUT_… */
@@ -17,10 +23,26 @@ struct rec_layout {
     int32_t role;      /**< LR_ROLE_… */
     int32_t elements;  /**< of a role: REC_FIELD_FLOATS, _INTS, _BOOLS */
     uint64_t rank;     /**< of a role */
+    const lr_def *def; /**< of a struct that a definition made: what its fields say beside their types */
 };
 
+/* For those who make layouts. NULL: the job has failed. */
+
+rec_layout *lr_layout_node(rec_job *job, int32_t kind, uint64_t count);
+/** Sets child `index` (a NULL layout is ignored). The name is borrowed. */
+void lr_layout_set(rec_layout *layout, uint64_t index, const char *name, const rec_layout *child);
+rec_layout *lr_layout_number(rec_job *job, int32_t kind, uint32_t bits);
+/** A list, option or array (whose count is to be set) of one child. */
+rec_layout *lr_layout_wrap(rec_job *job, int32_t kind, const rec_layout *child);
+/** A constant field of a module: an option that is always absent; in 0.7 nothing at all. */
+rec_layout *lr_layout_constant(rec_job *job);
+/** @param elements REC_FIELD_FLOATS, _INTS, _BOOLS. @param bare without parameter id. */
+const rec_layout *lr_layout_tensor(rec_job *job, int32_t elements, uint64_t rank, bool bare);
+/** The layout of the job's type expression (layout_types.c). */
+const rec_layout *lr_layout_of_expr(rec_job *job);
+
 /** Field `index` of a type, whatever the size of the caller's rec_field. */
-static inline const rec_field *lr_type_field(const rec_type *type, uint64_t index)
+static inline const rec_field *lr_c_field(const rec_type *type, uint64_t index)
 {
     return (const rec_field *)(const void *)((const char *)type->fields + index * type->field_size);
 }

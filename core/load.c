@@ -171,7 +171,7 @@ rec_record *lr_load_file(rec_job *job, rec_recorder *r, const char *path)
         record = lr_load_source(job, r, source, name);
         rec_source_release(source);
     }
-    if (job->error.status == REC_E_IO && name && strcmp(name, path) != 0 && !exists(path)) {
+    if (job->error.status == REC_E_NOT_FOUND && name && strcmp(name, path) != 0 && !exists(name)) {
         rec_fail_hint(job, "There is no %s either.", path);
     }
     job->file = NULL;

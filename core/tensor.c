@@ -20,6 +20,16 @@ bool lr_shape_count(const uint64_t *shape, uint32_t rank, uint64_t *count)
     return zero || fits;
 }
 
+char *lr_shape_words(char *text, size_t room, const uint64_t *shape, uint64_t rank)
+{
+    size_t used = (size_t)snprintf(text, room, "[");
+    for (uint64_t i = 0; i < rank && used + 24 < room; i++) {
+        used += (size_t)snprintf(text + used, room - used, "%s%" PRIu64, i ? ", " : "", shape[i]);
+    }
+    (void)snprintf(text + used, room - used, used + 24 < room ? "]" : "…]");
+    return text;
+}
+
 bool lr_tensor_size(rec_dtype dtype, uint64_t count, uint64_t *size)
 {
     uint32_t bits = rec_dtype_bits(dtype);
@@ -372,6 +382,15 @@ static const void *typed_at_hand(const rec_tensor *tensor, rec_dtype dtype)
     return view ? view->data : NULL;
 }
 
+static void note_losses(rec_job *job, const rec_tensor *tensor, rec_dtype dtype, const lr_losses *losses)
+{
+    char path[512];
+    if (losses->overflowed || losses->clamped) {
+        lr_tensor_path(tensor, path, sizeof path);
+        lr_note_losses(job, path, dtype, losses);
+    }
+}
+
 static lr_view *make_typed(rec_job *job, const rec_tensor *tensor, rec_dtype dtype)
 {
     lr_losses losses = {0};
@@ -392,10 +411,8 @@ static lr_view *make_typed(rec_job *job, const rec_tensor *tensor, rec_dtype dty
         drop_view(tensor, view);
         view = NULL;
     }
-    if (view && (losses.overflowed || losses.clamped)) {
-        char path[512];
-        lr_tensor_path(tensor, path, sizeof path);
-        lr_note_losses(job, path, dtype, &losses);
+    if (view) {
+        note_losses(job, tensor, dtype, &losses);
     }
     return view;
 }
@@ -481,6 +498,8 @@ rec_status rec_tensor_read(const rec_tensor *tensor, rec_dtype dtype, uint64_t f
     rec_job job;
     lr_losses losses = {0};
     lr_job_begin(&job, tensor->record->context, "read", NULL);
-    (void)lr_tensor_convert(&job, tensor, NULL, dtype, tensor->record->clamp, first, count, target, &losses);
+    if (lr_tensor_convert(&job, tensor, NULL, dtype, tensor->record->clamp, first, count, target, &losses) == REC_OK) {
+        note_losses(&job, tensor, dtype, &losses);
+    }
     return lr_job_end(&job);
 }

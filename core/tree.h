@@ -192,6 +192,8 @@ void lr_note_losses(rec_job *job, const char *path, rec_dtype dtype, const lr_lo
 void lr_tensor_path(const rec_tensor *tensor, char *path, size_t room);
 /** Bytes of `count` elements of `dtype`. @return false on overflow or if the dtype has no size. */
 bool lr_tensor_size(rec_dtype dtype, uint64_t count, uint64_t *size);
+/** "[2, 3]", for messages; what does not fit is cut. @return text. */
+char *lr_shape_words(char *text, size_t room, const uint64_t *shape, uint64_t rank);
 /** Product of a shape. @return false on overflow. */
 bool lr_shape_count(const uint64_t *shape, uint32_t rank, uint64_t *count);
 

@@ -48,6 +48,7 @@ typedef struct lr_def {
     int32_t kind;
     int32_t derive;
     int32_t since; /**< 0.MINOR from which this definition holds; 0: always */
+    bool implicit; /**< generics are left out (INI): a field mentions them if it holds a module or tensor */
     uint64_t generic_count;
     const char *const *generics; /**< names of its type parameters: "B" */
     uint64_t field_count;

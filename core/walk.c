@@ -398,7 +398,7 @@ void lr_walk_begin(lr_walk *w, rec_job *job, const rec_record *record, rec_preci
 static int32_t walk_item(lr_walk *w)
 {
     const rec_layout *layout = NULL;
-    if (w->job->type) {
+    if (lr_job_typed(w->job)) {
         layout = lr_layout_item(w->job);
         if (!layout) {
             return w->job->error.status;

@@ -146,7 +146,7 @@ cp 0.21.0/tiny-full.mpk "$scratch/kept.mpk"
 run convert "$scratch/cut.mpk" "$scratch/kept.mpk"
 status_is "an input that ends early is an error" 2
 same "and leaves the old file" 0.21.0/tiny-full.mpk "$scratch/kept.mpk"
-ls -A "$scratch" | grep -F '.tmp' >"$scratch/stale"
+find "$scratch" -name '.*' ! -path "$scratch" >"$scratch/stale"
 same "no temporary file is left" /dev/null "$scratch/stale"
 
 # ------------------------------------------------------------------------------------------------------------ JSON --

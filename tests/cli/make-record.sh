@@ -2,6 +2,7 @@
 # shellcheck shell=sh
 # Makes small records in MessagePack, as Burn 0.21 writes them, for shapes and names that no real file has.
 #   record_begin ENTRIES; str NAME; VALUE…; record_end >FILE
+# shellcheck disable=SC2154 # $scratch is tap.sh's
 
 record_bytes=
 

@@ -167,6 +167,75 @@ lr_burn lr_burn_of(const lr_map *metadata)
     return burn;
 }
 
+/* ---------------------------------------------------------------------------------------------------------- ids -- */
+
+static const char base32[] = "0123456789abcdefghijklmnopqrstuv";
+
+void lr_burn_base32(const uint8_t *bytes, size_t count, char *text)
+{
+    uint32_t bits = 0, held = 0;
+    for (size_t i = 0; i < count; i++) {
+        held = held << 8 | bytes[i];
+        bits += 8;
+        while (bits >= 5) {
+            bits -= 5;
+            *text++ = base32[held >> bits & 31];
+        }
+        held &= (1u << bits) - 1;
+    }
+    if (bits) {
+        *text++ = base32[held << (5 - bits) & 31];
+    }
+    *text = '\0';
+}
+
+/* The bytes of a UUID in its usual form. */
+static bool uuid_bytes(const char *id, uint8_t bytes[16])
+{
+    size_t at = 0;
+    for (size_t i = 0; i < 36; i++) {
+        static const char hex[] = "0123456789abcdef";
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        const char *digit = memchr(hex, id[i] >= 'A' && id[i] <= 'F' ? id[i] + 32 : id[i], 16);
+        if (dash ? id[i] != '-' : !digit) {
+            return false;
+        }
+        if (!dash) {
+            bytes[at / 2] = (uint8_t)((at % 2 ? bytes[at / 2] << 4 : 0) | (digit - hex));
+            at++;
+        }
+    }
+    return id[36] == '\0';
+}
+
+static bool base32_bytes(const char *id, uint8_t bytes[6])
+{
+    uint64_t held = 0;
+    for (size_t i = 0; i < 10; i++) {
+        const char *digit = id[i] ? memchr(base32, id[i], 32) : NULL;
+        if (!digit) {
+            return false;
+        }
+        held = held << 5 | (uint64_t)(digit - base32);
+    }
+    held >>= 2; /* 50 bits for 48 */
+    for (size_t i = 0; i < 6; i++) {
+        bytes[i] = (uint8_t)(held >> (40 - 8 * i));
+    }
+    return id[10] == '\0';
+}
+
+const char *lr_burn_id(const char *id, int32_t minor, char *buffer)
+{
+    uint8_t bytes[16] = {0};
+    size_t length = strlen(id);
+    if (minor >= 15 && ((length == 36 && uuid_bytes(id, bytes)) || (length == 10 && base32_bytes(id, bytes)))) {
+        lr_burn_base32(bytes, 8, buffer);
+        return buffer;
+    }
+    return id;
+}
+
 /* ------------------------------------------------------------------------------------------------- recognising -- */
 
 /* What raising needs to hand down. */

@@ -7,6 +7,7 @@
 #include "tree.h"
 
 enum {
+    LR_BURN_FIRST = 7,     /**< the first with recorders that are known */
     LR_BURN_NOW = 21,      /**< the last 0.x with recorders: what is written by default */
     LR_BURN_V2 = 14,       /**< the first with {bytes, shape, dtype} */
     LR_BURN_UNIT_B = 12,   /**< the first with `_b` */
@@ -42,6 +43,17 @@ const char *lr_burn_dtype_name(rec_dtype dtype, int32_t minor, uint64_t *index);
 uint64_t lr_burn_dtype_count(int32_t minor);
 /** @return the name of dtype `index` in that version. */
 const char *lr_burn_dtype_at(int32_t minor, uint64_t index);
+
+enum { LR_ID_ROOM = 16 };
+/**
+ * The parameter id as a version wants it. From 0.15 on ids are the base32 text of a u64; a UUID becomes the one of its
+ * first eight bytes, a 10-character id (0.14) the one of its six bytes with two zeros, as Burn does itself. Models and
+ * optimizers get the same, so that states are found again. Anything else stays as it is.
+ * @param buffer LR_ID_ROOM bytes. @return id or buffer.
+ */
+const char *lr_burn_id(const char *id, int32_t minor, char *buffer);
+/** Base32 of bytes in Burn's alphabet (DNSSEC's), without padding. @param text room for (count * 8 + 4) / 5 + 1. */
+void lr_burn_base32(const uint8_t *bytes, size_t count, char *text);
 
 /** "f32", "half::binary16::f16": what Burn writes into metadata. */
 const char *lr_burn_float_name(rec_precision precision);

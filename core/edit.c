@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "burn.h"
 #include "convert.h"
 #include "io.h"
 #include "tree.h"
@@ -251,28 +252,14 @@ rec_status rec_remove(rec_record *record, const char *path)
 
 /* ------------------------------------------------------------------------------------------------------ tensors -- */
 
-/* A new parameter id as Burn 0.15 and later make them: the base32 text (DNSSEC's alphabet, RFC 4648 section 7 in lower
- * case, without padding) of a random u64, little-endian: 13 characters. */
-static bool new_id(char id[14])
+/* A new parameter id as Burn 0.15 and later make them: of a random u64, 13 characters. */
+static bool new_id(char id[LR_ID_ROOM])
 {
-    static const char alphabet[] = "0123456789abcdefghijklmnopqrstuv";
     uint8_t bytes[8];
-    uint32_t bits = 0, held = 0;
-    size_t at = 0;
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) {
         return false;
     }
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        held = held << 8 | bytes[i];
-        bits += 8;
-        while (bits >= 5) {
-            bits -= 5;
-            id[at++] = alphabet[held >> bits & 31];
-        }
-        held &= (1u << bits) - 1;
-    }
-    id[at++] = alphabet[held << (5 - bits) & 31];
-    id[at] = '\0';
+    lr_burn_base32(bytes, sizeof bytes, id);
     return true;
 }
 
@@ -334,7 +321,7 @@ static rec_tensor *make_tensor(edit *e, const char *path, const rec_tensor_spec 
     rec_source *source = NULL;
     uint64_t *shape = NULL;
     uint64_t count = 0;
-    char id[14];
+    char id[LR_ID_ROOM];
     const char *name = spec->id;
     bool take = spec->ownership == REC_TAKE && spec->data;
     if (lr_job_failed(&e->job) || check_spec(e, path, spec, &count) != REC_OK) {

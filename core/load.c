@@ -32,7 +32,7 @@ static const lr_plugin *choose(rec_job *job, const rec_recorder *r, rec_source *
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "%s can only save", plugin->d.name);
         return NULL;
     }
-    if (plugin && (plugin->d.traits & REC_TRAIT_NEEDS_TYPE) && !r->type) {
+    if (plugin && (plugin->d.traits & REC_TRAIT_NEEDS_TYPE) && !r->type && !r->expr) {
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                        "a %s record carries no names: the type of the record is needed", plugin->d.name);
         rec_fail_hint(job, "Give it with rec_recorder_set_type.");
@@ -125,6 +125,8 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
         job->plugin = &plugin->d;
         job->recorder = r;
         job->type = r->type;
+        job->types = r->types;
+        job->expr = r->expr;
         job->burn_known = false;
         for (const lr_option_set *set = r->plugin ? NULL : r->options; set; set = set->next) {
             if (!lr_option_find(job->plugin, set->name)) {

@@ -137,11 +137,16 @@ static int set_common(rec_job *job, rec_recorder *r, const char *name, const cha
         }
     }
     if (strcmp(name, "layout") == 0) {
-        if (strcmp(value, "keep") != 0 && strcmp(value, "burn-0.21") != 0) {
-            (void)fail_value(job, name, "one of burn-0.21, keep", value);
+        int64_t minor = 0;
+        if (strcmp(value, "keep") == 0) {
+            r->target = LR_TARGET_KEEP;
+        } else if (strncmp(value, "burn-0.", 7) == 0 && parse_int(value + 7, &minor) && minor >= LR_BURN_FIRST &&
+                   minor <= LR_BURN_NOW) {
+            r->target = (int32_t)minor;
+        } else {
+            (void)fail_value(job, name, "keep, or one of burn-0.7 to burn-0.21,", value);
             return -1;
         }
-        r->keep = strcmp(value, "keep") == 0;
         return 1;
     }
     return 0;
@@ -291,6 +296,7 @@ static void recorder_free(rec_recorder *r)
         lr_release(allocator, set);
         set = next;
     }
+    lr_arena_free(&r->arena);
     lr_release(allocator, r);
 }
 
@@ -316,6 +322,8 @@ rec_recorder *rec_open_recorder_in(rec_context *context, const char *name, rec_p
         r->context = job.context;
         r->precision = precision;
         r->map = r->sync = true;
+        r->target = LR_TARGET_PLAIN;
+        lr_arena_init(&r->arena, job.allocator);
         if (resolve(&job, r, name) != REC_OK) {
             recorder_free(r);
             r = NULL;
@@ -353,6 +361,7 @@ rec_status rec_recorder_set_type(rec_recorder *recorder, const rec_type *type)
         return lr_publish(REC_E_ARGUMENT, "the type is not one that REC_DEFINE_STRUCT or REC_DEFINE_ENUM made");
     }
     recorder->type = type;
+    recorder->expr = NULL;
     lr_publish_ok();
     return REC_OK;
 }

@@ -20,8 +20,10 @@ static int32_t write_record(rec_job *job, rec_recorder *r, const lr_plugin *plug
     job->plugin = &plugin->d;
     job->recorder = r;
     job->type = r->type;
+    job->types = r->types;
+    job->expr = r->expr;
     job->budget.limit = UINT64_MAX; /* what is saved is already in memory; a writer needs little beside */
-    lr_walk_begin(&walk, job, record, r->precision, r->clamp, r->keep);
+    lr_walk_begin(&walk, job, record, r->precision, r->clamp, r->target);
     job->total = REC_UNKNOWN;
     if ((plugin->d.traits & REC_TRAIT_EXACT_SIZE) && job->burn_minor >= LR_BURN_V2) {
         rec_sink *layout = rec_sink_layout(job);

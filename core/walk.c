@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "convert.h"
+#include "recorder.h"
 
 /* ------------------------------------------------------------------------------------------- events, or instead -- */
 
@@ -378,12 +379,14 @@ static int32_t walk_metadata(lr_walk *w)
 
 /* --------------------------------------------------------------------------------------------------- the whole walk -- */
 
-void lr_walk_begin(lr_walk *w, rec_job *job, const rec_record *record, rec_precision precision, bool clamp, bool keep)
+void lr_walk_begin(lr_walk *w, rec_job *job, const rec_record *record, rec_precision precision, bool clamp,
+                   int32_t target)
 {
     *w = (lr_walk){.job = job, .record = record, .precision = precision, .clamp = clamp};
-    w->keep = keep && record->burn_minor >= 7;
+    w->keep = target == LR_TARGET_KEEP && record->burn_minor >= LR_BURN_FIRST;
     job->walk = w;
-    job->burn_minor = w->keep ? record->burn_minor : LR_BURN_NOW;
+    w->ids = target > 0;
+    job->burn_minor = w->keep ? record->burn_minor : target > 0 ? target : LR_BURN_NOW;
     job->burn_precision = precision;
     if (precision == REC_PRECISION_KEEP) {
         lr_burn burn = lr_burn_of(&record->metadata);

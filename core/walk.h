@@ -11,6 +11,7 @@ struct lr_walk {
     rec_precision precision; /**< not DEFAULT */
     bool clamp;
     bool keep; /**< the layout the record came with, else that of job->burn_minor */
+    bool ids;  /**< ids become those of that version */
     /* While a walk is on: */
     rec_visitor visitor; /**< the writer's, of full size: what it lacks is NULL */
     void *self;
@@ -20,9 +21,10 @@ struct lr_walk {
     char path[1024];
 };
 
-/** Prepares a save: layout, metadata's version and precision. The job's walk until the job ends. */
+/** Prepares a save: layout, metadata's version and precision. The job's walk until the job ends.
+ *  @param target as in rec_recorder. */
 void lr_walk_begin(lr_walk *walk, rec_job *job, const rec_record *record, rec_precision precision, bool clamp,
-                   bool keep);
+                   int32_t target);
 
 /* Shared by the walk's files. All return a status. */
 int32_t lr_walk_scalar(lr_walk *walk, const rec_scalar *scalar);

@@ -60,7 +60,11 @@ static int32_t stream_read(void *user, void *target, uint64_t size)
 /* The element type that is written. */
 static rec_dtype target_dtype(const lr_walk *w, const rec_tensor *tensor)
 {
-    return lr_dtype_at(tensor->dtype, w->precision);
+    rec_dtype dtype = lr_dtype_at(tensor->dtype, w->precision);
+    if (lr_dtype_is_bool(dtype) && w->job->burn_minor < LR_BURN_BOOL_STORE) {
+        return REC_DTYPE_BOOL;
+    }
+    return dtype == REC_DTYPE_FLEX32 && w->job->burn_minor < 17 ? REC_DTYPE_F32 : dtype;
 }
 
 /* The tensor's bytes in the type that is written: as they lie where nothing has to be converted. */
@@ -108,7 +112,7 @@ static int32_t walk_dtype(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
         return lr_walk_value(w, tensor->dtype_value);
     }
     name = lr_burn_dtype_name(dtype, w->job->burn_minor, &index);
-    if (!name || ((dtype == REC_DTYPE_BOOL8 || dtype == REC_DTYPE_BOOL32) && w->job->burn_minor < LR_BURN_BOOL_STORE)) {
+    if (!name) {
         return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "Burn 0.%d has no element type %s",
                         (int)w->job->burn_minor, rec_dtype_name(dtype));
     }
@@ -145,8 +149,6 @@ static int32_t walk_v1(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
     int32_t status;
     if (lr_dtype_is_bool(dtype)) {
         dtype = shown = REC_DTYPE_BOOL;
-    } else if (dtype == REC_DTYPE_FLEX32) {
-        dtype = shown = REC_DTYPE_F32;
     }
     if (dtype != REC_DTYPE_F64 && dtype != REC_DTYPE_F32 && dtype != REC_DTYPE_F16 && dtype != REC_DTYPE_I64 &&
         dtype != REC_DTYPE_I32 && dtype != REC_DTYPE_I16 && dtype != REC_DTYPE_BOOL) {
@@ -198,6 +200,8 @@ int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
 {
     rec_dtype dtype = target_dtype(w, tensor);
     bool v1 = w->job->burn_minor < LR_BURN_V2;
+    char buffer[LR_ID_ROOM];
+    const char *id;
     int32_t status;
     if (w->tensors) {
         return walk_event(w, tensor, dtype);
@@ -207,7 +211,8 @@ int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
     }
     status = lr_walk_map(w, REC_FORM_STRUCT, 2);
     status = status == REC_OK ? lr_walk_key(w, "id") : status;
-    status = status == REC_OK ? lr_walk_text(w, tensor->id, strlen(tensor->id)) : status;
+    id = w->ids ? lr_burn_id(tensor->id, w->job->burn_minor, buffer) : tensor->id;
+    status = status == REC_OK ? lr_walk_text(w, id, strlen(id)) : status;
     status = status == REC_OK ? lr_walk_key(w, "param") : status;
     if (status == REC_OK) {
         status = v1 ? walk_v1(w, tensor, dtype) : walk_v2(w, tensor, dtype);

@@ -517,7 +517,8 @@ REC_API const char *rec_recorder_extension(const rec_recorder *recorder);
  * `map` = yes|no (map local files, default yes; no: copy them into memory),
  * `sync` = yes|no (fsync before renaming, default yes),
  * `clamp` = yes|no (integers that do not fit become the nearest limit instead of an error, default no),
- * `layout` = burn-0.21|keep (write Burn 0.21's layout, or the one the record was loaded with; default burn-0.21);
+ * `layout` = keep|burn-0.7 … burn-0.21 (write the layout the record was loaded with, or that of a Burn version, with
+ *   parameter ids in its form; default: that of 0.21, ids as they are);
  * and the plugin's own (`rec_plugin_info.options`).
  */
 REC_API rec_status rec_recorder_set(rec_recorder *recorder, const char *option, const char *value);

@@ -41,7 +41,7 @@ typedef struct option_spec {
 static const option_spec specs[OPTION_COUNT] = {
     [OPTION_FROM] = {"from", "NAME", 0, READERS, "read with this recorder (default: by the content)"},
     [OPTION_TO] = {"to", "NAME", 0, COMMAND_CONVERT, "write with this recorder (default: by the name OUT)"},
-    [OPTION_PRECISION] = {"precision", "P", 0, READERS, "half, full, double or keep (the default)"},
+    [OPTION_PRECISION] = {"precision", "P", 0, READERS, "half, full, double, default (as configured) or keep"},
     [OPTION_OPTION] = {"option", "N=VALUE", 0, COMMAND_CONVERT, "set option N of the recorder that writes"},
     [OPTION_FROM_OPTION] = {"from-option", "N=VALUE", 0, READERS, "set option N of the recorder that reads"},
     [OPTION_CLAMP] = {"clamp", NULL, 0, COMMAND_SHOW | COMMAND_CONVERT,
@@ -145,7 +145,7 @@ static int set_precision(options *o, const char *value)
     rec_precision precision = rec_precision_from_name(value);
 
     if (precision < REC_PRECISION_DEFAULT) {
-        return fail("--precision: expected half, full, double or keep, found \"%s\"", value);
+        return fail("--precision: expected half, full, double, default or keep, found \"%s\"", value);
     }
     o->precision = precision;
     return EXIT_OK;

@@ -76,7 +76,7 @@ fails "a flag with a value" ls --json=yes 0.18.0/mnist.mpk <<END
 record: --json takes no value
 END
 fails "a precision that is none" info --precision quarter 0.18.0/mnist.mpk <<END
-record: --precision: expected half, full, double or keep, found "quarter"
+record: --precision: expected half, full, double, default or keep, found "quarter"
 END
 fails "a colour setting that is none" info --color sometimes 0.18.0/mnist.mpk <<END
 record: --color: expected auto, always or never, found "sometimes"

@@ -402,7 +402,7 @@ rec_binding *rec_bind_at(const rec_record *record, const char *path, const rec_t
     void *filled = NULL;
     const rec_value *value;
     bool done = false;
-    lr_job_begin(&job, record->context, "bind", NULL);
+    lr_job_begin(&job, record->context, "bind", *record->origin.file ? record->origin.file : NULL);
     if (!type || type->size < sizeof *type || type->field_size < sizeof(rec_field) || !target) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN,
                        "a type of REC_DEFINE_STRUCT or REC_DEFINE_ENUM and a struct to fill are needed");

@@ -44,7 +44,6 @@ struct lr_builder {
     rec_value *stack;
     uint64_t count, room;
     lr_runner runner;
-    uint64_t assumed;
     uint64_t at; /* of the last event */
 };
 
@@ -698,18 +697,6 @@ static int32_t unwrap(lr_builder *b)
     return REC_OK;
 }
 
-static uint64_t count_assumed(const rec_value *value)
-{
-    uint64_t count = value->kind == REC_KIND_TENSOR && value->v.tensor->assumed;
-    if (value->kind == REC_KIND_LIST || value->kind == REC_KIND_MAP || value->kind == REC_KIND_VARIANT) {
-        uint64_t children = rec_value_count(value);
-        for (uint64_t i = 0; i < children; i++) {
-            count += count_assumed(rec_value_item(value, i));
-        }
-    }
-    return count;
-}
-
 lr_builder *lr_builder_new(rec_job *job, rec_precision precision, bool tensors, const lr_burn *burn)
 {
     lr_builder *b = lr_zalloc(job->allocator, sizeof *b);
@@ -759,13 +746,6 @@ rec_record *lr_builder_finish(lr_builder *b)
     }
     if (!b->tensors && unwrap(b) != REC_OK) {
         return NULL;
-    }
-    b->assumed = count_assumed(&b->record->root);
-    if (b->assumed) {
-        lr_note(b->job, REC_NOTE_ASSUMED, b->assumed, "",
-                "the file does not say whether %" PRIu64 " of its tensors hold floats or integers: they were taken for "
-                "floats",
-                b->assumed);
     }
     b->record->burn_minor = b->burn.minor;
     record = b->record;

@@ -319,7 +319,11 @@ static const rec_layout *data_name(layer *l, const lr_expr *expr, const scope *i
     }
     if (def->kind == LR_DEF_ALIAS) {
         scope alias = {.def = def, .use = expr, .outer = in};
-        return data_layout(l, def->fields[0].type, &alias);
+        const rec_layout *layout = data_layout(l, def->fields[0].type, &alias);
+        if (layout && def->fields[0].from_element) {
+            ((rec_layout *)layout)->from_element = def->fields[0].from_element;
+        }
+        return layout;
     }
     return def_layout(l, def, expr, in);
 }

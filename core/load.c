@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "adopt.h"
 #include "builder.h"
 #include "burn.h"
 #include "io.h"
@@ -86,6 +87,13 @@ static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *
             record = lr_builder_finish(builder);
         }
         lr_builder_free(builder);
+        if (record && lr_job_typed(job)) {
+            const rec_layout *layout = lr_layout_item(job);
+            if (!layout || lr_adopt(job, record, r->precision, layout) != REC_OK) {
+                rec_record_free(record);
+                record = NULL;
+            }
+        }
         if (!again) {
             break;
         }
@@ -95,6 +103,30 @@ static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *
         }
     }
     return record;
+}
+
+static uint64_t count_assumed(const rec_value *value)
+{
+    uint64_t count = value->kind == REC_KIND_TENSOR && value->v.tensor->assumed;
+    if (value->kind == REC_KIND_LIST || value->kind == REC_KIND_MAP || value->kind == REC_KIND_VARIANT) {
+        uint64_t children = rec_value_count(value);
+        for (uint64_t i = 0; i < children; i++) {
+            count += count_assumed(rec_value_item(value, i));
+        }
+    }
+    return count;
+}
+
+/* Said once for the whole record: types that neither the file nor the caller gave. */
+static void note_assumed(rec_job *job, const rec_record *record)
+{
+    uint64_t assumed = count_assumed(&record->root);
+    if (assumed) {
+        lr_note(job, REC_NOTE_ASSUMED, assumed, "",
+                "the file does not say whether %" PRIu64 " of its tensors hold floats or integers: they were taken for "
+                "floats",
+                assumed);
+    }
 }
 
 /* What the record can tell of where it came from. */
@@ -140,7 +172,9 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
             rec_record_free(record);
             record = NULL;
         }
-        if (!record) {
+        if (record) {
+            note_assumed(job, record);
+        } else {
             suggest(job, r, source, path);
         }
     }

@@ -251,9 +251,14 @@ int32_t lr_tensor_convert(rec_job *job, const rec_tensor *tensor, const char *pa
         return fail_refused(job, tensor, path, dtype);
     }
     if (first > tensor->count || count > tensor->count - first) {
-        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN,
-                        "elements %" PRIu64 " to %" PRIu64 " were asked for of a tensor of %" PRIu64, first,
-                        first + count, tensor->count);
+        char found[512];
+        if (!path) {
+            lr_tensor_path(tensor, found, sizeof found);
+            path = found;
+        }
+        return lr_fail_path(job, REC_E_ARGUMENT, path,
+                            "%" PRIu64 " elements from %" PRIu64 " on were asked for, but there are %" PRIu64, count,
+                            first, tensor->count);
     }
     if (!bytes) {
         const lr_view *view = find_view(tensor, REC_DTYPE_NONE);
@@ -435,6 +440,13 @@ const void *lr_tensor_typed(rec_job *job, const rec_tensor *tensor, rec_dtype dt
     return data;
 }
 
+/* Failures name the file that the record came from. */
+static void begin_read(rec_job *job, const rec_tensor *tensor)
+{
+    const char *file = tensor->record->origin.file;
+    lr_job_begin(job, tensor->record->context, "read", *file ? file : NULL);
+}
+
 static const void *access_typed(const rec_tensor *tensor, rec_dtype dtype)
 {
     const void *data = typed_at_hand(tensor, dtype);
@@ -443,7 +455,7 @@ static const void *access_typed(const rec_tensor *tensor, rec_dtype dtype)
         lr_publish_ok();
         return data;
     }
-    lr_job_begin(&job, tensor->record->context, "read", NULL);
+    begin_read(&job, tensor);
     data = lr_tensor_typed(&job, tensor, dtype);
     (void)lr_job_end(&job);
     return data;
@@ -454,7 +466,7 @@ const void *rec_tensor_bytes(const rec_tensor *tensor, uint64_t *size)
     rec_job job;
     uint64_t stored;
     const void *bytes;
-    lr_job_begin(&job, tensor->record->context, "read", NULL);
+    begin_read(&job, tensor);
     bytes = lr_tensor_view(&job, tensor, &stored);
     if (size) {
         *size = stored;
@@ -497,7 +509,7 @@ rec_status rec_tensor_read(const rec_tensor *tensor, rec_dtype dtype, uint64_t f
 {
     rec_job job;
     lr_losses losses = {0};
-    lr_job_begin(&job, tensor->record->context, "read", NULL);
+    begin_read(&job, tensor);
     if (lr_tensor_convert(&job, tensor, NULL, dtype, tensor->record->clamp, first, count, target, &losses) == REC_OK) {
         note_losses(&job, tensor, dtype, &losses);
     }

@@ -73,6 +73,103 @@ static bool is_number_layout(const rec_layout *layout)
            layout->kind == REC_LAYOUT_FLOAT;
 }
 
+/* ----------------------------------------------------------------------------------- what a version lacks or has -- */
+
+/* Nil, and lists of nothing but nil: what constants look like in any version. */
+static bool is_nothing(const rec_value *value)
+{
+    if (value->kind != REC_KIND_LIST) {
+        return value->kind == REC_KIND_NIL;
+    }
+    for (uint64_t i = 0; i < value->v.list->count; i++) {
+        if (!is_nothing(&value->v.list->items[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether a layout holds no data, so that a record may lack it. */
+static bool holds_nothing(const rec_layout *layout)
+{
+    switch (layout->kind) {
+    case REC_LAYOUT_OPTION:
+    case REC_LAYOUT_UNIT:
+    case REC_LAYOUT_LIST:
+        return true;
+    case REC_LAYOUT_ARRAY:
+        return holds_nothing(layout->children[0]);
+    case REC_LAYOUT_TUPLE:
+        for (uint64_t i = 0; i < layout->count; i++) {
+            if (!holds_nothing(layout->children[i])) {
+                return false;
+            }
+        }
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A value that is not there: no option, an empty list, an array of as many constants. */
+static int32_t walk_nothing(lr_walk *w, const rec_layout *layout)
+{
+    uint64_t count = layout->kind == REC_LAYOUT_LIST ? 0 : layout->count;
+    int32_t status;
+    if (layout->kind == REC_LAYOUT_OPTION) {
+        return lr_walk_option(w, false);
+    }
+    if (layout->kind == REC_LAYOUT_UNIT) {
+        return lr_walk_scalar(w, &(rec_scalar){.kind = REC_KIND_NIL, .form = REC_FORM_UNIT});
+    }
+    status = lr_walk_list(w,
+                          layout->kind == REC_LAYOUT_LIST    ? REC_FORM_LIST
+                          : layout->kind == REC_LAYOUT_ARRAY ? REC_FORM_ARRAY
+                                                             : REC_FORM_TUPLE,
+                          count);
+    for (uint64_t i = 0; i < count && status == REC_OK; i++) {
+        status = walk_nothing(w, rec_layout_child(layout, layout->kind == REC_LAYOUT_TUPLE ? i : 0));
+    }
+    return status == REC_OK ? lr_walk_end(w) : status;
+}
+
+/* The value of a field that a record of another version keeps elsewhere: `from`, a path below the struct, "." for the
+ * struct itself. NULL if there is none. */
+static const rec_value *moved_value(const rec_value *value, const char *from)
+{
+    char part[128];
+    uint64_t length;
+    if (strcmp(from, ".") == 0) {
+        return value;
+    }
+    while (from && value && strlen(from) < sizeof part) {
+        from = lr_path_split(from, part, &length);
+        value = lr_child(value, part, length);
+    }
+    return from ? NULL : value;
+}
+
+/* A field that the record lacks: moved, given a value that keeps the model's meaning, or nothing at all. */
+static int32_t typed_absent(lr_walk *w, const rec_value *value, const rec_layout *layout, uint64_t index, bool *moved)
+{
+    const rec_layout *child = layout->children[index];
+    const lr_type_field *field = layout->def ? &layout->def->fields[index] : NULL;
+    const rec_value *from = field && field->from ? moved_value(value, field->from) : NULL;
+    if (from) {
+        *moved = true;
+        return lr_walk_typed(w, from, child);
+    }
+    if (field && field->initial) {
+        rec_value initial = {.kind = REC_KIND_STRING, .length = (uint32_t)strlen(field->initial)};
+        initial.v.text = field->initial;
+        return lr_walk_typed(w, &initial, child);
+    }
+    if (holds_nothing(child)) {
+        return walk_nothing(w, child);
+    }
+    return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "the record lacks this field of its type");
+}
+
 static int32_t typed_sequence(lr_walk *w, const rec_value *value, const rec_layout *layout)
 {
     uint64_t count = rec_value_count(value);
@@ -81,6 +178,10 @@ static int32_t typed_sequence(lr_walk *w, const rec_value *value, const rec_layo
                    : layout->kind == REC_LAYOUT_ARRAY ? REC_FORM_ARRAY
                                                       : REC_FORM_TUPLE;
     int32_t status;
+    if (is_nothing(value) && holds_nothing(layout) &&
+        (value->kind == REC_KIND_NIL || (layout->kind != REC_LAYOUT_LIST && count != layout->count))) {
+        return walk_nothing(w, layout);
+    }
     if (value->kind != REC_KIND_LIST && value->kind != REC_KIND_NUMBERS) {
         return mismatch(w, "a list", value);
     }
@@ -106,10 +207,21 @@ static int32_t typed_sequence(lr_walk *w, const rec_value *value, const rec_layo
     return status == REC_OK ? lr_walk_end(w) : status;
 }
 
+static bool has_field(const rec_layout *layout, const rec_value *key)
+{
+    for (uint64_t i = 0; key->kind == REC_KIND_STRING && i < layout->count; i++) {
+        if (strcmp(key->v.text, layout->names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int32_t typed_struct(lr_walk *w, const rec_value *value, const rec_layout *layout)
 {
     const lr_map *map = value->v.map;
     uint64_t used_entries = 0;
+    bool moved = false; /* a field came from elsewhere below: what held it is no surprise */
     int32_t status;
     if (value->kind != REC_KIND_MAP) {
         return mismatch(w, "a struct", value);
@@ -117,30 +229,23 @@ static int32_t typed_struct(lr_walk *w, const rec_value *value, const rec_layout
     status = lr_walk_map(w, REC_FORM_STRUCT, layout->count);
     for (uint64_t i = 0; i < layout->count && status == REC_OK; i++) {
         const char *name = layout->names[i];
-        const rec_layout *child = layout->children[i];
         const lr_entry *entry = lr_map_find_text(map, name, strlen(name));
         rec_value key = {.kind = REC_KIND_STRING, .length = (uint32_t)strlen(name), .v = {.text = name}};
         size_t used = lr_walk_enter_key(w, &key);
         status = lr_walk_key(w, name);
         used_entries += entry != NULL;
-        if (status == REC_OK && entry) {
-            status = lr_walk_typed(w, &entry->value, child);
-        } else if (status == REC_OK && child->kind == REC_LAYOUT_OPTION) {
-            status = lr_walk_option(w, false);
-        } else if (status == REC_OK) {
-            status = rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "the record lacks this field of its type");
+        if (status == REC_OK) {
+            status = entry ? lr_walk_typed(w, &entry->value, layout->children[i])
+                           : typed_absent(w, value, layout, i, &moved);
         }
         lr_walk_leave(w, used);
     }
-    for (uint64_t i = 0; i < map->count && status == REC_OK && used_entries < map->count; i++) {
+    for (uint64_t i = 0; i < map->count && status == REC_OK && used_entries < map->count && !moved; i++) {
         const rec_value *key = &map->entries[i].key;
-        bool known = false;
-        for (uint64_t j = 0; j < layout->count && !known; j++) {
-            known = key->kind == REC_KIND_STRING && strcmp(key->v.text, layout->names[j]) == 0;
-        }
-        if (!known && map->entries[i].value.kind != REC_KIND_NIL) {
+        if (!has_field(layout, key) && !is_nothing(&map->entries[i].value)) {
             (void)lr_walk_enter_key(w, key);
-            status = rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "the type has no such field");
+            status = rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "the type has no such field in Burn 0.%d",
+                              (int)w->job->burn_minor);
         }
     }
     return status == REC_OK ? lr_walk_end(w) : status;
@@ -157,6 +262,11 @@ static int32_t typed_map(lr_walk *w, const rec_value *value, const rec_layout *l
         const lr_entry *entry = &value->v.map->entries[i];
         rec_scalar key = lr_to_scalar(&entry->key);
         size_t used = lr_walk_enter_key(w, &entry->key);
+        char buffer[LR_ID_ROOM];
+        if (layout->role == LR_ROLE_IDS && w->ids && key.kind == REC_KIND_STRING) {
+            key.text = lr_burn_id(key.text, w->job->burn_minor, buffer);
+            key.v.length = strlen(key.text);
+        }
         status = w->visitor.key(w->self, REC_UNKNOWN, &key);
         status = status == REC_OK ? lr_walk_typed(w, &entry->value, layout->children[1]) : status;
         lr_walk_leave(w, used);
@@ -230,17 +340,37 @@ static int32_t typed_tensor(lr_walk *w, const rec_value *value, const rec_layout
     return lr_walk_tensor(w, tensor);
 }
 
+static int32_t typed_element(lr_walk *w, const rec_value *value, const rec_layout *layout)
+{
+    uint64_t index = layout->from_element - 1;
+    rec_layout plain = *layout;
+    plain.from_element = 0;
+    if (value->kind == REC_KIND_LIST) {
+        return lr_walk_typed(w, &value->v.list->items[index], &plain);
+    }
+    {
+        rec_scalar number = lr_run_number(value->v.run, index);
+        rec_value item = {.kind = (uint8_t)number.kind, .bits = number.bits, .v = {.u = number.v.u}};
+        return lr_walk_typed(w, &item, &plain);
+    }
+}
+
 int32_t lr_walk_typed(lr_walk *w, const rec_value *value, const rec_layout *layout)
 {
     rec_scalar scalar;
-    if (layout->role != LR_ROLE_NONE) {
+    if (layout->role == LR_ROLE_TENSOR || layout->role == LR_ROLE_PARAMETER) {
         return typed_tensor(w, value, layout);
+    }
+    if (layout->from_element && rec_value_count(value) >= layout->from_element &&
+        (value->kind == REC_KIND_LIST || value->kind == REC_KIND_NUMBERS)) {
+        /* A scheduler that was a tuple once: one of its elements is what it is now. */
+        return typed_element(w, value, layout);
     }
     switch (layout->kind) {
     case REC_LAYOUT_OPTION: {
         const rec_layout *child = rec_layout_child(layout, 0);
         int32_t status;
-        if (value->kind == REC_KIND_NIL) {
+        if (value->kind == REC_KIND_NIL || (!child && is_nothing(value))) {
             return lr_walk_option(w, false);
         }
         if (!child) {
@@ -250,7 +380,7 @@ int32_t lr_walk_typed(lr_walk *w, const rec_value *value, const rec_layout *layo
         return status == REC_OK ? lr_walk_typed(w, value, child) : status;
     }
     case REC_LAYOUT_UNIT:
-        return value->kind == REC_KIND_NIL
+        return is_nothing(value)
                    ? lr_walk_scalar(w, &(rec_scalar){.kind = REC_KIND_NIL, .form = REC_FORM_UNIT})
                    : mismatch(w, "nothing", value);
     case REC_LAYOUT_STRING:

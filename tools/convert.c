@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * record convert: reads a record with one recorder and writes it with another. */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -69,7 +68,6 @@ static int save(session *s, rec_recorder *to, const rec_record *record, const ch
     rec_status status;
     char *path;
 
-    progress_begin(s);
     if (strcmp(out, "-") == 0) {
         off_t before = lseek(STDOUT_FILENO, 0, SEEK_CUR), after;
         status = rec_save_fd(to, record, STDOUT_FILENO, "standard output");
@@ -80,11 +78,8 @@ static int save(session *s, rec_recorder *to, const rec_record *record, const ch
         status = rec_save(to, record, out);
         notes_take(&r->save_notes);
     }
-    int signal_number = progress_end(s);
-    if (status == REC_E_CANCELLED && signal_number) {
-        (void)raise(signal_number);
-    }
     if (status != REC_OK) {
+        progress_end(s);
         return fail_library();
     }
     if (strcmp(out, "-") != 0) {
@@ -188,6 +183,7 @@ int run_convert(session *s, const char *const *operands, size_t count)
         return fail_usage("convert", "standard output has no extension: say with --to which recorder is to write");
     }
     double begun = now();
+    progress_begin(s);
     to_name = to_name ? to_name : recorder_of(s, out);
     to = to_name ? session_output(s, to_name) : NULL;
     if (to && !to_stdout && !*rec_recorder_extension(to) && strcmp(rec_recorder_name(to), "Auto") != 0) {
@@ -200,10 +196,16 @@ int run_convert(session *s, const char *const *operands, size_t count)
         goto done;
     }
     notes_take(&r.load_notes);
-    if ((status = summarise(record, &r.sums)) != EXIT_OK || (status = save(s, to, record, out, &r)) != EXIT_OK) {
+    if ((status = summarise(record, &r.sums)) != EXIT_OK) {
+        goto done;
+    }
+    s->expected = s->o->precision == REC_PRECISION_KEEP ? r.sums.nbytes : 0;
+    progress_guard();
+    if ((status = save(s, to, record, out, &r)) != EXIT_OK) {
         goto done;
     }
     r.seconds = now() - begun;
+    progress_end(s);
     path = to_stdout ? NULL : rec_recorder_path(to, out);
     r.in = input_name(in);
     r.out = to_stdout ? "standard output" : path ? path : out;
@@ -218,6 +220,7 @@ int run_convert(session *s, const char *const *operands, size_t count)
     }
 
 done:
+    progress_end(s);
     free(path);
     summary_free(&r.sums);
     notes_free(&r.load_notes);

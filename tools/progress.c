@@ -10,7 +10,7 @@
 /* The command is one program with one operation, and a signal handler can only reach what is global. */
 static volatile sig_atomic_t interrupted;
 static struct timespec begun, shown;
-static bool visible;
+static bool visible, stopped;
 
 static double since(const struct timespec *then)
 {
@@ -38,7 +38,10 @@ static int32_t on_progress(void *user, const rec_progress *progress)
     const session *s = user;
     char done[NUMBER_ROOM], total[NUMBER_ROOM];
 
+    uint64_t bytes = progress->total;
+
     if (interrupted) {
+        stopped = true;
         return 1;
     }
     if (s->o->quiet || !isatty(STDERR_FILENO) || since(&begun) < 1 || since(&shown) < 0.1) {
@@ -47,11 +50,14 @@ static int32_t on_progress(void *user, const rec_progress *progress)
     (void)clock_gettime(CLOCK_MONOTONIC, &shown);
     wipe();
     visible = true;
-    if (progress->total == REC_UNKNOWN || progress->total == 0) {
+    if (bytes == REC_UNKNOWN || bytes == 0) {
+        bytes = s->expected;
+    }
+    if (bytes < progress->done || bytes == 0) {
         fprintf(stderr, "%s: %s", progress->operation, sized(progress->done, done));
     } else {
-        fprintf(stderr, "%s: %s of %s, %.0f %%", progress->operation, sized(progress->done, done),
-                sized(progress->total, total), 100.0 * (double)progress->done / (double)progress->total);
+        fprintf(stderr, "%s: %s of %s, %.0f %%", progress->operation, sized(progress->done, done), sized(bytes, total),
+                100.0 * (double)progress->done / (double)bytes);
     }
     (void)fflush(stderr);
     return 0;
@@ -76,18 +82,24 @@ void progress_begin(session *s)
 {
     (void)clock_gettime(CLOCK_MONOTONIC, &begun);
     shown = begun;
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        watch(signals[i], on_signal);
-    }
     rec_context_set_progress(s->context, on_progress, s);
 }
 
-int progress_end(session *s)
+void progress_guard(void)
+{
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        watch(signals[i], on_signal);
+    }
+}
+
+void progress_end(session *s)
 {
     rec_context_set_progress(s->context, NULL, NULL);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         watch(signals[i], SIG_DFL);
     }
     wipe();
-    return interrupted;
+    if (stopped) {
+        (void)raise(interrupted);
+    }
 }

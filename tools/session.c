@@ -62,7 +62,10 @@ int fail_usage(const char *command, const char *format, ...)
 
 int fail_library(void)
 {
-    complain(rec_error_message());
+    /* Whoever cancelled it knows: the signal that asked for it ends the command. */
+    if (rec_error_status() != REC_E_CANCELLED) {
+        complain(rec_error_message());
+    }
     return EXIT_ERROR;
 }
 

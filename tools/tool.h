@@ -60,6 +60,7 @@ const char *nearest(const char *typed, const char *const *names);
 typedef struct session {
     const options *o;
     rec_context *context;
+    uint64_t expected; /* bytes that a save will be about, where the library cannot know; 0: unknown */
 } session;
 
 int run_info(session *s, const char *const *operands, size_t count);
@@ -89,11 +90,12 @@ int fail(const char *format, ...) REC_PRINTF(1, 2);
 /* As fail(), with the hint that names the help of a subcommand. */
 int fail_usage(const char *command, const char *format, ...) REC_PRINTF(2, 3);
 
-/* Shows progress on a terminal once the work has taken a second, and makes an interrupt end the work cleanly, until
- * progress_end(). */
+/* Shows progress on a terminal once the work has taken a second, until progress_end(). */
 void progress_begin(session *s);
-/* Wipes the line. @return the signal that asked to stop, or 0. */
-int progress_end(session *s);
+/* From here to progress_end() an interrupt lets the library clean up after itself. */
+void progress_guard(void);
+/* Wipes the line. If a signal asked to stop, and the work did, the program ends by that signal. May be called again. */
+void progress_end(session *s);
 
 /* Notes of the thread's last report, copied: the report itself dies with the next operation. */
 typedef struct notes {

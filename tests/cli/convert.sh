@@ -149,6 +149,22 @@ same "and leaves the old file" 0.21.0/tiny-full.mpk "$scratch/kept.mpk"
 find "$scratch" -name '.*' ! -path "$scratch" >"$scratch/stale"
 same "no temporary file is left" /dev/null "$scratch/stale"
 
+# At whatever moment it is stopped: the old file or the new one is there, whole, and nothing else.
+many_tensors 100000 >"$scratch/many.mpk"
+"$record" convert -q "$scratch/many.mpk" "$scratch/many.mpk.gz"
+mkdir "$scratch/stopped"
+for moment in 0.005 0.01 0.02 0.04 0.06 0.1; do
+    echo old >"$scratch/stopped/x.mpk.gz"
+    "$record" convert -q "$scratch/many.mpk" "$scratch/stopped/x.mpk.gz" 2>>"$scratch/stopped-err" &
+    sleep $moment
+    kill -TERM $! 2>/dev/null
+    wait $!
+    echo old | cmp -s - "$scratch/stopped/x.mpk.gz" || cmp "$scratch/many.mpk.gz" "$scratch/stopped/x.mpk.gz"
+    find "$scratch/stopped" -type f ! -name x.mpk.gz
+done >"$scratch/harm" 2>&1
+same "stopped at any moment it leaves a whole file and nothing else" /dev/null "$scratch/harm"
+same "and has nothing to say" /dev/null "$scratch/stopped-err"
+
 # ------------------------------------------------------------------------------------------------------------ JSON --
 
 need_jq

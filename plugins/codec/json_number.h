@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Numbers as JSON writes them, both ways, and lists of bytes in bulk. */
+#ifndef LR_JSON_NUMBER_H
+#define LR_JSON_NUMBER_H
+
+#include <locale.h>
+#include <stdbool.h>
+
+#include <librecord/plugin.h>
+
+/* Floats: 10^k = (high · 2^64 + low) · 2^e for some e, high with its top bit set. */
+typedef struct lr_power {
+    uint64_t high, low;
+} lr_power;
+enum { LR_POWER_LEAST = -342, LR_POWER_MOST = 324 };
+extern const lr_power lr_powers[LR_POWER_MOST - LR_POWER_LEAST + 1];
+
+/** A number as it was scanned: ±digits · 10^exponent. */
+typedef struct lr_decimal {
+    const uint8_t *end; /**< behind the number; what does not belong if it is none */
+    uint64_t digits;    /**< the first 19 significant ones, or all of an integer that fits */
+    int32_t exponent;   /**< within ±100,000, beyond which nothing changes */
+    bool negative;
+    bool real;          /**< a fraction or an exponent was written, or the integer has more than 64 bits */
+    bool cut;           /**< there were more digits than `digits` holds */
+} lr_decimal;
+
+enum { LR_SCAN_DONE, LR_SCAN_MORE, LR_SCAN_BAD };
+/** Scans the number at `text`, which begins with a digit or a minus. @return DONE; MORE: `end` was met, and the number
+ *  may go on behind it; BAD: `decimal->end` is where it breaks the grammar (RFC 8259, section 6). */
+int lr_decimal_scan(const uint8_t *text, const uint8_t *end, lr_decimal *decimal);
+
+/** The longest number that is read. */
+enum { LR_NUMBER_MOST = 4096 };
+
+/** What reading floats needs, and keeps to its end. */
+typedef struct lr_float_reader {
+    locale_t c; /**< the C locale, once it was needed; to be freed with lr_float_reader_free() */
+} lr_float_reader;
+/** The nearest double, ties to even. @param text,length the number (at most LR_NUMBER_MOST). @return REC_OK;
+ *  REC_E_RANGE: beyond the largest double; REC_E_MEMORY. */
+int32_t lr_float_read(lr_float_reader *reader, const lr_decimal *decimal, const uint8_t *text, uint64_t length,
+                      double *value);
+void lr_float_reader_free(lr_float_reader *reader);
+
+/** Room for any number that is written here. */
+enum { LR_NUMBER_ROOM = 32 };
+/** The shortest decimal that reads back, the nearest of those, in serde_json's form; `null` for what is not finite.
+ *  @return bytes written. */
+uint32_t lr_float_write(char *text, double value);
+uint32_t lr_float32_write(char *text, float value);
+uint32_t lr_uint_write(char *text, uint64_t value);
+uint32_t lr_int_write(char *text, int64_t value);
+
+/**
+ * Reads many small numbers at once: as long as there follow, with any white space, a number from 0 to 255 and a comma.
+ * Stops before the first element that is anything else or in doubt, or when 64 bytes of text or room are not left.
+ * @param text (in, out) begins where an element is expected. @return elements written to `out`.
+ */
+typedef uint64_t lr_bytes_scan(const uint8_t **text, const uint8_t *end, uint8_t *out, uint64_t room);
+/** The plain one, which defines the result. */
+lr_bytes_scan lr_bytes_scan_plain;
+/** Those of this processor, best first, the plain one last. NULL behind the last. */
+lr_bytes_scan *lr_bytes_scan_choice(unsigned index);
+
+#endif

@@ -473,7 +473,10 @@ static int32_t on_setting(void *user, const char *key, const char *value, uint32
 
 int32_t lr_config_read(rec_job *job, lr_config *config, const char *path)
 {
-    static const lr_ini_reader reader = {.section = on_section, .setting = on_setting};
+    static const lr_ini_reader reader = {.section = on_section,
+                                         .setting = on_setting,
+                                         .begin = "Begin with [librecord] or [recorder NAME].",
+                                         .no_value = "Leave the line out for the default."};
     lr_config draft;
     parser p = {.job = job, .config = &draft};
     int32_t status;

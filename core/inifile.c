@@ -217,12 +217,12 @@ static int32_t take_setting(ini *in, char *line)
     }
     if (!in->in_section) {
         (void)MISTAKE(in, "\"%s\" stands before any section", key);
-        rec_fail_hint(in->job, "Begin with [librecord] or [recorder NAME].");
+        rec_fail_hint(in->job, "%s", in->reader->begin);
         return in->job->error.status;
     }
     if (!*in->value) {
         (void)MISTAKE(in, "\"%s\" has no value", key);
-        rec_fail_hint(in->job, "Leave the line out for the default.");
+        rec_fail_hint(in->job, "%s", in->reader->no_value);
         return in->job->error.status;
     }
     in->key = key;

@@ -12,6 +12,8 @@ typedef struct lr_ini_reader {
     int32_t (*section)(void *user, const char *text, uint32_t line);
     /** A key (A-Z a-z 0-9 . _ -, at most 64 bytes) and its value, which is not empty. Never before a section. */
     int32_t (*setting)(void *user, const char *key, const char *value, uint32_t line);
+    const char *begin;    /**< hint about a key before any section */
+    const char *no_value; /**< hint about a key without value */
 } lr_ini_reader;
 
 /** Reads a file of at most 16 MiB, to its end or to the first mistake. */

@@ -43,6 +43,7 @@ struct rec_job {
     const rec_type *type;          /**< of a typed load or save, or NULL */
     const rec_types *types;        /**< or a type by name: the definitions… */
     const struct lr_expr *expr;    /**< …and the expression; NULL for none */
+    const char *layout_text;       /**< or the text that came with the file (layout_text.c); NULL for none */
     struct lr_layouts *layouts;    /**< layout.h: what was made of it, NULL until it is asked for */
     int32_t burn_minor;            /**< load: by the metadata so far; save: what is written */
     rec_precision burn_precision;  /**< the same for the precision that V1 tensors are stored at */
@@ -67,7 +68,7 @@ static inline bool lr_job_failed(const rec_job *job)
 /** @return whether the caller gave a type. */
 static inline bool lr_job_typed(const rec_job *job)
 {
-    return job->type || job->expr;
+    return job->type || job->expr || job->layout_text;
 }
 /** The input is at least this large: the budget follows. */
 void lr_job_input(rec_job *job, uint64_t size);

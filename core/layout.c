@@ -6,13 +6,6 @@
 
 #include "convert.h"
 
-struct lr_layouts {
-    lr_arena arena;
-    const rec_layout *metadata; /* a struct of metadata alone */
-    const rec_layout *item;
-    const rec_layout *whole;
-};
-
 rec_layout *lr_layout_node(rec_job *job, int32_t kind, uint64_t count)
 {
     lr_arena *arena = &job->layouts->arena;
@@ -125,7 +118,7 @@ const rec_layout *lr_layout_tensor(rec_job *job, int32_t elements, uint64_t rank
         return tensor;
     }
     parameter = lr_layout_node(job, REC_LAYOUT_STRUCT, 2);
-    lr_layout_set(parameter, 0, "id", lr_layout_node(job, REC_LAYOUT_STRING, 0));
+    lr_layout_set(parameter, 0, "id", lr_layout_node(job, REC_LAYOUT_ID, 0));
     lr_layout_set(parameter, 1, "param", tensor);
     if (parameter) {
         parameter->role = LR_ROLE_PARAMETER;
@@ -250,7 +243,7 @@ static const rec_layout *metadata_layout(rec_job *job)
     return metadata;
 }
 
-static bool begin(rec_job *job)
+bool lr_layouts_begin(rec_job *job)
 {
     if (!job->layouts) {
         job->layouts = lr_zalloc(job->allocator, sizeof *job->layouts);
@@ -273,13 +266,19 @@ void lr_layouts_free(rec_job *job)
     }
 }
 
+/* By the C definition, by name, or by the text that came with the file. */
+static const rec_layout *any_item(rec_job *job)
+{
+    return job->type ? type_layout(job, job->type, 0) : lr_layout_of_text(job);
+}
+
 const rec_layout *lr_layout_item(rec_job *job)
 {
-    if (!begin(job)) {
+    if (!lr_layouts_begin(job)) {
         return NULL;
     }
     if (!job->layouts->item) {
-        const rec_layout *item = type_layout(job, job->type, 0);
+        const rec_layout *item = any_item(job);
         job->layouts->item = lr_job_failed(job) ? NULL : item;
     }
     return job->layouts->item;
@@ -290,7 +289,7 @@ int32_t rec_job_layout(rec_job *job, const rec_layout **layout)
     struct lr_layouts *all;
     rec_layout *root;
     *layout = NULL;
-    if (!lr_job_typed(job) || lr_job_failed(job) || !begin(job)) {
+    if (lr_job_failed(job) || !lr_layouts_begin(job)) {
         return job->error.status;
     }
     all = job->layouts;
@@ -301,7 +300,7 @@ int32_t rec_job_layout(rec_job *job, const rec_layout **layout)
             all->metadata = root;
         }
         *layout = all->metadata;
-    } else {
+    } else if (lr_job_typed(job)) {
         if (!all->whole && lr_layout_item(job)) {
             bool unit = job->burn_minor >= LR_BURN_UNIT_B;
             root = lr_layout_node(job, REC_LAYOUT_STRUCT, unit ? 3 : 2);

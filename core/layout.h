@@ -27,6 +27,17 @@ struct rec_layout {
     const lr_def *def; /**< of a struct that a definition made: what its fields say beside their types */
 };
 
+/** The layouts of a job, made as they are asked for. */
+struct lr_layouts {
+    lr_arena arena;
+    const rec_layout *metadata; /**< a struct of metadata alone */
+    const rec_layout *item;
+    const rec_layout *whole;
+};
+
+/** Makes job->layouts if there are none yet. @return false: the job has failed. */
+bool lr_layouts_begin(rec_job *job);
+
 /* For those who make layouts. NULL: the job has failed. */
 
 rec_layout *lr_layout_node(rec_job *job, int32_t kind, uint64_t count);
@@ -39,6 +50,8 @@ rec_layout *lr_layout_wrap(rec_job *job, int32_t kind, const rec_layout *child);
 rec_layout *lr_layout_constant(rec_job *job);
 /** @param elements REC_FIELD_FLOATS, _INTS, _BOOLS. @param bare without parameter id. */
 const rec_layout *lr_layout_tensor(rec_job *job, int32_t elements, uint64_t rank, bool bare);
+/** The layout of job->layout_text (layout_text.c). */
+const rec_layout *lr_layout_of_text(rec_job *job);
 /** The layout of the job's type expression (layout_types.c). */
 const rec_layout *lr_layout_of_expr(rec_job *job);
 

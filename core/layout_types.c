@@ -24,6 +24,11 @@ typedef struct layer {
     unsigned depth;
 } layer;
 
+static const lr_def *find(const layer *l, const char *name)
+{
+    return l->types ? lr_types_find(l->types, name, l->minor) : NULL;
+}
+
 static const rec_layout *data_layout(layer *l, const lr_expr *expr, const scope *in);
 static const rec_layout *module_layout(layer *l, const lr_expr *expr, const scope *in);
 static const rec_layout *def_layout(layer *l, const lr_def *def, const lr_expr *use, const scope *in);
@@ -96,7 +101,7 @@ static bool mentions(const layer *l, const lr_def *def, const lr_expr *expr)
             }
         }
         if (def->implicit) {
-            const lr_def *other = lr_types_find(l->types, expr->name, l->minor);
+            const lr_def *other = find(l, expr->name);
             if (is_name(expr, "Param") || is_name(expr, "Tensor") ||
                 (other && (other->kind == LR_DEF_STRUCT || other->kind == LR_DEF_ENUM) &&
                  (other->generic_count || other->implicit))) {
@@ -211,7 +216,7 @@ static const rec_layout *module_name(layer *l, const lr_expr *expr, const scope 
     if (is_name(expr, "Tensor") || is_name(expr, "PhantomData") || is_name(expr, "Ignored")) {
         return lr_layout_constant(l->job);
     }
-    def = lr_types_find(l->types, expr->name, l->minor);
+    def = find(l, expr->name);
     if (def && def->kind == LR_DEF_ALIAS) {
         scope alias = {.def = def, .use = expr, .outer = in};
         return module_layout(l, def->fields[0].type, &alias);
@@ -255,7 +260,7 @@ static const struct {
     {"i8", REC_LAYOUT_INT, 8},       {"i16", REC_LAYOUT_INT, 16},     {"i32", REC_LAYOUT_INT, 32},
     {"i64", REC_LAYOUT_INT, 64},     {"isize", REC_LAYOUT_INT, 64},   {"f32", REC_LAYOUT_FLOAT, 32},
     {"f64", REC_LAYOUT_FLOAT, 64},   {"String", REC_LAYOUT_STRING, 0}, {"str", REC_LAYOUT_STRING, 0},
-    {"ParamId", REC_LAYOUT_STRING, 0},
+    {"ParamId", REC_LAYOUT_ID, 0},
 };
 
 static const rec_layout *map_layout(layer *l, const lr_expr *expr, const scope *in)
@@ -281,7 +286,7 @@ static const lr_def *record_of(const layer *l, const char *name)
     }
     memcpy(base, name, length - 6);
     base[length - 6] = '\0';
-    return lr_types_find(l->types, base, l->minor);
+    return find(l, base);
 }
 
 static const rec_layout *data_name(layer *l, const lr_expr *expr, const scope *in)
@@ -312,7 +317,7 @@ static const rec_layout *data_name(layer *l, const lr_expr *expr, const scope *i
     if (is_name(expr, "Record") && expr->count >= 1) {
         return data_layout(l, expr->args[0], in); /* <M as Module>::Record */
     }
-    def = lr_types_find(l->types, expr->name, l->minor);
+    def = find(l, expr->name);
     def = def ? def : record_of(l, expr->name);
     if (!def) {
         return cannot_find(l, expr, in);
@@ -409,7 +414,7 @@ static const rec_layout *optimizer_layout(layer *l, const lr_def *def, const lr_
         lr_layout_set(ranks, rank - first, names[rank], state);
     }
     lr_layout_set(version, 0, "V1", ranks);
-    lr_layout_set(map, 0, "", lr_layout_node(l->job, REC_LAYOUT_STRING, 0));
+    lr_layout_set(map, 0, "", lr_layout_node(l->job, REC_LAYOUT_ID, 0));
     lr_layout_set(map, 1, "", version);
     if (map) {
         map->role = LR_ROLE_IDS;
@@ -453,4 +458,16 @@ const rec_layout *lr_layout_of_expr(rec_job *job)
 {
     layer l = {.job = job, .types = job->types, .minor = job->burn_minor};
     return data_layout(&l, job->expr, NULL);
+}
+
+int32_t rec_job_layout_of(rec_job *job, const char *expression, const rec_layout **layout)
+{
+    layer l = {.job = job, .types = job->types, .minor = job->burn_minor};
+    const lr_expr *expr;
+    *layout = NULL;
+    if (lr_layouts_begin(job)) {
+        expr = lr_expr_parse(job, &job->layouts->arena, expression, strlen(expression), NULL, 0);
+        *layout = expr ? data_layout(&l, expr, NULL) : NULL;
+    }
+    return job->error.status;
 }

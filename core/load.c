@@ -159,6 +159,7 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
         job->type = r->type;
         job->types = r->types;
         job->expr = r->expr;
+        job->layout_text = NULL;
         job->burn_known = false;
         for (const lr_option_set *set = r->plugin ? NULL : r->options; set; set = set->next) {
             if (!lr_option_find(job->plugin, set->name)) {

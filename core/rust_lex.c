@@ -321,9 +321,9 @@ static void read_name(lr_rust_lexer *lexer)
         stop = name_end(lexer, stop + 1);
     } else if (raw || lr_rust_same(lexer->next, length, "br") || lr_rust_same(lexer->next, length, "cr")) {
         const char *start = lexer->next;
+        token->kind = LR_RUST_TEXT;
         lexer->next = stop;
         if ((after == '#' || after == '"') && read_raw(lexer)) {
-            token->kind = LR_RUST_TEXT;
             return;
         }
         lexer->next = start;

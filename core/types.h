@@ -25,7 +25,8 @@ typedef struct lr_expr {
 typedef struct lr_type_field {
     const char *name;    /**< tuple structs: "0", "1"… */
     const lr_expr *type; /**< NULL: a unit variant */
-    const char *initial; /**< value that a record gets which lacks it (name of a variant), or NULL */
+    const char *initial; /**< value that a record gets which lacks it, or NULL: the name of a variant, or "zeros(NAME)":
+                              a parameter of zeros in the shape of its sibling NAME */
     const char *from;    /**< path below the struct where another version keeps it, "." for the struct; or NULL */
     uint64_t from_element; /**< of an alias: one-based element of an older version's tuple that it is now; 0: none */
     bool skip;           /**< #[module(skip)] */

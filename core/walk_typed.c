@@ -384,6 +384,7 @@ int32_t lr_walk_typed(lr_walk *w, const rec_value *value, const rec_layout *layo
                    ? lr_walk_scalar(w, &(rec_scalar){.kind = REC_KIND_NIL, .form = REC_FORM_UNIT})
                    : mismatch(w, "nothing", value);
     case REC_LAYOUT_STRING:
+    case REC_LAYOUT_ID:
         scalar = lr_to_scalar(value);
         return value->kind == REC_KIND_STRING ? lr_walk_scalar(w, &scalar) : mismatch(w, "a string", value);
     case REC_LAYOUT_BYTES:

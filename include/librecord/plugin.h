@@ -82,13 +82,23 @@ REC_API int32_t rec_job_check_count(rec_job *job, uint64_t at, uint64_t count, u
 
 /**
  * The layout that the caller's type gives the record.
- * While loading, the first call gives a struct whose only field is `metadata`; once the events of `metadata` were
- * delivered, a second call gives the whole: `metadata`, `item` and, where that version has it, `_b`. Pass REC_UNKNOWN
- * as the count of that outermost struct. While saving there is no need to ask: the walk follows the type by itself.
- * V1 tensors at half precision appear as lists of 16-bit unsigned numbers, as they are stored.
+ * While loading, the first call gives a struct whose only field is `metadata`, with or without a type; once the events
+ * of `metadata` were delivered, a second call gives the whole: `metadata`, `item` and, where that version has it, `_b`.
+ * Pass REC_UNKNOWN as the count of that outermost struct. While saving there is no need to ask: the walk follows the
+ * type by itself. V1 tensors at half precision appear as lists of 16-bit unsigned numbers, as they are stored.
  * @param layout (out) NULL if no type was given; lives as long as the job.
  */
 REC_API int32_t rec_job_layout(rec_job *job, const rec_layout **layout);
+/** The layout of a type expression in the version of the record, "Param<Tensor<B, 2>>"; after `metadata`. */
+REC_API int32_t rec_job_layout_of(rec_job *job, const char *expression, const rec_layout **layout);
+/**
+ * The type that a save follows as text of librecord's own, for files that carry their type with them.
+ * @param text (out) NUL-terminated, lives as long as the job; NULL if there is no type.
+ */
+REC_API int32_t rec_job_layout_text(rec_job *job, const char **text);
+/** The reverse, before `metadata` is delivered: rec_job_layout() then answers as if the caller had given that type. A
+ *  type that the caller did give wins. */
+REC_API int32_t rec_job_use_layout_text(rec_job *job, const char *text, uint64_t length);
 /** Writes where the events are, "layers.0.weight", into `path`; cut to `room`. @return its whole length. */
 REC_API uint64_t rec_job_path(rec_job *job, char *path, uint64_t room);
 
@@ -108,7 +118,8 @@ enum {
     REC_LAYOUT_MAP = 12,   /**< counted in the data; child 0 is the key, 1 the value */
     REC_LAYOUT_OPTION = 13,/**< child 0 if present; NULL where it is always absent (a constant field of a module) */
     REC_LAYOUT_ENUM = 14,  /**< `count` variants; index and name as on the wire; child: the payload, NULL for none */
-    REC_LAYOUT_TENSOR = 15 /**< for formats that speak tensors; others see its parts as structs */
+    REC_LAYOUT_TENSOR = 15,/**< for formats that speak tensors; others see its parts as structs */
+    REC_LAYOUT_ID = 16     /**< a parameter id: a string of 1 to 64 letters, digits and dashes */
 };
 /** @return REC_LAYOUT_…; 0 for NULL. */
 REC_API int32_t rec_layout_kind(const rec_layout *layout);

@@ -17,7 +17,7 @@ typedef struct block {
 
 /* Finds the elements of a block that begins where one is expected. @param all a bit for each byte.
  * @param ends (out) last digits of complete elements. @return bytes taken; 0: none is sure. */
-static inline uint32_t take(const block *b, uint64_t all, uint64_t *ends)
+static inline __attribute__((always_inline)) uint32_t take(const block *b, uint64_t all, uint64_t *ends)
 {
     uint64_t second = b->digits & b->digits << 1, third = second & b->digits << 2;
     uint64_t start = b->digits & ~(b->digits << 1);
@@ -41,7 +41,7 @@ static inline uint32_t take(const block *b, uint64_t all, uint64_t *ends)
 
 /* ------------------------------------------------------------------------------------------------------------ AVX2 -- */
 
-#define AVX2 __attribute__((target("avx2,bmi,lzcnt,popcnt")))
+#define AVX2 __attribute__((target("avx2,bmi,popcnt")))
 
 AVX2 static inline __m256i one_back(__m256i v)
 {
@@ -99,7 +99,7 @@ AVX2 static uint64_t scan_avx2(const uint8_t **text, const uint8_t *end, uint8_t
 
 /* --------------------------------------------------------------------------------------------------------- AVX-512 -- */
 
-#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi,lzcnt,popcnt")))
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi,popcnt")))
 
 AVX512 static uint64_t scan_avx512(const uint8_t **text, const uint8_t *end, uint8_t *out, uint64_t room)
 {

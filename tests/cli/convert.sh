@@ -153,15 +153,16 @@ same "no temporary file is left" /dev/null "$scratch/stale"
 many_tensors 100000 >"$scratch/many.mpk"
 "$record" convert -q "$scratch/many.mpk" "$scratch/many.mpk.gz"
 mkdir "$scratch/stopped"
-for moment in 0.005 0.01 0.02 0.04 0.06 0.1; do
+for moment in 0.01 0.03 0.06 0.1 0.15 0.2 0.3; do
     echo old >"$scratch/stopped/x.mpk.gz"
     "$record" convert -q "$scratch/many.mpk" "$scratch/stopped/x.mpk.gz" 2>>"$scratch/stopped-err" &
     sleep $moment
-    kill -TERM $! 2>/dev/null
+    kill -TERM $!
     wait $!
-    echo old | cmp -s - "$scratch/stopped/x.mpk.gz" || cmp "$scratch/many.mpk.gz" "$scratch/stopped/x.mpk.gz"
+    echo old | cmp -s - "$scratch/stopped/x.mpk.gz" || cmp -s "$scratch/many.mpk.gz" "$scratch/stopped/x.mpk.gz" ||
+        echo "stopped after $moment s: neither the old file nor the new one"
     find "$scratch/stopped" -type f ! -name x.mpk.gz
-done >"$scratch/harm" 2>&1
+done >"$scratch/harm" 2>/dev/null
 same "stopped at any moment it leaves a whole file and nothing else" /dev/null "$scratch/harm"
 same "and has nothing to say" /dev/null "$scratch/stopped-err"
 

@@ -269,7 +269,7 @@ void lr_layouts_free(rec_job *job)
 /* By the C definition, by name, or by the text that came with the file. */
 static const rec_layout *any_item(rec_job *job)
 {
-    return job->type ? type_layout(job, job->type, 0) : lr_layout_of_text(job);
+    return job->type ? type_layout(job, job->type, 0) : job->expr ? lr_layout_of_expr(job) : lr_layout_of_text(job);
 }
 
 const rec_layout *lr_layout_item(rec_job *job)

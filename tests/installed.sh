@@ -94,7 +94,7 @@ check "the installed record command runs" "$record" plugins
 check "make uninstall" make -C "$top_builddir" uninstall DESTDIR="$stage"
 find "$stage" ! -type d >"$scratch/left"
 check "make uninstall leaves no file" diff /dev/null "$scratch/left"
-find "$stage" -type d -name '*librecord*' >"$scratch/left"
+find "$stage$prefix" -type d -name '*librecord*' >"$scratch/left"
 check "make uninstall leaves no folder of ours" diff /dev/null "$scratch/left"
 
 finish

@@ -235,7 +235,8 @@ static void aligned_bytes_are_lent_without_a_copy(void **state)
     assert_ptr_not_equal(rec_tensor_f64(tensor), c.data + rec_tensor_offset(tensor));
     rec_record_free(record);
     record = craft_load(&c, REC_PRECISION_HALF); /* the same bytes are not the tensor's values now */
-    assert_ptr_not_equal(rec_tensor_f32(rec_tensor_at(record, "w")), c.data + rec_tensor_offset(tensor));
+    tensor = rec_tensor_at(record, "w");
+    assert_ptr_not_equal(rec_tensor_f32(tensor), c.data + rec_tensor_offset(tensor));
     rec_record_free(record);
     craft_free(&c);
 }

@@ -49,7 +49,21 @@ struct lr_builder {
 
 /* ---------------------------------------------------------------------------------------------------- where it is -- */
 
-/* In formats of Burn's maps the outermost level is the record itself: `item` is not part of a path. */
+static bool text_is(const rec_value *value, const char *text)
+{
+    size_t length = strlen(text);
+    return value->kind == REC_KIND_STRING && value->length == length && memcmp(value->v.text, text, length) == 0;
+}
+
+/* Whether a frame is a parameter whose tensor is being read: {id: "…", param: … */
+static bool in_param(const lr_builder *b, const frame *f)
+{
+    return f->count == 1 && !f->map && text_is(&f->key, "param") && text_is(&b->stack[f->base], "id") &&
+           b->stack[f->base + 1].kind == REC_KIND_STRING;
+}
+
+/* In formats of Burn's maps the outermost level is the record itself: `item` is not part of a path. Neither is `param`,
+ * since the tensor will be where the parameter is. */
 static uint64_t where(void *user, char *path, size_t room)
 {
     const lr_builder *b = user;
@@ -64,8 +78,7 @@ static uint64_t where(void *user, char *path, size_t room)
             used = lr_path_append_index(path, room, used, index);
         } else if (f->kind == REC_KIND_VARIANT) {
             used = lr_path_append_key(path, room, used, &f->variant->name);
-        } else if (f->has_key && (i || b->tensors || f->key.kind != REC_KIND_STRING || f->key.length != 4 ||
-                                  memcmp(f->key.v.text, "item", 4) != 0)) {
+        } else if (f->has_key && (b->tensors || (i ? !in_param(b, f) : !text_is(&f->key, "item")))) {
             used = lr_path_append_key(path, room, used, &f->key);
         }
     }
@@ -178,8 +191,7 @@ static int32_t emit(lr_builder *b, rec_value value)
     if (!f->has_key) {
         return grammar(b, "a value of a map without its key");
     }
-    if (b->depth == 1 && !b->tensors && f->key.kind == REC_KIND_STRING && f->key.length == 8 &&
-        memcmp(f->key.v.text, "metadata", 8) == 0 && metadata_seen(b, &value) != REC_OK) {
+    if (b->depth == 1 && !b->tensors && text_is(&f->key, "metadata") && metadata_seen(b, &value) != REC_OK) {
         return b->job->error.status;
     }
     f->has_key = false;
@@ -404,6 +416,7 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
     if (b->depth == 1 && !b->tensors && !b->burn.known && key->kind == REC_KIND_STRING && key->v.length == 4 &&
         memcmp(key->text, "item", 4) == 0) {
         b->again = true;
+        b->job->quiet = !b->second; /* the second pass says it all again */
     }
     return REC_OK;
 }
@@ -569,7 +582,8 @@ static int32_t end_map(lr_builder *b, const frame *f, rec_value *value)
     }
     if (!map) {
         const lr_entry *entries = (const lr_entry *)&b->stack[f->base]; /* pairs of values, as entries are */
-        if (lr_burn_may_raise(f->count) && !b->tensors && b->depth > 0) {
+        /* Without metadata nobody knows how a tensor looks: a first pass that will be repeated leaves maps alone. */
+        if (lr_burn_may_raise(f->count) && !b->tensors && b->depth > 0 && (!b->again || b->second)) {
             int raised = lr_burn_raise(b->job, b->record, &b->burn, b->precision, f->at, entries, f->count, value);
             if (raised) {
                 b->count = f->base;
@@ -645,7 +659,9 @@ static int32_t metadata_seen(lr_builder *b, const rec_value *value)
     for (uint64_t i = 0; i < value->v.map->count; i++) {
         const lr_entry *entry = &value->v.map->entries[i];
         if (entry->key.kind != REC_KIND_STRING || entry->value.kind != REC_KIND_STRING) {
-            return rec_fail_found(b->job, REC_E_FORMAT, b->at, "a map of texts", "%s in it",
+            char name[128];
+            (void)lr_path_append_key(name, sizeof name, 0, &entry->key);
+            return rec_fail_found(b->job, REC_E_FORMAT, b->at, "a map of texts", "the key `%s` with %s", name,
                                   lr_kind_words(entry->value.kind));
         }
     }
@@ -658,11 +674,6 @@ static int32_t metadata_seen(lr_builder *b, const rec_value *value)
     b->job->burn_precision = b->burn.precision;
     b->job->burn_known = true;
     return REC_OK;
-}
-
-static bool text_is_b(const rec_value *key)
-{
-    return key->kind == REC_KIND_STRING && key->length == 2 && memcmp(key->v.text, "_b", 2) == 0;
 }
 
 /* The outermost map {metadata, item, _b}: item becomes the root. */
@@ -687,7 +698,7 @@ static int32_t unwrap(lr_builder *b)
     }
     for (uint64_t i = 0; i < root.v.map->count; i++) {
         const lr_entry *entry = &root.v.map->entries[i];
-        if (entry != item && entry != metadata && !text_is_b(&entry->key)) {
+        if (entry != item && entry != metadata && !text_is(&entry->key, "_b")) {
             char name[128];
             (void)lr_path_append_key(name, sizeof name, 0, &entry->key);
             lr_note(b->job, REC_NOTE_DROPPED, 1, name, "beside `metadata` and `item`, where Burn has nothing: left out");

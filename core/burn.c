@@ -278,6 +278,21 @@ static bool is_unsigned_run(const rec_value *value)
     }
 }
 
+/* A list that was meant to hold numbers and holds something else first. */
+static const char *found_words(const rec_value *value)
+{
+    for (uint64_t i = 0; value->kind == REC_KIND_LIST && i < value->v.list->count; i++) {
+        int32_t kind = value->v.list->items[i].kind;
+        if (kind != REC_KIND_INT && kind != REC_KIND_UINT && kind != REC_KIND_FLOAT) {
+            return kind == REC_KIND_STRING ? "a list with a string"
+                   : kind == REC_KIND_NIL  ? "a list with nil"
+                   : kind == REC_KIND_BOOL ? "a list with a bool"
+                                           : "a list with something else";
+        }
+    }
+    return lr_kind_words(value->kind);
+}
+
 /* A tensor with its shape but no data yet. NULL: the job has failed. */
 static rec_tensor *new_tensor(const struct raise *r, const rec_value *shape)
 {
@@ -291,7 +306,10 @@ static rec_tensor *new_tensor(const struct raise *r, const rec_value *shape)
         return NULL;
     }
     if (!is_unsigned_run(shape)) {
-        (void)rec_fail_found(r->job, REC_E_FORMAT, r->at, "a shape of unsigned integers", "others");
+        (void)rec_fail_found(r->job, REC_E_FORMAT, r->at, "a list of unsigned integers as the tensor's `shape`", "%s",
+                             shape->v.run->dtype == REC_DTYPE_BOOL      ? "bools"
+                             : lr_dtype_is_float(shape->v.run->dtype) ? "floats"
+                                                                      : "negative ones");
         return NULL;
     }
     tensor = lr_arena_alloc(&r->record->arena, sizeof *tensor, 8);
@@ -331,7 +349,8 @@ static lr_data *v2_bytes(const struct raise *r, const rec_value *bytes)
     }
     if (bytes->kind == REC_KIND_NUMBERS) {
         if (bytes->v.run->dtype != REC_DTYPE_U8) {
-            (void)rec_fail_found(r->job, REC_E_FORMAT, r->at, "bytes (numbers from 0 to 255)", "other numbers");
+            (void)rec_fail_found(r->job, REC_E_FORMAT, r->at, "a byte string as the tensor's `bytes`",
+                                 "a list of numbers that are not all from 0 to 255");
             return NULL;
         }
         return &bytes->v.run->data;
@@ -430,6 +449,22 @@ static bool is_float_list(const rec_value *value)
     return true;
 }
 
+/* Whether floats, or null for those that JSON cannot write, are among the numbers. @param maximum (out) else the largest. */
+static bool has_floats(const lr_list *list, uint64_t *maximum)
+{
+    *maximum = 0;
+    for (uint64_t i = 0; i < list->count; i++) {
+        const rec_value *item = &list->items[i];
+        if (item->kind == REC_KIND_FLOAT || item->kind == REC_KIND_NIL) {
+            return true;
+        }
+        if (item->kind == REC_KIND_UINT && item->v.u > *maximum) {
+            *maximum = item->v.u;
+        }
+    }
+    return false;
+}
+
 /* Extremes of an integer run. */
 static void run_limits(const lr_run *run, int64_t *minimum, uint64_t *maximum)
 {
@@ -486,6 +521,19 @@ static bool all_whole(const lr_run *run)
     return true;
 }
 
+#define HALF_NUMBERS "i16, or the bits of f16 (the file is of half precision)"
+
+/* A number that fits no type the tensor may have: the smallest if that is too small, else the largest. */
+static int fail_number(const struct raise *r, const char *expected, int64_t minimum, int64_t least, uint64_t maximum)
+{
+    if (minimum < least) {
+        (void)rec_fail_found(r->job, REC_E_FORMAT, r->at, expected, "%" PRId64, minimum);
+    } else {
+        (void)rec_fail_found(r->job, REC_E_FORMAT, r->at, expected, "%" PRIu64, maximum);
+    }
+    return -1;
+}
+
 /* Which type the integers of a V1 tensor are. At half precision f16 bit patterns and i16 look alike: a negative number
  * must be an i16, one above 32,767 a bit pattern; anything else is taken for f16 and marked as assumed. */
 static int v1_integers(const struct raise *r, rec_tensor *tensor, lr_run *run)
@@ -497,14 +545,13 @@ static int v1_integers(const struct raise *r, rec_tensor *tensor, lr_run *run)
     tensor->packed = (uint8_t)run->dtype;
     tensor->data = &run->data;
     if (r->burn->precision == REC_PRECISION_HALF) {
-        if (minimum < 0 && (minimum < INT16_MIN || maximum > INT16_MAX)) {
-            (void)rec_fail_found(r->job, REC_E_FORMAT, r->at, "numbers of a half precision tensor",
-                                 "%" PRId64 " and %" PRIu64 " together", minimum, maximum);
+        if (minimum < 0 && minimum >= INT16_MIN && maximum > INT16_MAX && maximum <= UINT16_MAX) {
+            (void)rec_fail_found(r->job, REC_E_FORMAT, r->at, HALF_NUMBERS, "%" PRId64 " and %" PRIu64 " in one tensor",
+                                 minimum, maximum);
             return -1;
         }
-        if (maximum > UINT16_MAX) {
-            (void)rec_fail_found(r->job, REC_E_FORMAT, r->at, "numbers of a half precision tensor", "%" PRIu64, maximum);
-            return -1;
+        if (minimum < INT16_MIN || maximum > UINT16_MAX) {
+            return fail_number(r, HALF_NUMBERS, minimum, INT16_MIN, maximum);
         }
         if (minimum < 0) {
             tensor->stored = REC_DTYPE_I16;
@@ -517,13 +564,10 @@ static int v1_integers(const struct raise *r, rec_tensor *tensor, lr_run *run)
     }
     dtype = r->burn->precision == REC_PRECISION_FULL ? REC_DTYPE_I32 : REC_DTYPE_I64;
     if (dtype == REC_DTYPE_I32 && (minimum < INT32_MIN || maximum > INT32_MAX)) {
-        (void)rec_fail_found(r->job, REC_E_FORMAT, r->at, "numbers that fit i32 (the file is of full precision)",
-                             "%" PRId64 " to %" PRIu64, minimum, maximum);
-        return -1;
+        return fail_number(r, "i32 (the file is of full precision)", minimum, INT32_MIN, maximum);
     }
     if (maximum > INT64_MAX) {
-        (void)rec_fail_found(r->job, REC_E_FORMAT, r->at, "numbers that fit i64", "%" PRIu64, maximum);
-        return -1;
+        return fail_number(r, "i64", minimum, INT64_MIN, maximum);
     }
     tensor->stored = (uint8_t)dtype;
     return 1;
@@ -534,7 +578,7 @@ static int raise_v1(const struct raise *r, const rec_value *value, const rec_val
     rec_tensor *tensor;
     lr_run *run;
     char text[160], expected[256], a[32], b[32];
-    uint64_t count = rec_value_count(value);
+    uint64_t count = rec_value_count(value), maximum;
     if (!is_number_list(shape) || (value->kind != REC_KIND_NUMBERS && !is_float_list(value))) {
         return 0;
     }
@@ -560,6 +604,9 @@ static int raise_v1(const struct raise *r, const rec_value *value, const rec_val
         }
         return finish_tensor(r, tensor, out);
     }
+    if (value->kind == REC_KIND_LIST && !has_floats(value->v.list, &maximum)) {
+        return fail_number(r, "i64", 0, 0, maximum); /* integers that no type holds together */
+    }
     run = value->kind == REC_KIND_NUMBERS ? value->v.run : float_run(r, value->v.list);
     if (!run) {
         return -1;
@@ -575,8 +622,40 @@ static int raise_v1(const struct raise *r, const rec_value *value, const rec_val
     return finish_tensor(r, tensor, out);
 }
 
+/* A tensor within a parameter that was not recognised as one: says what is wrong with it. Elsewhere such a map may be
+ * the user's own. @return -1, or 0 if it is something else. */
+static int check_parameter(const struct raise *r, const rec_value *param)
+{
+    const lr_map *map = param->v.map;
+    bool v2 = map->count == 3;
+    const rec_value *data, *shape, *dtype;
+    if (map->count != 2 && map->count != 3) {
+        return 0;
+    }
+    data = entry_of(map->entries, map->count, v2 ? "bytes" : "value");
+    shape = entry_of(map->entries, map->count, "shape");
+    dtype = v2 ? entry_of(map->entries, map->count, "dtype") : NULL;
+    if (!data || !shape || (v2 ? !dtype : r->burn->minor >= LR_BURN_V2)) {
+        return 0;
+    }
+    if (!is_number_list(shape)) {
+        (void)rec_fail_found(r->job, REC_E_FORMAT, r->at, "a list of unsigned integers as the tensor's `shape`", "%s",
+                             found_words(shape));
+    } else if (dtype && dtype->kind != REC_KIND_STRING && dtype->kind != REC_KIND_MAP) {
+        (void)rec_fail_found(r->job, REC_E_FORMAT, r->at, "a name as the tensor's `dtype`", "%s", found_words(dtype));
+    } else {
+        (void)rec_fail_found(r->job, REC_E_FORMAT, r->at,
+                             v2 ? "a byte string as the tensor's `bytes`" : "a list of numbers as the tensor's `value`",
+                             "%s", found_words(data));
+    }
+    return -1;
+}
+
 static int raise_parameter(const struct raise *r, const rec_value *id, const rec_value *param, rec_value *out)
 {
+    if (id->kind == REC_KIND_STRING && param->kind == REC_KIND_MAP) {
+        return check_parameter(r, param);
+    }
     if (id->kind != REC_KIND_STRING || param->kind != REC_KIND_TENSOR || param->v.tensor->id) {
         return 0;
     }

@@ -98,10 +98,12 @@ static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *
             break;
         }
         job->budget.used = 0;
+        job->quiet = false;
         if (rec_source_rewind(job, source) != REC_OK) {
             break;
         }
     }
+    job->quiet = false;
     return record;
 }
 
@@ -123,9 +125,8 @@ static void note_assumed(rec_job *job, const rec_record *record)
     uint64_t assumed = count_assumed(&record->root);
     if (assumed) {
         lr_note(job, REC_NOTE_ASSUMED, assumed, "",
-                "the file does not say whether %" PRIu64 " of its tensors hold floats or integers: they were taken for "
-                "floats",
-                assumed);
+                "the file does not say whether %" PRIu64 " of its tensors %s floats or integers: %s taken for floats",
+                assumed, assumed == 1 ? "holds" : "hold", assumed == 1 ? "it was" : "they were");
     }
 }
 

@@ -27,6 +27,8 @@ enum {
 
 /** `const NAME: usize = …;` */
 typedef struct lr_rust_constant {
+    struct lr_rust_constant *next;
+    lr_rust_token name;
     lr_rust_lexer at; /**< behind the `=` */
     int32_t cfg;
     int32_t state; /**< of the value: 0 not looked for, 1 being looked for, 2 known, 3 none */
@@ -45,7 +47,7 @@ enum { LR_GENERICS_MOST = 64 };
 typedef struct lr_rust_generics {
     uint64_t count;
     const char *names[LR_GENERICS_MOST];
-    int32_t kinds[LR_GENERICS_MOST]; /**< LR_GENERIC_… */
+    bool constants[LR_GENERICS_MOST]; /**< which are constants */
     const lr_expr *defaults[LR_GENERICS_MOST];
 } lr_rust_generics;
 
@@ -53,7 +55,7 @@ typedef struct lr_rust_parser {
     rec_job *job;
     lr_rust_lexer lexer;
     lr_arena *arena;                  /**< for what lasts */
-    lr_arena *scratch;                /**< for what does not; NULL for a single expression */
+    lr_arena *scratch;                /**< for what does not */
     lr_rust_names *names;             /**< of the file; NULL for a single expression */
     const rec_types *types;           /**< what was known before; NULL for a single expression */
     const lr_rust_generics *generics; /**< NULL outside a definition */
@@ -78,14 +80,16 @@ void lr_rust_leave(lr_rust_parser *parser);
 const lr_expr *lr_rust_type(lr_rust_parser *parser);
 /** Reads a type and forgets it. */
 bool lr_rust_skip_type(lr_rust_parser *parser);
-/** Reads what may follow a `:`: `A + ?Sized + 'a + for<'b> Fn(&'b T)`. @param module set if `Module` is among them. */
-bool lr_rust_skip_bounds(lr_rust_parser *parser, bool *module);
-/** Reads `{…}`, a number or the rest of a constant argument as a NUMBER, or a NAME if its value is not known. */
-const lr_expr *lr_rust_constant_argument(lr_rust_parser *parser, const char *closing);
+/** Reads what may follow a `:`: `A + ?Sized + 'a + for<'b> Fn(&'b T)`, or nothing. @return false: failed. */
+bool lr_rust_skip_bounds(lr_rust_parser *parser);
+/** Reads a generic argument: a type, a number, `{…}`. A constant whose value is not known becomes a NAME of its text. */
+const lr_expr *lr_rust_argument(lr_rust_parser *parser);
+/** @return the index of a type or constant parameter of the definition that is being read, or UINT64_MAX. */
+uint64_t lr_rust_generic(const lr_rust_parser *parser, const char *name, size_t length);
 
 /* rust_value.c */
 
-/** Reads a constant expression up to `closing`, which stays. @return whether its value is known. */
+/** Reads a constant expression up to `closing`, which stays. Never fails. @return whether its value is known. */
 bool lr_rust_value(lr_rust_parser *parser, const char *closing, uint64_t *value);
 /** @return whether a name is an integer constant's, of this file or of what was known before. */
 bool lr_rust_named_value(lr_rust_parser *parser, const char *name, size_t length, uint64_t *value);

@@ -10,7 +10,8 @@
 enum {
     LR_EXPR_NAME = 1,   /**< a path; `name` is its last part; `args` its generic arguments, types and numbers */
     LR_EXPR_NUMBER = 2, /**< a constant generic argument; `number` */
-    LR_EXPR_ARRAY = 3,  /**< args[0], `number` times */
+    LR_EXPR_ARRAY = 3,  /**< args[0], `number` times; if the length was given by a name that stands for no number
+                             yet, args[1] is that name and `number` its default, else LR_LENGTH_UNKNOWN */
     LR_EXPR_TUPLE = 4   /**< args; none: the unit type */
 };
 typedef struct lr_expr {
@@ -19,7 +20,10 @@ typedef struct lr_expr {
     uint64_t number;
     uint64_t count;
     const struct lr_expr *const *args;
+    const char *path; /**< of a NAME: what stood before it, imports followed: "burn::nn"; NULL: nothing */
 } lr_expr;
+
+#define LR_LENGTH_UNKNOWN UINT64_MAX
 
 /** A field of a struct, a variant of an enum. */
 typedef struct lr_type_field {
@@ -53,7 +57,9 @@ typedef struct lr_def {
     int32_t since; /**< 0.MINOR from which this definition holds; 0: always */
     bool implicit; /**< generics are left out (INI): a field mentions them if it holds a module or tensor */
     uint64_t generic_count;
-    const char *const *generics; /**< names of its type parameters: "B" */
+    const char *const *generics; /**< names of its type and constant parameters, in order: "B" */
+    const bool *generic_constants;          /**< which are constants (Burn counts no mention of them); NULL: none */
+    const lr_expr *const *generic_defaults; /**< of each, NULL for none; NULL: no defaults */
     uint64_t field_count;
     const lr_type_field *fields;
     const char *file; /**< for messages */
@@ -73,6 +79,8 @@ struct rec_types {
 int32_t lr_types_add(rec_job *job, rec_types *types, const lr_def *def);
 /** @return the definition of a name for a Burn version, NULL if there is none. */
 const lr_def *lr_types_find(const rec_types *types, const char *name, int32_t minor);
+/** The same for a NAME expression: a path of Burn's (`nn::Linear`, `burn::nn::Linear`) goes by what the user called so. */
+const lr_def *lr_types_find_path(const rec_types *types, const lr_expr *expr, int32_t minor);
 
 /**
  * Parses a type expression. Paths lose all but their last part; references, lifetimes and `dyn`, `impl` types and

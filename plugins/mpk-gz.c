@@ -13,35 +13,13 @@ static int32_t probe(const rec_head *head)
 
 static int32_t load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
 {
-    rec_source *inflated = NULL;
-    int32_t status = lr_gzip_source(job, source, &inflated);
-    if (status == REC_OK) {
-        status = lr_msgpack_read(job, inflated, visitor, self);
-    }
-    rec_source_release(inflated);
-    return status;
+    return lr_gzip_load(job, source, visitor, self, lr_msgpack_read);
 }
 
 static int32_t save(rec_job *job, rec_sink *sink)
 {
-    rec_sink *packed = lr_gzip_sink(job, sink, (int)rec_job_option_int(job, "level"));
-    if (!packed) {
-        return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "the compressor could not be set up");
-    }
-    int32_t status = lr_msgpack_write(job, packed);
-    int32_t closed = rec_sink_close(packed);
-    return status != REC_OK ? status : closed;
+    return lr_gzip_save(job, sink, lr_msgpack_write);
 }
-
-static const rec_option level = {
-    .size = sizeof level,
-    .type = REC_OPTION_INT,
-    .name = "level",
-    .initial = "6",
-    .help = "compression, from 0 (none) to 9 (smallest)",
-    .minimum = 0,
-    .maximum = 9,
-};
 
 static const rec_plugin named_mpk_gz = {
     .abi = REC_PLUGIN_ABI,
@@ -51,7 +29,7 @@ static const rec_plugin named_mpk_gz = {
     .extension = "mpk.gz",
     .description = "MessagePack with field names, compressed with gzip",
     .burn_name = "burn_core::record::file::NamedMpkGzFileRecorder",
-    .options = (const rec_option *const[]){&level, NULL},
+    .options = (const rec_option *const[]){&lr_gzip_level, NULL},
     .probe = probe,
     .load = load,
     .save = save,

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "utf8.h"
+
 /* Levels of the template's stack; core allows at most 200. */
 #define MSGPACK_EMBED_STACK_SIZE 256
 /* Numbers gathered before they are handed on. */
@@ -250,62 +252,12 @@ static int boolean(reader *r, bool value)
     return done(r, 1);
 }
 
-/* Bytes of the sequence that begins with a character that is not ASCII, 0 if it is not UTF-8 (Unicode, table 3-7). */
-static unsigned sequence(const uint8_t *text, uint64_t left)
-{
-    uint8_t first = text[0], low = 0x80, high = 0xbf;
-    unsigned length = first >= 0xc2 && first <= 0xdf ? 2 : first >= 0xe0 && first <= 0xef ? 3 : 4;
-    if (first < 0xc2 || first > 0xf4 || length > left) {
-        return 0;
-    }
-    if (first == 0xe0) {
-        low = 0xa0;
-    } else if (first == 0xed) {
-        high = 0x9f;
-    } else if (first == 0xf0) {
-        low = 0x90;
-    } else if (first == 0xf4) {
-        high = 0x8f;
-    }
-    if (text[1] < low || text[1] > high) {
-        return 0;
-    }
-    for (unsigned i = 2; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    return length;
-}
-
-/* Index of the first byte that is not UTF-8; `length` if all is. */
-static uint64_t utf8_until(const uint8_t *text, uint64_t length)
-{
-    uint64_t i = 0;
-    while (i < length) {
-        uint64_t word;
-        if (length - i >= sizeof word) {
-            memcpy(&word, text + i, sizeof word);
-            if ((word & UINT64_C(0x8080808080808080)) == 0) {
-                i += sizeof word;
-                continue;
-            }
-        }
-        unsigned step = text[i] < 0x80 ? 1 : sequence(text + i, length - i);
-        if (step == 0) {
-            return i;
-        }
-        i += step;
-    }
-    return length;
-}
-
 static int string(reader *r, uint64_t length)
 {
     uint8_t first = r->data[r->at];
     uint64_t header = first < 0xc0 ? 1 : first == 0xd9 ? 2 : first == 0xda ? 3 : 5;
     const uint8_t *text = r->data + r->at + header;
-    uint64_t good = utf8_until(text, length);
+    uint64_t good = lr_utf8_until(text, length);
     if (good < length) {
         return stop(r, rec_fail_found(r->job, REC_E_FORMAT, r->at + header + good, "a string in UTF-8",
                                       "0x%02x at its byte %" PRIu64, (unsigned)text[good], good));
@@ -682,5 +634,5 @@ int32_t lr_msgpack_probe(const uint8_t *data, uint64_t length)
         return 1;
     }
     uint64_t text = data[header] & 0x1f;
-    return length > header + text && utf8_until(data + header + 1, text) == text ? 7 : 1;
+    return length > header + text && lr_utf8_until(data + header + 1, text) == text ? 7 : 1;
 }

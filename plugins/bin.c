@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * BinFile, and BinBytes, the same in memory. */
+#include "codec/bincode.h"
+
+static int32_t probe(const rec_head *head)
+{
+    return lr_bincode_probe(head->data, head->length);
+}
+
+static const rec_option *const options[] = {&lr_bincode_positional, &lr_bincode_self_describing, NULL};
+
+static const rec_plugin bin = {
+    .abi = REC_PLUGIN_ABI,
+    .size = sizeof bin,
+    .name = "BinFile",
+    .aliases = (const char *const[]){"bin", "BinFileRecorder", NULL},
+    .extension = "bin",
+    .description = "bincode: small, but unreadable without the record's type",
+    .burn_name = "burn_core::record::file::BinFileRecorder",
+    .traits = REC_TRAIT_EXACT_SIZE,
+    .options = options,
+    .probe = probe,
+    .load = lr_bincode_read,
+    .save = lr_bincode_write,
+};
+
+static const rec_plugin bin_bytes = {
+    .abi = REC_PLUGIN_ABI,
+    .size = sizeof bin_bytes,
+    .name = "BinBytes",
+    .aliases = (const char *const[]){"bytes", "bin-bytes", "BinBytesRecorder", NULL},
+    .description = "bincode in memory",
+    .burn_name = "burn_core::record::memory::BinBytesRecorder",
+    .traits = REC_TRAIT_EXACT_SIZE,
+    .options = options,
+    .load = lr_bincode_read,
+    .save = lr_bincode_write,
+};
+
+REC_PLUGINS(bin, &bin, &bin_bytes);

@@ -35,19 +35,19 @@ extern double live_anonymous;
 void *fresh_pages(size_t size);
 
 /* Limits of the system and of zlib. Each returns seconds. */
-double raw_open(const char *path);                  /* open, map, unmap */
-double raw_scan(const char *path);                  /* map and read every byte */
+double raw_open(const char *path);                             /* open, map, unmap */
+double raw_scan(const char *path);                             /* map and read every byte */
 double raw_write(const model *m, const char *path, bool half); /* fallocate and one write a layer; half as many bytes */
-double raw_read(const char *path, unsigned threads); /* pread into fresh pages */
-double raw_inflate(const char *path);               /* zlib alone, mapped file to fresh pages */
+double raw_read(const char *path, unsigned threads);           /* pread into fresh pages */
+double raw_inflate(const char *path);                          /* zlib alone, mapped file to fresh pages */
 
 /* librecord. */
-double ours_open(const char *path);                 /* load mapped, look at every tensor's name, shape and place */
-double ours_touch(const char *path);                /* the same and read every byte */
+double ours_open(const char *path);  /* load mapped, look at every tensor's name, shape and place */
+double ours_touch(const char *path); /* the same and read every byte */
 double ours_load(const char *path, const char *recorder, unsigned threads); /* into memory, not mapped */
-double ours_load_f32(const char *path, unsigned threads); /* a file of f16 as f32 in memory */
+double ours_load_f32(const char *path, unsigned threads);                   /* a file of f16 as f32 in memory */
 double ours_save(const model *m, const char *path, const char *recorder, const char *precision);
-double ours_load_scalars(const char *path);         /* Full, mapped; every tensor as f32 */
+double ours_load_scalars(const char *path); /* mapped, every byte of every tensor read */
 /* Compares a file with the model, rounded if it is f16; ends the program if they differ. */
 void ours_check(const model *m, const char *path, const char *recorder, bool half);
 

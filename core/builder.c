@@ -153,8 +153,9 @@ static int32_t unpack_run(lr_builder *b, frame *f)
     f->run = false;
     for (uint64_t i = 0; i < count; i++) {
         rec_scalar number = lr_runner_number(&b->runner, i);
-        rec_value value;
-        if (!lr_from_scalar(&b->record->arena, &number, &value) || add_item(b, f, value) != REC_OK) {
+        rec_value value = lr_nil(REC_FORM_UNKNOWN);
+        bool nil = b->runner.nils && lr_run_nil(&number);
+        if ((!nil && !lr_from_scalar(&b->record->arena, &number, &value)) || add_item(b, f, value) != REC_OK) {
             return lr_job_failed(b->job) ? b->job->error.status : no_memory(b, 1);
         }
     }
@@ -241,11 +242,30 @@ static frame *open_frame(lr_builder *b, uint64_t at, int32_t kind, int32_t form,
 
 /* ------------------------------------------------------------------------------------------------------- events -- */
 
+/* Whether the open list may be the values of a V1 tensor, where JSON has null for NaN and infinities: such lists stay
+ * packed, however many there are. */
+static bool in_v1_values(const lr_builder *b)
+{
+    const frame *f = b->depth > 1 ? &b->frames[b->depth - 1] : NULL;
+    return f && f->kind == REC_KIND_LIST && f[-1].kind == REC_KIND_MAP && text_is(&f[-1].key, "value") &&
+           b->burn.minor < LR_BURN_V2 && (f->run || f->count == 0);
+}
+
 static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
 {
     lr_builder *b = self;
     rec_value value;
     b->at = at;
+    if (scalar->kind == REC_KIND_NIL && in_v1_values(b)) {
+        frame *f = &b->frames[b->depth - 1];
+        int added = f->announced != REC_UNKNOWN && b->runner.count == f->announced
+                        ? 0
+                        : lr_runner_add_nil(b->job, &b->runner);
+        if (added != 0) {
+            f->run = true;
+            return added > 0 ? REC_OK : b->job->error.status;
+        }
+    }
     if (scalar->kind < REC_KIND_NIL || scalar->kind > REC_KIND_STRING) {
         return grammar(b, "a scalar of unknown kind");
     }
@@ -570,6 +590,29 @@ static int32_t end_list(lr_builder *b, const frame *f, rec_value *value)
     return REC_OK;
 }
 
+/* A packed list with nils that turned out to be no tensor's. */
+static int32_t unpack_nils(lr_builder *b, rec_value *value)
+{
+    const lr_run *run = value->kind == REC_KIND_NUMBERS && value->v.run->nils ? value->v.run : NULL;
+    lr_list *list = run ? lr_list_new(&b->record->arena, run->count) : NULL;
+    if (!run) {
+        return REC_OK;
+    }
+    if (!list) {
+        return no_memory(b, run->count * sizeof(rec_value));
+    }
+    for (uint64_t i = 0; i < run->count; i++) {
+        rec_scalar number = lr_run_number(run, i);
+        list->items[i] = lr_nil(REC_FORM_UNKNOWN);
+        if (!lr_run_nil(&number) && !lr_from_scalar(&b->record->arena, &number, &list->items[i])) {
+            return no_memory(b, 1);
+        }
+    }
+    list->count = run->count;
+    *value = (rec_value){.kind = REC_KIND_LIST, .form = (uint8_t)run->form, .v = {.list = list}};
+    return REC_OK;
+}
+
 static int32_t end_map(lr_builder *b, const frame *f, rec_value *value)
 {
     lr_map *map = f->map;
@@ -599,6 +642,11 @@ static int32_t end_map(lr_builder *b, const frame *f, rec_value *value)
         }
         map->count = f->count;
         b->count = f->base;
+    }
+    for (uint64_t i = 0; i < map->count; i++) {
+        if (unpack_nils(b, &map->entries[i].value) != REC_OK) {
+            return b->job->error.status;
+        }
     }
     if (!lr_map_index(&b->record->arena, map, &twice)) {
         return no_memory(b, map->count * 8);

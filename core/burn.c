@@ -11,6 +11,7 @@
 
 #include "convert.h"
 #include "io.h"
+#include "run.h"
 
 /* ---------------------------------------------------------------------------------------------- element types -- */
 
@@ -299,6 +300,7 @@ static rec_tensor *new_tensor(const struct raise *r, const rec_value *shape)
     uint64_t rank = rec_value_count(shape);
     rec_tensor *tensor;
     uint64_t *dims;
+    uint64_t shown[LR_RANK_MOST];
     char text[160];
     if (rank > LR_RANK_MOST) {
         (void)rec_fail(r->job, REC_E_UNSUPPORTED, r->at, "a tensor of rank %" PRIu64 "; at most %d are supported", rank,
@@ -312,6 +314,16 @@ static rec_tensor *new_tensor(const struct raise *r, const rec_value *shape)
                                                                       : "negative ones");
         return NULL;
     }
+    for (uint64_t i = 0; i < rank; i++) {
+        shown[i] = lr_run_number(shape->v.run, i).v.u;
+    }
+    if (rank) {
+        /* The list of the shape is not needed any more: a record of many small tensors is the smaller for it. */
+        const lr_run *run = shape->v.run;
+        if (!run->data.source) {
+            lr_arena_rewind(&r->record->arena, shape->v.run, run->data.data + run->data.size);
+        }
+    }
     tensor = lr_arena_alloc(&r->record->arena, sizeof *tensor, 8);
     dims = lr_arena_alloc(&r->record->arena, sizeof *dims * (rank ? rank : 1), 8);
     if (!tensor || !dims) {
@@ -319,12 +331,10 @@ static rec_tensor *new_tensor(const struct raise *r, const rec_value *shape)
         return NULL;
     }
     memset(tensor, 0, sizeof *tensor);
+    memcpy(dims, shown, sizeof *dims * rank);
     tensor->record = r->record;
     tensor->shape = dims;
     tensor->rank = (uint8_t)rank;
-    for (uint64_t i = 0; i < rank; i++) {
-        dims[i] = lr_run_number(shape->v.run, i).v.u;
-    }
     if (!lr_shape_count(dims, (uint32_t)rank, &tensor->count)) {
         (void)rec_fail(r->job, REC_E_FORMAT, r->at, "the shape %s has more elements than can be counted",
                        lr_shape_words(text, sizeof text, dims, rank));
@@ -433,6 +443,32 @@ static lr_run *float_run(const struct raise *r, const lr_list *list)
                     .dtype = half_width ? REC_DTYPE_F32 : REC_DTYPE_F64,
                     .data = {.data = bytes, .size = list->count * width, .offset = REC_UNKNOWN}};
     return run;
+}
+
+/* Floats read as f64, as all those of JSON are: at full precision they were written from f32, and null was NaN. The
+ * values are the record's own, which nobody has seen yet, so that it is done in place. */
+static void finish_floats(const struct raise *r, lr_run *run)
+{
+    uint8_t *bytes = (uint8_t *)(uintptr_t)run->data.data; /* sheds the const */
+    bool narrow = r->burn->precision == REC_PRECISION_FULL;
+    if (run->dtype != REC_DTYPE_F64 || (!narrow && !run->nils)) {
+        return;
+    }
+    for (uint64_t i = 0; i < run->count; i++) {
+        rec_scalar number = lr_run_number(run, i);
+        double value = lr_run_nil(&number) ? (double)__builtin_nanf("") : number.v.f;
+        float single = (float)value;
+        if (narrow) {
+            memcpy(bytes + i * 4, &single, 4);
+            lr_swap_if_big(bytes + i * 4, 4, 1);
+        } else {
+            memcpy(bytes + i * 8, &value, 8);
+            lr_swap_if_big(bytes + i * 8, 8, 1);
+        }
+    }
+    run->nils = 0;
+    run->dtype = narrow ? REC_DTYPE_F32 : REC_DTYPE_F64;
+    run->data.size = run->count * (narrow ? 4 : 8);
 }
 
 static bool is_float_list(const rec_value *value)
@@ -611,6 +647,7 @@ static int raise_v1(const struct raise *r, const rec_value *value, const rec_val
     if (!run) {
         return -1;
     }
+    finish_floats(r, run);
     if (run->dtype == REC_DTYPE_BOOL || run->dtype == REC_DTYPE_F32 || run->dtype == REC_DTYPE_F64) {
         tensor->stored = tensor->packed = (uint8_t)run->dtype;
         tensor->data = &run->data;

@@ -56,6 +56,9 @@ typedef struct lr_arena {
 void lr_arena_init(lr_arena *arena, const lr_allocator *allocator);
 void lr_arena_free(lr_arena *arena);
 void *lr_arena_alloc(lr_arena *arena, uint64_t size, uint64_t alignment); /**< alignment: a power of two up to 16 */
+/** Takes back the last allocations, from `memory` on, if nothing else was allocated after them: `end` is where the last
+ *  of them ended. Does nothing otherwise. */
+void lr_arena_rewind(lr_arena *arena, void *memory, const void *end);
 char *lr_arena_text(lr_arena *arena, const char *text, uint64_t length);  /**< NUL-terminated copy */
 
 /** Page memory for payloads: grows without copying where the system can, in huge pages where it has them. */

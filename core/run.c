@@ -185,6 +185,18 @@ static int add_piece(rec_job *job, lr_runner *runner, rec_dtype dtype, const uin
     return 1;
 }
 
+/* Bytes, of which a tensor in JSON has millions: they are as narrow as can be. */
+static int add_bytes(rec_job *job, lr_runner *runner, const void *data, uint64_t count)
+{
+    if (take(job, runner, runner->count + count) != REC_OK) {
+        return -1;
+    }
+    memcpy(runner->pages.data + runner->count, data, (size_t)count);
+    runner->dtype = REC_DTYPE_U8;
+    runner->count += count;
+    return 1;
+}
+
 int lr_runner_add(rec_job *job, lr_runner *runner, rec_dtype dtype, const void *data, uint64_t count)
 {
     uint64_t width = rec_dtype_bits(dtype) / 8;
@@ -197,6 +209,9 @@ int lr_runner_add(rec_job *job, lr_runner *runner, rec_dtype dtype, const void *
         job->budget.exceeded = false;
         (void)lr_fail_memory(job, UINT64_MAX);
         return -1;
+    }
+    if (dtype == REC_DTYPE_U8 && (runner->dtype == REC_DTYPE_NONE || runner->dtype == REC_DTYPE_U8)) {
+        return add_bytes(job, runner, data, count);
     }
     while (count) {
         uint8_t piece[PIECE * 8];
@@ -217,6 +232,21 @@ int lr_runner_add(rec_job *job, lr_runner *runner, rec_dtype dtype, const void *
         count -= n;
     }
     return 1;
+}
+
+/* A NaN that no text and no file of Burn's gives. */
+static const uint64_t nil_bits = UINT64_C(0x7ff8006e696c0001);
+
+int lr_runner_add_nil(rec_job *job, lr_runner *runner)
+{
+    int added = lr_runner_add(job, runner, REC_DTYPE_F64, &nil_bits, 1);
+    runner->nils += added > 0;
+    return added;
+}
+
+bool lr_run_nil(const rec_scalar *number)
+{
+    return number->kind == REC_KIND_FLOAT && number->bits == 64 && number->v.u == nil_bits;
 }
 
 rec_scalar lr_runner_number(const lr_runner *runner, uint64_t index)
@@ -242,7 +272,7 @@ lr_run *lr_runner_take(rec_job *job, lr_runner *runner, rec_record *record, int3
         (void)lr_fail_memory(job, sizeof *run);
         return NULL;
     }
-    *run = (lr_run){.count = runner->count, .dtype = runner->dtype, .form = form};
+    *run = (lr_run){.count = runner->count, .dtype = runner->dtype, .form = form, .nils = runner->nils};
     run->data = (lr_data){.size = size, .offset = REC_UNKNOWN};
     if (size <= SMALL_RUN) {
         uint8_t *copy = lr_arena_alloc(&record->arena, size, 8);
@@ -283,7 +313,7 @@ lr_run *lr_runner_take(rec_job *job, lr_runner *runner, rec_record *record, int3
 
 void lr_runner_clear(lr_runner *runner)
 {
-    runner->count = 0;
+    runner->count = runner->nils = 0;
     runner->dtype = REC_DTYPE_NONE;
 }
 

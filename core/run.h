@@ -11,6 +11,7 @@ typedef struct lr_runner {
     lr_pages pages;
     uint64_t taken; /**< of the budget */
     uint64_t count;
+    uint64_t nils;   /**< of them */
     rec_dtype dtype; /**< NONE while empty */
 } lr_runner;
 
@@ -19,6 +20,10 @@ typedef struct lr_runner {
  * @return 1 done, 0 the chunk cannot join this run (other kind of number), -1 the job has failed.
  */
 int lr_runner_add(rec_job *job, lr_runner *runner, rec_dtype dtype, const void *data, uint64_t count);
+/** Appends a nil, which only a run of f64 can hold; as lr_runner_add(). */
+int lr_runner_add_nil(rec_job *job, lr_runner *runner);
+/** Whether a number of a run stands for nil. */
+bool lr_run_nil(const rec_scalar *number);
 /** Ends the run: its numbers become a run of the record. NULL: the job has failed. The runner is empty again. */
 lr_run *lr_runner_take(rec_job *job, lr_runner *runner, rec_record *record, int32_t form);
 /** Number `index` of the unfinished run. */

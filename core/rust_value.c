@@ -184,10 +184,11 @@ bool lr_rust_named_value(lr_rust_parser *parser, const char *name, size_t length
 {
     char text[256];
     const lr_def *def;
+    lr_rust_constant *constant;
     if (!parser->names || lr_rust_generic(parser, name, length) != UINT64_MAX) {
         return false;
     }
-    lr_rust_constant *constant = lr_rust_look(parser->names, LR_SCOPE_CONSTANTS, name, length);
+    constant = lr_rust_look(parser->names, LR_SCOPE_CONSTANTS, name, length);
     if (constant) {
         bool known = evaluate(parser, constant);
         *number = constant->value;

@@ -40,6 +40,7 @@ typedef struct lr_run {
     uint64_t count;
     rec_dtype dtype; /**< i8…u64, f32, f64, bool */
     int32_t form;
+    uint64_t nils;   /**< elements of an f64 run that are lr_run_nil: null in a list of floats; 0 in a finished record */
     lr_data data;
 } lr_run;
 

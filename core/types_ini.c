@@ -33,11 +33,11 @@ static const struct {
     {"record", "FIELD = TYPE", LR_DEF_STRUCT, LR_DERIVE_RECORD, false, false, "B"},
     {"record enum", "VARIANT = TYPE", LR_DEF_ENUM, LR_DERIVE_RECORD, false, true, "B"},
     {"alias", "type = TYPE", LR_DEF_ALIAS, LR_DERIVE_NONE, false, true, ""},
-    {"optimizer", "FIELD = TYPE", LR_DEF_OPTIMIZER, LR_DERIVE_RECORD, false, true, "B, D"},
+    {"optimizer", "FIELD = TYPE", LR_DEF_OPTIMIZER, LR_DERIVE_RECORD, false, true, "B, const D"},
     {"stateless", "names = NAME, NAME", LR_DEF_STATELESS, LR_DERIVE_MODULE, false, true, ""},
 };
 #define KINDS (sizeof kinds / sizeof kinds[0])
-#define ALL_KINDS                                                                                             \
+#define ALL_KINDS                                                                                           \
     "There are: [type NAME], [module NAME], [enum NAME], [record NAME], [record enum NAME], [alias NAME], " \
     "[optimizer NAME], [stateless]."
 
@@ -48,14 +48,14 @@ typedef struct parser {
     const char *file;      /**< in the set's arena */
     lr_def *first, **last; /**< what was read so far, in order; `next` chains it */
     uint64_t count;
-    size_t kind;           /**< of the section that is read */
+    size_t kind; /**< of the section that is read */
     char title[LR_NAME_MOST + 32];
     uint32_t line;         /**< where it begins; 0: there is none */
     lr_def *def;           /**< NULL: [stateless] */
     lr_type_field *fields; /**< of def */
     uint64_t room;
     int32_t since;
-    bool filled;           /**< a line of it was read */
+    bool filled; /**< a line of it was read */
 } parser;
 
 /* -------------------------------------------------------------------------------------------------- small pieces -- */
@@ -193,6 +193,7 @@ static int32_t end_section(parser *p)
 static int32_t read_generics(parser *p, const char *text, size_t length, uint32_t line)
 {
     const char *names[GENERICS_MOST];
+    bool constants[GENERICS_MOST], *flags;
     const char *const end = text + length;
     const char **list;
     uint64_t count = 0;
@@ -200,7 +201,8 @@ static int32_t read_generics(parser *p, const char *text, size_t length, uint32_
         const char *comma = memchr(text, ',', (size_t)(end - text));
         const char *stop = comma ? comma : end, *at = skip_blanks(text);
         size_t name;
-        if (strncmp(at, "const", 5) == 0 && is_blank(at[5])) {
+        bool constant = strncmp(at, "const", 5) == 0 && is_blank(at[5]);
+        if (constant) {
             at = skip_blanks(at + 5);
         }
         name = name_length(at);
@@ -213,6 +215,7 @@ static int32_t read_generics(parser *p, const char *text, size_t length, uint32_
         if (count == GENERICS_MOST) {
             return MISTAKE(p, line, "[%s] has more than %d type parameters", p->title, GENERICS_MOST);
         }
+        constants[count] = constant;
         names[count] = copy(p, at, name);
         if (!names[count++]) {
             return p->job->error.status;
@@ -220,9 +223,12 @@ static int32_t read_generics(parser *p, const char *text, size_t length, uint32_
         text = comma ? comma + 1 : end;
     }
     list = take(p, (count + 1) * sizeof *list);
-    if (list) {
+    flags = take(p, count + 1);
+    if (list && flags) {
         memcpy(list, names, (size_t)count * sizeof *list);
+        memcpy(flags, constants, (size_t)count * sizeof *flags);
         p->def->generics = list;
+        p->def->generic_constants = flags;
         p->def->generic_count = count;
     }
     return p->job->error.status;
@@ -235,7 +241,8 @@ static int32_t read_since(parser *p, const char *text, uint32_t line)
     lr_brief brief;
     if (*text && (strncmp(text, "0.", 2) != 0 || !read_number(text + 2, MINOR_MOST, &minor) || !minor)) {
         (void)MISTAKE(p, line, "[%s]: \"%s\" is no version of Burn", p->title, lr_brief_text(&brief, text));
-        rec_fail_hint(p->job, "Write the first one that the section is about as 0.MINOR, or leave it out: [%s NAME 0.14].",
+        rec_fail_hint(p->job,
+                      "Write the first one that the section is about as 0.MINOR, or leave it out: [%s NAME 0.14].",
                       kinds[p->kind].name);
     }
     p->since = (int32_t)minor;
@@ -257,7 +264,9 @@ static int32_t find_kind(parser *p, const char *text, size_t length, uint32_t li
         lr_near_try(&near, kinds[i].name);
     }
     (void)MISTAKE(p, line, "there is no section [%s] for types", lr_brief_text(&brief, text));
-    if (near.best) {
+    if (strcmp(word, "librecord") == 0 || strcmp(word, "recorder") == 0) {
+        rec_fail_hint(p->job, "Types stand in a file of their own, apart from the configuration.");
+    } else if (near.best) {
         rec_fail_hint(p->job, "Did you mean [%s%s]?", near.best, strcmp(near.best, "stateless") == 0 ? "" : " NAME");
     } else {
         rec_fail_hint(p->job, ALL_KINDS);
@@ -612,7 +621,8 @@ static int32_t folder_failed(parser *p, const char *folder, int error)
     char text[256];
     (void)lr_fail_line(p->job, REC_E_IO, folder, 0, "cannot read the folder of Burn's own types: %s",
                        lr_errno_words(error, text, sizeof text));
-    rec_fail_hint(p->job, "It comes with librecord. The environment variable LIBRECORD_DATA names the folder above it.");
+    rec_fail_hint(p->job,
+                  "It comes with librecord. The environment variable LIBRECORD_DATA names the folder above it.");
     return p->job->error.status;
 }
 

@@ -24,7 +24,8 @@ typedef struct reader {
     pending *first, **last;
     uint64_t count;
     lr_rust_constant *constants, **last_constant;
-    uint64_t scope; /**< of the fields of the latest definition */
+    uint64_t scope;  /**< of the names of the fields that are being read */
+    uint64_t scopes; /**< the last one given */
 } reader;
 
 /** Fields or variants as they come. */
@@ -206,7 +207,8 @@ static void skip_item(reader *r, const char *what)
     lr_rust_lexer *lexer = &r->parser.lexer;
     size_t angles = 0;
     uint32_t line = lexer->token.line;
-    while (lexer->token.kind != LR_RUST_END && !lr_rust_is(lexer, "}")) {
+    while (lexer->token.kind != LR_RUST_END && !lr_rust_is(lexer, "}") && !lr_rust_is(lexer, ")") &&
+           !lr_rust_is(lexer, "]")) {
         if (lr_rust_take(lexer, ";")) {
             return;
         }
@@ -252,7 +254,7 @@ static void skip_visibility(lr_rust_lexer *lexer)
 
 /* Adds a field or a variant, unless its configuration speaks against it. */
 static void add_field(reader *r, fields *to, const lr_type_field *field, const lr_rust_attributes *attributes,
-                      const char *what)
+                      const char *what, const lr_rust_token *at)
 {
     lr_rust_parser *parser = &r->parser;
     struct field_item *item;
@@ -266,6 +268,7 @@ static void add_field(reader *r, fields *to, const lr_type_field *field, const l
     if (attributes->cfg < LR_CFG_YES || twice) {
         bool configured = attributes->cfg < LR_CFG_YES || (slot && *slot == (void *)r);
         if (!configured) {
+            parser->lexer.token = *at;
             (void)lr_rust_fail(&parser->lexer, REC_E_FORMAT, "the %s `%s` is there twice", what, field->name);
             return;
         }
@@ -293,13 +296,16 @@ static void read_fields(reader *r, fields *to, const char *closing)
     lr_rust_parser *parser = &r->parser;
     lr_rust_lexer *lexer = &parser->lexer;
     bool named = strcmp(closing, "}") == 0;
-    r->scope++;
+    uint64_t outer = r->scope;
+    r->scope = ++r->scopes;
     while (lexer->token.kind != LR_RUST_END && !lr_rust_is(lexer, closing)) {
         lr_rust_attributes attributes = lr_rust_attributes_read(parser, LR_CFG_YES);
         lr_type_field field = {.skip = attributes.skip};
+        lr_rust_token at;
         char number[24];
         skip_visibility(lexer);
-        field.line = lexer->token.line;
+        at = lexer->token;
+        field.line = at.line;
         if (named) {
             field.name = item_name(r, "field");
             if (!field.name || !lr_rust_need(lexer, ":", "after the name of the field")) {
@@ -316,11 +322,12 @@ static void read_fields(reader *r, fields *to, const char *closing)
         if (lr_rust_take(lexer, "=")) { /* a default, which is no part of the type */
             lr_rust_skip_until(lexer, ",");
         }
-        add_field(r, to, &field, &attributes, "field");
+        add_field(r, to, &field, &attributes, "field", &at);
         if (!lr_rust_take(lexer, ",")) {
             break;
         }
     }
+    r->scope = outer;
     (void)lr_rust_need(lexer, closing, "or `,` after the type of the field");
 }
 
@@ -364,10 +371,7 @@ static const lr_expr *struct_payload(reader *r, const lr_def *of, const char *va
     lr_expr *payload = lr_rust_keep(parser, parser->arena, sizeof *payload);
     lr_expr *parts = lr_rust_keep(parser, parser->arena, (size_t)of->generic_count * sizeof *parts);
     const lr_expr **args = lr_rust_keep(parser, parser->arena, (size_t)of->generic_count * sizeof *args);
-    uint64_t outer = r->scope;
-    r->scope = parser->kept + LR_SCOPE_FIELDS; /* of its own: the enum's variants go on afterwards */
     read_fields(r, &list, "}");
-    r->scope = outer;
     def.kind = LR_DEF_STRUCT;
     def.line = line;
     def.field_count = list.count;
@@ -391,12 +395,10 @@ static const lr_expr *tuple_payload(reader *r)
 {
     lr_rust_parser *parser = &r->parser;
     fields list = {0};
-    uint64_t outer = r->scope, i = 0;
+    uint64_t i = 0;
     lr_expr *payload;
     const lr_expr **args;
-    r->scope = parser->kept + LR_SCOPE_FIELDS;
     read_fields(r, &list, ")");
-    r->scope = outer;
     if (lr_job_failed(parser->job) || list.count == 1) {
         return list.first ? list.first->field.type : NULL;
     }
@@ -419,8 +421,10 @@ static void read_variants(reader *r, const lr_def *def, fields *to, int32_t cfg)
     while (lexer->token.kind != LR_RUST_END && !lr_rust_is(lexer, "}")) {
         lr_rust_attributes attributes = lr_rust_attributes_read(parser, LR_CFG_YES);
         lr_type_field variant = {.skip = attributes.skip};
+        lr_rust_token at;
         skip_visibility(lexer);
-        variant.line = lexer->token.line;
+        at = lexer->token;
+        variant.line = at.line;
         variant.name = item_name(r, "variant");
         if (!variant.name) {
             return;
@@ -434,7 +438,7 @@ static void read_variants(reader *r, const lr_def *def, fields *to, int32_t cfg)
         if (lr_rust_take(lexer, "=")) { /* its number in memory */
             lr_rust_skip_until(lexer, ",");
         }
-        add_field(r, to, &variant, &attributes, "variant");
+        add_field(r, to, &variant, &attributes, "variant", &at);
         if (!lr_rust_take(lexer, ",")) {
             break;
         }
@@ -455,7 +459,7 @@ static void read_enum(reader *r, const lr_rust_attributes *attributes)
         !lr_rust_need(lexer, "{", "before the variants of the enum")) {
         return;
     }
-    r->scope = r->parser.kept + LR_SCOPE_FIELDS;
+    r->scope = ++r->scopes;
     read_variants(r, &def, &list, attributes->cfg);
     def.field_count = list.count;
     def.fields = field_array(r, &list);
@@ -639,6 +643,13 @@ static bool contextual_item(const lr_rust_lexer *lexer)
     return false;
 }
 
+static bool macro_item(const lr_rust_lexer *lexer)
+{
+    lr_rust_lexer after = *lexer;
+    lr_rust_next(&after);
+    return lr_rust_is_name(lexer) && (lr_rust_is(&after, "!") || lr_rust_is(&after, "::"));
+}
+
 static void item(reader *r, const lr_rust_attributes *attributes)
 {
     static const char *const skipped[] = {"fn", "impl", "trait", "unsafe", "async", "extern", NULL};
@@ -671,7 +682,7 @@ static void item(reader *r, const lr_rust_attributes *attributes)
         }
     } else if (contextual_item(lexer)) {
         skip_item(r, "item");
-    } else if (lr_rust_is_name(lexer)) {
+    } else if (macro_item(lexer)) {
         skip_macro(r);
     } else {
         (void)lr_rust_expected(lexer, "an item (`struct`, `enum`, `type`, `mod`, `fn`, `impl`, `use`...)");
@@ -712,7 +723,7 @@ int32_t lr_types_add_rust(rec_job *job, rec_types *types, const char *text, uint
     lr_arena scratch;
     reader r = {.parser = {.job = job, .arena = &types->arena, .scratch = &scratch, .types = types},
                 .names_only = true,
-                .scope = LR_SCOPE_FIELDS};
+                .scopes = LR_SCOPE_FIELDS};
     const char *name = file ? lr_arena_text(&types->arena, file, strlen(file)) : NULL;
     int32_t status;
     lr_arena_init(&scratch, job->allocator);

@@ -97,7 +97,8 @@ static void assert_generics(const lr_def *def, const char *expected)
     char text[256] = "";
     for (uint64_t i = 0; i < def->generic_count; i++) {
         size_t used = strlen(text);
-        (void)snprintf(text + used, sizeof text - used, "%s%s", i ? " " : "", def->generics[i]);
+        (void)snprintf(text + used, sizeof text - used, "%s%s%s", i ? ", " : "",
+                       def->generic_constants[i] ? "const " : "", def->generics[i]);
     }
     assert_string_equal(text, expected);
 }
@@ -113,11 +114,10 @@ static void assert_kind(const lr_def *def, int32_t kind, int32_t derive, bool im
 
 #define FORTY "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd"
 #define SIXTY_FOUR FORTY "eeeeeeeeeeffffffffff1234"
-#define ALL_KINDS                                                                                                 \
+#define ALL_KINDS                                                                                               \
     "\n  There are: [type NAME], [module NAME], [enum NAME], [record NAME], [record enum NAME], [alias NAME], " \
     "[optimizer NAME], [stateless]."
-#define HEADER_HINT(kind) \
-    "\n  Write [" kind " NAME], with a version of Burn if it is about one: [" kind " NAME 0.14]."
+#define HEADER_HINT(kind) "\n  Write [" kind " NAME], with a version of Burn if it is about one: [" kind " NAME 0.14]."
 #define VERSION_HINT(kind) \
     "\n  Write the first one that the section is about as 0.MINOR, or leave it out: [" kind " NAME 0.14]."
 
@@ -128,7 +128,12 @@ static const struct {
     {"fc = Linear\n", ": line 1: \"fc\" stands before any section\n  Begin with a section such as [type NAME]."},
     {"[type Block]\nfc =\n", ": line 2: \"fc\" has no value\n  Say which type it has: FIELD = TYPE."},
     /* sections */
-    {"[librecord]\n", ": line 1: there is no section [librecord] for types" ALL_KINDS},
+    {"[librecord]\n", ": line 1: there is no section [librecord] for types\n"
+                      "  Types stand in a file of their own, apart from the configuration."},
+    {"[recorder mine]\n", ": line 1: there is no section [recorder mine] for types\n"
+                          "  Types stand in a file of their own, apart from the configuration."},
+    {"[model]\n", ": line 1: there is no section [model] for types\n  Did you mean [module NAME]?"},
+    {"[profile llama]\n", ": line 1: there is no section [profile llama] for types" ALL_KINDS},
     {"[]\n", ": line 1: there is no section [] for types" ALL_KINDS},
     {"[types Block]\n", ": line 1: there is no section [types Block] for types\n  Did you mean [type NAME]?"},
     {"[stateles 0.7]\n", ": line 1: there is no section [stateles 0.7] for types\n  Did you mean [stateless]?"},
@@ -209,8 +214,7 @@ static const struct {
      "  It says where an older version has the field, such as group_norm.gamma."},
     {"[alias Step]\ntype = usize\ntype.from = last\n",
      ": line 3: type.from is \"last\", which is no element of a tuple\n  Elements count from 0."},
-    {"[alias Step]\ntype = usize\ntype.skip = yes\n",
-     ": line 3: [alias Step]: \"type.skip\" is for fields of structs"},
+    {"[alias Step]\ntype = usize\ntype.skip = yes\n", ": line 3: [alias Step]: \"type.skip\" is for fields of structs"},
     {"[enum Choice]\nA = Relu\nA.default = B\n", ": line 3: [enum Choice]: \"A.default\" is for fields of structs"},
 };
 
@@ -235,7 +239,8 @@ static void each_mistake_is_told_with_file_and_line_and_nothing_of_the_file_coun
 static void a_bad_type_is_told_with_file_and_line(void **state)
 {
     scratch *s = *state;
-    static const char *const types[] = {"Vec<Linear", "Vec<Linear>>", "[Linear 2]", "(Linear", "fc Linear", "?", "Vec<>>"};
+    static const char *const types[] = {"Vec<Linear", "Vec<Linear>>", "[Linear 2]", "(Linear", "fc Linear",
+                                        "?",          "Vec<>>"};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         char text[100], place[600];
         char *path;
@@ -271,8 +276,9 @@ static void a_type_is_a_module_whose_generics_are_left_out(void **state)
     fixture f;
     const lr_def *def;
     begin(&f, NULL);
-    add_text(&f, *state, "; a model\n[type Block]\nfc = Linear\nblocks = Vec< Block >\nhead = Option<nn::Linear<B>>\n"
-                         "size = [usize; 2]\n");
+    add_text(&f, *state,
+             "; a model\n[type Block]\nfc = Linear\nblocks = Vec< Block >\nhead = Option<nn::Linear<B>>\n"
+             "size = [usize; 2]\n");
     def = find(&f, "Block", 21);
     assert_kind(def, LR_DEF_STRUCT, LR_DERIVE_MODULE, true);
     assert_generics(def, "B");
@@ -299,7 +305,7 @@ static void generics_that_are_written_are_taken_as_rust_does(void **state)
     assert_kind(find(&f, "D", 21), LR_DEF_STRUCT, LR_DERIVE_MODULE, false);
     assert_generics(find(&f, "D", 21), "B");
     def = find(&f, "E", 21);
-    assert_generics(def, "B D");
+    assert_generics(def, "B, const D");
     assert_fields(def, "x: Param<Tensor<B, D>>");
     assert_null(lr_types_find(&f.types, "E", 8));
     assert_generics(find(&f, "F", 21), "");
@@ -328,7 +334,7 @@ static void records_optimizers_aliases_and_stateless_modules_are_what_they_say(v
     assert_kind(find(&f, "State", 21), LR_DEF_STRUCT, LR_DERIVE_RECORD, false);
     assert_fields(find(&f, "State", 21), "0: usize, 1: Tensor<B, 1>");
     assert_kind(find(&f, "Mine", 16), LR_DEF_OPTIMIZER, LR_DERIVE_RECORD, false);
-    assert_generics(find(&f, "Mine", 16), "B D");
+    assert_generics(find(&f, "Mine", 16), "B, const D");
     assert_kind(find(&f, "Step", 21), LR_DEF_ALIAS, LR_DERIVE_NONE, false);
     assert_generics(find(&f, "Step", 21), "");
     assert_fields(find(&f, "Step", 21), "type: i32");
@@ -487,15 +493,17 @@ static void burns_own_types_are_those_of_the_version(void **state)
     release(&f);
 }
 
-static void types_of_the_user_hide_burns_for_all_versions(void **state)
+static void types_without_version_hide_burns_and_those_with_one_stand_among_them(void **state)
 {
     fixture f;
     begin(&f, NULL);
     assert_int_equal(add_builtin(&f), REC_OK);
-    add_text(&f, *state, "[type Gru]\nfc = Linear\n");
+    add_text(&f, *state, "[type Gru]\nfc = Linear\n[type Lstm 0.14]\nfc = Linear\n");
     assert_fields(find(&f, "Gru", 7), "fc: Linear");
     assert_fields(find(&f, "Gru", 21), "fc: Linear");
-    assert_int_equal(find(&f, "Lstm", 21)->field_count, 12);
+    assert_int_equal(find(&f, "Lstm", 13)->field_count, 5);
+    assert_fields(find(&f, "Lstm", 14), "fc: Linear");
+    assert_int_equal(find(&f, "Lstm", 20)->field_count, 12);
     release(&f);
 }
 
@@ -541,8 +549,8 @@ static void mistakes_in_the_data_folder_are_told_and_can_be_mended(void **state)
     a = scratch_text(s, "data/modules/a.ini", "[module One 0.7]\n");
     b = scratch_text(s, "data/modules/b.ini", "\n[module One 0.7]\n");
     assert_int_equal(add_builtin(&f), REC_E_CONFIG);
-    (void)snprintf(message, sizeof message, "%s: line 2: One is defined twice for the same version, first in %s, line 1", b,
-                   a);
+    (void)snprintf(message, sizeof message,
+                   "%s: line 2: One is defined twice for the same version, first in %s, line 1", b, a);
     assert_string_equal(rec_error_message(), message);
     assert_null(f.types.defs);
     assert_false(f.types.builtin);
@@ -616,7 +624,7 @@ int main(void)
         TEST(structs_may_be_large_and_empty),
         TEST(the_number_of_types_has_a_limit),
         TEST(burns_own_types_are_those_of_the_version),
-        TEST(types_of_the_user_hide_burns_for_all_versions),
+        TEST(types_without_version_hide_burns_and_those_with_one_stand_among_them),
         TEST(the_data_folder_is_looked_for_where_the_environment_says),
         TEST(mistakes_in_the_data_folder_are_told_and_can_be_mended),
         TEST(running_out_of_memory_anywhere_is_a_status),

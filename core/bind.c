@@ -19,6 +19,7 @@ typedef struct binder {
     lr_arena *arena;
     uint32_t flags;
     uint64_t problems;
+    uint64_t lines;   /* that are in the message */
     size_t used;      /* of the path */
     char path[1024];
     size_t told;      /* of the message */
@@ -36,12 +37,18 @@ static void problem(binder *b, int32_t kind, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    b->problems++;
     lr_note(b->job, kind, 1, b->path, "%s", text);
-    if (b->problems <= PROBLEMS_TOLD && b->told < sizeof b->message) {
-        b->told += (size_t)snprintf(b->message + b->told, sizeof b->message - b->told, "\n  %s: %s",
-                                    b->used ? b->path : "(root)", text);
+    if (b->problems == b->lines && b->lines < PROBLEMS_TOLD) {
+        size_t room = sizeof b->message - b->told;
+        int length = snprintf(b->message + b->told, room, "\n  %s: %s", b->used ? b->path : "(root)", text);
+        if (length > 0 && (size_t)length < room) {
+            b->told += (size_t)length;
+            b->lines++;
+        } else {
+            b->message[b->told] = '\0'; /* no room: this one and those after it are only counted */
+        }
     }
+    b->problems++;
 }
 
 static size_t enter(binder *b, const char *name)
@@ -431,8 +438,8 @@ rec_binding *rec_bind_at(const rec_record *record, const char *path, const rec_t
     bind_type(b, type, value, filled);
     if (b->problems && !lr_job_failed(&job)) {
         char more[64] = "";
-        if (b->problems > PROBLEMS_TOLD) {
-            (void)snprintf(more, sizeof more, "\n  and %" PRIu64 " more", b->problems - PROBLEMS_TOLD);
+        if (b->problems > b->lines) {
+            (void)snprintf(more, sizeof more, "\n  and %" PRIu64 " more", b->problems - b->lines);
         }
         (void)rec_fail(&job, REC_E_MISMATCH, REC_UNKNOWN, "the record does not fit the type %s: %" PRIu64 " %s%s%s",
                        type->name, b->problems, b->problems == 1 ? "mistake" : "mistakes", b->message, more);

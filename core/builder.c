@@ -39,6 +39,7 @@ struct lr_builder {
     bool again;  /* item came before metadata */
     bool second; /* metadata is known from a first pass */
     bool rooted; /* the one value is complete */
+    bool owed;   /* an option was said to be present, and its value is due */
     frame *frames;
     uint64_t depth, frame_room;
     rec_value *stack;
@@ -169,6 +170,7 @@ static int32_t metadata_seen(lr_builder *b, const rec_value *value);
 static int32_t emit(lr_builder *b, rec_value value)
 {
     frame *f;
+    b->owed = false;
     if (!b->depth) {
         if (b->rooted) {
             return grammar(b, "a second value");
@@ -208,8 +210,9 @@ static frame *open_frame(lr_builder *b, uint64_t at, int32_t kind, int32_t form,
 {
     frame *f;
     b->at = at;
+    b->owed = false;
     if (b->depth == b->job->limits.depth) {
-        (void)rec_fail(b->job, REC_E_LIMIT, at, "lists and maps are nested deeper than %u levels",
+        (void)rec_fail(b->job, REC_E_LIMIT, at, "lists and maps are nested deeper than the limit of %u",
                        (unsigned)b->job->limits.depth);
         rec_fail_hint(b->job, "If the file can be trusted, raise `depth` (rec_limits, or the INI file).");
         return NULL;
@@ -292,6 +295,7 @@ static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *
     if (!count) {
         return REC_OK;
     }
+    b->owed = false;
     if (f->announced != REC_UNKNOWN && count > f->announced - f->count - (f->run ? b->runner.count : 0)) {
         return grammar(b, "more elements than were announced");
     }
@@ -416,6 +420,9 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
     lr_builder *b = self;
     frame *f = b->depth ? &b->frames[b->depth - 1] : NULL;
     b->at = at;
+    if (b->owed) {
+        return grammar(b, "an option without its value");
+    }
     if (!f || f->kind != REC_KIND_MAP || f->has_key) {
         return grammar(b, "a key outside of a map, or two keys in a row");
     }
@@ -467,6 +474,7 @@ static int32_t on_option(void *self, uint64_t at, int32_t present)
 {
     lr_builder *b = self;
     b->at = at;
+    b->owed = present != 0;
     return present ? REC_OK : emit(b, lr_nil(REC_FORM_NONE));
 }
 
@@ -504,9 +512,14 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     rec_tensor *tensor;
     uint64_t *shape;
     uint64_t size;
+    char words[160];
     b->at = at;
     if (!b->tensors) {
         return grammar(b, "a tensor from a format whose traits do not say so");
+    }
+    if (event->dtype <= REC_DTYPE_NONE || event->dtype > REC_DTYPE_OPAQUE ||
+        (event->dtype == REC_DTYPE_OPAQUE && !event->dtype_name) || (event->rank && !event->shape)) {
+        return grammar(b, "a tensor without element type or shape");
     }
     if (event->rank > LR_RANK_MOST) {
         return rec_fail(b->job, REC_E_UNSUPPORTED, at, "a tensor of rank %u; at most %d are supported",
@@ -526,7 +539,8 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     tensor->rank = (uint8_t)event->rank;
     tensor->stored = tensor->packed = (uint8_t)event->dtype;
     if (!lr_shape_count(shape, event->rank, &tensor->count)) {
-        return rec_fail(b->job, REC_E_FORMAT, at, "the shape has more elements than can be counted");
+        return rec_fail(b->job, REC_E_FORMAT, at, "the shape %s has more elements than can be counted",
+                        lr_shape_words(words, sizeof words, shape, event->rank));
     }
     if (rec_dtype_bits(event->dtype) == 0) {
         rec_value *name = lr_arena_alloc(&record->arena, sizeof *name, 8);
@@ -536,8 +550,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
         }
         tensor->dtype_value = name;
     } else if (!lr_tensor_size(event->dtype, tensor->count, &size) || size != event->data.size) {
-        return rec_fail(b->job, REC_E_FORMAT, at, "a tensor of %s whose shape does not fit its %" PRIu64 " bytes",
-                        rec_dtype_name(event->dtype), event->data.size);
+        return lr_fail_data(b->job, at, event->dtype, event->shape, event->rank, event->data.size);
     }
     if (event->id) {
         tensor->id = lr_arena_text(&record->arena, event->id, strlen(event->id));
@@ -665,8 +678,8 @@ static int32_t on_end(void *self, uint64_t at)
     frame f;
     int32_t status = REC_OK;
     b->at = at;
-    if (!b->depth) {
-        return grammar(b, "an end without a beginning");
+    if (!b->depth || b->owed) {
+        return grammar(b, b->owed ? "an option without its value" : "an end without a beginning");
     }
     f = b->frames[b->depth - 1];
     b->depth--; /* errors below speak of the container itself */
@@ -735,6 +748,11 @@ static int32_t unwrap(lr_builder *b)
         metadata = lr_map_find_text(root.v.map, "metadata", 8);
     }
     b->record->root = lr_nil(REC_FORM_UNKNOWN);
+    if (root.kind == REC_KIND_MAP && root.v.map->count == 1 && lr_map_find_text(root.v.map, "StateNamed", 10)) {
+        (void)rec_fail(b->job, REC_E_UNSUPPORTED, 0, "this is a state of Burn 0.6 or older, which had no records yet");
+        rec_fail_hint(b->job, "Load and save it with Burn 0.7, which still reads states.");
+        return b->job->error.status;
+    }
     if (!item || !metadata) {
         (void)rec_fail_found(b->job, REC_E_FORMAT, 0, "a Burn record: a map of `metadata` and `item`", "%s%s",
                              lr_kind_words(root.kind),

@@ -377,7 +377,6 @@ static int raise_v2(const struct raise *r, const rec_value *bytes, const rec_val
 {
     rec_tensor *tensor;
     uint64_t size;
-    char text[160], expected[256], a[32], b[32];
     if ((bytes->kind != REC_KIND_BYTES && !is_number_list(bytes)) || !is_number_list(shape) ||
         (dtype->kind != REC_KIND_STRING && dtype->kind != REC_KIND_MAP && dtype->kind != REC_KIND_VARIANT)) {
         return 0;
@@ -400,13 +399,7 @@ static int raise_v2(const struct raise *r, const rec_value *bytes, const rec_val
         *name = *dtype;
         tensor->dtype_value = name;
     } else if (!lr_tensor_size(tensor->stored, tensor->count, &size) || size != tensor->data->size) {
-        (void)lr_shape_words(text, sizeof text, tensor->shape, tensor->rank);
-        (void)snprintf(expected, sizeof expected, "%s bytes of data for %s %s",
-                       lr_tensor_size(tensor->stored, tensor->count, &size) ? lr_group_digits(size, a, sizeof a)
-                                                                            : "too many",
-                       rec_dtype_name(tensor->stored), text);
-        (void)rec_fail_found(r->job, REC_E_FORMAT, r->at, expected, "%s",
-                             lr_group_digits(tensor->data->size, b, sizeof b));
+        (void)lr_fail_data(r->job, r->at, tensor->stored, tensor->shape, tensor->rank, tensor->data->size);
         return -1;
     }
     return finish_tensor(r, tensor, out);

@@ -8,6 +8,7 @@
 
 #include "adopt.h"
 #include "builder.h"
+#include "foreign.h"
 #include "burn.h"
 #include "io.h"
 #include "layout.h"
@@ -21,12 +22,13 @@ static const lr_plugin *choose(rec_job *job, const rec_recorder *r, rec_source *
     if (!plugin && lr_source_head(job, source, &head) == REC_OK) {
         plugin = lr_registry_recognise(job, &head, path);
         if (!plugin && !lr_job_failed(job)) {
-            char bytes[40] = "nothing: it is empty";
+            char bytes[40] = "";
             for (uint64_t i = 0; i < head.length && i < 8; i++) {
-                (void)snprintf(bytes + i * 3, sizeof bytes - i * 3, "%02x ", head.data[i]);
+                (void)snprintf(bytes + strlen(bytes), sizeof bytes - strlen(bytes), "%s%02x", i ? " " : "", head.data[i]);
             }
-            (void)rec_fail(job, REC_E_UNSUPPORTED, 0, "no recorder recognises this; it begins with %s", bytes);
-            rec_fail_hint(job, "Name the recorder if you know it; `record plugins` lists those there are.");
+            (void)rec_fail(job, REC_E_UNSUPPORTED, head.length ? 0 : REC_UNKNOWN,
+                           head.length ? "no recorder recognises this; it begins with %s" : "the file is empty%s", bytes);
+            lr_foreign_hint(job, &head);
         }
     }
     if (plugin && !plugin->d.load) {
@@ -162,12 +164,7 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
         job->expr = r->expr;
         job->layout_text = NULL;
         job->burn_known = false;
-        for (const lr_option_set *set = r->plugin ? NULL : r->options; set; set = set->next) {
-            if (!lr_option_find(job->plugin, set->name)) {
-                (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s has no option `%s`", job->plugin->name, set->name);
-            }
-        }
-        if (!lr_job_failed(job)) {
+        if (lr_recorder_check(job, r, job->plugin) == REC_OK) {
             record = build(job, r, job->plugin, source);
         }
         if (record && note_origin(job, r, job->plugin, source, path, record) != REC_OK) {

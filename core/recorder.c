@@ -169,6 +169,15 @@ static int32_t check_option(rec_job *job, const rec_plugin *plugin, const char *
     return lr_option_check(option, value, why, sizeof why) ? REC_OK : fail_value(job, name, why, value);
 }
 
+int32_t lr_recorder_check(rec_job *job, const rec_recorder *r, const rec_plugin *plugin)
+{
+    int32_t status = REC_OK;
+    for (const lr_option_set *set = r->options; set && status == REC_OK; set = set->next) {
+        status = check_option(job, plugin, set->name, set->value);
+    }
+    return status;
+}
+
 static int32_t remember(rec_job *job, rec_recorder *r, const char *name, const char *value)
 {
     size_t name_size = strlen(name) + 1, value_size = strlen(value) + 1;

@@ -36,6 +36,9 @@ const rec_option *lr_option_find(const rec_plugin *plugin, const char *name);
 /** Sets any option of a recorder. */
 int32_t lr_recorder_set(rec_job *job, rec_recorder *recorder, const char *name, const char *value);
 
+/** Checks the options of an Auto recorder once its plugin is known. */
+int32_t lr_recorder_check(rec_job *job, const rec_recorder *recorder, const rec_plugin *plugin);
+
 /* load.c, save.c: within a job, so that a conversion is one operation. NULL or a status: the job has failed. */
 rec_record *lr_load_file(rec_job *job, rec_recorder *recorder, const char *path);
 rec_record *lr_load_source(rec_job *job, rec_recorder *recorder, rec_source *source, const char *path);

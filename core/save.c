@@ -74,6 +74,9 @@ static const lr_plugin *choose(rec_job *job, const rec_recorder *r, const char *
         }
         return NULL;
     }
+    if (lr_recorder_check(job, r, &plugin->d) != REC_OK) {
+        return NULL;
+    }
     if (!plugin->d.save) {
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "%s can only load", plugin->d.name);
         return NULL;

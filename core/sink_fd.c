@@ -55,6 +55,10 @@ int32_t lr_fd_errno(lr_fd_sink *self, uint64_t at, int error, const char *doing)
     case EDQUOT: {
         uint64_t space = free_space(self);
         bool known = self->sink.total != REC_UNKNOWN;
+        struct stat info;
+        if (fstat(self->fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+            break; /* a device's space is not its file system's */
+        }
         (void)lr_group_digits(known ? self->sink.total : self->flushed + 1, need, sizeof need);
         if (space == REC_UNKNOWN || error == EDQUOT) {
             rec_fail_hint(job, "It needs %s%s bytes.", known ? "" : "at least ", need);

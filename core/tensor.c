@@ -36,6 +36,17 @@ bool lr_tensor_size(rec_dtype dtype, uint64_t count, uint64_t *size)
     return bits != 0 && lr_mul(count, bits / 8, size);
 }
 
+int32_t lr_fail_data(rec_job *job, uint64_t at, rec_dtype dtype, const uint64_t *shape, uint32_t rank, uint64_t found)
+{
+    char text[160], expected[256], digits[32];
+    uint64_t count, size;
+    bool fits = lr_shape_count(shape, rank, &count) && lr_tensor_size(dtype, count, &size);
+    (void)snprintf(expected, sizeof expected, "%s bytes of data for %s %s",
+                   fits ? lr_group_digits(size, digits, sizeof digits) : "more than 2^64", rec_dtype_name(dtype),
+                   lr_shape_words(text, sizeof text, shape, rank));
+    return rec_fail_found(job, REC_E_FORMAT, at, expected, "%s", lr_group_digits(found, digits, sizeof digits));
+}
+
 void lr_tensor_set_precision(rec_tensor *tensor, rec_precision precision)
 {
     tensor->dtype = (uint8_t)lr_dtype_at(tensor->stored, precision);

@@ -195,6 +195,8 @@ void lr_tensor_path(const rec_tensor *tensor, char *path, size_t room);
 bool lr_tensor_size(rec_dtype dtype, uint64_t count, uint64_t *size);
 /** "[2, 3]", for messages; what does not fit is cut. @return text. */
 char *lr_shape_words(char *text, size_t room, const uint64_t *shape, uint64_t rank);
+/** REC_E_FORMAT: a tensor of that shape has not as many bytes of data as it should. */
+int32_t lr_fail_data(rec_job *job, uint64_t at, rec_dtype dtype, const uint64_t *shape, uint32_t rank, uint64_t found);
 /** Product of a shape. @return false on overflow. */
 bool lr_shape_count(const uint64_t *shape, uint32_t rank, uint64_t *count);
 

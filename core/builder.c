@@ -750,7 +750,7 @@ static int32_t unwrap(lr_builder *b)
     b->record->root = lr_nil(REC_FORM_UNKNOWN);
     if (root.kind == REC_KIND_MAP && root.v.map->count == 1 && lr_map_find_text(root.v.map, "StateNamed", 10)) {
         (void)rec_fail(b->job, REC_E_UNSUPPORTED, 0, "this is a state of Burn 0.6 or older, which had no records yet");
-        rec_fail_hint(b->job, "Load and save it with Burn 0.7, which still reads states.");
+        rec_fail_hint(b->job, "Only the Burn that wrote it can load it.");
         return b->job->error.status;
     }
     if (!item || !metadata) {

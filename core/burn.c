@@ -155,6 +155,8 @@ lr_burn lr_burn_of(const lr_map *metadata)
             for (size_t i = 0; i < length; i++) {
                 burn.minor = burn.minor * 10 + (digits[i] - '0');
             }
+            /* Records that say 0.6 were written on the way to 0.7 and have its layout. */
+            burn.minor = burn.minor < LR_BURN_FIRST ? LR_BURN_FIRST : burn.minor;
         }
     }
     for (size_t i = 0; name && i < sizeof precisions / sizeof *precisions; i++) {

@@ -11,11 +11,11 @@ static const struct {
     const char *words;
 } known[] = {
     {"NRUB", 4, 0, "It is a burnpack file, the format of Burn 0.22 and later, which has no recorders."},
-    {"PK\x03\x04", 4, 0, "It is a zip archive; PyTorch's .pt and .pth files are. Save it as safetensors."},
+    {"PK\x03\x04", 4, 0, "It is a zip archive; PyTorch's .pt and .pth files are."},
     {"\x89HDF\r\n", 6, 0, "It is an HDF5 file."},
     {"\x93NUMPY", 6, 0, "It is a NumPy array."},
     {"GGUF", 4, 0, "It is a GGUF file."},
-    {"\x80\x02", 2, 0, "It is a Python pickle, as older PyTorch files are. Save it as safetensors."},
+    {"\x80\x02", 2, 0, "It is a Python pickle, as older PyTorch files are."},
     {"\x1f\x8b", 2, 0, "It is gzip, but what it inflates to is no record that a recorder here knows."},
     {"\x28\xb5\x2f\xfd", 4, 0, "It is compressed with zstd. Decompress it first."},
     {"BZh", 3, 0, "It is compressed with bzip2. Decompress it first."},

@@ -15,18 +15,21 @@ typedef struct scope {
     const lr_expr *rank; /* of an optimizer's state: what its second parameter stands for */
 } scope;
 
-enum { DEPTH_MOST = 64 };
+/* Bounds on a type: how deep it is nested, and how much it is made of in all. */
+enum { DEPTH_MOST = 64, NESTING_MOST = 256, PARTS_MOST = 1 << 20 };
 
 typedef struct layer {
     rec_job *job;
     const rec_types *types;
     int32_t minor;
-    unsigned depth;
+    unsigned depth;   /* definitions */
+    unsigned nesting; /* expressions */
+    uint64_t parts;
 } layer;
 
-static const lr_def *find(const layer *l, const char *name)
+static const lr_def *find(const layer *l, const lr_expr *expr)
 {
-    return l->types ? lr_types_find(l->types, name, l->minor) : NULL;
+    return l->types ? lr_types_find_path(l->types, expr, l->minor) : NULL;
 }
 
 static const rec_layout *data_layout(layer *l, const lr_expr *expr, const scope *in);
@@ -67,10 +70,23 @@ static const lr_expr *parameter(const lr_expr *expr, const scope *in, const scop
             if (in->rank && i == 1) {
                 return in->rank;
             }
-            return in->use && i < in->use->count ? in->use->args[i] : NULL;
+            if (in->use && i < in->use->count) {
+                return in->use->args[i];
+            }
+            *where = in; /* a default may speak of the parameters before it */
+            return in->def->generic_defaults ? in->def->generic_defaults[i] : NULL;
         }
     }
     return NULL;
+}
+
+/* The number that a constant parameter stands for, NULL if it stands for none. */
+static const lr_expr *number(const lr_expr *expr, const scope *in)
+{
+    for (unsigned steps = 0; expr && expr->kind == LR_EXPR_NAME; steps++) {
+        expr = steps < NESTING_MOST ? parameter(expr, in, &in) : NULL;
+    }
+    return expr && expr->kind == LR_EXPR_NUMBER ? expr : NULL;
 }
 
 static bool is_name(const lr_expr *expr, const char *name)
@@ -96,12 +112,12 @@ static bool mentions(const layer *l, const lr_def *def, const lr_expr *expr)
 {
     if (expr->kind == LR_EXPR_NAME) {
         for (uint64_t i = 0; i < def->generic_count; i++) {
-            if (strcmp(def->generics[i], expr->name) == 0) {
+            if (strcmp(def->generics[i], expr->name) == 0 && !(def->generic_constants && def->generic_constants[i])) {
                 return true;
             }
         }
         if (def->implicit) {
-            const lr_def *other = find(l, expr->name);
+            const lr_def *other = find(l, expr);
             if (is_name(expr, "Param") || is_name(expr, "Tensor") ||
                 (other && (other->kind == LR_DEF_STRUCT || other->kind == LR_DEF_ENUM) &&
                  (other->generic_count || other->implicit))) {
@@ -123,7 +139,6 @@ static const rec_layout *tensor(layer *l, const lr_expr *expr, const scope *in, 
 {
     const lr_expr *rank = expr->count > 1 ? expr->args[1] : NULL;
     const lr_expr *kind = expr->count > 2 ? expr->args[2] : NULL;
-    const scope *where = in;
     int32_t elements = REC_FIELD_FLOATS;
     if (!is_name(expr, "Tensor")) {
         return fail_type(l, expr, in, "expected a Tensor, found");
@@ -131,10 +146,8 @@ static const rec_layout *tensor(layer *l, const lr_expr *expr, const scope *in, 
     if (expr->count == 1 && expr->args[0]->kind == LR_EXPR_NUMBER) {
         rank = expr->args[0]; /* `Tensor<2>`, as INI files may have it */
     }
-    while (rank && rank->kind == LR_EXPR_NAME) {
-        rank = parameter(rank, where, &where);
-    }
-    if (!rank || rank->kind != LR_EXPR_NUMBER || rank->number > LR_RANK_MOST) {
+    rank = number(rank, in);
+    if (!rank || rank->number > LR_RANK_MOST) {
         return fail_type(l, expr, in, "the rank must be a number:");
     }
     if (kind && is_name(kind, "Int")) {
@@ -177,8 +190,14 @@ static bool container(layer *l, const lr_expr *expr, const scope *in, layout_fn 
         return true;
     }
     if (expr->kind == LR_EXPR_ARRAY) {
+        const lr_expr *length = expr->count > 1 ? number(expr->args[1], in) : NULL;
+        uint64_t count = length ? length->number : expr->number;
+        if (count == LR_LENGTH_UNKNOWN) {
+            (void)fail_type(l, expr, in, "the length of an array must be a number:");
+            return true;
+        }
         /* Up to 0.11 an array was counted like a Vec. */
-        *out = sequence(l, l->minor < 12 ? REC_LAYOUT_LIST : REC_LAYOUT_ARRAY, expr->number, expr->args[0], in, of);
+        *out = sequence(l, l->minor < 12 ? REC_LAYOUT_LIST : REC_LAYOUT_ARRAY, count, expr->args[0], in, of);
         return true;
     }
     if (expr->kind != LR_EXPR_NAME || expr->count != 1) {
@@ -216,7 +235,7 @@ static const rec_layout *module_name(layer *l, const lr_expr *expr, const scope 
     if (is_name(expr, "Tensor") || is_name(expr, "PhantomData") || is_name(expr, "Ignored")) {
         return lr_layout_constant(l->job);
     }
-    def = find(l, expr->name);
+    def = find(l, expr);
     if (def && def->kind == LR_DEF_ALIAS) {
         scope alias = {.def = def, .use = expr, .outer = in};
         return module_layout(l, def->fields[0].type, &alias);
@@ -231,13 +250,33 @@ static const rec_layout *module_name(layer *l, const lr_expr *expr, const scope 
     return lr_layout_constant(l->job);
 }
 
+/* Keeps a type that contains itself, or doubles at every level, from taking the memory or the stack. */
+static bool enter(layer *l, const lr_expr *expr, const scope *in)
+{
+    if (lr_job_failed(l->job)) {
+        return false;
+    }
+    if (l->nesting == NESTING_MOST || l->parts == PARTS_MOST) {
+        (void)fail_type(l, expr, in, l->parts == PARTS_MOST ? "the type is too large at" : "nested too deeply:");
+        rec_fail_hint(l->job, "A type that contains itself has no layout.");
+        return false;
+    }
+    l->nesting++;
+    l->parts++;
+    return true;
+}
+
 static const rec_layout *module_layout(layer *l, const lr_expr *expr, const scope *in)
 {
-    const rec_layout *layout;
-    if (container(l, expr, in, module_layout, &layout)) {
-        return layout;
+    const rec_layout *layout = NULL;
+    if (!enter(l, expr, in)) {
+        return NULL;
     }
-    return expr->kind == LR_EXPR_NAME ? module_name(l, expr, in) : lr_layout_constant(l->job);
+    if (!container(l, expr, in, module_layout, &layout)) {
+        layout = expr->kind == LR_EXPR_NAME ? module_name(l, expr, in) : lr_layout_constant(l->job);
+    }
+    l->nesting--;
+    return layout;
 }
 
 static const rec_layout *module_field(layer *l, const lr_type_field *field, const scope *in)
@@ -277,8 +316,10 @@ static const rec_layout *map_layout(layer *l, const lr_expr *expr, const scope *
 }
 
 /* `ModelRecord<B>`, which derive(Module) makes beside `Model<B>`. */
-static const lr_def *record_of(const layer *l, const char *name)
+static const lr_def *record_of(const layer *l, const lr_expr *expr)
 {
+    const char *name = expr->name;
+    lr_expr module = *expr;
     char base[128];
     size_t length = strlen(name);
     if (length <= 6 || length - 6 >= sizeof base || strcmp(name + length - 6, "Record") != 0) {
@@ -286,7 +327,8 @@ static const lr_def *record_of(const layer *l, const char *name)
     }
     memcpy(base, name, length - 6);
     base[length - 6] = '\0';
-    return find(l, base);
+    module.name = base;
+    return find(l, &module);
 }
 
 static const rec_layout *data_name(layer *l, const lr_expr *expr, const scope *in)
@@ -317,8 +359,8 @@ static const rec_layout *data_name(layer *l, const lr_expr *expr, const scope *i
     if (is_name(expr, "Record") && expr->count >= 1) {
         return data_layout(l, expr->args[0], in); /* <M as Module>::Record */
     }
-    def = find(l, expr->name);
-    def = def ? def : record_of(l, expr->name);
+    def = find(l, expr);
+    def = def ? def : record_of(l, expr);
     if (!def) {
         return cannot_find(l, expr, in);
     }
@@ -335,14 +377,17 @@ static const rec_layout *data_name(layer *l, const lr_expr *expr, const scope *i
 
 static const rec_layout *data_layout(layer *l, const lr_expr *expr, const scope *in)
 {
-    const rec_layout *layout;
-    if (container(l, expr, in, data_layout, &layout)) {
-        return layout;
+    const rec_layout *layout = NULL;
+    if (!enter(l, expr, in)) {
+        return NULL;
     }
-    if (expr->kind == LR_EXPR_TUPLE) {
-        return lr_layout_node(l->job, REC_LAYOUT_UNIT, 0);
+    if (!container(l, expr, in, data_layout, &layout)) {
+        layout = expr->kind == LR_EXPR_TUPLE  ? lr_layout_node(l->job, REC_LAYOUT_UNIT, 0)
+                 : expr->kind == LR_EXPR_NAME ? data_name(l, expr, in)
+                                              : fail_type(l, expr, in, "expected a type, found");
     }
-    return expr->kind == LR_EXPR_NAME ? data_name(l, expr, in) : fail_type(l, expr, in, "expected a type, found");
+    l->nesting--;
+    return layout;
 }
 
 /* --------------------------------------------------------------------------------------------------- definitions -- */

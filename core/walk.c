@@ -312,6 +312,10 @@ static void make_metadata(const lr_walk *w, struct metadata *m)
     const char *settings;
     bool own = precision == REC_PRECISION_KEEP && rec_metadata(record, "float") && rec_metadata(record, "int") &&
                rec_metadata(record, "settings");
+    if (own && !w->keep && lr_burn_of(&record->metadata).precision != REC_PRECISION_DEFAULT) {
+        own = false; /* the same precision in the words of the version that is written */
+        precision = lr_burn_of(&record->metadata).precision;
+    }
     if (precision == REC_PRECISION_KEEP && !own) {
         precision = guess_precision(&record->root, REC_PRECISION_DEFAULT);
     }

@@ -149,6 +149,57 @@ static const rec_value *moved_value(const rec_value *value, const char *from)
     return from ? NULL : value;
 }
 
+/* A parameter of zeros in the shape of its sibling: what the absence of a shift amounts to. Its id is made of the
+ * sibling's, so that it is the same at each walk. */
+static int32_t walk_zeros(lr_walk *w, const rec_value *value, const lr_type_field *field, const rec_layout *layout)
+{
+    char name[128], id[LR_ID_ROOM];
+    size_t length = strlen(field->initial) - strlen("zeros()");
+    const lr_entry *sibling;
+    const rec_tensor *like = NULL;
+    rec_tensor zeros;
+    lr_data data = {.offset = REC_UNKNOWN};
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    uint8_t bytes[8];
+    if (value->kind == REC_KIND_MAP && length < sizeof name) {
+        memcpy(name, field->initial + strlen("zeros("), length);
+        sibling = lr_map_find_text(value->v.map, name, length);
+        like = sibling && sibling->value.kind == REC_KIND_TENSOR ? sibling->value.v.tensor : NULL;
+    }
+    if (!like || like->dtype_value || !like->data) {
+        return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "the record lacks this field of its type");
+    }
+    data.size = like->data->size;
+    data.data = lr_arena_alloc(&w->job->layouts->arena, data.size ? data.size : 1, 8);
+    if (!data.data) {
+        w->job->budget.exceeded = false;
+        return lr_fail_memory(w->job, data.size);
+    }
+    memset((void *)(uintptr_t)data.data, 0, (size_t)data.size);
+    zeros = (rec_tensor){.record = like->record,
+                         .data = &data,
+                         .shape = like->shape,
+                         .count = like->count,
+                         .rank = like->rank,
+                         .packed = like->packed,
+                         .stored = like->stored,
+                         .dtype = like->dtype};
+    if (like->id) {
+        for (const char *c = like->id; *c; c++) {
+            hash = (hash ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
+        }
+        for (const char *c = field->name; *c; c++) {
+            hash = (hash ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
+        }
+        for (unsigned i = 0; i < 8; i++) {
+            bytes[i] = (uint8_t)(hash >> (8 * i));
+        }
+        lr_burn_base32(bytes, sizeof bytes, id);
+        zeros.id = id;
+    }
+    return lr_walk_typed(w, &(rec_value){.kind = REC_KIND_TENSOR, .v = {.tensor = &zeros}}, layout);
+}
+
 /* A field that the record lacks: moved, given a value that keeps the model's meaning, or nothing at all. */
 static int32_t typed_absent(lr_walk *w, const rec_value *value, const rec_layout *layout, uint64_t index, bool *moved)
 {
@@ -158,6 +209,9 @@ static int32_t typed_absent(lr_walk *w, const rec_value *value, const rec_layout
     if (from) {
         *moved = true;
         return lr_walk_typed(w, from, child);
+    }
+    if (field && field->initial && strncmp(field->initial, "zeros(", 6) == 0) {
+        return walk_zeros(w, value, field, child);
     }
     if (field && field->initial) {
         rec_value initial = {.kind = REC_KIND_STRING, .length = (uint32_t)strlen(field->initial)};
@@ -217,6 +271,42 @@ static bool has_field(const rec_layout *layout, const rec_value *key)
     return false;
 }
 
+/* Nil where the version that is written has no option. */
+static bool is_lacking(const rec_layout *layout, uint64_t index, const lr_entry *entry)
+{
+    const lr_type_field *field = layout->def ? &layout->def->fields[index] : NULL;
+    return !entry || (field && (field->initial || field->from) && entry->value.kind == REC_KIND_NIL &&
+                      !holds_nothing(layout->children[index]));
+}
+
+/* Whether a field that the written version lacks says no more than what that version did anyway: the value that a
+ * later version gives to records without it. */
+static bool goes_without_saying(const lr_walk *w, const rec_layout *layout, const lr_entry *entry)
+{
+    const rec_value *value = &entry->value;
+    const rec_value *name = value->kind == REC_KIND_VARIANT                           ? &value->v.variant->name
+                            : value->kind == REC_KIND_MAP && value->v.map->count == 1 ? &value->v.map->entries[0].key
+                                                                                      : value;
+    const rec_value *payload = value->kind == REC_KIND_VARIANT && value->v.variant->has_payload
+                                   ? &value->v.variant->payload
+                               : value->kind == REC_KIND_MAP && value->v.map->count == 1 ? &value->v.map->entries[0].value
+                                                                                         : NULL;
+    if (name->kind != REC_KIND_STRING || !layout->def || !layout->def->since || !w->job->types ||
+        (payload && !is_nothing(payload))) {
+        return false;
+    }
+    for (int32_t minor = w->job->burn_minor + 1; minor <= LR_BURN_NOW; minor++) {
+        const lr_def *later = lr_types_find(w->job->types, layout->def->name, minor);
+        for (uint64_t i = 0; later && i < later->field_count; i++) {
+            const lr_type_field *field = &later->fields[i];
+            if (entry->key.kind == REC_KIND_STRING && strcmp(field->name, entry->key.v.text) == 0) {
+                return field->initial && strcmp(field->initial, name->v.text) == 0;
+            }
+        }
+    }
+    return false;
+}
+
 static int32_t typed_struct(lr_walk *w, const rec_value *value, const rec_layout *layout)
 {
     const lr_map *map = value->v.map;
@@ -235,14 +325,15 @@ static int32_t typed_struct(lr_walk *w, const rec_value *value, const rec_layout
         status = lr_walk_key(w, name);
         used_entries += entry != NULL;
         if (status == REC_OK) {
-            status = entry ? lr_walk_typed(w, &entry->value, layout->children[i])
-                           : typed_absent(w, value, layout, i, &moved);
+            status = is_lacking(layout, i, entry) ? typed_absent(w, value, layout, i, &moved)
+                                                  : lr_walk_typed(w, &entry->value, layout->children[i]);
         }
         lr_walk_leave(w, used);
     }
     for (uint64_t i = 0; i < map->count && status == REC_OK && used_entries < map->count && !moved; i++) {
         const rec_value *key = &map->entries[i].key;
-        if (!has_field(layout, key) && !is_nothing(&map->entries[i].value)) {
+        if (!has_field(layout, key) && !is_nothing(&map->entries[i].value) &&
+            !goes_without_saying(w, layout, &map->entries[i])) {
             (void)lr_walk_enter_key(w, key);
             status = rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "the type has no such field in Burn 0.%d",
                               (int)w->job->burn_minor);

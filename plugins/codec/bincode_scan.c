@@ -136,7 +136,7 @@ static bool fits(const lr_bincode_reader *r, uint64_t at, const rec_layout *layo
         return false;
     }
     if (!t.dtype[0]) {
-        return t.values == t.product; /* V1 */
+        return t.values == t.product && t.values > 0; /* V1 */
     }
     size = element_size(t.dtype);
     return size == 0 || (t.product <= UINT64_MAX / size && t.product * size == t.bytes);
@@ -171,24 +171,28 @@ static int32_t report(lr_bincode_reader *r, uint64_t at, const rec_layout *layou
 
 int32_t lr_bincode_scan(lr_bincode_reader *r)
 {
-    static const char *const kinds[] = {"Param<Tensor<B, 1>>", "Param<Tensor<B, 1, Int>>", "Param<Tensor<B, 1, Bool>>"};
-    const rec_layout *layouts[3];
+    static const char *const kinds[] = {"Param<Tensor<B, 1>>", "Param<Tensor<B, 1, Int>>", "Param<Tensor<B, 1, Bool>>",
+                                        "Tensor<B, 1>",        "Tensor<B, 1, Int>",        "Tensor<B, 1, Bool>"};
+    const rec_layout *layouts[6];
+    uint64_t next = r->at; /* a tensor without an id is only looked for where one thing ended and another begins */
     rec_scalar item = {.kind = REC_KIND_STRING, .v = {.length = 4}, .text = "item"};
     uint64_t found = 0;
     int32_t status = REC_OK;
-    for (size_t i = 0; i < 3 && status == REC_OK; i++) {
+    for (size_t i = 0; i < 6 && status == REC_OK; i++) {
         status = rec_job_layout_of(r->job, kinds[i], &layouts[i]);
     }
     status = status == REC_OK ? r->visitor->key(r->self, r->at, &item) : status;
     status = status == REC_OK ? r->visitor->map_begin(r->self, r->at, REC_FORM_UNKNOWN, REC_UNKNOWN) : status;
     for (uint64_t at = r->at; at < r->size && status == REC_OK; at++) {
         uint64_t end;
-        if (!may_begin(r, at)) {
+        bool parameter = may_begin(r, at);
+        if (!parameter && at != next) {
             continue;
         }
-        for (size_t i = 0; i < 3; i++) {
+        for (size_t i = parameter ? 0 : 3; i < 6; i++) {
             if (fits(r, at, layouts[i], &end)) {
                 status = report(r, at, layouts[i], found++);
+                next = end;
                 at = end - 1;
                 break;
             }

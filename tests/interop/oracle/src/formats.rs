@@ -16,11 +16,13 @@ pub enum Format {
     BinGz,
     Json,
     JsonGz,
+    /// BinBytes, which is in memory: its bytes are put into a file.
+    Bytes,
 }
 
 impl Format {
-    pub const ALL: [Format; 6] =
-        [Format::Mpk, Format::MpkGz, Format::Bin, Format::BinGz, Format::Json, Format::JsonGz];
+    pub const ALL: [Format; 7] =
+        [Format::Mpk, Format::MpkGz, Format::Bin, Format::BinGz, Format::Json, Format::JsonGz, Format::Bytes];
 
     /// A recorder's name is its extension without dots.
     pub fn parse(name: &str) -> Option<Format> {
@@ -35,6 +37,7 @@ impl Format {
             Format::BinGz => "bin.gz",
             Format::Json => "json",
             Format::JsonGz => "json.gz",
+            Format::Bytes => "bytes",
         }
     }
 }
@@ -90,6 +93,10 @@ fn save_at<B: Backend, P: PrecisionSettings, R: Record<B>>(
         Format::BinGz => put::<B, BinGzFileRecorder<P>, R>(item, stem),
         Format::Json => put::<B, PrettyJsonFileRecorder<P>, R>(item, stem),
         Format::JsonGz => put::<B, JsonGzFileRecorder<P>, R>(item, stem),
+        Format::Bytes => {
+            let bytes = Recorder::<B>::record(&BinBytesRecorder::<P>::default(), item, ())?;
+            std::fs::write(file, bytes).map_err(|error| RecorderError::Unknown(error.to_string()))
+        }
     }
 }
 
@@ -102,6 +109,7 @@ fn load_at<B: Backend, P: PrecisionSettings, R: Record<B>>(format: Format, file:
         Format::BinGz => get::<B, BinGzFileRecorder<P>, R>(stem),
         Format::Json => get::<B, PrettyJsonFileRecorder<P>, R>(stem),
         Format::JsonGz => get::<B, JsonGzFileRecorder<P>, R>(stem),
+        Format::Bytes => load_bytes_at::<B, P, R>(format, file),
     }
 }
 
@@ -113,7 +121,7 @@ fn load_bytes_at<B: Backend, P: PrecisionSettings, R: Record<B>>(
     let device = B::Device::default();
     match format {
         Format::Mpk => NamedMpkBytesRecorder::<P>::default().load(bytes, &device),
-        Format::Bin => Recorder::<B>::load(&BinBytesRecorder::<P>::default(), bytes, &device),
+        Format::Bin | Format::Bytes => Recorder::<B>::load(&BinBytesRecorder::<P>::default(), bytes, &device),
         _ => Err(RecorderError::Unknown("Burn has in-memory recorders for mpk and bin alone".into())),
     }
 }

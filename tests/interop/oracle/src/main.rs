@@ -6,7 +6,7 @@
 //!     oracle readbytes CASE RECORDER PRECISION FILE OUT.json   the same with the in-memory recorders (mpk, bin)
 //!     oracle cases                                             the names of the cases of this version
 //!
-//! RECORDER: mpk mpkgz bin bingz json jsongz. PRECISION: full double half.
+//! RECORDER: mpk mpkgz bin bingz json jsongz bytes. PRECISION: full double half.
 //! OUT.json is written at double precision, so nothing that was loaded is lost in it.
 //! Exit status: 0, 2 for wrong arguments, 3 where Burn refuses the file (its words on stderr).
 mod cases;

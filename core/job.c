@@ -470,10 +470,15 @@ int32_t rec_job_progress(rec_job *job, uint64_t done, uint64_t total)
     if (job->error.status != REC_OK) {
         return job->error.status;
     }
+    if (total == job->total && done < job->done) {
+        progress.done = done = job->done; /* what was inflated is now being read: nobody's bar goes back for that */
+    }
     job->done = done;
     job->total = total;
     if (context && context->progress && context->progress(context->progress_user, &progress) != 0) {
-        return rec_fail(job, REC_E_CANCELLED, REC_UNKNOWN, "cancelled by the caller");
+        (void)rec_fail(job, REC_E_CANCELLED, REC_UNKNOWN, "cancelled by the caller");
+        job->error.path[0] = '\0'; /* where it happened to be */
+        return REC_E_CANCELLED;
     }
     return REC_OK;
 }

@@ -218,7 +218,31 @@ static bool container(layer *l, const lr_expr *expr, const scope *in, layout_fn 
     return false;
 }
 
+static const struct {
+    const char *name;
+    int32_t kind;
+    uint32_t bits;
+} scalars[] = {
+    {"bool", REC_LAYOUT_BOOL, 0},    {"u8", REC_LAYOUT_UINT, 8},      {"u16", REC_LAYOUT_UINT, 16},
+    {"u32", REC_LAYOUT_UINT, 32},    {"u64", REC_LAYOUT_UINT, 64},    {"usize", REC_LAYOUT_UINT, 64},
+    {"i8", REC_LAYOUT_INT, 8},       {"i16", REC_LAYOUT_INT, 16},     {"i32", REC_LAYOUT_INT, 32},
+    {"i64", REC_LAYOUT_INT, 64},     {"isize", REC_LAYOUT_INT, 64},   {"f32", REC_LAYOUT_FLOAT, 32},
+    {"f64", REC_LAYOUT_FLOAT, 64},   {"String", REC_LAYOUT_STRING, 0}, {"str", REC_LAYOUT_STRING, 0},
+    {"ParamId", REC_LAYOUT_ID, 0},
+};
+
 /* ------------------------------------------------------------------------------------------------------- modules -- */
+
+/* Scalars, which a module keeps as constants. */
+static bool is_plain(const lr_expr *expr)
+{
+    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
+        if (is_name(expr, scalars[i].name)) {
+            return true;
+        }
+    }
+    return false;
+}
 
 /* What stands in a module's field, tuple, list or variant. */
 static const rec_layout *module_name(layer *l, const lr_expr *expr, const scope *in)
@@ -244,7 +268,7 @@ static const rec_layout *module_name(layer *l, const lr_expr *expr, const scope 
         (def->kind == LR_DEF_STRUCT || def->kind == LR_DEF_ENUM)) {
         return def_layout(l, def, expr, in);
     }
-    if (!def && in && mentions(l, in->def, expr)) {
+    if (!def && in && (mentions(l, in->def, expr) || (in->def->implicit && !is_plain(expr)))) {
         return cannot_find(l, expr, in);
     }
     return lr_layout_constant(l->job);
@@ -288,19 +312,6 @@ static const rec_layout *module_field(layer *l, const lr_type_field *field, cons
 }
 
 /* ---------------------------------------------------------------------------------------------------------- data -- */
-
-static const struct {
-    const char *name;
-    int32_t kind;
-    uint32_t bits;
-} scalars[] = {
-    {"bool", REC_LAYOUT_BOOL, 0},    {"u8", REC_LAYOUT_UINT, 8},      {"u16", REC_LAYOUT_UINT, 16},
-    {"u32", REC_LAYOUT_UINT, 32},    {"u64", REC_LAYOUT_UINT, 64},    {"usize", REC_LAYOUT_UINT, 64},
-    {"i8", REC_LAYOUT_INT, 8},       {"i16", REC_LAYOUT_INT, 16},     {"i32", REC_LAYOUT_INT, 32},
-    {"i64", REC_LAYOUT_INT, 64},     {"isize", REC_LAYOUT_INT, 64},   {"f32", REC_LAYOUT_FLOAT, 32},
-    {"f64", REC_LAYOUT_FLOAT, 64},   {"String", REC_LAYOUT_STRING, 0}, {"str", REC_LAYOUT_STRING, 0},
-    {"ParamId", REC_LAYOUT_ID, 0},
-};
 
 static const rec_layout *map_layout(layer *l, const lr_expr *expr, const scope *in)
 {

@@ -51,14 +51,15 @@ static int32_t vfail_at(lr_rust_lexer *lexer, int32_t status, const char *at, ui
                         va_list args)
 {
     char what[1024], source[QUOTED_MOST + 16];
+    const char *file = lexer->file ? lexer->file : "";
     unsigned column = column_of(lexer, at);
     (void)vsnprintf(what, sizeof what, format, args);
     if (lexer->expression) {
         (void)quoted(lexer->begin, (size_t)(lexer->end - lexer->begin), source, sizeof source);
-        (void)lr_fail_line(lexer->job, lexer->file || status == REC_E_LIMIT ? status : REC_E_ARGUMENT, lexer->file,
-                           lexer->file ? lexer->line : 0, "the type `%s`, column %u: %s", source, column, what);
+        (void)lr_fail_line(lexer->job, lexer->file || status == REC_E_LIMIT ? status : REC_E_ARGUMENT, file,
+                           lexer->file ? line : 0, "the type `%s`, column %u: %s", source, column, what);
     } else {
-        (void)lr_fail_line(lexer->job, status, lexer->file, line, "column %u: %s", column, what);
+        (void)lr_fail_line(lexer->job, status, file, line, "column %u: %s", column, what);
     }
     lexer->token = (lr_rust_token){.kind = LR_RUST_END, .start = lexer->end, .text = lexer->end, .line = line};
     lexer->next = lexer->end;

@@ -25,6 +25,7 @@ static int32_t write_record(rec_job *job, rec_recorder *r, const lr_plugin *plug
     job->layout_text = NULL;
     job->budget.limit = UINT64_MAX; /* what is saved is already in memory; a writer needs little beside */
     lr_walk_begin(&walk, job, record, r->precision, r->clamp, r->target);
+    job->done = 0;
     job->total = REC_UNKNOWN;
     if ((plugin->d.traits & REC_TRAIT_EXACT_SIZE) && job->burn_minor >= LR_BURN_V2) {
         rec_sink *layout = rec_sink_layout(job);
@@ -47,6 +48,11 @@ static int32_t write_record(rec_job *job, rec_recorder *r, const lr_plugin *plug
             (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the plugin %s stopped without saying why (%d)",
                            plugin->d.name, (int)status);
         }
+    }
+    if (!lr_job_failed(job)) {
+        uint64_t written = rec_sink_tell(sink); /* what a filter in front of it was given may be more */
+        uint64_t all = written > job->done ? written : job->done;
+        (void)rec_job_progress(job, all, all);
     }
     if (data && !lr_job_failed(job)) {
         (void)lr_sink_take(sink, data, size);

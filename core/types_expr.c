@@ -224,6 +224,13 @@ static void read_signature(lr_rust_parser *parser)
     }
 }
 
+/* Only these take their arguments in parentheses: `where T: Clone (T)` is a tuple struct behind a where clause. */
+static bool is_function_trait(const lr_rust_token *name)
+{
+    return (name->length >= 2 && memcmp(name->text, "Fn", 2) == 0) ||
+           (name->length >= 7 && memcmp(name->text, "AsyncFn", 7) == 0);
+}
+
 /* Reads from the first name on. @return false: failed. */
 static bool read_path(lr_rust_parser *parser, path *p, bool first)
 {
@@ -246,7 +253,7 @@ static bool read_path(lr_rust_parser *parser, path *p, bool first)
         }
         if (lr_rust_is(lexer, "<")) {
             read_arguments(parser, &p->args);
-        } else if (lr_rust_is(lexer, "(")) {
+        } else if (lr_rust_is(lexer, "(") && is_function_trait(&p->name)) {
             p->text = true;
             read_signature(parser);
         } else if (lr_rust_is(lexer, "!")) {

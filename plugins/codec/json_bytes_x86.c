@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Lists of bytes on x86-64, a block of text at a time: masks of what each byte is tell where numbers end, and each byte
- * adds up the number that would end there. Equal to the plain version, tests/test_json.c compares. */
+ * Lists of bytes on x86-64, a block of text at a time: masks of what each byte is tell where numbers end, and the number
+ * that ends before a byte is added up from the three bytes before it. Equal to the plain version; tests/test_json.c
+ * compares them. */
 #include "json_number.h"
 
 #include <stddef.h>
@@ -10,43 +11,44 @@
 #include <immintrin.h>
 #include <string.h>
 
-/* What a block's bytes are, a bit each. `overflow`: the number that ends there is above 255. */
+/* What the bytes of a block are, a bit each. */
 typedef struct block {
-    uint64_t digits, commas, spaces, zeros, overflow;
+    uint64_t digits, commas, spaces, zeros;
+    uint64_t overflow; /* the number that ends before the byte is above 255 */
 } block;
 
-/* Finds the elements of a block that begins where one is expected. @param all a bit for each byte.
- * @param ends (out) last digits of complete elements. @return bytes taken; 0: none is sure. */
-static inline __attribute__((always_inline)) uint32_t take(const block *b, uint64_t all, uint64_t *ends)
+/* The last bits of the block before, as the first of this one. */
+typedef struct carry {
+    uint64_t one, two, three; /* whether the byte that many before is a digit */
+    uint64_t zero;            /* … the one before is 0 */
+    uint64_t free;            /* … is white space or a comma, behind which white space may stand */
+} carry;
+
+/* Commas behind numbers of a block, up to the first byte that is in doubt. @param width of the block in bytes.
+ * @param stop (out) whether there is one. */
+static inline __attribute__((always_inline)) uint64_t complete(const block *b, unsigned width, carry *c, bool *stop)
 {
-    uint64_t second = b->digits & b->digits << 1, third = second & b->digits << 2;
-    uint64_t start = b->digits & ~(b->digits << 1);
-    uint64_t bad = ~(b->digits | b->commas | b->spaces);
-    bad |= b->commas & ~(b->digits << 1);                       /* a comma without a number */
-    bad |= b->spaces & ~(b->spaces << 1 | b->commas << 1 | 1);  /* space behind a number */
-    bad |= third & b->digits << 3;                              /* four digits */
-    bad |= b->digits & (start & b->zeros) << 1;                 /* a leading zero */
-    bad |= b->digits & b->overflow;
-    bad &= all;
-    uint64_t good = bad ? (bad & (0 - bad)) - 1 : all;
-    uint64_t commas = b->commas & good;
-    if (commas == 0) {
-        uint64_t others = ~b->spaces & all;
-        *ends = 0;
-        return others ? (uint32_t)__builtin_ctzll(others) : (uint32_t)__builtin_popcountll(all);
+    uint64_t all = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+    uint64_t one = b->digits << 1 | c->one, two = b->digits << 2 | c->two, three = b->digits << 3 | c->three;
+    uint64_t bad = ~(b->digits | b->commas | b->spaces) & all;
+    bad |= b->commas & (~one | b->overflow);                        /* no number before it, or one that is too large */
+    bad |= b->spaces & ~(b->spaces << 1 | b->commas << 1 | c->free); /* white space behind a number */
+    bad |= b->digits & one & ((two & three) | ((b->zeros << 1 | c->zero) & ~two)); /* four digits, a leading zero */
+    *stop = bad != 0;
+    if (__builtin_expect(bad != 0, 0)) { /* a branch: the next block does not wait for all of this */
+        return b->commas & ((bad & (0 - bad)) - 1);
     }
-    *ends = b->digits & commas >> 1;
-    return 64 - (uint32_t)__builtin_clzll(commas);
+    c->one = b->digits >> (width - 1) & 1;
+    c->two = b->digits >> (width - 2) & 3;
+    c->three = b->digits >> (width - 3) & 7;
+    c->zero = b->zeros >> (width - 1) & 1;
+    c->free = (b->spaces | b->commas) >> (width - 1) & 1;
+    return b->commas;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ AVX2 -- */
 
 #define AVX2 __attribute__((target("avx2,bmi,popcnt")))
-
-AVX2 static inline __m256i one_back(__m256i v)
-{
-    return _mm256_alignr_epi8(v, _mm256_permute2x128_si256(v, v, 0x08), 15);
-}
 
 AVX2 static inline uint64_t mask(__m256i v)
 {
@@ -55,45 +57,49 @@ AVX2 static inline uint64_t mask(__m256i v)
 
 AVX2 static uint64_t scan_avx2(const uint8_t **text, const uint8_t *end, uint8_t *out, uint64_t room)
 {
-    const uint8_t *p = *text;
+    /* 0, 100, 200; more is an overflow by itself */
+    const __m256i table = _mm256_set1_epi32(0x00c86400);
+    const __m256i two = _mm256_set1_epi8(2);
+    const uint8_t *last = *text;
+    const __m256i none = _mm256_set1_epi8(-1), zero = _mm256_setzero_si256();
+    __m256i before = none; /* digits of the block before, -1 for what is none */
+    carry c = {.free = 1};
     uint64_t count = 0;
-    while (end - p >= 64 && room - count >= 64) {
+    bool stop = false;
+    for (const uint8_t *p = last; !stop && end - p >= 64 && room - count >= 64; p += 32) {
         uint8_t numbers[32];
         block b;
-        uint64_t ends;
         __m256i t = _mm256_loadu_si256((const __m256i *)(const void *)p);
         __m256i d = _mm256_sub_epi8(t, _mm256_set1_epi8('0'));
         __m256i is_digit = _mm256_cmpeq_epi8(_mm256_min_epu8(d, _mm256_set1_epi8(9)), d);
-        d = _mm256_and_si256(d, is_digit);
-        __m256i tens = one_back(d);
-        __m256i hundreds = one_back(_mm256_and_si256(tens, is_digit));
-        __m256i twice = _mm256_add_epi8(tens, tens), four = _mm256_add_epi8(twice, twice);
-        __m256i rest = _mm256_add_epi8(_mm256_add_epi8(d, twice), _mm256_add_epi8(four, four));
-        /* 0, 100, 200; more is an overflow by itself */
-        __m256i table = _mm256_setr_epi8(0, 100, (char)200, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 100, (char)200, 0,
-                                         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-        __m256i high = _mm256_shuffle_epi8(table, hundreds);
-        __m256i sum = _mm256_add_epi8(high, rest);
-        __m256i wrapped = _mm256_xor_si256(_mm256_cmpeq_epi8(sum, _mm256_adds_epu8(high, rest)), _mm256_set1_epi8(-1));
-        b.overflow = mask(_mm256_or_si256(wrapped, _mm256_cmpgt_epi8(hundreds, _mm256_set1_epi8(2))));
         b.digits = mask(is_digit);
-        b.zeros = b.digits & mask(_mm256_cmpeq_epi8(d, _mm256_setzero_si256()));
+        b.zeros = mask(_mm256_cmpeq_epi8(t, _mm256_set1_epi8('0')));
         b.commas = mask(_mm256_cmpeq_epi8(t, _mm256_set1_epi8(',')));
         b.spaces = mask(_mm256_or_si256(_mm256_or_si256(_mm256_cmpeq_epi8(t, _mm256_set1_epi8(' ')),
                                                         _mm256_cmpeq_epi8(t, _mm256_set1_epi8('\n'))),
                                         _mm256_or_si256(_mm256_cmpeq_epi8(t, _mm256_set1_epi8('\r')),
                                                         _mm256_cmpeq_epi8(t, _mm256_set1_epi8('\t')))));
-        uint32_t taken = take(&b, UINT32_MAX, &ends);
-        if (taken == 0) {
-            break;
-        }
+        d = _mm256_or_si256(d, _mm256_xor_si256(is_digit, none));
+        __m256i middle = _mm256_permute2x128_si256(before, d, 0x21);
+        __m256i ones = _mm256_alignr_epi8(d, middle, 15);
+        __m256i tens = _mm256_alignr_epi8(d, middle, 14);
+        __m256i hundreds = _mm256_max_epi8(_mm256_alignr_epi8(d, middle, 13), zero);
+        hundreds = _mm256_and_si256(hundreds, _mm256_cmpgt_epi8(tens, none)); /* not of the number before this one */
+        tens = _mm256_max_epi8(tens, zero);
+        __m256i twice = _mm256_add_epi8(tens, tens), four = _mm256_add_epi8(twice, twice);
+        __m256i rest = _mm256_add_epi8(_mm256_add_epi8(ones, twice), _mm256_add_epi8(four, four));
+        __m256i high = _mm256_shuffle_epi8(table, hundreds);
+        __m256i sum = _mm256_add_epi8(high, rest);
+        b.overflow = ~mask(_mm256_cmpeq_epi8(sum, _mm256_adds_epu8(high, rest))) | mask(_mm256_cmpgt_epi8(hundreds, two));
+        uint64_t commas = complete(&b, 32, &c, &stop);
+        before = d;
         _mm256_storeu_si256((__m256i *)(void *)numbers, sum);
-        for (; ends; ends &= ends - 1) {
-            out[count++] = numbers[__builtin_ctzll(ends)];
+        last = commas ? p + 64 - __builtin_clzll(commas) : last;
+        for (; commas; commas &= commas - 1) {
+            out[count++] = numbers[__builtin_ctzll(commas)];
         }
-        p += taken;
     }
-    *text = p;
+    *text = last;
     return count;
 }
 
@@ -103,18 +109,23 @@ AVX2 static uint64_t scan_avx2(const uint8_t **text, const uint8_t *end, uint8_t
 
 AVX512 static uint64_t scan_avx512(const uint8_t **text, const uint8_t *end, uint8_t *out, uint64_t room)
 {
-    static const uint8_t before[64] = {0,  0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14,
-                                       15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30,
-                                       31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46,
-                                       47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62};
+    /* Of the block before and this one, 128 bytes, those that are one, two and three before each byte. */
+    static const uint8_t places[66] = {61,  62,  63,  64,  65,  66,  67,  68,  69,  70,  71,  72,  73,  74,
+                                       75,  76,  77,  78,  79,  80,  81,  82,  83,  84,  85,  86,  87,  88,
+                                       89,  90,  91,  92,  93,  94,  95,  96,  97,  98,  99,  100, 101, 102,
+                                       103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116,
+                                       117, 118, 119, 120, 121, 122, 123, 124, 125, 126};
+    const __m512i back1 = _mm512_loadu_si512(places + 2), back2 = _mm512_loadu_si512(places + 1),
+                  back3 = _mm512_loadu_si512(places);
     /* 0, 100, 200; more is an overflow by itself */
-    const __m512i table = _mm512_set1_epi32((int)0x00c86400);
-    const __m512i back = _mm512_loadu_si512(before);
-    const uint8_t *p = *text;
+    const __m512i table = _mm512_set1_epi32(0x00c86400);
+    const uint8_t *last = *text;
+    __m512i before = _mm512_setzero_si512();
+    carry c = {.free = 1};
     uint64_t count = 0;
-    while (end - p >= 64 && room - count >= 64) {
+    bool stop = false;
+    for (const uint8_t *p = last; !stop && end - p >= 64 && room - count >= 64; p += 64) {
         block b;
-        uint64_t ends;
         __m512i t = _mm512_loadu_si512(p);
         __m512i d = _mm512_sub_epi8(t, _mm512_set1_epi8('0'));
         b.digits = _mm512_cmple_epu8_mask(d, _mm512_set1_epi8(9));
@@ -122,23 +133,22 @@ AVX512 static uint64_t scan_avx512(const uint8_t **text, const uint8_t *end, uin
         b.commas = _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8(','));
         b.spaces = _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8(' ')) | _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8('\n')) |
                    _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8('\r')) | _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8('\t'));
-        __m512i tens = _mm512_maskz_permutexvar_epi8(b.digits << 1, back, d);
-        __m512i hundreds = _mm512_maskz_permutexvar_epi8(b.digits << 1 & b.digits << 2, back, tens);
+        uint64_t two = b.digits << 2 | c.two, three = two & (b.digits << 3 | c.three);
+        __m512i ones = _mm512_permutex2var_epi8(before, back1, d);
+        __m512i tens = _mm512_maskz_permutex2var_epi8(two, before, back2, d);
+        __m512i hundreds = _mm512_maskz_permutex2var_epi8(three, before, back3, d);
         __m512i twice = _mm512_add_epi8(tens, tens), four = _mm512_add_epi8(twice, twice);
-        __m512i rest = _mm512_add_epi8(_mm512_add_epi8(d, twice), _mm512_add_epi8(four, four));
-        __mmask64 most = _mm512_cmpgt_epu8_mask(hundreds, _mm512_set1_epi8(2));
+        __m512i rest = _mm512_add_epi8(_mm512_add_epi8(ones, twice), _mm512_add_epi8(four, four));
         __m512i high = _mm512_shuffle_epi8(table, hundreds);
         __m512i sum = _mm512_add_epi8(high, rest);
-        b.overflow = most | _mm512_cmplt_epu8_mask(sum, high);
-        uint32_t taken = take(&b, UINT64_MAX, &ends);
-        if (taken == 0) {
-            break;
-        }
-        _mm512_storeu_si512(out + count, _mm512_maskz_compress_epi8(ends, sum));
-        count += (uint64_t)__builtin_popcountll(ends);
-        p += taken;
+        b.overflow = _mm512_cmpgt_epu8_mask(hundreds, _mm512_set1_epi8(2)) | _mm512_cmplt_epu8_mask(sum, high);
+        uint64_t commas = complete(&b, 64, &c, &stop);
+        before = d;
+        _mm512_storeu_si512(out + count, _mm512_maskz_compress_epi8(commas, sum));
+        count += (uint64_t)__builtin_popcountll(commas);
+        last = commas ? p + 64 - __builtin_clzll(commas) : last;
     }
-    *text = p;
+    *text = last;
     return count;
 }
 

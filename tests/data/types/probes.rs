@@ -78,3 +78,63 @@ pub struct FieldsIds<B: Backend> {
     ids: Param<Tensor<B, 1, Int>>,
     mask: Param<Tensor<B, 1, Bool>>,
 }
+
+/// A module without data.
+#[derive(Module, Clone, Debug)]
+pub struct Plain {
+    size: usize,
+}
+
+/// As of Burn 0.14.
+#[derive(Module, Debug)]
+pub struct Fields<B: Backend> {
+    size: usize,
+    ratio: f64,
+    flag: bool,
+    name: Ignored<String>,
+    pair: [usize; 2],
+    list: Vec<usize>,
+    maybe: Option<usize>,
+    never: Option<usize>,
+    plain: Relu,
+    plain_some: Option<Plain>,
+    plain_none: Option<Plain>,
+    plain_list: Vec<Plain>,
+    plain_tuple: (Relu, Plain),
+    act: Option<Relu>,
+    buffer: Tensor<B, 1>,
+    buffer_some: Option<Tensor<B, 1>>,
+    buffer_none: Option<Tensor<B, 1>>,
+    phantom: PhantomData<B>,
+    ids: Param<Tensor<B, 1, Int>>,
+    mask: Param<Tensor<B, 1, Bool>>,
+    norms: [LayerNorm<B>; 2],
+    tuple: (Linear<B>, Relu, LayerNorm<B>),
+    some: Option<LayerNorm<B>>,
+    none: Option<LayerNorm<B>>,
+    params: Vec<Param<Tensor<B, 1>>>,
+    choice: Choice<B>,
+    choices: Vec<Choice<B>>,
+    nested: Vec<Vec<LayerNorm<B>>>,
+}
+
+/// Up to 0.11: no tuples, no enums.
+#[derive(Module, Debug)]
+pub struct FieldsOld<B: Backend> {
+    norm: LayerNorm<B>,
+    size: usize,
+    flag: bool,
+    name: Ignored<String>,
+    pair: [usize; 2],
+    list: Vec<usize>,
+    maybe: Option<usize>,
+    never: Option<usize>,
+    plain: Plain,
+    plain_some: Option<Plain>,
+    plain_none: Option<Plain>,
+    plain_list: Vec<Plain>,
+    some: Option<LayerNorm<B>>,
+    none: Option<LayerNorm<B>>,
+    params: Vec<Param<Tensor<B, 1>>>,
+    nested: Vec<Vec<LayerNorm<B>>>,
+}

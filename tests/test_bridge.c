@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Burn's own types and the bridge between its versions, on one record of every module, optimizer and scheduler that
+ * real Burn of four versions wrote (golden/modules of the shared data; skipped where they are not). */
+#include <ctype.h>
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define REC_NO_SHORT_NAMES
+#include <librecord.h>
+
+static const char *const versions[] = {"0.11.1", "0.14.0", "0.18.0", "0.21.0"};
+enum { VERSIONS = 4, NAMES_MOST = 256 };
+
+static char folder[1024];
+static rec_types *types;
+
+/* One record: of which type, in which files. */
+typedef struct golden {
+    char name[64], type[64];
+    int version;
+} golden;
+static golden all[VERSIONS * NAMES_MOST];
+static size_t count;
+static size_t failures;
+
+#define WRONG(g, ...)                                                                 \
+    do {                                                                              \
+        print_message("%s/%s: ", versions[(g)->version], (g)->name);                  \
+        print_message(__VA_ARGS__);                                                   \
+        print_message("\n");                                                          \
+        failures++;                                                                   \
+    } while (0)
+
+static int by_name(const void *a, const void *b)
+{
+    const golden *x = a, *y = b;
+    return x->version != y->version ? x->version - y->version : strcmp(x->name, y->name);
+}
+
+static void collect(void)
+{
+    for (int v = 0; v < VERSIONS; v++) {
+        char path[1200];
+        struct dirent *entry;
+        DIR *dir;
+        (void)snprintf(path, sizeof path, "%s/%s", folder, versions[v]);
+        dir = opendir(path);
+        while (dir && (entry = readdir(dir))) {
+            size_t length = strlen(entry->d_name);
+            if (length > 4 && length < 60 && strcmp(entry->d_name + length - 4, ".bin") == 0) {
+                golden *g = &all[count++];
+                g->version = v;
+                (void)snprintf(g->name, sizeof g->name, "%.*s", (int)(length - 4), entry->d_name);
+                (void)snprintf(g->type, sizeof g->type, "%.*s", (int)strcspn(g->name, "_"), g->name);
+                assert_true(count < sizeof all / sizeof *all);
+            }
+        }
+        if (dir) {
+            (void)closedir(dir);
+        }
+    }
+    qsort(all, count, sizeof *all, by_name);
+}
+
+static bool have(void)
+{
+    if (count == 0) {
+        print_message("the shared test data are not there: set LIBRECORD_SHARED\n");
+    }
+    return count > 0;
+}
+
+static const golden *find(const char *name, int version)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].version == version && strcmp(all[i].name, name) == 0) {
+            return &all[i];
+        }
+    }
+    return NULL;
+}
+
+static void path_of(const golden *g, const char *extension, char *path, size_t room)
+{
+    (void)snprintf(path, room, "%s/%s/%s.%s", folder, versions[g->version], g->name, extension);
+}
+
+/* @param type NULL: none. */
+static rec_recorder *open_recorder(const char *name, const char *type, const char *layout)
+{
+    rec_recorder *r = rec_open_recorder(name, REC_PRECISION_KEEP);
+    assert_non_null(r);
+    if (layout) {
+        assert_int_equal(rec_recorder_set(r, "layout", layout), REC_OK);
+    }
+    if (type && rec_recorder_set_type_name(r, types, type) != REC_OK) {
+        fail_msg("%s", rec_error_message());
+    }
+    return r;
+}
+
+static rec_record *load(const golden *g, const char *extension, const char *type)
+{
+    char path[1300];
+    rec_recorder *r = open_recorder(strcmp(extension, "mpk") == 0   ? "NamedMpk"
+                                    : strcmp(extension, "bin") == 0 ? "Bin"
+                                                                    : "PrettyJson",
+                                    type, NULL);
+    rec_record *record;
+    path_of(g, extension, path, sizeof path);
+    record = rec_load(r, path);
+    rec_close_recorder(r);
+    return record;
+}
+
+/* A saved record. */
+typedef struct bytes {
+    void *data;
+    size_t size;
+} bytes;
+
+static bool save(const rec_record *record, const char *recorder, const char *type, const char *layout, bytes *out)
+{
+    rec_recorder *r = open_recorder(recorder, type, layout);
+    rec_status status = rec_save_bytes(r, record, &out->data, &out->size);
+    rec_close_recorder(r);
+    return status == REC_OK;
+}
+
+static bytes read_file(const char *path)
+{
+    bytes b = {0};
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    b.size = (size_t)ftell(file);
+    rewind(file);
+    b.data = malloc(b.size + 1);
+    assert_non_null(b.data);
+    assert_int_equal(fread(b.data, 1, b.size, file), b.size);
+    (void)fclose(file);
+    return b;
+}
+
+static bool equal(const bytes *a, const bytes *b)
+{
+    return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
+}
+
+static size_t first_difference(const bytes *a, const bytes *b)
+{
+    size_t i = 0;
+    while (i < a->size && i < b->size && ((char *)a->data)[i] == ((char *)b->data)[i]) {
+        i++;
+    }
+    return i;
+}
+
+/* ---------------------------------------------------------------------------------------------------- structure -- */
+
+/* What a record is made of, as text: field names in order, kinds, shapes. */
+typedef struct shape {
+    char *text;
+    size_t used, room;
+} shape;
+
+static void put(shape *s, const char *text)
+{
+    size_t length = strlen(text);
+    if (s->used + length + 1 > s->room) {
+        s->room = (s->used + length + 1) * 2;
+        s->text = realloc(s->text, s->room);
+        assert_non_null(s->text);
+    }
+    memcpy(s->text + s->used, text, length + 1);
+    s->used += length;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void describe(shape *s, const rec_value *value)
+{
+    uint64_t items = rec_value_count(value);
+    const rec_tensor *tensor = rec_value_tensor(value);
+    char text[64];
+    if (tensor) {
+        put(s, rec_tensor_id(tensor) ? "P" : "T");
+        put(s, rec_dtype_name(rec_tensor_dtype(tensor)));
+        for (uint32_t i = 0; i < rec_tensor_rank(tensor); i++) {
+            (void)snprintf(text, sizeof text, ",%llu", (unsigned long long)rec_tensor_shape(tensor)[i]);
+            put(s, text);
+        }
+        return;
+    }
+    switch (rec_value_kind(value)) {
+    case REC_KIND_LIST:
+        put(s, "[");
+        for (uint64_t i = 0; i < items; i++) {
+            describe(s, rec_value_item(value, i));
+            put(s, " ");
+        }
+        put(s, "]");
+        break;
+    case REC_KIND_MAP: {
+        /* The map of an optimizer has ids for keys, in any order. */
+        const rec_value *first = items ? rec_value_item(value, 0) : NULL;
+        bool ids = first && rec_value_kind(first) == REC_KIND_MAP && rec_value_count(first) == 1 &&
+                   strcmp(rec_value_key(first, 0).text, "V1") == 0;
+        char **texts = calloc(items + 1, sizeof *texts);
+        assert_non_null(texts);
+        for (uint64_t i = 0; i < items; i++) {
+            shape one = {0};
+            put(&one, ids ? "id" : rec_value_key(value, i).text);
+            put(&one, ":");
+            describe(&one, rec_value_item(value, i));
+            texts[i] = one.text;
+        }
+        if (ids) {
+            qsort(texts, items, sizeof *texts, by_text);
+        }
+        put(s, "{");
+        for (uint64_t i = 0; i < items; i++) {
+            put(s, texts[i]);
+            put(s, " ");
+            free(texts[i]);
+        }
+        put(s, "}");
+        free(texts);
+        break;
+    }
+    default:
+        (void)snprintf(text, sizeof text, "k%d", (int)rec_value_kind(value));
+        put(s, text);
+        break;
+    }
+}
+
+static char *structure(const rec_record *record)
+{
+    shape s = {0};
+    describe(&s, rec_root(record));
+    return s.text;
+}
+
+/* ------------------------------------------------------------------------------------------------------- twins -- */
+
+static void every_bin_reads_by_its_types_name_and_equals_its_twins(void **state)
+{
+    (void)state;
+    if (!have()) {
+        skip();
+    }
+    failures = 0;
+    for (size_t i = 0; i < count; i++) {
+        const golden *g = &all[i];
+        static const char *const extensions[] = {"mpk", "json"};
+        rec_record *bin = load(g, "bin", g->type);
+        bytes ours = {0};
+        if (!bin) {
+            WRONG(g, "%s", rec_error_message());
+            continue;
+        }
+        if (rec_report_count()) {
+            WRONG(g, "%s", rec_report_note(0)->text);
+        }
+        if (!save(bin, "NamedMpk", g->type, "keep", &ours)) {
+            WRONG(g, "%s", rec_error_message());
+        }
+        for (size_t e = 0; e < 2 && ours.data; e++) {
+            rec_record *twin = load(g, extensions[e], g->type);
+            bytes theirs = {0};
+            if (!twin || !save(twin, "NamedMpk", g->type, "keep", &theirs)) {
+                WRONG(g, "%s: %s", extensions[e], rec_error_message());
+            } else if (!equal(&ours, &theirs)) {
+                char *a = structure(bin), *b = structure(twin);
+                /* The order of an optimizer's map differs from file to file. */
+                if (strcmp(a, b) != 0 || !strstr(b, "{id:{V1")) {
+                    WRONG(g, "%s differs at %zu of %zu, %zu\n  %s\n  %s", extensions[e],
+                          first_difference(&ours, &theirs), ours.size, theirs.size, a, b);
+                }
+                free(a);
+                free(b);
+            }
+            rec_free(theirs.data);
+            rec_record_free(twin);
+        }
+        rec_free(ours.data);
+        rec_record_free(bin);
+    }
+    assert_int_equal(failures, 0);
+}
+
+static void every_mpk_becomes_the_bin_that_burn_wrote(void **state)
+{
+    (void)state;
+    if (!have()) {
+        skip();
+    }
+    failures = 0;
+    for (size_t i = 0; i < count; i++) {
+        const golden *g = &all[i];
+        rec_record *record = load(g, "mpk", NULL);
+        bytes ours = {0}, theirs;
+        char path[1300], *words = NULL;
+        if (!record || !save(record, "Bin", g->type, "keep", &ours)) {
+            WRONG(g, "%s", rec_error_message());
+            rec_record_free(record);
+            continue;
+        }
+        path_of(g, "bin", path, sizeof path);
+        theirs = read_file(path);
+        words = structure(record);
+        if (!equal(&ours, &theirs) && !(strstr(words, "{id:{V1") && ours.size == theirs.size)) {
+            WRONG(g, "differs at %zu of %zu, Burn's has %zu", first_difference(&ours, &theirs), ours.size, theirs.size);
+        }
+        free(words);
+        free(theirs.data);
+        rec_free(ours.data);
+        rec_record_free(record);
+    }
+    assert_int_equal(failures, 0);
+}
+
+/* ------------------------------------------------------------------------------------------------------- bridge -- */
+
+/* Whether no record of a kind can get to a version, and the words of the error that must say so; NULL: it must. */
+static const char *inexpressible(const golden *g, int to)
+{
+    static const struct {
+        const char *name; /* NULL ends it */
+        int from, to;     /* versions by index, inclusive; to: the last target that fails or the first, by direction */
+        const char *words;
+    } known[] = {
+#include "bridge_limits.h"
+        {NULL, 0, 0, NULL},
+    };
+    for (size_t i = 0; known[i].name; i++) {
+        if (strcmp(known[i].name, g->name) == 0 && known[i].from == g->version && known[i].to == to) {
+            return known[i].words;
+        }
+    }
+    return NULL;
+}
+
+static void cross(const golden *g, int to)
+{
+    const char *words = inexpressible(g, to);
+    const golden *native = find(g->name, to);
+    rec_record *record = load(g, "bin", g->type), *back = NULL, *expected = NULL;
+    rec_recorder *r = open_recorder("NamedMpk", NULL, NULL), *b = open_recorder("Bin", g->type, NULL);
+    bytes out = {0}, again = {0};
+    char layout[32];
+    if (!native) {
+        goto done;
+    }
+    (void)snprintf(layout, sizeof layout, "burn-%.*s", (int)(strrchr(versions[to], '.') - versions[to]), versions[to]);
+    assert_non_null(record);
+    if (!save(record, "NamedMpk", g->type, layout, &out)) {
+        if (!words || !strstr(rec_error_message(), words)) {
+            WRONG(g, "to %s: %s", layout, rec_error_message());
+        }
+        goto done;
+    }
+    if (words) {
+        WRONG(g, "to %s: this should have failed: %s", layout, words);
+    }
+    back = rec_load_bytes(r, out.data, out.size);
+    expected = load(native, "mpk", NULL);
+    if (!back || !expected) {
+        WRONG(g, "to %s: %s", layout, rec_error_message());
+    } else {
+        char *x = structure(back), *y = structure(expected);
+        if (strcmp(x, y) != 0) {
+            WRONG(g, "to %s:\n  ours   %s\n  Burn's %s", layout, x, y);
+        }
+        free(x);
+        free(y);
+    }
+    /* And in bincode, where a version's constants count. */
+    if (!save(record, "Bin", g->type, layout, &again)) {
+        WRONG(g, "to %s in bincode: %s", layout, rec_error_message());
+    } else {
+        rec_record *bin = rec_load_bytes(b, again.data, again.size);
+        if (!bin || rec_report_count()) {
+            WRONG(g, "to %s in bincode and back: %s", layout, bin ? rec_report_note(0)->text : rec_error_message());
+        }
+        rec_record_free(bin);
+    }
+done:
+    rec_free(out.data);
+    rec_free(again.data);
+    rec_record_free(back);
+    rec_record_free(expected);
+    rec_record_free(record);
+    rec_close_recorder(r);
+    rec_close_recorder(b);
+}
+
+static void an_older_record_becomes_what_a_later_burn_writes(void **state)
+{
+    (void)state;
+    if (!have()) {
+        skip();
+    }
+    failures = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (int to = all[i].version + 1; to < VERSIONS; to++) {
+            cross(&all[i], to);
+        }
+    }
+    assert_int_equal(failures, 0);
+}
+
+static void a_later_record_becomes_what_an_older_burn_writes(void **state)
+{
+    (void)state;
+    if (!have()) {
+        skip();
+    }
+    failures = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (int to = 0; to < all[i].version; to++) {
+            cross(&all[i], to);
+        }
+    }
+    assert_int_equal(failures, 0);
+}
+
+static int set_up(void **state)
+{
+    const char *shared = getenv("LIBRECORD_SHARED"), *source = getenv("srcdir");
+    char probes[1024];
+    (void)state;
+    if (shared) {
+        (void)snprintf(folder, sizeof folder, "%s/data/golden/modules", shared);
+    } else {
+        (void)snprintf(folder, sizeof folder, "%s/../shared/data/golden/modules", source ? source : ".");
+    }
+    collect();
+    types = rec_types_new(NULL);
+    (void)snprintf(probes, sizeof probes, "%s/tests/data/types/probes.rs", source ? source : ".");
+    if (!types || rec_types_add_file(types, probes) != REC_OK) {
+        print_message("%s\n", rec_error_message());
+        return 1;
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    rec_types_free(types);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_bin_reads_by_its_types_name_and_equals_its_twins),
+        cmocka_unit_test(every_mpk_becomes_the_bin_that_burn_wrote),
+        cmocka_unit_test(an_older_record_becomes_what_a_later_burn_writes),
+        cmocka_unit_test(a_later_record_becomes_what_an_older_burn_writes),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -57,7 +57,9 @@ static int32_t floats_to_ints(adopter *a, rec_tensor *tensor)
 static int32_t adopt_tensor(adopter *a, rec_value *value, const rec_layout *layout)
 {
     rec_tensor *tensor = value->kind == REC_KIND_TENSOR ? value->v.tensor : NULL;
-    const char *words = layout->elements == REC_FIELD_INTS ? "integers" : layout->elements == REC_FIELD_BOOLS ? "bools" : "floats";
+    const char *words = layout->elements == REC_FIELD_INTS    ? "integers"
+                        : layout->elements == REC_FIELD_BOOLS ? "bools"
+                                                              : "floats";
     bool ints = layout->elements == REC_FIELD_INTS;
     int32_t status = REC_OK;
     bool fits;
@@ -70,8 +72,9 @@ static int32_t adopt_tensor(adopter *a, rec_value *value, const rec_layout *layo
                             layout->rank, (unsigned)tensor->rank);
     }
     if (tensor->count == 0 && tensor->assumed) {
-        rec_dtype empty = ints ? lr_dtype_at(REC_DTYPE_I64, a->job->burn_precision)
-                               : layout->elements == REC_FIELD_BOOLS ? REC_DTYPE_BOOL : tensor->stored;
+        rec_dtype empty = ints                                  ? lr_dtype_at(REC_DTYPE_I64, a->job->burn_precision)
+                          : layout->elements == REC_FIELD_BOOLS ? REC_DTYPE_BOOL
+                                                                : tensor->stored;
         tensor->stored = tensor->packed = (uint8_t)empty;
     } else if (ints && tensor->assumed && tensor->stored == REC_DTYPE_F16) {
         tensor->stored = tensor->packed = REC_DTYPE_I16; /* the same 16 bits */
@@ -79,9 +82,10 @@ static int32_t adopt_tensor(adopter *a, rec_value *value, const rec_layout *layo
         status = floats_to_ints(a, tensor);
     }
     tensor->assumed = false;
-    fits = ints                                   ? lr_dtype_is_int(tensor->stored)
-           : layout->elements == REC_FIELD_BOOLS ? lr_dtype_is_bool(tensor->stored)
-                                                  : !lr_dtype_is_int(tensor->stored) && !lr_dtype_is_bool(tensor->stored);
+    fits = ints ? lr_dtype_is_int(tensor->stored)
+           : layout->elements == REC_FIELD_BOOLS
+               ? lr_dtype_is_bool(tensor->stored)
+               : !lr_dtype_is_int(tensor->stored) && !lr_dtype_is_bool(tensor->stored);
     if (status == REC_OK && !fits) {
         return lr_fail_path(a->job, REC_E_MISMATCH, a->path, "expected a tensor of %s, found one of %s", words,
                             rec_tensor_dtype_name(tensor));
@@ -118,7 +122,7 @@ static int32_t adopt(adopter *a, rec_value *value, const rec_layout *layout)
     switch (layout->kind) {
     case REC_LAYOUT_OPTION:
         return value->kind == REC_KIND_NIL || !rec_layout_child(layout, 0) ? REC_OK
-                                                                            : adopt(a, value, layout->children[0]);
+                                                                           : adopt(a, value, layout->children[0]);
     case REC_LAYOUT_STRUCT:
         for (uint64_t i = 0; value->kind == REC_KIND_MAP && i < layout->count && status == REC_OK; i++) {
             const char *name = layout->names[i];
@@ -154,8 +158,7 @@ int32_t lr_adopt(rec_job *job, rec_record *record, rec_precision precision, cons
     adopter a = {.job = job, .record = record, .precision = precision};
     int32_t status = adopt(&a, &record->root, layout);
     if (status == REC_E_MISMATCH) {
-        rec_fail_hint(job, "The file says Burn 0.%d. Is the type another one than the record's?",
-                      (int)job->burn_minor);
+        rec_fail_hint(job, "The file says Burn 0.%d. Is the type another one than the record's?", (int)job->burn_minor);
     }
     return status;
 }

@@ -19,10 +19,10 @@ typedef struct binder {
     lr_arena *arena;
     uint32_t flags;
     uint64_t problems;
-    uint64_t lines;   /* that are in the message */
-    size_t used;      /* of the path */
+    uint64_t lines; /* that are in the message */
+    size_t used;    /* of the path */
     char path[1024];
-    size_t told;      /* of the message */
+    size_t told; /* of the message */
     char message[1800];
     unsigned depth;
 } binder;
@@ -87,9 +87,8 @@ static void print_dims(char *text, size_t room, const uint64_t *dims, uint64_t r
 {
     size_t used = (size_t)snprintf(text, room, "[");
     for (uint64_t i = 0; i < rank && used < room; i++) {
-        used += any && dims[i] == 0
-                    ? (size_t)snprintf(text + used, room - used, "%s?", i ? ", " : "")
-                    : (size_t)snprintf(text + used, room - used, "%s%" PRIu64, i ? ", " : "", dims[i]);
+        used += any && dims[i] == 0 ? (size_t)snprintf(text + used, room - used, "%s?", i ? ", " : "")
+                                    : (size_t)snprintf(text + used, room - used, "%s%" PRIu64, i ? ", " : "", dims[i]);
     }
     if (used < room) {
         (void)snprintf(text + used, room - used, "]");
@@ -111,7 +110,9 @@ static bool shape_fits(const rec_field *field, const rec_tensor *tensor)
 
 static void bind_tensor(binder *b, const rec_field *field, const rec_value *value, void *target)
 {
-    const char *words = field->kind == REC_FIELD_FLOATS ? "floats" : field->kind == REC_FIELD_INTS ? "integers" : "bools";
+    const char *words = field->kind == REC_FIELD_FLOATS ? "floats"
+                        : field->kind == REC_FIELD_INTS ? "integers"
+                                                        : "bools";
     const rec_tensor *tensor = rec_value_tensor(value);
     char expected[160], found[160];
     bool fits;
@@ -137,13 +138,19 @@ static void bind_tensor(binder *b, const rec_field *field, const rec_value *valu
     }
     if (field->kind == REC_FIELD_FLOATS) {
         *(rec_floats *)target = (rec_floats){.data = lr_tensor_typed(b->job, tensor, REC_DTYPE_F32),
-                                             .count = tensor->count, .shape = tensor->shape, .tensor = tensor};
+                                             .count = tensor->count,
+                                             .shape = tensor->shape,
+                                             .tensor = tensor};
     } else if (field->kind == REC_FIELD_INTS) {
         *(rec_ints *)target = (rec_ints){.data = lr_tensor_typed(b->job, tensor, REC_DTYPE_I64),
-                                         .count = tensor->count, .shape = tensor->shape, .tensor = tensor};
+                                         .count = tensor->count,
+                                         .shape = tensor->shape,
+                                         .tensor = tensor};
     } else {
         *(rec_bools *)target = (rec_bools){.data = lr_tensor_typed(b->job, tensor, REC_DTYPE_BOOL),
-                                           .count = tensor->count, .shape = tensor->shape, .tensor = tensor};
+                                           .count = tensor->count,
+                                           .shape = tensor->shape,
+                                           .tensor = tensor};
     }
 }
 
@@ -166,7 +173,8 @@ static void bind_integer(binder *b, size_t which, const rec_value *value, void *
 {
     bool is_negative = value->kind == REC_KIND_INT && value->v.i < 0;
     if (value->kind != REC_KIND_INT && value->kind != REC_KIND_UINT) {
-        problem(b, REC_NOTE_KIND, "expected an integer (%s), found %s", integers[which].name, lr_kind_words(value->kind));
+        problem(b, REC_NOTE_KIND, "expected an integer (%s), found %s", integers[which].name,
+                lr_kind_words(value->kind));
     } else if (is_negative ? value->v.i < integers[which].minimum : value->v.u > integers[which].maximum) {
         if (is_negative) {
             problem(b, REC_NOTE_KIND, "%" PRId64 " does not fit %s", value->v.i, integers[which].name);
@@ -326,9 +334,8 @@ static void bind_struct(binder *b, const rec_type *type, const rec_value *value,
         }
         leave(b, used);
     }
-    for (uint64_t i = 0; i < value->v.map->count && matched < value->v.map->count &&
-                         !(b->flags & REC_BIND_ALLOW_UNEXPECTED);
-         i++) {
+    for (uint64_t i = 0;
+         i < value->v.map->count && matched < value->v.map->count && !(b->flags & REC_BIND_ALLOW_UNEXPECTED); i++) {
         const lr_entry *entry = &value->v.map->entries[i];
         bool known = entry->value.kind == REC_KIND_NIL;
         for (uint64_t j = 0; j < type->field_count && !known; j++) {

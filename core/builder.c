@@ -261,9 +261,8 @@ static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
     b->at = at;
     if (scalar->kind == REC_KIND_NIL && in_v1_values(b)) {
         frame *f = &b->frames[b->depth - 1];
-        int added = f->announced != REC_UNKNOWN && b->runner.count == f->announced
-                        ? 0
-                        : lr_runner_add_nil(b->job, &b->runner);
+        int added =
+            f->announced != REC_UNKNOWN && b->runner.count == f->announced ? 0 : lr_runner_add_nil(b->job, &b->runner);
         if (added != 0) {
             f->run = true;
             return added > 0 ? REC_OK : b->job->error.status;
@@ -288,8 +287,8 @@ static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *
     const uint8_t *from = data;
     uint32_t width = rec_dtype_bits(dtype) / 8;
     b->at = at;
-    if (!f || f->kind != REC_KIND_LIST || !(lr_dtype_is_int(dtype) || dtype == REC_DTYPE_F32 ||
-                                           dtype == REC_DTYPE_F64 || dtype == REC_DTYPE_BOOL)) {
+    if (!f || f->kind != REC_KIND_LIST ||
+        !(lr_dtype_is_int(dtype) || dtype == REC_DTYPE_F32 || dtype == REC_DTYPE_F64 || dtype == REC_DTYPE_BOOL)) {
         return grammar(b, "numbers outside of a list, or of a type that no list has");
     }
     if (!count) {
@@ -473,9 +472,11 @@ static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const r
 static int32_t on_option(void *self, uint64_t at, int32_t present)
 {
     lr_builder *b = self;
+    /* Absent in one that is present: an option of a constant. Nil all the same, but a file without names tells them. */
+    int32_t form = b->owed ? REC_FORM_CONSTANT : REC_FORM_NONE;
     b->at = at;
     b->owed = present != 0;
-    return present ? REC_OK : emit(b, lr_nil(REC_FORM_NONE));
+    return present ? REC_OK : emit(b, lr_nil(form));
 }
 
 static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
@@ -488,7 +489,8 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
         return grammar(b, "metadata that is no text, or not before the value");
     }
     if (lr_map_find(&b->record->metadata, key)) {
-        return rec_fail(b->job, REC_E_FORMAT, at, "the metadata key `%.*s` occurs twice", (int)key->v.length, key->text);
+        return rec_fail(b->job, REC_E_FORMAT, at, "the metadata key `%.*s` occurs twice", (int)key->v.length,
+                        key->text);
     }
     if (!lr_from_scalar(&b->record->arena, key, &name) || !lr_from_scalar(&b->record->arena, value, &text)) {
         return no_memory(b, 64);
@@ -767,7 +769,8 @@ static int32_t unwrap(lr_builder *b)
         if (entry != item && entry != metadata && !text_is(&entry->key, "_b")) {
             char name[128];
             (void)lr_path_append_key(name, sizeof name, 0, &entry->key);
-            lr_note(b->job, REC_NOTE_DROPPED, 1, name, "beside `metadata` and `item`, where Burn has nothing: left out");
+            lr_note(b->job, REC_NOTE_DROPPED, 1, name,
+                    "beside `metadata` and `item`, where Burn has nothing: left out");
         }
     }
     b->record->root = item->value;

@@ -23,11 +23,11 @@ struct name {
 
 /* In the order of Burn's enum; U16 came with 0.16, Flex32 with 0.17. */
 static const struct name dtypes[] = {
-    {"F64", REC_DTYPE_F64, 14},    {"F32", REC_DTYPE_F32, 14}, {"Flex32", REC_DTYPE_FLEX32, 17},
-    {"F16", REC_DTYPE_F16, 14},    {"BF16", REC_DTYPE_BF16, 14}, {"I64", REC_DTYPE_I64, 14},
-    {"I32", REC_DTYPE_I32, 14},    {"I16", REC_DTYPE_I16, 14}, {"I8", REC_DTYPE_I8, 14},
-    {"U64", REC_DTYPE_U64, 14},    {"U32", REC_DTYPE_U32, 14}, {"U16", REC_DTYPE_U16, 16},
-    {"U8", REC_DTYPE_U8, 14},      {"Bool", REC_DTYPE_BOOL, 14}, {"QFloat", REC_DTYPE_QFLOAT, 14},
+    {"F64", REC_DTYPE_F64, 14}, {"F32", REC_DTYPE_F32, 14},   {"Flex32", REC_DTYPE_FLEX32, 17},
+    {"F16", REC_DTYPE_F16, 14}, {"BF16", REC_DTYPE_BF16, 14}, {"I64", REC_DTYPE_I64, 14},
+    {"I32", REC_DTYPE_I32, 14}, {"I16", REC_DTYPE_I16, 14},   {"I8", REC_DTYPE_I8, 14},
+    {"U64", REC_DTYPE_U64, 14}, {"U32", REC_DTYPE_U32, 14},   {"U16", REC_DTYPE_U16, 16},
+    {"U8", REC_DTYPE_U8, 14},   {"Bool", REC_DTYPE_BOOL, 14}, {"QFloat", REC_DTYPE_QFLOAT, 14},
 };
 #define DTYPES (sizeof dtypes / sizeof *dtypes)
 
@@ -311,7 +311,7 @@ static rec_tensor *new_tensor(const struct raise *r, const rec_value *shape)
     }
     if (!is_unsigned_run(shape)) {
         (void)rec_fail_found(r->job, REC_E_FORMAT, r->at, "a list of unsigned integers as the tensor's `shape`", "%s",
-                             shape->v.run->dtype == REC_DTYPE_BOOL      ? "bools"
+                             shape->v.run->dtype == REC_DTYPE_BOOL    ? "bools"
                              : lr_dtype_is_float(shape->v.run->dtype) ? "floats"
                                                                       : "negative ones");
         return NULL;
@@ -619,8 +619,8 @@ static int raise_v1(const struct raise *r, const rec_value *value, const rec_val
     }
     if (count != tensor->count) {
         (void)lr_shape_words(text, sizeof text, tensor->shape, tensor->rank);
-        (void)snprintf(expected, sizeof expected, "%s values for shape %s",
-                       lr_group_digits(tensor->count, a, sizeof a), text);
+        (void)snprintf(expected, sizeof expected, "%s values for shape %s", lr_group_digits(tensor->count, a, sizeof a),
+                       text);
         (void)rec_fail_found(r->job, REC_E_FORMAT, r->at, expected, "%s", lr_group_digits(count, b, sizeof b));
         return -1;
     }

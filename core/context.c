@@ -45,7 +45,9 @@ static rec_context *context_new(const rec_allocator *allocator)
     }
     context->allocator = memory;
     context->limits = rec_limits_default();
-    context->threads = processors < 1 ? 1 : processors > THREADS_DEFAULT_MOST ? THREADS_DEFAULT_MOST : (uint32_t)processors;
+    context->threads = processors < 1                      ? 1
+                       : processors > THREADS_DEFAULT_MOST ? THREADS_DEFAULT_MOST
+                                                           : (uint32_t)processors;
     context->plugins = REC_PLUGINS_ALL;
     if (pthread_mutex_init(&context->lock, NULL) != 0) {
         lr_release(&memory, context);
@@ -85,8 +87,8 @@ void rec_context_free(rec_context *context)
 rec_context *rec_context_new(const rec_allocator *allocator)
 {
     rec_context *context;
-    if (allocator && (allocator->size < sizeof *allocator || !allocator->alloc || !allocator->resize ||
-                      !allocator->release)) {
+    if (allocator &&
+        (allocator->size < sizeof *allocator || !allocator->alloc || !allocator->resize || !allocator->release)) {
         (void)lr_publish(REC_E_ARGUMENT, "rec_context_new: an allocator needs its size and all three functions");
         return NULL;
     }

@@ -353,8 +353,8 @@ static rec_tensor *make_tensor(edit *e, const char *path, const rec_tensor_spec 
     if (spec->ownership == REC_COPY || !spec->data) { /* no data: no elements */
         tensor->data = lr_data_copy(record, spec->data, spec->data_size);
     } else {
-        source = lr_source_owned(&record->context->allocator, spec->data, spec->data_size, take ? free_taken : NULL,
-                                 NULL);
+        source =
+            lr_source_owned(&record->context->allocator, spec->data, spec->data_size, take ? free_taken : NULL, NULL);
         take = take && !source; /* the source has it now */
         tensor->data = source ? lr_data_lent(record, source, spec->data, spec->data_size, REC_UNKNOWN) : NULL;
         rec_source_release(source);
@@ -385,12 +385,8 @@ rec_status rec_set_f32(rec_record *record, const char *path, const float *data, 
     edit e;
     rec_value value = {.kind = REC_KIND_TENSOR};
     uint64_t count = 0, size = 0;
-    rec_tensor_spec spec = {.size = sizeof spec,
-                            .dtype = REC_DTYPE_F32,
-                            .rank = rank,
-                            .ownership = REC_TAKE,
-                            .shape = shape,
-                            .id = ""};
+    rec_tensor_spec spec = {
+        .size = sizeof spec, .dtype = REC_DTYPE_F32, .rank = rank, .ownership = REC_TAKE, .shape = shape, .id = ""};
     edit_begin(&e, record, path);
     if (check_shape(&e.job, path, spec.dtype, shape, rank, &count, &size) == REC_OK && size) {
         void *little = malloc((size_t)size);
@@ -416,8 +412,7 @@ rec_status rec_set_id(rec_record *record, const char *path, const char *id)
     if (!value) {
         (void)lr_fail_no_key(&e.job, record, path);
     } else if (value->kind != REC_KIND_TENSOR) {
-        (void)lr_fail_path(&e.job, REC_E_NOT_FOUND, path, "there is %s here, not a tensor",
-                           lr_kind_words(value->kind));
+        (void)lr_fail_path(&e.job, REC_E_NOT_FOUND, path, "there is %s here, not a tensor", lr_kind_words(value->kind));
     } else if (!id) {
         value->v.tensor->id = NULL;
     } else {

@@ -19,7 +19,9 @@ static const struct {
     {"\x1f\x8b", 2, 0, "It is gzip, but what it inflates to is no record that a recorder here knows."},
     {"\x28\xb5\x2f\xfd", 4, 0, "It is compressed with zstd. Decompress it first."},
     {"BZh", 3, 0, "It is compressed with bzip2. Decompress it first."},
-    {"\xfd" "7zXZ", 5, 0, "It is compressed with xz. Decompress it first."},
+    {"\xfd"
+     "7zXZ",
+     5, 0, "It is compressed with xz. Decompress it first."},
     {"{\"", 2, 8, "It looks like a safetensors file."},
 };
 

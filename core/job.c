@@ -156,14 +156,14 @@ static void compose(lr_error *error)
     size_t room = sizeof error->message;
     char digits[32];
     int n = 0;
-#define APPEND(...)                                 \
-    do {                                            \
-        n = snprintf(at, room, __VA_ARGS__);        \
-        if (n < 0 || (size_t)n >= room) {           \
-            return;                                 \
-        }                                           \
-        at += n;                                    \
-        room -= (size_t)n;                          \
+#define APPEND(...)                          \
+    do {                                     \
+        n = snprintf(at, room, __VA_ARGS__); \
+        if (n < 0 || (size_t)n >= room) {    \
+            return;                          \
+        }                                    \
+        at += n;                             \
+        room -= (size_t)n;                   \
     } while (0)
     if (error->file[0]) {
         APPEND("%s: ", error->file);
@@ -330,11 +330,11 @@ int32_t lr_fail_memory(rec_job *job, uint64_t size)
         return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory: %s bytes more were needed",
                         lr_group_digits(size, need, sizeof need));
     }
-    (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN,
-                   "its structure would take more than %s bytes of memory for an input of %s bytes",
-                   lr_group_digits(job->budget.limit, have, sizeof have),
-                   lr_group_digits(job->input, input, sizeof input));
-    rec_fail_hint(job, "If the file can be trusted, raise memory_factor or memory_slack (rec_limits, or the INI file).");
+    (void)rec_fail(
+        job, REC_E_LIMIT, REC_UNKNOWN, "its structure would take more than %s bytes of memory for an input of %s bytes",
+        lr_group_digits(job->budget.limit, have, sizeof have), lr_group_digits(job->input, input, sizeof input));
+    rec_fail_hint(job,
+                  "If the file can be trusted, raise memory_factor or memory_slack (rec_limits, or the INI file).");
     return job->error.status;
 }
 
@@ -584,9 +584,9 @@ const rec_note *rec_report_note(uint64_t index)
 const char *rec_status_name(rec_status status)
 {
     static const char *const names[] = {
-        "REC_OK",         "REC_E_ARGUMENT", "REC_E_MEMORY",   "REC_E_IO",     "REC_E_FORMAT",
-        "REC_E_UNSUPPORTED", "REC_E_NOT_FOUND", "REC_E_MISMATCH", "REC_E_RANGE", "REC_E_LIMIT",
-        "REC_E_PLUGIN",   "REC_E_CONFIG",   "REC_E_CANCELLED",
+        "REC_OK",          "REC_E_ARGUMENT", "REC_E_MEMORY", "REC_E_IO",    "REC_E_FORMAT", "REC_E_UNSUPPORTED",
+        "REC_E_NOT_FOUND", "REC_E_MISMATCH", "REC_E_RANGE",  "REC_E_LIMIT", "REC_E_PLUGIN", "REC_E_CONFIG",
+        "REC_E_CANCELLED",
     };
     return status >= 0 && (size_t)status < sizeof names / sizeof *names ? names[status] : "unknown";
 }

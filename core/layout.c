@@ -82,7 +82,9 @@ static const rec_layout *v1_element(rec_job *job, int32_t elements)
     }
     if (elements == REC_FIELD_INTS && (job->burn_minor >= 12 || precision != REC_PRECISION_FULL)) {
         return lr_layout_number(job, REC_LAYOUT_INT,
-                      precision == REC_PRECISION_HALF ? 16 : precision == REC_PRECISION_DOUBLE ? 64 : 32);
+                                precision == REC_PRECISION_HALF     ? 16
+                                : precision == REC_PRECISION_DOUBLE ? 64
+                                                                    : 32);
     }
     return precision == REC_PRECISION_HALF     ? lr_layout_number(job, REC_LAYOUT_UINT, 16)
            : precision == REC_PRECISION_DOUBLE ? lr_layout_number(job, REC_LAYOUT_FLOAT, 64)
@@ -102,8 +104,10 @@ const rec_layout *lr_layout_tensor(rec_job *job, int32_t elements, uint64_t rank
     } else {
         tensor = lr_layout_node(job, REC_LAYOUT_STRUCT, v1 ? 2 : 3);
         lr_layout_set(tensor, 0, v1 ? "value" : "bytes",
-            v1 ? lr_layout_wrap(job, REC_LAYOUT_LIST, v1_element(job, elements)) : lr_layout_node(job, REC_LAYOUT_BYTES, 0));
-        lr_layout_set(tensor, 1, "shape", lr_layout_wrap(job, REC_LAYOUT_LIST, lr_layout_number(job, REC_LAYOUT_UINT, 64)));
+                      v1 ? lr_layout_wrap(job, REC_LAYOUT_LIST, v1_element(job, elements))
+                         : lr_layout_node(job, REC_LAYOUT_BYTES, 0));
+        lr_layout_set(tensor, 1, "shape",
+                      lr_layout_wrap(job, REC_LAYOUT_LIST, lr_layout_number(job, REC_LAYOUT_UINT, 64)));
         if (!v1) {
             lr_layout_set(tensor, 2, "dtype", dtype_layout(job));
         }
@@ -185,7 +189,7 @@ static const rec_layout *field_layout(rec_job *job, const rec_type *type, const 
     case REC_FIELD_ARRAY:
         /* Up to 0.11 an array was counted like a Vec. */
         array = lr_layout_wrap(job, job->burn_minor < 12 ? REC_LAYOUT_LIST : REC_LAYOUT_ARRAY,
-                     type_layout(job, field->type, depth));
+                               type_layout(job, field->type, depth));
         if (array) {
             array->count = field->length;
         }

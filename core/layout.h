@@ -23,6 +23,7 @@ struct rec_layout {
     int32_t role;      /**< LR_ROLE_… */
     int32_t elements;  /**< of a role: REC_FIELD_FLOATS, _INTS, _BOOLS */
     uint64_t rank;     /**< of a role */
+    uint64_t fixed;    /**< of a list: that of an array, which up to 0.11 was counted like one; 0: none */
     uint64_t from_element; /**< one-based: the element of an older version's tuple that this is now; 0: none */
     const lr_def *def; /**< of a struct that a definition made: what its fields say beside their types */
 };

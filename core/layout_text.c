@@ -176,8 +176,9 @@ static const rec_layout *parse(parser *p);
 
 static const rec_layout *bad(parser *p, const char *expected)
 {
-    (void)rec_fail(p->job, REC_E_FORMAT, REC_UNKNOWN, "the type that the file carries is damaged: character %u: expected %s",
-                   (unsigned)(p->at - p->text), expected);
+    (void)rec_fail(p->job, REC_E_FORMAT, REC_UNKNOWN,
+                   "the type that the file carries is damaged: character %u: expected %s", (unsigned)(p->at - p->text),
+                   expected);
     return NULL;
 }
 
@@ -346,11 +347,11 @@ static const rec_layout *parse_word(parser *p)
         int32_t kind;
         uint32_t bits;
     } words[] = {
-        {"unit", REC_LAYOUT_UNIT, 0}, {"bool", REC_LAYOUT_BOOL, 0}, {"bytes", REC_LAYOUT_BYTES, 0},
-        {"str", REC_LAYOUT_STRING, 0}, {"id", REC_LAYOUT_ID, 0},    {"u8", REC_LAYOUT_UINT, 8},
-        {"u16", REC_LAYOUT_UINT, 16}, {"u32", REC_LAYOUT_UINT, 32}, {"u64", REC_LAYOUT_UINT, 64},
-        {"i8", REC_LAYOUT_INT, 8},    {"i16", REC_LAYOUT_INT, 16},  {"i32", REC_LAYOUT_INT, 32},
-        {"i64", REC_LAYOUT_INT, 64},  {"f32", REC_LAYOUT_FLOAT, 32}, {"f64", REC_LAYOUT_FLOAT, 64},
+        {"unit", REC_LAYOUT_UNIT, 0},  {"bool", REC_LAYOUT_BOOL, 0},  {"bytes", REC_LAYOUT_BYTES, 0},
+        {"str", REC_LAYOUT_STRING, 0}, {"id", REC_LAYOUT_ID, 0},      {"u8", REC_LAYOUT_UINT, 8},
+        {"u16", REC_LAYOUT_UINT, 16},  {"u32", REC_LAYOUT_UINT, 32},  {"u64", REC_LAYOUT_UINT, 64},
+        {"i8", REC_LAYOUT_INT, 8},     {"i16", REC_LAYOUT_INT, 16},   {"i32", REC_LAYOUT_INT, 32},
+        {"i64", REC_LAYOUT_INT, 64},   {"f32", REC_LAYOUT_FLOAT, 32}, {"f64", REC_LAYOUT_FLOAT, 64},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (take(p, words[i].word)) {

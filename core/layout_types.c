@@ -169,6 +169,8 @@ static const rec_layout *sequence(layer *l, int32_t kind, uint64_t count, const 
     rec_layout *layout = child ? lr_layout_wrap(l->job, kind, child) : NULL;
     if (layout && kind == REC_LAYOUT_ARRAY) {
         layout->count = count;
+    } else if (layout) {
+        layout->fixed = count;
     }
     return layout;
 }

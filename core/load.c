@@ -24,10 +24,12 @@ static const lr_plugin *choose(rec_job *job, const rec_recorder *r, rec_source *
         if (!plugin && !lr_job_failed(job)) {
             char bytes[40] = "";
             for (uint64_t i = 0; i < head.length && i < 8; i++) {
-                (void)snprintf(bytes + strlen(bytes), sizeof bytes - strlen(bytes), "%s%02x", i ? " " : "", head.data[i]);
+                (void)snprintf(bytes + strlen(bytes), sizeof bytes - strlen(bytes), "%s%02x", i ? " " : "",
+                               head.data[i]);
             }
             (void)rec_fail(job, REC_E_UNSUPPORTED, head.length ? 0 : REC_UNKNOWN,
-                           head.length ? "no recorder recognises this; it begins with %s" : "the file is empty%s", bytes);
+                           head.length ? "no recorder recognises this; it begins with %s" : "the file is empty%s",
+                           bytes);
             lr_foreign_hint(job, &head);
         }
     }

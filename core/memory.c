@@ -175,8 +175,9 @@ void lr_arena_rewind(lr_arena *arena, void *memory, const void *end)
 {
     uint8_t *from = memory;
     uint8_t *begin = arena->chunks ? (uint8_t *)arena->chunks + CHUNK_HEADER : NULL;
-    if (arena->next && end == arena->next && begin && from >= begin && from < arena->next && arena->next <= arena->end &&
-        begin < arena->end && (uint64_t)(arena->end - begin) == arena->chunks->size - CHUNK_HEADER) {
+    if (arena->next && end == arena->next && begin && from >= begin && from < arena->next &&
+        arena->next <= arena->end && begin < arena->end &&
+        (uint64_t)(arena->end - begin) == arena->chunks->size - CHUNK_HEADER) {
         arena->next = from;
     }
 }

@@ -93,8 +93,7 @@ static lr_entry *find_by_text(const lr_map *map, const char *part, uint64_t leng
     if (lr_path_index(part, length, &key.v.u)) {
         return lr_map_find(map, &key);
     }
-    if (length > 1 && part[0] == '-' && lr_path_index(part + 1, length - 1, &key.v.u) &&
-        key.v.u - 1 <= INT64_MAX) {
+    if (length > 1 && part[0] == '-' && lr_path_index(part + 1, length - 1, &key.v.u) && key.v.u - 1 <= INT64_MAX) {
         int64_t negative = -(int64_t)(key.v.u - 1) - 1; /* INT64_MIN too; "-0" is no number */
         key.kind = REC_KIND_INT;
         key.v.i = negative;
@@ -227,8 +226,8 @@ int32_t lr_fail_no_key(rec_job *job, const rec_record *record, const char *path)
                 (void)snprintf(nearest, sizeof nearest, "%s", name);
             }
             if (named < KEYS_NAMED && names_used + n + 8 < sizeof names) {
-                names_used += (size_t)snprintf(names + names_used, sizeof names - names_used, "%s%s",
-                                               named ? ", " : "", name);
+                names_used +=
+                    (size_t)snprintf(names + names_used, sizeof names - names_used, "%s%s", named ? ", " : "", name);
                 named++;
             }
         }

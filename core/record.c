@@ -9,8 +9,8 @@
 const char *lr_kind_words(int32_t kind)
 {
     static const char *const words[] = {
-        "nil",    "a bool",        "an integer", "an unsigned integer", "a float",           "a string",
-        "bytes",  "a list",        "a map",      "an enum's variant",   "a list of numbers", "a tensor",
+        "nil",   "a bool", "an integer", "an unsigned integer", "a float",           "a string",
+        "bytes", "a list", "a map",      "an enum's variant",   "a list of numbers", "a tensor",
     };
     return kind >= 0 && (size_t)kind < sizeof words / sizeof *words ? words[kind] : "something unknown";
 }
@@ -23,11 +23,8 @@ rec_record *lr_record_new(rec_context *context)
     }
     record->context = context;
     record->burn_minor = -1;
-    record->origin = (rec_origin){.size = sizeof(rec_origin),
-                                  .recorder = "",
-                                  .file = "",
-                                  .stored = REC_UNKNOWN,
-                                  .inflated = REC_UNKNOWN};
+    record->origin = (rec_origin){
+        .size = sizeof(rec_origin), .recorder = "", .file = "", .stored = REC_UNKNOWN, .inflated = REC_UNKNOWN};
     lr_arena_init(&record->arena, &context->allocator);
     record->root = lr_nil(REC_FORM_UNKNOWN);
     if (pthread_mutex_init(&record->lock, NULL) != 0) {
@@ -337,16 +334,15 @@ void rec_iterator_free(rec_iterator *iterator)
 
 static bool is_leaf(const rec_value *value)
 {
-    bool container =
-        value->kind == REC_KIND_LIST || value->kind == REC_KIND_MAP || value->kind == REC_KIND_VARIANT;
+    bool container = value->kind == REC_KIND_LIST || value->kind == REC_KIND_MAP || value->kind == REC_KIND_VARIANT;
     return !container || rec_value_count(value) == 0;
 }
 
 static bool push(rec_iterator *iterator, const rec_value *value, size_t used)
 {
     if (iterator->depth == iterator->room) {
-        struct level *levels = lr_resize(&iterator->record->context->allocator, iterator->levels,
-                                         iterator->room * 2 * sizeof *levels);
+        struct level *levels =
+            lr_resize(&iterator->record->context->allocator, iterator->levels, iterator->room * 2 * sizeof *levels);
         if (!levels) {
             return false;
         }

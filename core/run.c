@@ -8,8 +8,8 @@
 #include "io.h"
 
 enum {
-    PIECE = 1024,        /* elements handled at a time */
-    SMALL_RUN = 4096,    /* bytes up to which a run is copied into the arena */
+    PIECE = 1024,     /* elements handled at a time */
+    SMALL_RUN = 4096, /* bytes up to which a run is copied into the arena */
     FIRST_ROOM = 4096
 };
 

@@ -9,10 +9,10 @@
 
 /* Names that occur once a parameter: sharing them keeps the tree of many small tensors in proportion to its file. */
 static const char *const common[] = {
-    "id",     "F32",   "F16",   "I32",   "I64",   "F64",  "Bool",     "beta",    "bias",         "bytes",
-    "shape",  "dtype", "value", "param", "gamma", "V1",   "weight",   "momentum", "Rank1",       "Rank2",
-    "Rank3",  "Rank4", "time",  "stride", "groups", "dropout", "padding", "epsilon", "dilation", "kernel_size",
-    "moment_1", "moment_2", "running_mean", "running_var",
+    "id",      "F32",      "F16",         "I32",      "I64",      "F64",          "Bool",        "beta",    "bias",
+    "bytes",   "shape",    "dtype",       "value",    "param",    "gamma",        "V1",          "weight",  "momentum",
+    "Rank1",   "Rank2",    "Rank3",       "Rank4",    "time",     "stride",       "groups",      "dropout", "padding",
+    "epsilon", "dilation", "kernel_size", "moment_1", "moment_2", "running_mean", "running_var",
 };
 
 rec_value lr_nil(int32_t form)

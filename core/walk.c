@@ -60,8 +60,7 @@ int32_t lr_walk_option(lr_walk *w, bool present)
     if (w->visitor.option) {
         return w->visitor.option(w->self, REC_UNKNOWN, present);
     }
-    return present ? REC_OK
-                   : lr_walk_scalar(w, &(rec_scalar){.kind = REC_KIND_NIL, .form = REC_FORM_NONE});
+    return present ? REC_OK : lr_walk_scalar(w, &(rec_scalar){.kind = REC_KIND_NIL, .form = REC_FORM_NONE});
 }
 
 int32_t lr_walk_variant(lr_walk *w, uint64_t index, const char *name, uint64_t length, bool payload)

@@ -11,8 +11,8 @@ struct stream {
     const rec_tensor *tensor;
     rec_dtype dtype;
     uint32_t width;
-    uint64_t next;     /* element */
-    uint8_t carry[8];  /* the rest of an element that was read in part */
+    uint64_t next;    /* element */
+    uint8_t carry[8]; /* the rest of an element that was read in part */
     uint32_t carried;
     lr_losses losses;
 };
@@ -78,8 +78,7 @@ static void make_blob(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype, str
         blob->source = data->source;
         return;
     }
-    *stream = (struct stream){
-        .walk = w, .tensor = tensor, .dtype = dtype, .width = rec_dtype_bits(dtype) / 8};
+    *stream = (struct stream){.walk = w, .tensor = tensor, .dtype = dtype, .width = rec_dtype_bits(dtype) / 8};
     blob->kind = REC_BLOB_STREAM;
     blob->size = tensor->count * stream->width; /* the stored or the loaded size was checked; at most 8 times it */
     blob->offset = REC_UNKNOWN;
@@ -184,11 +183,8 @@ static int32_t walk_v1(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
 static int32_t walk_event(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
 {
     struct stream stream;
-    rec_tensor_event event = {.size = sizeof event,
-                              .dtype = dtype,
-                              .rank = tensor->rank,
-                              .shape = tensor->shape,
-                              .id = tensor->id};
+    rec_tensor_event event = {
+        .size = sizeof event, .dtype = dtype, .rank = tensor->rank, .shape = tensor->shape, .id = tensor->id};
     if (tensor->dtype_value) {
         event.dtype_name = rec_tensor_dtype_name(tensor);
     }

@@ -2,6 +2,7 @@
  * The walk of a record whose type is known: what the tree does not say (options, widths, forms, the index of a variant,
  * the order of fields) comes from the layout, and a record that does not fit is refused. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "convert.h"
@@ -95,8 +96,9 @@ static bool holds_nothing(const rec_layout *layout)
     switch (layout->kind) {
     case REC_LAYOUT_OPTION:
     case REC_LAYOUT_UNIT:
-    case REC_LAYOUT_LIST:
         return true;
+    case REC_LAYOUT_LIST:
+        return !layout->fixed || holds_nothing(layout->children[0]);
     case REC_LAYOUT_ARRAY:
         return holds_nothing(layout->children[0]);
     case REC_LAYOUT_TUPLE:
@@ -114,8 +116,13 @@ static bool holds_nothing(const rec_layout *layout)
 /* A value that is not there: no option, an empty list, an array of as many constants. */
 static int32_t walk_nothing(lr_walk *w, const rec_layout *layout)
 {
-    uint64_t count = layout->kind == REC_LAYOUT_LIST ? 0 : layout->count;
+    uint64_t count = layout->kind == REC_LAYOUT_LIST ? layout->fixed : layout->count;
     int32_t status;
+    if (layout->kind == REC_LAYOUT_LIST && !layout->fixed && !(layout->children[0]->role)) {
+        lr_note(w->job, REC_NOTE_LAYOUT, 1, w->path,
+                "Burn 0.%d counts the constants of this list, which the record does not: an empty list was written",
+                (int)w->job->burn_minor);
+    }
     if (layout->kind == REC_LAYOUT_OPTION) {
         return lr_walk_option(w, false);
     }
@@ -231,13 +238,15 @@ static int32_t typed_sequence(lr_walk *w, const rec_value *value, const rec_layo
     int32_t form = layout->kind == REC_LAYOUT_LIST    ? REC_FORM_LIST
                    : layout->kind == REC_LAYOUT_ARRAY ? REC_FORM_ARRAY
                                                       : REC_FORM_TUPLE;
+    uint64_t due = layout->kind == REC_LAYOUT_LIST ? layout->fixed : layout->count; /* 0 in a list: any */
     int32_t status;
-    if (is_nothing(value) && holds_nothing(layout) &&
-        (value->kind == REC_KIND_NIL || (layout->kind != REC_LAYOUT_LIST && count != layout->count))) {
+    if (is_nothing(value) && holds_nothing(layout) && (value->kind == REC_KIND_NIL || (due && count != due))) {
         return walk_nothing(w, layout);
     }
     if (value->kind != REC_KIND_LIST && value->kind != REC_KIND_NUMBERS) {
-        return mismatch(w, "a list", value);
+        char words[48];
+        (void)snprintf(words, sizeof words, "a tuple of %" PRIu64 " values", layout->count);
+        return mismatch(w, tuple ? words : "a list", value);
     }
     if (layout->kind != REC_LAYOUT_LIST && count != layout->count) {
         return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "%" PRIu64 " elements where the type has %" PRIu64, count,
@@ -461,6 +470,11 @@ int32_t lr_walk_typed(lr_walk *w, const rec_value *value, const rec_layout *layo
     case REC_LAYOUT_OPTION: {
         const rec_layout *child = rec_layout_child(layout, 0);
         int32_t status;
+        if (child && value->kind == REC_KIND_NIL && (value->form == REC_FORM_CONSTANT || value->form == REC_FORM_UNIT) &&
+            (child->kind == REC_LAYOUT_UNIT || (child->kind == REC_LAYOUT_OPTION && !child->count))) {
+            status = lr_walk_option(w, true); /* an option of a constant that is known to be present */
+            return status == REC_OK ? walk_nothing(w, child) : status;
+        }
         if (value->kind == REC_KIND_NIL || (!child && is_nothing(value))) {
             return lr_walk_option(w, false);
         }

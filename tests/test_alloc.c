@@ -205,7 +205,8 @@ static void each_in_turn(const scene *s, bool own_allocator, bool configured)
         armed = true;
         context = configured ? rec_config_open(s->ini) : rec_context_new(own_allocator ? &allocator : NULL);
         if (context) {
-            well = run(s, context, configured ? "mine" : "NamedMpk", configured ? s->gz : s->record, REC_PRECISION_HALF);
+            well =
+                run(s, context, configured ? "mine" : "NamedMpk", configured ? s->gz : s->record, REC_PRECISION_HALF);
         }
         armed = false;
         if (!well && failed == failures) {

@@ -60,7 +60,7 @@ static void collect(void)
                 golden *g = &all[count++];
                 g->version = v;
                 (void)snprintf(g->name, sizeof g->name, "%.*s", (int)(length - 4), entry->d_name);
-                (void)snprintf(g->type, sizeof g->type, "%.*s", (int)strcspn(g->name, "_"), g->name);
+                (void)snprintf(g->type, sizeof g->type, "%.*s", (int)strcspn(entry->d_name, "_."), entry->d_name);
                 assert_true(count < sizeof all / sizeof *all);
             }
         }
@@ -167,10 +167,11 @@ static size_t first_difference(const bytes *a, const bytes *b)
 
 /* ---------------------------------------------------------------------------------------------------- structure -- */
 
-/* What a record is made of, as text: field names in order, kinds, shapes. */
+/* What a record is made of, as text: field names in order, kinds, shapes; and, if `values`, what is in it. */
 typedef struct shape {
     char *text;
     size_t used, room;
+    bool values;
 } shape;
 
 static void put(shape *s, const char *text)
@@ -190,6 +191,19 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static void put_number(shape *s, const rec_scalar *scalar)
+{
+    char text[64];
+    /* What a width or a sign is, is not said by every format. */
+    int kind = scalar->kind == REC_KIND_UINT ? REC_KIND_INT : scalar->kind;
+    (void)snprintf(text, sizeof text, "k%d", kind);
+    put(s, text);
+    if (s->values && scalar->kind != REC_KIND_STRING && scalar->kind != REC_KIND_NIL) {
+        (void)snprintf(text, sizeof text, "=%llx", (unsigned long long)scalar->v.u);
+        put(s, text);
+    }
+}
+
 static void describe(shape *s, const rec_value *value)
 {
     uint64_t items = rec_value_count(value);
@@ -198,13 +212,44 @@ static void describe(shape *s, const rec_value *value)
     if (tensor) {
         put(s, rec_tensor_id(tensor) ? "P" : "T");
         put(s, rec_dtype_name(rec_tensor_dtype(tensor)));
-        for (uint32_t i = 0; i < rec_tensor_rank(tensor); i++) {
+        (void)snprintf(text, sizeof text, "%u", (unsigned)rec_tensor_rank(tensor));
+        put(s, text);
+        for (uint32_t i = 0; i < rec_tensor_rank(tensor) && s->values; i++) {
             (void)snprintf(text, sizeof text, ",%llu", (unsigned long long)rec_tensor_shape(tensor)[i]);
+            put(s, text);
+        }
+        if (s->values) {
+            uint64_t size, hash = 5381;
+            const uint8_t *data = rec_tensor_bytes(tensor, &size);
+            assert_non_null(data);
+            for (uint64_t i = 0; i < size; i++) {
+                hash = hash * 33 + data[i];
+            }
+            (void)snprintf(text, sizeof text, "=%llx%s", (unsigned long long)hash,
+                           rec_tensor_id(tensor) ? rec_tensor_id(tensor) : "");
             put(s, text);
         }
         return;
     }
     switch (rec_value_kind(value)) {
+    case REC_KIND_VARIANT: /* named files have a map of one */
+        put(s, "{");
+        put(s, rec_value_key(value, 0).text);
+        put(s, ":");
+        if (items) {
+            describe(s, rec_value_item(value, 0));
+        }
+        put(s, " }");
+        break;
+    case REC_KIND_NUMBERS:
+        put(s, "[");
+        for (uint64_t i = 0; i < items; i++) {
+            rec_scalar number = rec_value_number(value, i);
+            put_number(s, &number);
+            put(s, " ");
+        }
+        put(s, "]");
+        break;
     case REC_KIND_LIST:
         put(s, "[");
         for (uint64_t i = 0; i < items; i++) {
@@ -218,11 +263,13 @@ static void describe(shape *s, const rec_value *value)
         const rec_value *first = items ? rec_value_item(value, 0) : NULL;
         bool ids = first && rec_value_kind(first) == REC_KIND_MAP && rec_value_count(first) == 1 &&
                    strcmp(rec_value_key(first, 0).text, "V1") == 0;
+        ids = ids || (first && rec_value_kind(first) == REC_KIND_VARIANT &&
+                      strcmp(rec_value_key(first, 0).text, "V1") == 0);
         char **texts = calloc(items + 1, sizeof *texts);
         assert_non_null(texts);
         for (uint64_t i = 0; i < items; i++) {
-            shape one = {0};
-            put(&one, ids ? "id" : rec_value_key(value, i).text);
+            shape one = {.values = s->values};
+            put(&one, ids && !s->values ? "id" : rec_value_key(value, i).text);
             put(&one, ":");
             describe(&one, rec_value_item(value, i));
             texts[i] = one.text;
@@ -240,16 +287,17 @@ static void describe(shape *s, const rec_value *value)
         free(texts);
         break;
     }
-    default:
-        (void)snprintf(text, sizeof text, "k%d", (int)rec_value_kind(value));
-        put(s, text);
+    default: {
+        rec_scalar scalar = rec_value_scalar(value);
+        put_number(s, &scalar);
         break;
+    }
     }
 }
 
-static char *structure(const rec_record *record)
+static char *structure(const rec_record *record, bool values)
 {
-    shape s = {0};
+    shape s = {.values = values};
     describe(&s, rec_root(record));
     return s.text;
 }
@@ -283,15 +331,16 @@ static void every_bin_reads_by_its_types_name_and_equals_its_twins(void **state)
             bytes theirs = {0};
             if (!twin || !save(twin, "NamedMpk", g->type, "keep", &theirs)) {
                 WRONG(g, "%s: %s", extensions[e], rec_error_message());
-            } else if (!equal(&ours, &theirs)) {
-                char *a = structure(bin), *b = structure(twin);
+            } else {
+                char *a = structure(bin, true), *b = structure(twin, true), *words = structure(twin, false);
                 /* The order of an optimizer's map differs from file to file. */
-                if (strcmp(a, b) != 0 || !strstr(b, "{id:{V1")) {
+                if (strcmp(a, b) != 0 || (!equal(&ours, &theirs) && !strstr(words, "{id:{V1"))) {
                     WRONG(g, "%s differs at %zu of %zu, %zu\n  %s\n  %s", extensions[e],
                           first_difference(&ours, &theirs), ours.size, theirs.size, a, b);
                 }
                 free(a);
                 free(b);
+                free(words);
             }
             rec_free(theirs.data);
             rec_record_free(twin);
@@ -302,7 +351,45 @@ static void every_bin_reads_by_its_types_name_and_equals_its_twins(void **state)
     assert_int_equal(failures, 0);
 }
 
-static void every_mpk_becomes_the_bin_that_burn_wrote(void **state)
+/* Named files do not tell whether an option of a constant is there. */
+static bool has_optional_constant(const golden *g)
+{
+    static const char *const names[] = {"BinaryCrossEntropyLoss_full", "CrossEntropyLoss_full", "Fields", "FieldsOld",
+                                        "FieldsBuffer",                "FieldsMaybe",           "FieldsMixed",
+                                        "FieldsPlain"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i], g->name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void becomes_burns_bin(const golden *g, const char *extension)
+{
+    rec_record *record = load(g, extension, g->type);
+    bytes ours = {0}, theirs = {0};
+    char path[1300], *words = NULL;
+    if (!record || !save(record, "Bin", g->type, "keep", &ours)) {
+        WRONG(g, "%s: %s", extension, rec_error_message());
+    } else {
+        path_of(g, "bin", path, sizeof path);
+        theirs = read_file(path);
+        words = structure(record, false);
+        /* The order of an optimizer's map differs from file to file. */
+        if (!equal(&ours, &theirs) &&
+            !(strcmp(extension, "bin") != 0 && strstr(words, "{id:{V1") && ours.size == theirs.size)) {
+            WRONG(g, "%s: differs at %zu of %zu, Burn's has %zu", extension, first_difference(&ours, &theirs),
+                  ours.size, theirs.size);
+        }
+    }
+    free(words);
+    free(theirs.data);
+    rec_free(ours.data);
+    rec_record_free(record);
+}
+
+static void every_file_becomes_the_bin_that_burn_wrote(void **state)
 {
     (void)state;
     if (!have()) {
@@ -310,48 +397,60 @@ static void every_mpk_becomes_the_bin_that_burn_wrote(void **state)
     }
     failures = 0;
     for (size_t i = 0; i < count; i++) {
-        const golden *g = &all[i];
-        rec_record *record = load(g, "mpk", NULL);
-        bytes ours = {0}, theirs;
-        char path[1300], *words = NULL;
-        if (!record || !save(record, "Bin", g->type, "keep", &ours)) {
-            WRONG(g, "%s", rec_error_message());
-            rec_record_free(record);
-            continue;
+        becomes_burns_bin(&all[i], "bin");
+        if (!has_optional_constant(&all[i])) {
+            becomes_burns_bin(&all[i], "mpk");
+            becomes_burns_bin(&all[i], "json");
         }
-        path_of(g, "bin", path, sizeof path);
-        theirs = read_file(path);
-        words = structure(record);
-        if (!equal(&ours, &theirs) && !(strstr(words, "{id:{V1") && ours.size == theirs.size)) {
-            WRONG(g, "differs at %zu of %zu, Burn's has %zu", first_difference(&ours, &theirs), ours.size, theirs.size);
-        }
-        free(words);
-        free(theirs.data);
-        rec_free(ours.data);
-        rec_record_free(record);
     }
     assert_int_equal(failures, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------- bridge -- */
 
-/* Whether no record of a kind can get to a version, and the words of the error that must say so; NULL: it must. */
+static bool begins(const char *text, const char *word)
+{
+    return strncmp(text, word, strlen(word)) == 0;
+}
+
+/* Words of the error with which a record cannot get to a version; NULL: it can. */
 static const char *inexpressible(const golden *g, int to)
 {
-    static const struct {
-        const char *name; /* NULL ends it */
-        int from, to;     /* versions by index, inclusive; to: the last target that fails or the first, by direction */
-        const char *words;
-    } known[] = {
-#include "bridge_limits.h"
-        {NULL, 0, 0, NULL},
-    };
-    for (size_t i = 0; known[i].name; i++) {
-        if (strcmp(known[i].name, g->name) == 0 && known[i].from == g->version && known[i].to == to) {
-            return known[i].words;
-        }
+    bool before_15 = to < 2 && g->version >= 2;
+    if (before_15 && (begins(g->type, "Cosine") || begins(g->type, "Exponential") || begins(g->type, "LinearLr"))) {
+        return "expected a tuple of";
     }
-    return NULL;
+    return strstr(g->name, "_amsgrad") && to < 3 ? "max_moment_2" : NULL;
+}
+
+/* Lists of constants, whose length a record of 0.21 does not have. */
+static bool lacks_lengths(const golden *g, int to)
+{
+    return g->version == 3 && to < 3 &&
+           (strcmp(g->type, "Fields") == 0 || strcmp(g->type, "FieldsList") == 0 ||
+            strcmp(g->type, "FieldsPlain") == 0 || strcmp(g->name, "CrossEntropyLoss_full") == 0);
+}
+
+/* Takes what is in lists of constants out of both. */
+static void fill_lengths(char *x, char *y)
+{
+    char *texts[] = {x, y};
+    for (size_t t = 0; t < 2; t++) {
+        char *to = texts[t];
+        for (const char *from = to; *from; from++) {
+            if (strncmp(from, "k0 ]", 4) == 0) {
+                from += 3;
+            } else if (strncmp(from, "k0 k0 ", 6) == 0) {
+                from += 3;
+            } else if (begins(from, "pad_tokens:k0")) {
+                to += sprintf(to, "pad_tokens:[]") ;
+                from += strlen("pad_tokens:k0") - 1;
+                continue;
+            }
+            *to++ = *from;
+        }
+        *to = '\0';
+    }
 }
 
 static void cross(const golden *g, int to)
@@ -381,7 +480,10 @@ static void cross(const golden *g, int to)
     if (!back || !expected) {
         WRONG(g, "to %s: %s", layout, rec_error_message());
     } else {
-        char *x = structure(back), *y = structure(expected);
+        char *x = structure(back, false), *y = structure(expected, false);
+        if (lacks_lengths(g, to)) {
+            fill_lengths(x, y);
+        }
         if (strcmp(x, y) != 0) {
             WRONG(g, "to %s:\n  ours   %s\n  Burn's %s", layout, x, y);
         }
@@ -469,7 +571,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_bin_reads_by_its_types_name_and_equals_its_twins),
-        cmocka_unit_test(every_mpk_becomes_the_bin_that_burn_wrote),
+        cmocka_unit_test(every_file_becomes_the_bin_that_burn_wrote),
         cmocka_unit_test(an_older_record_becomes_what_a_later_burn_writes),
         cmocka_unit_test(a_later_record_becomes_what_an_older_burn_writes),
     };

@@ -155,9 +155,9 @@ static const struct {
     const char *file;
     const char *recorder;
 } files[] = {
-    {"0.13.2/tiny-full.mpk", "NamedMpk"},   {"0.13.2/plain-half.mpk", "NamedMpk"},
-    {"0.21.0/tiny-full.mpk", "NamedMpk"},   {"0.21.0/zoo-full.mpk", "NamedMpk"},
-    {"0.21.0/plain-full.mpk", "NamedMpk"},  {"0.21.0/adam-full.mpk", "NamedMpk"},
+    {"0.13.2/tiny-full.mpk", "NamedMpk"},      {"0.13.2/plain-half.mpk", "NamedMpk"},
+    {"0.21.0/tiny-full.mpk", "NamedMpk"},      {"0.21.0/zoo-full.mpk", "NamedMpk"},
+    {"0.21.0/plain-full.mpk", "NamedMpk"},     {"0.21.0/adam-full.mpk", "NamedMpk"},
     {"0.21.0/tiny-full.mpk.gz", "NamedMpkGz"}, {"0.13.2/tiny-half.mpk.gz", "NamedMpkGz"},
 };
 
@@ -230,7 +230,8 @@ static void load_within_limit(const uint8_t *data, size_t size)
     rec_close_recorder(recorder);
 }
 
-static const uint8_t frame_head[] = "\x82\xa8metadata\x81\xa7version\xa6" "0.21.0\xa4item";
+static const uint8_t frame_head[] = "\x82\xa8metadata\x81\xa7version\xa6"
+                                    "0.21.0\xa4item";
 
 static void large_inputs_of_small_values_stay_in_proportion(void **state)
 {
@@ -257,8 +258,8 @@ static void large_inputs_of_small_values_stay_in_proportion(void **state)
 
 static void announced_counts_cost_nothing(void **state)
 {
-    static const char *const heads[] = {"\xdd\xff\xff\xff\xff", "\xdf\xff\xff\xff\xff", "\xdc\xff\xff", "\xc6\xff\xff\xff\xff",
-                                        "\xdb\xff\xff\xff\xff"};
+    static const char *const heads[] = {"\xdd\xff\xff\xff\xff", "\xdf\xff\xff\xff\xff", "\xdc\xff\xff",
+                                        "\xc6\xff\xff\xff\xff", "\xdb\xff\xff\xff\xff"};
     static const size_t lengths[] = {5, 5, 3, 5, 5};
     uint8_t data[128];
     (void)state;
@@ -321,7 +322,10 @@ static void keys_that_collide_do_not_take_long(void **state)
     assert_non_null(record);
     assert_non_null(rec_value_at(record, "0abcd"));
     rec_record_free(record);
-    memcpy(data + head + 5 + 7 * 150000, "\xa5" "00001", 6);
+    memcpy(data + head + 5 + 7 * 150000,
+           "\xa5"
+           "00001",
+           6);
     assert_null(rec_load_bytes(recorder, data, at));
     assert_int_equal(rec_error_status(), REC_E_FORMAT);
     assert_non_null(strstr(rec_error_message(), "00001"));
@@ -338,7 +342,8 @@ static void a_gzip_bomb_meets_its_limit(void **state)
     rec_limits limits = rec_limits_default();
     rec_record *record = rec_record_new(context);
     uint64_t shape[] = {8u << 20};
-    rec_tensor_spec spec = {.size = sizeof spec, .dtype = REC_DTYPE_U8, .rank = 1, .ownership = REC_TAKE, .shape = shape};
+    rec_tensor_spec spec = {
+        .size = sizeof spec, .dtype = REC_DTYPE_U8, .rank = 1, .ownership = REC_TAKE, .shape = shape};
     void *saved;
     size_t size;
     (void)state;

@@ -378,8 +378,9 @@ static int32_t read_map(lr_bincode_reader *r, const rec_layout *layout)
             status = read_string(r, kind == REC_LAYOUT_ID, &scalar);
         } else if (kind == REC_LAYOUT_FLOAT || !is_number(key)) {
             status = r->quiet ? REC_E_UNSUPPORTED
-                              : rec_fail(r->job, REC_E_UNSUPPORTED, begin, "a map whose keys are no strings, bools or "
-                                                                           "integers");
+                              : rec_fail(r->job, REC_E_UNSUPPORTED, begin,
+                                         "a map whose keys are no strings, bools or "
+                                         "integers");
         } else {
             status = read_number(r, key, &scalar);
         }
@@ -516,8 +517,8 @@ static int32_t read_tail(lr_bincode_reader *r)
 
 static int32_t no_type(lr_bincode_reader *r)
 {
-    int32_t status = rec_fail(r->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                              "a bincode record carries no names: its type is needed");
+    int32_t status =
+        rec_fail(r->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a bincode record carries no names: its type is needed");
     rec_fail_hint(r->job, "Give the model's Rust source or another form of its type, or set the option `positional` to "
                           "list its parameters by position.");
     return status;
@@ -565,8 +566,19 @@ int32_t lr_bincode_read(rec_job *job, rec_source *source, const rec_visitor *vis
 int32_t lr_bincode_probe(const uint8_t *data, uint64_t length)
 {
     /* metadata.float is the first string: "f32", "f64", "f16", "half::binary16::f16" or another Rust path to one. */
-    static const char *const floats[] = {"\x03" "f32", "\x03" "f64", "\x03" "f16", "\x04" "bf16", "\x13" "half::binary16::f16"};
-    static const char *const ints[] = {"\x03i32", "\x03i64", "\x03i16", "\x03" "f32"};
+    static const char *const floats[] = {"\x03"
+                                         "f32",
+                                         "\x03"
+                                         "f64",
+                                         "\x03"
+                                         "f16",
+                                         "\x04"
+                                         "bf16",
+                                         "\x13"
+                                         "half::binary16::f16"};
+    static const char *const ints[] = {"\x03i32", "\x03i64", "\x03i16",
+                                       "\x03"
+                                       "f32"};
     for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
         size_t n = strlen(floats[i]);
         if (length > n + 4 && memcmp(data, floats[i], n) == 0) {

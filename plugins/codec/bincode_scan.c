@@ -15,8 +15,8 @@ static uint64_t element_size(const char *name)
         const char *name;
         uint64_t size;
     } sizes[] = {
-        {"F64", 8}, {"F32", 4}, {"Flex32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8}, {"I32", 4}, {"I16", 2},
-        {"I8", 1},  {"U64", 8}, {"U32", 4},    {"U16", 2}, {"U8", 1},   {"Bool", 1},
+        {"F64", 8}, {"F32", 4}, {"Flex32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8}, {"I32", 4},
+        {"I16", 2}, {"I8", 1},  {"U64", 8},    {"U32", 4}, {"U16", 2},  {"U8", 1},  {"Bool", 1},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (strcmp(sizes[i].name, name) == 0) {
@@ -203,8 +203,10 @@ int32_t lr_bincode_scan(lr_bincode_reader *r)
         status = rec_fail(r->job, REC_E_FORMAT, REC_UNKNOWN, "no parameter was found by its signature");
     }
     if (status == REC_OK) {
-        rec_job_note(r->job, REC_NOTE_ASSUMED, "", "without its type, only its %" PRIu64
-                     " parameters were found, named by their position; anything else in it is not known", found);
+        rec_job_note(r->job, REC_NOTE_ASSUMED, "",
+                     "without its type, only its %" PRIu64
+                     " parameters were found, named by their position; anything else in it is not known",
+                     found);
     }
     return status == REC_OK ? r->visitor->end(r->self, r->at) : status;
 }

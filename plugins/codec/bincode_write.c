@@ -196,9 +196,9 @@ static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t cou
     if (status != REC_OK) {
         return status;
     }
-    return form == REC_FORM_LIST                               ? put_uint(w, count)
+    return form == REC_FORM_LIST                              ? put_uint(w, count)
            : form == REC_FORM_ARRAY || form == REC_FORM_TUPLE ? REC_OK
-                                                               : needs_type(w);
+                                                              : needs_type(w);
 }
 
 static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)

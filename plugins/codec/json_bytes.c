@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MARGIN = 64 };
+enum { MARGIN = 64, AHEAD = 2048 /* text that is fetched ahead of its use */ };
 
 static bool is_space(uint8_t byte)
 {
@@ -43,6 +43,7 @@ uint64_t lr_bytes_scan_plain(const uint8_t **text, const uint8_t *end, uint8_t *
     while (end - p >= MARGIN && count < room) {
         const uint8_t *from = p;
         uint32_t length, value;
+        __builtin_prefetch(p + AHEAD);
         if (is_space(*p)) {
             if (gap > 0 && (size_t)(end - p) > gap + MARGIN && memcmp(p, gap_at, gap) == 0 && !is_space(p[gap])) {
                 p += gap;

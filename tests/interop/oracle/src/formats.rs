@@ -29,6 +29,12 @@ impl Format {
         Format::ALL.into_iter().find(|format| format.extension().replace('.', "") == name)
     }
 
+    /// By the extension of a file's name.
+    pub fn of(file: &Path) -> Option<Format> {
+        let name = file.file_name()?.to_str()?;
+        Format::parse(&name.split_once('.')?.1.replace('.', ""))
+    }
+
     pub fn extension(self) -> &'static str {
         match self {
             Format::Mpk => "mpk",

@@ -2,31 +2,31 @@
 //! The real Burn, as a command: it writes records for librecord to read, and reads what librecord wrote.
 //!
 //!     oracle write DIR [CASE…]                                 DIR/CASE-PRECISION.EXTENSION, all of them
-//!     oracle read CASE RECORDER PRECISION FILE OUT.json        loads a file as CASE, writes it as JSON
-//!     oracle readbytes CASE RECORDER PRECISION FILE OUT.json   the same with the in-memory recorders (mpk, bin)
+//!     oracle read CASE RECORDER PRECISION FILE OUT             loads a file as CASE, writes it by OUT's extension
+//!     oracle readbytes CASE RECORDER PRECISION FILE OUT        the same with the in-memory recorders (mpk, bin)
 //!     oracle cases                                             the names of the cases of this version
 //!
 //! RECORDER: mpk mpkgz bin bingz json jsongz bytes. PRECISION: full double half.
-//! OUT.json is written at double precision, so nothing that was loaded is lost in it.
+//! OUT is written at double precision, so nothing that was loaded is lost in it.
 //! Exit status: 0, 2 for wrong arguments, 3 where Burn refuses the file (its words on stderr).
 mod cases;
 mod formats;
 mod since;
 
 use formats::{Format, Precision};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::exit;
 
 /// What is to be done with each case that is offered.
 pub enum Task {
     Write { folder: PathBuf, only: Vec<String> },
-    Read { case: String, format: Format, precision: Precision, memory: bool, file: PathBuf, out: PathBuf },
+    Read { case: String, format: Format, precision: Precision, memory: bool, file: PathBuf, out: PathBuf, into: Format },
     List,
 }
 
 fn usage() -> ! {
     eprintln!(
-        "usage: oracle write DIR [CASE…]\n       oracle read|readbytes CASE RECORDER PRECISION FILE OUT.json\n       \
+        "usage: oracle write DIR [CASE…]\n       oracle read|readbytes CASE RECORDER PRECISION FILE OUT\n       \
          oracle cases"
     );
     exit(2)
@@ -44,6 +44,7 @@ fn parse(args: &[String]) -> Option<Task> {
             precision: Precision::parse(precision)?,
             memory: how == "readbytes",
             file: PathBuf::from(file),
+            into: Format::of(Path::new(out))?,
             out: PathBuf::from(out),
         },
         ["cases"] => Task::List,

@@ -694,6 +694,7 @@ static int32_t on_end(void *self, uint64_t at)
     } else {
         value = (rec_value){.kind = REC_KIND_VARIANT, .v = {.variant = f.variant}};
     }
+    b->at = f.at; /* and so do those about its place */
     return status == REC_OK ? emit(b, value) : status;
 }
 
@@ -724,8 +725,10 @@ static int32_t metadata_seen(lr_builder *b, const rec_value *value)
         if (entry->key.kind != REC_KIND_STRING || entry->value.kind != REC_KIND_STRING) {
             char name[128];
             (void)lr_path_append_key(name, sizeof name, 0, &entry->key);
-            return rec_fail_found(b->job, REC_E_FORMAT, b->at, "a map of texts", "the key `%s` with %s", name,
-                                  lr_kind_words(entry->value.kind));
+            return rec_fail_found(b->job, REC_E_FORMAT, b->at, "a map of texts", "%s as %s `%s`",
+                                  lr_kind_words(entry->key.kind == REC_KIND_STRING ? entry->value.kind
+                                                                                   : entry->key.kind),
+                                  entry->key.kind == REC_KIND_STRING ? "value of" : "key", name);
         }
     }
     b->record->metadata = *value->v.map;

@@ -311,9 +311,9 @@ static rec_tensor *new_tensor(const struct raise *r, const rec_value *shape)
     }
     if (!is_unsigned_run(shape)) {
         (void)rec_fail_found(r->job, REC_E_FORMAT, r->at, "a list of unsigned integers as the tensor's `shape`", "%s",
-                             shape->v.run->dtype == REC_DTYPE_BOOL    ? "bools"
-                             : lr_dtype_is_float(shape->v.run->dtype) ? "floats"
-                                                                      : "negative ones");
+                             shape->v.run->dtype == REC_DTYPE_BOOL    ? "a list of bools"
+                             : lr_dtype_is_float(shape->v.run->dtype) ? "a list of floats"
+                                                                      : "a list with negative numbers");
         return NULL;
     }
     for (uint64_t i = 0; i < rank; i++) {

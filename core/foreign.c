@@ -13,6 +13,7 @@ static const struct {
     {"NRUB", 4, 0, "It is a burnpack file, the format of Burn 0.22 and later, which has no recorders."},
     {"PK\x03\x04", 4, 0, "It is a zip archive; PyTorch's .pt and .pth files are."},
     {"\x89HDF\r\n", 6, 0, "It is an HDF5 file."},
+    {"\x89PNG\r\n", 6, 0, "It is a picture (PNG)."},
     {"\x93NUMPY", 6, 0, "It is a NumPy array."},
     {"GGUF", 4, 0, "It is a GGUF file."},
     {"\x80\x02", 2, 0, "It is a Python pickle, as older PyTorch files are."},
@@ -25,16 +26,22 @@ static const struct {
     {"{\"", 2, 8, "It looks like a safetensors file."},
 };
 
-void lr_foreign_hint(rec_job *job, const rec_head *head)
+const char *lr_foreign_words(const rec_head *head)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (head->length >= known[i].at + known[i].length &&
             memcmp(head->data + known[i].at, known[i].bytes, known[i].length) == 0) {
-            rec_fail_hint(job, "%s", known[i].words);
-            return;
+            return known[i].words;
         }
     }
-    if (head->length) {
-        rec_fail_hint(job, "Name the recorder if you know it; `record plugins` lists those there are.");
+    return NULL;
+}
+
+void lr_foreign_hint(rec_job *job, const rec_head *head)
+{
+    const char *words = lr_foreign_words(head);
+    if (words || head->length) {
+        rec_fail_hint(job, "%s",
+                      words ? words : "Name the recorder if you know it; `record plugins` lists those there are.");
     }
 }

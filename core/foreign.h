@@ -5,6 +5,8 @@
 
 #include "job.h"
 
+/** @return what the file is, a sentence; NULL if it is nothing that is known here. */
+const char *lr_foreign_words(const rec_head *head);
 /** Says on a job that has failed to recognise a file what the file is, or else what to do. */
 void lr_foreign_hint(rec_job *job, const rec_head *head);
 

@@ -103,6 +103,15 @@ static void clear_error(lr_error *error)
     error->hint[0] = error->what[0] = error->message[0] = '\0';
 }
 
+/* The beginning of the character that byte `at` of a text is in. */
+static size_t boundary(const char *text, size_t at)
+{
+    while (at > 0 && ((unsigned char)text[at] & 0xC0) == 0x80) {
+        at--;
+    }
+    return at;
+}
+
 /* Copies what fits; a cut text ends in "..." at a character's boundary. */
 static void copy_text(char *target, size_t room, const char *text)
 {
@@ -111,10 +120,7 @@ static void copy_text(char *target, size_t room, const char *text)
         memcpy(target, text, length + 1);
         return;
     }
-    length = room - 4;
-    while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80) {
-        length--;
-    }
+    length = boundary(text, room - 4);
     memcpy(target, text, length);
     memcpy(target + length, "...", 4);
 }
@@ -126,11 +132,7 @@ static void print_text(char *target, size_t room, const char *format, va_list ar
     if (length < 0) {
         copy_text(target, room, "(text lost)");
     } else if ((size_t)length >= room) {
-        size_t keep = room - 4;
-        while (keep > 0 && ((unsigned char)target[keep] & 0xC0) == 0x80) {
-            keep--;
-        }
-        memcpy(target + keep, "...", 4);
+        memcpy(target + boundary(target, room - 4), "...", 4);
     }
 }
 
@@ -148,6 +150,8 @@ char *lr_group_digits(uint64_t number, char *buffer, size_t room)
     buffer[at] = '\0';
     return buffer;
 }
+
+enum { PATH_SHOWN = 160 };
 
 /* FILE: line N: PATH: WHAT, or FILE: byte N: PATH: WHAT; then the hint, each of its lines indented. */
 static void compose(lr_error *error)
@@ -174,7 +178,10 @@ static void compose(lr_error *error)
     if (error->offset != REC_UNKNOWN) {
         APPEND("byte %s: ", lr_group_digits(error->offset, digits, sizeof digits));
     }
-    if (error->path[0]) {
+    if (strlen(error->path) > PATH_SHOWN) {
+        APPEND("%.*s…%s: ", (int)boundary(error->path, PATH_SHOWN / 2), error->path,
+               error->path + boundary(error->path, strlen(error->path) - PATH_SHOWN / 2));
+    } else if (error->path[0]) {
         APPEND("%s: ", error->path);
     }
     APPEND("%s", error->what);
@@ -498,8 +505,9 @@ int32_t rec_job_check_count(rec_job *job, uint64_t at, uint64_t count, uint64_t 
             rec_fail_hint(job, "If the file can be trusted, raise `elements` (rec_limits, or the INI file).");
         }
     } else if (count > left / each) {
-        (void)rec_fail(job, REC_E_FORMAT, at, "%s elements are announced, but only %s bytes are left",
-                       lr_group_digits(count, a, sizeof a), lr_group_digits(left, b, sizeof b));
+        (void)rec_fail(job, REC_E_FORMAT, at, "%s element%s announced, but only %s byte%s left",
+                       lr_group_digits(count, a, sizeof a), count == 1 ? " is" : "s are",
+                       lr_group_digits(left, b, sizeof b), left == 1 ? " is" : "s are");
         rec_fail_hint(job, "The file is cut short or damaged.");
     }
     return job->error.status;

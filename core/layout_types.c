@@ -50,6 +50,14 @@ static const rec_layout *fail_type(layer *l, const lr_expr *expr, const scope *i
 
 static const rec_layout *cannot_find(layer *l, const lr_expr *expr, const scope *in)
 {
+    for (int32_t minor = l->minor + 1; l->types && expr->name && minor <= LR_BURN_NOW; minor++) {
+        const lr_def *later = lr_types_find_path(l->types, expr, minor);
+        if (later && later->since) {
+            (void)rec_fail(l->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "Burn 0.%d has no `%s`: it came with 0.%d",
+                           (int)l->minor, expr->name, (int)later->since);
+            return NULL;
+        }
+    }
     (void)fail_type(l, expr, in, "cannot find the type");
     rec_fail_hint(l->job, "Add the Rust file that defines it, or an INI file with [type %s].",
                   expr->name ? expr->name : "…");

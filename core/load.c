@@ -14,6 +14,13 @@
 #include "layout.h"
 #include "recorder.h"
 
+/* Whether a plugin recognises the beginning of its files; a byte or two may agree by chance. */
+static bool is_sure(const lr_plugin *plugin, const rec_head *head)
+{
+    enum { SURE_BITS = 16 };
+    return plugin->d.probe && plugin->d.probe(head) >= SURE_BITS;
+}
+
 /* The plugin for a source: the recorder's, else the one that recognises it. NULL: the job has failed. */
 static const lr_plugin *choose(rec_job *job, const rec_recorder *r, rec_source *source, const char *path)
 {
@@ -21,6 +28,9 @@ static const lr_plugin *choose(rec_job *job, const rec_recorder *r, rec_source *
     const lr_plugin *plugin = r->plugin;
     if (!plugin && lr_source_head(job, source, &head) == REC_OK) {
         plugin = lr_registry_recognise(job, &head, path);
+        if (plugin && !is_sure(plugin, &head) && lr_foreign_words(&head)) {
+            plugin = NULL;
+        }
         if (!plugin && !lr_job_failed(job)) {
             char bytes[40] = "";
             for (uint64_t i = 0; i < head.length && i < 8; i++) {
@@ -46,22 +56,31 @@ static const lr_plugin *choose(rec_job *job, const rec_recorder *r, rec_source *
     return plugin;
 }
 
-/* A named recorder failed on the format of its input: say which one it looks like. */
+/* A recorder failed on the format of its input: say what that looks like, where the reader has not said what to do. */
 static void suggest(rec_job *job, const rec_recorder *r, rec_source *source, const char *path)
 {
     rec_head head = {.size = sizeof head};
     rec_job quiet;
     const lr_plugin *other = NULL;
-    if (job->error.status != REC_E_FORMAT || !r->plugin) {
+    if (job->error.status != REC_E_FORMAT) {
         return;
     }
     /* Of its own, since this job has failed already. */
     lr_job_begin(&quiet, job->context, "recognise", NULL);
-    if (lr_source_head(&quiet, source, &head) == REC_OK) {
-        other = lr_registry_recognise(&quiet, &head, path);
+    if (lr_source_head(&quiet, source, &head) != REC_OK || !head.length) {
+        return;
     }
-    if (other && other->d.load != r->plugin->d.load) {
+    other = lr_registry_recognise(&quiet, &head, path);
+    if (r->plugin && other && other->d.load != r->plugin->d.load && is_sure(other, &head)) {
         rec_fail_hint(job, "It looks like a %s record: open it with that recorder, or with Auto.", other->d.name);
+    } else if (other && is_sure(other, &head)) {
+        if (!job->error.hint[0]) {
+            rec_fail_hint(job, "The file is damaged, or something else than Burn wrote it.");
+        }
+    } else if (!job->error.hint[0] || (job->error.offset == 0 && lr_foreign_words(&head))) {
+        const char *words = lr_foreign_words(&head);
+        job->error.hint[0] = '\0'; /* "cut short" is no help where the first byte is another format's */
+        rec_fail_hint(job, "%s", words ? words : "It does not begin like a record: is it the right file?");
     }
 }
 

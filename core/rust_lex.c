@@ -417,10 +417,10 @@ void lr_rust_begin(lr_rust_lexer *lexer, rec_job *job, const char *text, uint64_
         rec_fail_hint(job, "Rust source is UTF-8 text.");
         return;
     }
-    if (follows(lexer, lexer->next, "\xEF\xBB\xBF")) {
+    if (!expression && follows(lexer, lexer->next, "\xEF\xBB\xBF")) {
         lexer->next += 3;
     }
-    if (follows(lexer, lexer->next, "#!")) { /* unless it is an attribute of the whole file, `#![…]` */
+    if (!expression && follows(lexer, lexer->next, "#!")) { /* unless it is an attribute of the whole file, `#![…]` */
         lr_rust_lexer after = *lexer;
         after.next += 2;
         (void)skip_spaces(&after);

@@ -32,10 +32,11 @@ static uint64_t free_space(const lr_fd_sink *self)
     struct statvfs system;
     struct stat info;
     uint64_t space, held = 0;
-    if (fstatvfs(self->fd, &system) != 0) {
+    /* A device's space is not that of the file system it is on. */
+    if (fstat(self->fd, &info) != 0 || !S_ISREG(info.st_mode) || fstatvfs(self->fd, &system) != 0) {
         return REC_UNKNOWN;
     }
-    if (self->temporary && fstat(self->fd, &info) == 0) {
+    if (self->temporary) {
         held = (uint64_t)info.st_blocks * 512;
     }
     return lr_mul(system.f_bavail, system.f_frsize, &space) && lr_add(space, held, &space) ? space : REC_UNKNOWN;
@@ -55,10 +56,6 @@ int32_t lr_fd_errno(lr_fd_sink *self, uint64_t at, int error, const char *doing)
     case EDQUOT: {
         uint64_t space = free_space(self);
         bool known = self->sink.total != REC_UNKNOWN;
-        struct stat info;
-        if (fstat(self->fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-            break; /* a device's space is not its file system's */
-        }
         (void)lr_group_digits(known ? self->sink.total : self->flushed + 1, need, sizeof need);
         if (space == REC_UNKNOWN || error == EDQUOT) {
             rec_fail_hint(job, "It needs %s%s bytes.", known ? "" : "at least ", need);

@@ -407,8 +407,11 @@ static int32_t typed_enum(lr_walk *w, const rec_value *value, const rec_layout *
         lr_walk_leave(w, used);
         return status;
     }
-    return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "the type has no variant `%s`", name->v.text);
+    return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "the type has no variant `%s` in Burn 0.%d", name->v.text,
+                    (int)w->job->burn_minor);
 }
+
+enum { INTS_SINCE = 11 };
 
 static int32_t typed_tensor(lr_walk *w, const rec_value *value, const rec_layout *layout)
 {
@@ -431,6 +434,11 @@ static int32_t typed_tensor(lr_walk *w, const rec_value *value, const rec_layout
                         layout->elements == REC_FIELD_INTS    ? "integers"
                         : layout->elements == REC_FIELD_BOOLS ? "bools"
                                                               : "floats");
+    }
+    if (layout->role == LR_ROLE_PARAMETER && layout->elements != REC_FIELD_FLOATS && w->job->burn_minor < INTS_SINCE) {
+        return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                        "Burn 0.%d has no parameters of integers or bools: 0.%d is the first", (int)w->job->burn_minor,
+                        INTS_SINCE);
     }
     if (!w->tensors && (layout->role == LR_ROLE_PARAMETER) != (tensor->id != NULL)) {
         return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN,

@@ -431,28 +431,6 @@ static bool lacks_lengths(const golden *g, int to)
             strcmp(g->type, "FieldsPlain") == 0 || strcmp(g->name, "CrossEntropyLoss_full") == 0);
 }
 
-/* Takes what is in lists of constants out of both. */
-static void fill_lengths(char *x, char *y)
-{
-    char *texts[] = {x, y};
-    for (size_t t = 0; t < 2; t++) {
-        char *to = texts[t];
-        for (const char *from = to; *from; from++) {
-            if (strncmp(from, "k0 ]", 4) == 0) {
-                from += 3;
-            } else if (strncmp(from, "k0 k0 ", 6) == 0) {
-                from += 3;
-            } else if (begins(from, "pad_tokens:k0")) {
-                to += sprintf(to, "pad_tokens:[]") ;
-                from += strlen("pad_tokens:k0") - 1;
-                continue;
-            }
-            *to++ = *from;
-        }
-        *to = '\0';
-    }
-}
-
 static void cross(const golden *g, int to)
 {
     const char *words = inexpressible(g, to);
@@ -461,6 +439,7 @@ static void cross(const golden *g, int to)
     rec_recorder *r = open_recorder("NamedMpk", NULL, NULL), *b = open_recorder("Bin", g->type, NULL);
     bytes out = {0}, again = {0};
     char layout[32];
+    bool noted;
     if (!native) {
         goto done;
     }
@@ -472,6 +451,11 @@ static void cross(const golden *g, int to)
         }
         goto done;
     }
+    noted = rec_report_count() > 0;
+    if (noted != (lacks_lengths(g, to) && strcmp(g->type, "CrossEntropyLoss") != 0)) {
+        WRONG(g, "to %s: %s", layout, noted ? rec_report_note(0)->text : "a note was expected");
+    }
+    noted = noted || lacks_lengths(g, to);
     if (words) {
         WRONG(g, "to %s: this should have failed: %s", layout, words);
     }
@@ -481,10 +465,7 @@ static void cross(const golden *g, int to)
         WRONG(g, "to %s: %s", layout, rec_error_message());
     } else {
         char *x = structure(back, false), *y = structure(expected, false);
-        if (lacks_lengths(g, to)) {
-            fill_lengths(x, y);
-        }
-        if (strcmp(x, y) != 0) {
+        if (strcmp(x, y) != 0 && !noted) {
             WRONG(g, "to %s:\n  ours   %s\n  Burn's %s", layout, x, y);
         }
         free(x);
@@ -540,6 +521,96 @@ static void a_later_record_becomes_what_an_older_burn_writes(void **state)
     assert_int_equal(failures, 0);
 }
 
+/* All tensors in order, with what is in them. Ids change with the version. */
+static char *tensors(const rec_record *record)
+{
+    rec_iterator *iterator = rec_iterate(record);
+    const rec_tensor *tensor;
+    const char *path;
+    shape s = {0};
+    put(&s, "");
+    assert_non_null(iterator);
+    while ((tensor = rec_iterator_next_tensor(iterator, &path))) {
+        const char *name = strrchr(path, '.');
+        char text[160];
+        uint64_t size, hash = 5381;
+        const uint8_t *data = rec_tensor_bytes(tensor, &size);
+        for (uint64_t i = 0; i < size; i++) {
+            hash = hash * 33 + data[i];
+        }
+        (void)snprintf(text, sizeof text, "%s=%llx ", name ? name : path, (unsigned long long)hash);
+        put(&s, text);
+    }
+    rec_iterator_free(iterator);
+    return s.text;
+}
+
+/* There and back by any version in between, bincode on both ways. @return whether the other version could hold it. */
+static bool there_and_back(const golden *g, int minor)
+{
+    rec_record *record = load(g, "bin", g->type), *there = NULL, *back = NULL;
+    rec_recorder *r = open_recorder("Bin", g->type, NULL);
+    bytes out = {0}, again = {0};
+    char layout[32], own[32];
+    bool could = false;
+    assert_non_null(record);
+    (void)snprintf(layout, sizeof layout, "burn-0.%d", minor);
+    (void)snprintf(own, sizeof own, "burn-%.*s", (int)(strrchr(versions[g->version], '.') - versions[g->version]),
+                   versions[g->version]);
+    if (!save(record, "Bin", g->type, layout, &out)) {
+        if (!*rec_error_expected() && !strstr(rec_error_message(), "Burn 0.")) {
+            WRONG(g, "to %s: %s", layout, rec_error_message());
+        }
+        goto done;
+    }
+    could = true;
+    there = rec_load_bytes(r, out.data, out.size);
+    if (there && !rec_report_count() && strstr(g->type, "LrScheduler") && g->version < 2 && minor >= 15) {
+        goto done; /* what was a tuple and is a number does not become a tuple again */
+    }
+    if (!there || rec_report_count() || !save(there, "Bin", g->type, own, &again)) {
+        WRONG(g, "to %s and back: %s", layout, there && rec_report_count() ? rec_report_note(0)->text : rec_error_message());
+        goto done;
+    }
+    back = rec_load_bytes(r, again.data, again.size);
+    if (!back) {
+        WRONG(g, "to %s and back: %s", layout, rec_error_message());
+    } else {
+        char *x = tensors(record), *y = tensors(back);
+        bool zeros = strstr(g->name, "_nobias") && minor < 20; /* a bias of zeros came to be */
+        if (strcmp(x, y) != 0 && !zeros) {
+            WRONG(g, "to %s and back:\n  %s\n  %s", layout, x, y);
+        }
+        free(x);
+        free(y);
+    }
+done:
+    rec_free(out.data);
+    rec_free(again.data);
+    rec_record_free(record);
+    rec_record_free(there);
+    rec_record_free(back);
+    rec_close_recorder(r);
+    return could;
+}
+
+static void every_version_in_between_holds_the_same_tensors(void **state)
+{
+    size_t could = 0;
+    (void)state;
+    if (!have()) {
+        skip();
+    }
+    failures = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (int minor = 7; minor <= 21; minor++) {
+            could += there_and_back(&all[i], minor);
+        }
+    }
+    print_message("%zu of %zu ways are open\n", could, count * 15);
+    assert_int_equal(failures, 0);
+}
+
 static int set_up(void **state)
 {
     const char *shared = getenv("LIBRECORD_SHARED"), *source = getenv("srcdir");
@@ -574,6 +645,7 @@ int main(void)
         cmocka_unit_test(every_file_becomes_the_bin_that_burn_wrote),
         cmocka_unit_test(an_older_record_becomes_what_a_later_burn_writes),
         cmocka_unit_test(a_later_record_becomes_what_an_older_burn_writes),
+        cmocka_unit_test(every_version_in_between_holds_the_same_tensors),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

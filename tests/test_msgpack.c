@@ -12,6 +12,7 @@
 
 #include "../core/io.h"
 #include "../plugins/codec/msgpack.h"
+#include "shared.h"
 
 /* ---------------------------------------------------------------------------------------------------- a listener -- */
 
@@ -383,26 +384,6 @@ static char *read_file(const char *path, size_t *size)
         fclose(file);
     }
     return data;
-}
-
-/* A path below the folder of shared test data; false if there is none. */
-static int shared_path(char *path, size_t room, const char *below)
-{
-    const char *root = getenv("LIBRECORD_SHARED"), *srcdir = getenv("srcdir");
-    FILE *file;
-    if (root) {
-        snprintf(path, room, "%s/data/MANIFEST.md", root);
-    } else {
-        snprintf(path, room, "%s/../shared/data/MANIFEST.md", srcdir ? srcdir : ".");
-    }
-    file = fopen(path, "rb");
-    if (!file) {
-        print_message("the shared test data are not there: set LIBRECORD_SHARED\n");
-        return 0;
-    }
-    fclose(file);
-    snprintf(strrchr(path, '/') + 1, room - (size_t)(strrchr(path, '/') + 1 - path), "%s", below);
-    return 1;
 }
 
 /* One value of the suite in each of its encodings, as the value of a record's only entry. */

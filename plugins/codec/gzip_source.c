@@ -95,8 +95,10 @@ static int32_t next_member(rec_job *job, inflater *self)
         zeros++;
     }
     if (zeros < left) {
-        return rec_fail_found(job, REC_E_FORMAT, at + zeros, "the end of the compressed file",
-                              "%" PRIu64 " bytes more that are not gzip", left - zeros);
+        int32_t status = rec_fail_found(job, REC_E_FORMAT, at + zeros, "the end of the compressed file",
+                                        "%" PRIu64 " bytes more that are not gzip", left - zeros);
+        rec_fail_hint(job, "Cut them off if they do not belong to it.");
+        return status;
     }
     self->ended = true;
     if (self->full > 1 && !self->noted) {

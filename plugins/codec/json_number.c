@@ -74,7 +74,7 @@ int lr_decimal_scan(const uint8_t *text, const uint8_t *end, lr_decimal *decimal
 {
     const uint8_t *p = text;
     gather g = {0};
-    uint64_t fraction = 0;
+    uint64_t whole_dropped, fraction = 0;
     int32_t exponent = 0;
     bool real = false;
     decimal->negative = *p == '-';
@@ -89,8 +89,8 @@ int lr_decimal_scan(const uint8_t *text, const uint8_t *end, lr_decimal *decimal
             gather_digit(&g, (uint8_t)(*p - '0'));
         }
     }
+    whole_dropped = g.dropped;
     if (p < end && *p == '.') {
-        uint64_t dropped = g.dropped;
         const uint8_t *first = ++p;
         for (; p < end && is_digit(*p); p++) {
             gather_digit(&g, (uint8_t)(*p - '0'));
@@ -98,7 +98,7 @@ int lr_decimal_scan(const uint8_t *text, const uint8_t *end, lr_decimal *decimal
         if (p == first) {
             goto stopped;
         }
-        fraction = (uint64_t)(p - first) - (g.dropped - dropped);
+        fraction = (uint64_t)(p - first) - (g.dropped - whole_dropped);
         real = true;
     }
     if (p < end && (*p == 'e' || *p == 'E')) {
@@ -110,8 +110,9 @@ int lr_decimal_scan(const uint8_t *text, const uint8_t *end, lr_decimal *decimal
         }
         real = true;
     }
-    if (!real && (!fits(&g) || (decimal->negative && g.digits > (uint64_t)INT64_MAX + 1))) {
-        real = true;
+    if (!real) {
+        real = !fits(&g) || (decimal->negative && g.digits > (uint64_t)INT64_MAX + 1);
+        whole_dropped = g.dropped;
     }
     decimal->end = p;
     decimal->digits = g.digits;
@@ -119,8 +120,8 @@ int lr_decimal_scan(const uint8_t *text, const uint8_t *end, lr_decimal *decimal
     decimal->real = real || (decimal->negative && g.digits == 0); /* only a float has a -0 */
     decimal->exponent = exponent;
     /* As many digits as that do not occur: the longest number is far shorter. */
-    if (g.dropped < EXPONENT_MOST && fraction < EXPONENT_MOST) {
-        decimal->exponent += (int32_t)g.dropped - (int32_t)fraction;
+    if (whole_dropped < EXPONENT_MOST && fraction < EXPONENT_MOST) {
+        decimal->exponent += (int32_t)whole_dropped - (int32_t)fraction;
     }
     return p == end ? LR_SCAN_MORE : LR_SCAN_DONE;
 stopped:

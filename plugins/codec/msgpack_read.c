@@ -524,6 +524,20 @@ static const char *cut_object(const uint8_t *data, uint64_t left, uint64_t *size
     return what;
 }
 
+/* "1,234,567", as core writes counts. */
+static const char *group(uint64_t number, char digits[32])
+{
+    char *at = digits + 31;
+    *at = '\0';
+    for (int i = 0; i == 0 || number > 0; i++, number /= 10) {
+        if (i > 0 && i % 3 == 0) {
+            *--at = ',';
+        }
+        *--at = (char)('0' + number % 10);
+    }
+    return at;
+}
+
 static int32_t cut_short(reader *r)
 {
     uint64_t left = r->size - r->at;
@@ -538,9 +552,9 @@ static int32_t cut_short(reader *r)
         what = cut_object(r->data + r->at, left, &size);
         owed = owed - 1 + (size - left);
     }
-    int32_t status =
-        rec_fail(r->job, REC_E_FORMAT, r->at, "the data end inside a %s: at least %" PRIu64 " more byte%s needed", what,
-                 owed, owed == 1 ? " is" : "s are");
+    char digits[32];
+    int32_t status = rec_fail(r->job, REC_E_FORMAT, r->at, "the data end inside a %s: at least %s more byte%s needed",
+                              what, group(owed, digits), owed == 1 ? " is" : "s are");
     rec_fail_hint(r->job, "The file is cut short: copy it again from where it came from.");
     return status;
 }

@@ -3,26 +3,18 @@
 All comparisons are exact: bits of floats, kinds of numbers, order of fields, parameter ids."""
 import argparse
 import concurrent.futures
-import functools
-import glob
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
+import bridge
 import records
+from cases import Case, Failure, Skip, compare, golden, without_nil
 
 SOURCES = [(ext, precision) for ext in ("mpk", "mpk.gz") for precision in ("full", "double", "half")]
 BURN = "0.21.0"  # what the saved files are made for
-
-
-class Failure(Exception):
-    pass
-
-
-class Skip(Exception):
-    pass
 
 
 def run(*words, stdin=None):
@@ -98,78 +90,15 @@ def atoms(value, path, out):
         out[f"{path}.{below}" if path and below else path or below] = leaf
 
 
-def compare(what, expected, found, ordered=True):
-    different = records.differences(expected, found, ordered)
-    if different:
-        raise Failure(f"{what}: {len(different)} differences\n" + "\n".join(different[:8]))
-
-
-# --------------------------------------------------------------------------------------------------------- golden
-
-class Case:
-    """One record of one version of Burn, in whichever of the two layouts of folders."""
-
-    def __init__(self, name, version, pattern):
-        self.name, self.version, self.pattern = name, version, pattern
-        self.expected = {}
-
-    @functools.cache
-    def at(self, source, precision):
-        """The tree that its file at one precision becomes at another."""
-        return self.twin(source).at(precision).root
-
-    @functools.cache
-    def as_burn_reads(self, source, precision):
-        """The same as the oracle gives it back, at double precision."""
-        root = records.each_tensor(self.at(source, precision), lambda t: t.at("double"))
-        return records.as_burn_021_reads(root)
-
-    def file(self, ext, precision):
-        return self.pattern.format(rec=ext.replace(".", ""), precision=precision, ext=ext)
-
-    def twin(self, precision):
-        """What the files at this precision hold, by Burn's JSON."""
-        if precision not in self.expected:
-            paths = {}
-            for p in ("full", "double", "half"):
-                there = [f for f in (self.file("json", p), self.file("json.gz", p)) if os.path.exists(f)]
-                if not there:
-                    raise Failure(f"no JSON twin at {p} precision beside {self.file('mpk', p)}")
-                paths[p] = there[0]
-            v1 = records.load(paths["full"]).version < (0, 14)
-            self.expected[precision] = (records.load_twin(paths["half"], paths["full"])
-                                        if v1 and precision == "half" else records.load(paths[precision]))
-        return self.expected[precision]
-
-    @property
-    def ordered(self):
-        return self.name != "adam"  # a map in random order, another one in every file
-
-    def __str__(self):
-        return f"{self.version} {self.name}"
-
-
-def golden(folder):
-    cases = []
-    for file in glob.glob(f"{folder}/*/*-full.mpk"):  # version/case-precision.ext
-        case = os.path.basename(file)[: -len("-full.mpk")]
-        version = os.path.basename(os.path.dirname(file))
-        cases.append(Case(case, version, os.path.dirname(file) + "/" + case + "-{precision}.{ext}"))
-    for file in glob.glob(f"{folder}/*/*/mpk-full.mpk"):  # version/case/recorder-precision.ext
-        base = os.path.dirname(file)
-        version, case = base.split("/")[-2:]
-        cases.append(Case(case, version, base + "/{rec}-{precision}.{ext}"))
-    return sorted(cases, key=lambda c: ([int(n) for n in c.version.split(".")], c.name))
-
-
 # ---------------------------------------------------------------------------------------------------------- tests
 
 class Tests:
-    def __init__(self, options, scratch):
+    def __init__(self, options, scratch, oracle, no_oracle):
         self.record = Record(options.record)
-        self.oracle, self.no_oracle = options.oracle, options.no_oracle
+        self.oracle, self.no_oracle = oracle, no_oracle
         self.scratch = scratch
         self.groups = []  # of (name, function), of which later ones need what earlier ones left
+        self.remarks = lambda: []  # lines to be printed when all has run
         try:
             sys.path.insert(0, options.msgpack or "")
             import msgpack
@@ -332,6 +261,8 @@ class Tests:
                     if outcome == "failed":
                         print("\n".join(f"#   {line}" for line in said.splitlines()))
                 sys.stdout.flush()
+        for line in self.remarks():
+            print(f"# {line}".rstrip())
         print(f"1..{number}")
         print(", ".join(f"{count} {what}" for what, count in counts.items()))
         return 1 if counts["failed"] or not number or (require and counts["skipped"]) else 0
@@ -379,16 +310,6 @@ def listed(node):
     return {k: listed(v) for k, v in node.items()}
 
 
-def without_nil(node):
-    """Burn's modules had other constants in other versions, and a constant is nothing."""
-    if isinstance(node, dict):
-        kept = {k: without_nil(v) for k, v in node.items()}
-        return {k: v for k, v in kept.items() if v is not None}
-    if isinstance(node, list):
-        return None if node and all(v is None for v in node) else [without_nil(v) for v in node]
-    return node
-
-
 def check_frame(tree, precision):
     """What stands around the item, as Burn 0.21 has it."""
     if not isinstance(tree, dict) or list(tree) != ["metadata", "item", "_b"] or tree["_b"] != []:
@@ -401,26 +322,51 @@ def check_frame(tree, precision):
         raise Failure(f"metadata: expected {wanted}, found {found}")
 
 
+def pairs(words):
+    return dict(word.split("=", 1) for word in words)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--record", required=True)
-    parser.add_argument("--oracle", help="the program of tests/interop/oracle for Burn 0.21")
-    parser.add_argument("--no-oracle", help="why there is none")
+    parser.add_argument("--driver", help="the program of driver.c")
+    parser.add_argument("--no-driver", help="why there is none")
+    parser.add_argument("--oracle", action="append", default=[], metavar="VERSION=PROGRAM", help="a version of real Burn")
+    parser.add_argument("--no-oracle", action="append", default=[], metavar="VERSION=WHY", help="why there is none")
     parser.add_argument("--msgpack", help="a folder with Python's msgpack")
     parser.add_argument("--no-msgpack", help="why there is none")
     parser.add_argument("--require", action="store_true")
+    parser.add_argument("--part", choices=("command", "bridge"), help="only those tests")
     parser.add_argument("--model", help="mnist.mpk")
     parser.add_argument("folders", nargs="+")
     options = parser.parse_args()
+    oracles, no_oracles = pairs(options.oracle), pairs(options.no_oracle)
     with tempfile.TemporaryDirectory(prefix="librecord-interop-") as scratch:
-        tests = Tests(options, scratch)
-        for folder in options.folders:
-            for case in golden(folder):
+        tests = Tests(options, scratch, oracles.get(BURN), no_oracles.get(BURN))
+        cases = [case for folder in options.folders for case in golden(folder)]
+        driver = None
+        if options.part != "bridge":
+            for case in cases:
                 tests.add_golden(case)
-        tests.add_fresh(os.path.join(scratch, "fresh"))
-        if options.model:
-            tests.add_model(options.model)
-        return tests.all(options.require)
+            tests.add_fresh(os.path.join(scratch, "fresh"))
+            if options.model:
+                tests.add_model(options.model)
+        if options.part != "command":
+            lacking = options.no_driver if not options.driver else None
+            lacking = lacking or (tests.no_msgpack if tests.msgpack is None else None)
+            if lacking:
+                no_oracles, oracles, cases = {**no_oracles, **dict.fromkeys(oracles, lacking)}, {}, []
+            types = os.path.join(os.path.dirname(os.path.abspath(__file__)), "types.rs")
+            driver = bridge.Driver(options.driver, types)
+            burns = {v: bridge.Burn(v, program, tests.msgpack) for v, program in oracles.items()}
+            between = bridge.Bridge(tests, driver, burns, no_oracles)
+            between.add(os.path.join(scratch, "burn"), cases)
+            tests.remarks = between.lines
+        status = tests.all(options.require)
+        if driver and not driver.close():
+            print("# the driver did not come to a good end", file=sys.stderr)
+            status = 1
+        return status
 
 
 sys.exit(main())

@@ -179,8 +179,12 @@ def id_in_burn_021(ident):
     if ident is None or len(ident) > 13:
         return None
     padding = "=" * (-len(ident) % 8)
-    raw = base64.b32hexdecode(ident.upper() + padding)
-    return base64.b32hexencode(raw.ljust(8, b"\0")).decode().rstrip("=").lower()
+    return base32(base64.b32hexdecode(ident.upper() + padding).ljust(8, b"\0"))
+
+
+def base32(raw):
+    """Bytes as Burn spells ids."""
+    return base64.b32hexencode(raw).decode().rstrip("=").lower()
 
 
 def as_burn_021_reads(node):
@@ -213,6 +217,11 @@ def forget_ids(node):
 
 def in_order(items):
     return sorted(items, key=lambda item: repr([(k, fingerprint(v)) for k, v in leaves(item).items()]))
+
+
+def fingerprint_of(node):
+    """Something that is equal for equal trees, whatever their element types."""
+    return repr(sorted((path, fingerprint(leaf)) for path, leaf in leaves(node).items()))
 
 
 def fingerprint(leaf):
@@ -265,7 +274,11 @@ def same_leaf(path, a, b):
 
 def differences(expected, found, ordered=True):
     """Sentences about what differs between two trees. `ordered`: fields must come in the same order."""
-    a, b = leaves(expected), leaves(found)
+    return leaf_differences(leaves(expected), leaves(found), ordered)
+
+
+def leaf_differences(a, b, ordered=True):
+    """The same for two that are leaves() already."""
     out = [f"{path}: missing" for path in a if path not in b]
     out += [f"{path}: unexpected" for path in b if path not in a]
     if not out and ordered and list(a) != list(b):

@@ -104,6 +104,7 @@ static uint64_t least(const rec_layout *node)
 {
     switch (rec_layout_kind(node)) {
     case REC_LAYOUT_STRING:
+    case REC_LAYOUT_ID:
     case REC_LAYOUT_BYTES:
     case REC_LAYOUT_LIST:
     case REC_LAYOUT_MAP:
@@ -127,7 +128,7 @@ static int32_t read_scalar(struct reader *r, const rec_layout *node, rec_scalar 
     if (kind == REC_LAYOUT_UNIT) {
         return REC_OK;
     }
-    status = read_uint(r, kind == REC_LAYOUT_STRING ? 8 : size, "a value", &raw);
+    status = read_uint(r, kind == REC_LAYOUT_STRING || kind == REC_LAYOUT_ID ? 8 : size, "a value", &raw);
     if (status != REC_OK) {
         return status;
     }
@@ -158,6 +159,7 @@ static int32_t read_scalar(struct reader *r, const rec_layout *node, rec_scalar 
         }
         return REC_OK;
     case REC_LAYOUT_STRING:
+    case REC_LAYOUT_ID:
         status = need(r, raw, "a string");
         scalar->kind = REC_KIND_STRING;
         scalar->bits = 0;

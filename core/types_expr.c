@@ -592,9 +592,9 @@ const lr_expr *lr_rust_argument(lr_rust_parser *parser)
     }
     if (lr_rust_take(lexer, "{")) {
         const char *behind = lexer->next;
-        bool single;
+        bool single = lexer->token.kind == LR_RUST_NAME;
         expr = constant(parser, "}");
-        single = lexer->last == behind;
+        single = single && lexer->last == behind;
         if (!lr_rust_need(lexer, "}", "after the constant")) {
             return NULL;
         }

@@ -308,6 +308,7 @@ static void make_metadata(const lr_walk *w, struct metadata *m)
     static const char *const keys[OURS] = {"float", "int", "format", "version", "settings"};
     const rec_record *record = w->record;
     rec_precision precision = w->precision;
+    const char *version = rec_metadata(record, "version");
     const char *settings;
     bool own = precision == REC_PRECISION_KEEP && rec_metadata(record, "float") && rec_metadata(record, "int") &&
                rec_metadata(record, "settings");
@@ -324,11 +325,11 @@ static void make_metadata(const lr_walk *w, struct metadata *m)
     m->values[1] = own ? rec_metadata(record, "int") : lr_burn_int_name(precision);
     format_name(w, settings, m->format, sizeof m->format);
     m->values[2] = m->format;
-    if (w->keep && rec_metadata(record, "version")) {
-        m->values[3] = rec_metadata(record, "version");
-    } else {
-        (void)snprintf(m->version, sizeof m->version, "0.%d.0", (int)w->job->burn_minor);
-        m->values[3] = m->version;
+    (void)snprintf(m->version, sizeof m->version, "0.%d.0", (int)w->job->burn_minor);
+    m->values[3] = m->version;
+    if (version && (w->keep || (record->burn_minor == w->job->burn_minor &&
+                                strncmp(version, m->version, strlen(m->version) - 1) == 0))) {
+        m->values[3] = version; /* of the same layout, so its last number stays */
     }
     m->values[4] = settings;
 }

@@ -28,11 +28,12 @@ static rec_record *loaded(const craft *c)
 static void refused(craft *c, const char *words)
 {
     const uint8_t *tensor = memmem(c->data, c->size, "\x82\xa5value", 7);
-    char message[256];
+    char message[320];
     assert_non_null(tensor);
     assert_null(craft_load(c, REC_PRECISION_KEEP));
     assert_int_equal(rec_error_status(), REC_E_FORMAT);
-    (void)snprintf(message, sizeof message, "(memory): byte %d: %s", (int)(tensor - c->data), words);
+    (void)snprintf(message, sizeof message, "(memory): byte %d: %s\n  The file is damaged, or something else than Burn wrote it.",
+                   (int)(tensor - c->data), words);
     assert_string_equal(rec_error_message(), message);
     craft_free(c);
 }

@@ -119,7 +119,7 @@ static unsigned try_folder(const char *folder, const char *recorder, unsigned *m
     unsigned files = 0;
     assert_true(count >= 0);
     for (int i = 0; i < count; i++) {
-        char path[1024], beside[1024], *expected;
+        char path[1200], beside[1200], *expected;
         size_t size;
         const char *dot = strchr(entries[i]->d_name, '.');
         /* A case may have dots in its name: its extension is the recorder's. */
@@ -182,12 +182,12 @@ static void a_file_that_is_not_there_is_named_both_ways(void **state)
     rec_recorder *recorder = rec_open_recorder("NamedMpk", REC_PRECISION_KEEP);
     (void)state;
     assert_null(rec_load(recorder, bare));
-    assert_message(s, REC_E_NOT_FOUND, "FILE/model.mpk: cannot open: No such file or directory\n"
+    assert_message(s, REC_E_NOT_FOUND, "FILE/model.mpk: cannot open the file: No such file or directory\n"
                                        "  There is no FILE/model either.");
     assert_null(rec_load(recorder, full));
-    assert_message(s, REC_E_NOT_FOUND, "FILE/model.mpk: cannot open: No such file or directory");
+    assert_message(s, REC_E_NOT_FOUND, "FILE/model.mpk: cannot open the file: No such file or directory");
     assert_null(rec_load(recorder, folder));
-    assert_message(s, REC_E_IO, "FILE/sub: cannot read: Is a directory");
+    assert_message(s, REC_E_IO, "FILE/sub: this is a folder, not a file\n  Give the name of a file.");
     assert_null(rec_load(recorder, ""));
     assert_int_equal(rec_error_status(), REC_E_ARGUMENT);
     assert_string_equal(rec_error_message(), "no path was given");

@@ -225,13 +225,14 @@ static void zeros_may_follow_and_nothing_else(void **state)
     append(&padded, zeros, sizeof zeros);
     assert_int_equal(inflate_as(*state, padded, data), REC_OK);
     for (size_t i = 0; i < sizeof others; i++) {
-        char expected[128];
+        char expected[192];
         padded.data[packed.size + 7] = others[i];
         assert_int_equal(inflate_as(*state, padded, data), REC_E_FORMAT);
         assert_int_equal(rec_error_offset(), packed.size + 7);
         snprintf(expected, sizeof expected,
                  "test.gz: byte %zu: expected the end of the compressed file, "
-                 "found 505 bytes more that are not gzip",
+                 "found 505 bytes more that are not gzip\n"
+                 "  Cut them off if they do not belong to it.",
                  packed.size + 7);
         assert_string_equal(rec_error_message(), expected);
     }

@@ -190,6 +190,7 @@ static void expressions_read_and_print(void **state)
         {"Tensor<B, {2}>", "Tensor<B, 2>"},
         {"Tensor<B, { 1 + 1 }>", "Tensor<B, 2>"},
         {"Tensor<B, {N}>", "Tensor<B, N>"},
+        {"Tensor<B, {1.5}>", "Tensor<B, {1.5}>"},
         {"Tensor<B, { N + 1 }>", "Tensor<B, { N + 1 }>"},
         {"Foo<-1, true, 'x', \"a\\\"b\">", "Foo<-1, true, 'x', \"a\\\"b\">"},
         {"HashMap<String, Vec<f32>>", "HashMap<String, Vec<f32>>"},

@@ -201,28 +201,6 @@ static void set_number(shape *s, const rec_scalar *number)
     s->huge = number->kind == REC_KIND_UINT && number->v.u > INT64_MAX;
 }
 
-/* Numbers are one type if that can be, else they are a tuple of them. */
-static bool set_numbers(shape *s, const rec_value *value)
-{
-    uint64_t count = rec_value_count(value);
-
-    s->kind = SHAPE_NUMBERS;
-    s->count = count;
-    for (uint64_t i = 0; i < count; i++) {
-        rec_scalar number = rec_value_number(value, i);
-        shape one = {0};
-        set_number(&one, &number);
-        if (i == 0) {
-            set_number(s, &number);
-        } else if (numbers_fit(s, &one)) {
-            widen(s, &one);
-        } else {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void set_key(shape *part, const rec_scalar *key)
 {
     char buffer[NUMBER_ROOM];
@@ -257,7 +235,6 @@ static void set_list(shape *s, const rec_value *value)
         shape *part = shape_of(rec_value_item(value, i));
         set_item_key(part, (size_t)i);
         add_part(s, part);
-        part->key[4] = '0'; /* parts of an array are found by the key of the first one */
         if (!alike) {
             continue;
         }
@@ -270,20 +247,16 @@ static void set_list(shape *s, const rec_value *value)
         }
     }
     s->kind = alike && (!common || shape_has_member(common)) ? SHAPE_ARRAY : SHAPE_TUPLE;
-    for (size_t i = 0; i < s->part_count; i++) {
-        if (s->kind == SHAPE_ARRAY) {
-            shape_free(s->parts[i]);
-        } else {
-            free(s->parts[i]->key);
-            set_item_key(s->parts[i], i);
-        }
-    }
-    if (s->kind == SHAPE_ARRAY && common) {
-        s->parts[0] = common;
-        s->part_count = 1;
-    } else {
+    if (s->kind == SHAPE_TUPLE) {
         shape_free(common);
-        s->part_count = s->kind == SHAPE_ARRAY ? 0 : s->part_count;
+        return;
+    }
+    for (size_t i = 0; i < s->part_count; i++) {
+        shape_free(s->parts[i]);
+    }
+    s->part_count = 0;
+    if (common) {
+        s->parts[s->part_count++] = common;
     }
 }
 
@@ -315,17 +288,12 @@ shape *shape_of(const rec_value *value)
         (void)rec_value_bytes(value, &s->count);
         break;
     case REC_KIND_NUMBERS:
-        if (!set_numbers(s, value)) {
-            s->kind = SHAPE_TUPLE;
-            for (uint64_t i = 0; i < count; i++) {
-                rec_scalar number = rec_value_number(value, i);
-                shape *part = take(sizeof *part);
-                *part = (shape){.kind = SHAPE_SCALAR};
-                set_number(part, &number);
-                set_item_key(part, (size_t)i);
-                add_part(s, part);
-            }
-        }
+        /* Packed numbers have one type, so the first one speaks for all but for their size. */
+        s->kind = SHAPE_NUMBERS;
+        s->count = count;
+        scalar = rec_value_number(value, 0);
+        set_number(s, &scalar);
+        s->huge = s->scalar == REC_KIND_UINT && s->bits == 64;
         break;
     case REC_KIND_TENSOR:
         s->kind = SHAPE_TENSOR;

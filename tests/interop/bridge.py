@@ -248,6 +248,8 @@ class Bridge:
 
     def loads(self, case, recorder, precision):
         burn, before = self.burns[case.version], {"full": "double", "double": "half", "half": "full"}[precision]
+        if burn.minor < 14 and recorder in ("json", "jsongz") and precision == "double":
+            before = "full"  # what became infinite at half precision would be null in numbers, which Burn does not load
         target = self.tests.new(f"written.{RECORDERS[recorder][0]}")
         self.driver.convert(case.name, (file_of(case, "mpk", before), "mpk"), (target, recorder), precision,
                             f"burn-0.{burn.minor}")
@@ -270,8 +272,7 @@ class Bridge:
                 continue
             raise Failure(f"{file}: Burn {burn.version} loads {limit} now: this limit is none")
         found, _ = self.driver.read(case.name, target, recorder)
-        found = {path: leaf for path, leaf in found.items() if leaf is not None}
-        self.equals(target, records.leaves(without_nil(expected)), found, False)
+        self.equals(target, records.leaves(expected), found, False)
 
     # From version to version.
 

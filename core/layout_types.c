@@ -97,6 +97,17 @@ static const lr_expr *number(const lr_expr *expr, const scope *in)
     return expr && expr->kind == LR_EXPR_NUMBER ? expr : NULL;
 }
 
+/* Whether a module can hold data: Burn's derive asks for a type parameter called `B`, by that name. */
+static bool has_backend(const lr_def *def)
+{
+    for (uint64_t i = 0; i < def->generic_count; i++) {
+        if (strcmp(def->generics[i], "B") == 0) {
+            return true;
+        }
+    }
+    return def->implicit;
+}
+
 static bool is_name(const lr_expr *expr, const char *name)
 {
     return expr->kind == LR_EXPR_NAME && strcmp(expr->name, name) == 0;
@@ -120,7 +131,7 @@ static bool mentions(const layer *l, const lr_def *def, const lr_expr *expr)
 {
     if (expr->kind == LR_EXPR_NAME) {
         for (uint64_t i = 0; i < def->generic_count; i++) {
-            if (strcmp(def->generics[i], expr->name) == 0 && !(def->generic_constants && def->generic_constants[i])) {
+            if (!expr->path && strcmp(def->generics[i], expr->name) == 0 && !(def->generic_constants && def->generic_constants[i])) {
                 return true;
             }
         }
@@ -128,7 +139,7 @@ static bool mentions(const layer *l, const lr_def *def, const lr_expr *expr)
             const lr_def *other = find(l, expr);
             if (is_name(expr, "Param") || is_name(expr, "Tensor") ||
                 (other && (other->kind == LR_DEF_STRUCT || other->kind == LR_DEF_ENUM) &&
-                 (other->generic_count || other->implicit))) {
+                 has_backend(other))) {
                 return true;
             }
         }
@@ -274,7 +285,7 @@ static const rec_layout *module_name(layer *l, const lr_expr *expr, const scope 
         scope alias = {.def = def, .use = expr, .outer = in};
         return module_layout(l, def->fields[0].type, &alias);
     }
-    if (def && def->derive == LR_DERIVE_MODULE && (def->generic_count || def->implicit) &&
+    if (def && def->derive == LR_DERIVE_MODULE && has_backend(def) &&
         (def->kind == LR_DEF_STRUCT || def->kind == LR_DEF_ENUM)) {
         return def_layout(l, def, expr, in);
     }
@@ -510,8 +521,8 @@ static const rec_layout *def_layout(layer *l, const lr_def *def, const lr_expr *
         layout = enum_layout(l, def, &inside);
         break;
     default:
-        /* A module without a type parameter is a constant wherever it stands. */
-        layout = def->derive == LR_DERIVE_MODULE && !def->generic_count && !def->implicit
+        /* A module without the parameter B is a constant wherever it stands. */
+        layout = def->derive == LR_DERIVE_MODULE && !has_backend(def)
                      ? lr_layout_constant(l->job)
                      : struct_layout(l, def, &inside);
         break;

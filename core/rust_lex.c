@@ -357,7 +357,8 @@ static void read_sign(lr_rust_lexer *lexer)
         }
     }
     if (c < ' ' || c == 0x7F || c == '`' || c == '\\') {
-        (void)fail_at(lexer, REC_E_FORMAT, lexer->next, lexer->line, "a character that Rust has no use for (0x%02x)", c);
+        (void)fail_at(lexer, REC_E_FORMAT, lexer->next, lexer->line, "a character that Rust has no use for (0x%02x)",
+                      c);
         return;
     }
     lexer->next++;
@@ -467,11 +468,10 @@ bool lr_rust_need(lr_rust_lexer *lexer, const char *sign, const char *place)
 
 bool lr_rust_keyword(const char *text, size_t length)
 {
-    static const char *const words[] = {"as",   "async", "await",  "break", "const", "continue", "dyn",   "else",
-                                        "enum", "extern", "false", "fn",    "for",   "if",       "impl",  "in",
-                                        "let",  "loop",  "match",  "mod",   "move",  "mut",      "pub",   "ref",
-                                        "return", "static", "struct", "trait", "true", "type",   "unsafe", "use",
-                                        "where", "while"};
+    static const char *const words[] = {
+        "as",     "async",  "await",  "break", "const", "continue", "dyn",    "else", "enum",  "extern", "false", "fn",
+        "for",    "if",     "impl",   "in",    "let",   "loop",     "match",  "mod",  "move",  "mut",    "pub",   "ref",
+        "return", "static", "struct", "trait", "true",  "type",     "unsafe", "use",  "where", "while"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (lr_rust_same(text, length, words[i])) {
             return true;
@@ -528,7 +528,7 @@ void lr_rust_skip_until(lr_rust_lexer *lexer, const char *sign)
 
 bool lr_rust_integer(const lr_rust_token *token, uint64_t *value)
 {
-    static const char *const suffixes[] = {"usize", "isize", "u8",  "u16", "u32",  "u64",
+    static const char *const suffixes[] = {"usize", "isize", "u8",  "u16", "u32", "u64",
                                            "u128",  "i8",    "i16", "i32", "i64", "i128"};
     const char *at = token->text, *end = at + token->length;
     unsigned base = 10;
@@ -542,9 +542,10 @@ bool lr_rust_integer(const lr_rust_token *token, uint64_t *value)
         at += 2;
     }
     for (; at < end; at++) {
-        unsigned digit = is_digit(*at) ? (unsigned)(*at - '0') : *at >= 'a' && *at <= 'f' ? (unsigned)(*at - 'a') + 10
-                         : *at >= 'A' && *at <= 'F'                                       ? (unsigned)(*at - 'A') + 10
-                                                                                          : 16;
+        unsigned digit = is_digit(*at)              ? (unsigned)(*at - '0')
+                         : *at >= 'a' && *at <= 'f' ? (unsigned)(*at - 'a') + 10
+                         : *at >= 'A' && *at <= 'F' ? (unsigned)(*at - 'A') + 10
+                                                    : 16;
         if (*at == '_') {
             continue;
         }

@@ -64,7 +64,7 @@ typedef struct list {
     struct item {
         struct item *next;
         const lr_expr *expr;
-    } *first, **last;
+    } * first, **last;
 } list;
 
 static void append(lr_rust_parser *parser, list *to, const lr_expr *expr)
@@ -399,10 +399,10 @@ bool lr_rust_skip_bounds(lr_rust_parser *parser)
     lr_rust_lexer *lexer = &parser->lexer;
     bool ok = true;
     parser->mute++;
-    while (ok && (lexer->token.kind == LR_RUST_LIFETIME || lr_rust_is_name(lexer) || lr_rust_is(lexer, "?") ||
-                  lr_rust_is(lexer, "~") || lr_rust_is(lexer, "for") || lr_rust_is(lexer, "(") ||
-                  lr_rust_is(lexer, "::") || lr_rust_is(lexer, "const") || lr_rust_is(lexer, "async") ||
-                  lr_rust_is(lexer, "use"))) {
+    while (ok &&
+           (lexer->token.kind == LR_RUST_LIFETIME || lr_rust_is_name(lexer) || lr_rust_is(lexer, "?") ||
+            lr_rust_is(lexer, "~") || lr_rust_is(lexer, "for") || lr_rust_is(lexer, "(") || lr_rust_is(lexer, "::") ||
+            lr_rust_is(lexer, "const") || lr_rust_is(lexer, "async") || lr_rust_is(lexer, "use"))) {
         ok = skip_bound(parser) && lr_rust_take(lexer, "+");
     }
     parser->mute--;

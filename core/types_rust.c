@@ -33,7 +33,7 @@ typedef struct fields {
     struct field_item {
         struct field_item *next;
         lr_type_field field;
-    } *first, **last;
+    } * first, **last;
     uint64_t count;
 } fields;
 
@@ -274,8 +274,7 @@ static void add_field(reader *r, fields *to, const lr_type_field *field, const l
         }
         lr_note(parser->job, REC_NOTE_ASSUMED, 1, "",
                 "%s: line %" PRIu32 ": the %s `%s` depends on the configuration; it is taken as %s", file_of(r),
-                field->line, what, field->name,
-                attributes->cfg >= LR_CFG_LIKELY && !twice ? "there" : "not there");
+                field->line, what, field->name, attributes->cfg >= LR_CFG_LIKELY && !twice ? "there" : "not there");
     }
     if (!slot || twice || attributes->cfg < LR_CFG_LIKELY) {
         return;
@@ -350,7 +349,8 @@ static void read_struct(reader *r, const lr_rust_attributes *attributes)
             skip_where(r);
         }
         if (!lr_rust_take(lexer, ";")) {
-            (void)lr_rust_expected(lexer, list.count ? "`;` after the struct" : "`{`, `(` or `;` after the name of the struct");
+            (void)lr_rust_expected(lexer, list.count ? "`;` after the struct"
+                                                     : "`{`, `(` or `;` after the name of the struct");
         }
     }
     def.field_count = list.count;
@@ -432,8 +432,8 @@ static void read_variants(reader *r, const lr_def *def, fields *to, int32_t cfg)
         if (lr_rust_take(lexer, "(")) {
             variant.type = tuple_payload(r);
         } else if (lr_rust_take(lexer, "{")) {
-            variant.type = struct_payload(r, def, variant.name, variant.line,
-                                          attributes.cfg < cfg ? attributes.cfg : cfg);
+            variant.type =
+                struct_payload(r, def, variant.name, variant.line, attributes.cfg < cfg ? attributes.cfg : cfg);
         }
         if (lr_rust_take(lexer, "=")) { /* its number in memory */
             lr_rust_skip_until(lexer, ",");

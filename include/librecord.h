@@ -548,7 +548,7 @@ REC_API rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name
 REC_API rec_status rec_save(rec_recorder *recorder, const rec_record *record, const char *path);
 /** Saves to memory. @param data (out) to be freed with rec_free(). */
 REC_API rec_status rec_save_bytes(rec_recorder *recorder, const rec_record *record, void **data, size_t *size);
-/** Frees what rec_save_bytes() or rec_recorder_path() gave. NULL is ignored. */
+/** Frees what rec_save_bytes(), rec_recorder_path() or rec_record_describe() gave. NULL is ignored. */
 REC_API void rec_free(void *memory);
 /** Saves to an open file descriptor (not synced, not closed). @param name what errors call it. */
 REC_API rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record, int fd, const char *name);
@@ -791,6 +791,13 @@ REC_API rec_status rec_types_add_rust(rec_types *types, const char *text, const 
 /** Gives a recorder the type of its records as an expression in Rust's grammar over what `types` knows: "Model",
  *  "Vec<nn::Linear<B>>", "Adam", "f64". The set must outlive the recorder. NULL for `expression`: no type. */
 REC_API rec_status rec_recorder_set_type_name(rec_recorder *recorder, const rec_types *types, const char *expression);
+
+/** The type of a record as Rust source, as far as the record shows it: `name` and what it is made of, Burn's own modules
+ *  by their names in the version that wrote it. What is not in a record (whether a list is a Vec or an array, the width of
+ *  a number in JSON, which Option is absent…) is assumed, and marked by `// assumed: …` at the end of its line.
+ *  rec_types_add_rust() reads it. @param name of the type; NULL: "Model".
+ *  @return to be freed with rec_free(); NULL with an error. */
+REC_API char *rec_record_describe(const rec_record *record, const rec_types *types, const char *name);
 
 /** Flags of `rec_bind_at`. */
 enum {

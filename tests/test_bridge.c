@@ -611,6 +611,63 @@ static void every_version_in_between_holds_the_same_tensors(void **state)
     assert_int_equal(failures, 0);
 }
 
+/* The type that a record shows reads the record back, and from bincode too where nothing had to be assumed wrongly. */
+static void the_type_that_a_record_shows_reads_it_back(void **state)
+{
+    size_t exact = 0;
+    (void)state;
+    if (!have()) {
+        skip();
+    }
+    failures = 0;
+    for (size_t i = 0; i < count; i++) {
+        const golden *g = &all[i];
+        rec_record *record = load(g, "mpk", NULL);
+        char *source = record ? rec_record_describe(record, types, "Shown") : NULL;
+        rec_types *own = types, *shown;
+        bytes ours = {0}, theirs = {0}, bin = {0}, burns;
+        char path[1300];
+        if (!source) {
+            WRONG(g, "%s", rec_error_message());
+        }
+        shown = rec_types_new(NULL);
+        assert_non_null(shown);
+        if (!source || rec_types_add_rust(shown, source, "shown.rs") != REC_OK) {
+            WRONG(g, "%s\n%s", rec_error_message(), source ? source : "");
+        } else {
+            rec_record *typed;
+            types = shown;
+            typed = load(g, "mpk", "Shown");
+            if (!typed || !save(typed, "NamedMpk", "Shown", "keep", &ours) ||
+                !save(record, "NamedMpk", NULL, "keep", &theirs)) {
+                WRONG(g, "%s\n%s", rec_error_message(), source);
+            } else if (!equal(&ours, &theirs)) {
+                WRONG(g, "differs at %zu of %zu, %zu\n%s", first_difference(&ours, &theirs), ours.size, theirs.size,
+                      source);
+            }
+            path_of(g, "bin", path, sizeof path);
+            burns = read_file(path);
+            if (typed && save(typed, "Bin", "Shown", "keep", &bin) &&
+                (equal(&bin, &burns) || (strstr(source, "Shown = ") && bin.size == burns.size))) {
+                exact++;
+            } else if (!has_optional_constant(g) && !strstr(source, "assumed")) {
+                WRONG(g, "in bincode it is not Burn's, though nothing was assumed: %s\n%s", rec_error_message(), source);
+            }
+            free(burns.data);
+            rec_record_free(typed);
+            types = own;
+        }
+        rec_types_free(shown);
+        rec_free(ours.data);
+        rec_free(theirs.data);
+        rec_free(bin.data);
+        rec_free(source);
+        rec_record_free(record);
+    }
+    print_message("%zu of %zu are Burn's in bincode too\n", exact, count);
+    assert_int_equal(failures, 0);
+}
+
 static int set_up(void **state)
 {
     const char *shared = getenv("LIBRECORD_SHARED"), *source = getenv("srcdir");
@@ -646,6 +703,7 @@ int main(void)
         cmocka_unit_test(an_older_record_becomes_what_a_later_burn_writes),
         cmocka_unit_test(a_later_record_becomes_what_an_older_burn_writes),
         cmocka_unit_test(every_version_in_between_holds_the_same_tensors),
+        cmocka_unit_test(the_type_that_a_record_shows_reads_it_back),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

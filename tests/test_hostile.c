@@ -159,6 +159,9 @@ static const struct {
     {"0.21.0/tiny-full.mpk", "NamedMpk"},      {"0.21.0/zoo-full.mpk", "NamedMpk"},
     {"0.21.0/plain-full.mpk", "NamedMpk"},     {"0.21.0/adam-full.mpk", "NamedMpk"},
     {"0.21.0/tiny-full.mpk.gz", "NamedMpkGz"}, {"0.13.2/tiny-half.mpk.gz", "NamedMpkGz"},
+    {"0.13.2/tiny-full.json", "PrettyJson"},   {"0.21.0/tiny-full.json", "PrettyJson"},
+    {"0.21.0/plain-full.json", "PrettyJson"},  {"0.13.2/tiny-half.json.gz", "JsonGz"},
+    {"0.21.0/tiny-half.json.gz", "JsonGz"},
 };
 
 /* ------------------------------------------------------------------------------------------------------------ tests -- */
@@ -215,9 +218,9 @@ static void assert_within_limit(uint64_t before, uint64_t input)
     }
 }
 
-static void load_within_limit(const uint8_t *data, size_t size)
+static void load_by_within_limit(const char *name, const uint8_t *data, size_t size)
 {
-    rec_recorder *recorder = rec_open_recorder_in(context, "NamedMpk", REC_PRECISION_KEEP);
+    rec_recorder *recorder = rec_open_recorder_in(context, name, REC_PRECISION_KEEP);
     uint64_t before;
     rec_record *record;
     assert_non_null(recorder);
@@ -228,6 +231,11 @@ static void load_within_limit(const uint8_t *data, size_t size)
     rec_record_free(record);
     assert_int_equal(counted.now, before);
     rec_close_recorder(recorder);
+}
+
+static void load_within_limit(const uint8_t *data, size_t size)
+{
+    load_by_within_limit("NamedMpk", data, size);
 }
 
 static const uint8_t frame_head[] = "\x82\xa8metadata\x81\xa7version\xa6"
@@ -254,6 +262,36 @@ static void large_inputs_of_small_values_stay_in_proportion(void **state)
     }
     load_within_limit(data, sizeof frame_head - 1 + 5 + SIZE);
     free(data);
+}
+
+static void large_json_of_small_values_stays_in_proportion(void **state)
+{
+    static const char *const fillers[] = {"0,",     "256,",  "-1,",     "0.0,",   "1e9,",         "null,",
+                                          "true,",  "[],",   "{},",     "\"\",", "\"a\",",       "0,null,",
+                                          "0,0.0,", "1,-1,", "[0],[],", "[[]],",  "{\"value\":0},", "18446744073709551615,0,-1,"};
+    /* A list in the item; the values of an old tensor; the bytes of a new one. */
+    static const char *const frames[][2] = {
+        {"{\"metadata\":{\"version\":\"0.21.0\"},\"item\":[", "0]}"},
+        {"{\"metadata\":{\"version\":\"0.13.2\",\"float\":\"f32\"},\"item\":{\"value\":[", "0],\"shape\":[9]}}"},
+        {"{\"metadata\":{\"version\":\"0.21.0\"},\"item\":{\"bytes\":[", "0],\"shape\":[9],\"dtype\":\"F32\"}}"},
+    };
+    enum { SIZE = 3000000 };
+    char *text = malloc(SIZE + 256);
+    (void)state;
+    assert_non_null(text);
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
+        for (size_t f = 0; f < sizeof fillers / sizeof *fillers; f++) {
+            size_t used = strlen(frames[i][0]), length = strlen(fillers[f]);
+            memcpy(text, frames[i][0], used);
+            for (; used < SIZE; used += length) {
+                memcpy(text + used, fillers[f], length);
+            }
+            memcpy(text + used, frames[i][1], strlen(frames[i][1]));
+            used += strlen(frames[i][1]);
+            load_by_within_limit("PrettyJson", (const uint8_t *)text, used);
+        }
+    }
+    free(text);
 }
 
 static void announced_counts_cost_nothing(void **state)
@@ -377,6 +415,7 @@ int main(void)
         cmocka_unit_test(every_prefix_ends_with_a_status),
         cmocka_unit_test(every_changed_byte_ends_with_a_record_or_a_status),
         cmocka_unit_test(large_inputs_of_small_values_stay_in_proportion),
+        cmocka_unit_test(large_json_of_small_values_stays_in_proportion),
         cmocka_unit_test(announced_counts_cost_nothing),
         cmocka_unit_test(nesting_is_limited),
         cmocka_unit_test(keys_that_collide_do_not_take_long),

@@ -221,7 +221,10 @@ static void expressions_read_and_print(void **state)
         {"a::r#struct::r#fn<r#B>", "r#fn<B>"},
         {"B::FloatElem", "FloatElem"},
         {"ty!(u8, [1])", "ty!(u8, [1])"},
-        {"\xC3\x9C" "ber<\xE5\xAD\x97>", "\xC3\x9C" "ber<\xE5\xAD\x97>"},
+        {"\xC3\x9C"
+         "ber<\xE5\xAD\x97>",
+         "\xC3\x9C"
+         "ber<\xE5\xAD\x97>"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -311,7 +314,8 @@ static void mistakes_in_expressions_are_told(void **state)
         {"[u8, 3]", "the type `[u8, 3]`, column 4: expected `;` or `]` after the type of the elements, found `,`"},
         {"(u8, ", "the type `(u8, `, column 6: expected `)` after the types of the tuple, found the end"},
         {"*u8", "the type `*u8`, column 2: expected `const` or `mut` after `*`, found `u8`"},
-        {"<T as U::V", "the type `<T as U::V`, column 11: expected `>` after the type whose item this is, found the end"},
+        {"<T as U::V",
+         "the type `<T as U::V`, column 11: expected `>` after the type whose item this is, found the end"},
         {"dyn", "the type `dyn`, column 4: expected a trait after `dyn` or `impl`, found the end"},
         {"Tensor<B, 1.5>",
          "the type `Tensor<B, 1.5>`, column 11: expected an integer of at most 64 bits as a constant argument, found "
@@ -356,7 +360,7 @@ static void depth_is_limited(void **state)
     static const struct {
         const char *open, *middle, *close;
     } cases[] = {
-        {"A<", "u8", ">"}, {"(", "u8", ",)"},        {"[", "u8", "; 1]"},  {"&", "u8", ""},
+        {"A<", "u8", ">"},        {"(", "u8", ",)"},     {"[", "u8", "; 1]"},    {"&", "u8", ""},
         {"<", "u8", " as T>::U"}, {"dyn A<", "u8", ">"}, {"for<'a> ", "u8", ""},
     };
     (void)state;
@@ -420,14 +424,14 @@ static void structs_enums_and_types_are_read(void **state)
         {"#[cfg_attr(feature = \"x\", derive(Module), derive(Debug))] struct A;", "module struct A { }\n"},
         {"#[cfg_attr(not(feature = \"x\"), derive(Module))] struct A;", "struct A { }\n"},
         {"#[cfg_attr(not(test), cfg_attr(unix, derive(Module)))] struct A;", "module struct A { }\n"},
-        {"#[doc = \"x ] ) }\"] #[a::b[(]x)] [y])] struct A { /// doc\n #[serde(rename = \"]\")] a: u8 /*c*/ , }",
-         NULL},
+        {"#[doc = \"x ] ) }\"] #[a::b[(]x)] [y])] struct A { /// doc\n #[serde(rename = \"]\")] a: u8 /*c*/ , }", NULL},
         {"#[doc = \"x ] ) }\"] #[a::b(['(', \"]\"])] struct A { /// doc }\n #[serde(rename = \"]\")] a: u8 /*c*/ , }",
          "struct A { a: u8 }\n"},
         {"struct A<B> { #[module(skip)] a: B, #[module(other)] b: B, #[cfg(unix)] #[module( skip )] c: B }",
          "struct A<B> { #a: B; b: B; #c: B }\n"},
         {"struct A<'a, 'b: 'a + 'static, #[x] B: Backend<Elem = f32> + 'a + ?Sized = NdArray<f32>, const N: usize = 3, "
-         "const M: i32 = -1, const K: bool = true, const L: usize = { 2 * 2 }, T = (), > where B: Clone, for<'c> &'c B: "
+         "const M: i32 = -1, const K: bool = true, const L: usize = { 2 * 2 }, T = (), > where B: Clone, for<'c> &'c "
+         "B: "
          "Fn(u8) -> Vec<u8>, 'a: 'b, [u8; N]: Sized, { a: [B; N], b: &'a [[B; M]; L] }",
          "struct A<B = NdArray<f32>, const N = 3, const M = -1, const K = true, const L = 4, T = ()> { a: [B; N]; b: "
          "&'a [[B; M]; L] }\n"},
@@ -466,7 +470,8 @@ static void all_else_is_passed_over(void **state)
 {
     static const char *const cases[] = {
         "use a::{b, c as d, e::*, {f, g::{self, h}}, ::i}; use self::j; pub(crate) use k::*; use {l, m}; use ::n as _;",
-        "extern crate alloc; extern crate a as b; extern \"C\" { fn f(x: u8) -> u8; static X: u8; } extern \"C\" fn g() {}",
+        "extern crate alloc; extern crate a as b; extern \"C\" { fn f(x: u8) -> u8; static X: u8; } extern \"C\" fn "
+        "g() {}",
         "static A: [u8; 2] = [1, 2]; static mut B: &'static str = \"; }\"; static C: fn() -> u8 = || { 1; 2 };",
         "const _: () = { struct Hidden; assert!(1 < 2); }; const A: &str = \"x\"; const F: fn(u8) -> Vec<u8> = f;",
         "const fn f<const N: usize>() -> [u8; N] where [(); N]: Sized { struct Hidden { a: u8 } [0; N] }",
@@ -478,12 +483,14 @@ static void all_else_is_passed_over(void **state)
         "fn f() { if a < b && c > d {} let x = a as u8 >> 2; match x { 1 | 2 => {}, _ if x <= 3 => (), _ => {} } }",
         "impl<B: Backend, const N: usize> Foo<{ N }> for Net<B> where B: X { type Hidden = u8; fn f(&self) {} }",
         "impl A { const N: usize = 4; } default impl B {} unsafe impl Send for A {} impl !Sync for A {}",
-        "trait T: Fn(u8) -> u8 { type Hidden; type Other<'a>: X = u8; fn f(); } pub unsafe auto trait U {} trait V = W;",
+        "trait T: Fn(u8) -> u8 { type Hidden; type Other<'a>: X = u8; fn f(); } pub unsafe auto trait U {} trait V = "
+        "W;",
         "macro_rules! m { ($a:ty, $($b:ident),*) => { struct Hidden { a: $a } }; } macro n($x:expr) { struct Hidden; }",
         "a::b! { struct Hidden; } thread_local!(static X: u8 = 1;); c![1, 2]; lazy_static! { static ref A: u8 = 1; }",
         "union U { a: u8, b: f32 } /* /* struct Hidden; */ struct Hidden; */ // struct Hidden;\n/// doc\nfn f() {}",
         "#![no_std] //! inner doc\n#![feature(x)] mod a { #![allow(x)] //! doc\n} ;;",
-        "fn quotes() { let x = \"\\\\\"; let y = \"\\\"struct Hidden;\"; let z = \"a\n/*\"; let c = '\xE5\xAD\x97'; } //",
+        "fn quotes() { let x = \"\\\\\"; let y = \"\\\"struct Hidden;\"; let z = \"a\n/*\"; let c = '\xE5\xAD\x97'; } "
+        "//",
         "fn f<'a>(x: &'a u8) -> &'a u8 { let r#fn = x; let r = 1; let b = 2; let br = r#fn; x } fn g(_: &'r#a u8) {}",
     };
     (void)state;
@@ -532,11 +539,16 @@ static void imports_tell_what_a_name_stands_for(void **state)
     static const struct {
         const char *type, *name, *path;
     } cases[] = {
-        {"Linear<B>", "Linear", "burn::nn"},     {"Lin<B>", "Linear", "burn::nn"},
-        {"nn::Conv<B>", "Conv", "burn::nn"},     {"pool::Max", "Max", "burn::nn::pool"},
-        {"Own", "Own", NULL},                    {"m::Own", "Own", "m"},
-        {"B", "B", NULL},                        {"crate::nn::Own", "Own", "crate::nn"},
-        {"Deep", "Deep", "a::b::c"},             {"c::X", "X", "a::b::c"},
+        {"Linear<B>", "Linear", "burn::nn"},
+        {"Lin<B>", "Linear", "burn::nn"},
+        {"nn::Conv<B>", "Conv", "burn::nn"},
+        {"pool::Max", "Max", "burn::nn::pool"},
+        {"Own", "Own", NULL},
+        {"m::Own", "Own", "m"},
+        {"B", "B", NULL},
+        {"crate::nn::Own", "Own", "crate::nn"},
+        {"Deep", "Deep", "a::b::c"},
+        {"c::X", "X", "a::b::c"},
         {"Unlikely", "Likely", "x"},
     };
     (void)state;
@@ -583,7 +595,8 @@ static void of_two_definitions_the_likelier_counts(void **state)
         {"struct S { #[cfg(feature = \"a\")] x: u8, #[cfg(feature = \"b\")] x: u16 }", "struct S { x: u8 }\n"},
         {"struct S(#[cfg(not(feature = \"a\"))] u8, u16);", "struct S { 0: u16 }\n"},
         {"enum E { #[cfg(test)] A, B, #[cfg(feature = \"gpu\")] C(u8) }", "enum E { B; C: u8 }\n"},
-        {"#[cfg(feature = \"a\")] const N: usize = 1; #[cfg(not(feature = \"a\"))] const N: usize = 2; struct S([u8; N]);",
+        {"#[cfg(feature = \"a\")] const N: usize = 1; #[cfg(not(feature = \"a\"))] const N: usize = 2; struct S([u8; "
+         "N]);",
          "struct S { 0: [u8; 1] }\ntype N { = 1 }\n"},
     };
     (void)state;
@@ -646,7 +659,8 @@ static void mistakes_are_told_with_file_line_and_column(void **state)
         {"struct A(u8)", "line 1: column 13: expected `{` or `;` for the struct that line 1 begins, found the end"},
         {"struct A<B: { }", "line 1: column 16: expected `{` or `;` for the struct that line 1 begins, found the end"},
         {"struct A<B, 3>;", "line 1: column 13: expected the name of the type parameter, found `3`"},
-        {"struct A<const N> { }", "line 1: column 17: expected `:` after the name of the constant parameter, found `>`"},
+        {"struct A<const N> { }",
+         "line 1: column 17: expected `:` after the name of the constant parameter, found `>`"},
         {"type A<B>;", "line 1: column 10: expected `=` after the name of the type, found `;`"},
         {"enum A { B(u8) C }", "line 1: column 16: expected `}` or `,` after the variant, found `C`"},
         {"stuct A { }",
@@ -664,8 +678,7 @@ static void mistakes_are_told_with_file_line_and_column(void **state)
         {"const A = 3;", "line 1: column 9: expected `:` after the name of the constant, found `=`"},
         {"/* /* */\nstruct A;", "line 1: column 1: the comment that begins here has no end `*/`"},
         {"struct A;\n  fn f() { \"abc\n }\n", "line 2: column 12: the string that begins here has no end"},
-        {"\xC3\xA9!{ r##\"abc\"# }",
-         "line 1: column 5: the raw string that begins here has no end: a quote and 2 `#`"},
+        {"\xC3\xA9!{ r##\"abc\"# }", "line 1: column 5: the raw string that begins here has no end: a quote and 2 `#`"},
         {"fn f() { '", "line 1: column 10: expected a character after the apostrophe"},
         {"fn f() { '+ }", "line 1: column 10: expected a character or a lifetime after the apostrophe"},
         {"struct A;\n\xC3\xA9\xFF", "line 2: column 2: invalid UTF-8 (0xff)\n  Rust source is UTF-8 text."},
@@ -759,9 +772,11 @@ static const char mnist[] =
     "        Self::new(&device)\n    }\n}\n\n"
     "impl<B: Backend> Model<B> {\n    pub fn new(device: &B::Device) -> Self {\n"
     "        let conv1 = ConvBlock::new([1, 64], [3, 3], device, true); // out: [n, 64, 26, 26]\n"
-    "        let hidden = 64 * 5 * 5;\n        let name = format!(\"{}: {{}} '\", hidden);\n        Self { conv1 }\n    }\n\n"
+    "        let hidden = 64 * 5 * 5;\n        let name = format!(\"{}: {{}} '\", hidden);\n        Self { conv1 }\n   "
+    " }\n\n"
     "    pub fn forward(&self, input: Tensor<B, 3>) -> Tensor<B, 2> {\n        let [b, h, w] = input.dims();\n"
-    "        if b < h && w > 1 { return input.reshape([b, 1, h, w]).detach(); }\n        self.fc2.forward(input)\n    }\n}\n\n"
+    "        if b < h && w > 1 { return input.reshape([b, 1, h, w]).detach(); }\n        self.fc2.forward(input)\n    "
+    "}\n}\n\n"
     "#[derive(Module, Debug)]\npub struct ConvBlock<B: Backend> {\n    conv: nn::conv::Conv2d<B>,\n"
     "    norm: BatchNorm<B>,\n    pool: Option<nn::pool::MaxPool2d>,\n    activation: nn::Relu,\n}\n\n"
     "impl<B: AutodiffBackend> TrainStep<MnistBatch<B>, ClassificationOutput<B>> for Model<B> {\n"
@@ -772,43 +787,53 @@ static const char resnet[] =
     "use core::{f64::consts::SQRT_2, marker::PhantomData};\n\n"
     "const RESNET18_BLOCKS: [usize; 4] = [2, 2, 2, 2];\nconst EXPANSION: usize = 1 << 2;\n\n"
     "#[derive(Module, Debug)]\npub struct ResNet<B: Backend, M> {\n    conv1: Conv2d<B>,\n    bn1: BatchNorm<B>,\n"
-    "    relu: Relu,\n    maxpool: MaxPool2d,\n    layer1: LayerBlock<B, M>,\n    layers: [LayerBlock<B, M>; EXPANSION - 1],\n"
+    "    relu: Relu,\n    maxpool: MaxPool2d,\n    layer1: LayerBlock<B, M>,\n    layers: [LayerBlock<B, M>; EXPANSION "
+    "- 1],\n"
     "    avgpool: AdaptiveAvgPool2d,\n    fc: Linear<B>,\n}\n\n"
     "impl<B: Backend, M: ResidualBlock<B>> ResNet<B, M> {\n    #[cfg(feature = \"pretrained\")]\n"
     "    pub fn load(path: &'static str) -> Result<Self, RecorderError> where M: Send {\n"
     "        let raw = r#\"a \"quoted\" {\"#; let ch = '}'; let b = b'{'; Err(())\n    }\n}\n\n"
-    "pub trait ResidualBlock<B: Backend>: Module<B> {\n    type Config: Debug;\n    fn forward(&self, x: Tensor<B, 4>) -> "
+    "pub trait ResidualBlock<B: Backend>: Module<B> {\n    type Config: Debug;\n    fn forward(&self, x: Tensor<B, 4>) "
+    "-> "
     "Tensor<B, 4>;\n}\n\n"
     "#[derive(Module, Debug)]\npub struct BasicBlock<B: Backend> {\n    conv1: Conv2d<B>,\n    bn1: BatchNorm<B>,\n"
     "    downsample: Option<Downsample<B>>,\n}\n\n"
-    "#[derive(Module, Debug)]\nenum Block<B: Backend> {\n    /// [`BasicBlock`] for 18 and 34.\n    Basic(BasicBlock<B>),\n"
+    "#[derive(Module, Debug)]\nenum Block<B: Backend> {\n    /// [`BasicBlock`] for 18 and 34.\n    "
+    "Basic(BasicBlock<B>),\n"
     "    Bottleneck(Bottleneck<B>),\n}\n\n"
     "#[derive(Module, Debug)]\npub struct LayerBlock<B: Backend, M> {\n    blocks: Vec<M>,\n"
     "    _backend: PhantomData<B>,\n}\n"
     "macro_rules! forward { ($($name:ident),* $(,)?) => { $( impl $name { fn go(&self) {} } )* }; }\n"
     "forward!(BasicBlock, Bottleneck,);\n"
-    "#[derive(Config, Debug)]\npub struct ResNetConfig {\n    #[config(default = \"1000\")]\n    num_classes: usize,\n}\n"
+    "#[derive(Config, Debug)]\npub struct ResNetConfig {\n    #[config(default = \"1000\")]\n    num_classes: "
+    "usize,\n}\n"
     "#[derive(Debug, Clone, Copy)]\npub enum Weights { V1, V2 { top1: f32 }, Custom(&'static str, usize) }\n"
-    "#[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n    fn it_works() { assert_eq!(1, 1); }\n    struct Block;\n}\n";
+    "#[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n    fn it_works() { assert_eq!(1, 1); }\n    struct "
+    "Block;\n}\n";
 
 static const char whisper[] =
     "#![allow(clippy::needless_range_loop)]\n"
-    "pub(crate) mod audio {\n    pub const N_MELS: usize = 80;\n    pub mod windows { pub type Window = [f32; super::N_FFT]; }\n"
+    "pub(crate) mod audio {\n    pub const N_MELS: usize = 80;\n    pub mod windows { pub type Window = [f32; "
+    "super::N_FFT]; }\n"
     "    const N_FFT: usize = 20 * 20;\n}\n"
     "use audio::N_MELS;\n"
     "#[derive(burn::module::Module, Debug)]\n"
     "pub struct Whisper<B>\nwhere\n    B: Backend<FloatElem = f32>,\n    B::Device: Clone + Send + 'static,\n"
     "    for<'a> &'a B: Sized,\n{\n    pub encoder: AudioEncoder<B>,\n    pub decoder: TextDecoder<B, 6>,\n"
-    "    pub(crate) r#type: burn::module::Ignored<Kind>,\n    #[module(skip)]\n    cache: Option<Box<dyn Fn(Tensor<B, 3>) -> "
+    "    pub(crate) r#type: burn::module::Ignored<Kind>,\n    #[module(skip)]\n    cache: Option<Box<dyn Fn(Tensor<B, "
+    "3>) -> "
     "Tensor<B, 3> + Send + Sync + 'static>>,\n}\n"
-    "#[derive(Module, Debug)]\npub struct AudioEncoder<B: Backend> {\n    conv1: nn::conv::Conv1d<B>,\n    gelu1: nn::Gelu,\n"
+    "#[derive(Module, Debug)]\npub struct AudioEncoder<B: Backend> {\n    conv1: nn::conv::Conv1d<B>,\n    gelu1: "
+    "nn::Gelu,\n"
     "    blocks: Vec<ResidualEncoderAttentionBlock<B>>,\n    positional_embedding: Param<Tensor<B, 2>>,\n"
     "    mel: Param<Tensor<B, { 1 + 1 }, Float>>,\n    bank: [[f64; N_MELS]; 2],\n}\n"
     "#[derive(Module, Debug)]\npub struct TextDecoder<B: Backend, const LAYERS: usize = 4> {\n"
     "    blocks: [DecoderBlock<B>; LAYERS],\n    ln: nn::LayerNorm<B>,\n    mask: Param<Tensor<B, 2, Bool>>,\n"
-    "    ids: burn::module::Param<burn::tensor::Tensor<B, 1, burn::tensor::Int>>,\n    pair: (nn::Linear<B>, Option<nn::Linear<B>>),\n}\n"
+    "    ids: burn::module::Param<burn::tensor::Tensor<B, 1, burn::tensor::Int>>,\n    pair: (nn::Linear<B>, "
+    "Option<nn::Linear<B>>),\n}\n"
     "pub struct Kind(pub(crate) u8, pub (u8, u8));\n"
-    "#[derive(Record, Clone)]\npub struct State<B: Backend> {\n    step: u64,\n    moments: HashMap<String, Tensor<B, 1>>,\n"
+    "#[derive(Record, Clone)]\npub struct State<B: Backend> {\n    step: u64,\n    moments: HashMap<String, Tensor<B, "
+    "1>>,\n"
     "    model: <Whisper<B> as Module<B>>::Record,\n    tags: Vec<Option<(u16, String)>>,\n}\n"
     "#[cfg(feature = \"f16\")]\ntype Elem = half::f16;\n#[cfg(not(feature = \"f16\"))]\ntype Elem = f32;\n"
     "unsafe extern \"C\" { fn fft(x: *const f32, n: usize) -> i32; }\n";
@@ -816,13 +841,17 @@ static const char whisper[] =
 static const char transformer[] =
     "type Norm<B> = nn::LayerNorm<B>;\ntype Pairs<A, B> = Vec<(A, B)>;\n"
     "#[derive(Module, Debug, Clone)]\npub struct Transformer<B: Backend, const D: usize, A = nn::Gelu> {\n"
-    "    embed: nn::Embedding<B>,\n    layers: Vec<Layer<B, D, A>>,\n    norm: Norm<B>,\n    heads: Pairs<nn::Linear<B>, "
+    "    embed: nn::Embedding<B>,\n    layers: Vec<Layer<B, D, A>>,\n    norm: Norm<B>,\n    heads: "
+    "Pairs<nn::Linear<B>, "
     "Norm<B>>,\n    bias: [Param<Tensor<B, 1>>; D],\n}\n"
-    "#[derive(Module, Debug, Clone)]\npub enum Attention<B: Backend> {\n    Full(nn::attention::MultiHeadAttention<B>),\n"
+    "#[derive(Module, Debug, Clone)]\npub enum Attention<B: Backend> {\n    "
+    "Full(nn::attention::MultiHeadAttention<B>),\n"
     "    Windowed(Windowed<B>),\n    None(nn::Identity),\n}\n"
-    "impl<B: Backend, const D: usize, A> Transformer<B, D, A>\nwhere\n    A: Module<B> + Fn(Tensor<B, D>) -> Tensor<B, D>,\n{\n"
+    "impl<B: Backend, const D: usize, A> Transformer<B, D, A>\nwhere\n    A: Module<B> + Fn(Tensor<B, D>) -> Tensor<B, "
+    "D>,\n{\n"
     "    pub fn run<const N: usize>(&self, x: [Tensor<B, D>; N]) -> Wrapper<{ N }> {\n"
-    "        x.iter().map(|t| t.clone() >> 2).collect::<Vec<_>>().try_into().unwrap_or_else(|_| unreachable!(\"{\"))\n    }\n}\n";
+    "        x.iter().map(|t| t.clone() >> 2).collect::<Vec<_>>().try_into().unwrap_or_else(|_| unreachable!(\"{\"))\n "
+    "   }\n}\n";
 
 static void models_as_people_write_them_are_read(void **state)
 {
@@ -842,19 +871,20 @@ static void models_as_people_write_them_are_read(void **state)
           "struct Weights::V2 { top1: f32 }\n"
           "enum Weights { V1; V2: Weights::V2; Custom: (&'static str, usize) }\n"
           "type EXPANSION { = 4 }\n");
-    check(whisper,
-          "type Window { = [f32; 400] }\n"
-          "module struct Whisper<B> { encoder: AudioEncoder<B>; decoder: TextDecoder<B, 6>; type: Ignored<Kind>; #cache: "
-          "Option<Box<dyn Fn(Tensor<B, 3>) -> Tensor<B, 3> + Send + Sync + 'static>> }\n"
-          "module struct AudioEncoder<B> { conv1: Conv1d<B>; gelu1: Gelu; blocks: Vec<ResidualEncoderAttentionBlock<B>>; "
-          "positional_embedding: Param<Tensor<B, 2>>; mel: Param<Tensor<B, 2, Float>>; bank: [[f64; 80]; 2] }\n"
-          "module struct TextDecoder<B, const LAYERS = 4> { blocks: [DecoderBlock<B>; LAYERS]; ln: LayerNorm<B>; mask: "
-          "Param<Tensor<B, 2, Bool>>; ids: Param<Tensor<B, 1, Int>>; pair: (Linear<B>, Option<Linear<B>>) }\n"
-          "struct Kind { 0: u8; 1: (u8, u8) }\n"
-          "record struct State<B> { step: u64; moments: HashMap<String, Tensor<B, 1>>; model: Record<Whisper<B>>; tags: "
-          "Vec<Option<(u16, String)>> }\n"
-          "type Elem { = f16 }\n"
-          "type N_MELS { = 80 }\ntype N_FFT { = 400 }\n");
+    check(
+        whisper,
+        "type Window { = [f32; 400] }\n"
+        "module struct Whisper<B> { encoder: AudioEncoder<B>; decoder: TextDecoder<B, 6>; type: Ignored<Kind>; #cache: "
+        "Option<Box<dyn Fn(Tensor<B, 3>) -> Tensor<B, 3> + Send + Sync + 'static>> }\n"
+        "module struct AudioEncoder<B> { conv1: Conv1d<B>; gelu1: Gelu; blocks: Vec<ResidualEncoderAttentionBlock<B>>; "
+        "positional_embedding: Param<Tensor<B, 2>>; mel: Param<Tensor<B, 2, Float>>; bank: [[f64; 80]; 2] }\n"
+        "module struct TextDecoder<B, const LAYERS = 4> { blocks: [DecoderBlock<B>; LAYERS]; ln: LayerNorm<B>; mask: "
+        "Param<Tensor<B, 2, Bool>>; ids: Param<Tensor<B, 1, Int>>; pair: (Linear<B>, Option<Linear<B>>) }\n"
+        "struct Kind { 0: u8; 1: (u8, u8) }\n"
+        "record struct State<B> { step: u64; moments: HashMap<String, Tensor<B, 1>>; model: Record<Whisper<B>>; tags: "
+        "Vec<Option<(u16, String)>> }\n"
+        "type Elem { = f16 }\n"
+        "type N_MELS { = 80 }\ntype N_FFT { = 400 }\n");
     check(transformer,
           "type Norm<B> { = LayerNorm<B> }\ntype Pairs<A, B> { = Vec<(A, B)> }\n"
           "module struct Transformer<B, const D, A = Gelu> { embed: Embedding<B>; layers: Vec<Layer<B, D, A>>; norm: "
@@ -978,7 +1008,7 @@ static void a_path_of_burns_goes_by_a_definition_of_the_users(void **state)
     static const struct {
         const char *path;
         uint32_t line;
-    } cases[] = {{NULL, 2},          {"nn", 1},     {"burn::nn", 1}, {"burn_core::nn", 1},
+    } cases[] = {{NULL, 2},        {"nn", 1},     {"burn::nn", 1}, {"burn_core::nn", 1},
                  {"crate::nn", 2}, {"burner", 2}, {"self", 2}};
     rec_types *types = new_set();
     lr_expr expr = {.kind = LR_EXPR_NAME, .name = "Linear"};

@@ -145,7 +145,7 @@ static int make_plan(plan *p, const options *o)
     const embed_wishes *e = &o->embed;
     size_t length = e->output ? strlen(e->output) : 0;
     char last = length > 2 && e->output[length - 2] == '.' ? e->output[length - 1] : '\0';
-    char *stem;
+    char *stem = NULL;
 
     if (!e->output) {
         return fail_usage("embed", "--output is needed: a name that ends in .h, .c or .o");
@@ -159,7 +159,7 @@ static int make_plan(plan *p, const options *o)
     if (!e->structs && last != 'h' && last != 'c' && last != 'o') {
         return fail_usage("embed", "--output: expected a name that ends in .h, .c or .o, found \"%s\"", e->output);
     }
-    if (check_options(o, p) != EXIT_OK || !(stem = stem_of(e))) {
+    if (check_options(o, p) != EXIT_OK || (!e->as && !(stem = stem_of(e)))) {
         return EXIT_ERROR;
     }
     p->symbol = e->as ? copy(e->as) : e->structs ? copy(stem) : print("%s_record", stem);
@@ -341,7 +341,7 @@ static void report(const session *s, const plan *p, const char *in, const char *
         text_format(&line, ": %s, %s byte%s for %s", p->symbol, grouped(bytes->size, number), plural(bytes->size),
                     recorder);
     } else {
-        text_format(&line, ": struct %s_record %s", p->symbol, p->symbol);
+        text_format(&line, ": the constant %s", p->symbol);
     }
     fprintf(out, "%s\n", line.at);
     text_free(&line);

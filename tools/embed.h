@@ -58,13 +58,25 @@ void c_name_add(text *t, const char *bytes, size_t length);
 /* @return a copy in capitals. */
 char *c_name_upper(const char *name);
 
-/* Names that are taken. Zero it to begin. */
-typedef struct c_names {
-    void *root;
-} c_names;
+/* Texts or numbers by keys of any bytes. Zero it to begin. */
+typedef struct lookup_slot {
+    char *key;
+    size_t length;
+    char *text; /* owned */
+    unsigned number;
+} lookup_slot;
+typedef struct lookup {
+    lookup_slot *slots;
+    size_t count, room;
+} lookup;
+/* @return the slot of a key, good until the next one is added; NULL if there is none. */
+lookup_slot *lookup_find(const lookup *l, const void *key, size_t length);
+/* Adds a key that is not there. */
+lookup_slot *lookup_add(lookup *l, const void *key, size_t length);
+void lookup_free(lookup *l);
+
 /* @return `wanted`, or with _2, _3… behind it if that is taken; taken from now on. To be freed. */
-char *c_names_take(c_names *names, const char *wanted);
-void c_names_free(c_names *names);
+char *c_names_take(lookup *names, const char *wanted);
 
 /* -------------------------------------------------------------------------------------------------------- types -- */
 
@@ -97,6 +109,7 @@ struct shape {
     char *key;            /* under which its parent has it */
     size_t key_length;
     int32_t key_kind;     /* REC_KIND_… of the key */
+    bool one_entry;       /* of a struct: each value that shares it is a map of one entry */
     uint64_t variant;     /* of a part of an enum: its index */
     char *member, *tag, *macro; /* names in C, set by shape_name() */
 };
@@ -108,8 +121,8 @@ void shape_free(shape *s);
 const rec_value *shape_value(const shape *s, const rec_value *value, size_t index);
 /* @return true if it makes a member at all. */
 bool shape_has_member(const shape *s);
-/* Names it and all below it. @param tag that of the outermost struct. */
-void shape_name(shape *s, const char *tag, c_names *names);
+/* Names it and all below it: the types of its members begin with `tag`. */
+void shape_name(shape *s, const char *tag, lookup *names);
 
 /* ------------------------------------------------------------------------------------------------------- values -- */
 

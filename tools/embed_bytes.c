@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A record as an array: C header, C source, object file. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,9 +202,9 @@ int embed_object(const char *object, const char *symbol, const workshop *w)
     enum { WORDS = 64 };
     /* Debug information would name a temporary folder. */
     char no_debug[] = "-g0", compile[] = "-c", output[] = "-o", source[] = "embed.S";
-    char *arguments[WORDS + 8], *target = NULL;
+    char *arguments[WORDS + 8], *result = NULL;
     size_t count = 0, named;
-    char *words;
+    char *split;
     int error, ended, status;
 
     if (!line || !*line) {
@@ -216,8 +217,8 @@ int embed_object(const char *object, const char *symbol, const workshop *w)
     }
     bool compiles = !variable || strcmp(variable, "CC") == 0;
     /* As make does it: CC may be a compiler with options, or a wrapper with a compiler. */
-    words = copy(line);
-    for (char *word, *rest = words; count < WORDS && (word = strtok_r(rest, " \t\n", &rest));) {
+    split = copy(line);
+    for (char *word, *rest = split; count < WORDS && (word = strtok_r(rest, " \t\n", &rest));) {
         arguments[count++] = word;
     }
     if (count == 0 || count == WORDS) {
@@ -229,9 +230,9 @@ int embed_object(const char *object, const char *symbol, const workshop *w)
         arguments[count++] = no_debug;
         arguments[count++] = compile;
     }
-    target = copy(object);
+    result = copy(object);
     arguments[count++] = output;
-    arguments[count++] = target;
+    arguments[count++] = result;
     arguments[count++] = source;
     arguments[count] = NULL;
     if ((status = write_assembly(w, symbol, compiles)) == EXIT_OK) {
@@ -254,7 +255,7 @@ int embed_object(const char *object, const char *symbol, const workshop *w)
     }
 
 done:
-    free(target);
-    free(words);
+    free(result);
+    free(split);
     return status;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Names in C for what a record calls anything it likes. */
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,59 +81,86 @@ char *c_name_upper(const char *name)
     return upper;
 }
 
+/* ------------------------------------------------------------------------------------------------------- look-up -- */
+
+/* FNV-1a: keys are short. */
+static size_t hash_of(const char *key, size_t length)
+{
+    uint64_t hash = UINT64_C(0xCBF29CE484222325);
+
+    for (size_t i = 0; i < length; i++) {
+        hash = (hash ^ (unsigned char)key[i]) * UINT64_C(0x100000001B3);
+    }
+    return (size_t)(hash ^ hash >> 32);
+}
+
+static lookup_slot *find_slot(const lookup *l, const char *key, size_t length)
+{
+    size_t at = hash_of(key, length) & (l->room - 1);
+
+    while (l->slots[at].key && (l->slots[at].length != length || memcmp(l->slots[at].key, key, length) != 0)) {
+        at = (at + 1) & (l->room - 1);
+    }
+    return &l->slots[at];
+}
+
+static void grow(lookup *l)
+{
+    lookup bigger = {.room = l->room ? l->room * 2 : 64, .count = l->count};
+
+    bigger.slots = take(bigger.room * sizeof *bigger.slots);
+    memset(bigger.slots, 0, bigger.room * sizeof *bigger.slots);
+    for (size_t i = 0; i < l->room; i++) {
+        if (l->slots[i].key) {
+            *find_slot(&bigger, l->slots[i].key, l->slots[i].length) = l->slots[i];
+        }
+    }
+    free(l->slots);
+    *l = bigger;
+}
+
+lookup_slot *lookup_find(const lookup *l, const void *key, size_t length)
+{
+    lookup_slot *slot = l->room ? find_slot(l, key, length) : NULL;
+
+    return slot && slot->key ? slot : NULL;
+}
+
+lookup_slot *lookup_add(lookup *l, const void *key, size_t length)
+{
+    lookup_slot *slot;
+
+    if (l->count >= l->room / 2) {
+        grow(l);
+    }
+    slot = find_slot(l, key, length);
+    *slot = (lookup_slot){.key = take(length), .length = length};
+    memcpy(slot->key, key, length);
+    l->count++;
+    return slot;
+}
+
+void lookup_free(lookup *l)
+{
+    for (size_t i = 0; i < l->room; i++) {
+        free(l->slots[i].key);
+        free(l->slots[i].text);
+    }
+    free(l->slots);
+    *l = (lookup){0};
+}
+
 /* ------------------------------------------------------------------------------------------------- names in use -- */
 
-typedef struct used {
-    char *name;
-    unsigned last; /* the number that was put behind it last */
-} used;
-
-static int compare_used(const void *a, const void *b)
+char *c_names_take(lookup *names, const char *wanted)
 {
-    return strcmp(((const used *)a)->name, ((const used *)b)->name);
-}
-
-static void free_used(void *entry)
-{
-    free(((used *)entry)->name);
-    free(entry);
-}
-
-/* @return the entry of a name. @param fresh (out) true if it was not there. */
-static used *enter(c_names *names, const char *name, bool *fresh)
-{
-    used *u = take(sizeof *u);
-    used **found;
-
-    *u = (used){copy(name), 1};
-    found = tsearch(u, &names->root, compare_used);
-    if (!found) {
-        (void)fail("out of memory");
-        exit(EXIT_ERROR);
-    }
-    *fresh = *found == u;
-    if (!*fresh) {
-        free_used(u);
-    }
-    return *found;
-}
-
-char *c_names_take(c_names *names, const char *wanted)
-{
-    bool fresh;
-    used *first = enter(names, wanted, &fresh);
     char *name = copy(wanted);
+    lookup_slot *first = lookup_find(names, wanted, strlen(wanted));
 
-    while (!fresh) {
+    while (first && lookup_find(names, name, strlen(name))) {
         free(name);
-        name = print("%s_%u", wanted, ++first->last);
-        (void)enter(names, name, &fresh);
+        name = print("%s_%u", wanted, ++first->number);
     }
+    lookup_add(names, name, strlen(name))->number = 1;
     return name;
-}
-
-void c_names_free(c_names *names)
-{
-    tdestroy(names->root, free_used);
-    names->root = NULL;
 }

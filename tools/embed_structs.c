@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A record as a C constant: its struct types, what it points to, and the constant itself. */
 #include <inttypes.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,51 +9,12 @@
 /* Literals may have 4,095 characters in C99; longer strings are arrays. */
 enum { LITERAL = 4000 };
 
-/* What is pointed to is a constant of its own, made before. */
-typedef struct pointee {
-    const rec_value *value;
-    char *name;
-} pointee;
-
 typedef struct writer {
     FILE *out;
-    c_names *names;
-    void *pointees;
+    lookup names;
+    lookup pointees; /* what is pointed to is a constant of its own, made before: its name by the value's address */
     int status;
 } writer;
-
-static int compare_pointees(const void *a, const void *b)
-{
-    uintptr_t left = (uintptr_t)((const pointee *)a)->value, right = (uintptr_t)((const pointee *)b)->value;
-
-    return (left > right) - (left < right);
-}
-
-static void free_pointee(void *entry)
-{
-    free(((pointee *)entry)->name);
-    free(entry);
-}
-
-static void add_pointee(writer *w, const rec_value *value, char *name)
-{
-    pointee *p = take(sizeof *p);
-
-    *p = (pointee){value, name};
-    if (!tsearch(p, &w->pointees, compare_pointees)) {
-        (void)fail("out of memory");
-        exit(EXIT_ERROR);
-    }
-}
-
-/* @return the name of the constant that holds a value, NULL if it is written in place. */
-static const char *pointee_of(const writer *w, const rec_value *value)
-{
-    pointee wanted = {.value = value};
-    void *const *found = tfind(&wanted, &w->pointees, compare_pointees);
-
-    return found ? ((const pointee *)*found)->name : NULL;
-}
 
 /* ---------------------------------------------------------------------------------------------------- constants -- */
 
@@ -62,7 +22,7 @@ static const char *pointee_of(const writer *w, const rec_value *value)
 static void define(writer *w, const shape *s, const char *what, uint64_t number)
 {
     char *wanted = print("%s_%s", s->macro, what);
-    char *name = c_names_take(w->names, wanted);
+    char *name = c_names_take(&w->names, wanted);
 
     fprintf(w->out, "#define %s %" PRIu64 "\n", name, number);
     free(name);
@@ -315,7 +275,7 @@ static void print_numbers(writer *w, const shape *s, const rec_value *value, siz
 /* The initialiser of a value. @param value NULL: it is absent. */
 static void print_value(writer *w, const shape *s, const rec_value *value, size_t indent, bool in_place)
 {
-    const char *name = value && !in_place ? pointee_of(w, value) : NULL;
+    const lookup_slot *pointee = value && !in_place ? lookup_find(&w->pointees, &value, sizeof value) : NULL;
     rec_scalar scalar;
     char buffer[NUMBER_ROOM];
 
@@ -323,8 +283,8 @@ static void print_value(writer *w, const shape *s, const rec_value *value, size_
         fputs("NULL", w->out);
         return;
     }
-    if (name) {
-        fprintf(w->out, "%s%s", s->kind == SHAPE_STRING ? "" : "&", name);
+    if (pointee) {
+        fprintf(w->out, "%s%s", s->kind == SHAPE_STRING ? "" : "&", pointee->text);
         return;
     }
     scalar = rec_value_scalar(value);
@@ -390,7 +350,7 @@ static void print_pointees(writer *w, const shape *s, const rec_value *value)
         return;
     }
     wanted = print("%s_value", s->tag);
-    name = c_names_take(w->names, wanted);
+    name = c_names_take(&w->names, wanted);
     free(wanted);
     if (is_long) {
         print_long_string(w, name, &scalar);
@@ -401,14 +361,13 @@ static void print_pointees(writer *w, const shape *s, const rec_value *value)
         print_value(w, s, value, 0, true);
         fputs(";\n", w->out);
     }
-    add_pointee(w, value, name);
+    lookup_add(&w->pointees, &value, sizeof value)->text = name;
 }
 
 int embed_structs(FILE *out, const char *symbol, const rec_record *record)
 {
     const rec_value *root = rec_root(record);
-    c_names names = {0};
-    writer w = {.out = out, .names = &names, .status = EXIT_OK};
+    writer w = {.out = out, .status = EXIT_OK};
     shape *s = shape_of(root);
     char *tag = print("%s_record", symbol), *capitals = c_name_upper(symbol), *guard = print("%s_STRUCTS_H", capitals);
     const char *version = rec_metadata(record, "version");
@@ -418,9 +377,11 @@ int embed_structs(FILE *out, const char *symbol, const rec_record *record)
         w.status = fail("%s: there is nothing in this record to make a struct of", rec_record_origin(record)->file);
         goto done;
     }
-    free(c_names_take(&names, symbol));
-    free(c_names_take(&names, guard));
-    shape_name(s, tag, &names);
+    /* The constant has the name itself, so its type needs another one. */
+    shape_name(s, symbol, &w.names);
+    free(s->tag);
+    s->tag = c_names_take(&w.names, tag);
+    free(c_names_take(&w.names, guard));
     fprintf(out,
             "/* Made by `record embed --structs`%s%s. Needs no library. */\n"
             "#ifndef %s\n#define %s\n\n#include <stddef.h>\n#include <stdint.h>\n",
@@ -434,8 +395,8 @@ int embed_structs(FILE *out, const char *symbol, const rec_record *record)
     fprintf(out, ";\n\n#endif\n");
 
 done:
-    tdestroy(w.pointees, free_pointee);
-    c_names_free(&names);
+    lookup_free(&w.pointees);
+    lookup_free(&w.names);
     shape_free(s);
     free(tag);
     free(capitals);

@@ -121,12 +121,14 @@ static bool fits(const shape *a, const shape *b)
     case SHAPE_TUPLE:
     case SHAPE_STRUCT:
     case SHAPE_ENUM:
-        if (a->kind == SHAPE_TUPLE && a->part_count != b->part_count) {
+        /* Burn writes every field of a struct, so alike structs have the same keys. Maps of one entry may be the
+         * variants of an enum, in formats that write those as maps. */
+        if (a->kind != SHAPE_ENUM && !(a->one_entry && b->one_entry) && a->part_count != b->part_count) {
             return false;
         }
         for (size_t i = 0; i < b->part_count; i++) {
             const shape *part = find_part(a, b->parts[i], i);
-            if (part && !fits(part, b->parts[i])) {
+            if (part ? !fits(part, b->parts[i]) : a->kind != SHAPE_ENUM && !a->one_entry) {
                 return false;
             }
         }
@@ -199,6 +201,23 @@ static void set_number(shape *s, const rec_scalar *number)
         s->bits = 32;
     }
     s->huge = number->kind == REC_KIND_UINT && number->v.u > INT64_MAX;
+}
+
+/* Packed numbers have one type; where it is not known, those below zero are told apart from the others. */
+static void set_numbers(shape *s, const rec_value *value)
+{
+    s->kind = SHAPE_NUMBERS;
+    s->count = rec_value_count(value);
+    for (uint64_t i = 0; i < s->count; i++) {
+        rec_scalar number = rec_value_number(value, i);
+        shape one = {0};
+        set_number(&one, &number);
+        if (i == 0) {
+            set_number(s, &number);
+        } else {
+            widen(s, &one);
+        }
+    }
 }
 
 static void set_key(shape *part, const rec_scalar *key)
@@ -288,12 +307,7 @@ shape *shape_of(const rec_value *value)
         (void)rec_value_bytes(value, &s->count);
         break;
     case REC_KIND_NUMBERS:
-        /* Packed numbers have one type, so the first one speaks for all but for their size. */
-        s->kind = SHAPE_NUMBERS;
-        s->count = count;
-        scalar = rec_value_number(value, 0);
-        set_number(s, &scalar);
-        s->huge = s->scalar == REC_KIND_UINT && s->bits == 64;
+        set_numbers(s, value);
         break;
     case REC_KIND_TENSOR:
         s->kind = SHAPE_TENSOR;
@@ -306,6 +320,7 @@ shape *shape_of(const rec_value *value)
     case REC_KIND_MAP:
     case REC_KIND_VARIANT:
         s->kind = kind == REC_KIND_MAP ? SHAPE_STRUCT : SHAPE_ENUM;
+        s->one_entry = kind == REC_KIND_MAP && count == 1;
         for (uint64_t i = 0; i < count || (i == 0 && kind == REC_KIND_VARIANT); i++) {
             rec_scalar key = rec_value_key(value, i);
             shape *part = NULL;
@@ -382,9 +397,9 @@ const rec_value *shape_value(const shape *s, const rec_value *value, size_t inde
 
 /* -------------------------------------------------------------------------------------------------------- names -- */
 
-void shape_name(shape *s, const char *tag, c_names *names)
+void shape_name(shape *s, const char *tag, lookup *names)
 {
-    c_names members = {0};
+    lookup members = {0};
 
     s->tag = c_names_take(names, tag);
     s->macro = c_name_upper(s->tag);
@@ -407,5 +422,5 @@ void shape_name(shape *s, const char *tag, c_names *names)
         shape_name(part, below, names);
         free(below);
     }
-    c_names_free(&members);
+    lookup_free(&members);
 }

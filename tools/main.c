@@ -26,6 +26,8 @@ static const command commands[] = {
      "OUT gets the extension of its recorder unless it has it. It is written whole or\n"
      "not at all, so IN and OUT may be the same file.\n",
      run_convert},
+    {"embed", COMMAND_CONVERT, 1, 1, "FILE", "make a record part of a program, as C or an object file",
+     embed_options_help, run_embed},
     {"plugins", COMMAND_PLUGINS, 0, 0, "", "list the recorders that are there", "", run_plugins},
     {"help", COMMAND_HELP, 0, 1, "[COMMAND]", "print help", "", NULL},
 };
@@ -54,7 +56,7 @@ static int fail_unknown(const char *name)
     if (near) {
         return fail("there is no command \"%s\"\nDid you mean record %s?", name, near);
     }
-    return fail("there is no command \"%s\"\nCommands: info, ls, show, convert, plugins, help.", name);
+    return fail("there is no command \"%s\"\nCommands: info, ls, show, convert, embed, plugins, help.", name);
 }
 
 static void print_help(void)
@@ -105,6 +107,9 @@ static int run(const command *c, const options *o)
     if (o->help) {
         return run_help(c->name);
     }
+    if (o->embed.given && c->run != run_embed) {
+        return fail_usage(c->name, "%s is no option of `record %s`", o->embed.given, c->name);
+    }
     if ((status = options_check(o, c->bit, c->name)) != EXIT_OK) {
         return status;
     }
@@ -124,9 +129,15 @@ static int run(const command *c, const options *o)
 
 int main(int argc, char **argv)
 {
-    options o;
+    options o = {0};
+    embed_wishes wishes;
     const command *c;
-    int status = options_parse(&o, argc, argv);
+    int status = embed_options(&wishes, &argc, argv);
+
+    if (status == EXIT_OK) {
+        status = options_parse(&o, argc, argv);
+        o.embed = wishes;
+    }
 
     /* A reader that has seen enough ends the command without a word, whatever the caller set up. */
     (void)signal(SIGPIPE, SIG_DFL);
@@ -139,7 +150,7 @@ int main(int argc, char **argv)
     } else if (o.operands.count == 0 && o.help) {
         print_help();
     } else if (o.operands.count == 0) {
-        status = fail_usage(NULL, "a command was expected: info, ls, show, convert, plugins or help");
+        status = fail_usage(NULL, "a command was expected: info, ls, show, convert, embed, plugins or help");
     } else if ((c = find(o.operands.at[0]))) {
         status = run(c, &o);
     } else {

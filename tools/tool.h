@@ -32,6 +32,13 @@ typedef struct words {
     size_t count;
 } words;
 
+/* What `record embed` alone is asked for; NULL if not given. */
+typedef struct embed_wishes {
+    const char *output, *name, *as;
+    bool structs;
+    const char *given; /* one of these options that was given */
+} embed_wishes;
+
 typedef struct options {
     const char *from, *to, *config; /* NULL if not given */
     rec_precision precision;        /* REC_PRECISION_KEEP if not given */
@@ -39,6 +46,7 @@ typedef struct options {
     bool json, all, why, clamp, quiet, no_map, help, version;
     words from_options, to_options; /* NAME=VALUE */
     words operands;                 /* the first one is the subcommand */
+    embed_wishes embed;             /* set by main() */
     uint32_t given;                 /* a bit for each option that was given, in the order of the table */
 } options;
 
@@ -48,6 +56,9 @@ enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
  * @return EXIT_OK or EXIT_ERROR. The words are to be given back with options_free(), in either case. */
 int options_parse(options *o, int argc, char **argv);
 void options_free(options *o);
+/* Takes those of `record embed` out of the command line, if it has that word; the rest is for options_parse(). */
+int embed_options(embed_wishes *e, int *argc, char **argv);
+extern const char embed_options_help[];
 /* Checks that the options given belong to a subcommand. */
 int options_check(const options *o, int command, const char *name);
 /* Prints the options of a subcommand (0: all there are), one a line. */
@@ -67,6 +78,7 @@ int run_info(session *s, const char *const *operands, size_t count);
 int run_ls(session *s, const char *const *operands, size_t count);
 int run_show(session *s, const char *const *operands, size_t count);
 int run_convert(session *s, const char *const *operands, size_t count);
+int run_embed(session *s, const char *const *operands, size_t count);
 int run_plugins(session *s, const char *const *operands, size_t count);
 
 /* ------------------------------------------------------------------------------------------------------ session -- */

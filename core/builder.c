@@ -155,7 +155,7 @@ static int32_t unpack_run(lr_builder *b, frame *f)
     for (uint64_t i = 0; i < count; i++) {
         rec_scalar number = lr_runner_number(&b->runner, i);
         rec_value value = lr_nil(REC_FORM_UNKNOWN);
-        bool nil = b->runner.nils && lr_run_nil(&number);
+        bool nil = b->runner.nils && lr_float_nil(number.v.f);
         if ((!nil && !lr_from_scalar(&b->record->arena, &number, &value)) || add_item(b, f, value) != REC_OK) {
             return lr_job_failed(b->job) ? b->job->error.status : no_memory(b, 1);
         }
@@ -501,6 +501,8 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
     }
     entry->value = text;
     b->burn = lr_burn_of(&b->record->metadata);
+    b->job->burn_told = b->burn.minor >= 0;
+    b->burn.minor = b->job->burn_forced ? b->job->burn_forced : b->burn.minor;
     b->job->burn_minor = b->burn.minor >= 0 ? b->burn.minor : LR_BURN_NOW;
     b->job->burn_precision = b->burn.precision;
     b->job->burn_known = true;
@@ -619,7 +621,7 @@ static int32_t unpack_nils(lr_builder *b, rec_value *value)
     for (uint64_t i = 0; i < run->count; i++) {
         rec_scalar number = lr_run_number(run, i);
         list->items[i] = lr_nil(REC_FORM_UNKNOWN);
-        if (!lr_run_nil(&number) && !lr_from_scalar(&b->record->arena, &number, &list->items[i])) {
+        if (!lr_float_nil(number.v.f) && !lr_from_scalar(&b->record->arena, &number, &list->items[i])) {
             return no_memory(b, 1);
         }
     }
@@ -639,7 +641,8 @@ static int32_t end_map(lr_builder *b, const frame *f, rec_value *value)
         return grammar(b, "fewer entries than were announced");
     }
     if (!map) {
-        const lr_entry *entries = (const lr_entry *)&b->stack[f->base]; /* pairs of values, as entries are */
+        /* Pairs of values, as entries are. */
+        const lr_entry *entries = f->count ? (const lr_entry *)&b->stack[f->base] : NULL;
         /* Without metadata nobody knows how a tensor looks: a first pass that will be repeated leaves maps alone. */
         if (lr_burn_may_raise(f->count) && !b->tensors && b->depth > 0 && (!b->again || b->second)) {
             int raised = lr_burn_raise(b->job, b->record, &b->burn, b->precision, f->at, entries, f->count, value);
@@ -736,6 +739,8 @@ static int32_t metadata_seen(lr_builder *b, const rec_value *value)
         return no_memory(b, 64);
     }
     b->burn = lr_burn_of(&b->record->metadata);
+    b->job->burn_told = b->burn.minor >= 0;
+    b->burn.minor = b->job->burn_forced ? b->job->burn_forced : b->burn.minor;
     b->job->burn_minor = b->burn.minor >= 0 ? b->burn.minor : LR_BURN_NOW;
     b->job->burn_precision = b->burn.precision;
     b->job->burn_known = true;

@@ -450,9 +450,12 @@ static void finish_floats(const struct raise *r, lr_run *run)
         return;
     }
     for (uint64_t i = 0; i < run->count; i++) {
-        rec_scalar number = lr_run_number(run, i);
-        double value = lr_run_nil(&number) ? (double)__builtin_nanf("") : number.v.f;
-        float single = (float)value;
+        double value;
+        float single;
+        memcpy(&value, bytes + i * 8, 8);
+        lr_swap_if_big(&value, 8, 1);
+        value = lr_float_nil(value) ? (double)__builtin_nanf("") : value;
+        single = (float)value;
         /* The one f32 of all whose shortest text, as an f64, lies half-way between two of them. */
         if (value == 7.038531e-26 || value == -7.038531e-26) {
             single = value < 0 ? -7.038531e-26f : 7.038531e-26f;

@@ -25,7 +25,7 @@ typedef struct candidate {
 
 /* A struct or enum that was written. */
 typedef struct item {
-    const char *name, *body;
+    const char *name, *before, *body;
     struct item *next;
 } item;
 
@@ -335,7 +335,7 @@ static void put_nothing(writer *w, text *t, bool module, bool nested)
 {
     if (module) {
         put(w, t, nested && w->minor >= 21 ? "PhantomData<B>" : "usize");
-        assume(w, "a constant");
+        assume(w, "a constant, or an Option that is absent");
     } else {
         put(w, t, "Option<()>");
         assume(w, "an Option that is absent");
@@ -357,7 +357,7 @@ static void put_list(writer *w, text *t, const lr_seen *seen, const char *field,
         assume(w, array ? "an array" : "a Vec");
     }
     if (element->kind == LR_SEEN_NOTHING) {
-        assume(w, "its elements, of which there are none");
+        assume(w, "what its elements are, of which there are none");
     }
 }
 
@@ -439,7 +439,7 @@ static const char *define(writer *w, const char *name, bool root, const char *be
         return "";
     }
     for (i = w->items; i && !root; i = i->next) {
-        if (strcmp(i->body, body) == 0) {
+        if (strcmp(i->before, before) == 0 && strcmp(i->body, body) == 0) {
             return i->name;
         }
     }
@@ -454,7 +454,7 @@ static const char *define(writer *w, const char *name, bool root, const char *be
     for (uint64_t n = 2; !root && is_taken(w, free_name); n++) {
         (void)snprintf(free_name, strlen(name) + 24, "%s%" PRIu64, name, n);
     }
-    *i = (item){.name = free_name, .body = body, .next = w->items};
+    *i = (item){.name = free_name, .before = before, .body = body, .next = w->items};
     w->items = i;
     put(w, &w->out, w->out.used ? "\n" : "");
     put(w, &w->out, before);
@@ -470,8 +470,7 @@ static const char *define_struct(writer *w, const lr_seen *seen, const char *nam
     bool module = !lr_seen_data(seen);
     text body = {0}, notes = w->notes;
     w->notes = (text){0};
-    put(w, &body, module ? "" : " "); /* a module and data with the same fields are two */
-    add(w, &body, "{\n", 2);
+    put(w, &body, "{\n");
     for (uint64_t i = 0; i < seen->count; i++) {
         put(w, &body, "    ");
         put_name(w, &body, seen->names[i]);
@@ -492,7 +491,7 @@ static const char *define_enum(writer *w, const lr_seen *seen, const char *name,
     text body = {0}, notes = w->notes;
     w->notes = (text){0};
     assume(w, "that there are no other variants, and their order");
-    put(w, &body, module ? "{" : " {");
+    put(w, &body, "{");
     end_line(w, &body);
     for (uint64_t i = 0; i < seen->count; i++) {
         put(w, &body, "    ");
@@ -672,6 +671,9 @@ static char *describe(writer *w, const rec_record *record, const char *name)
     put(w, &whole, line);
     if (strstr(w->out.at, "// assumed:")) {
         put(w, &whole, "// What is marked as assumed is not in the record: check it.\n");
+    }
+    if (strstr(w->out.at, "struct ")) {
+        put(w, &whole, "// A record does not show either whether what is there is an Option.\n");
     }
     put(w, &whole, "\n");
     put_imports(w, &whole, w->out.at);

@@ -103,30 +103,43 @@ struct rec_sink {
 /** Allocates a sink's struct of `size` bytes, zeroed but for the beginning. NULL: the failure is reported. */
 void *lr_sink_new(rec_job *job, const lr_sink_ops *ops, uint64_t size);
 
-enum { LR_FD_PARTS = 128 };
+enum { LR_FD_PARTS = 128, LR_FD_BUFFER = 1 << 19 };
 
-/** A sink that writes to a descriptor: parts are queued, some of them copied to a buffer, and written together. */
+/** What is written together: parts in the order of the file, some of them copied to or made in the buffer. */
+typedef struct lr_fd_batch {
+    uint64_t used;   /**< bytes in the buffer; each is in some part */
+    uint64_t queued; /**< bytes in all parts */
+    uint64_t done;   /**< bytes that the system has taken and `flushed` does not count yet */
+    uint32_t count;  /**< of parts */
+    uint32_t first;  /**< the first part that has bytes left to be written */
+    struct iovec parts[LR_FD_PARTS];
+    rec_source *held[LR_FD_PARTS]; /**< what a part lies in; NULL for the buffer */
+    uint8_t buffer[LR_FD_BUFFER];
+} lr_fd_batch;
+
+typedef struct lr_fd_behind lr_fd_behind; /* sink_fd.c: the thread that writes batches while the next is filled */
+
+/** A sink that writes to a descriptor: parts are queued in a batch and written together. */
 typedef struct lr_fd_sink {
     rec_sink sink;
     int fd;
     bool temporary; /**< what the file holds already is free again after a failure */
-    uint8_t *buffer;
-    uint64_t used;    /**< bytes in the buffer; each is in some part */
-    uint64_t queued;  /**< bytes in all parts */
+    bool alone;     /**< there will be no second thread */
+    uint64_t made;    /**< bytes that went through the buffer */
     uint64_t flushed; /**< bytes that the system has taken */
-    uint32_t count;   /**< of parts */
-    struct iovec parts[LR_FD_PARTS];
-    rec_source *held[LR_FD_PARTS]; /**< what a part lies in; NULL for the buffer */
+    lr_fd_batch *batch;   /**< the one that is being filled */
+    lr_fd_behind *behind; /**< NULL until it pays */
 } lr_fd_sink;
 
 int32_t lr_fd_write(rec_sink *sink, const uint8_t *data, uint64_t size);
 int32_t lr_fd_view(rec_sink *sink, const uint8_t *data, uint64_t size, rec_source *source);
 int32_t lr_fd_space(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size);
 int32_t lr_fd_filled(rec_sink *sink, uint64_t size);
+/** Returns when all is written: everything that was given to the sink so far has been taken by the system. */
 int32_t lr_fd_flush(lr_fd_sink *self);
-/** Makes the buffer. */
+/** Makes the first batch. */
 int32_t lr_fd_init(lr_fd_sink *self, int fd);
-/** Frees the buffer and what was queued and not written. */
+/** Ends the second thread; frees the batches and what was queued and not written. */
 void lr_fd_free(lr_fd_sink *self);
 /** Fails as the system did, with what to do about a full disk and the like. @param at byte offset or REC_UNKNOWN. */
 int32_t lr_fd_errno(lr_fd_sink *self, uint64_t at, int error, const char *doing);

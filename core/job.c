@@ -213,6 +213,23 @@ void lr_job_begin(rec_job *job, rec_context *context, const char *operation, con
     }
 }
 
+void lr_job_drop(rec_job *job)
+{
+    report_free(job->report);
+    job->report = NULL;
+    job->notes = 0;
+}
+
+void lr_job_again(rec_job *job)
+{
+    lr_job_drop(job);
+    clear_error(&job->error);
+    job->hinting = false;
+    job->budget.used = 0;
+    job->budget.exceeded = false;
+    job->burn_known = false;
+}
+
 rec_status lr_job_end(rec_job *job)
 {
     rec_status status = job->error.status;

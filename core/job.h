@@ -48,6 +48,8 @@ struct rec_job {
     int32_t burn_minor;            /**< load: by the metadata so far; save: what is written */
     rec_precision burn_precision;  /**< the same for the precision that V1 tensors are stored at */
     bool burn_known;
+    bool burn_told;                /**< load: the metadata say which minor version wrote the file */
+    int32_t burn_forced;           /**< load: taken for that version whatever they say; 0: not */
     lr_walk *walk;                 /**< of a save, or NULL */
     bool quiet;                    /**< no notes: a walk that only measures */
     lr_report *report;             /**< NULL until the first note */
@@ -58,6 +60,10 @@ struct rec_job {
 
 /** Begins an operation. `context` NULL: the default one (made on first use; on failure the job has failed already). */
 void lr_job_begin(rec_job *job, rec_context *context, const char *operation, const char *file);
+/** Begins an operation over that failed or did not do: no error, no report. */
+void lr_job_again(rec_job *job);
+/** Drops an operation: nothing is published. */
+void lr_job_drop(rec_job *job);
 /** Ends it: publishes the error (or success) and the report to this thread. @return the job's status. */
 rec_status lr_job_end(rec_job *job);
 /** @return true if a failure was reported. */

@@ -164,6 +164,7 @@ static int32_t note_origin(rec_job *job, const rec_recorder *r, const rec_plugin
         return lr_fail_memory(job, strlen(path));
     }
     record->clamp = r->clamp;
+    record->precision = r->precision;
     record->origin.mapped = lr_source_mapped(source) && job->input == rec_source_size(source);
     record->origin.layout = record->burn_minor < 0 ? 0 : record->burn_minor < LR_BURN_V2 ? 1 : 2;
     record->origin.recorder = name;
@@ -171,6 +172,99 @@ static int32_t note_origin(rec_job *job, const rec_recorder *r, const rec_plugin
     record->origin.stored = rec_source_size(source);
     record->origin.inflated = job->input;
     return REC_OK;
+}
+
+/* ---------------------------------------------------------------------------------------- which version it fits -- */
+
+/* The versions, a bit each by the minor, whose layout of the type fits the file to its last byte. */
+static uint32_t versions_that_fit(const rec_job *job, const rec_recorder *r, rec_source *source)
+{
+    uint32_t fit = 0;
+    for (int32_t minor = LR_BURN_FIRST; minor <= LR_BURN_NOW; minor++) {
+        rec_job trial; /* of its own, since this one has failed or made notes */
+        rec_record *record = NULL;
+        lr_job_begin(&trial, job->context, job->operation, job->file);
+        trial.plugin = job->plugin;
+        trial.recorder = r;
+        trial.type = r->type;
+        trial.types = r->types;
+        trial.expr = r->expr;
+        trial.burn_forced = minor;
+        if (rec_source_rewind(&trial, source) == REC_OK) {
+            record = build(&trial, r, trial.plugin, source);
+        }
+        if (record && !lr_job_failed(&trial) && trial.notes == 0) {
+            fit |= UINT32_C(1) << minor;
+        }
+        rec_record_free(record);
+        lr_layouts_free(&trial);
+        lr_job_drop(&trial);
+    }
+    return fit;
+}
+
+/* "0.14, 0.17 to 0.20" */
+static void version_words(uint32_t fit, char *text, size_t room)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int first = 0; first < 32 && used < room; first++) {
+        int last = first;
+        if (!(fit >> first & 1)) {
+            continue;
+        }
+        while (last < 31 && (fit >> (last + 1) & 1)) {
+            last++;
+        }
+        used += (size_t)snprintf(text + used, room - used, first < last ? "%s0.%d to 0.%d" : "%s0.%d", used ? ", " : "",
+                                 first, last);
+        first = last;
+    }
+}
+
+/* A record without names did not fit its type: whether it does at another version of Burn, and which. */
+static void suggest_version(rec_job *job, const rec_recorder *r, rec_source *source)
+{
+    int32_t minor = job->burn_minor;
+    uint32_t fit = versions_that_fit(job, r, source);
+    char words[128];
+    version_words(fit, words, sizeof words);
+    job->error.hint[0] = '\0'; /* "damaged" is the least likely */
+    job->hinting = true;
+    if (fit) {
+        rec_fail_hint(job, "The file says Burn 0.%d; does the version differ? By the layout of Burn %s the type fits it.",
+                      (int)minor, words);
+    } else {
+        rec_fail_hint(job, "The file says Burn 0.%d; does the version differ? No other version's layout of the type fits "
+                           "it either: is something there an Option, or of another type?", (int)minor);
+    }
+}
+
+/* A file without names that does not say which Burn wrote it: read by the last version that fits. */
+static rec_record *load_untold(rec_job *job, const rec_recorder *r, rec_source *source, rec_record *record)
+{
+    uint32_t fit = versions_that_fit(job, r, source);
+    char words[128];
+    int32_t minor = LR_BURN_NOW;
+    while (fit && !(fit >> minor & 1)) {
+        minor--;
+    }
+    if (fit && (!record || job->notes)) {
+        rec_record_free(record);
+        record = NULL;
+        lr_layouts_free(job);
+        lr_job_again(job);
+        job->burn_forced = minor;
+        if (rec_source_rewind(job, source) == REC_OK) {
+            record = build(job, r, job->plugin, source);
+        }
+    }
+    if (record) {
+        version_words(fit, words, sizeof words);
+        lr_note(job, REC_NOTE_LAYOUT, 1, "", "the file does not say which Burn wrote it: read as 0.%d%s%s", (int)minor,
+                fit ? "; to the last byte it fits " : "", words);
+    }
+    return record;
 }
 
 rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, const char *path)
@@ -187,6 +281,14 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
         job->burn_known = false;
         if (lr_recorder_check(job, r, job->plugin) == REC_OK) {
             record = build(job, r, job->plugin, source);
+            if ((plugin->d.traits & REC_TRAIT_NEEDS_TYPE) && (r->type || r->expr) && job->burn_known) {
+                bool misfit = job->error.status == REC_E_FORMAT || job->error.status == REC_E_MISMATCH;
+                if (!job->burn_told && (record || misfit)) {
+                    record = load_untold(job, r, source, record);
+                } else if (misfit) {
+                    suggest_version(job, r, source);
+                }
+            }
         }
         if (record && note_origin(job, r, job->plugin, source, path, record) != REC_OK) {
             rec_record_free(record);

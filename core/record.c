@@ -114,6 +114,7 @@ rec_record *rec_record_copy(const rec_record *record)
             goto failed;
         }
         copy->burn_minor = record->burn_minor;
+        copy->precision = record->precision;
         copy->clamp = record->clamp;
         copy->origin.mapped = record->origin.mapped;
         copy->origin.layout = record->origin.layout;

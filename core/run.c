@@ -244,9 +244,11 @@ int lr_runner_add_nil(rec_job *job, lr_runner *runner)
     return added;
 }
 
-bool lr_run_nil(const rec_scalar *number)
+bool lr_float_nil(double number)
 {
-    return number->kind == REC_KIND_FLOAT && number->bits == 64 && number->v.u == nil_bits;
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits == nil_bits;
 }
 
 rec_scalar lr_runner_number(const lr_runner *runner, uint64_t index)

@@ -22,8 +22,8 @@ typedef struct lr_runner {
 int lr_runner_add(rec_job *job, lr_runner *runner, rec_dtype dtype, const void *data, uint64_t count);
 /** Appends a nil, which only a run of f64 can hold; as lr_runner_add(). */
 int lr_runner_add_nil(rec_job *job, lr_runner *runner);
-/** Whether a number of a run stands for nil. */
-bool lr_run_nil(const rec_scalar *number);
+/** Whether a number of an f64 run stands for nil. */
+bool lr_float_nil(double number);
 /** Ends the run: its numbers become a run of the record. NULL: the job has failed. The runner is empty again. */
 lr_run *lr_runner_take(rec_job *job, lr_runner *runner, rec_record *record, int32_t form);
 /** Number `index` of the unfinished run. */

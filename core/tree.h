@@ -40,7 +40,7 @@ typedef struct lr_run {
     uint64_t count;
     rec_dtype dtype; /**< i8…u64, f32, f64, bool */
     int32_t form;
-    uint64_t nils;   /**< elements of an f64 run that are lr_run_nil: null in a list of floats; 0 in a finished record */
+    uint64_t nils;   /**< elements of an f64 run that are lr_float_nil(): null in a list of floats; 0 in a finished record */
     lr_data data;
 } lr_run;
 
@@ -104,6 +104,7 @@ struct rec_record {
     lr_map metadata;    /**< strings to strings */
     lr_data *held;      /**< all data that holds a source */
     rec_origin origin;
+    rec_precision precision; /**< it was loaded at, which its tensors have; KEEP or DEFAULT: each its own */
     int32_t burn_minor; /**< 0.MINOR of the Burn that wrote it, -1 if unknown or built here */
     bool clamp;         /**< typed access clamps integers */
     pthread_mutex_t lock; /**< of typed access */

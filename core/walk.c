@@ -292,6 +292,16 @@ static rec_precision guess_precision(const rec_value *value, rec_precision sofar
     return sofar;
 }
 
+/* The precision that a record has when it is kept: that which it was loaded at, else what its metadata say. */
+static rec_precision own_precision(const rec_record *record)
+{
+    rec_precision said = lr_burn_of(&record->metadata).precision;
+    if (record->precision != REC_PRECISION_KEEP && record->precision != REC_PRECISION_DEFAULT) {
+        return record->precision;
+    }
+    return said != REC_PRECISION_DEFAULT ? said : guess_precision(&record->root, REC_PRECISION_DEFAULT);
+}
+
 enum { OURS = 5 };
 
 struct metadata {
@@ -310,14 +320,18 @@ static void make_metadata(const lr_walk *w, struct metadata *m)
     rec_precision precision = w->precision;
     const char *version = rec_metadata(record, "version");
     const char *settings;
-    bool own = precision == REC_PRECISION_KEEP && rec_metadata(record, "float") && rec_metadata(record, "int") &&
-               rec_metadata(record, "settings");
-    if (own && !w->keep && lr_burn_of(&record->metadata).precision != REC_PRECISION_DEFAULT) {
+    rec_precision said = lr_burn_of(&record->metadata).precision;
+    bool chosen = record->precision != REC_PRECISION_KEEP && record->precision != REC_PRECISION_DEFAULT;
+    /* Words that nobody knows stay if nothing was converted and no tensor's type depends on them. */
+    bool right = said != REC_PRECISION_DEFAULT ? said == own_precision(record)
+                                               : !chosen && w->job->burn_minor >= LR_BURN_V2;
+    bool own = precision == REC_PRECISION_KEEP && right && rec_metadata(record, "float") &&
+               rec_metadata(record, "int") && rec_metadata(record, "settings");
+    if (own && !w->keep && said != REC_PRECISION_DEFAULT) {
         own = false; /* the same precision in the words of the version that is written */
-        precision = lr_burn_of(&record->metadata).precision;
     }
     if (precision == REC_PRECISION_KEEP && !own) {
-        precision = guess_precision(&record->root, REC_PRECISION_DEFAULT);
+        precision = own_precision(record);
     }
     settings = own ? rec_metadata(record, "settings") : lr_burn_settings_name(precision);
     memcpy(m->keys, keys, sizeof keys);
@@ -393,8 +407,7 @@ void lr_walk_begin(lr_walk *w, rec_job *job, const rec_record *record, rec_preci
     job->burn_minor = w->keep ? record->burn_minor : target > 0 ? target : LR_BURN_NOW;
     job->burn_precision = precision;
     if (precision == REC_PRECISION_KEEP) {
-        lr_burn burn = lr_burn_of(&record->metadata);
-        job->burn_precision = burn.precision ? burn.precision : guess_precision(&record->root, REC_PRECISION_DEFAULT);
+        job->burn_precision = own_precision(record);
     }
     if (job->burn_precision == REC_PRECISION_DEFAULT) {
         job->burn_precision = REC_PRECISION_FULL;

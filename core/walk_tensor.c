@@ -154,6 +154,13 @@ static int32_t walk_v1(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
         return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "Burn 0.%d has no element type %s",
                         (int)w->job->burn_minor, rec_tensor_dtype_name(tensor));
     }
+    if (lr_dtype_at(dtype, w->job->burn_precision) != dtype) { /* nothing in the file would tell its type */
+        (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                       "a tensor of %s in a record of %s precision: a file of Burn 0.%d has one precision",
+                       rec_dtype_name(dtype), rec_precision_name(w->job->burn_precision), (int)w->job->burn_minor);
+        rec_fail_hint(w->job, "Save it at half, full or double precision instead of keeping it.");
+        return w->job->error.status;
+    }
     status = lr_walk_map(w, REC_FORM_STRUCT, 2);
     status = status == REC_OK ? lr_walk_key(w, "value") : status;
     status = status == REC_OK ? lr_walk_list(w, REC_FORM_LIST, tensor->count) : status;

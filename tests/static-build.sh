@@ -34,7 +34,7 @@ nothing_shared() {
 check "no shared object is made" nothing_shared
 
 tools/record plugins --why >"$scratch/plugins" 2>&1
-for name in NamedMpk NamedMpkGz NamedMpkBytes; do
+for name in NamedMpk NamedMpkGz NamedMpkBytes PrettyJson JsonGz; do
     check "$name is built in" grep -qE "^ *$name .*built in" "$scratch/plugins"
 done
 

@@ -741,6 +741,60 @@ static void the_default_layout_is_that_of_0_21(void **state)
     }
 }
 
+static void a_record_loaded_at_a_precision_is_kept_at_that(void **state)
+{
+    static const rec_precision precisions[] = {REC_PRECISION_DOUBLE, REC_PRECISION_FULL, REC_PRECISION_HALF};
+    static const char *const floats[] = {"f64", "f32", "half::binary16::f16"};
+    rec_recorder *keep = rec_open_recorder("NamedMpk", REC_PRECISION_KEEP);
+    (void)state;
+    assert_int_equal(rec_recorder_set(keep, "layout", "keep"), REC_OK);
+    for (size_t v = 0; v < 5; v += 4) { /* in both layouts */
+        for (size_t p = 0; p < 3; p++) {
+            char path[600];
+            rec_recorder *recorder = rec_open_recorder("NamedMpk", precisions[p]);
+            rec_record *record = rec_load(recorder, golden(path, sizeof path, versions[v], "tiny", "full")), *again;
+            void *saved;
+            size_t size;
+            const rec_tensor *tensor;
+            float first = rec_tensor_f32(rec_tensor_at(record, "linear.weight"))[0];
+            assert_string_equal(rec_metadata(record, "float"), "f32"); /* what the file said */
+            assert_int_equal(rec_save_bytes(keep, record, &saved, &size), REC_OK);
+            again = rec_load_bytes(keep, saved, size);
+            assert_string_equal(rec_metadata(again, "float"), floats[p]);
+            tensor = rec_tensor_at(again, "linear.weight");
+            assert_int_equal(rec_tensor_stored_dtype(tensor), rec_tensor_dtype(rec_tensor_at(record, "linear.weight")));
+            assert_true(rec_tensor_f32(tensor)[0] == first);
+            rec_record_free(again);
+            rec_record_free(record);
+            rec_free(saved);
+            rec_close_recorder(recorder);
+        }
+    }
+    rec_close_recorder(keep);
+}
+
+static void a_v1_file_has_one_precision(void **state)
+{
+    static const double number[] = {1};
+    uint64_t one[] = {1};
+    char path[600];
+    rec_tensor_spec spec = {.size = sizeof spec, .dtype = REC_DTYPE_F64, .rank = 1, .shape = one, .data = number,
+                            .data_size = 8};
+    rec_recorder *recorder = rec_open_recorder("NamedMpk", REC_PRECISION_KEEP);
+    rec_record *record = rec_load(recorder, golden(path, sizeof path, "0.13.2", "tiny", "full"));
+    void *saved;
+    size_t size;
+    (void)state;
+    assert_int_equal(rec_recorder_set(recorder, "layout", "keep"), REC_OK);
+    assert_int_equal(rec_set_tensor(record, "more", &spec), REC_OK);
+    assert_int_equal(rec_save_bytes(recorder, record, &saved, &size), REC_E_UNSUPPORTED);
+    assert_string_equal(rec_error_message(),
+                        "(memory): more: a tensor of f64 in a record of full precision: a file of Burn 0.13 has one "
+                        "precision\n  Save it at half, full or double precision instead of keeping it.");
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+}
+
 static void every_file_of_burn_is_written_as_it_was(void **state)
 {
     const char *srcdir = getenv("srcdir");
@@ -797,6 +851,8 @@ int main(void)
         cmocka_unit_test(a_version_that_is_no_burn_version_is_taken_as_unknown),
         cmocka_unit_test(files_of_burn_are_what_they_say),
         cmocka_unit_test(the_default_layout_is_that_of_0_21),
+        cmocka_unit_test(a_record_loaded_at_a_precision_is_kept_at_that),
+        cmocka_unit_test(a_v1_file_has_one_precision),
         cmocka_unit_test(every_file_of_burn_is_written_as_it_was),
     };
     return cmocka_run_group_tests_name("Burn's layouts", tests, NULL, NULL);

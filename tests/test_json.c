@@ -257,9 +257,10 @@ static void a_nested_text_is_read_with_its_offsets(void **state)
                                "\"e\":[0.5,true,false]}\n",
                                &l),
                      REC_OK);
-    assert_string_equal(l.text, "1:{ 2:\"a\"= 7:1 11:\"b\"= 17:[ 18:\"hi\" 24:null 30:\"\" 32:end 34:\"c\"= 38:{ 39:end "
-                                "41:\"d\"= 45:[ 46:[ 47:end 49:[ 50:u8 5 52:i64 -32768 58:end 59:end 61:\"e\"= 65:[ "
-                                "66:f64 0.5 70:bool 1,0 80:end 81:end");
+    assert_string_equal(l.text,
+                        "1:{ 2:\"a\"= 7:1 11:\"b\"= 17:[ 18:\"hi\" 24:null 30:\"\" 32:end 34:\"c\"= 38:{ 39:end "
+                        "41:\"d\"= 45:[ 46:[ 47:end 49:[ 50:u8 5 52:i64 -32768 58:end 59:end 61:\"e\"= 65:[ "
+                        "66:f64 0.5 70:bool 1,0 80:end 81:end");
     free(l.text);
 }
 
@@ -268,9 +269,17 @@ static void any_value_is_a_text(void **state)
     static const struct {
         const char *text, *heard;
     } cases[] = {
-        {"null", "0:null"},   {" true ", "1:true"},       {"\"x\"", "0:\"x\""}, {"12", "0:12"},
-        {"-7", "0:-7"},       {"-0", "0:-0f"},            {"1e2", "0:100f"},    {"18446744073709551615", "0:18446744073709551615"},
-        {"[]", "0:[ 1:end"},  {"{}", "0:{ 1:end"},        {"18446744073709551616", "0:18446744073709552000f"},
+        {"null", "0:null"},
+        {" true ", "1:true"},
+        {"\"x\"", "0:\"x\""},
+        {"12", "0:12"},
+        {"-7", "0:-7"},
+        {"-0", "0:-0f"},
+        {"1e2", "0:100f"},
+        {"18446744073709551615", "0:18446744073709551615"},
+        {"[]", "0:[ 1:end"},
+        {"{}", "0:{ 1:end"},
+        {"18446744073709551616", "0:18446744073709552000f"},
         {"-9223372036854775809", "0:-9223372036854775800f"},
         {"-9223372036854775808", "0:-9223372036854775808"},
     };
@@ -362,8 +371,9 @@ static void long_lists_of_bytes_come_in_runs_without_a_gap(void **state)
 /* All that can stand at the edge of a window stands there once. */
 static void text_in_pieces_reads_as_the_whole(void **state)
 {
-    static const char tail[] = "{\"key with \xf0\x9f\x94\xa5\":[1,22,333,-4.5e-3,null,true,false,12345678901234567890,0.1],"
-                               "\"\\ud83d\\udd25\\n\":\"\xc3\xa9\xe2\x82\xac plain \\u0041\"}   ";
+    static const char tail[] =
+        "{\"key with \xf0\x9f\x94\xa5\":[1,22,333,-4.5e-3,null,true,false,12345678901234567890,0.1],"
+        "\"\\ud83d\\udd25\\n\":\"\xc3\xa9\xe2\x82\xac plain \\u0041\"}   ";
     listener whole = new_listener(), pieces = new_listener();
     size_t room = LR_JSON_WINDOW + sizeof tail;
     char *text = malloc(room);
@@ -461,7 +471,7 @@ static void the_test_suite_is_accepted_and_refused_as_it_says(void **state)
     free(l.text);
 }
 
-/* ------------------------------------------------------------------------------------------------ what is refused -- */
+/* ----------------------------------------------------------------------------------------------- what is refused -- */
 
 static void errors_say_what_was_expected_and_found_and_where(void **state)
 {
@@ -495,10 +505,12 @@ static void errors_say_what_was_expected_and_found_and_where(void **state)
          "byte 2: expected an escape of JSON (\\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u), found `\\xb\"`"},
         {"\"\\u12g4 \"", REC_E_FORMAT, "byte 1: expected \\u and four hexadecimal digits, found `\\u12g4`"},
         {"\"\\udc00 \"", REC_E_FORMAT, "byte 1: expected a high surrogate and a low one behind it, found `\\udc00`"},
-        {"\"\\ud800\\u0041\"", REC_E_FORMAT, "byte 1: expected a high surrogate and a low one behind it, found `\\ud800`"},
+        {"\"\\ud800\\u0041\"", REC_E_FORMAT,
+         "byte 1: expected a high surrogate and a low one behind it, found `\\ud800`"},
         {"\"ab\xc3(\"", REC_E_FORMAT, "byte 3: expected a string in UTF-8, found 0xc3"},
         {"\"\xed\xa0\x80 \"", REC_E_FORMAT, "byte 1: expected a string in UTF-8, found 0xed"},
-        {"\xef\xbb\xbf{}", REC_E_FORMAT, "byte 0: expected a value, found a byte order mark, which JSON does not allow"},
+        {"\xef\xbb\xbf{}", REC_E_FORMAT,
+         "byte 0: expected a value, found a byte order mark, which JSON does not allow"},
         {"\x1f\x8b\x08", REC_E_FORMAT, "byte 0: expected a value, found 0x1f"},
     };
     listener l = new_listener();
@@ -549,8 +561,16 @@ static void a_record_is_recognised_by_its_first_key(void **state)
         const char *text;
         int32_t bits;
     } cases[] = {
-        {"{\"metadata\":", 88}, {" {\n  \"metadata\": {", 88}, {"{\"item\":1", 7}, {"{}", 7}, {"{1", 1},
-        {"[\"metadata\"", 0},   {"", 0},                       {"  ", 0},          {"{\"metadat", 7}, {"{", 1},
+        {"{\"metadata\":", 88},
+        {" {\n  \"metadata\": {", 88},
+        {"{\"item\":1", 7},
+        {"{}", 7},
+        {"{1", 1},
+        {"[\"metadata\"", 0},
+        {"", 0},
+        {"  ", 0},
+        {"{\"metadat", 7},
+        {"{", 1},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -558,7 +578,7 @@ static void a_record_is_recognised_by_its_first_key(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------ what is written -- */
+/* ----------------------------------------------------------------------------------------------- what is written -- */
 
 /* A writer into memory, and its text. */
 typedef struct scribe {
@@ -620,7 +640,8 @@ static void write_all_kinds(scribe *s)
     rec_scalar name = text_of("Dense"), unit = text_of("Relu");
     CALL(map_begin, REC_FORM_STRUCT, 12);
     KEY("text");
-    CALL(scalar, &(rec_scalar){.kind = REC_KIND_STRING, .v.length = 17, .text = "q\" b\\ /\n\x01\x1f\x7f \xf0\x9f\x94\xa5\0"});
+    CALL(scalar,
+         &(rec_scalar){.kind = REC_KIND_STRING, .v.length = 17, .text = "q\" b\\ /\n\x01\x1f\x7f \xf0\x9f\x94\xa5\0"});
     KEY("f32");
     CALL(scalar, &(rec_scalar){.kind = REC_KIND_FLOAT, .bits = 32, .v.f = 0.1f});
     KEY("f64");
@@ -669,20 +690,22 @@ static void every_kind_is_written_as_serde_json_does(void **state)
     scribe *s = begin_writing(*state, false);
     write_all_kinds(s);
     char *text = end_writing(s);
-    assert_string_equal(text, "{\"text\":\"q\\\" b\\\\ /\\n\\u0001\\u001f\x7f \xf0\x9f\x94\xa5\\u0000\",\"f32\":0.1,"
-                              "\"f64\":0.10000000149011612,\"nil\":null,\"some\":-5,\"variant\":{\"Dense\":[0.1,1e+13]},"
-                              "\"unit\":\"Relu\",\"bytes\":[0,10,255],\"none\":[],\"empty\":{},"
-                              "\"list\":[-1,300,true,false,[]],\"keys\":{\"7\":true,\"false\":null}}");
+    assert_string_equal(text,
+                        "{\"text\":\"q\\\" b\\\\ /\\n\\u0001\\u001f\x7f \xf0\x9f\x94\xa5\\u0000\",\"f32\":0.1,"
+                        "\"f64\":0.10000000149011612,\"nil\":null,\"some\":-5,\"variant\":{\"Dense\":[0.1,1e+13]},"
+                        "\"unit\":\"Relu\",\"bytes\":[0,10,255],\"none\":[],\"empty\":{},"
+                        "\"list\":[-1,300,true,false,[]],\"keys\":{\"7\":true,\"false\":null}}");
     free(text);
     s = begin_writing(*state, true);
     write_all_kinds(s);
     text = end_writing(s);
-    assert_string_equal(text, "{\n  \"text\": \"q\\\" b\\\\ /\\n\\u0001\\u001f\x7f \xf0\x9f\x94\xa5\\u0000\",\n  \"f32\": 0.1,\n"
-                              "  \"f64\": 0.10000000149011612,\n  \"nil\": null,\n  \"some\": -5,\n  \"variant\": {\n"
-                              "    \"Dense\": [\n      0.1,\n      1e+13\n    ]\n  },\n  \"unit\": \"Relu\",\n"
-                              "  \"bytes\": [\n    0,\n    10,\n    255\n  ],\n  \"none\": [],\n  \"empty\": {},\n"
-                              "  \"list\": [\n    -1,\n    300,\n    true,\n    false,\n    []\n  ],\n"
-                              "  \"keys\": {\n    \"7\": true,\n    \"false\": null\n  }\n}");
+    assert_string_equal(
+        text, "{\n  \"text\": \"q\\\" b\\\\ /\\n\\u0001\\u001f\x7f \xf0\x9f\x94\xa5\\u0000\",\n  \"f32\": 0.1,\n"
+              "  \"f64\": 0.10000000149011612,\n  \"nil\": null,\n  \"some\": -5,\n  \"variant\": {\n"
+              "    \"Dense\": [\n      0.1,\n      1e+13\n    ]\n  },\n  \"unit\": \"Relu\",\n"
+              "  \"bytes\": [\n    0,\n    10,\n    255\n  ],\n  \"none\": [],\n  \"empty\": {},\n"
+              "  \"list\": [\n    -1,\n    300,\n    true,\n    false,\n    []\n  ],\n"
+              "  \"keys\": {\n    \"7\": true,\n    \"false\": null\n  }\n}");
     free(text);
 }
 
@@ -706,7 +729,8 @@ static void bytes_are_written_alike_at_every_depth(void **state)
             for (uint32_t i = 0; i < depth; i++) {
                 END();
             }
-            char *text = end_writing(s), *expected = malloc((size_t)count * (depth * 2 + 8) + depth * (depth + 1) * 8 + 64);
+            char *text = end_writing(s),
+                 *expected = malloc((size_t)count * (depth * 2 + 8) + depth * (depth + 1) * 8 + 64);
             size_t used = 0;
             assert_non_null(expected);
             for (uint32_t i = 0; i <= depth; i++) {
@@ -717,7 +741,8 @@ static void bytes_are_written_alike_at_every_depth(void **state)
             }
             for (uint32_t i = 0; i < count; i++) {
                 if (i) {
-                    used += (size_t)sprintf(expected + used, pretty ? ",\n%*s" : ",%.*s", (int)(depth + 1) * 2 * pretty, "");
+                    used += (size_t)sprintf(expected + used, pretty ? ",\n%*s" : ",%.*s", (int)(depth + 1) * 2 * pretty,
+                                            "");
                 }
                 used += (size_t)sprintf(expected + used, "%d", bytes[i]);
             }

@@ -78,14 +78,10 @@ static const char *golden(char *path, size_t room, const char *name)
 static void each_name_opens_its_recorder(void **state)
 {
     static const char *const names[][3] = {
-        {"PrettyJson", "PrettyJson", "json"},
-        {"pretty-json", "PrettyJson", "json"},
-        {"json", "PrettyJson", "json"},
-        {"PrettyJsonFileRecorder", "PrettyJson", "json"},
-        {"JsonGz", "JsonGz", "json.gz"},
-        {"json-gz", "JsonGz", "json.gz"},
-        {"json.gz", "JsonGz", "json.gz"},
-        {"JsonGzFileRecorder", "JsonGz", "json.gz"},
+        {"PrettyJson", "PrettyJson", "json"}, {"pretty-json", "PrettyJson", "json"},
+        {"json", "PrettyJson", "json"},       {"PrettyJsonFileRecorder", "PrettyJson", "json"},
+        {"JsonGz", "JsonGz", "json.gz"},      {"json-gz", "JsonGz", "json.gz"},
+        {"json.gz", "JsonGz", "json.gz"},     {"JsonGzFileRecorder", "JsonGz", "json.gz"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -160,7 +156,7 @@ static void files_of_both_formats_hold_the_same_record(void **state)
         size_t size[2];
         char twin[4096];
         const char *name = strrchr(found.gl_pathv[i], '/') + 1;
-        /* Adam's maps are in random order; `plain` has an f32 outside of tensors, which JSON does not tell from an f64. */
+        /* Adam's maps are in random order; `plain` has an f32 outside of tensors, which looks like an f64 in JSON. */
         if (strncmp(name, "adam", 4) == 0 || strncmp(name, "plain", 5) == 0) {
             continue;
         }
@@ -233,9 +229,10 @@ static void null_is_nan_in_a_tensor_of_old_and_nil_elsewhere(void **state)
 
 static void metadata_may_come_last(void **state)
 {
-    static const char text[] = "{\"item\":{\"w\":{\"id\":\"x\",\"param\":{\"bytes\":[0,0,128,63],\"shape\":[1],"
-                               "\"dtype\":\"F32\"}}},\"_b\":null,\"metadata\":{\"version\":\"0.21.0\",\"float\":\"f32\","
-                               "\"int\":\"i32\",\"format\":\"f\",\"settings\":\"s\"}}";
+    static const char text[] =
+        "{\"item\":{\"w\":{\"id\":\"x\",\"param\":{\"bytes\":[0,0,128,63],\"shape\":[1],"
+        "\"dtype\":\"F32\"}}},\"_b\":null,\"metadata\":{\"version\":\"0.21.0\",\"float\":\"f32\","
+        "\"int\":\"i32\",\"format\":\"f\",\"settings\":\"s\"}}";
     rec_recorder *plain = open_keeping("PrettyJson"), *gz = open_keeping("JsonGz");
     void *data;
     size_t size;
@@ -250,7 +247,7 @@ static void metadata_may_come_last(void **state)
     rec_close_recorder(gz);
 }
 
-/* ---------------------------------------------------------------------------------------------------- compression -- */
+/* --------------------------------------------------------------------------------------------------- compression -- */
 
 static void pretty_json_reads_what_somebody_compressed(void **state)
 {

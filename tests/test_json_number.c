@@ -46,7 +46,7 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
-/* -------------------------------------------------------------------------------------------------------- scanning -- */
+/* ------------------------------------------------------------------------------------------------------ scanning -- */
 
 static void the_grammar_of_numbers_is_kept(void **state)
 {
@@ -55,13 +55,12 @@ static void the_grammar_of_numbers_is_kept(void **state)
         int result;
         int end; /* of the number, or where it breaks */
     } cases[] = {
-        {"0,", LR_SCAN_DONE, 1},        {"-0]", LR_SCAN_DONE, 2},       {"10 ", LR_SCAN_DONE, 2},
-        {"1.5e-7}", LR_SCAN_DONE, 6},   {"1E+2\n", LR_SCAN_DONE, 4},    {"01", LR_SCAN_DONE, 1},
-        {"1x", LR_SCAN_DONE, 1},        {"12", LR_SCAN_MORE, 2},        {"1.2", LR_SCAN_MORE, 3},
-        {"1e5", LR_SCAN_MORE, 3},       {"-", LR_SCAN_MORE, 1},         {"1.", LR_SCAN_MORE, 2},
-        {"1e", LR_SCAN_MORE, 2},        {"1e-", LR_SCAN_MORE, 3},       {"-x", LR_SCAN_BAD, 1},
-        {"--1", LR_SCAN_BAD, 1},        {"1.e5", LR_SCAN_BAD, 2},       {"1.x", LR_SCAN_BAD, 2},
-        {"1e,", LR_SCAN_BAD, 2},        {"1e+-2", LR_SCAN_BAD, 3},      {"-.5", LR_SCAN_BAD, 1},
+        {"0,", LR_SCAN_DONE, 1},     {"-0]", LR_SCAN_DONE, 2}, {"10 ", LR_SCAN_DONE, 2}, {"1.5e-7}", LR_SCAN_DONE, 6},
+        {"1E+2\n", LR_SCAN_DONE, 4}, {"01", LR_SCAN_DONE, 1},  {"1x", LR_SCAN_DONE, 1},  {"12", LR_SCAN_MORE, 2},
+        {"1.2", LR_SCAN_MORE, 3},    {"1e5", LR_SCAN_MORE, 3}, {"-", LR_SCAN_MORE, 1},   {"1.", LR_SCAN_MORE, 2},
+        {"1e", LR_SCAN_MORE, 2},     {"1e-", LR_SCAN_MORE, 3}, {"-x", LR_SCAN_BAD, 1},   {"--1", LR_SCAN_BAD, 1},
+        {"1.e5", LR_SCAN_BAD, 2},    {"1.x", LR_SCAN_BAD, 2},  {"1e,", LR_SCAN_BAD, 2},  {"1e+-2", LR_SCAN_BAD, 3},
+        {"-.5", LR_SCAN_BAD, 1},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -106,7 +105,7 @@ static void integers_are_exact_up_to_64_bits_and_floats_beyond(void **state)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------- reading -- */
+/* ------------------------------------------------------------------------------------------------------- reading -- */
 
 static void powers_of_ten_are_as_they_are_computed(void **state)
 {
@@ -224,7 +223,7 @@ static void numbers_with_a_long_tail_are_read_to_the_nearest(void **state)
     assert_int_equal(read_number("17976931348623158079372897140530341e274", &decimal, &value), REC_OK);
 }
 
-/* --------------------------------------------------------------------------------------------------------- writing -- */
+/* ------------------------------------------------------------------------------------------------------- writing -- */
 
 static void floats_are_written_in_the_form_of_serde_json(void **state)
 {
@@ -255,7 +254,7 @@ static void floats_are_written_in_the_form_of_serde_json(void **state)
         {2.2250738585072014e-308, "2.2250738585072014e-308", "0.0"},
         {1.7976931348623157e308, "1.7976931348623157e+308", "null"},
         {9007199254740991.0, "9007199254740991.0", "9.007199e+15"},
-        {8.41e21, "8.41e+21", "8.41e+21"}, /* the interval's end belongs to it */
+        {8.41e21, "8.41e+21", "8.41e+21"},                         /* the interval's end belongs to it */
         {9.5367431640625e-7, "9.5367431640625e-7", "9.536743e-7"}, /* 2^-20: the number below is nearer */
         {__builtin_inf(), "null", "null"},
         {-__builtin_inf(), "null", "null"},
@@ -349,10 +348,10 @@ static void integers_are_written_in_full(void **state)
     assert_string_equal(text, "-9223372036854775808");
 }
 
-/* -------------------------------------------------------------------------------------------------- bytes in bulk -- */
+/* ------------------------------------------------------------------------------------------------- bytes in bulk -- */
 
-/* What a scan must give at most: elements up to the first that is no byte and comma. @return how many; `at[i]` is behind
- * the comma of element i. */
+/* What a scan must give at most: elements up to the first that is no byte and comma. @return how many; `at[i]` is
+ * behind the comma of element i. */
 static size_t expected_bytes(const char *text, size_t size, uint8_t *values, size_t *at)
 {
     size_t count = 0;
@@ -409,10 +408,16 @@ static void check_scans(const char *text, size_t size)
 
 static void every_version_reads_the_same_bytes(void **state)
 {
-    static const char *const gaps[] = {"", " ", "\n            ", "\n", "\r\n\t", "\n                                "
+    static const char *const gaps[] = {"",
+                                       " ",
+                                       "\n            ",
+                                       "\n",
+                                       "\r\n\t",
+                                       "\n                                "
                                        "                                                                           "};
-    static const char *const odd[] = {"256", "300", "999", "1000", "00", "01", "012", "-1", "1.5", "1e2", "", "null",
-                                      "1 ", "\"1\"", "[1]", "1]", "0x1", "1\n", "\v1", "1;", "/", ":", "25 5", "99999"};
+    static const char *const odd[] = {"256", "300", "999", "1000", "00", "01",    "012",  "-1",
+                                      "1.5", "1e2", "",    "null", "1 ", "\"1\"", "[1]",  "1]",
+                                      "0x1", "1\n", "\v1", "1;",   "/",  ":",     "25 5", "99999"};
     uint64_t random = 1;
     char text[4096];
     (void)state;

@@ -168,6 +168,57 @@ static void print_json(const rec_record *record, const rec_recorder *to, const r
     json_end(&j);
 }
 
+/* Sets the type that a record with names shows on a recorder that writes for another version of Burn: what that version
+ * has more, less or in another order goes by the types of the modules. Assumptions about the rest change nothing in a
+ * file that has names. Without one the record is written as it is. */
+static int set_shown_type(session *s, const rec_record *record, rec_recorder *to)
+{
+    const char *writer = rec_recorder_name(to);
+
+    if (!s->o->burn || s->type || s->o->type.count || needs_type(s, rec_record_origin(record)->recorder) ||
+        needs_type(s, writer) || strcmp(writer, "Auto") == 0) {
+        return EXIT_OK;
+    }
+    return session_set_shown_type(s, record, to);
+}
+
+int convert_one(session *s, const char *in, const char *to_name, const char *out, const char *expression, conversion *c,
+                notes *n)
+{
+    rec_recorder *from = session_input(s), *to = from ? session_output(s, to_name) : NULL;
+    rec_record *record = NULL;
+    summary sums = {0};
+    notes saved = {0};
+    int status = EXIT_ERROR;
+
+    if (!to || (expression && (rec_recorder_set_type_name(from, s->types, expression) != REC_OK ||
+                               rec_recorder_set_type_name(to, s->types, expression) != REC_OK))) {
+        goto done;
+    }
+    record = rec_load(from, in);
+    if (!record) {
+        goto done;
+    }
+    notes_take(n);
+    if (summarise(record, &sums) != EXIT_OK || (!expression && set_shown_type(s, record, to) != EXIT_OK) ||
+        rec_save(to, record, out) != REC_OK) {
+        goto done;
+    }
+    notes_take(&saved);
+    notes_append(n, &saved);
+    c->out = copy(out);
+    c->tensors = sums.tensors;
+    c->written = size_of_file(out);
+    status = EXIT_OK;
+
+done:
+    summary_free(&sums);
+    rec_record_free(record);
+    rec_close_recorder(from);
+    rec_close_recorder(to);
+    return status;
+}
+
 int run_convert(session *s, const char *const *operands, size_t count)
 {
     const char *in = operands[0], *out = operands[1], *to_name = s->o->to;
@@ -179,6 +230,9 @@ int run_convert(session *s, const char *const *operands, size_t count)
     int status = EXIT_ERROR;
 
     (void)count;
+    if (s->o->recursive) {
+        return run_recursive(s, in, out);
+    }
     if (to_stdout && !s->o->to) {
         return fail_usage("convert", "standard output has no extension: say with --to which recorder is to write");
     }
@@ -191,11 +245,14 @@ int run_convert(session *s, const char *const *operands, size_t count)
         goto done;
     }
     from = to ? session_input(s) : NULL;
-    record = from ? session_load(from, in) : NULL;
+    record = from ? session_load_typed(s, from, in) : NULL;
     if (!record) {
         goto done;
     }
     notes_take(&r.load_notes);
+    if (set_shown_type(s, record, to) != EXIT_OK) {
+        goto done;
+    }
     if ((status = summarise(record, &r.sums)) != EXIT_OK) {
         goto done;
     }

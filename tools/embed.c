@@ -14,7 +14,7 @@
 const char embed_options_help[] =
     "FILE's bytes become an array for rec_load_bytes(). With --to or --precision they\n"
     "are converted first. With --structs the record becomes a C constant that needs no\n"
-    "library. Of the options below, those about writing belong to --to and --precision.\n"
+    "library.\n"
     "\n"
     "      --output OUT           NAME.h or NAME.c: C header and source; NAME.o: header\n"
     "                             and object file, by $CC, $AS or cc\n"
@@ -126,16 +126,31 @@ static char *stem_of(const embed_wishes *e)
 /* Options that say how to convert mean nothing where nothing is converted. */
 static int check_options(const options *o, const plan *p)
 {
-    if (p->form == FORM_STRUCTS && (o->to || o->to_options.count)) {
-        return fail_usage("embed", "--%s does not go with --structs: they have no format", o->to ? "to" : "option");
-    }
-    if (p->form != FORM_STRUCTS && !p->converts &&
-        (o->clamp || o->no_map || o->to_options.count || o->from_options.count)) {
-        return fail_usage("embed", "--%s needs --to or --precision: without them the bytes are embedded as they are",
-                          o->clamp              ? "clamp"
-                          : o->no_map           ? "no-map"
-                          : o->to_options.count ? "option"
-                                                : "from-option");
+    const struct {
+        const char *name;
+        bool given, writes;
+    } rules[] = {
+        {"to", o->to, true},
+        {"burn", o->burn, true},
+        {"self-describing", o->self_describing, true},
+        {"option", o->to_options.count, true},
+        {"from-option", o->from_options.count, false},
+        {"type", o->type.count, false},
+        {"types", o->types.count, false},
+        {"type-of", o->type_of, false},
+        {"positional", o->positional, false},
+        {"clamp", o->clamp, false},
+        {"no-map", o->no_map, false},
+    };
+
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (rules[i].given && rules[i].writes && p->form == FORM_STRUCTS) {
+            return fail_usage("embed", "--%s does not go with --structs: they have no format", rules[i].name);
+        }
+        if (rules[i].given && p->form != FORM_STRUCTS && !p->converts) {
+            return fail_usage("embed", "--%s needs --to or --precision: without them the bytes are embedded as they are",
+                              rules[i].name);
+        }
     }
     return EXIT_OK;
 }
@@ -151,7 +166,7 @@ static int make_plan(plan *p, const options *o)
         return fail_usage("embed", "--output is needed: a name that ends in .h, .c or .o");
     }
     p->form = e->structs ? FORM_STRUCTS : last == 'o' ? FORM_OBJECT : FORM_C;
-    p->converts = o->to || o->precision != REC_PRECISION_KEEP;
+    p->converts = o->to || o->burn || o->self_describing || o->precision != REC_PRECISION_KEEP;
     if (e->structs && last != 'h' && strcmp(e->output, "-") != 0) {
         return fail_usage("embed", "--output: structs are a header, so expected a name that ends in .h, found \"%s\"",
                           e->output);

@@ -238,9 +238,11 @@ int embed_object(const char *object, const char *symbol, const workshop *w)
     if ((status = write_assembly(w, symbol, compiles)) == EXIT_OK) {
         ended = run_in(w->folder, arguments, &error);
         if (error) {
-            status = fail("an object file needs an assembler, and %s%s%s could not be started: %s\n"
+            char *named_by = variable ? print(" (named by %s)", variable) : copy("");
+            status = fail("an object file needs an assembler, and %s%s could not be started: %s\n"
                           "Name a compiler by CC or an assembler by AS, or embed as C: --output FILE.c",
-                          arguments[0], variable ? ", named by " : "", variable ? variable : "", strerror(error));
+                          arguments[0], named_by, strerror(error));
+            free(named_by);
         } else if (ended != 0) {
             text command = {0};
             for (size_t i = 0; i < named; i++) {
@@ -248,7 +250,7 @@ int embed_object(const char *object, const char *symbol, const workshop *w)
                 text_put(&command, arguments[i]);
             }
             status = fail("%s did not make the object file (status %d)\n"
-                          "It was given 20 lines of assembly with .incbin. To embed as C: --output FILE.c",
+                          "It was given a few lines of assembly with .incbin. To embed as C: --output FILE.c",
                           command.at, ended);
             text_free(&command);
         }

@@ -60,11 +60,18 @@ void c_name_add(text *t, const char *bytes, size_t length)
 {
     size_t begin = t->length;
 
-    if (length == 0 || is_digit(bytes[0])) {
-        text_put(t, length ? "n" : "empty");
+    if (length && is_digit(bytes[0])) {
+        text_put(t, "n");
     }
     for (size_t i = 0; i < length; i++) {
-        text_add(t, is_letter(bytes[i]) || is_digit(bytes[i]) ? &bytes[i] : "_", 1);
+        if (is_letter(bytes[i]) || is_digit(bytes[i])) {
+            text_add(t, &bytes[i], 1);
+        } else if (t->length > begin && t->at[t->length - 1] != '_') {
+            text_put(t, "_"); /* one for all that stand together: C++ keeps two underscores for itself */
+        }
+    }
+    if (t->length == begin) {
+        text_put(t, length ? "other" : "empty");
     }
     if (is_taken(t->at + begin)) {
         text_put(t, "_");

@@ -295,7 +295,8 @@ static void print_json(const rec_record *record, const summary *s, const char *p
 int run_info(session *s, const char *const *operands, size_t count)
 {
     rec_recorder *recorder = session_input(s);
-    rec_record *record = recorder ? session_load(recorder, operands[0]) : NULL;
+    bool by_position = false;
+    rec_record *record = recorder ? session_load_any(s, recorder, operands[0], &by_position) : NULL;
     summary sums = {0};
     notes n = {0};
     int status = EXIT_ERROR;

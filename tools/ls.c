@@ -93,7 +93,7 @@ static void free_listing(listing *l)
 
 /* -------------------------------------------------------------------------------------------------- for programs -- */
 
-static int print_json(const rec_record *record)
+static int print_json(const rec_record *record, bool by_position)
 {
     rec_iterator *iterator = rec_iterate(record);
     const rec_tensor *tensor;
@@ -117,6 +117,9 @@ static int print_json(const rec_record *record)
         if (rec_tensor_assumed(tensor)) {
             json_bool(&j, "assumed", true);
         }
+        if (by_position && rec_tensor_offset(tensor) != REC_UNKNOWN) {
+            json_uint(&j, "offset", rec_tensor_offset(tensor));
+        }
         json_close(&j, '}');
     }
     rec_iterator_free(iterator);
@@ -138,6 +141,9 @@ static int print_json(const rec_record *record)
     }
     rec_iterator_free(iterator);
     json_close(&j, ']');
+    if (by_position) {
+        json_bool(&j, "named", false);
+    }
     json_close(&j, '}');
     json_end(&j);
     return EXIT_OK;
@@ -287,7 +293,8 @@ static void print_people(const listing *l, bool all)
 int run_ls(session *s, const char *const *operands, size_t count)
 {
     rec_recorder *recorder = session_input(s);
-    rec_record *record = recorder ? session_load(recorder, operands[0]) : NULL;
+    bool by_position = false;
+    rec_record *record = recorder ? session_load_any(s, recorder, operands[0], &by_position) : NULL;
     listing l = {0};
     notes n = {0};
     int status = EXIT_ERROR;
@@ -295,11 +302,15 @@ int run_ls(session *s, const char *const *operands, size_t count)
     (void)count;
     if (record) {
         notes_take(&n);
-        status = s->o->json ? print_json(record) : collect(&l, record);
-        if (status == EXIT_OK && !s->o->json) {
+        status = s->o->json ? print_json(record, by_position) : by_position ? EXIT_OK : collect(&l, record);
+        if (by_position && !s->o->json) {
+            print_positions(record, input_name(operands[0]));
+        } else if (status == EXIT_OK && !s->o->json) {
             print_people(&l, s->o->all);
         }
-        notes_print(&n, s);
+        if (!by_position) {
+            notes_print(&n, s);
+        }
     }
     free_listing(&l);
     notes_free(&n);

@@ -24,9 +24,12 @@ static const command commands[] = {
      run_show},
     {"convert", COMMAND_CONVERT, 2, 2, "IN OUT", "read a record with one recorder, write it with another",
      "OUT gets the extension of its recorder unless it has it. It is written whole or\n"
-     "not at all, so IN and OUT may be the same file.\n",
+     "not at all, so IN and OUT may be the same file. With --recursive IN and OUT are\n"
+     "folders, and --type GLOB=TYPE, once or more, tells the types of their files:\n"
+     "  record convert -r --burn 0.21 --type 'optim*=Adam' old new\n",
      run_convert},
-    {"embed", COMMAND_CONVERT, 1, 1, "FILE", "make a record part of a program, as C or an object file",
+    {"types", COMMAND_TYPES, 1, 1, "FILE", "print the type of a record as Rust source", "", run_types},
+    {"embed", COMMAND_EMBED, 1, 1, "FILE", "make a record part of a program, as C or an object file",
      embed_options_help, run_embed},
     {"plugins", COMMAND_PLUGINS, 0, 0, "", "list the recorders that are there", "", run_plugins},
     {"help", COMMAND_HELP, 0, 1, "[COMMAND]", "print help", "", NULL},
@@ -56,7 +59,7 @@ static int fail_unknown(const char *name)
     if (near) {
         return fail("there is no command \"%s\"\nDid you mean record %s?", name, near);
     }
-    return fail("there is no command \"%s\"\nCommands: info, ls, show, convert, embed, plugins, help.", name);
+    return fail("there is no command \"%s\"\nCommands: info, ls, show, convert, types, embed, plugins, help.", name);
 }
 
 static void print_help(void)
@@ -68,7 +71,7 @@ static void print_help(void)
     }
     puts("\nA file may be - for standard input or output. record help COMMAND says more.\n\nOptions:");
     options_help(0, stdout);
-    puts("\nExit status: 0, or 2 after an error.");
+    puts("\nExit status: 0, 1 if a check failed, or 2 after an error.");
 }
 
 static void print_command_help(const command *c)
@@ -150,7 +153,7 @@ int main(int argc, char **argv)
     } else if (o.operands.count == 0 && o.help) {
         print_help();
     } else if (o.operands.count == 0) {
-        status = fail_usage(NULL, "a command was expected: info, ls, show, convert, embed, plugins or help");
+        status = fail_usage(NULL, "a command was expected: info, ls, show, convert, types, embed, plugins or help");
     } else if ((c = find(o.operands.at[0]))) {
         status = run(c, &o);
     } else {

@@ -11,6 +11,14 @@ enum {
     OPTION_PRECISION,
     OPTION_OPTION,
     OPTION_FROM_OPTION,
+    OPTION_TYPE,
+    OPTION_TYPES,
+    OPTION_TYPE_OF,
+    OPTION_BURN,
+    OPTION_SELF_DESCRIBING,
+    OPTION_POSITIONAL,
+    OPTION_RECURSIVE,
+    OPTION_CHECK,
     OPTION_CLAMP,
     OPTION_NO_MAP,
     OPTION_ALL,
@@ -25,7 +33,8 @@ enum {
 };
 
 enum {
-    READERS = COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_CONVERT,
+    WRITERS = COMMAND_CONVERT | COMMAND_EMBED,
+    READERS = COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_TYPES | WRITERS,
     WORKERS = READERS | COMMAND_PLUGINS,
     EVERY = COMMAND_ALL
 };
@@ -40,11 +49,19 @@ typedef struct option_spec {
 
 static const option_spec specs[OPTION_COUNT] = {
     [OPTION_FROM] = {"from", "NAME", 0, READERS, "read with this recorder (default: by the content)"},
-    [OPTION_TO] = {"to", "NAME", 0, COMMAND_CONVERT, "write with this recorder (default: by the name OUT)"},
+    [OPTION_TO] = {"to", "NAME", 0, WRITERS, "write with this recorder (default: by the name OUT)"},
     [OPTION_PRECISION] = {"precision", "P", 0, READERS, "half, full, double, default (as configured) or keep"},
-    [OPTION_OPTION] = {"option", "N=VALUE", 0, COMMAND_CONVERT, "set option N of the recorder that writes"},
+    [OPTION_OPTION] = {"option", "N=VALUE", 0, WRITERS, "set option N of the recorder that writes"},
     [OPTION_FROM_OPTION] = {"from-option", "N=VALUE", 0, READERS, "set option N of the recorder that reads"},
-    [OPTION_CLAMP] = {"clamp", NULL, 0, COMMAND_SHOW | COMMAND_CONVERT,
+    [OPTION_TYPE] = {"type", "TYPE", 0, READERS, "the record's type: an expression, or FILE.rs:TYPE"},
+    [OPTION_TYPES] = {"types", "FILE", 0, READERS, "Rust source or INI file that defines types; may be repeated"},
+    [OPTION_TYPE_OF] = {"type-of", "RECORD", 0, READERS, "the type is that of this record, which has names"},
+    [OPTION_BURN] = {"burn", "0.N", 0, WRITERS, "write as this version of Burn does, 0.7 to 0.21"},
+    [OPTION_SELF_DESCRIBING] = {"self-describing", NULL, 0, WRITERS, "put the type behind a record without names"},
+    [OPTION_POSITIONAL] = {"positional", NULL, 0, READERS, "without a type: name parameters by their position"},
+    [OPTION_RECURSIVE] = {"recursive", NULL, 'r', COMMAND_CONVERT, "IN and OUT are folders: convert every record"},
+    [OPTION_CHECK] = {"check", NULL, 0, COMMAND_TYPES, "only see whether the type fits: status 0 or 1"},
+    [OPTION_CLAMP] = {"clamp", NULL, 0, COMMAND_SHOW | WRITERS,
                       "integers that do not fit become the nearest limit"},
     [OPTION_NO_MAP] = {"no-map", NULL, 0, READERS, "copy the file into memory instead of mapping it"},
     [OPTION_ALL] = {"all", NULL, 'a', COMMAND_LS | COMMAND_SHOW, "leave nothing out: every tensor, every element"},
@@ -195,6 +212,30 @@ static int set_option(options *o, size_t which, const char *value)
         return add_setting(&o->to_options, specs[which].name, value);
     case OPTION_FROM_OPTION:
         return add_setting(&o->from_options, specs[which].name, value);
+    case OPTION_TYPE:
+        add_word(&o->type, value);
+        return EXIT_OK;
+    case OPTION_TYPES:
+        add_word(&o->types, value);
+        return EXIT_OK;
+    case OPTION_TYPE_OF:
+        o->type_of = value;
+        return EXIT_OK;
+    case OPTION_BURN:
+        o->burn = value;
+        return EXIT_OK;
+    case OPTION_SELF_DESCRIBING:
+        o->self_describing = true;
+        return EXIT_OK;
+    case OPTION_POSITIONAL:
+        o->positional = true;
+        return EXIT_OK;
+    case OPTION_RECURSIVE:
+        o->recursive = true;
+        return EXIT_OK;
+    case OPTION_CHECK:
+        o->check = true;
+        return EXIT_OK;
     case OPTION_CLAMP:
         o->clamp = true;
         return EXIT_OK;
@@ -292,6 +333,8 @@ int options_parse(options *o, int argc, char **argv)
 
 void options_free(options *o)
 {
+    free(o->type.at);
+    free(o->types.at);
     free(o->from_options.at);
     free(o->to_options.at);
     free(o->operands.at);

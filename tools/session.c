@@ -82,6 +82,18 @@ void notes_take(notes *n)
     }
 }
 
+void notes_append(notes *n, notes *more)
+{
+    if (more->kept) {
+        n->at = retake(n->at, (n->kept + more->kept) * sizeof *n->at);
+        memcpy(n->at + n->kept, more->at, more->kept * sizeof *n->at);
+    }
+    n->kept += more->kept;
+    n->made += more->made;
+    free(more->at);
+    *more = (notes){0};
+}
+
 void notes_free(notes *n)
 {
     for (size_t i = 0; i < n->kept; i++) {
@@ -177,8 +189,10 @@ int session_open(session *s, const options *o)
 
 void session_close(session *s)
 {
+    free(s->type);
+    rec_types_free(s->types);
     rec_context_free(s->context);
-    s->context = NULL;
+    *s = (session){.o = s->o};
 }
 
 /* Sets NAME=VALUE of each word. */
@@ -218,19 +232,60 @@ static rec_recorder *open_recorder(session *s, const char *name, rec_precision p
     return NULL;
 }
 
-rec_recorder *session_input(session *s)
+/* Those of the plugin's own options that have a word on the command line. */
+static int set_flag(rec_recorder *recorder, const char *option, bool given)
+{
+    return given && rec_recorder_set(recorder, option, "yes") != REC_OK ? fail_library() : EXIT_OK;
+}
+
+rec_recorder *session_reader(session *s, const char *name)
 {
     const options *o = s->o;
     bool converts = strcmp(o->operands.at[0], "convert") == 0;
 
     /* A conversion changes precision where it writes, so what it reads it keeps. */
-    return open_recorder(s, o->from ? o->from : "Auto", converts ? REC_PRECISION_KEEP : o->precision, &o->from_options,
-                         o->no_map, o->clamp && !converts);
+    return open_recorder(s, name, converts ? REC_PRECISION_KEEP : o->precision, &o->from_options, o->no_map,
+                         o->clamp && !converts);
+}
+
+rec_recorder *session_input(session *s)
+{
+    rec_recorder *recorder = session_reader(s, s->o->from ? s->o->from : "Auto");
+
+    if (recorder && (session_set_type(s, recorder) != EXIT_OK ||
+                     set_flag(recorder, "positional", s->o->positional) != EXIT_OK)) {
+        rec_close_recorder(recorder);
+        return NULL;
+    }
+    return recorder;
+}
+
+/* 0.18 and 0.18.1 have one layout. */
+static char *layout_of(const char *burn)
+{
+    const char *minor = strchr(burn, '.');
+    const char *patch = minor ? strchr(minor + 1, '.') : NULL;
+
+    return print("burn-%.*s", (int)(patch ? (size_t)(patch - burn) : strlen(burn)), burn);
 }
 
 rec_recorder *session_output(session *s, const char *name)
 {
-    return open_recorder(s, name, s->o->precision, &s->o->to_options, false, s->o->clamp);
+    rec_recorder *recorder = open_recorder(s, name, s->o->precision, &s->o->to_options, false, s->o->clamp);
+    const char *burn = s->o->burn;
+    char *layout = burn ? layout_of(burn) : NULL;
+    int status = EXIT_OK;
+
+    if (recorder && layout && rec_recorder_set(recorder, "layout", layout) != REC_OK) {
+        status = fail("--burn: expected 0.7 to 0.21, found \"%s\"", burn);
+    }
+    free(layout);
+    if (recorder && (status != EXIT_OK || session_set_type(s, recorder) != EXIT_OK ||
+                     set_flag(recorder, "self-describing", s->o->self_describing) != EXIT_OK)) {
+        rec_close_recorder(recorder);
+        return NULL;
+    }
+    return recorder;
 }
 
 const char *input_name(const char *path)
@@ -253,5 +308,51 @@ rec_record *session_load(rec_recorder *recorder, const char *path)
     if (!record) {
         (void)fail_library();
     }
+    return record;
+}
+
+rec_record *session_load_typed(session *s, rec_recorder *recorder, const char *path)
+{
+    const char *name;
+    rec_record *record;
+
+    if (strcmp(path, "-") == 0) {
+        return session_load(recorder, path);
+    }
+    record = rec_load(recorder, path);
+    if (!record && lacks_type(s, path, &name)) {
+        (void)fail_no_type(s, path, name);
+    } else if (!record) {
+        (void)fail_library();
+    }
+    return record;
+}
+
+rec_record *session_load_any(session *s, rec_recorder *recorder, const char *path, bool *by_position)
+{
+    const char *name;
+    rec_record *record;
+
+    *by_position = s->o->positional;
+    if (strcmp(path, "-") == 0) {
+        return session_load(recorder, path);
+    }
+    record = rec_load(recorder, path);
+    if (record) {
+        return record;
+    }
+    if (!lacks_type(s, path, &name)) {
+        (void)fail_library();
+        return NULL;
+    }
+    recorder = session_reader(s, name);
+    if (recorder && rec_recorder_set(recorder, "positional", "yes") == REC_OK) {
+        record = rec_load(recorder, path);
+    }
+    if (recorder && !record) {
+        (void)fail_library();
+    }
+    rec_close_recorder(recorder);
+    *by_position = true;
     return record;
 }

@@ -541,7 +541,7 @@ done:
 int run_show(session *s, const char *const *operands, size_t count)
 {
     rec_recorder *recorder = session_input(s);
-    rec_record *record = recorder ? session_load(recorder, operands[0]) : NULL;
+    rec_record *record = recorder ? session_load_typed(s, recorder, operands[0]) : NULL;
     notes n = {0};
     int status = EXIT_ERROR;
 

@@ -10,8 +10,8 @@
 #define REC_NO_SHORT_NAMES
 #include <librecord.h>
 
-/* Exit status. 1 is kept for subcommands that compare: a difference, a check that failed. */
-enum { EXIT_OK = 0, EXIT_ERROR = 2 };
+/* Exit status. EXIT_DIFFERS is for what compares: a difference, a check that failed. */
+enum { EXIT_OK = 0, EXIT_DIFFERS = 1, EXIT_ERROR = 2 };
 
 /* ------------------------------------------------------------------------------------------------------ options -- */
 
@@ -23,7 +23,9 @@ enum {
     COMMAND_CONVERT = 8,
     COMMAND_PLUGINS = 16,
     COMMAND_HELP = 32,
-    COMMAND_ALL = 63
+    COMMAND_TYPES = 64,
+    COMMAND_EMBED = 128,
+    COMMAND_ALL = 255
 };
 
 /* A list of strings that are borrowed from argv. */
@@ -43,7 +45,9 @@ typedef struct options {
     const char *from, *to, *config; /* NULL if not given */
     rec_precision precision;        /* REC_PRECISION_KEEP if not given */
     int color;                      /* COLOR_… */
-    bool json, all, why, clamp, quiet, no_map, help, version;
+    const char *type_of, *burn; /* NULL if not given */
+    bool json, all, why, clamp, quiet, no_map, help, version, self_describing, positional, recursive, check;
+    words type, types;
     words from_options, to_options; /* NAME=VALUE */
     words operands;                 /* the first one is the subcommand */
     embed_wishes embed;             /* set by main() */
@@ -72,6 +76,8 @@ typedef struct session {
     const options *o;
     rec_context *context;
     uint64_t expected; /* bytes that a save will be about, where the library cannot know; 0: unknown */
+    rec_types *types;  /* made when a type is needed */
+    char *type;        /* the expression that the options ask for, once session_type() was called; NULL: none */
 } session;
 
 int run_info(session *s, const char *const *operands, size_t count);
@@ -79,6 +85,7 @@ int run_ls(session *s, const char *const *operands, size_t count);
 int run_show(session *s, const char *const *operands, size_t count);
 int run_convert(session *s, const char *const *operands, size_t count);
 int run_embed(session *s, const char *const *operands, size_t count);
+int run_types(session *s, const char *const *operands, size_t count);
 int run_plugins(session *s, const char *const *operands, size_t count);
 
 /* ------------------------------------------------------------------------------------------------------ session -- */
@@ -86,14 +93,40 @@ int run_plugins(session *s, const char *const *operands, size_t count);
 /* Opens the context that the options ask for. Errors are printed. */
 int session_open(session *s, const options *o);
 void session_close(session *s);
-/* Opens the recorder of the input, with its options. @return NULL with the error printed. */
+/* Opens the recorder of the input, with its options and the type. @return NULL with the error printed. */
 rec_recorder *session_input(session *s);
+/* The same with a name instead of --from, and without the type. */
+rec_recorder *session_reader(session *s, const char *name);
 /* Opens the recorder of the output, with its options. */
 rec_recorder *session_output(session *s, const char *name);
 /* Loads a file, or standard input for "-". Notes are not printed yet. @return NULL with the error printed. */
 rec_record *session_load(rec_recorder *recorder, const char *path);
+/* The same; for a file without names it is said how to give the type. */
+rec_record *session_load_typed(session *s, rec_recorder *recorder, const char *path);
+/* The same; a file that has no names and whose type was not given is read by position instead.
+ * @param by_position (out) whether it was. */
+rec_record *session_load_any(session *s, rec_recorder *recorder, const char *path, bool *by_position);
 /* @return the file's name as people should see it: "standard input" for "-". */
 const char *input_name(const char *path);
+
+/* Finds the type that --type, --types and --type-of ask for (types.c): s->types and s->type. Called by
+ * session_input() and session_output(). */
+int session_type(session *s);
+/* Gives a recorder the session's type, if there is one. */
+int session_set_type(session *s, rec_recorder *recorder);
+/* Gives a recorder the type that a record shows, if it shows one. */
+int session_set_shown_type(session *s, const rec_record *record, rec_recorder *recorder);
+/* Reads `EXPRESSION` or `FILE.rs:EXPRESSION`; the file is added to s->types. @return the expression, NULL with the error
+ * printed. */
+const char *session_add_type(session *s, const char *type);
+/* @return whether a recorder's files have no names. */
+bool needs_type(const session *s, const char *recorder);
+/* After a load that failed: whether it did because the type is not known. Then @param recorder (out) whose file it is. */
+bool lacks_type(const session *s, const char *path, const char **recorder);
+/* Prints what a file without names needs to be read. @return EXIT_ERROR. */
+int fail_no_type(session *s, const char *path, const char *recorder);
+/* Prints the parameters of a record that was read by position, and what it is. */
+void print_positions(const rec_record *record, const char *path);
 
 /* Prints the library's last error. @return EXIT_ERROR. */
 int fail_library(void);
@@ -120,11 +153,25 @@ typedef struct notes {
     uint64_t made; /* all of them; those beyond `kept` are only counted */
 } notes;
 void notes_take(notes *n);
+/* Moves the notes of the second behind those of the first. */
+void notes_append(notes *n, notes *more);
 /* To standard error, many of a kind shortened; nothing if --quiet. */
 void notes_print(const notes *n, const session *s);
 /* @return REC_NOTE_… as a word: "assumed". */
 const char *note_word(int32_t kind);
 void notes_free(notes *n);
+
+/* One conversion: what is said about it when it is done (convert.c). */
+typedef struct conversion {
+    char *out; /* the file that was written */
+    uint64_t tensors, written;
+} conversion;
+/* Converts the record at `in` to `out` with the recorder `to`. @param expression its type, NULL: none.
+ * @return EXIT_OK; EXIT_ERROR with the error in rec_error_message(), not printed. */
+int convert_one(session *s, const char *in, const char *to, const char *out, const char *expression, conversion *c,
+                notes *n);
+/* All records of a folder (recursive.c). */
+int run_recursive(session *s, const char *in, const char *out);
 
 /* ------------------------------------------------------------------------------------------------------- memory -- */
 

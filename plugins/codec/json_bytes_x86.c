@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Lists of bytes on x86-64, a block of text at a time: masks of what each byte is tell where numbers end, and the number
- * that ends before a byte is added up from the three bytes before it. Equal to the plain version; tests/test_json.c
- * compares them. */
+ * Lists of bytes on x86-64, a block of text at a time: masks of what each byte is tell where numbers end, and the
+ * number that ends before a byte is added up from the three bytes before it. Equal to the plain version;
+ * tests/test_json_number.c compares them. */
 #include "json_number.h"
 
 #include <stddef.h>
@@ -35,7 +35,7 @@ static inline __attribute__((always_inline)) uint64_t complete(const block *b, u
     uint64_t all = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
     uint64_t one = b->digits << 1 | c->one, two = b->digits << 2 | c->two, three = b->digits << 3 | c->three;
     uint64_t bad = ~(b->digits | b->commas | b->spaces) & all;
-    bad |= b->commas & (~one | b->overflow);                        /* no number before it, or one that is too large */
+    bad |= b->commas & (~one | b->overflow);                         /* no number before it, or one that is too large */
     bad |= b->spaces & ~(b->spaces << 1 | b->commas << 1 | c->free); /* white space behind a number */
     bad |= b->digits & one & ((two & three) | ((b->zeros << 1 | c->zero) & ~two)); /* four digits, a leading zero */
     *stop = bad != 0;
@@ -50,7 +50,7 @@ static inline __attribute__((always_inline)) uint64_t complete(const block *b, u
     return b->commas;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ AVX2 -- */
+/* ---------------------------------------------------------------------------------------------------------- AVX2 -- */
 
 #define AVX2 __attribute__((target("avx2,bmi,popcnt")))
 
@@ -80,10 +80,10 @@ AVX2 static uint64_t scan_avx2(const uint8_t **text, const uint8_t *end, uint8_t
         b.digits = mask(is_digit);
         b.zeros = mask(_mm256_cmpeq_epi8(t, _mm256_set1_epi8('0')));
         b.commas = mask(_mm256_cmpeq_epi8(t, _mm256_set1_epi8(',')));
-        b.spaces = mask(_mm256_or_si256(_mm256_or_si256(_mm256_cmpeq_epi8(t, _mm256_set1_epi8(' ')),
-                                                        _mm256_cmpeq_epi8(t, _mm256_set1_epi8('\n'))),
-                                        _mm256_or_si256(_mm256_cmpeq_epi8(t, _mm256_set1_epi8('\r')),
-                                                        _mm256_cmpeq_epi8(t, _mm256_set1_epi8('\t')))));
+        b.spaces = mask(_mm256_or_si256(
+            _mm256_or_si256(_mm256_cmpeq_epi8(t, _mm256_set1_epi8(' ')), _mm256_cmpeq_epi8(t, _mm256_set1_epi8('\n'))),
+            _mm256_or_si256(_mm256_cmpeq_epi8(t, _mm256_set1_epi8('\r')),
+                            _mm256_cmpeq_epi8(t, _mm256_set1_epi8('\t')))));
         d = _mm256_or_si256(d, _mm256_xor_si256(is_digit, none));
         __m256i middle = _mm256_permute2x128_si256(before, d, 0x21);
         __m256i ones = _mm256_alignr_epi8(d, middle, 15);
@@ -95,7 +95,8 @@ AVX2 static uint64_t scan_avx2(const uint8_t **text, const uint8_t *end, uint8_t
         __m256i rest = _mm256_add_epi8(_mm256_add_epi8(ones, twice), _mm256_add_epi8(four, four));
         __m256i high = _mm256_shuffle_epi8(table, hundreds);
         __m256i sum = _mm256_add_epi8(high, rest);
-        b.overflow = ~mask(_mm256_cmpeq_epi8(sum, _mm256_adds_epu8(high, rest))) | mask(_mm256_cmpgt_epi8(hundreds, two));
+        b.overflow =
+            ~mask(_mm256_cmpeq_epi8(sum, _mm256_adds_epu8(high, rest))) | mask(_mm256_cmpgt_epi8(hundreds, two));
         uint64_t commas = complete(&b, 32, &c, &stop);
         before = d;
         _mm256_storeu_si256((__m256i *)(void *)numbers, sum);
@@ -108,18 +109,17 @@ AVX2 static uint64_t scan_avx2(const uint8_t **text, const uint8_t *end, uint8_t
     return count;
 }
 
-/* --------------------------------------------------------------------------------------------------------- AVX-512 -- */
+/* ------------------------------------------------------------------------------------------------------- AVX-512 -- */
 
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi,popcnt")))
 
 AVX512 static uint64_t scan_avx512(const uint8_t **text, const uint8_t *end, uint8_t *out, uint64_t room)
 {
     /* Of the block before and this one, 128 bytes, those that are one, two and three before each byte. */
-    static const uint8_t places[66] = {61,  62,  63,  64,  65,  66,  67,  68,  69,  70,  71,  72,  73,  74,
-                                       75,  76,  77,  78,  79,  80,  81,  82,  83,  84,  85,  86,  87,  88,
-                                       89,  90,  91,  92,  93,  94,  95,  96,  97,  98,  99,  100, 101, 102,
-                                       103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116,
-                                       117, 118, 119, 120, 121, 122, 123, 124, 125, 126};
+    static const uint8_t places[66] = {
+        61,  62,  63,  64,  65,  66,  67,  68,  69,  70,  71,  72,  73,  74,  75,  76,  77,  78,  79,  80,  81,  82,
+        83,  84,  85,  86,  87,  88,  89,  90,  91,  92,  93,  94,  95,  96,  97,  98,  99,  100, 101, 102, 103, 104,
+        105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126};
     const __m512i back1 = _mm512_loadu_si512(places + 2), back2 = _mm512_loadu_si512(places + 1),
                   back3 = _mm512_loadu_si512(places);
     /* 0, 100, 200; more is an overflow by itself */
@@ -137,8 +137,9 @@ AVX512 static uint64_t scan_avx512(const uint8_t **text, const uint8_t *end, uin
         b.digits = _mm512_cmple_epu8_mask(d, _mm512_set1_epi8(9));
         b.zeros = _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8('0'));
         b.commas = _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8(','));
-        b.spaces = _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8(' ')) | _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8('\n')) |
-                   _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8('\r')) | _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8('\t'));
+        b.spaces =
+            _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8(' ')) | _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8('\n')) |
+            _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8('\r')) | _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8('\t'));
         uint64_t two = b.digits << 2 | c.two, three = two & (b.digits << 3 | c.three);
         __m512i ones = _mm512_permutex2var_epi8(before, back1, d);
         __m512i tens = _mm512_maskz_permutex2var_epi8(two, before, back2, d);

@@ -12,14 +12,14 @@
 /* Written by a decimal of 19 digits or not at all: what is beyond this is 0 or too large. */
 enum { EXPONENT_MOST = 100000 };
 
-/* -------------------------------------------------------------------------------------------------------- scanning -- */
+/* ------------------------------------------------------------------------------------------------------ scanning -- */
 
 static bool is_digit(uint8_t byte)
 {
     return (uint8_t)(byte - '0') <= 9;
 }
 
-/* Takes digits in. The first 19 significant ones count; of the others only how many there are, and whether all are 0. */
+/* Takes digits in. The first 19 significant ones count; of the others only how many, and whether all are 0. */
 typedef struct gather {
     uint64_t digits;
     uint32_t count;   /* significant digits in `digits` */
@@ -38,6 +38,43 @@ static inline void gather_digit(gather *g, uint8_t digit)
         g->dropped++;
         g->cut |= digit != 0;
     }
+}
+
+/* The value of eight digits, if there are eight: three multiplications of parts of one word. */
+static inline bool eight_digits(const uint8_t *text, uint64_t *value)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const uint64_t pairs_of = UINT64_C(0x000000ff000000ff);
+    uint64_t word;
+    memcpy(&word, text, sizeof word);
+    word ^= UINT64_C(0x3030303030303030); /* digits become 0 to 9 */
+    if (((word + UINT64_C(0x7676767676767676)) | word) & UINT64_C(0x8080808080808080)) {
+        return false;
+    }
+    word = word * 10 + (word >> 8); /* pairs of digits in every other byte */
+    *value =
+        ((word & pairs_of) * UINT64_C(0x000f424000000064) + (word >> 16 & pairs_of) * UINT64_C(0x0000271000000001)) >>
+        32;
+    return true;
+#else
+    (void)text, (void)value;
+    return false;
+#endif
+}
+
+/* The digits from `p` on. @return behind them. */
+static inline const uint8_t *gather_digits(gather *g, const uint8_t *p, const uint8_t *end)
+{
+    uint64_t eight;
+    while (end - p >= 8 && g->count <= 11 && (g->digits != 0 || *p != '0') && eight_digits(p, &eight)) {
+        g->digits = g->digits * 100000000 + eight;
+        g->count += 8;
+        p += 8;
+    }
+    for (; p < end && is_digit(*p); p++) {
+        gather_digit(g, (uint8_t)(*p - '0'));
+    }
+    return p;
 }
 
 /* The exponent after `e`. @return NULL with `*stop` set: it is none, or the end was met. */
@@ -85,16 +122,12 @@ int lr_decimal_scan(const uint8_t *text, const uint8_t *end, lr_decimal *decimal
     if (*p == '0') { /* alone: no leading zeros */
         p++;
     } else {
-        for (; p < end && is_digit(*p); p++) {
-            gather_digit(&g, (uint8_t)(*p - '0'));
-        }
+        p = gather_digits(&g, p, end);
     }
     whole_dropped = g.dropped;
     if (p < end && *p == '.') {
         const uint8_t *first = ++p;
-        for (; p < end && is_digit(*p); p++) {
-            gather_digit(&g, (uint8_t)(*p - '0'));
-        }
+        p = gather_digits(&g, p, end);
         if (p == first) {
             goto stopped;
         }
@@ -129,7 +162,7 @@ stopped:
     return p == end ? LR_SCAN_MORE : LR_SCAN_BAD;
 }
 
-/* --------------------------------------------------------------------------------------------------------- reading -- */
+/* ------------------------------------------------------------------------------------------------------- reading -- */
 
 /* Powers that doubles hold exactly: with digits that they hold exactly, too, one operation rounds once. */
 static const double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -208,8 +241,7 @@ static bool nearest(uint64_t digits, int32_t exponent, uint64_t *bits)
         mantissa >>= 1;
         binary++;
     }
-    *bits = binary >= 0x7ff ? UINT64_C(0x7ff) << 52
-                            : (mantissa & ((UINT64_C(1) << 52) - 1)) | (uint64_t)binary << 52;
+    *bits = binary >= 0x7ff ? UINT64_C(0x7ff) << 52 : (mantissa & ((UINT64_C(1) << 52) - 1)) | (uint64_t)binary << 52;
     return true;
 }
 
@@ -240,7 +272,8 @@ int32_t lr_float_read(lr_float_reader *reader, const lr_decimal *decimal, const 
         *value = decimal->negative ? -number : number;
         return REC_OK;
     }
-    if (nearest(digits, exponent, &bits) && (!decimal->cut || (nearest(digits + 1, exponent, &above) && above == bits))) {
+    if (nearest(digits, exponent, &bits) &&
+        (!decimal->cut || (nearest(digits + 1, exponent, &above) && above == bits))) {
         bits |= (uint64_t)decimal->negative << 63;
         memcpy(value, &bits, sizeof bits);
     } else {
@@ -257,11 +290,12 @@ void lr_float_reader_free(lr_float_reader *reader)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------- writing -- */
+/* ------------------------------------------------------------------------------------------------------- writing -- */
 
-static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445"
-                            "46474849505152535455565758596061626364656667686970717273747576777879808182838485868788899091"
-                            "9293949596979899";
+static const char pairs[] =
+    "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445"
+    "46474849505152535455565758596061626364656667686970717273747576777879808182838485868788899091"
+    "9293949596979899";
 
 uint32_t lr_uint_write(char *text, uint64_t value)
 {
@@ -320,7 +354,8 @@ static uint64_t multiply_odd(lr_power power, uint64_t c)
 }
 
 /* The shortest decimal within the interval that rounds to c · 2^q, the nearest to it of those. `even`: the ends of the
- * interval belong to it. `lowest`: the number below is only half as far away as the one above. Names as in the paper. */
+ * interval belong to it. `lowest`: the number below is only half as far away as the one above. Names as in the
+ * paper. */
 static uint64_t shortest(uint64_t c, int32_t q, bool even, bool lowest, int32_t *exponent)
 {
     uint64_t left = 4 * c - 2 + lowest, middle = 4 * c, right = 4 * c + 2;

@@ -21,8 +21,8 @@ typedef struct lr_decimal {
     uint64_t digits;    /**< the first 19 significant ones, or all of an integer that fits */
     int32_t exponent;   /**< within ±100,000, beyond which nothing changes */
     bool negative;
-    bool real;          /**< a fraction or an exponent was written, or the integer has more than 64 bits */
-    bool cut;           /**< there were more digits than `digits` holds */
+    bool real; /**< a fraction or an exponent was written, or the integer has more than 64 bits */
+    bool cut;  /**< there were more digits than `digits` holds */
 } lr_decimal;
 
 enum { LR_SCAN_DONE, LR_SCAN_MORE, LR_SCAN_BAD };

@@ -123,7 +123,7 @@ static int32_t run_number(reader *r, const rec_scalar *number, uint64_t at)
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------------- numbers -- */
+/* ------------------------------------------------------------------------------------------------------- numbers -- */
 
 static int32_t scan(reader *r, lr_decimal *decimal)
 {
@@ -252,7 +252,7 @@ static int32_t list_numbers(reader *r)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ structure -- */
+/* ----------------------------------------------------------------------------------------------------- structure -- */
 
 static int32_t emit(reader *r, const rec_scalar *scalar, uint64_t at)
 {
@@ -381,7 +381,8 @@ static int32_t after_value(reader *r)
         r->next = map ? KEY : VALUE;
         return REC_OK;
     }
-    return byte == (map ? '}' : ']') ? close_container(r) : lr_json_unexpected(&r->in, map ? "a comma or }" : "a comma or ]");
+    return byte == (map ? '}' : ']') ? close_container(r)
+                                     : lr_json_unexpected(&r->in, map ? "a comma or }" : "a comma or ]");
 }
 
 /* What is at the cursor, which is no white space. */

@@ -28,7 +28,7 @@ int32_t lr_json_unexpected(const lr_json_input *in, const char *expected)
     return rec_fail_found(in->job, REC_E_FORMAT, at, expected, "0x%02x", (unsigned)byte);
 }
 
-/* ------------------------------------------------------------------------------------------------- plain stretches -- */
+/* ----------------------------------------------------------------------------------------------- plain stretches -- */
 
 /* Bytes from `p` on that stand for themselves: no quote, backslash, control character, and ASCII. */
 static const uint8_t *plain_until(const uint8_t *p, const uint8_t *end)
@@ -49,7 +49,7 @@ static const uint8_t *plain_until(const uint8_t *p, const uint8_t *end)
     return p;
 }
 
-/* ------------------------------------------------------------------------------------------------------- piecemeal -- */
+/* ----------------------------------------------------------------------------------------------------- piecemeal -- */
 
 static int32_t append(lr_json_input *in, lr_json_text *memory, const void *bytes, uint64_t size)
 {

@@ -41,7 +41,7 @@ struct lr_json_writer {
     char buffer[BUFFER];
 };
 
-/* ------------------------------------------------------------------------------------------------------------ text -- */
+/* ---------------------------------------------------------------------------------------------------------- text -- */
 
 int32_t lr_json_writer_flush(lr_json_writer *w)
 {
@@ -174,7 +174,7 @@ static int32_t put_scalar(lr_json_writer *w, const rec_scalar *scalar)
     return REC_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- bytes -- */
+/* --------------------------------------------------------------------------------------------------------- bytes -- */
 
 /* The texts of the values 0 to 255 in a list at this level: a comma, a line break if it is pretty, the number. */
 static void make_entries(lr_json_writer *w)
@@ -197,7 +197,7 @@ static void make_entries(lr_json_writer *w)
     }
 }
 
-/* Constant sizes, so that each copy is a few moves. Every copy writes a whole entry; the next one goes over its tail. */
+/* Constant sizes, so that each copy is a few moves. It writes a whole entry; the next one goes over its tail. */
 #define COPY_ENTRIES(room)                                  \
     for (uint64_t i = 0; i < count; i++) {                  \
         memcpy(to, w->entries + bytes[i] * (room), (room)); \
@@ -254,13 +254,14 @@ static int32_t put_bytes(lr_json_writer *w, const uint8_t *bytes, uint64_t count
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- events -- */
+/* -------------------------------------------------------------------------------------------------------- events -- */
 
 static int32_t begin(lr_json_writer *w, uint8_t in, char bracket)
 {
     int32_t status = separate(w);
     if (w->depth == LEVELS - 1) {
-        return rec_fail(w->job, REC_E_LIMIT, REC_UNKNOWN, "lists and maps are nested deeper than %d levels", LEVELS - 1);
+        return rec_fail(w->job, REC_E_LIMIT, REC_UNKNOWN, "lists and maps are nested deeper than %d levels",
+                        LEVELS - 1);
     }
     w->depth++;
     w->levels[w->depth].in = in;

@@ -317,12 +317,13 @@ class Bridge:
             seen[name] = before, after
         places = [{leaf.id: path for path, leaf in records.leaves(without_nil(root)).items()}
                   for root in seen["trainee"]]
-        states = [{place.get(ident, ident): records.fingerprint_of(state) for ident, state in root.items()}
+        states = [{place.get(ident, ident): records.fingerprint_of(without_nil(state)) for ident, state in root.items()}
                   for place, root in zip(places, seen["adam"])]
         if set(states[0]) != {"a.weight", "a.bias", "b.weight"}:
             raise Failure(f"Burn {version} itself kept states of {sorted(states[0])}")
         if states[0] != states[1]:
-            raise Failure(f"states of {sorted(states[0])} became states of {sorted(states[1])}")
+            wrong = [path for path in states[0] if states[1].get(path) != states[0][path]]
+            raise Failure(f"not the same state for {wrong}; after: states of {sorted(states[1])}")
 
     def lines(self):
         """The table, for people: for each file the Burns that load it."""

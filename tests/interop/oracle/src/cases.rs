@@ -3,14 +3,19 @@
 //! are part of the golden files, so a change here needs new ones.
 use crate::formats::{self, Format, Precision};
 use crate::initialised;
-use crate::since::{couple, scheduler_record, BatchNorm2d, Couple};
+use crate::layers::{layers, trained};
+use crate::since::{couple, BatchNorm2d, Couple, Schedule};
 use crate::Task;
+use burn::lr_scheduler::cosine::CosineAnnealingLrSchedulerConfig;
+use burn::lr_scheduler::exponential::ExponentialLrSchedulerConfig;
+use burn::lr_scheduler::linear::LinearLrSchedulerConfig;
 use burn::lr_scheduler::noam::NoamLrSchedulerConfig;
 use burn::module::{Module, Param, ParamId};
 use burn::nn;
-use burn::optim::{AdamConfig, GradientsParams, Optimizer};
+use burn::optim::momentum::MomentumConfig;
+use burn::optim::{AdaGradConfig, AdamConfig, AdamWConfig, Optimizer, RmsPropConfig, SgdConfig};
 use burn::record::Record;
-use burn::tensor::backend::{AutodiffBackend, Backend};
+use burn::tensor::backend::Backend;
 use burn::tensor::{Bool, Int, Tensor};
 
 pub type Plain = burn::backend::NdArray<f32>;
@@ -103,8 +108,8 @@ pub struct Long<B: Backend> {
 /// What Adam's state is made from.
 #[derive(Module, Debug)]
 pub struct Trainee<B: Backend> {
-    a: nn::Linear<B>,
-    b: nn::Linear<B>,
+    pub a: nn::Linear<B>,
+    pub b: nn::Linear<B>,
 }
 
 #[derive(Module, Debug)]
@@ -126,15 +131,15 @@ pub struct Mnist<B: Backend> {
 }
 
 /// Numbers without a pattern that rounding could hide behind, the same in every version.
-fn waves(count: usize, amplitude: f32) -> Vec<f32> {
+pub fn waves(count: usize, amplitude: f32) -> Vec<f32> {
     (0..count).map(|i| amplitude * (i as f32 * 1.7 + 0.3).sin() / (1.0 + (i % 7) as f32)).collect()
 }
 
-fn tensor<B: Backend, const D: usize>(shape: [usize; D], values: &[f32]) -> Tensor<B, D> {
+pub fn tensor<B: Backend, const D: usize>(shape: [usize; D], values: &[f32]) -> Tensor<B, D> {
     Tensor::<B, 1>::from_floats(values, &B::Device::default()).reshape(shape)
 }
 
-fn linear<B: Backend>(inputs: usize, outputs: usize) -> nn::Linear<B> {
+pub fn linear<B: Backend>(inputs: usize, outputs: usize) -> nn::Linear<B> {
     nn::LinearConfig::new(inputs, outputs).init(&B::Device::default())
 }
 
@@ -223,21 +228,6 @@ fn long<B: Backend>() -> Long<B> {
     }
 }
 
-/// A model and its optimizer after some steps: the optimizer's state is kept by the ids of the model's parameters.
-fn trained<B: AutodiffBackend>() -> (Trainee<B>, impl Optimizer<Trainee<B>, B>) {
-    let device = &B::Device::default();
-    let mut model = Trainee { a: linear::<B>(3, 4), b: nn::LinearConfig::new(4, 2).with_bias(false).init(device) };
-    let mut optimizer = AdamConfig::new().init();
-    for _ in 0..3 {
-        let input = tensor::<B, 2>([5, 3], &waves(15, 1.0));
-        let output = model.b.forward(model.a.forward(input).tanh());
-        let gradients = (output.clone() * output).mean().backward();
-        let gradients = GradientsParams::from_grads(gradients, &model);
-        model = optimizer.step(0.01, model, gradients);
-    }
-    (model, optimizer)
-}
-
 fn mnist<B: Backend>() -> Mnist<B> {
     let device = &B::Device::default();
     let conv = |inputs, outputs| nn::conv::Conv2dConfig::new([inputs, outputs], [3, 3]).init(device);
@@ -291,18 +281,38 @@ impl Offers<'_> {
                 }
             }
             Task::Read { case, format, precision, memory, file, out, into } if case == name => {
-                match formats::load::<B, R>(*format, *precision, *memory, file) {
-                    Ok(record) => formats::save::<B, R>(*into, Precision::Double, record, out)
-                        .expect("Burn saves what it loaded"),
-                    Err(error) => {
-                        eprintln!("oracle: Burn refuses {}: {error}", file.display());
-                        std::process::exit(3)
-                    }
-                }
+                let record = formats::load::<B, R>(*format, *precision, *memory, file);
+                let record = record.unwrap_or_else(|error| refused(file, error));
+                formats::save::<B, R>(*into, Precision::Double, record, out).expect("Burn saves what it loaded")
             }
             _ => {}
         }
     }
+
+    /// A scheduler after `steps` steps.
+    fn scheduler<S: Schedule>(&mut self, name: &'static str, steps: usize, make: impl Fn() -> S) {
+        match self.task {
+            Task::Rates { case, format, precision, file } if case == name => {
+                let record = formats::load::<Plain, S::State>(*format, *precision, false, file);
+                let record = record.unwrap_or_else(|error| refused(file, error));
+                make().rates(record, 4).iter().for_each(|rate| println!("{rate}"));
+            }
+            _ => {}
+        }
+        self.offer::<Plain, _, _>(name, || || make().after(steps));
+    }
+
+    fn optimizer<O: Optimizer<Trainee<Trained>, Trained>>(&mut self, name: &'static str, make: impl FnOnce() -> O) {
+        self.offer::<Trained, _, _>(name, || {
+            let optimizer = trained(make()).1;
+            move || optimizer.to_record()
+        });
+    }
+}
+
+fn refused(file: &std::path::Path, error: burn::record::RecorderError) -> ! {
+    eprintln!("oracle: Burn refuses {}: {error}", file.display());
+    std::process::exit(3)
 }
 
 pub fn all(offers: &mut Offers) {
@@ -317,31 +327,37 @@ pub fn all(offers: &mut Offers) {
     offers.offer::<Plain, _, _>("plain", || || scalars::<Plain>());
     offers.offer::<Plain, _, _>("solid", || || solid::<Plain>());
     offers.offer::<Plain, _, _>("long", || || long::<Plain>());
-    let trained_once = std::cell::OnceCell::new();
-    offers.offer::<Trained, _, _>("adam", || {
-        let pair = trained_once.get_or_init(trained::<Trained>);
-        || pair.1.to_record()
-    });
-    offers.offer::<Trained, _, _>("trainee", || {
-        let pair = trained_once.get_or_init(trained::<Trained>);
-        || pair.0.clone().into_record()
+    let pair = std::cell::OnceCell::new();
+    let pair = || pair.get_or_init(|| trained::<Trained, _>(AdamConfig::new().init()));
+    offers.offer::<Trained, _, _>("adam", || || pair().1.to_record());
+    offers.offer::<Trained, _, _>("trainee", || || pair().0.clone().into_record());
+    offers.optimizer("adamw", || AdamWConfig::new().init());
+    offers.optimizer("sgd", || SgdConfig::new().with_momentum(Some(MomentumConfig::new())).init());
+    offers.optimizer("rmsprop", || RmsPropConfig::new().with_centered(true).init());
+    offers.optimizer("adagrad", || AdaGradConfig::new().init());
+    offers.offer::<Plain, _, _>("layers", || {
+        let module = settled(layers::<Plain>());
+        move || module.clone().into_record()
     });
     // a bare scalar as the whole record; a constant scheduler's own record is unit
     offers.offer::<Plain, _, _>("constant", || || 0.001f64);
-    offers.offer::<Plain, _, _>("noam", || {
-        || scheduler_record(initialised!(NoamLrSchedulerConfig::new(0.1).init()), 300)
+    offers.scheduler("noam", 300, || initialised!(NoamLrSchedulerConfig::new(0.1).init()));
+    offers.scheduler("cosine", 7, || {
+        initialised!(CosineAnnealingLrSchedulerConfig::new(0.1, 20).with_min_lr(0.01).init())
+    });
+    offers.scheduler("linear", 7, || initialised!(LinearLrSchedulerConfig::new(0.1, 0.01, 20).init()));
+    offers.scheduler("exponential", 7, || initialised!(ExponentialLrSchedulerConfig::new(0.1, 0.9).init()));
+    #[cfg(feature = "since_16")]
+    offers.scheduler("step", 7, || {
+        initialised!(burn::lr_scheduler::step::StepLrSchedulerConfig::new(0.1, 3).init())
     });
     #[cfg(feature = "since_19")]
-    offers.offer::<Plain, _, _>("composed", || {
+    offers.scheduler("composed", 5, || {
         use burn::lr_scheduler::composed::ComposedLrSchedulerConfig;
-        use burn::lr_scheduler::exponential::ExponentialLrSchedulerConfig;
-        use burn::lr_scheduler::linear::LinearLrSchedulerConfig;
-        || {
-            let both = ComposedLrSchedulerConfig::new()
-                .linear(LinearLrSchedulerConfig::new(0.1, 0.01, 50))
-                .exponential(ExponentialLrSchedulerConfig::new(0.1, 0.9));
-            scheduler_record(initialised!(both.init()), 5)
-        }
+        let both = ComposedLrSchedulerConfig::new()
+            .linear(LinearLrSchedulerConfig::new(0.1, 0.01, 50))
+            .exponential(ExponentialLrSchedulerConfig::new(0.1, 0.9));
+        initialised!(both.init())
     });
     offers.offer::<Plain, _, _>("mnist", || {
         let module = settled(mnist::<Plain>());

@@ -4,6 +4,7 @@
 //!     oracle write DIR [CASE…]                                 DIR/CASE-PRECISION.EXTENSION, all of them
 //!     oracle read CASE RECORDER PRECISION FILE OUT             loads a file as CASE, writes it by OUT's extension
 //!     oracle readbytes CASE RECORDER PRECISION FILE OUT        the same with the in-memory recorders (mpk, bin)
+//!     oracle rates CASE RECORDER PRECISION FILE                loads a scheduler's, prints the rates of its next steps
 //!     oracle cases                                             the names of the cases of this version
 //!
 //! RECORDER: mpk mpkgz bin bingz json jsongz bytes. PRECISION: full double half.
@@ -11,6 +12,7 @@
 //! Exit status: 0, 2 for wrong arguments, 3 where Burn refuses the file (its words on stderr).
 mod cases;
 mod formats;
+mod layers;
 mod since;
 
 use formats::{Format, Precision};
@@ -21,13 +23,14 @@ use std::process::exit;
 pub enum Task {
     Write { folder: PathBuf, only: Vec<String> },
     Read { case: String, format: Format, precision: Precision, memory: bool, file: PathBuf, out: PathBuf, into: Format },
+    Rates { case: String, format: Format, precision: Precision, file: PathBuf },
     List,
 }
 
 fn usage() -> ! {
     eprintln!(
         "usage: oracle write DIR [CASE…]\n       oracle read|readbytes CASE RECORDER PRECISION FILE OUT\n       \
-         oracle cases"
+         oracle rates CASE RECORDER PRECISION FILE\n       oracle cases"
     );
     exit(2)
 }
@@ -47,6 +50,12 @@ fn parse(args: &[String]) -> Option<Task> {
             into: Format::of(Path::new(out))?,
             out: PathBuf::from(out),
         },
+        ["rates", case, format, precision, file] => Task::Rates {
+            case: case.to_string(),
+            format: Format::parse(format)?,
+            precision: Precision::parse(precision)?,
+            file: PathBuf::from(file),
+        },
         ["cases"] => Task::List,
         _ => return None,
     })
@@ -60,7 +69,7 @@ fn main() {
     let known = offers.known;
     let wanted: &[String] = match &task {
         Task::Write { only, .. } => only,
-        Task::Read { case, .. } => std::slice::from_ref(case),
+        Task::Read { case, .. } | Task::Rates { case, .. } => std::slice::from_ref(case),
         Task::List => {
             known.iter().for_each(|name| println!("{name}"));
             &[]

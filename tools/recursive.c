@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * record convert --recursive: every record of a folder, such as the checkpoints of a training, with one report. */
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tool.h"
+
+enum { SKIPPED, CONVERTED, FAILED };
+static const char *const results[] = {"skipped", "converted", "failed"};
+
+/* A file of the folder. */
+typedef struct found {
+    char *name; /* below the folder */
+    char *out;  /* what was written, below the other folder; NULL: nothing */
+    char *why;  /* it was skipped or failed; else what it was converted from */
+    int result;
+    uint64_t tensors, written;
+} found;
+
+typedef struct folder {
+    session *s;
+    const char *in, *out;
+    struct stat out_is; /* to be left out where it lies in the folder itself */
+    bool out_exists;
+    found *files;
+    size_t count, room;
+    uint64_t of[3]; /* results */
+} folder;
+
+/* -------------------------------------------------------------------------------------------------------- finding -- */
+
+static void add_file(folder *f, const char *name, const char *why)
+{
+    if (f->count == f->room) {
+        f->room = f->room ? f->room * 2 : 64;
+        f->files = retake(f->files, f->room * sizeof *f->files);
+    }
+    f->files[f->count++] = (found){.name = copy(name), .why = why ? copy(why) : NULL, .result = SKIPPED};
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const found *)a)->name, ((const found *)b)->name);
+}
+
+/* Notes all files below `below` ("": the folder itself). */
+static int find_files(folder *f, const char *below)
+{
+    char *path = print("%s%s%s", f->in, *below ? "/" : "", below);
+    DIR *dir = opendir(path);
+    struct dirent *each;
+    int status = EXIT_OK;
+
+    if (!dir) {
+        status = fail("%s: cannot open this folder: %s", path, strerror(errno));
+    }
+    while (dir && status == EXIT_OK && (each = readdir(dir))) {
+        struct stat is;
+        char *name, *whole;
+        if (strcmp(each->d_name, ".") == 0 || strcmp(each->d_name, "..") == 0) {
+            continue;
+        }
+        name = print("%s%s%s", below, *below ? "/" : "", each->d_name);
+        whole = print("%s/%s", f->in, name);
+        if (lstat(whole, &is) != 0) {
+            add_file(f, name, strerror(errno));
+        } else if (S_ISDIR(is.st_mode)) {
+            bool own = f->out_exists && is.st_dev == f->out_is.st_dev && is.st_ino == f->out_is.st_ino;
+            status = own ? EXIT_OK : find_files(f, name);
+        } else {
+            add_file(f, name, S_ISREG(is.st_mode) ? NULL : S_ISLNK(is.st_mode) ? "a link" : "no regular file");
+        }
+        free(whole);
+        free(name);
+    }
+    if (dir) {
+        (void)closedir(dir);
+    }
+    free(path);
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------------- converting -- */
+
+/* The type that --type GLOB=TYPE gives to a file: the first glob that matches, against the name alone if the glob has no
+ * slash; `--type TYPE` is for all files that no glob matches. */
+static const char *type_of(const folder *f, const char *name)
+{
+    const words *types = &f->s->o->type;
+    const char *last = strrchr(name, '/'), *other = NULL;
+
+    for (size_t i = 0; i < types->count; i++) {
+        const char *equals = strchr(types->at[i], '=');
+        char *glob;
+        bool fits;
+        if (!equals) {
+            other = other ? other : types->at[i];
+            continue;
+        }
+        glob = print("%.*s", (int)(equals - types->at[i]), types->at[i]);
+        fits = fnmatch(glob, strchr(glob, '/') || !last ? name : last + 1, 0) == 0;
+        free(glob);
+        if (fits) {
+            return equals + 1;
+        }
+    }
+    return other;
+}
+
+static const rec_plugin_info *plugin_of(const session *s, const char *name)
+{
+    for (uint64_t i = 0; i < rec_plugin_count(s->context); i++) {
+        const rec_plugin_info *p = rec_plugin_get(s->context, i);
+        if (p->usable && strcmp(p->name, name) == 0) {
+            return p;
+        }
+    }
+    return NULL;
+}
+
+/* A name without the extension of its recorder. */
+static char *stem_of(const session *s, const char *name, const char *recorder)
+{
+    const rec_plugin_info *p = plugin_of(s, recorder);
+    size_t length = strlen(name), tail = p ? strlen(p->extension) : 0;
+
+    if (tail && length > tail + 1 && name[length - tail - 1] == '.' && strcmp(name + length - tail, p->extension) == 0) {
+        length -= tail + 1;
+    }
+    return print("%.*s", (int)length, name);
+}
+
+/* Makes the folders above a file. */
+static bool make_folders(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+            *slash = '/';
+            return false;
+        }
+        *slash = '/';
+    }
+    return true;
+}
+
+/* The first line of an error, without the file that the table names anyway. */
+static char *short_error(const char *path)
+{
+    const char *message = rec_error_message();
+    size_t length = strlen(path);
+
+    if (strncmp(message, path, length) == 0 && strncmp(message + length, ": ", 2) == 0) {
+        message += length + 2;
+    }
+    return print("%.*s", (int)strcspn(message, "\n"), message);
+}
+
+static bool is_written(const folder *f, const char *out)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        if (f->files[i].out && strcmp(f->files[i].out, out) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int convert_file(folder *f, found *file)
+{
+    const char *type = type_of(f, file->name), *recorder, *to, *dot;
+    char *in = print("%s/%s", f->in, file->name), *stem = NULL, *out = NULL, *name = NULL;
+    const rec_plugin_info *target;
+    conversion c = {0};
+    notes n = {0};
+    int status = EXIT_OK;
+
+    recorder = rec_recognise(f->s->context, in);
+    if (!recorder) {
+        file->result = rec_error_status() == REC_E_UNSUPPORTED || rec_error_status() == REC_E_FORMAT ? SKIPPED : FAILED;
+        file->why = file->result == SKIPPED ? copy("no record") : short_error(in);
+        goto done;
+    }
+    to = f->s->o->to ? f->s->o->to : recorder;
+    if (type && !(type = session_add_type(f->s, type))) {
+        status = EXIT_ERROR; /* a mistake of the command line: every file would fail */
+        goto done;
+    }
+    target = plugin_of(f->s, to);
+    dot = target ? target->extension : "";
+    stem = stem_of(f->s, file->name, recorder);
+    name = print("%s%s%s", stem, *dot ? "." : "", dot);
+    out = print("%s/%s", f->out, name);
+    file->result = FAILED;
+    if (is_written(f, name)) {
+        file->why = print("%s was written from another file already", name);
+    } else if (!make_folders(out)) {
+        file->why = print("cannot make its folder: %s", strerror(errno));
+    } else if (convert_one(f->s, in, to, out, type, &c, &n) != EXIT_OK) {
+        file->why = !type && needs_type(f->s, recorder) && rec_error_status() == REC_E_UNSUPPORTED
+                        ? print("a %s record carries no names: give its type with --type '%s=TYPE'", recorder, file->name)
+                        : short_error(in);
+    } else {
+        file->result = CONVERTED;
+        file->out = copy(name);
+        file->tensors = c.tensors;
+        file->written = c.written;
+    }
+    notes_print(&n, f->s);
+
+done:
+    notes_free(&n);
+    free(c.out);
+    free(name);
+    free(out);
+    free(stem);
+    free(in);
+    f->of[file->result]++;
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- report -- */
+
+static void print_report(const folder *f)
+{
+    char number[NUMBER_ROOM];
+    table t;
+
+    table_begin(&t, "lll");
+    t.header = true;
+    t.shrink = 2;
+    table_cell(&t, "FILE");
+    table_cell(&t, "RESULT");
+    table_cell(&t, "");
+    for (size_t i = 0; i < f->count; i++) {
+        const found *file = &f->files[i];
+        text cell = {0};
+        text_safe(&cell, file->name, strlen(file->name));
+        table_cell(&t, cell.at);
+        table_cell(&t, results[file->result]);
+        text_free(&cell);
+        if (file->result == CONVERTED) {
+            text_put(&cell, "-> ");
+            text_safe(&cell, file->out, strlen(file->out));
+            text_format(&cell, ": %s tensor%s", grouped(file->tensors, number), plural(file->tensors));
+            text_format(&cell, ", %s", sized(file->written, number));
+        } else {
+            text_safe(&cell, file->why, strlen(file->why));
+        }
+        table_cell(&t, cell.at);
+        text_free(&cell);
+    }
+    table_print(&t, stdout);
+    printf("%s converted", grouped(f->of[CONVERTED], number));
+    printf(", %s skipped", grouped(f->of[SKIPPED], number));
+    printf(", %s failed\n", grouped(f->of[FAILED], number));
+}
+
+static void print_report_json(const folder *f)
+{
+    json j;
+
+    json_begin(&j, stdout, 2);
+    json_object(&j, NULL);
+    json_string(&j, "in", f->in);
+    json_string(&j, "out", f->out);
+    json_array(&j, "files");
+    for (size_t i = 0; i < f->count; i++) {
+        const found *file = &f->files[i];
+        json_object(&j, NULL);
+        json_string(&j, "file", file->name);
+        json_string(&j, "result", results[file->result]);
+        if (file->result == CONVERTED) {
+            json_string(&j, "out", file->out);
+            json_uint(&j, "tensors", file->tensors);
+            json_uint(&j, "written", file->written);
+        } else {
+            json_string(&j, "why", file->why);
+        }
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    for (int i = CONVERTED; i <= FAILED; i++) {
+        json_uint(&j, results[i], f->of[i]);
+    }
+    json_uint(&j, results[SKIPPED], f->of[SKIPPED]);
+    json_close(&j, '}');
+    json_end(&j);
+}
+
+int run_recursive(session *s, const char *in, const char *out)
+{
+    folder f = {.s = s, .in = in, .out = out};
+    struct stat in_is;
+    int status = EXIT_ERROR;
+
+    if (s->o->type_of) {
+        return fail("--type-of tells the type of one record: with --recursive give --type GLOB=TYPE");
+    }
+    if (stat(in, &in_is) != 0 || !S_ISDIR(in_is.st_mode)) {
+        return fail("%s: --recursive needs a folder", in);
+    }
+    f.out_exists = stat(out, &f.out_is) == 0;
+    if (f.out_exists && (!S_ISDIR(f.out_is.st_mode) ||
+                         (f.out_is.st_dev == in_is.st_dev && f.out_is.st_ino == in_is.st_ino))) {
+        return fail("%s: %s", out, S_ISDIR(f.out_is.st_mode) ? "the folder that is converted cannot be written to"
+                                                             : "a folder is needed to convert a folder to");
+    }
+    if (find_files(&f, "") != EXIT_OK) {
+        goto done;
+    }
+    if (f.count) {
+        qsort(f.files, f.count, sizeof *f.files, by_name);
+    }
+    status = EXIT_OK;
+    for (size_t i = 0; i < f.count && status == EXIT_OK; i++) {
+        if (f.files[i].why) {
+            f.of[SKIPPED]++;
+        } else {
+            status = convert_file(&f, &f.files[i]);
+        }
+    }
+    if (status != EXIT_OK) {
+        goto done;
+    }
+    if (s->o->json) {
+        print_report_json(&f);
+    } else if (!s->o->quiet) {
+        print_report(&f);
+    }
+    status = f.of[FAILED] ? EXIT_ERROR : EXIT_OK;
+
+done:
+    for (size_t i = 0; i < f.count; i++) {
+        free(f.files[i].name);
+        free(f.files[i].out);
+        free(f.files[i].why);
+    }
+    free(f.files);
+    return status;
+}

@@ -38,7 +38,7 @@ typedef struct writer {
     uint64_t candidate_count;
     item *items; /* the last one first */
     text out;
-    text notes;  /* of the line that is being written: what is assumed in it */
+    text notes; /* of the line that is being written: what is assumed in it */
     const char *root;
 } writer;
 
@@ -103,10 +103,11 @@ static void end_line(writer *w, text *t)
 static void put_name(writer *w, text *t, const char *name)
 {
     static const char *const keywords[] = {
-        "as",   "async", "await", "box",   "break", "const", "continue", "do",   "dyn",    "else",  "enum",   "extern",
-        "false", "final", "fn",   "for",   "gen",   "if",    "impl",     "in",   "let",    "loop",  "macro",  "match",
-        "mod",  "move",  "mut",   "override", "priv", "pub", "ref",      "return", "static", "struct", "trait", "true",
-        "try",  "type",  "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield", "abstract", "become"};
+        "as",      "async",  "await",   "box",    "break", "const", "continue", "do",       "dyn",    "else",
+        "enum",    "extern", "false",   "final",  "fn",    "for",   "gen",      "if",       "impl",   "in",
+        "let",     "loop",   "macro",   "match",  "mod",   "move",  "mut",      "override", "priv",   "pub",
+        "ref",     "return", "static",  "struct", "trait", "true",  "try",      "type",     "typeof", "unsafe",
+        "unsized", "use",    "virtual", "where",  "while", "yield", "abstract", "become"};
     for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
         if (strcmp(keywords[i], name) == 0) {
             put(w, t, "r#");
@@ -305,10 +306,17 @@ static const char *home_of(const char *name)
     static const struct {
         const char *begin, *home;
     } homes[] = {
-        {"Conv", "nn::conv::"},           {"DeformConv", "nn::conv::"},   {"MultiHead", "nn::attention::"},
-        {"CrossAtt", "nn::attention::"}, {"Transformer", "nn::transformer::"}, {"PositionWise", "nn::transformer::"},
-        {"CrossEntropy", "nn::loss::"},  {"BinaryCross", "nn::loss::"}, {"Huber", "nn::loss::"},
-        {"Activation", "nn::activation::"}, {"Normalization", "nn::norm::"},
+        {"Conv", "nn::conv::"},
+        {"DeformConv", "nn::conv::"},
+        {"MultiHead", "nn::attention::"},
+        {"CrossAtt", "nn::attention::"},
+        {"Transformer", "nn::transformer::"},
+        {"PositionWise", "nn::transformer::"},
+        {"CrossEntropy", "nn::loss::"},
+        {"BinaryCross", "nn::loss::"},
+        {"Huber", "nn::loss::"},
+        {"Activation", "nn::activation::"},
+        {"Normalization", "nn::norm::"},
     };
     for (size_t i = 0; i < sizeof homes / sizeof *homes; i++) {
         if (strncmp(name, homes[i].begin, strlen(homes[i].begin)) == 0) {
@@ -413,9 +421,10 @@ static const char *name_of(writer *w, const char *field, bool several)
 
 static bool is_taken(const writer *w, const char *name)
 {
-    static const char *const known[] = {"Vec",    "Option", "String", "Box",  "Param",  "Tensor",      "HashMap", "Int",
-                                        "Bool",   "B",      "Self",   "Some", "None",   "PhantomData", "Module",  "Record",
-                                        "Backend", "Arc",   "Rc",     "Ok",   "Err",    "Float",       "Ignored", "Result"};
+    static const char *const known[] = {"Vec",     "Option",      "String", "Box",    "Param",   "Tensor",
+                                        "HashMap", "Int",         "Bool",   "B",      "Self",    "Some",
+                                        "None",    "PhantomData", "Module", "Record", "Backend", "Arc",
+                                        "Rc",      "Ok",          "Err",    "Float",  "Ignored", "Result"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(known[i], name) == 0) {
             return true;
@@ -481,7 +490,8 @@ static const char *define_struct(writer *w, const lr_seen *seen, const char *nam
     }
     put(w, &body, "}\n");
     w->notes = notes;
-    return define(w, name, root, module ? "#[derive(Module, Debug)]\npub struct " : "#[derive(Record, Clone)]\npub struct ",
+    return define(w, name, root,
+                  module ? "#[derive(Module, Debug)]\npub struct " : "#[derive(Record, Clone)]\npub struct ",
                   "<B: Backend> ", body.at);
 }
 
@@ -608,11 +618,16 @@ static void put_imports(writer *w, text *t, const char *source)
     static const struct {
         const char *word, *line;
     } imports[] = {
-        {"Module", "use burn::module::Module;\n"},         {"Param", "use burn::module::Param;\n"},
-        {"nn", "use burn::nn;\n"},                         {"Record", "use burn::record::Record;\n"},
-        {"Backend", "use burn::tensor::backend::Backend;\n"}, {"Bool", "use burn::tensor::Bool;\n"},
-        {"Int", "use burn::tensor::Int;\n"},               {"Tensor", "use burn::tensor::Tensor;\n"},
-        {"HashMap", "use std::collections::HashMap;\n"},   {"PhantomData", "use std::marker::PhantomData;\n"},
+        {"Module", "use burn::module::Module;\n"},
+        {"Param", "use burn::module::Param;\n"},
+        {"nn", "use burn::nn;\n"},
+        {"Record", "use burn::record::Record;\n"},
+        {"Backend", "use burn::tensor::backend::Backend;\n"},
+        {"Bool", "use burn::tensor::Bool;\n"},
+        {"Int", "use burn::tensor::Int;\n"},
+        {"Tensor", "use burn::tensor::Tensor;\n"},
+        {"HashMap", "use std::collections::HashMap;\n"},
+        {"PhantomData", "use std::marker::PhantomData;\n"},
     };
     size_t before = t->used;
     for (size_t i = 0; i < sizeof imports / sizeof *imports; i++) {

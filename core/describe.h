@@ -8,15 +8,15 @@
 enum {
     LR_SEEN_NOTHING = 1, /**< nothing is known: the element of an empty list */
     LR_SEEN_NIL = 2,
-    LR_SEEN_OPTION = 3,  /**< was there and was not: children[0] */
+    LR_SEEN_OPTION = 3, /**< was there and was not: children[0] */
     LR_SEEN_PARAMETER = 4,
     LR_SEEN_TENSOR = 5,
-    LR_SEEN_LIST = 6,    /**< children[0], `length` times */
+    LR_SEEN_LIST = 6, /**< children[0], `length` times */
     LR_SEEN_TUPLE = 7,
     LR_SEEN_STRUCT = 8,
-    LR_SEEN_ENUM = 9,    /**< the variants that were seen; a NULL child: without payload */
-    LR_SEEN_IDS = 10,    /**< a map from parameter id to one enum each */
-    LR_SEEN_MAP = 11,    /**< children: key, value */
+    LR_SEEN_ENUM = 9, /**< the variants that were seen; a NULL child: without payload */
+    LR_SEEN_IDS = 10, /**< a map from parameter id to one enum each */
+    LR_SEEN_MAP = 11, /**< children: key, value */
     LR_SEEN_BOOL = 12,
     LR_SEEN_UINT = 13,
     LR_SEEN_INT = 14,

@@ -118,8 +118,8 @@ static lr_seen *merge(const seer *s, lr_seen *a, lr_seen *b)
         return other->kind == LR_SEEN_NIL || other->kind == LR_SEEN_OPTION ? other : option_of(s, other);
     }
     if (a->kind == LR_SEEN_OPTION || b->kind == LR_SEEN_OPTION) {
-        inner = merge(s, a->kind == LR_SEEN_OPTION ? a->children[0] : a,
-                      b->kind == LR_SEEN_OPTION ? b->children[0] : b);
+        inner =
+            merge(s, a->kind == LR_SEEN_OPTION ? a->children[0] : a, b->kind == LR_SEEN_OPTION ? b->children[0] : b);
         return inner ? option_of(s, inner) : NULL;
     }
     if (is_integer(a) && is_integer(b)) {
@@ -136,7 +136,7 @@ static lr_seen *merge(const seer *s, lr_seen *a, lr_seen *b)
     case LR_SEEN_PARAMETER:
     case LR_SEEN_TENSOR:
         return a->rank == b->rank && (a->elements == b->elements || a->assumed || b->assumed) ? (a->assumed ? b : a)
-                                                                                               : NULL;
+                                                                                              : NULL;
     case LR_SEEN_LIST:
     case LR_SEEN_MAP:
         return merge_parts(s, a, b);
@@ -267,9 +267,10 @@ static bool is_ids(const lr_map *map)
 {
     for (uint64_t i = 0; i < map->count; i++) {
         const rec_value *value = &map->entries[i].value;
-        const rec_value *name = value->kind == REC_KIND_VARIANT                        ? &value->v.variant->name
-                                : value->kind == REC_KIND_MAP && value->v.map->count == 1 ? &value->v.map->entries[0].key
-                                                                                       : NULL;
+        const rec_value *name = value->kind == REC_KIND_VARIANT ? &value->v.variant->name
+                                : value->kind == REC_KIND_MAP && value->v.map->count == 1
+                                    ? &value->v.map->entries[0].key
+                                    : NULL;
         if (!name || name->kind != REC_KIND_STRING || strcmp(name->v.text, "V1") != 0 ||
             map->entries[i].key.kind != REC_KIND_STRING) {
             return false;
@@ -291,8 +292,8 @@ static lr_seen *see_dictionary(const seer *s, const lr_map *map)
         return NULL;
     }
     if (!key || !value) {
-        (void)rec_fail(s->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a map whose %s are of several types has no type in Rust",
-                       key ? "values" : "keys");
+        (void)rec_fail(s->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                       "a map whose %s are of several types has no type in Rust", key ? "values" : "keys");
         return NULL;
     }
     seen->children[0] = key;

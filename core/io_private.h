@@ -123,10 +123,10 @@ typedef struct lr_fd_behind lr_fd_behind; /* sink_fd.c: the thread that writes b
 typedef struct lr_fd_sink {
     rec_sink sink;
     int fd;
-    bool temporary; /**< what the file holds already is free again after a failure */
-    bool alone;     /**< there will be no second thread */
-    uint64_t made;    /**< bytes that went through the buffer */
-    uint64_t flushed; /**< bytes that the system has taken */
+    bool temporary;       /**< what the file holds already is free again after a failure */
+    bool alone;           /**< there will be no second thread */
+    uint64_t made;        /**< bytes that went through the buffer */
+    uint64_t flushed;     /**< bytes that the system has taken */
     lr_fd_batch *batch;   /**< the one that is being filled */
     lr_fd_behind *behind; /**< NULL until it pays */
 } lr_fd_sink;

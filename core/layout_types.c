@@ -303,7 +303,9 @@ static bool enter(layer *l, const lr_expr *expr, const scope *in)
     }
     if (l->nesting == NESTING_MOST || l->parts == PARTS_MOST) {
         (void)fail_type(l, expr, in, l->parts == PARTS_MOST ? "the type is too large at" : "nested too deeply:");
-        rec_fail_hint(l->job, "A type that contains itself has no layout.");
+        if (l->parts != PARTS_MOST) {
+            rec_fail_hint(l->job, "A type that contains itself has no layout.");
+        }
         return false;
     }
     l->nesting++;

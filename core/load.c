@@ -222,20 +222,39 @@ static void version_words(uint32_t fit, char *text, size_t room)
     }
 }
 
+/* Whether a failure may come from the type or the version. */
+static bool is_misfit(const rec_job *job)
+{
+    switch (job->error.status) {
+    case REC_E_FORMAT:
+    case REC_E_MISMATCH:
+    case REC_E_RANGE:
+    case REC_E_LIMIT:
+    case REC_E_UNSUPPORTED:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* A record without names did not fit its type: whether it does at another version of Burn, and which. */
 static void suggest_version(rec_job *job, const rec_recorder *r, rec_source *source)
 {
     int32_t minor = job->burn_minor;
     uint32_t fit = versions_that_fit(job, r, source);
     char words[128];
+    if (!fit && (strstr(job->error.found, "end of the file") || strstr(job->error.hint, "cut short"))) {
+        return; /* as it is in any version */
+    }
     version_words(fit, words, sizeof words);
     job->error.hint[0] = '\0'; /* "damaged" is the least likely */
     job->hinting = true;
     if (fit) {
-        rec_fail_hint(job, "The file says Burn 0.%d; does the version differ? By the layout of Burn %s the type fits it.",
+        rec_fail_hint(job, "The file says Burn 0.%d; does the version differ?\n"
+                           "By the layout of Burn %s the type fits it.",
                       (int)minor, words);
     } else {
-        rec_fail_hint(job, "The file says Burn 0.%d; does the version differ? No other version's layout of the type fits "
+        rec_fail_hint(job, "The file says Burn 0.%d; does the version differ?\nNo other version's layout of the type fits "
                            "it either: is something there an Option, or of another type?", (int)minor);
     }
 }
@@ -281,8 +300,9 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
         job->burn_known = false;
         if (lr_recorder_check(job, r, job->plugin) == REC_OK) {
             record = build(job, r, job->plugin, source);
-            if ((plugin->d.traits & REC_TRAIT_NEEDS_TYPE) && (r->type || r->expr) && job->burn_known) {
-                bool misfit = job->error.status == REC_E_FORMAT || job->error.status == REC_E_MISMATCH;
+            if ((r->type || r->expr) && job->burn_known && job->layouts && job->layouts->whole) {
+                /* The reader went by the type. */
+                bool misfit = is_misfit(job);
                 if (!job->burn_told && (record || misfit)) {
                     record = load_untold(job, r, source, record);
                 } else if (misfit) {

@@ -263,9 +263,41 @@ else
 fi
 run embed -q --structs --precision half "$tiny" --output model.h
 check "f16 is bit patterns" grep -q 'uint16_t data\[6\];' model.h
-"$record" embed -q --structs --name model --output - "$tiny" >stdout.h
 run embed -q --structs "$tiny" --output model.h
+"$record" embed -q --structs --name model --output - "$tiny" >stdout.h
 same "structs can go to standard output" model.h stdout.h
+
+cat >tiny.rs <<'END'
+#[derive(Module, Debug)]
+pub struct Tiny<B: Backend> {
+    linear: Linear<B>,
+}
+
+#[derive(Module, Debug)]
+pub enum Choice<B: Backend> {
+    Other(Linear<B>),
+    Linear(Linear<B>),
+}
+END
+run convert -q --type tiny.rs:Tiny "$tiny" typed.bin
+run embed -q --structs --type tiny.rs:Tiny typed.bin --output typed.h --name model
+same "a .bin with its type gives the same structs" model.h typed.h
+run embed -q --structs typed.bin --output typed.h
+status_is "without one it gives none" 2
+run embed -q --type tiny.rs:Tiny --to bin "$tiny" --output a.o
+check "a conversion to bin takes the type" embedded typed.bin a_record a.o
+sed 's/linear/Linear/g' <"$tiny" >choice.mpk
+run convert -q --type tiny.rs:Choice choice.mpk choice.bin
+status_is "a variant becomes a .bin" 0
+run embed -q --structs --type tiny.rs:Choice choice.bin --output choice.h
+cat >choice.c <<'END'
+#include "choice.h"
+int main(void) { return choice.variant != CHOICE_IS_LINEAR || CHOICE_IS_LINEAR != 1 || choice.Linear.bias.data[0] == 0; }
+END
+variant() {
+    $CC -o choice choice.c && ./choice
+}
+check "a variant has its index and its payload" variant
 
 check "embed_edge.c builds with the library" with_library make_edge -DMAKE "$srcdir/tests/embed_edge.c"
 check "and makes a record" ./make_edge edge.mpk

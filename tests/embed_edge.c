@@ -12,10 +12,9 @@
 /* Quiet and signalling NaNs of both signs, infinities, -0, the least and the greatest subnormal, the greatest, 1+ulp. */
 static const uint32_t f32s[] = {0x7fc00000, 0xffc00000, 0x7f800001, 0xff812345, 0x7fffffff, 0x7f800000,
                                 0xff800000, 0x80000000, 0x00000001, 0x807fffff, 0x7f7fffff, 0x3f800001};
-static const uint64_t f64s[] = {0x7ff8000000000000, 0xfff8000000000001, 0x7ff0000000000001,
-                                0xfff7ffffffffffff, 0x7ff0000000000000, 0xfff0000000000000,
-                                0x8000000000000000, 0x0000000000000001, 0x800fffffffffffff,
-                                0x7fefffffffffffff, 0x3ff0000000000001};
+static const uint64_t f64s[] = {0x7ff8000000000000, 0xfff8000000000001, 0x7ff0000000000001, 0xfff7ffffffffffff,
+                                0x7ff0000000000000, 0xfff0000000000000, 0x8000000000000000, 0x0000000000000001,
+                                0x800fffffffffffff, 0x7fefffffffffffff, 0x3ff0000000000001};
 static const uint16_t halves[] = {0x7e01, 0xfc00, 0x0001, 0x8000, 0x7bff};
 static const int64_t i64s[] = {INT64_MIN, INT64_MAX, -1, 0, INT32_MIN};
 static const int32_t i32s[] = {INT32_MIN, INT32_MAX, -1};
@@ -58,10 +57,15 @@ int main(int argc, char **argv)
     /* Names that are none in C, or that become the same one. */
     failed |= rec_set_uint(record, "int", 1) || rec_set_uint(record, "a b", 2) || rec_set_uint(record, "a_b", 3);
     failed |= rec_set_uint(record, "9\\.5", 4) || rec_set_uint(record, "\xc3\xa9", 5);
-    failed |= rec_set_string(record, "text", "\"?" "?/\\\n\x7f" "1\xc3\xa9") || rec_set_string(record, "long", text);
+    failed |= rec_set_string(record, "text",
+                             "\"?"
+                             "?/\\\n\x7f"
+                             "1\xc3\xa9") ||
+              rec_set_string(record, "long", text);
     /* Items of one type, some of them absent; variants as maps; items of different types. */
     failed |= rec_set_int(record, "some.0", 5) || rec_set_nil(record, "some.1") || rec_set_int(record, "some.2", -3);
-    failed |= rec_set_uint(record, "rows.0.0", 7) || rec_set_uint(record, "rows.0.1", 8) || rec_set_nil(record, "rows.1");
+    failed |=
+        rec_set_uint(record, "rows.0.0", 7) || rec_set_uint(record, "rows.0.1", 8) || rec_set_nil(record, "rows.1");
     failed |= rec_set_uint(record, "kinds.0.Dense.n", 1) || rec_set_uint(record, "kinds.1.Conv.m", 2);
     failed |= rec_set_uint(record, "pair.0", 6) || rec_set_string(record, "pair.1", "six");
     failed |= rec_set_empty(record, "hollow.inside", REC_KIND_LIST);
@@ -111,7 +115,10 @@ int main(void)
     holds("two names that become one", edge.a_b == 2 && edge.a_b_2 == 3);
     holds("a name that begins with a digit", edge.n9_5 == 4);
     holds("a name without a letter of C", edge.other == 5);
-    holds("a string", strcmp(edge.text, "\"?" "?/\\\n\x7f" "1\xc3\xa9") == 0 && EDGE_TEXT_LENGTH == 10);
+    holds("a string", strcmp(edge.text, "\"?"
+                                        "?/\\\n\x7f"
+                                        "1\xc3\xa9") == 0 &&
+                          EDGE_TEXT_LENGTH == 10);
     holds("a long string", strlen(edge.long_) == 8999 && EDGE_LONG__LENGTH == 8999 && edge.long_[8998] == 'x');
     holds("options", *edge.some[0] == 5 && !edge.some[1] && *edge.some[2] == -3 && EDGE_SOME_COUNT == 3);
     holds("optional lists", (*edge.rows[0])[1] == 8 && !edge.rows[1]);

@@ -15,46 +15,50 @@
 
 /* --------------------------------------------------------------------------------------------------------- types -- */
 
+/* clang-format off: it would nest the fields. */
 #define LINEAR_FIELDS(F, T) F(T, PARAM, weight, 2) F(T, OPTION_PARAM, bias, 1)
 REC_DEFINE_STRUCT(LINEAR, LINEAR_FIELDS)
 
 #define HEAD_VARIANTS(F, T) F(T, VARIANT, Dense, LINEAR) F(T, UNIT_VARIANT, Act) F(T, VARIANT, Other, LINEAR)
 REC_DEFINE_ENUM(HEAD, HEAD_VARIANTS)
 
-#define TENSORS_FIELDS(F, T)            \
-    F(T, PARAM, a, 2, 2, 3)             \
-    F(T, OPTION_PARAM, b, 1)            \
-    F(T, TENSOR, c, 1, 0)               \
-    F(T, OPTION_TENSOR, d, 3)           \
-    F(T, INT_PARAM, e, 1)               \
-    F(T, OPTION_INT_PARAM, f, 1)        \
-    F(T, INT_TENSOR, g, 1)              \
-    F(T, OPTION_INT_TENSOR, h, 1)       \
-    F(T, BOOL_PARAM, i, 1)              \
-    F(T, OPTION_BOOL_PARAM, j, 1)       \
-    F(T, BOOL_TENSOR, k, 1)             \
+#define TENSORS_FIELDS(F, T)      \
+    F(T, PARAM, a, 2, 2, 3)       \
+    F(T, OPTION_PARAM, b, 1)      \
+    F(T, TENSOR, c, 1, 0)         \
+    F(T, OPTION_TENSOR, d, 3)     \
+    F(T, INT_PARAM, e, 1)         \
+    F(T, OPTION_INT_PARAM, f, 1)  \
+    F(T, INT_TENSOR, g, 1)        \
+    F(T, OPTION_INT_TENSOR, h, 1) \
+    F(T, BOOL_PARAM, i, 1)        \
+    F(T, OPTION_BOOL_PARAM, j, 1) \
+    F(T, BOOL_TENSOR, k, 1)       \
     F(T, OPTION_BOOL_TENSOR, l, 1)
 REC_DEFINE_STRUCT(TENSORS, TENSORS_FIELDS)
 
-#define SCALARS_FIELDS(F, T)                                                                            \
-    F(T, BOOL, yes) F(T, U8, u8) F(T, U16, u16) F(T, U32, u32) F(T, U64, u64) F(T, USIZE, usize)        \
-    F(T, I8, i8) F(T, I16, i16) F(T, I32, i32) F(T, I64, i64) F(T, F32, f32) F(T, F64, f64)             \
-    F(T, STRING, text) F(T, VALUE, value) F(T, CONSTANT, constant)
+#define SCALARS_FIELDS(F, T)                                                                                 \
+    F(T, BOOL, yes)                                                                                          \
+    F(T, U8, u8) F(T, U16, u16) F(T, U32, u32) F(T, U64, u64) F(T, USIZE, usize) F(T, I8, i8) F(T, I16, i16) \
+        F(T, I32, i32) F(T, I64, i64) F(T, F32, f32) F(T, F64, f64) F(T, STRING, text) F(T, VALUE, value)    \
+            F(T, CONSTANT, constant)
 REC_DEFINE_STRUCT(SCALARS, SCALARS_FIELDS)
 
-#define MODEL_FIELDS(F, T)                                                                              \
-    F(T, CHILD, fc, LINEAR) F(T, OPTION_CHILD, some, LINEAR) F(T, OPTION_CHILD, none, LINEAR)           \
-    F(T, LIST, blocks, LINEAR) F(T, LIST, empty, LINEAR) F(T, ARRAY, pair, LINEAR, 2)                   \
-    F(T, CHILD, head, HEAD) F(T, LIST, heads, HEAD) F(T, CONSTANT, dropout) F(T, USIZE, steps)
+#define MODEL_FIELDS(F, T)                                                                                     \
+    F(T, CHILD, fc, LINEAR)                                                                                    \
+    F(T, OPTION_CHILD, some, LINEAR) F(T, OPTION_CHILD, none, LINEAR) F(T, LIST, blocks, LINEAR)               \
+        F(T, LIST, empty, LINEAR) F(T, ARRAY, pair, LINEAR, 2) F(T, CHILD, head, HEAD) F(T, LIST, heads, HEAD) \
+            F(T, CONSTANT, dropout) F(T, USIZE, steps)
 REC_DEFINE_STRUCT(MODEL, MODEL_FIELDS)
+/* clang-format on */
 
 /* ------------------------------------------------------------------------------------------------------- records -- */
 
 static void put(rec_record *record, const char *path, rec_dtype dtype, uint32_t rank, const uint64_t *shape,
                 const void *data, size_t size)
 {
-    rec_tensor_spec spec = {.size = sizeof spec, .dtype = dtype, .rank = rank, .shape = shape, .data = data,
-                            .data_size = size};
+    rec_tensor_spec spec = {
+        .size = sizeof spec, .dtype = dtype, .rank = rank, .shape = shape, .data = data, .data_size = size};
     if (rec_set_tensor(record, path, &spec) != REC_OK) {
         fail_msg("%s", rec_error_message());
     }
@@ -268,7 +272,8 @@ static void a_part_of_a_record_is_bound_by_its_path(void **state)
     misfit(record, "blocks", &LINEAR_type, &linear, sizeof linear, 0,
            "the record does not fit the type LINEAR: 1 mistake\n  blocks: expected a LINEAR, found a list");
     misfit(record, "steps", &HEAD_type, &head, sizeof head, 0,
-           "the record does not fit the type HEAD: 1 mistake\n  steps: expected a variant of HEAD, found an unsigned integer");
+           "the record does not fit the type HEAD: 1 mistake\n  steps: expected a variant of HEAD, found an unsigned "
+           "integer");
     rec_record_free(record);
 }
 
@@ -296,17 +301,17 @@ static void every_mistake_is_told_at_once(void **state)
     rec_record *record = new_model();
     MODEL m;
     (void)state;
-    assert_int_equal(rec_remove(record, "fc.weight"), REC_OK);             /* missing */
-    assert_int_equal(rec_set_nil(record, "blocks.0.weight"), REC_OK);      /* nil where it is required */
-    put(record, "blocks.1.weight", REC_DTYPE_I32, 1, two, ints, 8);        /* another kind of numbers */
-    put(record, "blocks.2.weight", REC_DTYPE_F32, 3, shape, floats, 32);   /* another rank */
-    assert_int_equal(rec_set_uint(record, "blocks.2.bias", 5), REC_OK);    /* no tensor */
-    assert_int_equal(rec_set_uint(record, "some.stray", 5), REC_OK);       /* unexpected */
-    assert_int_equal(rec_remove(record, "pair.1"), REC_OK);                /* an array cut short */
-    assert_int_equal(rec_set_string(record, "head", "Sparse"), REC_OK);    /* no such variant */
-    assert_int_equal(rec_set_string(record, "heads.0", "Dense"), REC_OK);  /* a variant without its data */
-    assert_int_equal(rec_set_string(record, "steps", "many"), REC_OK);     /* a scalar of another kind */
-    assert_int_equal(rec_set_uint(record, "empty", 1), REC_OK);            /* no list */
+    assert_int_equal(rec_remove(record, "fc.weight"), REC_OK);            /* missing */
+    assert_int_equal(rec_set_nil(record, "blocks.0.weight"), REC_OK);     /* nil where it is required */
+    put(record, "blocks.1.weight", REC_DTYPE_I32, 1, two, ints, 8);       /* another kind of numbers */
+    put(record, "blocks.2.weight", REC_DTYPE_F32, 3, shape, floats, 32);  /* another rank */
+    assert_int_equal(rec_set_uint(record, "blocks.2.bias", 5), REC_OK);   /* no tensor */
+    assert_int_equal(rec_set_uint(record, "some.stray", 5), REC_OK);      /* unexpected */
+    assert_int_equal(rec_remove(record, "pair.1"), REC_OK);               /* an array cut short */
+    assert_int_equal(rec_set_string(record, "head", "Sparse"), REC_OK);   /* no such variant */
+    assert_int_equal(rec_set_string(record, "heads.0", "Dense"), REC_OK); /* a variant without its data */
+    assert_int_equal(rec_set_string(record, "steps", "many"), REC_OK);    /* a scalar of another kind */
+    assert_int_equal(rec_set_uint(record, "empty", 1), REC_OK);           /* no list */
     misfit(record, "", &MODEL_type, &m, sizeof m, 0,
            "the record does not fit the type MODEL: 11 mistakes\n"
            "  fc.weight: is missing\n"
@@ -366,9 +371,8 @@ static void integers_outside_their_type_are_refused(void **state)
         int64_t low; /* just too small; 0: cannot be */
         uint64_t high;
     } limits[] = {
-        {"u8", -1, 256},           {"u16", -1, 65536},         {"u32", -1, 4294967296}, {"u64", -1, 0},
-        {"i8", -129, 128},         {"i16", -32769, 32768},     {"i32", -2147483649, 2147483648},
-        {"i64", 0, 9223372036854775808u},
+        {"u8", -1, 256},   {"u16", -1, 65536},     {"u32", -1, 4294967296},          {"u64", -1, 0},
+        {"i8", -129, 128}, {"i16", -32769, 32768}, {"i32", -2147483649, 2147483648}, {"i64", 0, 9223372036854775808u},
     };
     (void)state;
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
@@ -379,14 +383,16 @@ static void integers_outside_their_type_are_refused(void **state)
             if (high ? limits[i].high : (uint64_t)limits[i].low) {
                 if (high) {
                     assert_int_equal(rec_set_uint(record, limits[i].name, limits[i].high), REC_OK);
-                    (void)snprintf(message, sizeof message, "the record does not fit the type SCALARS: 1 mistake\n"
-                                   "  %s: %llu does not fit %s", limits[i].name, (unsigned long long)limits[i].high,
-                                   limits[i].name);
+                    (void)snprintf(message, sizeof message,
+                                   "the record does not fit the type SCALARS: 1 mistake\n"
+                                   "  %s: %llu does not fit %s",
+                                   limits[i].name, (unsigned long long)limits[i].high, limits[i].name);
                 } else {
                     assert_int_equal(rec_set_int(record, limits[i].name, limits[i].low), REC_OK);
-                    (void)snprintf(message, sizeof message, "the record does not fit the type SCALARS: 1 mistake\n"
-                                   "  %s: %lld does not fit %s", limits[i].name, (long long)limits[i].low,
-                                   limits[i].name);
+                    (void)snprintf(message, sizeof message,
+                                   "the record does not fit the type SCALARS: 1 mistake\n"
+                                   "  %s: %lld does not fit %s",
+                                   limits[i].name, (long long)limits[i].low, limits[i].name);
                 }
                 misfit(record, "", &SCALARS_type, &s, sizeof s, 0, message);
             }
@@ -544,6 +550,7 @@ static void what_is_unexpected_may_be_left_alone(void **state)
 
 /* ------------------------------------------------------------------------------------------------ a model of Burn -- */
 
+/* clang-format off: as above. */
 #define NORM_FIELDS(F, T) F(T, PARAM, gamma, 1) F(T, PARAM, beta, 1) F(T, CONSTANT, epsilon)
 REC_DEFINE_STRUCT(NORM, NORM_FIELDS)
 #define CONV2D_FIELDS(F, T) F(T, PARAM, weight, 4) F(T, OPTION_PARAM, bias, 1)
@@ -553,11 +560,13 @@ REC_DEFINE_STRUCT(BLOCK, BLOCK_FIELDS)
 #define CHOICE_VARIANTS(F, T) F(T, VARIANT, Dense, LINEAR) F(T, VARIANT, Conv, CONV2D)
 REC_DEFINE_ENUM(CHOICE, CHOICE_VARIANTS)
 #define ZOO_FIELDS(F, T)                                                                                       \
-    F(T, CHILD, conv2, CONV2D) F(T, CHILD, gn, NORM) F(T, LIST, blocks, BLOCK) F(T, LIST, empty, LINEAR)       \
-    F(T, OPTION_CHILD, some, LINEAR) F(T, OPTION_CHILD, none, LINEAR) F(T, CHILD, head_a, CHOICE)              \
-    F(T, CHILD, head_b, CHOICE) F(T, ARRAY, array, LINEAR, 2) F(T, PARAM, free, 3, 2, 3, 2)                    \
-    F(T, INT_PARAM, ids, 2, 3, 2) F(T, BOOL_PARAM, mask, 1) F(T, CONSTANT, ratio)
+    F(T, CHILD, conv2, CONV2D)                                                                                 \
+    F(T, CHILD, gn, NORM) F(T, LIST, blocks, BLOCK) F(T, LIST, empty, LINEAR) F(T, OPTION_CHILD, some, LINEAR) \
+        F(T, OPTION_CHILD, none, LINEAR) F(T, CHILD, head_a, CHOICE) F(T, CHILD, head_b, CHOICE)               \
+            F(T, ARRAY, array, LINEAR, 2) F(T, PARAM, free, 3, 2, 3, 2) F(T, INT_PARAM, ids, 2, 3, 2)          \
+                F(T, BOOL_PARAM, mask, 1) F(T, CONSTANT, ratio)
 REC_DEFINE_STRUCT(ZOO, ZOO_FIELDS)
+/* clang-format on */
 
 static void a_model_of_burn_is_bound_whatever_wrote_it(void **state)
 {

@@ -32,12 +32,12 @@ static golden all[VERSIONS * NAMES_MOST];
 static size_t count;
 static size_t failures;
 
-#define WRONG(g, ...)                                                                 \
-    do {                                                                              \
-        print_message("%s/%s: ", versions[(g)->version], (g)->name);                  \
-        print_message(__VA_ARGS__);                                                   \
-        print_message("\n");                                                          \
-        failures++;                                                                   \
+#define WRONG(g, ...)                                                \
+    do {                                                             \
+        print_message("%s/%s: ", versions[(g)->version], (g)->name); \
+        print_message(__VA_ARGS__);                                  \
+        print_message("\n");                                         \
+        failures++;                                                  \
     } while (0)
 
 static int by_name(const void *a, const void *b)
@@ -91,7 +91,8 @@ static const golden *find(const char *name, int version)
 
 static void path_of(const golden *g, const char *extension, char *path, size_t room)
 {
-    (void)snprintf(path, room, "%s/%s/%s.%s", folder, versions[g->version], g->name, extension);
+    int length = snprintf(path, room, "%s/%s/%s.%s", folder, versions[g->version], g->name, extension);
+    assert_true(length > 0 && (size_t)length < room);
 }
 
 /* @param type NULL: none. */
@@ -263,8 +264,8 @@ static void describe(shape *s, const rec_value *value)
         const rec_value *first = items ? rec_value_item(value, 0) : NULL;
         bool ids = first && rec_value_kind(first) == REC_KIND_MAP && rec_value_count(first) == 1 &&
                    strcmp(rec_value_key(first, 0).text, "V1") == 0;
-        ids = ids || (first && rec_value_kind(first) == REC_KIND_VARIANT &&
-                      strcmp(rec_value_key(first, 0).text, "V1") == 0);
+        ids = ids ||
+              (first && rec_value_kind(first) == REC_KIND_VARIANT && strcmp(rec_value_key(first, 0).text, "V1") == 0);
         char **texts = calloc(items + 1, sizeof *texts);
         assert_non_null(texts);
         for (uint64_t i = 0; i < items; i++) {
@@ -354,8 +355,13 @@ static void every_bin_reads_by_its_types_name_and_equals_its_twins(void **state)
 /* Named files do not tell whether an option of a constant is there. */
 static bool has_optional_constant(const golden *g)
 {
-    static const char *const names[] = {"BinaryCrossEntropyLoss_full", "CrossEntropyLoss_full", "Fields", "FieldsOld",
-                                        "FieldsBuffer",                "FieldsMaybe",           "FieldsMixed",
+    static const char *const names[] = {"BinaryCrossEntropyLoss_full",
+                                        "CrossEntropyLoss_full",
+                                        "Fields",
+                                        "FieldsOld",
+                                        "FieldsBuffer",
+                                        "FieldsMaybe",
+                                        "FieldsMixed",
                                         "FieldsPlain"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(names[i], g->name) == 0) {
@@ -569,7 +575,8 @@ static bool there_and_back(const golden *g, int minor)
         goto done; /* what was a tuple and is a number does not become a tuple again */
     }
     if (!there || rec_report_count() || !save(there, "Bin", g->type, own, &again)) {
-        WRONG(g, "to %s and back: %s", layout, there && rec_report_count() ? rec_report_note(0)->text : rec_error_message());
+        WRONG(g, "to %s and back: %s", layout,
+              there && rec_report_count() ? rec_report_note(0)->text : rec_error_message());
         goto done;
     }
     back = rec_load_bytes(r, again.data, again.size);
@@ -651,7 +658,8 @@ static void the_type_that_a_record_shows_reads_it_back(void **state)
                 (equal(&bin, &burns) || (strstr(source, "Shown = ") && bin.size == burns.size))) {
                 exact++;
             } else if (!has_optional_constant(g) && !strstr(source, "assumed")) {
-                WRONG(g, "in bincode it is not Burn's, though nothing was assumed: %s\n%s", rec_error_message(), source);
+                WRONG(g, "in bincode it is not Burn's, though nothing was assumed: %s\n%s", rec_error_message(),
+                      source);
             }
             free(burns.data);
             rec_record_free(typed);

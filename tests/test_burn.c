@@ -32,7 +32,8 @@ static void refused(craft *c, const char *words)
     assert_non_null(tensor);
     assert_null(craft_load(c, REC_PRECISION_KEEP));
     assert_int_equal(rec_error_status(), REC_E_FORMAT);
-    (void)snprintf(message, sizeof message, "(memory): byte %d: %s\n  The file is damaged, or something else than Burn wrote it.",
+    (void)snprintf(message, sizeof message,
+                   "(memory): byte %d: %s\n  The file is damaged, or something else than Burn wrote it.",
                    (int)(tensor - c->data), words);
     assert_string_equal(rec_error_message(), message);
     craft_free(c);
@@ -365,7 +366,8 @@ static void craft_half(craft *c, const char *name, uint64_t count, const int64_t
 
 static void v1_half_tells_floats_from_integers_where_it_can(void **state)
 {
-    static const int64_t negative[] = {-1, 5}, high[] = {0xbc00, 0x3c00}, unclear[] = {0x3c00, 0x4000}, bytes[] = {1, 0};
+    static const int64_t negative[] = {-1, 5}, high[] = {0xbc00, 0x3c00}, unclear[] = {0x3c00, 0x4000},
+                         bytes[] = {1, 0};
     craft c = {0};
     rec_record *record;
     (void)state;
@@ -778,8 +780,8 @@ static void a_v1_file_has_one_precision(void **state)
     static const double number[] = {1};
     uint64_t one[] = {1};
     char path[600];
-    rec_tensor_spec spec = {.size = sizeof spec, .dtype = REC_DTYPE_F64, .rank = 1, .shape = one, .data = number,
-                            .data_size = 8};
+    rec_tensor_spec spec = {
+        .size = sizeof spec, .dtype = REC_DTYPE_F64, .rank = 1, .shape = one, .data = number, .data_size = 8};
     rec_recorder *recorder = rec_open_recorder("NamedMpk", REC_PRECISION_KEEP);
     rec_record *record = rec_load(recorder, golden(path, sizeof path, "0.13.2", "tiny", "full"));
     void *saved;

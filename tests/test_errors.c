@@ -91,7 +91,8 @@ static unsigned try_file(const char *recorder_name, const char *path, const char
     mistakes += !same_message(path, path, "as a file", expected);
     /* The parts are what the message is made of. */
     if (rec_error_expected()[0]) {
-        mistakes += !strstr(rec_error_message(), rec_error_expected()) || !strstr(rec_error_message(), rec_error_found());
+        mistakes +=
+            !strstr(rec_error_message(), rec_error_expected()) || !strstr(rec_error_message(), rec_error_found());
     }
     assert_null(rec_load_bytes(recorder, data, size));
     mistakes += !same_message(path, "(memory)", "from memory", expected);
@@ -182,8 +183,9 @@ static void a_file_that_is_not_there_is_named_both_ways(void **state)
     rec_recorder *recorder = rec_open_recorder("NamedMpk", REC_PRECISION_KEEP);
     (void)state;
     assert_null(rec_load(recorder, bare));
-    assert_message(s, REC_E_NOT_FOUND, "FILE/model.mpk: cannot open the file: No such file or directory\n"
-                                       "  There is no FILE/model either.");
+    assert_message(s, REC_E_NOT_FOUND,
+                   "FILE/model.mpk: cannot open the file: No such file or directory\n"
+                   "  There is no FILE/model either.");
     assert_null(rec_load(recorder, full));
     assert_message(s, REC_E_NOT_FOUND, "FILE/model.mpk: cannot open the file: No such file or directory");
     assert_null(rec_load(recorder, folder));
@@ -216,13 +218,15 @@ static void a_target_that_cannot_be_written_is_named(void **state)
     assert_non_null(strstr(rec_error_message(), "No such file or directory"));
     assert_int_equal(rec_save(recorder, record, ""), REC_E_ARGUMENT);
     assert_int_equal(rec_save(bytes, record, path), REC_E_UNSUPPORTED);
-    assert_message(s, REC_E_UNSUPPORTED, "FILE/none/model.mpk: NamedMpkBytes works in memory and has no files\n"
-                                         "  Use rec_load_bytes and rec_save_bytes, or a recorder with files.");
+    assert_message(s, REC_E_UNSUPPORTED,
+                   "FILE/none/model.mpk: NamedMpkBytes works in memory and has no files\n"
+                   "  Use rec_load_bytes and rec_save_bytes, or a recorder with files.");
     free(path);
     path = scratch_path(s, "model.xyz");
     assert_int_equal(rec_save(any, record, path), REC_E_ARGUMENT);
-    assert_message(s, REC_E_ARGUMENT, "FILE/model.xyz: its name does not end in the extension of any recorder\n"
-                                      "  Name the recorder; `record plugins` lists those there are with their extensions.");
+    assert_message(s, REC_E_ARGUMENT,
+                   "FILE/model.xyz: its name does not end in the extension of any recorder\n"
+                   "  Name the recorder; `record plugins` lists those there are with their extensions.");
     assert_int_equal(rec_save_bytes(any, record, &data, &size), REC_E_ARGUMENT);
     assert_string_equal(rec_error_message(),
                         "(memory): Auto cannot tell which format to save in\n"
@@ -243,14 +247,18 @@ static void auto_says_what_it_did_not_recognise(void **state)
         const char *message;
     } files[] = {
         {"", 0, "FILE/it: the file is empty"},
-        {"hello, world", 12, "FILE/it: byte 0: no recorder recognises this; it begins with 68 65 6c 6c 6f 2c 20 77\n"
-                             "  Name the recorder if you know it; `record plugins` lists those there are."},
-        {"PK\x03\x04", 4, "FILE/it: byte 0: no recorder recognises this; it begins with 50 4b 03 04\n"
-                          "  It is a zip archive; PyTorch's .pt and .pth files are."},
-        {"\x89PNG\r\n\x1a\n", 8, "FILE/it: byte 0: no recorder recognises this; it begins with 89 50 4e 47 0d 0a 1a 0a\n"
-                                 "  It is a picture (PNG)."},
-        {"\x80\x02\x8a\x0a", 4, "FILE/it: byte 0: no recorder recognises this; it begins with 80 02 8a 0a\n"
-                                "  It is a Python pickle, as older PyTorch files are."},
+        {"hello, world", 12,
+         "FILE/it: byte 0: no recorder recognises this; it begins with 68 65 6c 6c 6f 2c 20 77\n"
+         "  Name the recorder if you know it; `record plugins` lists those there are."},
+        {"PK\x03\x04", 4,
+         "FILE/it: byte 0: no recorder recognises this; it begins with 50 4b 03 04\n"
+         "  It is a zip archive; PyTorch's .pt and .pth files are."},
+        {"\x89PNG\r\n\x1a\n", 8,
+         "FILE/it: byte 0: no recorder recognises this; it begins with 89 50 4e 47 0d 0a 1a 0a\n"
+         "  It is a picture (PNG)."},
+        {"\x80\x02\x8a\x0a", 4,
+         "FILE/it: byte 0: no recorder recognises this; it begins with 80 02 8a 0a\n"
+         "  It is a Python pickle, as older PyTorch files are."},
     };
     (void)state;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

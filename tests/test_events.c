@@ -34,11 +34,11 @@ static load *begin(bool tensors)
 }
 
 /* Events, each as long as all went well: what follows an error must not be told. */
-#define EVENT(event, ...)                                                                    \
-    do {                                                                                     \
-        if (l->status == REC_OK) {                                                           \
-            l->status = lr_builder_visitor.event(l->builder, __VA_ARGS__);                   \
-        }                                                                                    \
+#define EVENT(event, ...)                                                  \
+    do {                                                                   \
+        if (l->status == REC_OK) {                                         \
+            l->status = lr_builder_visitor.event(l->builder, __VA_ARGS__); \
+        }                                                                  \
     } while (0)
 
 static void scalar(load *l, rec_scalar value)
@@ -132,8 +132,13 @@ static void every_event_makes_its_value(void **state)
 {
     static const float floats[] = {1, 2};
     uint64_t shape[] = {2};
-    rec_tensor_event event = {.size = sizeof event, .dtype = REC_DTYPE_F32, .rank = 1, .shape = shape, .id = "x",
-                              .data = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .size = 8, .data = floats}};
+    rec_tensor_event event = {
+        .size = sizeof event,
+        .dtype = REC_DTYPE_F32,
+        .rank = 1,
+        .shape = shape,
+        .id = "x",
+        .data = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .size = 8, .data = floats}};
     rec_blob blob = {.struct_size = sizeof blob, .kind = REC_BLOB_TEMPORARY, .size = 3, .data = "abc"};
     rec_scalar version = text("version"), words = text("0.18.0");
     load *l = begin(true);
@@ -235,7 +240,10 @@ static void there_is_one_value(void **state)
             variant(l, "V", 0);
         }
         (void)snprintf(message, sizeof message, "it: byte %s: " BROKE "a second value",
-                       second == 0 ? "7" : second == 1 ? "9" : second == 2 ? "10" : "11");
+                       second == 0   ? "7"
+                       : second == 1 ? "9"
+                       : second == 2 ? "10"
+                                     : "11");
         refused(l, REC_E_PLUGIN, message);
     }
 }
@@ -319,16 +327,18 @@ static void announced_counts_are_kept(void **state)
                 nil(l);
             }
             end(l);
-            (void)snprintf(message, sizeof message, less ? "it: byte 12: " BROKE "fewer elements than were announced"
-                                                         : "it: byte 7: %u: " BROKE "more elements than were announced",
+            (void)snprintf(message, sizeof message,
+                           less ? "it: byte 12: " BROKE "fewer elements than were announced"
+                                : "it: byte 7: %u: " BROKE "more elements than were announced",
                            (unsigned)announced);
             refused(l, REC_E_PLUGIN, message);
             l = begin(true);
             list(l, announced);
             numbers(l, REC_DTYPE_U8, six, given);
             end(l);
-            (void)snprintf(message, sizeof message, less ? "it: byte 12: " BROKE "fewer elements than were announced"
-                                                         : "it: byte 13: 0: " BROKE "more elements than were announced");
+            (void)snprintf(message, sizeof message,
+                           less ? "it: byte 12: " BROKE "fewer elements than were announced"
+                                : "it: byte 13: 0: " BROKE "more elements than were announced");
             refused(l, REC_E_PLUGIN, message);
             l = begin(true);
             map(l, announced);
@@ -338,8 +348,9 @@ static void announced_counts_are_kept(void **state)
                 nil(l);
             }
             end(l);
-            (void)snprintf(message, sizeof message, less ? "it: byte 12: " BROKE "fewer entries than were announced"
-                                                         : "it: byte 8: " BROKE "more entries than were announced");
+            (void)snprintf(message, sizeof message,
+                           less ? "it: byte 12: " BROKE "fewer entries than were announced"
+                                : "it: byte 8: " BROKE "more entries than were announced");
             refused(l, REC_E_PLUGIN, message);
         }
     }
@@ -359,7 +370,8 @@ static void announced_counts_are_kept(void **state)
 
 static void numbers_are_in_lists_and_of_types_that_lists_have(void **state)
 {
-    static const rec_dtype bad[] = {REC_DTYPE_NONE, REC_DTYPE_F16, REC_DTYPE_BF16, REC_DTYPE_BOOL32, REC_DTYPE_QFLOAT, 99};
+    static const rec_dtype bad[] = {REC_DTYPE_NONE,   REC_DTYPE_F16,    REC_DTYPE_BF16,
+                                    REC_DTYPE_BOOL32, REC_DTYPE_QFLOAT, 99};
     static const uint64_t data[1];
     load *l = begin(true);
     (void)state;
@@ -414,8 +426,12 @@ static void metadata_and_tensors_belong_to_formats_that_speak_them(void **state)
 {
     rec_scalar name = text("version"), one = {.kind = REC_KIND_UINT, .v = {.u = 1}};
     uint64_t shape[] = {2};
-    rec_tensor_event event = {.size = sizeof event, .dtype = REC_DTYPE_U8, .rank = 1, .shape = shape,
-                              .data = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .size = 2, .data = "ab"}};
+    rec_tensor_event event = {
+        .size = sizeof event,
+        .dtype = REC_DTYPE_U8,
+        .rank = 1,
+        .shape = shape,
+        .data = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .size = 2, .data = "ab"}};
     load *l = begin(false);
     (void)state;
     EVENT(metadata, 1, &name, &name);
@@ -439,8 +455,12 @@ static void metadata_and_tensors_belong_to_formats_that_speak_them(void **state)
 static void a_tensor_is_sound(void **state)
 {
     uint64_t shape[] = {2}, huge[] = {UINT64_MAX, 2}, ones[40];
-    rec_tensor_event good = {.size = sizeof good, .dtype = REC_DTYPE_I16, .rank = 1, .shape = shape,
-                             .data = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .size = 4, .data = "abcd"}};
+    rec_tensor_event good = {
+        .size = sizeof good,
+        .dtype = REC_DTYPE_I16,
+        .rank = 1,
+        .shape = shape,
+        .data = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .size = 4, .data = "abcd"}};
     rec_tensor_event event = good;
     load *l = begin(true);
     (void)state;
@@ -660,7 +680,8 @@ static void make_chunk(uint64_t *seed, rec_dtype dtype, unsigned bits, uint64_t 
     bool first_is_high = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t number = next_random(seed) >> (64 - bits);
-        int64_t value = is_signed && next_random(seed) % 2 ? -(int64_t)(number / 2) : (int64_t)(number / (is_signed ? 2 : 1));
+        int64_t value =
+            is_signed && next_random(seed) % 2 ? -(int64_t)(number / 2) : (int64_t)(number / (is_signed ? 2 : 1));
         values[i] = value;
         memcpy(chunk + i * width, (const uint8_t *)&value + (first_is_high ? 8 - width : 0), width);
     }
@@ -668,7 +689,7 @@ static void make_chunk(uint64_t *seed, rec_dtype dtype, unsigned bits, uint64_t 
 
 static void chunks_of_any_integers_are_widened_in_place(void **state)
 {
-    static const rec_dtype dtypes[] = {REC_DTYPE_U8, REC_DTYPE_I8, REC_DTYPE_U16, REC_DTYPE_I16,
+    static const rec_dtype dtypes[] = {REC_DTYPE_U8,  REC_DTYPE_I8,  REC_DTYPE_U16, REC_DTYPE_I16,
                                        REC_DTYPE_U32, REC_DTYPE_I32, REC_DTYPE_U64, REC_DTYPE_I64};
     enum { CHUNKS = 6, MOST = 3000 };
     int64_t *values = malloc(CHUNKS * MOST * sizeof *values);

@@ -59,11 +59,13 @@ static const struct stored {
     uint32_t width;
     char kind; /* f, i, u, b */
 } types[] = {
-    {"F64", REC_DTYPE_F64, f64s, 8, 'f'},   {"F32", REC_DTYPE_F32, f32s, 4, 'f'}, {"Flex32", REC_DTYPE_FLEX32, f32s, 4, 'f'},
-    {"F16", REC_DTYPE_F16, f16s, 2, 'f'},   {"BF16", REC_DTYPE_BF16, bf16s, 2, 'f'}, {"I64", REC_DTYPE_I64, i64s, 8, 'i'},
-    {"I32", REC_DTYPE_I32, i32s, 4, 'i'},   {"I16", REC_DTYPE_I16, i16s, 2, 'i'}, {"I8", REC_DTYPE_I8, i8s, 1, 'i'},
-    {"U64", REC_DTYPE_U64, u64s, 8, 'u'},   {"U32", REC_DTYPE_U32, u32s, 4, 'u'}, {"U16", REC_DTYPE_U16, u16s, 2, 'u'},
-    {"U8", REC_DTYPE_U8, u8s, 1, 'u'},      {"Bool", REC_DTYPE_BOOL, bools, 1, 'b'},
+    {"F64", REC_DTYPE_F64, f64s, 8, 'f'},       {"F32", REC_DTYPE_F32, f32s, 4, 'f'},
+    {"Flex32", REC_DTYPE_FLEX32, f32s, 4, 'f'}, {"F16", REC_DTYPE_F16, f16s, 2, 'f'},
+    {"BF16", REC_DTYPE_BF16, bf16s, 2, 'f'},    {"I64", REC_DTYPE_I64, i64s, 8, 'i'},
+    {"I32", REC_DTYPE_I32, i32s, 4, 'i'},       {"I16", REC_DTYPE_I16, i16s, 2, 'i'},
+    {"I8", REC_DTYPE_I8, i8s, 1, 'i'},          {"U64", REC_DTYPE_U64, u64s, 8, 'u'},
+    {"U32", REC_DTYPE_U32, u32s, 4, 'u'},       {"U16", REC_DTYPE_U16, u16s, 2, 'u'},
+    {"U8", REC_DTYPE_U8, u8s, 1, 'u'},          {"Bool", REC_DTYPE_BOOL, bools, 1, 'b'},
 };
 enum { TYPES = sizeof types / sizeof *types };
 
@@ -293,7 +295,11 @@ static void a_mapped_file_is_read_in_place(void **state)
 
 static rec_record *of_ints(const int64_t *numbers, uint64_t count)
 {
-    rec_tensor_spec spec = {.size = sizeof spec, .dtype = REC_DTYPE_I64, .rank = 1, .shape = &count, .data = numbers,
+    rec_tensor_spec spec = {.size = sizeof spec,
+                            .dtype = REC_DTYPE_I64,
+                            .rank = 1,
+                            .shape = &count,
+                            .data = numbers,
                             .data_size = count * 8};
     rec_record *record = rec_record_new(NULL);
     assert_non_null(record);
@@ -372,8 +378,10 @@ static void a_file_is_named_where_the_record_has_one(void **state)
     assert_int_equal(rec_save(keep, record, path), REC_OK);
     loaded = rec_load(half, path);
     assert_null(rec_tensor_i64(rec_tensor_at(loaded, "net.ids")));
-    (void)snprintf(expected, sizeof expected, "%s: net.ids: element 0 is 70000, which does not fit i16 (-32768 to 32767)\n"
-                   "  Choose a larger precision, or allow clamping (option clamp).", path);
+    (void)snprintf(expected, sizeof expected,
+                   "%s: net.ids: element 0 is 70000, which does not fit i16 (-32768 to 32767)\n"
+                   "  Choose a larger precision, or allow clamping (option clamp).",
+                   path);
     assert_error(REC_E_RANGE, expected);
     assert_string_equal(rec_error_file(), path);
     rec_record_free(loaded);
@@ -503,8 +511,10 @@ static void an_integer_that_cannot_be_saved_leaves_the_old_file(void **state)
     FILE *file;
     (void)state;
     assert_int_equal(rec_save(half, record, path), REC_E_RANGE);
-    (void)snprintf(expected, sizeof expected, "%s: net.ids: element 1 is 70000, which does not fit i16 (-32768 to 32767)\n"
-                   "  Choose a larger precision, or allow clamping (option clamp).", path);
+    (void)snprintf(expected, sizeof expected,
+                   "%s: net.ids: element 1 is 70000, which does not fit i16 (-32768 to 32767)\n"
+                   "  Choose a larger precision, or allow clamping (option clamp).",
+                   path);
     assert_error(REC_E_RANGE, expected);
     file = fopen(path, "rb");
     assert_int_equal(fread(text, 1, sizeof text - 1, file), 12);
@@ -578,8 +588,13 @@ static void keep_writes_the_precision_of_what_is_there(void **state)
     rec_recorder *keep = open_at(REC_PRECISION_KEEP);
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        rec_tensor_spec spec = {.size = sizeof spec, .dtype = dtypes[i], .rank = 1, .shape = shape, .data = data,
-                                .data_size = rec_dtype_bits(dtypes[i]) / 8, .id = ""};
+        rec_tensor_spec spec = {.size = sizeof spec,
+                                .dtype = dtypes[i],
+                                .rank = 1,
+                                .shape = shape,
+                                .data = data,
+                                .data_size = rec_dtype_bits(dtypes[i]) / 8,
+                                .id = ""};
         rec_record *record = rec_record_new(NULL), *again;
         void *bytes;
         size_t size;

@@ -109,8 +109,8 @@ static void dots_and_backslashes_in_names_are_escaped(void **state)
 
 static void keys_that_are_numbers_or_bools_are_reached_by_their_text(void **state)
 {
-    static const char *const paths[] = {"7", "-3", "true", "false", "18446744073709551615", "-9223372036854775808",
-                                        "9223372036854775808"};
+    static const char *const paths[] = {
+        "7", "-3", "true", "false", "18446744073709551615", "-9223372036854775808", "9223372036854775808"};
     craft c = {0};
     rec_record *record;
     rec_iterator *iterator;
@@ -207,13 +207,11 @@ static void what_is_not_there_is_named_with_what_is(void **state)
     put_f32(record, "layers.0.weight", 1);
     assert_int_equal(rec_set_uint(record, "layers.0.steps", 1), REC_OK);
     assert_null(rec_tensor_at(record, "layers.0.wieght"));
-    assert_error(REC_E_NOT_FOUND,
-                 "layers.0.wieght: the record has no such key\n  Did you mean layers.0.weight?");
+    assert_error(REC_E_NOT_FOUND, "layers.0.wieght: the record has no such key\n  Did you mean layers.0.weight?");
     assert_string_equal(rec_error_path(), "layers.0.wieght");
     assert_string_equal(rec_error_hint(), "Did you mean layers.0.weight?");
     assert_null(rec_tensor_at(record, "layers.0.running_mean"));
-    assert_error(REC_E_NOT_FOUND,
-                 "layers.0.running_mean: the record has no such key\n  layers.0 has: weight, steps");
+    assert_error(REC_E_NOT_FOUND, "layers.0.running_mean: the record has no such key\n  layers.0 has: weight, steps");
     assert_null(rec_tensor_at(record, "layers.3.weight"));
     assert_error(REC_E_NOT_FOUND, "layers.3.weight: the record has no such key\n  layers is a list of 1 item.");
     assert_null(rec_tensor_at(record, "layers.0.steps.x"));
@@ -286,9 +284,8 @@ static void scalars_keep_their_kinds(void **state)
     assert_int_equal(rec_set_float(record, "f", 0.1), REC_OK);
     assert_int_equal(rec_set_string(record, "s", "grün"), REC_OK);
     assert_int_equal(rec_set_nil(record, "n"), REC_OK);
-    assert_int_equal(rec_set_scalar(record, "z",
-                                    (rec_scalar){.kind = REC_KIND_STRING, .v = {.length = 3}, .text = text}),
-                     REC_OK);
+    assert_int_equal(
+        rec_set_scalar(record, "z", (rec_scalar){.kind = REC_KIND_STRING, .v = {.length = 3}, .text = text}), REC_OK);
     assert_int_equal(rec_set_scalar(record, "w", (rec_scalar){.kind = REC_KIND_FLOAT, .bits = 32, .v = {.f = 0.5}}),
                      REC_OK);
     scalar = rec_value_scalar(rec_value_at(record, "i"));
@@ -432,7 +429,8 @@ static void either_of_two_copies_may_go_first(void **state)
         rec_record *records[2] = {filled(), NULL};
         records[1] = rec_record_copy(records[0]);
         assert_non_null(records[1]);
-        assert_string_equal(rec_tensor_id(rec_tensor_at(records[0], "w")), rec_tensor_id(rec_tensor_at(records[1], "w")));
+        assert_string_equal(rec_tensor_id(rec_tensor_at(records[0], "w")),
+                            rec_tensor_id(rec_tensor_at(records[1], "w")));
         assert_filled(records[0]);
         rec_record_free(records[first]);
         assert_filled(records[!first]);
@@ -444,8 +442,14 @@ static void copies_share_bytes_and_are_edited_apart(void **state)
 {
     static const float data[] = {1, 2, 3, 4};
     uint64_t shape[] = {4};
-    rec_tensor_spec spec = {.size = sizeof spec, .dtype = REC_DTYPE_F32, .rank = 1, .ownership = REC_BORROW,
-                            .shape = shape, .data = data, .data_size = sizeof data, .id = "0123456789"};
+    rec_tensor_spec spec = {.size = sizeof spec,
+                            .dtype = REC_DTYPE_F32,
+                            .rank = 1,
+                            .ownership = REC_BORROW,
+                            .shape = shape,
+                            .data = data,
+                            .data_size = sizeof data,
+                            .id = "0123456789"};
     rec_record *record = empty();
     rec_record *copy;
     (void)state;
@@ -617,8 +621,12 @@ static void bytes_are_copied_borrowed_or_taken(void **state)
     uint64_t shape[] = {2, 1};
     float borrowed[] = {1, 2};
     float *taken = malloc(sizeof borrowed);
-    rec_tensor_spec spec = {.size = sizeof spec, .dtype = REC_DTYPE_F32, .rank = 2, .shape = shape,
-                            .data = borrowed, .data_size = sizeof borrowed};
+    rec_tensor_spec spec = {.size = sizeof spec,
+                            .dtype = REC_DTYPE_F32,
+                            .rank = 2,
+                            .shape = shape,
+                            .data = borrowed,
+                            .data_size = sizeof borrowed};
     rec_record *record = empty();
     const rec_tensor *tensor;
     uint64_t size;
@@ -653,8 +661,8 @@ static void bytes_are_taken_even_if_the_call_fails(void **state)
 {
     /* What is not freed here, the leak sanitizer or valgrind tells. */
     uint64_t shape[] = {2}, too_many[33];
-    rec_tensor_spec good = {.size = sizeof good, .dtype = REC_DTYPE_F32, .rank = 1, .ownership = REC_TAKE,
-                            .shape = shape, .data_size = 8};
+    rec_tensor_spec good = {
+        .size = sizeof good, .dtype = REC_DTYPE_F32, .rank = 1, .ownership = REC_TAKE, .shape = shape, .data_size = 8};
     rec_record *record = empty();
     (void)state;
     for (size_t i = 0; i < 33; i++) {
@@ -682,8 +690,8 @@ static void a_tensor_without_elements_needs_no_data(void **state)
     (void)state;
     for (int ownership = REC_COPY; ownership <= REC_TAKE; ownership++) {
         for (size_t d = 0; d < 3; d++) {
-            rec_tensor_spec spec = {.size = sizeof spec, .dtype = dtypes[d], .rank = 2, .ownership = ownership,
-                                    .shape = shape};
+            rec_tensor_spec spec = {
+                .size = sizeof spec, .dtype = dtypes[d], .rank = 2, .ownership = ownership, .shape = shape};
             rec_record *record = empty(), *again, *copy;
             const rec_tensor *tensor;
             void *bytes;
@@ -723,8 +731,8 @@ static void a_bad_tensor_is_refused_in_words(void **state)
 {
     uint64_t shape[] = {2, 3}, large[] = {UINT64_MAX / 2, 3};
     float data[6] = {0};
-    rec_tensor_spec spec = {.size = sizeof spec, .dtype = REC_DTYPE_F32, .rank = 2, .shape = shape, .data = data,
-                            .data_size = 20};
+    rec_tensor_spec spec = {
+        .size = sizeof spec, .dtype = REC_DTYPE_F32, .rank = 2, .shape = shape, .data = data, .data_size = 20};
     rec_record *record = empty();
     (void)state;
     assert_int_equal(rec_set_tensor(record, "w", &spec), REC_E_ARGUMENT);

@@ -11,16 +11,15 @@
 
 /* ------------------------------------------------------------------------------------------------------ options -- */
 
-const char embed_options_help[] =
-    "FILE's bytes become an array for rec_load_bytes(). With --to or --precision they\n"
-    "are converted first. With --structs the record becomes a C constant that needs no\n"
-    "library.\n"
-    "\n"
-    "      --output OUT           NAME.h or NAME.c: C header and source; NAME.o: header\n"
-    "                             and object file, by $CC, $AS or cc\n"
-    "      --name NAME            what symbols begin with (default: the name OUT)\n"
-    "      --as SYMBOL            the symbol itself (default: NAME_record, NAME)\n"
-    "      --structs              a header with static const structs instead\n";
+const char embed_options_help[] = "FILE's bytes become an array for rec_load_bytes(). With --to or --precision\n"
+                                  "they are converted first. With --structs the record becomes a C constant that\n"
+                                  "needs no library.\n"
+                                  "\n"
+                                  "      --output OUT           NAME.h or NAME.c: C header and source;\n"
+                                  "                             NAME.o: header and object file, by $CC, $AS or cc\n"
+                                  "      --name NAME            what symbols begin with (default: the name OUT)\n"
+                                  "      --as SYMBOL            the symbol itself (default: NAME_record, NAME)\n"
+                                  "      --structs              a header with static const structs instead\n";
 
 static int take_one(embed_wishes *e, const char *argument, const char *next, bool *used_next)
 {
@@ -116,8 +115,8 @@ static char *stem_of(const embed_wishes *e)
     if (e->name) {
         (void)fail_usage("embed", "--name: expected an identifier of C and C++, found \"%s\"", stem);
     } else {
-        (void)fail_usage("embed", "\"%s\" is no identifier of C and C++ that symbols could begin with: give --name NAME",
-                         stem);
+        (void)fail_usage("embed",
+                         "\"%s\" is no identifier of C and C++ that symbols could begin with: give --name NAME", stem);
     }
     free(stem);
     return NULL;
@@ -148,7 +147,8 @@ static int check_options(const options *o, const plan *p)
             return fail_usage("embed", "--%s does not go with --structs: they have no format", rules[i].name);
         }
         if (rules[i].given && p->form != FORM_STRUCTS && !p->converts) {
-            return fail_usage("embed", "--%s needs --to or --precision: without them the bytes are embedded as they are",
+            return fail_usage("embed",
+                              "--%s needs --to or --precision: without them the bytes are embedded as they are",
                               rules[i].name);
         }
     }

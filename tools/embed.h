@@ -98,19 +98,19 @@ enum {
 typedef struct shape shape;
 struct shape {
     int kind;
-    bool optional;        /* some of the values that share it are absent: a pointer */
-    int32_t scalar;       /* of a scalar or numbers: REC_KIND_BOOL, _INT, _UINT, _FLOAT */
-    unsigned bits;        /* of its number */
-    bool huge;            /* an unsigned number beyond 63 bits is among them */
-    uint64_t count;       /* items, numbers, bytes, elements; of a string its bytes, REC_UNKNOWN if they differ */
+    bool optional;            /* some of the values that share it are absent: a pointer */
+    int32_t scalar;           /* of a scalar or numbers: REC_KIND_BOOL, _INT, _UINT, _FLOAT */
+    unsigned bits;            /* of its number */
+    bool huge;                /* an unsigned number beyond 63 bits is among them */
+    uint64_t count;           /* items, numbers, bytes, elements; of a string its bytes, REC_UNKNOWN if they differ */
     const rec_tensor *tensor; /* one of those that share it */
-    shape **parts;        /* of an array the one of its items; of the others one each */
+    shape **parts;            /* of an array the one of its items; of the others one each */
     size_t part_count;
-    char *key;            /* under which its parent has it */
+    char *key; /* under which its parent has it */
     size_t key_length;
-    int32_t key_kind;     /* REC_KIND_… of the key */
-    bool one_entry;       /* of a struct: each value that shares it is a map of one entry */
-    uint64_t variant;     /* of a part of an enum: its index */
+    int32_t key_kind;           /* REC_KIND_… of the key */
+    bool one_entry;             /* of a struct: each value that shares it is a map of one entry */
+    uint64_t variant;           /* of a part of an enum: its index */
     char *member, *tag, *macro; /* names in C, set by shape_name() */
 };
 

@@ -6,24 +6,21 @@
 #include "embed.h"
 
 /* Words of C and C++, and what compilers or the usual headers define as macros. Sorted. */
+/* clang-format off */
 static const char *const words_taken[] = {
-    "EOF",         "I",           "INFINITY",  "NAN",       "NULL",          "alignas",       "alignof",
-    "and",         "and_eq",      "asm",       "assert",    "auto",          "bitand",        "bitor",
-    "bool",        "break",       "case",      "catch",     "char",          "char16_t",      "char32_t",
-    "char8_t",     "class",       "co_await",  "co_return", "co_yield",      "compl",         "complex",
-    "concept",     "const",       "const_cast", "consteval", "constexpr",    "constinit",     "continue",
-    "decltype",    "default",     "delete",    "do",        "double",        "dynamic_cast",  "else",
-    "enum",        "errno",       "explicit",  "export",    "extern",        "false",         "float",
-    "for",         "friend",      "goto",      "i386",      "if",            "inline",        "int",
-    "linux",       "long",        "mutable",   "namespace", "new",           "noexcept",      "noreturn",
-    "not",         "not_eq",      "nullptr",   "offsetof",  "operator",      "or",            "or_eq",
-    "private",     "protected",   "public",    "register",  "reinterpret_cast", "requires",   "restrict",
-    "return",      "short",       "signed",    "sizeof",    "static",        "static_assert", "static_cast",
-    "stderr",      "stdin",       "stdout",    "struct",    "switch",        "template",      "this",
-    "thread_local", "throw",      "true",      "try",       "typedef",       "typeid",        "typename",
-    "typeof",      "typeof_unqual", "union",   "unix",      "unsigned",      "using",         "virtual",
-    "void",        "volatile",    "wchar_t",   "while",     "xor",           "xor_eq",
+    "EOF", "I", "INFINITY", "NAN", "NULL", "alignas", "alignof", "and", "and_eq", "asm", "assert", "auto", "bitand",
+    "bitor", "bool", "break", "case", "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await",
+    "co_return", "co_yield", "compl", "complex", "concept", "const", "const_cast", "consteval", "constexpr",
+    "constinit", "continue", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum",
+    "errno", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "i386", "if", "inline",
+    "int", "linux", "long", "mutable", "namespace", "new", "noexcept", "noreturn", "not", "not_eq", "nullptr",
+    "offsetof", "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast",
+    "requires", "restrict", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast",
+    "stderr", "stdin", "stdout", "struct", "switch", "template", "this", "thread_local", "throw", "true", "try",
+    "typedef", "typeid", "typename", "typeof", "typeof_unqual", "union", "unix", "unsigned", "using", "virtual",
+    "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
 };
+/* clang-format on */
 
 static int compare_words(const void *a, const void *b)
 {

@@ -110,9 +110,7 @@ static const char *int_c(int64_t number, unsigned bits, char *buffer)
 
 static const char *uint_c(uint64_t number, unsigned bits, char *buffer)
 {
-    const char *form = bits == 64   ? "UINT64_C(%" PRIu64 ")"
-                       : bits == 32 ? "UINT32_C(%" PRIu64 ")"
-                                    : "%" PRIu64;
+    const char *form = bits == 64 ? "UINT64_C(%" PRIu64 ")" : bits == 32 ? "UINT32_C(%" PRIu64 ")" : "%" PRIu64;
 
     (void)snprintf(buffer, NUMBER_ROOM, form, number);
     return buffer;
@@ -172,13 +170,13 @@ typedef struct element_form {
 static const element_form *form_of(const rec_tensor *tensor)
 {
     static const element_form forms[] = {
-        {REC_DTYPE_F64, REC_DTYPE_F64, 8, "double"},    {REC_DTYPE_F32, REC_DTYPE_F32, 4, "float"},
-        {REC_DTYPE_FLEX32, REC_DTYPE_F32, 4, "float"},  {REC_DTYPE_F16, REC_DTYPE_F16, 2, "uint16_t"},
+        {REC_DTYPE_F64, REC_DTYPE_F64, 8, "double"},     {REC_DTYPE_F32, REC_DTYPE_F32, 4, "float"},
+        {REC_DTYPE_FLEX32, REC_DTYPE_F32, 4, "float"},   {REC_DTYPE_F16, REC_DTYPE_F16, 2, "uint16_t"},
         {REC_DTYPE_BF16, REC_DTYPE_BF16, 2, "uint16_t"}, {REC_DTYPE_I64, REC_DTYPE_I64, 8, "int64_t"},
-        {REC_DTYPE_I32, REC_DTYPE_I32, 4, "int32_t"},   {REC_DTYPE_I16, REC_DTYPE_I16, 2, "int16_t"},
-        {REC_DTYPE_I8, REC_DTYPE_I8, 1, "int8_t"},      {REC_DTYPE_U64, REC_DTYPE_U64, 8, "uint64_t"},
-        {REC_DTYPE_U32, REC_DTYPE_U32, 4, "uint32_t"},  {REC_DTYPE_U16, REC_DTYPE_U16, 2, "uint16_t"},
-        {REC_DTYPE_U8, REC_DTYPE_U8, 1, "uint8_t"},     {REC_DTYPE_BOOL, REC_DTYPE_BOOL, 1, "uint8_t"},
+        {REC_DTYPE_I32, REC_DTYPE_I32, 4, "int32_t"},    {REC_DTYPE_I16, REC_DTYPE_I16, 2, "int16_t"},
+        {REC_DTYPE_I8, REC_DTYPE_I8, 1, "int8_t"},       {REC_DTYPE_U64, REC_DTYPE_U64, 8, "uint64_t"},
+        {REC_DTYPE_U32, REC_DTYPE_U32, 4, "uint32_t"},   {REC_DTYPE_U16, REC_DTYPE_U16, 2, "uint16_t"},
+        {REC_DTYPE_U8, REC_DTYPE_U8, 1, "uint8_t"},      {REC_DTYPE_BOOL, REC_DTYPE_BOOL, 1, "uint8_t"},
         {REC_DTYPE_BOOL8, REC_DTYPE_BOOL, 1, "uint8_t"}, {REC_DTYPE_BOOL32, REC_DTYPE_BOOL, 1, "uint8_t"},
     };
 
@@ -197,16 +195,17 @@ const char *element_type(const rec_tensor *tensor)
     return form ? form->type : NULL;
 }
 
+enum { CHUNK = 4096 };
+
 typedef union elements {
-    enum { CHUNK = 4096 } unused;
-    uint64_t u64[4096];
-    int64_t i64[4096];
-    uint32_t u32[4096];
-    int32_t i32[4096];
-    uint16_t u16[4096];
-    int16_t i16[4096];
-    uint8_t u8[4096];
-    int8_t i8[4096];
+    uint64_t u64[CHUNK];
+    int64_t i64[CHUNK];
+    uint32_t u32[CHUNK];
+    int32_t i32[CHUNK];
+    uint16_t u16[CHUNK];
+    int16_t i16[CHUNK];
+    uint8_t u8[CHUNK];
+    int8_t i8[CHUNK];
 } elements;
 
 static const char *element_c(const elements *e, rec_dtype dtype, size_t i, char *buffer)

@@ -28,7 +28,13 @@ static const command commands[] = {
      "folders, and --type GLOB=TYPE, once or more, tells the types of their files:\n"
      "  record convert -r --burn 0.21 --type 'optim*=Adam' old new\n",
      run_convert},
-    {"types", COMMAND_TYPES, 1, 1, "FILE", "print the type of a record as Rust source", "", run_types},
+    {"types", COMMAND_TYPES, 1, 1, "FILE", "print the type of a record as Rust source",
+     "What a record does not show is assumed, and marked. A file without names (.bin)\n"
+     "shows only its parameters: complete what is printed by the model's source. Fields\n"
+     "without parameters count: numbers are usize, activations and pools their own types.\n"
+     "With --check it is only seen whether the type given fits:\n"
+     "  record types --check --type model.rs:Model model.bin\n",
+     run_types},
     {"embed", COMMAND_EMBED, 1, 1, "FILE", "make a record part of a program, as C or an object file",
      embed_options_help, run_embed},
     {"plugins", COMMAND_PLUGINS, 0, 0, "", "list the recorders that are there", "", run_plugins},

@@ -54,7 +54,7 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_OPTION] = {"option", "N=VALUE", 0, WRITERS, "set option N of the recorder that writes"},
     [OPTION_FROM_OPTION] = {"from-option", "N=VALUE", 0, READERS, "set option N of the recorder that reads"},
     [OPTION_TYPE] = {"type", "TYPE", 0, READERS, "the record's type: an expression, or FILE.rs:TYPE"},
-    [OPTION_TYPES] = {"types", "FILE", 0, READERS, "Rust source or INI file that defines types; may be repeated"},
+    [OPTION_TYPES] = {"types", "FILE", 0, READERS, "Rust source or INI with types (repeatable)"},
     [OPTION_TYPE_OF] = {"type-of", "RECORD", 0, READERS, "the type is that of this record, which has names"},
     [OPTION_BURN] = {"burn", "0.N", 0, WRITERS, "write as this version of Burn does, 0.7 to 0.21"},
     [OPTION_SELF_DESCRIBING] = {"self-describing", NULL, 0, WRITERS, "put the type behind a record without names"},

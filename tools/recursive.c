@@ -24,6 +24,7 @@ typedef struct found {
 typedef struct folder {
     session *s;
     const char *in, *out;
+    char *to;           /* the recorder that writes, by its own name; NULL: the one that each file has */
     struct stat out_is; /* to be left out where it lies in the folder itself */
     bool out_exists;
     found *files;
@@ -128,7 +129,8 @@ static char *stem_of(const session *s, const char *name, const char *recorder)
     const rec_plugin_info *p = plugin_of(s, recorder);
     size_t length = strlen(name), tail = p ? strlen(p->extension) : 0;
 
-    if (tail && length > tail + 1 && name[length - tail - 1] == '.' && strcmp(name + length - tail, p->extension) == 0) {
+    if (tail && length > tail + 1 && name[length - tail - 1] == '.' &&
+        strcmp(name + length - tail, p->extension) == 0) {
         length -= tail + 1;
     }
     return print("%.*s", (int)length, name);
@@ -148,14 +150,17 @@ static bool make_folders(char *path)
     return true;
 }
 
-/* The first line of an error, without the file that the table names anyway. */
-static char *short_error(const char *path)
+/* The first line of the library's error, without the file, which the table names anyway. */
+static char *short_error(const char *in, const char *out)
 {
     const char *message = rec_error_message();
-    size_t length = strlen(path);
+    const char *files[] = {in, out};
 
-    if (strncmp(message, path, length) == 0 && strncmp(message + length, ": ", 2) == 0) {
-        message += length + 2;
+    for (size_t i = 0; i < 2; i++) {
+        size_t length = files[i] ? strlen(files[i]) : 0;
+        if (length && strncmp(message, files[i], length) == 0 && strncmp(message + length, ": ", 2) == 0) {
+            message += length + 2;
+        }
     }
     return print("%.*s", (int)strcspn(message, "\n"), message);
 }
@@ -182,10 +187,10 @@ static int convert_file(folder *f, found *file)
     recorder = rec_recognise(f->s->context, in);
     if (!recorder) {
         file->result = rec_error_status() == REC_E_UNSUPPORTED || rec_error_status() == REC_E_FORMAT ? SKIPPED : FAILED;
-        file->why = file->result == SKIPPED ? copy("no record") : short_error(in);
+        file->why = file->result == SKIPPED ? copy("no record") : short_error(in, NULL);
         goto done;
     }
-    to = f->s->o->to ? f->s->o->to : recorder;
+    to = f->to ? f->to : recorder;
     if (type && !(type = session_add_type(f->s, type))) {
         status = EXIT_ERROR; /* a mistake of the command line: every file would fail */
         goto done;
@@ -201,9 +206,14 @@ static int convert_file(folder *f, found *file)
     } else if (!make_folders(out)) {
         file->why = print("cannot make its folder: %s", strerror(errno));
     } else if (convert_one(f->s, in, to, out, type, &c, &n) != EXIT_OK) {
-        file->why = !type && needs_type(f->s, recorder) && rec_error_status() == REC_E_UNSUPPORTED
-                        ? print("a %s record carries no names: give its type with --type '%s=TYPE'", recorder, file->name)
-                        : short_error(in);
+        bool unsupported = rec_error_status() == REC_E_UNSUPPORTED;
+        bool other = strncmp(rec_error_expected(), "a Burn record", strlen("a Burn record")) == 0;
+        file->why = other ? copy("no record") : short_error(in, out);
+        file->result = other ? SKIPPED : FAILED;
+        if (!type && unsupported && needs_type(f->s, recorder)) {
+            free(file->why);
+            file->why = print("a %s record carries no names: give its type, --type '%s=TYPE'", recorder, file->name);
+        }
     } else {
         file->result = CONVERTED;
         file->out = copy(name);
@@ -305,10 +315,19 @@ int run_recursive(session *s, const char *in, const char *out)
         return fail("%s: --recursive needs a folder", in);
     }
     f.out_exists = stat(out, &f.out_is) == 0;
-    if (f.out_exists && (!S_ISDIR(f.out_is.st_mode) ||
-                         (f.out_is.st_dev == in_is.st_dev && f.out_is.st_ino == in_is.st_ino))) {
-        return fail("%s: %s", out, S_ISDIR(f.out_is.st_mode) ? "the folder that is converted cannot be written to"
-                                                             : "a folder is needed to convert a folder to");
+    if (f.out_exists &&
+        (!S_ISDIR(f.out_is.st_mode) || (f.out_is.st_dev == in_is.st_dev && f.out_is.st_ino == in_is.st_ino))) {
+        return fail("%s: %s", out,
+                    S_ISDIR(f.out_is.st_mode) ? "the folder that is converted cannot be written to"
+                                              : "a folder is needed to convert a folder to");
+    }
+    if (s->o->to) {
+        rec_recorder *to = session_output(s, s->o->to);
+        if (!to) {
+            return EXIT_ERROR;
+        }
+        f.to = copy(rec_recorder_name(to));
+        rec_close_recorder(to);
     }
     if (find_files(&f, "") != EXIT_OK) {
         goto done;
@@ -341,5 +360,6 @@ done:
         free(f.files[i].why);
     }
     free(f.files);
+    free(f.to);
     return status;
 }

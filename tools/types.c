@@ -327,7 +327,8 @@ static void skeleton(text *t, const rec_record *record)
     const rec_value *root = rec_root(record);
     uint64_t count = rec_value_count(root), field = 0;
 
-    text_put(t, "use burn::module::{Module, Param};\nuse burn::nn;\nuse burn::tensor::{backend::Backend, Bool, Int, Tensor};\n\n"
+    text_put(t, "use burn::module::{Module, Param};\nuse burn::nn;\nuse burn::tensor::{backend::Backend, Bool, Int, "
+                "Tensor};\n\n"
                 "#[derive(Module, Debug)]\npub struct Model<B: Backend> {\n");
     for (uint64_t i = 0; i < count;) {
         const char *module;
@@ -338,7 +339,9 @@ static void skeleton(text *t, const rec_record *record)
             text_put(t, module);
         } else {
             text_format(t, "Param<Tensor<B, %" PRIu32 "%s>>", rec_tensor_rank(tensor),
-                        is_bool(tensor) ? ", Bool" : is_float(tensor) ? "" : ", Int");
+                        is_bool(tensor)    ? ", Bool"
+                        : is_float(tensor) ? ""
+                                           : ", Int");
         }
         text_put(t, ", // assumed:");
         for (uint64_t end = i + of; i < end; i++) {
@@ -395,7 +398,8 @@ static int print_type(session *s, const rec_record *record, const char *path, bo
         print_type_json(s, record, path, by_position ? shape.at : source, by_position);
     } else if (by_position) {
         print_positions(record, path);
-        printf("\nA type to complete: names, what holds what, and fields without parameters (see record help types):\n\n%s",
+        printf("\nA type to complete: names, what holds what, and fields without parameters (see record help "
+               "types):\n\n%s",
                shape.at);
     } else {
         fputs(source, stdout);

@@ -31,7 +31,7 @@ for command in info ls show convert plugins help; do
 done
 
 fails "no command" <<END
-record: a command was expected: info, ls, show, convert, plugins or help
+record: a command was expected: info, ls, show, convert, types, embed, plugins or help
   record --help shows how it is used.
 END
 fails "a command that is nearly one" lst 0.18.0/mnist.mpk <<END
@@ -40,7 +40,7 @@ record: there is no command "lst"
 END
 fails "a command that is none" transmogrify <<END
 record: there is no command "transmogrify"
-  Commands: info, ls, show, convert, plugins, help.
+  Commands: info, ls, show, convert, types, embed, plugins, help.
 END
 fails "help for a command that is none" help shwo <<END
 record: there is no command "shwo"

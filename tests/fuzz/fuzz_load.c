@@ -29,7 +29,8 @@ static rec_context *new_context(void)
     rec_limits limits = rec_limits_default();
     rec_context *context = rec_context_new(NULL);
     limits.inflated_slack = 1 << 20; /* a bomb costs time only */
-    if (!context || rec_context_set_limits(context, &limits) != REC_OK || rec_context_set_threads(context, 1) != REC_OK) {
+    if (!context || rec_context_set_limits(context, &limits) != REC_OK ||
+        rec_context_set_threads(context, 1) != REC_OK) {
         abort();
     }
     return context;
@@ -76,7 +77,8 @@ static uint64_t look(const rec_record *record)
             for (uint64_t i = 0; i < length; i++) {
                 sum = sum * 31 + bytes[i];
             }
-            sum += (rec_tensor_f32(tensor) != NULL) + (rec_tensor_i64(tensor) != NULL) + (rec_tensor_bool(tensor) != NULL);
+            sum +=
+                (rec_tensor_f32(tensor) != NULL) + (rec_tensor_i64(tensor) != NULL) + (rec_tensor_bool(tensor) != NULL);
         }
     }
     rec_iterator_free(iterator);

@@ -112,6 +112,38 @@ pub struct Trainee<B: Backend> {
 }
 
 #[derive(Module, Debug)]
+pub struct Layers<B: Backend> {
+    lstm: nn::Lstm<B>,
+    gru: nn::gru::Gru<B>,
+    attention: nn::attention::MultiHeadAttention<B>,
+    encoder: nn::transformer::TransformerEncoder<B>,
+    decoder: nn::transformer::TransformerDecoder<B>,
+    feed: nn::transformer::PositionWiseFeedForward<B>,
+    places: nn::PositionalEncoding<B>,
+    turns: nn::RotaryEncoding<B>,
+    up: nn::conv::ConvTranspose1d<B>,
+    group: nn::GroupNorm<B>,
+    instance: nn::InstanceNorm<B>,
+    rms: nn::RmsNorm<B>,
+    slope: nn::PRelu<B>,
+    gate: nn::SwiGlu<B>,
+    pool: nn::pool::AdaptiveAvgPool2d,
+}
+
+#[derive(Module, Debug)]
+pub struct Recent<B: Backend> {
+    both: nn::BiLstm<B>,
+    deep: nn::conv::Conv3d<B>,
+    up: nn::conv::ConvTranspose3d<B>,
+    bent: nn::conv::DeformConv2d<B>,
+    loss: nn::loss::CrossEntropyLoss<B>,
+    list: Vec<(nn::RmsNorm<B>, Option<nn::PRelu<B>>)>,
+    pools: [nn::pool::MaxPool2d; 2],
+    sizes: Vec<usize>,
+    maybe: Option<usize>,
+}
+
+#[derive(Module, Debug)]
 pub struct ConvBlock<B: Backend> {
     conv: Conv2d<B>,
     #[cfg(not(feature = "since_19"))]

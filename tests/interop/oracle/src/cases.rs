@@ -291,13 +291,12 @@ impl Offers<'_> {
 
     /// A scheduler after `steps` steps.
     fn scheduler<S: Schedule>(&mut self, name: &'static str, steps: usize, make: impl Fn() -> S) {
-        match self.task {
-            Task::Rates { case, format, precision, file } if case == name => {
+        if let Task::Rates { case, format, precision, file } = self.task {
+            if case == name {
                 let record = formats::load::<Plain, S::State>(*format, *precision, false, file);
                 let record = record.unwrap_or_else(|error| refused(file, error));
                 make().rates(record, 4).iter().for_each(|rate| println!("{rate}"));
             }
-            _ => {}
         }
         self.offer::<Plain, _, _>(name, || || make().after(steps));
     }
@@ -337,6 +336,11 @@ pub fn all(offers: &mut Offers) {
     offers.optimizer("adagrad", || AdaGradConfig::new().init());
     offers.offer::<Plain, _, _>("layers", || {
         let module = settled(layers::<Plain>());
+        move || module.clone().into_record()
+    });
+    #[cfg(feature = "since_15")]
+    offers.offer::<Plain, _, _>("recent", || {
+        let module = settled(crate::layers::recent::<Plain>());
         move || module.clone().into_record()
     });
     // a bare scalar as the whole record; a constant scheduler's own record is unit

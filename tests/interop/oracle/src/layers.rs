@@ -9,7 +9,7 @@ use burn::tensor::backend::{AutodiffBackend, Backend};
 #[derive(Module, Debug)]
 pub struct Layers<B: Backend> {
     lstm: nn::Lstm<B>,
-    gru: nn::Gru<B>,
+    gru: nn::gru::Gru<B>,
     attention: nn::attention::MultiHeadAttention<B>,
     encoder: nn::transformer::TransformerEncoder<B>,
     decoder: nn::transformer::TransformerDecoder<B>,
@@ -23,14 +23,13 @@ pub struct Layers<B: Backend> {
     slope: nn::PRelu<B>,
     gate: nn::SwiGlu<B>,
     pool: nn::pool::AdaptiveAvgPool2d,
-    loss: nn::loss::MseLoss,
 }
 
 pub fn layers<B: Backend>() -> Layers<B> {
     let device = &B::Device::default();
     Layers {
         lstm: nn::LstmConfig::new(2, 3, true).init(device),
-        gru: nn::GruConfig::new(2, 2, false).init(device),
+        gru: nn::gru::GruConfig::new(2, 2, false).init(device),
         attention: nn::attention::MultiHeadAttentionConfig::new(4, 2).init(device),
         encoder: nn::transformer::TransformerEncoderConfig::new(4, 6, 2, 2).init(device),
         decoder: nn::transformer::TransformerDecoderConfig::new(4, 6, 2, 1).with_norm_first(true).init(device),
@@ -44,7 +43,39 @@ pub fn layers<B: Backend>() -> Layers<B> {
         slope: nn::PReluConfig::new().init(device),
         gate: nn::SwiGluConfig::new(2, 2).init(device),
         pool: nn::pool::AdaptiveAvgPool2dConfig::new([2, 2]).init(),
-        loss: nn::loss::MseLoss::new(),
+    }
+}
+
+/// What came after 0.13, and constants in containers.
+#[cfg(feature = "since_15")]
+#[derive(Module, Debug)]
+pub struct Recent<B: Backend> {
+    both: nn::BiLstm<B>,
+    deep: nn::conv::Conv3d<B>,
+    up: nn::conv::ConvTranspose3d<B>,
+    bent: nn::conv::DeformConv2d<B>,
+    loss: nn::loss::CrossEntropyLoss<B>,
+    list: Vec<(nn::RmsNorm<B>, Option<nn::PRelu<B>>)>,
+    pools: [nn::pool::MaxPool2d; 2],
+    sizes: Vec<usize>,
+    maybe: Option<usize>,
+}
+
+#[cfg(feature = "since_15")]
+pub fn recent<B: Backend>() -> Recent<B> {
+    let device = &B::Device::default();
+    let norm = |size| nn::RmsNormConfig::new(size).init(device);
+    let pool = || nn::pool::MaxPool2dConfig::new([2, 2]).init();
+    Recent {
+        both: nn::BiLstmConfig::new(2, 2, false).init(device),
+        deep: nn::conv::Conv3dConfig::new([1, 2], [2, 1, 2]).init(device),
+        up: nn::conv::ConvTranspose3dConfig::new([2, 1], [1, 2, 1]).init(device),
+        bent: nn::conv::DeformConv2dConfig::new([2, 2], [2, 2]).init(device),
+        loss: nn::loss::CrossEntropyLossConfig::new().init(device),
+        list: vec![(norm(2), None), (norm(3), Some(nn::PReluConfig::new().init(device)))],
+        pools: [pool(), pool()],
+        sizes: vec![3, 4, 5],
+        maybe: Some(6),
     }
 }
 

@@ -1,0 +1,196 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# record: types, files without names, versions of Burn, folders
+set -u
+# shellcheck source=tests/cli/cli.sh
+. "${srcdir:=.}/tests/cli/cli.sh"
+
+types=$srcdir/tests/data/types
+case $types in /*) ;; *) types=$(cd "$OLDPWD" && cd "$types" && pwd) ;; esac
+
+# works NAME ARGUMENT...: status 0
+works() {
+    works_name=$1
+    shift
+    run "$@"
+    status_is "$works_name" 0
+}
+
+# says NAME TEXT [FILE]: the text is in standard error, or in the file
+says() {
+    if grep -qF -- "$2" "$scratch/${3:-err}"; then
+        ok "$1"
+    else
+        not_ok "$1" "$scratch/${3:-err}"
+    fi
+}
+
+# alike NAME FILE FILE: both have the same bytes
+alike() {
+    check "$1" cmp "$2" "$3"
+}
+
+here=$PWD
+cp 0.18.0/tiny-full.mpk 0.18.0/adam-full.mpk 0.13.2/zoo-full.mpk "$scratch"
+cd "$scratch" || exit 99
+
+# ---------------------------------------------------------------------------------------------------- a type given
+
+works "a type from Rust source" convert --option layout=keep --type "$types/tiny.rs:Tiny" tiny-full.mpk tiny.bin
+works "the same by --types and --type" convert --option layout=keep --types "$types/tiny.rs" --type 'Tiny<B>' tiny-full.mpk two.bin
+alike "makes the same file" tiny.bin two.bin
+works "an expression over Burn's own types needs no file" convert --option layout=keep --type Adam adam-full.mpk adam.bin
+works "bincode and back" convert --option layout=keep --type "$types/tiny.rs:Tiny" tiny.bin back.mpk
+alike "is the record that Burn wrote" tiny-full.mpk back.mpk
+works "the type of another record" convert --option layout=keep --type-of tiny-full.mpk tiny.bin back.mpk
+alike "reads it as well" tiny-full.mpk back.mpk
+works "--self-describing" convert --option layout=keep --self-describing --type "$types/tiny.rs:Tiny" tiny-full.mpk self.bin
+works "needs no type to be read" convert --option layout=keep self.bin back.mpk
+alike "and holds the record" tiny-full.mpk back.mpk
+
+run ls --types "$types/tiny.rs" tiny.bin
+says "--types alone is a mistake" "say with --type which of them"
+run ls --type Tiny --type Adam tiny.bin
+says "so are two types" "--type may be given once"
+run ls --type Tiny --type-of tiny-full.mpk tiny.bin
+says "or a type and a record" "exclude each other"
+run ls --type Tiny tiny.bin
+says "a type that nobody defines is named" "cannot find the type \`Tiny\`"
+run ls --type-of tiny.bin tiny.bin
+says "a record without names has no type to give" "this one has no names either"
+
+# -------------------------------------------------------------------------------------------------- without a type
+
+run ls tiny.bin
+status_is "ls of a file without names lists by position" 0
+says "and says so" "tiny.bin carries no names (BinFile record, Burn 0.18.0). Parameters by position:" out
+says "with the place of each" "OFFSET" out
+says "and how to give names" "--type model.rs:Model, --type-of RECORD" out
+
+cat >expected <<END
+record: tiny.bin: a BinFile record carries no names: its type is needed
+  2 parameters were found by their ids:   record ls tiny.bin
+  give the model's Rust source:          --type model.rs:Model
+  or a record of the same model:         --type-of model.mpk
+  or one of Burn's own types by name:    --type Linear
+  or take parameters by their position:  --positional
+END
+run convert tiny.bin out.mpk
+status_is "convert needs its type" 2
+same "and says how to give it" expected err
+run show tiny.bin 0
+says "so does show" "its type is needed"
+works "--positional takes the parameters by position" convert --positional tiny.bin positions.mpk
+says "with a note" "named by their position"
+
+# ------------------------------------------------------------------------------------------------------- mismatch
+
+run ls --type "$types/tiny.rs:Other" tiny.bin
+status_is "another type is refused" 2
+says "the field is named" "byte 173: norm.beta.id: expected a parameter"
+says "and the version that the file says" "The file says Burn 0.18; does the version differ?"
+LC_ALL=C sed 's/0\.18\.0/0.12.0/' tiny.bin >old.bin
+run ls --type "$types/tiny.rs:Tiny" old.bin
+says "a version that fits better is named" "By the layout of Burn 0.14 to 0.21 the type fits it."
+LC_ALL=C sed 's/0\.18\.0/-.18.0/' tiny.bin >untold.bin
+works "a version that is not told is found" ls --type "$types/tiny.rs:Tiny" untold.bin
+says "and named" "the file does not say which Burn wrote it"
+
+works "types --check: a record of the type" types --check --type "$types/tiny.rs:Tiny" tiny-full.mpk
+run types --check --type "$types/tiny.rs:Other" tiny-full.mpk
+status_is "types --check: a record with names of another type" 1
+says "says what does not fit" "norm: the record lacks this field of its type"
+run types --check --type "$types/tiny.rs:Other" tiny.bin
+status_is "types --check: a record without names of another type" 1
+run types --check tiny.bin
+status_is "types --check needs a type" 2
+run types --check --type Adam nothing.bin
+status_is "types --check of no file is an error" 2
+
+# ---------------------------------------------------------------------------------------------------- record types
+
+cat >expected <<'END'
+// The type of a record, as far as it shows: written by Burn 0.18.
+// A record does not show either whether what is there is an Option.
+
+use burn::module::Module;
+use burn::nn;
+use burn::tensor::backend::Backend;
+
+#[derive(Module, Debug)]
+pub struct Model<B: Backend> {
+    linear: nn::Linear<B>,
+}
+END
+run types tiny-full.mpk
+same "types prints Rust source" expected out
+run types adam-full.mpk
+says "an optimizer is recognised" "pub type Model = Adam; // assumed: Adam, but AdamW has the same fields" out
+run types zoo-full.mpk
+says "assumptions are marked" "    array: Vec<nn::Linear<B>>, // assumed: a Vec" out
+says "enums are" "pub enum HeadA<B: Backend> { // assumed: that there are no other variants, and their order" out
+says "ranks tell modules apart" "    conv2: nn::conv::Conv2d<B>," out
+run types zoo-full.mpk
+cp out shown.rs
+works "what types prints can be read" types --check --type shown.rs:Model zoo-full.mpk
+run types tiny.bin
+says "types of a file without names begins one" "    field_0: nn::Linear<B>, // assumed: 0 [" out
+
+# ------------------------------------------------------------------------------------------------- versions of Burn
+
+works "--burn writes for another version" convert --burn 0.13 tiny-full.mpk old.mpk
+run info --json old.mpk
+says "which the file says" '"burn": "0.13.0"' out
+works "a patch is of the same version" convert --burn 0.18.1 tiny-full.mpk same.mpk
+run convert --burn 0.99 tiny-full.mpk x.mpk
+says "one that there is not is refused" 'expected 0.7 to 0.21, found "0.99"'
+
+# ------------------------------------------------------------------------------------------------------- folders
+
+mkdir -p run/epoch-1
+cp "$here/0.13.2/tiny-full.mpk" run/epoch-1/model.mpk
+cp "$here/0.13.2/adam-full.mpk" run/epoch-1/optim.mpk
+cp tiny.bin run/model.bin
+echo '{"lr": 0.1}' >run/config.json
+echo text >run/notes.txt
+cat >expected <<END
+FILE               RESULT
+config.json        skipped    no record
+epoch-1/model.mpk  converted  -> epoch-1/model.mpk: 2 tensors
+epoch-1/optim.mpk  converted  -> epoch-1/optim.mpk: 6 tensors
+model.bin          converted  -> model.mpk: 2 tensors
+notes.txt          skipped    no record
+3 converted, 2 skipped, 0 failed
+END
+run convert --recursive --burn 0.21 --to mpk --type 'optim*=Adam' --type "model.*=$types/tiny.rs:Tiny" run new
+status_is "a folder is converted" 0
+sed 's/ tensors, .*/ tensors/' out >report
+same "with a report" expected report
+run show --json new/epoch-1/optim.mpk
+grep -o '"[0-9a-v]*": {"V1"' out | sed 's/"\([0-9a-v]*\)".*/\1/' | awk '{ print length($0) }' | sort -u >lengths
+echo 13 >expected
+same "an optimizer's ids are those of the new version" expected lengths
+run ls --json new/epoch-1/model.mpk
+grep -o '"id": "[^"]*"' out | awk '{ print length($2) - 2 }' | sort -u >lengths
+same "and so are the model's" expected lengths
+
+run convert -r --burn 0.21 --to mpk run other
+status_is "what fails does not end it, but counts" 2
+says "the reason is in the report" "give its type, --type 'model.bin=TYPE'" out
+check "the others are there" test -f other/epoch-1/optim.mpk
+run convert -r --to mpk run run
+says "a folder is not converted into itself" "the folder that is converted cannot be written to"
+run convert -r --to mpk tiny.bin new
+says "a file is no folder" "--recursive needs a folder"
+
+# ----------------------------------------------------------------------------------------------------------- JSON
+
+need_jq
+run ls --json tiny.bin
+answers "ls --json has offsets where there are no names" '[.named, (.tensors | length), (.tensors[0].offset > 0)]' '[false,2,true]'
+run types --json tiny-full.mpk
+answers "types --json" '[.file, .burn, .given, .named, .assumed, (.source | startswith("// The type"))]' '["tiny-full.mpk","0.18.0",null,true,0,true]'
+run convert -r --json --burn 0.21 --to mpk --type "model.*=$types/tiny.rs:Tiny" run more
+answers "convert --recursive --json" '[.converted, .skipped, .failed, .files[0].result, .files[1].out]' '[3,2,0,"skipped","epoch-1/model.mpk"]'
+
+finish

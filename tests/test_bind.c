@@ -15,7 +15,6 @@
 
 /* --------------------------------------------------------------------------------------------------------- types -- */
 
-/* clang-format off: it would nest the fields. */
 #define LINEAR_FIELDS(F, T) F(T, PARAM, weight, 2) F(T, OPTION_PARAM, bias, 1)
 REC_DEFINE_STRUCT(LINEAR, LINEAR_FIELDS)
 
@@ -37,20 +36,36 @@ REC_DEFINE_ENUM(HEAD, HEAD_VARIANTS)
     F(T, OPTION_BOOL_TENSOR, l, 1)
 REC_DEFINE_STRUCT(TENSORS, TENSORS_FIELDS)
 
-#define SCALARS_FIELDS(F, T)                                                                                 \
-    F(T, BOOL, yes)                                                                                          \
-    F(T, U8, u8) F(T, U16, u16) F(T, U32, u32) F(T, U64, u64) F(T, USIZE, usize) F(T, I8, i8) F(T, I16, i16) \
-        F(T, I32, i32) F(T, I64, i64) F(T, F32, f32) F(T, F64, f64) F(T, STRING, text) F(T, VALUE, value)    \
-            F(T, CONSTANT, constant)
+#define SCALARS_FIELDS(F, T) \
+    F(T, BOOL, yes)          \
+    F(T, U8, u8)             \
+    F(T, U16, u16)           \
+    F(T, U32, u32)           \
+    F(T, U64, u64)           \
+    F(T, USIZE, usize)       \
+    F(T, I8, i8)             \
+    F(T, I16, i16)           \
+    F(T, I32, i32)           \
+    F(T, I64, i64)           \
+    F(T, F32, f32)           \
+    F(T, F64, f64)           \
+    F(T, STRING, text)       \
+    F(T, VALUE, value)       \
+    F(T, CONSTANT, constant)
 REC_DEFINE_STRUCT(SCALARS, SCALARS_FIELDS)
 
-#define MODEL_FIELDS(F, T)                                                                                     \
-    F(T, CHILD, fc, LINEAR)                                                                                    \
-    F(T, OPTION_CHILD, some, LINEAR) F(T, OPTION_CHILD, none, LINEAR) F(T, LIST, blocks, LINEAR)               \
-        F(T, LIST, empty, LINEAR) F(T, ARRAY, pair, LINEAR, 2) F(T, CHILD, head, HEAD) F(T, LIST, heads, HEAD) \
-            F(T, CONSTANT, dropout) F(T, USIZE, steps)
+#define MODEL_FIELDS(F, T)           \
+    F(T, CHILD, fc, LINEAR)          \
+    F(T, OPTION_CHILD, some, LINEAR) \
+    F(T, OPTION_CHILD, none, LINEAR) \
+    F(T, LIST, blocks, LINEAR)       \
+    F(T, LIST, empty, LINEAR)        \
+    F(T, ARRAY, pair, LINEAR, 2)     \
+    F(T, CHILD, head, HEAD)          \
+    F(T, LIST, heads, HEAD)          \
+    F(T, CONSTANT, dropout)          \
+    F(T, USIZE, steps)
 REC_DEFINE_STRUCT(MODEL, MODEL_FIELDS)
-/* clang-format on */
 
 /* ------------------------------------------------------------------------------------------------------- records -- */
 
@@ -550,7 +565,6 @@ static void what_is_unexpected_may_be_left_alone(void **state)
 
 /* ------------------------------------------------------------------------------------------------ a model of Burn -- */
 
-/* clang-format off: as above. */
 #define NORM_FIELDS(F, T) F(T, PARAM, gamma, 1) F(T, PARAM, beta, 1) F(T, CONSTANT, epsilon)
 REC_DEFINE_STRUCT(NORM, NORM_FIELDS)
 #define CONV2D_FIELDS(F, T) F(T, PARAM, weight, 4) F(T, OPTION_PARAM, bias, 1)
@@ -559,14 +573,21 @@ REC_DEFINE_STRUCT(CONV2D, CONV2D_FIELDS)
 REC_DEFINE_STRUCT(BLOCK, BLOCK_FIELDS)
 #define CHOICE_VARIANTS(F, T) F(T, VARIANT, Dense, LINEAR) F(T, VARIANT, Conv, CONV2D)
 REC_DEFINE_ENUM(CHOICE, CHOICE_VARIANTS)
-#define ZOO_FIELDS(F, T)                                                                                       \
-    F(T, CHILD, conv2, CONV2D)                                                                                 \
-    F(T, CHILD, gn, NORM) F(T, LIST, blocks, BLOCK) F(T, LIST, empty, LINEAR) F(T, OPTION_CHILD, some, LINEAR) \
-        F(T, OPTION_CHILD, none, LINEAR) F(T, CHILD, head_a, CHOICE) F(T, CHILD, head_b, CHOICE)               \
-            F(T, ARRAY, array, LINEAR, 2) F(T, PARAM, free, 3, 2, 3, 2) F(T, INT_PARAM, ids, 2, 3, 2)          \
-                F(T, BOOL_PARAM, mask, 1) F(T, CONSTANT, ratio)
+#define ZOO_FIELDS(F, T)             \
+    F(T, CHILD, conv2, CONV2D)       \
+    F(T, CHILD, gn, NORM)            \
+    F(T, LIST, blocks, BLOCK)        \
+    F(T, LIST, empty, LINEAR)        \
+    F(T, OPTION_CHILD, some, LINEAR) \
+    F(T, OPTION_CHILD, none, LINEAR) \
+    F(T, CHILD, head_a, CHOICE)      \
+    F(T, CHILD, head_b, CHOICE)      \
+    F(T, ARRAY, array, LINEAR, 2)    \
+    F(T, PARAM, free, 3, 2, 3, 2)    \
+    F(T, INT_PARAM, ids, 2, 3, 2)    \
+    F(T, BOOL_PARAM, mask, 1)        \
+    F(T, CONSTANT, ratio)
 REC_DEFINE_STRUCT(ZOO, ZOO_FIELDS)
-/* clang-format on */
 
 static void a_model_of_burn_is_bound_whatever_wrote_it(void **state)
 {

@@ -811,9 +811,9 @@ static void every_file_of_burn_is_written_as_it_was(void **state)
     for (size_t i = 0; i < found.gl_pathc; i++) {
         rec_record *record = rec_load(recorder, found.gl_pathv[i]);
         FILE *file = fopen(found.gl_pathv[i], "rb");
-        void *saved;
+        void *saved = NULL;
         uint8_t *original;
-        size_t size;
+        size_t size = 0;
         if (!record || !file || rec_save_bytes(recorder, record, &saved, &size) != REC_OK) {
             fail_msg("%s", rec_error_message());
         }

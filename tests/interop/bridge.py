@@ -9,6 +9,7 @@ Burn writes all its cases now, with every recorder at every precision. For each 
 """
 import gzip
 import os
+import shutil
 import struct
 import subprocess
 import threading
@@ -211,6 +212,12 @@ class Bridge:
                         self.tests.add(f"{case}: {recorder} to Burn {to}: the optimizer finds the model's parameters",
                                        self.stays_together, version, to, recorder)
 
+        for version in self.burns:
+            self.tests.groups.append([])
+            for to in self.burns:
+                self.tests.add(f"{version}: record convert --recursive --burn 0.{minor(to)} does the same with a folder",
+                               self.folder_goes, version, to)
+
     def skip(self, why):
         raise Skip(why)
 
@@ -374,6 +381,25 @@ class Bridge:
         if states[0] != states[1]:
             wrong = [path for path in states[0] if states[1].get(path) != states[0][path]]
             raise Failure(f"not the same state for {wrong}; after: states of {sorted(states[1])}")
+
+    def folder_goes(self, version, to):
+        """All cases as BinFile, by the command: what it writes is what the library writes for each of them."""
+        folder, out, words = self.tests.new("in"), self.tests.new("out"), []
+        os.mkdir(folder)
+        gone = [case for (at, _), case in self.cases.items() if at == version
+                and not (case.name in SHORTENED and minor(to) < 15 <= minor(version))]
+        for case in gone:
+            name = os.path.basename(file_of(case, "bin", "full"))
+            shutil.copy(file_of(case, "bin", "full"), os.path.join(folder, name))
+            words += ["--type", f"{name}={TYPES[case.name]}"]
+        self.tests.record.run("convert", "--recursive", "--types", self.driver.words[1], *words,
+                              "--burn", f"0.{minor(to)}", "--precision", "full", folder, out)
+        for case in gone:
+            target = self.tests.new("bridged.bin")
+            self.driver.convert(case.name, (file_of(case, "bin", "full"), "bin"), (target, "bin"), "full",
+                                f"burn-0.{minor(to)}")
+            with open(target, "rb") as one, open(os.path.join(out, f"{case.name}-full.bin"), "rb") as other:
+                same_bytes(case.name, one.read(), other.read())
 
     def lines(self):
         """The table, for people: for each file the Burns that load it."""

@@ -31,6 +31,9 @@ class Record:
     def __init__(self, program):
         self.program = program
 
+    def run(self, *words):
+        run(self.program, *words)
+
     def json(self, *words):
         text = run(self.program, *words, "--json")
         try:
@@ -39,7 +42,7 @@ class Record:
             raise Failure(f"record {' '.join(words)} --json: {error}")
 
     def convert(self, source, target, precision):
-        run(self.program, "convert", source, target, "--precision", precision)
+        self.run("convert", source, target, "--precision", precision)
 
     def read(self, path):
         """path -> Tensor or scalar, by `ls` and one `show` for each tensor: tensors in the order of the file, then

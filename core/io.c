@@ -39,6 +39,13 @@ int32_t lr_io_interrupted(rec_job *job)
     return rec_job_progress(job, job->done, job->total);
 }
 
+int32_t lr_io_shrank(rec_job *job, const char *file, uint64_t at, uint64_t size)
+{
+    char had[32];
+    return lr_io_fail(job, file, REC_E_IO, at, "Load it again when nobody writes to it.",
+                      "the file shrank while it was read: it had %s bytes", lr_group_digits(size, had, sizeof had));
+}
+
 int32_t lr_io_wait(rec_job *job, int fd, short events)
 {
     enum { LOOK_EVERY_MS = 200 };

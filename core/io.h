@@ -7,8 +7,13 @@
 
 /* Sources. Each is born with one count. NULL: the job has failed. */
 
-/** A regular file is mapped (`map`) or read into page memory, by several threads if it is large; anything else (FIFO,
- *  device) is read to its end. */
+/** A regular file whose bytes are read when somebody asks for them: as a whole for the view, which is mapped (`map`) or
+ *  in page memory, read by several threads if it is large; in pieces by rec_source_read. Anything else (FIFO, device)
+ *  is read to its end now. */
+rec_source *lr_source_open(rec_job *job, const char *path, bool map);
+/** At the end of a load: if a record keeps the source, later nothing may depend on what becomes of the file. */
+int32_t lr_source_settle(rec_job *job, rec_source *source);
+/** The same with the view at once. */
 rec_source *lr_source_file(rec_job *job, const char *path, bool map);
 /** The caller's memory. */
 rec_source *lr_source_memory(rec_job *job, const void *data, uint64_t size, const char *name);

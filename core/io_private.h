@@ -21,6 +21,8 @@ int32_t lr_io_fail(rec_job *job, const char *file, int32_t status, uint64_t at, 
 int32_t lr_io_errno(rec_job *job, const char *file, uint64_t at, const char *hint, int error, const char *doing);
 /** A call was interrupted by a signal: asks whether to go on. @return REC_OK or REC_E_CANCELLED. */
 int32_t lr_io_interrupted(rec_job *job);
+/** Fails because a file of `size` bytes ended at byte `at`. */
+int32_t lr_io_shrank(rec_job *job, const char *file, uint64_t at, uint64_t size);
 /** Waits until a descriptor that does not block is ready, or the caller cancels. @param events POLLIN or POLLOUT. */
 int32_t lr_io_wait(rec_job *job, int fd, short events);
 /** For what plugins return: a failure that was not reported is, in the name of `whose`. @return the job's status. */
@@ -29,8 +31,9 @@ int32_t lr_said_why(rec_job *job, int32_t status, const char *whose);
 /* ------------------------------------------------------------------------------------------------------- sources -- */
 
 typedef struct lr_filter lr_filter; /* source_filter.c */
+typedef struct lr_unread lr_unread; /* source_unread.c */
 
-/** A source: bytes in one piece, or a filter that becomes that when somebody asks for the view. */
+/** A source: bytes in one piece, or a filter or a file that becomes that when somebody asks for the view. */
 struct rec_source {
     atomic_uint_fast64_t count;
     const lr_allocator *allocator; /**< of the context, which outlives the records that keep the source */
@@ -44,7 +47,8 @@ struct rec_source {
     lr_pages pages; /**< what to free if it was read */
     void (*free_data)(void *user, void *data);
     void *free_user;
-    lr_filter *filter; /**< NULL: born ready */
+    lr_filter *filter; /**< what it is made of… */
+    lr_unread *unread; /**< …or what it is read from; neither: born ready */
     char name[];
 };
 
@@ -53,6 +57,8 @@ rec_source *lr_source_new(rec_job *job, const char *name);
 /** Makes it ready. `data` may be NULL if `size` is 0. */
 void lr_source_ready(rec_source *source, const void *data, uint64_t size);
 
+/** Maps [begin, end) of a regular file, or copies it by several threads, and makes the source ready. */
+int32_t lr_source_fill(rec_job *job, rec_source *source, int fd, uint64_t begin, uint64_t end, bool map);
 /** Undoes a mapping, if there is one. */
 void lr_source_unmap(rec_source *source);
 
@@ -67,6 +73,14 @@ int32_t lr_filter_read(rec_job *job, rec_source *source, void *target, uint64_t 
 int32_t lr_filter_rewind(rec_job *job, rec_source *source);
 int32_t lr_filter_peek(rec_job *job, rec_source *source, uint64_t most, const uint8_t **data, uint64_t *size);
 void lr_filter_free(rec_source *source);
+
+/** The same for a file that was not read yet. The descriptor is taken, also on failure. */
+int32_t lr_unread_begin(rec_job *job, rec_source *source, int fd, uint64_t size, bool map);
+uint64_t lr_unread_size(const rec_source *source);
+int32_t lr_unread_view(rec_job *job, rec_source *source);
+int32_t lr_unread_read(rec_job *job, rec_source *source, uint64_t at, void *target, uint64_t size);
+int32_t lr_unread_head(rec_job *job, rec_source *source, uint64_t most, const uint8_t **data, uint64_t *size);
+void lr_unread_free(rec_source *source);
 
 /* --------------------------------------------------------------------------------------------------------- sinks -- */
 

@@ -314,6 +314,10 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
             rec_record_free(record);
             record = NULL;
         }
+        if (record && lr_source_settle(job, source) != REC_OK) {
+            rec_record_free(record);
+            record = NULL;
+        }
         if (record) {
             note_assumed(job, record);
         } else {
@@ -343,7 +347,7 @@ rec_record *lr_load_file(rec_job *job, rec_recorder *r, const char *path)
             }
         }
         job->file = name;
-        source = lr_source_file(job, name, r->map);
+        source = lr_source_open(job, name, r->map);
     }
     if (source) {
         record = lr_load_source(job, r, source, name);
@@ -409,7 +413,7 @@ const char *rec_recognise(rec_context *context, const char *path)
     rec_recorder any = {0};
     lr_job_begin(&job, context, "recognise", path);
     if (!lr_job_failed(&job)) {
-        source = lr_source_file(&job, path, true);
+        source = lr_source_open(&job, path, true);
     }
     if (source) {
         any.context = job.context;

@@ -82,10 +82,18 @@ int32_t lr_source_head(rec_job *job, rec_source *source, rec_head *head)
     if (is_ready(source)) {
         head->data = source->data;
         head->length = source->size < HEAD_MOST ? source->size : HEAD_MOST;
+    } else if (source->unread) {
+        status = lr_unread_head(job, source, HEAD_MOST, &head->data, &head->length);
     } else {
         status = lr_filter_peek(job, source, HEAD_MOST, &head->data, &head->length);
     }
     return status;
+}
+
+int32_t lr_source_settle(rec_job *job, rec_source *source)
+{
+    bool shared = atomic_load_explicit(&source->count, memory_order_acquire) > 1;
+    return shared && source->unread && !is_ready(source) ? lr_unread_view(job, source) : REC_OK;
 }
 
 /* ------------------------------------------------------------------------------------- the functions of plugin.h -- */
@@ -97,13 +105,13 @@ const char *rec_source_name(const rec_source *source)
 
 uint64_t rec_source_size(const rec_source *source)
 {
-    return is_ready(source) ? source->size : REC_UNKNOWN;
+    return is_ready(source) ? source->size : source->unread ? lr_unread_size(source) : REC_UNKNOWN;
 }
 
 int32_t rec_source_view(rec_job *job, rec_source *source, const void **data, uint64_t *size)
 {
     if (!is_ready(source)) {
-        int32_t status = lr_filter_spool(job, source);
+        int32_t status = source->unread ? lr_unread_view(job, source) : lr_filter_spool(job, source);
         if (status != REC_OK) {
             *data = NULL;
             *size = 0;
@@ -117,26 +125,42 @@ int32_t rec_source_view(rec_job *job, rec_source *source, const void **data, uin
 
 int32_t rec_source_read(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got)
 {
-    uint64_t left;
-    if (!is_ready(source)) {
+    uint64_t left, whole = rec_source_size(source);
+    int32_t status = REC_OK;
+    if (whole == REC_UNKNOWN) {
         return lr_filter_read(job, source, target, room, got);
     }
     /* A filter that gave more before it was spooled than while it was has broken its word. */
-    left = source->position < source->size ? source->size - source->position : 0;
+    left = source->position < whole ? whole - source->position : 0;
     *got = room < left ? room : left;
-    if (*got) {
+    if (!is_ready(source)) {
+        status = lr_unread_read(job, source, source->position, target, *got);
+        *got = status == REC_OK ? *got : 0;
+    } else if (*got) {
         memcpy(target, source->data + source->position, (size_t)*got);
-        source->position += *got;
     }
-    return REC_OK;
+    source->position += *got;
+    return status;
 }
 
 int32_t rec_source_rewind(rec_job *job, rec_source *source)
 {
-    if (!is_ready(source)) {
+    if (source->filter && !is_ready(source)) {
         return lr_filter_rewind(job, source);
     }
     source->position = 0;
+    return REC_OK;
+}
+
+static int32_t check_place(rec_job *job, const rec_source *source, uint64_t offset, uint64_t size, uint64_t whole)
+{
+    char need[32], have[32], from[32];
+    if (offset > whole || size > whole - offset) {
+        return lr_io_fail(job, source->name, REC_E_FORMAT, offset, "The file is cut short or damaged.",
+                          "%s bytes are needed from byte %s on, but there are only %s bytes",
+                          lr_group_digits(size, need, sizeof need), lr_group_digits(offset, from, sizeof from),
+                          lr_group_digits(whole, have, sizeof have));
+    }
     return REC_OK;
 }
 
@@ -145,25 +169,25 @@ static int32_t view_at(rec_job *job, rec_source *source, uint64_t offset, uint64
 {
     const void *data;
     uint64_t whole;
-    char need[32], have[32], from[32];
     int32_t status = rec_source_view(job, source, &data, &whole);
-    if (status != REC_OK) {
-        return status;
+    if (status == REC_OK) {
+        status = check_place(job, source, offset, size, whole);
     }
-    if (offset > whole || size > whole - offset) {
-        return lr_io_fail(job, source->name, REC_E_FORMAT, offset, "The file is cut short or damaged.",
-                          "%s bytes are needed from byte %s on, but there are only %s bytes",
-                          lr_group_digits(size, need, sizeof need), lr_group_digits(offset, from, sizeof from),
-                          lr_group_digits(whole, have, sizeof have));
+    if (status == REC_OK) {
+        *at = (const uint8_t *)data + offset;
     }
-    *at = (const uint8_t *)data + offset;
-    return REC_OK;
+    return status;
 }
 
 int32_t rec_source_read_at(rec_job *job, rec_source *source, uint64_t offset, void *target, uint64_t size)
 {
     const uint8_t *at;
-    int32_t status = view_at(job, source, offset, size, &at);
+    int32_t status;
+    if (source->unread && !is_ready(source)) {
+        status = check_place(job, source, offset, size, lr_unread_size(source));
+        return status == REC_OK ? lr_unread_read(job, source, offset, target, size) : status;
+    }
+    status = view_at(job, source, offset, size, &at);
     if (status == REC_OK && size) {
         memcpy(target, at, (size_t)size);
     }
@@ -176,6 +200,7 @@ void rec_source_release(rec_source *source)
         return;
     }
     lr_filter_free(source);
+    lr_unread_free(source);
     lr_source_unmap(source);
     lr_pages_free(&source->pages);
     if (source->free_data) {

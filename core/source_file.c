@@ -165,7 +165,6 @@ static int32_t copy_file(rec_job *job, rec_source *source, int fd, uint64_t begi
     pthread_t threads[THREADS_MOST];
     uint32_t wanted = 1, count;
     int32_t status = REC_OK;
-    char size[32];
     int error;
     if (!lr_pages_grow(&source->pages, copy.size)) {
         return lr_fail_memory(job, copy.size);
@@ -188,9 +187,7 @@ static int32_t copy_file(rec_job *job, rec_source *source, int fd, uint64_t begi
     }
     error = atomic_load(&copy.failed);
     if (status == REC_OK && error == ENDED) {
-        status =
-            lr_io_fail(job, source->name, REC_E_IO, copy.failed_at, "Load it again when nobody writes to it.",
-                       "the file shrank while it was read: it had %s bytes", lr_group_digits(end, size, sizeof size));
+        status = lr_io_shrank(job, source->name, copy.failed_at, end);
     } else if (status == REC_OK && error != 0) {
         status = lr_io_errno(job, source->name, copy.failed_at, NULL, error, "read the file");
     }
@@ -351,7 +348,16 @@ done:
 
 /* ------------------------------------------------------------------------------------------------------- opening -- */
 
-/* Fills a source from a descriptor, from `begin` on if it is a regular file. */
+int32_t lr_source_fill(rec_job *job, rec_source *source, int fd, uint64_t begin, uint64_t end, bool map)
+{
+    if (map && is_local(fd) && map_file(source, fd, begin, end)) {
+        source->mapped = true;
+        return REC_OK;
+    }
+    return copy_file(job, source, fd, begin, end); /* some file systems cannot map at all */
+}
+
+/* Fills a source from a descriptor, from where it stands if it is a regular file (`at_position`). */
 static int32_t fill(rec_job *job, rec_source *source, int fd, bool at_position, bool map)
 {
     struct stat info;
@@ -372,11 +378,8 @@ static int32_t fill(rec_job *job, rec_source *source, int fd, bool at_position, 
     if (begin >= end) {
         /* A stream, an empty file, or one of those of /proc that have bytes and no size. */
         status = read_stream(job, source, fd);
-    } else if (map && is_local(fd) && map_file(source, fd, begin, end)) {
-        source->mapped = true;
-        status = REC_OK;
     } else {
-        status = copy_file(job, source, fd, begin, end); /* some file systems cannot map at all */
+        status = lr_source_fill(job, source, fd, begin, end, map);
     }
     if (status == REC_OK) {
         lr_job_input(job, source->size);
@@ -387,8 +390,9 @@ static int32_t fill(rec_job *job, rec_source *source, int fd, bool at_position, 
     return status;
 }
 
-rec_source *lr_source_file(rec_job *job, const char *path, bool map)
+rec_source *lr_source_open(rec_job *job, const char *path, bool map)
 {
+    struct stat info;
     rec_source *source = lr_source_new(job, path);
     int32_t status = REC_OK;
     int fd = -1;
@@ -403,11 +407,25 @@ rec_source *lr_source_file(rec_job *job, const char *path, bool map)
             status = lr_io_errno(job, path, REC_UNKNOWN, NULL, errno, "open the file");
         }
     }
-    if (fd >= 0) {
+    if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
+        status = lr_unread_begin(job, source, fd, (uint64_t)info.st_size, map);
+    } else if (fd >= 0) {
         status = fill(job, source, fd, false, map);
         (void)close(fd); /* it was only read: nothing can be lost */
     }
     if (status != REC_OK) {
+        rec_source_release(source);
+        source = NULL;
+    }
+    return source;
+}
+
+rec_source *lr_source_file(rec_job *job, const char *path, bool map)
+{
+    rec_source *source = lr_source_open(job, path, map);
+    const void *data;
+    uint64_t size;
+    if (source && rec_source_view(job, source, &data, &size) != REC_OK) {
         rec_source_release(source);
         source = NULL;
     }

@@ -37,6 +37,9 @@ SCHEDULERS = {"noam", "cosine", "linear", "exponential", "step", "composed"}
 SHORTENED = {"cosine", "linear", "exponential"}
 # Modules with settings that some versions keep and others do not.
 SETTINGS = {"layers", "recent"}
+# An option of a constant, which bincode alone tells from none.
+HIDDEN = {"recent"}
+BINCODE = {"bin", "bingz", "bytes"}
 
 # (case, minor) -> why Burn of that version does not load even its own files. Tested as such.
 LIMITS = {("plain", 14): "an empty tensor", ("plain", 15): "an empty tensor"}
@@ -254,8 +257,11 @@ class Bridge:
         """From each recorder's file of the same state. A map in random order is in each file another one."""
         with open(file_of(case, recorder, precision), "rb") as opened:
             expected = inflated(opened.read())
-        sources = RECORDERS if case.name not in UNORDERED else [recorder]
-        for source in sources:
+        for source in RECORDERS:
+            if case.name in UNORDERED and source != recorder:
+                continue
+            if case.name in HIDDEN and recorder in BINCODE and source not in BINCODE:
+                continue
             file = file_of(case, source, precision)
             if not os.path.exists(file):
                 continue
@@ -347,10 +353,12 @@ class Bridge:
             raise Failure(f"{target}: the next rates were {before}, now they are {after}")
 
     def has_settings(self, name, to, found):
-        """What is no tensor is what this Burn makes of the same configuration itself."""
+        """What is no tensor is what this Burn makes of the same configuration itself. But an empty list may stand where
+        0.21 did not keep how many constants there are."""
         own = records.leaves(without_nil(self.cases[to, name].twin("full").root))
         other = records.leaves(without_nil(found))
-        own, other = [{k: v for k, v in all_.items() if not isinstance(v, records.Tensor)} for all_ in (own, other)]
+        own, other = [{k: v for k, v in all_.items() if not isinstance(v, records.Tensor) and v != []}
+                      for all_ in (own, other)]
         self.equals(f"settings of {name}", own, other, False)
 
     def alone(self, case, burn, recorder, root):
@@ -386,8 +394,8 @@ class Bridge:
         """All cases as BinFile, by the command: what it writes is what the library writes for each of them."""
         folder, out, words = self.tests.new("in"), self.tests.new("out"), []
         os.mkdir(folder)
-        gone = [case for (at, _), case in self.cases.items() if at == version
-                and not (case.name in SHORTENED and minor(to) < 15 <= minor(version))]
+        gone = [case for (at, name), case in self.cases.items() if at == version and (to, name) in self.cases
+                and not (name in SHORTENED and minor(to) < 15 <= minor(version))]
         for case in gone:
             name = os.path.basename(file_of(case, "bin", "full"))
             shutil.copy(file_of(case, "bin", "full"), os.path.join(folder, name))

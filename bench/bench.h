@@ -43,6 +43,7 @@ double raw_inflate(const char *path);                          /* zlib alone, ma
 
 /* librecord. */
 double ours_open(const char *path);  /* load mapped, look at every tensor's name, shape and place */
+double ours_scan(const char *path);  /* the same for a .bin without a type, whose parameters have to be found */
 double ours_touch(const char *path); /* the same and read every byte */
 double ours_load(const char *path, const char *recorder, unsigned threads); /* into memory, not mapped */
 double ours_load_f32(const char *path, unsigned threads);                   /* a file of f16 as f32 in memory */

@@ -78,6 +78,9 @@ static double run(const model *m, char **words, size_t count)
     if (strcmp(op, "open") == 0) {
         return ours_open(path);
     }
+    if (strcmp(op, "scan") == 0) {
+        return ours_scan(path);
+    }
     if (strcmp(op, "touch") == 0) {
         return ours_touch(path);
     }

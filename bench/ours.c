@@ -10,6 +10,12 @@
 
 static volatile uint64_t used;
 
+/* What the records are, for formats without names. */
+#define LINEAR_FIELDS(F, T) F(T, PARAM, weight, 2) F(T, OPTION_PARAM, bias, 1)
+REC_DEFINE_STRUCT(LINEAR, LINEAR_FIELDS)
+#define NET_FIELDS(F, T) F(T, LIST, layers, LINEAR)
+REC_DEFINE_STRUCT(NET, NET_FIELDS)
+
 static rec_recorder *opened(rec_context *context, const char *name, rec_precision precision, const char *map)
 {
     rec_recorder *recorder = rec_open_recorder_in(context, name, precision);
@@ -17,6 +23,9 @@ static rec_recorder *opened(rec_context *context, const char *name, rec_precisio
     /* fsync stands outside the time: bench/run asks for it after each save */
     if (!recorder || rec_recorder_set(recorder, "map", map) != REC_OK ||
         rec_recorder_set(recorder, "sync", "no") != REC_OK) {
+        errx(2, "%s", rec_error_message());
+    }
+    if (strncmp(name, "Bin", 3) == 0 && rec_recorder_set_type(recorder, &NET_type) != REC_OK) {
         errx(2, "%s", rec_error_message());
     }
     return recorder;
@@ -60,13 +69,25 @@ static void as_f32(const rec_tensor *tensor)
     used += (uint64_t)(values[0] != 0);
 }
 
+/* A .bin without a type: what `record ls` does. */
+static rec_recorder *by_position(rec_context *context)
+{
+    rec_recorder *recorder = rec_open_recorder_in(context, "BinFile", REC_PRECISION_KEEP);
+
+    if (!recorder || rec_recorder_set(recorder, "positional", "yes") != REC_OK) {
+        errx(2, "%s", rec_error_message());
+    }
+    return recorder;
+}
+
 /* Opens a recorder, loads a file and visits each of its tensors. Opening counts: it is part of what a program does. */
 static double load(const char *path, const char *name, rec_precision precision, const char *map, unsigned threads,
                    visit_fn visit)
 {
     rec_context *context = context_with(threads);
     double start = now(), end;
-    rec_recorder *recorder = opened(context, name, precision, map);
+    rec_recorder *recorder =
+        strcmp(name, "positional") == 0 ? by_position(context) : opened(context, name, precision, map);
     rec_record *record = rec_load(recorder, path);
     rec_iterator *iterator = record ? rec_iterate(record) : NULL;
     const rec_tensor *tensor;
@@ -95,6 +116,11 @@ static double load(const char *path, const char *name, rec_precision precision, 
 double ours_open(const char *path)
 {
     return load(path, "NamedMpk", REC_PRECISION_KEEP, "yes", 0, look);
+}
+
+double ours_scan(const char *path)
+{
+    return load(path, "positional", REC_PRECISION_KEEP, "yes", 0, look);
 }
 
 double ours_touch(const char *path)

@@ -310,11 +310,8 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
                 }
             }
         }
-        if (record && note_origin(job, r, job->plugin, source, path, record) != REC_OK) {
-            rec_record_free(record);
-            record = NULL;
-        }
-        if (record && lr_source_settle(job, source) != REC_OK) {
+        if (record && (lr_source_settle(job, source) != REC_OK ||
+                       note_origin(job, r, job->plugin, source, path, record) != REC_OK)) {
             rec_record_free(record);
             record = NULL;
         }

@@ -10,7 +10,12 @@
 
 static int32_t mismatch(lr_walk *w, const char *expected, const rec_value *found)
 {
-    return rec_fail_found(w->job, REC_E_MISMATCH, REC_UNKNOWN, expected, "%s", lr_kind_words(found->kind));
+    int32_t status = rec_fail_found(w->job, REC_E_MISMATCH, REC_UNKNOWN, expected, "%s", lr_kind_words(found->kind));
+    if (w->record->burn_minor >= LR_BURN_FIRST && w->record->burn_minor != w->job->burn_minor) {
+        rec_fail_hint(w->job, "The record is one of Burn 0.%d, which may not keep what Burn 0.%d has in this place.",
+                      (int)w->record->burn_minor, (int)w->job->burn_minor);
+    }
+    return status;
 }
 
 static int32_t out_of_range(lr_walk *w, const rec_layout *layout, bool is_signed)

@@ -216,6 +216,39 @@ static void all_members_are_read_and_more_than_one_is_noted(void **state)
     free(whole.data);
 }
 
+/* The reader takes the file in pieces of 128 KiB: members, padding and what does not belong may begin at any of them. */
+static void members_may_end_where_a_piece_does(void **state)
+{
+    enum { READ = 128 * 1024 };
+    for (size_t end = READ - 3; end <= READ + 2; end++) {
+        for (size_t zeros = 0; zeros <= READ; zeros += READ / 2) {
+            /* Stored blocks have a known size: 10 bytes of header, 5 for each block, 8 of trailer. */
+            bytes data = make_data(end + 500), first = {data.data, end - 100}, packed = {NULL, 0};
+            while (packed.size != end) {
+                free(packed.data);
+                packed = deflate_with(*state, first, 0, SIZE_MAX);
+                assert_true(packed.size > end ? packed.size - end < 200 : end - packed.size < 200);
+                first.size -= packed.size > end ? packed.size - end : 0;
+                first.size += packed.size < end ? end - packed.size : 0;
+            }
+            bytes second = {data.data + first.size, 300}, both = {data.data, first.size + 300};
+            bytes more = pack(*state, second), padding = make_data(0);
+            append(&packed, more.data, more.size);
+            padding.data = realloc(padding.data, READ + 1);
+            memset(padding.data, 0, READ + 1);
+            append(&packed, padding.data, zeros);
+            assert_int_equal(inflate_as(*state, packed, both), REC_OK);
+            append(&packed, "x1234", 5);
+            assert_int_equal(inflate_as(*state, packed, both), REC_E_FORMAT);
+            assert_non_null(strstr(rec_error_message(), "5 bytes more that are not gzip"));
+            free(padding.data);
+            free(more.data);
+            free(packed.data);
+            free(data.data);
+        }
+    }
+}
+
 static void zeros_may_follow_and_nothing_else(void **state)
 {
     static const uint8_t zeros[512] = {0};
@@ -449,6 +482,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_source_is_read_in_pieces_and_again, setup, teardown),
         cmocka_unit_test_setup_teardown(gzip_reads_what_is_written_and_the_other_way_round, setup, teardown),
         cmocka_unit_test_setup_teardown(all_members_are_read_and_more_than_one_is_noted, setup, teardown),
+        cmocka_unit_test_setup_teardown(members_may_end_where_a_piece_does, setup, teardown),
         cmocka_unit_test_setup_teardown(zeros_may_follow_and_nothing_else, setup, teardown),
         cmocka_unit_test_setup_teardown(every_truncation_is_found, setup, teardown),
         cmocka_unit_test_setup_teardown(every_changed_byte_is_found_or_changes_nothing, setup, teardown),

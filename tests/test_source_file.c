@@ -141,6 +141,148 @@ static void copying_can_be_cancelled(void **state)
     assert_int_equal(w->progress_calls, 2);
 }
 
+/* -------------------------------------------------------------------------------------------- read as it is needed -- */
+
+static void an_opened_file_is_read_in_pieces_until_somebody_wants_the_view(void **state)
+{
+    world *w = *state;
+    const size_t size = 9 * MIB + 77;
+    uint8_t *data = make_pattern(size);
+    write_file("a.bin", data, size);
+    for (int map = 0; map < 2; map++) {
+        rec_source *source = lr_source_open(&w->job, "a.bin", map);
+        uint8_t room[100];
+        rec_head head;
+        assert_non_null(source);
+        assert_int_equal(rec_source_size(source), size); /* known without reading */
+        assert_int_equal(w->job.input, size);
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(lr_source_head(&w->job, source, &head), REC_OK);
+            assert_int_equal(head.length, 65536);
+            assert_int_equal(head.total, size);
+            assert_memory_equal(head.data, data, 65536);
+        }
+        assert_reads(w, source, data, size, MIB / 3);
+        assert_int_equal(rec_source_rewind(&w->job, source), REC_OK);
+        assert_reads(w, source, data, size, size + 1);
+        assert_int_equal(rec_source_read_at(&w->job, source, size - 100, room, 100), REC_OK);
+        assert_memory_equal(room, data + size - 100, 100);
+        assert_false(lr_source_mapped(source));
+        assert_view(w, source, data, size);
+        assert_true(lr_source_mapped(source) == (map == 1));
+        assert_int_equal(rec_source_rewind(&w->job, source), REC_OK);
+        assert_reads(w, source, data, size, MIB);
+        assert_int_equal(rec_source_read_at(&w->job, source, size - 99, room, 100), REC_E_FORMAT);
+        assert_failed(w, REC_E_FORMAT, "a.bin: byte 9,437,162: 100 bytes are needed");
+        rec_source_release(source);
+    }
+    free(data);
+}
+
+static void an_opened_file_that_shrinks_is_an_error_wherever_it_is_read(void **state)
+{
+    world *w = *state;
+    uint8_t *data = make_pattern(100000), room[100000];
+    for (int how = 0; how < 4; how++) {
+        rec_source *source;
+        const void *view;
+        uint64_t got;
+        rec_head head;
+        int32_t status;
+        write_file("a.bin", data, 100000);
+        source = lr_source_open(&w->job, "a.bin", false);
+        assert_non_null(source);
+        assert_int_equal(truncate("a.bin", 5000), 0);
+        status = how == 0   ? rec_source_read(&w->job, source, room, 100000, &got)
+                 : how == 1 ? rec_source_read_at(&w->job, source, 10, room, 6000)
+                 : how == 2 ? lr_source_head(&w->job, source, &head)
+                            : rec_source_view(&w->job, source, &view, &got);
+        assert_int_equal(status, REC_E_IO);
+        assert_failed(w, REC_E_IO, "a.bin: byte 5,000: the file shrank while it was read: it had 100,000 bytes");
+        rec_source_release(source);
+    }
+    free(data);
+}
+
+static void who_keeps_an_opened_file_gets_it_whole_at_the_end_of_the_load(void **state)
+{
+    world *w = *state;
+    uint8_t *data = make_pattern(100000);
+    rec_source *alone, *kept;
+    write_file("a.bin", data, 100000);
+    alone = lr_source_open(&w->job, "a.bin", false);
+    kept = lr_source_open(&w->job, "a.bin", false);
+    (void)lr_source_retain(kept);
+    assert_int_equal(lr_source_settle(&w->job, alone), REC_OK);
+    assert_int_equal(lr_source_settle(&w->job, kept), REC_OK);
+    rec_source_release(kept);
+    assert_int_equal(truncate("a.bin", 0), 0);
+    assert_view(w, kept, data, 100000);
+    {
+        const void *view;
+        uint64_t size;
+        assert_int_equal(rec_source_view(&w->job, alone, &view, &size), REC_E_IO); /* nobody wanted it in time */
+        assert_failed(w, REC_E_IO, "the file shrank");
+    }
+    rec_source_release(alone);
+    rec_source_release(kept);
+    free(data);
+}
+
+struct asker {
+    world *w;
+    rec_source *source;
+    const uint8_t *data;
+    int number;
+    bool right;
+};
+
+static void *ask(void *user)
+{
+    struct asker *asker = user;
+    rec_job job;
+    uint8_t room[5000];
+    const void *view;
+    uint64_t size = 0;
+    lr_job_begin(&job, &asker->w->context, "test", "job.file");
+    asker->right = true;
+    for (int i = 0; i < 50 && asker->right; i++) {
+        uint64_t at = (uint64_t)i * 1999;
+        asker->right = rec_source_read_at(&job, asker->source, at, room, 5000) == REC_OK &&
+                       memcmp(room, asker->data + at, 5000) == 0;
+        if (i == 10 * asker->number) {
+            asker->right = asker->right && rec_source_view(&job, asker->source, &view, &size) == REC_OK &&
+                           size == 200000 && memcmp(view, asker->data, size) == 0;
+        }
+    }
+    (void)lr_job_end(&job);
+    return NULL;
+}
+
+static void many_threads_may_ask_an_opened_file(void **state)
+{
+    world *w = *state;
+    uint8_t *data = make_pattern(200000);
+    w->context.progress = NULL; /* the test's own counts without a lock */
+    write_file("a.bin", data, 200000);
+    for (int map = 0; map < 2; map++) {
+        pthread_t threads[4];
+        struct asker askers[4];
+        rec_source *source = lr_source_open(&w->job, "a.bin", map);
+        assert_non_null(source);
+        for (int i = 0; i < 4; i++) {
+            askers[i] = (struct asker){.w = w, .source = source, .data = data, .number = i + 1};
+            assert_int_equal(pthread_create(&threads[i], NULL, ask, &askers[i]), 0);
+        }
+        for (int i = 0; i < 4; i++) {
+            assert_int_equal(pthread_join(threads[i], NULL), 0);
+            assert_true(askers[i].right);
+        }
+        rec_source_release(source);
+    }
+    free(data);
+}
+
 /* --------------------------------------------------------------------------------------------------- descriptors -- */
 
 static void a_descriptor_is_taken_from_where_it_stands(void **state)
@@ -404,6 +546,10 @@ int main(void)
         TEST(a_file_that_shrinks_while_it_is_copied_is_an_error),
         TEST(a_file_that_grows_while_it_is_copied_is_what_it_was),
         TEST(copying_can_be_cancelled),
+        TEST(an_opened_file_is_read_in_pieces_until_somebody_wants_the_view),
+        TEST(an_opened_file_that_shrinks_is_an_error_wherever_it_is_read),
+        TEST(who_keeps_an_opened_file_gets_it_whole_at_the_end_of_the_load),
+        TEST(many_threads_may_ask_an_opened_file),
         TEST(a_descriptor_is_taken_from_where_it_stands),
         TEST(a_descriptor_that_cannot_be_read_is_an_error),
         TEST(a_pipe_is_read_to_its_end),

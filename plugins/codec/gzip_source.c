@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -14,19 +15,22 @@
 /* Deflate cannot do better than this (zlib's technical notes): a size hint beyond it is a lie. */
 #define BEST_RATIO 1032
 
-/* The whole compressed input is one view, which is a map or is in memory anyway, so it is read without a copy. All of
- * this comes from malloc, not from the job: the source outlives its job when a record keeps bytes of it, and is
- * released without one. */
+/* Compressed bytes are read in pieces of this size: enough for inflate to run long, and still in the cache then. */
+#define PIECE (128u << 10)
+
+/* The compressed input is read as it is needed, so that it is never in memory as a whole. All of this comes from malloc,
+ * not from the job: the source outlives its job when a record keeps bytes of it, and is released without one. */
 typedef struct inflater {
     z_stream stream;
-    const uint8_t *data;
-    uint64_t size;
+    rec_source *parent; /* the filter holds it for as long as this lives */
     uint64_t given;     /* input handed to zlib so far */
-    uint64_t member_at; /* where the current member begins */
     uint64_t full;      /* members that had data */
+    uint64_t hint;      /* the size to be expected, or REC_UNKNOWN */
+    bool drained;       /* the input has no more */
     bool between;       /* at the end of a member */
     bool ended;
     bool noted;
+    uint8_t buffer[PIECE];
 } inflater;
 
 /* Where in the input zlib is. */
@@ -35,16 +39,26 @@ static uint64_t place(const inflater *self)
     return self->given - self->stream.avail_in;
 }
 
-/* zlib counts in 32 bits: input goes in by pieces. */
-static void feed(inflater *self)
+/* Has at least `want` bytes, which are few, ready for zlib, or what is left before the end. */
+static int32_t feed(rec_job *job, inflater *self, uint32_t want)
 {
-    uint64_t left = self->size - self->given;
-    if (self->stream.avail_in == 0 && left > 0) {
-        uint32_t piece = left < UINT_MAX ? (uint32_t)left : UINT_MAX;
-        self->stream.next_in = (z_const Bytef *)(self->data + self->given);
-        self->stream.avail_in = piece;
-        self->given += piece;
+    int32_t status = REC_OK;
+    if (self->stream.avail_in >= want || self->drained) {
+        return REC_OK;
     }
+    if (self->stream.avail_in) {
+        memmove(self->buffer, self->stream.next_in, self->stream.avail_in);
+    }
+    self->stream.next_in = self->buffer;
+    while (self->stream.avail_in < want && !self->drained && status == REC_OK) {
+        uint32_t held = self->stream.avail_in;
+        uint64_t got = 0;
+        status = rec_source_read(job, self->parent, self->buffer + held, PIECE - held, &got);
+        self->stream.avail_in += (uint32_t)got;
+        self->given += got;
+        self->drained = status == REC_OK && got == 0;
+    }
+    return status;
 }
 
 static int32_t fail_memory(rec_job *job)
@@ -54,7 +68,7 @@ static int32_t fail_memory(rec_job *job)
 
 static int32_t fail_cut(rec_job *job, const inflater *self)
 {
-    int32_t status = rec_fail(job, REC_E_FORMAT, self->size, "the compressed file ends before its data do");
+    int32_t status = rec_fail(job, REC_E_FORMAT, self->given, "the compressed file ends before its data do");
     rec_fail_hint(job, "The file is cut short: copy it again from where it came from.");
     return status;
 }
@@ -79,25 +93,32 @@ static int32_t fail_data(rec_job *job, const inflater *self)
 /* After the end of a member: begins the next one, or finds that nothing but padding is left. */
 static int32_t next_member(rec_job *job, inflater *self)
 {
-    uint64_t at = place(self);
-    const uint8_t *rest = self->data + at;
-    uint64_t left = self->size - at, zeros = 0;
-    self->full += self->stream.total_out > 0;
-    if (left >= 2 && rest[0] == 0x1f && rest[1] == 0x8b) {
-        if (inflateReset(&self->stream) != Z_OK) {
-            return fail_memory(job);
-        }
-        self->member_at = at;
+    z_stream *stream = &self->stream;
+    int32_t status = feed(job, self, 2);
+    self->full += stream->total_out > 0;
+    if (status == REC_OK && stream->avail_in >= 2 && stream->next_in[0] == 0x1f && stream->next_in[1] == 0x8b) {
         self->between = false;
-        return REC_OK;
+        return inflateReset(stream) == Z_OK ? REC_OK : fail_memory(job);
     }
-    while (zeros < left && rest[zeros] == 0) { /* as tapes are padded; gzip(1) accepts it too */
-        zeros++;
+    stream->total_out = 0; /* counted; the next look at this end must not count it again */
+    while (status == REC_OK && stream->avail_in && *stream->next_in == 0) { /* as tapes are padded; gzip(1) too */
+        stream->next_in++;
+        stream->avail_in--;
+        status = feed(job, self, 1);
     }
-    if (zeros < left) {
-        int32_t status = rec_fail_found(job, REC_E_FORMAT, at + zeros, "the end of the compressed file",
-                                        "%" PRIu64 " bytes more that are not gzip", left - zeros);
-        rec_fail_hint(job, "Cut them off if they do not belong to it.");
+    if (status == REC_OK && stream->avail_in) {
+        uint64_t at = place(self);
+        while (status == REC_OK && stream->avail_in) {
+            stream->avail_in = 0;
+            status = feed(job, self, 1);
+        }
+        if (status == REC_OK) {
+            status = rec_fail_found(job, REC_E_FORMAT, at, "the end of the compressed file",
+                                    "%" PRIu64 " bytes more that are not gzip", self->given - at);
+            rec_fail_hint(job, "Cut them off if they do not belong to it.");
+        }
+    }
+    if (status != REC_OK) {
         return status;
     }
     self->ended = true;
@@ -121,7 +142,10 @@ static int32_t read_some(void *user, rec_job *job, void *target, uint64_t room, 
         }
         uint64_t left = room - filled;
         uint32_t piece = left < UINT_MAX ? (uint32_t)left : UINT_MAX;
-        feed(self);
+        status = feed(job, self, 1);
+        if (status != REC_OK) {
+            break;
+        }
         self->stream.next_out = (Bytef *)target + filled;
         self->stream.avail_out = piece;
         int result = inflate(&self->stream, Z_NO_FLUSH);
@@ -153,22 +177,35 @@ static int32_t rewind_all(void *user, rec_job *job)
         return fail_memory(job);
     }
     self->stream.avail_in = 0;
-    self->given = self->member_at = self->full = 0;
-    self->between = self->ended = false;
-    return REC_OK;
+    self->given = self->full = 0;
+    self->drained = self->between = self->ended = false;
+    return rec_source_rewind(job, self->parent);
 }
 
 /* The last four bytes of a member are its length modulo 2^32. They are trusted if this could be the only member and
  * the length was not cut: data that deflate cannot make smaller take hardly more space than before. */
+static int32_t look_at_length(rec_job *job, inflater *self)
+{
+    uint64_t size = rec_source_size(self->parent);
+    uint8_t tail[4];
+    self->hint = REC_UNKNOWN;
+    if (size == REC_UNKNOWN || size < 18) { /* of an empty member */
+        return REC_OK;
+    }
+    int32_t status = rec_source_read_at(job, self->parent, size - 4, tail, sizeof tail);
+    if (status == REC_OK) {
+        uint64_t length =
+            (uint64_t)tail[0] | (uint64_t)tail[1] << 8 | (uint64_t)tail[2] << 16 | (uint64_t)tail[3] << 24;
+        if (length / BEST_RATIO <= size && length + length / 1024 + 1024 >= size) {
+            self->hint = length;
+        }
+    }
+    return status;
+}
+
 static uint64_t size_hint(void *user)
 {
-    const inflater *self = user;
-    if (self->size < 18) { /* of an empty member */
-        return REC_UNKNOWN;
-    }
-    const uint8_t *tail = self->data + self->size - 4;
-    uint64_t length = (uint64_t)tail[0] | (uint64_t)tail[1] << 8 | (uint64_t)tail[2] << 16 | (uint64_t)tail[3] << 24;
-    return length / BEST_RATIO > self->size || length + length / 1024 + 1024 < self->size ? REC_UNKNOWN : length;
+    return ((const inflater *)user)->hint;
 }
 
 static void release(void *user)
@@ -188,28 +225,34 @@ static const rec_source_ops inflating = {
 
 int32_t lr_gzip_source(rec_job *job, rec_source *parent, rec_source **out)
 {
-    const void *view = NULL;
-    uint64_t size = 0;
-    int32_t status = rec_source_view(job, parent, &view, &size);
-    if (status != REC_OK) {
-        return status;
+    inflater *self = malloc(sizeof *self);
+    if (!self) {
+        return fail_memory(job);
     }
-    const uint8_t *data = view;
-    if (size == 0) {
-        return rec_fail_found(job, REC_E_FORMAT, 0, "a gzip file", "an empty file");
-    }
-    if (data[0] != 0x1f || (size > 1 && data[1] != 0x8b)) {
-        unsigned second = size > 1 ? data[1] : 0;
-        return rec_fail_found(job, REC_E_FORMAT, 0, "a gzip file (0x1f 0x8b)", size > 1 ? "0x%02x 0x%02x" : "0x%02x",
-                              (unsigned)data[0], second);
-    }
-    inflater *self = calloc(1, sizeof *self);
-    if (!self || inflateInit2(&self->stream, GZIP_ONLY) != Z_OK) {
+    memset(self, 0, offsetof(inflater, buffer));
+    self->parent = parent;
+    if (inflateInit2(&self->stream, GZIP_ONLY) != Z_OK) {
         free(self);
         return fail_memory(job);
     }
-    self->data = data;
-    self->size = size;
+    int32_t status = rewind_all(self, job);
+    if (status == REC_OK) {
+        status = feed(job, self, 2);
+    }
+    if (status == REC_OK && self->given == 0) {
+        status = rec_fail_found(job, REC_E_FORMAT, 0, "a gzip file", "an empty file");
+    } else if (status == REC_OK && (self->buffer[0] != 0x1f || (self->given > 1 && self->buffer[1] != 0x8b))) {
+        unsigned second = self->given > 1 ? self->buffer[1] : 0;
+        status = rec_fail_found(job, REC_E_FORMAT, 0, "a gzip file (0x1f 0x8b)",
+                                self->given > 1 ? "0x%02x 0x%02x" : "0x%02x", (unsigned)self->buffer[0], second);
+    }
+    if (status == REC_OK) {
+        status = look_at_length(job, self);
+    }
+    if (status != REC_OK) {
+        release(self);
+        return status;
+    }
     return rec_source_filter(job, parent, &inflating, self, out);
 }
 

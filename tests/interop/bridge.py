@@ -92,7 +92,8 @@ class Driver:
 
     def convert(self, case, source, target, precision, layout, how="convert"):
         """@param source, target (file, recorder)"""
-        self(how, TYPES[case], source[0], RECORDERS[source[1]][1], target[0], RECORDERS[target[1]][1], precision, layout)
+        words = [word for file, recorder in (source, target) for word in (file, RECORDERS[recorder][1])]
+        self(how, TYPES[case], *words, precision, layout)
 
     def read(self, case, file, recorder):
         """@param recorder None: by the content. @return {path: leaf}, and [Burn's version, settings]"""
@@ -218,7 +219,7 @@ class Bridge:
         for version in self.burns:
             self.tests.groups.append([])
             for to in self.burns:
-                self.tests.add(f"{version}: record convert --recursive --burn 0.{minor(to)} does the same with a folder",
+                self.tests.add(f"{version}: record convert --recursive to Burn 0.{minor(to)} writes the same",
                                self.folder_goes, version, to)
 
     def skip(self, why):
@@ -340,7 +341,7 @@ class Bridge:
         try:
             target = self.bridged(case, to, recorder)
         except Failure as failure:
-            if "expected a tuple" in str(failure):
+            if "expected a tuple" in str(failure) and f"one of Burn 0.{minor(case.version)}" in str(failure):
                 return
             raise
         raise Failure(f"{target}: librecord made up what Burn {case.version} did not keep")

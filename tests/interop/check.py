@@ -334,7 +334,8 @@ def main():
     parser.add_argument("--record", required=True)
     parser.add_argument("--driver", help="the program of driver.c")
     parser.add_argument("--no-driver", help="why there is none")
-    parser.add_argument("--oracle", action="append", default=[], metavar="VERSION=PROGRAM", help="a version of real Burn")
+    parser.add_argument("--oracle", action="append", default=[], metavar="VERSION=PROGRAM",
+                        help="a version of real Burn")
     parser.add_argument("--no-oracle", action="append", default=[], metavar="VERSION=WHY", help="why there is none")
     parser.add_argument("--msgpack", help="a folder with Python's msgpack")
     parser.add_argument("--no-msgpack", help="why there is none")

@@ -3,8 +3,8 @@
 //! this process so far, VmHWM; and now, RssAnon). bench/run is its only user.
 //!
 //!     bench-burn MEGABYTES
-//!     save FILE mpk|mpkgz full|half moved|shared    (FILE without extension; Burn sets it)
-//!     load FILE mpk|mpkgz full|half
+//!     save FILE mpk|mpkgz|bin|bingz|json|jsongz full|half moved|shared    (FILE without extension; Burn sets it)
+//!     load FILE mpk|mpkgz|bin|bingz|json|jsongz full|half    (half: mpk and mpkgz only)
 //!     nothing
 //!
 //! The model is a list of Linear 1024x1024 of gaussian f32 without bias. `moved`: its tensors belong to nobody else
@@ -12,7 +12,8 @@
 use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::record::{
-    FileRecorder, FullPrecisionSettings, HalfPrecisionSettings, NamedMpkFileRecorder, NamedMpkGzFileRecorder,
+    BinFileRecorder, BinGzFileRecorder, FileRecorder, FullPrecisionSettings, HalfPrecisionSettings, JsonGzFileRecorder,
+    NamedMpkFileRecorder, NamedMpkGzFileRecorder, PrettyJsonFileRecorder,
 };
 use burn::tensor::backend::Backend;
 use burn::tensor::{Distribution, Tensor, TensorData};
@@ -51,7 +52,7 @@ fn gaussian(megabytes: usize) -> Vec<Vec<f32>> {
 
 /// Burn replaces the extension, so the name must not have a dot.
 fn written(stem: &Path, format: &str) -> PathBuf {
-    stem.with_extension(if format == "mpkgz" { "mpk.gz" } else { "mpk" })
+    stem.with_extension(format.replace("gz", ".gz"))
 }
 
 fn save_as<R: FileRecorder<Cpu>>(net: Net<Cpu>, stem: &Path) {
@@ -68,6 +69,10 @@ fn save(layers: &[Vec<f32>], stem: &Path, format: &str, precision: &str, shared:
         ("mpk", "half") => save_as::<NamedMpkFileRecorder<HalfPrecisionSettings>>(net, stem),
         ("mpkgz", "full") => save_as::<NamedMpkGzFileRecorder<FullPrecisionSettings>>(net, stem),
         ("mpkgz", "half") => save_as::<NamedMpkGzFileRecorder<HalfPrecisionSettings>>(net, stem),
+        ("bin", "full") => save_as::<BinFileRecorder<FullPrecisionSettings>>(net, stem),
+        ("bingz", "full") => save_as::<BinGzFileRecorder<FullPrecisionSettings>>(net, stem),
+        ("json", "full") => save_as::<PrettyJsonFileRecorder<FullPrecisionSettings>>(net, stem),
+        ("jsongz", "full") => save_as::<JsonGzFileRecorder<FullPrecisionSettings>>(net, stem),
         other => panic!("no recorder {other:?}"),
     }
     let seconds = start.elapsed().as_secs_f64();
@@ -91,6 +96,10 @@ fn load(stem: &Path, format: &str, precision: &str) -> f64 {
         ("mpk", "half") => load_as::<NamedMpkFileRecorder<HalfPrecisionSettings>>(stem),
         ("mpkgz", "full") => load_as::<NamedMpkGzFileRecorder<FullPrecisionSettings>>(stem),
         ("mpkgz", "half") => load_as::<NamedMpkGzFileRecorder<HalfPrecisionSettings>>(stem),
+        ("bin", "full") => load_as::<BinFileRecorder<FullPrecisionSettings>>(stem),
+        ("bingz", "full") => load_as::<BinGzFileRecorder<FullPrecisionSettings>>(stem),
+        ("json", "full") => load_as::<PrettyJsonFileRecorder<FullPrecisionSettings>>(stem),
+        ("jsongz", "full") => load_as::<JsonGzFileRecorder<FullPrecisionSettings>>(stem),
         other => panic!("no recorder {other:?}"),
     }
 }

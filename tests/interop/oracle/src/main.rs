@@ -22,7 +22,15 @@ use std::process::exit;
 /// What is to be done with each case that is offered.
 pub enum Task {
     Write { folder: PathBuf, only: Vec<String> },
-    Read { case: String, format: Format, precision: Precision, memory: bool, file: PathBuf, out: PathBuf, into: Format },
+    Read {
+        case: String,
+        format: Format,
+        precision: Precision,
+        memory: bool,
+        file: PathBuf,
+        out: PathBuf,
+        into: Format,
+    },
     Rates { case: String, format: Format, precision: Precision, file: PathBuf },
     List,
 }

@@ -16,7 +16,6 @@
 
 enum { WORDS = 8, ROOM = 1 << 16 };
 
-
 static rec_recorder *open_recorder(const rec_types *types, const char *type, const char *name, rec_precision precision)
 {
     rec_recorder *recorder = rec_open_recorder(name, precision);

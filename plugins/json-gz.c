@@ -13,35 +13,18 @@ static int32_t probe(const rec_head *head)
 
 static int32_t load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
 {
-    rec_source *inflated = NULL;
-    int32_t status = lr_gzip_source(job, source, &inflated);
-    if (status == REC_OK) {
-        status = lr_json_read(job, inflated, visitor, self);
-    }
-    rec_source_release(inflated);
-    return status;
+    return lr_gzip_load(job, source, visitor, self, lr_json_read);
+}
+
+static int32_t write_compact(rec_job *job, rec_sink *sink)
+{
+    return lr_json_write(job, sink, false);
 }
 
 static int32_t save(rec_job *job, rec_sink *sink)
 {
-    rec_sink *packed = lr_gzip_sink(job, sink, (int)rec_job_option_int(job, "level"));
-    if (!packed) {
-        return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "the compressor could not be set up");
-    }
-    int32_t status = lr_json_write(job, packed, false);
-    int32_t closed = rec_sink_close(packed);
-    return status != REC_OK ? status : closed;
+    return lr_gzip_save(job, sink, write_compact);
 }
-
-static const rec_option level = {
-    .size = sizeof level,
-    .type = REC_OPTION_INT,
-    .name = "level",
-    .initial = "6",
-    .help = "compression, from 0 (none) to 9 (smallest)",
-    .minimum = 0,
-    .maximum = 9,
-};
 
 static const rec_plugin json_gz = {
     .abi = REC_PLUGIN_ABI,
@@ -51,7 +34,7 @@ static const rec_plugin json_gz = {
     .extension = "json.gz",
     .description = "JSON, compressed with gzip",
     .burn_name = "burn_core::record::file::JsonGzFileRecorder",
-    .options = (const rec_option *const[]){&level, NULL},
+    .options = (const rec_option *const[]){&lr_gzip_level, NULL},
     .probe = probe,
     .load = load,
     .save = save,

@@ -109,7 +109,8 @@ enum {
     REC_NOTE_SHAPE = 7,      /**< bind: wrong rank or dimensions */
     REC_NOTE_KIND = 8,       /**< bind: a value of another kind than the field's */
     REC_NOTE_TRAILING = 9,   /**< bytes after the record, ignored */
-    REC_NOTE_LAYOUT = 10     /**< something unusual in how the file is built */
+    REC_NOTE_LAYOUT = 10,    /**< something unusual in how the file is built */
+    REC_NOTE_RULE = 13       /**< a rule that matched nothing, or reads otherwise than it was probably meant */
 };
 
 /** One line of a report. The strings live as long as the report. */

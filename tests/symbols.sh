@@ -47,7 +47,7 @@ links() { # FILE ALLOWED: the names a file may need, as a pattern
     LD_LIBRARY_PATH=$top_builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
         check "$(basename "$1") uses all that it links" ldd -u "$1"
 }
-links "$library" 'libinih|libltdl'
+links "$library" 'libinih|libltdl|libpcre2-8'
 for plugin in "$top_builddir"/plugins/.libs/*.so; do
     case $plugin in
     *-gz.so | *json.so) links "$plugin" 'librecord|libz' ;;

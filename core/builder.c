@@ -328,15 +328,6 @@ static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *
     return REC_OK;
 }
 
-static void free_pages(void *user, void *data)
-{
-    lr_pages *pages = user;
-    const lr_allocator *allocator = pages->allocator;
-    (void)data;
-    lr_pages_free(pages);
-    lr_release(allocator, pages);
-}
-
 /* Bytes that will be gone after the call: into memory that the record takes over. */
 static lr_data *read_stream(lr_builder *b, const rec_blob *blob)
 {
@@ -355,7 +346,7 @@ static lr_data *read_stream(lr_builder *b, const rec_blob *blob)
         b->job->budget.exceeded = false;
         (void)no_memory(b, blob->size);
     } else if (rec_blob_read(b->job, blob, 0, pages->data, blob->size) == REC_OK) {
-        source = lr_source_owned(b->job->allocator, pages->data, blob->size, free_pages, pages);
+        source = lr_source_owned(b->job->allocator, pages->data, blob->size, lr_pages_release, pages);
         if (source) {
             data = lr_data_lent(b->record, source, pages->data, blob->size, REC_UNKNOWN);
             rec_source_release(source);
@@ -367,7 +358,7 @@ static lr_data *read_stream(lr_builder *b, const rec_blob *blob)
         b->job->budget.exceeded = false;
         (void)no_memory(b, blob->size);
     }
-    free_pages(pages, NULL);
+    lr_pages_release(pages, NULL);
     return NULL;
 }
 
@@ -383,8 +374,11 @@ static lr_data *take_blob(lr_builder *b, const rec_blob *blob)
     if (blob->kind == REC_BLOB_TEMPORARY) {
         data = lr_data_copy(b->record, blob->data, blob->size);
     } else if ((blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_RANGE) && blob->source) {
-        data = lr_data_lent(b->record, blob->source, blob->kind == REC_BLOB_VIEW ? blob->data : NULL, blob->size,
-                            blob->offset);
+        const uint8_t *view = blob->kind == REC_BLOB_VIEW ? blob->data : NULL;
+        if (blob->kind == REC_BLOB_RANGE && lr_source_at_hand(b->job, blob->source, blob->offset, blob->size, &view) != REC_OK) {
+            return NULL;
+        }
+        data = lr_data_lent(b->record, blob->source, view, blob->size, blob->offset);
     } else {
         (void)grammar(b, "a blob of unknown kind or without its source");
         return NULL;
@@ -666,7 +660,10 @@ static int32_t end_map(lr_builder *b, const frame *f, rec_value *value)
             return b->job->error.status;
         }
     }
-    if (!lr_map_index(&b->record->arena, map, &twice)) {
+    /* The flat map of a foreign file is taken apart right after: that finds what is there twice. */
+    if (f->form == REC_FORM_PATHS) {
+        twice = NULL;
+    } else if (!lr_map_index(&b->record->arena, map, &twice)) {
         return no_memory(b, map->count * 8);
     }
     if (twice) {

@@ -228,6 +228,20 @@ static bool base32_bytes(const char *id, uint8_t bytes[6])
     return id[10] == '\0';
 }
 
+void lr_id_of_path(const char *path, size_t length, uint8_t bytes[8])
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a, then stirred so that near paths are far apart */
+    for (size_t i = 0; i < length; i++) {
+        h = (h ^ (unsigned char)path[i]) * UINT64_C(0x100000001b3);
+    }
+    h = (h ^ (h >> 31)) * UINT64_C(0x7fb5d329728ea185);
+    h = (h ^ (h >> 27)) * UINT64_C(0x81dadef4bc2dd44d);
+    h ^= h >> 33;
+    for (unsigned i = 0; i < 8; i++) {
+        bytes[i] = (uint8_t)(h >> (8 * i));
+    }
+}
+
 const char *lr_burn_id(const char *id, int32_t minor, char *buffer)
 {
     uint8_t bytes[16] = {0};

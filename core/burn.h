@@ -55,6 +55,10 @@ const char *lr_burn_id(const char *id, int32_t minor, char *buffer);
 /** Base32 of bytes in Burn's alphabet (DNSSEC's), without padding. @param text room for (count * 8 + 4) / 5 + 1. */
 void lr_burn_base32(const uint8_t *bytes, size_t count, char *text);
 
+/** The eight bytes of the id that a parameter gets which came without one: a hash of its path (names and indices joined
+ *  by dots), so that the same conversion gives the same bytes. */
+void lr_id_of_path(const char *path, size_t length, uint8_t bytes[8]);
+
 /** "f32", "half::binary16::f16": what Burn writes into metadata. */
 const char *lr_burn_float_name(rec_precision precision);
 const char *lr_burn_int_name(rec_precision precision);

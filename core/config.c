@@ -8,9 +8,10 @@
 
 #include "inifile.h"
 #include "names.h"
+#include "recorder.h"
 
 /* Bounds that keep look-ups quick and messages readable. */
-enum { SECTIONS_MOST = 1000, SETTINGS_MOST = 256 };
+enum { SECTIONS_MOST = 1000, SETTINGS_MOST = 256, RULES_MOST = 10000, LINE_MOST = 500 };
 
 /** How a value of [librecord] is read. */
 enum { VALUE_NAME = 1, VALUE_PRECISION, VALUE_FOLDERS, VALUE_PLUGINS, VALUE_NUMBER, VALUE_SIZE };
@@ -60,6 +61,8 @@ struct lr_config {
     } values[KEYS];
     lr_recorder_section *sections;
     uint64_t section_count, section_room;
+    lr_profile_section *profiles;
+    uint64_t profile_count, profile_room;
 };
 
 /** A file on its way into a configuration. */
@@ -67,7 +70,8 @@ typedef struct parser {
     rec_job *job;
     lr_config *config;            /**< the draft */
     uint32_t main_line;           /**< where [librecord] stands, 0 if nowhere yet */
-    lr_recorder_section *section; /**< the recorder that is read; NULL: [librecord] */
+    lr_recorder_section *section; /**< the recorder that is read, or */
+    lr_profile_section *profile;  /**< the profile; both NULL: [librecord] */
     lr_setting *settings;         /**< its settings */
     uint64_t setting_room;
     uint32_t precision_line; /**< where its precision stands, 0 if nowhere */
@@ -134,10 +138,13 @@ static int32_t parse_word(parser *p, const char *key, const char *value, uint32_
             return REC_OK;
         }
         lr_near_try(&near, words[i]);
-        (void)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", words[i]);
+        (void)snprintf(all + used, sizeof all - used, "%s%s", !i ? "" : words[i + 1] ? ", " : " or ", words[i]);
     }
-    (void)MISTAKE(p, line, "%s is \"%s\"", key, lr_brief_text(&brief, value));
-    return hint_near(p, &near, all);
+    (void)MISTAKE(p, line, "expected %s for %s, found \"%s\"", all, key, lr_brief_text(&brief, value));
+    if (near.best) {
+        rec_fail_hint(p->job, "Did you mean \"%s\"?", near.best);
+    }
+    return p->job->error.status;
 }
 
 static int32_t parse_precision(parser *p, const char *value, uint32_t line, rec_precision *precision)
@@ -151,17 +158,22 @@ static int32_t parse_precision(parser *p, const char *value, uint32_t line, rec_
     return status;
 }
 
-static int32_t check_name(parser *p, const char *name, uint32_t line)
+static int32_t check_name_of(parser *p, const char *what, const char *name, uint32_t line)
 {
     lr_brief brief;
     if (strlen(name) > LR_NAME_MOST) {
         return MISTAKE(p, line, "the name \"%s\" is longer than %d bytes", lr_brief_text(&brief, name), LR_NAME_MOST);
     }
     if (!lr_name_valid(name)) {
-        return MISTAKE(p, line, "\"%s\" cannot name a recorder: it may have letters, digits, \".\", \"_\" and \"-\"",
-                       lr_brief_text(&brief, name));
+        return MISTAKE(p, line, "\"%s\" cannot name a %s: it may have letters, digits, \".\", \"_\" and \"-\"",
+                       lr_brief_text(&brief, name), what);
     }
     return REC_OK;
+}
+
+static int32_t check_name(parser *p, const char *name, uint32_t line)
+{
+    return check_name_of(p, "recorder", name, line);
 }
 
 /* Digits only, without sign: @return false if it is no such number or does not fit 64 bits. */
@@ -308,6 +320,27 @@ static void *more_room(parser *p, const void *old, uint64_t *room, size_t each)
     return memory;
 }
 
+/* Appends a line to the section that is read. */
+static int32_t add_setting(parser *p, const lr_setting **settings, uint64_t *count, const char *key, const char *value,
+                           uint32_t line)
+{
+    lr_setting setting = {.line = line};
+    if (*count == p->setting_room) {
+        lr_setting *larger = more_room(p, p->settings, &p->setting_room, sizeof *larger);
+        if (!larger) {
+            return p->job->error.status;
+        }
+        p->settings = larger;
+        *settings = larger;
+    }
+    setting.key = copy(p, key);
+    setting.value = copy(p, value);
+    if (setting.key && setting.value) {
+        p->settings[(*count)++] = setting;
+    }
+    return p->job->error.status;
+}
+
 /* The lines of the section that ends here were all read. */
 static int32_t end_section(parser *p)
 {
@@ -371,9 +404,8 @@ static int32_t twice(parser *p, const char *key, uint32_t line, uint32_t first)
 static int32_t option_setting(parser *p, const char *key, const char *value, uint32_t line)
 {
     lr_recorder_section *section = p->section;
-    lr_setting setting = {.line = line};
     for (uint64_t i = 0; i < section->setting_count; i++) {
-        if (strcmp(section->settings[i].key, key) == 0) {
+        if (!lr_argument_adds(key) && strcmp(section->settings[i].key, key) == 0) {
             return twice(p, key, line, section->settings[i].line);
         }
     }
@@ -383,20 +415,7 @@ static int32_t option_setting(parser *p, const char *key, const char *value, uin
     if (section->setting_count == SETTINGS_MOST) {
         return MISTAKE(p, line, "more than %d options in [recorder %s]", SETTINGS_MOST, section->name);
     }
-    if (section->setting_count == p->setting_room) {
-        lr_setting *settings = more_room(p, p->settings, &p->setting_room, sizeof *settings);
-        if (!settings) {
-            return p->job->error.status;
-        }
-        p->settings = settings;
-        section->settings = settings;
-    }
-    setting.key = copy(p, key);
-    setting.value = copy(p, value);
-    if (setting.key && setting.value) {
-        p->settings[section->setting_count++] = setting;
-    }
-    return p->job->error.status;
+    return add_setting(p, &section->settings, &section->setting_count, key, value, line);
 }
 
 static int32_t recorder_setting(parser *p, const char *key, const char *value, uint32_t line)
@@ -423,6 +442,96 @@ static int32_t recorder_setting(parser *p, const char *key, const char *value, u
     return option_setting(p, key, value, line);
 }
 
+/* ------------------------------------------------------------------------------------------------ [profile NAME] -- */
+
+static int32_t begin_profile(parser *p, const char *name, uint32_t line)
+{
+    lr_config *config = p->config;
+    const lr_profile_section *same;
+    if (!*name) {
+        (void)MISTAKE(p, line, "[profile] has no name");
+        rec_fail_hint(p->job, "Give it one: [profile NAME].");
+        return p->job->error.status;
+    }
+    if (check_name_of(p, "profile", name, line) != REC_OK) {
+        return p->job->error.status;
+    }
+    same = lr_config_find_profile(config, name);
+    if (same) {
+        return MISTAKE(p, line, "[profile %s] stands twice, first in line %u as [profile %s]", name,
+                       (unsigned)same->line, same->name);
+    }
+    if (config->profile_count == SECTIONS_MOST) {
+        return MISTAKE(p, line, "more than %d profiles", SECTIONS_MOST);
+    }
+    if (config->profile_count == config->profile_room) {
+        void *profiles = more_room(p, config->profiles, &config->profile_room, sizeof *config->profiles);
+        if (!profiles) {
+            return p->job->error.status;
+        }
+        config->profiles = profiles;
+    }
+    p->profile = &config->profiles[config->profile_count];
+    *p->profile = (lr_profile_section){.name = copy(p, name), .line = line};
+    if (!p->profile->name) {
+        return p->job->error.status;
+    }
+    config->profile_count++;
+    p->settings = NULL;
+    p->setting_room = 0;
+    return REC_OK;
+}
+
+static int32_t unknown_profile_key(parser *p, const char *key, uint32_t line)
+{
+    static const char *const others[] = {"include", "less", "description", "source", "destination"};
+    lr_near near;
+    lr_near_begin(&near, key);
+    lr_rules_near(&near);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        lr_near_try(&near, others[i]);
+    }
+    (void)MISTAKE(p, line, "[profile %s] has no key \"%s\"", p->profile->name, key);
+    return hint_near(p, &near,
+                     "description, source, destination, include, less, drop, split, weight_norm, rename, add, rope, "
+                     "squeeze, reshape, stack, join, tie, module, variant, back, export, let, adapter, gaps, select");
+}
+
+/* Whether a rule is one is checked when the profile is used. */
+static int32_t profile_setting(parser *p, const char *key, const char *value, uint32_t line)
+{
+    lr_profile_section *profile = p->profile;
+    const char *const names[] = {"description", "source", "destination"};
+    const char **const texts[] = {&profile->description, &profile->source, &profile->destination};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(key, names[i]) == 0) {
+            if (*texts[i]) {
+                return MISTAKE(p, line, "\"%s\" stands twice in [profile %s]", key, profile->name);
+            }
+            if (strlen(value) > LINE_MOST) {
+                return MISTAKE(p, line, "the %s is longer than %d bytes", key, LINE_MOST);
+            }
+            *texts[i] = copy(p, value);
+            return p->job->error.status;
+        }
+    }
+    if (!lr_rules_key(key) && strcmp(key, "include") != 0 && strcmp(key, "less") != 0) {
+        return unknown_profile_key(p, key, line);
+    }
+    if (strcmp(key, "adapter") == 0 || strcmp(key, "gaps") == 0 || strcmp(key, "select") == 0) {
+        for (uint64_t i = 0; i < profile->setting_count; i++) {
+            if (strcmp(profile->settings[i].key, key) == 0) {
+                return MISTAKE(p, line, "\"%s\" stands twice in [profile %s], first in line %u", key, profile->name,
+                               (unsigned)profile->settings[i].line);
+            }
+        }
+    }
+    if (profile->setting_count == RULES_MOST) {
+        return MISTAKE(p, line, "more than %d lines in [profile %s]", RULES_MOST, profile->name);
+    }
+    return add_setting(p, &profile->settings, &profile->setting_count, key, value, line);
+}
+
 /* ------------------------------------------------------------------------------------------------------ the file -- */
 
 static int32_t unknown_section(parser *p, const char *text, const char *kind, uint32_t line)
@@ -432,11 +541,12 @@ static int32_t unknown_section(parser *p, const char *text, const char *kind, ui
     lr_near_begin(&near, kind);
     lr_near_try(&near, "librecord");
     lr_near_try(&near, "recorder");
+    lr_near_try(&near, "profile");
     (void)MISTAKE(p, line, "there is no section [%s]", lr_brief_text(&brief, text));
     if (near.best) {
-        rec_fail_hint(p->job, "Did you mean [%s]?", near.best[0] == 'l' ? "librecord" : "recorder NAME");
+        rec_fail_hint(p->job, "Did you mean [%s%s]?", near.best, near.best[0] == 'l' ? "" : " NAME");
     } else {
-        rec_fail_hint(p->job, "There are: [librecord], [recorder NAME].");
+        rec_fail_hint(p->job, "There are: [librecord], [recorder NAME], [profile NAME].");
     }
     return p->job->error.status;
 }
@@ -451,9 +561,13 @@ static int32_t on_section(void *user, const char *text, uint32_t line)
         return p->job->error.status;
     }
     p->section = NULL;
+    p->profile = NULL;
     (void)snprintf(kind, sizeof kind, "%.*s", (int)(length < sizeof kind ? length : sizeof kind), text);
     if (strcmp(kind, "recorder") == 0) {
         return begin_recorder(p, name, line);
+    }
+    if (strcmp(kind, "profile") == 0) {
+        return begin_profile(p, name, line);
     }
     if (strcmp(kind, "librecord") != 0 || *name) {
         return unknown_section(p, text, kind, line);
@@ -468,14 +582,16 @@ static int32_t on_section(void *user, const char *text, uint32_t line)
 static int32_t on_setting(void *user, const char *key, const char *value, uint32_t line)
 {
     parser *p = user;
-    return p->section ? recorder_setting(p, key, value, line) : main_setting(p, key, value, line);
+    return p->section   ? recorder_setting(p, key, value, line)
+           : p->profile ? profile_setting(p, key, value, line)
+                        : main_setting(p, key, value, line);
 }
 
 int32_t lr_config_read(rec_job *job, lr_config *config, const char *path)
 {
     static const lr_ini_reader reader = {.section = on_section,
                                          .setting = on_setting,
-                                         .begin = "Begin with [librecord] or [recorder NAME].",
+                                         .begin = "Begin with [librecord], [recorder NAME] or [profile NAME].",
                                          .no_value = "Leave the line out for the default."};
     lr_config draft;
     parser p = {.job = job, .config = &draft};
@@ -564,4 +680,24 @@ uint64_t lr_config_recorder_count(const lr_config *config)
 const lr_recorder_section *lr_config_recorder_at(const lr_config *config, uint64_t index)
 {
     return index < config->section_count ? &config->sections[index] : NULL;
+}
+
+const lr_profile_section *lr_config_find_profile(const lr_config *config, const char *name)
+{
+    for (uint64_t i = 0; i < config->profile_count; i++) {
+        if (lr_name_same(config->profiles[i].name, name)) {
+            return &config->profiles[i];
+        }
+    }
+    return NULL;
+}
+
+uint64_t lr_config_profile_count(const lr_config *config)
+{
+    return config->profile_count;
+}
+
+const lr_profile_section *lr_config_profile_at(const lr_config *config, uint64_t index)
+{
+    return index < config->profile_count ? &config->profiles[index] : NULL;
 }

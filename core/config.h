@@ -23,6 +23,15 @@ typedef struct lr_recorder_section {
     uint64_t setting_count;
 } lr_recorder_section;
 
+/** A `[profile NAME]` section: one model family's rules. profile_file.c makes rules of its lines. */
+typedef struct lr_profile_section {
+    const char *name;
+    uint32_t line;
+    const char *description, *source, *destination; /**< NULL if not given */
+    const lr_setting *settings; /**< everything else, in order: rules, include, less, switches */
+    uint64_t setting_count;
+} lr_profile_section;
+
 /** An empty configuration. NULL out of memory. */
 lr_config *lr_config_new(const lr_allocator *allocator);
 void lr_config_free(lr_config *config);
@@ -46,5 +55,9 @@ void lr_config_limits(const lr_config *config, rec_limits *limits);
 const lr_recorder_section *lr_config_find_recorder(const lr_config *config, const char *name);
 uint64_t lr_config_recorder_count(const lr_config *config);
 const lr_recorder_section *lr_config_recorder_at(const lr_config *config, uint64_t index);
+/** The same for profiles, whose names compare as those of recorders. */
+const lr_profile_section *lr_config_find_profile(const lr_config *config, const char *name);
+uint64_t lr_config_profile_count(const lr_config *config);
+const lr_profile_section *lr_config_profile_at(const lr_config *config, uint64_t index);
 
 #endif

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "profile.h"
 #include "registry.h"
 
 /* Depth is bounded by the C stack that edits, copies and walks of a tree may take. */
@@ -73,6 +74,7 @@ void rec_context_free(rec_context *context)
         default_chosen = NULL;
     }
     (void)pthread_mutex_unlock(&default_lock);
+    lr_profile_list_free(context->profiles);
     if (context->registry) {
         lr_registry_free(context->registry);
     }

@@ -21,7 +21,8 @@ struct rec_context {
     void *note_user;
     lr_config *config;     /**< never NULL; empty without a file */
     lr_registry *registry; /**< never NULL; filled at the first look-up */
-    pthread_mutex_t lock;  /**< of the registry and of typed tensor access */
+    struct lr_profile_list *profiles; /**< profile_list.c; NULL until somebody asks */
+    pthread_mutex_t lock;  /**< of the registry, the list of profiles and typed tensor access */
 };
 
 /** The context behind NULL, made on first use. NULL: out of memory or a broken default configuration, which is

@@ -28,10 +28,22 @@ int32_t lr_io_wait(rec_job *job, int fd, short events);
 /** For what plugins return: a failure that was not reported is, in the name of `whose`. @return the job's status. */
 int32_t lr_said_why(rec_job *job, int32_t status, const char *whose);
 
+/* --------------------------------------------------------------------------------------------------------- names -- */
+
+/** The last part of a path; "" if it ends in a slash. */
+const char *lr_own_name(const char *path);
+/** Checks that a name stays in its folder. @param file what names it, for the message. @param status of the failure. */
+int32_t lr_check_own_name(rec_job *job, const char *file, int32_t status, const char *name);
+/** The path of a file in the folder of another one, or (`inside`) in a folder. From the job's allocator. NULL: the job
+ *  has failed. */
+char *lr_path_beside(rec_job *job, const char *path, bool inside, const char *name);
+
 /* ------------------------------------------------------------------------------------------------------- sources -- */
 
-typedef struct lr_filter lr_filter; /* source_filter.c */
-typedef struct lr_unread lr_unread; /* source_unread.c */
+typedef struct lr_filter lr_filter;   /* source_filter.c */
+typedef struct lr_unread lr_unread;   /* source_unread.c */
+typedef struct lr_made lr_made;       /* op_source.c */
+typedef struct lr_entries lr_entries; /* source_beside.c */
 
 /** A source: bytes in one piece, or a filter or a file that becomes that when somebody asks for the view. */
 struct rec_source {
@@ -42,13 +54,17 @@ struct rec_source {
     uint64_t size;
     uint64_t position; /**< of rec_source_read */
     bool mapped;       /**< the caller's own file is mapped */
+    bool located;      /**< `name` is a path that was opened: others can be opened beside it… */
+    bool map_beside;   /**< …and these are to be mapped */
     void *map;         /**< what to unmap, or NULL */
     uint64_t map_size;
     lr_pages pages; /**< what to free if it was read */
     void (*free_data)(void *user, void *data);
     void *free_user;
-    lr_filter *filter; /**< what it is made of… */
-    lr_unread *unread; /**< …or what it is read from; neither: born ready */
+    lr_filter *filter;   /**< what it is made of… */
+    lr_unread *unread;   /**< …or what it is read from; neither: born ready, or… */
+    lr_entries *entries; /**< …a folder, which never is */
+    lr_made *made;       /**< …or an operation that makes the bytes */
     char name[];
 };
 
@@ -62,8 +78,19 @@ int32_t lr_source_fill(rec_job *job, rec_source *source, int fd, uint64_t begin,
 /** Undoes a mapping, if there is one. */
 void lr_source_unmap(rec_source *source);
 
+/** As lr_source_open for a file beside `source`: it must be a regular one. @param path taken from that of `source`. */
+rec_source *lr_source_open_beside(rec_job *job, const rec_source *source, const char *path);
+
+/** Lists a folder. The descriptor is taken, also on failure. */
+int32_t lr_entries_begin(rec_job *job, rec_source *source, int fd);
+void lr_entries_free(rec_source *source);
+/** What a folder says to everyone who wants its bytes. @return REC_E_UNSUPPORTED. */
+int32_t lr_entries_fail(rec_job *job, const rec_source *source);
 /** Copies a blob as far as the other side knows its members, and checks that it has what its kind needs. */
 int32_t lr_blob_check(rec_job *job, const rec_blob *blob, rec_blob *copy);
+/** Whether a checked blob is made by an operation, or lies in a file that is not mapped and was not read as a whole:
+ *  what is read of it in parts is not kept, as its view would be. */
+bool lr_blob_in_parts(const rec_blob *blob);
 /** The bytes of a checked blob in one piece; NULL for a stream. */
 int32_t lr_blob_view(rec_job *job, const rec_blob *blob, const uint8_t **data);
 
@@ -77,10 +104,17 @@ void lr_filter_free(rec_source *source);
 /** The same for a file that was not read yet. The descriptor is taken, also on failure. */
 int32_t lr_unread_begin(rec_job *job, rec_source *source, int fd, uint64_t size, bool map);
 uint64_t lr_unread_size(const rec_source *source);
+bool lr_unread_mapped(const rec_source *source); /**< its view will be a map */
 int32_t lr_unread_view(rec_job *job, rec_source *source);
 int32_t lr_unread_read(rec_job *job, rec_source *source, uint64_t at, void *target, uint64_t size);
 int32_t lr_unread_head(rec_job *job, rec_source *source, uint64_t most, const uint8_t **data, uint64_t *size);
 void lr_unread_free(rec_source *source);
+
+/** The same for bytes that an operation makes. */
+uint64_t lr_made_size(const rec_source *source);
+int32_t lr_made_view(rec_job *job, rec_source *source);
+int32_t lr_made_read(rec_job *job, rec_source *source, uint64_t at, void *target, uint64_t size);
+void lr_made_free(rec_source *source);
 
 /* --------------------------------------------------------------------------------------------------------- sinks -- */
 
@@ -96,11 +130,21 @@ typedef struct lr_sink_ops {
     int32_t (*filled)(rec_sink *sink, uint64_t size);
     /** NULL: nothing to reserve. */
     int32_t (*reserve)(rec_sink *sink, uint64_t size);
-    /** Brings everything to its place. Called once, and only for a job that has not failed. NULL: nothing to do. */
-    int32_t (*commit)(rec_sink *sink);
+    /** Brings everything out. Called once, and only for a job that has not failed; nothing is written after it. NULL:
+     *  nothing to do. */
+    int32_t (*finish)(rec_sink *sink);
+    /** Gives a finished file its name, and makes that last. Both or neither are NULL. */
+    int32_t (*place)(rec_sink *sink);
+    int32_t (*settle)(rec_sink *sink);
     /** Frees all but the struct itself; undoes what was not committed. NULL: nothing to do. */
     void (*release)(rec_sink *sink);
+    /** Another sink of its kind, whose `first` it is, and another name before the first byte. Names are plain ones that
+     *  nobody else has. Both or neither are NULL. */
+    rec_sink *(*beside)(rec_sink *sink, const char *name);
+    int32_t (*rename)(rec_sink *sink, const char *name);
 } lr_sink_ops;
+
+typedef struct lr_sinks lr_sinks; /* sink_beside.c */
 
 /** The beginning of every sink. */
 struct rec_sink {
@@ -109,13 +153,29 @@ struct rec_sink {
     const char *name; /**< what messages call it; lives as long as the sink */
     uint64_t written; /**< bytes given to it */
     uint64_t total;   /**< bytes that will be, REC_UNKNOWN if nobody said so */
-    uint64_t told;    /**< `written` at the last progress report */
+    char *own_name;   /**< of a file: its name without the path; else NULL */
+    rec_sink *first;  /**< of a file beside another: that one */
+    lr_sinks *beside; /**< of a first one: those beside it; NULL for none */
+    rec_sink *like;   /**< of one that only counts: for which it does; NULL for none */
+    uint64_t all;     /**< of a first one: `written` with those beside it… */
+    uint64_t whole;   /**< …and what that will be, or REC_UNKNOWN */
+    uint64_t told;    /**< `all` at the last progress report */
+    bool finished;    /**< nothing more may be written */
     bool quiet;       /**< another sink in front of it reports the progress */
     bool closable;    /**< a plugin made it and closes it */
 };
 
 /** Allocates a sink's struct of `size` bytes, zeroed but for the beginning. NULL: the failure is reported. */
 void *lr_sink_new(rec_job *job, const lr_sink_ops *ops, uint64_t size);
+
+/** Frees it and those beside it; undoes what was not committed. */
+void lr_sink_free(rec_sink *sink);
+/** Frees those beside it. */
+void lr_sinks_free(rec_sink *sink);
+int32_t lr_sink_finish(rec_sink *sink);
+int32_t lr_sink_set_own_name(rec_sink *sink, const char *name);
+uint64_t lr_sink_beside_count(const rec_sink *sink);
+const rec_sink *lr_sink_beside_at(const rec_sink *sink, uint64_t index);
 
 enum { LR_FD_PARTS = 128, LR_FD_BUFFER = 1 << 19 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "context.h"
+#include "io.h"
 
 /* -------------------------------------------------------------------------------------------------- the report -- */
 
@@ -215,6 +216,7 @@ void lr_job_begin(rec_job *job, rec_context *context, const char *operation, con
 
 void lr_job_drop(rec_job *job)
 {
+    lr_besides_drop(job);
     report_free(job->report);
     job->report = NULL;
     job->notes = 0;
@@ -230,9 +232,17 @@ void lr_job_again(rec_job *job)
     job->burn_known = false;
 }
 
+void lr_job_forgive(rec_job *job)
+{
+    clear_error(&job->error);
+    job->hinting = false;
+    job->budget.exceeded = false;
+}
+
 rec_status lr_job_end(rec_job *job)
 {
     rec_status status = job->error.status;
+    lr_besides_drop(job);
     publish_report(job->report, job->notes);
     job->report = NULL;
     if (status != REC_OK) {
@@ -244,17 +254,30 @@ rec_status lr_job_end(rec_job *job)
     return status;
 }
 
-void lr_job_input(rec_job *job, uint64_t size)
+static void follow_input(rec_job *job)
 {
-    uint64_t limit;
-    if (size < job->input) {
-        return;
-    }
-    job->input = size;
-    if (!lr_mul(size, job->limits.memory_factor, &limit) || !lr_add(limit, job->limits.memory_slack, &limit)) {
+    uint64_t all, limit;
+    if (!lr_add(job->input, job->beside, &all) || !lr_mul(all, job->limits.memory_factor, &limit) ||
+        !lr_add(limit, job->limits.memory_slack, &limit)) {
         limit = UINT64_MAX;
     }
     job->budget.limit = limit;
+}
+
+void lr_job_input(rec_job *job, uint64_t size)
+{
+    if (size >= job->input) {
+        job->input = size;
+        follow_input(job);
+    }
+}
+
+void lr_job_beside(rec_job *job, uint64_t size)
+{
+    if (!lr_add(job->beside, size, &job->beside)) {
+        job->beside = UINT64_MAX;
+    }
+    follow_input(job);
 }
 
 static int32_t fail_begin(rec_job *job, int32_t status, uint64_t at)
@@ -264,6 +287,7 @@ static int32_t fail_begin(rec_job *job, int32_t status, uint64_t at)
     if (!job->hinting) {
         return 0;
     }
+    job->named = false;
     error->status = status == REC_OK ? REC_E_PLUGIN : status;
     error->offset = at;
     if (job->file) {
@@ -347,6 +371,15 @@ void rec_fail_hint(rec_job *job, const char *format, ...)
     va_end(args);
 }
 
+void rec_fail_source(rec_job *job, const rec_source *source)
+{
+    lr_error *error = &job->error;
+    if (error->status != REC_OK && job->hinting && !job->named) {
+        copy_text(error->file, sizeof error->file, rec_source_name(source));
+        job->named = true; /* whoever opened the index that led here may say the same of that */
+    }
+}
+
 int32_t lr_fail_memory(rec_job *job, uint64_t size)
 {
     char need[32], have[32], input[32];
@@ -354,9 +387,10 @@ int32_t lr_fail_memory(rec_job *job, uint64_t size)
         return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory: %s bytes more were needed",
                         lr_group_digits(size, need, sizeof need));
     }
-    (void)rec_fail(
-        job, REC_E_LIMIT, REC_UNKNOWN, "its structure would take more than %s bytes of memory for an input of %s bytes",
-        lr_group_digits(job->budget.limit, have, sizeof have), lr_group_digits(job->input, input, sizeof input));
+    (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN,
+                   "its structure would take more than %s bytes of memory for an input of %s bytes",
+                   lr_group_digits(job->budget.limit, have, sizeof have),
+                   lr_group_digits(job->input + job->beside, input, sizeof input));
     rec_fail_hint(job,
                   "If the file can be trusted, raise memory_factor or memory_slack (rec_limits, or the INI file).");
     return job->error.status;

@@ -29,12 +29,15 @@ typedef struct lr_walk lr_walk; /* walk.h: what is saved */
 struct rec_job {
     rec_context *context;          /**< never NULL */
     const lr_allocator *allocator; /**< the context's */
+    bool passing;                  /**< what is loaded is only handed on: files that are not mapped are read when needed */
     const char *operation;         /**< "load", "save"…; static */
     const char *file;              /**< what it works on, for messages; borrowed; may be NULL */
     const rec_recorder *recorder;  /**< whose options count; may be NULL */
     const rec_plugin *plugin;      /**< whose code runs; may be NULL */
     lr_budget budget;
     uint64_t input;                /**< size of the (inflated) input seen so far */
+    struct lr_besides *besides;    /**< io.h: the files that were opened beside it; NULL for none */
+    uint64_t beside;               /**< their size */
     rec_limits limits;             /**< the context's, copied at the beginning */
     uint64_t done, total;          /**< progress */
     /** Writes the place in the record where the events are, "" if nowhere; the whole length. NULL: nowhere. */
@@ -55,6 +58,7 @@ struct rec_job {
     lr_report *report;             /**< NULL until the first note */
     uint64_t notes;
     bool hinting;                  /**< the last failure reported was the first: hints are about it */
+    bool named;                    /**< it says by itself which file it is about */
     lr_error error;
 };
 
@@ -62,6 +66,8 @@ struct rec_job {
 void lr_job_begin(rec_job *job, rec_context *context, const char *operation, const char *file);
 /** Begins an operation over that failed or did not do: no error, no report. */
 void lr_job_again(rec_job *job);
+/** Takes the failure back, and nothing else: it became something that the caller is told in another way. */
+void lr_job_forgive(rec_job *job);
 /** Drops an operation: nothing is published. */
 void lr_job_drop(rec_job *job);
 /** Ends it: publishes the error (or success) and the report to this thread. @return the job's status. */
@@ -78,6 +84,8 @@ static inline bool lr_job_typed(const rec_job *job)
 }
 /** The input is at least this large: the budget follows. */
 void lr_job_input(rec_job *job, uint64_t size);
+/** The same for a file beside it, whose size is added. */
+void lr_job_beside(rec_job *job, uint64_t size);
 
 /** Failures of core, beside rec_fail and rec_fail_found. All return the status. */
 int32_t lr_fail_memory(rec_job *job, uint64_t size);                    /**< budget or allocator, whichever it was */

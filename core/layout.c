@@ -224,6 +224,9 @@ static const rec_layout *type_layout(rec_job *job, const rec_type *type, unsigne
         return NULL;
     }
     layout = lr_layout_node(job, type->kind == REC_TYPE_ENUM ? REC_LAYOUT_ENUM : REC_LAYOUT_STRUCT, type->field_count);
+    if (layout) {
+        layout->module = type->name;
+    }
     for (uint64_t i = 0; layout && i < type->field_count; i++) {
         const rec_field *field = lr_c_field(type, i);
         const rec_layout *child = field_layout(job, type, field, depth + 1);

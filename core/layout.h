@@ -26,6 +26,7 @@ struct rec_layout {
     uint64_t fixed;    /**< of a list: that of an array, which up to 0.11 was counted like one; 0: none */
     uint64_t from_element; /**< one-based: the element of an older version's tuple that this is now; 0: none */
     const lr_def *def; /**< of a struct that a definition made: what its fields say beside their types */
+    const char *module; /**< of a struct or enum: the name of its type; NULL if it has none */
 };
 
 /** The layouts of a job, made as they are asked for. */

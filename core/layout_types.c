@@ -438,6 +438,7 @@ static const rec_layout *struct_layout(layer *l, const lr_def *def, const scope 
                             def->field_count);
     if (layout) {
         layout->def = def;
+        layout->module = def->name;
     }
     for (uint64_t i = 0; layout && i < def->field_count; i++) {
         const lr_type_field *field = &def->fields[i];
@@ -457,6 +458,7 @@ static const rec_layout *enum_layout(layer *l, const lr_def *def, const scope *i
     rec_layout *layout = lr_layout_node(l->job, REC_LAYOUT_ENUM, def->field_count);
     if (layout) {
         layout->def = def;
+        layout->module = def->name;
     }
     for (uint64_t i = 0; layout && i < def->field_count; i++) {
         const lr_type_field *field = &def->fields[i];

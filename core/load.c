@@ -12,6 +12,7 @@
 #include "burn.h"
 #include "io.h"
 #include "layout.h"
+#include "plan.h"
 #include "recorder.h"
 
 /* Whether a plugin recognises the beginning of its files; a byte or two may agree by chance. */
@@ -21,12 +22,39 @@ static bool is_sure(const lr_plugin *plugin, const rec_head *head)
     return plugin->d.probe && plugin->d.probe(head) >= SURE_BITS;
 }
 
+/* A folder that was not to be one, or that nobody knows. */
+static void fail_folder(rec_job *job, const rec_recorder *r)
+{
+    char names[512];
+    bool any = !lr_job_failed(job) && lr_registry_folder_names(job, names, sizeof names);
+    if (lr_job_failed(job)) {
+        return;
+    }
+    if (any && !r->plugin) {
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "no recorder recognises this folder by the names in it");
+    } else {
+        (void)rec_fail(job, REC_E_IO, REC_UNKNOWN, "this is a folder, not a file");
+    }
+    rec_fail_hint(job, "Give the name of a file.");
+    if (any) {
+        rec_fail_hint(job, "Folders are read by: %s.", names);
+    }
+}
+
 /* The plugin for a source: the recorder's, else the one that recognises it. NULL: the job has failed. */
 static const lr_plugin *choose(rec_job *job, const rec_recorder *r, rec_source *source, const char *path)
 {
     rec_head head = {.size = sizeof head};
     const lr_plugin *plugin = r->plugin;
-    if (!plugin && lr_source_head(job, source, &head) == REC_OK) {
+    if (lr_source_is_folder(source)) {
+        if (!plugin && lr_source_head(job, source, &head) == REC_OK) {
+            plugin = lr_registry_recognise(job, &head, path);
+        }
+        if (!plugin || !(plugin->d.traits & REC_TRAIT_FOLDER)) {
+            fail_folder(job, r);
+            return NULL;
+        }
+    } else if (!plugin && lr_source_head(job, source, &head) == REC_OK) {
         plugin = lr_registry_recognise(job, &head, path);
         if (plugin && !is_sure(plugin, &head) && lr_foreign_words(&head)) {
             plugin = NULL;
@@ -62,8 +90,8 @@ static void suggest(rec_job *job, const rec_recorder *r, rec_source *source, con
     rec_head head = {.size = sizeof head};
     rec_job quiet;
     const lr_plugin *other = NULL;
-    if (job->error.status != REC_E_FORMAT) {
-        return;
+    if (job->error.status != REC_E_FORMAT || strcmp(job->error.file, rec_source_name(source)) != 0) {
+        return; /* of a file beside it the beginning of this one says nothing */
     }
     /* Of its own, since this job has failed already. */
     lr_job_begin(&quiet, job->context, "recognise", NULL);
@@ -110,7 +138,8 @@ static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *
             record = lr_builder_finish(builder);
         }
         lr_builder_free(builder);
-        if (record && lr_job_typed(job)) {
+        /* A foreign file has the type of what becomes of it. */
+        if (record && lr_job_typed(job) && record->root.form != REC_FORM_PATHS) {
             const rec_layout *layout = lr_layout_item(job);
             if (!layout || lr_adopt(job, record, r->precision, layout) != REC_OK) {
                 rec_record_free(record);
@@ -122,6 +151,7 @@ static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *
         }
         job->budget.used = 0;
         job->quiet = false;
+        lr_besides_drop(job);
         if (rec_source_rewind(job, source) != REC_OK) {
             break;
         }
@@ -145,7 +175,8 @@ static uint64_t count_assumed(const rec_value *value)
 /* Said once for the whole record: types that neither the file nor the caller gave. */
 static void note_assumed(rec_job *job, const rec_record *record)
 {
-    uint64_t assumed = count_assumed(&record->root);
+    /* Only Burn's own layout leaves a type open. */
+    uint64_t assumed = job->plugin->traits & REC_TRAIT_TENSORS ? 0 : count_assumed(&record->root);
     if (assumed) {
         lr_note(job, REC_NOTE_ASSUMED, assumed, "",
                 "the file does not say whether %" PRIu64 " of its tensors %s floats or integers: %s taken for floats",
@@ -159,18 +190,21 @@ static int32_t note_origin(rec_job *job, const rec_recorder *r, const rec_plugin
 {
     const char *file = lr_arena_text(&record->arena, path, strlen(path));
     const char *name = lr_arena_text(&record->arena, plugin->name, strlen(plugin->name));
+    uint64_t stored = rec_source_size(source);
+    bool mapped, beside;
     if (!file || !name) {
         job->budget.exceeded = false;
         return lr_fail_memory(job, strlen(path));
     }
     record->clamp = r->clamp;
     record->precision = r->precision;
-    record->origin.mapped = lr_source_mapped(source) && job->input == rec_source_size(source);
+    mapped = lr_besides_mapped(job, &beside);
+    record->origin.mapped = beside ? mapped : lr_source_mapped(source) && job->input == rec_source_size(source);
     record->origin.layout = record->burn_minor < 0 ? 0 : record->burn_minor < LR_BURN_V2 ? 1 : 2;
     record->origin.recorder = name;
     record->origin.file = file;
-    record->origin.stored = rec_source_size(source);
-    record->origin.inflated = job->input;
+    record->origin.stored = stored == REC_UNKNOWN ? stored : stored + job->beside;
+    record->origin.inflated = job->input + job->beside;
     return REC_OK;
 }
 
@@ -293,9 +327,14 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
     if (plugin) {
         job->plugin = &plugin->d;
         job->recorder = r;
-        job->type = r->type;
-        job->types = r->types;
-        job->expr = r->expr;
+        /* With load arguments the type is the destination's; only a format without names needs it to be read. Backwards
+         * it is the record's own. */
+        if (!lr_arguments_any(&r->arguments) || r->arguments.reverse ||
+            (plugin->d.traits & (REC_TRAIT_NEEDS_TYPE | REC_TRAIT_NO_NAMES))) {
+            job->type = r->type;
+            job->types = r->types;
+            job->expr = r->expr;
+        }
         job->layout_text = NULL;
         job->burn_known = false;
         if (lr_recorder_check(job, r, job->plugin) == REC_OK) {
@@ -310,18 +349,20 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
                 }
             }
         }
-        if (record && (lr_source_settle(job, source) != REC_OK ||
+        if (record && ((!job->passing && (lr_source_settle(job, source) != REC_OK || lr_besides_settle(job) != REC_OK)) ||
                        note_origin(job, r, job->plugin, source, path, record) != REC_OK)) {
             rec_record_free(record);
             record = NULL;
         }
         if (record) {
+            record->typed = lr_job_typed(job) && (job->plugin->traits & (REC_TRAIT_NEEDS_TYPE | REC_TRAIT_NO_NAMES));
             note_assumed(job, record);
         } else {
             suggest(job, r, source, path);
         }
     }
     lr_layouts_free(job);
+    lr_besides_drop(job);
     job->plugin = NULL;
     return record;
 }
@@ -338,10 +379,9 @@ rec_record *lr_load_file(rec_job *job, rec_recorder *r, const char *path)
     rec_record *record = NULL;
     rec_source *source = NULL;
     if (lr_recorder_path(job, r->plugin, path, &name) == REC_OK) {
-        if (strcmp(name, path) != 0 && !exists(name)) {
-            if (exists(path)) {
-                (void)snprintf(name, strlen(name) + 1, "%s", path);
-            }
+        /* What ends in a slash is a folder, and needs no extension. */
+        if (path[strlen(path) - 1] == '/' || (strcmp(name, path) != 0 && !exists(name) && exists(path))) {
+            (void)snprintf(name, strlen(name) + 1, "%s", path);
         }
         job->file = name;
         source = lr_source_open(job, name, r->map);
@@ -358,6 +398,12 @@ rec_record *lr_load_file(rec_job *job, rec_recorder *r, const char *path)
     return record;
 }
 
+/* What the load arguments make of a record that was read, or of NULL. */
+static rec_record *by_arguments(rec_job *job, rec_recorder *recorder, rec_record *record, const char *name)
+{
+    return record && lr_import_needed(recorder, record) ? lr_import(job, recorder, record, name) : record;
+}
+
 rec_record *rec_load(rec_recorder *recorder, const char *path)
 {
     rec_job job;
@@ -366,7 +412,7 @@ rec_record *rec_load(rec_recorder *recorder, const char *path)
     if (!path || !*path) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
     } else {
-        record = lr_load_file(&job, recorder, path);
+        record = by_arguments(&job, recorder, lr_load_file(&job, recorder, path), path);
     }
     (void)lr_job_end(&job);
     return record;
@@ -380,7 +426,7 @@ rec_record *rec_load_bytes(rec_recorder *recorder, const void *data, size_t size
     lr_job_begin(&job, recorder->context, "load", "(memory)");
     source = lr_source_memory(&job, data, size, "(memory)");
     if (source) {
-        record = lr_load_source(&job, recorder, source, "");
+        record = by_arguments(&job, recorder, lr_load_source(&job, recorder, source, ""), "(memory)");
         rec_source_release(source);
     }
     (void)lr_job_end(&job);
@@ -395,7 +441,7 @@ rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name)
     lr_job_begin(&job, recorder->context, "load", name);
     source = lr_source_fd(&job, fd, name, recorder->map);
     if (source) {
-        record = lr_load_source(&job, recorder, source, name);
+        record = by_arguments(&job, recorder, lr_load_source(&job, recorder, source, name), name);
         rec_source_release(source);
     }
     (void)lr_job_end(&job);

@@ -277,3 +277,12 @@ void lr_pages_free(lr_pages *pages)
     pages->size = 0;
     pages->mapped = false;
 }
+
+void lr_pages_release(void *user, void *data)
+{
+    lr_pages *pages = user;
+    const lr_allocator *allocator = pages->allocator;
+    (void)data;
+    lr_pages_free(pages);
+    lr_release(allocator, pages);
+}

@@ -72,5 +72,7 @@ typedef struct lr_pages {
 bool lr_pages_grow(lr_pages *pages, uint64_t size); /**< at least `size` bytes; contents kept */
 void lr_pages_trim(lr_pages *pages, uint64_t size); /**< gives back what is beyond `size` */
 void lr_pages_free(lr_pages *pages);
+/** Frees pages and the struct itself, which is of their allocator: for those who lend them (lr_source_owned). */
+void lr_pages_release(void *pages, void *data);
 
 #endif

@@ -116,6 +116,7 @@ rec_record *rec_record_copy(const rec_record *record)
         copy->burn_minor = record->burn_minor;
         copy->precision = record->precision;
         copy->clamp = record->clamp;
+        copy->parameters = record->parameters;
         copy->origin.mapped = record->origin.mapped;
         copy->origin.layout = record->origin.layout;
         if (lr_value_copy(copy, &record->root, &root)) {

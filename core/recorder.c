@@ -158,12 +158,18 @@ static int32_t check_option(rec_job *job, const rec_plugin *plugin, const char *
     char why[256];
     if (!option) {
         char names[256] = "map, sync, clamp, layout";
+        lr_near near;
         size_t used = strlen(names);
         (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s has no option `%s`", plugin->name, name);
         for (size_t i = 0; plugin->options && plugin->options[i] && used < sizeof names; i++) {
             used += (size_t)snprintf(names + used, sizeof names - used, ", %s", plugin->options[i]->name);
         }
         rec_fail_hint(job, "Its options: %s", names);
+        lr_near_begin(&near, name);
+        lr_argument_near(&near);
+        if (near.best) {
+            rec_fail_hint(job, "The load argument `%s` has nearly that name.", near.best);
+        }
         return job->error.status;
     }
     return lr_option_check(option, value, why, sizeof why) ? REC_OK : fail_value(job, name, why, value);
@@ -193,16 +199,25 @@ static int32_t remember(rec_job *job, rec_recorder *r, const char *name, const c
     return REC_OK;
 }
 
-int32_t lr_recorder_set(rec_job *job, rec_recorder *r, const char *name, const char *value)
+/* @param place of an INI file's line, or NULL. */
+static int32_t set_at(rec_job *job, rec_recorder *r, const char *name, const char *value, const lr_place *place)
 {
     int common = set_common(job, r, name, value);
     if (common) {
         return job->error.status;
     }
+    if (lr_argument_key(name)) {
+        return lr_arguments_set(job, r, name, value, place);
+    }
     if (r->plugin && check_option(job, &r->plugin->d, name, value) != REC_OK) {
         return job->error.status;
     }
     return remember(job, r, name, value);
+}
+
+int32_t lr_recorder_set(rec_job *job, rec_recorder *r, const char *name, const char *value)
+{
+    return set_at(job, r, name, value, NULL);
 }
 
 rec_status rec_recorder_set(rec_recorder *recorder, const char *option, const char *value)
@@ -247,11 +262,17 @@ double rec_job_option_float(const rec_job *job, const char *name)
 /* Applies a `[recorder …]` section; a mistake is reported with its line. */
 static int32_t apply_section(rec_job *job, rec_recorder *r, const lr_recorder_section *section)
 {
+    char what[LR_NAME_MOST + 16];
+    (void)snprintf(what, sizeof what, "[recorder %s]", section->name);
     for (uint64_t i = 0; i < section->setting_count; i++) {
         const lr_setting *setting = &section->settings[i];
-        if (lr_recorder_set(job, r, setting->key, setting->value) != REC_OK) {
-            job->error.line = setting->line;
-            (void)snprintf(job->error.file, sizeof job->error.file, "%s", lr_config_file(r->context->config));
+        const lr_place place = {.file = lr_config_file(r->context->config), .line = setting->line, .what = what};
+        if (set_at(job, r, setting->key, setting->value, &place) != REC_OK) {
+            /* What has a place of its own is about a line elsewhere: in a profile. */
+            if (!job->error.line) {
+                job->error.line = setting->line;
+                (void)snprintf(job->error.file, sizeof job->error.file, "%s", place.file);
+            }
             job->error.status = REC_E_CONFIG;
             return job->error.status;
         }
@@ -305,6 +326,7 @@ static void recorder_free(rec_recorder *r)
         lr_release(allocator, set);
         set = next;
     }
+    lr_arguments_free(&r->arguments);
     lr_arena_free(&r->arena);
     lr_release(allocator, r);
 }
@@ -333,6 +355,7 @@ rec_recorder *rec_open_recorder_in(rec_context *context, const char *name, rec_p
         r->map = r->sync = true;
         r->target = LR_TARGET_PLAIN;
         lr_arena_init(&r->arena, job.allocator);
+        lr_arguments_init(&r->arguments, job.allocator);
         if (resolve(&job, r, name) != REC_OK) {
             recorder_free(r);
             r = NULL;

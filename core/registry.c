@@ -235,7 +235,8 @@ const lr_plugin *lr_registry_recognise(rec_job *job, const rec_head *head, const
     size_t best_length = 0;
     for (uint64_t i = 0; t && i < t->plugin_count; i++) {
         const rec_plugin *d = &t->plugins[i]->d;
-        int32_t bits = d->probe ? d->probe(head) : 0;
+        bool asked = d->probe && (!head->names || (d->traits & REC_TRAIT_FOLDER));
+        int32_t bits = asked ? d->probe(head) : 0;
         size_t length = path ? extension_length(d, path) : 0;
         bits = bits > PROBE_MOST ? PROBE_MOST : bits;
         if (bits > best_bits || (bits > 0 && bits == best_bits && length > best_length)) {
@@ -245,6 +246,19 @@ const lr_plugin *lr_registry_recognise(rec_job *job, const rec_head *head, const
         }
     }
     return best;
+}
+
+bool lr_registry_folder_names(rec_job *job, char *text, size_t room)
+{
+    const lr_table *t = get(job);
+    names list = {.text = ""};
+    for (uint64_t i = 0; t && i < t->plugin_count; i++) {
+        if (t->plugins[i]->d.traits & REC_TRAIT_FOLDER) {
+            names_add(&list, t->plugins[i]->d.name);
+        }
+    }
+    (void)snprintf(text, room, "%s", list.text);
+    return list.used > 0;
 }
 
 const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path)

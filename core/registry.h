@@ -23,8 +23,11 @@ int32_t lr_registry_add_folder(rec_job *job, const char *folder);
 const lr_plugin *lr_registry_find(rec_job *job, const char *name);
 /** As above but NULL without a failure if there is none. */
 const lr_plugin *lr_registry_look(rec_job *job, const char *name);
-/** The plugin that is surest of a head (ties: the one whose extension `path` has); NULL without failure if none. */
+/** The plugin that is surest of a head (ties: the one whose extension `path` has); NULL without failure if none. The
+ *  head of a folder is shown to those that read folders only. */
 const lr_plugin *lr_registry_recognise(rec_job *job, const rec_head *head, const char *path);
+/** Writes the names of the plugins that read folders, "SafeTensors, Other". @return whether there are any. */
+bool lr_registry_folder_names(rec_job *job, char *names, size_t room);
 /** The plugin with the longest extension that `path` ends in; NULL without failure if none. */
 const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path);
 

@@ -12,7 +12,9 @@
 #define PLUGIN_LEAST (offsetof(rec_plugin, save) + sizeof(((rec_plugin *)0)->save))
 #define OPTION_LEAST (offsetof(rec_option, choices) + sizeof(((rec_option *)0)->choices))
 
-#define TRAITS_KNOWN ((uint64_t)(REC_TRAIT_TENSORS | REC_TRAIT_NEEDS_TYPE | REC_TRAIT_EXACT_SIZE))
+#define TRAITS_KNOWN \
+    ((uint64_t)(REC_TRAIT_TENSORS | REC_TRAIT_NEEDS_TYPE | REC_TRAIT_EXACT_SIZE | REC_TRAIT_FOLDER | \
+                REC_TRAIT_NO_NAMES))
 
 /* More than these is a table without its NULL at the end. */
 enum {
@@ -107,6 +109,9 @@ static bool check_option(const rec_option *option, char *reason)
             return REFUSE("the option \"%s\" belongs to librecord itself", option->name);
         }
     }
+    if (lr_argument_key(option->name)) {
+        return REFUSE("the option \"%s\" belongs to librecord itself: it is a load argument", option->name);
+    }
     if (!option->help || !line_valid(option->help)) {
         return REFUSE("its option \"%s\" has no line of help", option->name);
     }
@@ -173,6 +178,10 @@ bool lr_plugin_check(const rec_plugin *plugin, rec_plugin *copy, char *reason)
     if (copy->traits & ~TRAITS_KNOWN) {
         return REFUSE("it has traits that librecord %s does not know (0x%llx)", rec_version_string(),
                       (unsigned long long)(copy->traits & ~TRAITS_KNOWN));
+    }
+    if (copy->adapter < REC_ADAPTER_NONE || copy->adapter > REC_ADAPTER_PYTORCH) {
+        return REFUSE("it has an adapter that librecord %s does not know (%d)", rec_version_string(),
+                      (int)copy->adapter);
     }
     if (!copy->load && !copy->save) {
         return REFUSE("it can neither load nor save");

@@ -117,7 +117,7 @@ static const char *base_name(rec_job *job, lr_table *t, const char *file)
 /* Adds the line of a plugin or of what was refused. @param d may lack any member if `refused`. */
 static int32_t add_info(rec_job *job, lr_table *t, const rec_plugin *d, const char *file, const char *refused)
 {
-    rec_plugin_info info = {.size = sizeof info, .usable = !refused, .aliases = "", .options = ""};
+    rec_plugin_info info = {.size = sizeof info, .usable = !refused, .aliases = "", .options = "", .adapter = "none"};
     rec_plugin_info *infos = one_more(job, t, t->infos, t->info_count, &t->info_room, sizeof info);
     if (!infos) {
         return job->error.status;
@@ -131,6 +131,7 @@ static int32_t add_info(rec_job *job, lr_table *t, const rec_plugin *d, const ch
     if (!refused) {
         info.aliases = keep_printed(job, t, d, print_aliases);
         info.options = keep_printed(job, t, d, print_options);
+        info.adapter = d->adapter == REC_ADAPTER_PYTORCH ? "pytorch" : "none";
     }
     if (!lr_job_failed(job)) {
         t->infos[t->info_count++] = info;

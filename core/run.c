@@ -257,15 +257,6 @@ rec_scalar lr_runner_number(const lr_runner *runner, uint64_t index)
     return lr_run_number(&run, index);
 }
 
-static void free_pages(void *user, void *data)
-{
-    lr_pages *pages = user;
-    const lr_allocator *allocator = pages->allocator;
-    (void)data;
-    lr_pages_free(pages);
-    lr_release(allocator, pages);
-}
-
 lr_run *lr_runner_take(rec_job *job, lr_runner *runner, rec_record *record, int32_t form)
 {
     lr_run *run = lr_arena_alloc(&record->arena, sizeof *run, 8);
@@ -297,7 +288,7 @@ lr_run *lr_runner_take(rec_job *job, lr_runner *runner, rec_record *record, int3
         lr_pages_trim(&runner->pages, size);
         *pages = runner->pages;
         run->data.data = pages->data;
-        run->data.source = lr_source_owned(job->allocator, pages->data, size, free_pages, pages);
+        run->data.source = lr_source_owned(job->allocator, pages->data, size, lr_pages_release, pages);
         if (!run->data.source) {
             lr_release(job->allocator, pages);
             run->data.data = NULL;

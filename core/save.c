@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "io.h"
+#include "plan.h"
 #include "recorder.h"
 #include "walk.h"
 
@@ -28,18 +29,16 @@ static int32_t write_record(rec_job *job, rec_recorder *r, const lr_plugin *plug
     job->done = 0;
     job->total = REC_UNKNOWN;
     if ((plugin->d.traits & REC_TRAIT_EXACT_SIZE) && job->burn_minor >= LR_BURN_V2) {
-        rec_sink *layout = rec_sink_layout(job);
+        rec_sink *layout = lr_sink_layout_of(job, sink);
         if (layout) {
             job->quiet = true;
             status = plugin->d.save(job, layout);
             job->quiet = false;
             if (status == REC_OK) {
-                job->total = rec_sink_tell(layout);
+                job->total = lr_sink_tell_all(layout);
+                (void)lr_sink_expect(sink, layout);
             }
             (void)rec_sink_close(layout);
-            if (!lr_job_failed(job) && job->total != REC_UNKNOWN) {
-                (void)lr_sink_reserve(sink, job->total);
-            }
         }
     }
     if (!lr_job_failed(job)) {
@@ -50,7 +49,7 @@ static int32_t write_record(rec_job *job, rec_recorder *r, const lr_plugin *plug
         }
     }
     if (!lr_job_failed(job)) {
-        uint64_t written = rec_sink_tell(sink); /* what a filter in front of it was given may be more */
+        uint64_t written = lr_sink_tell_all(sink); /* what a filter in front of it was given may be more */
         uint64_t all = written > job->done ? written : job->done;
         (void)rec_job_progress(job, all, all);
     }
@@ -153,23 +152,47 @@ rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record, int fd,
     return lr_job_end(&job);
 }
 
-rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder *to, const char *out, const rec_plan *plan)
+/* The recorder that will write `out` makes foreign files. */
+static bool is_foreign(rec_job *job, const rec_recorder *to, const char *out)
+{
+    const lr_plugin *plugin = to->plugin ? to->plugin : lr_registry_by_extension(job, out);
+    return plugin && plugin->d.adapter != REC_ADAPTER_NONE;
+}
+
+/* One source by its load arguments alone. */
+static void convert_one(rec_job *job, rec_recorder *from, const char *in, rec_recorder *to, const char *out)
+{
+    rec_record *record;
+    rec_plan *plan = NULL;
+    job->passing = true;
+    record = lr_load_file(job, from, in);
+    if (record && lr_import_needed(from, record)) {
+        plan = lr_plan_new(job, to, is_foreign(job, to, out));
+        if (!plan) {
+            rec_record_free(record);
+        } else if (lr_plan_take(job, plan, from, record, in) == REC_OK) {
+            (void)lr_plan_save(job, plan, to, out);
+        }
+        rec_plan_free(plan);
+    } else if (record) {
+        (void)lr_save_file(job, to, record, out);
+        rec_record_free(record);
+    }
+}
+
+rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder *to, const char *out, rec_plan *plan)
 {
     rec_job job;
-    rec_record *record = NULL;
-    lr_job_begin(&job, to->context, "convert", in);
-    if (plan) {
-        (void)rec_fail(&job, REC_E_UNSUPPORTED, REC_UNKNOWN, "this librecord has no plans: pass NULL");
-    } else if (from->context != to->context) {
-        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "both recorders must be of one context");
-    } else if (!in || !*in || !out || !*out) {
+    lr_job_begin(&job, to->context, "convert", plan ? NULL : in);
+    if (plan ? plan->context != to->context : from->context != to->context) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "%s must be of one context",
+                       plan ? "plan and recorder" : "both recorders");
+    } else if ((!plan && (!in || !*in)) || !out || !*out) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
+    } else if (plan) {
+        (void)lr_plan_save(&job, plan, to, out);
     } else {
-        record = lr_load_file(&job, from, in);
-    }
-    if (record) {
-        (void)lr_save_file(&job, to, record, out);
-        rec_record_free(record);
+        convert_one(&job, from, in, to, out);
     }
     return lr_job_end(&job);
 }

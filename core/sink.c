@@ -22,16 +22,19 @@ void *lr_sink_new(rec_job *job, const lr_sink_ops *ops, uint64_t size)
     sink->ops = ops;
     sink->job = job;
     sink->name = job->file ? job->file : "";
-    sink->total = REC_UNKNOWN;
+    sink->total = sink->whole = REC_UNKNOWN;
     return sink;
 }
 
-static void sink_free(rec_sink *sink)
+void lr_sink_free(rec_sink *sink)
 {
+    const lr_allocator *allocator = sink->job->allocator;
+    lr_sinks_free(sink); /* before what they share with it */
     if (sink->ops && sink->ops->release) {
         sink->ops->release(sink);
     }
-    lr_release(sink->job->allocator, sink);
+    lr_release(allocator, sink->own_name);
+    lr_release(allocator, sink);
 }
 
 /* ---------------------------------------------------------------------------------------------------- every sink -- */
@@ -39,12 +42,14 @@ static void sink_free(rec_sink *sink)
 /* Counts what was written, and lets the caller know and cancel from time to time. */
 static int32_t count(rec_sink *sink, uint64_t size)
 {
+    rec_sink *first = sink->first ? sink->first : sink;
     sink->written += size;
-    if (sink->written - sink->told < LR_IO_PIECE || !sink->ops || sink->quiet) {
+    first->all += size;
+    if (first->all - first->told < LR_IO_PIECE || !sink->ops || sink->quiet) {
         return REC_OK;
     }
-    sink->told = sink->written;
-    return rec_job_progress(sink->job, sink->written, sink->total);
+    first->told = first->all;
+    return rec_job_progress(sink->job, first->all, first->whole);
 }
 
 /* Bytes of any number in pieces, so that nothing behind needs a counter of more than 32 bits. `source`: what keeps them
@@ -74,7 +79,9 @@ static int32_t write_stream(rec_sink *sink, const rec_blob *blob)
         uint8_t *room;
         uint64_t piece;
         status = sink->ops->space(sink, left < LR_IO_PIECE ? left : LR_IO_PIECE, &room, &piece);
-        if (status == REC_OK) {
+        if (status == REC_OK && blob->kind == REC_BLOB_RANGE) {
+            status = rec_source_read_at(sink->job, blob->source, blob->offset + (blob->size - left), room, piece);
+        } else if (status == REC_OK) {
             status = lr_said_why(sink->job, blob->read(blob->user, room, piece), "a blob's read function");
         }
         if (status == REC_OK) {
@@ -90,11 +97,15 @@ static int32_t write_stream(rec_sink *sink, const rec_blob *blob)
 
 static int32_t check_growth(rec_sink *sink, uint64_t size)
 {
+    const rec_sink *first = sink->first ? sink->first : sink;
     uint64_t sum;
     if (lr_job_failed(sink->job)) {
         return sink->job->error.status;
     }
-    if (!lr_add(sink->written, size, &sum)) {
+    if (sink->finished) {
+        return rec_fail(sink->job, REC_E_PLUGIN, REC_UNKNOWN, "a plugin wrote to a sink that it had closed");
+    }
+    if (!lr_add(first->all, size, &sum)) {
         return lr_io_fail(sink->job, sink->name, REC_E_RANGE, sink->written, NULL, "a file cannot have 2^64 bytes");
     }
     return REC_OK;
@@ -120,7 +131,7 @@ int32_t rec_sink_put(rec_sink *sink, const rec_blob *blob)
     if (status != REC_OK || !sink->ops) {
         return status != REC_OK ? status : count(sink, b.size);
     }
-    if (b.kind == REC_BLOB_STREAM) {
+    if (b.kind == REC_BLOB_STREAM || lr_blob_in_parts(&b)) {
         return write_stream(sink, &b);
     }
     status = lr_blob_view(sink->job, &b, &data);
@@ -140,24 +151,31 @@ int32_t lr_sink_reserve(rec_sink *sink, uint64_t size)
     if (lr_job_failed(sink->job)) {
         return sink->job->error.status;
     }
-    sink->total = size;
+    sink->total = sink->whole = size;
     return sink->ops && sink->ops->reserve && size ? sink->ops->reserve(sink, size) : REC_OK;
 }
 
-int32_t lr_sink_commit(rec_sink *sink)
+int32_t lr_sink_expect(rec_sink *sink, const rec_sink *layout)
 {
-    rec_job *job = sink->job;
-    if (!lr_job_failed(job) && sink->ops && sink->ops->commit) {
-        (void)sink->ops->commit(sink); /* a failure is the job's */
+    if (layout->beside) {
+        sink->whole = layout->all; /* which of it goes where shows only as the files are written */
+        return sink->job->error.status;
     }
-    sink_free(sink);
-    return job->error.status;
+    return lr_sink_reserve(sink, layout->written);
+}
+
+uint64_t lr_sink_tell_all(const rec_sink *sink)
+{
+    return sink->all;
 }
 
 int32_t rec_sink_close(rec_sink *sink)
 {
     if (!sink) {
         return REC_OK;
+    }
+    if (sink->first) {
+        return lr_sink_finish(sink);
     }
     if (!sink->closable) {
         return rec_fail(sink->job, REC_E_PLUGIN, REC_UNKNOWN, "a plugin closed the sink that it was given");
@@ -174,6 +192,19 @@ rec_sink *rec_sink_layout(rec_job *job)
         sink->closable = true;
     }
     return sink;
+}
+
+rec_sink *lr_sink_layout_of(rec_job *job, rec_sink *sink)
+{
+    rec_sink *layout = rec_sink_layout(job);
+    if (layout) {
+        layout->like = sink;
+        if (sink->own_name && lr_sink_set_own_name(layout, sink->own_name) != REC_OK) {
+            (void)rec_sink_close(layout);
+            layout = NULL;
+        }
+    }
+    return layout;
 }
 
 /* -------------------------------------------------------------------------------------------------------- memory -- */
@@ -311,7 +342,7 @@ static int32_t filter_write(rec_sink *sink, const uint8_t *data, uint64_t size)
     return lr_said_why(sink->job, self->ops.write(self->self, self->target, data, size), "a sink filter");
 }
 
-static int32_t filter_commit(rec_sink *sink)
+static int32_t filter_finish(rec_sink *sink)
 {
     struct passing_sink *self = (struct passing_sink *)sink;
     return self->ops.finish ? lr_said_why(sink->job, self->ops.finish(self->self, self->target), "a sink filter")
@@ -332,7 +363,7 @@ static const lr_sink_ops filter_ops = {
     .write = filter_write,
     .space = passing_space,
     .filled = passing_filled,
-    .commit = filter_commit,
+    .finish = filter_finish,
     .release = filter_release,
 };
 

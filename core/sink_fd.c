@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -393,11 +394,26 @@ static int32_t flush_full(lr_fd_sink *self)
     return self->batch->count == LR_FD_PARTS || self->batch->queued >= TOGETHER ? flush_behind(self) : REC_OK;
 }
 
+/* Pages of a mapped file that are there already are entered in one go: a write that meets them one by one copies in short
+ * pieces, and clears what it could not copy yet. */
+static void populate(const uint8_t *data, uint64_t size)
+{
+#ifdef MADV_POPULATE_READ
+    uint64_t before = (uintptr_t)data & ((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+    (void)madvise((void *)(uintptr_t)(data - before), (size_t)(size + before), MADV_POPULATE_READ); /* a wish */
+#else
+    (void)data, (void)size;
+#endif
+}
+
 int32_t lr_fd_view(rec_sink *sink, const uint8_t *data, uint64_t size, rec_source *source)
 {
     lr_fd_sink *self = (lr_fd_sink *)sink;
     if (size <= COPIED_UP_TO) {
         return lr_fd_write(sink, data, size);
+    }
+    if (source && source->map) {
+        populate(data, size);
     }
     add_part(self->batch, data, size, source);
     return flush_full(self);
@@ -452,7 +468,7 @@ int32_t lr_fd_filled(rec_sink *sink, uint64_t size)
     return flush_full(self);
 }
 
-static int32_t fd_commit(rec_sink *sink)
+static int32_t fd_finish(rec_sink *sink)
 {
     return lr_fd_flush((lr_fd_sink *)sink);
 }
@@ -467,7 +483,7 @@ static const lr_sink_ops fd_ops = {
     .view = lr_fd_view,
     .space = lr_fd_space,
     .filled = lr_fd_filled,
-    .commit = fd_commit,
+    .finish = fd_finish,
     .release = fd_release,
 };
 

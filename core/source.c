@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Sources: counted, named bytes. Those of memory and of owned bytes; reading, and blobs that lie in them. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "io_private.h"
@@ -78,8 +79,14 @@ bool lr_source_mapped(const rec_source *source)
 int32_t lr_source_head(rec_job *job, rec_source *source, rec_head *head)
 {
     int32_t status = REC_OK;
-    *head = (rec_head){.size = sizeof *head, .total = rec_source_size(source)};
-    if (is_ready(source)) {
+    *head = (rec_head){.size = sizeof *head, .total = rec_source_size(source), .name = ""};
+    if (source->located) {
+        head->name = lr_own_name(source->name);
+    }
+    if (source->entries) {
+        head->data = (const uint8_t *)"";
+        status = rec_source_names(job, source, &head->names, &head->name_count);
+    } else if (is_ready(source)) {
         head->data = source->data;
         head->length = source->size < HEAD_MOST ? source->size : HEAD_MOST;
     } else if (source->unread) {
@@ -96,6 +103,23 @@ int32_t lr_source_settle(rec_job *job, rec_source *source)
     return shared && source->unread && !is_ready(source) ? lr_unread_view(job, source) : REC_OK;
 }
 
+int32_t lr_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uint64_t size, const uint8_t **data)
+{
+    int32_t status = REC_OK;
+    uint64_t end;
+    if (!is_ready(source) && source->unread && lr_unread_mapped(source)) {
+        status = lr_unread_view(job, source);
+    }
+    if (status == REC_OK && is_ready(source)) {
+        if (!lr_add(offset, size, &end) || end > source->size) {
+            return rec_fail(job, REC_E_FORMAT, offset, "%" PRIu64 " bytes are wanted here, but the file has %" PRIu64,
+                            size, source->size);
+        }
+        *data = source->data + offset;
+    }
+    return status;
+}
+
 /* ------------------------------------------------------------------------------------- the functions of plugin.h -- */
 
 const char *rec_source_name(const rec_source *source)
@@ -105,13 +129,20 @@ const char *rec_source_name(const rec_source *source)
 
 uint64_t rec_source_size(const rec_source *source)
 {
-    return is_ready(source) ? source->size : source->unread ? lr_unread_size(source) : REC_UNKNOWN;
+    return is_ready(source)  ? source->size
+           : source->unread  ? lr_unread_size(source)
+           : source->made    ? lr_made_size(source)
+           : source->entries ? 0
+                             : REC_UNKNOWN;
 }
 
 int32_t rec_source_view(rec_job *job, rec_source *source, const void **data, uint64_t *size)
 {
     if (!is_ready(source)) {
-        int32_t status = source->unread ? lr_unread_view(job, source) : lr_filter_spool(job, source);
+        int32_t status = source->unread    ? lr_unread_view(job, source)
+                         : source->made    ? lr_made_view(job, source)
+                         : source->entries ? lr_entries_fail(job, source)
+                                           : lr_filter_spool(job, source);
         if (status != REC_OK) {
             *data = NULL;
             *size = 0;
@@ -123,6 +154,12 @@ int32_t rec_source_view(rec_job *job, rec_source *source, const void **data, uin
     return REC_OK;
 }
 
+/* Of a source that has a size and no view. */
+static int32_t deferred_read(rec_job *job, rec_source *source, uint64_t at, void *target, uint64_t size)
+{
+    return source->made ? lr_made_read(job, source, at, target, size) : lr_unread_read(job, source, at, target, size);
+}
+
 int32_t rec_source_read(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got)
 {
     uint64_t left, whole = rec_source_size(source);
@@ -130,11 +167,15 @@ int32_t rec_source_read(rec_job *job, rec_source *source, void *target, uint64_t
     if (whole == REC_UNKNOWN) {
         return lr_filter_read(job, source, target, room, got);
     }
+    if (source->entries) {
+        *got = 0;
+        return lr_entries_fail(job, source);
+    }
     /* A filter that gave more before it was spooled than while it was has broken its word. */
     left = source->position < whole ? whole - source->position : 0;
     *got = room < left ? room : left;
     if (!is_ready(source)) {
-        status = lr_unread_read(job, source, source->position, target, *got);
+        status = deferred_read(job, source, source->position, target, *got);
         *got = status == REC_OK ? *got : 0;
     } else if (*got) {
         memcpy(target, source->data + source->position, (size_t)*got);
@@ -183,9 +224,9 @@ int32_t rec_source_read_at(rec_job *job, rec_source *source, uint64_t offset, vo
 {
     const uint8_t *at;
     int32_t status;
-    if (source->unread && !is_ready(source)) {
-        status = check_place(job, source, offset, size, lr_unread_size(source));
-        return status == REC_OK ? lr_unread_read(job, source, offset, target, size) : status;
+    if ((source->unread || source->made) && !is_ready(source)) {
+        status = check_place(job, source, offset, size, rec_source_size(source));
+        return status == REC_OK ? deferred_read(job, source, offset, target, size) : status;
     }
     status = view_at(job, source, offset, size, &at);
     if (status == REC_OK && size) {
@@ -201,6 +242,8 @@ void rec_source_release(rec_source *source)
     }
     lr_filter_free(source);
     lr_unread_free(source);
+    lr_made_free(source);
+    lr_entries_free(source);
     lr_source_unmap(source);
     lr_pages_free(&source->pages);
     if (source->free_data) {
@@ -237,6 +280,13 @@ int32_t lr_blob_check(rec_job *job, const rec_blob *blob, rec_blob *copy)
                : rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "a blob of kind %d without what that kind needs", copy->kind);
 }
 
+bool lr_blob_in_parts(const rec_blob *blob)
+{
+    const rec_source *source = blob->source;
+    return blob->kind == REC_BLOB_RANGE && !is_ready(source) &&
+           (source->made || (source->unread && !lr_unread_mapped(source)));
+}
+
 int32_t lr_blob_view(rec_job *job, const rec_blob *blob, const uint8_t **data)
 {
     if (blob->kind == REC_BLOB_RANGE) {
@@ -266,6 +316,9 @@ int32_t rec_blob_read(rec_job *job, const rec_blob *blob, uint64_t offset, void 
     }
     if (b.kind == REC_BLOB_STREAM) {
         return lr_said_why(job, b.read(b.user, target, size), "a blob's read function");
+    }
+    if (lr_blob_in_parts(&b)) {
+        return rec_source_read_at(job, b.source, b.offset + offset, target, size);
     }
     status = lr_blob_view(job, &b, &data);
     if (status == REC_OK) {

@@ -381,43 +381,115 @@ static int32_t fill(rec_job *job, rec_source *source, int fd, bool at_position, 
     } else {
         status = lr_source_fill(job, source, fd, begin, end, map);
     }
-    if (status == REC_OK) {
-        lr_job_input(job, source->size);
-        if (at_position && begin < end) {
-            (void)lseek(fd, (off_t)end, SEEK_SET); /* what was read has been read, as with a pipe */
+    if (status == REC_OK && at_position && begin < end) {
+        (void)lseek(fd, (off_t)end, SEEK_SET); /* what was read has been read, as with a pipe */
+    }
+    return status;
+}
+
+/* Of a FIFO: waits for a writer. */
+static int32_t open_path(rec_job *job, const char *path, int *fd)
+{
+    int32_t status = REC_OK;
+    bool tried = false;
+    *fd = -1;
+    while (*fd < 0 && status == REC_OK) {
+        *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        if (*fd < 0 && errno == EINTR) {
+            status = lr_io_interrupted(job);
+        } else if (*fd < 0 && (errno == EMFILE || errno == ENFILE) && job->besides && !tried) {
+            tried = true;
+            status = lr_besides_settle(job); /* they give their descriptors back */
+        } else if (*fd < 0) {
+            status = lr_io_errno(job, path, REC_UNKNOWN, NULL, errno, "open the file");
         }
     }
     return status;
 }
 
-rec_source *lr_source_open(rec_job *job, const char *path, bool map)
+/* What a source of a path is made of. The descriptor is taken. */
+static int32_t begin_path(rec_job *job, rec_source *source, int fd, bool map)
 {
     struct stat info;
+    int32_t status;
+    bool known = fstat(fd, &info) == 0;
+    source->located = true;
+    source->map_beside = map;
+    if (known && S_ISREG(info.st_mode) && info.st_size > 0) {
+        return lr_unread_begin(job, source, fd, (uint64_t)info.st_size, map);
+    }
+    if (known && S_ISDIR(info.st_mode)) {
+        return lr_entries_begin(job, source, fd);
+    }
+    status = fill(job, source, fd, false, map);
+    (void)close(fd); /* it was only read: nothing can be lost */
+    return status;
+}
+
+rec_source *lr_source_open(rec_job *job, const char *path, bool map)
+{
     rec_source *source = lr_source_new(job, path);
-    int32_t status = REC_OK;
-    int fd = -1;
+    int32_t status;
+    int fd;
     if (!source) {
         return NULL;
     }
-    while (fd < 0 && status == REC_OK) {
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY); /* of a FIFO: waits for a writer */
-        if (fd < 0 && errno == EINTR) {
-            status = lr_io_interrupted(job);
-        } else if (fd < 0) {
-            status = lr_io_errno(job, path, REC_UNKNOWN, NULL, errno, "open the file");
-        }
+    status = open_path(job, path, &fd);
+    if (status == REC_OK) {
+        status = begin_path(job, source, fd, map);
     }
-    if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
-        status = lr_unread_begin(job, source, fd, (uint64_t)info.st_size, map);
-    } else if (fd >= 0) {
-        status = fill(job, source, fd, false, map);
-        (void)close(fd); /* it was only read: nothing can be lost */
-    }
-    if (status != REC_OK) {
+    if (status == REC_OK) {
+        lr_job_input(job, rec_source_size(source));
+    } else {
         rec_source_release(source);
         source = NULL;
     }
     return source;
+}
+
+/* What the path leads to: a file by its name alone could be one that never ends, or that nobody writes to. */
+static int32_t check_regular(rec_job *job, const char *path, int fd)
+{
+    struct stat info;
+    if ((fd < 0 ? stat(path, &info) : fstat(fd, &info)) != 0) {
+        return lr_io_errno(job, path, REC_UNKNOWN, NULL, errno, "open the file");
+    }
+    return S_ISREG(info.st_mode)
+               ? REC_OK
+               : lr_io_fail(job, path, REC_E_FORMAT, REC_UNKNOWN, NULL,
+                            S_ISDIR(info.st_mode) ? "this is a folder, not a file" : "this is not a regular file");
+}
+
+rec_source *lr_source_open_beside(rec_job *job, const rec_source *source, const char *path)
+{
+    rec_source *beside = lr_source_new(job, path);
+    int32_t status;
+    int fd = -1;
+    if (!beside) {
+        return NULL;
+    }
+    status = check_regular(job, path, -1); /* before it is opened: that of a FIFO may take for ever */
+    if (status == REC_OK) {
+        status = open_path(job, path, &fd);
+    }
+    if (status == REC_OK) {
+        status = check_regular(job, path, fd); /* it may have been replaced */
+        if (status == REC_OK) {
+            status = begin_path(job, beside, fd, source->map_beside);
+            if (status == REC_OK && source->map_beside && beside->unread) {
+                status = lr_unread_view(job, beside); /* a model may have more files than may be open at once */
+            }
+        } else {
+            (void)close(fd);
+        }
+    }
+    if (status == REC_OK) {
+        lr_job_beside(job, rec_source_size(beside));
+    } else {
+        rec_source_release(beside);
+        beside = NULL;
+    }
+    return beside;
 }
 
 rec_source *lr_source_file(rec_job *job, const char *path, bool map)
@@ -438,6 +510,9 @@ rec_source *lr_source_fd(rec_job *job, int fd, const char *name, bool map)
     if (source && fill(job, source, fd, true, map) != REC_OK) {
         rec_source_release(source);
         source = NULL;
+    }
+    if (source) {
+        lr_job_input(job, source->size);
     }
     return source;
 }

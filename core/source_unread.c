@@ -28,8 +28,12 @@ int32_t lr_unread_begin(rec_job *job, rec_source *source, int fd, uint64_t size,
     unread->size = size;
     unread->map = map;
     source->unread = unread;
-    lr_job_input(job, size);
     return REC_OK;
+}
+
+bool lr_unread_mapped(const rec_source *source)
+{
+    return source->unread->map;
 }
 
 uint64_t lr_unread_size(const rec_source *source)

@@ -209,6 +209,24 @@ static int32_t fail_refused(rec_job *job, const rec_tensor *tensor, const char *
                         rec_dtype_name(dtype));
 }
 
+static bool host_is_little(void)
+{
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+}
+
+/* Types whose elements have the same bytes. */
+static rec_dtype storage(rec_dtype dtype)
+{
+    return dtype == REC_DTYPE_FLEX32 ? REC_DTYPE_F32 : dtype;
+}
+
+/* Whether the bytes are what is wanted as they are. */
+static bool packed_as(const rec_tensor *tensor, rec_dtype dtype)
+{
+    return host_is_little() && storage(tensor->packed) == storage(dtype) &&
+           storage(tensor->dtype) == storage(dtype) && !lr_dtype_is_bool(dtype);
+}
+
 enum { STEP = 4096 }; /* elements converted at a time where two steps are needed */
 
 /* One block of stored bytes, through the tensor's own dtype if that differs from both ends. */
@@ -277,6 +295,10 @@ int32_t lr_tensor_convert(rec_job *job, const rec_tensor *tensor, const char *pa
     }
     if (bytes) {
         return convert_block(job, tensor, path, dtype, clamp, first, count, bytes + first * from_width, to, losses);
+    }
+    if (packed_as(tensor, dtype)) {
+        return rec_source_read_at(job, tensor->data->source, tensor->data->offset + first * from_width, target,
+                                  count * from_width);
     }
     for (uint64_t done = 0; done < count && status == REC_OK;) {
         uint64_t block[STEP];
@@ -365,21 +387,11 @@ int32_t rec_tensor_assumed(const rec_tensor *tensor)
 
 uint64_t rec_tensor_offset(const rec_tensor *tensor)
 {
-    return tensor->packed == tensor->stored ? tensor->data->offset : REC_UNKNOWN;
+    const lr_data *data = tensor->data;
+    return tensor->packed == tensor->stored && !lr_source_is_made(data->source) ? data->offset : REC_UNKNOWN;
 }
 
 /* -------------------------------------------------------------------------------------------------- typed access -- */
-
-static bool host_is_little(void)
-{
-    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-}
-
-/* Types whose elements have the same bytes. */
-static rec_dtype storage(rec_dtype dtype)
-{
-    return dtype == REC_DTYPE_FLEX32 ? REC_DTYPE_F32 : dtype;
-}
 
 /* What needs no job: nothing to convert, or converted before. */
 static const void *typed_at_hand(const rec_tensor *tensor, rec_dtype dtype)
@@ -390,8 +402,7 @@ static const void *typed_at_hand(const rec_tensor *tensor, rec_dtype dtype)
     if (tensor->count == 0 && lr_convertible(tensor->dtype, dtype)) {
         return &nothing;
     }
-    if (bytes && host_is_little() && storage(tensor->packed) == dtype && storage(tensor->dtype) == dtype &&
-        !lr_dtype_is_bool(dtype) && (uintptr_t)bytes % (rec_dtype_bits(dtype) / 8) == 0) {
+    if (bytes && packed_as(tensor, dtype) && (uintptr_t)bytes % (rec_dtype_bits(dtype) / 8) == 0) {
         return bytes;
     }
     view = find_view(tensor, dtype);

@@ -107,6 +107,8 @@ struct rec_record {
     rec_precision precision; /**< it was loaded at, which its tensors have; KEEP or DEFAULT: each its own */
     int32_t burn_minor; /**< 0.MINOR of the Burn that wrote it, -1 if unknown or built here */
     bool clamp;         /**< typed access clamps integers */
+    bool typed;         /**< it came from data without names, and was read by its type */
+    bool parameters;    /**< it came from a foreign file: tensors without an id are parameters, which get one of their path */
     pthread_mutex_t lock; /**< of typed access */
 };
 

@@ -2,6 +2,7 @@
  * The walk: the record's frame, its values as they are known, and what a writer that lacks an event gets instead. */
 #include "walk.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -199,10 +200,76 @@ static int32_t walk_list(lr_walk *w, const rec_value *value)
     return status == REC_OK ? lr_walk_end(w) : status;
 }
 
+/* A key of a foreign model, put together again from the names above a tensor. */
+typedef struct dotted {
+    char *text;
+    size_t used, room;
+} dotted;
+
+static int32_t walk_paths(lr_walk *w, const rec_value *value, dotted *key, bool root);
+
+static int32_t walk_path(lr_walk *w, const char *name, uint64_t length, const rec_value *value, dotted *key, bool first)
+{
+    size_t before = key->used, need = before + (size_t)length + 1;
+    int32_t status;
+    if (need > key->room) {
+        char *text = rec_job_resize(w->job, key->text, need * 2);
+        if (!text) {
+            return w->job->error.status;
+        }
+        key->text = text;
+        key->room = need * 2;
+    }
+    if (!first) {
+        key->text[key->used++] = '.';
+    }
+    memcpy(key->text + key->used, name, (size_t)length);
+    key->used += (size_t)length;
+    status = walk_paths(w, value, key, false);
+    key->used = before;
+    return status;
+}
+
+/* All tensors of a foreign model under their dotted keys, without the levels between. */
+static int32_t walk_paths(lr_walk *w, const rec_value *value, dotted *key, bool root)
+{
+    bool list = value->kind == REC_KIND_LIST;
+    uint64_t count = rec_value_count(value);
+    int32_t status = REC_OK;
+    if (value->kind == REC_KIND_TENSOR) {
+        rec_scalar text = {.kind = REC_KIND_STRING, .v = {.length = key->used}, .text = key->text};
+        status = w->visitor.key(w->self, REC_UNKNOWN, &text);
+        return status == REC_OK ? lr_walk_tensor(w, value->v.tensor) : status;
+    }
+    for (uint64_t i = 0; i < count && status == REC_OK; i++) {
+        const lr_entry *entry = list ? NULL : &value->v.map->entries[i];
+        size_t used = list ? lr_walk_enter_index(w, i) : lr_walk_enter_key(w, &entry->key);
+        char index[24];
+        int length = snprintf(index, sizeof index, "%" PRIu64, i);
+        status = walk_path(w, list ? index : entry->key.v.text, list ? (uint64_t)length : entry->key.length,
+                           list ? &value->v.list->items[i] : &entry->value, key, root);
+        lr_walk_leave(w, used);
+    }
+    return status;
+}
+
+static int32_t walk_flat(lr_walk *w, const rec_value *value)
+{
+    dotted key = {0};
+    int32_t status = lr_walk_map(w, REC_FORM_PATHS, w->tensor_count);
+    status = status == REC_OK ? walk_paths(w, value, &key, true) : status;
+    rec_job_free(w->job, key.text);
+    return status == REC_OK ? lr_walk_end(w) : status;
+}
+
 static int32_t walk_map(lr_walk *w, const rec_value *value)
 {
     const lr_map *map = value->v.map;
-    int32_t status = lr_walk_map(w, value->form, map->count);
+    int32_t status;
+    if (w->tensors && w->paths && value == &w->record->root) {
+        return walk_flat(w, value);
+    }
+    status = lr_walk_map(w, value->form == REC_FORM_PATHS ? REC_FORM_UNKNOWN : value->form, map->count);
     for (uint64_t i = 0; i < map->count && status == REC_OK; i++) {
         size_t used = lr_walk_enter_key(w, &map->entries[i].key);
         rec_scalar key = lr_to_scalar(&map->entries[i].key);
@@ -323,8 +390,8 @@ static void make_metadata(const lr_walk *w, struct metadata *m)
     rec_precision said = lr_burn_of(&record->metadata).precision;
     bool chosen = record->precision != REC_PRECISION_KEEP && record->precision != REC_PRECISION_DEFAULT;
     /* Words that nobody knows stay if nothing was converted and no tensor's type depends on them. */
-    bool right = said != REC_PRECISION_DEFAULT ? said == own_precision(record)
-                                               : !chosen && w->job->burn_minor >= LR_BURN_V2;
+    bool right =
+        said != REC_PRECISION_DEFAULT ? said == own_precision(record) : !chosen && w->job->burn_minor >= LR_BURN_V2;
     bool own = precision == REC_PRECISION_KEEP && right && rec_metadata(record, "float") &&
                rec_metadata(record, "int") && rec_metadata(record, "settings");
     if (own && !w->keep && said != REC_PRECISION_DEFAULT) {
@@ -374,21 +441,24 @@ static int32_t walk_metadata(lr_walk *w)
 {
     const lr_map *own = &w->record->metadata;
     struct metadata m;
-    uint64_t extra = 0;
+    uint64_t extra = 0, ours = OURS;
     int32_t status = REC_OK;
     make_metadata(w, &m);
+    if (w->tensors && w->paths) {
+        ours = 0; /* a foreign model in a foreign file: its own words about itself, and none of Burn's */
+    }
     for (uint64_t i = 0; i < own->count; i++) {
         extra += !is_ours(&m, &own->entries[i].key);
     }
     if (!w->tensors) {
         status = lr_walk_map(w, REC_FORM_STRUCT, OURS + extra);
     }
-    for (size_t i = 0; i < OURS && status == REC_OK; i++) {
+    for (size_t i = 0; i < ours && status == REC_OK; i++) {
         rec_value text = {.kind = REC_KIND_STRING, .length = (uint32_t)strlen(m.values[i]), .v = {.text = m.values[i]}};
         status = walk_entry(w, m.keys[i], &text);
     }
     for (uint64_t i = 0; i < own->count && status == REC_OK; i++) {
-        if (!is_ours(&m, &own->entries[i].key)) {
+        if (!ours || !is_ours(&m, &own->entries[i].key)) {
             status = walk_entry(w, own->entries[i].key.v.text, &own->entries[i].value);
         }
     }
@@ -397,6 +467,36 @@ static int32_t walk_metadata(lr_walk *w)
 
 /* --------------------------------------------------------------------------------------------------- the whole walk -- */
 
+/* Counts the tensors below a value. @return false if there is anything else. */
+static bool all_tensors(const rec_value *value, uint64_t *tensors)
+{
+    uint64_t count = rec_value_count(value);
+    bool list = value->kind == REC_KIND_LIST;
+    if (value->kind == REC_KIND_TENSOR) {
+        ++*tensors;
+        return true;
+    }
+    if ((!list && value->kind != REC_KIND_MAP) || count == 0) {
+        return false;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        const lr_entry *entry = list ? NULL : &value->v.map->entries[i];
+        if ((entry && entry->key.kind != REC_KIND_STRING) ||
+            !all_tensors(list ? &value->v.list->items[i] : &entry->value, tensors)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether a record is a foreign model in its own layout, as a reader gave it or as it was taken apart at its dots. */
+static bool is_paths(const rec_record *record, uint64_t *tensors)
+{
+    *tensors = 0;
+    return record->root.kind == REC_KIND_MAP && record->root.form == REC_FORM_PATHS &&
+           (record->root.v.map->count == 0 || all_tensors(&record->root, tensors));
+}
+
 void lr_walk_begin(lr_walk *w, rec_job *job, const rec_record *record, rec_precision precision, bool clamp,
                    int32_t target)
 {
@@ -404,6 +504,7 @@ void lr_walk_begin(lr_walk *w, rec_job *job, const rec_record *record, rec_preci
     w->keep = target == LR_TARGET_KEEP && record->burn_minor >= LR_BURN_FIRST;
     job->walk = w;
     w->ids = target > 0;
+    w->paths = is_paths(record, &w->tensor_count) && !lr_job_typed(job);
     job->burn_minor = w->keep ? record->burn_minor : target > 0 ? target : LR_BURN_NOW;
     job->burn_precision = precision;
     if (precision == REC_PRECISION_KEEP) {

@@ -12,6 +12,8 @@ struct lr_walk {
     bool clamp;
     bool keep; /**< the layout the record came with, else that of job->burn_minor */
     bool ids;  /**< ids become those of that version */
+    bool paths;/**< the record is a foreign model in its own layout, nothing but tensors under dotted paths */
+    uint64_t tensor_count; /**< of such a record */
     /* While a walk is on: */
     rec_visitor visitor; /**< the writer's, of full size: what it lacks is NULL */
     void *self;
@@ -44,6 +46,9 @@ int32_t lr_walk_value(lr_walk *walk, const rec_value *value);
 int32_t lr_walk_typed(lr_walk *walk, const rec_value *value, const rec_layout *layout);
 /** A tensor in the layout that is written (walk_tensor.c). */
 int32_t lr_walk_tensor(lr_walk *walk, const rec_tensor *tensor);
+/** Whether a tensor is written as a parameter: it has an id, or it came from a foreign file, where all are parameters;
+ *  those get an id of their path. */
+bool lr_walk_parameter(const lr_walk *walk, const rec_tensor *tensor);
 /** Appends a part to the path; @return what to give to lr_walk_leave. */
 size_t lr_walk_enter_index(lr_walk *walk, uint64_t index);
 size_t lr_walk_enter_key(lr_walk *walk, const rec_value *key);

@@ -187,11 +187,11 @@ static int32_t walk_v1(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
     return status == REC_OK ? lr_walk_end(w) : status;
 }
 
-static int32_t walk_event(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
+static int32_t walk_event(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype, const char *id)
 {
     struct stream stream;
     rec_tensor_event event = {
-        .size = sizeof event, .dtype = dtype, .rank = tensor->rank, .shape = tensor->shape, .id = tensor->id};
+        .size = sizeof event, .dtype = dtype, .rank = tensor->rank, .shape = tensor->shape, .id = id};
     if (tensor->dtype_value) {
         event.dtype_name = rec_tensor_dtype_name(tensor);
     }
@@ -199,22 +199,33 @@ static int32_t walk_event(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
     return w->visitor.tensor(w->self, REC_UNKNOWN, &event);
 }
 
+bool lr_walk_parameter(const lr_walk *w, const rec_tensor *tensor)
+{
+    return tensor->id || w->record->parameters;
+}
+
 int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
 {
     rec_dtype dtype = target_dtype(w, tensor);
     bool v1 = w->job->burn_minor < LR_BURN_V2;
-    char buffer[LR_ID_ROOM];
-    const char *id;
+    char buffer[LR_ID_ROOM], made[LR_ID_ROOM];
+    const char *id = tensor->id;
     int32_t status;
-    if (w->tensors) {
-        return walk_event(w, tensor, dtype);
+    if (!id && lr_walk_parameter(w, tensor) && !(w->tensors && w->paths)) {
+        uint8_t bytes[8];
+        lr_id_of_path(w->path, w->used < sizeof w->path ? w->used : sizeof w->path - 1, bytes);
+        lr_burn_base32(bytes, sizeof bytes, made);
+        id = made;
     }
-    if (!tensor->id) {
+    if (w->tensors) {
+        return walk_event(w, tensor, dtype, id);
+    }
+    if (!id) {
         return v1 ? walk_v1(w, tensor, dtype) : walk_v2(w, tensor, dtype);
     }
     status = lr_walk_map(w, REC_FORM_STRUCT, 2);
     status = status == REC_OK ? lr_walk_key(w, "id") : status;
-    id = w->ids ? lr_burn_id(tensor->id, w->job->burn_minor, buffer) : tensor->id;
+    id = w->ids ? lr_burn_id(id, w->job->burn_minor, buffer) : id;
     status = status == REC_OK ? lr_walk_text(w, id, strlen(id)) : status;
     status = status == REC_OK ? lr_walk_key(w, "param") : status;
     if (status == REC_OK) {

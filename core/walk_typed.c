@@ -445,7 +445,7 @@ static int32_t typed_tensor(lr_walk *w, const rec_value *value, const rec_layout
                         "Burn 0.%d has no parameters of integers or bools: 0.%d is the first", (int)w->job->burn_minor,
                         INTS_SINCE);
     }
-    if (!w->tensors && (layout->role == LR_ROLE_PARAMETER) != (tensor->id != NULL)) {
+    if (!w->tensors && (layout->role == LR_ROLE_PARAMETER) != lr_walk_parameter(w, tensor)) {
         return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN,
                         tensor->id ? "a parameter where the type has a tensor without id"
                                    : "a tensor without id where the type has a parameter");

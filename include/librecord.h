@@ -110,6 +110,8 @@ enum {
     REC_NOTE_KIND = 8,       /**< bind: a value of another kind than the field's */
     REC_NOTE_TRAILING = 9,   /**< bytes after the record, ignored */
     REC_NOTE_LAYOUT = 10,    /**< something unusual in how the file is built */
+    REC_NOTE_KEY = 11,       /**< load argument `debug`: a tensor's keys, shape and dtype, in Burn's words */
+    REC_NOTE_ADAPTED = 12,   /**< how the adapter took a module that no type or rule names */
     REC_NOTE_RULE = 13       /**< a rule that matched nothing, or reads otherwise than it was probably meant */
 };
 
@@ -273,6 +275,7 @@ typedef struct rec_plugin_info {
     const char *file;        /**< the shared object, or "built in" */
     const char *refused;     /**< "" or the reason */
     const char *options;     /**< a line "name (type, default): help" each, "" without options */
+    const char *adapter;     /**< default of the load argument: "pytorch" for files of foreign modules, else "none" */
 } rec_plugin_info;
 
 /** Opens what has not been opened yet. @return the number of plugins and refused files, 0 if there are none. */
@@ -315,7 +318,8 @@ enum {
     REC_FORM_UNIT = 6,   /**< of nil: the unit value */
     REC_FORM_NONE = 7,   /**< of nil: an absent option */
     REC_FORM_CONSTANT = 8, /**< of nil: a constant field of a module */
-    REC_FORM_UNIT_STRUCT = 9 /**< of nil: a struct without fields (MessagePack writes it as an empty array) */
+    REC_FORM_UNIT_STRUCT = 9, /**< of nil: a struct without fields (MessagePack writes it as an empty array) */
+    REC_FORM_PATHS = 10 /**< of the root map: its keys came as dotted paths, nothing is known of lists and structs */
 };
 
 /** A scalar, as values and plugins exchange it. Its layout is frozen. */
@@ -554,12 +558,136 @@ REC_API void rec_free(void *memory);
 /** Saves to an open file descriptor (not synced, not closed). @param name what errors call it. */
 REC_API rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record, int fd, const char *name);
 
-/** How keys are mapped while converting. Made by a later release; NULL stands for "every key as it is". */
+/* Load arguments. A foreign file (safetensors made by PyTorch) loads as if it had been recorded: its keys go through
+ * rules, its layouts through an adapter, and the result is fitted to the destination's type where there is one. They are
+ * set with rec_recorder_set() on the recorder that loads, in an INI file's [recorder] section, or by a profile, and work
+ * for every format (docs/plans.md):
+ * `adapter` = pytorch|none      default: the plugin's (safetensors: pytorch; others: none)
+ * `profile` = NAME, FILE.ini:NAME   rules for a model family
+ * `rename`, `remap` = PATTERN => REPLACEMENT   and the other rules of a profile (`drop`, `module`, …); each call adds one
+ * `prefix` = PATH               in front of every destination key
+ * `gaps` = close|keep           holes in the numbers of lists; default: the plugin's (safetensors: close)
+ * `partial` = yes|no            what the type asks for and the file lacks is left out (default no: an error)
+ * `strict` = yes|no             keys that nothing asks for and rules that match nothing are errors (default no: notes)
+ * `debug` = yes|no              a REC_NOTE_KEY for each tensor, as Burn's debug print
+ * `set` = NAME=NUMBER           a number that rules ask for; else it comes from the model's config.json
+ * `config` = FILE               that configuration, if it has another name
+ * `reverse` = yes|no            the profile backwards: from the record to the foreign file's names and layouts
+ * A type on the loading recorder is the destination's type, if the file does not need one to be read. */
+
+/** What becomes of each tensor on its way from one or several sources to a destination, known before data is read. */
 typedef struct rec_plan rec_plan;
+
+/** @param to the recorder that will save: the plan then leads to its type if it has one, and to its kind of file (no
+ *         adapter by default between two foreign files). NULL: the plan is for rec_plan_load().
+ *  @param context where there is no `to`; NULL: the default one.
+ *  @return an empty plan, to be freed before the recorders; NULL with an error. */
+REC_API rec_plan *rec_plan_new(rec_context *context, const rec_recorder *to);
+/** Adds a source, read by `from` with the load arguments it has now. Only what comes before the data is read: the file
+ *  must stay as it is until the plan was carried out, and what was loaded by it is freed.
+ *  The first source that has a type sets the destination's, if `to` has none. */
+REC_API rec_status rec_plan_add(rec_plan *plan, rec_recorder *from, const char *path);
+/** The same with a record in memory, which must outlive the plan and what is loaded from it. `arguments` may be NULL.
+ *  @param name what messages call it. */
+REC_API rec_status rec_plan_add_record(rec_plan *plan, const rec_recorder *arguments, const rec_record *record,
+                                       const char *name);
+/** A record whose values stand wherever no source gives one (a partial load into it). It must outlive the plan and what
+ *  is loaded from it. */
+REC_API rec_status rec_plan_set_base(rec_plan *plan, const rec_record *base);
+/** Works the plan out. Problems do not make it fail: they are in the plan; what fails is what cannot be planned at all
+ *  (a number that is missing, a limit). After this nothing can be added. Called by what needs it. */
+REC_API rec_status rec_plan_make(rec_plan *plan);
+REC_API void rec_plan_free(rec_plan *plan); /**< NULL is ignored */
+
+/** What happens to a tensor or value. */
+enum {
+    REC_PLAN_MAPPED = 1,     /**< it goes there */
+    REC_PLAN_DROPPED = 2,    /**< by a rule */
+    REC_PLAN_UNEXPECTED = 3, /**< nothing at the destination asks for it: left out */
+    REC_PLAN_MISSING = 4,    /**< the destination asks for it and nothing gives it */
+    REC_PLAN_KEPT = 5,       /**< the base's value stays */
+    REC_PLAN_DEFAULT = 6     /**< the destination's type has a default for it */
+};
+
+/** One line of a plan. Strings and shapes live as long as the plan; "" and NULL where there is none. */
+typedef struct rec_plan_line {
+    uint32_t size;               /**< sizeof(rec_plan_line) of the library */
+    int32_t action;              /**< REC_PLAN_… */
+    const char *source;          /**< the file (or name) it comes from */
+    const char *from;            /**< its key there; of several (join, stack) the first */
+    const char *to;              /**< its path at the destination; several for a tensor that is split: a line each */
+    const char *operations;      /**< "rope, transpose"; "" if the bytes stay as they are */
+    const char *why;             /**< what decided: "Linear", "rules 2, 4", "num_batches_tracked of a BatchNorm" */
+    const char *const *inputs;   /**< all keys it is made of; `from` is the first */
+    uint64_t input_count;
+    rec_dtype dtype_before, dtype_after; /**< REC_DTYPE_NONE for what is no tensor */
+    uint32_t rank_before, rank_after;
+    const uint64_t *shape_before, *shape_after;
+} rec_plan_line;
+
+enum {
+    REC_PROBLEM_COLLISION = 1,  /**< several sources for one destination */
+    REC_PROBLEM_DEAD_RULE = 2,  /**< a rule that matched nothing */
+    REC_PROBLEM_MISSING = 3,    /**< required and not there */
+    REC_PROBLEM_UNEXPECTED = 4, /**< there and not asked for */
+    REC_PROBLEM_SHAPE = 5,      /**< another rank, or a shape that an operation cannot work on */
+    REC_PROBLEM_KIND = 6,       /**< a tensor where a module is wanted, names where a list is, two spellings of an index… */
+    REC_PROBLEM_AMBIGUOUS = 7,  /**< it could be this or that: a rule or a type must say */
+    REC_PROBLEM_EMPTY = 8,      /**< nothing at all is mapped */
+    REC_PROBLEM_NO_INVERSE = 9  /**< going backwards: a rule that has no inverse */
+};
+
+/** Something a plan's reader should know. */
+typedef struct rec_plan_problem {
+    uint32_t size;    /**< sizeof(rec_plan_problem) of the library */
+    int32_t kind;     /**< REC_PROBLEM_… */
+    int32_t fatal;    /**< 1: needs a decision, the plan cannot be carried out; 0: worth a word */
+    int32_t reserved;
+    const char *key;  /**< the key or path it is about, "" for the whole */
+    const char *text; /**< one sentence */
+    const char *hint; /**< what to do, or "" */
+} rec_plan_problem;
+
+/** How many lines and problems of each sort a plan has. */
+typedef struct rec_plan_totals {
+    uint32_t size;     /**< sizeof(rec_plan_totals) of the caller, to be set before the call */
+    uint32_t reserved;
+    uint64_t tensors;  /**< of the sources */
+    uint64_t mapped, dropped, unexpected, missing, kept, defaults; /**< lines by action */
+    uint64_t fatal, warnings; /**< problems */
+} rec_plan_totals;
+
+/** All of these make the plan if that was not done; 0 and NULL with the error if it fails. */
+REC_API uint64_t rec_plan_count(rec_plan *plan);
+/** @return line `index`: the destination's order, then what is dropped and unexpected in the sources' order. */
+REC_API const rec_plan_line *rec_plan_get(rec_plan *plan, uint64_t index);
+REC_API uint64_t rec_plan_problem_count(rec_plan *plan);
+REC_API const rec_plan_problem *rec_plan_problem_get(rec_plan *plan, uint64_t index);
+REC_API rec_status rec_plan_total(rec_plan *plan, rec_plan_totals *totals);
+/** Carries it out: a record whose tensors are made when they are asked for, one at a time. Fatal problems are the error.
+ *  The sources' data live as long as the record needs them. @return to be freed; NULL with an error. */
+REC_API rec_record *rec_plan_load(rec_plan *plan);
+
 /** Loads `in` with `from` and saves it as `out` with `to`, tensor by tensor: the values pass through `from`'s
- *  precision (open it with REC_PRECISION_KEEP to change nothing) and then `to`'s. */
-REC_API rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder *to, const char *out,
-                               const rec_plan *plan);
+ *  precision (open it with REC_PRECISION_KEEP to change nothing) and then `to`'s.
+ *  @param plan what to do; then `from` and `in` are not used and may be NULL, the plan has its sources. NULL: the one
+ *         that `from`'s load arguments make. */
+REC_API rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder *to, const char *out, rec_plan *plan);
+
+/** A profile that can be named in a load argument. Strings live as long as the context. */
+typedef struct rec_profile_info {
+    uint32_t size;           /**< sizeof(rec_profile_info) of the library */
+    uint32_t reserved;
+    const char *name;        /**< "llama" */
+    const char *description; /**< one line */
+    const char *source;      /**< what files it is for */
+    const char *destination; /**< what it makes of them */
+    const char *file;        /**< the INI file it stands in */
+} rec_profile_info;
+/** @return the number of profiles in the context's INI file and of those that come with the library; 0 with an error. */
+REC_API uint64_t rec_profile_count(rec_context *context);
+/** @return profile `index` in the order of names, or NULL. NULL for `context` is the default context. */
+REC_API const rec_profile_info *rec_profile_get(rec_context *context, uint64_t index);
 
 /** Recognises a file by its first bytes. @return the plugin's name, borrowed from the context; NULL with an error. */
 REC_API const char *rec_recognise(rec_context *context, const char *path);

@@ -55,7 +55,7 @@ static int32_t probe(const rec_head *head)
 }
 
 static const rec_plugin example = {
-    REC_PLUGIN_ABI, (uint32_t)sizeof(rec_plugin), "Example", NULL, "x", "", NULL, 0, NULL, probe, NULL, NULL,
+    REC_PLUGIN_ABI, (uint32_t)sizeof(rec_plugin), "Example", NULL, "x", "", NULL, 0, NULL, probe, NULL, NULL, REC_ADAPTER_NONE, 0,
 };
 REC_PLUGINS(header_macros, &example);
 

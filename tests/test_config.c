@@ -85,7 +85,7 @@ static const struct {
 } mistakes[] = {
     /* lines */
     {"recorder = a\n",
-     ": line 1: \"recorder\" stands before any section\n  Begin with [librecord] or [recorder NAME]."},
+     ": line 1: \"recorder\" stands before any section\n  Begin with [librecord], [recorder NAME] or [profile NAME]."},
     {"[librecord]\nrecorder\n", ": line 2: no \"=\" in \"recorder\"" LINE_HINT},
     {"[librecord]\nrecorder: a\n", ": line 2: no \"=\" in \"recorder: a\"" LINE_HINT},
     {"[librecord]\nrecorder = a\n  b\n", ": line 3: no \"=\" in \"b\"" LINE_HINT},
@@ -112,15 +112,16 @@ static const struct {
     {"; \xe2\x82", ": line 1: invalid UTF-8 (0xe2) in column 3\n  Save the file as UTF-8 text."},
     {"\xff\xfe[", ": line 1: invalid UTF-8 (0xff) in column 1\n  Save the file as UTF-8 text."},
     /* sections */
-    {"[profile llama]\n", ": line 1: there is no section [profile llama]\n"
-                          "  There are: [librecord], [recorder NAME]."},
-    {"[]\n", ": line 1: there is no section []\n  There are: [librecord], [recorder NAME]."},
+    {"[types]\n", ": line 1: there is no section [types]\n"
+                  "  There are: [librecord], [recorder NAME], [profile NAME]."},
+    {"[profiles x]\n", ": line 1: there is no section [profiles x]\n  Did you mean [profile NAME]?"},
+    {"[]\n", ": line 1: there is no section []\n  There are: [librecord], [recorder NAME], [profile NAME]."},
     {"[librecords]\n", ": line 1: there is no section [librecords]\n  Did you mean [librecord]?"},
     {"[Librecord]\n", ": line 1: there is no section [Librecord]\n  Did you mean [librecord]?"},
     {"[librecord x]\n", ": line 1: there is no section [librecord x]\n  Did you mean [librecord]?"},
     {"[recoder a]\nplugin = mpk\n", ": line 1: there is no section [recoder a]\n  Did you mean [recorder NAME]?"},
     {"[" SIXTY_FOUR SIXTY_FOUR "]\n",
-     ": line 1: there is no section [" SIXTY_FOUR "...]\n  There are: [librecord], [recorder NAME]."},
+     ": line 1: there is no section [" SIXTY_FOUR "...]\n  There are: [librecord], [recorder NAME], [profile NAME]."},
     {"[librecord]\n[recorder a]\nplugin = b\n\n[librecord]\n", ": line 5: [librecord] stands twice, first in line 1"},
     {"[recorder]\n", ": line 1: [recorder] has no name\n  Give it one: [recorder NAME]."},
     {"[recorder auto]\n", ": line 1: [recorder auto]: that name belongs to librecord itself"},
@@ -149,13 +150,13 @@ static const struct {
     {"[recorder a]\nPlugin = b\n",
      ": line 2: \"Plugin\" names no option: options have small letters, digits, \"_\" and \"-\""},
     /* values */
-    {"[librecord]\nprecision = ful\n", ": line 2: precision is \"ful\"\n  Did you mean \"full\"?"},
+    {"[librecord]\nprecision = ful\n", ": line 2: expected full, half, double or keep for precision, found \"ful\"\n  Did you mean \"full\"?"},
     {"[librecord]\nprecision = default\n",
-     ": line 2: precision is \"default\"\n  There are: full, half, double, keep."},
+     ": line 2: expected full, half, double or keep for precision, found \"default\""},
     {"[recorder a]\nprecision = f32 ; full\n",
-     ": line 2: precision is \"f32 ; full\"\n  There are: full, half, double, keep."},
-    {"[librecord]\nplugins = non\n", ": line 2: plugins is \"non\"\n  Did you mean \"none\"?"},
-    {"[librecord]\nplugins = false\n", ": line 2: plugins is \"false\"\n  There are: all, installed, none."},
+     ": line 2: expected full, half, double or keep for precision, found \"f32 ; full\""},
+    {"[librecord]\nplugins = non\n", ": line 2: expected all, installed or none for plugins, found \"non\"\n  Did you mean \"none\"?"},
+    {"[librecord]\nplugins = false\n", ": line 2: expected all, installed or none for plugins, found \"false\""},
     {"[librecord]\nrecorder = \"mpk\"\n", ": line 2: \"\"mpk\"\"" NAME_RULE},
     {"[recorder a]\nplugin = mpk ; Burn's\n", ": line 2: \"mpk ; Burn's\"" NAME_RULE},
     {"[recorder a]\nplugin = " SIXTY_FOUR "5\n", ": line 2: the name \"" SIXTY_FOUR "...\" is longer than 64 bytes"},

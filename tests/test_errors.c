@@ -189,7 +189,8 @@ static void a_file_that_is_not_there_is_named_both_ways(void **state)
     assert_null(rec_load(recorder, full));
     assert_message(s, REC_E_NOT_FOUND, "FILE/model.mpk: cannot open the file: No such file or directory");
     assert_null(rec_load(recorder, folder));
-    assert_message(s, REC_E_IO, "FILE/sub: this is a folder, not a file\n  Give the name of a file.");
+    assert_message(s, REC_E_IO, "FILE/sub: this is a folder, not a file\n  Give the name of a file.\n"
+                                 "  Folders are read by: Safetensors.");
     assert_null(rec_load(recorder, ""));
     assert_int_equal(rec_error_status(), REC_E_ARGUMENT);
     assert_string_equal(rec_error_message(), "no path was given");

@@ -320,6 +320,7 @@ static const struct {
     {"-DMORE='.extension=\"a/b\"'", "Good", "its extension is not 1 to 32 letters and digits, with dots inside"},
     {"-DMORE='.burn_name=\"\\033[31m\"'", "Good", "its burn_name is not one line of text"},
     {"-DMORE='.traits=5u<<20'", "Good", "it has traits that librecord " RELEASE " does not know (0x500000)"},
+    {"-DMORE='.adapter=2'", "Good", "it has an adapter that librecord " RELEASE " does not know (2)"},
     {"-DMORE='.load=0'", "Good", "it can neither load nor save"},
     {"-DEMPTY=bad_LTX_librecord_plugins", "bad", "it holds no recorder"},
     {"-DEMPTY=good_LTX_librecord_plugins", "bad", "it is not a plugin: it does not export bad_LTX_librecord_plugins"},
@@ -347,7 +348,7 @@ static void each_bad_plugin_is_refused_with_its_reason(void **state)
 
 static void a_descriptor_of_an_impossible_size_is_refused(void **state)
 {
-    static const size_t sizes[] = {0, sizeof(rec_plugin) - sizeof(void *), sizeof(rec_plugin) + 4, 1u << 31};
+    static const size_t sizes[] = {0, offsetof(rec_plugin, save), sizeof(rec_plugin) + 4, 1u << 31};
     scratch *s = *state;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         char flags[64], *name, *folder, *file, *reason;
@@ -367,6 +368,25 @@ static void a_descriptor_of_an_impossible_size_is_refused(void **state)
         free(folder);
         free(name);
     }
+}
+
+/* Plugins made before `adapter` was appended. */
+static void a_descriptor_of_the_first_size_is_as_good(void **state)
+{
+    scratch *s = *state;
+    rec_context *context = context_new();
+    const lr_plugin *plugin;
+    rec_job job;
+    char flags[96];
+    (void)snprintf(flags, sizeof flags, "-DMORE='.size=%zu,.adapter=7'", offsetof(rec_plugin, save) + sizeof(void *));
+    make(s->path, "old.so", flags);
+    assert_int_equal(rec_context_add_plugin_path(context, s->path), REC_OK);
+    lr_job_begin(&job, context, "open", NULL);
+    plugin = lr_registry_find(&job, "Good");
+    assert_int_equal(lr_job_end(&job), REC_OK);
+    assert_non_null(plugin);
+    assert_int_equal(plugin->d.adapter, REC_ADAPTER_NONE); /* what lies behind its end is not looked at */
+    rec_context_free(context);
 }
 
 static const struct {
@@ -768,6 +788,29 @@ static const char *recognised(rec_context *context, const char *path)
     return plugin ? plugin->d.name : "";
 }
 
+static void folders_are_shown_to_those_that_read_them(void **state)
+{
+    scratch *s = *state;
+    static const char *const files[] = {"a"};
+    const rec_head head = {.size = sizeof head, .data = (const uint8_t *)"", .names = files, .name_count = 1};
+    rec_context *context = context_new();
+    const lr_plugin *plugin;
+    rec_job job;
+    char names[32];
+    make(s->path, "a.so", "-DNAME='\"A\"' -DBITS=2000");
+    make(s->path, "b.so", "-DNAME='\"B\"' -DBITS=1 -DMORE='.traits=REC_TRAIT_FOLDER'");
+    make(s->path, "c.so", "-DNAME='\"C\"' -DBITS=0 -DMORE='.traits=REC_TRAIT_FOLDER'");
+    assert_int_equal(rec_context_add_plugin_path(context, s->path), REC_OK);
+    lr_job_begin(&job, context, "recognise", NULL);
+    plugin = lr_registry_recognise(&job, &head, "a");
+    assert_non_null(plugin);
+    assert_string_equal(plugin->d.name, "B");
+    assert_true(lr_registry_folder_names(&job, names, sizeof names));
+    assert_non_null(strstr(names, "B, C"));
+    assert_int_equal(lr_job_end(&job), REC_OK);
+    rec_context_free(context);
+}
+
 static const char *by_extension(rec_context *context, const char *path)
 {
     rec_job job;
@@ -1080,6 +1123,7 @@ int main(void)
         TEST(folders_count_in_order_and_none_twice),
         TEST(each_bad_plugin_is_refused_with_its_reason),
         TEST(a_descriptor_of_an_impossible_size_is_refused),
+        TEST(a_descriptor_of_the_first_size_is_as_good),
         TEST(each_bad_option_is_refused_with_its_reason),
         TEST(good_floats_and_ints_are_taken_as_defaults),
         TEST(a_second_plugin_of_a_name_or_alias_is_refused_naming_both),
@@ -1093,6 +1137,7 @@ int main(void)
         TEST(a_name_that_nothing_has_is_answered_with_those_there_are),
         TEST(a_refused_plugin_says_so_when_it_is_asked_for),
         TEST(the_surest_plugin_wins_and_the_extension_decides_a_draw),
+        TEST(folders_are_shown_to_those_that_read_them),
         TEST(the_longest_extension_counts),
         TEST(many_threads_open_the_same_folders_at_once),
         TEST(each_allocation_that_fails_is_an_error_and_the_next_look_up_works),

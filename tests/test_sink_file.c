@@ -698,7 +698,7 @@ static void each_allocation_may_fail(void **state)
         if (done) {
             assert_int_equal(end_job(w), REC_OK);
             assert_int_equal(whole("real.mpk", 10), 'n');
-            assert_int_equal(n, 4);
+            assert_int_equal(n, 6);
         } else {
             assert_failed(w, REC_E_MEMORY, "out of memory");
             assert_file("real.mpk", "old", 3);

@@ -89,7 +89,7 @@ static void a_folder_is_refused(void **state)
     assert_int_equal(mkdir("folder", 0755), 0);
     for (int map = 0; map < 2; map++) {
         assert_null(lr_source_file(&w->job, "folder", map));
-        assert_failed(w, REC_E_IO, "folder: this is a folder, not a file");
+        assert_failed(w, REC_E_UNSUPPORTED, "folder: this is a folder, not a file");
     }
 }
 

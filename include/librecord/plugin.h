@@ -48,6 +48,10 @@ REC_API int32_t rec_fail_found(rec_job *job, int32_t status, uint64_t at, const 
     REC_PRINTF(5, 6);
 /** Adds what to do to the failure that this job has just reported. Does nothing without one. */
 REC_API void rec_fail_hint(rec_job *job, const char *format, ...) REC_PRINTF(2, 3);
+/** Says that the failure that this job has just reported is about `source`, one of rec_source_beside(), and not about
+ *  the file that is loaded. Does nothing without one, or where it is known already: the first call counts, and what
+ *  sources report by themselves names the right file. */
+REC_API void rec_fail_source(rec_job *job, const rec_source *source);
 /** Makes a note for the report. @param kind REC_NOTE_… @param path place in the record, NULL: where the events are. */
 REC_API void rec_job_note(rec_job *job, int32_t kind, const char *path, const char *format, ...) REC_PRINTF(4, 5);
 
@@ -62,7 +66,8 @@ REC_API void *rec_job_resize(rec_job *job, void *old, uint64_t size);
 REC_API void rec_job_free(rec_job *job, void *memory);
 
 /** Value of an option, as checked by core: from the recorder, else the default. Unknown names give 0 and "". A BOOL is
- *  read as an int (0 or 1), a CHOICE as text. `map`, `sync`, `clamp` and `layout` are core's own and may not be used. */
+ *  read as an int (0 or 1), a CHOICE as text. `map`, `sync`, `clamp`, `layout` and the load arguments (docs/plans.md) are
+ *  core's own and may not be used. */
 REC_API int64_t rec_job_option_int(const rec_job *job, const char *name);
 REC_API double rec_job_option_float(const rec_job *job, const char *name);
 REC_API const char *rec_job_option_text(const rec_job *job, const char *name);
@@ -148,6 +153,14 @@ REC_API int32_t rec_source_rewind(rec_job *job, rec_source *source);
 /** Bytes from a place (the tail, say) without moving the reading position; fewer than asked for is a failure. A stream
  *  is read to its end first. */
 REC_API int32_t rec_source_read_at(rec_job *job, rec_source *source, uint64_t offset, void *target, uint64_t size);
+
+/** Another file in the folder of this one (or in this folder), for models in several files. @param name a plain file name:
+ *  one with a `/`, or `..`, is refused, so that no input reaches out of its folder. Symbolic links are followed.
+ *  @param out counted, to be given back with rec_source_release(). Sources that are no files have none beside them. */
+REC_API int32_t rec_source_beside(rec_job *job, rec_source *source, const char *name, rec_source **out);
+/** The names of the files in a source that is a folder, sorted; see REC_TRAIT_FOLDER. @param names (out) NULL for a
+ *  source that is no folder; lives as long as the source. */
+REC_API int32_t rec_source_names(rec_job *job, rec_source *source, const char *const **names, uint64_t *count);
 
 /** A source made from another one: decompression, decryption. */
 typedef struct rec_source_ops {
@@ -242,7 +255,8 @@ typedef struct rec_visitor {
     int32_t (*bytes)(void *self, uint64_t at, const rec_blob *blob);
     /** @param form REC_FORM_LIST, _ARRAY, _TUPLE or _UNKNOWN. @param count elements, REC_UNKNOWN if not known yet. */
     int32_t (*list_begin)(void *self, uint64_t at, int32_t form, uint64_t count);
-    /** @param form REC_FORM_STRUCT, _MAP or _UNKNOWN. @param count entries, REC_UNKNOWN if not known yet. */
+    /** @param form REC_FORM_STRUCT, _MAP or _UNKNOWN; of the outermost value of a format with REC_TRAIT_TENSORS also _PATHS:
+     *  its keys are dotted paths, which core takes apart. @param count entries, REC_UNKNOWN if not known yet. */
     int32_t (*map_begin)(void *self, uint64_t at, int32_t form, uint64_t count);
     /** A key is a string, bool or integer. */
     int32_t (*key)(void *self, uint64_t at, const rec_scalar *key);
@@ -265,6 +279,18 @@ REC_API uint64_t rec_sink_tell(const rec_sink *sink);
  *  over it, then walk again. NULL with the failure reported. To be closed with rec_sink_close(). */
 REC_API rec_sink *rec_sink_layout(rec_job *job);
 
+/** The file's own name, "model.safetensors"; "" for a sink that is no file. */
+REC_API const char *rec_sink_name(const rec_sink *sink);
+/** Another file beside the one that is saved, for models in several files: whole or not at all like it, and in place
+ *  before it. @param name a plain file name, that no other file of this save has. @param out core's, which finishes it
+ *  together with the first. It may be closed with rec_sink_close() when all of it is written: it keeps neither memory
+ *  nor a descriptor then, and gets its name at the end as well; nothing but rec_sink_tell() may be called with it.
+ *  Beside a sink of rec_sink_layout() there are others that count. REC_E_UNSUPPORTED for sinks that are no files. */
+REC_API int32_t rec_sink_beside(rec_job *job, rec_sink *sink, const char *name, rec_sink **out);
+/** Gives the file that is saved another name in its folder (an index beside its parts). Before the first byte and
+ *  before the first file beside it. */
+REC_API int32_t rec_sink_rename(rec_job *job, rec_sink *sink, const char *name);
+
 /** A sink in front of another one: compression, encryption. */
 typedef struct rec_sink_ops {
     uint32_t size; /**< sizeof(rec_sink_ops) */
@@ -277,7 +303,8 @@ typedef struct rec_sink_ops {
 /** Wraps a sink. NULL with the failure reported. `self` is taken, also on failure. */
 REC_API rec_sink *rec_sink_filter(rec_job *job, rec_sink *target, const rec_sink_ops *ops, void *self);
 /** Finishes and frees a sink of rec_sink_layout() or rec_sink_filter(); `finish` is called unless the job has failed.
- *  The sink given to `save` is core's to close. NULL is ignored. @return the first failure. */
+ *  The sink given to `save` is core's to close; one of rec_sink_beside() may be closed. NULL is ignored. @return the
+ *  first failure. */
 REC_API int32_t rec_sink_close(rec_sink *sink);
 
 /** Walks the record that is saved: calls the events on the writer's visitor. May be called any number of times; each
@@ -301,7 +328,15 @@ typedef struct rec_option {
 enum {
     REC_TRAIT_TENSORS = 1,    /**< its events are `metadata` and `tensor`, not Burn's maps */
     REC_TRAIT_NEEDS_TYPE = 2, /**< cannot be read without a type */
-    REC_TRAIT_EXACT_SIZE = 4  /**< a walk over a layout sink gives the size of the file (not: compressed) */
+    REC_TRAIT_EXACT_SIZE = 4, /**< a walk over a layout sink gives the size of the file (not: compressed) */
+    REC_TRAIT_FOLDER = 8,     /**< also reads folders: probe and load may be given one */
+    REC_TRAIT_NO_NAMES = 16   /**< its data carry no names: a recorder's type is that of the file, whatever becomes of it */
+};
+
+/** The default of the load argument `adapter`, and what files of a format without Burn's layout hold. */
+enum {
+    REC_ADAPTER_NONE = 0,   /**< modules as Burn lays them out */
+    REC_ADAPTER_PYTORCH = 1 /**< modules as PyTorch does: a map of REC_FORM_PATHS is adapted, its gaps are closed */
 };
 
 /** The first bytes of a file that is to be recognised. */
@@ -311,6 +346,9 @@ typedef struct rec_head {
     const uint8_t *data; /**< its first bytes, at most 64 KiB */
     uint64_t length;     /**< how many */
     uint64_t total;      /**< size of the file, REC_UNKNOWN for a stream */
+    const char *name;    /**< the file's or folder's own name, without the path; "" if it has none */
+    const char *const *names; /**< of a folder (REC_TRAIT_FOLDER): its files, sorted; NULL of all else */
+    uint64_t name_count;
 } rec_head;
 
 /** A recorder. `static const`, with designated initialisers; a NULL function says that it cannot do that. */
@@ -331,6 +369,8 @@ typedef struct rec_plugin {
     int32_t (*load)(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
     /** Walks the record (rec_job_walk) and writes it. */
     int32_t (*save)(rec_job *job, rec_sink *sink);
+    int32_t adapter;                 /**< REC_ADAPTER_… */
+    int32_t reserved;
 } rec_plugin;
 
 /**

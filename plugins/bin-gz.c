@@ -29,6 +29,7 @@ static const rec_plugin bin_gz = {
     .extension = "bin.gz",
     .description = "bincode, compressed with gzip",
     .burn_name = "burn_core::record::file::BinGzFileRecorder",
+    .traits = REC_TRAIT_NO_NAMES,
     .options = (const rec_option *const[]){&lr_gzip_level, &lr_bincode_positional, &lr_bincode_self_describing, NULL},
     .probe = probe,
     .load = load,

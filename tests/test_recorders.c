@@ -31,6 +31,7 @@ static const struct {
     {"BinBytes", "bytes", "", true, true},
     {"PrettyJson", "pretty-json", "json", false, false},
     {"JsonGz", "json.gz", "json.gz", false, false},
+    {"Safetensors", "safetensors", "safetensors", false, true},
 };
 enum { RECORDERS = sizeof recorders / sizeof *recorders };
 

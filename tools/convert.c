@@ -10,11 +10,14 @@
 
 /* What is said about a conversion when it is done. */
 typedef struct report {
-    const char *in, *out; /* as people should see them */
+    const char *const *inputs;
+    size_t input_count;
+    const char *out; /* as people should see it */
     summary sums;
     double seconds;
     uint64_t written; /* bytes, REC_UNKNOWN into a pipe */
     notes load_notes, save_notes;
+    planned plan; /* .plan is NULL if it went without */
 } report;
 
 static double now(void)
@@ -31,6 +34,22 @@ static uint64_t size_of_file(const char *path)
     struct stat s;
 
     return stat(path, &s) == 0 && S_ISREG(s.st_mode) ? (uint64_t)s.st_size : REC_UNKNOWN;
+}
+
+/* @return the name of the index if a file was written in several parts, to be freed; NULL if it was not. An index that is
+ * older than the file is of another model. */
+static char *index_beside(const char *path)
+{
+    char *index = print("%s.index.json", path);
+    struct stat of, is;
+
+    if (stat(index, &of) == 0 && S_ISREG(of.st_mode) &&
+        (stat(path, &is) != 0 || of.st_mtim.tv_sec > is.st_mtim.tv_sec ||
+         (of.st_mtim.tv_sec == is.st_mtim.tv_sec && of.st_mtim.tv_nsec > is.st_mtim.tv_nsec))) {
+        return index;
+    }
+    free(index);
+    return NULL;
 }
 
 /* Finds the recorder that writes by the extension of its file, before anything is read. @return its name, NULL with the
@@ -100,7 +119,9 @@ static FILE *report_stream(const char *out)
 
 static void print_people(const session *s, const rec_record *record, const report *r, FILE *out)
 {
-    const char *version = rec_metadata(record, "version"), *word = precision_word(record);
+    /* With a base they are the base's, not those of the inputs. */
+    const char *version = s->o->base ? NULL : rec_metadata(record, "version");
+    const char *word = s->o->base ? NULL : precision_word(record);
     char number[NUMBER_ROOM];
     text from = {0}, line = {0};
 
@@ -113,7 +134,11 @@ static void print_people(const session *s, const rec_record *record, const repor
     if (word) {
         text_format(&from, "%s%s", from.length ? ", " : "", word);
     }
-    text_safe(&line, r->in, strlen(r->in));
+    for (size_t i = 0; i < r->input_count; i++) {
+        const char *name = input_name(r->inputs[i]);
+        text_put(&line, i ? " + " : "");
+        text_safe(&line, name, strlen(name));
+    }
     if (from.length) {
         text_put(&line, " (");
         text_safe(&line, from.at, from.length);
@@ -132,23 +157,42 @@ static void print_people(const session *s, const rec_record *record, const repor
         text_format(&line, ", %s", sized(r->written, number));
     }
     fprintf(out, "%s in %.2f s\n", line.at, r->seconds);
+    text_free(&line);
+    if (r->plan.plan && !plan_is_plain(&r->plan)) {
+        plan_sum(&r->plan, &line);
+        fprintf(out, "  %s\n", line.at);
+        text_free(&line);
+        plan_operations(&r->plan, &line);
+        if (line.length) {
+            fprintf(out, "  %s\n", line.at);
+        }
+    }
     text_free(&from);
     text_free(&line);
 }
 
-static void print_json(const rec_record *record, const rec_recorder *to, const report *r, const char *in,
+static void print_json(const session *s, const rec_record *record, const rec_recorder *to, const report *r,
                        const char *out, FILE *stream)
 {
-    const rec_origin *origin = rec_record_origin(record);
+    const char *from = rec_record_origin(record)->recorder;
     char seconds[NUMBER_ROOM];
     json j;
 
+    /* A record that a plan made has no file of its own. */
+    if (!*from) {
+        from = r->input_count == 1 && strcmp(r->inputs[0], "-") != 0 ? rec_recognise(s->context, r->inputs[0]) : NULL;
+    }
     (void)snprintf(seconds, sizeof seconds, "%.6f", r->seconds);
     json_begin(&j, stream, 1);
     json_object(&j, NULL);
-    json_string(&j, "in", in);
+    json_string(&j, "in", r->inputs[0]);
+    json_array(&j, "inputs");
+    for (size_t i = 0; i < r->input_count; i++) {
+        json_string(&j, NULL, r->inputs[i]);
+    }
+    json_close(&j, ']');
     json_string(&j, "out", strcmp(out, "-") == 0 ? out : r->out);
-    json_string(&j, "from", origin->recorder);
+    json_string(&j, "from", from);
     json_string(&j, "to", rec_recorder_name(to));
     json_string(&j, "burn", rec_metadata(record, "version"));
     json_uint(&j, "tensors", r->sums.tensors);
@@ -160,7 +204,12 @@ static void print_json(const rec_record *record, const rec_recorder *to, const r
         json_uint(&j, "written", r->written);
     }
     json_token(&j, "seconds", seconds);
+    if (r->plan.plan) {
+        json_totals(&j, "plan", &r->plan.totals);
+        json_problems(&j, "problems", &r->plan);
+    }
     json_array(&j, "notes");
+    json_note_items(&j, &r->plan.notes);
     json_note_items(&j, &r->load_notes);
     json_note_items(&j, &r->save_notes);
     json_close(&j, ']');
@@ -182,56 +231,165 @@ static int set_shown_type(session *s, const rec_record *record, rec_recorder *to
     return session_set_shown_type(s, record, to);
 }
 
-int convert_one(session *s, const char *in, const char *to_name, const char *out, const char *expression, conversion *c,
-                notes *n)
+/* Sets what --metadata asks for. */
+static int set_metadata(const session *s, rec_record *record)
 {
-    rec_recorder *from = session_input(s), *to = from ? session_output(s, to_name) : NULL;
+    int status = EXIT_OK;
+
+    for (size_t i = 0; i < s->o->metadata.count && status == EXIT_OK; i++) {
+        const char *setting = s->o->metadata.at[i], *value = strchr(setting, '=') + 1;
+        char *key = print("%.*s", (int)(value - 1 - setting), setting);
+        if (rec_metadata_set(record, key, *value ? value : NULL) != REC_OK) {
+            status = fail_library();
+        }
+        free(key);
+    }
+    return status;
+}
+
+int convert_one(session *s, const char *in, const char *to_name, const char *out, const char *expression, bool foreign,
+                conversion *c, notes *n)
+{
+    /* Load arguments are for what Burn did not write. */
+    rec_recorder *from = foreign ? session_input(s) : session_raw(s, 1), *to = from ? session_output(s, to_name) : NULL;
+    rec_plan *plan = NULL;
     rec_record *record = NULL;
     summary sums = {0};
     notes saved = {0};
     int status = EXIT_ERROR;
 
     if (!to || (expression && (rec_recorder_set_type_name(from, s->types, expression) != REC_OK ||
-                               rec_recorder_set_type_name(to, s->types, expression) != REC_OK))) {
+                               (writes_type(s, rec_recorder_name(to)) &&
+                                rec_recorder_set_type_name(to, s->types, expression) != REC_OK)))) {
         goto done;
     }
-    record = rec_load(from, in);
+    /* A plan knows what kind of file the model goes to: from one foreign file to another nothing is adapted. */
+    if (foreign) {
+        plan = rec_plan_new(s->context, to);
+        record = plan && rec_plan_add(plan, from, in) == REC_OK ? rec_plan_load(plan) : NULL;
+    } else {
+        record = rec_load(from, in);
+    }
     if (!record) {
         goto done;
     }
     notes_take(n);
     if (summarise(record, &sums) != EXIT_OK || (!expression && set_shown_type(s, record, to) != EXIT_OK) ||
-        rec_save(to, record, out) != REC_OK) {
+        set_metadata(s, record) != EXIT_OK || rec_save(to, record, out) != REC_OK) {
         goto done;
     }
     notes_take(&saved);
     notes_append(n, &saved);
-    c->out = copy(out);
+    c->out = index_beside(out);
+    c->written = c->out ? REC_UNKNOWN : size_of_file(out);
+    c->out = c->out ? c->out : copy(out);
     c->tensors = sums.tensors;
-    c->written = size_of_file(out);
     status = EXIT_OK;
 
 done:
     summary_free(&sums);
     rec_record_free(record);
+    rec_plan_free(plan);
     rec_close_recorder(from);
     rec_close_recorder(to);
     return status;
 }
 
+/* ------------------------------------------------------------------------------------------------------- loading -- */
+
+/* Loads the input as it is where that tells whether it needs a plan: Burn did not write it.
+ * @param record (out) the record, if it needs none. */
+static int look(session *s, const char *in, planned *p, rec_record **record, bool *needs_plan)
+{
+    bool stream = strcmp(in, "-") == 0;
+    const char *from = session_from(s, 1), *name;
+    rec_recorder *raw;
+    rec_record *found;
+    bool again;
+    int status;
+
+    if (stream && (status = session_type(s)) != EXIT_OK) {
+        return status;
+    }
+    if (stream && s->type) {
+        return EXIT_OK;
+    }
+    raw = session_raw(s, 1);
+    name = raw ? rec_recorder_name(raw) : NULL;
+    name = name && strcmp(name, "Auto") == 0 && !stream ? rec_recognise(s->context, in) : name;
+    if (raw && is_configured(s, from)) {
+        *needs_plan = is_foreign(s, name); /* its load arguments count */
+        rec_close_recorder(raw);
+        return EXIT_OK;
+    }
+    if (raw && !stream && !is_foreign(s, name)) {
+        rec_close_recorder(raw);
+        return EXIT_OK;
+    }
+    /* This is a look, for which nothing has to be copied: mapped, what is not used is not read. */
+    again = s->o->no_map && !stream;
+    found = raw && (!again || rec_recorder_set(raw, "map", "yes") == REC_OK) ? session_load(raw, in) : NULL;
+    rec_close_recorder(raw);
+    if (!found) {
+        return EXIT_ERROR;
+    }
+    *needs_plan = rec_value_form(rec_root(found)) == REC_FORM_PATHS;
+    if (stream && *needs_plan) {
+        p->stream = found;
+    } else if (*needs_plan || again || (session_type(s) == EXIT_OK && s->type)) {
+        rec_record_free(found); /* to be loaded again, with what it needs */
+    } else {
+        *record = found;
+    }
+    return EXIT_OK;
+}
+
+/* Loads the inputs, by a plan if they need one. @return NULL with the error printed. */
+static rec_record *load(session *s, const rec_recorder *to, bool to_stdout, report *r)
+{
+    bool needs_plan = r->input_count > 1 || given_reading(s->o, READING_LOAD) || s->o->base;
+    rec_record *record = NULL;
+    rec_recorder *from;
+
+    if (!needs_plan && look(s, r->inputs[0], &r->plan, &record, &needs_plan) != EXIT_OK) {
+        return NULL;
+    }
+    if (needs_plan) {
+        int status = plan_make(s, r->inputs, r->input_count, to, &r->plan);
+        if (status == EXIT_OK && s->o->debug) {
+            progress_end(s);
+            plan_debug(&r->plan, to_stdout ? stderr : stdout);
+        }
+        if (status != EXIT_OK || plan_refuse(&r->plan) != EXIT_OK) {
+            return NULL;
+        }
+        record = r->plan.record;
+        r->plan.record = NULL;
+        return record;
+    }
+    if (!record && (from = session_input(s))) {
+        record = session_load_typed(s, from, r->inputs[0]);
+        rec_close_recorder(from);
+    }
+    if (record) {
+        notes_take(&r->load_notes);
+    }
+    return record;
+}
+
 int run_convert(session *s, const char *const *operands, size_t count)
 {
-    const char *in = operands[0], *out = operands[1], *to_name = s->o->to;
+    const char *out = operands[count - 1], *to_name = s->o->to;
     bool to_stdout = strcmp(out, "-") == 0;
-    rec_recorder *from = NULL, *to = NULL;
+    report r = {.inputs = operands, .input_count = count - 1};
+    rec_recorder *to = NULL;
     rec_record *record = NULL;
-    char *path = NULL;
-    report r = {0};
+    char *path = NULL, *index;
     int status = EXIT_ERROR;
 
-    (void)count;
     if (s->o->recursive) {
-        return run_recursive(s, in, out);
+        return count == 2 ? run_recursive(s, operands[0], out)
+                          : fail_usage("convert", "--recursive takes one folder to read and one to write");
     }
     if (to_stdout && !s->o->to) {
         return fail_usage("convert", "standard output has no extension: say with --to which recorder is to write");
@@ -244,13 +402,8 @@ int run_convert(session *s, const char *const *operands, size_t count)
         (void)fail("%s has no files: convert to standard output, or name another recorder", rec_recorder_name(to));
         goto done;
     }
-    from = to ? session_input(s) : NULL;
-    record = from ? session_load_typed(s, from, in) : NULL;
-    if (!record) {
-        goto done;
-    }
-    notes_take(&r.load_notes);
-    if (set_shown_type(s, record, to) != EXIT_OK) {
+    record = to ? load(s, to, to_stdout, &r) : NULL;
+    if (!record || set_metadata(s, record) != EXIT_OK || set_shown_type(s, record, to) != EXIT_OK) {
         goto done;
     }
     if ((status = summarise(record, &r.sums)) != EXIT_OK) {
@@ -264,13 +417,20 @@ int run_convert(session *s, const char *const *operands, size_t count)
     r.seconds = now() - begun;
     progress_end(s);
     path = to_stdout ? NULL : rec_recorder_path(to, out);
-    r.in = input_name(in);
+    if (path && (index = index_beside(path))) {
+        free(path);
+        path = index;
+        r.written = REC_UNKNOWN;
+    }
     r.out = to_stdout ? "standard output" : path ? path : out;
     if (s->o->json) {
-        print_json(record, to, &r, in, out, report_stream(out));
+        print_json(s, record, to, &r, out, report_stream(out));
     } else {
         if (!s->o->quiet) {
             print_people(s, record, &r, report_stream(out));
+        }
+        if (r.plan.plan) {
+            plan_notes(s, &r.plan);
         }
         notes_print(&r.load_notes, s);
         notes_print(&r.save_notes, s);
@@ -283,7 +443,7 @@ done:
     notes_free(&r.load_notes);
     notes_free(&r.save_notes);
     rec_record_free(record);
-    rec_close_recorder(from);
+    plan_free(&r.plan);
     rec_close_recorder(to);
     return status;
 }

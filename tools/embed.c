@@ -125,15 +125,17 @@ static char *stem_of(const embed_wishes *e)
 /* Options that say how to convert mean nothing where nothing is converted. */
 static int check_options(const options *o, const plan *p)
 {
+    const char *load = given_reading(o, READING_LOAD);
     const struct {
         const char *name;
         bool given, writes;
     } rules[] = {
+        {load ? load : "", load, false},
         {"to", o->to, true},
         {"burn", o->burn, true},
         {"self-describing", o->self_describing, true},
         {"option", o->to_options.count, true},
-        {"from-option", o->from_options.count, false},
+        {"from-option", given_reading(o, READING_OPTION), false},
         {"type", o->type.count, false},
         {"types", o->types.count, false},
         {"type-of", o->type_of, false},
@@ -293,7 +295,8 @@ static int prepare(session *s, const plan *p, const char *in, const workshop *w,
         goto done;
     }
     if (!*recorder) {
-        const char *name = s->o->from ? s->o->from : rec_recognise(s->context, real ? real : w->payload);
+        const char *from = session_from(s, 1);
+        const char *name = from ? from : rec_recognise(s->context, real ? real : w->payload);
         if (!name) {
             status = fail_library();
             goto done;

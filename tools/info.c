@@ -86,6 +86,12 @@ const char *precision_word(const rec_record *record)
 
 /* -------------------------------------------------------------------------------------------------------- people -- */
 
+/* Whether its keys are those of another framework. */
+static bool is_of_others(const rec_record *record)
+{
+    return rec_value_form(rec_root(record)) == REC_FORM_PATHS;
+}
+
 static void print_precision(const rec_record *record, const summary *s, const char *label)
 {
     const char *word = precision_word(record);
@@ -103,7 +109,7 @@ static void print_precision(const rec_record *record, const summary *s, const ch
         text_put(&line, real && integer ? ", " : "");
         text_safe(&line, integer ? integer : "", integer ? strlen(integer) : 0);
         text_put(&line, word ? ")" : "");
-    } else {
+    } else if (!is_of_others(record)) {
         text_put(&line, "not said");
     }
     for (size_t i = 0; i < sizeof s->dtypes / sizeof *s->dtypes; i++) {
@@ -111,7 +117,7 @@ static void print_precision(const rec_record *record, const summary *s, const ch
     }
     /* One element type, that of the metadata, goes without saying. */
     if (kinds > 1 || (kinds == 1 && !(real && s->dtypes[rec_dtype_from_name(real)]))) {
-        const char *before = "; tensors: ";
+        const char *before = is_of_others(record) ? "" : "; tensors: ";
         for (size_t i = 0; i < sizeof s->dtypes / sizeof *s->dtypes; i++) {
             if (s->dtypes[i]) {
                 text_format(&line, "%s%s %s", before, grouped(s->dtypes[i], number), rec_dtype_name((rec_dtype)i));
@@ -122,8 +128,52 @@ static void print_precision(const rec_record *record, const summary *s, const ch
     if (s->assumed) {
         text_format(&line, "; %s assumed", grouped(s->assumed, number));
     }
-    printf("%s%s\n", label, line.at);
+    if (line.length) {
+        printf("%s%s\n", label, line.at);
+    }
     text_free(&line);
+}
+
+/* What Burn's own metadata are for is said elsewhere. */
+static bool is_burns(const char *key)
+{
+    static const char *const names[] = {"version", "float", "int", "format", "settings"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(key, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void print_metadata(const rec_record *record, const char *label, size_t width, bool all)
+{
+    enum { SHOWN = 8, VALUE_WIDTH = 60 };
+    uint64_t count = rec_metadata_count(record), shown = 0, left = 0;
+    const char *key, *value;
+    char number[NUMBER_ROOM];
+
+    for (uint64_t i = 0; i < count; i++) {
+        text line = {0}, whole = {0};
+        if (rec_metadata_get(record, i, &key, &value) != REC_OK || (!is_of_others(record) && is_burns(key))) {
+            continue;
+        }
+        if (shown == SHOWN && !all) {
+            left++;
+            continue;
+        }
+        text_safe(&line, key, strlen(key));
+        text_put(&line, " = ");
+        text_safe(&whole, value, strlen(value));
+        text_shortened(&line, whole.at, all ? SIZE_MAX : VALUE_WIDTH, false);
+        printf("%-*s%s\n", (int)width, shown++ ? "" : label, line.at);
+        text_free(&whole);
+        text_free(&line);
+    }
+    if (left) {
+        printf("%-*s… and %s more (--all shows them)\n", (int)width, "", grouped(left, number));
+    }
 }
 
 static void print_contents(const summary *s, const char *label)
@@ -184,16 +234,16 @@ static void print_file(const rec_origin *origin, const summary *s, const char *l
     }
 }
 
-static void print_people(const rec_record *record, const summary *s, const char *path)
+static void print_people(const rec_record *record, const summary *s, const char *path, bool all)
 {
-    enum { LABEL = 14, NAME_MOST = 28 };
+    enum { LABEL = 14, NAME_MOST = 28, LABELS = 5 };
     const rec_origin *origin = rec_record_origin(record);
     const char *version = rec_metadata(record, "version");
     const char *slash = strrchr(path, '/');
     text name = {0}, burn = {0};
     size_t width;
-    char *labels[4];
-    static const char *const names[] = {"precision", "contents", "largest", "file"};
+    char *labels[LABELS];
+    static const char *const names[LABELS] = {"precision", "contents", "largest", "file", "tensors"};
 
     text_safe(&name, slash && slash[1] ? slash + 1 : path, strlen(slash && slash[1] ? slash + 1 : path));
     text_safe(&burn, version ? version : "", version ? strlen(version) : 0);
@@ -204,21 +254,29 @@ static void print_people(const rec_record *record, const summary *s, const char 
     } else {
         printf("%s%s%s%*s", style(STYLE_BOLD), name.at, style(STYLE_PLAIN), (int)(width - text_width(name.at)), "");
     }
-    printf("%s record", origin->recorder);
-    if (*burn.at) {
+    printf("%s %s", origin->recorder,
+           is_of_others(record) ? "file of another framework, not a record of Burn" : "record");
+    if (*burn.at && !is_of_others(record)) {
         printf(", written by Burn %s%s", burn.at, origin->layout == 1 ? " (V1)" : "");
     }
     putchar('\n');
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < LABELS; i++) {
         labels[i] = print("%-*s", (int)width, names[i]);
     }
-    print_precision(record, s, labels[0]);
+    print_precision(record, s, labels[is_of_others(record) ? 4 : 0]);
     print_contents(s, labels[1]);
     if (s->largest) {
         print_largest(s, labels[2]);
     }
     print_file(origin, s, labels[3]);
-    for (size_t i = 0; i < 4; i++) {
+    print_metadata(record, "metadata", width, all);
+    if (is_of_others(record) && strcmp(path, input_name("-")) != 0) {
+        text line = {0};
+        text_safe(&line, path, strlen(path));
+        printf("%-*srecord plan %s shows what becomes of it\n", (int)width, "as a record", line.at);
+        text_free(&line);
+    }
+    for (size_t i = 0; i < LABELS; i++) {
         free(labels[i]);
     }
     text_free(&name);
@@ -246,7 +304,8 @@ static void print_json(const rec_record *record, const summary *s, const char *p
     json_object(&j, NULL);
     json_string(&j, "file", path);
     json_string(&j, "recorder", origin->recorder);
-    json_string(&j, "burn", rec_metadata(record, "version"));
+    json_bool(&j, "foreign", is_of_others(record));
+    json_string(&j, "burn", is_of_others(record) ? NULL : rec_metadata(record, "version"));
     json_token(&j, "layout", origin->layout == 1 ? "1" : origin->layout == 2 ? "2" : "null");
     json_string(&j, "precision", precision_word(record));
     json_object(&j, "metadata");
@@ -294,7 +353,7 @@ static void print_json(const rec_record *record, const summary *s, const char *p
 
 int run_info(session *s, const char *const *operands, size_t count)
 {
-    rec_recorder *recorder = session_input(s);
+    rec_recorder *recorder = session_look(s);
     bool by_position = false;
     rec_record *record = recorder ? session_load_any(s, recorder, operands[0], &by_position) : NULL;
     summary sums = {0};
@@ -308,7 +367,7 @@ int run_info(session *s, const char *const *operands, size_t count)
         if (status == EXIT_OK && s->o->json) {
             print_json(record, &sums, operands[0], &n);
         } else if (status == EXIT_OK) {
-            print_people(record, &sums, input_name(operands[0]));
+            print_people(record, &sums, input_name(operands[0]), s->o->all);
             notes_print(&n, s);
         }
     }

@@ -198,7 +198,7 @@ static bool print_tensors(const listing *l, bool all)
         table_cell(&t, *name);
     }
     if (!all) {
-        folds = folds_make(l->tensors, l->tensor_count, output_width(), &count);
+        folds = folds_make(l->tensors, l->tensor_count, output_width(), false, &count);
     }
     for (size_t i = 0; i < count; i++) {
         if (all) {
@@ -292,7 +292,7 @@ static void print_people(const listing *l, bool all)
 
 int run_ls(session *s, const char *const *operands, size_t count)
 {
-    rec_recorder *recorder = session_input(s);
+    rec_recorder *recorder = session_look(s);
     bool by_position = false;
     rec_record *record = recorder ? session_load_any(s, recorder, operands[0], &by_position) : NULL;
     listing l = {0};

@@ -14,6 +14,12 @@ typedef struct command {
     int (*run)(session *s, const char *const *operands, size_t count);
 } command;
 
+/* The rule for several inputs. */
+#define SEVERAL                                                                         \
+    "With several inputs, a load argument is for the input behind it; one behind the\n" \
+    "last input is for all of them:\n"                                                  \
+    "  record convert --prefix encoder a.safetensors --profile gpt2 b.mpk both.mpk\n"
+
 static const command commands[] = {
     {"info", COMMAND_INFO, 1, 1, "FILE", "who wrote a record, and what is in it", "", run_info},
     {"ls", COMMAND_LS, 1, 1, "FILE", "list tensors and values; repeated layers are folded", "", run_ls},
@@ -22,16 +28,26 @@ static const command commands[] = {
      "  record show model.mpk 'conv1.weight[0, 1:3, ::2, -1]'\n"
      "Without KEY the whole tree is shown.\n",
      run_show},
-    {"convert", COMMAND_CONVERT, 2, 2, "IN OUT", "read a record with one recorder, write it with another",
+    {"convert", COMMAND_CONVERT, 2, SIZE_MAX, "IN... OUT", "read a record with one recorder, write it with another",
      "OUT gets the extension of its recorder unless it has it. It is written whole or\n"
      "not at all, so IN and OUT may be the same file. With --recursive IN and OUT are\n"
      "folders, and --type GLOB=TYPE, once or more, tells the types of their files:\n"
-     "  record convert -r --burn 0.21 --type 'optim*=Adam' old new\n",
+     "  record convert -r --burn 0.21 --type 'optim*=Adam' old new\n"
+     "A safetensors file of PyTorch becomes a record by a plan; record plan shows it:\n"
+     "  record convert --profile llama model.safetensors model.mpk\n" SEVERAL,
      run_convert},
+    {"plan", COMMAND_PLAN, 1, SIZE_MAX, "IN...", "show what becomes of each key, before any data are read",
+     "One line for each tensor: its key and form, what it becomes, and why. Repeated\n"
+     "layers are folded. Then what is wrong, and what to do about it; the status is 1\n"
+     "if something needs a decision. --to says what it is for (default: a record of\n"
+     "Burn), --debug prints what Burn's own import prints.\n" SEVERAL,
+     run_plan},
+    {"profiles", COMMAND_PROFILES, 0, 1, "[NAME]", "list the profiles, or print the rules of one", "", run_profiles},
     {"types", COMMAND_TYPES, 1, 1, "FILE", "print the type of a record as Rust source",
      "What a record does not show is assumed, and marked. A file without names (.bin)\n"
-     "shows only its parameters: complete what is printed by the model's source. Fields\n"
-     "without parameters count: numbers are usize, activations and pools their own types.\n"
+     "shows only its parameters: complete what is printed by the model's source.\n"
+     "Fields without parameters count: numbers are usize, activations and pools their\n"
+     "own types.\n"
      "With --check it is only seen whether the type given fits:\n"
      "  record types --check --type model.rs:Model model.bin\n",
      run_types},
@@ -65,7 +81,9 @@ static int fail_unknown(const char *name)
     if (near) {
         return fail("there is no command \"%s\"\nDid you mean record %s?", name, near);
     }
-    return fail("there is no command \"%s\"\nCommands: info, ls, show, convert, types, embed, plugins, help.", name);
+    return fail(
+        "there is no command \"%s\"\nCommands: info, ls, show, convert, plan, profiles, types, embed, plugins, help.",
+        name);
 }
 
 static void print_help(void)
@@ -77,7 +95,7 @@ static void print_help(void)
     }
     puts("\nA file may be - for standard input or output. record help COMMAND says more.\n\nOptions:");
     options_help(0, stdout);
-    puts("\nExit status: 0, 1 if a check failed, or 2 after an error.");
+    puts("\nExit status: 0, 1 if a check failed or a plan is undecided, 2 after an error.");
 }
 
 static void print_command_help(const command *c)
@@ -159,7 +177,8 @@ int main(int argc, char **argv)
     } else if (o.operands.count == 0 && o.help) {
         print_help();
     } else if (o.operands.count == 0) {
-        status = fail_usage(NULL, "a command was expected: info, ls, show, convert, types, embed, plugins or help");
+        status = fail_usage(NULL, "a command was expected: info, ls, show, convert, plan, profiles, types, embed, "
+                                  "plugins or help");
     } else if ((c = find(o.operands.at[0]))) {
         status = run(c, &o);
     } else {

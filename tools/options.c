@@ -17,6 +17,8 @@ enum {
     OPTION_BURN,
     OPTION_SELF_DESCRIBING,
     OPTION_POSITIONAL,
+    OPTION_METADATA,
+    OPTION_SHARD,
     OPTION_RECURSIVE,
     OPTION_CHECK,
     OPTION_CLAMP,
@@ -29,13 +31,31 @@ enum {
     OPTION_QUIET,
     OPTION_HELP,
     OPTION_VERSION,
+    OPTION_ADAPTER,
+    OPTION_PROFILE,
+    OPTION_SET,
+    OPTION_CONFIG_JSON,
+    OPTION_REVERSE,
+    OPTION_REMAP,
+    OPTION_RENAME,
+    OPTION_DROP,
+    OPTION_MODULE,
+    OPTION_VARIANT,
+    OPTION_RULE,
+    OPTION_PREFIX,
+    OPTION_GAPS,
+    OPTION_BASE,
+    OPTION_PARTIAL,
+    OPTION_STRICT,
+    OPTION_DEBUG,
     OPTION_COUNT
 };
 
 enum {
     WRITERS = COMMAND_CONVERT | COMMAND_EMBED,
-    READERS = COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_TYPES | WRITERS,
-    WORKERS = READERS | COMMAND_PLUGINS,
+    PLANNERS = COMMAND_CONVERT | COMMAND_PLAN,
+    READERS = COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_TYPES | COMMAND_PLAN | WRITERS,
+    WORKERS = READERS | COMMAND_PLUGINS | COMMAND_PROFILES,
     EVERY = COMMAND_ALL
 };
 
@@ -49,7 +69,7 @@ typedef struct option_spec {
 
 static const option_spec specs[OPTION_COUNT] = {
     [OPTION_FROM] = {"from", "NAME", 0, READERS, "read with this recorder (default: by the content)"},
-    [OPTION_TO] = {"to", "NAME", 0, WRITERS, "write with this recorder (default: by the name OUT)"},
+    [OPTION_TO] = {"to", "NAME", 0, WRITERS | COMMAND_PLAN, "write with this recorder (default: by the name OUT)"},
     [OPTION_PRECISION] = {"precision", "P", 0, READERS, "half, full, double, default (as configured) or keep"},
     [OPTION_OPTION] = {"option", "N=VALUE", 0, WRITERS, "set option N of the recorder that writes"},
     [OPTION_FROM_OPTION] = {"from-option", "N=VALUE", 0, READERS, "set option N of the recorder that reads"},
@@ -59,12 +79,14 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_BURN] = {"burn", "0.N", 0, WRITERS, "write as this version of Burn does, 0.7 to 0.21"},
     [OPTION_SELF_DESCRIBING] = {"self-describing", NULL, 0, WRITERS, "put the type behind a record without names"},
     [OPTION_POSITIONAL] = {"positional", NULL, 0, READERS, "without a type: name parameters by their position"},
+    [OPTION_METADATA] = {"metadata", "KEY=VALUE", 0, COMMAND_CONVERT, "set metadata; an empty VALUE removes it"},
+    [OPTION_SHARD] = {"max-shard-size", "SIZE", 0, COMMAND_CONVERT, "write several files, each at most that large"},
     [OPTION_RECURSIVE] = {"recursive", NULL, 'r', COMMAND_CONVERT, "IN and OUT are folders: convert every record"},
     [OPTION_CHECK] = {"check", NULL, 0, COMMAND_TYPES, "only see whether the type fits: status 0 or 1"},
-    [OPTION_CLAMP] = {"clamp", NULL, 0, COMMAND_SHOW | WRITERS,
-                      "integers that do not fit become the nearest limit"},
+    [OPTION_CLAMP] = {"clamp", NULL, 0, COMMAND_SHOW | WRITERS, "integers that do not fit become the nearest limit"},
     [OPTION_NO_MAP] = {"no-map", NULL, 0, READERS, "copy the file into memory instead of mapping it"},
-    [OPTION_ALL] = {"all", NULL, 'a', COMMAND_LS | COMMAND_SHOW, "leave nothing out: every tensor, every element"},
+    [OPTION_ALL] = {"all", NULL, 'a', COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_PLAN | COMMAND_PROFILES,
+                    "leave nothing out: every tensor, every element"},
     [OPTION_WHY] = {"why", NULL, 0, COMMAND_PLUGINS, "say where each comes from, and why one is refused"},
     [OPTION_JSON] = {"json", NULL, 0, WORKERS, "print JSON, for programs"},
     [OPTION_CONFIG] = {"config", "FILE", 0, WORKERS, "use this configuration file"},
@@ -72,6 +94,32 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_QUIET] = {"quiet", NULL, 'q', EVERY, "no notes, no progress, no report"},
     [OPTION_HELP] = {"help", NULL, 'h', EVERY, "print this help"},
     [OPTION_VERSION] = {"version", NULL, 'V', EVERY, "print the version"},
+    [OPTION_ADAPTER] = {"adapter", "A", 0, READERS, "modules are laid out as: pytorch, none (as Burn's)"},
+    [OPTION_PROFILE] = {"profile", "NAME", 0, READERS, "rules for a model family; or FILE.ini:NAME"},
+    [OPTION_SET] = {"set", "NAME=NUMBER", 0, READERS, "a number that rules ask for (repeatable)"},
+    [OPTION_CONFIG_JSON] = {"config-json", "FILE", 0, READERS, "the model's config.json, if it is elsewhere"},
+    [OPTION_REVERSE] = {"reverse", NULL, 0, READERS, "the profile backwards: to PyTorch's names"},
+    [OPTION_REMAP] = {"remap", "'RE => TEXT'", 0, READERS, "rename keys, in order, each on the last result"},
+    [OPTION_RENAME] = {"rename", "'RE => TEXT'", 0, READERS, "another word for --remap"},
+    [OPTION_DROP] = {"drop", "RE", 0, READERS, "leave out the file's keys that match"},
+    [OPTION_MODULE] = {"module", "'RE => TYPE'", 0, READERS, "module type of paths: Linear, LayerNorm, …"},
+    [OPTION_VARIANT] = {"variant", "'RE => NAME'", 0, READERS, "the variant of enums at paths"},
+    [OPTION_RULE] = {"rule", "'KEY = VALUE'", 0, READERS, "any rule as a profile has it: split, stack, …"},
+    [OPTION_PREFIX] = {"prefix", "PATH", 0, READERS, "put this path in front of every key"},
+    [OPTION_GAPS] = {"gaps", "WHAT", 0, READERS, "holes in numbered keys: close or keep"},
+    [OPTION_BASE] = {"base", "RECORD", 0, PLANNERS, "what no input gives stays as it is in this record"},
+    [OPTION_PARTIAL] = {"partial", NULL, 0, READERS, "what the type asks for may be missing"},
+    [OPTION_STRICT] = {"strict", NULL, 0, READERS, "keys and rules that serve nothing are errors"},
+    [OPTION_DEBUG] = {"debug", NULL, 0, PLANNERS, "print keys, shapes and dtypes as Burn does"},
+};
+
+/* The load argument that an option is; a flag is its `yes`. */
+static const char *const load_keys[OPTION_COUNT] = {
+    [OPTION_ADAPTER] = "adapter",    [OPTION_PROFILE] = "profile", [OPTION_SET] = "set",
+    [OPTION_CONFIG_JSON] = "config", [OPTION_REVERSE] = "reverse", [OPTION_REMAP] = "remap",
+    [OPTION_RENAME] = "rename",      [OPTION_DROP] = "drop",       [OPTION_MODULE] = "module",
+    [OPTION_VARIANT] = "variant",    [OPTION_PREFIX] = "prefix",   [OPTION_GAPS] = "gaps",
+    [OPTION_PARTIAL] = "partial",    [OPTION_STRICT] = "strict",   [OPTION_DEBUG] = "debug",
 };
 
 static size_t smaller(size_t a, size_t b)
@@ -181,22 +229,89 @@ static int set_color(options *o, const char *value)
     return fail("--color: expected auto, always or never, found \"%s\"", value);
 }
 
-static int add_setting(words *w, const char *option, const char *value)
+static bool is_setting(const char *value)
 {
     const char *equals = strchr(value, '=');
 
-    if (!equals || equals == value) {
-        return fail("--%s: expected NAME=VALUE, found \"%s\"", option, value);
+    return equals && equals > value;
+}
+
+/* What --rule takes: rules, and what else a profile may say. Options of recorders have --from-option. */
+static int check_rule(const char *setting)
+{
+    static const char *const keys[] = {"drop",    "split", "weight_norm", "rename", "remap",   "add",     "rope",
+                                       "squeeze", "stack", "reshape",     "join",   "tie",     "module",  "variant",
+                                       "back",    "let",   "export",      "select", "adapter", "gaps",    "prefix",
+                                       "partial", "set",   "config",      "strict", "profile", "reverse", NULL};
+    size_t length = strcspn(setting, "= \t");
+    char *key;
+    const char *near;
+    int status = EXIT_OK;
+
+    if (!is_setting(setting)) {
+        return fail("--rule: expected KEY = VALUE, found \"%s\"\nIt is written as in a profile: record profiles "
+                    "NAME shows some.",
+                    setting);
+    }
+    for (size_t i = 0; keys[i]; i++) {
+        if (strlen(keys[i]) == length && strncmp(keys[i], setting, length) == 0) {
+            return EXIT_OK;
+        }
+    }
+    key = print("%.*s", (int)length, setting);
+    near = nearest(key, keys);
+    if (near) {
+        status = fail("--rule: there is no rule \"%s\"\nDid you mean \"%s\"?", key, near);
+    } else {
+        status = fail("--rule: there is no rule \"%s\"\nThere are: drop, split, weight_norm, rename, add, rope, "
+                      "squeeze, reshape, stack, join, tie, module, variant, back, export, let, select.",
+                      key);
+    }
+    free(key);
+    return status;
+}
+
+static int add_setting(words *w, const char *option, const char *form, const char *value)
+{
+    if (!is_setting(value)) {
+        return fail("--%s: expected %s, found \"%s\"", option, form, value);
     }
     add_word(w, value);
     return EXIT_OK;
 }
 
+static void add_reading(options *o, int kind, size_t which, const char *value)
+{
+    readings *r = &o->readings;
+    r->at = retake(r->at, (r->count + 1) * sizeof *r->at);
+    r->at[r->count++] = (reading){kind, load_keys[which], value, specs[which].name, o->operands.count};
+}
+
 static int set_option(options *o, size_t which, const char *value)
 {
+    if (load_keys[which]) {
+        add_reading(o, READING_LOAD, which, value ? value : "yes");
+        o->debug = o->debug || which == OPTION_DEBUG;
+        o->strict = o->strict || which == OPTION_STRICT;
+        return EXIT_OK;
+    }
     switch (which) {
     case OPTION_FROM:
-        o->from = value;
+        add_reading(o, READING_FROM, which, value);
+        return EXIT_OK;
+    case OPTION_RULE:
+        if (check_rule(value) != EXIT_OK) {
+            return EXIT_ERROR;
+        }
+        add_reading(o, READING_LOAD, which, value);
+        return EXIT_OK;
+    case OPTION_BASE:
+        o->base = value;
+        return EXIT_OK;
+    case OPTION_METADATA:
+        return add_setting(&o->metadata, specs[which].name, "KEY=VALUE", value);
+    case OPTION_SHARD:
+        o->max_shard_size = value;
         return EXIT_OK;
     case OPTION_TO:
         o->to = value;
@@ -209,9 +324,13 @@ static int set_option(options *o, size_t which, const char *value)
     case OPTION_COLOR:
         return set_color(o, value);
     case OPTION_OPTION:
-        return add_setting(&o->to_options, specs[which].name, value);
+        return add_setting(&o->to_options, specs[which].name, "NAME=VALUE", value);
     case OPTION_FROM_OPTION:
-        return add_setting(&o->from_options, specs[which].name, value);
+        if (!is_setting(value)) {
+            return fail("--from-option: expected NAME=VALUE, found \"%s\"", value);
+        }
+        add_reading(o, READING_OPTION, which, value);
+        return EXIT_OK;
     case OPTION_TYPE:
         add_word(&o->type, value);
         return EXIT_OK;
@@ -275,7 +394,7 @@ static int parse_long(options *o, int argc, char **argv, int *at)
         if (strlen(spec->name) != length || strncmp(spec->name, name, length) != 0) {
             continue;
         }
-        o->given |= UINT32_C(1) << i;
+        o->given |= UINT64_C(1) << i;
         if (!spec->argument) {
             return value ? fail("--%s takes no value", spec->name) : set_option(o, i, NULL);
         }
@@ -301,7 +420,7 @@ static int parse_short(options *o, const char *letters)
         if (i == OPTION_COUNT) {
             return fail("unknown option -%c\nrecord --help lists all options.", *letters);
         }
-        o->given |= UINT32_C(1) << i;
+        o->given |= UINT64_C(1) << i;
         int status = set_option(o, i, NULL);
         if (status != EXIT_OK) {
             return status;
@@ -335,7 +454,8 @@ void options_free(options *o)
 {
     free(o->type.at);
     free(o->types.at);
-    free(o->from_options.at);
+    free(o->readings.at);
+    free(o->metadata.at);
     free(o->to_options.at);
     free(o->operands.at);
 }
@@ -352,11 +472,17 @@ int options_check(const options *o, int command, const char *name)
 
 void options_help(int command, FILE *out)
 {
+    bool titled = false;
+
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const option_spec *spec = &specs[i];
         char flag[32], letter[8] = "    ";
         if ((spec->commands & command) != command) {
             continue;
+        }
+        if (i >= OPTION_ADAPTER && !titled) {
+            fputs("\nLoad arguments, for files that Burn did not write (each also in an INI file):\n", out);
+            titled = true;
         }
         if (spec->letter) {
             (void)snprintf(letter, sizeof letter, "-%c, ", spec->letter);

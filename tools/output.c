@@ -67,7 +67,7 @@ size_t output_width(void)
 
 void table_begin(table *t, const char *align)
 {
-    *t = (table){.columns = strlen(align), .align = align, .shrink = SIZE_MAX};
+    *t = (table){.columns = strlen(align), .align = align, .shrink = SIZE_MAX, .shrink_too = SIZE_MAX};
 }
 
 void table_cell(table *t, const char *string)
@@ -103,18 +103,57 @@ static void measure(const table *t, size_t *widths)
     }
 }
 
-void table_print(table *t, FILE *out)
+/* @return columns of all that the widths are of, gaps included. */
+static size_t add_up(const table *t, const size_t *widths)
 {
-    size_t *widths = take((t->columns + 1) * sizeof *widths), total = 0;
-    const char *cell = t->cells.at;
+    size_t total = 0;
 
-    measure(t, widths);
     for (size_t i = 0; i < t->columns; i++) {
         total += widths[i] ? widths[i] + (total ? GAP : 0) : 0;
     }
+    return total;
+}
+
+size_t table_width(const table *t)
+{
+    size_t *widths = take((t->columns + 1) * sizeof *widths), total;
+
+    measure(t, widths);
+    total = add_up(t, widths);
+    free(widths);
+    return total;
+}
+
+void table_drop(table *t)
+{
+    text_free(&t->cells);
+    t->cell_count = 0;
+}
+
+/* Takes `over` columns from those that may be shortened, as far as they have more than a few. */
+static void shrink(const table *t, size_t *widths, size_t over)
+{
+    enum { LEAST = 12 };
+    size_t *a = &widths[t->shrink], *b = t->shrink_too < t->columns ? &widths[t->shrink_too] : a;
+
+    for (; over; over--) {
+        size_t *wider = *a >= *b ? a : b;
+        if (*wider <= LEAST) {
+            return;
+        }
+        --*wider;
+    }
+}
+
+void table_print(table *t, FILE *out)
+{
+    size_t *widths = take((t->columns + 1) * sizeof *widths), total;
+    const char *cell = t->cells.at;
+
+    measure(t, widths);
+    total = add_up(t, widths);
     if (t->shrink < t->columns && output_is_terminal() && total > output_width()) {
-        size_t over = total - output_width(), *width = &widths[t->shrink];
-        *width = *width > over + 12 ? *width - over : *width < 12 ? *width : 12;
+        shrink(t, widths, total - output_width());
     }
     for (size_t i = 0; i < t->cell_count; i += t->columns) {
         size_t owed = 0; /* spaces that are printed only if something follows */

@@ -29,7 +29,8 @@ typedef struct folder {
     bool out_exists;
     found *files;
     size_t count, room;
-    uint64_t of[3]; /* results */
+    uint64_t of[3];   /* results */
+    uint64_t foreign; /* files that Burn did not write */
 } folder;
 
 /* -------------------------------------------------------------------------------------------------------- finding -- */
@@ -123,14 +124,59 @@ static const rec_plugin_info *plugin_of(const session *s, const char *name)
     return NULL;
 }
 
+static bool ends_in(const char *name, const char *end)
+{
+    size_t length = strlen(name), tail = strlen(end);
+
+    return length > tail && strcmp(name + length - tail, end) == 0;
+}
+
+/* What a model in several files has as its index. */
+#define INDEX ".index.json"
+
+/* The index that a file is a part of: NAME.EXT.index.json beside NAME-00001-of-00005.EXT. @return NULL if it is none. */
+static char *index_of(const folder *f, const char *name)
+{
+    const char *dot = strrchr(name, '.'), *of = dot, *number;
+    char *index, *whole;
+    struct stat is;
+    bool there;
+
+    while (of && of > name && strncmp(of, "-of-", 4) != 0 && *of != '/') {
+        of--;
+    }
+    if (!of || strncmp(of, "-of-", 4) != 0 || strspn(of + 4, "0123456789") != (size_t)(dot - of - 4)) {
+        return NULL;
+    }
+    number = of;
+    while (number > name && number[-1] >= '0' && number[-1] <= '9') {
+        number--;
+    }
+    if (number == of || number == name || number[-1] != '-') {
+        return NULL;
+    }
+    index = print("%.*s%s" INDEX, (int)(number - 1 - name), name, dot);
+    whole = print("%s/%s", f->in, index);
+    there = stat(whole, &is) == 0 && S_ISREG(is.st_mode);
+    free(whole);
+    if (!there) {
+        free(index);
+        return NULL;
+    }
+    return index;
+}
+
 /* A name without the extension of its recorder. */
 static char *stem_of(const session *s, const char *name, const char *recorder)
 {
     const rec_plugin_info *p = plugin_of(s, recorder);
     size_t length = strlen(name), tail = p ? strlen(p->extension) : 0;
 
+    if (tail && ends_in(name, INDEX)) {
+        length -= strlen(INDEX);
+    }
     if (tail && length > tail + 1 && name[length - tail - 1] == '.' &&
-        strcmp(name + length - tail, p->extension) == 0) {
+        strncmp(name + length - tail, p->extension, tail) == 0) {
         length -= tail + 1;
     }
     return print("%.*s", (int)length, name);
@@ -180,16 +226,24 @@ static int convert_file(folder *f, found *file)
     const char *type = type_of(f, file->name), *recorder, *to, *dot;
     char *in = print("%s/%s", f->in, file->name), *stem = NULL, *out = NULL, *name = NULL;
     const rec_plugin_info *target;
+    bool foreign;
     conversion c = {0};
     notes n = {0};
+    char *index = index_of(f, file->name);
     int status = EXIT_OK;
 
+    if (index) {
+        file->why = print("a part of %s", index);
+        goto done;
+    }
     recorder = rec_recognise(f->s->context, in);
     if (!recorder) {
         file->result = rec_error_status() == REC_E_UNSUPPORTED || rec_error_status() == REC_E_FORMAT ? SKIPPED : FAILED;
         file->why = file->result == SKIPPED ? copy("no record") : short_error(in, NULL);
         goto done;
     }
+    foreign = is_foreign(f->s, recorder);
+    f->foreign += foreign;
     to = f->to ? f->to : recorder;
     if (type && !(type = session_add_type(f->s, type))) {
         status = EXIT_ERROR; /* a mistake of the command line: every file would fail */
@@ -205,7 +259,7 @@ static int convert_file(folder *f, found *file)
         file->why = print("%s was written from another file already", name);
     } else if (!make_folders(out)) {
         file->why = print("cannot make its folder: %s", strerror(errno));
-    } else if (convert_one(f->s, in, to, out, type, &c, &n) != EXIT_OK) {
+    } else if (convert_one(f->s, in, to, out, type, foreign, &c, &n) != EXIT_OK) {
         bool unsupported = rec_error_status() == REC_E_UNSUPPORTED;
         bool other = strncmp(rec_error_expected(), "a Burn record", strlen("a Burn record")) == 0;
         file->why = other ? copy("no record") : short_error(in, out);
@@ -216,14 +270,20 @@ static int convert_file(folder *f, found *file)
         }
     } else {
         file->result = CONVERTED;
-        file->out = copy(name);
+        file->out = print("%s%s", name, strcmp(c.out, out) == 0 ? "" : INDEX);
         file->tensors = c.tensors;
         file->written = c.written;
+    }
+    for (size_t i = 0; i < n.kept; i++) {
+        char *path = n.at[i].path;
+        n.at[i].path = print("%s%s%s", file->name, *path ? ": " : "", path);
+        free(path);
     }
     notes_print(&n, f->s);
 
 done:
     notes_free(&n);
+    free(index);
     free(c.out);
     free(name);
     free(out);
@@ -257,7 +317,9 @@ static void print_report(const folder *f)
             text_put(&cell, "-> ");
             text_safe(&cell, file->out, strlen(file->out));
             text_format(&cell, ": %s tensor%s", grouped(file->tensors, number), plural(file->tensors));
-            text_format(&cell, ", %s", sized(file->written, number));
+            if (file->written != REC_UNKNOWN) {
+                text_format(&cell, ", %s", sized(file->written, number));
+            }
         } else {
             text_safe(&cell, file->why, strlen(file->why));
         }
@@ -287,7 +349,11 @@ static void print_report_json(const folder *f)
         if (file->result == CONVERTED) {
             json_string(&j, "out", file->out);
             json_uint(&j, "tensors", file->tensors);
-            json_uint(&j, "written", file->written);
+            if (file->written == REC_UNKNOWN) {
+                json_token(&j, "written", "null");
+            } else {
+                json_uint(&j, "written", file->written);
+            }
         } else {
             json_string(&j, "why", file->why);
         }
@@ -350,6 +416,11 @@ int run_recursive(session *s, const char *in, const char *out)
         print_report_json(&f);
     } else if (!s->o->quiet) {
         print_report(&f);
+    }
+    if (!f.foreign && given_reading(s->o, READING_LOAD)) {
+        status = fail("--%s: load arguments are for files that Burn did not write, and there was none",
+                      given_reading(s->o, READING_LOAD));
+        goto done;
     }
     status = f.of[FAILED] ? EXIT_ERROR : EXIT_OK;
 

@@ -127,6 +127,12 @@ const char *note_word(int32_t kind)
         return "trailing";
     case REC_NOTE_LAYOUT:
         return "layout";
+    case REC_NOTE_KEY:
+        return "key";
+    case REC_NOTE_ADAPTED:
+        return "adapted";
+    case REC_NOTE_RULE:
+        return "rule";
     default:
         return "other";
     }
@@ -182,7 +188,7 @@ void notes_print(const notes *n, const session *s)
 
 int session_open(session *s, const options *o)
 {
-    *s = (session){.o = o};
+    *s = (session){.o = o, .inputs = 1};
     s->context = rec_config_open(o->config);
     return s->context ? EXIT_OK : fail_library();
 }
@@ -193,99 +199,6 @@ void session_close(session *s)
     rec_types_free(s->types);
     rec_context_free(s->context);
     *s = (session){.o = s->o};
-}
-
-/* Sets NAME=VALUE of each word. */
-static int set_options(rec_recorder *recorder, const words *w)
-{
-    int status = EXIT_OK;
-
-    for (size_t i = 0; i < w->count && status == EXIT_OK; i++) {
-        const char *equals = strchr(w->at[i], '=');
-        char *name = copy(w->at[i]);
-        name[equals - w->at[i]] = '\0';
-        if (rec_recorder_set(recorder, name, equals + 1) != REC_OK) {
-            status = fail_library();
-        }
-        free(name);
-    }
-    return status;
-}
-
-/* What the options of the command line ask of a recorder. @return NULL with the error printed. */
-static rec_recorder *open_recorder(session *s, const char *name, rec_precision precision, const words *settings,
-                                   bool no_map, bool clamp)
-{
-    rec_recorder *recorder = rec_open_recorder_in(s->context, name, precision);
-
-    if (!recorder) {
-        (void)fail_library();
-        return NULL;
-    }
-    if ((no_map && rec_recorder_set(recorder, "map", "no") != REC_OK) ||
-        (clamp && rec_recorder_set(recorder, "clamp", "yes") != REC_OK)) {
-        (void)fail_library();
-    } else if (set_options(recorder, settings) == EXIT_OK) {
-        return recorder;
-    }
-    rec_close_recorder(recorder);
-    return NULL;
-}
-
-/* Those of the plugin's own options that have a word on the command line. */
-static int set_flag(rec_recorder *recorder, const char *option, bool given)
-{
-    return given && rec_recorder_set(recorder, option, "yes") != REC_OK ? fail_library() : EXIT_OK;
-}
-
-rec_recorder *session_reader(session *s, const char *name)
-{
-    const options *o = s->o;
-    bool converts = strcmp(o->operands.at[0], "convert") == 0;
-
-    /* A conversion changes precision where it writes, so what it reads it keeps. */
-    return open_recorder(s, name, converts ? REC_PRECISION_KEEP : o->precision, &o->from_options, o->no_map,
-                         o->clamp && !converts);
-}
-
-rec_recorder *session_input(session *s)
-{
-    rec_recorder *recorder = session_reader(s, s->o->from ? s->o->from : "Auto");
-
-    if (recorder && (session_set_type(s, recorder) != EXIT_OK ||
-                     set_flag(recorder, "positional", s->o->positional) != EXIT_OK)) {
-        rec_close_recorder(recorder);
-        return NULL;
-    }
-    return recorder;
-}
-
-/* 0.18 and 0.18.1 have one layout. */
-static char *layout_of(const char *burn)
-{
-    const char *minor = strchr(burn, '.');
-    const char *patch = minor ? strchr(minor + 1, '.') : NULL;
-
-    return print("burn-%.*s", (int)(patch ? (size_t)(patch - burn) : strlen(burn)), burn);
-}
-
-rec_recorder *session_output(session *s, const char *name)
-{
-    rec_recorder *recorder = open_recorder(s, name, s->o->precision, &s->o->to_options, false, s->o->clamp);
-    const char *burn = s->o->burn;
-    char *layout = burn ? layout_of(burn) : NULL;
-    int status = EXIT_OK;
-
-    if (recorder && layout && rec_recorder_set(recorder, "layout", layout) != REC_OK) {
-        status = fail("--burn: expected 0.7 to 0.21, found \"%s\"", burn);
-    }
-    free(layout);
-    if (recorder && (status != EXIT_OK || session_set_type(s, recorder) != EXIT_OK ||
-                     set_flag(recorder, "self-describing", s->o->self_describing) != EXIT_OK)) {
-        rec_close_recorder(recorder);
-        return NULL;
-    }
-    return recorder;
 }
 
 const char *input_name(const char *path)

@@ -540,7 +540,7 @@ done:
 
 int run_show(session *s, const char *const *operands, size_t count)
 {
-    rec_recorder *recorder = session_input(s);
+    rec_recorder *recorder = session_look(s);
     rec_record *record = recorder ? session_load_typed(s, recorder, operands[0]) : NULL;
     notes n = {0};
     int status = EXIT_ERROR;

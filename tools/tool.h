@@ -25,7 +25,9 @@ enum {
     COMMAND_HELP = 32,
     COMMAND_TYPES = 64,
     COMMAND_EMBED = 128,
-    COMMAND_ALL = 255
+    COMMAND_PLAN = 256,
+    COMMAND_PROFILES = 512,
+    COMMAND_ALL = 1023
 };
 
 /* A list of strings that are borrowed from argv. */
@@ -33,6 +35,19 @@ typedef struct words {
     const char **at;
     size_t count;
 } words;
+
+/* What is said about reading an input. With several inputs it matters where it stands. */
+enum { READING_FROM, READING_OPTION, READING_LOAD };
+typedef struct reading {
+    int kind;
+    const char *key, *value; /* key NULL: the value is KEY=VALUE */
+    const char *option;      /* its word on the command line */
+    size_t before;           /* operands that were read before it, the subcommand included */
+} reading;
+typedef struct readings {
+    reading *at;
+    size_t count;
+} readings;
 
 /* What `record embed` alone is asked for; NULL if not given. */
 typedef struct embed_wishes {
@@ -42,16 +57,18 @@ typedef struct embed_wishes {
 } embed_wishes;
 
 typedef struct options {
-    const char *from, *to, *config; /* NULL if not given */
-    rec_precision precision;        /* REC_PRECISION_KEEP if not given */
-    int color;                      /* COLOR_… */
-    const char *type_of, *burn; /* NULL if not given */
+    const char *to, *config;                            /* NULL if not given */
+    rec_precision precision;                            /* REC_PRECISION_KEEP if not given */
+    int color;                                          /* COLOR_… */
+    const char *type_of, *burn, *base, *max_shard_size; /* NULL if not given */
     bool json, all, why, clamp, quiet, no_map, help, version, self_describing, positional, recursive, check;
+    bool debug, strict; /* also among the readings */
     words type, types;
-    words from_options, to_options; /* NAME=VALUE */
-    words operands;                 /* the first one is the subcommand */
-    embed_wishes embed;             /* set by main() */
-    uint32_t given;                 /* a bit for each option that was given, in the order of the table */
+    words to_options, metadata; /* NAME=VALUE */
+    readings readings;
+    words operands;     /* the first one is the subcommand */
+    embed_wishes embed; /* set by main() */
+    uint64_t given;     /* a bit for each option that was given, in the order of the table */
 } options;
 
 enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -75,6 +92,7 @@ const char *nearest(const char *typed, const char *const *names);
 typedef struct session {
     const options *o;
     rec_context *context;
+    size_t inputs;     /* how many the operands begin with */
     uint64_t expected; /* bytes that a save will be about, where the library cannot know; 0: unknown */
     rec_types *types;  /* made when a type is needed */
     char *type;        /* the expression that the options ask for, once session_type() was called; NULL: none */
@@ -87,16 +105,36 @@ int run_convert(session *s, const char *const *operands, size_t count);
 int run_embed(session *s, const char *const *operands, size_t count);
 int run_types(session *s, const char *const *operands, size_t count);
 int run_plugins(session *s, const char *const *operands, size_t count);
+int run_plan(session *s, const char *const *operands, size_t count);
+int run_profiles(session *s, const char *const *operands, size_t count);
 
 /* ------------------------------------------------------------------------------------------------------ session -- */
 
 /* Opens the context that the options ask for. Errors are printed. */
 int session_open(session *s, const options *o);
 void session_close(session *s);
-/* Opens the recorder of the input, with its options and the type. @return NULL with the error printed. */
+/* Opens the recorder of the input, with its options, load arguments and the type. @return NULL with the error printed. */
 rec_recorder *session_input(session *s);
-/* The same with a name instead of --from, and without the type. */
+/* The same for input `index` of several, from 1. */
+rec_recorder *session_input_at(session *s, size_t index);
+/* The same without the type and load arguments: a foreign file is not adapted. */
+rec_recorder *session_raw(session *s, size_t index);
+/* The same as session_input() for a look at what is in the file: unless a load argument, a type or a recorder of the
+ * configuration is given, a foreign file is not adapted. */
+rec_recorder *session_look(session *s);
+/* A recorder with options alone, without load arguments and without the type. @param name NULL: --from or Auto. */
 rec_recorder *session_reader(session *s, const char *name);
+/* @return the recorder that --from gives to input `index`, NULL if none. */
+const char *session_from(const session *s, size_t index);
+/* @return the first option of that kind (READING_…) that was given, NULL if none. */
+const char *given_reading(const options *o, int kind);
+/* @return whether a recorder's name is one that the configuration made, with load arguments perhaps. */
+bool is_configured(const session *s, const char *name);
+/* @return whether the files of a recorder (by its own name) hold modules as another framework lays them out. */
+bool is_foreign(const session *s, const char *recorder);
+/* @return whether the type goes to the recorder (by its own name) that writes: not to the names of another framework, and
+ * not where fields may be missing and names say which. */
+bool writes_type(const session *s, const char *recorder);
 /* Opens the recorder of the output, with its options. */
 rec_recorder *session_output(session *s, const char *name);
 /* Loads a file, or standard input for "-". Notes are not printed yet. @return NULL with the error printed. */
@@ -167,11 +205,50 @@ typedef struct conversion {
     uint64_t tensors, written;
 } conversion;
 /* Converts the record at `in` to `out` with the recorder `to`. @param expression its type, NULL: none.
+ * @param foreign whether Burn did not write it, so that load arguments are for it.
  * @return EXIT_OK; EXIT_ERROR with the error in rec_error_message(), not printed. */
-int convert_one(session *s, const char *in, const char *to, const char *out, const char *expression, conversion *c,
-                notes *n);
+int convert_one(session *s, const char *in, const char *to, const char *out, const char *expression, bool foreign,
+                conversion *c, notes *n);
 /* All records of a folder (recursive.c). */
 int run_recursive(session *s, const char *in, const char *out);
+
+/* -------------------------------------------------------------------------------------------------------- plans -- */
+
+typedef struct text text;
+typedef struct json json;
+
+/* A plan of one or several inputs, with all that must live as long as it. */
+typedef struct planned {
+    rec_plan *plan;
+    rec_plan_totals totals;
+    rec_recorder **readers; /* one an input */
+    size_t count;
+    rec_record *stream; /* what standard input held, if it is an input; may be set before */
+    rec_record *base;
+    bool made;
+    rec_record *record; /* what it makes; NULL if it has fatal problems */
+    notes notes, debug; /* of making it; `debug` are the REC_NOTE_KEY */
+} planned;
+/* Makes the plan that the options ask for, and the record if it can. @param p zeroed but for `stream`. @param to NULL: for a record in memory. To be given back with plan_free(), in
+ * either case. @return EXIT_OK, or EXIT_ERROR with the error printed. */
+int plan_make(session *s, const char *const *inputs, size_t count, const rec_recorder *to, planned *p);
+void plan_free(planned *p);
+/* Lists fatal problems on standard error. @return EXIT_OK if there are none. */
+int plan_refuse(const planned *p);
+/* Tells what was noted and the first problems that are none, on standard error; nothing if --quiet. */
+void plan_notes(const session *s, const planned *p);
+/* @return whether nothing happens to anything. */
+bool plan_is_plain(const planned *p);
+/* Adds "122 tensors: 102 mapped, 20 dropped; 0 unexpected, 0 missing". */
+void plan_sum(const planned *p, text *t);
+/* Adds what is done to tensors and why, the most frequent first; nothing if nothing is. */
+void plan_operations(const planned *p, text *t);
+/* Prints the keys as Burn's import does. */
+void plan_debug(const planned *p, FILE *out);
+/* Prints the table (plan_table.c). @return whether lines were folded. */
+bool print_plan(const planned *p, bool all);
+/* @return REC_PLAN_… as a word. */
+const char *action_word(int32_t action);
 
 /* ------------------------------------------------------------------------------------------------------- memory -- */
 
@@ -182,10 +259,10 @@ char *copy(const char *text);
 char *print(const char *format, ...) REC_PRINTF(1, 2);
 
 /* A text that grows. Zero it to begin. */
-typedef struct text {
+struct text {
     char *at; /* NUL-terminated once anything was added, else NULL */
     size_t length, room;
-} text;
+};
 void text_add(text *t, const char *bytes, size_t length);
 void text_put(text *t, const char *string);
 void text_format(text *t, const char *format, ...) REC_PRINTF(2, 3);
@@ -234,21 +311,26 @@ typedef struct table {
     const char *align; /* a letter a column: l or r */
     text cells;        /* NUL-terminated, one after another */
     size_t cell_count;
-    size_t shrink; /* the column that is shortened to fit a terminal; columns or more: none */
-    bool header;   /* the first row is one */
+    size_t shrink;     /* the column that is shortened to fit a terminal; columns or more: none */
+    size_t shrink_too; /* another one; the wider of them goes first */
+    bool header;       /* the first row is one */
 } table;
 void table_begin(table *t, const char *align);
 void table_cell(table *t, const char *string);
 /* Prints it without the columns that are empty but for their header, and frees it. */
 void table_print(table *t, FILE *out);
+/* @return columns that it takes if nothing is shortened. */
+size_t table_width(const table *t);
+/* Frees it unprinted. */
+void table_drop(table *t);
 
 /* JSON. Containers are broken into lines down to `depth`; what is below stays on one line. */
-typedef struct json {
+struct json {
     FILE *out;
     unsigned level, depth;
     bool first; /* nothing in the innermost container yet */
     bool keyed; /* a key was written: its value follows */
-} json;
+};
 void json_begin(json *j, FILE *out, unsigned depth);
 void json_object(json *j, const char *key); /* key NULL: an item of an array or the value of json_key() */
 void json_array(json *j, const char *key);
@@ -269,6 +351,8 @@ void json_shape(json *j, const char *key, const uint64_t *shape, uint32_t rank);
 void json_notes(json *j, const char *key, const notes *n);
 /* The same as items of an array that is open. */
 void json_note_items(json *j, const notes *n);
+void json_totals(json *j, const char *key, const rec_plan_totals *totals);
+void json_problems(json *j, const char *key, const planned *p);
 /* A float as a number, or as the string NaN, Infinity or -Infinity. */
 void json_float(json *j, const char *key, double value, rec_dtype dtype);
 
@@ -355,10 +439,13 @@ typedef struct fold {
     uint64_t names;   /* how many names the braces hold, 1 without braces */
 } fold;
 
+/* Between two keys in a path: "conv.weight.\x1f.conv1.weight". */
+#define FOLD_BETWEEN "\x1f"
 /* Folds entries that differ in list indices or in one name. Near linear in their number.
  * @param width columns that the listing should not exceed because of braces.
+ * @param two_keys the paths have two keys; `width` is then for both of them.
  * @param count (out) lines. @return them, in the order of their first entries, to be freed with folds_free(). */
-fold *folds_make(const entry *entries, size_t entry_count, size_t width, size_t *count);
+fold *folds_make(const entry *entries, size_t entry_count, size_t width, bool two_keys, size_t *count);
 void folds_free(fold *folds, size_t count);
 
 #endif

@@ -172,7 +172,7 @@ need_jq
 run convert --json --precision half 0.21.0/plain-full.mpk "$scratch/x.mpk.gz"
 same "--json prints no notes on standard error" /dev/null "$scratch/err"
 sed -i "s|$scratch/||" "$scratch/out"
-answers "--json is a report" 'del(.seconds, .notes)' "{\"in\":\"0.21.0/plain-full.mpk\",\"out\":\"x.mpk.gz\",\"from\":\"NamedMpk\",\"to\":\"NamedMpkGz\",\"burn\":\"0.21.0\",\"tensors\":5,\"parameters\":22,\"values\":18,\"written\":$(wc -c <"$scratch/x.mpk.gz")}"
+answers "--json is a report" 'del(.seconds, .notes)' "{\"in\":\"0.21.0/plain-full.mpk\",\"inputs\":[\"0.21.0/plain-full.mpk\"],\"out\":\"x.mpk.gz\",\"from\":\"NamedMpk\",\"to\":\"NamedMpkGz\",\"burn\":\"0.21.0\",\"tensors\":5,\"parameters\":22,\"values\":18,\"written\":$(wc -c <"$scratch/x.mpk.gz")}"
 answers "with the notes" '[.notes[] | [.kind, .count, .path]]' '[["overflow",2,"floats"]]'
 answers "and the time" '.seconds >= 0' true
 

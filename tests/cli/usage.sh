@@ -18,7 +18,7 @@ same "--help fits 80 columns" /dev/null "$scratch/long"
 run help
 same "record help is --help" "$scratch/help" "$scratch/out"
 
-for command in info ls show convert plugins help; do
+for command in info ls show convert plan profiles types embed plugins help; do
     run help "$command"
     cp "$scratch/out" "$scratch/help"
     check "record help $command says how it is used" grep -q "^Usage: record $command" "$scratch/help"
@@ -31,7 +31,7 @@ for command in info ls show convert plugins help; do
 done
 
 fails "no command" <<END
-record: a command was expected: info, ls, show, convert, types, embed, plugins or help
+record: a command was expected: info, ls, show, convert, plan, profiles, types, embed, plugins or help
   record --help shows how it is used.
 END
 fails "a command that is nearly one" lst 0.18.0/mnist.mpk <<END
@@ -40,7 +40,7 @@ record: there is no command "lst"
 END
 fails "a command that is none" transmogrify <<END
 record: there is no command "transmogrify"
-  Commands: info, ls, show, convert, types, embed, plugins, help.
+  Commands: info, ls, show, convert, plan, profiles, types, embed, plugins, help.
 END
 fails "help for a command that is none" help shwo <<END
 record: there is no command "shwo"
@@ -85,7 +85,7 @@ fails "a recorder's option without value" convert --option level 0.18.0/mnist.mp
 record: --option: expected NAME=VALUE, found "level"
 END
 fails "too few operands" convert 0.18.0/mnist.mpk <<END
-record: expected record convert IN OUT, found 1 operand
+record: expected record convert IN... OUT, found 1 operand
   record convert --help shows how it is used.
 END
 fails "too many operands" info a b <<END

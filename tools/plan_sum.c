@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What a plan does, in two lines: tensors by what becomes of them, operations by their reasons. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+/* What happens to mapped tensors on the way, counted by operation and by the part of the reason that names no rules. */
+typedef struct tally {
+    const char *operations, *why;
+    size_t why_length;
+    uint64_t count;
+} tally;
+
+/* "Linear" of "Linear, rules 2, 4" */
+static size_t without_rules(const char *why)
+{
+    const char *rule = strstr(why, "rule");
+    size_t length = strlen(why);
+
+    if (rule && (rule == why || rule[-1] == ' ')) {
+        length = (size_t)(rule - why);
+        while (length && strchr(" ,", why[length - 1])) {
+            length--;
+        }
+    }
+    return length;
+}
+
+static bool same_words(const tally *t, const rec_plan_line *line)
+{
+    return strcmp(t->operations, line->operations) == 0 && t->why_length == without_rules(line->why) &&
+           strncmp(t->why, line->why, t->why_length) == 0;
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const tally *x = a, *y = b;
+
+    return x->count < y->count ? 1 : x->count > y->count ? -1 : strcmp(x->why, y->why);
+}
+
+bool plan_is_plain(const planned *p)
+{
+    uint64_t count = rec_plan_count(p->plan);
+
+    for (uint64_t i = 0; i < count; i++) {
+        const rec_plan_line *line = rec_plan_get(p->plan, i);
+        if (line->action != REC_PLAN_MAPPED || *line->operations || strcmp(line->from, line->to) != 0) {
+            return false;
+        }
+    }
+    return p->totals.fatal + p->totals.warnings == 0;
+}
+
+void plan_sum(const planned *p, text *t)
+{
+    uint64_t count = rec_plan_count(p->plan), used;
+    uint64_t tensors[REC_PLAN_DEFAULT + 1] = {0}, values[REC_PLAN_DEFAULT + 1] = {0};
+    char number[NUMBER_ROOM];
+
+    for (uint64_t i = 0; i < count; i++) {
+        const rec_plan_line *line = rec_plan_get(p->plan, i);
+        bool source = line->action <= REC_PLAN_UNEXPECTED;
+        if (line->action >= REC_PLAN_MAPPED && line->action <= REC_PLAN_DEFAULT) {
+            (source && line->dtype_before == REC_DTYPE_NONE ? values : tensors)[line->action]++;
+        }
+    }
+    used = p->totals.tensors - tensors[REC_PLAN_DROPPED] - tensors[REC_PLAN_UNEXPECTED];
+    text_format(t, "%s tensor%s: ", grouped(p->totals.tensors, number), plural(p->totals.tensors));
+    if (used != tensors[REC_PLAN_MAPPED] && tensors[REC_PLAN_MAPPED]) {
+        text_format(t, "%s mapped to ", grouped(used, number));
+        text_put(t, grouped(tensors[REC_PLAN_MAPPED], number));
+    } else {
+        text_format(t, "%s mapped", grouped(tensors[REC_PLAN_MAPPED], number));
+    }
+    text_format(t, ", %s dropped", grouped(tensors[REC_PLAN_DROPPED], number));
+    text_format(t, "; %s unexpected", grouped(tensors[REC_PLAN_UNEXPECTED], number));
+    text_format(t, ", %s missing", grouped(tensors[REC_PLAN_MISSING], number));
+    if (tensors[REC_PLAN_KEPT]) {
+        text_format(t, ", %s kept from the base", grouped(tensors[REC_PLAN_KEPT], number));
+    }
+    if (tensors[REC_PLAN_DEFAULT]) {
+        text_format(t, ", %s by default", grouped(tensors[REC_PLAN_DEFAULT], number));
+    }
+    if (values[REC_PLAN_MAPPED]) {
+        text_format(t, "; %s value%s", grouped(values[REC_PLAN_MAPPED], number), plural(values[REC_PLAN_MAPPED]));
+    }
+    if (values[REC_PLAN_DROPPED] + values[REC_PLAN_UNEXPECTED]) {
+        uint64_t lost = values[REC_PLAN_DROPPED] + values[REC_PLAN_UNEXPECTED];
+        text_format(t, "; %s value%s left out", grouped(lost, number), plural(lost));
+    }
+}
+
+/* The operations of a plan, the most frequent first: "12 transpose (Linear); 4 renamed (LayerNorm)". */
+void plan_operations(const planned *p, text *t)
+{
+    enum { SHOWN = 6, KNOWN = 64 };
+    uint64_t count = rec_plan_count(p->plan), others = 0;
+    tally known[KNOWN];
+    size_t made = 0;
+    char number[NUMBER_ROOM];
+
+    for (uint64_t i = 0; i < count; i++) {
+        const rec_plan_line *line = rec_plan_get(p->plan, i);
+        size_t at = 0;
+        if (line->action != REC_PLAN_MAPPED || !(*line->operations || strcmp(line->from, line->to) != 0)) {
+            continue;
+        }
+        while (at < made && !same_words(&known[at], line)) {
+            at++;
+        }
+        if (at < made) {
+            known[at].count++;
+        } else if (made < KNOWN) {
+            known[made++] = (tally){line->operations, line->why, without_rules(line->why), 1};
+        } else {
+            others++;
+        }
+    }
+    if (made) {
+        qsort(known, made, sizeof *known, by_count);
+    }
+    for (size_t i = SHOWN; i < made; i++) {
+        others += known[i].count;
+    }
+    for (size_t i = 0; i < made && i < SHOWN; i++) {
+        text_format(t, "%s%s %s", t->length ? "; " : "", grouped(known[i].count, number),
+                    *known[i].operations ? "" : "renamed");
+        text_safe(t, known[i].operations, strlen(known[i].operations));
+        if (known[i].why_length) {
+            text_put(t, " (");
+            text_safe(t, known[i].why, known[i].why_length);
+            text_put(t, ")");
+        }
+    }
+    if (others) {
+        text_format(t, "; %s otherwise", grouped(others, number));
+    }
+}

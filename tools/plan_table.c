@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * A plan as a table: from which key, to which, what happens on the way and why. Repeated layers are folded. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+/* A line of the plan as the words of a row. */
+typedef struct row {
+    char *source, *from, *to, *before, *after, *why;
+    char *why_all;     /* the reason of a line that several names were folded to */
+    char *path, *form; /* for folding: both keys, and all that must be equal */
+} row;
+
+static const char *short_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static size_t common_start(const char *a, const char *b)
+{
+    size_t length = 0;
+
+    while (a[length] && a[length] == b[length]) {
+        length++;
+    }
+    return length;
+}
+
+static size_t common_end(const char *a, size_t length_a, const char *b, size_t length_b)
+{
+    size_t length = 0;
+
+    while (length < length_a && length < length_b && a[length_a - 1 - length] == b[length_b - 1 - length]) {
+        length++;
+    }
+    return length;
+}
+
+static bool is_number(const char *at, size_t length)
+{
+    return length > 0 && length < 10 && strspn(at, "0123456789") >= length;
+}
+
+/* Several keys as one, `experts.{0-7}.w1.weight`, where they differ in one place only and it stays short. */
+static bool braces(text *t, const char *const *keys, uint64_t count)
+{
+    enum { MOST = 48 };
+    size_t start = strlen(keys[0]), end = start, length = strlen(keys[0]), first_length;
+    unsigned long first, last;
+    bool run = true;
+
+    for (uint64_t i = 1; i < count; i++) {
+        size_t same = common_start(keys[0], keys[i]);
+        start = same < start ? same : start;
+    }
+    while (start && keys[0][start - 1] != '.' && keys[0][start - 1] != '_') {
+        start--;
+    }
+    for (uint64_t i = 1; i < count; i++) {
+        size_t same = common_end(keys[0] + start, length - start, keys[i] + start, strlen(keys[i]) - start);
+        end = same < end ? same : end;
+    }
+    while (end && keys[0][length - end] != '.' && keys[0][length - end] != '_') {
+        end--;
+    }
+    first_length = length - start - end;
+    first = last = is_number(keys[0] + start, first_length) ? strtoul(keys[0] + start, NULL, 10) : 0;
+    for (uint64_t i = 0; i < count && run; i++) {
+        size_t middle = strlen(keys[i]) - start - end;
+        run = is_number(keys[i] + start, middle) && strtoul(keys[i] + start, NULL, 10) == first + i;
+        last = first + i;
+    }
+    text_safe(t, keys[0], start);
+    if (run) {
+        text_format(t, "{%lu-%lu}", first, last);
+    } else {
+        size_t before = t->length;
+        for (uint64_t i = 0; i < count && t->length - before < MOST; i++) {
+            text_put(t, i ? "," : "{");
+            text_safe(t, keys[i] + start, strlen(keys[i]) - start - end);
+        }
+        if (t->length - before >= MOST) {
+            text_free(t);
+            return false;
+        }
+        text_put(t, "}");
+    }
+    text_safe(t, keys[0] + length - end, end);
+    return true;
+}
+
+static char *from_words(const rec_plan_line *line, bool all)
+{
+    text t = {0};
+    char number[NUMBER_ROOM];
+
+    text_put(&t, "");
+    switch (line->action) {
+    case REC_PLAN_MISSING:
+        text_put(&t, "(missing)");
+        return t.at;
+    case REC_PLAN_KEPT:
+        text_put(&t, "(kept from the base)");
+        return t.at;
+    case REC_PLAN_DEFAULT:
+        text_put(&t, "(default)");
+        return t.at;
+    default:
+        break;
+    }
+    if (line->input_count > 1 && all) {
+        for (uint64_t i = 0; i < line->input_count; i++) {
+            text_put(&t, i ? ", " : "");
+            text_safe(&t, line->inputs[i], strlen(line->inputs[i]));
+        }
+    } else if (line->input_count < 2 || !braces(&t, line->inputs, line->input_count)) {
+        text_safe(&t, line->from, strlen(line->from));
+        if (line->input_count > 1) {
+            text_format(&t, " and %s more", grouped(line->input_count - 1, number));
+        }
+    }
+    return t.at;
+}
+
+static char *to_words(const rec_plan_line *line)
+{
+    text t = {0};
+
+    if (line->action == REC_PLAN_DROPPED) {
+        text_put(&t, "(dropped)");
+    } else if (line->action == REC_PLAN_UNEXPECTED) {
+        text_put(&t, "(left out)");
+    } else {
+        text_safe(&t, line->to, strlen(line->to));
+    }
+    return t.at;
+}
+
+static bool same_shape(const rec_plan_line *line)
+{
+    return line->rank_before == line->rank_after &&
+           (line->rank_before == 0 ||
+            memcmp(line->shape_before, line->shape_after, line->rank_before * sizeof *line->shape_before) == 0);
+}
+
+/* "f32 [512, 1000]"; for what is new, only what is not as before. */
+static char *form_words(const rec_plan_line *line, bool after)
+{
+    rec_dtype dtype = after ? line->dtype_after : line->dtype_before;
+    bool shape = true, number = true;
+    text t = {0};
+
+    text_put(&t, "");
+    if (dtype == REC_DTYPE_NONE) {
+        bool source = line->action <= REC_PLAN_UNEXPECTED;
+        text_put(&t, !after && source ? "value" : "");
+        return t.at;
+    }
+    if (after && line->dtype_before != REC_DTYPE_NONE) {
+        shape = !same_shape(line);
+        number = line->dtype_before != line->dtype_after;
+    }
+    if (number) {
+        text_put(&t, rec_dtype_name(dtype));
+    }
+    if (shape) {
+        text_put(&t, number ? " " : "");
+        text_shape(&t, after ? line->shape_after : line->shape_before, after ? line->rank_after : line->rank_before);
+    }
+    return t.at;
+}
+
+/* "Linear: gap, split query, transpose", "rules 2, 4". @param folded for a line that stands for several: without the
+ * part's name, and without the closed gap, which its indices show. */
+static char *why_words(const rec_plan_line *line, bool folded)
+{
+    static const char split[] = "split ", gap[] = "gap";
+    bool any = false;
+    text t = {0};
+
+    text_safe(&t, line->why, strlen(line->why));
+    for (const char *at = line->operations; *at;) {
+        size_t length = strcspn(at, ","), shown = length;
+        if (folded && length > sizeof split - 1 && strncmp(at, split, sizeof split - 1) == 0) {
+            shown = sizeof split - 2;
+        }
+        if (!folded || length != sizeof gap - 1 || strncmp(at, gap, length) != 0) {
+            text_put(&t, any ? ", " : *line->why ? ": " : "");
+            text_safe(&t, at, shown);
+            any = true;
+        }
+        at += length;
+        at += strspn(at, ", ");
+    }
+    return t.at;
+}
+
+/* A value that goes along as it is: there are many in a record of Burn, and nothing is to be seen. */
+static bool goes_along(const rec_plan_line *line)
+{
+    return line->action == REC_PLAN_MAPPED && line->dtype_before == REC_DTYPE_NONE &&
+           line->dtype_after == REC_DTYPE_NONE && strcmp(line->from, line->to) == 0 && !*line->operations;
+}
+
+/* The part of a file's name that tells it from the other inputs. */
+static const char *source_words(const planned *p, const char *source)
+{
+    for (uint64_t i = 0; i < rec_plan_count(p->plan); i++) {
+        const char *other = rec_plan_get(p->plan, i)->source;
+        if (strcmp(other, source) != 0 && strcmp(short_name(other), short_name(source)) == 0) {
+            return source;
+        }
+    }
+    return short_name(source);
+}
+
+static void make_row(row *r, const rec_plan_line *line, const char *source, bool all)
+{
+    bool to = line->action != REC_PLAN_DROPPED && line->action != REC_PLAN_UNEXPECTED;
+
+    r->source = copy(source);
+    r->from = from_words(line, all);
+    r->to = to_words(line);
+    r->before = form_words(line, false);
+    r->after = to ? form_words(line, true) : copy("");
+    r->why = why_words(line, false);
+    r->why_all = why_words(line, true);
+    r->path = print("%s.%s%s%s", r->from, FOLD_BETWEEN, to ? "." : "", to ? r->to : "");
+    r->form = print("%d %s\n%s\n%s\n%s", (int)line->action, r->source, r->before, r->after, r->why_all);
+}
+
+static void free_row(row *r)
+{
+    free(r->source);
+    free(r->from);
+    free(r->to);
+    free(r->before);
+    free(r->after);
+    free(r->why);
+    free(r->why_all);
+    free(r->path);
+    free(r->form);
+}
+
+enum { COLUMNS = 7 };
+
+static void cells(table *t, const row *r, const char *from, const char *to, const char *why, uint64_t repeats)
+{
+    char number[NUMBER_ROOM];
+    char *times = repeats > 1 ? print("×%s", grouped(repeats, number)) : copy("");
+
+    table_cell(t, r->source);
+    table_cell(t, from);
+    table_cell(t, times);
+    table_cell(t, r->before);
+    table_cell(t, to);
+    table_cell(t, r->after);
+    table_cell(t, why);
+    free(times);
+}
+
+/* The keys of a folded line, taken apart again. */
+static void folded_cells(table *t, const row *r, const fold *f)
+{
+    const char *between = strstr(f->key, "." FOLD_BETWEEN), *why = f->names * f->repeats > 1 ? r->why_all : r->why;
+    char *from;
+
+    if (!between) {
+        cells(t, r, r->from, r->to, why, f->repeats);
+        return;
+    }
+    from = print("%.*s", (int)(between - f->key), f->key);
+    between += strlen("." FOLD_BETWEEN);
+    cells(t, r, from, *between == '.' ? between + 1 : r->to, why, f->repeats);
+    free(from);
+}
+
+static void put_cell(const char *cell, const char *before, bool *any)
+{
+    if (*cell) {
+        printf("%s%s", *any ? before : "", cell);
+        *any = true;
+    }
+}
+
+/* Two lines for each row, for a terminal that is too narrow for the table: keys cut short would tell nothing. */
+static void print_narrow(const table *t)
+{
+    const char *cell = t->cells.at, *row_of[COLUMNS];
+    bool first = true;
+
+    for (size_t i = 0; i < t->cell_count; i += COLUMNS, first = false) {
+        bool any = false;
+        for (size_t column = 0; column < COLUMNS; column++, cell += strlen(cell) + 1) {
+            row_of[column] = cell;
+        }
+        if (first) {
+            continue;
+        }
+        put_cell(row_of[0], "", &any);
+        put_cell(row_of[1], ": ", &any);
+        put_cell(row_of[2], " ", &any);
+        put_cell(row_of[3], "  ", &any);
+        printf("\n    %s", *row_of[4] == '(' ? "" : "-> ");
+        any = false;
+        put_cell(row_of[4], "", &any);
+        put_cell(row_of[5], "  ", &any);
+        printf("%s", style(STYLE_DIM));
+        put_cell(row_of[6], "  ", &any);
+        printf("%s\n", style(STYLE_PLAIN));
+    }
+}
+
+bool print_plan(const planned *p, bool all)
+{
+    enum { OTHER_COLUMNS = 50, LEAST = 80, UNBOUND = 160 };
+    static const char *const names[] = {"FILE", "KEY", "", "IS", "BECOMES", "AS", "WHY", NULL};
+    size_t count = 0, lines, most = (size_t)rec_plan_count(p->plan), width = output_width();
+    row *rows = take(most * sizeof *rows);
+    entry *entries = take(most * sizeof *entries);
+    const char *source = "", *source_name = "";
+    fold *folds = NULL;
+    table t;
+
+    table_begin(&t, "llrllll");
+    t.header = true;
+    for (const char *const *name = names; *name; name++) {
+        table_cell(&t, *name);
+    }
+    for (size_t i = 0; i < most; i++) {
+        const rec_plan_line *line = rec_plan_get(p->plan, i);
+        if (!all && goes_along(line)) {
+            continue;
+        }
+        if (p->count > 1 && strcmp(line->source, source) != 0) {
+            source = line->source;
+            source_name = source_words(p, source);
+        }
+        make_row(&rows[count], line, source_name, all);
+        entries[count] = (entry){.path = rows[count].path, .dtype = rows[count].form};
+        count++;
+    }
+    lines = count;
+    if (!all && count) {
+        width = !output_is_terminal() ? UNBOUND : width > OTHER_COLUMNS + LEAST ? width - OTHER_COLUMNS : LEAST;
+        folds = folds_make(entries, count, width, true, &lines);
+    }
+    for (size_t i = 0; i < lines; i++) {
+        if (all) {
+            cells(&t, &rows[i], rows[i].from, rows[i].to, rows[i].why, 1);
+        } else {
+            folded_cells(&t, &rows[folds[i].first], &folds[i]);
+        }
+    }
+    if (lines && output_is_terminal() && table_width(&t) > output_width()) {
+        print_narrow(&t);
+    } else if (lines) {
+        table_print(&t, stdout);
+    }
+    table_drop(&t);
+    if (folds) {
+        folds_free(folds, lines);
+    }
+    for (size_t i = 0; i < count; i++) {
+        free_row(&rows[i]);
+    }
+    free(entries);
+    free(rows);
+    return lines < most;
+}

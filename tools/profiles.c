@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * record profiles: the rules that there are for families of models. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+/* ------------------------------------------------------------------------------------------------------- section -- */
+
+static char *trimmed(const char *line)
+{
+    size_t length;
+
+    line += strspn(line, " \t");
+    length = strlen(line);
+    while (length && strchr(" \t\r\n", line[length - 1])) {
+        length--;
+    }
+    return print("%.*s", (int)length, line);
+}
+
+/* Whether a line begins a section; @param own (out) that of the profile. */
+static bool begins(const char *line, const char *profile, bool *own)
+{
+    char *header;
+
+    if (line[0] != '[') {
+        return false;
+    }
+    header = print("[profile %s]", profile);
+    *own = strcmp(line, header) == 0;
+    free(header);
+    return true;
+}
+
+/* Whether a line says what is printed anyway. */
+static bool describes(const char *line)
+{
+    static const char *const keys[] = {"description", "source", "destination"};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        size_t length = strlen(keys[i]);
+        if (strncmp(line, keys[i], length) == 0 && line[length + strspn(line + length, " \t")] == '=') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Collects the lines of a profile in its file, without blanks around them, each with a newline; comments too.
+ * @return EXIT_OK, or EXIT_ERROR with the error printed. */
+static int read_rules(const rec_profile_info *p, text *rules)
+{
+    FILE *file = fopen(p->file, "r");
+    char *line = NULL;
+    size_t room = 0;
+    bool own = false;
+    int status = EXIT_OK;
+
+    if (!file) {
+        return fail("%s: cannot open: %s", p->file, strerror(errno));
+    }
+    text_put(rules, "");
+    while (getline(&line, &room, file) >= 0) {
+        char *bare = trimmed(line);
+        if (!begins(bare, p->name, &own) && own && (*bare || rules->length) && !describes(bare)) {
+            text_put(rules, bare);
+            text_put(rules, "\n");
+        }
+        free(bare);
+    }
+    if (ferror(file)) {
+        status = fail("%s: cannot read: %s", p->file, strerror(errno));
+    }
+    while (rules->length > 1 && rules->at[rules->length - 2] == '\n') {
+        rules->at[--rules->length] = '\0';
+    }
+    free(line);
+    (void)fclose(file);
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------------- programs -- */
+
+static void json_profile(json *j, const rec_profile_info *p)
+{
+    json_string(j, "name", p->name);
+    json_string(j, "description", p->description);
+    json_string(j, "source", p->source);
+    json_string(j, "destination", p->destination);
+    json_string(j, "file", p->file);
+}
+
+static void list_json(rec_context *context, uint64_t count)
+{
+    json j;
+
+    json_begin(&j, stdout, 2);
+    json_object(&j, NULL);
+    json_array(&j, "profiles");
+    for (uint64_t i = 0; i < count; i++) {
+        json_object(&j, NULL);
+        json_profile(&j, rec_profile_get(context, i));
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    json_close(&j, '}');
+    json_end(&j);
+}
+
+static void print_json(const rec_profile_info *p, const text *rules)
+{
+    json j;
+
+    json_begin(&j, stdout, 2);
+    json_object(&j, NULL);
+    json_profile(&j, p);
+    json_array(&j, "rules");
+    for (const char *at = rules->at; *at;) {
+        size_t length = strcspn(at, "\n");
+        if (length && *at != '#' && *at != ';') {
+            json_text(&j, NULL, at, length);
+        }
+        at += length + (at[length] == '\n');
+    }
+    json_close(&j, ']');
+    json_close(&j, '}');
+    json_end(&j);
+}
+
+/* ------------------------------------------------------------------------------------------------------- people -- */
+
+static void cell(table *t, const char *string)
+{
+    text safe = {0};
+
+    text_safe(&safe, string, strlen(string));
+    table_cell(t, safe.at);
+    text_free(&safe);
+}
+
+static void list_people(rec_context *context, uint64_t count, bool all)
+{
+    table t;
+
+    table_begin(&t, all ? "llll" : "ll");
+    t.header = true;
+    t.shrink = 1;
+    table_cell(&t, "PROFILE");
+    table_cell(&t, "DESCRIPTION");
+    if (all) {
+        t.shrink = 2;
+        t.shrink_too = 3;
+        table_cell(&t, "FOR");
+        table_cell(&t, "MAKES");
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        const rec_profile_info *p = rec_profile_get(context, i);
+        cell(&t, p->name);
+        cell(&t, p->description);
+        if (all) {
+            cell(&t, p->source);
+            cell(&t, p->destination);
+        }
+    }
+    table_print(&t, stdout);
+    puts("record profiles NAME prints the rules of one.");
+}
+
+static void put_line(const char *label, const char *string)
+{
+    text safe = {0};
+
+    if (*string) {
+        text_safe(&safe, string, strlen(string));
+        printf("%-12s %s\n", label, safe.at);
+        text_free(&safe);
+    }
+}
+
+static void print_people(const rec_profile_info *p, const text *rules)
+{
+    text line = {0};
+
+    put_line("profile", p->name);
+    put_line("description", p->description);
+    put_line("source", p->source);
+    put_line("destination", p->destination);
+    put_line("file", p->file);
+    putchar('\n');
+    for (const char *at = rules->at; *at;) {
+        size_t length = strcspn(at, "\n");
+        text_safe(&line, at, length);
+        puts(line.at);
+        text_free(&line);
+        at += length + (at[length] == '\n');
+    }
+}
+
+static const rec_profile_info *find(rec_context *context, uint64_t count, const char *name)
+{
+    const char **names = take((count + 1) * sizeof *names), *near;
+    const rec_profile_info *found = NULL;
+
+    for (uint64_t i = 0; i < count && !found; i++) {
+        const rec_profile_info *p = rec_profile_get(context, i);
+        names[i] = p->name;
+        found = strcmp(p->name, name) == 0 ? p : NULL;
+    }
+    if (!found) {
+        names[count] = NULL;
+        near = nearest(name, names);
+        if (near) {
+            (void)fail("there is no profile \"%s\"\nDid you mean %s?", name, near);
+        } else {
+            (void)fail("there is no profile \"%s\"\nrecord profiles lists them.", name);
+        }
+    }
+    free(names);
+    return found;
+}
+
+int run_profiles(session *s, const char *const *operands, size_t count)
+{
+    uint64_t profiles = rec_profile_count(s->context);
+    const rec_profile_info *p;
+    text rules = {0};
+    int status;
+
+    if (!profiles && rec_error_status() != REC_OK) {
+        return fail_library();
+    }
+    if (!count) {
+        if (s->o->json) {
+            list_json(s->context, profiles);
+        } else if (profiles) {
+            list_people(s->context, profiles, s->o->all);
+        } else {
+            puts("No profile was found. LIBRECORD_DATA names the folder to look into.");
+        }
+        return EXIT_OK;
+    }
+    p = find(s->context, profiles, operands[0]);
+    if (!p) {
+        return EXIT_ERROR;
+    }
+    status = read_rules(p, &rules);
+    if (status == EXIT_OK && s->o->json) {
+        print_json(p, &rules);
+    } else if (status == EXIT_OK) {
+        print_people(p, &rules);
+    }
+    text_free(&rules);
+    return status;
+}

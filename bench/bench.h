@@ -41,6 +41,9 @@ double raw_write(const model *m, const char *path, bool half); /* fallocate and 
 double raw_read(const char *path, unsigned threads);           /* pread into fresh pages */
 double raw_inflate(const char *path);                          /* zlib alone, mapped file to fresh pages */
 
+/* `side` x `side` f32: the library's transpose, or memcpy. */
+double transposes(size_t side, bool copy);
+
 /* librecord. */
 double ours_open(const char *path);  /* load mapped, look at every tensor's name, shape and place */
 double ours_scan(const char *path);  /* the same for a .bin without a type, whose parameters have to be found */
@@ -51,6 +54,21 @@ double ours_save(const model *m, const char *path, const char *recorder, const c
 double ours_load_scalars(const char *path); /* mapped, every byte of every tensor read */
 /* Compares a file with the model, rounded if it is f16; ends the program if they differ. */
 void ours_check(const model *m, const char *path, const char *recorder, bool half);
+
+/* Foreign models (foreign.c). */
+void write_header(const char *path, size_t count);     /* safetensors of many small tensors, a hole where data would be */
+void write_sparse(const char *path, size_t megabytes); /* 16 tensors, a hole where data would be */
+void write_layers(const model *m, const char *path);   /* the payload as PyTorch has it */
+void write_sixteen(const model *m, const char *path);  /* the payload as 16 tensors */
+double raw_copy_memory(const char *path);              /* map, memcpy into fresh pages */
+double raw_copy_file(const char *from, const char *to); /* read and write in turns, a MiB each */
+double raw_match(size_t count);                         /* 50 regular expressions on so many keys, PCRE2 alone */
+double foreign_open(const char *path);                  /* header only; look at every tensor */
+double foreign_reader(const char *path, const char *plugins); /* the same by the plugin's reader alone (reader/) */
+double foreign_load(const char *path);                  /* with the PyTorch adapter: every byte of every tensor is made */
+double foreign_convert(const char *from, const char *to, bool adapt, const char *map, bool watched); /* to NamedMpk */
+double foreign_plan(const char *path);                  /* 50 rules on every key */
+void foreign_check(const model *m, const char *path);   /* that foreign_load() transposes */
 
 /* Writes an optimizer's record in Burn 0.13's layout: 2 x `half_count` numbers one by one, no bytes. */
 void write_scalars(const char *path, size_t half_count);

@@ -43,6 +43,49 @@ static void warm(size_t megabytes)
     munmap(memory, size);
 }
 
+static bool is_foreign(const model *m, char **words, size_t count, double *seconds)
+{
+    const char *op = words[0], *path = count > 1 ? words[1] : "", *third = count > 2 ? words[2] : "",
+               *fourth = count > 3 ? words[3] : "", *fifth = count > 4 ? words[4] : "";
+    bool watched = count > 5;
+
+    *seconds = 0;
+    if (strcmp(op, "write-header") == 0) {
+        write_header(path, strtoul(third, NULL, 10));
+    } else if (strcmp(op, "write-sparse") == 0) {
+        write_sparse(path, strtoul(third, NULL, 10));
+    } else if (strcmp(op, "write-layers") == 0) {
+        write_layers(m, path);
+    } else if (strcmp(op, "write-sixteen") == 0) {
+        write_sixteen(m, path);
+    } else if (strcmp(op, "raw-copy-memory") == 0) {
+        *seconds = raw_copy_memory(path);
+    } else if (strcmp(op, "raw-copy-file") == 0) {
+        (void)unlink(third);
+        *seconds = raw_copy_file(path, third);
+        sync_file(third);
+    } else if (strcmp(op, "raw-match") == 0) {
+        *seconds = raw_match(strtoul(path, NULL, 10));
+    } else if (strcmp(op, "foreign-open") == 0) {
+        *seconds = foreign_open(path);
+    } else if (strcmp(op, "foreign-reader") == 0) {
+        *seconds = foreign_reader(path, third);
+    } else if (strcmp(op, "foreign-load") == 0) {
+        *seconds = foreign_load(path);
+    } else if (strcmp(op, "foreign-check") == 0) {
+        foreign_check(m, path);
+    } else if (strcmp(op, "foreign-convert") == 0) {
+        (void)unlink(third);
+        *seconds = foreign_convert(path, third, strcmp(fourth, "adapt") == 0, fifth, watched);
+        sync_file(third);
+    } else if (strcmp(op, "foreign-plan") == 0) {
+        *seconds = foreign_plan(path);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 /* words: the operation, the file, what else it wants */
 static double run(const model *m, char **words, size_t count)
 {
@@ -65,6 +108,9 @@ static double run(const model *m, char **words, size_t count)
     }
     if (strcmp(op, "raw-read") == 0) {
         return raw_read(path, count_of(third));
+    }
+    if (strcmp(op, "transpose") == 0) {
+        return transposes(strtoul(path, NULL, 10), strcmp(third, "copy") == 0);
     }
     if (strcmp(op, "raw-inflate") == 0) {
         return raw_inflate(path);
@@ -103,6 +149,9 @@ static double run(const model *m, char **words, size_t count)
         ours_check(m, path, third, strcmp(fourth, "half") == 0);
         return 0;
     }
+    if (is_foreign(m, words, count, &seconds)) {
+        return seconds;
+    }
     if (strcmp(op, "write-scalars") == 0) {
         write_scalars(path, 375000);
         return 0;
@@ -113,12 +162,12 @@ static double run(const model *m, char **words, size_t count)
 int main(int argc, char **argv)
 {
     model m = model_new(argc > 1 ? strtoul(argv[1], NULL, 10) : 0);
-    char *line = NULL, *words[4], *next;
+    char *line = NULL, *words[6], *next;
     size_t room = 0, count;
 
     while (getline(&line, &room, stdin) > 0) {
         count = 0;
-        for (char *word = strtok_r(line, " \n", &next); word && count < 4; word = strtok_r(NULL, " \n", &next)) {
+        for (char *word = strtok_r(line, " \n", &next); word && count < 6; word = strtok_r(NULL, " \n", &next)) {
             words[count++] = word;
         }
         if (count == 0) {

@@ -492,9 +492,10 @@ static int32_t unknown_profile_key(parser *p, const char *key, uint32_t line)
         lr_near_try(&near, others[i]);
     }
     (void)MISTAKE(p, line, "[profile %s] has no key \"%s\"", p->profile->name, key);
-    return hint_near(p, &near,
-                     "description, source, destination, include, less, drop, split, weight_norm, rename, add, rope, "
-                     "squeeze, reshape, stack, join, tie, module, variant, back, export, let, adapter, gaps, select");
+    return hint_near(
+        p, &near,
+        "description, source, destination, include, less, drop, split, weight_norm, rename, add, rope, "
+        "squeeze, reshape, stack, join, merge, tie, module, variant, back, export, let, adapter, gaps, select");
 }
 
 /* Whether a rule is one is checked when the profile is used. */

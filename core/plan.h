@@ -127,12 +127,16 @@ int32_t lr_plan_lost(rec_job *job, rec_plan *plan, int32_t action, lr_key *key, 
 lr_piece *lr_plan_piece(rec_job *job, rec_plan *plan, uint32_t source, const char *key, uint64_t length, lr_op *op,
                         const rec_value *value, lr_key *const *inputs, uint64_t count, const char *operations,
                         const char *why);
-/** "a", "b" -> "a, b"; either may be "". */
+/** "a", "b" -> "a, b"; where one is "" the other is given back itself, so both must live as long as the plan. */
 const char *lr_plan_and(rec_job *job, rec_plan *plan, const char *a, const char *b);
 
 /* plan_rules.c */
 /** Makes the pieces of a source: drops, splits, weight_norm, renames, the prefix. */
 int32_t lr_plan_forward(rec_job *job, rec_plan *plan, uint32_t source);
+
+/* plan_merge.c */
+/** Merges what several sources have under one key, where a rule says so. Before the tree. */
+int32_t lr_plan_merge(rec_job *job, rec_plan *plan);
 
 /* plan_back.c */
 /**

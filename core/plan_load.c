@@ -315,6 +315,7 @@ static int32_t work(rec_job *job, rec_plan *plan)
         }
         plan->backward = plan->backward || source->reverse;
     }
+    status = status == REC_OK ? lr_plan_merge(job, plan) : status;
     if (status == REC_OK && plan->base) {
         status = add_base(job, plan);
     }

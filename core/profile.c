@@ -23,6 +23,7 @@ static const struct {
     {"reshape", LR_RULE_RESHAPE},
     {"stack", LR_RULE_STACK},
     {"join", LR_RULE_JOIN},
+    {"merge", LR_RULE_MERGE},
     {"tie", LR_RULE_TIE},
     {"module", LR_RULE_MODULE},
     {"variant", LR_RULE_VARIANT},

@@ -23,7 +23,8 @@ enum {
     LR_RULE_MODULE = 12,     /**< module = RE => TYPE                            paths of destination modules */
     LR_RULE_VARIANT = 13,    /**< variant = RE => NAME                           paths of destination enums */
     LR_RULE_BACK = 14,       /**< back = RE => TEXT        only going backwards: keys before all else */
-    LR_RULE_EXPORT = 15      /**< export = RE              only going backwards: source keys; see lr_retrace_choose() */
+    LR_RULE_EXPORT = 15,     /**< export = RE              only going backwards: source keys; see lr_retrace_choose() */
+    LR_RULE_MERGE = 16       /**< merge = RE | rows|last|AXIS|same                 one key of several sources */
 };
 
 /** A whole number that may need the model's configuration: product and quotient of names and numbers, `q*H/K`. */
@@ -46,7 +47,7 @@ typedef struct lr_rule {
     lr_regex *regex;          /**< NULL for TIE, and for a JOIN, which has one for each part */
     const char *replacement;  /**< TEXT, TYPE, NAME; of TIE: SRC; NULL for those without */
     lr_template *template;    /**< of SPLIT, RENAME, STACK, JOIN, BACK */
-    int32_t axis;             /**< of SPLIT, JOIN: 0 rows; -1 last */
+    int32_t axis;             /**< of SPLIT, JOIN, MERGE: 0 rows; -1 last; of MERGE also LR_MERGE_SAME */
     const lr_amount *groups;  /**< of SPLIT: `in E`, or NULL */
     uint64_t part_count;
     const lr_part *parts;     /**< of SPLIT, JOIN */
@@ -59,6 +60,9 @@ typedef struct lr_rule {
     const rec_dtype *dtypes;  /**< of DROP: none is any */
     const char *profile;      /**< the profile it stands in, or NULL */
 } lr_rule;
+
+/** Every source has the whole of it. */
+enum { LR_MERGE_SAME = -2 };
 
 enum { LR_ADAPTER_UNSET = 0, LR_ADAPTER_NONE = 1, LR_ADAPTER_PYTORCH = 2 };
 enum { LR_SWITCH_UNSET = 0, LR_SWITCH_NO = 1, LR_SWITCH_YES = 2 };

@@ -45,6 +45,7 @@ static const char *const forms[] = {
     [LR_RULE_VARIANT] = "variant = PATTERN => NAME",
     [LR_RULE_BACK] = "back = PATTERN => REPLACEMENT",
     [LR_RULE_EXPORT] = "export = PATTERN",
+    [LR_RULE_MERGE] = "merge = PATTERN | rows, or merge = PATTERN | same",
 };
 
 /* -------------------------------------------------------------------------------------------------- small pieces -- */
@@ -541,6 +542,12 @@ static int32_t parse_arguments(parser *p, span text, bool given)
         return read_amounts(p, text, 1, 2);
     case LR_RULE_RESHAPE:
         return read_shape(p, text);
+    case LR_RULE_MERGE:
+        if (same(text, "same")) {
+            p->rule->axis = LR_MERGE_SAME;
+            return REC_OK;
+        }
+        return read_axis(p, text);
     case LR_RULE_ADD:
         return lr_number_read(text.at, text.length, &p->rule->number_value)
                    ? REC_OK
@@ -585,7 +592,7 @@ static bool has_arrow(int32_t kind)
 static bool has_arguments(int32_t kind)
 {
     return kind == LR_RULE_DROP || kind == LR_RULE_SPLIT || kind == LR_RULE_ADD || kind == LR_RULE_ROPE ||
-           kind == LR_RULE_SQUEEZE || kind == LR_RULE_RESHAPE || kind == LR_RULE_JOIN;
+           kind == LR_RULE_SQUEEZE || kind == LR_RULE_RESHAPE || kind == LR_RULE_JOIN || kind == LR_RULE_MERGE;
 }
 
 /* Kinds whose pattern may stand alone. */

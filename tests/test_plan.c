@@ -777,6 +777,45 @@ static void a_profile_that_matches_nothing_is_refused(void **state)
     rec_record_free(in);
 }
 
+static void what_several_files_have_of_a_tensor_is_merged(void **state)
+{
+    rec_record *a = rec_record_new(NULL), *b = rec_record_new(NULL), *out;
+    rec_recorder *r = torch();
+    rec_plan *plan = rec_plan_new(NULL, NULL);
+    (void)state;
+    put(a, "layers.0.attention.wq.weight", 0, 2, 2, 2);
+    put(b, "layers.0.attention.wq.weight", 10, 2, 2, 2);
+    put(a, "layers.0.attention.wo.weight", 0, 2, 2, 2);
+    put(b, "layers.0.attention.wo.weight", 10, 2, 2, 2);
+    put(a, "norm.weight", 1, 1, 2, 0);
+    put(b, "norm.weight", 1, 1, 2, 0);
+    ok(rec_recorder_set(r, "profile", "llama-meta"));
+    ok(rec_plan_add_record(plan, r, a, "consolidated.00"));
+    ok(rec_plan_add_record(plan, r, b, "consolidated.01"));
+    out = load(plan);
+    assert_int_equal(rec_tensor_shape(rec_tensor_at(out, "layers.0.attention.wq.weight"))[1], 4); /* [in, out] */
+    assert_float_equal(number(out, "layers.0.attention.wq.weight", 2), 10, 0);
+    assert_int_equal(rec_tensor_shape(rec_tensor_at(out, "layers.0.attention.wo.weight"))[0], 4);
+    assert_float_equal(number(out, "layers.0.attention.wo.weight", 4), 10, 0);
+    assert_string_equal(line_to(plan, "layers.0.attention.wo.weight")->operations, "merge, transpose");
+    assert_int_equal(line_to(plan, "layers.0.attention.wo.weight")->input_count, 2);
+    assert_float_equal(number(out, "norm.gamma", 1), 2, 0);
+    rec_record_free(out);
+    rec_plan_free(plan);
+
+    put(b, "norm.weight", 7, 1, 2, 0);
+    plan = rec_plan_new(NULL, NULL);
+    ok(rec_plan_add_record(plan, r, a, "consolidated.00"));
+    ok(rec_plan_add_record(plan, r, b, "consolidated.01"));
+    expect_problem(plan, REC_PROBLEM_COLLISION, 1,
+                   "norm.gamma: rule 8 says that it is the same in every file, but consolidated.00 and consolidated.01 differ",
+                   "Let the rule name the axis they were cut along.");
+    rec_plan_free(plan);
+    rec_close_recorder(r);
+    rec_record_free(a);
+    rec_record_free(b);
+}
+
 static void a_plan_that_is_made_takes_nothing_more(void **state)
 {
     rec_record *in = rec_record_new(NULL);
@@ -823,6 +862,7 @@ int main(void)
         cmocka_unit_test(gaps_in_a_tuple_are_closed_over_what_holds_data),
         cmocka_unit_test(a_type_of_data_without_names_is_the_files_own),
         cmocka_unit_test(a_profile_that_matches_nothing_is_refused),
+        cmocka_unit_test(what_several_files_have_of_a_tensor_is_merged),
         cmocka_unit_test(a_plan_that_is_made_takes_nothing_more),
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);

@@ -1130,7 +1130,7 @@ static const struct {
     {"[profile a]\nthreads = 2\n",
      ": line 2: [profile a] has no key \"threads\"\n"
      "  There are: description, source, destination, include, less, drop, split, weight_norm, rename, add, rope, "
-     "squeeze, reshape, stack, join, tie, module, variant, back, export, let, adapter, gaps, select."},
+     "squeeze, reshape, stack, join, merge, tie, module, variant, back, export, let, adapter, gaps, select."},
     {"[profile a]\nsource = b\nsource = c\n", ": line 3: \"source\" stands twice in [profile a]"},
     {"[profile a]\ngaps = keep\ngaps = keep\n", ": line 3: \"gaps\" stands twice in [profile a], first in line 2"},
     {"[recorder a]\nplugin = b\nrename = a => b\nprofile = c\nprofile = c\n",

@@ -87,6 +87,7 @@ static const char *const all[] = {
     "llama",
     "llama-meta",
     "llama-norope",
+    "llama3-meta",
     "lstm",
     "mha",
     "mixtral",

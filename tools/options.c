@@ -240,7 +240,7 @@ static bool is_setting(const char *value)
 static int check_rule(const char *setting)
 {
     static const char *const keys[] = {"drop",    "split", "weight_norm", "rename", "remap",   "add",     "rope",
-                                       "squeeze", "stack", "reshape",     "join",   "tie",     "module",  "variant",
+                                       "squeeze", "stack", "reshape",     "join",   "merge",   "tie",     "module",  "variant",
                                        "back",    "let",   "export",      "select", "adapter", "gaps",    "prefix",
                                        "partial", "set",   "config",      "strict", "profile", "reverse", NULL};
     size_t length = strcspn(setting, "= \t");
@@ -264,7 +264,7 @@ static int check_rule(const char *setting)
         status = fail("--rule: there is no rule \"%s\"\nDid you mean \"%s\"?", key, near);
     } else {
         status = fail("--rule: there is no rule \"%s\"\nThere are: drop, split, weight_norm, rename, add, rope, "
-                      "squeeze, reshape, stack, join, tie, module, variant, back, export, let, select.",
+                      "squeeze, reshape, stack, join, merge, tie, module, variant, back, export, let, select.",
                       key);
     }
     free(key);

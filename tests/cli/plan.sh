@@ -203,7 +203,7 @@ record: adapter: expected pytorch or none, found "torch"
 END
 fails "a rule that is none" plan --rule 'foo = bar' net.safetensors <<END
 record: --rule: there is no rule "foo"
-  There are: drop, split, weight_norm, rename, add, rope, squeeze, reshape, stack, join, tie, module, variant, back, export, let, select.
+  There are: drop, split, weight_norm, rename, add, rope, squeeze, reshape, stack, join, merge, tie, module, variant, back, export, let, select.
 END
 fails "a rule that is nearly one" plan --rule 'splti = bar' net.safetensors <<END
 record: --rule: there is no rule "splti"

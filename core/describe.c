@@ -53,8 +53,7 @@ static void add(writer *w, text *t, const char *bytes, size_t length)
         size_t room = (t->used + length + 1) * 2;
         char *bigger = lr_arena_alloc(w->arena, room, 1);
         if (!bigger) {
-            w->job->budget.exceeded = false;
-            (void)lr_fail_memory(w->job, room);
+            (void)lr_fail_allocator(w->job, room);
             return;
         }
         if (t->used) {
@@ -214,8 +213,7 @@ static bool make_candidates(writer *w)
     }
     w->candidates = lr_arena_alloc(w->arena, (room + 1) * sizeof *w->candidates, 8);
     if (!w->candidates) {
-        w->job->budget.exceeded = false;
-        (void)lr_fail_memory(w->job, room * sizeof *w->candidates);
+        (void)lr_fail_allocator(w->job, room * sizeof *w->candidates);
         return false;
     }
     for (const lr_def *def = w->types->defs; def; def = def->next) {
@@ -455,8 +453,7 @@ static const char *define(writer *w, const char *name, bool root, const char *be
     i = lr_arena_alloc(w->arena, sizeof *i, 8);
     free_name = lr_arena_alloc(w->arena, strlen(name) + 24, 1);
     if (!i || !free_name) {
-        w->job->budget.exceeded = false;
-        (void)lr_fail_memory(w->job, sizeof *i);
+        (void)lr_fail_allocator(w->job, sizeof *i);
         return "";
     }
     (void)snprintf(free_name, strlen(name) + 24, "%s", name);
@@ -695,8 +692,7 @@ static char *describe(writer *w, const rec_record *record, const char *name)
     put(w, &whole, w->out.at);
     copy = lr_job_failed(w->job) ? NULL : strdup(whole.at);
     if (!copy && !lr_job_failed(w->job)) {
-        w->job->budget.exceeded = false;
-        (void)lr_fail_memory(w->job, whole.used);
+        (void)lr_fail_allocator(w->job, whole.used);
     }
     return copy;
 }

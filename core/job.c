@@ -396,6 +396,12 @@ int32_t lr_fail_memory(rec_job *job, uint64_t size)
     return job->error.status;
 }
 
+int32_t lr_fail_allocator(rec_job *job, uint64_t size)
+{
+    job->budget.exceeded = false;
+    return lr_fail_memory(job, size);
+}
+
 const char *lr_errno_words(int error, char *text, size_t room)
 {
     const char *words = NULL;

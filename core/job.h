@@ -89,6 +89,7 @@ void lr_job_beside(rec_job *job, uint64_t size);
 
 /** Failures of core, beside rec_fail and rec_fail_found. All return the status. */
 int32_t lr_fail_memory(rec_job *job, uint64_t size);                    /**< budget or allocator, whichever it was */
+int32_t lr_fail_allocator(rec_job *job, uint64_t size);                 /**< the allocator: no budget was asked */
 int32_t lr_fail_errno(rec_job *job, int error, const char *doing);      /**< REC_E_IO: "cannot DOING: strerror" */
 int32_t lr_fail_path(rec_job *job, int32_t status, const char *path, const char *format, ...) REC_PRINTF(4, 5);
 int32_t lr_fail_line(rec_job *job, int32_t status, const char *file, uint32_t line, const char *format, ...)

@@ -33,8 +33,7 @@ static void put(printer *p, const char *text, size_t length)
         uint64_t room = (p->used + length + 1) * 2;
         char *bigger = lr_arena_alloc(&p->job->layouts->arena, room, 1);
         if (!bigger) {
-            p->job->budget.exceeded = false;
-            (void)lr_fail_memory(p->job, room);
+            (void)lr_fail_allocator(p->job, room);
             return;
         }
         if (p->used) {
@@ -215,8 +214,7 @@ static const char *parse_name(parser *p)
     }
     name = lr_arena_alloc(&p->job->layouts->arena, length + 1, 1);
     if (!name) {
-        p->job->budget.exceeded = false;
-        (void)lr_fail_memory(p->job, length);
+        (void)lr_fail_allocator(p->job, length);
         return NULL;
     }
     while (*p->at && *p->at != '`') {
@@ -405,8 +403,7 @@ int32_t rec_job_use_layout_text(rec_job *job, const char *text, uint64_t length)
     if (!lr_job_failed(job) && !lr_job_typed(job) && lr_layouts_begin(job)) {
         job->layout_text = lr_arena_text(&job->layouts->arena, text, length);
         if (!job->layout_text) {
-            job->budget.exceeded = false;
-            (void)lr_fail_memory(job, length);
+            (void)lr_fail_allocator(job, length);
         }
     }
     return job->error.status;

@@ -58,16 +58,14 @@ static lr_op *node_new(rec_job *job, int32_t kind, rec_dtype dtype, const uint64
     inputs_at = shape_at + rank * sizeof *shape;
     extra_at = inputs_at + input_count * sizeof *inputs; /* both arrays are in memory: no overflow */
     if (!lr_add(extra_at, extra, &kept_at) || kept_at > PTRDIFF_MAX - sizeof(lr_op_kept) - 8) {
-        job->budget.exceeded = false;
-        (void)lr_fail_memory(job, extra);
+        (void)lr_fail_allocator(job, extra);
         return NULL;
     }
     kept_at = aligned(kept_at);
     size = kept_at + (keeps ? sizeof(lr_op_kept) : 0);
     memory = lr_zalloc(job->allocator, size);
     if (!memory) {
-        job->budget.exceeded = false;
-        (void)lr_fail_memory(job, size);
+        (void)lr_fail_allocator(job, size);
         return NULL;
     }
     op = (lr_op *)(void *)memory;
@@ -87,8 +85,7 @@ static lr_op *node_new(rec_job *job, int32_t kind, rec_dtype dtype, const uint64
     if (keeps) {
         op->kept = (lr_op_kept *)(void *)(memory + kept_at);
         if (pthread_mutex_init(&op->kept->lock, NULL) != 0) {
-            job->budget.exceeded = false;
-            (void)lr_fail_memory(job, size);
+            (void)lr_fail_allocator(job, size);
             lr_release(job->allocator, memory);
             return NULL;
         }
@@ -188,8 +185,7 @@ static uint8_t *own_bytes(rec_job *job, lr_op *op)
         }
     }
     if (!source) {
-        job->budget.exceeded = false;
-        (void)lr_fail_memory(job, op->nbytes);
+        (void)lr_fail_allocator(job, op->nbytes);
         return NULL;
     }
     op->u.tensor.data = (lr_data){.data = pages->data, .size = op->nbytes, .offset = REC_UNKNOWN, .source = source};
@@ -220,8 +216,7 @@ static int32_t keep_words(rec_job *job, lr_op *op, const rec_value *value)
     op->u.tensor.words = record;
     op->u.tensor.dtype_value = copy;
     if (!copy || !lr_value_copy(record, value, copy)) {
-        job->budget.exceeded = false;
-        return lr_fail_memory(job, sizeof *copy);
+        return lr_fail_allocator(job, sizeof *copy);
     }
     return REC_OK;
 }
@@ -525,8 +520,7 @@ lr_op *lr_op_rope(rec_job *job, lr_op *input, uint64_t heads, uint64_t rotary, b
     }
     spans = lr_mul(rows, sizeof *spans, &size) ? lr_alloc(job->allocator, size) : NULL;
     if (!spans) {
-        job->budget.exceeded = false;
-        (void)lr_fail_memory(job, rows);
+        (void)lr_fail_allocator(job, rows);
         return NULL;
     }
     for (uint64_t head = 0; head < heads; head++) {
@@ -642,8 +636,7 @@ lr_data *lr_op_data(rec_job *job, rec_record *record, lr_op *op)
         rec_source_release(source);
     }
     if (!data) {
-        job->budget.exceeded = false;
-        (void)lr_fail_memory(job, sizeof *data);
+        (void)lr_fail_allocator(job, sizeof *data);
     }
     return data;
 }

@@ -17,8 +17,7 @@ rec_source *lr_source_made(rec_job *job, lr_op *op)
     if (source && (!made || pthread_mutex_init(&made->lock, NULL) != 0)) {
         lr_release(job->allocator, made);
         rec_source_release(source);
-        job->budget.exceeded = false;
-        (void)lr_fail_memory(job, sizeof *made);
+        (void)lr_fail_allocator(job, sizeof *made);
         return NULL;
     }
     if (source) {
@@ -50,8 +49,7 @@ int32_t lr_made_view(rec_job *job, rec_source *source)
     (void)pthread_mutex_lock(&made->lock);
     if (!atomic_load_explicit(&source->ready, memory_order_acquire)) {
         if (!lr_pages_grow(&source->pages, made->op->nbytes)) {
-            job->budget.exceeded = false;
-            status = lr_fail_memory(job, made->op->nbytes);
+            status = lr_fail_allocator(job, made->op->nbytes);
         } else {
             status = lr_op_make(job, made->op, source->pages.data);
         }

@@ -8,12 +8,6 @@
 
 /* ------------------------------------------------------------------------------------------------------ what is in it -- */
 
-static int32_t no_memory(rec_job *job, uint64_t size)
-{
-    job->budget.exceeded = false;
-    return lr_fail_memory(job, size);
-}
-
 /* Room for one more element of `size` bytes in an array. */
 static bool more(rec_job *job, void **at, uint64_t count, uint64_t *room, uint64_t size)
 {
@@ -21,7 +15,7 @@ static bool more(rec_job *job, void **at, uint64_t count, uint64_t *room, uint64
         uint64_t wider = *room ? *room * 2 : 64;
         void *grown = lr_resize(job->allocator, *at, wider * size);
         if (!grown) {
-            (void)no_memory(job, wider * size);
+            (void)lr_fail_allocator(job, wider * size);
             return false;
         }
         *at = grown;
@@ -34,7 +28,7 @@ static const char *keep(rec_job *job, rec_plan *plan, const char *text, uint64_t
 {
     const char *kept = length ? lr_arena_text(&plan->arena, text, length) : "";
     if (!kept) {
-        (void)no_memory(job, length);
+        (void)lr_fail_allocator(job, length);
     }
     return kept;
 }
@@ -56,7 +50,7 @@ const char *lr_plan_text(rec_job *job, rec_plan *plan, const char *format, ...)
     /* Keys are made here too: they may be long, and two of them must not become one. */
     whole = lr_arena_alloc(&plan->arena, (uint64_t)length + 1, 1);
     if (!whole) {
-        (void)no_memory(job, (uint64_t)length + 1);
+        (void)lr_fail_allocator(job, (uint64_t)length + 1);
         return NULL;
     }
     va_start(args, format);
@@ -136,7 +130,7 @@ int32_t lr_plan_lost(rec_job *job, rec_plan *plan, int32_t action, lr_key *key, 
     rec_plan_line *line;
     const char **input = lr_arena_alloc(&plan->arena, sizeof *input, 8);
     if (!input) {
-        return no_memory(job, sizeof *input);
+        return lr_fail_allocator(job, sizeof *input);
     }
     if (!more(job, (void **)&plan->lost, plan->lost_count, &plan->lost_room, sizeof *plan->lost)) {
         return job->error.status;
@@ -169,7 +163,7 @@ lr_piece *lr_plan_piece(rec_job *job, rec_plan *plan, uint32_t source, const cha
     lr_key **copy = lr_arena_alloc(&plan->arena, (count + 1) * sizeof *copy, 8);
     const char *text = lr_arena_text(&plan->arena, key, length);
     if (!piece || !copy || !text) {
-        (void)no_memory(job, sizeof *piece);
+        (void)lr_fail_allocator(job, sizeof *piece);
         return NULL;
     }
     for (uint64_t i = 0; i < count; i++) {
@@ -205,7 +199,7 @@ rec_plan *lr_plan_new(rec_job *job, const rec_recorder *to, bool foreign)
 {
     rec_plan *plan = lr_zalloc(job->allocator, sizeof *plan);
     if (!plan) {
-        (void)no_memory(job, sizeof *plan);
+        (void)lr_fail_allocator(job, sizeof *plan);
         return NULL;
     }
     plan->context = job->context;
@@ -302,7 +296,7 @@ static int32_t add(rec_job *job, rec_plan *plan, const rec_recorder *from, const
     if (!lr_job_failed(job)) {
         source->hits = lr_zalloc(job->allocator, (source->rules->count + 1) * sizeof *source->hits);
         if (!source->hits) {
-            (void)no_memory(job, source->rules->count * sizeof *source->hits);
+            (void)lr_fail_allocator(job, source->rules->count * sizeof *source->hits);
         }
     }
     if (lr_job_failed(job)) {

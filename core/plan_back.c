@@ -14,7 +14,7 @@ lr_back_item *lr_back_item_new(lr_backer *b)
         uint64_t room = b->room ? b->room * 2 : 256;
         lr_back_item *grown = lr_resize(b->job->allocator, b->items, room * sizeof *grown);
         if (!grown) {
-            (void)lr_back_no_memory(b->job, room * sizeof *grown);
+            (void)lr_fail_allocator(b->job, room * sizeof *grown);
             return NULL;
         }
         b->items = grown;
@@ -28,7 +28,7 @@ static int32_t set_inputs(lr_backer *b, lr_back_item *one, lr_key *const *inputs
 {
     lr_key **copy = lr_arena_alloc(&b->plan->arena, (count + 1) * sizeof *copy, 8);
     if (!copy) {
-        return lr_back_no_memory(b->job, count * sizeof *copy);
+        return lr_fail_allocator(b->job, count * sizeof *copy);
     }
     memcpy(copy, inputs, (size_t)count * sizeof *copy);
     one->inputs = copy;
@@ -63,7 +63,7 @@ static int32_t take_key(lr_backer *b, lr_key *key)
     if (b->type.item) {
         clean = lr_alloc(b->job->allocator, length + 1);
         if (!clean) {
-            return lr_back_no_memory(b->job, length);
+            return lr_fail_allocator(b->job, length);
         }
         module = lr_back_type_of(&b->type, text, length, clean);
         text = clean;

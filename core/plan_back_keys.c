@@ -10,12 +10,6 @@
 /* More candidates of one key are not looked at. */
 enum { CANDIDATES_MOST = 4096 };
 
-static int32_t no_memory(rec_job *job, uint64_t size)
-{
-    job->budget.exceeded = false;
-    return lr_fail_memory(job, size);
-}
-
 uint64_t lr_retrace_width(const lr_retracer *r)
 {
     return r->renames.count + 1;
@@ -30,7 +24,7 @@ static bool collect(lr_retracer *r, lr_steps *s, int32_t kind, int32_t makes)
     }
     s->list = lr_zalloc(r->job->allocator, (count + 1) * sizeof *s->list);
     if (!s->list) {
-        (void)no_memory(r->job, count * sizeof *s->list);
+        (void)lr_fail_allocator(r->job, count * sizeof *s->list);
         return false;
     }
     for (uint64_t i = 0; i < rules->count; i++) {
@@ -61,7 +55,7 @@ lr_retracer *lr_retracer_new(rec_job *job, rec_plan *plan, uint32_t source, lr_m
     lr_retracer *r = lr_zalloc(job->allocator, sizeof *r);
     const lr_rules *rules;
     if (!r) {
-        (void)no_memory(job, sizeof *r);
+        (void)lr_fail_allocator(job, sizeof *r);
         return NULL;
     }
     r->job = job;
@@ -126,7 +120,7 @@ static size_t take(lr_retracer *r, size_t size)
         size_t room = (b->room + size) * 2 + 1024;
         char *grown = lr_resize(r->job->allocator, b->at, room);
         if (!grown) {
-            (void)no_memory(r->job, room);
+            (void)lr_fail_allocator(r->job, room);
             return SIZE_MAX;
         }
         b->at = grown;
@@ -145,7 +139,7 @@ static lr_walker *add(lr_retracer *r, lr_walkers *to, const char *text, size_t l
         uint64_t room = to->room ? to->room * 2 : 64;
         lr_walker *grown = lr_resize(r->job->allocator, to->list, room * sizeof *grown);
         if (!grown) {
-            (void)no_memory(r->job, room * sizeof *grown);
+            (void)lr_fail_allocator(r->job, room * sizeof *grown);
             return NULL;
         }
         to->list = grown;
@@ -346,7 +340,7 @@ static int32_t room_for(lr_retracer *r, uint64_t count)
     if (count > r->candidate_room) {
         lr_candidate *grown = lr_resize(r->job->allocator, r->candidates, count * 2 * sizeof *grown);
         if (!grown) {
-            return no_memory(r->job, count * 2 * sizeof *grown);
+            return lr_fail_allocator(r->job, count * 2 * sizeof *grown);
         }
         r->candidates = grown;
         r->candidate_room = count * 2;

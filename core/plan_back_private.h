@@ -114,7 +114,6 @@ typedef struct lr_backer {
 
 /* plan_back_trouble.c. Statuses are those of the job: a problem of the plan is no failure. */
 
-int32_t lr_back_no_memory(rec_job *job, uint64_t size);
 /** A text of any length in the plan's arena, NUL-terminated. NULL: the job has failed. */
 const char *lr_back_keep(lr_backer *b, const char *text, uint64_t length);
 const lr_rule *lr_back_rule(const lr_backer *b, uint64_t index);

@@ -303,17 +303,11 @@ static bool see_rule(lr_stems *s, const lr_rule *rule)
     return true;
 }
 
-static int32_t no_memory(rec_job *job, uint64_t size)
-{
-    job->budget.exceeded = false;
-    return lr_fail_memory(job, size);
-}
-
 lr_stems *lr_stems_new(rec_job *job, const lr_rules *rules)
 {
     lr_stems *s = lr_zalloc(job->allocator, sizeof *s);
     if (!s) {
-        (void)no_memory(job, sizeof *s);
+        (void)lr_fail_allocator(job, sizeof *s);
         return NULL;
     }
     s->allocator = job->allocator;
@@ -485,7 +479,7 @@ lr_stem_entry *lr_stems_add(rec_job *job, lr_stems *s, const lr_stem *stem, cons
     lr_stem_entry *e = lr_arena_alloc(&s->arena, sizeof *e, 8);
     lr_candidate *list = lr_arena_alloc(&s->arena, (candidates->count + 1) * sizeof *list, 8);
     if (!e || !list) {
-        (void)no_memory(job, sizeof *e);
+        (void)lr_fail_allocator(job, sizeof *e);
         return NULL;
     }
     *e = (lr_stem_entry){.hash = stem->hash, .count = stem->count, .dtype = stem->dtype, .rank = stem->rank};
@@ -496,7 +490,7 @@ lr_stem_entry *lr_stems_add(rec_job *job, lr_stems *s, const lr_stem *stem, cons
         list[i] = candidates->list[i];
         list[i].text = lr_arena_text(&s->arena, candidates->list[i].text, candidates->list[i].length);
         if (!fired || !list[i].text) {
-            (void)no_memory(job, width);
+            (void)lr_fail_allocator(job, width);
             return NULL;
         }
         memcpy(fired, candidates->list[i].fired, (size_t)width);
@@ -505,7 +499,7 @@ lr_stem_entry *lr_stems_add(rec_job *job, lr_stems *s, const lr_stem *stem, cons
     for (uint32_t i = 0; i < stem->count; i++) {
         e->starts[i] = lr_arena_text(&s->arena, stem->text[i], strlen(stem->text[i]));
         if (!e->starts[i]) {
-            (void)no_memory(job, strlen(stem->text[i]));
+            (void)lr_fail_allocator(job, strlen(stem->text[i]));
             return NULL;
         }
     }
@@ -513,7 +507,7 @@ lr_stem_entry *lr_stems_add(rec_job *job, lr_stems *s, const lr_stem *stem, cons
         uint64_t room = s->room ? s->room * 2 : 256;
         lr_stem_entry **slots = lr_zalloc(s->allocator, room * sizeof *slots);
         if (!slots) {
-            (void)no_memory(job, room * sizeof *slots);
+            (void)lr_fail_allocator(job, room * sizeof *slots);
             return NULL;
         }
         for (uint64_t i = 0; i < s->room; i++) {

@@ -10,12 +10,6 @@
 
 #include "names.h"
 
-int32_t lr_fit_no_memory(const lr_fit *t, uint64_t size)
-{
-    t->f->job->budget.exceeded = false;
-    return lr_fail_memory(t->f->job, size);
-}
-
 const char *lr_fit_here(const lr_fit *t)
 {
     return t->f->path.text ? t->f->path.text : "";
@@ -131,7 +125,7 @@ lr_node **lr_fit_in_order(lr_fit *t, const lr_node *node, bool *ok)
     uint64_t n = 0;
     *ok = true;
     if (!list) {
-        (void)lr_fit_no_memory(t, node->child_count * sizeof *list);
+        (void)lr_fail_allocator(t->f->job, node->child_count * sizeof *list);
         return NULL;
     }
     for (lr_node *child = node->first; child; child = child->next) {
@@ -160,7 +154,7 @@ bool lr_fit_elements(lr_fit *t, const rec_layout *layout, lr_node *const *list, 
     uint64_t next = 0, wanted = layout->kind == REC_LAYOUT_LIST ? layout->fixed : layout->count, size;
     *slots = lr_mul(wanted, sizeof **slots, &size) ? lr_zalloc(t->f->job->allocator, size) : NULL;
     if (!*slots) {
-        (void)lr_fit_no_memory(t, size);
+        (void)lr_fail_allocator(t->f->job, size);
         return false;
     }
     for (uint64_t i = 0; i < count && by_index_fits; i++) {

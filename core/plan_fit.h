@@ -26,7 +26,6 @@ enum { LR_FIT_FILLED, LR_FIT_OMITTED };
 
 /* plan_fit.c */
 
-int32_t lr_fit_no_memory(const lr_fit *t, uint64_t size);
 /** The path where the walk is; never NULL. */
 const char *lr_fit_here(const lr_fit *t);
 bool lr_fit_is_tensor(const rec_layout *layout);

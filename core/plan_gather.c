@@ -64,8 +64,7 @@ static int32_t add_member(lr_rules_run *r, members *m, const member *one)
         uint64_t room = m->room ? m->room * 2 : 64;
         member *at = lr_resize(r->job->allocator, m->at, room * sizeof *at);
         if (!at) {
-            r->job->budget.exceeded = false;
-            return lr_fail_memory(r->job, room * sizeof *at);
+            return lr_fail_allocator(r->job, room * sizeof *at);
         }
         m->at = at;
         m->room = room;
@@ -129,8 +128,7 @@ static int32_t one_of_them(lr_rules_run *r, const lr_rule *rule, const member *m
     }
     inputs = lr_alloc(r->job->allocator, (input_count + 1) * sizeof *inputs);
     if (!ops || !inputs) {
-        r->job->budget.exceeded = false;
-        status = lr_fail_memory(r->job, count * sizeof *ops);
+        status = lr_fail_allocator(r->job, count * sizeof *ops);
         goto done;
     }
     input_count = 0;

@@ -22,8 +22,7 @@ static int32_t add(lister *l, const char *text, uint64_t length, const rec_value
         uint64_t room = l->room ? l->room * 2 : 256;
         lr_key *keys = lr_resize(l->job->allocator, s->keys, room * sizeof *keys);
         if (!keys) {
-            l->job->budget.exceeded = false;
-            return lr_fail_memory(l->job, room * sizeof *keys);
+            return lr_fail_allocator(l->job, room * sizeof *keys);
         }
         s->keys = keys;
         l->room = room;
@@ -32,8 +31,7 @@ static int32_t add(lister *l, const char *text, uint64_t length, const rec_value
         text = lr_arena_text(&l->plan->arena, l->path.text ? l->path.text : "", l->path.used);
         length = l->path.used;
         if (!text) {
-            l->job->budget.exceeded = false;
-            return lr_fail_memory(l->job, length);
+            return lr_fail_allocator(l->job, length);
         }
     }
     s->keys[s->key_count++] = (lr_key){.text = text, .length = length, .value = value, .source = l->number};

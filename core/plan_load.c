@@ -9,12 +9,6 @@
 
 /* ------------------------------------------------------------------------------------------------------ working it out -- */
 
-static int32_t no_memory(rec_job *job, uint64_t size)
-{
-    job->budget.exceeded = false;
-    return lr_fail_memory(job, size);
-}
-
 /* The base's values are pieces like any other, which give way where a source has something. */
 static int32_t add_base(rec_job *job, rec_plan *plan)
 {
@@ -23,7 +17,7 @@ static int32_t add_base(rec_job *job, rec_plan *plan)
     uint32_t number = (uint32_t)plan->source_count;
     int32_t status;
     if (!sources) {
-        return no_memory(job, sizeof *sources);
+        return lr_fail_allocator(job, sizeof *sources);
     }
     plan->sources = sources;
     plan->source_room = plan->source_count + 1;
@@ -81,7 +75,7 @@ static int32_t take_metadata(rec_job *job, rec_plan *plan)
                         ? lr_map_append(&record->arena, &record->metadata, key)
                         : NULL;
             if (!entry) {
-                return no_memory(job, sizeof *entry);
+                return lr_fail_allocator(job, sizeof *entry);
             }
             entry->value = value;
             continue;
@@ -99,7 +93,7 @@ static int32_t take_metadata(rec_job *job, rec_plan *plan)
                         ? lr_map_append(&record->arena, &record->metadata, key)
                         : NULL;
             if (!entry) {
-                return no_memory(job, sizeof *entry);
+                return lr_fail_allocator(job, sizeof *entry);
             }
             entry->value = value;
         }
@@ -234,7 +228,7 @@ static int32_t finish_lines(rec_job *job, rec_plan *plan)
     rec_plan_line *lines = lr_resize(job->allocator, plan->lines, (count + 1) * sizeof *lines);
     rec_plan_totals *t = &plan->totals;
     if (!lines) {
-        return no_memory(job, count * sizeof *lines);
+        return lr_fail_allocator(job, count * sizeof *lines);
     }
     plan->lines = lines;
     if (plan->lost_count) {
@@ -325,7 +319,7 @@ static int32_t work(rec_job *job, rec_plan *plan)
     if (status == REC_OK) {
         f.matcher = lr_matcher_new(job);
         f.record = plan->result = lr_record_new(plan->context);
-        status = !f.matcher ? job->error.status : f.record ? REC_OK : no_memory(job, sizeof *f.record);
+        status = !f.matcher ? job->error.status : f.record ? REC_OK : lr_fail_allocator(job, sizeof *f.record);
     }
     if (status == REC_OK) {
         f.record->precision = plan->precision;

@@ -17,8 +17,7 @@ bool lr_place_enter(rec_job *job, lr_place_path *path, const char *name, uint64_
         size_t room = need * 2 + 64;
         char *text = lr_resize(job->allocator, path->text, room);
         if (!text) {
-            job->budget.exceeded = false;
-            (void)lr_fail_memory(job, room);
+            (void)lr_fail_allocator(job, room);
             return false;
         }
         path->text = text;
@@ -259,8 +258,7 @@ static rec_plan_line *new_line(lr_fitter *f, int32_t action, const char *why)
         uint64_t room = plan->line_room ? plan->line_room * 2 : 256;
         rec_plan_line *lines = lr_resize(f->job->allocator, plan->lines, room * sizeof *lines);
         if (!lines) {
-            f->job->budget.exceeded = false;
-            (void)lr_fail_memory(f->job, room * sizeof *lines);
+            (void)lr_fail_allocator(f->job, room * sizeof *lines);
             return NULL;
         }
         plan->lines = lines;
@@ -270,8 +268,7 @@ static rec_plan_line *new_line(lr_fitter *f, int32_t action, const char *why)
     *line = (rec_plan_line){
         .size = sizeof *line, .action = action, .source = "", .from = "", .to = to, .operations = "", .why = why};
     if (!to || !why) {
-        f->job->budget.exceeded = false;
-        (void)lr_fail_memory(f->job, f->path.used);
+        (void)lr_fail_allocator(f->job, f->path.used);
         return NULL;
     }
     plan->line_count++;
@@ -291,8 +288,7 @@ static int32_t piece_line(lr_fitter *f, const lr_piece *piece, const char *opera
     const char *both = lr_plan_and(f->job, plan, why, piece->why);
     rec_plan_line *line;
     if (!inputs || !both) {
-        f->job->budget.exceeded = false;
-        return lr_fail_memory(f->job, piece->input_count * sizeof *inputs);
+        return lr_fail_allocator(f->job, piece->input_count * sizeof *inputs);
     }
     line = new_line(f, piece->kept ? REC_PLAN_KEPT : REC_PLAN_MAPPED, both);
     if (!line) {
@@ -342,8 +338,7 @@ static rec_tensor *make_tensor(lr_fitter *f, lr_op *op, const char *id)
     uint64_t *shape = lr_arena_alloc(&record->arena, (rank + 1) * sizeof *shape, 8);
     const rec_value *words = lr_op_dtype_value(op);
     if (!tensor || !shape) {
-        f->job->budget.exceeded = false;
-        (void)lr_fail_memory(f->job, sizeof *tensor);
+        (void)lr_fail_allocator(f->job, sizeof *tensor);
         return NULL;
     }
     memcpy(shape, lr_op_shape(op), rank * sizeof *shape);
@@ -353,8 +348,7 @@ static rec_tensor *make_tensor(lr_fitter *f, lr_op *op, const char *id)
     if (words) {
         rec_value *copy = lr_arena_alloc(&record->arena, sizeof *copy, 8);
         if (!copy || !lr_value_copy(record, words, copy)) {
-            f->job->budget.exceeded = false;
-            (void)lr_fail_memory(f->job, sizeof *copy);
+            (void)lr_fail_allocator(f->job, sizeof *copy);
             return NULL;
         }
         tensor->dtype_value = copy;
@@ -376,8 +370,7 @@ int32_t lr_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t wanted, bo
     piece->taken = true;
     if (!piece->op) {
         if (!lr_value_copy(f->record, piece->value, out)) {
-            f->job->budget.exceeded = false;
-            return lr_fail_memory(f->job, sizeof *out);
+            return lr_fail_allocator(f->job, sizeof *out);
         }
         f->plan->kept += piece->kept;
         f->plan->mapped += !piece->kept;

@@ -7,12 +7,6 @@
 
 #include "plan.h"
 
-static int32_t no_memory(rec_job *job, uint64_t size)
-{
-    job->budget.exceeded = false;
-    return lr_fail_memory(job, size);
-}
-
 static rec_status status_of(int32_t problem)
 {
     return problem == REC_PROBLEM_NO_INVERSE ? REC_E_UNSUPPORTED : REC_E_MISMATCH;
@@ -85,7 +79,7 @@ static int32_t debug_notes(rec_job *job, const rec_plan *plan)
     uint64_t count = 0;
     const lr_piece **list = lr_alloc(job->allocator, (plan->piece_count + 1) * sizeof *list);
     if (!list) {
-        return no_memory(job, plan->piece_count * sizeof *list);
+        return lr_fail_allocator(job, plan->piece_count * sizeof *list);
     }
     for (const lr_piece *piece = plan->pieces; piece; piece = piece->next) {
         if (piece->op && !piece->dead && !piece->kept && plan->sources[piece->source].debug) {
@@ -141,7 +135,7 @@ static rec_record *run(rec_job *job, rec_plan *plan)
     }
     record = rec_record_copy(plan->result);
     if (!record) {
-        (void)no_memory(job, sizeof *record);
+        (void)lr_fail_allocator(job, sizeof *record);
         return NULL;
     }
     return record;
@@ -204,7 +198,7 @@ static rec_record *import(rec_job *job, rec_recorder *recorder, rec_record *raw,
             record = plan->result;
             plan->result = NULL;
         } else {
-            (void)no_memory(job, sizeof *record);
+            (void)lr_fail_allocator(job, sizeof *record);
         }
     }
     rec_plan_free(plan);

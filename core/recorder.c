@@ -189,8 +189,7 @@ static int32_t remember(rec_job *job, rec_recorder *r, const char *name, const c
     size_t name_size = strlen(name) + 1, value_size = strlen(value) + 1;
     lr_option_set *set = lr_alloc(&r->context->allocator, sizeof *set + name_size + value_size);
     if (!set) {
-        job->budget.exceeded = false;
-        return lr_fail_memory(job, name_size + value_size);
+        return lr_fail_allocator(job, name_size + value_size);
     }
     memcpy(set->name, name, name_size);
     set->value = memcpy(set->name + name_size, value, value_size);
@@ -345,8 +344,7 @@ rec_recorder *rec_open_recorder_in(rec_context *context, const char *name, rec_p
     } else {
         r = lr_zalloc(job.allocator, sizeof *r);
         if (!r) {
-            job.budget.exceeded = false;
-            (void)lr_fail_memory(&job, sizeof *r);
+            (void)lr_fail_allocator(&job, sizeof *r);
         }
     }
     if (r) {
@@ -418,8 +416,7 @@ int32_t lr_recorder_path(rec_job *job, const lr_plugin *plugin, const char *path
     }
     *path_out = lr_alloc(job->allocator, size);
     if (!*path_out) {
-        job->budget.exceeded = false;
-        return lr_fail_memory(job, size);
+        return lr_fail_allocator(job, size);
     }
     if (!plugin || ends_in(path, extension)) {
         (void)snprintf(*path_out, size, "%s", path);
@@ -437,8 +434,7 @@ char *rec_recorder_path(const rec_recorder *recorder, const char *path)
     if (lr_recorder_path(&job, recorder->plugin, path, &ours) == REC_OK) {
         theirs = strdup(ours);
         if (!theirs) {
-            job.budget.exceeded = false;
-            (void)lr_fail_memory(&job, strlen(ours));
+            (void)lr_fail_allocator(&job, strlen(ours));
         }
     }
     lr_release(job.allocator, ours);

@@ -80,8 +80,7 @@ static int fail_search(rec_job *job, int32_t status, const lr_regex *regex, cons
 
 static void *out_of_memory(rec_job *job, uint64_t size)
 {
-    job->budget.exceeded = false;
-    (void)lr_fail_memory(job, size);
+    (void)lr_fail_allocator(job, size);
     return NULL;
 }
 

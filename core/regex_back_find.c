@@ -13,8 +13,7 @@ enum {
 
 static bool no_memory(rec_job *job, uint64_t size)
 {
-    job->budget.exceeded = false;
-    (void)lr_fail_memory(job, size);
+    (void)lr_fail_allocator(job, size);
     return false;
 }
 

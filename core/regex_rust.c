@@ -65,8 +65,7 @@ void *lr_re_fail_memory(lr_re_parser *p)
     if (p->arena->budget && p->arena->budget->exceeded) {
         return lr_re_fail(p, p->pattern, "it is too large once it is taken apart");
     }
-    p->job->budget.exceeded = false;
-    (void)lr_fail_memory(p->job, sizeof(lr_re_node));
+    (void)lr_fail_allocator(p->job, sizeof(lr_re_node));
     return NULL;
 }
 

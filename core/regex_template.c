@@ -30,8 +30,7 @@ static int32_t keep(reader *r, const lr_template_piece *piece)
         uint32_t room = t->room ? t->room * 2 : 8;
         lr_template_piece *pieces = lr_resize(t->allocator, t->pieces, (uint64_t)room * sizeof *pieces);
         if (!pieces) {
-            r->job->budget.exceeded = false;
-            return lr_fail_memory(r->job, (uint64_t)room * sizeof *pieces);
+            return lr_fail_allocator(r->job, (uint64_t)room * sizeof *pieces);
         }
         t->pieces = pieces;
         t->room = room;
@@ -218,8 +217,7 @@ lr_template *lr_template_new(rec_job *job, const char *text, const lr_regex *reg
         made->text = lr_arena_text(&made->arena, text, length);
     }
     if (!made || !made->text) {
-        job->budget.exceeded = false;
-        (void)lr_fail_memory(job, length);
+        (void)lr_fail_allocator(job, length);
     } else {
         r.made = made;
         if (read_all(&r) == REC_OK) {

@@ -92,8 +92,7 @@ static lr_view *new_view(rec_job *job, const rec_tensor *tensor, rec_dtype dtype
         }
         lr_release(allocator, view);
     }
-    job->budget.exceeded = false;
-    (void)lr_fail_memory(job, size);
+    (void)lr_fail_allocator(job, size);
     return NULL;
 }
 
@@ -428,8 +427,7 @@ static lr_view *make_typed(rec_job *job, const rec_tensor *tensor, rec_dtype dty
         return NULL;
     }
     if (!lr_tensor_size(dtype, tensor->count, &size)) {
-        job->budget.exceeded = false;
-        (void)lr_fail_memory(job, UINT64_MAX);
+        (void)lr_fail_allocator(job, UINT64_MAX);
         return NULL;
     }
     view = new_view(job, tensor, dtype, size);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../core/op.h"
+#include "remap/ops/ops.h"
 #include "bench.h"
 
 double transposes(size_t side, bool copy)

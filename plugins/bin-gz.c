@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * BinGz: BinFile in gzip. */
-#include "codec/bincode.h"
-#include "codec/gzip.h"
+#include "plugins/codec/bincode/bincode.h"
+#include "plugins/codec/gzip/gzip.h"
 
 static int32_t probe(const rec_head *head)
 {

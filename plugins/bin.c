@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * BinFile, and BinBytes, the same in memory. */
-#include "codec/bincode.h"
+#include "plugins/codec/bincode/bincode.h"
 
 static int32_t probe(const rec_head *head)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * JsonGz: JSON without spaces, in gzip. */
-#include "codec/gzip.h"
-#include "codec/json.h"
+#include "plugins/codec/gzip/gzip.h"
+#include "plugins/codec/json/json.h"
 
 static int32_t probe(const rec_head *head)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * NamedMpkGz: NamedMpk in gzip. */
-#include "codec/gzip.h"
-#include "codec/msgpack.h"
+#include "plugins/codec/gzip/gzip.h"
+#include "plugins/codec/msgpack/msgpack.h"
 
 static int32_t probe(const rec_head *head)
 {

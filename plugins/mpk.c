@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * NamedMpk, Burn's default recorder, and NamedMpkBytes, the same in memory. */
-#include "codec/msgpack.h"
+#include "plugins/codec/msgpack/msgpack.h"
 
 static int32_t probe(const rec_head *head)
 {

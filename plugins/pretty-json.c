@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * PrettyJson: JSON with a line for each value. Burn's book says that it is compressed; Burn writes it plain. */
-#include "codec/gzip.h"
-#include "codec/json.h"
+#include "plugins/codec/gzip/gzip.h"
+#include "plugins/codec/json/json.h"
 
 static int32_t probe(const rec_head *head)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Safetensors: models of PyTorch and others, and any record under flat names. */
-#include "codec/safetensors.h"
+#include "plugins/codec/safetensors/safetensors.h"
 
 static const rec_option *const options[] = {&lr_st_max_shard_size, &lr_st_record, NULL};
 

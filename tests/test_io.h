@@ -20,8 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../core/context.h"
-#include "../core/io.h"
+#include "core/config/context.h"
+#include "core/io/io.h"
 
 /** The world of one test. `context` is made by hand: these tests need neither configuration nor registry. */
 typedef struct world {

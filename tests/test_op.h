@@ -3,10 +3,10 @@
 #ifndef TEST_OP_H
 #define TEST_OP_H
 
-#include "test_io.h"
+#include "tests/test_io.h"
 
-#include "../core/op.h"
-#include "../core/tree.h"
+#include "remap/ops/ops.h"
+#include "core/record/tree.h"
 
 /* ------------------------------------------------------------------------------------------------------- helpers -- */
 

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../core/io.h"
-#include "../plugins/codec/safetensors.h"
+#include "core/io/io.h"
+#include "plugins/codec/safetensors/safetensors.h"
 
 /** Bytes of a file; `data` to be freed. */
 typedef struct st_file {

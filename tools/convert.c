@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tool.h"
+#include "tools/tool.h"
 
 /* What is said about a conversion when it is done. */
 typedef struct report {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool.h"
+#include "tools/tool.h"
 
 enum { VALUES_SHOWN = 20, VALUE_WIDTH = 48 };
 

@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "tool.h"
+#include "tools/tool.h"
 
 typedef struct command {
     const char *name;

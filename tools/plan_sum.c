@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool.h"
+#include "tools/tool.h"
 
 /* What happens to mapped tensors on the way, counted by operation and by the part of the reason that names no rules. */
 typedef struct tally {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tool.h"
+#include "tools/tool.h"
 
 enum { SKIPPED, CONVERTED, FAILED };
 static const char *const results[] = {"skipped", "converted", "failed"};

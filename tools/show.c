@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool.h"
+#include "tools/tool.h"
 
 /* More elements than this are shown by their edges, so many from each end of a dimension. */
 enum { SUMMARY_ABOVE = 1000, EDGE = 3, CHUNK = 4096 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool.h"
+#include "tools/tool.h"
 
 size_t slice_find(const char *operand)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tool.h"
+#include "tools/tool.h"
 
 /* ------------------------------------------------------------------------------------------------- the type given -- */
 

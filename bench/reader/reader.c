@@ -3,7 +3,7 @@
  * makes of it. It "loads" a file as how long that took. bench/run makes it of this and the codec, for itself. */
 #include <time.h>
 
-#include "safetensors.h"
+#include "plugins/codec/safetensors/safetensors.h"
 
 typedef struct seen {
     uint64_t entries, sum;

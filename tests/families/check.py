@@ -42,7 +42,7 @@ def main():
         print(f"{'not ok' if wrong else 'ok'} - {name} by the profile {models.MODELS[name][0]}")
         for line in wrong[:12]:
             print(f"#   {line}")
-    # those with real files are tests/test_families.c's
+    # those with real files are tests/remap/test_families.c's
     rest = set(rules) - tried - {"gru", "lstm", "mha", "sequential-gaps", "vit", "vit-torchvision"}
     print(f"{'not ok' if rest else 'ok'} - every block of the text is tried{': not ' + ', '.join(sorted(rest)) if rest else ''}")
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../../core/regex.h"
+#include "remap/regex/regex.h"
 
 /* In place. @return what follows the part, or NULL. */
 static char *from_hex(char *text)

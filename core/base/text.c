@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Names that people type: comparing, checking, near misses. ASCII only, so that no locale has a say. */
+#include "core/base/text.h"
+
+#include <string.h>
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_joint(char c)
+{
+    return c == '-' || c == '_' || c == '.';
+}
+
+bool lr_name_same(const char *a, const char *b)
+{
+    for (;;) {
+        while (is_joint(*a)) {
+            a++;
+        }
+        while (is_joint(*b)) {
+            b++;
+        }
+        if (lower(*a) != lower(*b)) {
+            return false;
+        }
+        if (!*a) {
+            return true;
+        }
+        a++;
+        b++;
+    }
+}
+
+bool lr_name_valid(const char *name)
+{
+    size_t length = 0;
+    bool solid = false;
+    for (; name[length]; length++) {
+        char c = name[length];
+        if (length == LR_NAME_MOST || (!is_letter(c) && !is_digit(c) && !is_joint(c))) {
+            return false;
+        }
+        solid = solid || !is_joint(c);
+    }
+    return solid;
+}
+
+bool lr_key_valid(const char *key)
+{
+    size_t length = 0;
+    for (; key[length]; length++) {
+        char c = key[length];
+        if (length == LR_NAME_MOST || !((c >= 'a' && c <= 'z') || is_digit(c) || c == '-' || c == '_')) {
+            return false;
+        }
+    }
+    return length > 0;
+}
+
+/* ------------------------------------------------------------------------------------------------- near misses -- */
+
+/* As names compare. @return the length, or 0 if it is empty or too long to be a name. */
+static size_t fold(const char *name, char *folded)
+{
+    size_t length = 0;
+    for (; *name; name++) {
+        if (is_joint(*name)) {
+            continue;
+        }
+        if (length == LR_NAME_MOST) {
+            return 0;
+        }
+        folded[length++] = lower(*name);
+    }
+    return length;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Letters to insert, drop, replace or swap with their neighbour until one text is the other. */
+static uint32_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    uint32_t rows[3][LR_NAME_MOST + 1];
+    uint32_t *before = rows[0], *last = rows[1], *now = rows[2];
+    for (size_t j = 0; j <= b_length; j++) {
+        before[j] = 0;
+        last[j] = (uint32_t)j;
+    }
+    for (size_t i = 1; i <= a_length; i++) {
+        uint32_t *oldest = before;
+        now[0] = (uint32_t)i;
+        for (size_t j = 1; j <= b_length; j++) {
+            uint32_t cost = a[i - 1] == b[j - 1] ? 0 : 1;
+            now[j] = least(least(last[j] + 1, now[j - 1] + 1), last[j - 1] + cost);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                now[j] = least(now[j], before[j - 2] + 1);
+            }
+        }
+        before = last;
+        last = now;
+        now = oldest;
+    }
+    return last[b_length];
+}
+
+void lr_near_begin(lr_near *near, const char *asked)
+{
+    near->asked = asked;
+    near->best = NULL;
+    near->distance = UINT32_MAX;
+}
+
+void lr_near_try(lr_near *near, const char *candidate)
+{
+    char a[LR_NAME_MOST], b[LR_NAME_MOST];
+    size_t a_length = fold(near->asked, a), b_length = fold(candidate, b);
+    uint32_t away;
+    if (!a_length || !b_length) {
+        return;
+    }
+    away = distance(a, a_length, b, b_length);
+    /* A third of the letters may be wrong: more is another word. */
+    if (away < near->distance && away * 3 <= (a_length > b_length ? a_length : b_length)) {
+        near->best = candidate;
+        near->distance = away;
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------------- texts -- */
+
+size_t lr_utf8_valid(const char *text, size_t length)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+    size_t at = 0;
+    while (at < length) {
+        unsigned char first = bytes[at];
+        /* The second byte's bounds keep out what is overlong, a surrogate or beyond U+10FFFF (Unicode, table 3-7). */
+        unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+        unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+        size_t more = first < 0x80 ? 0 : first < 0xC2 ? 9 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : first < 0xF5 ? 3 : 9;
+        if (more > 3 || more > length - at - 1) {
+            return at;
+        }
+        for (size_t i = 1; i <= more; i++) {
+            if (bytes[at + i] < low || bytes[at + i] > high) {
+                return at;
+            }
+            low = 0x80;
+            high = 0xBF;
+        }
+        at += more + 1;
+    }
+    return length;
+}
+
+const char *lr_brief_text(lr_brief *brief, const char *text)
+{
+    size_t length = strnlen(text, LR_NAME_MOST + 1);
+    bool cut = length > LR_NAME_MOST;
+    if (cut) {
+        length = LR_NAME_MOST;
+        while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80) {
+            length--;
+        }
+    }
+    memcpy(brief->text, text, length);
+    memcpy(brief->text + length, cut ? "..." : "", cut ? 4 : 1);
+    return brief->text;
+}

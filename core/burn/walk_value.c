@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Tensors on their way out: converted while they are read, and laid out as V1, V2 or in one event. */
+#include <string.h>
+
+#include "core/record/convert.h"
+#include "core/burn/walk_private.h"
+
+/* A tensor that is converted while a writer reads it. */
+struct stream {
+    lr_walk *walk;
+    const rec_tensor *tensor;
+    rec_dtype dtype;
+    uint32_t width;
+    uint64_t next;    /* element */
+    uint8_t carry[8]; /* the rest of an element that was read in part */
+    uint32_t carried;
+    lr_losses losses;
+};
+
+static int32_t stream_elements(struct stream *s, uint8_t *target, uint64_t count)
+{
+    int32_t status = lr_tensor_convert(s->walk->job, s->tensor, s->walk->path, s->dtype, s->walk->clamp, s->next, count,
+                                       target, &s->losses);
+    if (status == REC_OK) {
+        lr_swap_if_big(target, s->width, count);
+        s->next += count;
+        if (s->next == s->tensor->count) {
+            lr_note_losses(s->walk->job, s->walk->path, s->dtype, &s->losses);
+        }
+    }
+    return status;
+}
+
+static int32_t stream_read(void *user, void *target, uint64_t size)
+{
+    struct stream *s = user;
+    uint8_t *to = target;
+    int32_t status = REC_OK;
+    while (size && status == REC_OK) {
+        uint64_t n;
+        if (s->carried) {
+            n = size < s->carried ? size : s->carried;
+            memcpy(to, s->carry + s->width - s->carried, (size_t)n);
+            s->carried -= (uint32_t)n;
+        } else if (size < s->width) {
+            n = 0;
+            status = stream_elements(s, s->carry, 1);
+            s->carried = s->width;
+        } else {
+            n = size / s->width;
+            status = stream_elements(s, to, n);
+            n *= s->width;
+        }
+        to += n;
+        size -= n;
+    }
+    return status;
+}
+
+/* The element type that is written. */
+static rec_dtype target_dtype(const lr_walk *w, const rec_tensor *tensor)
+{
+    rec_dtype dtype = lr_dtype_at(tensor->dtype, w->precision);
+    if (lr_dtype_is_bool(dtype) && w->job->burn_minor < LR_BURN_BOOL_STORE) {
+        return REC_DTYPE_BOOL;
+    }
+    return dtype == REC_DTYPE_FLEX32 && w->job->burn_minor < 17 ? REC_DTYPE_F32 : dtype;
+}
+
+/* The tensor's bytes in the type that is written: as they lie where nothing has to be converted. */
+static void make_blob(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype, struct stream *stream, rec_blob *blob)
+{
+    const lr_data *data = tensor->data;
+    *blob = (rec_blob){.struct_size = sizeof *blob, .size = data->size, .offset = data->offset};
+    if (tensor->packed == dtype && tensor->dtype == dtype) {
+        blob->kind = data->data ? REC_BLOB_VIEW : REC_BLOB_RANGE;
+        blob->data = data->data;
+        blob->source = data->source;
+        return;
+    }
+    *stream = (struct stream){.walk = w, .tensor = tensor, .dtype = dtype, .width = rec_dtype_bits(dtype) / 8};
+    blob->kind = REC_BLOB_STREAM;
+    blob->size = tensor->count * stream->width; /* the stored or the loaded size was checked; at most 8 times it */
+    blob->offset = REC_UNKNOWN;
+    blob->read = stream_read;
+    blob->user = stream;
+}
+
+static int32_t walk_shape(lr_walk *w, const rec_tensor *tensor)
+{
+    int32_t status = lr_walk_key(w, "shape");
+    status = status == REC_OK ? lr_walk_list(w, REC_FORM_LIST, tensor->rank) : status;
+    status = status == REC_OK ? lr_walk_numbers(w, REC_DTYPE_U64, tensor->shape, tensor->rank) : status;
+    return status == REC_OK ? lr_walk_end(w) : status;
+}
+
+static int32_t unit_variant(lr_walk *w, uint64_t index, const char *name)
+{
+    int32_t status = lr_walk_variant(w, index, name, strlen(name), false);
+    return status == REC_OK && w->visitor.variant_begin ? lr_walk_variant_end(w) : status;
+}
+
+/* Burn's name of an element type as the version that is written spells it. */
+static int32_t walk_dtype(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
+{
+    static const char *const stores[] = {"Native", "U8", "U32"};
+    uint64_t index, store;
+    const char *name;
+    int32_t status;
+    if (tensor->dtype_value) {
+        return lr_walk_value(w, tensor->dtype_value);
+    }
+    name = lr_burn_dtype_name(dtype, w->job->burn_minor, &index);
+    if (!name) {
+        return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "Burn 0.%d has no element type %s",
+                        (int)w->job->burn_minor, rec_dtype_name(dtype));
+    }
+    if (!lr_dtype_is_bool(dtype) || w->job->burn_minor < LR_BURN_BOOL_STORE) {
+        return unit_variant(w, index, name);
+    }
+    store = dtype == REC_DTYPE_BOOL ? 0 : dtype == REC_DTYPE_BOOL8 ? 1 : 2;
+    status = lr_walk_variant(w, index, name, strlen(name), true);
+    status = status == REC_OK ? unit_variant(w, store, stores[store]) : status;
+    return status == REC_OK ? lr_walk_variant_end(w) : status;
+}
+
+static int32_t walk_v2(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
+{
+    struct stream stream;
+    rec_blob blob;
+    int32_t status = lr_walk_map(w, REC_FORM_STRUCT, 3);
+    make_blob(w, tensor, dtype, &stream, &blob);
+    status = status == REC_OK ? lr_walk_key(w, "bytes") : status;
+    status = status == REC_OK ? lr_walk_bytes(w, &blob) : status;
+    status = status == REC_OK ? walk_shape(w, tensor) : status;
+    status = status == REC_OK ? lr_walk_key(w, "dtype") : status;
+    status = status == REC_OK ? walk_dtype(w, tensor, dtype) : status;
+    return status == REC_OK ? lr_walk_end(w) : status;
+}
+
+enum { V1_PIECE = 4096 };
+
+/* V1 keeps elements as numbers: f16 as its bit pattern; up to 0.11 full precision integers as f32. */
+static int32_t walk_v1(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
+{
+    rec_dtype shown = dtype == REC_DTYPE_F16 ? REC_DTYPE_U16 : dtype;
+    lr_losses losses = {0};
+    int32_t status;
+    if (lr_dtype_is_bool(dtype)) {
+        dtype = shown = REC_DTYPE_BOOL;
+    }
+    if (dtype != REC_DTYPE_F64 && dtype != REC_DTYPE_F32 && dtype != REC_DTYPE_F16 && dtype != REC_DTYPE_I64 &&
+        dtype != REC_DTYPE_I32 && dtype != REC_DTYPE_I16 && dtype != REC_DTYPE_BOOL) {
+        return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "Burn 0.%d has no element type %s",
+                        (int)w->job->burn_minor, rec_tensor_dtype_name(tensor));
+    }
+    if (lr_dtype_at(dtype, w->job->burn_precision) != dtype) { /* nothing in the file would tell its type */
+        (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                       "a tensor of %s in a record of %s precision: a file of Burn 0.%d has one precision",
+                       rec_dtype_name(dtype), rec_precision_name(w->job->burn_precision), (int)w->job->burn_minor);
+        rec_fail_hint(w->job, "Save it at half, full or double precision instead of keeping it.");
+        return w->job->error.status;
+    }
+    status = lr_walk_map(w, REC_FORM_STRUCT, 2);
+    status = status == REC_OK ? lr_walk_key(w, "value") : status;
+    status = status == REC_OK ? lr_walk_list(w, REC_FORM_LIST, tensor->count) : status;
+    for (uint64_t done = 0; done < tensor->count && status == REC_OK;) {
+        uint64_t piece[V1_PIECE];
+        uint64_t n = tensor->count - done < V1_PIECE ? tensor->count - done : V1_PIECE;
+        status = lr_tensor_convert(w->job, tensor, w->path, dtype, w->clamp, done, n, piece, &losses);
+        if (status == REC_OK && dtype == REC_DTYPE_I32 && w->job->burn_minor < LR_BURN_UNIT_B) {
+            float numbers[V1_PIECE];
+            for (uint64_t i = 0; i < n; i++) {
+                int32_t number;
+                memcpy(&number, (uint8_t *)piece + i * 4, 4);
+                numbers[i] = (float)number;
+            }
+            status = lr_walk_numbers(w, REC_DTYPE_F32, numbers, n);
+        } else if (status == REC_OK) {
+            status = lr_walk_numbers(w, shown, piece, n);
+        }
+        done += n;
+    }
+    lr_note_losses(w->job, w->path, dtype, &losses);
+    status = status == REC_OK ? lr_walk_end(w) : status;
+    status = status == REC_OK ? walk_shape(w, tensor) : status;
+    return status == REC_OK ? lr_walk_end(w) : status;
+}
+
+static int32_t walk_event(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype, const char *id)
+{
+    struct stream stream;
+    rec_tensor_event event = {
+        .size = sizeof event, .dtype = dtype, .rank = tensor->rank, .shape = tensor->shape, .id = id};
+    if (tensor->dtype_value) {
+        event.dtype_name = rec_tensor_dtype_name(tensor);
+    }
+    make_blob(w, tensor, dtype, &stream, &event.data);
+    return w->visitor.tensor(w->self, REC_UNKNOWN, &event);
+}
+
+bool lr_walk_parameter(const lr_walk *w, const rec_tensor *tensor)
+{
+    return tensor->id || w->record->parameters;
+}
+
+int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
+{
+    rec_dtype dtype = target_dtype(w, tensor);
+    bool v1 = w->job->burn_minor < LR_BURN_V2;
+    char buffer[LR_ID_ROOM], made[LR_ID_ROOM];
+    const char *id = tensor->id;
+    int32_t status;
+    if (!id && lr_walk_parameter(w, tensor) && !(w->tensors && w->paths)) {
+        uint8_t bytes[8];
+        lr_id_of_path(w->path, w->used < sizeof w->path ? w->used : sizeof w->path - 1, bytes);
+        lr_burn_base32(bytes, sizeof bytes, made);
+        id = made;
+    }
+    if (w->tensors) {
+        return walk_event(w, tensor, dtype, id);
+    }
+    if (!id) {
+        return v1 ? walk_v1(w, tensor, dtype) : walk_v2(w, tensor, dtype);
+    }
+    status = lr_walk_map(w, REC_FORM_STRUCT, 2);
+    status = status == REC_OK ? lr_walk_key(w, "id") : status;
+    id = w->ids ? lr_burn_id(id, w->job->burn_minor, buffer) : id;
+    status = status == REC_OK ? lr_walk_text(w, id, strlen(id)) : status;
+    status = status == REC_OK ? lr_walk_key(w, "param") : status;
+    if (status == REC_OK) {
+        status = v1 ? walk_v1(w, tensor, dtype) : walk_v2(w, tensor, dtype);
+    }
+    return status == REC_OK ? lr_walk_end(w) : status;
+}

@@ -1,0 +1,704 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The configuration: which sections and keys there are and what their values may be.
+ * docs/configuration.md is the reference. */
+#include "core/config/config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/config/ini.h"
+#include "core/base/text.h"
+#include "recorder/recorder.h"
+
+/* Bounds that keep look-ups quick and messages readable. */
+enum { SECTIONS_MOST = 1000, SETTINGS_MOST = 256, RULES_MOST = 10000, LINE_MOST = 500 };
+
+/** How a value of [librecord] is read. */
+enum { VALUE_NAME = 1, VALUE_PRECISION, VALUE_FOLDERS, VALUE_PLUGINS, VALUE_NUMBER, VALUE_SIZE };
+
+enum {
+    KEY_RECORDER,
+    KEY_PRECISION,
+    KEY_PLUGIN_PATH,
+    KEY_PLUGINS,
+    KEY_THREADS,
+    KEY_MEMORY_FACTOR,
+    KEY_MEMORY_SLACK,
+    KEY_INFLATED_FACTOR,
+    KEY_INFLATED_SLACK,
+    KEY_DEPTH,
+    KEY_ELEMENTS,
+    KEYS
+};
+
+/** The keys of [librecord]. Bounds are those of rec_context_set_threads() and rec_limits. */
+static const struct {
+    const char *name;
+    int value;
+    uint64_t minimum, maximum;
+} keys[KEYS] = {
+    [KEY_RECORDER] = {"recorder", VALUE_NAME, 0, 0},
+    [KEY_PRECISION] = {"precision", VALUE_PRECISION, 0, 0},
+    [KEY_PLUGIN_PATH] = {"plugin_path", VALUE_FOLDERS, 0, 0},
+    [KEY_PLUGINS] = {"plugins", VALUE_PLUGINS, 0, 0},
+    [KEY_THREADS] = {"threads", VALUE_NUMBER, 1, 64},
+    [KEY_MEMORY_FACTOR] = {"memory_factor", VALUE_NUMBER, 1, 1000000},
+    [KEY_MEMORY_SLACK] = {"memory_slack", VALUE_SIZE, 0, INT64_MAX},
+    [KEY_INFLATED_FACTOR] = {"inflated_factor", VALUE_NUMBER, 1, 1000000},
+    [KEY_INFLATED_SLACK] = {"inflated_slack", VALUE_SIZE, 0, INT64_MAX},
+    [KEY_DEPTH] = {"depth", VALUE_NUMBER, 8, 200},
+    [KEY_ELEMENTS] = {"elements", VALUE_NUMBER, 0, INT64_MAX},
+};
+
+struct lr_config {
+    const lr_allocator *allocator;
+    lr_arena arena;
+    const char *file;
+    struct {
+        const char *text;
+        uint64_t number;
+        uint32_t line; /**< 0: not set */
+    } values[KEYS];
+    lr_recorder_section *sections;
+    uint64_t section_count, section_room;
+    lr_profile_section *profiles;
+    uint64_t profile_count, profile_room;
+};
+
+/** A file on its way into a configuration. */
+typedef struct parser {
+    rec_job *job;
+    lr_config *config;            /**< the draft */
+    uint32_t main_line;           /**< where [librecord] stands, 0 if nowhere yet */
+    lr_recorder_section *section; /**< the recorder that is read, or */
+    lr_profile_section *profile;  /**< the profile; both NULL: [librecord] */
+    lr_setting *settings;         /**< its settings */
+    uint64_t setting_room;
+    uint32_t precision_line; /**< where its precision stands, 0 if nowhere */
+} parser;
+
+/* ----------------------------------------------------------------------------------------------- making, freeing -- */
+
+static void reset(lr_config *config, const lr_allocator *allocator)
+{
+    *config = (lr_config){.allocator = allocator, .file = ""};
+    lr_arena_init(&config->arena, allocator);
+}
+
+lr_config *lr_config_new(const lr_allocator *allocator)
+{
+    lr_config *config = lr_alloc(allocator, sizeof *config);
+    if (config) {
+        reset(config, allocator);
+    }
+    return config;
+}
+
+void lr_config_free(lr_config *config)
+{
+    lr_arena_free(&config->arena);
+    lr_release(config->allocator, config);
+}
+
+/* ------------------------------------------------------------------------------------------------------- values -- */
+
+#define MISTAKE(p, line, ...) lr_fail_line((p)->job, REC_E_CONFIG, (p)->config->file, (line), __VA_ARGS__)
+
+static char *copy(parser *p, const char *text)
+{
+    char *copied = lr_arena_text(&p->config->arena, text, strlen(text));
+    if (!copied) {
+        (void)lr_fail_memory(p->job, strlen(text) + 1);
+    }
+    return copied;
+}
+
+static int32_t hint_near(parser *p, const lr_near *near, const char *all)
+{
+    if (near->best) {
+        rec_fail_hint(p->job, "Did you mean \"%s\"?", near->best);
+    } else {
+        rec_fail_hint(p->job, "There are: %s.", all);
+    }
+    return p->job->error.status;
+}
+
+/* Every word that may stand there, NULL-terminated. @param number (out) its index. */
+static int32_t parse_word(parser *p, const char *key, const char *value, uint32_t line, const char *const *words,
+                          uint64_t *number)
+{
+    char all[128] = "";
+    lr_brief brief;
+    lr_near near;
+    lr_near_begin(&near, value);
+    for (size_t i = 0; words[i]; i++) {
+        size_t used = strlen(all);
+        if (strcmp(words[i], value) == 0) {
+            *number = i;
+            return REC_OK;
+        }
+        lr_near_try(&near, words[i]);
+        (void)snprintf(all + used, sizeof all - used, "%s%s", !i ? "" : words[i + 1] ? ", " : " or ", words[i]);
+    }
+    (void)MISTAKE(p, line, "expected %s for %s, found \"%s\"", all, key, lr_brief_text(&brief, value));
+    if (near.best) {
+        rec_fail_hint(p->job, "Did you mean \"%s\"?", near.best);
+    }
+    return p->job->error.status;
+}
+
+static int32_t parse_precision(parser *p, const char *value, uint32_t line, rec_precision *precision)
+{
+    static const char *const words[] = {"full", "half", "double", "keep", NULL};
+    uint64_t index = 0;
+    int32_t status = parse_word(p, "precision", value, line, words, &index);
+    if (status == REC_OK) {
+        *precision = rec_precision_from_name(words[index]);
+    }
+    return status;
+}
+
+static int32_t check_name_of(parser *p, const char *what, const char *name, uint32_t line)
+{
+    lr_brief brief;
+    if (strlen(name) > LR_NAME_MOST) {
+        return MISTAKE(p, line, "the name \"%s\" is longer than %d bytes", lr_brief_text(&brief, name), LR_NAME_MOST);
+    }
+    if (!lr_name_valid(name)) {
+        return MISTAKE(p, line, "\"%s\" cannot name a %s: it may have letters, digits, \".\", \"_\" and \"-\"",
+                       lr_brief_text(&brief, name), what);
+    }
+    return REC_OK;
+}
+
+static int32_t check_name(parser *p, const char *name, uint32_t line)
+{
+    return check_name_of(p, "recorder", name, line);
+}
+
+/* Digits only, without sign: @return false if it is no such number or does not fit 64 bits. */
+static bool read_digits(const char **text, uint64_t *number)
+{
+    const char *at = *text;
+    *number = 0;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        if (!lr_mul(*number, 10, number) || !lr_add(*number, (uint64_t)(*at - '0'), number)) {
+            return false;
+        }
+    }
+    if (at == *text) {
+        return false;
+    }
+    *text = at;
+    return true;
+}
+
+static bool read_suffix(const char **text, uint64_t *number)
+{
+    static const char *const suffixes[] = {"KiB", "MiB", "GiB"};
+    const char *at = *text;
+    while (*at == ' ' || *at == '\t') {
+        at++;
+    }
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        if (strcmp(at, suffixes[i]) == 0) {
+            *text = at + strlen(at);
+            return lr_mul(*number, UINT64_C(1) << (10 * (i + 1)), number);
+        }
+    }
+    return true;
+}
+
+static int32_t parse_number(parser *p, size_t key, const char *value, uint32_t line, uint64_t *number)
+{
+    const char *rest = value;
+    lr_brief brief;
+    bool sized = keys[key].value == VALUE_SIZE;
+    if (read_digits(&rest, number) && (!sized || read_suffix(&rest, number)) && !*rest &&
+        *number >= keys[key].minimum && *number <= keys[key].maximum) {
+        return REC_OK;
+    }
+    if (sized) {
+        (void)MISTAKE(p, line, "%s is \"%s\", which is no size", keys[key].name, lr_brief_text(&brief, value));
+        rec_fail_hint(p->job, "Write bytes, or a whole number of KiB, MiB or GiB: 64 MiB.");
+    } else if (keys[key].maximum == INT64_MAX) {
+        (void)MISTAKE(p, line, "%s is \"%s\", which is no whole number", keys[key].name, lr_brief_text(&brief, value));
+    } else {
+        (void)MISTAKE(p, line, "%s is \"%s\", which is no whole number from %llu to %llu", keys[key].name,
+                      lr_brief_text(&brief, value), (unsigned long long)keys[key].minimum,
+                      (unsigned long long)keys[key].maximum);
+    }
+    return p->job->error.status;
+}
+
+static int32_t check_folders(parser *p, const char *value, uint32_t line)
+{
+    for (const char *folder = value;; folder = strchr(folder, ':') + 1) {
+        if (*folder != '/') {
+            lr_brief brief;
+            char text[LR_NAME_MOST + 2];
+            (void)snprintf(text, sizeof text, "%.*s", (int)strcspn(folder, ":"), folder);
+            (void)MISTAKE(p, line, "plugin_path has \"%s\", which is no absolute path", lr_brief_text(&brief, text));
+            rec_fail_hint(p->job, "Folders begin with / and are separated by colons.");
+            return p->job->error.status;
+        }
+        if (!strchr(folder, ':')) {
+            return REC_OK;
+        }
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------- [librecord] -- */
+
+static int32_t main_setting(parser *p, const char *key, const char *value, uint32_t line)
+{
+    static const char *const plugins[] = {
+        [REC_PLUGINS_ALL] = "all", [REC_PLUGINS_INSTALLED] = "installed", [REC_PLUGINS_NONE] = "none", NULL};
+    lr_config *config = p->config;
+    int32_t status = REC_OK;
+    rec_precision precision = REC_PRECISION_DEFAULT;
+    size_t i = 0;
+    while (i < KEYS && strcmp(keys[i].name, key) != 0) {
+        i++;
+    }
+    if (i == KEYS) {
+        lr_near near;
+        lr_near_begin(&near, key);
+        for (i = 0; i < KEYS; i++) {
+            lr_near_try(&near, keys[i].name);
+        }
+        (void)MISTAKE(p, line, "[librecord] has no key \"%s\"", key);
+        return hint_near(p, &near,
+                         "recorder, precision, plugin_path, plugins, threads, memory_factor, memory_slack, "
+                         "inflated_factor, inflated_slack, depth, elements");
+    }
+    if (config->values[i].line) {
+        return MISTAKE(p, line, "\"%s\" stands twice in [librecord], first in line %u", key,
+                       (unsigned)config->values[i].line);
+    }
+    switch (keys[i].value) {
+    case VALUE_NAME:
+        status = check_name(p, value, line);
+        break;
+    case VALUE_FOLDERS:
+        status = check_folders(p, value, line);
+        break;
+    case VALUE_PLUGINS:
+        status = parse_word(p, key, value, line, plugins, &config->values[i].number);
+        break;
+    case VALUE_PRECISION:
+        status = parse_precision(p, value, line, &precision);
+        config->values[i].number = (uint64_t)precision;
+        break;
+    default:
+        status = parse_number(p, i, value, line, &config->values[i].number);
+        break;
+    }
+    if (status == REC_OK) {
+        config->values[i].line = line;
+        config->values[i].text = copy(p, value);
+        status = p->job->error.status;
+    }
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------- [recorder NAME] -- */
+
+/* The arena keeps the smaller arrays too: together they are no larger than the last one. */
+static void *more_room(parser *p, const void *old, uint64_t *room, size_t each)
+{
+    uint64_t larger = *room ? *room * 2 : 4;
+    void *memory = lr_arena_alloc(&p->config->arena, larger * each, 8);
+    if (!memory) {
+        (void)lr_fail_memory(p->job, larger * each);
+        return NULL;
+    }
+    if (old) {
+        memcpy(memory, old, (size_t)*room * each);
+    }
+    *room = larger;
+    return memory;
+}
+
+/* Appends a line to the section that is read. */
+static int32_t add_setting(parser *p, const lr_setting **settings, uint64_t *count, const char *key, const char *value,
+                           uint32_t line)
+{
+    lr_setting setting = {.line = line};
+    if (*count == p->setting_room) {
+        lr_setting *larger = more_room(p, p->settings, &p->setting_room, sizeof *larger);
+        if (!larger) {
+            return p->job->error.status;
+        }
+        p->settings = larger;
+        *settings = larger;
+    }
+    setting.key = copy(p, key);
+    setting.value = copy(p, value);
+    if (setting.key && setting.value) {
+        p->settings[(*count)++] = setting;
+    }
+    return p->job->error.status;
+}
+
+/* The lines of the section that ends here were all read. */
+static int32_t end_section(parser *p)
+{
+    if (p->section && !p->section->plugin) {
+        (void)MISTAKE(p, p->section->line, "[recorder %s] has no plugin", p->section->name);
+        rec_fail_hint(p->job, "Say which one it is: plugin = NAME.");
+        return p->job->error.status;
+    }
+    return REC_OK;
+}
+
+static int32_t begin_recorder(parser *p, const char *name, uint32_t line)
+{
+    lr_config *config = p->config;
+    const lr_recorder_section *same;
+    if (!*name) {
+        (void)MISTAKE(p, line, "[recorder] has no name");
+        rec_fail_hint(p->job, "Give it one: [recorder NAME].");
+        return p->job->error.status;
+    }
+    if (check_name(p, name, line) != REC_OK) {
+        return p->job->error.status;
+    }
+    if (lr_name_same(name, "Auto")) {
+        return MISTAKE(p, line, "[recorder %s]: that name belongs to librecord itself", name);
+    }
+    same = lr_config_find_recorder(config, name);
+    if (same) {
+        return MISTAKE(p, line, "[recorder %s] stands twice, first in line %u as [recorder %s]", name,
+                       (unsigned)same->line, same->name);
+    }
+    if (config->section_count == SECTIONS_MOST) {
+        return MISTAKE(p, line, "more than %d recorders", SECTIONS_MOST);
+    }
+    if (config->section_count == config->section_room) {
+        void *sections = more_room(p, config->sections, &config->section_room, sizeof *config->sections);
+        if (!sections) {
+            return p->job->error.status;
+        }
+        config->sections = sections;
+    }
+    p->section = &config->sections[config->section_count];
+    *p->section = (lr_recorder_section){.name = copy(p, name), .line = line};
+    if (!p->section->name) {
+        return p->job->error.status;
+    }
+    config->section_count++;
+    p->settings = NULL;
+    p->setting_room = 0;
+    p->precision_line = 0;
+    return REC_OK;
+}
+
+static int32_t twice(parser *p, const char *key, uint32_t line, uint32_t first)
+{
+    return MISTAKE(p, line, "\"%s\" stands twice in [recorder %s], first in line %u", key, p->section->name,
+                   (unsigned)first);
+}
+
+/* Whether the option exists is checked when the recorder is opened: only its plugin knows. */
+static int32_t option_setting(parser *p, const char *key, const char *value, uint32_t line)
+{
+    lr_recorder_section *section = p->section;
+    for (uint64_t i = 0; i < section->setting_count; i++) {
+        if (!lr_argument_adds(key) && strcmp(section->settings[i].key, key) == 0) {
+            return twice(p, key, line, section->settings[i].line);
+        }
+    }
+    if (!lr_key_valid(key)) {
+        return MISTAKE(p, line, "\"%s\" names no option: options have small letters, digits, \"_\" and \"-\"", key);
+    }
+    if (section->setting_count == SETTINGS_MOST) {
+        return MISTAKE(p, line, "more than %d options in [recorder %s]", SETTINGS_MOST, section->name);
+    }
+    return add_setting(p, &section->settings, &section->setting_count, key, value, line);
+}
+
+static int32_t recorder_setting(parser *p, const char *key, const char *value, uint32_t line)
+{
+    lr_recorder_section *section = p->section;
+    if (strcmp(key, "plugin") == 0) {
+        if (section->plugin) {
+            return twice(p, key, line, section->plugin_line);
+        }
+        if (check_name(p, value, line) != REC_OK) {
+            return p->job->error.status;
+        }
+        section->plugin = copy(p, value);
+        section->plugin_line = line;
+        return p->job->error.status;
+    }
+    if (strcmp(key, "precision") == 0) {
+        if (p->precision_line) {
+            return twice(p, key, line, p->precision_line);
+        }
+        p->precision_line = line;
+        return parse_precision(p, value, line, &section->precision);
+    }
+    return option_setting(p, key, value, line);
+}
+
+/* ------------------------------------------------------------------------------------------------ [profile NAME] -- */
+
+static int32_t begin_profile(parser *p, const char *name, uint32_t line)
+{
+    lr_config *config = p->config;
+    const lr_profile_section *same;
+    if (!*name) {
+        (void)MISTAKE(p, line, "[profile] has no name");
+        rec_fail_hint(p->job, "Give it one: [profile NAME].");
+        return p->job->error.status;
+    }
+    if (check_name_of(p, "profile", name, line) != REC_OK) {
+        return p->job->error.status;
+    }
+    same = lr_config_find_profile(config, name);
+    if (same) {
+        return MISTAKE(p, line, "[profile %s] stands twice, first in line %u as [profile %s]", name,
+                       (unsigned)same->line, same->name);
+    }
+    if (config->profile_count == SECTIONS_MOST) {
+        return MISTAKE(p, line, "more than %d profiles", SECTIONS_MOST);
+    }
+    if (config->profile_count == config->profile_room) {
+        void *profiles = more_room(p, config->profiles, &config->profile_room, sizeof *config->profiles);
+        if (!profiles) {
+            return p->job->error.status;
+        }
+        config->profiles = profiles;
+    }
+    p->profile = &config->profiles[config->profile_count];
+    *p->profile = (lr_profile_section){.name = copy(p, name), .line = line};
+    if (!p->profile->name) {
+        return p->job->error.status;
+    }
+    config->profile_count++;
+    p->settings = NULL;
+    p->setting_room = 0;
+    return REC_OK;
+}
+
+static int32_t unknown_profile_key(parser *p, const char *key, uint32_t line)
+{
+    static const char *const others[] = {"include", "less", "description", "source", "destination"};
+    lr_near near;
+    lr_near_begin(&near, key);
+    lr_rules_near(&near);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        lr_near_try(&near, others[i]);
+    }
+    (void)MISTAKE(p, line, "[profile %s] has no key \"%s\"", p->profile->name, key);
+    return hint_near(
+        p, &near,
+        "description, source, destination, include, less, drop, split, weight_norm, rename, add, rope, "
+        "squeeze, reshape, stack, join, merge, tie, module, variant, back, export, let, adapter, gaps, select");
+}
+
+/* Whether a rule is one is checked when the profile is used. */
+static int32_t profile_setting(parser *p, const char *key, const char *value, uint32_t line)
+{
+    lr_profile_section *profile = p->profile;
+    const char *const names[] = {"description", "source", "destination"};
+    const char **const texts[] = {&profile->description, &profile->source, &profile->destination};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(key, names[i]) == 0) {
+            if (*texts[i]) {
+                return MISTAKE(p, line, "\"%s\" stands twice in [profile %s]", key, profile->name);
+            }
+            if (strlen(value) > LINE_MOST) {
+                return MISTAKE(p, line, "the %s is longer than %d bytes", key, LINE_MOST);
+            }
+            *texts[i] = copy(p, value);
+            return p->job->error.status;
+        }
+    }
+    if (!lr_rules_key(key) && strcmp(key, "include") != 0 && strcmp(key, "less") != 0) {
+        return unknown_profile_key(p, key, line);
+    }
+    if (strcmp(key, "adapter") == 0 || strcmp(key, "gaps") == 0 || strcmp(key, "select") == 0) {
+        for (uint64_t i = 0; i < profile->setting_count; i++) {
+            if (strcmp(profile->settings[i].key, key) == 0) {
+                return MISTAKE(p, line, "\"%s\" stands twice in [profile %s], first in line %u", key, profile->name,
+                               (unsigned)profile->settings[i].line);
+            }
+        }
+    }
+    if (profile->setting_count == RULES_MOST) {
+        return MISTAKE(p, line, "more than %d lines in [profile %s]", RULES_MOST, profile->name);
+    }
+    return add_setting(p, &profile->settings, &profile->setting_count, key, value, line);
+}
+
+/* ------------------------------------------------------------------------------------------------------ the file -- */
+
+static int32_t unknown_section(parser *p, const char *text, const char *kind, uint32_t line)
+{
+    lr_brief brief;
+    lr_near near;
+    lr_near_begin(&near, kind);
+    lr_near_try(&near, "librecord");
+    lr_near_try(&near, "recorder");
+    lr_near_try(&near, "profile");
+    (void)MISTAKE(p, line, "there is no section [%s]", lr_brief_text(&brief, text));
+    if (near.best) {
+        rec_fail_hint(p->job, "Did you mean [%s%s]?", near.best, near.best[0] == 'l' ? "" : " NAME");
+    } else {
+        rec_fail_hint(p->job, "There are: [librecord], [recorder NAME], [profile NAME].");
+    }
+    return p->job->error.status;
+}
+
+static int32_t on_section(void *user, const char *text, uint32_t line)
+{
+    parser *p = user;
+    char kind[LR_NAME_MOST + 1];
+    size_t length = strcspn(text, " \t");
+    const char *name = text + length + strspn(text + length, " \t");
+    if (end_section(p) != REC_OK) {
+        return p->job->error.status;
+    }
+    p->section = NULL;
+    p->profile = NULL;
+    (void)snprintf(kind, sizeof kind, "%.*s", (int)(length < sizeof kind ? length : sizeof kind), text);
+    if (strcmp(kind, "recorder") == 0) {
+        return begin_recorder(p, name, line);
+    }
+    if (strcmp(kind, "profile") == 0) {
+        return begin_profile(p, name, line);
+    }
+    if (strcmp(kind, "librecord") != 0 || *name) {
+        return unknown_section(p, text, kind, line);
+    }
+    if (p->main_line) {
+        return MISTAKE(p, line, "[librecord] stands twice, first in line %u", (unsigned)p->main_line);
+    }
+    p->main_line = line;
+    return REC_OK;
+}
+
+static int32_t on_setting(void *user, const char *key, const char *value, uint32_t line)
+{
+    parser *p = user;
+    return p->section   ? recorder_setting(p, key, value, line)
+           : p->profile ? profile_setting(p, key, value, line)
+                        : main_setting(p, key, value, line);
+}
+
+int32_t lr_config_read(rec_job *job, lr_config *config, const char *path)
+{
+    static const lr_ini_reader reader = {.section = on_section,
+                                         .setting = on_setting,
+                                         .begin = "Begin with [librecord], [recorder NAME] or [profile NAME].",
+                                         .no_value = "Leave the line out for the default."};
+    lr_config draft;
+    parser p = {.job = job, .config = &draft};
+    int32_t status;
+    reset(&draft, config->allocator);
+    draft.file = copy(&p, path);
+    status = draft.file ? lr_ini_read(job, path, &reader, &p) : job->error.status;
+    if (status == REC_OK) {
+        status = end_section(&p);
+    }
+    if (status == REC_OK) {
+        lr_config old = *config;
+        *config = draft;
+        draft = old;
+    }
+    lr_arena_free(&draft.arena);
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------- the contents -- */
+
+const char *lr_config_file(const lr_config *config)
+{
+    return config->file;
+}
+
+const char *lr_config_recorder(const lr_config *config)
+{
+    return config->values[KEY_RECORDER].text;
+}
+
+rec_precision lr_config_precision(const lr_config *config)
+{
+    return (rec_precision)config->values[KEY_PRECISION].number;
+}
+
+const char *lr_config_plugin_path(const lr_config *config)
+{
+    return config->values[KEY_PLUGIN_PATH].text;
+}
+
+int32_t lr_config_plugins(const lr_config *config)
+{
+    return config->values[KEY_PLUGINS].line ? (int32_t)config->values[KEY_PLUGINS].number : -1;
+}
+
+uint32_t lr_config_threads(const lr_config *config)
+{
+    return (uint32_t)config->values[KEY_THREADS].number;
+}
+
+static void apply(const lr_config *config, int key, uint64_t *limit)
+{
+    if (config->values[key].line) {
+        *limit = config->values[key].number;
+    }
+}
+
+void lr_config_limits(const lr_config *config, rec_limits *limits)
+{
+    uint64_t depth = limits->depth;
+    apply(config, KEY_MEMORY_FACTOR, &limits->memory_factor);
+    apply(config, KEY_MEMORY_SLACK, &limits->memory_slack);
+    apply(config, KEY_INFLATED_FACTOR, &limits->inflated_factor);
+    apply(config, KEY_INFLATED_SLACK, &limits->inflated_slack);
+    apply(config, KEY_ELEMENTS, &limits->elements);
+    apply(config, KEY_DEPTH, &depth);
+    limits->depth = (uint32_t)depth;
+}
+
+const lr_recorder_section *lr_config_find_recorder(const lr_config *config, const char *name)
+{
+    for (uint64_t i = 0; i < config->section_count; i++) {
+        if (lr_name_same(config->sections[i].name, name)) {
+            return &config->sections[i];
+        }
+    }
+    return NULL;
+}
+
+uint64_t lr_config_recorder_count(const lr_config *config)
+{
+    return config->section_count;
+}
+
+const lr_recorder_section *lr_config_recorder_at(const lr_config *config, uint64_t index)
+{
+    return index < config->section_count ? &config->sections[index] : NULL;
+}
+
+const lr_profile_section *lr_config_find_profile(const lr_config *config, const char *name)
+{
+    for (uint64_t i = 0; i < config->profile_count; i++) {
+        if (lr_name_same(config->profiles[i].name, name)) {
+            return &config->profiles[i];
+        }
+    }
+    return NULL;
+}
+
+uint64_t lr_config_profile_count(const lr_config *config)
+{
+    return config->profile_count;
+}
+
+const lr_profile_section *lr_config_profile_at(const lr_config *config, uint64_t index)
+{
+    return index < config->profile_count ? &config->profiles[index] : NULL;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Contexts: made, configured, freed; and the default one behind rec_open_recorder. */
+#include "core/config/context.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "core/config/config.h"
+#include "remap/rules/rules.h"
+#include "core/registry/registry.h"
+
+/* Depth is bounded by the C stack that edits, copies and walks of a tree may take. */
+enum { DEPTH_MOST = 200, THREADS_MOST = 64, THREADS_DEFAULT_MOST = 8 };
+
+static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
+static rec_context *default_own;    /* made on first use, kept */
+static rec_context *default_chosen; /* by rec_context_set_default */
+
+rec_limits rec_limits_default(void)
+{
+    return (rec_limits){
+        .size = sizeof(rec_limits),
+        .depth = 128,
+        .memory_factor = 4,
+        .memory_slack = UINT64_C(1) << 20,
+        .inflated_factor = 64,
+        .inflated_slack = UINT64_C(1) << 30,
+        .elements = 65536,
+    };
+}
+
+static rec_context *context_new(const rec_allocator *allocator)
+{
+    lr_allocator memory = lr_standard_allocator;
+    rec_context *context;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (allocator) {
+        memory = (lr_allocator){.alloc = allocator->alloc,
+                                .resize = allocator->resize,
+                                .release = allocator->release,
+                                .user = allocator->user};
+    }
+    context = lr_zalloc(&memory, sizeof *context);
+    if (!context) {
+        return NULL;
+    }
+    context->allocator = memory;
+    context->limits = rec_limits_default();
+    context->threads = processors < 1                      ? 1
+                       : processors > THREADS_DEFAULT_MOST ? THREADS_DEFAULT_MOST
+                                                           : (uint32_t)processors;
+    context->plugins = REC_PLUGINS_ALL;
+    if (pthread_mutex_init(&context->lock, NULL) != 0) {
+        lr_release(&memory, context);
+        return NULL;
+    }
+    context->config = lr_config_new(&context->allocator);
+    context->registry = context->config ? lr_registry_new(context) : NULL;
+    if (!context->registry) {
+        rec_context_free(context);
+        return NULL;
+    }
+    return context;
+}
+
+void rec_context_free(rec_context *context)
+{
+    lr_allocator memory;
+    if (!context) {
+        return;
+    }
+    (void)pthread_mutex_lock(&default_lock);
+    if (default_chosen == context) {
+        default_chosen = NULL;
+    }
+    (void)pthread_mutex_unlock(&default_lock);
+    lr_profile_list_free(context->profiles);
+    if (context->registry) {
+        lr_registry_free(context->registry);
+    }
+    if (context->config) {
+        lr_config_free(context->config);
+    }
+    (void)pthread_mutex_destroy(&context->lock);
+    memory = context->allocator;
+    lr_release(&memory, context);
+}
+
+rec_context *rec_context_new(const rec_allocator *allocator)
+{
+    rec_context *context;
+    if (allocator &&
+        (allocator->size < sizeof *allocator || !allocator->alloc || !allocator->resize || !allocator->release)) {
+        (void)lr_publish(REC_E_ARGUMENT, "rec_context_new: an allocator needs its size and all three functions");
+        return NULL;
+    }
+    context = context_new(allocator);
+    if (!context) {
+        (void)lr_publish(REC_E_MEMORY, "out of memory while making a context");
+        return NULL;
+    }
+    lr_publish_ok();
+    return context;
+}
+
+/* Reads the configuration at `path` (NULL: where it is usually found) and applies what belongs to the context. */
+static int32_t configure(rec_job *job, rec_context *context, const char *path)
+{
+    char *found = NULL;
+    int32_t status = REC_OK;
+    if (!path) {
+        status = lr_config_find(job, &found);
+        path = found;
+    }
+    if (status == REC_OK && path) {
+        status = lr_config_read(job, context->config, path);
+    }
+    if (status == REC_OK) {
+        lr_config_limits(context->config, &context->limits);
+        if (lr_config_threads(context->config)) {
+            context->threads = lr_config_threads(context->config);
+        }
+        if (lr_config_plugins(context->config) >= 0) {
+            context->plugins = lr_config_plugins(context->config);
+        }
+    }
+    lr_release(job->allocator, found);
+    return status;
+}
+
+/* A context with its configuration, or NULL with the failure on `job`, whose context it is meanwhile. */
+static rec_context *open_configured(rec_job *job, const char *path)
+{
+    rec_context *context = context_new(NULL);
+    if (!context) {
+        (void)rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while making a context");
+        return NULL;
+    }
+    job->context = context;
+    job->allocator = &context->allocator;
+    if (configure(job, context, path) != REC_OK) {
+        job->context = NULL;
+        job->allocator = &lr_standard_allocator;
+        rec_context_free(context);
+        return NULL;
+    }
+    return context;
+}
+
+rec_context *lr_context_default(rec_job *job)
+{
+    rec_context *context;
+    (void)pthread_mutex_lock(&default_lock);
+    context = default_chosen ? default_chosen : default_own;
+    (void)pthread_mutex_unlock(&default_lock);
+    if (!context) {
+        rec_context *made = open_configured(job, NULL);
+        (void)pthread_mutex_lock(&default_lock);
+        if (made && !default_own) {
+            default_own = made;
+            made = NULL;
+        }
+        context = default_chosen ? default_chosen : default_own;
+        (void)pthread_mutex_unlock(&default_lock);
+        rec_context_free(made); /* another thread was faster */
+    }
+    return lr_job_failed(job) ? NULL : context;
+}
+
+rec_context *rec_config_open(const char *path)
+{
+    rec_job job;
+    rec_context *context;
+    /* The job must not look for the default context: it is made before there is one. */
+    memset(&job, 0, sizeof job);
+    job.operation = "configure";
+    job.allocator = &lr_standard_allocator;
+    job.error.offset = REC_UNKNOWN;
+    job.limits = rec_limits_default();
+    job.budget.limit = UINT64_MAX;
+    context = open_configured(&job, path);
+    (void)lr_job_end(&job);
+    return context;
+}
+
+void rec_context_set_default(rec_context *context)
+{
+    (void)pthread_mutex_lock(&default_lock);
+    default_chosen = context;
+    (void)pthread_mutex_unlock(&default_lock);
+}
+
+rec_status rec_context_set_limits(rec_context *context, const rec_limits *limits)
+{
+    if (!context || !limits || limits->size < sizeof *limits) {
+        return lr_publish(REC_E_ARGUMENT, "rec_context_set_limits: a context and limits with their size are needed");
+    }
+    if (limits->depth < 8 || limits->depth > DEPTH_MOST) {
+        return lr_publish(REC_E_ARGUMENT, "rec_context_set_limits: depth must be from 8 to %d, not %u", DEPTH_MOST,
+                          (unsigned)limits->depth);
+    }
+    context->limits = *limits;
+    context->limits.size = sizeof context->limits;
+    lr_publish_ok();
+    return REC_OK;
+}
+
+void rec_context_set_progress(rec_context *context, rec_progress_fn callback, void *user)
+{
+    context->progress = callback;
+    context->progress_user = user;
+}
+
+void rec_context_set_notes(rec_context *context, rec_note_fn callback, void *user)
+{
+    context->note = callback;
+    context->note_user = user;
+}
+
+rec_status rec_context_set_threads(rec_context *context, uint32_t threads)
+{
+    if (!context || threads < 1 || threads > THREADS_MOST) {
+        return lr_publish(REC_E_ARGUMENT, "rec_context_set_threads: from 1 to %d, not %u", THREADS_MOST,
+                          (unsigned)threads);
+    }
+    context->threads = threads;
+    lr_publish_ok();
+    return REC_OK;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * INI files, through inih. Left alone, inih cuts lines of 200 bytes and reads the rest as lines of their own, cuts
+ * names of 50 bytes, ends values at " ;", takes an indented line for more of the value before, and returns success for
+ * all of it. So the lines are found and checked here: inih is handed a short "key=@" that it cannot misread, and the
+ * value and its line are kept aside until it calls back. Its settings are global to the process and are neither used
+ * nor trusted: a line that does not come back at once is a failure. */
+#include "core/config/ini.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ini.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/text.h"
+
+enum { FILE_MOST = 16 << 20, LINE_MOST = 1 << 20, FIRST_ROOM = 4096 };
+
+/** A file that is being read. */
+typedef struct ini {
+    rec_job *job;
+    const char *path;
+    const lr_ini_reader *reader;
+    void *user;
+    char *text, *next, *end; /**< the whole file, the line after this one, its end */
+    uint32_t line;           /**< number of the line that was taken last */
+    bool in_section;
+    bool handed;             /**< inih was given a key that it has not called back for */
+    const char *key, *value; /**< of that line */
+} ini;
+
+/* ----------------------------------------------------------------------------------------------------- the file -- */
+
+static int32_t system_failed(ini *in, int error, const char *doing)
+{
+    char text[256];
+    return lr_fail_line(in->job, REC_E_IO, in->path, 0, "cannot %s: %s", doing, lr_errno_words(error, text, sizeof text));
+}
+
+static int32_t grow(ini *in, size_t *room)
+{
+    size_t larger = *room ? *room * 2 : FIRST_ROOM;
+    char *text = lr_resize(in->job->allocator, in->text, larger + 1); /* one byte more for the last line's NUL */
+    if (!text) {
+        return lr_fail_memory(in->job, larger + 1);
+    }
+    in->text = text;
+    *room = larger;
+    return REC_OK;
+}
+
+static int32_t read_file(ini *in)
+{
+    size_t room = 0, used = 0;
+    struct stat state;
+    int32_t status = REC_OK;
+    int fd = open(in->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) {
+        return system_failed(in, errno, "open");
+    }
+    if (fstat(fd, &state) == 0 && S_ISDIR(state.st_mode)) {
+        status = lr_fail_line(in->job, REC_E_IO, in->path, 0, "a folder, where a configuration file is needed");
+    }
+    while (status == REC_OK) {
+        ssize_t got;
+        if (used == room) {
+            status = grow(in, &room);
+            continue;
+        }
+        got = read(fd, in->text + used, room - used);
+        if (got == 0) {
+            break;
+        }
+        if (got < 0) {
+            status = errno == EINTR ? REC_OK : system_failed(in, errno, "read");
+            continue;
+        }
+        used += (size_t)got;
+        if (used > FILE_MOST) {
+            status =
+                lr_fail_line(in->job, REC_E_LIMIT, in->path, 0, "larger than 16 MiB: this is no configuration file");
+        }
+    }
+    (void)close(fd);
+    in->next = in->text;
+    in->end = in->text ? in->text + used : NULL;
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------- the lines -- */
+
+#define MISTAKE(in, ...) lr_fail_line((in)->job, REC_E_CONFIG, (in)->path, (in)->line, __VA_ARGS__)
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static char *trim(char *start, char *end)
+{
+    while (end > start && is_blank(end[-1])) {
+        end--;
+    }
+    *end = '\0';
+    while (is_blank(*start)) {
+        start++;
+    }
+    return start;
+}
+
+static int32_t bad_byte(ini *in, const char *start, const char *at)
+{
+    unsigned char byte = (unsigned char)*at;
+    unsigned column = (unsigned)(at - start) + 1;
+    if (byte == '\r') {
+        (void)MISTAKE(in, "a carriage return without a line feed in column %u", column);
+        rec_fail_hint(in->job, "Lines end with a line feed, or with both.");
+    } else if (byte == '\0') {
+        (void)MISTAKE(in, "a NUL byte in column %u", column);
+        rec_fail_hint(in->job, "Save the file as UTF-8 text.");
+    } else if (byte < ' ' || byte == 0x7F) {
+        (void)MISTAKE(in, "a control character (0x%02x) in column %u", byte, column);
+    } else {
+        (void)MISTAKE(in, "invalid UTF-8 (0x%02x) in column %u", byte, column);
+        rec_fail_hint(in->job, "Save the file as UTF-8 text.");
+    }
+    return in->job->error.status;
+}
+
+/* Takes the next line off the text, checked. @param line,end (out) the line, without its end. */
+static int32_t take_line(ini *in, char **line, char **end)
+{
+    char *start = in->next;
+    size_t left = (size_t)(in->end - start);
+    char *feed = memchr(start, '\n', left);
+    char *stop = feed ? feed : in->end;
+    size_t length;
+    in->line++;
+    in->next = feed ? feed + 1 : in->end;
+    if (in->line == 1 && left >= 3 && memcmp(start, "\xEF\xBB\xBF", 3) == 0) {
+        start += 3;
+    }
+    if (stop > start && stop[-1] == '\r') {
+        stop--;
+    }
+    length = (size_t)(stop - start);
+    if (length > LINE_MOST) {
+        return MISTAKE(in, "the line is longer than 1 MiB");
+    }
+    for (char *at = start; at < stop; at++) {
+        if (((unsigned char)*at < ' ' && *at != '\t') || *at == 0x7F) {
+            return bad_byte(in, start, at);
+        }
+    }
+    if (lr_utf8_valid(start, length) != length) {
+        return bad_byte(in, start, start + lr_utf8_valid(start, length));
+    }
+    *line = start;
+    *end = stop;
+    return REC_OK;
+}
+
+static int32_t take_section(ini *in, char *line)
+{
+    char *close = strchr(line, ']');
+    lr_brief brief;
+    if (!close) {
+        return MISTAKE(in, "\"%s\" has no \"]\"", lr_brief_text(&brief, line));
+    }
+    if (close[1]) {
+        (void)MISTAKE(in, "text after the \"]\" of a section: \"%s\"",
+                      lr_brief_text(&brief, trim(close + 1, strchr(close, 0))));
+        rec_fail_hint(in->job, "Comments stand on lines of their own.");
+        return in->job->error.status;
+    }
+    in->in_section = true;
+    return in->reader->section(in->user, trim(line + 1, close), in->line);
+}
+
+static int32_t check_key(ini *in, const char *key)
+{
+    lr_brief brief;
+    if (!*key) {
+        return MISTAKE(in, "no key before the \"=\"");
+    }
+    if (strlen(key) > LR_NAME_MOST) {
+        return MISTAKE(in, "the key \"%s\" is longer than %d bytes", lr_brief_text(&brief, key), LR_NAME_MOST);
+    }
+    for (const char *c = key; *c; c++) {
+        if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-", *c)) {
+            return MISTAKE(in, "\"%s\" is not a key: it may have letters, digits, \".\", \"_\" and \"-\"",
+                           lr_brief_text(&brief, key));
+        }
+    }
+    return REC_OK;
+}
+
+/* Finds key and value, for inih to call back with. */
+static int32_t take_setting(ini *in, char *line)
+{
+    char *equals = strchr(line, '=');
+    lr_brief brief;
+    char *key;
+    if (!equals) {
+        (void)MISTAKE(in, "no \"=\" in \"%s\"", lr_brief_text(&brief, line));
+        rec_fail_hint(in->job, "A line is \"key = value\" or \"[section]\", or a comment that begins with ; or #.\n"
+                               "A value cannot go on in the next line.");
+        return in->job->error.status;
+    }
+    in->value = trim(equals + 1, strchr(equals, 0));
+    key = trim(line, equals);
+    if (check_key(in, key) != REC_OK) {
+        return in->job->error.status;
+    }
+    if (!in->in_section) {
+        (void)MISTAKE(in, "\"%s\" stands before any section", key);
+        rec_fail_hint(in->job, "%s", in->reader->begin);
+        return in->job->error.status;
+    }
+    if (!*in->value) {
+        (void)MISTAKE(in, "\"%s\" has no value", key);
+        rec_fail_hint(in->job, "%s", in->reader->no_value);
+        return in->job->error.status;
+    }
+    in->key = key;
+    return REC_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------------- inih -- */
+
+static int32_t not_handled(ini *in)
+{
+    (void)MISTAKE(in, "the library inih did not take the key \"%s\"", in->key);
+    rec_fail_hint(in->job, "This program has changed inih's global settings.");
+    return in->job->error.status;
+}
+
+/* As fgets: the next line for inih, or NULL at the end and after a mistake, which the job then knows. */
+static char *next_line(char *target, int room, void *stream)
+{
+    ini *in = stream;
+    if (in->handed) {
+        (void)not_handled(in);
+    }
+    while (!lr_job_failed(in->job) && in->next < in->end) {
+        char *line = NULL, *end = NULL;
+        if (take_line(in, &line, &end) != REC_OK) {
+            break;
+        }
+        line = trim(line, end);
+        if (*line == '[') {
+            (void)take_section(in, line);
+        } else if (*line && *line != ';' && *line != '#' && take_setting(in, line) == REC_OK) {
+            int length = snprintf(target, (size_t)room, "%s=@\n", in->key);
+            in->handed = true;
+            if (length < 0 || length >= room) {
+                (void)not_handled(in);
+                break;
+            }
+            return target;
+        }
+    }
+    return NULL;
+}
+
+/* inih's handler. @return 1: inih has its own idea of what to do about mistakes, which next_line() leaves unused. */
+static int on_setting(void *user, const char *section, const char *key, const char *value)
+{
+    ini *in = user;
+    (void)section;
+    if (!in->handed || strcmp(key, in->key) != 0 || strcmp(value, "@") != 0) {
+        (void)not_handled(in);
+        return 1;
+    }
+    in->handed = false;
+    (void)in->reader->setting(in->user, in->key, in->value, in->line);
+    return 1;
+}
+
+int32_t lr_ini_read(rec_job *job, const char *path, const lr_ini_reader *reader, void *user)
+{
+    ini in = {.job = job, .path = path, .reader = reader, .user = user, .key = ""};
+    int32_t status = read_file(&in);
+    if (status == REC_OK) {
+        int result = ini_parse_stream(next_line, &in, on_setting, &in);
+        if (lr_job_failed(job)) {
+            status = job->error.status;
+        } else if (in.handed) {
+            status = not_handled(&in);
+        } else if (result != 0) {
+            status = rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory in the library inih");
+        }
+    }
+    lr_release(job->allocator, in.text);
+    return status;
+}

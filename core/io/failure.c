@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The system's failures put into words, waiting that can be cancelled, and names that stay in their folder. */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/io/io_private.h"
+#include "core/base/text.h"
+
+/* Messages name the file that the trouble is in; a job that converts works on two. */
+int32_t lr_io_fail(rec_job *job, const char *file, int32_t status, uint64_t at, const char *hint, const char *format,
+                   ...)
+{
+    const char *whole = job->file;
+    va_list args;
+    if (lr_job_failed(job)) {
+        return job->error.status; /* the first failure counts, and so does its hint */
+    }
+    job->file = file;
+    va_start(args, format);
+    status = lr_vfail(job, status, at, format, args);
+    va_end(args);
+    job->file = whole;
+    job->named = true;
+    if (hint) {
+        rec_fail_hint(job, "%s", hint);
+    }
+    return status;
+}
+
+int32_t lr_io_errno(rec_job *job, const char *file, uint64_t at, const char *hint, int error, const char *doing)
+{
+    char text[64];
+    int32_t status = error == ENOENT || error == ENOTDIR ? REC_E_NOT_FOUND : error == ENOMEM ? REC_E_MEMORY : REC_E_IO;
+    return lr_io_fail(job, file, status, at, hint, "cannot %s: %s", doing, lr_errno_words(error, text, sizeof text));
+}
+
+int32_t lr_io_interrupted(rec_job *job)
+{
+    return rec_job_progress(job, job->done, job->total);
+}
+
+int32_t lr_io_shrank(rec_job *job, const char *file, uint64_t at, uint64_t size)
+{
+    char had[32];
+    return lr_io_fail(job, file, REC_E_IO, at, "Load it again when nobody writes to it.",
+                      "the file shrank while it was read: it had %s bytes", lr_group_digits(size, had, sizeof had));
+}
+
+int32_t lr_io_wait(rec_job *job, int fd, short events)
+{
+    enum { LOOK_EVERY_MS = 200 };
+    struct pollfd one = {.fd = fd, .events = events};
+    for (;;) {
+        int n = poll(&one, 1, LOOK_EVERY_MS);
+        int32_t status;
+        if (n > 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) {
+            return REC_OK; /* ready, or the next read or write says what is wrong */
+        }
+        status = lr_io_interrupted(job);
+        if (status != REC_OK) {
+            return status;
+        }
+    }
+}
+
+int32_t lr_said_why(rec_job *job, int32_t status, const char *whose)
+{
+    if (status != REC_OK && !lr_job_failed(job)) {
+        return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "%s failed with status %d and did not say why", whose, status);
+    }
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------------------- names -- */
+
+const char *lr_own_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+int32_t lr_check_own_name(rec_job *job, const char *file, int32_t status, const char *name)
+{
+    static const char hint[] = "The files of a model lie in one folder; a name that leads out of it is not followed.";
+    lr_brief brief;
+    size_t length = strnlen(name, NAME_MAX + 1);
+    if (length == 0) {
+        return lr_io_fail(job, file, status, REC_UNKNOWN, NULL, "the name of another file is empty");
+    }
+    if (length > NAME_MAX) {
+        return lr_io_fail(job, file, status, REC_UNKNOWN, NULL,
+                          "the name of another file, \"%s\", is longer than %d bytes", lr_brief_text(&brief, name),
+                          NAME_MAX);
+    }
+    if (strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+        return lr_io_fail(job, file, status, REC_UNKNOWN, hint,
+                          "it names the file \"%s\", which is not the plain name of a file beside it",
+                          lr_brief_text(&brief, name));
+    }
+    return REC_OK;
+}
+
+char *lr_path_beside(rec_job *job, const char *path, bool inside, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+    size_t folder = inside ? strlen(path) : slash ? (size_t)(slash - path) + 1 : 0;
+    size_t length = strlen(name) + 1;
+    bool bare = folder && path[folder - 1] != '/';
+    char *beside = lr_alloc(job->allocator, folder + bare + length);
+    if (!beside) {
+        (void)lr_fail_memory(job, folder + bare + length);
+        return NULL;
+    }
+    memcpy(beside, path, folder);
+    if (bare) {
+        beside[folder] = '/';
+    }
+    memcpy(beside + folder + bare, name, length);
+    return beside;
+}

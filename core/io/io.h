@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Sources and sinks as core sees them; plugin.h has what plugins see. */
+#ifndef LR_IO_H
+#define LR_IO_H
+
+#include "core/base/job.h"
+
+/* Sources. Each is born with one count. NULL: the job has failed. */
+
+/** A regular file whose bytes are read when somebody asks for them: as a whole for the view, which is mapped (`map`) or
+ *  in page memory, read by several threads if it is large; in pieces by rec_source_read. A folder has no bytes and the
+ *  names of its files (rec_source_names). Anything else (FIFO, device) is read to its end now. */
+rec_source *lr_source_open(rec_job *job, const char *path, bool map);
+/** @return whether it is a folder. */
+bool lr_source_is_folder(const rec_source *source);
+/** Bytes of a place where they can be had without reading: in memory, or in a file that is to be mapped. @param data
+ *  (out) left alone where they must be read. */
+int32_t lr_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uint64_t size, const uint8_t **data);
+/** At the end of a load: if a record keeps the source, later nothing may depend on what becomes of the file. */
+int32_t lr_source_settle(rec_job *job, rec_source *source);
+/** The same with the view at once. */
+rec_source *lr_source_file(rec_job *job, const char *path, bool map);
+/** The caller's memory. */
+rec_source *lr_source_memory(rec_job *job, const void *data, uint64_t size, const char *name);
+/** A descriptor from its position on: mapped or read as a file if it is regular, else read to its end; what does not
+ *  fit the threshold (64 MiB) is spilled to an unlinked temporary file and mapped. */
+rec_source *lr_source_fd(rec_job *job, int fd, const char *name, bool map);
+/** Owned bytes with a way to free them; for tensors of built records. `free_data(user, data)` may be NULL. */
+rec_source *lr_source_owned(const lr_allocator *allocator, const void *data, uint64_t size,
+                            void (*free_data)(void *user, void *data), void *user);
+rec_source *lr_source_retain(rec_source *source);
+/** The first bytes without moving the position, at most 64 KiB. */
+int32_t lr_source_head(rec_job *job, rec_source *source, rec_head *head);
+/** Whether it is a mapped file, for `record info`. */
+bool lr_source_mapped(const rec_source *source);
+/** Whether its bytes are made by an operation (op.h), and lie in no file. NULL: no. */
+bool lr_source_is_made(const rec_source *source);
+
+/* The files of rec_source_beside(). A job keeps count of them, so that those that a record keeps are settled too. */
+
+/** lr_source_settle() for all of them; those that nobody else keeps are released. */
+int32_t lr_besides_settle(rec_job *job);
+/** Whether all that somebody keeps are mapped files, once they were settled. @param any (out) whether any is kept. */
+bool lr_besides_mapped(const rec_job *job, bool *any);
+/** At the end of a load, or before its second pass: gives the job's counts back. */
+void lr_besides_drop(rec_job *job);
+
+/* Sinks. NULL: the job has failed. */
+
+/** A file, atomically: see rec_save(). Sweeps stale temporaries of the same target. */
+rec_sink *lr_sink_file(rec_job *job, const char *path, bool sync);
+/** A descriptor, straight. */
+rec_sink *lr_sink_fd(rec_job *job, int fd);
+/** Memory that grows. */
+rec_sink *lr_sink_memory(rec_job *job);
+/** One that counts what is written as rec_sink_layout(), for a first walk over what `sink` will get: it has its name,
+ *  and files beside it if that can have them. To be closed with rec_sink_close() before `sink`. */
+rec_sink *lr_sink_layout_of(rec_job *job, rec_sink *sink);
+/** Bytes given to it and to those beside it. */
+uint64_t lr_sink_tell_all(const rec_sink *sink);
+/** Any sink for tests: `write` may fail. */
+typedef int32_t (*lr_sink_write_fn)(void *user, rec_job *job, const void *data, uint64_t size);
+rec_sink *lr_sink_custom(rec_job *job, lr_sink_write_fn write, void *user);
+/** Prepares for what a layout of the save came to. Of a single file the space is reserved: a full disk shows here. */
+int32_t lr_sink_expect(rec_sink *sink, const rec_sink *layout);
+/** Reserves space for the whole file. */
+int32_t lr_sink_reserve(rec_sink *sink, uint64_t size);
+/** Flushes, syncs, renames, with those beside it; frees the sink. After a failed job: removes what is temporary and
+ *  leaves the targets. */
+int32_t lr_sink_commit(rec_sink *sink);
+/** Takes the bytes of a memory sink before lr_sink_commit: from malloc, at least one byte. */
+int32_t lr_sink_take(rec_sink *sink, void **data, size_t *size);
+
+#endif

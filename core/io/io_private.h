@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What the files of sources and sinks share: the two structs, and the system's failures put into words. */
+#ifndef LR_IO_PRIVATE_H
+#define LR_IO_PRIVATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/uio.h>
+
+#include "core/io/io.h"
+
+/** Bytes between two looks at progress and cancellation; no piece that is handed on is larger. */
+#define LR_IO_PIECE (UINT64_C(4) << 20)
+
+/* ------------------------------------------------------------------------------------------------------- failing -- */
+
+/** Fails in words about `file`, which need not be the job's. @param hint what to do, or NULL. @return the status. */
+int32_t lr_io_fail(rec_job *job, const char *file, int32_t status, uint64_t at, const char *hint, const char *format,
+                   ...) REC_PRINTF(6, 7);
+/** Fails as the system did: "cannot DOING: …". A file that is not there is REC_E_NOT_FOUND, the rest REC_E_IO. */
+int32_t lr_io_errno(rec_job *job, const char *file, uint64_t at, const char *hint, int error, const char *doing);
+/** A call was interrupted by a signal: asks whether to go on. @return REC_OK or REC_E_CANCELLED. */
+int32_t lr_io_interrupted(rec_job *job);
+/** Fails because a file of `size` bytes ended at byte `at`. */
+int32_t lr_io_shrank(rec_job *job, const char *file, uint64_t at, uint64_t size);
+/** Waits until a descriptor that does not block is ready, or the caller cancels. @param events POLLIN or POLLOUT. */
+int32_t lr_io_wait(rec_job *job, int fd, short events);
+/** For what plugins return: a failure that was not reported is, in the name of `whose`. @return the job's status. */
+int32_t lr_said_why(rec_job *job, int32_t status, const char *whose);
+
+/* --------------------------------------------------------------------------------------------------------- names -- */
+
+/** The last part of a path; "" if it ends in a slash. */
+const char *lr_own_name(const char *path);
+/** Checks that a name stays in its folder. @param file what names it, for the message. @param status of the failure. */
+int32_t lr_check_own_name(rec_job *job, const char *file, int32_t status, const char *name);
+/** The path of a file in the folder of another one, or (`inside`) in a folder. From the job's allocator. NULL: the job
+ *  has failed. */
+char *lr_path_beside(rec_job *job, const char *path, bool inside, const char *name);
+
+/* ------------------------------------------------------------------------------------------------------- sources -- */
+
+typedef struct lr_filter lr_filter;   /* source_filter.c */
+typedef struct lr_unread lr_unread;   /* source_deferred.c */
+typedef struct lr_made lr_made;       /* op_source.c */
+typedef struct lr_entries lr_entries; /* source_siblings.c */
+
+/** A source: bytes in one piece, or a filter or a file that becomes that when somebody asks for the view. */
+struct rec_source {
+    atomic_uint_fast64_t count;
+    const lr_allocator *allocator; /**< of the context, which outlives the records that keep the source */
+    atomic_bool ready;             /**< `data` and `size` are final */
+    const uint8_t *data;           /**< never NULL when ready */
+    uint64_t size;
+    uint64_t position; /**< of rec_source_read */
+    bool mapped;       /**< the caller's own file is mapped */
+    bool located;      /**< `name` is a path that was opened: others can be opened beside it… */
+    bool map_beside;   /**< …and these are to be mapped */
+    void *map;         /**< what to unmap, or NULL */
+    uint64_t map_size;
+    lr_pages pages; /**< what to free if it was read */
+    void (*free_data)(void *user, void *data);
+    void *free_user;
+    lr_filter *filter;   /**< what it is made of… */
+    lr_unread *unread;   /**< …or what it is read from; neither: born ready, or… */
+    lr_entries *entries; /**< …a folder, which never is */
+    lr_made *made;       /**< …or an operation that makes the bytes */
+    char name[];
+};
+
+/** @return a source without bytes, with one count; NULL: the failure is reported. */
+rec_source *lr_source_new(rec_job *job, const char *name);
+/** Makes it ready. `data` may be NULL if `size` is 0. */
+void lr_source_ready(rec_source *source, const void *data, uint64_t size);
+
+/** Maps [begin, end) of a regular file, or copies it by several threads, and makes the source ready. */
+int32_t lr_source_fill(rec_job *job, rec_source *source, int fd, uint64_t begin, uint64_t end, bool map);
+/** Undoes a mapping, if there is one. */
+void lr_source_unmap(rec_source *source);
+
+/** As lr_source_open for a file beside `source`: it must be a regular one. @param path taken from that of `source`. */
+rec_source *lr_source_open_beside(rec_job *job, const rec_source *source, const char *path);
+
+/** Lists a folder. The descriptor is taken, also on failure. */
+int32_t lr_entries_begin(rec_job *job, rec_source *source, int fd);
+void lr_entries_free(rec_source *source);
+/** What a folder says to everyone who wants its bytes. @return REC_E_UNSUPPORTED. */
+int32_t lr_entries_fail(rec_job *job, const rec_source *source);
+/** Copies a blob as far as the other side knows its members, and checks that it has what its kind needs. */
+int32_t lr_blob_check(rec_job *job, const rec_blob *blob, rec_blob *copy);
+/** Whether a checked blob is made by an operation, or lies in a file that is not mapped and was not read as a whole:
+ *  what is read of it in parts is not kept, as its view would be. */
+bool lr_blob_in_parts(const rec_blob *blob);
+/** The bytes of a checked blob in one piece; NULL for a stream. */
+int32_t lr_blob_view(rec_job *job, const rec_blob *blob, const uint8_t **data);
+
+/** The filter's side of the functions of plugin.h; see there. */
+int32_t lr_filter_spool(rec_job *job, rec_source *source);
+int32_t lr_filter_read(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got);
+int32_t lr_filter_rewind(rec_job *job, rec_source *source);
+int32_t lr_filter_peek(rec_job *job, rec_source *source, uint64_t most, const uint8_t **data, uint64_t *size);
+void lr_filter_free(rec_source *source);
+
+/** The same for a file that was not read yet. The descriptor is taken, also on failure. */
+int32_t lr_unread_begin(rec_job *job, rec_source *source, int fd, uint64_t size, bool map);
+uint64_t lr_unread_size(const rec_source *source);
+bool lr_unread_mapped(const rec_source *source); /**< its view will be a map */
+int32_t lr_unread_view(rec_job *job, rec_source *source);
+int32_t lr_unread_read(rec_job *job, rec_source *source, uint64_t at, void *target, uint64_t size);
+int32_t lr_unread_head(rec_job *job, rec_source *source, uint64_t most, const uint8_t **data, uint64_t *size);
+void lr_unread_free(rec_source *source);
+
+/** The same for bytes that an operation makes. */
+uint64_t lr_made_size(const rec_source *source);
+int32_t lr_made_view(rec_job *job, rec_source *source);
+int32_t lr_made_read(rec_job *job, rec_source *source, uint64_t at, void *target, uint64_t size);
+void lr_made_free(rec_source *source);
+
+/* --------------------------------------------------------------------------------------------------------- sinks -- */
+
+typedef struct lr_sink_ops {
+    /** At most LR_IO_PIECE bytes, which may be gone afterwards. */
+    int32_t (*write)(rec_sink *sink, const uint8_t *data, uint64_t size);
+    /** The same for bytes that stay as long as `source` lives; the sink may keep them until it is committed, and the
+     *  source with them. NULL: `write` does. */
+    int32_t (*view)(rec_sink *sink, const uint8_t *data, uint64_t size, rec_source *source);
+    /** Room for bytes that are made in place: `*size` of them, from 1 to `want`. */
+    int32_t (*space)(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size);
+    /** The first `size` bytes of that room were filled. */
+    int32_t (*filled)(rec_sink *sink, uint64_t size);
+    /** NULL: nothing to reserve. */
+    int32_t (*reserve)(rec_sink *sink, uint64_t size);
+    /** Brings everything out. Called once, and only for a job that has not failed; nothing is written after it. NULL:
+     *  nothing to do. */
+    int32_t (*finish)(rec_sink *sink);
+    /** Gives a finished file its name, and makes that last. Both or neither are NULL. */
+    int32_t (*place)(rec_sink *sink);
+    int32_t (*settle)(rec_sink *sink);
+    /** Frees all but the struct itself; undoes what was not committed. NULL: nothing to do. */
+    void (*release)(rec_sink *sink);
+    /** Another sink of its kind, whose `first` it is, and another name before the first byte. Names are plain ones that
+     *  nobody else has. Both or neither are NULL. */
+    rec_sink *(*beside)(rec_sink *sink, const char *name);
+    int32_t (*rename)(rec_sink *sink, const char *name);
+} lr_sink_ops;
+
+typedef struct lr_sinks lr_sinks; /* sink_siblings.c */
+
+/** The beginning of every sink. */
+struct rec_sink {
+    const lr_sink_ops *ops; /**< NULL: it only counts */
+    rec_job *job;
+    const char *name; /**< what messages call it; lives as long as the sink */
+    uint64_t written; /**< bytes given to it */
+    uint64_t total;   /**< bytes that will be, REC_UNKNOWN if nobody said so */
+    char *own_name;   /**< of a file: its name without the path; else NULL */
+    rec_sink *first;  /**< of a file beside another: that one */
+    lr_sinks *beside; /**< of a first one: those beside it; NULL for none */
+    rec_sink *like;   /**< of one that only counts: for which it does; NULL for none */
+    uint64_t all;     /**< of a first one: `written` with those beside it… */
+    uint64_t whole;   /**< …and what that will be, or REC_UNKNOWN */
+    uint64_t told;    /**< `all` at the last progress report */
+    bool finished;    /**< nothing more may be written */
+    bool quiet;       /**< another sink in front of it reports the progress */
+    bool closable;    /**< a plugin made it and closes it */
+};
+
+/** Allocates a sink's struct of `size` bytes, zeroed but for the beginning. NULL: the failure is reported. */
+void *lr_sink_new(rec_job *job, const lr_sink_ops *ops, uint64_t size);
+
+/** Frees it and those beside it; undoes what was not committed. */
+void lr_sink_free(rec_sink *sink);
+/** Frees those beside it. */
+void lr_sinks_free(rec_sink *sink);
+int32_t lr_sink_finish(rec_sink *sink);
+int32_t lr_sink_set_own_name(rec_sink *sink, const char *name);
+uint64_t lr_sink_beside_count(const rec_sink *sink);
+const rec_sink *lr_sink_beside_at(const rec_sink *sink, uint64_t index);
+
+enum { LR_FD_PARTS = 128, LR_FD_BUFFER = 1 << 19 };
+
+/** What is written together: parts in the order of the file, some of them copied to or made in the buffer. */
+typedef struct lr_fd_batch {
+    uint64_t used;   /**< bytes in the buffer; each is in some part */
+    uint64_t queued; /**< bytes in all parts */
+    uint64_t done;   /**< bytes that the system has taken and `flushed` does not count yet */
+    uint32_t count;  /**< of parts */
+    uint32_t first;  /**< the first part that has bytes left to be written */
+    struct iovec parts[LR_FD_PARTS];
+    rec_source *held[LR_FD_PARTS]; /**< what a part lies in; NULL for the buffer */
+    uint8_t buffer[LR_FD_BUFFER];
+} lr_fd_batch;
+
+typedef struct lr_fd_behind lr_fd_behind; /* sink_fd.c: the thread that writes batches while the next is filled */
+
+/** A sink that writes to a descriptor: parts are queued in a batch and written together. */
+typedef struct lr_fd_sink {
+    rec_sink sink;
+    int fd;
+    bool temporary;       /**< what the file holds already is free again after a failure */
+    bool alone;           /**< there will be no second thread */
+    uint64_t made;        /**< bytes that went through the buffer */
+    uint64_t flushed;     /**< bytes that the system has taken */
+    lr_fd_batch *batch;   /**< the one that is being filled */
+    lr_fd_behind *behind; /**< NULL until it pays */
+} lr_fd_sink;
+
+int32_t lr_fd_write(rec_sink *sink, const uint8_t *data, uint64_t size);
+int32_t lr_fd_view(rec_sink *sink, const uint8_t *data, uint64_t size, rec_source *source);
+int32_t lr_fd_space(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size);
+int32_t lr_fd_filled(rec_sink *sink, uint64_t size);
+/** Returns when all is written: everything that was given to the sink so far has been taken by the system. */
+int32_t lr_fd_flush(lr_fd_sink *self);
+/** Makes the first batch. */
+int32_t lr_fd_init(lr_fd_sink *self, int fd);
+/** Ends the second thread; frees the batches and what was queued and not written. */
+void lr_fd_free(lr_fd_sink *self);
+/** Fails as the system did, with what to do about a full disk and the like. @param at byte offset or REC_UNKNOWN. */
+int32_t lr_fd_errno(lr_fd_sink *self, uint64_t at, int error, const char *doing);
+
+#endif

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Sinks: what every one of them does, and those that count, grow in memory, pass through a filter or call back. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/io/io_private.h"
+
+/* Memory of this size is asked for in huge pages. */
+#define HUGE_FROM (UINT64_C(8) << 20)
+/* Where bytes are made for a sink that has no memory of its own to make them in. */
+#define TILE (UINT64_C(1) << 20)
+
+void *lr_sink_new(rec_job *job, const lr_sink_ops *ops, uint64_t size)
+{
+    rec_sink *sink = lr_zalloc(job->allocator, size);
+    if (!sink) {
+        (void)lr_fail_memory(job, size);
+        return NULL;
+    }
+    sink->ops = ops;
+    sink->job = job;
+    sink->name = job->file ? job->file : "";
+    sink->total = sink->whole = REC_UNKNOWN;
+    return sink;
+}
+
+void lr_sink_free(rec_sink *sink)
+{
+    const lr_allocator *allocator = sink->job->allocator;
+    lr_sinks_free(sink); /* before what they share with it */
+    if (sink->ops && sink->ops->release) {
+        sink->ops->release(sink);
+    }
+    lr_release(allocator, sink->own_name);
+    lr_release(allocator, sink);
+}
+
+/* ---------------------------------------------------------------------------------------------------- every sink -- */
+
+/* Counts what was written, and lets the caller know and cancel from time to time. */
+static int32_t count(rec_sink *sink, uint64_t size)
+{
+    rec_sink *first = sink->first ? sink->first : sink;
+    sink->written += size;
+    first->all += size;
+    if (first->all - first->told < LR_IO_PIECE || !sink->ops || sink->quiet) {
+        return REC_OK;
+    }
+    first->told = first->all;
+    return rec_job_progress(sink->job, first->all, first->whole);
+}
+
+/* Bytes of any number in pieces, so that nothing behind needs a counter of more than 32 bits. `source`: what keeps them
+ * alive, NULL if they may be gone afterwards. */
+static int32_t write_pieces(rec_sink *sink, const uint8_t *data, uint64_t size, rec_source *source)
+{
+    int32_t status = REC_OK;
+    while (size && status == REC_OK) {
+        uint64_t piece = size < LR_IO_PIECE ? size : LR_IO_PIECE;
+        status = source && sink->ops->view ? sink->ops->view(sink, data, piece, source)
+                                           : sink->ops->write(sink, data, piece);
+        if (status == REC_OK) {
+            status = count(sink, piece);
+        }
+        data += piece;
+        size -= piece;
+    }
+    return status;
+}
+
+/* Bytes that are yet to be made, in the sink's own memory. */
+static int32_t write_stream(rec_sink *sink, const rec_blob *blob)
+{
+    uint64_t left = blob->size;
+    int32_t status = REC_OK;
+    while (left && status == REC_OK) {
+        uint8_t *room;
+        uint64_t piece;
+        status = sink->ops->space(sink, left < LR_IO_PIECE ? left : LR_IO_PIECE, &room, &piece);
+        if (status == REC_OK && blob->kind == REC_BLOB_RANGE) {
+            status = rec_source_read_at(sink->job, blob->source, blob->offset + (blob->size - left), room, piece);
+        } else if (status == REC_OK) {
+            status = lr_said_why(sink->job, blob->read(blob->user, room, piece), "a blob's read function");
+        }
+        if (status == REC_OK) {
+            status = sink->ops->filled(sink, piece);
+        }
+        if (status == REC_OK) {
+            status = count(sink, piece);
+            left -= piece;
+        }
+    }
+    return status;
+}
+
+static int32_t check_growth(rec_sink *sink, uint64_t size)
+{
+    const rec_sink *first = sink->first ? sink->first : sink;
+    uint64_t sum;
+    if (lr_job_failed(sink->job)) {
+        return sink->job->error.status;
+    }
+    if (sink->finished) {
+        return rec_fail(sink->job, REC_E_PLUGIN, REC_UNKNOWN, "a plugin wrote to a sink that it had closed");
+    }
+    if (!lr_add(first->all, size, &sum)) {
+        return lr_io_fail(sink->job, sink->name, REC_E_RANGE, sink->written, NULL, "a file cannot have 2^64 bytes");
+    }
+    return REC_OK;
+}
+
+int32_t rec_sink_write(rec_sink *sink, const void *data, uint64_t size)
+{
+    int32_t status = check_growth(sink, size);
+    if (status != REC_OK) {
+        return status;
+    }
+    return sink->ops ? write_pieces(sink, data, size, NULL) : count(sink, size);
+}
+
+int32_t rec_sink_put(rec_sink *sink, const rec_blob *blob)
+{
+    rec_blob b;
+    const uint8_t *data = NULL;
+    int32_t status = lr_blob_check(sink->job, blob, &b);
+    if (status == REC_OK) {
+        status = check_growth(sink, b.size);
+    }
+    if (status != REC_OK || !sink->ops) {
+        return status != REC_OK ? status : count(sink, b.size);
+    }
+    if (b.kind == REC_BLOB_STREAM || lr_blob_in_parts(&b)) {
+        return write_stream(sink, &b);
+    }
+    status = lr_blob_view(sink->job, &b, &data);
+    if (status == REC_OK) {
+        status = write_pieces(sink, data, b.size, b.kind == REC_BLOB_TEMPORARY ? NULL : b.source);
+    }
+    return status;
+}
+
+uint64_t rec_sink_tell(const rec_sink *sink)
+{
+    return sink->written;
+}
+
+int32_t lr_sink_reserve(rec_sink *sink, uint64_t size)
+{
+    if (lr_job_failed(sink->job)) {
+        return sink->job->error.status;
+    }
+    sink->total = sink->whole = size;
+    return sink->ops && sink->ops->reserve && size ? sink->ops->reserve(sink, size) : REC_OK;
+}
+
+int32_t lr_sink_expect(rec_sink *sink, const rec_sink *layout)
+{
+    if (layout->beside) {
+        sink->whole = layout->all; /* which of it goes where shows only as the files are written */
+        return sink->job->error.status;
+    }
+    return lr_sink_reserve(sink, layout->written);
+}
+
+uint64_t lr_sink_tell_all(const rec_sink *sink)
+{
+    return sink->all;
+}
+
+int32_t rec_sink_close(rec_sink *sink)
+{
+    if (!sink) {
+        return REC_OK;
+    }
+    if (sink->first) {
+        return lr_sink_finish(sink);
+    }
+    if (!sink->closable) {
+        return rec_fail(sink->job, REC_E_PLUGIN, REC_UNKNOWN, "a plugin closed the sink that it was given");
+    }
+    return lr_sink_commit(sink);
+}
+
+/* -------------------------------------------------------------------------------------------------------- layout -- */
+
+rec_sink *rec_sink_layout(rec_job *job)
+{
+    rec_sink *sink = lr_sink_new(job, NULL, sizeof *sink);
+    if (sink) {
+        sink->closable = true;
+    }
+    return sink;
+}
+
+rec_sink *lr_sink_layout_of(rec_job *job, rec_sink *sink)
+{
+    rec_sink *layout = rec_sink_layout(job);
+    if (layout) {
+        layout->like = sink;
+        if (sink->own_name && lr_sink_set_own_name(layout, sink->own_name) != REC_OK) {
+            (void)rec_sink_close(layout);
+            layout = NULL;
+        }
+    }
+    return layout;
+}
+
+/* -------------------------------------------------------------------------------------------------------- memory -- */
+
+struct memory_sink {
+    rec_sink sink;
+    uint8_t *data; /* from malloc: who takes it knows no allocator */
+    uint64_t used, room;
+};
+
+static int32_t memory_grow(struct memory_sink *self, uint64_t room)
+{
+    uint8_t *data = room <= PTRDIFF_MAX ? realloc(self->data, (size_t)room) : NULL;
+    if (!data) {
+        return lr_fail_memory(self->sink.job, room);
+    }
+    self->data = data;
+    self->room = room;
+    if (room >= HUGE_FROM) {
+        /* A wish: memory that is touched for the first time costs more than the copy into it. Asked for from the page's
+         * beginning to a page's end, that is for all of malloc's mapping: half of one could not grow in place. */
+        uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)data & ~(page - 1);
+        (void)madvise(data - ((uintptr_t)data - from), (size_t)((uintptr_t)data + room - from), MADV_HUGEPAGE);
+    }
+    return REC_OK;
+}
+
+static int32_t memory_space(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size)
+{
+    struct memory_sink *self = (struct memory_sink *)sink;
+    int32_t status = REC_OK;
+    if (want > self->room - self->used) {
+        uint64_t twice = self->room * 2;
+        status = memory_grow(self, twice - self->used < want || twice < 4096 ? self->used + want + 4096 : twice);
+    }
+    *room = self->data + self->used;
+    *size = want;
+    return status;
+}
+
+static int32_t memory_filled(rec_sink *sink, uint64_t size)
+{
+    ((struct memory_sink *)sink)->used += size;
+    return REC_OK;
+}
+
+static int32_t memory_write(rec_sink *sink, const uint8_t *data, uint64_t size)
+{
+    uint8_t *room;
+    int32_t status = memory_space(sink, size, &room, &size);
+    if (status == REC_OK) {
+        memcpy(room, data, (size_t)size);
+        status = memory_filled(sink, size);
+    }
+    return status;
+}
+
+static int32_t memory_reserve(rec_sink *sink, uint64_t size)
+{
+    struct memory_sink *self = (struct memory_sink *)sink;
+    return size > self->room ? memory_grow(self, size) : REC_OK;
+}
+
+static void memory_release(rec_sink *sink)
+{
+    free(((struct memory_sink *)sink)->data);
+}
+
+static const lr_sink_ops memory_ops = {
+    .write = memory_write,
+    .space = memory_space,
+    .filled = memory_filled,
+    .reserve = memory_reserve,
+    .release = memory_release,
+};
+
+rec_sink *lr_sink_memory(rec_job *job)
+{
+    return lr_sink_new(job, &memory_ops, sizeof(struct memory_sink));
+}
+
+int32_t lr_sink_take(rec_sink *sink, void **data, size_t *size)
+{
+    struct memory_sink *self = (struct memory_sink *)sink;
+    uint8_t *exact;
+    *data = NULL;
+    *size = 0;
+    if (lr_job_failed(sink->job)) {
+        return sink->job->error.status;
+    }
+    exact = realloc(self->data, self->used ? (size_t)self->used : 1);
+    if (!exact) {
+        return lr_fail_memory(sink->job, self->used); /* the bytes go with the sink */
+    }
+    *data = exact;
+    *size = (size_t)self->used;
+    self->data = NULL;
+    self->used = self->room = 0;
+    return REC_OK;
+}
+
+/* ----------------------------------------------------------------------------------------- filters and callbacks -- */
+
+/* Both hand each piece on at once; `tile` is for bytes that are made in place. */
+struct passing_sink {
+    rec_sink sink;
+    uint8_t *tile;
+    rec_sink *target; /* filter */
+    bool target_was_quiet;
+    rec_sink_ops ops;
+    void *self;
+    lr_sink_write_fn call; /* callback */
+    void *user;
+};
+
+static int32_t passing_space(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size)
+{
+    struct passing_sink *self = (struct passing_sink *)sink;
+    if (!self->tile) {
+        self->tile = lr_alloc(sink->job->allocator, TILE);
+    }
+    *room = self->tile;
+    *size = want < TILE ? want : TILE;
+    return self->tile ? REC_OK : lr_fail_memory(sink->job, TILE);
+}
+
+static int32_t passing_filled(rec_sink *sink, uint64_t size)
+{
+    return sink->ops->write(sink, ((struct passing_sink *)sink)->tile, size);
+}
+
+static int32_t filter_write(rec_sink *sink, const uint8_t *data, uint64_t size)
+{
+    struct passing_sink *self = (struct passing_sink *)sink;
+    return lr_said_why(sink->job, self->ops.write(self->self, self->target, data, size), "a sink filter");
+}
+
+static int32_t filter_finish(rec_sink *sink)
+{
+    struct passing_sink *self = (struct passing_sink *)sink;
+    return self->ops.finish ? lr_said_why(sink->job, self->ops.finish(self->self, self->target), "a sink filter")
+                            : REC_OK;
+}
+
+static void filter_release(rec_sink *sink)
+{
+    struct passing_sink *self = (struct passing_sink *)sink;
+    if (self->self && self->ops.release) {
+        self->ops.release(self->self);
+    }
+    self->target->quiet = self->target_was_quiet;
+    lr_release(sink->job->allocator, self->tile);
+}
+
+static const lr_sink_ops filter_ops = {
+    .write = filter_write,
+    .space = passing_space,
+    .filled = passing_filled,
+    .finish = filter_finish,
+    .release = filter_release,
+};
+
+rec_sink *rec_sink_filter(rec_job *job, rec_sink *target, const rec_sink_ops *ops, void *self)
+{
+    struct passing_sink *filter = NULL;
+    rec_sink_ops known = {0};
+    memcpy(&known, ops, ops->size < sizeof known ? ops->size : sizeof known);
+    if (known.write) {
+        filter = lr_sink_new(job, &filter_ops, sizeof *filter);
+    } else {
+        (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "a sink filter must have `write`");
+    }
+    if (!filter) {
+        if (self && known.release) {
+            known.release(self);
+        }
+        return NULL;
+    }
+    filter->ops = known;
+    filter->self = self;
+    filter->target = target;
+    filter->sink.closable = true;
+    filter->sink.name = target->name;
+    /* Progress is told of what comes in: what goes out may be little and late. */
+    filter->sink.quiet = filter->target_was_quiet = target->quiet;
+    target->quiet = true;
+    return &filter->sink;
+}
+
+static int32_t custom_write(rec_sink *sink, const uint8_t *data, uint64_t size)
+{
+    struct passing_sink *self = (struct passing_sink *)sink;
+    return lr_said_why(sink->job, self->call(self->user, sink->job, data, size), "a sink's write function");
+}
+
+static void custom_release(rec_sink *sink)
+{
+    lr_release(sink->job->allocator, ((struct passing_sink *)sink)->tile);
+}
+
+static const lr_sink_ops custom_ops = {
+    .write = custom_write,
+    .space = passing_space,
+    .filled = passing_filled,
+    .release = custom_release,
+};
+
+rec_sink *lr_sink_custom(rec_job *job, lr_sink_write_fn write, void *user)
+{
+    struct passing_sink *self = lr_sink_new(job, &custom_ops, sizeof *self);
+    if (!self) {
+        return NULL;
+    }
+    self->call = write;
+    self->user = user;
+    return &self->sink;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The atomic file sink: a temporary file beside the target is written, synced and renamed, so that whatever happens on
+ * the way the old file stays whole. Several of them that belong together are renamed when all are written. */
+#include "core/io/sink_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int32_t lr_file_failed(lr_file_sink *self, const char *doing, const char *hint)
+{
+    return lr_io_errno(self->out.sink.job, self->out.sink.name, REC_UNKNOWN, hint, errno, doing);
+}
+
+int32_t lr_file_is_folder(lr_file_sink *self)
+{
+    return lr_io_fail(self->out.sink.job, self->out.sink.name, REC_E_IO, REC_UNKNOWN, "Give the name of a file.",
+                      "cannot save to a folder");
+}
+
+int32_t lr_file_has_changed(lr_file_sink *self)
+{
+    return lr_io_fail(self->out.sink.job, self->out.sink.name, REC_E_IO, REC_UNKNOWN, "Try again.",
+                      "the file was replaced by something else while it was opened");
+}
+
+static int32_t file_reserve(rec_sink *sink, uint64_t size)
+{
+    lr_file_sink *self = (lr_file_sink *)sink;
+    int32_t status = REC_OK;
+    if (self->straight) {
+        return REC_OK;
+    }
+    if (size > INT64_MAX) {
+        return lr_fd_errno(&self->out, REC_UNKNOWN, EFBIG, "reserve space for the file");
+    }
+    while (status == REC_OK) {
+        if (fallocate(self->out.fd, 0, 0, (off_t)size) == 0) {
+            self->reserved = size;
+            return REC_OK;
+        }
+        if (errno == EINTR) {
+            status = lr_io_interrupted(sink->job);
+        } else if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) {
+            status = lr_fd_errno(&self->out, REC_UNKNOWN, errno, "reserve space for the file");
+        } else {
+            return REC_OK; /* a file system that cannot: writing will tell */
+        }
+    }
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------- finishing, placing -- */
+
+static int sync_fd(int fd)
+{
+    int result;
+    do {
+        result = fsync(fd);
+    } while (result != 0 && errno == EINTR);
+    return result;
+}
+
+/* Some file systems tell of a failed write when the file is closed. The file itself must stay open, as closing it
+ * gives up the lock; a copy of the descriptor does as well. */
+static int close_copy(int fd)
+{
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    return copy < 0 ? sync_fd(fd) : close(copy);
+}
+
+static int32_t close_straight(lr_file_sink *self)
+{
+    int fd = self->out.fd;
+    self->out.fd = -1;
+    return close(fd) != 0 && errno != EINTR ? lr_file_failed(self, "close", NULL) : REC_OK;
+}
+
+static int32_t file_finish(rec_sink *sink)
+{
+    lr_file_sink *self = (lr_file_sink *)sink;
+    int fd = self->out.fd;
+    int32_t status = lr_fd_flush(&self->out);
+    if (status != REC_OK) {
+        return status;
+    }
+    if (self->straight) {
+        return close_straight(self);
+    }
+    if (self->reserved > self->out.flushed && ftruncate(fd, (off_t)self->out.flushed) != 0) {
+        return lr_file_failed(self, "cut the file to its size", NULL);
+    }
+    if (self->replaces) {
+        status = lr_target_keep_attributes(self);
+    }
+    if (status == REC_OK && (self->sync ? sync_fd(fd) : close_copy(fd)) != 0) {
+        status = lr_fd_errno(&self->out, REC_UNKNOWN, errno, self->sync ? "sync the file" : "write");
+    }
+    if (status == REC_OK && self->lead) {
+        (void)close(fd); /* there may be a thousand; what it could tell has been told */
+        self->out.fd = -1;
+    }
+    lr_fd_free(&self->out);
+    return status;
+}
+
+static int32_t file_place(rec_sink *sink)
+{
+    lr_file_sink *self = (lr_file_sink *)sink;
+    if (self->straight) {
+        return REC_OK;
+    }
+    if (renameat(self->folder, self->temporary, self->folder, self->base) != 0) {
+        return lr_file_failed(self, "rename the temporary file to the file's name", NULL);
+    }
+    self->linked = false;
+    return REC_OK;
+}
+
+static int32_t file_settle(rec_sink *sink)
+{
+    static const char hint[] = "The file itself is written; a crash of the system may still undo it.";
+    lr_file_sink *self = (lr_file_sink *)sink;
+    if (self->straight || self->lead || !self->sync) {
+        return REC_OK;
+    }
+    /* EINVAL and EBADF: a folder that cannot be synced, by its file system or because it may not be listed. */
+    return sync_fd(self->folder) != 0 && errno != EINVAL && errno != EBADF
+               ? lr_file_failed(self, "sync its folder", hint)
+               : REC_OK;
+}
+
+/* Lets go of everything that belongs to the target. */
+static void give_up(lr_file_sink *self)
+{
+    if (self->linked) {
+        (void)unlinkat(self->folder, self->temporary, 0);
+        self->linked = false;
+    }
+    if (self->out.fd >= 0) {
+        (void)close(self->out.fd);
+        self->out.fd = -1;
+    }
+    if (self->folder >= 0 && !self->lead) {
+        (void)close(self->folder);
+    }
+    self->folder = -1;
+    lr_release(self->out.sink.job->allocator, self->path);
+    self->path = NULL;
+    lr_release(self->out.sink.job->allocator, self->name);
+    self->name = NULL;
+}
+
+static void file_release(rec_sink *sink)
+{
+    lr_file_sink *self = (lr_file_sink *)sink;
+    lr_fd_free(&self->out);
+    give_up(self);
+    lr_release(sink->job->allocator, self->mark);
+}
+
+/* ------------------------------------------------------------------------------------------------------- opening -- */
+
+static int32_t open_straight(lr_file_sink *self, int *fd)
+{
+    struct stat info;
+    int32_t status = REC_OK;
+    self->straight = true;
+    while (*fd < 0 && status == REC_OK) {
+        *fd = open(self->name, O_WRONLY | O_CLOEXEC | O_NOCTTY); /* of a FIFO: waits for a reader */
+        if (*fd < 0 && errno == EINTR) {
+            status = lr_io_interrupted(self->out.sink.job);
+        } else if (*fd < 0) {
+            status = lr_file_failed(self, "open the file", NULL);
+        }
+    }
+    if (status == REC_OK && (fstat(*fd, &info) != 0 || S_ISREG(info.st_mode))) {
+        status = lr_file_has_changed(self);
+    }
+    return status;
+}
+
+static bool same_folder(const lr_file_sink *a, const lr_file_sink *b)
+{
+    return a->where.st_dev == b->where.st_dev && a->where.st_ino == b->where.st_ino;
+}
+
+/* Links can lead two names to one file, and the second save would replace the first. */
+static int32_t check_alone(lr_file_sink *self, const lr_file_sink *other)
+{
+    if (same_folder(self, other) && strcmp(self->base, other->base) == 0) {
+        return lr_io_fail(self->out.sink.job, self->name, REC_E_ARGUMENT, REC_UNKNOWN, NULL,
+                          "it is the same file as %s, which is saved too", other->name);
+    }
+    return REC_OK;
+}
+
+/* Makes it a part of the save of `first`. */
+static int32_t join(lr_file_sink *self, lr_file_sink *first)
+{
+    uint64_t count = lr_sink_beside_count(&first->out.sink);
+    int32_t status = check_alone(self, first);
+    for (uint64_t i = 0; i < count && status == REC_OK; i++) {
+        status = check_alone(self, (const lr_file_sink *)lr_sink_beside_at(&first->out.sink, i));
+    }
+    if (status == REC_OK && same_folder(self, first)) {
+        (void)close(self->folder);
+        self->folder = first->folder;
+        self->lead = first;
+        self->part = (uint32_t)count + 1;
+    }
+    return status;
+}
+
+static int32_t open_atomic(lr_file_sink *self, int *fd)
+{
+    rec_sink *first = self->out.sink.first;
+    int32_t status = lr_target_open(self);
+    if (status == REC_OK && first) {
+        status = join(self, (lr_file_sink *)first);
+    }
+    if (status == REC_OK) {
+        if (!self->lead) {
+            lr_temporary_sweep(self); /* first, so that the space of what is stale can be used */
+        }
+        status = lr_temporary_create(self, fd);
+        self->out.temporary = true;
+    }
+    return status;
+}
+
+/* Opens what `name` says. */
+static int32_t open_target(lr_file_sink *self)
+{
+    struct stat there;
+    bool exists = stat(self->name, &there) == 0;
+    int32_t status;
+    int fd = -1;
+    if (!exists && errno != ENOENT) {
+        status = lr_file_failed(self, "look at the file", NULL);
+    } else if (exists && S_ISDIR(there.st_mode)) {
+        status = lr_file_is_folder(self);
+    } else if (!exists || S_ISREG(there.st_mode)) {
+        status = open_atomic(self, &fd);
+    } else if (!self->out.sink.first) {
+        status = open_straight(self, &fd);
+    } else {
+        status = lr_io_fail(self->out.sink.job, self->name, REC_E_IO, REC_UNKNOWN, NULL,
+                            "one of several files of a model cannot be saved to what is no regular file");
+    }
+    self->out.fd = fd;
+    return status;
+}
+
+static const lr_sink_ops file_ops;
+
+/* @param name taken; NULL: the job has failed. @param first the file that it is saved beside, or NULL. */
+static rec_sink *make_sink(rec_job *job, char *name, rec_sink *first, bool sync)
+{
+    lr_file_sink *self = name ? lr_sink_new(job, &file_ops, sizeof *self) : NULL;
+    int32_t status;
+    if (!self) {
+        lr_release(job->allocator, name);
+        return NULL;
+    }
+    self->name = name;
+    self->out.sink.name = name;
+    self->out.sink.first = first;
+    self->out.fd = -1;
+    self->folder = -1;
+    self->sync = sync;
+    status = open_target(self);
+    if (status == REC_OK && !self->straight) {
+        status = lr_sink_set_own_name(&self->out.sink, lr_own_name(name));
+    }
+    if (status == REC_OK) {
+        status = lr_fd_init(&self->out, self->out.fd);
+    }
+    if (status != REC_OK) {
+        lr_sink_free(&self->out.sink);
+        self = NULL;
+    }
+    return self ? &self->out.sink : NULL;
+}
+
+rec_sink *lr_sink_file(rec_job *job, const char *path, bool sync)
+{
+    char *name = lr_strdup(job->allocator, path);
+    if (!name) {
+        (void)lr_fail_memory(job, strlen(path) + 1);
+    }
+    return make_sink(job, name, NULL, sync);
+}
+
+/* In the folder that the caller wrote, whatever the links lead to: that is where a reader looks for it. */
+static rec_sink *file_beside(rec_sink *sink, const char *name)
+{
+    const lr_file_sink *first = (const lr_file_sink *)sink;
+    return make_sink(sink->job, lr_path_beside(sink->job, first->name, false, name), sink, first->sync);
+}
+
+static int32_t file_rename(rec_sink *sink, const char *name)
+{
+    lr_file_sink *self = (lr_file_sink *)sink;
+    char *path = lr_path_beside(sink->job, self->name, false, name);
+    uint64_t reserved = self->reserved;
+    int32_t status;
+    if (path && !self->mark) {
+        self->mark = lr_strdup(sink->job->allocator, self->base);
+        if (!self->mark) {
+            (void)lr_fail_memory(sink->job, strlen(self->base) + 1);
+        }
+    }
+    if (lr_job_failed(sink->job)) {
+        lr_release(sink->job->allocator, path);
+        return sink->job->error.status;
+    }
+    give_up(self);
+    self->name = path;
+    sink->name = path;
+    self->replaces = false;
+    self->reserved = 0;
+    status = open_target(self);
+    return status == REC_OK && reserved ? file_reserve(sink, reserved) : status;
+}
+
+static const lr_sink_ops file_ops = {
+    .write = lr_fd_write,
+    .view = lr_fd_view,
+    .space = lr_fd_space,
+    .filled = lr_fd_filled,
+    .reserve = file_reserve,
+    .finish = file_finish,
+    .place = file_place,
+    .settle = file_settle,
+    .release = file_release,
+    .beside = file_beside,
+    .rename = file_rename,
+};

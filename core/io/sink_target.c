@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What a saved file takes the place of: the file behind all links, its folder, its owner and mode. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/io/sink_file.h"
+
+/* As many as the kernel follows. */
+enum { LINKS_MOST = 40, LOOKS = 100 };
+
+/* What a link at `path` says, as a path that can be opened from here. */
+static char *link_target(rec_job *job, const char *path, const char *link, size_t length)
+{
+    const char *slash = strrchr(path, '/');
+    size_t folder = *link == '/' || !slash ? 0 : (size_t)(slash - path) + 1;
+    char *target = lr_alloc(job->allocator, folder + length + 1);
+    if (!target) {
+        (void)lr_fail_memory(job, folder + length + 1);
+        return NULL;
+    }
+    memcpy(target, path, folder);
+    memcpy(target + folder, link, length);
+    target[folder + length] = '\0';
+    return target;
+}
+
+/* Finds the file behind the path, which need not exist: a link to nothing is where it is to be made. */
+static int32_t follow(lr_file_sink *self)
+{
+    rec_job *job = self->out.sink.job;
+    char link[PATH_MAX];
+    struct stat info;
+    self->path = lr_strdup(job->allocator, self->name);
+    if (!self->path) {
+        return lr_fail_memory(job, strlen(self->name));
+    }
+    for (int links = 0; lstat(self->path, &info) == 0 && S_ISLNK(info.st_mode); links++) {
+        ssize_t length = readlink(self->path, link, sizeof link);
+        char *target;
+        if (length < 0 || length == (ssize_t)sizeof link || links == LINKS_MOST) {
+            errno = length < 0 ? errno : links == LINKS_MOST ? ELOOP : ENAMETOOLONG;
+            return lr_file_failed(self, "follow the symbolic link", NULL);
+        }
+        target = link_target(job, self->path, link, (size_t)length);
+        if (!target) {
+            return job->error.status;
+        }
+        lr_release(job->allocator, self->path);
+        self->path = target;
+    }
+    return REC_OK; /* whatever else is wrong with it shows when its folder is opened */
+}
+
+static int32_t open_folder(lr_file_sink *self)
+{
+    static const char hint[] = "Make the folder first; missing ones are not made.";
+    char *slash = strrchr(self->path, '/');
+    const char *folder = !slash ? "." : slash == self->path ? "/" : self->path;
+    int error;
+    if (slash && slash != self->path) {
+        *slash = '\0'; /* for as long as the folder is opened */
+    }
+    self->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (self->folder < 0 && errno == EACCES) {
+        /* A folder that may be written but not listed: files can be replaced in it, but it can be neither swept nor
+         * synced. */
+        self->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    }
+    error = errno;
+    if (slash && slash != self->path) {
+        *slash = '/';
+    }
+    self->base = slash ? slash + 1 : self->path;
+    errno = error;
+    return self->folder < 0 ? lr_file_failed(self, "open its folder", error == ENOENT ? hint : NULL) : REC_OK;
+}
+
+/* Looks at what is in the target's place. That must be what the caller's path leads to: links of /proc/self/fd may say
+ * something else. Other saves may replace it between the two looks, so they are taken more than once. */
+static int32_t look_at_target(lr_file_sink *self)
+{
+    for (int tries = 0; tries < LOOKS; tries++) {
+        struct stat behind;
+        bool before = stat(self->name, &behind) == 0;
+        bool there =
+            (before || errno == ENOENT) && fstatat(self->folder, self->base, &self->old, AT_SYMLINK_NOFOLLOW) == 0;
+        if (!there && errno != ENOENT) {
+            return lr_file_failed(self, "look at the file", NULL);
+        }
+        if (there && S_ISDIR(self->old.st_mode)) {
+            return lr_file_is_folder(self);
+        }
+        if (!there && !before) {
+            return REC_OK;
+        }
+        if (there && before && S_ISREG(self->old.st_mode) && behind.st_dev == self->old.st_dev &&
+            behind.st_ino == self->old.st_ino) {
+            self->replaces = true;
+            break;
+        }
+    }
+    if (!self->replaces) {
+        return lr_file_has_changed(self);
+    }
+    if (faccessat(self->folder, self->base, W_OK, AT_EACCESS) != 0 && errno != ENOENT) {
+        return lr_file_failed(self, "write to the file",
+                              "A rename could replace it, but it is protected: make it writable first.");
+    }
+    return REC_OK;
+}
+
+int32_t lr_target_open(lr_file_sink *self)
+{
+    int32_t status = follow(self);
+    if (status == REC_OK) {
+        status = open_folder(self);
+    }
+    if (status == REC_OK && fstat(self->folder, &self->where) != 0) {
+        status = lr_file_failed(self, "look at its folder", NULL);
+    }
+    if (status == REC_OK && !*self->base) {
+        status = lr_file_is_folder(self);
+    }
+    if (status == REC_OK) {
+        status = look_at_target(self);
+    }
+    return status;
+}
+
+/* The old file's owner and mode. Who may not give files away keeps the file; its group must then not get rights that
+ * were the old group's, nor may it run with another's rights. */
+int32_t lr_target_keep_attributes(lr_file_sink *self)
+{
+    mode_t mode = self->old.st_mode & 07777;
+    struct stat info;
+    if (fstat(self->out.fd, &info) != 0) {
+        return lr_file_failed(self, "look at the temporary file", NULL);
+    }
+    if (info.st_gid != self->old.st_gid && fchown(self->out.fd, (uid_t)-1, self->old.st_gid) != 0) {
+        mode = (mode & ~(mode_t)(S_ISGID | S_IRWXG)) | ((mode & S_IRWXO) << 3);
+    }
+    if (info.st_uid != self->old.st_uid && fchown(self->out.fd, self->old.st_uid, (gid_t)-1) != 0) {
+        mode &= ~(mode_t)(S_ISUID | S_ISGID);
+    }
+    return fchmod(self->out.fd, mode) == 0 ? REC_OK
+                                           : lr_file_failed(self, "give the new file the old one's mode", NULL);
+}

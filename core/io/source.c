@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Sources: counted, named bytes. Those of memory and of owned bytes; reading, and blobs that lie in them. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/io/io_private.h"
+
+enum { HEAD_MOST = 64 * 1024 };
+
+static rec_source *source_alloc(const lr_allocator *allocator, const char *name)
+{
+    size_t length = strlen(name) + 1;
+    rec_source *source = lr_zalloc(allocator, sizeof *source + length);
+    if (source) {
+        atomic_init(&source->count, 1);
+        atomic_init(&source->ready, false);
+        source->allocator = allocator;
+        source->pages.allocator = allocator;
+        memcpy(source->name, name, length);
+    }
+    return source;
+}
+
+rec_source *lr_source_new(rec_job *job, const char *name)
+{
+    rec_source *source = source_alloc(job->allocator, name ? name : "");
+    if (!source) {
+        (void)lr_fail_memory(job, sizeof *source);
+    }
+    return source;
+}
+
+void lr_source_ready(rec_source *source, const void *data, uint64_t size)
+{
+    source->data = data ? data : (const uint8_t *)"";
+    source->size = size;
+    atomic_store_explicit(&source->ready, true, memory_order_release);
+}
+
+static bool is_ready(const rec_source *source)
+{
+    return atomic_load_explicit(&source->ready, memory_order_acquire);
+}
+
+rec_source *lr_source_memory(rec_job *job, const void *data, uint64_t size, const char *name)
+{
+    rec_source *source = lr_source_new(job, name);
+    if (source) {
+        lr_source_ready(source, data, size);
+        lr_job_input(job, size);
+    }
+    return source;
+}
+
+/* Without a job: NULL is out of memory, and the data stay the caller's. */
+rec_source *lr_source_owned(const lr_allocator *allocator, const void *data, uint64_t size,
+                            void (*free_data)(void *user, void *data), void *user)
+{
+    rec_source *source = source_alloc(allocator, "memory");
+    if (source) {
+        source->free_data = free_data;
+        source->free_user = user;
+        lr_source_ready(source, data, size);
+    }
+    return source;
+}
+
+rec_source *lr_source_retain(rec_source *source)
+{
+    (void)atomic_fetch_add_explicit(&source->count, 1, memory_order_relaxed);
+    return source;
+}
+
+bool lr_source_mapped(const rec_source *source)
+{
+    return source->mapped;
+}
+
+int32_t lr_source_head(rec_job *job, rec_source *source, rec_head *head)
+{
+    int32_t status = REC_OK;
+    *head = (rec_head){.size = sizeof *head, .total = rec_source_size(source), .name = ""};
+    if (source->located) {
+        head->name = lr_own_name(source->name);
+    }
+    if (source->entries) {
+        head->data = (const uint8_t *)"";
+        status = rec_source_names(job, source, &head->names, &head->name_count);
+    } else if (is_ready(source)) {
+        head->data = source->data;
+        head->length = source->size < HEAD_MOST ? source->size : HEAD_MOST;
+    } else if (source->unread) {
+        status = lr_unread_head(job, source, HEAD_MOST, &head->data, &head->length);
+    } else {
+        status = lr_filter_peek(job, source, HEAD_MOST, &head->data, &head->length);
+    }
+    return status;
+}
+
+int32_t lr_source_settle(rec_job *job, rec_source *source)
+{
+    bool shared = atomic_load_explicit(&source->count, memory_order_acquire) > 1;
+    return shared && source->unread && !is_ready(source) ? lr_unread_view(job, source) : REC_OK;
+}
+
+int32_t lr_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uint64_t size, const uint8_t **data)
+{
+    int32_t status = REC_OK;
+    uint64_t end;
+    if (!is_ready(source) && source->unread && lr_unread_mapped(source)) {
+        status = lr_unread_view(job, source);
+    }
+    if (status == REC_OK && is_ready(source)) {
+        if (!lr_add(offset, size, &end) || end > source->size) {
+            return rec_fail(job, REC_E_FORMAT, offset, "%" PRIu64 " bytes are wanted here, but the file has %" PRIu64,
+                            size, source->size);
+        }
+        *data = source->data + offset;
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------- the functions of plugin.h -- */
+
+const char *rec_source_name(const rec_source *source)
+{
+    return source->name;
+}
+
+uint64_t rec_source_size(const rec_source *source)
+{
+    return is_ready(source)  ? source->size
+           : source->unread  ? lr_unread_size(source)
+           : source->made    ? lr_made_size(source)
+           : source->entries ? 0
+                             : REC_UNKNOWN;
+}
+
+int32_t rec_source_view(rec_job *job, rec_source *source, const void **data, uint64_t *size)
+{
+    if (!is_ready(source)) {
+        int32_t status = source->unread    ? lr_unread_view(job, source)
+                         : source->made    ? lr_made_view(job, source)
+                         : source->entries ? lr_entries_fail(job, source)
+                                           : lr_filter_spool(job, source);
+        if (status != REC_OK) {
+            *data = NULL;
+            *size = 0;
+            return status;
+        }
+    }
+    *data = source->data;
+    *size = source->size;
+    return REC_OK;
+}
+
+/* Of a source that has a size and no view. */
+static int32_t deferred_read(rec_job *job, rec_source *source, uint64_t at, void *target, uint64_t size)
+{
+    return source->made ? lr_made_read(job, source, at, target, size) : lr_unread_read(job, source, at, target, size);
+}
+
+int32_t rec_source_read(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got)
+{
+    uint64_t left, whole = rec_source_size(source);
+    int32_t status = REC_OK;
+    if (whole == REC_UNKNOWN) {
+        return lr_filter_read(job, source, target, room, got);
+    }
+    if (source->entries) {
+        *got = 0;
+        return lr_entries_fail(job, source);
+    }
+    /* A filter that gave more before it was spooled than while it was has broken its word. */
+    left = source->position < whole ? whole - source->position : 0;
+    *got = room < left ? room : left;
+    if (!is_ready(source)) {
+        status = deferred_read(job, source, source->position, target, *got);
+        *got = status == REC_OK ? *got : 0;
+    } else if (*got) {
+        memcpy(target, source->data + source->position, (size_t)*got);
+    }
+    source->position += *got;
+    return status;
+}
+
+int32_t rec_source_rewind(rec_job *job, rec_source *source)
+{
+    if (source->filter && !is_ready(source)) {
+        return lr_filter_rewind(job, source);
+    }
+    source->position = 0;
+    return REC_OK;
+}
+
+static int32_t check_place(rec_job *job, const rec_source *source, uint64_t offset, uint64_t size, uint64_t whole)
+{
+    char need[32], have[32], from[32];
+    if (offset > whole || size > whole - offset) {
+        return lr_io_fail(job, source->name, REC_E_FORMAT, offset, "The file is cut short or damaged.",
+                          "%s bytes are needed from byte %s on, but there are only %s bytes",
+                          lr_group_digits(size, need, sizeof need), lr_group_digits(offset, from, sizeof from),
+                          lr_group_digits(whole, have, sizeof have));
+    }
+    return REC_OK;
+}
+
+/* The bytes of a place in the view, which is made if there is none yet. */
+static int32_t view_at(rec_job *job, rec_source *source, uint64_t offset, uint64_t size, const uint8_t **at)
+{
+    const void *data;
+    uint64_t whole;
+    int32_t status = rec_source_view(job, source, &data, &whole);
+    if (status == REC_OK) {
+        status = check_place(job, source, offset, size, whole);
+    }
+    if (status == REC_OK) {
+        *at = (const uint8_t *)data + offset;
+    }
+    return status;
+}
+
+int32_t rec_source_read_at(rec_job *job, rec_source *source, uint64_t offset, void *target, uint64_t size)
+{
+    const uint8_t *at;
+    int32_t status;
+    if ((source->unread || source->made) && !is_ready(source)) {
+        status = check_place(job, source, offset, size, rec_source_size(source));
+        return status == REC_OK ? deferred_read(job, source, offset, target, size) : status;
+    }
+    status = view_at(job, source, offset, size, &at);
+    if (status == REC_OK && size) {
+        memcpy(target, at, (size_t)size);
+    }
+    return status;
+}
+
+void rec_source_release(rec_source *source)
+{
+    if (!source || atomic_fetch_sub_explicit(&source->count, 1, memory_order_acq_rel) != 1) {
+        return;
+    }
+    lr_filter_free(source);
+    lr_unread_free(source);
+    lr_made_free(source);
+    lr_entries_free(source);
+    lr_source_unmap(source);
+    lr_pages_free(&source->pages);
+    if (source->free_data) {
+        source->free_data(source->free_user, (void *)(uintptr_t)source->data); /* sheds the const: it is being freed */
+    }
+    lr_release(source->allocator, source);
+}
+
+/* --------------------------------------------------------------------------------------------------------- blobs -- */
+
+int32_t lr_blob_check(rec_job *job, const rec_blob *blob, rec_blob *copy)
+{
+    size_t known = blob->struct_size < sizeof *copy ? blob->struct_size : sizeof *copy;
+    bool sound;
+    *copy = (rec_blob){0};
+    memcpy(copy, blob, known); /* members that the other side does not know count as zero */
+    switch (copy->kind) {
+    case REC_BLOB_VIEW:
+    case REC_BLOB_TEMPORARY:
+        sound = copy->data || copy->size == 0;
+        break;
+    case REC_BLOB_RANGE:
+        sound = copy->source != NULL;
+        break;
+    case REC_BLOB_STREAM:
+        sound = copy->read != NULL;
+        break;
+    default:
+        sound = false;
+        break;
+    }
+    return sound
+               ? REC_OK
+               : rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "a blob of kind %d without what that kind needs", copy->kind);
+}
+
+bool lr_blob_in_parts(const rec_blob *blob)
+{
+    const rec_source *source = blob->source;
+    return blob->kind == REC_BLOB_RANGE && !is_ready(source) &&
+           (source->made || (source->unread && !lr_unread_mapped(source)));
+}
+
+int32_t lr_blob_view(rec_job *job, const rec_blob *blob, const uint8_t **data)
+{
+    if (blob->kind == REC_BLOB_RANGE) {
+        return view_at(job, blob->source, blob->offset, blob->size, data);
+    }
+    *data = blob->kind == REC_BLOB_STREAM ? NULL : blob->data;
+    return REC_OK;
+}
+
+int32_t rec_blob_read(rec_job *job, const rec_blob *blob, uint64_t offset, void *target, uint64_t size)
+{
+    rec_blob b;
+    const uint8_t *data;
+    int32_t status = lr_blob_check(job, blob, &b);
+    if (status != REC_OK) {
+        return status;
+    }
+    if (offset > b.size || size > b.size - offset) {
+        char need[32], have[32], from[32];
+        return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN,
+                        "%s bytes were asked for from byte %s on, of a blob of %s bytes",
+                        lr_group_digits(size, need, sizeof need), lr_group_digits(offset, from, sizeof from),
+                        lr_group_digits(b.size, have, sizeof have));
+    }
+    if (size == 0) {
+        return REC_OK;
+    }
+    if (b.kind == REC_BLOB_STREAM) {
+        return lr_said_why(job, b.read(b.user, target, size), "a blob's read function");
+    }
+    if (lr_blob_in_parts(&b)) {
+        return rec_source_read_at(job, b.source, b.offset + offset, target, size);
+    }
+    status = lr_blob_view(job, &b, &data);
+    if (status == REC_OK) {
+        memcpy(target, data + offset, (size_t)size);
+    }
+    return status;
+}

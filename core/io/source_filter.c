@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Sources made from others (decompression): read piece by piece, or spooled into page memory when somebody wants the
+ * whole. Both keep to the limit on what an input may inflate to. */
+#include <pthread.h>
+#include <string.h>
+
+#include "core/io/io_private.h"
+
+struct lr_filter {
+    pthread_mutex_t lock; /**< deferred tensors of one record may ask for the view from several threads */
+    rec_source *parent;   /**< NULL once spooled */
+    rec_source_ops ops;   /**< members that the plugin does not know are NULL */
+    void *self;
+    uint64_t input; /**< size of what it is made from */
+    uint64_t limit; /**< most bytes it may give */
+    uint64_t at;    /**< bytes taken from ops.read since it began */
+    bool ended;
+    bool failed;   /**< it must begin again before it is used by another job */
+    uint8_t *peek; /**< the first `peeked` bytes, kept for those who only look */
+    uint64_t peeked;
+};
+
+/* First reservation without a good hint, and the step from which growth is steady. */
+#define SPOOL_FIRST (UINT64_C(4) << 20)
+#define SPOOL_STEP (UINT64_C(64) << 20)
+/* A hint may lie: at first no more than this many times the input is believed. */
+enum { HINT_BELIEVED = 16 };
+
+/* Frees what makes the bytes; what has been made stays. */
+static void dismantle(lr_filter *filter, const lr_allocator *allocator)
+{
+    if (filter->self && filter->ops.release) {
+        filter->ops.release(filter->self);
+    }
+    filter->self = NULL;
+    lr_release(allocator, filter->peek);
+    filter->peek = NULL;
+    rec_source_release(filter->parent);
+    filter->parent = NULL;
+}
+
+void lr_filter_free(rec_source *source)
+{
+    if (source->filter) {
+        dismantle(source->filter, source->allocator);
+        (void)pthread_mutex_destroy(&source->filter->lock);
+        lr_release(source->allocator, source->filter);
+        source->filter = NULL;
+    }
+}
+
+/* A filter over a filter is measured by the bytes that really came in. */
+static uint64_t input_size(const rec_source *source)
+{
+    uint64_t size = rec_source_size(source);
+    return size == REC_UNKNOWN ? source->filter->input : size;
+}
+
+int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops *ops, void *self, rec_source **out)
+{
+    rec_source *source = NULL;
+    lr_filter *filter = NULL;
+    rec_source_ops known = {0};
+    int32_t status = REC_OK;
+    *out = NULL;
+    memcpy(&known, ops, ops->size < sizeof known ? ops->size : sizeof known);
+    if (!known.read || !known.rewind) {
+        status = rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "a source filter must have `read` and `rewind`");
+        goto done;
+    }
+    source = lr_source_new(job, parent->name);
+    filter = lr_zalloc(job->allocator, sizeof *filter);
+    if (!source || !filter) {
+        status = lr_fail_memory(job, sizeof *filter);
+        goto done;
+    }
+    if (pthread_mutex_init(&filter->lock, NULL) != 0) {
+        status = lr_fail_memory(job, sizeof filter->lock);
+        goto done;
+    }
+    filter->parent = lr_source_retain(parent);
+    filter->ops = known;
+    filter->self = self;
+    filter->input = input_size(parent);
+    if (!lr_mul(filter->input, job->limits.inflated_factor, &filter->limit) ||
+        !lr_add(filter->limit, job->limits.inflated_slack, &filter->limit)) {
+        filter->limit = UINT64_MAX;
+    }
+    source->filter = filter;
+    *out = source;
+    source = NULL;
+    filter = NULL;
+    self = NULL;
+done:
+    lr_release(job->allocator, filter);
+    rec_source_release(source);
+    if (self && known.release) {
+        known.release(self);
+    }
+    return status;
+}
+
+/* The next bytes of the filter itself. One byte beyond the limit is asked for, so that a bomb shows as soon as there is
+ * more than the limit and what ends exactly there is fine. */
+static int32_t take(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got)
+{
+    lr_filter *filter = source->filter;
+    uint64_t allowed = filter->limit - filter->at;
+    int32_t status;
+    char input[32], limit[32];
+    *got = 0;
+    if (filter->ended || room == 0) {
+        return REC_OK;
+    }
+    if (allowed < room) {
+        room = allowed + 1;
+    }
+    status = lr_said_why(job, filter->ops.read(filter->self, job, target, room, got), "a source filter");
+    if (status == REC_OK && *got > room) {
+        status = rec_fail(job, REC_E_PLUGIN, filter->at, "a source filter gave more bytes than there was room for");
+    }
+    if (status == REC_OK && *got > allowed) {
+        status = lr_io_fail(
+            job, source->name, REC_E_LIMIT, filter->limit,
+            "If the file can be trusted, raise inflated_factor or inflated_slack (rec_limits, or the INI file).",
+            "the file of %s bytes inflates to more than %s bytes, the limit for its size",
+            lr_group_digits(filter->input, input, sizeof input), lr_group_digits(filter->limit, limit, sizeof limit));
+    }
+    if (status != REC_OK) {
+        filter->failed = true;
+        *got = 0;
+        return status;
+    }
+    filter->ended = *got == 0;
+    filter->at += *got;
+    return REC_OK;
+}
+
+/* Back to the first byte, unless only those were taken that are kept. */
+static int32_t begin_again(rec_job *job, lr_filter *filter)
+{
+    int32_t status;
+    if (filter->at <= filter->peeked && !filter->failed) {
+        return REC_OK;
+    }
+    status = lr_said_why(job, filter->ops.rewind(filter->self, job), "a source filter");
+    if (status == REC_OK) {
+        filter->at = 0;
+        filter->ended = filter->failed = false;
+        filter->peeked = 0;
+    }
+    return status;
+}
+
+int32_t lr_filter_read(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got)
+{
+    lr_filter *filter = source->filter;
+    int32_t status;
+    if (source->position < filter->peeked) {
+        uint64_t left = filter->peeked - source->position;
+        *got = room < left ? room : left;
+        memcpy(target, filter->peek + source->position, (size_t)*got);
+        source->position += *got;
+        return REC_OK;
+    }
+    status = take(job, source, target, room, got);
+    source->position += *got;
+    if (status == REC_OK) {
+        lr_job_input(job, source->position);
+    }
+    return status;
+}
+
+int32_t lr_filter_rewind(rec_job *job, rec_source *source)
+{
+    lr_filter *filter = source->filter;
+    int32_t status = begin_again(job, filter);
+    if (status == REC_OK) {
+        source->position = 0;
+    }
+    return status;
+}
+
+/* Looks at the beginning. Somebody who has read further than that has the whole spooled instead. */
+int32_t lr_filter_peek(rec_job *job, rec_source *source, uint64_t most, const uint8_t **data, uint64_t *size)
+{
+    lr_filter *filter = source->filter;
+    int32_t status = REC_OK;
+    uint64_t got = 1;
+    if (filter->at > filter->peeked || filter->failed) {
+        status = lr_filter_spool(job, source);
+        *data = source->data;
+        *size = source->size < most ? source->size : most;
+        return status;
+    }
+    if (!filter->peek) {
+        filter->peek = lr_alloc(source->allocator, most);
+        if (!filter->peek) {
+            return lr_fail_memory(job, most);
+        }
+    }
+    while (filter->peeked < most && got && status == REC_OK) {
+        status = take(job, source, filter->peek + filter->peeked, most - filter->peeked, &got);
+        filter->peeked += got;
+    }
+    *data = filter->peek;
+    *size = filter->peeked;
+    return status;
+}
+
+static uint64_t first_reservation(const lr_filter *filter, uint64_t hint)
+{
+    uint64_t believed;
+    if (hint == REC_UNKNOWN) {
+        return SPOOL_FIRST;
+    }
+    if (lr_mul(filter->input, HINT_BELIEVED, &believed) && hint > believed + SPOOL_FIRST) {
+        hint = believed + SPOOL_FIRST;
+    }
+    /* One byte more than what is expected: the end shows when there is room and nothing comes. */
+    return (hint < filter->limit ? hint : filter->limit) + 1;
+}
+
+static int32_t spool(rec_job *job, rec_source *source, lr_pages *pages, uint64_t *used)
+{
+    lr_filter *filter = source->filter;
+    uint64_t hint = filter->ops.size_hint ? filter->ops.size_hint(filter->self) : REC_UNKNOWN;
+    uint64_t want = first_reservation(filter, hint);
+    uint64_t told = 0;
+    int32_t status = begin_again(job, filter);
+    if (want < filter->peeked) {
+        want = filter->peeked;
+    }
+    *used = 0;
+    while (status == REC_OK) {
+        uint64_t got, room;
+        if (*used == pages->size) {
+            if (pages->size) {
+                want = pages->size + (pages->mapped && pages->size > SPOOL_STEP ? SPOOL_STEP : pages->size);
+            }
+            if (!lr_pages_grow(pages, want)) {
+                return lr_fail_memory(job, want);
+            }
+        }
+        if (*used == 0 && filter->peeked) {
+            memcpy(pages->data, filter->peek, (size_t)filter->peeked);
+            *used = filter->peeked;
+            continue;
+        }
+        room = pages->size - *used;
+        status = take(job, source, pages->data + *used, room < LR_IO_PIECE ? room : LR_IO_PIECE, &got);
+        if (got == 0) {
+            break;
+        }
+        *used += got;
+        if (status == REC_OK && *used - told >= LR_IO_PIECE) {
+            told = *used;
+            status = rec_job_progress(job, told, hint >= told ? hint : REC_UNKNOWN);
+        }
+    }
+    return status;
+}
+
+int32_t lr_filter_spool(rec_job *job, rec_source *source)
+{
+    lr_filter *filter = source->filter;
+    lr_pages pages = {.allocator = source->allocator};
+    uint64_t used;
+    int32_t status = REC_OK;
+    (void)pthread_mutex_lock(&filter->lock);
+    if (atomic_load_explicit(&source->ready, memory_order_acquire)) {
+        goto done; /* another thread was faster */
+    }
+    status = spool(job, source, &pages, &used);
+    if (status != REC_OK) {
+        lr_pages_free(&pages);
+        goto done;
+    }
+    lr_pages_trim(&pages, used);
+    source->pages = pages;
+    dismantle(filter, source->allocator);
+    lr_source_ready(source, pages.data, used);
+    lr_job_input(job, used);
+done:
+    (void)pthread_mutex_unlock(&filter->lock);
+    return status;
+}

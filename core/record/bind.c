@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Binding: a record's values into a C struct of a defined type. Everything is checked, and every mistake noted, before
+ * the caller's struct is touched. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/record/convert.h"
+#include "core/burn/layout.h"
+#include "core/record/tree.h"
+
+struct rec_binding {
+    rec_context *context;
+    lr_arena arena; /* of lists, options and variants */
+};
+
+typedef struct binder {
+    rec_job *job;
+    lr_arena *arena;
+    uint32_t flags;
+    uint64_t problems;
+    uint64_t lines; /* that are in the message */
+    size_t used;    /* of the path */
+    char path[1024];
+    size_t told; /* of the message */
+    char message[1800];
+    unsigned depth;
+} binder;
+
+enum { PROBLEMS_TOLD = 20, DEPTH_MOST = 64 };
+
+static void problem(binder *b, int32_t kind, const char *format, ...) REC_PRINTF(3, 4);
+static void problem(binder *b, int32_t kind, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    lr_note(b->job, kind, 1, b->path, "%s", text);
+    if (b->problems == b->lines && b->lines < PROBLEMS_TOLD) {
+        size_t room = sizeof b->message - b->told;
+        int length = snprintf(b->message + b->told, room, "\n  %s: %s", b->used ? b->path : "(root)", text);
+        if (length > 0 && (size_t)length < room) {
+            b->told += (size_t)length;
+            b->lines++;
+        } else {
+            b->message[b->told] = '\0'; /* no room: this one and those after it are only counted */
+        }
+    }
+    b->problems++;
+}
+
+static size_t enter(binder *b, const char *name)
+{
+    size_t used = b->used;
+    b->used = lr_path_append(b->path, sizeof b->path, used, name, strlen(name));
+    return used;
+}
+
+static size_t enter_index(binder *b, uint64_t index)
+{
+    size_t used = b->used;
+    b->used = lr_path_append_index(b->path, sizeof b->path, used, index);
+    return used;
+}
+
+static void leave(binder *b, size_t used)
+{
+    b->used = used;
+    if (used < sizeof b->path) {
+        b->path[used] = '\0';
+    }
+}
+
+static void no_memory(binder *b)
+{
+    (void)lr_fail_allocator(b->job, 64);
+}
+
+static void bind_type(binder *b, const rec_type *type, const rec_value *value, void *target);
+
+/* ------------------------------------------------------------------------------------------------------ tensors -- */
+
+static void print_dims(char *text, size_t room, const uint64_t *dims, uint64_t rank, bool any)
+{
+    size_t used = (size_t)snprintf(text, room, "[");
+    for (uint64_t i = 0; i < rank && used < room; i++) {
+        used += any && dims[i] == 0 ? (size_t)snprintf(text + used, room - used, "%s?", i ? ", " : "")
+                                    : (size_t)snprintf(text + used, room - used, "%s%" PRIu64, i ? ", " : "", dims[i]);
+    }
+    if (used < room) {
+        (void)snprintf(text + used, room - used, "]");
+    }
+}
+
+static bool shape_fits(const rec_field *field, const rec_tensor *tensor)
+{
+    if (tensor->rank != field->shape[0]) {
+        return false;
+    }
+    for (uint32_t i = 0; i < tensor->rank && i < 8; i++) {
+        if (field->shape[i + 1] && field->shape[i + 1] != tensor->shape[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void bind_tensor(binder *b, const rec_field *field, const rec_value *value, void *target)
+{
+    const char *words = field->kind == REC_FIELD_FLOATS ? "floats"
+                        : field->kind == REC_FIELD_INTS ? "integers"
+                                                        : "bools";
+    const rec_tensor *tensor = rec_value_tensor(value);
+    char expected[160], found[160];
+    bool fits;
+    if (!tensor) {
+        problem(b, REC_NOTE_KIND, "expected a tensor of %s, found %s", words, lr_kind_words(value->kind));
+        return;
+    }
+    fits = field->kind == REC_FIELD_FLOATS ? lr_dtype_is_float(tensor->dtype)
+           : field->kind == REC_FIELD_INTS ? lr_dtype_is_int(tensor->dtype)
+                                           : lr_dtype_is_bool(tensor->dtype);
+    if (!fits) {
+        problem(b, REC_NOTE_KIND, "expected a tensor of %s, found one of %s", words, rec_tensor_dtype_name(tensor));
+        return;
+    }
+    if (!shape_fits(field, tensor)) {
+        print_dims(expected, sizeof expected, field->shape + 1, field->shape[0], true);
+        print_dims(found, sizeof found, tensor->shape, tensor->rank, false);
+        problem(b, REC_NOTE_SHAPE, "expected shape %s, found %s", expected, found);
+        return;
+    }
+    if (b->problems || lr_job_failed(b->job)) {
+        return; /* nothing will be filled in: convert nothing */
+    }
+    if (field->kind == REC_FIELD_FLOATS) {
+        *(rec_floats *)target = (rec_floats){.data = lr_tensor_typed(b->job, tensor, REC_DTYPE_F32),
+                                             .count = tensor->count,
+                                             .shape = tensor->shape,
+                                             .tensor = tensor};
+    } else if (field->kind == REC_FIELD_INTS) {
+        *(rec_ints *)target = (rec_ints){.data = lr_tensor_typed(b->job, tensor, REC_DTYPE_I64),
+                                         .count = tensor->count,
+                                         .shape = tensor->shape,
+                                         .tensor = tensor};
+    } else {
+        *(rec_bools *)target = (rec_bools){.data = lr_tensor_typed(b->job, tensor, REC_DTYPE_BOOL),
+                                           .count = tensor->count,
+                                           .shape = tensor->shape,
+                                           .tensor = tensor};
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------ scalars -- */
+
+static const struct {
+    int32_t kind;
+    uint32_t width;
+    int64_t minimum;
+    uint64_t maximum;
+    const char *name;
+} integers[] = {
+    {REC_FIELD_U8, 1, 0, UINT8_MAX, "u8"},           {REC_FIELD_U16, 2, 0, UINT16_MAX, "u16"},
+    {REC_FIELD_U32, 4, 0, UINT32_MAX, "u32"},        {REC_FIELD_U64, 8, 0, UINT64_MAX, "u64"},
+    {REC_FIELD_I8, 1, INT8_MIN, INT8_MAX, "i8"},     {REC_FIELD_I16, 2, INT16_MIN, INT16_MAX, "i16"},
+    {REC_FIELD_I32, 4, INT32_MIN, INT32_MAX, "i32"}, {REC_FIELD_I64, 8, INT64_MIN, INT64_MAX, "i64"},
+};
+
+static void bind_integer(binder *b, size_t which, const rec_value *value, void *target)
+{
+    bool is_negative = value->kind == REC_KIND_INT && value->v.i < 0;
+    if (value->kind != REC_KIND_INT && value->kind != REC_KIND_UINT) {
+        problem(b, REC_NOTE_KIND, "expected an integer (%s), found %s", integers[which].name,
+                lr_kind_words(value->kind));
+    } else if (is_negative ? value->v.i < integers[which].minimum : value->v.u > integers[which].maximum) {
+        if (is_negative) {
+            problem(b, REC_NOTE_KIND, "%" PRId64 " does not fit %s", value->v.i, integers[which].name);
+        } else {
+            problem(b, REC_NOTE_KIND, "%" PRIu64 " does not fit %s", value->v.u, integers[which].name);
+        }
+    } else {
+        uint8_t u8 = (uint8_t)value->v.u;
+        uint16_t u16 = (uint16_t)value->v.u;
+        uint32_t u32 = (uint32_t)value->v.u;
+        const void *from = integers[which].width == 1   ? (const void *)&u8
+                           : integers[which].width == 2 ? (const void *)&u16
+                           : integers[which].width == 4 ? (const void *)&u32
+                                                        : (const void *)&value->v.u;
+        memcpy(target, from, integers[which].width);
+    }
+}
+
+static void bind_scalar(binder *b, const rec_field *field, const rec_value *value, void *target)
+{
+    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) {
+        if (integers[i].kind == field->kind) {
+            bind_integer(b, i, value, target);
+            return;
+        }
+    }
+    if (field->kind == REC_FIELD_BOOL) {
+        int32_t flag = value->v.i != 0;
+        if (value->kind != REC_KIND_BOOL) {
+            problem(b, REC_NOTE_KIND, "expected a bool, found %s", lr_kind_words(value->kind));
+        } else {
+            memcpy(target, &flag, sizeof flag);
+        }
+    } else if (field->kind == REC_FIELD_STRING) {
+        if (value->kind != REC_KIND_STRING) {
+            problem(b, REC_NOTE_KIND, "expected a string, found %s", lr_kind_words(value->kind));
+        } else {
+            memcpy(target, &value->v.text, sizeof value->v.text);
+        }
+    } else {
+        double number = value->kind == REC_KIND_FLOAT  ? value->v.f
+                        : value->kind == REC_KIND_UINT ? (double)value->v.u
+                                                       : (double)value->v.i;
+        float narrow = (float)number;
+        if (value->kind != REC_KIND_FLOAT && value->kind != REC_KIND_UINT && value->kind != REC_KIND_INT) {
+            problem(b, REC_NOTE_KIND, "expected a number, found %s", lr_kind_words(value->kind));
+        } else if (field->kind == REC_FIELD_F32) {
+            memcpy(target, &narrow, sizeof narrow);
+        } else {
+            memcpy(target, &number, sizeof number);
+        }
+    }
+}
+
+/* --------------------------------------------------------------------------------------------- structs and enums -- */
+
+static uint8_t *new_items(binder *b, const rec_type *type, uint64_t count)
+{
+    uint64_t size;
+    uint8_t *items = lr_mul(count ? count : 1, type->c_size, &size) ? lr_arena_alloc(b->arena, size, 16) : NULL;
+    if (!items) {
+        no_memory(b);
+        return NULL;
+    }
+    memset(items, 0, (size_t)size);
+    return items;
+}
+
+static void bind_items(binder *b, const rec_field *field, const rec_value *value, uint8_t *items)
+{
+    for (uint64_t i = 0; i < rec_value_count(value) && !lr_job_failed(b->job); i++) {
+        size_t used = enter_index(b, i);
+        bind_type(b, field->type, rec_value_item(value, i), items + i * field->type->c_size);
+        leave(b, used);
+    }
+}
+
+static void bind_list(binder *b, const rec_field *field, const rec_value *value, uint8_t *target)
+{
+    uint64_t count = rec_value_count(value);
+    uint8_t *items;
+    if (value->kind != REC_KIND_LIST) {
+        problem(b, REC_NOTE_KIND, "expected a list of %s, found %s", field->type->name, lr_kind_words(value->kind));
+        return;
+    }
+    if (field->kind == REC_FIELD_ARRAY) {
+        if (count != field->length) {
+            problem(b, REC_NOTE_SHAPE, "expected %" PRIu64 " items, found %" PRIu64, field->length, count);
+            return;
+        }
+        bind_items(b, field, value, target);
+        return;
+    }
+    items = count ? new_items(b, field->type, count) : NULL;
+    if (items || !count) {
+        if (items) {
+            bind_items(b, field, value, items);
+        }
+        memcpy(target, &items, sizeof items);
+        memcpy(target + sizeof items, &count, sizeof count); /* name##_count follows the pointer */
+    }
+}
+
+static void bind_field(binder *b, const rec_field *field, const rec_value *value, uint8_t *target)
+{
+    uint8_t *item;
+    switch (field->kind) {
+    case REC_FIELD_CONSTANT:
+        break;
+    case REC_FIELD_VALUE:
+        memcpy(target, &value, sizeof value);
+        break;
+    case REC_FIELD_FLOATS:
+    case REC_FIELD_INTS:
+    case REC_FIELD_BOOLS:
+        bind_tensor(b, field, value, target);
+        break;
+    case REC_FIELD_LIST:
+    case REC_FIELD_ARRAY:
+        bind_list(b, field, value, target);
+        break;
+    case REC_FIELD_CHILD:
+        if (!(field->flags & REC_FIELD_IS_OPTION)) {
+            bind_type(b, field->type, value, target);
+            break;
+        }
+        item = new_items(b, field->type, 1);
+        if (item) {
+            bind_type(b, field->type, value, item);
+            memcpy(target, &item, sizeof item);
+        }
+        break;
+    default:
+        bind_scalar(b, field, value, target);
+        break;
+    }
+}
+
+static void bind_struct(binder *b, const rec_type *type, const rec_value *value, uint8_t *target)
+{
+    uint64_t matched = 0;
+    if (value->kind != REC_KIND_MAP) {
+        problem(b, REC_NOTE_KIND, "expected a %s, found %s", type->name, lr_kind_words(value->kind));
+        return;
+    }
+    for (uint64_t i = 0; i < type->field_count && !lr_job_failed(b->job); i++) {
+        const rec_field *field = lr_c_field(type, i);
+        const lr_entry *entry = lr_map_find_text(value->v.map, field->name, strlen(field->name));
+        bool nil = !entry || entry->value.kind == REC_KIND_NIL;
+        size_t used = enter(b, field->name);
+        matched += entry != NULL;
+        if (!nil || (entry && field->kind == REC_FIELD_VALUE)) {
+            bind_field(b, field, &entry->value, target + field->offset);
+        } else if (!(field->flags & REC_FIELD_IS_OPTION) && field->kind != REC_FIELD_CONSTANT &&
+                   !(b->flags & REC_BIND_ALLOW_MISSING)) {
+            problem(b, REC_NOTE_MISSING, entry ? "is nil, but the type requires it" : "is missing");
+        }
+        leave(b, used);
+    }
+    for (uint64_t i = 0;
+         i < value->v.map->count && matched < value->v.map->count && !(b->flags & REC_BIND_ALLOW_UNEXPECTED); i++) {
+        const lr_entry *entry = &value->v.map->entries[i];
+        bool known = entry->value.kind == REC_KIND_NIL;
+        for (uint64_t j = 0; j < type->field_count && !known; j++) {
+            known = entry->key.kind == REC_KIND_STRING && strcmp(entry->key.v.text, lr_c_field(type, j)->name) == 0;
+        }
+        if (!known) {
+            size_t used = b->used;
+            b->used = lr_path_append_key(b->path, sizeof b->path, used, &entry->key);
+            problem(b, REC_NOTE_UNEXPECTED, "%s has no such field (found %s)", type->name,
+                    lr_kind_words(entry->value.kind));
+            leave(b, used);
+        }
+    }
+}
+
+/* An enum module's struct: the variant's index, then one pointer for each variant with data. */
+static void bind_enum(binder *b, const rec_type *type, const rec_value *value, uint8_t *target)
+{
+    const rec_value *name = value;
+    const rec_value *payload = NULL;
+    if (value->kind == REC_KIND_MAP && value->v.map->count == 1) {
+        name = &value->v.map->entries[0].key;
+        payload = &value->v.map->entries[0].value;
+    } else if (value->kind == REC_KIND_VARIANT) {
+        name = &value->v.variant->name;
+        payload = value->v.variant->has_payload ? &value->v.variant->payload : NULL;
+    }
+    if (name->kind != REC_KIND_STRING) {
+        problem(b, REC_NOTE_KIND, "expected a variant of %s, found %s", type->name, lr_kind_words(value->kind));
+        return;
+    }
+    for (uint64_t i = 0; i < type->field_count; i++) {
+        const rec_field *field = lr_c_field(type, i);
+        int32_t index = (int32_t)i;
+        size_t used;
+        if (strcmp(field->name, name->v.text) != 0) {
+            continue;
+        }
+        memcpy(target, &index, sizeof index);
+        used = enter(b, field->name);
+        if (field->type && payload) {
+            uint8_t *item = new_items(b, field->type, 1);
+            if (item) {
+                bind_type(b, field->type, payload, item);
+                memcpy(target + field->offset, &item, sizeof item);
+            }
+        } else if (field->type) {
+            problem(b, REC_NOTE_MISSING, "the variant has no data");
+        }
+        leave(b, used);
+        return;
+    }
+    problem(b, REC_NOTE_KIND, "%s has no variant `%s`", type->name, name->v.text);
+}
+
+static void bind_type(binder *b, const rec_type *type, const rec_value *value, void *target)
+{
+    if (b->depth == DEPTH_MOST) {
+        problem(b, REC_NOTE_KIND, "the type is nested deeper than %d levels", DEPTH_MOST);
+        return;
+    }
+    b->depth++;
+    if (type->kind == REC_TYPE_ENUM) {
+        bind_enum(b, type, value, target);
+    } else {
+        bind_struct(b, type, value, target);
+    }
+    b->depth--;
+}
+
+/* --------------------------------------------------------------------------------------------------------- public -- */
+
+rec_binding *rec_bind_at(const rec_record *record, const char *path, const rec_type *type, void *target, uint32_t flags)
+{
+    rec_job job;
+    binder *b = NULL;
+    rec_binding *binding = NULL;
+    void *filled = NULL;
+    const rec_value *value;
+    bool done = false;
+    lr_job_begin(&job, record->context, "bind", *record->origin.file ? record->origin.file : NULL);
+    if (!type || type->size < sizeof *type || type->field_size < sizeof(rec_field) || !target) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN,
+                       "a type of REC_DEFINE_STRUCT or REC_DEFINE_ENUM and a struct to fill are needed");
+        goto done;
+    }
+    value = lr_at(record, path);
+    if (!value) {
+        (void)lr_fail_no_key(&job, record, path);
+        goto done;
+    }
+    binding = lr_zalloc(job.allocator, sizeof *binding);
+    filled = lr_zalloc(job.allocator, type->c_size);
+    b = lr_zalloc(job.allocator, sizeof *b);
+    if (!binding || !filled || !b) {
+        (void)lr_fail_allocator(&job, type->c_size);
+        goto done;
+    }
+    binding->context = record->context;
+    lr_arena_init(&binding->arena, &record->context->allocator);
+    *b = (binder){.job = &job, .arena = &binding->arena, .flags = flags};
+    b->used = (size_t)snprintf(b->path, sizeof b->path, "%s", path);
+    if (flags & REC_BIND_ALLOW_MISSING) {
+        memcpy(filled, target, (size_t)type->c_size);
+    }
+    bind_type(b, type, value, filled);
+    if (b->problems && !lr_job_failed(&job)) {
+        char more[64] = "";
+        if (b->problems > b->lines) {
+            (void)snprintf(more, sizeof more, "\n  and %" PRIu64 " more", b->problems - b->lines);
+        }
+        (void)rec_fail(&job, REC_E_MISMATCH, REC_UNKNOWN, "the record does not fit the type %s: %" PRIu64 " %s%s%s",
+                       type->name, b->problems, b->problems == 1 ? "mistake" : "mistakes", b->message, more);
+    }
+    done = !lr_job_failed(&job);
+    if (done) {
+        memcpy(target, filled, (size_t)type->c_size);
+    }
+done:
+    lr_release(job.allocator, filled);
+    lr_release(job.allocator, b);
+    if (!done && binding) {
+        if (binding->context) {
+            lr_arena_free(&binding->arena);
+        }
+        lr_release(job.allocator, binding);
+        binding = NULL;
+    }
+    (void)lr_job_end(&job);
+    return binding;
+}
+
+rec_binding *rec_bind(const rec_record *record, const rec_type *type, void *target)
+{
+    return rec_bind_at(record, "", type, target, REC_BIND_STRICT);
+}
+
+void rec_binding_free(rec_binding *binding)
+{
+    if (binding) {
+        rec_context *context = binding->context;
+        lr_arena_free(&binding->arena);
+        lr_release(&context->allocator, binding);
+    }
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Editing a record: setting, removing, building tensors and their ids. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "core/burn/burn.h"
+#include "core/record/convert.h"
+#include "core/io/io.h"
+#include "core/record/tree.h"
+
+/* One edit: the place that a path means, made if it is not there. */
+typedef struct edit {
+    rec_job job;
+    rec_record *record;
+    char *part;
+} edit;
+
+static void edit_begin(edit *e, rec_record *record, const char *path)
+{
+    lr_job_begin(&e->job, record->context, "edit", NULL);
+    e->record = record;
+    e->part = lr_alloc(e->job.allocator, strlen(path) + 1);
+    if (!e->part) {
+        (void)lr_fail_memory(&e->job, strlen(path) + 1);
+    }
+}
+
+static rec_status edit_end(edit *e)
+{
+    lr_release(e->job.allocator, e->part);
+    return lr_job_end(&e->job);
+}
+
+static int32_t no_memory(edit *e)
+{
+    return lr_fail_allocator(&e->job, 0);
+}
+
+/* Child `part` of a container, made if it is missing. NULL: the job has failed. */
+static rec_value *make_child(edit *e, const char *path, rec_value *value, uint64_t length)
+{
+    rec_value *child = lr_child(value, e->part, length);
+    uint64_t index;
+    if (child) {
+        return child;
+    }
+    if (value->kind == REC_KIND_MAP) {
+        rec_value key;
+        lr_entry *entry = NULL;
+        if (lr_string(&e->record->arena, e->part, length, &key)) {
+            entry = lr_map_append(&e->record->arena, value->v.map, key);
+        }
+        if (!entry) {
+            (void)no_memory(e);
+        }
+        return entry ? &entry->value : NULL;
+    }
+    if (value->kind == REC_KIND_LIST && lr_path_index(e->part, length, &index)) {
+        if (index == value->v.list->count) {
+            child = lr_list_append(&e->record->arena, value->v.list);
+            if (!child) {
+                (void)no_memory(e);
+            }
+            return child;
+        }
+        (void)lr_fail_path(&e->job, REC_E_ARGUMENT, path, "index %s is beyond the end of a list of %u items", e->part,
+                           (unsigned)value->v.list->count);
+        return NULL;
+    }
+    (void)lr_fail_path(&e->job, REC_E_ARGUMENT, path, "`%s` cannot be put into %s", e->part,
+                       lr_kind_words(value->kind));
+    return NULL;
+}
+
+static bool make_container(edit *e, rec_value *value, int32_t kind)
+{
+    *value = (rec_value){.kind = (uint8_t)kind};
+    if (kind == REC_KIND_LIST) {
+        value->v.list = lr_list_new(&e->record->arena, 0);
+    } else {
+        value->v.map = lr_map_new(&e->record->arena, 0);
+    }
+    if (!value->v.list) {
+        *value = lr_nil(REC_FORM_UNKNOWN);
+        (void)no_memory(e);
+        return false;
+    }
+    return true;
+}
+
+/* The value at `path`, with its levels. NULL: the job has failed. What was there is forgotten by the caller. */
+static rec_value *make_place(edit *e, const char *path)
+{
+    rec_value *value = &e->record->root;
+    const char *rest = *path ? path : NULL;
+    uint64_t length;
+    if (lr_job_failed(&e->job)) {
+        return NULL;
+    }
+    while (rest) {
+        if (value->kind == REC_KIND_NIL) {
+            /* A new level, or an absent one: what the next part can go into. */
+            bool list = rest[0] == '0' && (rest[1] == '.' || rest[1] == '\0') && value != &e->record->root;
+            if (!make_container(e, value, list ? REC_KIND_LIST : REC_KIND_MAP)) {
+                return NULL;
+            }
+        }
+        rest = lr_path_split(rest, e->part, &length);
+        value = make_child(e, path, value, length);
+        if (!value) {
+            return NULL;
+        }
+    }
+    return value;
+}
+
+/* Views of tensors that are replaced or removed are freed now; their structure stays in the arena. */
+static void forget(rec_value *value)
+{
+    if (value->kind == REC_KIND_TENSOR) {
+        lr_tensor_free_views(value->v.tensor);
+    } else if (value->kind == REC_KIND_LIST || value->kind == REC_KIND_MAP || value->kind == REC_KIND_VARIANT) {
+        uint64_t count = rec_value_count(value);
+        for (uint64_t i = 0; i < count; i++) {
+            forget((rec_value *)rec_value_item(value, i));
+        }
+    }
+}
+
+static rec_status put(edit *e, const char *path, const rec_value *value)
+{
+    rec_value *place = make_place(e, path);
+    if (place) {
+        forget(place);
+        *place = *value;
+    }
+    return edit_end(e);
+}
+
+rec_status rec_set_scalar(rec_record *record, const char *path, rec_scalar scalar)
+{
+    edit e;
+    rec_value value = {0};
+    edit_begin(&e, record, path);
+    if (scalar.kind < REC_KIND_NIL || scalar.kind > REC_KIND_STRING) {
+        (void)lr_fail_path(&e.job, REC_E_ARGUMENT, path, "%s is not a scalar", lr_kind_words(scalar.kind));
+    } else if (!lr_from_scalar(&record->arena, &scalar, &value)) {
+        (void)no_memory(&e);
+    }
+    return put(&e, path, &value);
+}
+
+rec_status rec_set_bool(rec_record *record, const char *path, int32_t value)
+{
+    return rec_set_scalar(record, path, (rec_scalar){.kind = REC_KIND_BOOL, .v = {.i = value != 0}});
+}
+
+rec_status rec_set_int(rec_record *record, const char *path, int64_t value)
+{
+    return rec_set_scalar(record, path, (rec_scalar){.kind = REC_KIND_INT, .v = {.i = value}});
+}
+
+rec_status rec_set_uint(rec_record *record, const char *path, uint64_t value)
+{
+    return rec_set_scalar(record, path, (rec_scalar){.kind = REC_KIND_UINT, .v = {.u = value}});
+}
+
+rec_status rec_set_float(rec_record *record, const char *path, double value)
+{
+    return rec_set_scalar(record, path, (rec_scalar){.kind = REC_KIND_FLOAT, .bits = 64, .v = {.f = value}});
+}
+
+rec_status rec_set_string(rec_record *record, const char *path, const char *value)
+{
+    return rec_set_scalar(record, path,
+                          (rec_scalar){.kind = REC_KIND_STRING, .v = {.length = strlen(value)}, .text = value});
+}
+
+rec_status rec_set_nil(rec_record *record, const char *path)
+{
+    return rec_set_scalar(record, path, (rec_scalar){.kind = REC_KIND_NIL});
+}
+
+rec_status rec_set_empty(rec_record *record, const char *path, int32_t kind)
+{
+    edit e;
+    rec_value value = {0};
+    edit_begin(&e, record, path);
+    if (kind != REC_KIND_LIST && kind != REC_KIND_MAP) {
+        (void)lr_fail_path(&e.job, REC_E_ARGUMENT, path, "only a list or a map can be empty, not %s",
+                           lr_kind_words(kind));
+    } else {
+        (void)make_container(&e, &value, kind);
+    }
+    return put(&e, path, &value);
+}
+
+rec_status rec_set_value(rec_record *record, const char *path, const rec_value *from)
+{
+    edit e;
+    rec_value value = {0};
+    edit_begin(&e, record, path);
+    if (!lr_value_copy(record, from, &value)) {
+        (void)no_memory(&e);
+    }
+    return put(&e, path, &value);
+}
+
+rec_status rec_remove(rec_record *record, const char *path)
+{
+    edit e;
+    rec_value *parent = &record->root;
+    const char *rest = path;
+    uint64_t length, index;
+    edit_begin(&e, record, path);
+    if (lr_job_failed(&e.job)) {
+        return edit_end(&e);
+    }
+    if (!*path) {
+        (void)rec_fail(&e.job, REC_E_ARGUMENT, REC_UNKNOWN, "the root cannot be removed");
+        return edit_end(&e);
+    }
+    while (parent && (rest = lr_path_split(rest, e.part, &length)) != NULL) {
+        parent = lr_child(parent, e.part, length);
+    }
+    if (!parent || !lr_child(parent, e.part, length)) {
+        (void)lr_fail_no_key(&e.job, record, path);
+        return edit_end(&e);
+    }
+    forget(lr_child(parent, e.part, length));
+    if (parent->kind == REC_KIND_MAP) {
+        lr_map *map = parent->v.map;
+        lr_entry *entry = (lr_entry *)((char *)lr_child(parent, e.part, length) - offsetof(lr_entry, value));
+        index = (uint64_t)(entry - map->entries);
+        memmove(entry, entry + 1, (size_t)(map->count - index - 1) * sizeof *entry);
+        map->count--;
+        if (!lr_map_index(&record->arena, map, NULL)) {
+            (void)no_memory(&e);
+        }
+    } else if (parent->kind == REC_KIND_LIST) {
+        lr_list *list = parent->v.list;
+        index = (uint64_t)(lr_child(parent, e.part, length) - list->items);
+        memmove(&list->items[index], &list->items[index + 1], (size_t)(list->count - index - 1) * sizeof *list->items);
+        list->count--;
+    } else {
+        (void)lr_fail_path(&e.job, REC_E_ARGUMENT, path, "the payload of a variant cannot be removed");
+    }
+    return edit_end(&e);
+}
+
+/* ------------------------------------------------------------------------------------------------------ tensors -- */
+
+/* A new parameter id as Burn 0.15 and later make them: of a random u64, 13 characters. */
+static bool new_id(char id[LR_ID_ROOM])
+{
+    uint8_t bytes[8];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) {
+        return false;
+    }
+    lr_burn_base32(bytes, sizeof bytes, id);
+    return true;
+}
+
+static void free_taken(void *user, void *data)
+{
+    (void)user;
+    free(data);
+}
+
+/* The elements and bytes that a shape asks for. */
+static int32_t check_shape(rec_job *job, const char *path, rec_dtype dtype, const uint64_t *shape, uint32_t rank,
+                           uint64_t *count, uint64_t *size)
+{
+    char text[160];
+    if (rank > LR_RANK_MOST) {
+        return lr_fail_path(job, REC_E_ARGUMENT, path, "a tensor of rank %u; at most %d are supported", (unsigned)rank,
+                            LR_RANK_MOST);
+    }
+    if (rank && !shape) {
+        return lr_fail_path(job, REC_E_ARGUMENT, path, "a tensor of rank %u needs a shape", (unsigned)rank);
+    }
+    if (!lr_shape_count(shape, rank, count) || !lr_tensor_size(dtype, *count, size)) {
+        return lr_fail_path(job, REC_E_ARGUMENT, path, "the shape %s has more elements than can be counted",
+                            lr_shape_words(text, sizeof text, shape, rank));
+    }
+    return REC_OK;
+}
+
+static int32_t check_spec(edit *e, const char *path, const rec_tensor_spec *spec, uint64_t *count)
+{
+    uint64_t size = 0;
+    char text[160], need[32], have[32];
+    if (spec->size < sizeof *spec || spec->ownership < REC_COPY || spec->ownership > REC_TAKE) {
+        return lr_fail_path(&e->job, REC_E_ARGUMENT, path, "the tensor's `size` or `ownership` is not set");
+    }
+    if (rec_dtype_bits(spec->dtype) == 0) {
+        return lr_fail_path(&e->job, REC_E_ARGUMENT, path, "a tensor cannot be made of dtype %s",
+                            rec_dtype_name(spec->dtype));
+    }
+    if (check_shape(&e->job, path, spec->dtype, spec->shape, spec->rank, count, &size) != REC_OK) {
+        return e->job.error.status;
+    }
+    if (size != spec->data_size) {
+        return lr_fail_path(&e->job, REC_E_ARGUMENT, path, "%s %s takes %s bytes, but %s were given",
+                            rec_dtype_name(spec->dtype), lr_shape_words(text, sizeof text, spec->shape, spec->rank),
+                            lr_group_digits(size, need, sizeof need),
+                            lr_group_digits(spec->data_size, have, sizeof have));
+    }
+    if (size && !spec->data) {
+        return lr_fail_path(&e->job, REC_E_ARGUMENT, path, "the tensor has no data");
+    }
+    return REC_OK;
+}
+
+static rec_tensor *make_tensor(edit *e, const char *path, const rec_tensor_spec *spec)
+{
+    rec_record *record = e->record;
+    rec_tensor *tensor = NULL;
+    rec_source *source = NULL;
+    uint64_t *shape = NULL;
+    uint64_t count = 0;
+    char id[LR_ID_ROOM];
+    const char *name = spec->id;
+    bool take = spec->ownership == REC_TAKE && spec->data;
+    if (lr_job_failed(&e->job) || check_spec(e, path, spec, &count) != REC_OK) {
+        goto failed;
+    }
+    if (name && !*name) {
+        if (!new_id(id)) {
+            (void)lr_fail_path(&e->job, REC_E_IO, path, "the system gave no random bytes for an id");
+            goto failed;
+        }
+        name = id;
+    }
+    tensor = lr_arena_alloc(&record->arena, sizeof *tensor, 8);
+    shape = lr_arena_alloc(&record->arena, sizeof *shape * (spec->rank ? spec->rank : 1u), 8);
+    if (!tensor || !shape) {
+        (void)no_memory(e);
+        goto failed;
+    }
+    memset(tensor, 0, sizeof *tensor);
+    if (spec->rank) {
+        memcpy(shape, spec->shape, sizeof *shape * spec->rank);
+    }
+    tensor->record = record;
+    tensor->shape = shape;
+    tensor->count = count;
+    tensor->rank = (uint8_t)spec->rank;
+    tensor->packed = tensor->stored = tensor->dtype = (uint8_t)spec->dtype;
+    tensor->id = name ? lr_arena_text(&record->arena, name, strlen(name)) : NULL;
+    if (spec->ownership == REC_COPY || !spec->data) { /* no data: no elements */
+        tensor->data = lr_data_copy(record, spec->data, spec->data_size);
+    } else {
+        source =
+            lr_source_owned(&record->context->allocator, spec->data, spec->data_size, take ? free_taken : NULL, NULL);
+        take = take && !source; /* the source has it now */
+        tensor->data = source ? lr_data_lent(record, source, spec->data, spec->data_size, REC_UNKNOWN) : NULL;
+        rec_source_release(source);
+    }
+    if (!tensor->data || (name && !tensor->id)) {
+        (void)no_memory(e);
+        goto failed;
+    }
+    return tensor;
+failed:
+    if (take) {
+        free((void *)spec->data);
+    }
+    return NULL;
+}
+
+rec_status rec_set_tensor(rec_record *record, const char *path, const rec_tensor_spec *spec)
+{
+    edit e;
+    rec_value value = {.kind = REC_KIND_TENSOR};
+    edit_begin(&e, record, path);
+    value.v.tensor = make_tensor(&e, path, spec);
+    return put(&e, path, &value);
+}
+
+rec_status rec_set_f32(rec_record *record, const char *path, const float *data, uint32_t rank, const uint64_t *shape)
+{
+    edit e;
+    rec_value value = {.kind = REC_KIND_TENSOR};
+    uint64_t count = 0, size = 0;
+    rec_tensor_spec spec = {
+        .size = sizeof spec, .dtype = REC_DTYPE_F32, .rank = rank, .ownership = REC_TAKE, .shape = shape, .id = ""};
+    edit_begin(&e, record, path);
+    if (check_shape(&e.job, path, spec.dtype, shape, rank, &count, &size) == REC_OK && size) {
+        void *little = malloc((size_t)size);
+        if (little) {
+            memcpy(little, data, (size_t)size);
+            lr_swap_if_big(little, 4, count);
+            spec.data = little;
+            spec.data_size = size;
+        } else {
+            (void)no_memory(&e);
+        }
+    }
+    value.v.tensor = make_tensor(&e, path, &spec);
+    return put(&e, path, &value);
+}
+
+rec_status rec_set_id(rec_record *record, const char *path, const char *id)
+{
+    edit e;
+    rec_value *value;
+    edit_begin(&e, record, path);
+    value = lr_at(record, path);
+    if (!value) {
+        (void)lr_fail_no_key(&e.job, record, path);
+    } else if (value->kind != REC_KIND_TENSOR) {
+        (void)lr_fail_path(&e.job, REC_E_NOT_FOUND, path, "there is %s here, not a tensor", lr_kind_words(value->kind));
+    } else if (!id) {
+        value->v.tensor->id = NULL;
+    } else {
+        const char *copy = lr_arena_text(&record->arena, id, strlen(id));
+        if (copy) {
+            value->v.tensor->id = copy;
+        } else {
+            (void)no_memory(&e);
+        }
+    }
+    return edit_end(&e);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Runs of numbers being read. */
+#include "core/record/packed.h"
+
+#include <string.h>
+
+#include "core/record/convert.h"
+#include "core/io/io.h"
+
+enum {
+    PIECE = 1024,     /* elements handled at a time */
+    SMALL_RUN = 4096, /* bytes up to which a run is copied into the arena */
+    FIRST_ROOM = 4096
+};
+
+static bool is_int(rec_dtype dtype)
+{
+    return lr_dtype_is_int(dtype);
+}
+
+/* Whether chunks of these types form one run. */
+static bool joins(rec_dtype run, rec_dtype chunk)
+{
+    return run == REC_DTYPE_NONE || run == chunk || (is_int(run) && is_int(chunk));
+}
+
+static int32_t reserve(rec_job *job, lr_runner *runner, uint64_t size)
+{
+    uint64_t room = runner->pages.size ? runner->pages.size : FIRST_ROOM;
+    if (size <= runner->pages.size) {
+        return REC_OK;
+    }
+    while (room < size) {
+        room *= 2;
+    }
+    /* What is taken of the budget is what is used, not what is reserved: pages not touched cost nothing. */
+    if (!lr_pages_grow(&runner->pages, room)) {
+        return lr_fail_allocator(job, room);
+    }
+    return REC_OK;
+}
+
+static int32_t take(rec_job *job, lr_runner *runner, uint64_t size)
+{
+    if (size > runner->taken) {
+        if (!lr_budget_take(&job->budget, size - runner->taken)) {
+            return lr_fail_memory(job, size);
+        }
+        runner->taken = size;
+    }
+    return reserve(job, runner, size);
+}
+
+/* The narrowest integer type that holds a range; NONE if there is none. */
+static rec_dtype narrowest(int64_t minimum, uint64_t maximum)
+{
+    if (minimum >= 0) {
+        return maximum <= UINT8_MAX    ? REC_DTYPE_U8
+               : maximum <= UINT16_MAX ? REC_DTYPE_U16
+               : maximum <= UINT32_MAX ? REC_DTYPE_U32
+                                       : REC_DTYPE_U64;
+    }
+    if (maximum > INT64_MAX) {
+        return REC_DTYPE_NONE;
+    }
+    return minimum >= INT8_MIN && maximum <= INT8_MAX     ? REC_DTYPE_I8
+           : minimum >= INT16_MIN && maximum <= INT16_MAX ? REC_DTYPE_I16
+           : minimum >= INT32_MIN && maximum <= INT32_MAX ? REC_DTYPE_I32
+                                                          : REC_DTYPE_I64;
+}
+
+static void piece_limits(rec_dtype dtype, const uint8_t *piece, uint64_t count, int64_t *minimum, uint64_t *maximum)
+{
+    if (dtype == REC_DTYPE_I64) {
+        int64_t low = 0, high = 0;
+        for (uint64_t i = 0; i < count; i++) {
+            int64_t number;
+            memcpy(&number, piece + i * 8, 8);
+            low = number < low ? number : low;
+            high = number > high ? number : high;
+        }
+        *minimum = low;
+        *maximum = (uint64_t)high;
+        return;
+    }
+    *minimum = 0;
+    *maximum = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        rec_scalar number = lr_element(dtype, piece + i * (rec_dtype_bits(dtype) / 8));
+        if (number.kind == REC_KIND_INT && number.v.i < 0) {
+            *minimum = number.v.i < *minimum ? number.v.i : *minimum;
+        } else {
+            *maximum = number.v.u > *maximum ? number.v.u : *maximum;
+        }
+    }
+}
+
+/* Widens what is there, from the end so that it can be done in place. */
+static int32_t widen(rec_job *job, lr_runner *runner, rec_dtype dtype)
+{
+    uint64_t from = rec_dtype_bits(runner->dtype) / 8, to = rec_dtype_bits(dtype) / 8;
+    if (to == from && runner->count) {
+        /* The same width with a sign: all values fit both, so their bytes are the same. */
+        runner->dtype = dtype;
+        return REC_OK;
+    }
+    if (take(job, runner, runner->count * to) != REC_OK) {
+        return job->error.status;
+    }
+    for (uint64_t left = runner->count; left > 0;) {
+        uint64_t n = left < PIECE ? left : PIECE;
+        uint8_t old[PIECE * 8], wide[PIECE * 8];
+        lr_converted result = {0};
+        left -= n;
+        memcpy(old, runner->pages.data + left * from, (size_t)(n * from));
+        (void)lr_convert(runner->dtype, old, dtype, wide, n, false, &result);
+        lr_swap_if_big(wide, (uint32_t)to, n);
+        memcpy(runner->pages.data + left * to, wide, (size_t)(n * to));
+    }
+    runner->dtype = dtype;
+    return REC_OK;
+}
+
+/* The type that the run needs for one piece more. */
+static rec_dtype needed(const lr_runner *runner, int64_t minimum, uint64_t maximum)
+{
+    int64_t low = 0;
+    uint64_t high = 0;
+    if (runner->count) {
+        (void)lr_int_limits(runner->dtype, &low, &high);
+        if (minimum >= low && maximum <= high) {
+            return runner->dtype;
+        }
+    }
+    return narrowest(minimum < low ? minimum : low, maximum > high ? maximum : high);
+}
+
+/* As `needed`, but by the values themselves: the limits of a type that is wider than its values may have no common
+ * type with the piece although the values do. */
+static rec_dtype needed_exactly(const lr_runner *runner, int64_t minimum, uint64_t maximum)
+{
+    for (uint64_t i = 0; i < runner->count; i++) {
+        rec_scalar number = lr_runner_number(runner, i);
+        if (number.kind == REC_KIND_INT && number.v.i < 0) {
+            minimum = number.v.i < minimum ? number.v.i : minimum;
+        } else {
+            maximum = number.v.u > maximum ? number.v.u : maximum;
+        }
+    }
+    return narrowest(minimum, maximum);
+}
+
+static int add_piece(rec_job *job, lr_runner *runner, rec_dtype dtype, const uint8_t *piece, uint64_t count)
+{
+    uint64_t width = rec_dtype_bits(dtype) / 8;
+    rec_dtype target = dtype;
+    lr_converted result = {0};
+    if (is_int(dtype)) {
+        int64_t minimum;
+        uint64_t maximum;
+        piece_limits(dtype, piece, count, &minimum, &maximum);
+        target = needed(runner, minimum, maximum);
+        if (target == REC_DTYPE_NONE) {
+            target = needed_exactly(runner, minimum, maximum);
+            if (target != REC_DTYPE_NONE && rec_dtype_bits(target) < rec_dtype_bits(runner->dtype)) {
+                target = REC_DTYPE_I64; /* never narrower than what is there */
+            }
+        }
+        if (target == REC_DTYPE_NONE) {
+            return 0;
+        }
+        if (runner->count && target != runner->dtype && widen(job, runner, target) != REC_OK) {
+            return -1;
+        }
+        width = rec_dtype_bits(target) / 8;
+    }
+    if (take(job, runner, (runner->count + count) * width) != REC_OK) {
+        return -1;
+    }
+    runner->dtype = target;
+    (void)lr_convert(dtype, piece, target, runner->pages.data + runner->count * width, count, false, &result);
+    lr_swap_if_big(runner->pages.data + runner->count * width, (uint32_t)width, count);
+    runner->count += count;
+    return 1;
+}
+
+/* Bytes, of which a tensor in JSON has millions: they are as narrow as can be. */
+static int add_bytes(rec_job *job, lr_runner *runner, const void *data, uint64_t count)
+{
+    if (take(job, runner, runner->count + count) != REC_OK) {
+        return -1;
+    }
+    memcpy(runner->pages.data + runner->count, data, (size_t)count);
+    runner->dtype = REC_DTYPE_U8;
+    runner->count += count;
+    return 1;
+}
+
+int lr_runner_add(rec_job *job, lr_runner *runner, rec_dtype dtype, const void *data, uint64_t count)
+{
+    uint64_t width = rec_dtype_bits(dtype) / 8;
+    const uint8_t *from = data;
+    uint64_t before = runner->count;
+    if (!joins(runner->dtype, dtype)) {
+        return 0;
+    }
+    if (count > (UINT64_MAX / 16) - runner->count) {
+        (void)lr_fail_allocator(job, UINT64_MAX);
+        return -1;
+    }
+    if (dtype == REC_DTYPE_U8 && (runner->dtype == REC_DTYPE_NONE || runner->dtype == REC_DTYPE_U8)) {
+        return add_bytes(job, runner, data, count);
+    }
+    while (count) {
+        uint8_t piece[PIECE * 8];
+        uint64_t n = count < PIECE ? count : PIECE;
+        int added;
+        memcpy(piece, from, (size_t)(n * width));
+        lr_swap_if_big(piece, (uint32_t)width, n);
+        added = add_piece(job, runner, dtype, piece, n);
+        if (added <= 0) {
+            /* Part of the chunk may be in; the caller unpacks the whole chunk, so take it out again. */
+            runner->count = before;
+            if (before == 0) {
+                runner->dtype = REC_DTYPE_NONE;
+            }
+            return added;
+        }
+        from += n * width;
+        count -= n;
+    }
+    return 1;
+}
+
+/* A NaN that no text and no file of Burn's gives. */
+static const uint64_t nil_bits = UINT64_C(0x7ff8006e696c0001);
+
+int lr_runner_add_nil(rec_job *job, lr_runner *runner)
+{
+    int added = lr_runner_add(job, runner, REC_DTYPE_F64, &nil_bits, 1);
+    runner->nils += added > 0;
+    return added;
+}
+
+bool lr_float_nil(double number)
+{
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits == nil_bits;
+}
+
+rec_scalar lr_runner_number(const lr_runner *runner, uint64_t index)
+{
+    lr_run run = {.count = runner->count, .dtype = runner->dtype, .data = {.data = runner->pages.data}};
+    return lr_run_number(&run, index);
+}
+
+lr_run *lr_runner_take(rec_job *job, lr_runner *runner, rec_record *record, int32_t form)
+{
+    lr_run *run = lr_arena_alloc(&record->arena, sizeof *run, 8);
+    uint64_t size = runner->count * (rec_dtype_bits(runner->dtype) / 8);
+    if (!run) {
+        (void)lr_fail_memory(job, sizeof *run);
+        return NULL;
+    }
+    *run = (lr_run){.count = runner->count, .dtype = runner->dtype, .form = form, .nils = runner->nils};
+    run->data = (lr_data){.size = size, .offset = REC_UNKNOWN};
+    if (size <= SMALL_RUN) {
+        uint8_t *copy = lr_arena_alloc(&record->arena, size, 8);
+        if (!copy) {
+            (void)lr_fail_memory(job, size);
+            return NULL;
+        }
+        memcpy(copy, runner->pages.data, (size_t)size);
+        run->data.data = copy;
+        lr_budget_give(&job->budget, runner->taken);
+        runner->taken = 0;
+    } else {
+        /* The record takes the memory over, and with it its share of the budget. */
+        lr_pages *pages = lr_alloc(job->allocator, sizeof *pages);
+        if (!pages) {
+            (void)lr_fail_allocator(job, sizeof *pages);
+            return NULL;
+        }
+        lr_pages_trim(&runner->pages, size);
+        *pages = runner->pages;
+        run->data.data = pages->data;
+        run->data.source = lr_source_owned(job->allocator, pages->data, size, lr_pages_release, pages);
+        if (!run->data.source) {
+            lr_release(job->allocator, pages);
+            run->data.data = NULL;
+            (void)lr_fail_allocator(job, size);
+            return NULL;
+        }
+        lr_data_hold(record, &run->data);
+        runner->pages = (lr_pages){.allocator = pages->allocator};
+        runner->taken = 0;
+    }
+    lr_runner_clear(runner);
+    return run;
+}
+
+void lr_runner_clear(lr_runner *runner)
+{
+    runner->count = runner->nils = 0;
+    runner->dtype = REC_DTYPE_NONE;
+}
+
+void lr_runner_free(rec_job *job, lr_runner *runner)
+{
+    lr_budget_give(&job->budget, runner->taken);
+    lr_pages_free(&runner->pages);
+    runner->taken = 0;
+    lr_runner_clear(runner);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Dotted paths: splitting, joining, looking up, and naming what was probably meant. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/record/tree.h"
+
+static size_t put(char *path, size_t room, size_t used, char c)
+{
+    if (used + 1 < room) {
+        path[used] = c;
+        path[used + 1] = '\0';
+    }
+    return used + 1;
+}
+
+size_t lr_path_append(char *path, size_t room, size_t used, const char *name, uint64_t length)
+{
+    if (used) {
+        used = put(path, room, used, '.');
+    }
+    for (uint64_t i = 0; i < length; i++) {
+        if (name[i] == '.' || name[i] == '\\') {
+            used = put(path, room, used, '\\');
+        }
+        used = put(path, room, used, name[i] ? name[i] : '?');
+    }
+    return used;
+}
+
+size_t lr_path_append_index(char *path, size_t room, size_t used, uint64_t index)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, index);
+    return lr_path_append(path, room, used, digits, (uint64_t)length);
+}
+
+size_t lr_path_append_key(char *path, size_t room, size_t used, const rec_value *key)
+{
+    char digits[24];
+    int length;
+    switch (key->kind) {
+    case REC_KIND_STRING:
+        return lr_path_append(path, room, used, key->v.text, key->length);
+    case REC_KIND_UINT:
+        return lr_path_append_index(path, room, used, key->v.u);
+    case REC_KIND_INT:
+        length = snprintf(digits, sizeof digits, "%" PRId64, key->v.i);
+        return lr_path_append(path, room, used, digits, (uint64_t)length);
+    default:
+        return key->v.i ? lr_path_append(path, room, used, "true", 4) : lr_path_append(path, room, used, "false", 5);
+    }
+}
+
+const char *lr_path_split(const char *path, char *part, uint64_t *length)
+{
+    char *to = part;
+    while (*path && *path != '.') {
+        if (*path == '\\' && path[1]) {
+            path++;
+        }
+        *to++ = *path++;
+    }
+    *to = '\0';
+    *length = (uint64_t)(to - part);
+    return *path ? path + 1 : NULL;
+}
+
+bool lr_path_index(const char *text, uint64_t length, uint64_t *index)
+{
+    uint64_t n = 0;
+    if (length == 0 || (text[0] == '0' && length > 1)) {
+        return false;
+    }
+    for (uint64_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9' || !lr_mul(n, 10, &n) || !lr_add(n, (uint64_t)(text[i] - '0'), &n)) {
+            return false;
+        }
+    }
+    *index = n;
+    return true;
+}
+
+/* A key that is a number or a bool is written as its digits or word. */
+static lr_entry *find_by_text(const lr_map *map, const char *part, uint64_t length)
+{
+    lr_entry *entry = lr_map_find_text(map, part, length);
+    rec_scalar key = {.kind = REC_KIND_UINT};
+    if (entry) {
+        return entry;
+    }
+    if (lr_path_index(part, length, &key.v.u)) {
+        return lr_map_find(map, &key);
+    }
+    if (length > 1 && part[0] == '-' && lr_path_index(part + 1, length - 1, &key.v.u) && key.v.u - 1 <= INT64_MAX) {
+        int64_t negative = -(int64_t)(key.v.u - 1) - 1; /* INT64_MIN too; "-0" is no number */
+        key.kind = REC_KIND_INT;
+        key.v.i = negative;
+        return lr_map_find(map, &key);
+    }
+    key.kind = REC_KIND_BOOL;
+    if (length == 4 && memcmp(part, "true", 4) == 0) {
+        key.v.i = 1;
+        return lr_map_find(map, &key);
+    }
+    if (length == 5 && memcmp(part, "false", 5) == 0) {
+        key.v.i = 0;
+        return lr_map_find(map, &key);
+    }
+    return NULL;
+}
+
+rec_value *lr_child(const rec_value *value, const char *part, uint64_t length)
+{
+    uint64_t index;
+    lr_entry *entry;
+    switch (value->kind) {
+    case REC_KIND_MAP:
+        entry = find_by_text(value->v.map, part, length);
+        return entry ? &entry->value : NULL;
+    case REC_KIND_LIST:
+        return lr_path_index(part, length, &index) && index < value->v.list->count ? &value->v.list->items[index]
+                                                                                   : NULL;
+    case REC_KIND_VARIANT:
+        return value->v.variant->has_payload && value->v.variant->name.length == length &&
+                       memcmp(value->v.variant->name.v.text, part, (size_t)length) == 0
+                   ? &value->v.variant->payload
+                   : NULL;
+    default:
+        return NULL;
+    }
+}
+
+enum { SHORT_PATH = 512 };
+
+rec_value *lr_at(const rec_record *record, const char *path)
+{
+    rec_value *value = (rec_value *)&record->root;
+    char stack[SHORT_PATH];
+    char *part = stack;
+    size_t size = strlen(path) + 1;
+    uint64_t length;
+    if (size == 1) {
+        return value;
+    }
+    if (size > sizeof stack) {
+        part = lr_alloc(&record->context->allocator, size);
+    }
+    while (part && path && value) {
+        path = lr_path_split(path, part, &length);
+        value = lr_child(value, part, length);
+    }
+    if (part != stack) {
+        lr_release(&record->context->allocator, part);
+    }
+    return part ? value : NULL;
+}
+
+/* -------------------------------------------------------------------------------------------------- near misses -- */
+
+/* How alike two names are: their distance in edits, stopped at `most`. Both are short. */
+static unsigned distance(const char *a, size_t m, const char *b, size_t n, unsigned most)
+{
+    unsigned row[129];
+    if (m > 128 || n > 128 || (m > n ? m - n : n - m) > most) {
+        return most + 1;
+    }
+    for (size_t j = 0; j <= n; j++) {
+        row[j] = (unsigned)j;
+    }
+    for (size_t i = 1; i <= m; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= n; j++) {
+            unsigned above = row[j];
+            unsigned best = diagonal + (a[i - 1] != b[j - 1]);
+            best = above + 1 < best ? above + 1 : best;
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            row[j] = best;
+            diagonal = above;
+        }
+    }
+    return row[n] > most ? most + 1 : row[n];
+}
+
+enum { NEAR_MOST = 3, KEYS_LOOKED_AT = 10000, KEYS_NAMED = 8 };
+
+/* Names the children of the last level that exists: the nearest one, and the first few. */
+int32_t lr_fail_no_key(rec_job *job, const rec_record *record, const char *path)
+{
+    const rec_value *value = &record->root;
+    const char *rest = path;
+    char *part = lr_alloc(job->allocator, strlen(path) + 1);
+    char have[512] = "", nearest[160] = "", names[400] = "";
+    size_t used = 0, names_used = 0;
+    unsigned best = NEAR_MOST + 1;
+    uint64_t length = 0, named = 0, count;
+    (void)lr_fail_path(job, REC_E_NOT_FOUND, path, "the record has no such key");
+    if (!part) {
+        return job->error.status;
+    }
+    while (rest) {
+        const rec_value *child;
+        rest = lr_path_split(rest, part, &length);
+        child = lr_child(value, part, length);
+        if (!child) {
+            break;
+        }
+        used = lr_path_append(have, sizeof have, used, part, length);
+        value = child;
+    }
+    count = rec_value_count(value);
+    if (value->kind == REC_KIND_MAP) {
+        for (uint64_t i = 0; i < count && i < KEYS_LOOKED_AT; i++) {
+            const rec_value *key = &value->v.map->entries[i].key;
+            char name[128];
+            unsigned d;
+            size_t n = lr_path_append_key(name, sizeof name, 0, key);
+            if (n >= sizeof name) {
+                continue;
+            }
+            d = distance(part, length > 127 ? 127 : (size_t)length, name, n, NEAR_MOST);
+            if (d < best) {
+                best = d;
+                (void)snprintf(nearest, sizeof nearest, "%s", name);
+            }
+            if (named < KEYS_NAMED && names_used + n + 8 < sizeof names) {
+                names_used +=
+                    (size_t)snprintf(names + names_used, sizeof names - names_used, "%s%s", named ? ", " : "", name);
+                named++;
+            }
+        }
+    }
+    if (best <= NEAR_MOST) {
+        rec_fail_hint(job, "Did you mean %s%s%s?", have, used ? "." : "", nearest);
+    } else if (value->kind == REC_KIND_MAP && named) {
+        rec_fail_hint(job, "%s has: %s%s", used ? have : "The record", names, named < count ? ", …" : "");
+    } else if (value->kind == REC_KIND_LIST || value->kind == REC_KIND_NUMBERS) {
+        rec_fail_hint(job, "%s is a list of %" PRIu64 " item%s.", used ? have : "The record", count,
+                      count == 1 ? "" : "s");
+    } else {
+        rec_fail_hint(job, "%s has nothing below it.", used ? have : "The record");
+    }
+    lr_release(job->allocator, part);
+    return job->error.status;
+}
+
+const rec_value *rec_value_at(const rec_record *record, const char *path)
+{
+    return lr_at(record, path);
+}
+
+const rec_tensor *rec_tensor_at(const rec_record *record, const char *path)
+{
+    const rec_value *value = lr_at(record, path);
+    rec_job job;
+    if (value && value->kind == REC_KIND_TENSOR) {
+        lr_publish_ok();
+        return value->v.tensor;
+    }
+    lr_job_begin(&job, record->context, "look up", NULL);
+    if (value) {
+        (void)lr_fail_path(&job, REC_E_NOT_FOUND, path, "there is %s here, not a tensor", lr_kind_words(value->kind));
+    } else {
+        (void)lr_fail_no_key(&job, record, path);
+    }
+    (void)lr_job_end(&job);
+    return NULL;
+}

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Tensors: what they are, their bytes, and typed access that converts once and keeps the result. */
+#include "core/record/convert.h"
+#include "core/io/io.h"
+#include "core/record/tree.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+bool lr_shape_count(const uint64_t *shape, uint32_t rank, uint64_t *count)
+{
+    uint64_t product = 1;
+    bool zero = false, fits = true;
+    for (uint32_t i = 0; i < rank; i++) {
+        zero = zero || shape[i] == 0;
+        fits = fits && lr_mul(product, shape[i] ? shape[i] : 1, &product);
+    }
+    *count = zero ? 0 : product;
+    return zero || fits;
+}
+
+char *lr_shape_words(char *text, size_t room, const uint64_t *shape, uint64_t rank)
+{
+    size_t used = (size_t)snprintf(text, room, "[");
+    for (uint64_t i = 0; i < rank && used + 24 < room; i++) {
+        used += (size_t)snprintf(text + used, room - used, "%s%" PRIu64, i ? ", " : "", shape[i]);
+    }
+    (void)snprintf(text + used, room - used, used + 24 < room ? "]" : "…]");
+    return text;
+}
+
+bool lr_tensor_size(rec_dtype dtype, uint64_t count, uint64_t *size)
+{
+    uint32_t bits = rec_dtype_bits(dtype);
+    return bits != 0 && lr_mul(count, bits / 8, size);
+}
+
+int32_t lr_fail_data(rec_job *job, uint64_t at, rec_dtype dtype, const uint64_t *shape, uint32_t rank, uint64_t found)
+{
+    char text[160], expected[256], digits[32];
+    uint64_t count, size;
+    bool fits = lr_shape_count(shape, rank, &count) && lr_tensor_size(dtype, count, &size);
+    (void)snprintf(expected, sizeof expected, "%s bytes of data for %s %s",
+                   fits ? lr_group_digits(size, digits, sizeof digits) : "more than 2^64", rec_dtype_name(dtype),
+                   lr_shape_words(text, sizeof text, shape, rank));
+    return rec_fail_found(job, REC_E_FORMAT, at, expected, "%s", lr_group_digits(found, digits, sizeof digits));
+}
+
+void lr_tensor_set_precision(rec_tensor *tensor, rec_precision precision)
+{
+    tensor->dtype = (uint8_t)lr_dtype_at(tensor->stored, precision);
+}
+
+/* -------------------------------------------------------------------------------------------------------- views -- */
+
+enum { VIEW_ALIGNMENT = 64 };
+
+void lr_tensor_free_views(rec_tensor *tensor)
+{
+    const lr_allocator *allocator = &tensor->record->context->allocator;
+    lr_view *view = atomic_load_explicit(&tensor->views, memory_order_relaxed);
+    while (view) {
+        lr_view *next = view->next;
+        lr_pages_free(&view->pages);
+        lr_release(allocator, view);
+        view = next;
+    }
+    atomic_store_explicit(&tensor->views, NULL, memory_order_relaxed);
+}
+
+static lr_view *find_view(const rec_tensor *tensor, rec_dtype dtype)
+{
+    lr_view *view = atomic_load_explicit(&((rec_tensor *)tensor)->views, memory_order_acquire);
+    while (view && view->dtype != dtype) {
+        view = view->next;
+    }
+    return view;
+}
+
+/* Room for a view of `size` bytes; not yet part of the tensor. NULL: the job has failed. */
+static lr_view *new_view(rec_job *job, const rec_tensor *tensor, rec_dtype dtype, uint64_t size)
+{
+    const lr_allocator *allocator = &tensor->record->context->allocator;
+    lr_view *view = lr_alloc(allocator, sizeof *view);
+    if (view) {
+        *view = (lr_view){.dtype = dtype, .pages = {.allocator = allocator}};
+        if (size <= UINT64_MAX - VIEW_ALIGNMENT && lr_pages_grow(&view->pages, size + VIEW_ALIGNMENT)) {
+            uintptr_t at = (uintptr_t)view->pages.data;
+            view->data = view->pages.data + ((VIEW_ALIGNMENT - at % VIEW_ALIGNMENT) % VIEW_ALIGNMENT);
+            return view;
+        }
+        lr_release(allocator, view);
+    }
+    (void)lr_fail_allocator(job, size);
+    return NULL;
+}
+
+static void keep_view(const rec_tensor *tensor, lr_view *view)
+{
+    rec_tensor *mine = (rec_tensor *)tensor;
+    view->next = atomic_load_explicit(&mine->views, memory_order_relaxed);
+    atomic_store_explicit(&mine->views, view, memory_order_release);
+}
+
+static void drop_view(const rec_tensor *tensor, lr_view *view)
+{
+    lr_pages_free(&view->pages);
+    lr_release(&tensor->record->context->allocator, view);
+}
+
+/* Fills a view of dtype NONE: deferred bytes are read, the narrow integers of a V1 file widened. */
+static int32_t fill_stored(rec_job *job, const rec_tensor *tensor, void *target)
+{
+    lr_losses losses = {0};
+    rec_tensor plain;
+    int32_t status;
+    if (!tensor->data->data) {
+        return rec_source_read_at(job, tensor->data->source, tensor->data->offset, target, tensor->data->size);
+    }
+    plain = *tensor;
+    plain.dtype = tensor->stored;
+    status = lr_tensor_convert(job, &plain, "", tensor->stored, false, 0, tensor->count, target, &losses);
+    lr_swap_if_big(target, rec_dtype_bits(tensor->stored) / 8, tensor->count);
+    return status;
+}
+
+const uint8_t *lr_tensor_view(rec_job *job, const rec_tensor *tensor, uint64_t *size)
+{
+    lr_view *view;
+    *size = tensor->data->size;
+    if (tensor->packed != tensor->stored) {
+        (void)lr_tensor_size(tensor->stored, tensor->count, size);
+    } else if (tensor->data->data) {
+        return tensor->data->data;
+    }
+    view = find_view(tensor, REC_DTYPE_NONE);
+    if (!view) {
+        (void)pthread_mutex_lock(&tensor->record->lock);
+        view = find_view(tensor, REC_DTYPE_NONE);
+        if (!view) {
+            view = new_view(job, tensor, REC_DTYPE_NONE, *size);
+            if (view && fill_stored(job, tensor, view->data) != REC_OK) {
+                drop_view(tensor, view);
+                view = NULL;
+            }
+            if (view) {
+                keep_view(tensor, view);
+            }
+        }
+        (void)pthread_mutex_unlock(&tensor->record->lock);
+    }
+    return view ? view->data : NULL;
+}
+
+void lr_tensor_path(const rec_tensor *tensor, char *path, size_t room)
+{
+    rec_iterator *iterator = rec_iterate(tensor->record);
+    const rec_tensor *found = NULL;
+    const char *at;
+    path[0] = '\0';
+    while (iterator && (found = rec_iterator_next_tensor(iterator, &at)) != NULL) {
+        if (found == tensor) {
+            size_t length = strlen(at);
+            length = length < room ? length : room - 1;
+            memcpy(path, at, length);
+            path[length] = '\0';
+            break;
+        }
+    }
+    rec_iterator_free(iterator);
+}
+
+/* --------------------------------------------------------------------------------------------------- conversion -- */
+
+static int32_t fail_range(rec_job *job, const rec_tensor *tensor, const char *path, rec_dtype dtype, uint64_t index,
+                          const rec_scalar *value)
+{
+    char found[512];
+    int64_t minimum = 0;
+    uint64_t maximum = 0;
+    char digits[24];
+    if (!path) {
+        lr_tensor_path(tensor, found, sizeof found);
+        path = found;
+    }
+    (void)lr_int_limits(dtype, &minimum, &maximum);
+    if (value->kind == REC_KIND_UINT) {
+        (void)snprintf(digits, sizeof digits, "%" PRIu64, value->v.u);
+    } else {
+        (void)snprintf(digits, sizeof digits, "%" PRId64, value->v.i);
+    }
+    (void)lr_fail_path(job, REC_E_RANGE, path,
+                       "element %" PRIu64 " is %s, which does not fit %s (%" PRId64 " to %" PRIu64 ")", index, digits,
+                       rec_dtype_name(dtype), minimum, maximum);
+    rec_fail_hint(job, "Choose a larger precision, or allow clamping (option clamp).");
+    return job->error.status;
+}
+
+static int32_t fail_refused(rec_job *job, const rec_tensor *tensor, const char *path, rec_dtype dtype)
+{
+    char found[512];
+    if (!path) {
+        lr_tensor_path(tensor, found, sizeof found);
+        path = found;
+    }
+    return lr_fail_path(job, REC_E_MISMATCH, path, "a tensor of %s cannot be read as %s", rec_tensor_dtype_name(tensor),
+                        rec_dtype_name(dtype));
+}
+
+static bool host_is_little(void)
+{
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+}
+
+/* Types whose elements have the same bytes. */
+static rec_dtype storage(rec_dtype dtype)
+{
+    return dtype == REC_DTYPE_FLEX32 ? REC_DTYPE_F32 : dtype;
+}
+
+/* Whether the bytes are what is wanted as they are. */
+static bool packed_as(const rec_tensor *tensor, rec_dtype dtype)
+{
+    return host_is_little() && storage(tensor->packed) == storage(dtype) &&
+           storage(tensor->dtype) == storage(dtype) && !lr_dtype_is_bool(dtype);
+}
+
+enum { STEP = 4096 }; /* elements converted at a time where two steps are needed */
+
+/* One block of stored bytes, through the tensor's own dtype if that differs from both ends. */
+static int32_t convert_block(rec_job *job, const rec_tensor *tensor, const char *path, rec_dtype dtype, bool clamp,
+                             uint64_t first, uint64_t count, const uint8_t *from, uint8_t *to, lr_losses *losses)
+{
+    uint32_t to_width = rec_dtype_bits(dtype) / 8;
+    uint32_t from_width = rec_dtype_bits(tensor->packed) / 8;
+    bool two_steps = tensor->dtype != tensor->packed && tensor->dtype != dtype;
+    lr_converted result = {0};
+    rec_dtype reached = dtype;
+    int outcome = LR_CONVERT_OK;
+    uint64_t done = 0;
+    if (!two_steps) {
+        outcome = lr_convert(tensor->packed, from, dtype, to, count, clamp, &result);
+    }
+    while (two_steps && done < count && outcome == LR_CONVERT_OK) {
+        uint64_t step[STEP];
+        uint64_t n = count - done < STEP ? count - done : STEP;
+        reached = tensor->dtype;
+        outcome = lr_convert(tensor->packed, from + done * from_width, tensor->dtype, step, n, clamp, &result);
+        if (outcome == LR_CONVERT_OK) {
+            /* lr_convert reads little-endian; what it wrote is in host order. */
+            reached = dtype;
+            lr_swap_if_big(step, rec_dtype_bits(tensor->dtype) / 8, n);
+            outcome = lr_convert(tensor->dtype, step, dtype, to + done * to_width, n, clamp, &result);
+        }
+        if (outcome == LR_CONVERT_RANGE) {
+            result.bad += done;
+        }
+        done += n;
+    }
+    losses->overflowed += result.overflowed;
+    losses->clamped += result.clamped;
+    if (outcome == LR_CONVERT_RANGE) {
+        return fail_range(job, tensor, path, reached, first + result.bad, &result.value);
+    }
+    return outcome == LR_CONVERT_REFUSED ? fail_refused(job, tensor, path, dtype) : REC_OK;
+}
+
+int32_t lr_tensor_convert(rec_job *job, const rec_tensor *tensor, const char *path, rec_dtype dtype, bool clamp,
+                          uint64_t first, uint64_t count, void *target, lr_losses *losses)
+{
+    uint32_t from_width = rec_dtype_bits(tensor->packed) / 8;
+    uint32_t to_width = rec_dtype_bits(dtype) / 8;
+    const uint8_t *bytes = tensor->data->data;
+    uint8_t *to = target;
+    int32_t status = REC_OK;
+    if (!from_width || !to_width || !lr_convertible(tensor->packed, tensor->dtype) ||
+        !lr_convertible(tensor->dtype, dtype)) {
+        return fail_refused(job, tensor, path, dtype);
+    }
+    if (first > tensor->count || count > tensor->count - first) {
+        char found[512];
+        if (!path) {
+            lr_tensor_path(tensor, found, sizeof found);
+            path = found;
+        }
+        return lr_fail_path(job, REC_E_ARGUMENT, path,
+                            "%" PRIu64 " elements from %" PRIu64 " on were asked for, but there are %" PRIu64, count,
+                            first, tensor->count);
+    }
+    if (!bytes) {
+        const lr_view *view = find_view(tensor, REC_DTYPE_NONE);
+        bytes = view ? view->data : NULL;
+    }
+    if (bytes) {
+        return convert_block(job, tensor, path, dtype, clamp, first, count, bytes + first * from_width, to, losses);
+    }
+    if (packed_as(tensor, dtype)) {
+        return rec_source_read_at(job, tensor->data->source, tensor->data->offset + first * from_width, target,
+                                  count * from_width);
+    }
+    for (uint64_t done = 0; done < count && status == REC_OK;) {
+        uint64_t block[STEP];
+        uint64_t n = count - done < STEP ? count - done : STEP;
+        status = rec_source_read_at(job, tensor->data->source, tensor->data->offset + (first + done) * from_width,
+                                    block, n * from_width);
+        if (status == REC_OK) {
+            status = convert_block(job, tensor, path, dtype, clamp, first + done, n, (const uint8_t *)block,
+                                   to + done * to_width, losses);
+        }
+        done += n;
+    }
+    return status;
+}
+
+void lr_note_losses(rec_job *job, const char *path, rec_dtype dtype, const lr_losses *losses)
+{
+    char digits[32];
+    if (losses->overflowed) {
+        lr_note(job, REC_NOTE_OVERFLOW, losses->overflowed, path, "%s %s too large for %s and became infinite",
+                lr_group_digits(losses->overflowed, digits, sizeof digits),
+                losses->overflowed == 1 ? "value was" : "values were", rec_dtype_name(dtype));
+    }
+    if (losses->clamped) {
+        lr_note(job, REC_NOTE_CLAMPED, losses->clamped, path, "%s %s not fit %s and took its nearest limit",
+                lr_group_digits(losses->clamped, digits, sizeof digits),
+                losses->clamped == 1 ? "integer did" : "integers did", rec_dtype_name(dtype));
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ what it is -- */
+
+rec_dtype rec_tensor_dtype(const rec_tensor *tensor)
+{
+    return tensor->dtype;
+}
+
+rec_dtype rec_tensor_stored_dtype(const rec_tensor *tensor)
+{
+    return tensor->stored;
+}
+
+const char *rec_tensor_dtype_name(const rec_tensor *tensor)
+{
+    const rec_value *value = tensor->dtype_value;
+    if (value && value->kind == REC_KIND_STRING) {
+        return value->v.text;
+    }
+    if (value && value->kind == REC_KIND_MAP && value->v.map->count == 1 && tensor->dtype == REC_DTYPE_OPAQUE &&
+        value->v.map->entries[0].key.kind == REC_KIND_STRING) {
+        return value->v.map->entries[0].key.v.text;
+    }
+    return rec_dtype_name(tensor->dtype);
+}
+
+uint32_t rec_tensor_rank(const rec_tensor *tensor)
+{
+    return tensor->rank;
+}
+
+const uint64_t *rec_tensor_shape(const rec_tensor *tensor)
+{
+    return tensor->shape;
+}
+
+uint64_t rec_tensor_count(const rec_tensor *tensor)
+{
+    return tensor->count;
+}
+
+uint64_t rec_tensor_nbytes(const rec_tensor *tensor)
+{
+    uint64_t size;
+    return lr_tensor_size(tensor->dtype, tensor->count, &size) ? size : tensor->data->size;
+}
+
+const char *rec_tensor_id(const rec_tensor *tensor)
+{
+    return tensor->id;
+}
+
+int32_t rec_tensor_assumed(const rec_tensor *tensor)
+{
+    return tensor->assumed;
+}
+
+uint64_t rec_tensor_offset(const rec_tensor *tensor)
+{
+    const lr_data *data = tensor->data;
+    return tensor->packed == tensor->stored && !lr_source_is_made(data->source) ? data->offset : REC_UNKNOWN;
+}
+
+/* -------------------------------------------------------------------------------------------------- typed access -- */
+
+/* What needs no job: nothing to convert, or converted before. */
+static const void *typed_at_hand(const rec_tensor *tensor, rec_dtype dtype)
+{
+    static const uint64_t nothing;
+    const uint8_t *bytes = tensor->data->data;
+    const lr_view *view;
+    if (tensor->count == 0 && lr_convertible(tensor->dtype, dtype)) {
+        return &nothing;
+    }
+    if (bytes && packed_as(tensor, dtype) && (uintptr_t)bytes % (rec_dtype_bits(dtype) / 8) == 0) {
+        return bytes;
+    }
+    view = find_view(tensor, dtype);
+    return view ? view->data : NULL;
+}
+
+static void note_losses(rec_job *job, const rec_tensor *tensor, rec_dtype dtype, const lr_losses *losses)
+{
+    char path[512];
+    if (losses->overflowed || losses->clamped) {
+        lr_tensor_path(tensor, path, sizeof path);
+        lr_note_losses(job, path, dtype, losses);
+    }
+}
+
+static lr_view *make_typed(rec_job *job, const rec_tensor *tensor, rec_dtype dtype)
+{
+    lr_losses losses = {0};
+    uint64_t size;
+    lr_view *view;
+    if (!lr_convertible(tensor->dtype, dtype)) {
+        (void)fail_refused(job, tensor, NULL, dtype);
+        return NULL;
+    }
+    if (!lr_tensor_size(dtype, tensor->count, &size)) {
+        (void)lr_fail_allocator(job, UINT64_MAX);
+        return NULL;
+    }
+    view = new_view(job, tensor, dtype, size);
+    if (view && lr_tensor_convert(job, tensor, NULL, dtype, tensor->record->clamp, 0, tensor->count, view->data,
+                                  &losses) != REC_OK) {
+        drop_view(tensor, view);
+        view = NULL;
+    }
+    if (view) {
+        note_losses(job, tensor, dtype, &losses);
+    }
+    return view;
+}
+
+const void *lr_tensor_typed(rec_job *job, const rec_tensor *tensor, rec_dtype dtype)
+{
+    const void *data = typed_at_hand(tensor, dtype);
+    if (!data) {
+        (void)pthread_mutex_lock(&tensor->record->lock);
+        data = typed_at_hand(tensor, dtype);
+        if (!data) {
+            lr_view *view = make_typed(job, tensor, dtype);
+            if (view) {
+                keep_view(tensor, view);
+                data = view->data;
+            }
+        }
+        (void)pthread_mutex_unlock(&tensor->record->lock);
+    }
+    return data;
+}
+
+/* Failures name the file that the record came from. */
+static void begin_read(rec_job *job, const rec_tensor *tensor)
+{
+    const char *file = tensor->record->origin.file;
+    lr_job_begin(job, tensor->record->context, "read", *file ? file : NULL);
+}
+
+static const void *access_typed(const rec_tensor *tensor, rec_dtype dtype)
+{
+    const void *data = typed_at_hand(tensor, dtype);
+    rec_job job;
+    if (data) {
+        lr_publish_ok();
+        return data;
+    }
+    begin_read(&job, tensor);
+    data = lr_tensor_typed(&job, tensor, dtype);
+    (void)lr_job_end(&job);
+    return data;
+}
+
+const void *rec_tensor_bytes(const rec_tensor *tensor, uint64_t *size)
+{
+    rec_job job;
+    uint64_t stored;
+    const void *bytes;
+    begin_read(&job, tensor);
+    bytes = lr_tensor_view(&job, tensor, &stored);
+    if (size) {
+        *size = stored;
+    }
+    (void)lr_job_end(&job);
+    return bytes;
+}
+
+const float *rec_tensor_f32(const rec_tensor *tensor)
+{
+    return access_typed(tensor, REC_DTYPE_F32);
+}
+
+const double *rec_tensor_f64(const rec_tensor *tensor)
+{
+    return access_typed(tensor, REC_DTYPE_F64);
+}
+
+const uint16_t *rec_tensor_f16(const rec_tensor *tensor)
+{
+    return access_typed(tensor, REC_DTYPE_F16);
+}
+
+const int64_t *rec_tensor_i64(const rec_tensor *tensor)
+{
+    return access_typed(tensor, REC_DTYPE_I64);
+}
+
+const int32_t *rec_tensor_i32(const rec_tensor *tensor)
+{
+    return access_typed(tensor, REC_DTYPE_I32);
+}
+
+const uint8_t *rec_tensor_bool(const rec_tensor *tensor)
+{
+    return access_typed(tensor, REC_DTYPE_BOOL);
+}
+
+rec_status rec_tensor_read(const rec_tensor *tensor, rec_dtype dtype, uint64_t first, uint64_t count, void *target)
+{
+    rec_job job;
+    lr_losses losses = {0};
+    begin_read(&job, tensor);
+    if (lr_tensor_convert(&job, tensor, NULL, dtype, tensor->record->clamp, first, count, target, &losses) == REC_OK) {
+        note_losses(&job, tensor, dtype, &losses);
+    }
+    return lr_job_end(&job);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The record tree in memory.
+ *
+ * Ownership, one rule: a record owns its whole tree. Structure (names, shapes, scalars) is in the record's arena and
+ * dies with it; bytes are lent by counted sources, so that a copied tensor shares them and either record may go first.
+ * Values are 16 bytes, stored in place in the arrays of their list or map: editing a container moves them. */
+#ifndef LR_TREE_H
+#define LR_TREE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "core/config/context.h"
+
+typedef struct lr_list {
+    uint64_t count, room;
+    struct rec_value *items;
+} lr_list;
+
+typedef struct lr_map {
+    uint64_t count, room;
+    struct lr_entry *entries;
+    uint32_t *slots;     /**< hash index of large maps: entry number + 1, 0 is free; NULL for small ones */
+    uint64_t slot_count; /**< a power of two */
+} lr_map;
+
+typedef struct lr_variant lr_variant;
+
+/** Bytes that are somewhere. `source` is counted, NULL if the bytes are in the record's arena. */
+typedef struct lr_data {
+    struct lr_data *next; /**< in the record's list of what holds a source */
+    const uint8_t *data;  /**< NULL: not read yet, at `offset` of the source */
+    uint64_t size;
+    uint64_t offset; /**< place in the file, for listings; REC_UNKNOWN if it has none */
+    rec_source *source;
+} lr_data;
+
+/** Packed numbers, little-endian. Integers are as narrow as their values allow. */
+typedef struct lr_run {
+    uint64_t count;
+    rec_dtype dtype; /**< i8…u64, f32, f64, bool */
+    int32_t form;
+    uint64_t nils;   /**< elements of an f64 run that are lr_float_nil(): null in a list of floats; 0 in a finished record */
+    lr_data data;
+} lr_run;
+
+struct rec_value {
+    uint8_t kind;    /**< REC_KIND_… */
+    uint8_t form;    /**< REC_FORM_… */
+    uint16_t bits;   /**< width of a number, 0 if unknown */
+    uint32_t length; /**< of a string */
+    union {
+        int64_t i; /* int, bool */
+        uint64_t u;
+        double f;
+        const char *text; /* NUL-terminated */
+        lr_data *bytes;
+        lr_list *list;
+        lr_map *map;
+        lr_variant *variant;
+        lr_run *run;
+        rec_tensor *tensor;
+    } v;
+};
+
+typedef struct lr_entry {
+    rec_value key, value;
+} lr_entry;
+
+struct lr_variant {
+    uint64_t index;
+    rec_value name;
+    rec_value payload;
+    bool has_payload;
+};
+
+/** A typed copy that was made for a tensor (or its deferred bytes: dtype NONE), kept until the record is freed. */
+typedef struct lr_view {
+    struct lr_view *next;
+    rec_dtype dtype;
+    lr_pages pages;
+    void *data; /**< aligned to 64 */
+} lr_view;
+
+struct rec_tensor {
+    rec_record *record; /**< it belongs to */
+    lr_data *data;
+    const uint64_t *shape;
+    const char *id; /**< NULL for none */
+    uint64_t count;
+    _Atomic(lr_view *) views;
+    const rec_value *dtype_value; /**< of qfloat and opaque: the file's own words, else NULL */
+    uint8_t rank;
+    uint8_t packed; /**< element type of the bytes: `stored`, or a narrower integer type that holds all values (V1) */
+    uint8_t stored; /**< element type in the file */
+    uint8_t dtype;  /**< element type at the record's precision */
+    bool assumed;
+};
+
+struct rec_record {
+    rec_context *context;
+    lr_arena arena;
+    rec_value root;
+    lr_map metadata;    /**< strings to strings */
+    lr_data *held;      /**< all data that holds a source */
+    rec_origin origin;
+    rec_precision precision; /**< it was loaded at, which its tensors have; KEEP or DEFAULT: each its own */
+    int32_t burn_minor; /**< 0.MINOR of the Burn that wrote it, -1 if unknown or built here */
+    bool clamp;         /**< typed access clamps integers */
+    bool typed;         /**< it came from data without names, and was read by its type */
+    bool parameters;    /**< it came from a foreign file: tensors without an id are parameters, which get one of their path */
+    pthread_mutex_t lock; /**< of typed access */
+};
+
+#define LR_RANK_MOST 32
+
+/* Nothing below reports: NULL or false means that the arena refused; the caller knows its job. */
+
+rec_record *lr_record_new(rec_context *context);
+
+rec_value lr_nil(int32_t form);
+/** A string in the arena (well-known names are shared and take nothing). @return false out of memory. */
+bool lr_string(lr_arena *arena, const char *text, uint64_t length, rec_value *value);
+bool lr_from_scalar(lr_arena *arena, const rec_scalar *scalar, rec_value *value);
+rec_scalar lr_to_scalar(const rec_value *value);
+bool lr_scalar_equal(const rec_value *key, const rec_scalar *scalar);
+
+lr_list *lr_list_new(lr_arena *arena, uint64_t room);
+rec_value *lr_list_append(lr_arena *arena, lr_list *list); /**< a nil to be filled in */
+lr_map *lr_map_new(lr_arena *arena, uint64_t room);
+/** @return the entry of a key, NULL if there is none. */
+lr_entry *lr_map_find(const lr_map *map, const rec_scalar *key);
+lr_entry *lr_map_find_text(const lr_map *map, const char *text, uint64_t length);
+/** Appends without looking for the key; the index follows. */
+lr_entry *lr_map_append(lr_arena *arena, lr_map *map, rec_value key);
+/** (Re)builds the index of a map whose entries were filled in. @param twice (out) an entry whose key came before, or
+ *  NULL. */
+bool lr_map_index(lr_arena *arena, lr_map *map, lr_entry **twice);
+
+/** Data in the arena or lent; the latter takes a count and joins the record's list. */
+lr_data *lr_data_copy(rec_record *record, const void *bytes, uint64_t size);
+lr_data *lr_data_lent(rec_record *record, rec_source *source, const void *bytes, uint64_t size, uint64_t offset);
+/** The same bytes for another record. */
+lr_data *lr_data_share(rec_record *record, const lr_data *data);
+/** Joins the record's list (data that is part of another struct). */
+void lr_data_hold(rec_record *record, lr_data *data);
+
+/** A deep copy into `record`'s arena. @return false out of memory. */
+bool lr_value_copy(rec_record *record, const rec_value *from, rec_value *to);
+
+/** Reads a run's number. */
+rec_scalar lr_run_number(const lr_run *run, uint64_t index);
+
+/** "a list", "a tensor": for messages. */
+const char *lr_kind_words(int32_t kind);
+
+/* Paths (path.c). */
+
+/** Appends a name to a path of `used` bytes in a buffer, escaped, with a dot before it if `used`. @return new used,
+ *  which may exceed `room` (the text is cut then). */
+size_t lr_path_append(char *path, size_t room, size_t used, const char *name, uint64_t length);
+size_t lr_path_append_key(char *path, size_t room, size_t used, const rec_value *key);
+size_t lr_path_append_index(char *path, size_t room, size_t used, uint64_t index);
+/** The child of a value by one unescaped path part, NULL if there is none. */
+rec_value *lr_child(const rec_value *value, const char *part, uint64_t length);
+/** Splits the first part off a path: unescapes it into `part` (room >= strlen(path) + 1). @return the rest, NULL if
+ *  that was the last part. */
+const char *lr_path_split(const char *path, char *part, uint64_t *length);
+/** The value at a path. NULL if there is none. */
+rec_value *lr_at(const rec_record *record, const char *path);
+/** @return true if `text` is a list index in its plain decimal form. */
+bool lr_path_index(const char *text, uint64_t length, uint64_t *index);
+/** Reports on `job` that nothing is at `path`, with the nearest keys as a hint. */
+int32_t lr_fail_no_key(rec_job *job, const rec_record *record, const char *path);
+
+/* Tensors (tensor.c). */
+
+/** Element type a tensor has at a precision; see lr_dtype_at. */
+void lr_tensor_set_precision(rec_tensor *tensor, rec_precision precision);
+void lr_tensor_free_views(rec_tensor *tensor);
+/** The bytes of the stored dtype, little-endian (deferred ones are read, once). NULL: the job has failed. */
+const uint8_t *lr_tensor_view(rec_job *job, const rec_tensor *tensor, uint64_t *size);
+/** As rec_tensor_f32() and its kin, within a job. NULL: the job has failed. */
+const void *lr_tensor_typed(rec_job *job, const rec_tensor *tensor, rec_dtype dtype);
+/** What lr_tensor_convert counted, for the report. */
+typedef struct lr_losses {
+    uint64_t overflowed, clamped;
+} lr_losses;
+/** Elements [first, first + count) at `dtype`, after the tensor's own precision, host byte order. Adds to `losses`.
+ *  @param path where it is, for messages; NULL: to be found. */
+int32_t lr_tensor_convert(rec_job *job, const rec_tensor *tensor, const char *path, rec_dtype dtype, bool clamp,
+                          uint64_t first, uint64_t count, void *target, lr_losses *losses);
+/** Makes the notes about what was lost. */
+void lr_note_losses(rec_job *job, const char *path, rec_dtype dtype, const lr_losses *losses);
+/** Finds the path of a tensor in its record, for messages; "" if it is not in it. @param path room bytes. */
+void lr_tensor_path(const rec_tensor *tensor, char *path, size_t room);
+/** Bytes of `count` elements of `dtype`. @return false on overflow or if the dtype has no size. */
+bool lr_tensor_size(rec_dtype dtype, uint64_t count, uint64_t *size);
+/** "[2, 3]", for messages; what does not fit is cut. @return text. */
+char *lr_shape_words(char *text, size_t room, const uint64_t *shape, uint64_t rank);
+/** REC_E_FORMAT: a tensor of that shape has not as many bytes of data as it should. */
+int32_t lr_fail_data(rec_job *job, uint64_t at, rec_dtype dtype, const uint64_t *shape, uint32_t rank, uint64_t found);
+/** Product of a shape. @return false on overflow. */
+bool lr_shape_count(const uint64_t *shape, uint32_t rank, uint64_t *count);
+
+#endif

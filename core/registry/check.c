@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * A plugin's descriptor, checked member by member: it was made elsewhere, perhaps for another librecord. */
+#include "core/registry/open.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/text.h"
+#include "recorder/recorder.h"
+
+/** What the members of ABI 1 take: a descriptor is never smaller. Those that are appended later do not count. */
+#define PLUGIN_LEAST (offsetof(rec_plugin, save) + sizeof(((rec_plugin *)0)->save))
+#define OPTION_LEAST (offsetof(rec_option, choices) + sizeof(((rec_option *)0)->choices))
+
+#define TRAITS_KNOWN \
+    ((uint64_t)(REC_TRAIT_TENSORS | REC_TRAIT_NEEDS_TYPE | REC_TRAIT_EXACT_SIZE | REC_TRAIT_FOLDER | \
+                REC_TRAIT_NO_NAMES))
+
+/* More than these is a table without its NULL at the end. */
+enum {
+    ALIASES_MOST = 64,
+    OPTIONS_MOST = 64,
+    CHOICES_MOST = 64,
+    SIZE_MOST = 4096,
+    LINE_MOST = 200,
+    EXTENSION_MOST = 32
+};
+
+#define REFUSE(...) ((void)snprintf(reason, LR_REASON, __VA_ARGS__), false)
+
+/* One line of text that people read. */
+static bool line_valid(const char *text)
+{
+    size_t length = strnlen(text, LINE_MOST + 1);
+    if (length == 0 || length > LINE_MOST || lr_utf8_valid(text, length) != length) {
+        return false;
+    }
+    for (const char *c = text; *c; c++) {
+        if ((unsigned char)*c < ' ' || *c == 0x7F) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool extension_valid(const char *extension)
+{
+    size_t length = strnlen(extension, EXTENSION_MOST + 1);
+    return length <= EXTENSION_MOST && lr_name_valid(extension) && extension[0] != '.' && extension[length - 1] != '.';
+}
+
+/* A name for messages, whatever bytes it has. */
+static const char *shown(lr_brief *brief, const char *name)
+{
+    size_t length = strnlen(name, LR_NAME_MOST + 1);
+    return lr_utf8_valid(name, length) == length ? lr_brief_text(brief, name) : "(not UTF-8)";
+}
+
+static bool check_names(const rec_plugin *plugin, char *reason)
+{
+    lr_brief brief;
+    size_t count = 0;
+    if (!plugin->name) {
+        return REFUSE("it has no name");
+    }
+    for (const char *name = plugin->name; name; name = plugin->aliases ? plugin->aliases[count++] : NULL) {
+        if (!lr_name_valid(name)) {
+            return REFUSE("\"%s\" is not a name: 1 to %d letters, digits, \".\", \"_\" and \"-\" are allowed",
+                          shown(&brief, name), LR_NAME_MOST);
+        }
+        if (lr_name_same(name, "Auto")) {
+            return REFUSE("the name \"%s\" belongs to librecord itself", name);
+        }
+        if (count > ALIASES_MOST) {
+            return REFUSE("it has more than %d aliases, or no NULL after the last", ALIASES_MOST);
+        }
+    }
+    return true;
+}
+
+/* ----------------------------------------------------------------------------------------------------- options -- */
+
+static bool choices_valid(const rec_option *option)
+{
+    size_t count = 0;
+    while (option->choices && option->choices[count]) {
+        if (count == CHOICES_MOST || !line_valid(option->choices[count])) {
+            return false;
+        }
+        count++;
+    }
+    return count > 0;
+}
+
+static bool check_option(const rec_option *option, char *reason)
+{
+    static const char *const reserved[] = {"plugin", "precision", "map", "sync", "clamp", "layout"};
+    char expected[128];
+    lr_brief brief;
+    if (option->size < OPTION_LEAST || option->size > SIZE_MOST) {
+        return REFUSE("an option's size is %u, at least %zu was expected", (unsigned)option->size, OPTION_LEAST);
+    }
+    if (!option->name || !lr_key_valid(option->name)) {
+        return REFUSE("\"%s\" cannot name an option: 1 to %d of a-z, 0-9, \"_\" and \"-\" are allowed",
+                      option->name ? shown(&brief, option->name) : "", LR_NAME_MOST);
+    }
+    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) {
+        if (strcmp(option->name, reserved[i]) == 0) {
+            return REFUSE("the option \"%s\" belongs to librecord itself", option->name);
+        }
+    }
+    if (lr_argument_key(option->name)) {
+        return REFUSE("the option \"%s\" belongs to librecord itself: it is a load argument", option->name);
+    }
+    if (!option->help || !line_valid(option->help)) {
+        return REFUSE("its option \"%s\" has no line of help", option->name);
+    }
+    if (!option->initial || (*option->initial && !line_valid(option->initial))) {
+        return REFUSE("its option \"%s\" has no default", option->name);
+    }
+    if (option->type < REC_OPTION_BOOL || option->type > REC_OPTION_TEXT) {
+        return REFUSE("its option \"%s\" has the unknown type %d", option->name, (int)option->type);
+    }
+    if (option->type == REC_OPTION_CHOICE && !choices_valid(option)) {
+        return REFUSE("the choices of its option \"%s\" are not 1 to %d words", option->name, CHOICES_MOST);
+    }
+    return lr_option_check(option, option->initial, expected, sizeof expected) ||
+           REFUSE("the default \"%s\" of its option \"%s\" is not %s", option->initial, option->name, expected);
+}
+
+static bool check_options(const rec_plugin *plugin, char *reason)
+{
+    for (size_t i = 0; plugin->options && plugin->options[i]; i++) {
+        if (i == OPTIONS_MOST) {
+            return REFUSE("it has more than %d options, or no NULL after the last", OPTIONS_MOST);
+        }
+        if (!check_option(plugin->options[i], reason)) {
+            return false;
+        }
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(plugin->options[j]->name, plugin->options[i]->name) == 0) {
+                return REFUSE("it has the option \"%s\" twice", plugin->options[i]->name);
+            }
+        }
+    }
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------------------- descriptor -- */
+
+bool lr_plugin_check(const rec_plugin *plugin, rec_plugin *copy, char *reason)
+{
+    memset(copy, 0, sizeof *copy);
+    if (plugin->abi != REC_PLUGIN_ABI) {
+        return REFUSE("its ABI is %u, this is librecord %s with ABI %d", (unsigned)plugin->abi, rec_version_string(),
+                      REC_PLUGIN_ABI);
+    }
+    if (plugin->size < PLUGIN_LEAST || plugin->size > SIZE_MOST || plugin->size % _Alignof(rec_plugin) != 0) {
+        return REFUSE("the size of its descriptor is %u, at least %zu was expected", (unsigned)plugin->size,
+                      PLUGIN_LEAST);
+    }
+    memcpy(copy, plugin, plugin->size < sizeof *copy ? plugin->size : sizeof *copy);
+    if (!check_names(copy, reason)) {
+        copy->name = copy->description = NULL;
+        return false;
+    }
+    if (!copy->description || !line_valid(copy->description)) {
+        copy->description = NULL;
+        return REFUSE("it has no description of one line");
+    }
+    if (copy->extension && !extension_valid(copy->extension)) {
+        copy->extension = NULL;
+        return REFUSE("its extension is not 1 to %d letters and digits, with dots inside", EXTENSION_MOST);
+    }
+    if (copy->burn_name && !line_valid(copy->burn_name)) {
+        return REFUSE("its burn_name is not one line of text");
+    }
+    if (copy->traits & ~TRAITS_KNOWN) {
+        return REFUSE("it has traits that librecord %s does not know (0x%llx)", rec_version_string(),
+                      (unsigned long long)(copy->traits & ~TRAITS_KNOWN));
+    }
+    if (copy->adapter < REC_ADAPTER_NONE || copy->adapter > REC_ADAPTER_PYTORCH) {
+        return REFUSE("it has an adapter that librecord %s does not know (%d)", rec_version_string(),
+                      (int)copy->adapter);
+    }
+    if (!copy->load && !copy->save) {
+        return REFUSE("it can neither load nor save");
+    }
+    return check_options(copy, reason);
+}

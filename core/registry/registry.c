@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The registry: which plugins a context has, which were refused and why, and which one is meant.
+ *
+ * Folders are read at the first look-up, all of them, into a table that never changes after that; readers take it
+ * without a lock. Adding a folder or turning the switch puts the table aside, and the next look-up makes another one.
+ * Old tables live as long as the context, so that plugins and their descriptions stay valid for who holds them. */
+#include "core/registry/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/config/config.h"
+#include "core/base/text.h"
+#include "core/registry/open.h"
+
+/* Bits that agreed: nobody can be surer than that. */
+enum { PROBE_MOST = 1024 };
+
+/* ----------------------------------------------------------------------------------------------- making, freeing -- */
+
+lr_registry *lr_registry_new(rec_context *context)
+{
+    lr_registry *registry = lr_zalloc(&context->allocator, sizeof *registry);
+    if (registry) {
+        registry->context = context;
+        atomic_init(&registry->current, NULL);
+    }
+    return registry;
+}
+
+void lr_registry_free(lr_registry *registry)
+{
+    const lr_allocator *allocator = &registry->context->allocator;
+    while (registry->tables) {
+        lr_table *t = registry->tables;
+        registry->tables = t->older;
+        lr_table_free(allocator, t);
+    }
+    while (registry->folders) {
+        lr_folder *f = registry->folders;
+        registry->folders = f->next;
+        lr_release(allocator, f->path);
+        lr_release(allocator, f);
+    }
+    lr_release(allocator, registry);
+}
+
+/* @return the table, made if needed; NULL: the job has failed. */
+static const lr_table *get(rec_job *job)
+{
+    lr_registry *registry;
+    lr_table *t;
+    if (lr_job_failed(job)) {
+        return NULL;
+    }
+    registry = job->context->registry;
+    t = atomic_load_explicit(&registry->current, memory_order_acquire);
+    if (!t) {
+        (void)pthread_mutex_lock(&registry->context->lock);
+        t = atomic_load_explicit(&registry->current, memory_order_acquire);
+        if (!t) {
+            t = lr_table_make(job, registry);
+            if (t) {
+                t->older = registry->tables;
+                registry->tables = t;
+                atomic_store_explicit(&registry->current, t, memory_order_release);
+            }
+        }
+        (void)pthread_mutex_unlock(&registry->context->lock);
+    }
+    return t;
+}
+
+int32_t lr_registry_add_folder(rec_job *job, const char *path)
+{
+    lr_registry *registry = job->context->registry;
+    const lr_allocator *allocator = &registry->context->allocator;
+    lr_folder *f;
+    if (*path != '/') {
+        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the plugin folder \"%s\" is no absolute path", path);
+        return job->error.status;
+    }
+    if (lr_static_build()) {
+        return rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                        "the plugin folder %s: this librecord is a static one, which opens no plugins", path);
+    }
+    f = lr_zalloc(allocator, sizeof *f);
+    if (f) {
+        f->path = lr_strdup(allocator, path);
+    }
+    if (!f || !f->path) {
+        lr_release(allocator, f);
+        return lr_fail_memory(job, sizeof *f + strlen(path) + 1);
+    }
+    (void)pthread_mutex_lock(&registry->context->lock);
+    f->next = registry->folders;
+    registry->folders = f;
+    atomic_store_explicit(&registry->current, NULL, memory_order_release);
+    (void)pthread_mutex_unlock(&registry->context->lock);
+    return REC_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------ look-ups -- */
+
+/** A list of names as it grows in a buffer. */
+typedef struct names {
+    char text[768];
+    size_t used;
+    uint64_t left_out;
+} names;
+
+static void names_add(names *list, const char *name)
+{
+    size_t room = sizeof list->text - list->used;
+    if (list->left_out || strlen(name) + 3 > room) {
+        list->left_out++;
+        return;
+    }
+    list->used += (size_t)snprintf(list->text + list->used, room, "%s%s", list->used ? ", " : "", name);
+}
+
+/* What is refused under that name. NULL if nothing is. */
+static const rec_plugin_info *find_refused(const lr_table *t, const char *name)
+{
+    for (uint64_t i = 0; i < t->info_count; i++) {
+        const rec_plugin_info *info = &t->infos[i];
+        char stem[LR_NAME_MOST + 1];
+        const char *slash = strrchr(info->file, '/');
+        if (info->usable) {
+            continue;
+        }
+        (void)snprintf(stem, sizeof stem, "%.*s", (int)strcspn(slash ? slash + 1 : "", "."), slash ? slash + 1 : "");
+        if (lr_name_same(info->name, name) || lr_name_same(stem, name)) {
+            return info;
+        }
+    }
+    return NULL;
+}
+
+static void hint_names(rec_job *job, const lr_table *t, const char *name)
+{
+    const lr_config *config = job->context->config;
+    names all = {.text = ""};
+    lr_near near;
+    lr_near_begin(&near, name);
+    for (uint64_t i = 0; i < lr_config_recorder_count(config); i++) {
+        lr_near_try(&near, lr_config_recorder_at(config, i)->name);
+        names_add(&all, lr_config_recorder_at(config, i)->name);
+    }
+    for (uint64_t i = 0; i < t->plugin_count; i++) {
+        const rec_plugin *d = &t->plugins[i]->d;
+        lr_near_try(&near, d->name);
+        for (size_t j = 0; d->aliases && d->aliases[j]; j++) {
+            lr_near_try(&near, d->aliases[j]);
+        }
+        names_add(&all, d->name);
+    }
+    if (near.best) {
+        rec_fail_hint(job, "Did you mean \"%s\"?", near.best);
+    }
+    if (all.left_out) {
+        rec_fail_hint(job, "There are: %s and %llu more.", all.text, (unsigned long long)all.left_out);
+    } else if (all.used) {
+        rec_fail_hint(job, "There are: %s.", all.text);
+    }
+}
+
+static void hint_folders(rec_job *job, const lr_table *t)
+{
+    uint64_t refused = t->info_count - t->plugin_count;
+    if (t->plugin_count == 0) {
+        if (*t->folders) {
+            rec_fail_hint(job, "No usable plugin was found in %s; LIBRECORD_PLUGIN_PATH may name another folder.",
+                          t->folders);
+        } else {
+            rec_fail_hint(job, "No folder was searched for plugins.");
+        }
+    }
+    if (t->narrowed) {
+        rec_fail_hint(job, "%s", t->narrowed);
+    }
+    if (refused) {
+        const rec_plugin_info *first = t->infos;
+        while (first->usable) {
+            first++;
+        }
+        rec_fail_hint(job, "Refused: %s: %s%s", first->file, first->refused,
+                      refused > 1 ? "; for the others see `record plugins --why`." : ".");
+    }
+}
+
+const lr_plugin *lr_registry_look(rec_job *job, const char *name)
+{
+    const lr_table *t = get(job);
+    return t ? lr_table_find(t, name) : NULL;
+}
+
+const lr_plugin *lr_registry_find(rec_job *job, const char *name)
+{
+    const lr_table *t = get(job);
+    const lr_plugin *plugin = t ? lr_table_find(t, name) : NULL;
+    const rec_plugin_info *refused;
+    lr_brief brief;
+    if (!t || plugin) {
+        return plugin;
+    }
+    refused = find_refused(t, name);
+    if (refused) {
+        (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the recorder \"%s\" cannot be used: %s was refused: %s",
+                       lr_brief_text(&brief, name), refused->file, refused->refused);
+        return NULL;
+    }
+    (void)rec_fail(job, REC_E_NOT_FOUND, REC_UNKNOWN, "no recorder is called \"%s\"", lr_brief_text(&brief, name));
+    hint_names(job, t, name);
+    hint_folders(job, t);
+    return NULL;
+}
+
+/* @return the length of the extension if `path` ends in it, after a dot that is not the first of the name; else 0. */
+static size_t extension_length(const rec_plugin *d, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    size_t whole = strlen(name), length = d->extension ? strlen(d->extension) : 0;
+    bool ends = length && whole >= length + 2 && name[whole - length - 1] == '.' &&
+                strcmp(name + whole - length, d->extension) == 0;
+    return ends ? length : 0;
+}
+
+const lr_plugin *lr_registry_recognise(rec_job *job, const rec_head *head, const char *path)
+{
+    const lr_table *t = get(job);
+    const lr_plugin *best = NULL;
+    int32_t best_bits = 0;
+    size_t best_length = 0;
+    for (uint64_t i = 0; t && i < t->plugin_count; i++) {
+        const rec_plugin *d = &t->plugins[i]->d;
+        bool asked = d->probe && (!head->names || (d->traits & REC_TRAIT_FOLDER));
+        int32_t bits = asked ? d->probe(head) : 0;
+        size_t length = path ? extension_length(d, path) : 0;
+        bits = bits > PROBE_MOST ? PROBE_MOST : bits;
+        if (bits > best_bits || (bits > 0 && bits == best_bits && length > best_length)) {
+            best = t->plugins[i];
+            best_bits = bits;
+            best_length = length;
+        }
+    }
+    return best;
+}
+
+bool lr_registry_folder_names(rec_job *job, char *text, size_t room)
+{
+    const lr_table *t = get(job);
+    names list = {.text = ""};
+    for (uint64_t i = 0; t && i < t->plugin_count; i++) {
+        if (t->plugins[i]->d.traits & REC_TRAIT_FOLDER) {
+            names_add(&list, t->plugins[i]->d.name);
+        }
+    }
+    (void)snprintf(text, room, "%s", list.text);
+    return list.used > 0;
+}
+
+const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path)
+{
+    const lr_table *t = get(job);
+    const lr_plugin *best = NULL;
+    size_t best_length = 0;
+    for (uint64_t i = 0; t && i < t->plugin_count; i++) {
+        size_t length = extension_length(&t->plugins[i]->d, path);
+        if (length > best_length) {
+            best = t->plugins[i];
+            best_length = length;
+        }
+    }
+    return best;
+}
+
+uint64_t lr_registry_count(rec_job *job)
+{
+    const lr_table *t = get(job);
+    return t ? t->info_count : 0;
+}
+
+const rec_plugin_info *lr_registry_info(rec_job *job, uint64_t index)
+{
+    const lr_table *t = get(job);
+    if (!t) {
+        return NULL;
+    }
+    if (index >= t->info_count) {
+        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "there is no plugin %llu: there are %llu",
+                       (unsigned long long)index, (unsigned long long)t->info_count);
+        return NULL;
+    }
+    return &t->infos[index];
+}
+
+/* ----------------------------------------------------------------------------------------------- the public part -- */
+
+uint64_t rec_plugin_count(rec_context *context)
+{
+    rec_job job;
+    uint64_t count = 0;
+    lr_job_begin(&job, context, "plugins", NULL);
+    if (!lr_job_failed(&job)) {
+        count = lr_registry_count(&job);
+    }
+    (void)lr_job_end(&job);
+    return count;
+}
+
+const rec_plugin_info *rec_plugin_get(rec_context *context, uint64_t index)
+{
+    rec_job job;
+    const rec_plugin_info *info = NULL;
+    lr_job_begin(&job, context, "plugins", NULL);
+    if (!lr_job_failed(&job)) {
+        info = lr_registry_info(&job, index);
+    }
+    (void)lr_job_end(&job);
+    return info;
+}
+
+rec_status rec_context_add_plugin_path(rec_context *context, const char *path)
+{
+    rec_job job;
+    lr_job_begin(&job, context, "plugins", NULL);
+    if (!lr_job_failed(&job)) {
+        if (path && *path) {
+            (void)lr_registry_add_folder(&job, path);
+        } else {
+            (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "rec_context_add_plugin_path: a folder is needed");
+        }
+    }
+    return lr_job_end(&job);
+}
+
+rec_status rec_context_set_plugins(rec_context *context, int32_t which)
+{
+    rec_job job;
+    lr_job_begin(&job, context, "plugins", NULL);
+    if (!lr_job_failed(&job)) {
+        if (which >= REC_PLUGINS_ALL && which <= REC_PLUGINS_NONE) {
+            context = job.context;
+            (void)pthread_mutex_lock(&context->lock);
+            context->plugins = which;
+            atomic_store_explicit(&context->registry->current, NULL, memory_order_release);
+            (void)pthread_mutex_unlock(&context->lock);
+        } else {
+            (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "rec_context_set_plugins: %d is none of REC_PLUGINS_...",
+                           (int)which);
+        }
+    }
+    return lr_job_end(&job);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Files that are no records. The signatures are those of the formats' own documents. */
+#include "core/registry/signature.h"
+
+#include <string.h>
+
+static const struct {
+    const char *bytes;
+    size_t length;
+    uint64_t at;
+    const char *words;
+} known[] = {
+    {"NRUB", 4, 0, "It is a burnpack file, the format of Burn 0.22 and later, which has no recorders."},
+    {"PK\x03\x04", 4, 0, "It is a zip archive; PyTorch's .pt and .pth files are."},
+    {"\x89HDF\r\n", 6, 0, "It is an HDF5 file."},
+    {"\x89PNG\r\n", 6, 0, "It is a picture (PNG)."},
+    {"\x93NUMPY", 6, 0, "It is a NumPy array."},
+    {"GGUF", 4, 0, "It is a GGUF file."},
+    {"\x80\x02", 2, 0, "It is a Python pickle, as older PyTorch files are."},
+    {"\x1f\x8b", 2, 0, "It is gzip, but what it inflates to is no record that a recorder here knows."},
+    {"\x28\xb5\x2f\xfd", 4, 0, "It is compressed with zstd. Decompress it first."},
+    {"BZh", 3, 0, "It is compressed with bzip2. Decompress it first."},
+    {"\xfd"
+     "7zXZ",
+     5, 0, "It is compressed with xz. Decompress it first."},
+    {"{\"", 2, 8, "It looks like a safetensors file."},
+};
+
+const char *lr_foreign_words(const rec_head *head)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (head->length >= known[i].at + known[i].length &&
+            memcmp(head->data + known[i].at, known[i].bytes, known[i].length) == 0) {
+            return known[i].words;
+        }
+    }
+    return NULL;
+}
+
+void lr_foreign_hint(rec_job *job, const rec_head *head)
+{
+    const char *words = lr_foreign_words(head);
+    if (words || head->length) {
+        rec_fail_hint(job, "%s",
+                      words ? words : "Name the recorder if you know it; `record plugins` lists those there are.");
+    }
+}

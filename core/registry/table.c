@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Filling the registry's table: which folders count, what each find says in the list, and which names are taken. */
+#include "core/registry/table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config/config.h"
+#include "core/base/text.h"
+#include "core/registry/open.h"
+
+#ifndef LR_PLUGIN_DIR
+#error "LR_PLUGIN_DIR must be the folder of the installed plugins"
+#endif
+
+/* ------------------------------------------------------------------------------------------ the lines of a table -- */
+
+/* The arena keeps the smaller arrays too: together they are no larger than the last one. */
+static void *one_more(rec_job *job, lr_table *t, void *old, uint64_t count, uint64_t *room, size_t each)
+{
+    uint64_t larger = *room ? *room * 2 : 8;
+    void *memory;
+    if (count < *room) {
+        return old;
+    }
+    memory = lr_arena_alloc(&t->arena, larger * each, 8);
+    if (!memory) {
+        (void)lr_fail_memory(job, larger * each);
+        return NULL;
+    }
+    if (count) {
+        memcpy(memory, old, (size_t)count * each);
+    }
+    *room = larger;
+    return memory;
+}
+
+static const char *keep(rec_job *job, lr_table *t, const char *text, size_t length)
+{
+    char *kept = lr_arena_text(&t->arena, text, length);
+    if (!kept) {
+        (void)lr_fail_memory(job, length + 1);
+    }
+    return kept;
+}
+
+/* Two passes of the same printing, the first one without room: `print` returns how much it wants. */
+typedef size_t (*print_fn)(const rec_plugin *d, char *target, size_t room);
+
+static const char *keep_printed(rec_job *job, lr_table *t, const rec_plugin *d, print_fn print)
+{
+    size_t length = print(d, NULL, 0);
+    char *text = lr_arena_alloc(&t->arena, length + 1, 1);
+    if (!text) {
+        (void)lr_fail_memory(job, length + 1);
+        return NULL;
+    }
+    text[0] = '\0';
+    (void)print(d, text, length + 1);
+    return text;
+}
+
+#define PRINT(...) used += (size_t)snprintf(target ? target + used : NULL, target ? room - used : 0, __VA_ARGS__)
+
+static size_t print_aliases(const rec_plugin *d, char *target, size_t room)
+{
+    size_t used = 0;
+    for (size_t i = 0; d->aliases && d->aliases[i]; i++) {
+        PRINT("%s%s", i ? ", " : "", d->aliases[i]);
+    }
+    return used;
+}
+
+static size_t print_options(const rec_plugin *d, char *target, size_t room)
+{
+    size_t used = 0;
+    for (size_t i = 0; d->options && d->options[i]; i++) {
+        const rec_option *option = d->options[i];
+        PRINT("%s%s (", i ? "\n" : "", option->name);
+        switch (option->type) {
+        case REC_OPTION_BOOL:
+            PRINT("yes|no");
+            break;
+        case REC_OPTION_INT:
+            PRINT("%lld to %lld", (long long)option->minimum, (long long)option->maximum);
+            break;
+        case REC_OPTION_FLOAT:
+            PRINT("number");
+            break;
+        case REC_OPTION_CHOICE:
+            for (size_t j = 0; option->choices[j]; j++) {
+                PRINT("%s%s", j ? "|" : "", option->choices[j]);
+            }
+            break;
+        default:
+            PRINT("text");
+            break;
+        }
+        PRINT(", %s): %s", *option->initial ? option->initial : "empty", option->help);
+    }
+    return used;
+}
+
+/* "mpk" of "/usr/lib/mpk.so", "plugins" of "/srv/plugins". */
+static const char *base_name(rec_job *job, lr_table *t, const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    const char *name = slash && slash[1] ? slash + 1 : file;
+    size_t length = strlen(name);
+    if (length > 3 && strcmp(name + length - 3, ".so") == 0) {
+        length -= 3;
+    }
+    return keep(job, t, name, length);
+}
+
+/* Adds the line of a plugin or of what was refused. @param d may lack any member if `refused`. */
+static int32_t add_info(rec_job *job, lr_table *t, const rec_plugin *d, const char *file, const char *refused)
+{
+    rec_plugin_info info = {.size = sizeof info, .usable = !refused, .aliases = "", .options = "", .adapter = "none"};
+    rec_plugin_info *infos = one_more(job, t, t->infos, t->info_count, &t->info_room, sizeof info);
+    if (!infos) {
+        return job->error.status;
+    }
+    t->infos = infos;
+    info.name = d && d->name ? d->name : base_name(job, t, file);
+    info.extension = d && d->extension ? d->extension : "";
+    info.description = d && d->description ? d->description : "";
+    info.file = keep(job, t, file, strlen(file));
+    info.refused = keep(job, t, refused ? refused : "", strlen(refused ? refused : ""));
+    if (!refused) {
+        info.aliases = keep_printed(job, t, d, print_aliases);
+        info.options = keep_printed(job, t, d, print_options);
+        info.adapter = d->adapter == REC_ADAPTER_PYTORCH ? "pytorch" : "none";
+    }
+    if (!lr_job_failed(job)) {
+        t->infos[t->info_count++] = info;
+    }
+    return job->error.status;
+}
+
+/* ----------------------------------------------------------------------------------------------- filling a table -- */
+
+static bool has_name(const rec_plugin *d, const char *name)
+{
+    if (lr_name_same(d->name, name)) {
+        return true;
+    }
+    for (size_t i = 0; d->aliases && d->aliases[i]; i++) {
+        if (lr_name_same(d->aliases[i], name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const lr_plugin *lr_table_find(const lr_table *t, const char *name)
+{
+    for (uint64_t i = 0; i < t->plugin_count; i++) {
+        if (has_name(&t->plugins[i]->d, name)) {
+            return t->plugins[i];
+        }
+    }
+    return NULL;
+}
+
+/* @return the plugin that has one of these names already; @param name (out) which. */
+static const lr_plugin *find_rival(const lr_table *t, const rec_plugin *d, const char **name)
+{
+    const lr_plugin *rival;
+    *name = d->name;
+    rival = lr_table_find(t, d->name);
+    for (size_t i = 0; !rival && d->aliases && d->aliases[i]; i++) {
+        *name = d->aliases[i];
+        rival = lr_table_find(t, d->aliases[i]);
+    }
+    return rival;
+}
+
+static int32_t add_plugin(rec_job *job, lr_table *t, const rec_plugin *foreign, const char *file)
+{
+    char reason[LR_REASON];
+    const char *name;
+    const lr_plugin *rival;
+    lr_plugin **plugins;
+    rec_plugin d;
+    lr_plugin *plugin;
+    if (!lr_plugin_check(foreign, &d, reason)) {
+        return add_info(job, t, &d, file, reason);
+    }
+    rival = find_rival(t, &d, &name);
+    if (rival) {
+        (void)snprintf(reason, sizeof reason, "the name \"%s\" belongs to %s of %s already", name, rival->d.name,
+                       rival->file);
+        return add_info(job, t, &d, file, reason);
+    }
+    plugins = one_more(job, t, t->plugins, t->plugin_count, &t->plugin_room, sizeof(lr_plugin *));
+    plugin = plugins ? lr_arena_alloc(&t->arena, sizeof *plugin, 16) : NULL;
+    if (!plugin) {
+        return lr_fail_memory(job, sizeof *plugin);
+    }
+    t->plugins = plugins;
+    if (add_info(job, t, &d, file, NULL) == REC_OK) {
+        plugin->d = d;
+        plugin->file = t->infos[t->info_count - 1].file;
+        t->plugins[t->plugin_count++] = plugin;
+    }
+    return job->error.status;
+}
+
+/* More descriptors in one file are a table without its NULL at the end. */
+enum { DESCRIPTORS_MOST = 64 };
+
+static int32_t on_found(void *user, rec_job *job, const char *file, const rec_plugin *const *plugins,
+                        const char *refused)
+{
+    lr_table *t = user;
+    if (!plugins) {
+        return add_info(job, t, NULL, file, refused);
+    }
+    if (!plugins[0]) {
+        return add_info(job, t, NULL, file, "it holds no recorder");
+    }
+    for (size_t i = 0; plugins[i] && !lr_job_failed(job); i++) {
+        if (i == DESCRIPTORS_MOST) {
+            return add_info(job, t, NULL, file, "it holds more than 64 recorders, or no NULL after the last");
+        }
+        (void)add_plugin(job, t, plugins[i], file);
+    }
+    return job->error.status;
+}
+
+/** A table on its way. */
+typedef struct maker {
+    rec_job *job;
+    lr_table *t;
+    lr_opener opener;
+} maker;
+
+/* Bytes of a message that list folders. */
+enum { FOLDERS_SHOWN = 600 };
+
+static int32_t open_folder(maker *m, const char *path, bool required)
+{
+    lr_table *t = m->t;
+    size_t used = strlen(t->folders), more = strlen(path);
+    char *folders;
+    if (lr_static_build()) {
+        return !required ? REC_OK
+                         : add_info(m->job, t, NULL, path, "this librecord is a static one, which opens no plugins");
+    }
+    if (used == 0 || used + more < FOLDERS_SHOWN) {
+        folders = lr_arena_alloc(&t->arena, used + more + 3, 1);
+        if (!folders) {
+            return lr_fail_memory(m->job, used + more + 3);
+        }
+        (void)snprintf(folders, used + more + 3, "%s%s%s", t->folders, used ? ", " : "", path);
+        t->folders = folders;
+    }
+    return lr_open_folder(m->job, &m->opener, path, required);
+}
+
+/* Folders separated by colons; empty ones are skipped, as in other search paths of the environment. */
+static int32_t open_list(maker *m, const char *list)
+{
+    while (list && *list && !lr_job_failed(m->job)) {
+        size_t length = strcspn(list, ":");
+        const char *path = keep(m->job, m->t, list, length);
+        if (path && *path) {
+            (void)open_folder(m, path, true);
+        }
+        list += length + (list[length] == ':');
+    }
+    return m->job->error.status;
+}
+
+/* The context's switch, narrowed by the environment's. @return REC_PLUGINS_…, -1: the job has failed. */
+static int32_t which_folders(maker *m)
+{
+    static const char *const words[] = {"all", "installed", "none"};
+    const char *narrow = secure_getenv("LIBRECORD_PLUGINS");
+    int32_t which = m->job->context->plugins;
+    if (which != REC_PLUGINS_ALL) {
+        m->t->narrowed =
+            which == REC_PLUGINS_NONE ? "The context opens no plugins." : "The context opens installed plugins only.";
+    }
+    if (!narrow || !*narrow) {
+        return which;
+    }
+    for (int32_t i = 0; i <= REC_PLUGINS_NONE; i++) {
+        if (strcmp(words[i], narrow) == 0) {
+            if (i > which) {
+                m->t->narrowed = i == REC_PLUGINS_NONE ? "LIBRECORD_PLUGINS=none keeps all of them out."
+                                                       : "LIBRECORD_PLUGINS=installed keeps others out.";
+            }
+            return i > which ? i : which;
+        }
+    }
+    (void)rec_fail(m->job, REC_E_CONFIG, REC_UNKNOWN, "the environment variable LIBRECORD_PLUGINS is \"%.64s\"",
+                   narrow);
+    rec_fail_hint(m->job, "It may be all, installed or none.");
+    return -1;
+}
+
+static int32_t fill(maker *m, const lr_registry *registry)
+{
+    int32_t which = which_folders(m);
+    if (lr_job_failed(m->job)) {
+        return m->job->error.status;
+    }
+    (void)lr_open_builtin(m->job, &m->opener);
+    if (which == REC_PLUGINS_ALL) {
+        for (const lr_folder *f = registry->folders; f && !lr_job_failed(m->job); f = f->next) {
+            (void)open_folder(m, f->path, true);
+        }
+        (void)open_list(m, secure_getenv("LIBRECORD_PLUGIN_PATH"));
+        (void)open_list(m, lr_config_plugin_path(m->job->context->config));
+    }
+    if (which != REC_PLUGINS_NONE && !lr_job_failed(m->job)) {
+        (void)open_folder(m, LR_PLUGIN_DIR, false);
+    }
+    return m->job->error.status;
+}
+
+lr_table *lr_table_make(rec_job *job, const lr_registry *registry)
+{
+    const lr_allocator *allocator = &registry->context->allocator;
+    lr_table *t = lr_zalloc(allocator, sizeof *t);
+    maker m = {.job = job, .t = t};
+    if (!t) {
+        (void)lr_fail_memory(job, sizeof *t);
+        return NULL;
+    }
+    lr_arena_init(&t->arena, allocator);
+    t->folders = "";
+    m.opener = (lr_opener){.found = on_found, .user = t, .arena = &t->arena};
+    if (fill(&m, registry) != REC_OK) {
+        lr_table_free(allocator, t);
+        return NULL;
+    }
+    return t;
+}
+
+void lr_table_free(const lr_allocator *allocator, lr_table *t)
+{
+    lr_arena_free(&t->arena);
+    lr_release(allocator, t);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * bincode 2 with its standard configuration, as Burn's Bin recorders use it: no names, no kinds, little-endian,
+ * integers as varints. What the bytes mean comes from the record's type. */
+#ifndef LR_BINCODE_H
+#define LR_BINCODE_H
+
+#include <librecord/plugin.h>
+
+#include <stdbool.h>
+
+/** @return how sure it is that bytes begin a record: its metadata are five strings, the first the name of a float. */
+int32_t lr_bincode_probe(const uint8_t *data, uint64_t length);
+
+/**
+ * Reads a record by the caller's type, else by the type that the file carries (`self-describing`), else, with
+ * `positional`, the parameters that are found by their signature, named by their position.
+ */
+int32_t lr_bincode_read(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
+
+/** Walks the record that is saved and writes it; with the option `self-describing` its type follows behind it. */
+int32_t lr_bincode_write(rec_job *job, rec_sink *sink);
+
+/** The options of every recorder in bincode. */
+extern const rec_option lr_bincode_self_describing;
+extern const rec_option lr_bincode_positional;
+
+/* Shared by the reader's files. */
+
+typedef struct lr_bincode_reader {
+    rec_job *job;
+    rec_source *source;
+    const rec_visitor *visitor;
+    void *self;
+    const uint8_t *data;
+    uint64_t size; /**< of the value: without the type behind it */
+    uint64_t at;
+    uint64_t reported; /**< progress */
+    unsigned depth;
+    bool quiet; /**< a trial: no events, no failures reported; a status other than REC_OK says that it does not fit */
+    /* What a trial found. */
+    uint64_t blob_at, blob_size;
+} lr_bincode_reader;
+
+int32_t lr_bincode_value(lr_bincode_reader *r, const rec_layout *layout);
+/** An unsigned varint of at most `bits`. */
+int32_t lr_bincode_uint(lr_bincode_reader *r, uint32_t bits, uint64_t *value);
+/** Finds parameters by their signature and reports them as a map by position (scan.c). */
+int32_t lr_bincode_scan(lr_bincode_reader *r);
+
+/** The type behind a record: text, its length as a u64, then this. */
+#define LR_BINCODE_MAGIC "\x00RECTYPE"
+enum { LR_BINCODE_TAIL = 16 };
+
+#endif

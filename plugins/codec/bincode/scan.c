@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Parameters of a bincode record whose type is not known: they have a strong signature, an id of 10, 13 or 36 characters
+ * and then a tensor whose data has the size that its shape and element type ask for. They are reported as a map by
+ * position: "0", "1"… */
+#include "plugins/codec/bincode/bincode.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What a V2 tensor's element takes, by Burn's name. */
+static uint64_t element_size(const char *name)
+{
+    static const struct {
+        const char *name;
+        uint64_t size;
+    } sizes[] = {
+        {"F64", 8}, {"F32", 4}, {"Flex32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8}, {"I32", 4},
+        {"I16", 2}, {"I8", 1},  {"U64", 8},    {"U32", 4}, {"U16", 2},  {"U8", 1},  {"Bool", 1},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (strcmp(sizes[i].name, name) == 0) {
+            return sizes[i].size;
+        }
+    }
+    return 0;
+}
+
+/* What a trial's events tell of a tensor. */
+typedef struct trial {
+    uint64_t product; /* of the shape */
+    uint64_t values;  /* of a V1 tensor */
+    bool in_shape;
+    bool overflow;
+    char dtype[16];
+    uint64_t bytes;
+} trial;
+
+static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
+{
+    (void)self;
+    (void)at;
+    (void)scalar;
+    return REC_OK;
+}
+
+static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
+{
+    trial *t = self;
+    (void)at;
+    if (!t->in_shape) {
+        t->values += count;
+        return REC_OK;
+    }
+    for (uint64_t i = 0; dtype == REC_DTYPE_U64 && i < count; i++) {
+        uint64_t dimension;
+        memcpy(&dimension, (const uint8_t *)data + i * sizeof dimension, sizeof dimension);
+        t->overflow = t->overflow || __builtin_mul_overflow(t->product, dimension, &t->product);
+    }
+    return REC_OK;
+}
+
+static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
+{
+    trial *t = self;
+    (void)at;
+    t->bytes = blob->size;
+    return REC_OK;
+}
+
+static int32_t on_begin(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    (void)self;
+    (void)at;
+    (void)form;
+    (void)count;
+    return REC_OK;
+}
+
+static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
+{
+    trial *t = self;
+    (void)at;
+    t->in_shape = key->v.length == 5 && memcmp(key->text, "shape", 5) == 0;
+    return REC_OK;
+}
+
+static int32_t on_variant(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
+{
+    trial *t = self;
+    (void)at;
+    (void)index;
+    (void)payload;
+    if (!t->dtype[0]) {
+        (void)snprintf(t->dtype, sizeof t->dtype, "%s", name->text);
+    }
+    return REC_OK;
+}
+
+static int32_t on_end(void *self, uint64_t at)
+{
+    (void)self;
+    (void)at;
+    return REC_OK;
+}
+
+static const rec_visitor on_trial = {
+    .size = sizeof(rec_visitor),
+    .scalar = on_scalar,
+    .numbers = on_numbers,
+    .bytes = on_bytes,
+    .list_begin = on_begin,
+    .map_begin = on_begin,
+    .key = on_key,
+    .variant_begin = on_variant,
+    .end = on_end,
+};
+
+/* Whether a parameter of this layout stands at `at`. The first pass makes no events; what passes it is rare. */
+static bool fits(const lr_bincode_reader *r, uint64_t at, const rec_layout *layout, uint64_t *end)
+{
+    lr_bincode_reader probe = *r;
+    trial t = {.product = 1};
+    uint64_t size;
+    probe.at = at;
+    probe.quiet = true;
+    if (lr_bincode_value(&probe, layout) != REC_OK) {
+        return false;
+    }
+    *end = probe.at;
+    probe.at = at;
+    probe.quiet = false;
+    probe.visitor = &on_trial;
+    probe.self = &t;
+    if (lr_bincode_value(&probe, layout) != REC_OK || t.overflow) {
+        return false;
+    }
+    if (!t.dtype[0]) {
+        return t.values == t.product && t.values > 0; /* V1 */
+    }
+    size = element_size(t.dtype);
+    return size == 0 || (t.product <= UINT64_MAX / size && t.product * size == t.bytes);
+}
+
+static bool may_begin(const lr_bincode_reader *r, uint64_t at)
+{
+    uint8_t length = r->data[at];
+    if ((length != 13 && length != 36 && length != 10) || length >= r->size - at) {
+        return false;
+    }
+    for (uint8_t i = 1; i <= length; i++) {
+        uint8_t c = r->data[at + i];
+        bool digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'v');
+        if (length == 36 && (i == 9 || i == 14 || i == 19 || i == 24) ? c != '-' : !digit) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int32_t report(lr_bincode_reader *r, uint64_t at, const rec_layout *layout, uint64_t number)
+{
+    char name[24];
+    rec_scalar key = {.kind = REC_KIND_STRING, .text = name};
+    int32_t status;
+    key.v.length = (uint64_t)snprintf(name, sizeof name, "%" PRIu64, number);
+    r->at = at;
+    status = r->visitor->key(r->self, at, &key);
+    return status == REC_OK ? lr_bincode_value(r, layout) : status;
+}
+
+int32_t lr_bincode_scan(lr_bincode_reader *r)
+{
+    static const char *const kinds[] = {"Param<Tensor<B, 1>>", "Param<Tensor<B, 1, Int>>", "Param<Tensor<B, 1, Bool>>",
+                                        "Tensor<B, 1>",        "Tensor<B, 1, Int>",        "Tensor<B, 1, Bool>"};
+    const rec_layout *layouts[6];
+    uint64_t next = r->at; /* a tensor without an id is only looked for where one thing ended and another begins */
+    rec_scalar item = {.kind = REC_KIND_STRING, .v = {.length = 4}, .text = "item"};
+    uint64_t found = 0;
+    int32_t status = REC_OK;
+    for (size_t i = 0; i < 6 && status == REC_OK; i++) {
+        status = rec_job_layout_of(r->job, kinds[i], &layouts[i]);
+    }
+    status = status == REC_OK ? r->visitor->key(r->self, r->at, &item) : status;
+    status = status == REC_OK ? r->visitor->map_begin(r->self, r->at, REC_FORM_UNKNOWN, REC_UNKNOWN) : status;
+    for (uint64_t at = r->at; at < r->size && status == REC_OK; at++) {
+        uint64_t end;
+        bool parameter = may_begin(r, at);
+        if (!parameter && at != next) {
+            continue;
+        }
+        for (size_t i = parameter ? 0 : 3; i < 6; i++) {
+            if (fits(r, at, layouts[i], &end)) {
+                status = report(r, at, layouts[i], found++);
+                next = end;
+                at = end - 1;
+                break;
+            }
+        }
+    }
+    r->at = r->size;
+    if (status == REC_OK && !found) {
+        status = rec_fail(r->job, REC_E_FORMAT, REC_UNKNOWN, "no parameter was found by its signature");
+    }
+    if (status == REC_OK) {
+        rec_job_note(r->job, REC_NOTE_ASSUMED, "",
+                     "without its type, only its %" PRIu64
+                     " parameters were found, named by their position; anything else in it is not known",
+                     found);
+    }
+    return status == REC_OK ? r->visitor->end(r->self, r->at) : status;
+}

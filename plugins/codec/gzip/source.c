@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * gzip reader: a source that inflates another one. */
+#include "plugins/codec/gzip/gzip.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+/* zlib's window of 32 KiB, and no other wrapper than gzip's. */
+#define GZIP_ONLY (15 + 16)
+/* Deflate cannot do better than this (zlib's technical notes): a size hint beyond it is a lie. */
+#define BEST_RATIO 1032
+
+/* Compressed bytes are read in pieces of this size: enough for inflate to run long, and still in the cache then. */
+#define PIECE (128u << 10)
+
+/* The compressed input is read as it is needed, so that it is never in memory as a whole. All of this comes from malloc,
+ * not from the job: the source outlives its job when a record keeps bytes of it, and is released without one. */
+typedef struct inflater {
+    z_stream stream;
+    rec_source *parent; /* the filter holds it for as long as this lives */
+    uint64_t given;     /* input handed to zlib so far */
+    uint64_t full;      /* members that had data */
+    uint64_t hint;      /* the size to be expected, or REC_UNKNOWN */
+    bool drained;       /* the input has no more */
+    bool between;       /* at the end of a member */
+    bool ended;
+    bool noted;
+    uint8_t buffer[PIECE];
+} inflater;
+
+/* Where in the input zlib is. */
+static uint64_t place(const inflater *self)
+{
+    return self->given - self->stream.avail_in;
+}
+
+/* Has at least `want` bytes, which are few, ready for zlib, or what is left before the end. */
+static int32_t feed(rec_job *job, inflater *self, uint32_t want)
+{
+    int32_t status = REC_OK;
+    if (self->stream.avail_in >= want || self->drained) {
+        return REC_OK;
+    }
+    if (self->stream.avail_in) {
+        memmove(self->buffer, self->stream.next_in, self->stream.avail_in);
+    }
+    self->stream.next_in = self->buffer;
+    while (self->stream.avail_in < want && !self->drained && status == REC_OK) {
+        uint32_t held = self->stream.avail_in;
+        uint64_t got = 0;
+        status = rec_source_read(job, self->parent, self->buffer + held, PIECE - held, &got);
+        self->stream.avail_in += (uint32_t)got;
+        self->given += got;
+        self->drained = status == REC_OK && got == 0;
+    }
+    return status;
+}
+
+static int32_t fail_memory(rec_job *job)
+{
+    return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while zlib was set up");
+}
+
+static int32_t fail_cut(rec_job *job, const inflater *self)
+{
+    int32_t status = rec_fail(job, REC_E_FORMAT, self->given, "the compressed file ends before its data do");
+    rec_fail_hint(job, "The file is cut short: copy it again from where it came from.");
+    return status;
+}
+
+static int32_t fail_data(rec_job *job, const inflater *self)
+{
+    const char *words = self->stream.msg ? self->stream.msg : "no reason given";
+    int32_t status;
+    if (strcmp(words, "incorrect data check") == 0) {
+        status = rec_fail(job, REC_E_FORMAT, place(self),
+                          "the checksum of the compressed file does not fit the data: one of them is damaged");
+    } else if (strcmp(words, "incorrect length check") == 0) {
+        status = rec_fail(job, REC_E_FORMAT, place(self),
+                          "the length at the end of the compressed file does not fit the data: one of them is damaged");
+    } else {
+        status = rec_fail(job, REC_E_FORMAT, place(self), "the compressed data are damaged (zlib: %s)", words);
+    }
+    rec_fail_hint(job, "Copy the file again from where it came from.");
+    return status;
+}
+
+/* After the end of a member: begins the next one, or finds that nothing but padding is left. */
+static int32_t next_member(rec_job *job, inflater *self)
+{
+    z_stream *stream = &self->stream;
+    int32_t status = feed(job, self, 2);
+    self->full += stream->total_out > 0;
+    if (status == REC_OK && stream->avail_in >= 2 && stream->next_in[0] == 0x1f && stream->next_in[1] == 0x8b) {
+        self->between = false;
+        return inflateReset(stream) == Z_OK ? REC_OK : fail_memory(job);
+    }
+    stream->total_out = 0; /* counted; the next look at this end must not count it again */
+    while (status == REC_OK && stream->avail_in && *stream->next_in == 0) { /* as tapes are padded; gzip(1) too */
+        stream->next_in++;
+        stream->avail_in--;
+        status = feed(job, self, 1);
+    }
+    if (status == REC_OK && stream->avail_in) {
+        uint64_t at = place(self);
+        while (status == REC_OK && stream->avail_in) {
+            stream->avail_in = 0;
+            status = feed(job, self, 1);
+        }
+        if (status == REC_OK) {
+            status = rec_fail_found(job, REC_E_FORMAT, at, "the end of the compressed file",
+                                    "%" PRIu64 " bytes more that are not gzip", self->given - at);
+            rec_fail_hint(job, "Cut them off if they do not belong to it.");
+        }
+    }
+    if (status != REC_OK) {
+        return status;
+    }
+    self->ended = true;
+    if (self->full > 1 && !self->noted) {
+        rec_job_note(job, REC_NOTE_LAYOUT, "", "%" PRIu64 " gzip members with data; Burn reads only the first",
+                     self->full);
+        self->noted = true;
+    }
+    return REC_OK;
+}
+
+static int32_t read_some(void *user, rec_job *job, void *target, uint64_t room, uint64_t *got)
+{
+    inflater *self = user;
+    uint64_t filled = 0;
+    int32_t status = REC_OK;
+    while (filled < room && !self->ended && status == REC_OK) {
+        if (self->between) {
+            status = next_member(job, self);
+            continue;
+        }
+        uint64_t left = room - filled;
+        uint32_t piece = left < UINT_MAX ? (uint32_t)left : UINT_MAX;
+        status = feed(job, self, 1);
+        if (status != REC_OK) {
+            break;
+        }
+        self->stream.next_out = (Bytef *)target + filled;
+        self->stream.avail_out = piece;
+        int result = inflate(&self->stream, Z_NO_FLUSH);
+        filled += piece - self->stream.avail_out;
+        switch (result) {
+        case Z_OK:
+            break;
+        case Z_STREAM_END:
+            self->between = true;
+            break;
+        case Z_BUF_ERROR: /* no step was possible, and there was room: the input is at its end */
+            status = fail_cut(job, self);
+            break;
+        case Z_MEM_ERROR:
+            status = fail_memory(job);
+            break;
+        default:
+            status = fail_data(job, self);
+        }
+    }
+    *got = filled;
+    return status;
+}
+
+static int32_t rewind_all(void *user, rec_job *job)
+{
+    inflater *self = user;
+    if (inflateReset(&self->stream) != Z_OK) {
+        return fail_memory(job);
+    }
+    self->stream.avail_in = 0;
+    self->given = self->full = 0;
+    self->drained = self->between = self->ended = false;
+    return rec_source_rewind(job, self->parent);
+}
+
+/* The last four bytes of a member are its length modulo 2^32. They are trusted if this could be the only member and
+ * the length was not cut: data that deflate cannot make smaller take hardly more space than before. */
+static int32_t look_at_length(rec_job *job, inflater *self)
+{
+    uint64_t size = rec_source_size(self->parent);
+    uint8_t tail[4];
+    self->hint = REC_UNKNOWN;
+    if (size == REC_UNKNOWN || size < 18) { /* of an empty member */
+        return REC_OK;
+    }
+    int32_t status = rec_source_read_at(job, self->parent, size - 4, tail, sizeof tail);
+    if (status == REC_OK) {
+        uint64_t length =
+            (uint64_t)tail[0] | (uint64_t)tail[1] << 8 | (uint64_t)tail[2] << 16 | (uint64_t)tail[3] << 24;
+        if (length / BEST_RATIO <= size && length + length / 1024 + 1024 >= size) {
+            self->hint = length;
+        }
+    }
+    return status;
+}
+
+static uint64_t size_hint(void *user)
+{
+    return ((const inflater *)user)->hint;
+}
+
+static void release(void *user)
+{
+    inflater *self = user;
+    (void)inflateEnd(&self->stream);
+    free(self);
+}
+
+static const rec_source_ops inflating = {
+    .size = sizeof inflating,
+    .read = read_some,
+    .rewind = rewind_all,
+    .size_hint = size_hint,
+    .release = release,
+};
+
+int32_t lr_gzip_source(rec_job *job, rec_source *parent, rec_source **out)
+{
+    inflater *self = malloc(sizeof *self);
+    if (!self) {
+        return fail_memory(job);
+    }
+    memset(self, 0, offsetof(inflater, buffer));
+    self->parent = parent;
+    if (inflateInit2(&self->stream, GZIP_ONLY) != Z_OK) {
+        free(self);
+        return fail_memory(job);
+    }
+    int32_t status = rewind_all(self, job);
+    if (status == REC_OK) {
+        status = feed(job, self, 2);
+    }
+    if (status == REC_OK && self->given == 0) {
+        status = rec_fail_found(job, REC_E_FORMAT, 0, "a gzip file", "an empty file");
+    } else if (status == REC_OK && (self->buffer[0] != 0x1f || (self->given > 1 && self->buffer[1] != 0x8b))) {
+        unsigned second = self->given > 1 ? self->buffer[1] : 0;
+        status = rec_fail_found(job, REC_E_FORMAT, 0, "a gzip file (0x1f 0x8b)",
+                                self->given > 1 ? "0x%02x 0x%02x" : "0x%02x", (unsigned)self->buffer[0], second);
+    }
+    if (status == REC_OK) {
+        status = look_at_length(job, self);
+    }
+    if (status != REC_OK) {
+        release(self);
+        return status;
+    }
+    return rec_source_filter(job, parent, &inflating, self, out);
+}
+
+uint64_t lr_gzip_peek(const rec_head *head, uint8_t *out, uint32_t room)
+{
+    if (head->length < 18 || head->data[0] != 0x1f || head->data[1] != 0x8b) {
+        return 0;
+    }
+    z_stream stream = {.next_in = (z_const Bytef *)head->data,
+                       .avail_in = head->length < UINT_MAX ? (uint32_t)head->length : UINT_MAX,
+                       .next_out = out,
+                       .avail_out = room};
+    if (inflateInit2(&stream, GZIP_ONLY) != Z_OK) {
+        return 0;
+    }
+    (void)inflate(&stream, Z_SYNC_FLUSH); /* an error leaves what came before it, and that counts */
+    (void)inflateEnd(&stream);
+    return room - stream.avail_out;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Lists of bytes on x86-64, a block of text at a time: masks of what each byte is tell where numbers end, and the
+ * number that ends before a byte is added up from the three bytes before it. Equal to the plain version;
+ * tests/codec/test_json_number.c compares them. */
+#include "plugins/codec/json/number.h"
+
+#include <stddef.h>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+#include <immintrin.h>
+#include <string.h>
+
+/* Text that is fetched ahead of its use. The work on a block is so long that a processor does not look far enough by
+ * itself. */
+#define AHEAD 2048
+
+/* What the bytes of a block are, a bit each. */
+typedef struct block {
+    uint64_t digits, commas, spaces, zeros;
+    uint64_t overflow; /* the number that ends before the byte is above 255 */
+} block;
+
+/* The last bits of the block before, as the first of this one. */
+typedef struct carry {
+    uint64_t one, two, three; /* whether the byte that many before is a digit */
+    uint64_t zero;            /* … the one before is 0 */
+    uint64_t free;            /* … is white space or a comma, behind which white space may stand */
+} carry;
+
+/* Commas behind numbers of a block, up to the first byte that is in doubt. @param width of the block in bytes.
+ * @param stop (out) whether there is one. */
+static inline __attribute__((always_inline)) uint64_t complete(const block *b, unsigned width, carry *c, bool *stop)
+{
+    uint64_t all = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+    uint64_t one = b->digits << 1 | c->one, two = b->digits << 2 | c->two, three = b->digits << 3 | c->three;
+    uint64_t bad = ~(b->digits | b->commas | b->spaces) & all;
+    bad |= b->commas & (~one | b->overflow);                         /* no number before it, or one that is too large */
+    bad |= b->spaces & ~(b->spaces << 1 | b->commas << 1 | c->free); /* white space behind a number */
+    bad |= b->digits & one & ((two & three) | ((b->zeros << 1 | c->zero) & ~two)); /* four digits, a leading zero */
+    *stop = bad != 0;
+    if (__builtin_expect(bad != 0, 0)) { /* a branch: the next block does not wait for all of this */
+        return b->commas & ((bad & (0 - bad)) - 1);
+    }
+    c->one = b->digits >> (width - 1) & 1;
+    c->two = b->digits >> (width - 2) & 3;
+    c->three = b->digits >> (width - 3) & 7;
+    c->zero = b->zeros >> (width - 1) & 1;
+    c->free = (b->spaces | b->commas) >> (width - 1) & 1;
+    return b->commas;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- AVX2 -- */
+
+#define AVX2 __attribute__((target("avx2,bmi,popcnt")))
+
+AVX2 static inline uint64_t mask(__m256i v)
+{
+    return (uint32_t)_mm256_movemask_epi8(v);
+}
+
+AVX2 static uint64_t scan_avx2(const uint8_t **text, const uint8_t *end, uint8_t *out, uint64_t room)
+{
+    /* 0, 100, 200; more is an overflow by itself */
+    const __m256i table = _mm256_set1_epi32(0x00c86400);
+    const __m256i two = _mm256_set1_epi8(2);
+    const uint8_t *last = *text;
+    const __m256i none = _mm256_set1_epi8(-1), zero = _mm256_setzero_si256();
+    __m256i before = none; /* digits of the block before, -1 for what is none */
+    carry c = {.free = 1};
+    uint64_t count = 0;
+    bool stop = false;
+    for (const uint8_t *p = last; !stop && end - p >= 64 && room - count >= 64; p += 32) {
+        uint8_t numbers[32];
+        block b;
+        __builtin_prefetch(p + AHEAD);
+        __m256i t = _mm256_loadu_si256((const __m256i *)(const void *)p);
+        __m256i d = _mm256_sub_epi8(t, _mm256_set1_epi8('0'));
+        __m256i is_digit = _mm256_cmpeq_epi8(_mm256_min_epu8(d, _mm256_set1_epi8(9)), d);
+        b.digits = mask(is_digit);
+        b.zeros = mask(_mm256_cmpeq_epi8(t, _mm256_set1_epi8('0')));
+        b.commas = mask(_mm256_cmpeq_epi8(t, _mm256_set1_epi8(',')));
+        b.spaces = mask(_mm256_or_si256(
+            _mm256_or_si256(_mm256_cmpeq_epi8(t, _mm256_set1_epi8(' ')), _mm256_cmpeq_epi8(t, _mm256_set1_epi8('\n'))),
+            _mm256_or_si256(_mm256_cmpeq_epi8(t, _mm256_set1_epi8('\r')),
+                            _mm256_cmpeq_epi8(t, _mm256_set1_epi8('\t')))));
+        d = _mm256_or_si256(d, _mm256_xor_si256(is_digit, none));
+        __m256i middle = _mm256_permute2x128_si256(before, d, 0x21);
+        __m256i ones = _mm256_alignr_epi8(d, middle, 15);
+        __m256i tens = _mm256_alignr_epi8(d, middle, 14);
+        __m256i hundreds = _mm256_max_epi8(_mm256_alignr_epi8(d, middle, 13), zero);
+        hundreds = _mm256_and_si256(hundreds, _mm256_cmpgt_epi8(tens, none)); /* not of the number before this one */
+        tens = _mm256_max_epi8(tens, zero);
+        __m256i twice = _mm256_add_epi8(tens, tens), four = _mm256_add_epi8(twice, twice);
+        __m256i rest = _mm256_add_epi8(_mm256_add_epi8(ones, twice), _mm256_add_epi8(four, four));
+        __m256i high = _mm256_shuffle_epi8(table, hundreds);
+        __m256i sum = _mm256_add_epi8(high, rest);
+        b.overflow =
+            ~mask(_mm256_cmpeq_epi8(sum, _mm256_adds_epu8(high, rest))) | mask(_mm256_cmpgt_epi8(hundreds, two));
+        uint64_t commas = complete(&b, 32, &c, &stop);
+        before = d;
+        _mm256_storeu_si256((__m256i *)(void *)numbers, sum);
+        last = commas ? p + 64 - __builtin_clzll(commas) : last;
+        for (; commas; commas &= commas - 1) {
+            out[count++] = numbers[__builtin_ctzll(commas)];
+        }
+    }
+    *text = last;
+    return count;
+}
+
+/* ------------------------------------------------------------------------------------------------------- AVX-512 -- */
+
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi,popcnt")))
+
+AVX512 static uint64_t scan_avx512(const uint8_t **text, const uint8_t *end, uint8_t *out, uint64_t room)
+{
+    /* Of the block before and this one, 128 bytes, those that are one, two and three before each byte. */
+    static const uint8_t places[66] = {
+        61,  62,  63,  64,  65,  66,  67,  68,  69,  70,  71,  72,  73,  74,  75,  76,  77,  78,  79,  80,  81,  82,
+        83,  84,  85,  86,  87,  88,  89,  90,  91,  92,  93,  94,  95,  96,  97,  98,  99,  100, 101, 102, 103, 104,
+        105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126};
+    const __m512i back1 = _mm512_loadu_si512(places + 2), back2 = _mm512_loadu_si512(places + 1),
+                  back3 = _mm512_loadu_si512(places);
+    /* 0, 100, 200; more is an overflow by itself */
+    const __m512i table = _mm512_set1_epi32(0x00c86400);
+    const uint8_t *last = *text;
+    __m512i before = _mm512_setzero_si512();
+    carry c = {.free = 1};
+    uint64_t count = 0;
+    bool stop = false;
+    for (const uint8_t *p = last; !stop && end - p >= 64 && room - count >= 64; p += 64) {
+        block b;
+        __builtin_prefetch(p + AHEAD);
+        __m512i t = _mm512_loadu_si512(p);
+        __m512i d = _mm512_sub_epi8(t, _mm512_set1_epi8('0'));
+        b.digits = _mm512_cmple_epu8_mask(d, _mm512_set1_epi8(9));
+        b.zeros = _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8('0'));
+        b.commas = _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8(','));
+        b.spaces =
+            _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8(' ')) | _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8('\n')) |
+            _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8('\r')) | _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8('\t'));
+        uint64_t two = b.digits << 2 | c.two, three = two & (b.digits << 3 | c.three);
+        __m512i ones = _mm512_permutex2var_epi8(before, back1, d);
+        __m512i tens = _mm512_maskz_permutex2var_epi8(two, before, back2, d);
+        __m512i hundreds = _mm512_maskz_permutex2var_epi8(three, before, back3, d);
+        __m512i twice = _mm512_add_epi8(tens, tens), four = _mm512_add_epi8(twice, twice);
+        __m512i rest = _mm512_add_epi8(_mm512_add_epi8(ones, twice), _mm512_add_epi8(four, four));
+        __m512i high = _mm512_shuffle_epi8(table, hundreds);
+        __m512i sum = _mm512_add_epi8(high, rest);
+        b.overflow = _mm512_cmpgt_epu8_mask(hundreds, _mm512_set1_epi8(2)) | _mm512_cmplt_epu8_mask(sum, high);
+        uint64_t commas = complete(&b, 64, &c, &stop);
+        before = d;
+        _mm512_storeu_si512(out + count, _mm512_maskz_compress_epi8(commas, sum));
+        count += (uint64_t)__builtin_popcountll(commas);
+        last = commas ? p + 64 - __builtin_clzll(commas) : last;
+    }
+    *text = last;
+    return count;
+}
+
+lr_bytes_scan *lr_bytes_scan_choice(unsigned index)
+{
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vbmi") &&
+        __builtin_cpu_supports("avx512bw") && index-- == 0) {
+        return scan_avx512;
+    }
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && index-- == 0) {
+        return scan_avx2;
+    }
+    return index == 0 ? lr_bytes_scan_plain : NULL;
+}
+
+#else
+
+lr_bytes_scan *lr_bytes_scan_choice(unsigned index)
+{
+    return index == 0 ? lr_bytes_scan_plain : NULL;
+}
+
+#endif

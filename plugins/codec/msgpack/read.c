@@ -1,0 +1,652 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * MessagePack reader: msgpack-c's parser template with callbacks that turn its objects into visitor events.
+ *
+ * The template hands over values one by one and knows neither offsets nor the ends of containers. Both are kept here:
+ * `at` is moved by the encoded length of each object, which its first byte tells, and a frame for each open list or
+ * map counts what it still has to get. Nothing is allocated for what a file announces: lists and maps are streamed. */
+#include "plugins/codec/msgpack/msgpack.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "plugins/codec/utf8.h"
+
+/* Levels of the template's stack; core allows at most 200. */
+#define MSGPACK_EMBED_STACK_SIZE 256
+/* Numbers gathered before they are handed on. */
+#define RUN 2048
+/* Bytes between two reports of progress. */
+#define REPORT (4u << 20)
+
+enum { IN_ROOT, IN_LIST, IN_MAP };
+
+typedef struct frame {
+    uint64_t left;  /* values still to come, keys counted */
+    uint64_t above; /* values that the frames around it still owe */
+    int in;
+} frame;
+
+typedef struct reader {
+    rec_job *job;
+    rec_source *source;
+    const rec_visitor *visitor;
+    void *self;
+    const uint8_t *data;
+    uint64_t size;
+    uint64_t at; /* where the next object begins */
+    uint64_t reported;
+    int32_t status; /* why a callback stopped the template */
+    uint32_t limit; /* open lists and maps at most */
+    frame *top;
+    frame frames[MSGPACK_EMBED_STACK_SIZE + 1]; /* the first stands for the file, which owes one value */
+    rec_dtype run_dtype;                        /* REC_DTYPE_NONE: no run */
+    uint32_t run_count;
+    uint64_t run_at;
+    union {
+        int64_t i64[RUN]; /* of U64 too */
+        float f32[RUN];
+        double f64[RUN];
+        uint8_t bools[RUN];
+    } run;
+} reader;
+
+static int stop(reader *r, int32_t status)
+{
+    r->status = status;
+    return -1;
+}
+
+/* ----------------------------------------------------------------------------------------------- runs of numbers -- */
+
+static int32_t progress(reader *r)
+{
+    if (r->at - r->reported < REPORT) {
+        return REC_OK;
+    }
+    r->reported = r->at;
+    return rec_job_progress(r->job, r->at, r->size);
+}
+
+static int32_t flush(reader *r)
+{
+    rec_dtype dtype = r->run_dtype;
+    if (dtype == REC_DTYPE_NONE) {
+        return REC_OK;
+    }
+    r->run_dtype = REC_DTYPE_NONE;
+    int32_t status = r->visitor->numbers(r->self, r->run_at, dtype, &r->run, r->run_count);
+    return status != REC_OK ? status : progress(r);
+}
+
+/* Makes room in a run of `dtype`, so that its next element can be stored. */
+static int32_t run_of(reader *r, rec_dtype dtype)
+{
+    if (r->run_dtype == dtype && r->run_count < RUN) {
+        return REC_OK;
+    }
+    int32_t status = flush(r);
+    r->run_dtype = dtype;
+    r->run_count = 0;
+    r->run_at = r->at;
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------------- structure -- */
+
+static bool at_key(const reader *r)
+{
+    return r->top->in == IN_MAP && r->top->left % 2 == 0;
+}
+
+static int bad_key(reader *r, const char *what)
+{
+    return stop(r, rec_fail_found(r->job, REC_E_FORMAT, r->at, "a string, an integer or a bool as the key of a map",
+                                  "%s", what));
+}
+
+/* Ends every list and map that is complete. */
+static int close_full(reader *r)
+{
+    int32_t status = flush(r);
+    for (; status == REC_OK && r->top->left == 0 && r->top != r->frames; r->top--) {
+        status = r->visitor->end(r->self, r->at);
+    }
+    return status == REC_OK ? 0 : stop(r, status);
+}
+
+/* One value of `length` encoded bytes is done. */
+static inline int done(reader *r, uint64_t length)
+{
+    r->at += length;
+    return --r->top->left == 0 ? close_full(r) : 0;
+}
+
+static int emit(reader *r, const rec_scalar *scalar, uint64_t length)
+{
+    int32_t status = flush(r);
+    if (status == REC_OK) {
+        status = at_key(r) ? r->visitor->key(r->self, r->at, scalar) : r->visitor->scalar(r->self, r->at, scalar);
+    }
+    return status == REC_OK ? done(r, length) : stop(r, status);
+}
+
+static int open_container(reader *r, int in, uint64_t count, uint64_t header)
+{
+    uint64_t each = in == IN_MAP ? 2 : 1;
+    if (at_key(r)) {
+        return bad_key(r, in == IN_MAP ? "a map" : "a list");
+    }
+    if (r->top - r->frames >= (ptrdiff_t)r->limit) {
+        int32_t status = rec_fail(r->job, REC_E_LIMIT, r->at, "lists and maps are nested deeper than the limit of %u",
+                                  (unsigned)r->limit);
+        rec_fail_hint(r->job, "If the file can be trusted, raise `depth` (rec_limits, or the INI file).");
+        return stop(r, status);
+    }
+    uint64_t left = r->size - r->at - header;
+    int32_t status = rec_job_check_count(r->job, r->at, count, each, left);
+    if (status != REC_OK) {
+        return stop(r, status);
+    }
+    /* Each value takes a byte at least. Without this, nested headers could each promise the same rest of the file. */
+    uint64_t owed = r->top->above + r->top->left - 1;
+    if (count * each + owed > left) {
+        status = rec_fail(r->job, REC_E_FORMAT, r->at,
+                          "%" PRIu64 " values are announced by this %s and what is around it, but only %" PRIu64
+                          " bytes are left",
+                          count * each + owed, in == IN_MAP ? "map" : "list", left);
+        rec_fail_hint(r->job, "The file is cut short or damaged.");
+        return stop(r, status);
+    }
+    status = flush(r);
+    if (status == REC_OK) {
+        status = progress(r);
+    }
+    if (status == REC_OK && in == IN_MAP) {
+        status = r->visitor->map_begin(r->self, r->at, REC_FORM_UNKNOWN, count);
+    } else if (status == REC_OK) {
+        status = r->visitor->list_begin(r->self, r->at, REC_FORM_UNKNOWN, count);
+    }
+    if (status != REC_OK) {
+        return stop(r, status);
+    }
+    r->at += header;
+    r->top->left--;
+    *++r->top = (frame){.left = count * each, .above = owed, .in = in};
+    return count == 0 ? close_full(r) : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------- scalars -- */
+
+static int integer_slow(reader *r, int64_t value, uint64_t length)
+{
+    if (r->top->in == IN_LIST) {
+        /* A run that has met a number above INT64_MAX goes on as U64 until there is a negative one. */
+        int32_t status = run_of(r, r->run_dtype == REC_DTYPE_U64 && value >= 0 ? REC_DTYPE_U64 : REC_DTYPE_I64);
+        if (status != REC_OK) {
+            return stop(r, status);
+        }
+        r->run.i64[r->run_count++] = value;
+        return done(r, length);
+    }
+    rec_scalar scalar = {.kind = REC_KIND_INT, .v.i = value};
+    if (value >= 0) {
+        scalar = (rec_scalar){.kind = REC_KIND_UINT, .v.u = (uint64_t)value};
+    }
+    return emit(r, &scalar, length);
+}
+
+static inline int integer(reader *r, int64_t value, uint64_t length)
+{
+    if (r->run_dtype != REC_DTYPE_I64 || r->run_count == RUN) {
+        return integer_slow(r, value, length);
+    }
+    r->run.i64[r->run_count++] = value; /* a run is open: so this is a list */
+    return done(r, length);
+}
+
+/* An unsigned integer above INT64_MAX. */
+static int large(reader *r, uint64_t value, uint64_t length)
+{
+    if (r->top->in != IN_LIST) {
+        rec_scalar scalar = {.kind = REC_KIND_UINT, .v.u = value};
+        return emit(r, &scalar, length);
+    }
+    if (r->run_dtype == REC_DTYPE_I64) {
+        bool negative = false;
+        for (uint32_t i = 0; i < r->run_count; i++) {
+            negative |= r->run.i64[i] < 0;
+        }
+        if (!negative) {
+            r->run_dtype = REC_DTYPE_U64; /* the same bits */
+        }
+    }
+    int32_t status = run_of(r, REC_DTYPE_U64);
+    if (status != REC_OK) {
+        return stop(r, status);
+    }
+    memcpy(&r->run.i64[r->run_count++], &value, sizeof value);
+    return done(r, length);
+}
+
+static int floating(reader *r, double value, uint16_t bits)
+{
+    if (at_key(r)) {
+        return bad_key(r, "a float");
+    }
+    rec_scalar scalar = {.kind = REC_KIND_FLOAT, .bits = bits, .v.f = value};
+    return emit(r, &scalar, 1 + bits / 8);
+}
+
+static int boolean(reader *r, bool value)
+{
+    if (r->top->in != IN_LIST) {
+        rec_scalar scalar = {.kind = REC_KIND_BOOL, .v.i = value};
+        return emit(r, &scalar, 1);
+    }
+    int32_t status = run_of(r, REC_DTYPE_BOOL);
+    if (status != REC_OK) {
+        return stop(r, status);
+    }
+    r->run.bools[r->run_count++] = value;
+    return done(r, 1);
+}
+
+static int string(reader *r, uint64_t length)
+{
+    uint8_t first = r->data[r->at];
+    uint64_t header = first < 0xc0 ? 1 : first == 0xd9 ? 2 : first == 0xda ? 3 : 5;
+    const uint8_t *text = r->data + r->at + header;
+    uint64_t good = lr_utf8_until(text, length);
+    if (good < length) {
+        return stop(r, rec_fail_found(r->job, REC_E_FORMAT, r->at + header + good, "a string in UTF-8",
+                                      "0x%02x at its byte %" PRIu64, (unsigned)text[good], good));
+    }
+    rec_scalar scalar = {.kind = REC_KIND_STRING, .v.length = length, .text = (const char *)text};
+    return emit(r, &scalar, header + length);
+}
+
+static int bytes(reader *r, uint64_t length)
+{
+    if (at_key(r)) {
+        return bad_key(r, "a byte string");
+    }
+    uint8_t first = r->data[r->at];
+    uint64_t header = first == 0xc4 ? 2 : first == 0xc5 ? 3 : 5;
+    rec_blob blob = {.struct_size = sizeof blob,
+                     .kind = REC_BLOB_VIEW,
+                     .size = length,
+                     .data = r->data + r->at + header,
+                     .source = r->source,
+                     .offset = r->at + header};
+    int32_t status = flush(r);
+    if (status == REC_OK) {
+        status = progress(r);
+    }
+    if (status == REC_OK) {
+        status = r->visitor->bytes(r->self, r->at, &blob);
+    }
+    return status == REC_OK ? done(r, header + length) : stop(r, status);
+}
+
+static int32_t extension(reader *r)
+{
+    return rec_fail_found(r->job, REC_E_UNSUPPORTED, r->at, "a value that a Burn record can hold",
+                          "a MessagePack extension (0x%02x)", (unsigned)r->data[r->at]);
+}
+
+/* ------------------------------------------------------------------------------------------ msgpack-c's template -- */
+
+/* The template keeps an object for each value and level; there is nothing to keep here. */
+typedef char nothing;
+
+static inline nothing on_root(reader *r)
+{
+    (void)r;
+    return 0;
+}
+
+static inline int on_uint8(reader *r, uint8_t value, nothing *object)
+{
+    *object = 0;
+    return integer(r, value, r->data[r->at] < 0x80 ? 1 : 2);
+}
+
+static inline int on_uint16(reader *r, uint16_t value, nothing *object)
+{
+    *object = 0;
+    return integer(r, value, 3);
+}
+
+static inline int on_uint32(reader *r, uint32_t value, nothing *object)
+{
+    *object = 0;
+    return integer(r, value, 5);
+}
+
+static inline int on_uint64(reader *r, uint64_t value, nothing *object)
+{
+    *object = 0;
+    return value > INT64_MAX ? large(r, value, 9) : integer(r, (int64_t)value, 9);
+}
+
+static inline int on_int8(reader *r, int8_t value, nothing *object)
+{
+    *object = 0;
+    return integer(r, value, r->data[r->at] >= 0xe0 ? 1 : 2);
+}
+
+static inline int on_int16(reader *r, int16_t value, nothing *object)
+{
+    *object = 0;
+    return integer(r, value, 3);
+}
+
+static inline int on_int32(reader *r, int32_t value, nothing *object)
+{
+    *object = 0;
+    return integer(r, value, 5);
+}
+
+static inline int on_int64(reader *r, int64_t value, nothing *object)
+{
+    *object = 0;
+    return integer(r, value, 9);
+}
+
+static inline int on_float(reader *r, float value, nothing *object)
+{
+    *object = 0;
+    if (r->top->in != IN_LIST) {
+        return floating(r, value, 32);
+    }
+    if (r->run_dtype != REC_DTYPE_F32 || r->run_count == RUN) {
+        int32_t status = run_of(r, REC_DTYPE_F32);
+        if (status != REC_OK) {
+            return stop(r, status);
+        }
+    }
+    r->run.f32[r->run_count++] = value;
+    return done(r, 5);
+}
+
+static inline int on_double(reader *r, double value, nothing *object)
+{
+    *object = 0;
+    if (r->top->in != IN_LIST) {
+        return floating(r, value, 64);
+    }
+    if (r->run_dtype != REC_DTYPE_F64 || r->run_count == RUN) {
+        int32_t status = run_of(r, REC_DTYPE_F64);
+        if (status != REC_OK) {
+            return stop(r, status);
+        }
+    }
+    r->run.f64[r->run_count++] = value;
+    return done(r, 9);
+}
+
+static inline int on_nil(reader *r, nothing *object)
+{
+    *object = 0;
+    if (at_key(r)) {
+        return bad_key(r, "nil");
+    }
+    rec_scalar scalar = {.kind = REC_KIND_NIL, .form = REC_FORM_UNKNOWN};
+    return emit(r, &scalar, 1);
+}
+
+static inline int on_true(reader *r, nothing *object)
+{
+    *object = 0;
+    return boolean(r, true);
+}
+
+static inline int on_false(reader *r, nothing *object)
+{
+    *object = 0;
+    return boolean(r, false);
+}
+
+static inline int on_array(reader *r, size_t count, nothing *object)
+{
+    *object = 0;
+    uint8_t first = r->data[r->at];
+    return open_container(r, IN_LIST, count, first == 0xdc ? 3 : first == 0xdd ? 5 : 1);
+}
+
+static inline int on_map(reader *r, size_t count, nothing *object)
+{
+    *object = 0;
+    uint8_t first = r->data[r->at];
+    return open_container(r, IN_MAP, count, first == 0xde ? 3 : first == 0xdf ? 5 : 1);
+}
+
+static inline int on_array_item(reader *r, nothing *list, nothing item)
+{
+    (void)r, (void)list, (void)item;
+    return 0;
+}
+
+static inline int on_map_item(reader *r, nothing *map, nothing key, nothing value)
+{
+    (void)r, (void)map, (void)key, (void)value;
+    return 0;
+}
+
+static inline int on_str(reader *r, const char *data, const char *text, unsigned length, nothing *object)
+{
+    (void)data, (void)text; /* `text` is stale or NULL for an empty string: the offset tells better */
+    *object = 0;
+    return string(r, length);
+}
+
+static inline int on_bin(reader *r, const char *data, const char *start, unsigned length, nothing *object)
+{
+    (void)data, (void)start;
+    *object = 0;
+    return bytes(r, length);
+}
+
+static inline int on_ext(reader *r, const char *data, const char *start, unsigned length, nothing *object)
+{
+    (void)data, (void)start, (void)length;
+    *object = 0;
+    return stop(r, extension(r));
+}
+
+#define msgpack_unpack_struct(name) struct template##name
+#define msgpack_unpack_func(result, name) static inline result template##name
+#define msgpack_unpack_callback(name) on##name
+#define msgpack_unpack_object nothing
+#define msgpack_unpack_user reader
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wunused-function"
+/* clang-format off */
+#include <msgpack/unpack.h>
+#include <msgpack/unpack_define.h>
+#include <msgpack/unpack_template.h>
+/* clang-format on */
+#pragma GCC diagnostic pop
+
+/* ---------------------------------------------------------------------------------------------------- the reader -- */
+
+/* An object that the end of the data cuts: what it is and how many bytes it has, as far as they tell. */
+static const char *cut_object(const uint8_t *data, uint64_t left, uint64_t *size)
+{
+    uint8_t first = data[0];
+    unsigned width = 0; /* of the length that follows the first byte */
+    const char *what;
+    if (first >= 0xa0 && first <= 0xbf) {
+        *size = 1 + (uint64_t)(first & 0x1f);
+        return "string";
+    }
+    switch (first) {
+    case 0xc4:
+    case 0xc5:
+    case 0xc6:
+        what = "byte string";
+        width = 1u << (first - 0xc4);
+        break;
+    case 0xd9:
+    case 0xda:
+    case 0xdb:
+        what = "string";
+        width = 1u << (first - 0xd9);
+        break;
+    case 0xdc:
+    case 0xdd:
+        *size = first == 0xdc ? 3 : 5;
+        return "list";
+    case 0xde:
+    case 0xdf:
+        *size = first == 0xde ? 3 : 5;
+        return "map";
+    case 0xca:
+    case 0xcb:
+        *size = first == 0xca ? 5 : 9;
+        return "number";
+    default: /* 0xcc to 0xd3: integers of 1, 2, 4 and 8 bytes */
+        *size = 1 + (UINT64_C(1) << (first & 3));
+        return "number";
+    }
+    *size = 1 + (uint64_t)width;
+    if (left >= *size) {
+        uint64_t length = 0;
+        for (unsigned i = 0; i < width; i++) {
+            length = length << 8 | data[1 + i];
+        }
+        *size += length;
+    }
+    return what;
+}
+
+/* "1,234,567", as core writes counts. */
+static const char *group(uint64_t number, char digits[32])
+{
+    char *at = digits + 31;
+    *at = '\0';
+    for (int i = 0; i == 0 || number > 0; i++, number /= 10) {
+        if (i > 0 && i % 3 == 0) {
+            *--at = ',';
+        }
+        *--at = (char)('0' + number % 10);
+    }
+    return at;
+}
+
+static int32_t cut_short(reader *r)
+{
+    uint64_t left = r->size - r->at;
+    uint64_t owed = r->top->above + r->top->left; /* a byte each at least */
+    const char *what = r->top->in == IN_MAP ? "map" : "list";
+    if (left > 0) {
+        uint8_t first = r->data[r->at];
+        if ((first >= 0xc7 && first <= 0xc9) || (first >= 0xd4 && first <= 0xd8)) {
+            return extension(r);
+        }
+        uint64_t size;
+        what = cut_object(r->data + r->at, left, &size);
+        owed = owed - 1 + (size - left);
+    }
+    char digits[32];
+    int32_t status = rec_fail(r->job, REC_E_FORMAT, r->at, "the data end inside a %s: at least %s more byte%s needed",
+                              what, group(owed, digits), owed == 1 ? " is" : "s are");
+    rec_fail_hint(r->job, "The file is cut short: copy it again from where it came from.");
+    return status;
+}
+
+static bool is_map(uint8_t first)
+{
+    return (first & 0xf0) == 0x80 || first == 0xde || first == 0xdf;
+}
+
+static int32_t not_a_map(reader *r)
+{
+    if (r->size == 0) {
+        return rec_fail_found(r->job, REC_E_FORMAT, 0, "a MessagePack map", "an empty file");
+    }
+    bool gzip = r->size >= 2 && r->data[0] == 0x1f && r->data[1] == 0x8b;
+    return rec_fail_found(r->job, REC_E_FORMAT, 0, "a MessagePack map", "0x%02x%s", (unsigned)r->data[0],
+                          gzip ? " 0x8b, which is how gzip begins" : "");
+}
+
+static int32_t read_value(struct template_context *context)
+{
+    reader *r = &context->user;
+    size_t end = 0;
+    template_init(context);
+    int result = template_execute(context, (const char *)r->data, (size_t)r->size, &end);
+    if (r->status != REC_OK) {
+        return r->status;
+    }
+    if (result < 0) {
+        return rec_fail_found(r->job, REC_E_FORMAT, r->at, "a MessagePack value", "0x%02x, which none begins with",
+                              (unsigned)r->data[r->at]);
+    }
+    if (result == 0) {
+        return cut_short(r);
+    }
+    if (end != r->at) {
+        return rec_fail(r->job, REC_E_PLUGIN, r->at,
+                        "msgpack-c ended at byte %zu: it counts otherwise than this reader", end);
+    }
+    if (r->size > r->at) {
+        rec_job_note(r->job, REC_NOTE_TRAILING, "", "%" PRIu64 " bytes after the record were ignored", r->size - r->at);
+    }
+    return rec_job_progress(r->job, r->size, r->size);
+}
+
+int32_t lr_msgpack_read(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
+{
+    const void *data = NULL;
+    uint64_t size = 0;
+    int32_t status = rec_source_view(job, source, &data, &size);
+    if (status != REC_OK) {
+        return status;
+    }
+    struct template_context *context = rec_job_alloc(job, sizeof *context);
+    if (!context) {
+        return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the parser"); /* the first failure counts */
+    }
+    reader *r = &context->user;
+    uint32_t limit = rec_job_depth_limit(job);
+    r->job = job;
+    r->source = source;
+    r->visitor = visitor;
+    r->self = self;
+    r->data = data;
+    r->size = size;
+    r->at = 0;
+    r->reported = 0;
+    r->status = REC_OK;
+    r->limit = limit < MSGPACK_EMBED_STACK_SIZE ? limit : MSGPACK_EMBED_STACK_SIZE;
+    r->top = r->frames;
+    r->frames[0] = (frame){.left = 1, .above = 0, .in = IN_ROOT};
+    r->run_dtype = REC_DTYPE_NONE;
+    r->run_count = 0;
+    status = size > 0 && is_map(r->data[0]) ? read_value(context) : not_a_map(r);
+    rec_job_free(job, context);
+    return status;
+}
+
+int32_t lr_msgpack_probe(const uint8_t *data, uint64_t length)
+{
+    static const uint8_t key[] = {0xa8, 'm', 'e', 't', 'a', 'd', 'a', 't', 'a'};
+    if (length == 0 || !is_map(data[0])) {
+        return 0;
+    }
+    uint64_t header = data[0] == 0xde ? 3 : data[0] == 0xdf ? 5 : 1;
+    if (length >= header + sizeof key && memcmp(data + header, key, sizeof key) == 0) {
+        return 8 + 8 * (int32_t)sizeof key;
+    }
+    /* Some other map: one byte proves little; a first key that is a string a bit more. */
+    if (length <= header || (data[header] & 0xe0) != 0xa0) {
+        return 1;
+    }
+    uint64_t text = data[header] & 0x1f;
+    return length > header + text && lr_utf8_until(data + header + 1, text) == text ? 7 : 1;
+}

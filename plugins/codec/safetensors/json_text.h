@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * JSON of headers and indexes: tokens over a text in memory. */
+#ifndef LR_SAFETENSORS_JSON_H
+#define LR_SAFETENSORS_JSON_H
+
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include "plugins/codec/json/string.h"
+
+/** Where a text is: as it stands in the JSON, or among those whose escapes were taken out. */
+typedef struct lr_st_text {
+    uint32_t at, length;
+    bool unescaped;
+} lr_st_text;
+
+/** A reader. The whole text (below 4 GiB) is at in.start. */
+typedef struct lr_st_json {
+    rec_job *job;
+    lr_json_input in;
+    lr_json_text memory;
+    char *texts; /**< those that had escapes */
+    uint64_t texts_size, texts_room;
+    const char *whole; /**< "the header": what ends where it ends */
+} lr_st_json;
+
+/** @param offset of the text in the file. */
+void lr_st_json_open(lr_st_json *json, rec_job *job, rec_source *source, const uint8_t *text, uint64_t length,
+                     uint64_t offset, const char *whole);
+void lr_st_json_close(lr_st_json *json);
+
+/** Reports what is at the cursor instead of what was expected. */
+int32_t lr_st_json_unexpected(lr_st_json *json, const char *expected);
+/** Adds what to do about a file that is wrong. @return status. */
+int32_t lr_st_json_damaged(rec_job *job, int32_t status);
+/** The string at the cursor, where a quote is; for those with escapes. */
+int32_t lr_st_json_string_slow(lr_st_json *json, lr_st_text *out);
+/** A whole number from 0 to 2^64 - 1. */
+int32_t lr_st_json_number(lr_st_json *json, uint64_t *out);
+/** Any value, which is passed over. */
+int32_t lr_st_json_foreign(lr_st_json *json);
+/** Room for `more` things in an array of `count`. @return false: the job has failed. */
+bool lr_st_grow(rec_job *job, void **array, uint64_t count, uint64_t *room, uint64_t more, uint64_t each);
+/** Out of memory, if nothing else was reported. */
+int32_t lr_st_no_memory(rec_job *job);
+
+static inline const char *lr_st_json_text(const lr_st_json *json, const lr_st_text *text)
+{
+    return (text->unescaped ? json->texts : (const char *)json->in.start) + text->at;
+}
+
+/** Place of the cursor in the text. */
+static inline uint32_t lr_st_json_at(const lr_st_json *json)
+{
+    return (uint32_t)(json->in.at - json->in.start);
+}
+
+static inline bool lr_st_is_space(uint8_t byte)
+{
+    return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
+}
+
+static inline void lr_st_json_skip(lr_st_json *json)
+{
+    while (json->in.at < json->in.end && lr_st_is_space(*json->in.at)) {
+        json->in.at++;
+    }
+}
+
+/** Whether `byte` comes next, behind white space. */
+static inline bool lr_st_json_next(lr_st_json *json, char byte)
+{
+    lr_st_json_skip(json);
+    return json->in.at < json->in.end && *json->in.at == (uint8_t)byte;
+}
+
+static inline int32_t lr_st_json_expect(lr_st_json *json, char byte, const char *words)
+{
+    if (!lr_st_json_next(json, byte)) {
+        return lr_st_json_unexpected(json, words);
+    }
+    json->in.at++;
+    return REC_OK;
+}
+
+/** Whether a comma comes next, which is taken. */
+static inline bool lr_st_json_comma(lr_st_json *json)
+{
+    bool comma = lr_st_json_next(json, ',');
+    json->in.at += comma;
+    return comma;
+}
+
+/** From `p` on, bytes that stand for themselves: ASCII, no quote, backslash or control character. */
+static inline const uint8_t *lr_st_plain_until(const uint8_t *p, const uint8_t *end)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+#ifdef __SSE2__
+    for (; end - p >= 16; p += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+        /* As signed bytes, what is not ASCII is below the space, too. */
+        __m128i stop = _mm_or_si128(
+            _mm_cmplt_epi8(bytes, _mm_set1_epi8(' ')),
+            _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'))));
+        unsigned mask = (unsigned)_mm_movemask_epi8(stop);
+        if (mask) {
+            return p + (unsigned)__builtin_ctz(mask);
+        }
+    }
+#endif
+    for (; end - p >= 8; p += 8) {
+        uint64_t word;
+        memcpy(&word, p, sizeof word);
+        uint64_t quote = word ^ ones * '"', backslash = word ^ ones * '\\';
+        uint64_t stop = ((word - ones * 0x20) | (quote - ones) | (backslash - ones) | word) & tops;
+        if (stop) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+            return p + (unsigned)__builtin_ctzll(stop) / 8; /* borrows go upward only: the lowest is right */
+#else
+            break;
+#endif
+        }
+    }
+    while (p < end && *p >= 0x20 && *p < 0x80 && *p != '"' && *p != '\\') {
+        p++;
+    }
+    return p;
+}
+
+/** The string that comes next. @param words what it is, "a key in quotes". */
+static inline int32_t lr_st_json_string(lr_st_json *json, lr_st_text *out, const char *words)
+{
+    const uint8_t *from, *stop;
+    if (!lr_st_json_next(json, '"')) {
+        return lr_st_json_unexpected(json, words);
+    }
+    from = json->in.at + 1;
+    stop = lr_st_plain_until(from, json->in.end);
+    if (stop == json->in.end || *stop != '"') {
+        return lr_st_json_string_slow(json, out);
+    }
+    *out = (lr_st_text){.at = (uint32_t)(from - json->in.start), .length = (uint32_t)(stop - from)};
+    json->in.at = stop + 1;
+    return REC_OK;
+}
+
+/** The digits of an unsigned number. @return behind them; NULL: there are none, or too many. */
+static inline const uint8_t *lr_st_digits(const uint8_t *at, const uint8_t *end, uint64_t *number)
+{
+    const uint8_t *from = at;
+    uint64_t value = 0;
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (end - at >= 8) { /* up to eight digits at once: pairs of digits, of pairs, of fours, from the first on */
+        uint64_t word, other;
+        unsigned bits;
+        memcpy(&word, at, sizeof word);
+        word ^= UINT64_C(0x3030303030303030); /* digits become 0 to 9 */
+        other = ((word + UINT64_C(0x7676767676767676)) | word) & UINT64_C(0x8080808080808080);
+        bits = other ? (unsigned)__builtin_ctzll(other) & ~7u : 64;
+        if (bits && bits < 64) {
+            if ((uint8_t)word == 0 && bits > 8) {
+                return NULL; /* a zero in front */
+            }
+            word <<= 64 - bits;
+            word = word * 10 + (word >> 8);
+            word = ((word & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x000f424000000064) +
+                    (word >> 16 & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x0000271000000001)) >>
+                   32;
+            *number = word & UINT64_C(0xffffffff);
+            return at + bits / 8;
+        }
+    }
+#endif
+    for (; at < end && (uint8_t)(*at - '0') <= 9; at++) {
+        uint64_t digit = (uint64_t)(*at - '0');
+        if (at - from < 19) {
+            value = value * 10 + digit;
+        } else if (__builtin_mul_overflow(value, 10u, &value) || __builtin_add_overflow(value, digit, &value)) {
+            return NULL;
+        }
+    }
+    *number = value;
+    return at > from && (*from != '0' || at == from + 1) ? at : NULL;
+}
+
+#endif

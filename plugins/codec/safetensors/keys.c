@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * An index of the names of tensors: open addressing, with a part of the hash beside each number, so that a name is
+ * looked at only when it is most likely the right one. */
+#include <string.h>
+
+#include "plugins/codec/safetensors/safetensors.h"
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    __extension__ typedef unsigned __int128 wide;
+    wide product = (wide)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* The seed is an address, which who makes a file does not know: names cannot be chosen so that they collide. */
+static uint64_t hash_of(const lr_st_keys *keys, const char *text, uint64_t length)
+{
+    static const uint64_t odd[] = {UINT64_C(0xa0761d6478bd642f), UINT64_C(0xe7037ed1a0b428db)};
+    uint64_t hash = keys->seed ^ mix(length ^ odd[0], odd[1]), a, b;
+    const char *end = text + length;
+    if (length >= 16) {
+        for (; end - text > 16; text += 16) {
+            memcpy(&a, text, 8);
+            memcpy(&b, text + 8, 8);
+            hash = mix(a ^ odd[0] ^ hash, b ^ odd[1] ^ keys->seed);
+        }
+        memcpy(&a, end - 16, 8);
+        memcpy(&b, end - 8, 8);
+    } else if (length >= 8) {
+        memcpy(&a, text, 8);
+        memcpy(&b, end - 8, 8);
+    } else {
+        a = b = 0;
+        memcpy(&a, text, (size_t)length);
+    }
+    return mix(a ^ odd[0] ^ hash, b ^ odd[1] ^ keys->seed);
+}
+
+int32_t lr_st_keys_open(lr_st_keys *keys, rec_job *job, uint64_t most)
+{
+    uint64_t slots = 16;
+    while (slots < most * 2) {
+        slots *= 2;
+    }
+    keys->job = job;
+    keys->mask = slots - 1;
+    keys->slots = rec_job_alloc(job, slots * sizeof *keys->slots);
+    if (!keys->slots) {
+        return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for names"); /* the first failure counts */
+    }
+    memset(keys->slots, 0, (size_t)slots * sizeof *keys->slots);
+    keys->seed = mix((uint64_t)(uintptr_t)keys->slots ^ UINT64_C(0x8ebc6af09c88c6e3), (uint64_t)(uintptr_t)job);
+    return REC_OK;
+}
+
+void lr_st_keys_close(lr_st_keys *keys)
+{
+    if (keys->job) {
+        rec_job_free(keys->job, keys->slots);
+        keys->slots = NULL;
+    }
+}
+
+/* The slot of a text, or the free one where it belongs. */
+static uint64_t slot_of(const lr_st_keys *keys, const char *text, uint64_t length, uint64_t hash)
+{
+    const uint64_t tops = UINT64_C(0xffffffff) << 32;
+    uint64_t slot = hash & keys->mask, other_length;
+    for (; keys->slots[slot]; slot = (slot + 1) & keys->mask) {
+        if ((keys->slots[slot] & tops) == (hash & tops)) {
+            const char *other = keys->text(keys->self, (uint32_t)keys->slots[slot] - 1u, &other_length);
+            if (other_length == length && memcmp(other, text, (size_t)length) == 0) {
+                break;
+            }
+        }
+    }
+    return slot;
+}
+
+uint64_t lr_st_keys_add(lr_st_keys *keys, uint64_t number, const char *text, uint64_t length)
+{
+    const uint64_t tops = UINT64_C(0xffffffff) << 32;
+    uint64_t hash = hash_of(keys, text, length), slot = slot_of(keys, text, length, hash);
+    if (keys->slots[slot]) {
+        return (uint32_t)keys->slots[slot] - 1u;
+    }
+    keys->slots[slot] = (hash & tops) | (number + 1);
+    return REC_UNKNOWN;
+}
+
+uint64_t lr_st_keys_find(const lr_st_keys *keys, const char *text, uint64_t length)
+{
+    uint64_t hash = hash_of(keys, text, length), slot = slot_of(keys, text, length, hash);
+    return keys->slots[slot] ? (uint32_t)keys->slots[slot] - 1u : REC_UNKNOWN;
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What is to be written: a walk over the record gathers its tensors under flat names, and puts all that such names do not
+ * say into a text beside them. docs/formats.md describes the text. */
+#include <string.h>
+
+#include "plugins/codec/safetensors/structure.h"
+
+/* -------------------------------------------------------------------------------------------------------- levels -- */
+
+static int32_t push(lr_st_teller *t, int kind, bool wrapped)
+{
+    if (t->depth == t->room) {
+        uint64_t room = t->room ? t->room * 2 : 32;
+        lr_st_level *levels = rec_job_resize(t->tree->job, t->levels, room * sizeof *levels);
+        if (!levels) {
+            return lr_st_no_memory(t->tree->job);
+        }
+        t->levels = levels;
+        t->room = room;
+    }
+    t->levels[t->depth++] = (lr_st_level){.kind = kind, .wrapped = wrapped};
+    return REC_OK;
+}
+
+int32_t lr_st_tell_state(const lr_st_teller *t)
+{
+    const lr_st_tree *tree = t->tree;
+    return tree->text.status != REC_OK       ? tree->text.status
+           : tree->names.status != REC_OK    ? tree->names.status
+           : tree->metadata.status != REC_OK ? tree->metadata.status
+           : t->others.status != REC_OK      ? t->others.status
+                                             : t->path.text.status;
+}
+
+/* Before each value: in a list its place. */
+void lr_st_value_begins(lr_st_teller *t)
+{
+    lr_st_level *l = t->depth ? &t->levels[t->depth - 1] : NULL;
+    if (l && l->kind == IN_LIST) {
+        rec_scalar index = {.kind = REC_KIND_UINT, .v.u = l->count};
+        if (l->count) {
+            lr_st_put(&t->tree->text, ",", 1);
+        }
+        l->path = lr_st_path_enter(&t->path, &index);
+    }
+}
+
+/* After each value: it is complete, and so is the option that it was the value of. */
+void lr_st_value_ends(lr_st_teller *t)
+{
+    lr_st_level *l;
+    while (t->depth && t->levels[t->depth - 1].kind == IN_OPTION) {
+        lr_st_put(&t->tree->text, "]", 1);
+        t->depth--;
+    }
+    l = t->depth ? &t->levels[t->depth - 1] : NULL;
+    if (l && l->kind != IN_VARIANT) {
+        lr_st_path_leave(&t->path, l->path);
+        l->count++;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- events -- */
+
+/* Burn's own words about a file: what they say holds for Burn's recorders alone. */
+static bool is_burns(const rec_scalar *key)
+{
+    static const char *const keys[] = {"float", "int", "format", "version", "settings"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (key->v.length == strlen(keys[i]) && memcmp(key->text, keys[i], strlen(keys[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void put_pair(lr_st_buffer *b, bool first, const rec_scalar *key, const rec_scalar *value)
+{
+    lr_st_put(b, ",", !first);
+    lr_st_put_string(b, key->text, key->v.length);
+    lr_st_put(b, ":", 1);
+    lr_st_put_string(b, value->text, value->v.length);
+}
+
+static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
+{
+    lr_st_teller *t = self;
+    static const char own[] = LR_ST_RECORD_KEY;
+    (void)at;
+    t->reserved |= key->v.length == sizeof own - 1 && memcmp(key->text, own, sizeof own - 1) == 0;
+    put_pair(&t->tree->text, t->pairs == 0, key, value);
+    put_pair(&t->tree->metadata, t->pairs++ == 0, key, value);
+    if (!is_burns(key)) {
+        put_pair(&t->others, t->other_pairs++ == 0, key, value);
+    }
+    return lr_st_tell_state(t);
+}
+
+/* The metadata end where the item begins. */
+static void item_begins(lr_st_teller *t)
+{
+    if (t->depth == 0) {
+        lr_st_put_word(&t->tree->text, "},");
+    }
+}
+
+static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
+{
+    lr_st_teller *t = self;
+    (void)at;
+    item_begins(t);
+    lr_st_value_begins(t);
+    lr_st_put_scalar(t, &t->tree->text, scalar);
+    t->other = true;
+    t->tree->left_out += scalar->kind != REC_KIND_NIL;
+    lr_st_value_ends(t);
+    return lr_st_tell_state(t);
+}
+
+static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
+{
+    lr_st_teller *t = self;
+    lr_st_buffer *b = &t->tree->text;
+    lr_st_level *l = &t->levels[t->depth - 1];
+    uint32_t width = rec_dtype_bits(dtype) / 8;
+    (void)at;
+    lr_st_put(b, ",", l->count > 0);
+    lr_st_put_word(b, "[\"run\",\"");
+    lr_st_put_word(b, rec_dtype_name(dtype));
+    lr_st_put_word(b, "\",[");
+    for (uint64_t i = 0; i < count; i++) {
+        const uint8_t *from = (const uint8_t *)data + i * width;
+        rec_scalar s = {.kind = REC_KIND_UINT};
+        float single;
+        int8_t i8;
+        int16_t i16;
+        int32_t i32;
+        uint16_t u16;
+        uint32_t u32;
+        switch (dtype) {
+        case REC_DTYPE_F32:
+            memcpy(&single, from, 4);
+            s = (rec_scalar){.kind = REC_KIND_FLOAT, .bits = 32, .v.f = (double)single};
+            break;
+        case REC_DTYPE_F64:
+            s = (rec_scalar){.kind = REC_KIND_FLOAT, .bits = 64};
+            memcpy(&s.v.f, from, 8);
+            break;
+        case REC_DTYPE_I8:
+            memcpy(&i8, from, 1);
+            s = (rec_scalar){.kind = REC_KIND_INT, .v.i = i8};
+            break;
+        case REC_DTYPE_I16:
+            memcpy(&i16, from, 2);
+            s = (rec_scalar){.kind = REC_KIND_INT, .v.i = i16};
+            break;
+        case REC_DTYPE_I32:
+            memcpy(&i32, from, 4);
+            s = (rec_scalar){.kind = REC_KIND_INT, .v.i = i32};
+            break;
+        case REC_DTYPE_I64:
+            s = (rec_scalar){.kind = REC_KIND_INT};
+            memcpy(&s.v.i, from, 8);
+            break;
+        case REC_DTYPE_U16:
+            memcpy(&u16, from, 2);
+            s.v.u = u16;
+            break;
+        case REC_DTYPE_U32:
+            memcpy(&u32, from, 4);
+            s.v.u = u32;
+            break;
+        case REC_DTYPE_U64:
+            memcpy(&s.v.u, from, 8);
+            break;
+        default: /* u8, and bool as 0 or 1 */
+            s.v.u = *from;
+            break;
+        }
+        lr_st_put(b, ",", i > 0);
+        lr_st_put_number(t, b, &s);
+    }
+    lr_st_put_word(b, "]]");
+    l->count += count;
+    t->tree->left_out++;
+    return lr_st_tell_state(t);
+}
+
+static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
+{
+    lr_st_teller *t = self;
+    lr_st_tree *tree = t->tree;
+    uint8_t bytes[LR_ST_INLINE_BYTES];
+    int32_t status = REC_OK;
+    bool own;
+    (void)at;
+    item_begins(t);
+    lr_st_value_begins(t);
+    t->other = true;
+    if (tree->only_tensors) {
+        tree->left_out++;
+    } else if (blob->size <= sizeof bytes) {
+        status = rec_blob_read(tree->job, blob, 0, bytes, blob->size);
+        lr_st_put_word(&tree->text, "[\"bytes\",\"");
+        lr_st_put_hex(&tree->text, bytes, status == REC_OK ? blob->size : 0);
+        lr_st_put_word(&tree->text, "\"]");
+    } else {
+        status = lr_st_tell_add(t, lr_st_type_find("U8", 2), &blob->size, 1, blob, &own);
+        if (status == REC_OK) {
+            const lr_st_tensor *tensor = &tree->tensors[tree->count - 1];
+            lr_st_put_word(&tree->text, "[\"blob\"");
+            if (!own) {
+                lr_st_put(&tree->text, ",", 1);
+                lr_st_put_string(&tree->text, tree->names.data + tensor->key_at, tensor->key_length);
+            }
+            lr_st_put(&tree->text, "]", 1);
+        }
+    }
+    lr_st_value_ends(t);
+    return status == REC_OK ? lr_st_tell_state(t) : status;
+}
+
+static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    lr_st_teller *t = self;
+    (void)at, (void)count;
+    item_begins(t);
+    lr_st_value_begins(t);
+    t->other = true;
+    lr_st_put_word(&t->tree->text, form == REC_FORM_LIST    ? "[\"vec\",["
+                                   : form == REC_FORM_ARRAY ? "[\"array\",["
+                                   : form == REC_FORM_TUPLE ? "[\"tuple\",["
+                                                            : "[\"list\",[");
+    return push(t, IN_LIST, true);
+}
+
+static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    lr_st_teller *t = self;
+    bool wrapped = form == REC_FORM_STRUCT || form == REC_FORM_MAP || form == REC_FORM_PATHS;
+    (void)at, (void)count;
+    item_begins(t);
+    lr_st_value_begins(t);
+    if (t->depth == 0 && form == REC_FORM_PATHS) {
+        t->tree->paths = true;
+    } else {
+        t->other = true;
+    }
+    lr_st_put_word(&t->tree->text, form == REC_FORM_STRUCT  ? "[\"struct\",{"
+                                   : form == REC_FORM_MAP   ? "[\"map\",{"
+                                   : form == REC_FORM_PATHS ? "[\"paths\",{"
+                                                            : "{");
+    return push(t, IN_MAP, wrapped);
+}
+
+/* A key that is no string is ~ and the value's text, a string that begins with ~ gets another one. */
+static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
+{
+    lr_st_teller *t = self;
+    lr_st_tree *tree = t->tree;
+    lr_st_level *l = &t->levels[t->depth - 1];
+    lr_st_buffer text = {.job = tree->job};
+    (void)at;
+    lr_st_put(&tree->text, ",", l->count > 0);
+    if (key->kind == REC_KIND_STRING && (key->v.length == 0 || key->text[0] != '~')) {
+        lr_st_put_string(&tree->text, key->text, key->v.length);
+    } else {
+        lr_st_put(&text, "~", 1);
+        if (key->kind == REC_KIND_STRING) {
+            lr_st_put(&text, key->text, key->v.length);
+        } else {
+            lr_st_put_scalar(t, &text, key);
+            t->other = true;
+        }
+        lr_st_put_string(&tree->text, text.data ? text.data : "", text.size);
+        tree->text.status = tree->text.status == REC_OK ? text.status : tree->text.status;
+        rec_job_free(tree->job, text.data);
+    }
+    lr_st_put(&tree->text, ":", 1);
+    l->path = lr_st_path_enter(&t->path, key);
+    return lr_st_tell_state(t);
+}
+
+static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
+{
+    lr_st_teller *t = self;
+    lr_st_buffer *b = &t->tree->text;
+    int32_t status;
+    (void)at;
+    item_begins(t);
+    lr_st_value_begins(t);
+    t->other = true;
+    lr_st_put_word(b, "[\"variant\",");
+    if (index == REC_UNKNOWN) {
+        lr_st_put_word(b, "null");
+    } else {
+        lr_st_put_uint(b, index);
+    }
+    lr_st_put(b, ",", 1);
+    lr_st_put_string(b, name->text, name->v.length);
+    lr_st_put(b, ",", payload != 0);
+    status = push(t, IN_VARIANT, false);
+    if (status == REC_OK) {
+        t->levels[t->depth - 1].path = lr_st_path_enter(&t->path, name);
+    }
+    return status == REC_OK ? lr_st_tell_state(t) : status;
+}
+
+static int32_t on_option(void *self, uint64_t at, int32_t present)
+{
+    lr_st_teller *t = self;
+    (void)at;
+    item_begins(t);
+    t->other = true;
+    if (present) {
+        lr_st_value_begins(t);
+        lr_st_put_word(&t->tree->text, "[\"some\",");
+        return push(t, IN_OPTION, false);
+    }
+    lr_st_value_begins(t);
+    lr_st_put_word(&t->tree->text, lr_st_nil_word(REC_FORM_NONE));
+    lr_st_value_ends(t);
+    return lr_st_tell_state(t);
+}
+
+static int32_t on_end(void *self, uint64_t at)
+{
+    lr_st_teller *t = self;
+    lr_st_buffer *b = &t->tree->text;
+    const lr_st_level *l = &t->levels[t->depth - 1];
+    (void)at;
+    if (l->kind == IN_VARIANT) {
+        lr_st_path_leave(&t->path, l->path);
+        lr_st_put(b, "]", 1);
+    } else {
+        lr_st_put(b, l->kind == IN_MAP ? "}" : "]", 1);
+        lr_st_put(b, "]", l->wrapped);
+    }
+    t->depth--;
+    lr_st_value_ends(t);
+    return lr_st_tell_state(t);
+}
+
+static int32_t on_item_tensor(void *self, uint64_t at, const rec_tensor_event *e)
+{
+    item_begins(self);
+    return lr_st_tell_tensor(self, at, e);
+}
+
+int32_t lr_st_tree_open(lr_st_tree *tree, rec_job *job, bool only_tensors)
+{
+    static const rec_visitor visitor = {.size = sizeof visitor,
+                                        .metadata = on_metadata,
+                                        .scalar = on_scalar,
+                                        .numbers = on_numbers,
+                                        .bytes = on_bytes,
+                                        .list_begin = on_list_begin,
+                                        .map_begin = on_map_begin,
+                                        .key = on_key,
+                                        .variant_begin = on_variant_begin,
+                                        .end = on_end,
+                                        .option = on_option,
+                                        .tensor = on_item_tensor};
+    lr_st_teller t = {
+        .tree = tree, .path.text.job = job, .others.job = job, .keys = {.text = lr_st_tell_name, .self = tree}};
+    int32_t status;
+    *tree = (lr_st_tree){.job = job, .only_tensors = only_tensors};
+    tree->text.job = tree->metadata.job = tree->names.job = job;
+    lr_st_put_word(&tree->text, "[1,{");
+    status = rec_job_walk(job, &visitor, &t);
+    lr_st_put(&tree->text, "]", 1);
+    status = status == REC_OK ? lr_st_tell_state(&t) : status;
+    tree->plain = only_tensors || (tree->paths && !t.other && !t.reserved);
+    for (uint64_t i = 0; i < tree->count && status == REC_OK; i++) {
+        tree->tensors[i].key = tree->names.data + tree->tensors[i].key_at;
+    }
+    if (!tree->paths) { /* of a record of Burn's layout: where it is left out, those would be wrong */
+        lr_st_buffer all = tree->metadata;
+        tree->metadata = t.others;
+        t.others = all;
+    }
+    rec_job_free(job, t.others.data);
+    lr_st_keys_close(&t.keys);
+    lr_float_reader_free(&t.floats);
+    rec_job_free(job, t.levels);
+    rec_job_free(job, t.path.text.data);
+    return status;
+}
+
+void lr_st_tree_close(lr_st_tree *tree)
+{
+    if (tree->job) {
+        rec_job_free(tree->job, tree->text.data);
+        rec_job_free(tree->job, tree->metadata.data);
+        rec_job_free(tree->job, tree->names.data);
+        rec_job_free(tree->job, tree->tensors);
+        rec_job_free(tree->job, tree->dims);
+    }
+}

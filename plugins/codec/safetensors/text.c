@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Text in memory: JSON that is written, and the path that names a tensor. */
+#include <string.h>
+
+#include "plugins/codec/json/number.h"
+#include "plugins/codec/safetensors/safetensors.h"
+
+void lr_st_put(lr_st_buffer *b, const void *data, uint64_t size)
+{
+    if (b->status != REC_OK) {
+        return;
+    }
+    if (size > b->room - b->size) {
+        uint64_t room = b->room ? b->room : 256;
+        char *larger;
+        while (size > room - b->size) {
+            room *= 2;
+        }
+        larger = rec_job_resize(b->job, b->data, room);
+        if (!larger) {
+            b->status = rec_fail(b->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the header");
+            return;
+        }
+        b->data = larger;
+        b->room = room;
+    }
+    if (size) {
+        memcpy(b->data + b->size, data, (size_t)size);
+        b->size += size;
+    }
+}
+
+void lr_st_put_word(lr_st_buffer *b, const char *text)
+{
+    lr_st_put(b, text, strlen(text));
+}
+
+void lr_st_put_uint(lr_st_buffer *b, uint64_t number)
+{
+    char text[LR_NUMBER_ROOM];
+    lr_st_put(b, text, lr_uint_write(text, number));
+}
+
+static void put_escape(lr_st_buffer *b, unsigned char byte)
+{
+    static const char hex[] = "0123456789abcdef", names[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    const char *name = byte ? strchr(names, byte) : NULL;
+    char escape[6] = {'\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15]};
+    if (name) {
+        escape[1] = letters[name - names];
+    }
+    lr_st_put(b, escape, name ? 2 : 6);
+}
+
+void lr_st_put_string(lr_st_buffer *b, const char *text, uint64_t length)
+{
+    uint64_t from = 0;
+    lr_st_put(b, "\"", 1);
+    for (uint64_t i = 0; i < length; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        if (byte < ' ' || byte == '"' || byte == '\\') {
+            lr_st_put(b, text + from, i - from);
+            put_escape(b, byte);
+            from = i + 1;
+        }
+    }
+    lr_st_put(b, text + from, length - from);
+    lr_st_put(b, "\"", 1);
+}
+
+uint64_t lr_st_path_enter(lr_st_path *path, const rec_scalar *part)
+{
+    char number[LR_NUMBER_ROOM];
+    uint64_t before = path->text.size;
+    if (path->parts++) {
+        lr_st_put(&path->text, ".", 1);
+    }
+    switch (part->kind) {
+    case REC_KIND_STRING:
+        lr_st_put(&path->text, part->text, part->v.length);
+        break;
+    case REC_KIND_BOOL:
+        lr_st_put_word(&path->text, part->v.i ? "true" : "false");
+        break;
+    case REC_KIND_INT:
+        lr_st_put(&path->text, number, lr_int_write(number, part->v.i));
+        break;
+    default:
+        lr_st_put(&path->text, number, lr_uint_write(number, part->v.u));
+        break;
+    }
+    return before;
+}
+
+void lr_st_path_leave(lr_st_path *path, uint64_t size)
+{
+    path->text.size = size;
+    path->parts--;
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Loading: a source through a plugin's reader into the builder. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/burn/apply_type.h"
+#include "core/burn/builder.h"
+#include "core/registry/signature.h"
+#include "core/burn/burn.h"
+#include "core/io/io.h"
+#include "core/burn/layout.h"
+#include "remap/plan/plan.h"
+#include "recorder/recorder.h"
+
+/* Whether a plugin recognises the beginning of its files; a byte or two may agree by chance. */
+static bool is_sure(const lr_plugin *plugin, const rec_head *head)
+{
+    enum { SURE_BITS = 16 };
+    return plugin->d.probe && plugin->d.probe(head) >= SURE_BITS;
+}
+
+/* A folder that was not to be one, or that nobody knows. */
+static void fail_folder(rec_job *job, const rec_recorder *r)
+{
+    char names[512];
+    bool any = !lr_job_failed(job) && lr_registry_folder_names(job, names, sizeof names);
+    if (lr_job_failed(job)) {
+        return;
+    }
+    if (any && !r->plugin) {
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "no recorder recognises this folder by the names in it");
+    } else {
+        (void)rec_fail(job, REC_E_IO, REC_UNKNOWN, "this is a folder, not a file");
+    }
+    rec_fail_hint(job, "Give the name of a file.");
+    if (any) {
+        rec_fail_hint(job, "Folders are read by: %s.", names);
+    }
+}
+
+/* The plugin for a source: the recorder's, else the one that recognises it. NULL: the job has failed. */
+static const lr_plugin *choose(rec_job *job, const rec_recorder *r, rec_source *source, const char *path)
+{
+    rec_head head = {.size = sizeof head};
+    const lr_plugin *plugin = r->plugin;
+    if (lr_source_is_folder(source)) {
+        if (!plugin && lr_source_head(job, source, &head) == REC_OK) {
+            plugin = lr_registry_recognise(job, &head, path);
+        }
+        if (!plugin || !(plugin->d.traits & REC_TRAIT_FOLDER)) {
+            fail_folder(job, r);
+            return NULL;
+        }
+    } else if (!plugin && lr_source_head(job, source, &head) == REC_OK) {
+        plugin = lr_registry_recognise(job, &head, path);
+        if (plugin && !is_sure(plugin, &head) && lr_foreign_words(&head)) {
+            plugin = NULL;
+        }
+        if (!plugin && !lr_job_failed(job)) {
+            char bytes[40] = "";
+            for (uint64_t i = 0; i < head.length && i < 8; i++) {
+                (void)snprintf(bytes + strlen(bytes), sizeof bytes - strlen(bytes), "%s%02x", i ? " " : "",
+                               head.data[i]);
+            }
+            (void)rec_fail(job, REC_E_UNSUPPORTED, head.length ? 0 : REC_UNKNOWN,
+                           head.length ? "no recorder recognises this; it begins with %s" : "the file is empty%s",
+                           bytes);
+            lr_foreign_hint(job, &head);
+        }
+    }
+    if (plugin && !plugin->d.load) {
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "%s can only save", plugin->d.name);
+        return NULL;
+    }
+    if (plugin && (plugin->d.traits & REC_TRAIT_NEEDS_TYPE) && !r->type && !r->expr) {
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                       "a %s record carries no names: the type of the record is needed", plugin->d.name);
+        rec_fail_hint(job, "Give it with rec_recorder_set_type.");
+        return NULL;
+    }
+    return plugin;
+}
+
+/* A recorder failed on the format of its input: say what that looks like, where the reader has not said what to do. */
+static void suggest(rec_job *job, const rec_recorder *r, rec_source *source, const char *path)
+{
+    rec_head head = {.size = sizeof head};
+    rec_job quiet;
+    const lr_plugin *other = NULL;
+    if (job->error.status != REC_E_FORMAT || strcmp(job->error.file, rec_source_name(source)) != 0) {
+        return; /* of a file beside it the beginning of this one says nothing */
+    }
+    /* Of its own, since this job has failed already. */
+    lr_job_begin(&quiet, job->context, "recognise", NULL);
+    if (lr_source_head(&quiet, source, &head) != REC_OK || !head.length) {
+        return;
+    }
+    other = lr_registry_recognise(&quiet, &head, path);
+    if (r->plugin && other && other->d.load != r->plugin->d.load && is_sure(other, &head)) {
+        rec_fail_hint(job, "It looks like a %s record: open it with that recorder, or with Auto.", other->d.name);
+    } else if (other && is_sure(other, &head)) {
+        if (!job->error.hint[0]) {
+            rec_fail_hint(job, "The file is damaged, or something else than Burn wrote it.");
+        }
+    } else if (!job->error.hint[0] || (job->error.offset == 0 && lr_foreign_words(&head))) {
+        const char *words = lr_foreign_words(&head);
+        job->error.hint[0] = '\0'; /* "cut short" is no help where the first byte is another format's */
+        rec_fail_hint(job, "%s", words ? words : "It does not begin like a record: is it the right file?");
+    }
+}
+
+static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *plugin, rec_source *source)
+{
+    bool tensors = (plugin->traits & REC_TRAIT_TENSORS) != 0;
+    lr_burn burn;
+    const lr_burn *known = NULL;
+    rec_record *record = NULL;
+    for (int pass = 0; pass < 2; pass++) {
+        lr_builder *builder = lr_builder_new(job, r->precision, tensors, known);
+        bool again = false;
+        int32_t status;
+        if (!builder) {
+            return NULL;
+        }
+        status = plugin->load(job, source, &lr_builder_visitor, builder);
+        if (status != REC_OK && !lr_job_failed(job)) {
+            (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the plugin %s stopped without saying why (%d)",
+                           plugin->name, (int)status);
+        }
+        again = !lr_job_failed(job) && lr_builder_again(builder);
+        if (again) {
+            burn = *lr_builder_burn(builder);
+            known = &burn;
+        } else {
+            record = lr_builder_finish(builder);
+        }
+        lr_builder_free(builder);
+        /* A foreign file has the type of what becomes of it. */
+        if (record && lr_job_typed(job) && record->root.form != REC_FORM_PATHS) {
+            const rec_layout *layout = lr_layout_item(job);
+            if (!layout || lr_adopt(job, record, r->precision, layout) != REC_OK) {
+                rec_record_free(record);
+                record = NULL;
+            }
+        }
+        if (!again) {
+            break;
+        }
+        job->budget.used = 0;
+        job->quiet = false;
+        lr_besides_drop(job);
+        if (rec_source_rewind(job, source) != REC_OK) {
+            break;
+        }
+    }
+    job->quiet = false;
+    return record;
+}
+
+static uint64_t count_assumed(const rec_value *value)
+{
+    uint64_t count = value->kind == REC_KIND_TENSOR && value->v.tensor->assumed;
+    if (value->kind == REC_KIND_LIST || value->kind == REC_KIND_MAP || value->kind == REC_KIND_VARIANT) {
+        uint64_t children = rec_value_count(value);
+        for (uint64_t i = 0; i < children; i++) {
+            count += count_assumed(rec_value_item(value, i));
+        }
+    }
+    return count;
+}
+
+/* Said once for the whole record: types that neither the file nor the caller gave. */
+static void note_assumed(rec_job *job, const rec_record *record)
+{
+    /* Only Burn's own layout leaves a type open. */
+    uint64_t assumed = job->plugin->traits & REC_TRAIT_TENSORS ? 0 : count_assumed(&record->root);
+    if (assumed) {
+        lr_note(job, REC_NOTE_ASSUMED, assumed, "",
+                "the file does not say whether %" PRIu64 " of its tensors %s floats or integers: %s taken for floats",
+                assumed, assumed == 1 ? "holds" : "hold", assumed == 1 ? "it was" : "they were");
+    }
+}
+
+/* What the record can tell of where it came from. */
+static int32_t note_origin(rec_job *job, const rec_recorder *r, const rec_plugin *plugin, rec_source *source,
+                           const char *path, rec_record *record)
+{
+    const char *file = lr_arena_text(&record->arena, path, strlen(path));
+    const char *name = lr_arena_text(&record->arena, plugin->name, strlen(plugin->name));
+    uint64_t stored = rec_source_size(source);
+    bool mapped, beside;
+    if (!file || !name) {
+        return lr_fail_allocator(job, strlen(path));
+    }
+    record->clamp = r->clamp;
+    record->precision = r->precision;
+    mapped = lr_besides_mapped(job, &beside);
+    record->origin.mapped = beside ? mapped : lr_source_mapped(source) && job->input == rec_source_size(source);
+    record->origin.layout = record->burn_minor < 0 ? 0 : record->burn_minor < LR_BURN_V2 ? 1 : 2;
+    record->origin.recorder = name;
+    record->origin.file = file;
+    record->origin.stored = stored == REC_UNKNOWN ? stored : stored + job->beside;
+    record->origin.inflated = job->input + job->beside;
+    return REC_OK;
+}
+
+/* ---------------------------------------------------------------------------------------- which version it fits -- */
+
+/* The versions, a bit each by the minor, whose layout of the type fits the file to its last byte. */
+static uint32_t versions_that_fit(const rec_job *job, const rec_recorder *r, rec_source *source)
+{
+    uint32_t fit = 0;
+    for (int32_t minor = LR_BURN_FIRST; minor <= LR_BURN_NOW; minor++) {
+        rec_job trial; /* of its own, since this one has failed or made notes */
+        rec_record *record = NULL;
+        lr_job_begin(&trial, job->context, job->operation, job->file);
+        trial.plugin = job->plugin;
+        trial.recorder = r;
+        trial.type = r->type;
+        trial.types = r->types;
+        trial.expr = r->expr;
+        trial.burn_forced = minor;
+        if (rec_source_rewind(&trial, source) == REC_OK) {
+            record = build(&trial, r, trial.plugin, source);
+        }
+        if (record && !lr_job_failed(&trial) && trial.notes == 0) {
+            fit |= UINT32_C(1) << minor;
+        }
+        rec_record_free(record);
+        lr_layouts_free(&trial);
+        lr_job_drop(&trial);
+    }
+    return fit;
+}
+
+/* "0.14, 0.17 to 0.20" */
+static void version_words(uint32_t fit, char *text, size_t room)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int first = 0; first < 32 && used < room; first++) {
+        int last = first;
+        if (!(fit >> first & 1)) {
+            continue;
+        }
+        while (last < 31 && (fit >> (last + 1) & 1)) {
+            last++;
+        }
+        used += (size_t)snprintf(text + used, room - used, first < last ? "%s0.%d to 0.%d" : "%s0.%d", used ? ", " : "",
+                                 first, last);
+        first = last;
+    }
+}
+
+/* Whether a failure may come from the type or the version. */
+static bool is_misfit(const rec_job *job)
+{
+    switch (job->error.status) {
+    case REC_E_FORMAT:
+    case REC_E_MISMATCH:
+    case REC_E_RANGE:
+    case REC_E_LIMIT:
+    case REC_E_UNSUPPORTED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A record without names did not fit its type: whether it does at another version of Burn, and which. */
+static void suggest_version(rec_job *job, const rec_recorder *r, rec_source *source)
+{
+    int32_t minor = job->burn_minor;
+    uint32_t fit = versions_that_fit(job, r, source);
+    char words[128];
+    if (!fit && (strstr(job->error.found, "end of the file") || strstr(job->error.hint, "cut short"))) {
+        return; /* as it is in any version */
+    }
+    version_words(fit, words, sizeof words);
+    job->error.hint[0] = '\0'; /* "damaged" is the least likely */
+    job->hinting = true;
+    if (fit) {
+        rec_fail_hint(job, "The file says Burn 0.%d; does the version differ?\n"
+                           "By the layout of Burn %s the type fits it.",
+                      (int)minor, words);
+    } else {
+        rec_fail_hint(job, "The file says Burn 0.%d; does the version differ?\nNo other version's layout of the type fits "
+                           "it either: is something there an Option, or of another type?", (int)minor);
+    }
+}
+
+/* A file without names that does not say which Burn wrote it: read by the last version that fits. */
+static rec_record *load_untold(rec_job *job, const rec_recorder *r, rec_source *source, rec_record *record)
+{
+    uint32_t fit = versions_that_fit(job, r, source);
+    char words[128];
+    int32_t minor = LR_BURN_NOW;
+    while (fit && !(fit >> minor & 1)) {
+        minor--;
+    }
+    if (fit && (!record || job->notes)) {
+        rec_record_free(record);
+        record = NULL;
+        lr_layouts_free(job);
+        lr_job_again(job);
+        job->burn_forced = minor;
+        if (rec_source_rewind(job, source) == REC_OK) {
+            record = build(job, r, job->plugin, source);
+        }
+    }
+    if (record) {
+        version_words(fit, words, sizeof words);
+        lr_note(job, REC_NOTE_LAYOUT, 1, "", "the file does not say which Burn wrote it: read as 0.%d%s%s", (int)minor,
+                fit ? "; to the last byte it fits " : "", words);
+    }
+    return record;
+}
+
+rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, const char *path)
+{
+    const lr_plugin *plugin = choose(job, r, source, path);
+    rec_record *record = NULL;
+    if (plugin) {
+        job->plugin = &plugin->d;
+        job->recorder = r;
+        /* With load arguments the type is the destination's; only a format without names needs it to be read. Backwards
+         * it is the record's own. */
+        if (!lr_arguments_any(&r->arguments) || r->arguments.reverse ||
+            (plugin->d.traits & (REC_TRAIT_NEEDS_TYPE | REC_TRAIT_NO_NAMES))) {
+            job->type = r->type;
+            job->types = r->types;
+            job->expr = r->expr;
+        }
+        job->layout_text = NULL;
+        job->burn_known = false;
+        if (lr_recorder_check(job, r, job->plugin) == REC_OK) {
+            record = build(job, r, job->plugin, source);
+            if ((r->type || r->expr) && job->burn_known && job->layouts && job->layouts->whole) {
+                /* The reader went by the type. */
+                bool misfit = is_misfit(job);
+                if (!job->burn_told && (record || misfit)) {
+                    record = load_untold(job, r, source, record);
+                } else if (misfit) {
+                    suggest_version(job, r, source);
+                }
+            }
+        }
+        if (record && ((!job->passing && (lr_source_settle(job, source) != REC_OK || lr_besides_settle(job) != REC_OK)) ||
+                       note_origin(job, r, job->plugin, source, path, record) != REC_OK)) {
+            rec_record_free(record);
+            record = NULL;
+        }
+        if (record) {
+            record->typed = lr_job_typed(job) && (job->plugin->traits & (REC_TRAIT_NEEDS_TYPE | REC_TRAIT_NO_NAMES));
+            note_assumed(job, record);
+        } else {
+            suggest(job, r, source, path);
+        }
+    }
+    lr_layouts_free(job);
+    lr_besides_drop(job);
+    job->plugin = NULL;
+    return record;
+}
+
+static bool exists(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0;
+}
+
+rec_record *lr_load_file(rec_job *job, rec_recorder *r, const char *path)
+{
+    char *name = NULL;
+    rec_record *record = NULL;
+    rec_source *source = NULL;
+    if (lr_recorder_path(job, r->plugin, path, &name) == REC_OK) {
+        /* What ends in a slash is a folder, and needs no extension. */
+        if (path[strlen(path) - 1] == '/' || (strcmp(name, path) != 0 && !exists(name) && exists(path))) {
+            (void)snprintf(name, strlen(name) + 1, "%s", path);
+        }
+        job->file = name;
+        source = lr_source_open(job, name, r->map);
+    }
+    if (source) {
+        record = lr_load_source(job, r, source, name);
+        rec_source_release(source);
+    }
+    if (job->error.status == REC_E_NOT_FOUND && name && strcmp(name, path) != 0 && !exists(name)) {
+        rec_fail_hint(job, "There is no %s either.", path);
+    }
+    job->file = NULL;
+    lr_release(job->allocator, name);
+    return record;
+}
+
+/* What the load arguments make of a record that was read, or of NULL. */
+static rec_record *by_arguments(rec_job *job, rec_recorder *recorder, rec_record *record, const char *name)
+{
+    return record && lr_import_needed(recorder, record) ? lr_import(job, recorder, record, name) : record;
+}
+
+rec_record *rec_load(rec_recorder *recorder, const char *path)
+{
+    rec_job job;
+    rec_record *record = NULL;
+    lr_job_begin(&job, recorder->context, "load", path);
+    if (!path || !*path) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
+    } else {
+        record = by_arguments(&job, recorder, lr_load_file(&job, recorder, path), path);
+    }
+    (void)lr_job_end(&job);
+    return record;
+}
+
+rec_record *rec_load_bytes(rec_recorder *recorder, const void *data, size_t size)
+{
+    rec_job job;
+    rec_record *record = NULL;
+    rec_source *source;
+    lr_job_begin(&job, recorder->context, "load", "(memory)");
+    source = lr_source_memory(&job, data, size, "(memory)");
+    if (source) {
+        record = by_arguments(&job, recorder, lr_load_source(&job, recorder, source, ""), "(memory)");
+        rec_source_release(source);
+    }
+    (void)lr_job_end(&job);
+    return record;
+}
+
+rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name)
+{
+    rec_job job;
+    rec_record *record = NULL;
+    rec_source *source;
+    lr_job_begin(&job, recorder->context, "load", name);
+    source = lr_source_fd(&job, fd, name, recorder->map);
+    if (source) {
+        record = by_arguments(&job, recorder, lr_load_source(&job, recorder, source, name), name);
+        rec_source_release(source);
+    }
+    (void)lr_job_end(&job);
+    return record;
+}
+
+const char *rec_recognise(rec_context *context, const char *path)
+{
+    rec_job job;
+    rec_source *source = NULL;
+    const lr_plugin *plugin = NULL;
+    rec_recorder any = {0};
+    lr_job_begin(&job, context, "recognise", path);
+    if (!lr_job_failed(&job)) {
+        source = lr_source_open(&job, path, true);
+    }
+    if (source) {
+        any.context = job.context;
+        any.type = (const rec_type *)&any; /* whether it can be loaded now is not the question */
+        plugin = choose(&job, &any, source, path);
+        rec_source_release(source);
+    }
+    (void)lr_job_end(&job);
+    return plugin ? plugin->d.name : NULL;
+}

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Recorders: opened by name, with options that are checked before they count. */
+#include "recorder/recorder.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/burn/burn.h"
+#include "core/config/config.h"
+#include "core/base/text.h"
+
+/* ----------------------------------------------------------------------------------------------------- options -- */
+
+static bool parse_bool(const char *text, bool *value)
+{
+    static const char *const yes[] = {"yes", "true", "on", "1"};
+    static const char *const no[] = {"no", "false", "off", "0"};
+    for (size_t i = 0; i < 4; i++) {
+        if (strcasecmp(text, yes[i]) == 0 || strcasecmp(text, no[i]) == 0) {
+            *value = strcasecmp(text, yes[i]) == 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_int(const char *text, int64_t *value)
+{
+    char *end;
+    errno = 0;
+    *value = strtoll(text, &end, 10);
+    return *text && !*end && errno == 0 && text[0] != ' ';
+}
+
+/* Decimal digits, a point, an exponent: strtod would follow the locale. */
+static bool parse_float(const char *text, double *value)
+{
+    const char *at = text;
+    double number = 0;
+    int exponent = 0;
+    long shift = 0;
+    bool negative = *at == '-', digits = false;
+    at += negative || *at == '+';
+    for (; *at >= '0' && *at <= '9'; at++, digits = true) {
+        number = number * 10 + (*at - '0');
+    }
+    if (*at == '.') {
+        for (at++; *at >= '0' && *at <= '9'; at++, digits = true) {
+            number = number * 10 + (*at - '0');
+            exponent--;
+        }
+    }
+    if (digits && (*at == 'e' || *at == 'E')) {
+        char *end;
+        shift = strtol(at + 1, &end, 10);
+        digits = end != at + 1;
+        at = end;
+    }
+    if (!digits || *at || shift > 400 || shift < -400) {
+        return false;
+    }
+    for (shift += exponent; shift > 0; shift--) {
+        number *= 10;
+    }
+    for (; shift < 0; shift++) {
+        number /= 10;
+    }
+    *value = negative ? -number : number;
+    return true;
+}
+
+bool lr_option_check(const rec_option *option, const char *value, char *why, size_t room)
+{
+    bool flag;
+    int64_t number;
+    double real;
+    switch (option->type) {
+    case REC_OPTION_BOOL:
+        (void)snprintf(why, room, "yes or no");
+        return parse_bool(value, &flag);
+    case REC_OPTION_INT:
+        (void)snprintf(why, room, "a whole number from %" PRId64 " to %" PRId64, option->minimum, option->maximum);
+        return parse_int(value, &number) && number >= option->minimum && number <= option->maximum;
+    case REC_OPTION_FLOAT:
+        (void)snprintf(why, room, "a number");
+        return parse_float(value, &real);
+    case REC_OPTION_CHOICE: {
+        size_t used = (size_t)snprintf(why, room, "one of");
+        for (size_t i = 0; option->choices && option->choices[i]; i++) {
+            if (strcmp(option->choices[i], value) == 0) {
+                return true;
+            }
+            if (used < room) {
+                used += (size_t)snprintf(why + used, room - used, "%s %s", i ? "," : "", option->choices[i]);
+            }
+        }
+        return false;
+    }
+    default:
+        return true;
+    }
+}
+
+const rec_option *lr_option_find(const rec_plugin *plugin, const char *name)
+{
+    for (size_t i = 0; plugin->options && plugin->options[i]; i++) {
+        if (strcmp(plugin->options[i]->name, name) == 0) {
+            return plugin->options[i];
+        }
+    }
+    return NULL;
+}
+
+static int32_t fail_value(rec_job *job, const char *name, const char *expected, const char *value)
+{
+    char what[320];
+    (void)snprintf(what, sizeof what, "%s for the option %s", expected, name);
+    return rec_fail_found(job, REC_E_ARGUMENT, REC_UNKNOWN, what, "`%s`", value);
+}
+
+/* The options that core has for every recorder. @return 1 if it was one, 0 if not, -1: the job has failed. */
+static int set_common(rec_job *job, rec_recorder *r, const char *name, const char *value)
+{
+    static const char *const names[] = {"map", "sync", "clamp"};
+    bool *const targets[] = {&r->map, &r->sync, &r->clamp};
+    for (size_t i = 0; i < 3; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            if (!parse_bool(value, targets[i])) {
+                (void)fail_value(job, name, "yes or no", value);
+                return -1;
+            }
+            return 1;
+        }
+    }
+    if (strcmp(name, "layout") == 0) {
+        int64_t minor = 0;
+        if (strcmp(value, "keep") == 0) {
+            r->target = LR_TARGET_KEEP;
+        } else if (strncmp(value, "burn-0.", 7) == 0 && parse_int(value + 7, &minor) && minor >= LR_BURN_FIRST &&
+                   minor <= LR_BURN_NOW) {
+            r->target = (int32_t)minor;
+        } else {
+            (void)fail_value(job, name, "keep, or one of burn-0.7 to burn-0.21,", value);
+            return -1;
+        }
+        return 1;
+    }
+    return 0;
+}
+
+static int32_t check_option(rec_job *job, const rec_plugin *plugin, const char *name, const char *value)
+{
+    const rec_option *option = lr_option_find(plugin, name);
+    char why[256];
+    if (!option) {
+        char names[256] = "map, sync, clamp, layout";
+        lr_near near;
+        size_t used = strlen(names);
+        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s has no option `%s`", plugin->name, name);
+        for (size_t i = 0; plugin->options && plugin->options[i] && used < sizeof names; i++) {
+            used += (size_t)snprintf(names + used, sizeof names - used, ", %s", plugin->options[i]->name);
+        }
+        rec_fail_hint(job, "Its options: %s", names);
+        lr_near_begin(&near, name);
+        lr_argument_near(&near);
+        if (near.best) {
+            rec_fail_hint(job, "The load argument `%s` has nearly that name.", near.best);
+        }
+        return job->error.status;
+    }
+    return lr_option_check(option, value, why, sizeof why) ? REC_OK : fail_value(job, name, why, value);
+}
+
+int32_t lr_recorder_check(rec_job *job, const rec_recorder *r, const rec_plugin *plugin)
+{
+    int32_t status = REC_OK;
+    for (const lr_option_set *set = r->options; set && status == REC_OK; set = set->next) {
+        status = check_option(job, plugin, set->name, set->value);
+    }
+    return status;
+}
+
+static int32_t remember(rec_job *job, rec_recorder *r, const char *name, const char *value)
+{
+    size_t name_size = strlen(name) + 1, value_size = strlen(value) + 1;
+    lr_option_set *set = lr_alloc(&r->context->allocator, sizeof *set + name_size + value_size);
+    if (!set) {
+        return lr_fail_allocator(job, name_size + value_size);
+    }
+    memcpy(set->name, name, name_size);
+    set->value = memcpy(set->name + name_size, value, value_size);
+    set->next = r->options; /* the last one set is found first */
+    r->options = set;
+    return REC_OK;
+}
+
+/* @param place of an INI file's line, or NULL. */
+static int32_t set_at(rec_job *job, rec_recorder *r, const char *name, const char *value, const lr_place *place)
+{
+    int common = set_common(job, r, name, value);
+    if (common) {
+        return job->error.status;
+    }
+    if (lr_argument_key(name)) {
+        return lr_arguments_set(job, r, name, value, place);
+    }
+    if (r->plugin && check_option(job, &r->plugin->d, name, value) != REC_OK) {
+        return job->error.status;
+    }
+    return remember(job, r, name, value);
+}
+
+int32_t lr_recorder_set(rec_job *job, rec_recorder *r, const char *name, const char *value)
+{
+    return set_at(job, r, name, value, NULL);
+}
+
+rec_status rec_recorder_set(rec_recorder *recorder, const char *option, const char *value)
+{
+    rec_job job;
+    lr_job_begin(&job, recorder->context, "set", NULL);
+    (void)lr_recorder_set(&job, recorder, option, value);
+    return lr_job_end(&job);
+}
+
+/* The text of an option: as set, else its default. "" for unknown ones. */
+const char *rec_job_option_text(const rec_job *job, const char *name)
+{
+    const rec_option *option = job->plugin ? lr_option_find(job->plugin, name) : NULL;
+    if (!option) {
+        return "";
+    }
+    for (const lr_option_set *set = job->recorder ? job->recorder->options : NULL; set; set = set->next) {
+        if (strcmp(set->name, name) == 0) {
+            return set->value;
+        }
+    }
+    return option->initial ? option->initial : "";
+}
+
+int64_t rec_job_option_int(const rec_job *job, const char *name)
+{
+    const char *text = rec_job_option_text(job, name);
+    int64_t number;
+    bool flag;
+    return parse_int(text, &number) ? number : parse_bool(text, &flag) ? flag : 0;
+}
+
+double rec_job_option_float(const rec_job *job, const char *name)
+{
+    double number;
+    return parse_float(rec_job_option_text(job, name), &number) ? number : 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------- opening -- */
+
+/* Applies a `[recorder …]` section; a mistake is reported with its line. */
+static int32_t apply_section(rec_job *job, rec_recorder *r, const lr_recorder_section *section)
+{
+    char what[LR_NAME_MOST + 16];
+    (void)snprintf(what, sizeof what, "[recorder %s]", section->name);
+    for (uint64_t i = 0; i < section->setting_count; i++) {
+        const lr_setting *setting = &section->settings[i];
+        const lr_place place = {.file = lr_config_file(r->context->config), .line = setting->line, .what = what};
+        if (set_at(job, r, setting->key, setting->value, &place) != REC_OK) {
+            /* What has a place of its own is about a line elsewhere: in a profile. */
+            if (!job->error.line) {
+                job->error.line = setting->line;
+                (void)snprintf(job->error.file, sizeof job->error.file, "%s", place.file);
+            }
+            job->error.status = REC_E_CONFIG;
+            return job->error.status;
+        }
+    }
+    return REC_OK;
+}
+
+static bool is_auto(const char *name)
+{
+    return lr_name_same(name, "Auto");
+}
+
+static int32_t resolve(rec_job *job, rec_recorder *r, const char *name)
+{
+    const lr_config *config = r->context->config;
+    const lr_recorder_section *section;
+    if ((lr_name_same(name, "Default") || lr_name_same(name, "DefaultFileRecorder")) && lr_config_recorder(config)) {
+        name = lr_config_recorder(config);
+    }
+    section = lr_config_find_recorder(config, name);
+    if (section) {
+        name = section->plugin;
+        if (r->precision == REC_PRECISION_DEFAULT) {
+            r->precision = section->precision;
+        }
+    }
+    if (!is_auto(name)) {
+        r->plugin = lr_registry_find(job, name);
+        if (!r->plugin) {
+            if (section) {
+                job->error.line = section->plugin_line;
+                (void)snprintf(job->error.file, sizeof job->error.file, "%s", lr_config_file(config));
+            }
+            return job->error.status;
+        }
+    }
+    if (r->precision == REC_PRECISION_DEFAULT) {
+        r->precision = lr_config_precision(config);
+    }
+    if (r->precision == REC_PRECISION_DEFAULT) {
+        r->precision = REC_PRECISION_FULL;
+    }
+    return section ? apply_section(job, r, section) : REC_OK;
+}
+
+static void recorder_free(rec_recorder *r)
+{
+    const lr_allocator *allocator = &r->context->allocator;
+    for (lr_option_set *set = r->options; set;) {
+        lr_option_set *next = set->next;
+        lr_release(allocator, set);
+        set = next;
+    }
+    lr_arguments_free(&r->arguments);
+    lr_arena_free(&r->arena);
+    lr_release(allocator, r);
+}
+
+rec_recorder *rec_open_recorder_in(rec_context *context, const char *name, rec_precision precision)
+{
+    rec_job job;
+    rec_recorder *r = NULL;
+    lr_job_begin(&job, context, "open", NULL);
+    if (lr_job_failed(&job)) {
+        (void)lr_job_end(&job);
+        return NULL;
+    }
+    if (!name || !*name || precision < REC_PRECISION_DEFAULT || precision > REC_PRECISION_HALF) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "a recorder needs a name and a precision");
+    } else {
+        r = lr_zalloc(job.allocator, sizeof *r);
+        if (!r) {
+            (void)lr_fail_allocator(&job, sizeof *r);
+        }
+    }
+    if (r) {
+        r->context = job.context;
+        r->precision = precision;
+        r->map = r->sync = true;
+        r->target = LR_TARGET_PLAIN;
+        lr_arena_init(&r->arena, job.allocator);
+        lr_arguments_init(&r->arguments, job.allocator);
+        if (resolve(&job, r, name) != REC_OK) {
+            recorder_free(r);
+            r = NULL;
+        }
+    }
+    (void)lr_job_end(&job);
+    return r;
+}
+
+rec_recorder *rec_open_recorder(const char *name, rec_precision precision)
+{
+    return rec_open_recorder_in(NULL, name, precision);
+}
+
+void rec_close_recorder(rec_recorder *recorder)
+{
+    if (recorder) {
+        recorder_free(recorder);
+    }
+}
+
+const char *rec_recorder_name(const rec_recorder *recorder)
+{
+    return recorder->plugin ? recorder->plugin->d.name : "Auto";
+}
+
+const char *rec_recorder_extension(const rec_recorder *recorder)
+{
+    return recorder->plugin && recorder->plugin->d.extension ? recorder->plugin->d.extension : "";
+}
+
+rec_status rec_recorder_set_type(rec_recorder *recorder, const rec_type *type)
+{
+    if (type && (type->size < sizeof *type || type->field_size < sizeof(rec_field))) {
+        return lr_publish(REC_E_ARGUMENT, "the type is not one that REC_DEFINE_STRUCT or REC_DEFINE_ENUM made");
+    }
+    recorder->type = type;
+    recorder->expr = NULL;
+    lr_publish_ok();
+    return REC_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------------- names -- */
+
+static bool ends_in(const char *path, const char *extension)
+{
+    size_t length = strlen(path), tail = strlen(extension);
+    return length > tail && path[length - tail - 1] == '.' && strcmp(path + length - tail, extension) == 0;
+}
+
+int32_t lr_recorder_path(rec_job *job, const lr_plugin *plugin, const char *path, char **path_out)
+{
+    const char *extension = plugin ? plugin->d.extension : NULL;
+    size_t size = strlen(path) + (extension ? strlen(extension) : 0) + 2;
+    *path_out = NULL;
+    if (plugin && !extension) {
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "%s works in memory and has no files", plugin->d.name);
+        rec_fail_hint(job, "Use rec_load_bytes and rec_save_bytes, or a recorder with files.");
+        return job->error.status;
+    }
+    *path_out = lr_alloc(job->allocator, size);
+    if (!*path_out) {
+        return lr_fail_allocator(job, size);
+    }
+    if (!plugin || ends_in(path, extension)) {
+        (void)snprintf(*path_out, size, "%s", path);
+    } else {
+        (void)snprintf(*path_out, size, "%s.%s", path, extension);
+    }
+    return REC_OK;
+}
+
+char *rec_recorder_path(const rec_recorder *recorder, const char *path)
+{
+    rec_job job;
+    char *ours = NULL, *theirs = NULL;
+    lr_job_begin(&job, recorder->context, "name", NULL);
+    if (lr_recorder_path(&job, recorder->plugin, path, &ours) == REC_OK) {
+        theirs = strdup(ours);
+        if (!theirs) {
+            (void)lr_fail_allocator(&job, strlen(ours));
+        }
+    }
+    lr_release(job.allocator, ours);
+    (void)lr_job_end(&job);
+    return theirs;
+}
+
+void rec_free(void *memory)
+{
+    free(memory);
+}

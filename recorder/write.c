@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Saving: a record through the walk and a plugin's writer into a sink; and converting. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/io/io.h"
+#include "remap/plan/plan.h"
+#include "recorder/recorder.h"
+#include "core/burn/walk_private.h"
+
+/* Writes the record to a sink that core made, and ends the sink whatever happens. */
+static int32_t write_record(rec_job *job, rec_recorder *r, const lr_plugin *plugin, const rec_record *record,
+                            rec_sink *sink, void **data, size_t *size)
+{
+    lr_walk walk;
+    int32_t status;
+    if (!sink) {
+        return job->error.status;
+    }
+    job->plugin = &plugin->d;
+    job->recorder = r;
+    job->type = r->type;
+    job->types = r->types;
+    job->expr = r->expr;
+    job->layout_text = NULL;
+    job->budget.limit = UINT64_MAX; /* what is saved is already in memory; a writer needs little beside */
+    lr_walk_begin(&walk, job, record, r->precision, r->clamp, r->target);
+    job->done = 0;
+    job->total = REC_UNKNOWN;
+    if ((plugin->d.traits & REC_TRAIT_EXACT_SIZE) && job->burn_minor >= LR_BURN_V2) {
+        rec_sink *layout = lr_sink_layout_of(job, sink);
+        if (layout) {
+            job->quiet = true;
+            status = plugin->d.save(job, layout);
+            job->quiet = false;
+            if (status == REC_OK) {
+                job->total = lr_sink_tell_all(layout);
+                (void)lr_sink_expect(sink, layout);
+            }
+            (void)rec_sink_close(layout);
+        }
+    }
+    if (!lr_job_failed(job)) {
+        status = plugin->d.save(job, sink);
+        if (status != REC_OK && !lr_job_failed(job)) {
+            (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the plugin %s stopped without saying why (%d)",
+                           plugin->d.name, (int)status);
+        }
+    }
+    if (!lr_job_failed(job)) {
+        uint64_t written = lr_sink_tell_all(sink); /* what a filter in front of it was given may be more */
+        uint64_t all = written > job->done ? written : job->done;
+        (void)rec_job_progress(job, all, all);
+    }
+    if (data && !lr_job_failed(job)) {
+        (void)lr_sink_take(sink, data, size);
+    }
+    (void)lr_sink_commit(sink);
+    lr_layouts_free(job);
+    job->walk = NULL;
+    job->plugin = NULL;
+    return job->error.status;
+}
+
+/* The plugin to save with; Auto goes by the extension. NULL: the job has failed. */
+static const lr_plugin *choose(rec_job *job, const rec_recorder *r, const char *path)
+{
+    const lr_plugin *plugin = r->plugin;
+    if (!plugin && path) {
+        plugin = lr_registry_by_extension(job, path);
+    }
+    if (!plugin) {
+        if (!lr_job_failed(job)) {
+            (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN,
+                           path ? "its name does not end in the extension of any recorder"
+                                : "Auto cannot tell which format to save in");
+            rec_fail_hint(job, "Name the recorder; `record plugins` lists those there are with their extensions.");
+        }
+        return NULL;
+    }
+    if (lr_recorder_check(job, r, &plugin->d) != REC_OK) {
+        return NULL;
+    }
+    if (!plugin->d.save) {
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "%s can only load", plugin->d.name);
+        return NULL;
+    }
+    return plugin;
+}
+
+/* A FIFO or a device is what it is called: no extension is appended to it. */
+static bool is_special(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
+}
+
+int32_t lr_save_file(rec_job *job, rec_recorder *r, const rec_record *record, const char *path)
+{
+    const lr_plugin *plugin;
+    char *name = NULL;
+    job->file = path;
+    plugin = choose(job, r, path);
+    if (plugin && lr_recorder_path(job, plugin, path, &name) == REC_OK) {
+        if (is_special(path)) {
+            (void)snprintf(name, strlen(path) + 1, "%s", path);
+        }
+        job->file = name;
+        (void)write_record(job, r, plugin, record, lr_sink_file(job, name, r->sync), NULL, NULL);
+    }
+    job->file = NULL;
+    lr_release(job->allocator, name);
+    return job->error.status;
+}
+
+rec_status rec_save(rec_recorder *recorder, const rec_record *record, const char *path)
+{
+    rec_job job;
+    lr_job_begin(&job, recorder->context, "save", path);
+    if (!path || !*path) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
+    } else {
+        (void)lr_save_file(&job, recorder, record, path);
+    }
+    return lr_job_end(&job);
+}
+
+rec_status rec_save_bytes(rec_recorder *recorder, const rec_record *record, void **data, size_t *size)
+{
+    rec_job job;
+    const lr_plugin *plugin;
+    *data = NULL;
+    *size = 0;
+    lr_job_begin(&job, recorder->context, "save", "(memory)");
+    plugin = choose(&job, recorder, NULL);
+    if (plugin) {
+        (void)write_record(&job, recorder, plugin, record, lr_sink_memory(&job), data, size);
+    }
+    return lr_job_end(&job);
+}
+
+rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record, int fd, const char *name)
+{
+    rec_job job;
+    const lr_plugin *plugin;
+    lr_job_begin(&job, recorder->context, "save", name);
+    plugin = choose(&job, recorder, NULL);
+    if (plugin) {
+        (void)write_record(&job, recorder, plugin, record, lr_sink_fd(&job, fd), NULL, NULL);
+    }
+    return lr_job_end(&job);
+}
+
+/* The recorder that will write `out` makes foreign files. */
+static bool is_foreign(rec_job *job, const rec_recorder *to, const char *out)
+{
+    const lr_plugin *plugin = to->plugin ? to->plugin : lr_registry_by_extension(job, out);
+    return plugin && plugin->d.adapter != REC_ADAPTER_NONE;
+}
+
+/* One source by its load arguments alone. */
+static void convert_one(rec_job *job, rec_recorder *from, const char *in, rec_recorder *to, const char *out)
+{
+    rec_record *record;
+    rec_plan *plan = NULL;
+    job->passing = true;
+    record = lr_load_file(job, from, in);
+    if (record && lr_import_needed(from, record)) {
+        plan = lr_plan_new(job, to, is_foreign(job, to, out));
+        if (!plan) {
+            rec_record_free(record);
+        } else if (lr_plan_take(job, plan, from, record, in) == REC_OK) {
+            (void)lr_plan_save(job, plan, to, out);
+        }
+        rec_plan_free(plan);
+    } else if (record) {
+        (void)lr_save_file(job, to, record, out);
+        rec_record_free(record);
+    }
+}
+
+rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder *to, const char *out, rec_plan *plan)
+{
+    rec_job job;
+    lr_job_begin(&job, to->context, "convert", plan ? NULL : in);
+    if (plan ? plan->context != to->context : from->context != to->context) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "%s must be of one context",
+                       plan ? "plan and recorder" : "both recorders");
+    } else if ((!plan && (!in || !*in)) || !out || !*out) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
+    } else if (plan) {
+        (void)lr_plan_save(&job, plan, to, out);
+    } else {
+        convert_one(&job, from, in, to, out);
+    }
+    return lr_job_end(&job);
+}

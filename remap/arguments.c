@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Load arguments of a recorder: parsed when they are set, so that a mistake shows where it was made. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "recorder/recorder.h"
+
+enum { TEXT_MOST = 4096 };
+
+/** Arguments that are no rules. */
+enum { ARG_PROFILE, ARG_PREFIX, ARG_CONFIG, ARG_SET, ARG_PARTIAL, ARG_STRICT, ARG_DEBUG, ARG_REVERSE, ARGS };
+
+static const char *const names[ARGS] = {
+    [ARG_PROFILE] = "profile", [ARG_PREFIX] = "prefix", [ARG_CONFIG] = "config", [ARG_SET] = "set",
+    [ARG_PARTIAL] = "partial", [ARG_STRICT] = "strict", [ARG_DEBUG] = "debug",   [ARG_REVERSE] = "reverse",
+};
+
+static int find(const char *name)
+{
+    for (int i = 0; i < ARGS; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+bool lr_argument_key(const char *name)
+{
+    return find(name) >= 0 || lr_rules_key(name);
+}
+
+void lr_argument_near(lr_near *near)
+{
+    for (int i = 0; i < ARGS; i++) {
+        lr_near_try(near, names[i]);
+    }
+    lr_rules_near(near);
+}
+
+bool lr_argument_adds(const char *name)
+{
+    return lr_rule_kind(name) || strcmp(name, "let") == 0 || strcmp(name, "set") == 0;
+}
+
+void lr_arguments_init(lr_arguments *arguments, const lr_allocator *allocator)
+{
+    *arguments = (lr_arguments){0};
+    lr_numbers_init(&arguments->numbers, allocator);
+}
+
+void lr_arguments_free(lr_arguments *arguments)
+{
+    const lr_allocator *allocator = arguments->numbers.allocator;
+    lr_rules_free(arguments->rules);
+    lr_rules_free(arguments->profile);
+    lr_release(allocator, arguments->prefix);
+    lr_release(allocator, arguments->config);
+    lr_numbers_free(&arguments->numbers);
+    lr_arguments_init(arguments, allocator);
+}
+
+/* ------------------------------------------------------------------------------------------------------ setting -- */
+
+/* Replaces a text by a copy. */
+static int32_t keep(rec_job *job, char **target, const char *folder, size_t length, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = lr_alloc(job->allocator, length + size);
+    if (!copy) {
+        return lr_fail_memory(job, length + size);
+    }
+    memcpy(copy, folder, length);
+    memcpy(copy + length, text, size);
+    lr_release(job->allocator, *target);
+    *target = copy;
+    return REC_OK;
+}
+
+static int32_t set_profile(rec_job *job, lr_arguments *arguments, const char *value, const lr_place *place)
+{
+    lr_rules *profile = lr_profile_load(job, value, place ? place->file : NULL);
+    if (profile) {
+        lr_rules_free(arguments->profile);
+        arguments->profile = profile;
+    }
+    return job->error.status;
+}
+
+/* A path of names: no empty ones, which a stray dot makes. */
+static int32_t set_prefix(rec_job *job, lr_arguments *arguments, const char *value)
+{
+    size_t length = strlen(value);
+    lr_brief brief;
+    if (!length || length > TEXT_MOST || value[0] == '.' || value[length - 1] == '.' || strstr(value, "..")) {
+        (void)rec_fail_found(job, REC_E_ARGUMENT, REC_UNKNOWN, "a path for the prefix", "\"%s\"",
+                             lr_brief_text(&brief, value));
+        rec_fail_hint(job, "It is put in front of all keys, with a dot between: prefix = encoder.");
+        return job->error.status;
+    }
+    return keep(job, &arguments->prefix, "", 0, value);
+}
+
+/* A file's name in an INI file is relative to that file. */
+static int32_t set_config(rec_job *job, lr_arguments *arguments, const char *value, const lr_place *place)
+{
+    const char *slash = place && place->file && *value != '/' ? strrchr(place->file, '/') : NULL;
+    if (!*value) {
+        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "config names no file");
+    }
+    return keep(job, &arguments->config, slash ? place->file : "", slash ? (size_t)(slash - place->file) + 1 : 0,
+                value);
+}
+
+static int32_t set_switch(rec_job *job, bool *target, const char *name, const char *value)
+{
+    static const char *const words[] = {"no", "yes", "false", "true", "off", "on", "0", "1"};
+    char what[64];
+    lr_brief brief;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcasecmp(words[i], value) == 0) {
+            *target = i % 2;
+            return REC_OK;
+        }
+    }
+    (void)snprintf(what, sizeof what, "yes or no for the option %s", name);
+    return rec_fail_found(job, REC_E_ARGUMENT, REC_UNKNOWN, what, "`%s`", lr_brief_text(&brief, value));
+}
+
+static int32_t add_rule(rec_job *job, lr_arguments *arguments, const char *name, const char *value,
+                        const lr_place *place)
+{
+    if (!arguments->rules) {
+        arguments->rules = lr_rules_new(job);
+    }
+    return arguments->rules ? lr_rules_add(job, arguments->rules, name, value, arguments->strict, place, NULL)
+                            : job->error.status;
+}
+
+int32_t lr_arguments_set(rec_job *job, rec_recorder *recorder, const char *name, const char *value,
+                         const lr_place *place)
+{
+    lr_arguments *arguments = &recorder->arguments;
+    switch (find(name)) {
+    case ARG_PROFILE:
+        return set_profile(job, arguments, value, place);
+    case ARG_PREFIX:
+        return set_prefix(job, arguments, value);
+    case ARG_CONFIG:
+        return set_config(job, arguments, value, place);
+    case ARG_SET:
+        return lr_numbers_set(job, &arguments->numbers, value);
+    case ARG_PARTIAL:
+        return set_switch(job, &arguments->partial, name, value);
+    case ARG_STRICT:
+        return set_switch(job, &arguments->strict, name, value);
+    case ARG_DEBUG:
+        return set_switch(job, &arguments->debug, name, value);
+    case ARG_REVERSE:
+        return set_switch(job, &arguments->reverse, name, value);
+    default:
+        return add_rule(job, arguments, name, value, place);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------------- asking -- */
+
+bool lr_arguments_any(const lr_arguments *arguments)
+{
+    const lr_rules *rules = arguments->rules;
+    return arguments->profile || arguments->prefix || arguments->partial || arguments->strict || arguments->debug ||
+           arguments->reverse ||
+           (rules &&
+            (rules->count || rules->select || rules->adapter == LR_ADAPTER_PYTORCH || rules->gaps == LR_SWITCH_YES));
+}
+
+static bool comes_first(const lr_rule *rule)
+{
+    return rule->kind == LR_RULE_MODULE || rule->kind == LR_RULE_VARIANT;
+}
+
+/* The recorder's own rules: of those where the first match decides (`first`), or the others. */
+static int32_t append_own(rec_job *job, lr_rules *rules, const lr_arguments *arguments, bool first)
+{
+    int32_t status = REC_OK;
+    for (uint64_t i = 0; i < arguments->rules->count && status == REC_OK; i++) {
+        if (comes_first(&arguments->rules->rules[i]) == first) {
+            status = lr_rules_append_one(job, rules, &arguments->rules->rules[i], arguments->strict);
+        }
+    }
+    return status;
+}
+
+lr_rules *lr_arguments_rules(rec_job *job, const rec_recorder *recorder)
+{
+    const lr_arguments *arguments = &recorder->arguments;
+    lr_rules *rules = lr_rules_new(job), switches;
+    int32_t status = rules ? REC_OK : job->error.status;
+    if (status == REC_OK && arguments->rules) {
+        status = append_own(job, rules, arguments, true);
+    }
+    if (status == REC_OK && arguments->profile) {
+        status = lr_rules_append(job, rules, arguments->profile, true);
+    }
+    if (status == REC_OK && arguments->rules) {
+        status = append_own(job, rules, arguments, false);
+    }
+    if (status == REC_OK && arguments->rules) {
+        switches = *arguments->rules; /* everything but the rules, which are there */
+        switches.count = 0;
+        status = lr_rules_append(job, rules, &switches, arguments->strict);
+    }
+    if (status == REC_OK && arguments->profile) {
+        rules->name = lr_arena_text(&rules->arena, arguments->profile->name, strlen(arguments->profile->name));
+        status = rules->name ? REC_OK : lr_fail_memory(job, strlen(arguments->profile->name) + 1);
+    }
+    if (status != REC_OK) {
+        lr_rules_free(rules);
+        return NULL;
+    }
+    if (rules->select && strcmp(rules->select, ".") == 0) {
+        rules->select = NULL;
+    }
+    return rules;
+}
+
+int32_t lr_arguments_numbers(rec_job *job, const rec_recorder *recorder, const lr_rules *rules, const char *model_path,
+                             lr_numbers *numbers)
+{
+    const lr_arguments *arguments = &recorder->arguments;
+    int32_t status = lr_numbers_copy(job, numbers, &arguments->numbers);
+    if (status == REC_OK && (arguments->config || lr_rules_names_numbers(rules))) {
+        status = lr_numbers_read(job, numbers, model_path, arguments->config);
+    }
+    return status;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * A plan carried out: the record it leads to, what there is to say about it, and what a load makes of it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "remap/plan/plan.h"
+
+static rec_status status_of(int32_t problem)
+{
+    return problem == REC_PROBLEM_NO_INVERSE ? REC_E_UNSUPPORTED : REC_E_MISMATCH;
+}
+
+/* The fatal problems of a plan as one error: all that fit, with what to do about the first. */
+static int32_t fail_problems(rec_job *job, const rec_plan *plan)
+{
+    enum { LISTED = 8 };
+    char text[1800];
+    size_t used = 0;
+    uint64_t listed = 0;
+    const rec_plan_problem *first = NULL;
+    for (uint64_t i = 0; i < plan->problem_count && listed < LISTED && used + 300 < sizeof text; i++) {
+        const rec_plan_problem *p = &plan->problems[i];
+        if (p->fatal) {
+            first = first ? first : p;
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%.400s", listed++ ? "\n  " : "", p->text);
+            used = used < sizeof text ? used : sizeof text - 1;
+        }
+    }
+    if (plan->totals.fatal > listed && used < sizeof text) {
+        (void)snprintf(text + used, sizeof text - used, "\n  and %" PRIu64 " more", plan->totals.fatal - listed);
+    }
+    (void)rec_fail(job, first ? status_of(first->kind) : REC_E_MISMATCH, REC_UNKNOWN, "%s", text);
+    if (first && *first->hint) {
+        rec_fail_hint(job, "%s", first->hint);
+    }
+    return job->error.status;
+}
+
+static int32_t note_kind(int32_t problem)
+{
+    switch (problem) {
+    case REC_PROBLEM_DEAD_RULE:
+        return REC_NOTE_RULE;
+    case REC_PROBLEM_UNEXPECTED:
+    case REC_PROBLEM_EMPTY:
+        return REC_NOTE_DROPPED;
+    default:
+        return REC_NOTE_LAYOUT;
+    }
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return strcmp((*(const lr_piece *const *)a)->key, (*(const lr_piece *const *)b)->key);
+}
+
+/* As Burn's debug print has it: every tensor by its new key, with the dtype after widening. */
+static const char *dtype_words(rec_dtype dtype)
+{
+    static const struct {
+        rec_dtype dtype;
+        const char *word;
+    } words[] = {{REC_DTYPE_F64, "F64"},  {REC_DTYPE_F32, "F32"}, {REC_DTYPE_F16, "F16"}, {REC_DTYPE_BF16, "BF16"},
+                 {REC_DTYPE_I64, "I64"},  {REC_DTYPE_I32, "I64"}, {REC_DTYPE_U16, "U32"}, {REC_DTYPE_U32, "U32"},
+                 {REC_DTYPE_U8, "U8"},    {REC_DTYPE_I16, "I16"}, {REC_DTYPE_I8, "I8"},   {REC_DTYPE_U64, "U64"},
+                 {REC_DTYPE_BOOL, "BOOL"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (words[i].dtype == dtype) {
+            return words[i].word;
+        }
+    }
+    return rec_dtype_name(dtype);
+}
+
+static int32_t debug_notes(rec_job *job, const rec_plan *plan)
+{
+    uint64_t count = 0;
+    const lr_piece **list = lr_alloc(job->allocator, (plan->piece_count + 1) * sizeof *list);
+    if (!list) {
+        return lr_fail_allocator(job, plan->piece_count * sizeof *list);
+    }
+    for (const lr_piece *piece = plan->pieces; piece; piece = piece->next) {
+        if (piece->op && !piece->dead && !piece->kept && plan->sources[piece->source].debug) {
+            list[count++] = piece;
+        }
+    }
+    qsort(list, (size_t)count, sizeof *list, by_key);
+    for (uint64_t i = 0; i < count; i++) {
+        const lr_piece *piece = list[i];
+        const char *from = piece->input_count ? piece->inputs[0]->text : piece->key;
+        char shape[160], keys[1200];
+        bool same = strcmp(from, piece->key) == 0;
+        if (same) {
+            (void)snprintf(keys, sizeof keys, "Key: %.1000s", from);
+        } else {
+            (void)snprintf(keys, sizeof keys, "Original Key: %.500s\nRemapped Key: %.500s", from, piece->key);
+        }
+        lr_note(job, REC_NOTE_KEY, 1, piece->key, "%s\nShape: %s\nDtype: %s\n---", keys,
+                lr_shape_words(shape, sizeof shape, lr_op_shape(piece->op), lr_op_rank(piece->op)),
+                dtype_words(lr_op_dtype(piece->op)));
+    }
+    lr_release(job->allocator, list);
+    return REC_OK;
+}
+
+/* What a plan has to say, as notes of the operation that carries it out. */
+static int32_t say(rec_job *job, const rec_plan *plan)
+{
+    for (uint64_t i = 0; i < plan->problem_count; i++) {
+        const rec_plan_problem *p = &plan->problems[i];
+        if (!p->fatal) {
+            /* Most texts begin with the key they are about. */
+            bool told = strncmp(p->text, p->key, strlen(p->key)) == 0;
+            lr_note(job, note_kind(p->kind), 1, told ? "" : p->key, "%s", p->text);
+        }
+    }
+    if (plan->guessed) {
+        lr_note(job, REC_NOTE_ADAPTED, 1, "", "%s", plan->guessed);
+    }
+    return debug_notes(job, plan);
+}
+
+/* Carries a plan out. @return the record, the caller's; NULL: the job has failed. */
+static rec_record *run(rec_job *job, rec_plan *plan)
+{
+    rec_record *record = NULL;
+    if (lr_plan_work(job, plan) != REC_OK || say(job, plan) != REC_OK) {
+        return NULL;
+    }
+    if (plan->totals.fatal) {
+        (void)fail_problems(job, plan);
+        return NULL;
+    }
+    record = rec_record_copy(plan->result);
+    if (!record) {
+        (void)lr_fail_allocator(job, sizeof *record);
+        return NULL;
+    }
+    return record;
+}
+
+rec_record *rec_plan_load(rec_plan *plan)
+{
+    rec_job job;
+    rec_record *record;
+    lr_job_begin(&job, plan->context, "load", NULL);
+    record = run(&job, plan);
+    (void)lr_job_end(&job);
+    return record;
+}
+
+int32_t lr_plan_save(rec_job *job, rec_plan *plan, rec_recorder *to, const char *out)
+{
+    if (lr_plan_work(job, plan) == REC_OK && say(job, plan) == REC_OK) {
+        if (plan->totals.fatal) {
+            (void)fail_problems(job, plan);
+        } else {
+            (void)lr_save_file(job, to, plan->result, out);
+        }
+    }
+    return job->error.status;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- loading -- */
+
+bool lr_import_needed(const rec_recorder *recorder, const rec_record *raw)
+{
+    return raw->root.form == REC_FORM_PATHS || lr_arguments_any(&recorder->arguments);
+}
+
+/* Keeps the record's origin: it is still that file. */
+static bool keep_origin(rec_record *record, const rec_record *raw)
+{
+    const char *file = lr_arena_text(&record->arena, raw->origin.file, strlen(raw->origin.file));
+    const char *name = lr_arena_text(&record->arena, raw->origin.recorder, strlen(raw->origin.recorder));
+    record->origin = raw->origin;
+    record->origin.file = file;
+    record->origin.recorder = name;
+    return file && name;
+}
+
+static rec_record *import(rec_job *job, rec_recorder *recorder, rec_record *raw, const char *path)
+{
+    rec_plan *plan = lr_plan_new(job, NULL, false);
+    rec_record *record = NULL;
+    if (!plan) {
+        rec_record_free(raw);
+        return NULL;
+    }
+    if (lr_plan_take(job, plan, recorder, raw, path) == REC_OK && lr_plan_work(job, plan) == REC_OK &&
+        say(job, plan) == REC_OK) {
+        if (plan->totals.fatal) {
+            job->file = path;
+            (void)fail_problems(job, plan);
+        } else if (keep_origin(plan->result, raw)) {
+            record = plan->result;
+            plan->result = NULL;
+        } else {
+            (void)lr_fail_allocator(job, sizeof *record);
+        }
+    }
+    rec_plan_free(plan);
+    return record;
+}
+
+/* Whether nothing is asked for but the keys as they are: no plan is needed for that. */
+static bool is_plain(const rec_recorder *recorder, const rec_record *raw)
+{
+    const lr_arguments *a = &recorder->arguments;
+    const lr_rules *r = a->rules;
+    return raw->root.form == REC_FORM_PATHS && raw->root.kind == REC_KIND_MAP && r && r->count == 0 &&
+           r->adapter == LR_ADAPTER_NONE && r->gaps == LR_SWITCH_NO && !r->select && !a->profile && !a->prefix &&
+           !a->debug && !a->reverse && !recorder->type && !recorder->expr;
+}
+
+rec_record *lr_import(rec_job *job, rec_recorder *recorder, rec_record *raw, const char *path)
+{
+    if (is_plain(recorder, raw)) {
+        if (lr_unflatten(job, raw) == REC_OK) {
+            return raw;
+        }
+        rec_record_free(raw);
+        return NULL;
+    }
+    return import(job, recorder, raw, path);
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Whether a part of a plan's tree fits a type, without building anything: which node is whose, and which variant. */
+#include "remap/fit/fit_private.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/text.h"
+
+const char *lr_fit_here(const lr_fit *t)
+{
+    return t->f->path.text ? t->f->path.text : "";
+}
+
+bool lr_fit_is_tensor(const rec_layout *layout)
+{
+    return layout->role == LR_ROLE_TENSOR || layout->role == LR_ROLE_PARAMETER;
+}
+
+/* Whether a node holds anything: a nil of the base is nothing. */
+bool lr_fit_has_content(const lr_node *node)
+{
+    return node && (node->first || (node->piece && !(node->piece->value && node->piece->value->kind == REC_KIND_NIL)));
+}
+
+/* Whether a type holds no data at all: constants, and what is made of them. */
+bool lr_fit_holds_nothing(const rec_layout *layout)
+{
+    if (lr_fit_is_tensor(layout)) {
+        return false;
+    }
+    switch (layout->kind) {
+    case REC_LAYOUT_UNIT:
+        return true;
+    case REC_LAYOUT_OPTION:
+        return rec_layout_child(layout, 0) == NULL;
+    case REC_LAYOUT_STRUCT:
+    case REC_LAYOUT_TUPLE:
+    case REC_LAYOUT_ARRAY:
+        for (uint64_t i = 0; i < layout->count; i++) {
+            const rec_layout *child = rec_layout_child(layout, layout->kind == REC_LAYOUT_ARRAY ? 0 : i);
+            if (child && !lr_fit_holds_nothing(child)) {
+                return false;
+            }
+            if (layout->kind == REC_LAYOUT_ARRAY) {
+                break;
+            }
+        }
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------- adapters -- */
+
+/* Whether the adapter acts on a piece. */
+bool lr_fit_adapts(const lr_fit *t, const lr_piece *piece)
+{
+    return piece && !piece->adapted && !piece->kept && t->f->plan->sources[piece->source].adapter == LR_ADAPTER_PYTORCH;
+}
+
+/* What the adapter takes a struct for: by a module rule for its path, else by the name of its type. */
+const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *node, bool *by_rule)
+{
+    const lr_piece *piece = lr_node_piece(node);
+    const lr_rule *rule = NULL;
+    const char *type = NULL, *path;
+    uint64_t length;
+    bool failed;
+    *by_rule = false;
+    if (!lr_fit_adapts(t, piece)) {
+        return NULL;
+    }
+    path = lr_place_rule_path(t->f, &t->f->plan->sources[piece->source], &length);
+    type = lr_module_rule(t->f->job, &t->f->plan->sources[piece->source], t->f->matcher, path, length, &rule, &failed);
+    if (type || failed) {
+        *by_rule = true;
+        return type;
+    }
+    if (layout->def || !layout->module) {
+        return layout->module;
+    }
+    for (size_t i = 0; lr_adapt_types[i]; i++) { /* a C struct is LAYER_NORM, say */
+        if (lr_name_same(lr_adapt_types[i], layout->module)) {
+            return lr_adapt_types[i];
+        }
+    }
+    return layout->module;
+}
+
+/* The node of a field: under PyTorch's name where the adapter acts, else under its own. */
+lr_node *lr_fit_field(const lr_fit *t, const char *type, bool by_rule, const lr_node *node, const char *field,
+                      bool *transpose)
+{
+    const char *torch, *burn;
+    uint64_t length = strlen(field);
+    int change = type ? lr_adapt_back(type, field, length, &torch) : LR_ADAPT_NONE;
+    *transpose = false;
+    if (change != LR_ADAPT_NONE && lr_adapt_field(type, torch, strlen(torch), !by_rule, &burn) != LR_ADAPT_NONE) {
+        lr_node *foreign = lr_node_child(node, torch, strlen(torch));
+        if (foreign && lr_fit_adapts(t, foreign->piece)) {
+            *transpose = change == LR_ADAPT_TRANSPOSE;
+            return foreign;
+        }
+    }
+    return lr_node_child(node, field, length);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- elements -- */
+
+static int by_index(const void *a, const void *b)
+{
+    const lr_node *x = *(lr_node *const *)a, *y = *(lr_node *const *)b;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* The children of a node in the order of their indices. @param ok (out) false: there is a problem. */
+lr_node **lr_fit_in_order(lr_fit *t, const lr_node *node, bool *ok)
+{
+    lr_node **list = lr_alloc(t->f->job->allocator, (node->child_count + 1) * sizeof *list);
+    uint64_t n = 0;
+    *ok = true;
+    if (!list) {
+        (void)lr_fail_allocator(t->f->job, node->child_count * sizeof *list);
+        return NULL;
+    }
+    for (lr_node *child = node->first; child; child = child->next) {
+        list[n++] = child;
+    }
+    qsort(list, (size_t)n, sizeof(lr_node *), by_index);
+    for (uint64_t i = 1; i < n && *ok; i++) {
+        if (list[i]->index == list[i - 1]->index) {
+            *ok = false;
+            (void)lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
+                                  "Let a rule give one of them another number.",
+                                  "%.300s: two spellings of the index %" PRIu64 ": %.*s and %.*s", lr_fit_here(t),
+                                  list[i]->index, (int)(list[i - 1]->length < 64 ? list[i - 1]->length : 64),
+                                  list[i - 1]->name, (int)(list[i]->length < 64 ? list[i]->length : 64), list[i]->name);
+        }
+    }
+    return list;
+}
+
+/* Which child is which element of a tuple or array: by its index where all fit; else the gaps are closed over the elements
+ * that hold data. @param slots (out) for each element, NULL where there is none; to be released. @return false: they are
+ * too many, or the job has failed. */
+bool lr_fit_elements(lr_fit *t, const rec_layout *layout, lr_node *const *list, uint64_t count, lr_node ***slots)
+{
+    bool tuple = layout->kind == REC_LAYOUT_TUPLE, by_index_fits = true;
+    uint64_t next = 0, wanted = layout->kind == REC_LAYOUT_LIST ? layout->fixed : layout->count, size;
+    *slots = lr_mul(wanted, sizeof **slots, &size) ? lr_zalloc(t->f->job->allocator, size) : NULL;
+    if (!*slots) {
+        (void)lr_fail_allocator(t->f->job, size);
+        return false;
+    }
+    for (uint64_t i = 0; i < count && by_index_fits; i++) {
+        by_index_fits =
+            list[i]->index < wanted && !lr_fit_holds_nothing(rec_layout_child(layout, tuple ? list[i]->index : 0));
+    }
+    if (by_index_fits) {
+        for (uint64_t i = 0; i < count; i++) {
+            (*slots)[list[i]->index] = list[i];
+        }
+        return true;
+    }
+    for (uint64_t i = 0; i < wanted && next < count; i++) {
+        if (!lr_fit_holds_nothing(rec_layout_child(layout, tuple ? i : 0))) {
+            (*slots)[i] = list[next++];
+        }
+    }
+    return next == count;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- trials -- */
+
+static bool fits(lr_fit *t, const rec_layout *layout, lr_node *node);
+
+static bool why_not(lr_fit *t, const char *format, ...) REC_PRINTF(2, 3);
+static bool why_not(lr_fit *t, const char *format, ...)
+{
+    if (!t->why_not[0]) {
+        va_list args;
+        va_start(args, format);
+        (void)vsnprintf(t->why_not, sizeof t->why_not, format, args);
+        va_end(args);
+    }
+    return false;
+}
+
+static bool fits_below(lr_fit *t, const rec_layout *layout, lr_node *node, const char *name, uint64_t length)
+{
+    size_t before;
+    bool ok;
+    if (!lr_place_enter(t->f->job, &t->f->path, name, length, &before)) {
+        return false;
+    }
+    ok = fits(t, layout, node);
+    lr_place_leave(&t->f->path, before);
+    return ok;
+}
+
+/* The rank a piece has after squeeze and reshape. */
+static uint32_t rank_of(lr_fit *t, lr_piece *piece)
+{
+    uint32_t rank = lr_op_rank(piece->op);
+    if (t->f->plan->sources[piece->source].works && !piece->adapted) {
+        const char *operations;
+        lr_op *op = NULL;
+        (void)lr_place_work(t->f->job, t->f->plan, t->f->matcher, piece, lr_fit_here(t), t->f->path.used, false, &op,
+                            &operations);
+        rank = op ? lr_op_rank(op) : rank;
+        lr_op_release(op);
+    }
+    return rank;
+}
+
+static bool fits_tensor(lr_fit *t, const rec_layout *layout, const lr_node *node)
+{
+    uint32_t rank;
+    if (!node || !node->piece || !node->piece->op) {
+        return why_not(t, "%s is %s", lr_fit_here(t), node && lr_fit_has_content(node) ? "no tensor" : "missing");
+    }
+    rank = rank_of(t, node->piece);
+    if (rank != layout->rank) {
+        return why_not(t, "%s has rank %u, %" PRIu64 " is wanted", lr_fit_here(t), (unsigned)rank, layout->rank);
+    }
+    t->count++;
+    return true;
+}
+
+static bool fits_struct(lr_fit *t, const rec_layout *layout, lr_node *node)
+{
+    bool by_rule, transpose;
+    const char *type;
+    if (!node) {
+        return lr_fit_holds_nothing(layout) || why_not(t, "%s is missing", lr_fit_here(t));
+    }
+    type = lr_fit_module(t, layout, node, &by_rule);
+    for (uint64_t i = 0; i < layout->count && !lr_job_failed(t->f->job); i++) {
+        const char *name = layout->names[i];
+        if (!fits_below(t, layout->children[i], lr_fit_field(t, type, by_rule, node, name, &transpose), name,
+                        strlen(name))) {
+            return false;
+        }
+    }
+    return !lr_job_failed(t->f->job);
+}
+
+static bool fits_elements(lr_fit *t, const rec_layout *layout, lr_node *node)
+{
+    bool listed = layout->kind == REC_LAYOUT_LIST, ok;
+    lr_node **list = lr_fit_in_order(t, node, &ok), **slots = NULL;
+    uint64_t count = listed ? node->child_count : layout->count;
+    ok = ok && list && (listed || lr_fit_elements(t, layout, list, node->child_count, &slots));
+    if (!ok) {
+        (void)why_not(t, "%s has elements that are too many, or of one number", lr_fit_here(t));
+    }
+    for (uint64_t i = 0; i < count && ok; i++) {
+        char text[24];
+        int n = snprintf(text, sizeof text, "%" PRIu64, i);
+        ok = fits_below(t, rec_layout_child(layout, layout->kind == REC_LAYOUT_TUPLE ? i : 0),
+                        slots ? slots[i] : list[i], text, (uint64_t)n);
+    }
+    lr_release(t->f->job->allocator, slots);
+    lr_release(t->f->job->allocator, list);
+    return ok;
+}
+
+static bool fits_list(lr_fit *t, const rec_layout *layout, lr_node *node)
+{
+    if (!node) {
+        return layout->kind == REC_LAYOUT_LIST || lr_fit_holds_nothing(layout) ||
+               why_not(t, "%s is missing", lr_fit_here(t));
+    }
+    if (lr_fit_holds_nothing(layout)) {
+        return true;
+    }
+    if (node->index_count != node->child_count || (node->piece && node->piece->op && !node->first)) {
+        return why_not(t, "%s is no list", lr_fit_here(t));
+    }
+    return fits_elements(t, layout, node);
+}
+
+static bool fits(lr_fit *t, const rec_layout *layout, lr_node *node)
+{
+    if (lr_fit_is_tensor(layout)) {
+        return fits_tensor(t, layout, node);
+    }
+    switch (layout->kind) {
+    case REC_LAYOUT_OPTION:
+        return !rec_layout_child(layout, 0) || !lr_fit_has_content(node) || fits(t, layout->children[0], node);
+    case REC_LAYOUT_STRUCT:
+        return fits_struct(t, layout, node);
+    case REC_LAYOUT_LIST:
+    case REC_LAYOUT_ARRAY:
+    case REC_LAYOUT_TUPLE:
+        return fits_list(t, layout, node);
+    case REC_LAYOUT_ENUM:
+        for (uint64_t i = 0; i < layout->count; i++) {
+            if (!layout->children[i] || fits(t, layout->children[i], node)) {
+                return true;
+            }
+        }
+        return why_not(t, "%s fits no variant", lr_fit_here(t));
+    default:
+        return true;
+    }
+}
+
+/* @return the number of tensors a variant would take, REC_UNKNOWN if it does not fit; why_not says why. */
+uint64_t lr_fit_variant(lr_fit *t, const rec_layout *layout, uint64_t index, lr_node *node)
+{
+    bool was = t->f->plan->quiet, ok;
+    t->count = 0;
+    t->why_not[0] = '\0';
+    if (!layout->children[index]) {
+        return REC_UNKNOWN; /* without data: chosen only by its name */
+    }
+    t->f->plan->quiet = true;
+    ok = fits(t, layout->children[index], node);
+    t->f->plan->quiet = was;
+    return ok ? t->count : REC_UNKNOWN;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What the files share that fit a plan's tree to a type. */
+#ifndef LR_PLAN_FIT_H
+#define LR_PLAN_FIT_H
+
+#include "remap/plan/plan.h"
+
+/** Something the type asks for that is not there. */
+typedef struct lr_missing {
+    struct lr_missing *next;
+    const char *path;
+    const char *what;
+    unsigned dots; /**< in the path */
+} lr_missing;
+
+typedef struct lr_fit {
+    lr_fitter *f;
+    lr_missing *first_missing, *last_missing;
+    char why_not[256]; /**< of the last trial: what did not fit first */
+    uint64_t count;    /**< of the last trial: tensors it would take */
+    uint64_t compared; /**< keys, with the paths of what is missing */
+} lr_fit;
+
+/** How a place was filled. */
+enum { LR_FIT_FILLED, LR_FIT_OMITTED };
+
+/* fit.c */
+
+/** The path where the walk is; never NULL. */
+const char *lr_fit_here(const lr_fit *t);
+bool lr_fit_is_tensor(const rec_layout *layout);
+/** Whether a node holds anything: a nil of the base is nothing. */
+bool lr_fit_has_content(const lr_node *node);
+/** Whether a type holds no data at all: constants, and what is made of them. */
+bool lr_fit_holds_nothing(const rec_layout *layout);
+/** Whether the adapter acts on a piece. */
+bool lr_fit_adapts(const lr_fit *t, const lr_piece *piece);
+/** What the adapter takes a struct for: by a module rule for its path, else by the name of its type. */
+const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *node, bool *by_rule);
+/** The node of a field: under PyTorch's name where the adapter acts, else under its own. */
+lr_node *lr_fit_field(const lr_fit *t, const char *type, bool by_rule, const lr_node *node, const char *field,
+                      bool *transpose);
+/** The children of a node in the order of their indices, to be released. @param ok (out) false: there is a problem. */
+lr_node **lr_fit_in_order(lr_fit *t, const lr_node *node, bool *ok);
+/** Which child is which element of a tuple or array. @param slots (out) for each element, NULL where there is none; to be
+ *  released. @return false: they are too many, or the job has failed. */
+bool lr_fit_elements(lr_fit *t, const rec_layout *layout, lr_node *const *list, uint64_t count, lr_node ***slots);
+/** @return the number of tensors a variant would take, REC_UNKNOWN if it does not fit; why_not says why. */
+uint64_t lr_fit_variant(lr_fit *t, const rec_layout *layout, uint64_t index, lr_node *node);
+
+/* missing.c */
+
+/** Whether what is absent is left to the caller. */
+bool lr_fit_is_partial(const rec_plan *plan);
+/** Remembers that the place where the walk is has nothing, and makes its line. */
+int32_t lr_fit_miss(lr_fit *t, const char *what, int *how);
+/** Makes problems of all that is missing, with what was probably meant. */
+int32_t lr_fit_report_missing(lr_fit *t);
+/** Makes lines and a problem of what was not asked for. */
+int32_t lr_fit_report_left(lr_fit *t);
+
+#endif

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * A piece at its place of the destination: the operations that go by that place, its tensor, and its line. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/record/convert.h"
+#include "remap/plan/plan.h"
+
+/* ---------------------------------------------------------------------------------------------------------------- path -- */
+
+bool lr_place_enter(rec_job *job, lr_place_path *path, const char *name, uint64_t length, size_t *before)
+{
+    size_t need = path->used + (size_t)length + 2;
+    *before = path->used;
+    if (need > path->room) {
+        size_t room = need * 2 + 64;
+        char *text = lr_resize(job->allocator, path->text, room);
+        if (!text) {
+            (void)lr_fail_allocator(job, room);
+            return false;
+        }
+        path->text = text;
+        path->room = room;
+    }
+    if (path->levels++) {
+        path->text[path->used++] = '.';
+    }
+    memcpy(path->text + path->used, name, (size_t)length);
+    path->used += (size_t)length;
+    path->text[path->used] = '\0';
+    return true;
+}
+
+void lr_place_leave(lr_place_path *path, size_t before)
+{
+    path->levels--;
+    path->used = before;
+    path->text[before] = '\0';
+}
+
+static const char *without_prefix(const lr_plan_source *source, const char *path, uint64_t *length)
+{
+    size_t head = source->prefix ? strlen(source->prefix) : 0;
+    if (head && *length >= head && memcmp(path, source->prefix, head) == 0 && (*length == head || path[head] == '.')) {
+        size_t skip = *length == head ? head : head + 1;
+        *length -= skip;
+        return path + skip;
+    }
+    return path;
+}
+
+const char *lr_place_rule_path(const lr_fitter *f, const lr_plan_source *source, uint64_t *length)
+{
+    *length = f->path.used;
+    return without_prefix(source, f->path.text ? f->path.text : "", length);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- operations -- */
+
+static lr_op *squeeze(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr_op *op)
+{
+    uint64_t shape[LR_RANK_MOST];
+    bool leave[LR_RANK_MOST] = {false};
+    uint32_t rank = 0, from = lr_op_rank(op);
+    for (uint64_t i = 0; i < rule->amount_count; i++) {
+        int64_t axis;
+        if (lr_amount_value(job, source->rules, &source->numbers, &rule->amounts[i], &rule->place, &axis) != REC_OK) {
+            return NULL;
+        }
+        axis += axis < 0 ? from : 0;
+        if (axis < 0 || axis >= (int64_t)from || lr_op_shape(op)[axis] != 1) {
+            (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "axis %" PRId64 " is not there, or its length is not 1",
+                           axis);
+            return NULL;
+        }
+        leave[axis] = true;
+    }
+    for (uint32_t i = 0; i < from; i++) {
+        if (rule->amount_count ? !leave[i] : lr_op_shape(op)[i] != 1) {
+            shape[rank++] = lr_op_shape(op)[i];
+        }
+    }
+    return lr_op_reshape(job, op, shape, rank);
+}
+
+static lr_op *reshape(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr_op *op)
+{
+    uint64_t shape[LR_RANK_MOST], known = 1, all = 1;
+    int64_t open = -1;
+    if (rule->amount_count > LR_RANK_MOST || !lr_shape_count(lr_op_shape(op), lr_op_rank(op), &all)) {
+        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "a shape has at most %d dimensions", LR_RANK_MOST);
+        return NULL;
+    }
+    for (uint64_t i = 0; i < rule->amount_count; i++) {
+        int64_t length;
+        if (lr_amount_value(job, source->rules, &source->numbers, &rule->amounts[i], &rule->place, &length) != REC_OK) {
+            return NULL;
+        }
+        shape[i] = length < 0 ? 1 : (uint64_t)length;
+        open = length < 0 ? (int64_t)i : open;
+        if (!lr_mul(known, shape[i], &known)) {
+            (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "the shape would have more than 2^64 elements");
+            return NULL;
+        }
+    }
+    if (open >= 0 && known) {
+        shape[open] = all / known;
+    }
+    return lr_op_reshape(job, op, shape, (uint32_t)rule->amount_count);
+}
+
+static lr_op *rope(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr_op *op)
+{
+    int64_t heads = 0, dims = 0;
+    if (lr_amount_value(job, source->rules, &source->numbers, &rule->amounts[0], &rule->place, &heads) != REC_OK ||
+        (rule->amount_count > 1 &&
+         lr_amount_value(job, source->rules, &source->numbers, &rule->amounts[1], &rule->place, &dims) != REC_OK)) {
+        return NULL;
+    }
+    return lr_op_rope(job, op, heads < 0 ? 0 : (uint64_t)heads, dims < 0 ? 0 : (uint64_t)dims, false);
+}
+
+/* The rules that act at the destination, in this order. */
+static const struct {
+    int32_t kind;
+    const char *word;
+} works[] = {{LR_RULE_SQUEEZE, "squeeze"}, {LR_RULE_RESHAPE, "reshape"}, {LR_RULE_ROPE, "rope"}, {LR_RULE_ADD, "add"}};
+
+static lr_op *act(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr_op *op)
+{
+    switch (rule->kind) {
+    case LR_RULE_SQUEEZE:
+        return squeeze(job, source, rule, op);
+    case LR_RULE_RESHAPE:
+        return reshape(job, source, rule, op);
+    case LR_RULE_ROPE:
+        return rope(job, source, rule, op);
+    default:
+        return lr_op_add(job, op, rule->number_value);
+    }
+}
+
+int32_t lr_place_work(rec_job *job, rec_plan *plan, lr_matcher *matcher, lr_piece *piece, const char *path,
+                      uint64_t length, bool transpose, lr_op **op, const char **operations)
+{
+    lr_plan_source *source = &plan->sources[piece->source];
+    const char *key = without_prefix(source, path, &length);
+    lr_op *next;
+    *op = lr_op_retain(piece->op);
+    *operations = "";
+    for (size_t w = 0; source->works && !piece->adapted && w < sizeof works / sizeof *works; w++) {
+        for (uint64_t i = 0; i < source->rules->count; i++) {
+            const lr_rule *rule = &source->rules->rules[i];
+            int found =
+                rule->kind == works[w].kind ? lr_regex_match(job, rule->regex, matcher, key, (size_t)length) : 0;
+            if (found < 0) {
+                goto failed;
+            }
+            if (found) {
+                source->hits[i]++;
+                next = act(job, source, rule, *op);
+                if (!next) {
+                    char doing[200];
+                    (void)snprintf(doing, sizeof doing, "rule %u (%.150s)", (unsigned)rule->number, rule->text);
+                    (void)lr_plan_refused(job, plan, path, doing);
+                    goto failed;
+                }
+                lr_op_release(*op);
+                *op = next;
+                *operations = lr_plan_and(job, plan, *operations, works[w].word);
+                if (!*operations) {
+                    goto failed;
+                }
+            }
+        }
+    }
+    if (transpose) {
+        if (lr_op_rank(*op) != 2) {
+            char shape[160];
+            (void)lr_plan_problem(job, plan, REC_PROBLEM_SHAPE, true, path, "Is it a Linear?",
+                                  "%.300s: the weight of a Linear has two axes, found the shape %s", path,
+                                  lr_shape_words(shape, sizeof shape, lr_op_shape(*op), lr_op_rank(*op)));
+            goto failed;
+        }
+        next = lr_op_transpose(job, *op);
+        if (!next) {
+            (void)lr_plan_refused(job, plan, path, "transposing");
+            goto failed;
+        }
+        lr_op_release(*op);
+        *op = next;
+        *operations = lr_plan_and(job, plan, *operations, "transpose");
+    }
+    return job->error.status;
+
+failed:
+    lr_op_release(*op);
+    *op = NULL;
+    return job->error.status;
+}
+
+/* Brings a tensor to the kind of elements that the destination wants, as Burn does: by way of the precision. */
+static int32_t cast(rec_job *job, rec_plan *plan, const char *path, int32_t wanted, lr_op **op, const char **operations)
+{
+    rec_dtype from = lr_op_dtype(*op), first = from, to = from;
+    bool is_int = lr_dtype_is_int(from), is_bool = lr_dtype_is_bool(from);
+    bool is_float = !is_int && !is_bool && rec_dtype_bits(from) != 0;
+    if (wanted == 0 || (wanted == REC_FIELD_FLOATS && (is_float || from == REC_DTYPE_QFLOAT)) ||
+        (wanted == REC_FIELD_INTS && is_int) || (wanted == REC_FIELD_BOOLS && is_bool)) {
+        return REC_OK;
+    }
+    if (rec_dtype_bits(from) == 0) {
+        const rec_value *words = lr_op_dtype_value(*op);
+        int32_t status = lr_plan_problem(
+            job, plan, REC_PROBLEM_KIND, true, path, "Leave it out with a drop rule, or convert it where it was made.",
+            "%.200s: elements of %.64s cannot be computed with", path,
+            words && words->kind == REC_KIND_STRING ? words->v.text : rec_dtype_name(from));
+        lr_op_release(*op);
+        *op = NULL;
+        return status;
+    }
+    if (wanted == REC_FIELD_FLOATS) {
+        first = is_int ? lr_dtype_at(from, plan->precision) : from;
+        to = lr_dtype_at(REC_DTYPE_F32, plan->precision);
+    } else if (wanted == REC_FIELD_INTS) {
+        first = is_float ? lr_dtype_at(from, plan->precision) : from;
+        to = plan->precision == REC_PRECISION_KEEP ? REC_DTYPE_I64 : lr_dtype_at(REC_DTYPE_I64, plan->precision);
+    } else {
+        first = is_float ? lr_dtype_at(from, plan->precision) : from; /* what becomes zero there is false */
+        to = REC_DTYPE_BOOL;
+    }
+    for (int step = 0; step < 2 && *op; step++) {
+        rec_dtype dtype = step ? to : first;
+        if (dtype != lr_op_dtype(*op)) {
+            lr_op *next = lr_op_cast(job, *op, dtype);
+            lr_op_release(*op);
+            *op = next;
+        }
+    }
+    if (*op) {
+        *operations = lr_plan_and(job, plan, *operations,
+                                  wanted == REC_FIELD_FLOATS ? "to float"
+                                  : wanted == REC_FIELD_INTS ? "to int"
+                                                             : "to bool");
+    }
+    return *op ? job->error.status : lr_plan_refused(job, plan, path, "its elements are of another kind");
+}
+
+/* --------------------------------------------------------------------------------------------------------------- lines -- */
+
+static rec_plan_line *new_line(lr_fitter *f, int32_t action, const char *why)
+{
+    rec_plan *plan = f->plan;
+    rec_plan_line *line;
+    const char *to = lr_arena_text(&plan->arena, f->path.text ? f->path.text : "", f->path.used);
+    if (plan->line_count == plan->line_room) {
+        uint64_t room = plan->line_room ? plan->line_room * 2 : 256;
+        rec_plan_line *lines = lr_resize(f->job->allocator, plan->lines, room * sizeof *lines);
+        if (!lines) {
+            (void)lr_fail_allocator(f->job, room * sizeof *lines);
+            return NULL;
+        }
+        plan->lines = lines;
+        plan->line_room = room;
+    }
+    line = &plan->lines[plan->line_count];
+    *line = (rec_plan_line){
+        .size = sizeof *line, .action = action, .source = "", .from = "", .to = to, .operations = "", .why = why};
+    if (!to || !why) {
+        (void)lr_fail_allocator(f->job, f->path.used);
+        return NULL;
+    }
+    plan->line_count++;
+    return line;
+}
+
+int32_t lr_place_line(lr_fitter *f, int32_t action, const char *why)
+{
+    return new_line(f, action, lr_plan_text(f->job, f->plan, "%s", why)) ? REC_OK : f->job->error.status;
+}
+
+static int32_t piece_line(lr_fitter *f, const lr_piece *piece, const char *operations, const char *why,
+                          const rec_tensor *tensor)
+{
+    rec_plan *plan = f->plan;
+    const char **inputs = lr_arena_alloc(&plan->arena, (piece->input_count + 1) * sizeof *inputs, 8);
+    const char *both = lr_plan_and(f->job, plan, why, piece->why);
+    rec_plan_line *line;
+    if (!inputs || !both) {
+        return lr_fail_allocator(f->job, piece->input_count * sizeof *inputs);
+    }
+    line = new_line(f, piece->kept ? REC_PLAN_KEPT : REC_PLAN_MAPPED, both);
+    if (!line) {
+        return f->job->error.status;
+    }
+    for (uint64_t i = 0; i < piece->input_count; i++) {
+        inputs[i] = piece->inputs[i]->text;
+    }
+    line->inputs = inputs;
+    line->input_count = piece->input_count;
+    line->operations = operations;
+    line->source = piece->kept ? "the base" : plan->sources[piece->source].name;
+    if (piece->input_count) {
+        const rec_tensor *before = rec_value_tensor(piece->inputs[0]->value);
+        line->from = inputs[0];
+        if (before) {
+            line->dtype_before = rec_tensor_stored_dtype(before);
+            line->rank_before = rec_tensor_rank(before);
+            line->shape_before = rec_tensor_shape(before);
+        }
+    }
+    if (tensor) {
+        line->dtype_after = tensor->dtype;
+        line->rank_after = tensor->rank;
+        line->shape_after = tensor->shape;
+    }
+    return REC_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- placing -- */
+
+/* An id for a parameter that came without: of its path, so that the same conversion gives the same bytes. */
+static const char *make_id(rec_record *record, const char *path, size_t length)
+{
+    char id[LR_ID_ROOM];
+    uint8_t bytes[8];
+    lr_id_of_path(path, length, bytes);
+    lr_burn_base32(bytes, sizeof bytes, id);
+    return lr_arena_text(&record->arena, id, strlen(id));
+}
+
+static rec_tensor *make_tensor(lr_fitter *f, lr_op *op, const char *id)
+{
+    rec_record *record = f->record;
+    rec_tensor *tensor = lr_arena_alloc(&record->arena, sizeof *tensor, 8);
+    uint32_t rank = lr_op_rank(op);
+    uint64_t *shape = lr_arena_alloc(&record->arena, (rank + 1) * sizeof *shape, 8);
+    const rec_value *words = lr_op_dtype_value(op);
+    if (!tensor || !shape) {
+        (void)lr_fail_allocator(f->job, sizeof *tensor);
+        return NULL;
+    }
+    memcpy(shape, lr_op_shape(op), rank * sizeof *shape);
+    *tensor = (rec_tensor){.record = record, .shape = shape, .id = id, .rank = (uint8_t)rank};
+    tensor->stored = tensor->packed = (uint8_t)lr_op_dtype(op);
+    (void)lr_shape_count(shape, rank, &tensor->count);
+    if (words) {
+        rec_value *copy = lr_arena_alloc(&record->arena, sizeof *copy, 8);
+        if (!copy || !lr_value_copy(record, words, copy)) {
+            (void)lr_fail_allocator(f->job, sizeof *copy);
+            return NULL;
+        }
+        tensor->dtype_value = copy;
+    }
+    tensor->data = lr_op_data(f->job, record, op);
+    lr_tensor_set_precision(tensor, f->plan->precision);
+    return tensor->data ? tensor : NULL;
+}
+
+int32_t lr_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t wanted, bool parameter, const char *why,
+               rec_value *out)
+{
+    const char *path = f->path.text ? f->path.text : "";
+    const char *operations = "", *all, *id = piece->id;
+    rec_tensor *tensor = NULL;
+    lr_op *op = NULL;
+    int32_t status;
+    *out = lr_nil(REC_FORM_UNKNOWN);
+    piece->taken = true;
+    if (!piece->op) {
+        if (!lr_value_copy(f->record, piece->value, out)) {
+            return lr_fail_allocator(f->job, sizeof *out);
+        }
+        f->plan->kept += piece->kept;
+        f->plan->mapped += !piece->kept;
+        return piece_line(f, piece, "", why, NULL);
+    }
+    status = lr_place_work(f->job, f->plan, f->matcher, piece, path, f->path.used, transpose && !piece->adapted, &op,
+                           &operations);
+    if (op && status == REC_OK) {
+        status = cast(f->job, f->plan, path, wanted, &op, &operations);
+    }
+    if (!op || status != REC_OK) {
+        lr_op_release(op);
+        return status; /* a failure, or a problem of the plan */
+    }
+    if (!id && parameter && !f->plan->foreign) {
+        id = make_id(f->record, path, f->path.used);
+    } else if (id) {
+        id = lr_arena_text(&f->record->arena, id, strlen(id));
+    }
+    tensor = make_tensor(f, op, id);
+    lr_op_release(op);
+    all = tensor ? lr_plan_and(f->job, f->plan, piece->operations, f->moved ? "gap" : "") : NULL;
+    all = all ? lr_plan_and(f->job, f->plan, all, operations) : NULL;
+    if (!tensor || !all) {
+        return f->job->error.status;
+    }
+    *out = (rec_value){.kind = REC_KIND_TENSOR, .v.tensor = tensor};
+    f->plan->kept += piece->kept;
+    f->plan->mapped += !piece->kept;
+    return piece_line(f, piece, all, why, tensor);
+}

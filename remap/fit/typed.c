@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * A plan's tree fitted to the destination's type, by the rules of Burn's import; where Burn panics or draws lots, there
+ * is a problem of the plan instead, or the sound result. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "remap/fit/fit_private.h"
+
+static int32_t build(lr_fit *t, const rec_layout *layout, lr_node *node, bool transpose, const char *why,
+                     rec_value *out, int *how);
+
+static const char *kind_words(int32_t elements)
+{
+    return elements == REC_FIELD_INTS ? "integers" : elements == REC_FIELD_BOOLS ? "bools" : "floats";
+}
+
+/* -------------------------------------------------------------------------------------------------------------- tensors -- */
+
+static int32_t build_tensor(lr_fit *t, const rec_layout *layout, lr_node *node, bool transpose, const char *why,
+                            rec_value *out, int *how)
+{
+    int32_t status;
+    char what[96];
+    if (!lr_fit_has_content(node)) {
+        (void)snprintf(what, sizeof what, "a tensor of %s of rank %" PRIu64, kind_words(layout->elements),
+                       layout->rank);
+        return lr_fit_miss(t, what, how);
+    }
+    if (!node->piece || !node->piece->op) {
+        *how = LR_FIT_OMITTED;
+        return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
+                               "Does a rule put too much below this key, or is the type another one?",
+                               "%.300s: a tensor is wanted, found %s", lr_fit_here(t),
+                               node->piece ? lr_kind_words(node->piece->value->kind) : "keys below it");
+    }
+    status = lr_put(t->f, node->piece, transpose, layout->elements, layout->role == LR_ROLE_PARAMETER, why, out);
+    if (status == REC_OK && out->kind == REC_KIND_TENSOR && out->v.tensor->rank != layout->rank) {
+        char shape[160];
+        status =
+            lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_SHAPE, true, lr_fit_here(t),
+                            "Is the type another one than the file's model?",
+                            "%.300s: a tensor of rank %" PRIu64 " is wanted, found %s", lr_fit_here(t), layout->rank,
+                            lr_shape_words(shape, sizeof shape, out->v.tensor->shape, out->v.tensor->rank));
+    }
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- structs -- */
+
+static int32_t build_below(lr_fit *t, const rec_layout *layout, lr_node *node, const char *name, uint64_t length,
+                           bool transpose, const char *why, rec_value *out, int *how)
+{
+    size_t before;
+    int32_t status;
+    if (!lr_place_enter(t->f->job, &t->f->path, name, length, &before)) {
+        return t->f->job->error.status;
+    }
+    status = build(t, layout, node, transpose, why, out, how);
+    lr_place_leave(&t->f->path, before);
+    return status;
+}
+
+/* What the adapter says about a module's other keys. */
+static int32_t left_behind(lr_fit *t, const char *type, bool by_rule, const lr_node *node)
+{
+    const char *burn;
+    int32_t status = REC_OK;
+    for (lr_node *c = node->first; type && c && status == REC_OK; c = c->next) {
+        lr_piece *piece = c->piece;
+        if (!piece || piece->taken || c->first || !lr_fit_adapts(t, piece)) {
+            continue;
+        }
+        if (lr_adapt_field(type, c->name, c->length, false, &burn) == LR_ADAPT_DROP) {
+            const char *reason = lr_plan_text(t->f->job, t->f->plan, "%s has no such field", type);
+            piece->taken = true;
+            for (uint64_t i = 0; reason && i < piece->input_count && status == REC_OK; i++) {
+                status = lr_plan_lost(t->f->job, t->f->plan, REC_PLAN_DROPPED, piece->inputs[i], reason);
+            }
+            status = reason ? status : t->f->job->error.status;
+        } else if (!by_rule && lr_adapt_field(type, c->name, c->length, false, &burn) == LR_ADAPT_RENAME &&
+                   lr_adapt_field(type, c->name, c->length, true, &burn) == LR_ADAPT_NONE) {
+            status =
+                lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_UNEXPECTED, false, piece->key,
+                                "Let a rule rename it (weight to gamma, bias to beta), or a module rule name the type.",
+                                "%.300s is left out: as in Burn, the adapter does not know %s", piece->key, type);
+        }
+    }
+    return status;
+}
+
+static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, rec_value *out, int *how)
+{
+    lr_arena *arena = &t->f->record->arena;
+    lr_map *map = lr_map_new(arena, layout->count);
+    bool by_rule, transpose;
+    const char *type, *why;
+    int32_t status = REC_OK;
+    char what[160];
+    if (!node && !lr_fit_holds_nothing(layout)) {
+        (void)snprintf(what, sizeof what, "a module%s%.100s", layout->module ? " of type " : "",
+                       layout->module ? layout->module : "");
+        return lr_fit_miss(t, what, how);
+    }
+    type = lr_fit_module(t, layout, node, &by_rule);
+    why = type && lr_adapt_known(type) ? type : "";
+    for (uint64_t i = 0; map && i < layout->count && status == REC_OK && !lr_job_failed(t->f->job); i++) {
+        const char *name = layout->names[i];
+        const lr_type_field *field =
+            layout->def && layout->def->field_count == layout->count ? &layout->def->fields[i] : NULL;
+        lr_node *child = lr_fit_field(t, type, by_rule, node, name, &transpose);
+        rec_value key, value = lr_nil(REC_FORM_UNKNOWN);
+        int filled = LR_FIT_FILLED;
+        size_t before;
+        if (field && field->initial && !lr_fit_has_content(child)) {
+            /* The writer gives it its value, as for a record of an older version. */
+            if (!lr_place_enter(t->f->job, &t->f->path, name, strlen(name), &before)) {
+                return t->f->job->error.status;
+            }
+            status = lr_place_line(t->f, REC_PLAN_DEFAULT, field->initial);
+            lr_place_leave(&t->f->path, before);
+            continue;
+        }
+        status = build_below(t, layout->children[i], child, name, strlen(name), transpose, why, &value, &filled);
+        if (status == REC_OK && filled == LR_FIT_FILLED) {
+            lr_entry *entry = lr_string(arena, name, strlen(name), &key) ? lr_map_append(arena, map, key) : NULL;
+            if (!entry) {
+                return lr_fail_allocator(t->f->job, sizeof *entry);
+            }
+            entry->value = value;
+        }
+    }
+    if (!map) {
+        return lr_fail_allocator(t->f->job, sizeof *map);
+    }
+    if (node && status == REC_OK && !lr_job_failed(t->f->job)) {
+        status = left_behind(t, type, by_rule, node);
+    }
+    *out = (rec_value){.kind = REC_KIND_MAP, .form = REC_FORM_STRUCT, .v.map = map};
+    return lr_job_failed(t->f->job) ? t->f->job->error.status : status;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- lists -- */
+
+static int32_t not_a_list(lr_fit *t, const lr_node *node, int *how)
+{
+    const lr_node *name = node->first;
+    while (name && name->index != REC_UNKNOWN) {
+        name = name->next;
+    }
+    *how = LR_FIT_OMITTED;
+    if (!name) {
+        return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
+                               "Is the type another one?", "%.300s: a list is wanted, found %s", lr_fit_here(t),
+                               node->piece->op ? "a tensor" : "a value");
+    }
+    return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
+                           "Let rules give every element a number, or drop what is none.",
+                           "%.300s: a list is wanted, but %.*s is no index", lr_fit_here(t),
+                           (int)(name->length < 100 ? name->length : 100), name->name);
+}
+
+/* Burn closes holes; who asked for keeping them is told. */
+static int32_t check_holes(lr_fit *t, lr_node *const *list, uint64_t count)
+{
+    const lr_piece *piece = count ? lr_node_piece(list[0]) : NULL;
+    const lr_plan_source *s = piece ? &t->f->plan->sources[piece->source] : NULL;
+    for (uint64_t i = 0; s && s->gaps_given && !s->close_gaps && i < count; i++) {
+        if (list[i]->index != i) {
+            return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
+                                   "Close them (gaps = close).",
+                                   "%.300s: a list has no holes, but index %" PRIu64 " is missing", lr_fit_here(t), i);
+        }
+    }
+    return REC_OK;
+}
+
+static int32_t build_list(lr_fit *t, const rec_layout *layout, lr_node *node, rec_value *out, int *how)
+{
+    lr_arena *arena = &t->f->record->arena;
+    bool listed = layout->kind == REC_LAYOUT_LIST;
+    uint64_t count = node ? node->child_count : 0;
+    lr_list *items;
+    lr_node **list = NULL, **slots = NULL;
+    int32_t status = REC_OK;
+    bool ok = true;
+    if (node && lr_fit_holds_nothing(layout)) {
+        node = NULL; /* an array of constants: what has its name is not for it */
+    }
+    if (node && node->piece && node->piece->value && !node->first) {
+        return lr_put(t->f, node->piece, false, 0, false, "",
+                      out); /* a record's own list of numbers, or an empty one */
+    }
+    if (node && (node->index_count != node->child_count || !node->first)) {
+        return not_a_list(t, node, how);
+    }
+    if (!listed) {
+        count = layout->count;
+    } else if (layout->fixed && count != layout->fixed) {
+        count = layout->fixed;
+        listed = false;
+    }
+    items = lr_list_new(arena, count);
+    if (!items) {
+        return lr_fail_allocator(t->f->job, count);
+    }
+    if (node) {
+        list = lr_fit_in_order(t, node, &ok);
+        status = !list || lr_job_failed(t->f->job) ? t->f->job->error.status
+                 : listed                          ? check_holes(t, list, count)
+                                                   : REC_OK;
+        if (status == REC_OK && ok && !listed && !lr_fit_elements(t, layout, list, node->child_count, &slots)) {
+            ok = false;
+            status =
+                lr_job_failed(t->f->job)
+                    ? t->f->job->error.status
+                    : lr_plan_problem(
+                          t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t), "Is the type another one?",
+                          "%.300s: %" PRIu64 " elements are wanted, found %" PRIu64 ", the last of index %" PRIu64,
+                          lr_fit_here(t), count, node->child_count, list[node->child_count - 1]->index);
+        }
+    }
+    for (uint64_t i = 0; ok && i < count && status == REC_OK; i++) {
+        char text[24];
+        int n = snprintf(text, sizeof text, "%" PRIu64, i);
+        lr_node *child = NULL;
+        rec_value *item = lr_list_append(arena, items);
+        int filled = LR_FIT_FILLED;
+        if (!item) {
+            status = lr_fail_allocator(t->f->job, sizeof *item);
+            break;
+        }
+        if (list) {
+            child = slots ? slots[i] : list[i];
+        }
+        t->f->moved += child && child->index != i;
+        status = build_below(t, rec_layout_child(layout, layout->kind == REC_LAYOUT_TUPLE ? i : 0), child, text,
+                             (uint64_t)n, false, "", item, &filled);
+        t->f->moved -= child && child->index != i;
+    }
+    lr_release(t->f->job->allocator, slots);
+    lr_release(t->f->job->allocator, list);
+    *out = (rec_value){.kind = REC_KIND_LIST,
+                       .form = layout->kind == REC_LAYOUT_LIST    ? REC_FORM_LIST
+                               : layout->kind == REC_LAYOUT_ARRAY ? REC_FORM_ARRAY
+                                                                  : REC_FORM_TUPLE,
+                       .v.list = items};
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- enums -- */
+
+static int32_t build_variant(lr_fit *t, const rec_layout *layout, uint64_t index, lr_node *node, bool level,
+                             rec_value *out, int *how)
+{
+    lr_arena *arena = &t->f->record->arena;
+    lr_variant *variant = lr_arena_alloc(arena, sizeof *variant, 8);
+    const char *name = layout->names[index];
+    int32_t status = REC_OK;
+    if (!variant || !lr_string(arena, name, strlen(name), &variant->name)) {
+        return lr_fail_allocator(t->f->job, sizeof *variant);
+    }
+    variant->index = index;
+    variant->has_payload = layout->children[index] != NULL;
+    variant->payload = lr_nil(REC_FORM_UNKNOWN);
+    if (variant->has_payload) {
+        /* In a record the variant's name is a level of the path. */
+        status = build_below(t, layout->children[index], level ? lr_node_child(node, name, strlen(name)) : node, name,
+                             strlen(name), false, "", &variant->payload, how);
+    }
+    *out = (rec_value){.kind = REC_KIND_VARIANT, .v.variant = variant};
+    return status;
+}
+
+/* The variant that rules name for this path. @return its index, REC_UNKNOWN if none does. */
+static uint64_t ruled_variant(lr_fit *t, const rec_layout *layout, const lr_node *node)
+{
+    const lr_piece *piece = lr_node_piece(node);
+    lr_plan_source *source = piece ? &t->f->plan->sources[piece->source] : NULL;
+    uint64_t length;
+    const char *path = source ? lr_place_rule_path(t->f, source, &length) : NULL;
+    for (uint64_t i = 0; source && i < source->rules->count; i++) {
+        const lr_rule *rule = &source->rules->rules[i];
+        if (rule->kind == LR_RULE_VARIANT &&
+            lr_regex_match(t->f->job, rule->regex, t->f->matcher, path, (size_t)length) == 1) {
+            source->hits[i]++;
+            for (uint64_t v = 0; v < layout->count; v++) {
+                if (strcmp(layout->names[v], rule->replacement) == 0) {
+                    return v;
+                }
+            }
+            (void)lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t), "",
+                                  "%.300s: rule %u names the variant %.64s, which %s lacks", lr_fit_here(t),
+                                  (unsigned)rule->number, rule->replacement,
+                                  layout->module ? layout->module : "the enum");
+        }
+    }
+    return REC_UNKNOWN;
+}
+
+static int32_t none_fits(lr_fit *t, const rec_layout *layout, lr_node *node)
+{
+    char text[800] = "";
+    size_t used = 0;
+    for (uint64_t i = 0; i < layout->count && used < sizeof text; i++) {
+        (void)lr_fit_variant(t, layout, i, node);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.64s (%.200s)", i ? ", " : "", layout->names[i],
+                                 t->why_not[0] ? t->why_not : "it holds no data");
+    }
+    return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t), "",
+                           "%.200s: no variant%s%.64s fits: %.600s", lr_fit_here(t), layout->module ? " of " : "",
+                           layout->module ? layout->module : "", text);
+}
+
+static int32_t build_enum(lr_fit *t, const rec_layout *layout, lr_node *node, rec_value *out, int *how)
+{
+    const lr_piece *piece = lr_node_piece(node);
+    uint64_t chosen = REC_UNKNOWN, tensors = 0;
+    bool level = false;
+    char what[160];
+    int32_t status = REC_OK;
+    if (!lr_fit_has_content(node)) {
+        (void)snprintf(what, sizeof what, "a variant%s%.100s", layout->module ? " of " : "",
+                       layout->module ? layout->module : "");
+        return lr_fit_miss(t, what, how);
+    }
+    if (node->piece && node->piece->value && !node->first) {
+        return lr_put(t->f, node->piece, false, 0, false, "", out); /* a record's own unit variant */
+    }
+    chosen = ruled_variant(t, layout, node);
+    if (chosen == REC_UNKNOWN && piece && t->f->plan->sources[piece->source].record->root.form != REC_FORM_PATHS &&
+        node->child_count == 1) {
+        for (uint64_t i = 0; i < layout->count && !level; i++) {
+            if (strlen(layout->names[i]) == node->first->length &&
+                memcmp(layout->names[i], node->first->name, (size_t)node->first->length) == 0) {
+                chosen = i;
+                level = true;
+            }
+        }
+    }
+    for (uint64_t i = 0; chosen == REC_UNKNOWN && i < layout->count && !lr_job_failed(t->f->job); i++) {
+        tensors = lr_fit_variant(t, layout, i, node);
+        chosen = tensors == REC_UNKNOWN ? REC_UNKNOWN : i;
+        for (uint64_t k = i + 1; chosen == i && k < layout->count && status == REC_OK; k++) {
+            uint64_t more = lr_fit_variant(t, layout, k, node);
+            if (more != REC_UNKNOWN && more > tensors) {
+                status =
+                    lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_AMBIGUOUS, false, lr_fit_here(t),
+                                    "A variant rule chooses: variant = PATTERN => NAME.",
+                                    "%.200s is taken for %.64s, the first variant that fits, as in Burn; %.64s fits "
+                                    "too, and would take %" PRIu64 " tensors more",
+                                    lr_fit_here(t), layout->names[i], layout->names[k], more - tensors);
+                break;
+            }
+        }
+    }
+    if (lr_job_failed(t->f->job) || status != REC_OK) {
+        return t->f->job->error.status;
+    }
+    if (chosen == REC_UNKNOWN) {
+        *how = LR_FIT_OMITTED;
+        return none_fits(t, layout, node);
+    }
+    return build_variant(t, layout, chosen, node, level, out, how);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- scalars -- */
+
+static int32_t build_map(lr_fit *t, const rec_layout *layout, lr_node *node, rec_value *out)
+{
+    lr_arena *arena = &t->f->record->arena;
+    lr_map *map = lr_map_new(arena, node ? node->child_count : 0);
+    const rec_layout *key_layout = rec_layout_child(layout, 0);
+    bool by_number = key_layout && (key_layout->kind == REC_LAYOUT_UINT || key_layout->kind == REC_LAYOUT_INT);
+    int32_t status = REC_OK;
+    for (lr_node *child = node ? node->first : NULL; map && child && status == REC_OK; child = child->next) {
+        rec_value key, value;
+        lr_entry *entry;
+        int how = LR_FIT_FILLED;
+        status = build_below(t, layout->children[1], child, child->name, child->length, false, "", &value, &how);
+        if (status != REC_OK || how != LR_FIT_FILLED) {
+            continue;
+        }
+        if (by_number && child->index != REC_UNKNOWN) {
+            key = (rec_value){.kind = REC_KIND_UINT, .bits = (uint16_t)key_layout->bits, .v.u = child->index};
+        } else if (!lr_string(arena, child->name, child->length, &key)) {
+            return lr_fail_allocator(t->f->job, child->length);
+        }
+        entry = lr_map_append(arena, map, key);
+        if (!entry) {
+            return lr_fail_allocator(t->f->job, sizeof *entry);
+        }
+        entry->value = value;
+    }
+    if (!map) {
+        return lr_fail_allocator(t->f->job, sizeof *map);
+    }
+    *out = (rec_value){.kind = REC_KIND_MAP, .form = REC_FORM_MAP, .v.map = map};
+    return status;
+}
+
+static int32_t build_scalar(lr_fit *t, const rec_layout *layout, lr_node *node, rec_value *out, int *how)
+{
+    rec_value zero = {.bits = (uint16_t)layout->bits};
+    if (lr_fit_has_content(node)) {
+        if (node->piece && node->piece->value) {
+            return lr_put(t->f, node->piece, false, 0, false, "", out);
+        }
+        *how = LR_FIT_OMITTED;
+        return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
+                               "Drop the key, or let a rule give it another name.",
+                               "%.300s: a plain value is wanted, found %s", lr_fit_here(t),
+                               node->piece ? "a tensor" : "keys below it");
+    }
+    switch (layout->kind) {
+    case REC_LAYOUT_BOOL:
+        zero.kind = REC_KIND_BOOL;
+        break;
+    case REC_LAYOUT_INT:
+        zero.kind = REC_KIND_INT;
+        break;
+    case REC_LAYOUT_UINT:
+        zero.kind = REC_KIND_UINT;
+        break;
+    case REC_LAYOUT_FLOAT:
+        zero.kind = REC_KIND_FLOAT;
+        break;
+    default:
+        if (!lr_string(&t->f->record->arena, "", 0, &zero)) {
+            return lr_fail_allocator(t->f->job, 1);
+        }
+        break;
+    }
+    *out = zero;
+    return lr_place_line(t->f, REC_PLAN_DEFAULT, layout->kind == REC_LAYOUT_STRING ? "empty" : "zero");
+}
+
+static int32_t build(lr_fit *t, const rec_layout *layout, lr_node *node, bool transpose, const char *why,
+                     rec_value *out, int *how)
+{
+    *out = lr_nil(REC_FORM_UNKNOWN);
+    *how = LR_FIT_FILLED;
+    if (lr_fit_is_tensor(layout)) {
+        return build_tensor(t, layout, node, transpose, why, out, how);
+    }
+    switch (layout->kind) {
+    case REC_LAYOUT_UNIT:
+        *out = lr_nil(REC_FORM_UNIT);
+        return REC_OK;
+    case REC_LAYOUT_OPTION:
+        if (!rec_layout_child(layout, 0)) {
+            *out = lr_nil(REC_FORM_CONSTANT);
+            return REC_OK;
+        }
+        if (!lr_fit_has_content(node)) {
+            *out = lr_nil(REC_FORM_NONE);
+            *how = lr_fit_is_partial(t->f->plan) ? LR_FIT_OMITTED : LR_FIT_FILLED;
+            return REC_OK;
+        }
+        return build(t, layout->children[0], node, transpose, why, out, how);
+    case REC_LAYOUT_STRUCT:
+        return build_struct(t, layout, node, out, how);
+    case REC_LAYOUT_LIST:
+        if (!node && lr_fit_is_partial(t->f->plan)) {
+            *how = LR_FIT_OMITTED;
+            return REC_OK;
+        }
+        return build_list(t, layout, node, out, how);
+    case REC_LAYOUT_ARRAY:
+    case REC_LAYOUT_TUPLE:
+        return build_list(t, layout, node, out, how);
+    case REC_LAYOUT_ENUM:
+        return build_enum(t, layout, node, out, how);
+    case REC_LAYOUT_MAP:
+        return build_map(t, layout, node, out);
+    default:
+        return build_scalar(t, layout, node, out, how);
+    }
+}
+
+int32_t lr_plan_typed(lr_fitter *f, const rec_layout *layout)
+{
+    lr_fit t = {.f = f};
+    int how = LR_FIT_FILLED;
+    int32_t status = build(&t, layout, f->plan->root, false, "", &f->record->root, &how);
+    status = status == REC_OK ? lr_fit_report_missing(&t) : status;
+    return status == REC_OK ? lr_fit_report_left(&t) : status;
+}

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * A plan's tree without a type: modules are what module rules say or, where there are none, what their shapes show. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/record/convert.h"
+#include "remap/plan/plan.h"
+
+/* A module that could be two things, with its numbers left out: said once for all layers. */
+typedef struct doubt {
+    struct doubt *next;
+    char *pattern;
+    uint64_t count;
+    const char *path, *text, *hint;
+} doubt;
+
+typedef struct shaper {
+    lr_fitter *f;
+    bool conv1d; /* some weight is plainly stored [in, out] */
+    doubt *doubts;
+    uint64_t doubt_count, more_doubts; /* listed, and modules beyond those */
+    uint64_t taken[3];                 /* Linear, norms, Embedding by their shapes */
+    uint64_t unnamed;                  /* weights of rank 2 that no module rule speaks of */
+    const char *first_unnamed;
+} shaper;
+
+static bool adapts(const shaper *s, const lr_piece *piece)
+{
+    return piece && piece->op && !piece->adapted && !piece->kept &&
+           s->f->plan->sources[piece->source].adapter == LR_ADAPTER_PYTORCH;
+}
+
+static bool is_leaf(const lr_node *node)
+{
+    return node->piece && !node->first;
+}
+
+/* A nil of the base gives way to what is put below it. */
+static bool gives_way(const lr_piece *piece)
+{
+    return piece->kept && piece->value && piece->value->kind == REC_KIND_NIL;
+}
+
+/* ---------------------------------------------------------------------------------------------------- recognising -- */
+
+static const lr_op *field(const lr_node *node, const char *name)
+{
+    const lr_node *child = lr_node_child(node, name, strlen(name));
+    return child && is_leaf(child) ? child->piece->op : NULL;
+}
+
+static bool is_float(const lr_op *op)
+{
+    rec_dtype dtype = lr_op_dtype(op);
+    return !lr_dtype_is_int(dtype) && !lr_dtype_is_bool(dtype);
+}
+
+/* Whether a name holds one of some words, however it is spelled. */
+static bool speaks_of(const char *name, uint64_t length, const char *const *words)
+{
+    for (size_t w = 0; words[w]; w++) {
+        size_t n = strlen(words[w]);
+        for (uint64_t i = 0; i + n <= length; i++) {
+            size_t k = 0;
+            while (k < n && (name[i + k] | 0x20) == words[w][k]) {
+                k++;
+            }
+            if (k == n) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static const char *const embedding_words[] = {"embed", "wte", "wpe", NULL};
+static const char *const norm_words[] = {"norm", "ln_", "_ln", NULL};
+static const char *const linear_words[] = {"proj",  "linear", "dense",      "query", "key",
+                                           "value", "head",   "classifier", "fc",    NULL};
+
+/* What a module's tensors show. @param by (out) "by its shape", "by its name". @param doubtful (out) why nothing can be
+ * said, or NULL. @return the type, NULL for none. */
+static const char *recognise(const shaper *s, const lr_node *node, const char **by, const char **doubtful,
+                             const char **what_to_do)
+{
+    const lr_op *w = field(node, "weight"), *b = field(node, "bias");
+    const uint64_t *shape;
+    uint64_t bias;
+    *by = "by its shape";
+    *doubtful = NULL;
+    if (!w || !is_float(w) || (b && !is_float(b))) {
+        return NULL;
+    }
+    shape = lr_op_shape(w);
+    bias = b && lr_op_rank(b) == 1 ? lr_op_shape(b)[0] : REC_UNKNOWN;
+    if (lr_op_rank(w) == 1) {
+        if (field(node, "running_mean") && field(node, "running_var")) {
+            return "BatchNorm";
+        }
+        if (bias == shape[0]) {
+            return "LayerNorm"; /* or a GroupNorm: the same fields */
+        }
+        if (!b && speaks_of(node->name, node->length, norm_words)) {
+            *by = "by its name";
+            return "RmsNorm";
+        }
+        if (!b) {
+            *doubtful =
+                "a weight of rank 1 without a bias may be an RmsNorm (gamma), a PRelu (alpha) or a plain parameter";
+            *what_to_do = "RmsNorm";
+        }
+        return NULL;
+    }
+    if (lr_op_rank(w) != 2) {
+        return NULL; /* convolutions are the same on both sides */
+    }
+    if (b) {
+        if (bias == shape[0] && bias == shape[1] && s->conv1d) {
+            *doubtful =
+                "a square weight may be a Linear (transposed) or a Conv1D like others in this file (not transposed)";
+            *what_to_do = "Conv1D";
+            return NULL;
+        }
+        return bias == shape[0] ? "Linear" : bias == shape[1] ? "Conv1D" : NULL;
+    }
+    *by = "by its name";
+    if (speaks_of(node->name, node->length, embedding_words)) {
+        return "Embedding";
+    }
+    if (speaks_of(node->name, node->length, linear_words)) {
+        return "Linear";
+    }
+    *doubtful = "a weight of rank 2 without a bias may be a Linear (transposed) or an Embedding (not transposed)";
+    *what_to_do = "Linear";
+    return NULL;
+}
+
+static void look_for_conv1d(shaper *s, const lr_node *node, unsigned depth)
+{
+    const lr_op *w = field(node, "weight"), *b = field(node, "bias");
+    if (w && b && lr_op_rank(w) == 2 && lr_op_rank(b) == 1 && lr_op_shape(b)[0] == lr_op_shape(w)[1] &&
+        lr_op_shape(b)[0] != lr_op_shape(w)[0]) {
+        s->conv1d = true;
+    }
+    for (const lr_node *child = node->first; child && !s->conv1d; child = child->next) {
+        if (child->first) {
+            look_for_conv1d(s, child, depth + 1);
+        }
+    }
+}
+
+/* Of modules that are all named otherwise: each is compared with those before it. */
+enum { DOUBTS_MOST = 256 };
+
+/* Remembers a doubt about the module where the walk is. */
+static int32_t doubt_it(shaper *s, const char *text, const char *type)
+{
+    rec_plan *plan = s->f->plan;
+    const char *path = s->f->path.text ? s->f->path.text : "";
+    char *pattern = lr_arena_alloc(&plan->arena, s->f->path.used + 1, 1);
+    size_t used = 0;
+    doubt *d;
+    if (!pattern) {
+        return lr_fail_allocator(s->f->job, s->f->path.used);
+    }
+    for (size_t i = 0; i < s->f->path.used; i++) {
+        bool digit = path[i] >= '0' && path[i] <= '9';
+        if (!digit || used == 0 || pattern[used - 1] != '#') {
+            pattern[used++] = digit ? '#' : path[i];
+        }
+    }
+    pattern[used] = '\0';
+    for (d = s->doubts; d; d = d->next) {
+        if (strcmp(d->pattern, pattern) == 0) {
+            d->count++;
+            return REC_OK;
+        }
+    }
+    if (s->doubt_count == DOUBTS_MOST) {
+        s->more_doubts++;
+        return REC_OK;
+    }
+    s->doubt_count++;
+    d = lr_arena_alloc(&plan->arena, sizeof *d, 8);
+    path = lr_arena_text(&plan->arena, path, s->f->path.used);
+    if (!d || !path) {
+        return lr_fail_allocator(s->f->job, sizeof *d);
+    }
+    *d = (doubt){.next = s->doubts, .pattern = pattern, .count = 1, .path = path, .text = text, .hint = type};
+    s->doubts = d;
+    return REC_OK;
+}
+
+static bool has_module_rules(const lr_plan_source *source)
+{
+    for (uint64_t i = 0; i < source->rules->count; i++) {
+        if (source->rules->rules[i].kind == LR_RULE_MODULE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The type that the adapter goes by for the module at `node`. @param why (out) for the lines. */
+static const char *module_type(shaper *s, const lr_node *node, const char **why, int32_t *status)
+{
+    const lr_piece *piece = NULL;
+    lr_plan_source *source;
+    const lr_rule *rule;
+    const char *type, *by, *doubtful, *path, *what_to_do = "";
+    uint64_t length;
+    bool failed;
+    *why = "";
+    *status = REC_OK;
+    for (const lr_node *child = node->first; child && !piece; child = child->next) {
+        piece = is_leaf(child) && adapts(s, child->piece) ? child->piece : NULL;
+    }
+    if (!piece) {
+        return NULL;
+    }
+    source = &s->f->plan->sources[piece->source];
+    path = lr_place_rule_path(s->f, source, &length);
+    type = lr_module_rule(s->f->job, source, s->f->matcher, path, length, &rule, &failed);
+    if (failed) {
+        *status = s->f->job->error.status;
+        return NULL;
+    }
+    if (type) {
+        *why = type;
+        return type;
+    }
+    if (has_module_rules(source)) {
+        return NULL; /* the rules say what there is: what they do not name is a plain parameter */
+    }
+    type = recognise(s, node, &by, &doubtful, &what_to_do);
+    if (doubtful) {
+        *status = doubt_it(s, doubtful, what_to_do);
+    }
+    if (type) {
+        s->taken[strcmp(type, "Linear") == 0                                     ? 0
+                 : strcmp(type, "Embedding") == 0 || strcmp(type, "Conv1D") == 0 ? 2
+                                                                                 : 1]++;
+        *why = lr_plan_text(s->f->job, s->f->plan, "%s, %s", type, by);
+        *status = *why ? REC_OK : s->f->job->error.status;
+    }
+    return type;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ building -- */
+
+static int32_t build(shaper *s, lr_node *node, bool root, rec_value *out);
+
+static int32_t append(shaper *s, lr_map *map, const char *name, uint64_t length, const rec_value *value)
+{
+    lr_arena *arena = &s->f->record->arena;
+    rec_value key;
+    lr_entry *entry = lr_string(arena, name, length, &key) ? lr_map_append(arena, map, key) : NULL;
+    if (!entry) {
+        return lr_fail_allocator(s->f->job, sizeof *entry);
+    }
+    entry->value = *value;
+    return REC_OK;
+}
+
+/* A tensor or value of the module `type`, into its map. */
+static int32_t put_leaf(shaper *s, const lr_node *node, lr_node *leaf, const char *type, const char *why, lr_map *map)
+{
+    rec_plan *plan = s->f->plan;
+    lr_piece *piece = leaf->piece;
+    const char *name = leaf->name, *burn = NULL; /* or PyTorch's, of a base's */
+    uint64_t length = leaf->length;
+    int change = type && adapts(s, piece) ? lr_adapt_field(type, name, length, false, &burn) : LR_ADAPT_NONE;
+    rec_value value;
+    size_t before;
+    int32_t status = REC_OK;
+    if (type && piece->kept && lr_adapt_back(type, name, length, &burn) == LR_ADAPT_RENAME) {
+        const lr_node *other = lr_node_child(node, burn, strlen(burn));
+        if (other && is_leaf(other) && adapts(s, other->piece)) {
+            return REC_OK; /* the base's gives way to what is renamed to it */
+        }
+    }
+    if (change == LR_ADAPT_DROP) {
+        const char *reason = lr_plan_text(s->f->job, plan, "%s has no such field", type);
+        piece->taken = true;
+        for (uint64_t i = 0; reason && i < piece->input_count && status == REC_OK; i++) {
+            status = lr_plan_lost(s->f->job, plan, REC_PLAN_DROPPED, piece->inputs[i], reason);
+        }
+        return reason ? status : s->f->job->error.status;
+    }
+    if (change == LR_ADAPT_RENAME) {
+        const lr_node *other = lr_node_child(node, burn, strlen(burn));
+        if (other && other->piece && !other->piece->kept) {
+            piece->taken = true;
+            return lr_plan_problem(s->f->job, plan, REC_PROBLEM_COLLISION, true, other->piece->key, "Drop one of them.",
+                                   "2 sources for %.300s: %.200s, which the adapter renames, and %.200s",
+                                   other->piece->key, piece->key, other->piece->key);
+        }
+        name = burn;
+        length = strlen(burn);
+    }
+    if (!type && adapts(s, piece) && lr_op_rank(piece->op) == 2 && length == 6 && memcmp(name, "weight", 6) == 0 &&
+        has_module_rules(&plan->sources[piece->source])) {
+        s->first_unnamed = s->unnamed++ ? s->first_unnamed : piece->key;
+    }
+    if (!lr_place_enter(s->f->job, &s->f->path, name, length, &before)) {
+        return s->f->job->error.status;
+    }
+    status = lr_put(s->f, piece, change == LR_ADAPT_TRANSPOSE, 0, false, why, &value);
+    lr_place_leave(&s->f->path, before);
+    return status == REC_OK ? append(s, map, name, length, &value) : status;
+}
+
+/* What lies below a tensor's own key cannot be below it in a tree: it stands beside it, under a name with dots. */
+static int32_t put_beside(shaper *s, const lr_node *node, const lr_node *below, lr_map *map)
+{
+    int32_t status = REC_OK;
+    for (lr_node *child = below->first; child && status == REC_OK; child = child->next) {
+        if (child->piece) {
+            lr_node leaf = {.name = child->piece->key + node->offset,
+                            .length = child->piece->length - node->offset,
+                            .piece = child->piece};
+            status = put_leaf(s, node, &leaf, NULL, "", map);
+        }
+        if (status == REC_OK) {
+            status = put_beside(s, node, child, map);
+        }
+    }
+    return status;
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const lr_node *x = *(lr_node *const *)a, *y = *(lr_node *const *)b;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Whether the children of a node are a list's, and in which order. @param list (out) to be released; NULL: a map. */
+static int32_t as_list(shaper *s, const lr_node *node, lr_node ***list)
+{
+    const lr_piece *piece = lr_node_piece(node);
+    const lr_plan_source *source = piece && !piece->kept ? &s->f->plan->sources[piece->source] : NULL;
+    bool close = source && source->close_gaps && !s->f->plan->backward, dense = true;
+    uint64_t n = 0;
+    char plain[24];
+    *list = NULL;
+    if (node->piece || node->child_count == 0 || node->index_count != node->child_count) {
+        return REC_OK;
+    }
+    for (const lr_node *child = node->first; child; child = child->next) {
+        int length = snprintf(plain, sizeof plain, "%" PRIu64, child->index);
+        dense = dense && child->index < node->child_count && (uint64_t)length == child->length;
+        if (child->piece && child->first && !gives_way(child->piece)) {
+            return REC_OK; /* a name with dots will be among them */
+        }
+    }
+    if (!dense && !close) {
+        return REC_OK;
+    }
+    *list = lr_alloc(s->f->job->allocator, node->child_count * sizeof **list);
+    if (!*list) {
+        return lr_fail_allocator(s->f->job, node->child_count * sizeof **list);
+    }
+    for (lr_node *child = node->first; child; child = child->next) {
+        (*list)[n++] = child;
+    }
+    qsort(*list, (size_t)n, sizeof(lr_node *), by_index);
+    for (uint64_t i = 1; i < n; i++) {
+        if ((*list)[i]->index == (*list)[i - 1]->index) {
+            int32_t status = lr_plan_problem(
+                s->f->job, s->f->plan, REC_PROBLEM_KIND, true, s->f->path.text ? s->f->path.text : "",
+                "Let a rule give one of them another number, or keep the keys as they are (gaps = keep).",
+                "%.300s: two spellings of the index %" PRIu64 ": %.*s and %.*s", s->f->path.text ? s->f->path.text : "",
+                (*list)[i]->index, (int)((*list)[i - 1]->length < 64 ? (*list)[i - 1]->length : 64),
+                (*list)[i - 1]->name, (int)((*list)[i]->length < 64 ? (*list)[i]->length : 64), (*list)[i]->name);
+            lr_release(s->f->job->allocator, *list);
+            *list = NULL;
+            return status;
+        }
+    }
+    return REC_OK;
+}
+
+static int32_t build_list(shaper *s, lr_node *const *children, uint64_t count, const char *why, rec_value *out)
+{
+    lr_arena *arena = &s->f->record->arena;
+    lr_list *items = lr_list_new(arena, count);
+    int32_t status = REC_OK;
+    for (uint64_t i = 0; items && i < count && status == REC_OK; i++) {
+        rec_value *item = lr_list_append(arena, items);
+        char text[24];
+        int n = snprintf(text, sizeof text, "%" PRIu64, i);
+        size_t before;
+        if (!item || !lr_place_enter(s->f->job, &s->f->path, text, (uint64_t)n, &before)) {
+            return item ? s->f->job->error.status : lr_fail_allocator(s->f->job, sizeof *item);
+        }
+        s->f->moved += children[i]->index != i;
+        status = is_leaf(children[i]) ? lr_put(s->f, children[i]->piece, false, 0, false, why, item)
+                                      : build(s, children[i], false, item);
+        s->f->moved -= children[i]->index != i;
+        lr_place_leave(&s->f->path, before);
+    }
+    if (!items) {
+        return lr_fail_allocator(s->f->job, count);
+    }
+    *out = (rec_value){.kind = REC_KIND_LIST, .form = REC_FORM_UNKNOWN, .v.list = items};
+    return status;
+}
+
+/* Whether a value of the base stands under the name that the adapter gives to a tensor that came. */
+static bool is_replaced(const shaper *s, const lr_node *node, const lr_node *kept, const char *type)
+{
+    const char *torch;
+    const lr_node *other;
+    if (!type || lr_adapt_back(type, kept->name, kept->length, &torch) == LR_ADAPT_NONE) {
+        return false;
+    }
+    other = lr_node_child(node, torch, strlen(torch));
+    return other && other != kept && adapts(s, other->piece);
+}
+
+static int32_t build_map(shaper *s, lr_node *node, const char *type, const char *why, rec_value *out)
+{
+    lr_map *map = lr_map_new(&s->f->record->arena, node->child_count);
+    lr_entry *twice;
+    int32_t status = REC_OK;
+    for (lr_node *child = node->first; map && child && status == REC_OK; child = child->next) {
+        rec_value value;
+        size_t before;
+        if (child->piece && child->piece->kept && !child->first && is_replaced(s, node, child, type)) {
+            child->piece->taken = true;
+            continue;
+        }
+        if (child->piece && !(child->first && gives_way(child->piece))) {
+            status = put_leaf(s, node, child, type, why, map);
+            if (status == REC_OK && child->first) {
+                status = put_beside(s, child, child, map);
+            }
+            continue;
+        }
+        if (!lr_place_enter(s->f->job, &s->f->path, child->name, child->length, &before)) {
+            return s->f->job->error.status;
+        }
+        status = build(s, child, false, &value);
+        lr_place_leave(&s->f->path, before);
+        status = status == REC_OK ? append(s, map, child->name, child->length, &value) : status;
+    }
+    if (!map || (status == REC_OK && !lr_map_index(&s->f->record->arena, map, &twice))) {
+        return lr_fail_allocator(s->f->job, node->child_count);
+    }
+    if (status == REC_OK && twice) {
+        const char *path = s->f->path.text ? s->f->path.text : "";
+        status = lr_plan_problem(s->f->job, s->f->plan, REC_PROBLEM_COLLISION, true, path, "Drop one of them.",
+                                 "2 sources for %.200s%s%.100s, once the adapter has renamed one", path,
+                                 *path ? "." : "", twice->key.v.text);
+    }
+    *out = (rec_value){.kind = REC_KIND_MAP, .form = REC_FORM_UNKNOWN, .v.map = map};
+    return status;
+}
+
+static int32_t build(shaper *s, lr_node *node, bool root, rec_value *out)
+{
+    const char *why = "", *type;
+    lr_node **list = NULL;
+    int32_t status;
+    *out = lr_nil(REC_FORM_UNKNOWN);
+    type = module_type(s, node, &why, &status);
+    if (status == REC_OK && !root) {
+        status = as_list(s, node, &list);
+    }
+    if (status == REC_OK) {
+        status = list ? build_list(s, list, node->child_count, why, out) : build_map(s, node, type, why, out);
+    }
+    lr_release(s->f->job->allocator, list);
+    return status;
+}
+
+/* Moves all that is below a value into a flat map, under dotted paths. */
+static int32_t flatten(shaper *s, const rec_value *value, lr_map *map)
+{
+    bool list = value->kind == REC_KIND_LIST;
+    uint64_t count = list ? value->v.list->count : value->kind == REC_KIND_MAP ? value->v.map->count : 0;
+    int32_t status = REC_OK;
+    if (count == 0) {
+        return s->f->path.levels ? append(s, map, s->f->path.text, s->f->path.used, value) : REC_OK;
+    }
+    for (uint64_t i = 0; i < count && status == REC_OK; i++) {
+        const lr_entry *entry = list ? NULL : &value->v.map->entries[i];
+        char index[24];
+        int n = snprintf(index, sizeof index, "%" PRIu64, i);
+        size_t before;
+        if (!lr_place_enter(s->f->job, &s->f->path, entry ? entry->key.v.text : index,
+                            entry ? entry->key.length : (uint64_t)n, &before)) {
+            return s->f->job->error.status;
+        }
+        status = flatten(s, entry ? &entry->value : &value->v.list->items[i], map);
+        lr_place_leave(&s->f->path, before);
+    }
+    return status;
+}
+
+/* A file of another framework that came from such files, or goes back to one, is a flat map: nothing of Burn's is in it. */
+static int32_t make_flat(shaper *s)
+{
+    lr_fitter *f = s->f;
+    lr_map *map = lr_map_new(&f->record->arena, f->plan->piece_count);
+    lr_entry *twice;
+    int32_t status;
+    if (!map) {
+        return lr_fail_allocator(s->f->job, sizeof *map);
+    }
+    status = flatten(s, &f->record->root, map);
+    if (status == REC_OK && !lr_map_index(&f->record->arena, map, &twice)) {
+        return lr_fail_allocator(s->f->job, map->count);
+    }
+    f->record->root.v.map = map;
+    return status;
+}
+
+static int32_t report_doubts(shaper *s)
+{
+    int32_t status = REC_OK;
+    for (const doubt *d = s->doubts; d && status == REC_OK; d = d->next) {
+        char hint[400], others[64] = "";
+        if (d->count > 1) {
+            (void)snprintf(others, sizeof others, " and %" PRIu64 " like it", d->count - 1);
+        }
+        (void)snprintf(
+            hint, sizeof hint,
+            "Say what it is: a type, a profile, or a rule, module = PATTERN => %s. The adapter none takes all as "
+            "they are.",
+            d->hint);
+        status = lr_plan_problem(s->f->job, s->f->plan, REC_PROBLEM_AMBIGUOUS, true, d->path, hint, "%.300s%s: %s",
+                                 d->path, others, d->text);
+    }
+    if (status == REC_OK && s->more_doubts) {
+        status = lr_plan_problem(s->f->job, s->f->plan, REC_PROBLEM_AMBIGUOUS, true, "", "",
+                                 "%" PRIu64 " more modules may be one thing or another", s->more_doubts);
+    }
+    return status;
+}
+
+int32_t lr_plan_untyped(lr_fitter *f)
+{
+    shaper s = {.f = f};
+    bool flat = f->plan->foreign, plain = true;
+    int32_t status;
+    look_for_conv1d(&s, f->plan->root, 0);
+    status = build(&s, f->plan->root, true, &f->record->root);
+    if (status == REC_OK) {
+        status = report_doubts(&s);
+    }
+    for (uint64_t i = 0; i < f->plan->source_count; i++) {
+        const lr_plan_source *source = &f->plan->sources[i];
+        bool foreign = source->reverse || source->record->root.form == REC_FORM_PATHS;
+        f->record->parameters = f->record->parameters || foreign || source->record->parameters;
+        flat = flat && foreign;
+        plain = plain && foreign && (source->reverse || (source->adapter == LR_ADAPTER_NONE && !source->close_gaps));
+    }
+    status = status == REC_OK && flat ? make_flat(&s) : status;
+    /* Nothing of Burn's is in it: its names are still the paths of a foreign file. */
+    f->record->root.form = flat || plain ? REC_FORM_PATHS : REC_FORM_UNKNOWN;
+    if (status == REC_OK && s.unnamed) {
+        status = lr_plan_problem(f->job, f->plan, REC_PROBLEM_AMBIGUOUS, false, "",
+                                 "If they are Linear, say so: module = PATTERN => Linear.",
+                                 "no module rule speaks of %" PRIu64 " weight%s of rank 2, which %s as %s: %.200s%s",
+                                 s.unnamed, s.unnamed == 1 ? "" : "s", s.unnamed == 1 ? "stays" : "stay",
+                                 s.unnamed == 1 ? "it is" : "they are", s.first_unnamed, s.unnamed > 1 ? ", …" : "");
+    }
+    if (status == REC_OK && (s.taken[0] || s.taken[1] || s.taken[2])) {
+        f->plan->guessed =
+            lr_plan_text(f->job, f->plan,
+                         "no type and no module rule names the modules; by their shapes and names these were "
+                         "taken for: Linear (transposed) %" PRIu64 ", norms (renamed) %" PRIu64
+                         ", embeddings and the like (unchanged) %" PRIu64,
+                         s.taken[0], s.taken[1], s.taken[2]);
+        status = f->plan->guessed ? REC_OK : f->job->error.status;
+    }
+    return status;
+}

@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Rules forwards: what becomes of each key of a source before anything is known of the destination's modules. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "remap/forward/rules_run.h"
+
+static void fire(lr_rules_run *r, uint64_t rule)
+{
+    r->source->hits[rule]++;
+    if (r->fired_count < sizeof r->fired / sizeof *r->fired) {
+        r->fired[r->fired_count++] = r->source->rules->rules[rule].number;
+    }
+}
+
+/* "rule 2", "rules 2, 4" */
+static const char *why(lr_rules_run *r)
+{
+    size_t used = 0;
+    r->why[0] = '\0';
+    for (uint32_t i = 0; i < r->fired_count && used < sizeof r->why; i++) {
+        used += (size_t)snprintf(r->why + used, sizeof r->why - used, "%s%" PRIu64,
+                                 i                    ? ", "
+                                 : r->fired_count > 1 ? "rules "
+                                                      : "rule ",
+                                 r->fired[i]);
+    }
+    return r->why;
+}
+
+static const rec_tensor *tensor_of(const lr_key *key)
+{
+    return rec_value_tensor(key->value);
+}
+
+/* What an operation refused becomes a problem that names the rule. */
+int32_t lr_rules_refused(lr_rules_run *r, const char *key, const lr_rule *rule)
+{
+    char doing[260];
+    (void)snprintf(doing, sizeof doing, "rule %u (%.200s)", (unsigned)rule->number, rule->text);
+    return lr_plan_refused(r->job, r->plan, key, doing);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ renaming -- */
+
+/* Puts a text through all renames. @param text,length in and out; what comes out lives until the matcher is used. */
+static int32_t rename_key(lr_rules_run *r, const char **text, size_t *length)
+{
+    const lr_rules *rules = r->source->rules;
+    for (uint64_t i = 0; i < rules->count; i++) {
+        const lr_rule *rule = &rules->rules[i];
+        if (rule->kind == LR_RULE_RENAME) {
+            int64_t n = lr_regex_replace(r->job, rule->regex, r->matcher, *text, *length, rule->template);
+            if (n < 0) {
+                rec_fail_hint(r->job, "It was tried on the key %.200s.", *text);
+                return r->job->error.status;
+            }
+            if (n) {
+                *text = lr_matcher_output(r->matcher, length);
+                fire(r, i);
+            }
+        }
+    }
+    return REC_OK;
+}
+
+/* The rest of a key's way: renamed, prefixed, a piece. @param op retained by the piece. */
+static int32_t emit(lr_rules_run *r, const char *text, size_t length, lr_op *op, const rec_value *value,
+                    lr_key *const *inputs, uint64_t count, const char *operations)
+{
+    const char *prefix = r->source->prefix;
+    char *joined = NULL;
+    lr_piece *piece = NULL;
+    int32_t status = rename_key(r, &text, &length);
+    if (status == REC_OK && prefix && *prefix) {
+        size_t head = strlen(prefix);
+        joined = lr_alloc(r->job->allocator, head + 1 + length + 1);
+        if (!joined) {
+            return lr_fail_allocator(r->job, head + length);
+        }
+        memcpy(joined, prefix, head);
+        joined[head] = '.';
+        memcpy(joined + head + 1, text, length);
+        text = joined;
+        length += head + 1;
+    }
+    if (status == REC_OK) {
+        piece = lr_plan_piece(r->job, r->plan, r->number, text, length, op, value, inputs, count, operations, why(r));
+        status = piece ? REC_OK : r->job->error.status;
+    }
+    lr_release(r->job->allocator, joined);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- dropping -- */
+
+static bool drop_applies(const lr_rule *rule, const rec_tensor *tensor)
+{
+    bool any = rule->dtype_count == 0;
+    if (!tensor) {
+        return rule->rank < 0 && any;
+    }
+    for (uint64_t i = 0; i < rule->dtype_count; i++) {
+        any = any || rec_tensor_stored_dtype(tensor) == rule->dtypes[i];
+    }
+    return any && (rule->rank < 0 || (uint32_t)rule->rank == rec_tensor_rank(tensor));
+}
+
+/* Takes what is selected off a key's front. @return false: it is not below that. */
+static bool selected(const lr_rules_run *r, const char **text, size_t *length)
+{
+    const char *select = r->source->rules->select;
+    size_t head = select ? strlen(select) : 0;
+    if (!select) {
+        return true;
+    }
+    if (*length <= head || memcmp(*text, select, head) != 0 || (*text)[head] != '.') {
+        return false;
+    }
+    *text += head + 1;
+    *length -= head + 1;
+    return true;
+}
+
+/* @return 1 if the key is dropped (its line is made), 0 if not, -1: the job has failed. */
+static int drop(lr_rules_run *r, lr_key *key, const char *text, size_t length)
+{
+    const lr_rules *rules = r->source->rules;
+    for (uint64_t i = 0; i < rules->count; i++) {
+        const lr_rule *rule = &rules->rules[i];
+        if (rule->kind == LR_RULE_DROP && drop_applies(rule, tensor_of(key))) {
+            int found = lr_regex_match(r->job, rule->regex, r->matcher, text, length);
+            if (found < 0) {
+                return -1;
+            }
+            if (found) {
+                fire(r, i);
+                return lr_plan_lost(r->job, r->plan, REC_PLAN_DROPPED, key, why(r)) == REC_OK ? 1 : -1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ splitting -- */
+
+/* The indices of each part along the axis. @return false: there is a problem or a failure. */
+static bool part_spans(lr_rules_run *r, const lr_key *key, const lr_rule *rule, uint64_t length, int64_t *amounts,
+                       uint64_t *groups, uint64_t *unit)
+{
+    int64_t sum = 0, value = 1;
+    if (rule->groups &&
+        lr_amount_value(r->job, r->source->rules, &r->source->numbers, rule->groups, &rule->place, &value) != REC_OK) {
+        return false;
+    }
+    *groups = length ? (uint64_t)value : 1; /* of nothing, one group says all */
+    for (uint64_t i = 0; i < rule->part_count; i++) {
+        amounts[i] = 1;
+        if (rule->parts[i].amount && lr_amount_value(r->job, r->source->rules, &r->source->numbers,
+                                                     rule->parts[i].amount, &rule->place, &amounts[i]) != REC_OK) {
+            return false;
+        }
+        if (amounts[i] < 0 || __builtin_add_overflow(sum, amounts[i], &sum)) {
+            sum = 0;
+            break;
+        }
+    }
+    if (value <= 0 || sum <= 0 || length % (uint64_t)value || length / (uint64_t)value % (uint64_t)sum) {
+        (void)lr_plan_problem(
+            r->job, r->plan, REC_PROBLEM_SHAPE, true, key->text,
+            "Are the numbers those of this model? Look into its config.json, or give them with --set.",
+            "%.200s: rule %u cuts %" PRIu64 " into %" PRId64 " group%s of %" PRId64
+            " equal shares, which does not come out even",
+            key->text, (unsigned)rule->number, length, value, value == 1 ? "" : "s", sum);
+        return false;
+    }
+    *unit = length / (uint64_t)value / (uint64_t)sum;
+    return true;
+}
+
+static int32_t split_part(lr_rules_run *r, lr_key *key, const char *text, const lr_rule *rule, lr_op *whole,
+                          uint32_t axis, uint64_t offset, uint64_t size, uint64_t group, uint64_t groups,
+                          const char *name)
+{
+    uint64_t bytes;
+    lr_span *spans = lr_mul(groups, sizeof *spans, &bytes) ? lr_alloc(r->job->allocator, bytes) : NULL;
+    lr_op *op = NULL;
+    char *target = NULL;
+    const char *output;
+    size_t length = 0;
+    uint32_t fired = r->fired_count;
+    int32_t status;
+    if (!spans) {
+        return lr_fail_allocator(r->job, bytes);
+    }
+    for (uint64_t g = 0; g < groups; g++) {
+        spans[g] = (lr_span){.begin = g * group + offset, .count = size};
+    }
+    op = lr_op_slice(r->job, whole, axis, spans, groups);
+    lr_release(r->job->allocator, spans);
+    if (!op) {
+        return lr_rules_refused(r, key->text, rule);
+    }
+    lr_matcher_clear(r->matcher);
+    status = lr_match_expand(r->job, r->matcher, text, rule->template, name);
+    if (status == REC_OK) { /* the renames use the matcher */
+        output = lr_matcher_output(r->matcher, &length);
+        target = lr_alloc(r->job->allocator, length + 1);
+        if (target) {
+            memcpy(target, output, length + 1);
+        } else {
+            status = lr_fail_allocator(r->job, length);
+        }
+    }
+    if (status == REC_OK) {
+        char operation[96];
+        (void)snprintf(operation, sizeof operation, "split %.80s", name);
+        status = emit(r, target, length, op, NULL, &key, 1, operation);
+    }
+    r->fired_count = fired;
+    lr_release(r->job->allocator, target);
+    lr_op_release(op);
+    return status;
+}
+
+static int32_t split_key(lr_rules_run *r, lr_key *key, const char *text, size_t length, const lr_rule *rule,
+                         uint64_t number)
+{
+    const rec_tensor *tensor = tensor_of(key);
+    uint32_t rank = tensor ? rec_tensor_rank(tensor) : 0;
+    uint32_t axis = rule->axis < 0 ? rank - 1 : (uint32_t)rule->axis;
+    int64_t *amounts = NULL;
+    uint64_t groups = 1, unit = 0, offset = 0, sum = 0;
+    lr_op *whole = NULL;
+    int32_t status = REC_OK;
+    fire(r, number);
+    if (!tensor || axis >= rank) {
+        key->used = true;
+        return lr_plan_problem(r->job, r->plan, REC_PROBLEM_SHAPE, true, key->text,
+                               "Let the rule's pattern leave it out.", "%.200s: rule %u splits it, but it %s",
+                               key->text, (unsigned)rule->number, tensor ? "has no such axis" : "is no tensor");
+    }
+    amounts = lr_alloc(r->job->allocator, (rule->part_count + 1) * sizeof *amounts);
+    whole = amounts ? lr_op_tensor(r->job, tensor) : NULL;
+    if (whole && part_spans(r, key, rule, rec_tensor_shape(tensor)[axis], amounts, &groups, &unit)) {
+        for (uint64_t i = 0; i < rule->part_count; i++) {
+            sum += (uint64_t)amounts[i];
+        }
+        for (uint64_t i = 0; i < rule->part_count && status == REC_OK; i++) {
+            uint64_t size = (uint64_t)amounts[i] * unit;
+            /* The renames of the part before have used the matcher: the match is made again. */
+            if (lr_regex_match(r->job, rule->regex, r->matcher, text, length) != 1) {
+                break;
+            }
+            status = split_part(r, key, text, rule, whole, axis, offset, size, sum * unit, groups, rule->parts[i].name);
+            offset += size;
+        }
+    } else if (!amounts) {
+        (void)lr_fail_allocator(r->job, rule->part_count);
+    }
+    key->used = true;
+    lr_op_release(whole);
+    lr_release(r->job->allocator, amounts);
+    return lr_job_failed(r->job) ? r->job->error.status : status;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- weight_norm -- */
+
+/* weight_norm keeps a weight as a length g and a direction v: under two spellings. @return the length of the base path,
+ * and what is appended to it: the weight's name. */
+static bool direction(const char *text, size_t length, size_t *base, const char **name, size_t *name_length,
+                      bool *new_style)
+{
+    static const char middle[] = "parametrizations.", end[] = ".original1";
+    const size_t tail = sizeof end - 1;
+    *new_style = length > tail && memcmp(text + length - tail, end, tail) == 0;
+    if (*new_style) {
+        size_t dot = length - tail;
+        while (dot > 0 && text[dot - 1] != '.') {
+            dot--;
+        }
+        *name = text + dot;
+        *name_length = length - tail - dot;
+        if (dot < sizeof middle - 1 || memcmp(text + dot - (sizeof middle - 1), middle, sizeof middle - 1) != 0) {
+            return false;
+        }
+        *base = dot - (sizeof middle - 1);
+        *base -= *base > 0; /* its dot */
+        return true;
+    }
+    if (length > 2 && memcmp(text + length - 2, "_v", 2) == 0) {
+        size_t dot = length;
+        while (dot > 0 && text[dot - 1] != '.') {
+            dot--;
+        }
+        *name = text + dot;
+        *name_length = length - 2 - dot;
+        *base = dot > 0 ? dot - 1 : 0;
+        return *name_length > 0;
+    }
+    return false;
+}
+
+static int compare_keys(const lr_key *a, const char *text, uint64_t length)
+{
+    int order = memcmp(a->text, text, (size_t)(a->length < length ? a->length : length));
+    return order ? order : a->length < length ? -1 : a->length > length;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    const lr_key *y = *(lr_key *const *)b;
+    return compare_keys(*(lr_key *const *)a, y->text, y->length);
+}
+
+/* A key by its text: in a list that is sorted when it is asked for the first time. NULL: not there, or failed. */
+static lr_key *find_key(lr_rules_run *r, const char *text, size_t length)
+{
+    uint64_t low = 0, high = r->source->key_count;
+    if (!r->sorted) {
+        r->sorted = lr_alloc(r->job->allocator, (high + 1) * sizeof *r->sorted);
+        if (!r->sorted) {
+            (void)lr_fail_allocator(r->job, high * sizeof *r->sorted);
+            return NULL;
+        }
+        for (uint64_t i = 0; i < high; i++) {
+            r->sorted[i] = &r->source->keys[i];
+        }
+        qsort(r->sorted, (size_t)high, sizeof *r->sorted, by_text);
+    }
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        int order = compare_keys(r->sorted[middle], text, length);
+        if (order == 0) {
+            return r->sorted[middle];
+        }
+        low = order < 0 ? middle + 1 : low;
+        high = order < 0 ? high : middle;
+    }
+    return NULL;
+}
+
+/* The weights that are fused come first; their two keys are used then. */
+static int32_t fuse(lr_rules_run *r, lr_key *key)
+{
+    const lr_rules *rules = r->source->rules;
+    const char *name, *own = key->text;
+    size_t base, name_length, own_length = (size_t)key->length;
+    bool new_style;
+    int dropped;
+    int32_t status = REC_OK;
+    if (!tensor_of(key) || !direction(key->text, (size_t)key->length, &base, &name, &name_length, &new_style) ||
+        !selected(r, &own, &own_length) || base < (size_t)(own - key->text)) {
+        return REC_OK;
+    }
+    base -= (size_t)(own - key->text);
+    r->fired_count = 0;
+    dropped = drop(r, key, own, own_length);
+    if (dropped) {
+        return dropped < 0 ? r->job->error.status : REC_OK;
+    }
+    for (uint64_t i = 0; i < rules->count; i++) {
+        const lr_rule *rule = &rules->rules[i];
+        int found = rule->kind == LR_RULE_WEIGHT_NORM ? lr_regex_match(r->job, rule->regex, r->matcher, own, base) : 0;
+        if (found < 0) {
+            return r->job->error.status;
+        }
+        if (found) {
+            char *text = lr_alloc(r->job->allocator, (size_t)key->length + 1);
+            lr_key *g;
+            lr_op *length_op = NULL, *direction_op = NULL, *op = NULL;
+            if (!text) {
+                return lr_fail_allocator(r->job, key->length);
+            }
+            memcpy(text, key->text, (size_t)key->length + 1);
+            text[key->length - 1] = new_style ? '0' : 'g';
+            g = find_key(r, text, (size_t)key->length);
+            if (g && drop(r, g, g->text + (own - key->text), own_length) != 0) {
+                g = NULL;
+            }
+            if (g && tensor_of(g)) {
+                r->fired_count = 0;
+                fire(r, i);
+                length_op = lr_op_tensor(r->job, tensor_of(g));
+                direction_op = length_op ? lr_op_tensor(r->job, tensor_of(key)) : NULL;
+                op = direction_op ? lr_op_weight_norm(r->job, length_op, direction_op) : NULL;
+                if (op) {
+                    lr_key *inputs[2] = {g, key};
+                    size_t used = base ? base + 1 : 0;
+                    memcpy(text, own, used);
+                    memcpy(text + used, name, name_length);
+                    status = emit(r, text, used + name_length, op, NULL, inputs, 2, "weight_norm");
+                } else {
+                    key->used = g->used = true;
+                    status = lr_rules_refused(r, key->text, rule);
+                }
+            } else if (!lr_job_failed(r->job)) {
+                key->used = true;
+                status = lr_plan_problem(r->job, r->plan, REC_PROBLEM_MISSING, true, text,
+                                         "Drop the direction, or the rule.",
+                                         "%.300s: the length to its direction %.300s is missing", text, key->text);
+            }
+            lr_op_release(length_op);
+            lr_op_release(direction_op);
+            lr_op_release(op);
+            lr_release(r->job->allocator, text);
+            return status;
+        }
+    }
+    return REC_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- one key -- */
+
+static int32_t run_key(lr_rules_run *r, lr_key *key)
+{
+    const lr_rules *rules = r->source->rules;
+    const char *text = key->text;
+    size_t length = (size_t)key->length;
+    const rec_tensor *tensor = tensor_of(key);
+    lr_op *op = NULL;
+    int32_t status;
+    int dropped;
+    if (key->used) {
+        return REC_OK; /* of a weight_norm */
+    }
+    r->fired_count = 0;
+    if (!selected(r, &text, &length)) {
+        char reason[128];
+        (void)snprintf(reason, sizeof reason, "not below %.100s", rules->select);
+        return lr_plan_lost(r->job, r->plan, REC_PLAN_DROPPED, key, reason);
+    }
+    dropped = drop(r, key, text, length);
+    if (dropped) {
+        return dropped < 0 ? r->job->error.status : REC_OK;
+    }
+    for (uint64_t i = 0; r->splits && i < rules->count; i++) {
+        if (rules->rules[i].kind == LR_RULE_SPLIT) {
+            int found = lr_regex_match(r->job, rules->rules[i].regex, r->matcher, text, length);
+            if (found) {
+                return found < 0 ? r->job->error.status : split_key(r, key, text, length, &rules->rules[i], i);
+            }
+        }
+    }
+    if (tensor) {
+        op = lr_op_tensor(r->job, tensor);
+        if (!op) {
+            return r->job->error.status;
+        }
+    }
+    status = emit(r, text, length, op, tensor ? NULL : key->value, &key, 1, "");
+    if (status == REC_OK && tensor) {
+        r->plan->last_piece->id = tensor->id;
+    }
+    lr_op_release(op);
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- ties -- */
+
+lr_piece *lr_rules_pieces(const lr_rules_run *r)
+{
+    return r->before ? r->before->next : r->plan->pieces;
+}
+
+/* The key that rules see: without the prefix. */
+const char *lr_rules_key_of(const lr_rules_run *r, const lr_piece *piece, size_t *length)
+{
+    size_t skip = r->source->prefix && *r->source->prefix ? strlen(r->source->prefix) + 1 : 0;
+    *length = (size_t)piece->length - skip;
+    return piece->key + skip;
+}
+
+static lr_piece *find_piece(const lr_rules_run *r, const char *text)
+{
+    size_t wanted = strlen(text), length;
+    for (lr_piece *piece = lr_rules_pieces(r); piece; piece = piece->next) {
+        const char *key = lr_rules_key_of(r, piece, &length);
+        if (length == wanted && memcmp(key, text, length) == 0) {
+            return piece;
+        }
+    }
+    return NULL;
+}
+
+static int32_t tie(lr_rules_run *r, const lr_rule *rule, uint64_t number)
+{
+    const lr_piece *from = find_piece(r, rule->replacement);
+    char text[64];
+    const char *key, *prefix = r->source->prefix;
+    if (!from || !from->op || find_piece(r, rule->pattern)) {
+        r->source->hits[number] += from != NULL; /* both are there: nothing to do, but the rule speaks of this model */
+        return REC_OK;
+    }
+    r->source->hits[number]++;
+    (void)snprintf(text, sizeof text, "rule %u", (unsigned)rule->number);
+    key = prefix && *prefix ? lr_plan_text(r->job, r->plan, "%s.%s", prefix, rule->pattern) : rule->pattern;
+    return key && lr_plan_piece(r->job, r->plan, r->number, key, strlen(key), from->op, NULL, from->inputs,
+                                from->input_count, "tie", text)
+               ? REC_OK
+               : r->job->error.status;
+}
+
+int32_t lr_plan_forward(rec_job *job, rec_plan *plan, uint32_t source)
+{
+    lr_rules_run r = {
+        .job = job, .plan = plan, .source = &plan->sources[source], .number = source, .before = plan->last_piece};
+    const lr_rules *rules = r.source->rules;
+    int32_t status = REC_OK;
+    r.matcher = lr_matcher_new(job);
+    if (!r.matcher) {
+        return job->error.status;
+    }
+    for (uint64_t i = 0; i < rules->count; i++) {
+        r.splits = r.splits || rules->rules[i].kind == LR_RULE_SPLIT;
+        r.weights = r.weights || rules->rules[i].kind == LR_RULE_WEIGHT_NORM;
+    }
+    for (uint64_t i = 0; r.weights && i < r.source->key_count && status == REC_OK; i++) {
+        status = fuse(&r, &r.source->keys[i]);
+    }
+    for (uint64_t i = 0; i < r.source->key_count && status == REC_OK; i++) {
+        status = run_key(&r, &r.source->keys[i]);
+    }
+    for (uint64_t i = 0; i < rules->count && status == REC_OK; i++) {
+        if (rules->rules[i].kind == LR_RULE_TIE) {
+            status = tie(&r, &rules->rules[i], i);
+        }
+    }
+    for (uint64_t i = 0; i < rules->count && status == REC_OK; i++) {
+        if (rules->rules[i].kind == LR_RULE_STACK || rules->rules[i].kind == LR_RULE_JOIN) {
+            status = lr_rules_gather(&r, &rules->rules[i], i);
+        }
+    }
+    lr_matcher_free(r.matcher);
+    lr_release(job->allocator, r.sorted);
+    return status;
+}

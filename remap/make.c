@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * A plan worked out: its steps in order, and what is to be said about the whole. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "remap/plan/plan.h"
+
+/* ------------------------------------------------------------------------------------------------------ working it out -- */
+
+/* The base's values are pieces like any other, which give way where a source has something. */
+static int32_t add_base(rec_job *job, rec_plan *plan)
+{
+    lr_plan_source base = {.record = plan->base}, *slot;
+    lr_plan_source *sources = lr_resize(job->allocator, plan->sources, (plan->source_count + 1) * sizeof *sources);
+    uint32_t number = (uint32_t)plan->source_count;
+    int32_t status;
+    if (!sources) {
+        return lr_fail_allocator(job, sizeof *sources);
+    }
+    plan->sources = sources;
+    plan->source_room = plan->source_count + 1;
+    slot = &plan->sources[plan->source_count++];
+    *slot = base;
+    slot->name = "the base";
+    lr_numbers_init(&slot->numbers, job->allocator);
+    slot->rules = lr_rules_new(job);
+    slot->adapter = LR_ADAPTER_NONE;
+    status = slot->rules ? lr_plan_keys(job, plan, number) : job->error.status;
+    for (uint64_t i = 0; i < slot->key_count && status == REC_OK; i++) {
+        lr_key *key = &slot->keys[i];
+        const rec_tensor *tensor = rec_value_tensor(key->value);
+        lr_op *op = tensor ? lr_op_tensor(job, tensor) : NULL;
+        lr_piece *piece = tensor && !op ? NULL
+                                        : lr_plan_piece(job, plan, number, key->text, key->length, op,
+                                                        tensor ? NULL : key->value, &key, 1, "", "");
+        lr_op_release(op);
+        if (!piece) {
+            return job->error.status;
+        }
+        piece->id = tensor ? tensor->id : NULL;
+        piece->kept = piece->adapted = true;
+    }
+    return status;
+}
+
+static const char *const metadata_of_burn[] = {"float", "int", "format", "version", "settings", NULL};
+
+static bool is_burns(const char *key)
+{
+    for (size_t i = 0; metadata_of_burn[i]; i++) {
+        if (strcmp(metadata_of_burn[i], key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Metadata of all sources; the first that has a key gives it. A foreign file's own under the names that Burn's records
+ * use (format = pt) do not speak of a record. */
+static int32_t take_metadata(rec_job *job, rec_plan *plan)
+{
+    rec_record *record = plan->result;
+    for (uint64_t s = 0; s < plan->source_count; s++) {
+        const rec_record *from = plan->sources[s].record;
+        bool foreign = from->root.form == REC_FORM_PATHS;
+        if (plan->sources[s].reverse) { /* the file becomes PyTorch's: only what PyTorch's tools ask for */
+            rec_value key, value;
+            lr_entry *entry;
+            if (lr_map_find_text(&record->metadata, "format", 6)) {
+                continue;
+            }
+            entry = lr_string(&record->arena, "format", 6, &key) && lr_string(&record->arena, "pt", 2, &value)
+                        ? lr_map_append(&record->arena, &record->metadata, key)
+                        : NULL;
+            if (!entry) {
+                return lr_fail_allocator(job, sizeof *entry);
+            }
+            entry->value = value;
+            continue;
+        }
+        for (uint64_t i = 0; i < from->metadata.count; i++) {
+            const lr_entry *old = &from->metadata.entries[i];
+            lr_entry *entry;
+            rec_value key, value;
+            if ((foreign && !plan->foreign && is_burns(old->key.v.text)) ||
+                lr_map_find_text(&record->metadata, old->key.v.text, old->key.length)) {
+                continue;
+            }
+            entry = lr_string(&record->arena, old->key.v.text, old->key.length, &key) &&
+                            lr_value_copy(record, &old->value, &value)
+                        ? lr_map_append(&record->arena, &record->metadata, key)
+                        : NULL;
+            if (!entry) {
+                return lr_fail_allocator(job, sizeof *entry);
+            }
+            entry->value = value;
+        }
+    }
+    return REC_OK;
+}
+
+/* The layout of the destination's type, or NULL with REC_OK where there is none. */
+static int32_t destination(rec_job *job, rec_plan *plan, const rec_layout **layout)
+{
+    *layout = NULL;
+    if (!plan->type && !plan->expr) {
+        return REC_OK;
+    }
+    job->type = plan->type;
+    job->types = plan->types;
+    job->expr = plan->expr;
+    job->plugin = NULL;
+    job->burn_minor = plan->minor > 0 ? plan->minor : LR_BURN_NOW;
+    if (job->burn_minor < LR_BURN_V2) {
+        job->burn_precision = REC_PRECISION_FULL;
+    }
+    *layout = lr_layout_item(job);
+    return *layout ? REC_OK : job->error.status;
+}
+
+/* What a rule that matched nothing was probably meant for: a part of the keys that is spelled nearly like a word of its
+ * pattern. @return hint, "" if there is none. */
+static const char *near_part(const lr_plan_source *source, const char *pattern, char *hint, size_t room)
+{
+    enum { KEYS_MOST = 5000, WORD_LEAST = 3 };
+    char word[LR_NAME_MOST + 1] = "", part[LR_NAME_MOST + 1], best[LR_NAME_MOST + 1] = "";
+    uint64_t with = 0;
+    uint32_t distance = UINT32_MAX;
+    for (const char *c = pattern; *c && !word[0]; c++) {
+        size_t n = strspn(c, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+        if (*c == '\\' && c[1]) {
+            c++;
+        } else if (n >= WORD_LEAST && n < sizeof word) {
+            memcpy(word, c, n);
+            word[n] = '\0';
+        } else if (n) {
+            c += n - 1;
+        }
+    }
+    hint[0] = '\0';
+    for (uint64_t i = 0; word[0] && i < source->key_count && i < KEYS_MOST; i++) {
+        const char *text = source->keys[i].text;
+        for (const char *dot; text; text = dot ? dot + 1 : NULL) {
+            size_t n = (size_t)((dot = strchr(text, '.')) ? dot - text : (ptrdiff_t)strlen(text));
+            lr_near near;
+            if (n == 0 || n >= sizeof part || text[0] != word[0]) {
+                continue; /* by its first letter: cheaply, and rarely wrong */
+            }
+            memcpy(part, text, n);
+            part[n] = '\0';
+            if (strcmp(part, best) == 0) {
+                continue;
+            }
+            lr_near_begin(&near, word);
+            lr_near_try(&near, part);
+            if (near.best && near.distance < distance) {
+                distance = near.distance;
+                memcpy(best, part, n + 1);
+            }
+        }
+    }
+    for (uint64_t i = 0; best[0] && i < source->key_count; i++) {
+        const char *at = strstr(source->keys[i].text, best);
+        with += at && (at == source->keys[i].text || at[-1] == '.');
+    }
+    if (best[0] && distance) {
+        (void)snprintf(hint, room, "%" PRIu64 " keys have the part `%s`.", with, best);
+    } else {
+        (void)snprintf(hint, room, "Rules act in order, each on the result of the one before.");
+    }
+    return hint;
+}
+
+/* Rules that acted on nothing. Those of a profile speak of a whole family, of which this file may lack a part. */
+static int32_t report_dead_rules(rec_job *job, rec_plan *plan)
+{
+    int32_t status = REC_OK;
+    char hint[200];
+    for (uint64_t s = 0; s < plan->source_count; s++) {
+        const lr_plan_source *source = &plan->sources[s];
+        for (uint64_t i = 0; source->hits && !source->reverse && i < source->rules->count && status == REC_OK; i++) {
+            const lr_rule *rule = &source->rules->rules[i];
+            bool backwards = rule->kind == LR_RULE_BACK || rule->kind == LR_RULE_EXPORT;
+            if (source->hits[i] || backwards || rule->profile) {
+                continue;
+            }
+            status = lr_plan_problem(job, plan, REC_PROBLEM_DEAD_RULE, source->strict, "",
+                                     near_part(source, rule->pattern ? rule->pattern : rule->text, hint, sizeof hint),
+                                     "rule %u (`%.300s`) matched nothing%s%.200s", (unsigned)rule->number,
+                                     rule->pattern ? rule->pattern : rule->text, plan->source_count > 1 ? " in " : "",
+                                     plan->source_count > 1 ? source->name : "");
+        }
+    }
+    return status;
+}
+
+/* A profile of which not one rule acted is another family's. */
+static int32_t report_dead_profiles(rec_job *job, rec_plan *plan)
+{
+    int32_t status = REC_OK;
+    for (uint64_t s = 0; s < plan->source_count && status == REC_OK; s++) {
+        const lr_plan_source *source = &plan->sources[s];
+        const char *profile = NULL;
+        uint64_t acted = 0;
+        for (uint64_t i = 0; source->hits && !source->reverse && i < source->rules->count; i++) {
+            const lr_rule *rule = &source->rules->rules[i];
+            bool idle = rule->kind == LR_RULE_BACK || rule->kind == LR_RULE_EXPORT ||
+                        (rule->kind == LR_RULE_MODULE && source->adapter == LR_ADAPTER_NONE);
+            if (rule->profile && !idle) {
+                profile = rule->profile;
+                acted += source->hits[i];
+            }
+        }
+        if (profile && !acted && source->key_count) {
+            status = lr_plan_problem(job, plan, REC_PROBLEM_DEAD_RULE, true, "",
+                                     "Is it another family's model? `record profiles` lists those there are.",
+                                     "no rule of the profile %.64s matched anything in %.200s", profile, source->name);
+        }
+    }
+    return status;
+}
+
+static int32_t finish_lines(rec_job *job, rec_plan *plan)
+{
+    uint64_t count = plan->line_count + plan->lost_count;
+    rec_plan_line *lines = lr_resize(job->allocator, plan->lines, (count + 1) * sizeof *lines);
+    rec_plan_totals *t = &plan->totals;
+    if (!lines) {
+        return lr_fail_allocator(job, count * sizeof *lines);
+    }
+    plan->lines = lines;
+    if (plan->lost_count) {
+        memcpy(&lines[plan->line_count], plan->lost, plan->lost_count * sizeof *lines);
+    }
+    plan->line_count = count;
+    for (uint64_t i = 0; i < count; i++) {
+        switch (lines[i].action) {
+        case REC_PLAN_MAPPED:
+            t->mapped++;
+            break;
+        case REC_PLAN_DROPPED:
+            t->dropped++;
+            break;
+        case REC_PLAN_UNEXPECTED:
+            t->unexpected++;
+            break;
+        case REC_PLAN_MISSING:
+            t->missing++;
+            break;
+        case REC_PLAN_KEPT:
+            t->kept++;
+            break;
+        default:
+            t->defaults++;
+            break;
+        }
+    }
+    for (uint64_t s = 0; s < plan->source_count; s++) {
+        for (uint64_t i = 0; plan->sources[s].record != plan->base && i < plan->sources[s].key_count; i++) {
+            t->tensors += plan->sources[s].keys[i].value->kind == REC_KIND_TENSOR;
+        }
+    }
+    return REC_OK;
+}
+
+/* Nothing at all came through. Burn's own import, without rules and with a type that may be empty, takes that for a
+ * success; so it loads here, and is said aloud. */
+static int32_t report_empty(rec_job *job, rec_plan *plan, bool typed)
+{
+    bool ruled = false;
+    if (plan->totals.mapped || plan->totals.fatal || (plan->totals.tensors == 0 && typed)) {
+        return REC_OK; /* what is fatal has said why */
+    }
+    for (uint64_t s = 0; s < plan->source_count; s++) {
+        ruled = ruled || plan->sources[s].rules->count;
+    }
+    if (plan->totals.tensors == 0) {
+        bool values = plan->totals.dropped || plan->totals.unexpected;
+        return values ? REC_OK
+                      : lr_plan_problem(job, plan, REC_PROBLEM_EMPTY, false, "", "", "there is nothing in the file");
+    }
+    return lr_plan_problem(job, plan, REC_PROBLEM_EMPTY, !typed || ruled, "",
+                           "Is it the right profile, or the right type?",
+                           "none of %" PRIu64 " tensors is mapped: the destination stays empty", plan->totals.tensors);
+}
+
+static int32_t work(rec_job *job, rec_plan *plan)
+{
+    lr_fitter f = {.job = job, .plan = plan};
+    const rec_layout *layout = NULL;
+    int32_t status = REC_OK;
+    bool typed;
+    if (plan->source_count == 0) {
+        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the plan has no source");
+    }
+    for (uint32_t s = 0; s < plan->source_count && status == REC_OK; s++) {
+        lr_plan_source *source = &plan->sources[s];
+        job->file = source->name;
+        for (uint64_t i = 0; i < source->rules->count; i++) {
+            int32_t kind = source->rules->rules[i].kind;
+            source->works = source->works || kind == LR_RULE_SQUEEZE || kind == LR_RULE_RESHAPE ||
+                            kind == LR_RULE_ROPE || kind == LR_RULE_ADD;
+        }
+        status = lr_plan_keys(job, plan, s);
+        if (status == REC_OK) {
+            status = source->reverse ? lr_plan_backward(job, plan, s) : lr_plan_forward(job, plan, s);
+        }
+        plan->backward = plan->backward || source->reverse;
+    }
+    status = status == REC_OK ? lr_plan_merge(job, plan) : status;
+    if (status == REC_OK && plan->base) {
+        status = add_base(job, plan);
+    }
+    status = status == REC_OK ? lr_plan_tree(job, plan) : status;
+    status = status == REC_OK && !plan->backward ? destination(job, plan, &layout) : status;
+    typed = layout != NULL;
+    if (status == REC_OK) {
+        f.matcher = lr_matcher_new(job);
+        f.record = plan->result = lr_record_new(plan->context);
+        status = !f.matcher ? job->error.status : f.record ? REC_OK : lr_fail_allocator(job, sizeof *f.record);
+    }
+    if (status == REC_OK) {
+        f.record->precision = plan->precision;
+        f.record->clamp = plan->clamp;
+        f.record->burn_minor = plan->sources[0].record->burn_minor;
+        status = typed ? lr_plan_typed(&f, layout) : lr_plan_untyped(&f);
+    }
+    status = status == REC_OK ? take_metadata(job, plan) : status;
+    status = status == REC_OK ? report_dead_rules(job, plan) : status;
+    status = status == REC_OK ? report_dead_profiles(job, plan) : status;
+    status = status == REC_OK ? finish_lines(job, plan) : status;
+    status = status == REC_OK ? report_empty(job, plan, typed) : status;
+    if (lr_job_failed(job)) {
+        status = job->error.status;
+    }
+    lr_layouts_free(job);
+    lr_matcher_free(f.matcher);
+    lr_release(job->allocator, f.path.text);
+    job->type = NULL;
+    job->types = NULL;
+    job->expr = NULL;
+    job->file = NULL;
+    return status;
+}
+
+int32_t lr_plan_work(rec_job *job, rec_plan *plan)
+{
+    if (!plan->made) {
+        plan->made = true;
+        plan->failed = work(job, plan);
+    } else if (plan->failed != REC_OK) {
+        (void)rec_fail(job, plan->failed, REC_UNKNOWN, "the plan could not be made");
+    }
+    return job->error.status;
+}

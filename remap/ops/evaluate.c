@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * How the bytes of operations are made: any part of a node out of parts of its inputs, going down. Most operations only
+ * move elements, so a part is copied from where it is; what is not in memory is read in pieces of a good size. A node
+ * keeps what the next part will need too: a few rows of a transpose, a few rows of what is cut across, all of the input
+ * of a transpose that is not in memory. */
+#include <string.h>
+
+#include "core/io/io_private.h"
+#include "remap/ops/ops_private.h"
+
+/* A run that is shorter is no good piece to read from a file or to ask of another operation: rows are read whole. */
+enum { RUN_LEAST = 4096 };
+/* What is read, made or converted at a time. */
+enum { BLOCK = 256 * 1024 };
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Bytes of one index of an axis: all that is right of it. Only of nodes that have bytes, whose products fit. */
+static uint64_t inner_bytes(const lr_op *op, uint32_t axis)
+{
+    uint64_t bytes = lr_op_width(op);
+    for (uint32_t i = axis + 1; i < op->rank; i++) {
+        bytes *= op->shape[i];
+    }
+    return bytes;
+}
+
+/* Whether everything left of an axis has length 1: its indices then lie one after the other. */
+static bool is_outermost(const lr_op *op, uint32_t axis)
+{
+    for (uint32_t i = 0; i < axis; i++) {
+        if (op->shape[i] != 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------- at hand -- */
+
+static const uint8_t *tensor_at_hand(const lr_op *op)
+{
+    const lr_data *data = &op->u.tensor.data;
+    const rec_source *source = data->source;
+    if (data->data) {
+        return data->data;
+    }
+    return atomic_load_explicit(&source->ready, memory_order_acquire) && data->offset <= source->size &&
+                   data->size <= source->size - data->offset
+               ? source->data + data->offset
+               : NULL;
+}
+
+const uint8_t *lr_op_at_hand(const lr_op *op)
+{
+    uint64_t skip = 0;
+    const uint8_t *at;
+    while (op->kind == LR_OP_RESHAPE ||
+           (op->kind == LR_OP_SLICE && op->u.slice.count == 1 && is_outermost(op, op->axis))) {
+        if (op->kind == LR_OP_SLICE) {
+            skip += op->u.slice.runs[0].begin * inner_bytes(op, op->axis);
+        }
+        op = op->inputs[0];
+    }
+    at = op->kind == LR_OP_TENSOR ? tensor_at_hand(op) : NULL;
+    return at ? at + skip : NULL;
+}
+
+/* The same for a matrix whose rows need not be next to each other. */
+static const uint8_t *matrix_at_hand(const lr_op *op, uint64_t *stride)
+{
+    const uint8_t *at = lr_op_at_hand(op);
+    uint32_t width = lr_op_width(op);
+    *stride = op->shape[1] * width;
+    if (!at && op->kind == LR_OP_SLICE && op->axis == 1 && op->u.slice.count == 1) {
+        at = lr_op_at_hand(op->inputs[0]);
+        *stride = op->inputs[0]->shape[1] * width;
+        return at ? at + op->u.slice.runs[0].begin * width : NULL;
+    }
+    return at;
+}
+
+/* ----------------------------------------------------------------------------------------------- moving elements -- */
+
+static int32_t tensor_part(rec_job *job, const lr_op *op, uint64_t offset, void *target, uint64_t size)
+{
+    const lr_data *data = &op->u.tensor.data;
+    uint64_t at;
+    if (!lr_add(data->offset, offset, &at)) {
+        at = UINT64_MAX; /* the source says that it does not go that far */
+    }
+    return rec_source_read_at(job, data->source, at, target, size);
+}
+
+/* A run of the slice that index `index` of its axis lies in. */
+static const lr_run_of *find_run(const lr_op *op, uint64_t index)
+{
+    const lr_run_of *runs = op->u.slice.runs;
+    uint64_t low = 0, high = op->u.slice.count;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (runs[middle].at <= index) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return &runs[low];
+}
+
+/* Bytes [within, within + size) of a slice's row. The input's row is at `row`; NULL: it is read, from `row_at` on. */
+static int32_t slice_row(rec_job *job, const lr_op *op, uint64_t inner, const uint8_t *row, uint64_t row_at,
+                         uint64_t within, uint8_t *target, uint64_t size)
+{
+    const lr_run_of *run = find_run(op, within / inner);
+    uint64_t skip = within - run->at * inner;
+    int32_t status = REC_OK;
+    for (; size && status == REC_OK; run++) {
+        uint64_t n = least(run->count * inner - skip, size);
+        uint64_t at = run->begin * inner + skip;
+        if (row) {
+            memcpy(target, row + at, (size_t)n);
+        } else {
+            status = lr_op_part(job, op->inputs[0], row_at + at, target, n);
+        }
+        target += n;
+        size -= n;
+        skip = 0;
+    }
+    return status;
+}
+
+/* Reads the rows around number `row` of the input of a slice, unless they are there. */
+static int32_t slice_block(rec_job *job, lr_op *op, uint64_t row, uint64_t row_bytes)
+{
+    lr_op_kept *kept = op->kept;
+    uint64_t rows = op->inputs[0]->nbytes / row_bytes, count = row_bytes < BLOCK ? BLOCK / row_bytes : 1;
+    int32_t status;
+    if (row >= kept->first && row - kept->first < kept->count) {
+        return REC_OK;
+    }
+    count = least(count, rows - row);
+    kept->count = 0;
+    if (!lr_pages_grow(&kept->block, count * row_bytes)) {
+        return lr_fail_allocator(job, count * row_bytes);
+    }
+    status = lr_op_part(job, op->inputs[0], row * row_bytes, kept->block.data, count * row_bytes);
+    if (status == REC_OK) {
+        kept->first = row;
+        kept->count = count;
+    }
+    return status;
+}
+
+static int32_t slice_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
+{
+    const lr_op *input = op->inputs[0];
+    const uint8_t *base = lr_op_at_hand(input);
+    uint64_t inner = inner_bytes(op, op->axis);
+    uint64_t row_bytes = op->shape[op->axis] * inner, from_bytes = input->shape[op->axis] * inner;
+    bool blocks = !base && !is_outermost(op, op->axis) && row_bytes / op->u.slice.count < RUN_LEAST;
+    int32_t status = REC_OK;
+    if (blocks) {
+        (void)pthread_mutex_lock(&op->kept->lock);
+    }
+    while (size && status == REC_OK) {
+        uint64_t row = offset / row_bytes, within = offset % row_bytes;
+        uint64_t n = least(row_bytes - within, size);
+        const uint8_t *at = base ? base + row * from_bytes : NULL;
+        if (blocks) {
+            status = slice_block(job, op, row, from_bytes);
+            at = op->kept->block.data + (row - op->kept->first) * from_bytes;
+        }
+        if (status == REC_OK) {
+            status = slice_row(job, op, inner, at, row * from_bytes, within, target, n);
+        }
+        offset += n;
+        target += n;
+        size -= n;
+    }
+    if (blocks) {
+        (void)pthread_mutex_unlock(&op->kept->lock);
+    }
+    return status;
+}
+
+/* Part of a row of a join, from each input in turn. */
+static int32_t join_row(rec_job *job, lr_op *op, uint64_t row, uint64_t within, uint8_t *target, uint64_t size)
+{
+    bool once = is_outermost(op, op->axis);
+    int32_t status = REC_OK;
+    for (uint64_t i = 0; size && status == REC_OK && i < op->input_count; i++) {
+        lr_op *input = op->inputs[i];
+        uint64_t bytes = input->shape[op->axis] * inner_bytes(op, op->axis), n;
+        if (within >= bytes) {
+            within -= bytes;
+            continue;
+        }
+        n = least(bytes - within, size);
+        status = lr_op_part(job, input, row * bytes + within, target, n);
+        if (once && within + n == bytes) {
+            lr_op_forget(input); /* the next one may need as much */
+        }
+        target += n;
+        size -= n;
+        within = 0;
+    }
+    return status;
+}
+
+/* Makes the rows from number `row` on of a join of short pieces, unless they are there. */
+static int32_t join_block(rec_job *job, lr_op *op, uint64_t row, uint64_t row_bytes)
+{
+    lr_op_kept *kept = op->kept;
+    lr_pages part = {.allocator = op->allocator};
+    uint64_t inner = inner_bytes(op, op->axis), at = 0;
+    uint64_t count = least(row_bytes < BLOCK ? BLOCK / row_bytes : 1, op->nbytes / row_bytes - row);
+    int32_t status = REC_OK;
+    if (row >= kept->first && row - kept->first < kept->count) {
+        return REC_OK;
+    }
+    kept->count = 0;
+    if (!lr_pages_grow(&kept->block, count * row_bytes) || !lr_pages_grow(&part, count * row_bytes)) {
+        status = lr_fail_allocator(job, count * row_bytes);
+        goto done;
+    }
+    for (uint64_t i = 0; i < op->input_count; i++) {
+        uint64_t bytes = op->inputs[i]->shape[op->axis] * inner;
+        if (bytes == 0) {
+            continue;
+        }
+        status = lr_op_part(job, op->inputs[i], row * bytes, part.data, count * bytes);
+        if (status != REC_OK) {
+            goto done;
+        }
+        for (uint64_t k = 0; k < count; k++) {
+            memcpy(kept->block.data + k * row_bytes + at, part.data + k * bytes, (size_t)bytes);
+        }
+        at += bytes;
+    }
+    kept->first = row;
+    kept->count = count;
+done:
+    lr_pages_free(&part);
+    return status;
+}
+
+static bool all_at_hand(const lr_op *op)
+{
+    for (uint64_t i = 0; i < op->input_count; i++) {
+        if (op->inputs[i]->nbytes && !lr_op_at_hand(op->inputs[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int32_t join_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
+{
+    uint64_t row_bytes = op->shape[op->axis] * inner_bytes(op, op->axis);
+    bool blocks = !is_outermost(op, op->axis) && row_bytes / op->input_count < RUN_LEAST && !all_at_hand(op);
+    int32_t status = REC_OK;
+    if (blocks) {
+        (void)pthread_mutex_lock(&op->kept->lock);
+    }
+    while (size && status == REC_OK) {
+        uint64_t row = offset / row_bytes, within = offset % row_bytes;
+        uint64_t n = least(row_bytes - within, size);
+        if (blocks) {
+            status = join_block(job, op, row, row_bytes);
+            if (status == REC_OK) {
+                memcpy(target, op->kept->block.data + (row - op->kept->first) * row_bytes + within, (size_t)n);
+            }
+        } else {
+            status = join_row(job, op, row, within, target, n);
+        }
+        offset += n;
+        target += n;
+        size -= n;
+    }
+    if (blocks) {
+        (void)pthread_mutex_unlock(&op->kept->lock);
+    }
+    return status;
+}
+
+static int32_t stack_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
+{
+    uint64_t bytes = op->inputs[0]->nbytes;
+    int32_t status = REC_OK;
+    while (size && status == REC_OK) {
+        lr_op *input = op->inputs[offset / bytes];
+        uint64_t within = offset % bytes, n = least(bytes - within, size);
+        status = lr_op_part(job, input, within, target, n);
+        if (within + n == bytes) {
+            lr_op_forget(input);
+        }
+        offset += n;
+        target += n;
+        size -= n;
+    }
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------------- transposing -- */
+
+/* The rows of a transpose around number `row`, turned together: one alone would touch as many lines of input. */
+static int32_t transpose_block(rec_job *job, lr_op *op, const uint8_t *from, uint64_t stride, uint64_t row)
+{
+    lr_op_kept *kept = op->kept;
+    uint32_t width = lr_op_width(op);
+    uint64_t group = LR_TRANSPOSE_LINE / width, row_bytes = op->shape[1] * width, count = group;
+    if (row_bytes < BLOCK / group) {
+        count = BLOCK / row_bytes / group * group;
+    }
+    row -= row % group;
+    count = least(count, op->shape[0] - row);
+    kept->count = 0;
+    if (!lr_pages_grow(&kept->block, count * row_bytes)) {
+        return lr_fail_allocator(job, count * row_bytes);
+    }
+    lr_transpose(from + row * width, stride, kept->block.data, row_bytes, op->shape[1], count, width);
+    kept->first = row;
+    kept->count = count;
+    return REC_OK;
+}
+
+static int32_t transpose_rows(rec_job *job, lr_op *op, const uint8_t *from, uint64_t stride, uint64_t offset,
+                              uint8_t *target, uint64_t size)
+{
+    lr_op_kept *kept = op->kept;
+    uint32_t width = lr_op_width(op);
+    uint64_t group = LR_TRANSPOSE_LINE / width, row_bytes = op->shape[1] * width;
+    int32_t status = REC_OK;
+    while (size && status == REC_OK) {
+        uint64_t row = offset / row_bytes, within = offset % row_bytes, n = 0;
+        uint64_t rows = within ? 0 : size / row_bytes;
+        if (rows && row + rows < op->shape[0]) {
+            rows -= rows % group;
+        }
+        if (row >= kept->first && row - kept->first < kept->count) {
+            n = least((kept->first + kept->count - row) * row_bytes - within, size);
+            memcpy(target, kept->block.data + (row - kept->first) * row_bytes + within, (size_t)n);
+        } else if (rows) {
+            n = rows * row_bytes;
+            lr_transpose(from + row * width, stride, target, row_bytes, op->shape[1], rows, width);
+        } else {
+            status = transpose_block(job, op, from, stride, row);
+        }
+        offset += n;
+        target += n;
+        size -= n;
+    }
+    return status;
+}
+
+static int32_t transpose_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
+{
+    lr_op_kept *kept = op->kept;
+    lr_op *input = op->inputs[0];
+    uint64_t stride;
+    const uint8_t *from = matrix_at_hand(input, &stride);
+    int32_t status = REC_OK;
+    (void)pthread_mutex_lock(&kept->lock);
+    if (!from) {
+        stride = input->shape[1] * lr_op_width(input);
+        if (!kept->has_whole) {
+            status = lr_pages_grow(&kept->whole, input->nbytes)
+                         ? lr_op_part(job, input, 0, kept->whole.data, input->nbytes)
+                         : lr_fail_allocator(job, input->nbytes);
+            kept->has_whole = status == REC_OK;
+            lr_op_forget(input);
+        }
+        from = kept->whole.data;
+    }
+    if (status == REC_OK) {
+        status = transpose_rows(job, op, from, stride, offset, target, size);
+    }
+    (void)pthread_mutex_unlock(&kept->lock);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------- numbers -- */
+
+/* A sum is made in place. The first and last bytes may be part of an element. */
+static int32_t add_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
+{
+    uint32_t width = lr_op_width(op);
+    int32_t status = REC_OK;
+    while (size && status == REC_OK) {
+        uint64_t within = offset % width, n = size - size % width;
+        if (within || n == 0) {
+            uint8_t element[8];
+            n = least(width - within, size);
+            status = lr_op_part(job, op->inputs[0], offset - within, element, width);
+            if (status == REC_OK) {
+                lr_op_add_numbers(op, element, 1);
+                memcpy(target, element + within, (size_t)n);
+            }
+        } else {
+            status = lr_op_part(job, op->inputs[0], offset, target, n);
+            if (status == REC_OK) {
+                lr_op_add_numbers(op, target, n / width);
+            }
+        }
+        offset += n;
+        target += n;
+        size -= n;
+    }
+    return status;
+}
+
+/* Elements [first, first + count) converted, by way of memory if they are not in it yet. */
+static int32_t cast_elements(rec_job *job, lr_op *op, uint64_t first, uint8_t *target, uint64_t count, lr_pages *middle)
+{
+    lr_op *input = op->inputs[0];
+    const uint8_t *from = lr_op_at_hand(input);
+    uint32_t width = lr_op_width(input);
+    int32_t status = REC_OK;
+    if (from) {
+        return lr_op_cast_numbers(job, op, first, from + first * width, target, count);
+    }
+    while (count && status == REC_OK) {
+        uint64_t n = least(count, BLOCK / width);
+        status = lr_pages_grow(middle, n * width) ? lr_op_part(job, input, first * width, middle->data, n * width)
+                                                  : lr_fail_allocator(job, n * width);
+        if (status == REC_OK) {
+            status = lr_op_cast_numbers(job, op, first, middle->data, target, n);
+        }
+        first += n;
+        target += n * lr_op_width(op);
+        count -= n;
+    }
+    return status;
+}
+
+static int32_t cast_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
+{
+    lr_pages middle = {.allocator = op->allocator};
+    uint32_t width = lr_op_width(op);
+    int32_t status = REC_OK;
+    while (size && status == REC_OK) {
+        uint64_t within = offset % width, n = size - size % width;
+        if (within || n == 0) {
+            uint8_t element[8];
+            n = least(width - within, size);
+            status = cast_elements(job, op, offset / width, element, 1, &middle);
+            if (status == REC_OK) {
+                memcpy(target, element + within, (size_t)n);
+            }
+        } else {
+            status = cast_elements(job, op, offset / width, target, n / width, &middle);
+        }
+        offset += n;
+        target += n;
+        size -= n;
+    }
+    lr_pages_free(&middle);
+    if (status == REC_OK && offset == op->nbytes) {
+        uint64_t overflowed = atomic_exchange(&op->u.overflowed, 0);
+        lr_losses losses = {.overflowed = overflowed};
+        lr_note_losses(job, "", op->dtype, &losses);
+    }
+    return status;
+}
+
+/* v is read to where the result will be. */
+static int32_t weight_norm_whole(rec_job *job, lr_op *op, uint8_t *target)
+{
+    lr_op *g = op->inputs[0];
+    lr_pages bytes = {.allocator = op->allocator};
+    int32_t status =
+        lr_pages_grow(&bytes, g->nbytes) ? lr_op_part(job, g, 0, bytes.data, g->nbytes) : lr_fail_allocator(job, g->nbytes);
+    if (status == REC_OK) {
+        status = lr_op_part(job, op->inputs[1], 0, target, op->nbytes);
+    }
+    if (status == REC_OK) {
+        lr_op_forget(op->inputs[1]);
+        status = lr_op_weigh(job, op, bytes.data, target);
+    }
+    lr_pages_free(&bytes);
+    return status;
+}
+
+static int32_t weight_norm_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
+{
+    lr_op_kept *kept = op->kept;
+    int32_t status = REC_OK;
+    if (size == op->nbytes) {
+        return weight_norm_whole(job, op, target);
+    }
+    (void)pthread_mutex_lock(&kept->lock);
+    if (!kept->has_whole) {
+        status = lr_pages_grow(&kept->whole, op->nbytes) ? weight_norm_whole(job, op, kept->whole.data)
+                                                         : lr_fail_allocator(job, op->nbytes);
+        kept->has_whole = status == REC_OK;
+    }
+    if (status == REC_OK) {
+        memcpy(target, kept->whole.data + offset, (size_t)size);
+    }
+    (void)pthread_mutex_unlock(&kept->lock);
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------------------- parts -- */
+
+int32_t lr_op_part(rec_job *job, lr_op *op, uint64_t offset, void *target, uint64_t size)
+{
+    const uint8_t *at;
+    if (size == 0) {
+        return REC_OK;
+    }
+    at = lr_op_at_hand(op);
+    if (at) {
+        memcpy(target, at + offset, (size_t)size);
+        return REC_OK;
+    }
+    switch (op->kind) {
+    case LR_OP_TENSOR:
+        return tensor_part(job, op, offset, target, size);
+    case LR_OP_TRANSPOSE:
+        return transpose_part(job, op, offset, target, size);
+    case LR_OP_SLICE:
+        return slice_part(job, op, offset, target, size);
+    case LR_OP_JOIN:
+        return join_part(job, op, offset, target, size);
+    case LR_OP_STACK:
+        return stack_part(job, op, offset, target, size);
+    case LR_OP_RESHAPE:
+        return lr_op_part(job, op->inputs[0], offset, target, size);
+    case LR_OP_ADD:
+        return add_part(job, op, offset, target, size);
+    case LR_OP_WEIGHT_NORM:
+        return weight_norm_part(job, op, offset, target, size);
+    default:
+        return cast_part(job, op, offset, target, size);
+    }
+}
+
+void lr_op_forget(lr_op *op)
+{
+    lr_op_kept *kept = op->kept;
+    if (kept) {
+        (void)pthread_mutex_lock(&kept->lock);
+        lr_pages_free(&kept->whole);
+        lr_pages_free(&kept->block);
+        kept->has_whole = false;
+        kept->count = 0;
+        (void)pthread_mutex_unlock(&kept->lock);
+    }
+    for (uint64_t i = 0; i < op->input_count; i++) {
+        lr_op_forget(op->inputs[i]);
+    }
+}
+
+int32_t lr_op_make(rec_job *job, lr_op *op, void *target)
+{
+    return lr_op_read(job, op, 0, target, op->nbytes);
+}
+
+int32_t lr_op_read(rec_job *job, lr_op *op, uint64_t offset, void *target, uint64_t size)
+{
+    int32_t status;
+    char need[32], from[32], have[32];
+    if (offset > op->nbytes || size > op->nbytes - offset) {
+        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN,
+                        "%s bytes were asked for from byte %s on, of a tensor of %s bytes",
+                        lr_group_digits(size, need, sizeof need), lr_group_digits(offset, from, sizeof from),
+                        lr_group_digits(op->nbytes, have, sizeof have));
+    }
+    status = lr_op_part(job, op, offset, target, size);
+    if (status != REC_OK || offset + size == op->nbytes) {
+        lr_op_forget(op);
+    }
+    return status;
+}

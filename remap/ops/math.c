@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Operations that compute: sums, conversions between kinds of numbers, weight_norm. Each rounds once more than it must
+ * where the type is narrower than f32: the result in f32 is what Burn and PyTorch would round, too. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/record/convert.h"
+#include "remap/ops/ops_private.h"
+
+/* Elements converted at a time. */
+enum { STEP = 1024 };
+
+/* f64 is computed in f64, all else in f32. lr_convert reads little-endian and writes in host order. */
+static bool in_f64(const lr_op *op)
+{
+    return op->dtype == REC_DTYPE_F64;
+}
+
+/* Floats of any type to f64 or f32 in host order, and back. */
+static void get_floats(rec_dtype dtype, const uint8_t *from, rec_dtype to, void *numbers, uint64_t count)
+{
+    lr_converted ignored = {0};
+    (void)lr_convert(dtype, from, to, numbers, count, false, &ignored); /* floats are convertible */
+}
+
+/* @return how many became infinite. */
+static uint64_t put_floats(rec_dtype from, void *numbers, rec_dtype dtype, uint8_t *to, uint64_t count)
+{
+    lr_converted result = {0};
+    lr_swap_if_big(numbers, rec_dtype_bits(from) / 8, count);
+    (void)lr_convert(from, numbers, dtype, to, count, false, &result);
+    lr_swap_if_big(to, rec_dtype_bits(dtype) / 8, count);
+    return result.overflowed;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- sums -- */
+
+void lr_op_add_numbers(const lr_op *op, void *data, uint64_t count)
+{
+    uint8_t *at = data;
+    uint32_t width = lr_op_width(op);
+    while (count) {
+        double wide[STEP];
+        float narrow[STEP];
+        uint64_t n = count < STEP ? count : STEP;
+        if (in_f64(op)) {
+            get_floats(op->dtype, at, REC_DTYPE_F64, wide, n);
+            for (uint64_t i = 0; i < n; i++) {
+                wide[i] += op->u.number;
+            }
+            (void)put_floats(REC_DTYPE_F64, wide, op->dtype, at, n);
+        } else {
+            float number = (float)op->u.number;
+            get_floats(op->dtype, at, REC_DTYPE_F32, narrow, n);
+            for (uint64_t i = 0; i < n; i++) {
+                narrow[i] += number;
+            }
+            (void)put_floats(REC_DTYPE_F32, narrow, op->dtype, at, n);
+        }
+        at += n * width;
+        count -= n;
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------- weight_norm -- */
+
+/* w = v * (g / norm), in this order, as torch has it. The squares are summed in f64, element by element, from the first
+ * to the last, and the norm rounded to the type that is computed in; torch sums f32 in f32, in an order that depends on
+ * the machine, so a result may differ from torch's in its last bit. */
+
+/* The square root, rounded to nearest. The C library has it in a library of its own, which core does without. Digit by
+ * digit, two bits of the number for each of the root; a root of 54 bits is never half-way between two of 53. */
+static double square_root(double x)
+{
+    uint64_t bits, digits, root = 0, rest = 0;
+    int64_t exponent;
+    double result, scale;
+    memcpy(&bits, &x, sizeof bits);
+    if (bits == 0 || bits >= UINT64_C(0x7ff0000000000000)) {
+        return x; /* 0, infinite, not a number; a sum of squares is never negative */
+    }
+    exponent = (int64_t)(bits >> 52) - 1075;
+    digits = (bits & UINT64_C(0xfffffffffffff)) | UINT64_C(1) << 52;
+    if (bits >> 52 == 0) {
+        exponent = -1074;
+        for (digits = bits; !(digits >> 52); digits *= 2) {
+            exponent--;
+        }
+    }
+    if (exponent % 2 != 0) {
+        digits *= 2;
+        exponent--;
+    }
+    for (int i = 0; i < 54; i++) { /* 54 bits of digits, then as many zeros */
+        uint64_t trial = root << 2 | 1;
+        rest = rest << 2 | (digits >> 52 & 3);
+        digits = digits << 2 & ((UINT64_C(1) << 54) - 1);
+        root *= 2;
+        if (rest >= trial) {
+            rest -= trial;
+            root |= 1;
+        }
+    }
+    result = (double)((root + 1) / 2);
+    bits = (uint64_t)(exponent / 2 - 26 + 1023) << 52; /* the root of an f64 is never subnormal */
+    memcpy(&scale, &bits, sizeof scale);
+    return result * scale;
+}
+
+/* Adds squares: norms[k] of v as [outer, length, inner]. */
+static void sum_squares(const lr_op *op, const uint8_t *v, uint64_t outer, uint64_t length, uint64_t inner,
+                        double *norms)
+{
+    uint32_t width = lr_op_width(op);
+    for (uint64_t o = 0; o < outer; o++) {
+        for (uint64_t k = 0; k < length; k++) {
+            for (uint64_t i = 0; i < inner; i += STEP) {
+                double wide[STEP];
+                uint64_t n = inner - i < STEP ? inner - i : STEP;
+                get_floats(op->dtype, v + ((o * length + k) * inner + i) * width, REC_DTYPE_F64, wide, n);
+                for (uint64_t j = 0; j < n; j++) {
+                    norms[k] += wide[j] * wide[j];
+                }
+            }
+        }
+    }
+}
+
+/* The same where inner is 1: a row has an element of each sum. */
+static void sum_rows(const lr_op *op, const uint8_t *v, uint64_t outer, uint64_t length, double *norms)
+{
+    uint32_t width = lr_op_width(op);
+    for (uint64_t o = 0; o < outer; o++) {
+        for (uint64_t k = 0; k < length; k += STEP) {
+            double wide[STEP];
+            uint64_t n = length - k < STEP ? length - k : STEP;
+            get_floats(op->dtype, v + (o * length + k) * width, REC_DTYPE_F64, wide, n);
+            for (uint64_t j = 0; j < n; j++) {
+                norms[k + j] += wide[j] * wide[j];
+            }
+        }
+    }
+}
+
+/* Multiplies `count` elements, number `j` of them by scales[j * step]. */
+static void scale_elements(const lr_op *op, uint8_t *at, uint64_t count, const double *scales, uint64_t step)
+{
+    uint32_t width = lr_op_width(op);
+    for (uint64_t done = 0; done < count; done += STEP) {
+        double wide[STEP];
+        float narrow[STEP];
+        uint64_t n = count - done < STEP ? count - done : STEP;
+        uint8_t *here = at + done * width;
+        if (in_f64(op)) {
+            get_floats(op->dtype, here, REC_DTYPE_F64, wide, n);
+            for (uint64_t j = 0; j < n; j++) {
+                wide[j] *= scales[(done + j) * step];
+            }
+            (void)put_floats(REC_DTYPE_F64, wide, op->dtype, here, n);
+        } else {
+            get_floats(op->dtype, here, REC_DTYPE_F32, narrow, n);
+            for (uint64_t j = 0; j < n; j++) {
+                narrow[j] *= (float)scales[(done + j) * step];
+            }
+            (void)put_floats(REC_DTYPE_F32, narrow, op->dtype, here, n);
+        }
+    }
+}
+
+int32_t lr_op_weigh(rec_job *job, const lr_op *op, const void *g, void *data)
+{
+    const lr_op *magnitude = op->inputs[0];
+    bool all = op->axis == op->rank; /* the norm is over everything */
+    uint64_t outer = 1, length = all ? 1 : op->shape[op->axis], inner = 1, size;
+    double *norms = NULL;
+    uint8_t *v = data;
+    for (uint32_t i = 0; i < op->rank; i++) {
+        if (all || i > op->axis) {
+            inner *= op->shape[i];
+        } else if (i < op->axis) {
+            outer *= op->shape[i];
+        }
+    }
+    norms = lr_mul(length, sizeof *norms, &size) ? lr_zalloc(job->allocator, size) : NULL;
+    if (!norms) {
+        return lr_fail_allocator(job, length);
+    }
+    if (inner == 1) {
+        sum_rows(op, v, outer, length, norms);
+    } else {
+        sum_squares(op, v, outer, length, inner, norms);
+    }
+    /* From here on norms[k] is what v's elements are multiplied with. */
+    for (uint64_t k = 0; k < length; k++) {
+        double factor;
+        get_floats(magnitude->dtype, (const uint8_t *)g + k * lr_op_width(magnitude), REC_DTYPE_F64, &factor, 1);
+        norms[k] = in_f64(op) ? factor / square_root(norms[k]) : (double)((float)factor / (float)square_root(norms[k]));
+    }
+    for (uint64_t o = 0; o < outer; o++) {
+        if (inner == 1) {
+            scale_elements(op, v + o * length * lr_op_width(op), length, norms, 1);
+        }
+        for (uint64_t k = 0; inner != 1 && k < length; k++) {
+            scale_elements(op, v + (o * length + k) * inner * lr_op_width(op), inner, &norms[k], 0);
+        }
+    }
+    lr_release(job->allocator, norms);
+    return REC_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------------- casts -- */
+
+static int32_t fail_element(rec_job *job, const lr_op *op, uint64_t index, const rec_scalar *value)
+{
+    char number[64], at[32];
+    int64_t minimum = 0;
+    uint64_t maximum = 0;
+    if (value->kind == REC_KIND_FLOAT) {
+        (void)snprintf(number, sizeof number, "%.9g", value->v.f);
+        for (char *c = number; *c; c++) { /* the locale's point */
+            *c = *c == ',' ? '.' : *c;
+        }
+    } else if (value->kind == REC_KIND_INT) {
+        (void)snprintf(number, sizeof number, "%" PRId64, value->v.i);
+    } else {
+        (void)snprintf(number, sizeof number, "%" PRIu64, value->v.u);
+    }
+    if (value->kind == REC_KIND_FLOAT && value->v.f != value->v.f) {
+        return rec_fail(job, REC_E_RANGE, REC_UNKNOWN, "element %s is not a number (NaN), which %s cannot hold",
+                        lr_group_digits(index, at, sizeof at), rec_dtype_name(op->dtype));
+    }
+    (void)lr_int_limits(op->dtype, &minimum, &maximum);
+    return rec_fail(job, REC_E_RANGE, REC_UNKNOWN,
+                    "element %s is %s, which does not fit %s (%" PRId64 " to %" PRIu64 ")",
+                    lr_group_digits(index, at, sizeof at), number, rec_dtype_name(op->dtype), minimum, maximum);
+}
+
+static void put_integer(uint8_t *to, uint32_t width, uint64_t x)
+{
+    for (uint32_t i = 0; i < width; i++) {
+        to[i] = (uint8_t)(x >> 8 * i);
+    }
+}
+
+static bool is_true(const rec_scalar *x)
+{
+    return x->kind == REC_KIND_FLOAT ? x->v.f != 0 : x->v.u != 0; /* of a NaN it is not equal either */
+}
+
+/* Toward zero. The limits are powers of two, which f64 has exactly. */
+static bool truncate(double x, rec_dtype dtype, uint64_t *integer)
+{
+    int64_t minimum = 0;
+    uint64_t maximum = 0;
+    (void)lr_int_limits(dtype, &minimum, &maximum);
+    if (x > -0x1p62 && x < 0x1p62) {
+        x = (double)(int64_t)x; /* beyond, an f64 has no fraction */
+    }
+    if (!(x >= (double)minimum && x < 2 * (double)(maximum / 2 + 1))) {
+        return false;
+    }
+    *integer = x < 0 ? (uint64_t)(int64_t)x : (uint64_t)x;
+    return true;
+}
+
+/* A 64-bit integer as an f64 that rounds to every narrower type as the integer would: bits that f64 has no room for are
+ * or-ed into its last. */
+static double sticky(uint64_t magnitude)
+{
+    if (magnitude >> 53) {
+        magnitude = (magnitude & ~UINT64_C(0x7ff)) | (magnitude & 0x7ff ? 0x800 : 0);
+    }
+    return (double)magnitude;
+}
+
+/* To nearest even, in one step. @return 1 if it became infinite. */
+static uint64_t put_float(const lr_op *op, const rec_scalar *x, uint8_t *to)
+{
+    bool negative = x->kind == REC_KIND_INT && x->v.i < 0;
+    uint64_t magnitude = negative ? 0 - x->v.u : x->v.u;
+    double wide;
+    wide = op->dtype == REC_DTYPE_F64 ? (double)magnitude : sticky(magnitude);
+    wide = negative ? -wide : wide;
+    return put_floats(REC_DTYPE_F64, &wide, op->dtype, to, 1);
+}
+
+/* Between kinds, one by one. */
+static int32_t cast_one(rec_job *job, lr_op *op, uint64_t index, rec_dtype from_dtype, const uint8_t *from, uint8_t *to)
+{
+    rec_scalar x = lr_element(from_dtype, from);
+    uint32_t width = lr_op_width(op);
+    uint64_t integer;
+    if (x.kind == REC_KIND_BOOL) {
+        x.kind = REC_KIND_UINT;
+        x.v.u = x.v.i != 0;
+    }
+    if (lr_dtype_is_bool(op->dtype)) {
+        put_integer(to, width, is_true(&x));
+    } else if (lr_dtype_is_float(op->dtype)) {
+        uint64_t overflowed = put_float(op, &x, to);
+        if (overflowed) {
+            (void)atomic_fetch_add_explicit(&op->u.overflowed, overflowed, memory_order_relaxed);
+        }
+    } else {
+        if (x.kind != REC_KIND_FLOAT) {
+            integer = x.v.u; /* a bool's */
+        } else if (!truncate(x.v.f, op->dtype, &integer)) {
+            return fail_element(job, op, index, &x);
+        }
+        put_integer(to, width, integer);
+    }
+    return REC_OK;
+}
+
+int32_t lr_op_cast_numbers(rec_job *job, lr_op *op, uint64_t first, const void *from, void *to, uint64_t count)
+{
+    rec_dtype from_dtype = op->inputs[0]->dtype;
+    uint32_t from_width = lr_op_width(op->inputs[0]), width = lr_op_width(op);
+    int32_t status = REC_OK;
+    if (lr_convertible(from_dtype, op->dtype)) {
+        lr_converted result = {0};
+        if (lr_convert(from_dtype, from, op->dtype, to, count, false, &result) != LR_CONVERT_OK) {
+            return fail_element(job, op, first + result.bad, &result.value);
+        }
+        lr_swap_if_big(to, width, count);
+        (void)atomic_fetch_add_explicit(&op->u.overflowed, result.overflowed, memory_order_relaxed);
+        return REC_OK;
+    }
+    for (uint64_t i = 0; i < count && status == REC_OK; i++) {
+        status =
+            cast_one(job, op, first + i, from_dtype, (const uint8_t *)from + i * from_width, (uint8_t *)to + i * width);
+    }
+    return status;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What the files of operations share: the node, and how its bytes are made. */
+#ifndef LR_OP_PRIVATE_H
+#define LR_OP_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "core/io/io.h"
+#include "remap/ops/ops.h"
+
+/** A span of a slice, and the index of the result that it begins at. */
+typedef struct lr_run_of {
+    uint64_t begin, count, at;
+} lr_run_of;
+
+/** What a node keeps while it is read in pieces: all of itself (or of its input), or a block of rows. */
+typedef struct lr_op_kept {
+    pthread_mutex_t lock;
+    lr_pages whole;
+    bool has_whole; /**< `whole` is filled */
+    lr_pages block;
+    uint64_t first, count; /**< rows in `block`; count 0: none */
+} lr_op_kept;
+
+struct lr_op {
+    atomic_uint_fast64_t count;
+    const lr_allocator *allocator; /**< of the context, which outlives it */
+    uint8_t kind;
+    uint8_t dtype;
+    uint8_t rank;
+    uint8_t depth;   /**< nodes on the longest way down */
+    uint32_t axis;   /**< SLICE, JOIN (STACK: 0); of weight_norm: the axis that g keeps, its rank: none */
+    uint32_t weight; /**< nodes below it, each as often as it is reached: bounds the work of evaluation */
+    uint64_t nbytes;
+    const uint64_t *shape;
+    uint64_t input_count;
+    lr_op **inputs;
+    lr_op_kept *kept; /**< NULL: a node that never keeps anything */
+    union {
+        struct {
+            lr_data data;      /**< its source is counted; never without */
+            rec_record *words; /**< holds dtype_value, or NULL */
+            const rec_value *dtype_value;
+        } tensor;
+        struct {
+            const lr_run_of *runs;
+            uint64_t count;
+        } slice;
+        double number;                   /**< ADD */
+        atomic_uint_fast64_t overflowed; /**< CAST: floats that became infinite, not noted yet */
+    } u;
+};
+
+/** Widths are 1, 2, 4, 8; 0 of what has no element size. */
+static inline uint32_t lr_op_width(const lr_op *op)
+{
+    return rec_dtype_bits(op->dtype) / 8;
+}
+
+/* Evaluation (evaluate.c). */
+
+/** The node's bytes if they are in memory already, in one piece; NULL if they have to be made or read. */
+const uint8_t *lr_op_at_hand(const lr_op *op);
+/** As lr_op_read, but what was made on the way is kept until lr_op_forget. */
+int32_t lr_op_part(rec_job *job, lr_op *op, uint64_t offset, void *target, uint64_t size);
+/** Frees what this node and those below it keep. */
+void lr_op_forget(lr_op *op);
+
+/** A source whose bytes the node makes; takes a count of it (op_source.c). NULL: the job has failed. */
+rec_source *lr_source_made(rec_job *job, lr_op *op);
+
+/* Numbers (math.c). All are little-endian, at any alignment. */
+
+/** Adds to `count` elements, in place. */
+void lr_op_add_numbers(const lr_op *op, void *data, uint64_t count);
+/** Converts elements [first, first + count); what fails names the element. */
+int32_t lr_op_cast_numbers(rec_job *job, lr_op *op, uint64_t first, const void *from, void *to, uint64_t count);
+/** @param g all bytes of g. @param data all of v's, which become the weight's. */
+int32_t lr_op_weigh(rec_job *job, const lr_op *op, const void *g, void *data);
+
+/* Transposes (transpose.c, transpose_x86.c). */
+
+enum { LR_TRANSPOSE_LINE = 64 };
+
+/** A version for whole blocks of `rows` x `columns` elements. */
+typedef struct lr_transpose_kernel {
+    uint32_t rows, columns;
+    /** @param rows,columns multiples of the block's. @param stream the output lies on lines: write past the caches. */
+    void (*run)(const uint8_t *from, uint64_t from_stride, uint8_t *to, uint64_t to_stride, uint64_t rows,
+                uint64_t columns, bool stream);
+    /** Copies, whole lines past the caches; to be followed, some time, by `fence`. */
+    void (*copy)(uint8_t *to, const uint8_t *from, uint64_t size);
+    void (*fence)(void);
+} lr_transpose_kernel;
+
+/** @param width 1, 2, 4, 8. @return NULL if plain C is best. */
+const lr_transpose_kernel *lr_transpose_x86(uint32_t width);
+/** The version for one level of instructions, for tests. @return NULL if the processor lacks them. */
+const lr_transpose_kernel *lr_transpose_x86_level(int level, uint32_t width);
+enum { LR_TRANSPOSE_AVX2 = 1, LR_TRANSPOSE_AVX512 = 2 };
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The keys of a plan's sources: every tensor and every other value of a record under its dotted key. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "remap/plan/plan.h"
+
+typedef struct lister {
+    rec_job *job;
+    rec_plan *plan;
+    lr_plan_source *source;
+    uint32_t number;
+    uint64_t room;
+    lr_place_path path;
+} lister;
+
+static int32_t add(lister *l, const char *text, uint64_t length, const rec_value *value)
+{
+    lr_plan_source *s = l->source;
+    if (s->key_count == l->room) {
+        uint64_t room = l->room ? l->room * 2 : 256;
+        lr_key *keys = lr_resize(l->job->allocator, s->keys, room * sizeof *keys);
+        if (!keys) {
+            return lr_fail_allocator(l->job, room * sizeof *keys);
+        }
+        s->keys = keys;
+        l->room = room;
+    }
+    if (!text) { /* where the walk is */
+        text = lr_arena_text(&l->plan->arena, l->path.text ? l->path.text : "", l->path.used);
+        length = l->path.used;
+        if (!text) {
+            return lr_fail_allocator(l->job, length);
+        }
+    }
+    s->keys[s->key_count++] = (lr_key){.text = text, .length = length, .value = value, .source = l->number};
+    return REC_OK;
+}
+
+static int32_t list(lister *l, const rec_value *value, unsigned depth);
+
+static int32_t below(lister *l, const char *name, uint64_t length, const rec_value *value, unsigned depth)
+{
+    size_t before;
+    int32_t status;
+    if (!lr_place_enter(l->job, &l->path, name, length, &before)) {
+        return l->job->error.status;
+    }
+    status = list(l, value, depth + 1);
+    lr_place_leave(&l->path, before);
+    return status;
+}
+
+static int32_t list(lister *l, const rec_value *value, unsigned depth)
+{
+    int32_t status = REC_OK;
+    char text[24];
+    switch (value->kind) {
+    case REC_KIND_LIST:
+        for (uint64_t i = 0; i < value->v.list->count && status == REC_OK; i++) {
+            int n = snprintf(text, sizeof text, "%" PRIu64, i);
+            status = below(l, text, (uint64_t)n, &value->v.list->items[i], depth);
+        }
+        return value->v.list->count ? status : add(l, NULL, 0, value);
+    case REC_KIND_MAP:
+        for (uint64_t i = 0; i < value->v.map->count && status == REC_OK; i++) {
+            const lr_entry *entry = &value->v.map->entries[i];
+            rec_scalar key = lr_to_scalar(&entry->key);
+            if (depth == 0 && key.kind == REC_KIND_STRING && entry->value.kind == REC_KIND_TENSOR) {
+                status = add(l, key.text, key.v.length, &entry->value); /* all keys of a foreign file: no copy */
+            } else if (key.kind == REC_KIND_STRING) {
+                status = below(l, key.text, key.v.length, &entry->value, depth);
+            } else { /* a map by number or bool */
+                int n = key.kind == REC_KIND_UINT ? snprintf(text, sizeof text, "%" PRIu64, key.v.u)
+                                                  : snprintf(text, sizeof text, "%" PRId64, key.v.i);
+                status = below(l, text, (uint64_t)n, &entry->value, depth);
+            }
+        }
+        return value->v.map->count || depth == 0 ? status : add(l, NULL, 0, value);
+    case REC_KIND_VARIANT:
+        if (value->v.variant->has_payload) {
+            const rec_value *name = &value->v.variant->name;
+            return below(l, name->v.text, name->length, &value->v.variant->payload, depth);
+        }
+        return add(l, NULL, 0, value);
+    default:
+        return add(l, NULL, 0, value);
+    }
+}
+
+int32_t lr_plan_keys(rec_job *job, rec_plan *plan, uint32_t source)
+{
+    lister l = {.job = job, .plan = plan, .source = &plan->sources[source], .number = source};
+    int32_t status = list(&l, &l.source->record->root, 0);
+    lr_release(job->allocator, l.path.text);
+    return status;
+}

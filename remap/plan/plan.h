@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Plans: from the keys of one or several sources, through rules, to the values of a destination.
+ *
+ * 1. keys (keys.c): each source's tensors and values under their dotted keys;
+ * 2. pieces (remap/forward/forward.c, or remap/reverse/reverse.c backwards): what the rules make of them: a destination key and an operation;
+ * 3. a tree of the pieces' keys (tree.c);
+ * 4. fitted to a type (remap/fit/typed.c), or without one to module rules or shapes (remap/fit/untyped.c): adapters act here;
+ * 5. lines and problems (plan.c), and a record (remap/make.c). */
+#ifndef LR_PLAN_H
+#define LR_PLAN_H
+
+#include "core/burn/layout.h"
+#include "remap/ops/ops.h"
+#include "remap/rules/rules.h"
+#include "recorder/recorder.h"
+
+/** A tensor or value of a source. */
+typedef struct lr_key {
+    const char *text;       /**< names and indices joined by dots, nothing escaped */
+    uint64_t length;
+    const rec_value *value; /**< in the source's record */
+    uint32_t source;
+    bool used;              /**< some piece is made of it */
+} lr_key;
+
+/** What the rules made of one or several keys. */
+typedef struct lr_piece {
+    struct lr_piece *next;   /**< in the order they were made */
+    const char *key;         /**< destination key, dotted, before adapters rename its last part */
+    uint64_t length;
+    const rec_value *value;  /**< what is no tensor; NULL for a tensor */
+    lr_op *op;               /**< a tensor in the source's layout: before rope, transpose and the like; NULL for a value */
+    const char *id;          /**< the parameter id it came with, or NULL */
+    lr_key *const *inputs;   /**< keys it is made of, in order */
+    uint64_t input_count;
+    const char *operations;  /**< those so far, "split"; "" none */
+    const char *why;         /**< "rules 2, 4"; "" none */
+    uint32_t source;         /**< whose rules and numbers count */
+    bool taken;              /**< some place at the destination has it */
+    bool adapted;            /**< in Burn's layout already: no adapter and no operation acts on it any more */
+    bool dead;               /**< a stack or a join has it */
+    bool kept;               /**< of the base: it gives way to any other */
+} lr_piece;
+
+/** A source with its load arguments. */
+typedef struct lr_plan_source {
+    const char *name;         /**< as messages call it */
+    const char *path;         /**< of the file, NULL for a record in memory */
+    rec_record *owned;        /**< to be freed with the plan, or NULL */
+    const rec_record *record;
+    lr_rules *rules;          /**< profile and arguments together */
+    lr_numbers numbers;
+    const char *prefix;       /**< or NULL */
+    int32_t adapter;          /**< LR_ADAPTER_NONE, LR_ADAPTER_PYTORCH */
+    bool close_gaps;
+    bool gaps_given;          /**< an argument or a profile said so, or said otherwise */
+    bool partial, strict, reverse, debug;
+    bool works;               /**< there are rules that act at the destination: squeeze, reshape, rope, add */
+    lr_key *keys;
+    uint64_t key_count;
+    uint64_t *hits;           /**< for each rule: how many keys it acted on */
+    const rec_type *type;     /**< backwards: the type of the source's record… */
+    const rec_types *types;
+    const struct lr_expr *expr; /**< …or by name; NULL: none */
+} lr_plan_source;
+
+/** A part of a destination path. */
+typedef struct lr_node {
+    const char *name;         /**< not NUL-terminated where it is part of a key: see length */
+    uint64_t length;
+    uint64_t offset;          /**< of the name in the keys that pass through it */
+    uint64_t index;           /**< REC_UNKNOWN if the name is none */
+    struct lr_node *parent;
+    struct lr_node *first, *last, *next; /**< children in the order they came */
+    uint64_t child_count;
+    uint64_t index_count;     /**< of children */
+    lr_piece *piece;          /**< that ends here, or NULL */
+    bool seen;                /**< the destination has a place for it (or below it) */
+} lr_node;
+
+struct rec_plan {
+    rec_context *context;
+    const rec_recorder *to;   /**< or NULL */
+    lr_arena arena;
+    lr_plan_source *sources;
+    uint64_t source_count, source_room;
+    const rec_record *base;
+    bool made;
+    rec_status failed;        /**< what making it ended with */
+    /* the destination's type, or none */
+    const rec_type *type;
+    const rec_types *types;
+    const struct lr_expr *expr;
+    int32_t minor;            /**< 0.MINOR whose modules the type's are */
+    rec_precision precision;  /**< the first source's: what tensors have when loaded */
+    bool backward;            /**< a source's profile goes backwards: the destination is its foreign file */
+    bool foreign;             /**< the destination is a foreign file: no parameter ids are made, a flat map of paths */
+    bool clamp;
+    lr_piece *pieces, *last_piece;
+    uint64_t piece_count;
+    lr_node *root;
+    rec_record *result;       /**< the destination: deferred tensors; NULL if there are fatal problems */
+    rec_plan_line *lines;
+    uint64_t line_count, line_room;
+    rec_plan_line *lost;      /**< of keys that go nowhere: after the others in the end */
+    uint64_t lost_count, lost_room;
+    rec_plan_problem *problems;
+    uint64_t problem_count, problem_room;
+    uint64_t mapped, kept;    /**< tensors and values placed */
+    const char *guessed;      /**< what the adapter took modules for without being told; NULL: nothing */
+    bool quiet;               /**< while variants are tried: problems are not kept */
+    rec_plan_totals totals;
+};
+
+/* plan.c. NULL or a status: the job has failed (out of memory). All strings are copied into the plan's arena. */
+
+/** A text made by a format, in the plan's arena. */
+const char *lr_plan_text(rec_job *job, rec_plan *plan, const char *format, ...) REC_PRINTF(3, 4);
+int32_t lr_plan_problem(rec_job *job, rec_plan *plan, int32_t kind, bool fatal, const char *key, const char *hint,
+                        const char *format, ...) REC_PRINTF(7, 8);
+/** What an operation refused on a tensor is a problem of the plan: the failure becomes one. @param doing what was done.
+ *  @return REC_OK, or what was no such failure. */
+int32_t lr_plan_refused(rec_job *job, rec_plan *plan, const char *key, const char *doing);
+/** A line for a source key that goes nowhere. @param action REC_PLAN_DROPPED, REC_PLAN_UNEXPECTED. */
+int32_t lr_plan_lost(rec_job *job, rec_plan *plan, int32_t action, lr_key *key, const char *why);
+/** Makes a piece of `count` keys and appends it. Takes a count of `op`. */
+lr_piece *lr_plan_piece(rec_job *job, rec_plan *plan, uint32_t source, const char *key, uint64_t length, lr_op *op,
+                        const rec_value *value, lr_key *const *inputs, uint64_t count, const char *operations,
+                        const char *why);
+/** "a", "b" -> "a, b"; where one is "" the other is given back itself, so both must live as long as the plan. */
+const char *lr_plan_and(rec_job *job, rec_plan *plan, const char *a, const char *b);
+
+/* remap/forward/forward.c */
+/** Makes the pieces of a source: drops, splits, weight_norm, renames, the prefix. */
+int32_t lr_plan_forward(rec_job *job, rec_plan *plan, uint32_t source);
+
+/* remap/forward/merge.c */
+/** Merges what several sources have under one key, where a rule says so. Before the tree. */
+int32_t lr_plan_merge(rec_job *job, rec_plan *plan);
+
+/* remap/reverse/reverse.c */
+/**
+ * Makes the pieces of a source whose rules go backwards: the keys are those of Burn's layout, the pieces' keys those of
+ * the foreign file, in its layout; no adapter acts on them afterwards. In the reverse order of the forward way: `back`
+ * rules, ties undone (a tied tensor that equals what it would be tied to is left out), stacks and joins taken apart,
+ * modules (by type of the record, `module` rules) back to PyTorch's names and layouts, rope, squeeze, add, renames,
+ * splits joined. A key's candidates are tried forwards, and one that does not come out where it began is none; several
+ * that do are told apart by the `export` rules. What has no inverse is REC_PROBLEM_NO_INVERSE and names the rule.
+ */
+int32_t lr_plan_backward(rec_job *job, rec_plan *plan, uint32_t source);
+
+/* keys.c */
+/** Lists the tensors and values of a source. */
+int32_t lr_plan_keys(rec_job *job, rec_plan *plan, uint32_t source);
+
+/* tree.c */
+/** Puts all pieces into plan->root. Two for one place are a problem. */
+int32_t lr_plan_tree(rec_job *job, rec_plan *plan);
+lr_node *lr_node_child(const lr_node *node, const char *name, uint64_t length); /**< NULL if there is none */
+/** The first piece at or below a node, NULL if there is none. */
+lr_piece *lr_node_piece(const lr_node *node);
+/** Reads a part of a key as Burn does: 64 bits unsigned, `007` and `+1` too. */
+bool lr_node_index(const char *text, uint64_t length, uint64_t *index);
+
+/* remap/fit/place.c: a piece at its place. */
+
+/** The path where the walk is: names and indices joined by dots, nothing escaped. */
+typedef struct lr_place_path {
+    char *text; /**< NUL-terminated; from the context's allocator */
+    size_t used, room;
+    unsigned levels;
+} lr_place_path;
+bool lr_place_enter(rec_job *job, lr_place_path *path, const char *name, uint64_t length, size_t *before);
+void lr_place_leave(lr_place_path *path, size_t before);
+
+/** What the walks over the tree share. */
+typedef struct lr_fitter {
+    rec_job *job;
+    rec_plan *plan;
+    rec_record *record;
+    lr_matcher *matcher;
+    lr_place_path path;
+    unsigned moved; /**< levels above the place whose number changed when a gap was closed */
+} lr_fitter;
+/** The part of the path that the rules of a source see: without its prefix. */
+const char *lr_place_rule_path(const lr_fitter *f, const lr_plan_source *source, uint64_t *length);
+/** Acts out squeeze, reshape, rope and add on a piece for the destination key `path`, then the transposition.
+ *  @param op (out) a new count. @param operations (out) what was done. */
+int32_t lr_place_work(rec_job *job, rec_plan *plan, lr_matcher *matcher, lr_piece *piece, const char *path,
+                      uint64_t length, bool transpose, lr_op **op, const char **operations);
+/** Places a piece: a tensor or a copy of a value, and its line. @param cast the kind of element that is wanted,
+ *  REC_FIELD_FLOATS…; 0: any. @param parameter it gets an id if it has none. @param type,why for the line. */
+int32_t lr_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t cast, bool parameter, const char *why,
+                 rec_value *out);
+/** A line for the place where the walk is that has no piece. */
+int32_t lr_place_line(lr_fitter *f, int32_t action, const char *why);
+
+/* remap/fit/typed.c, remap/fit/untyped.c: the destination from the tree. */
+int32_t lr_plan_typed(lr_fitter *f, const rec_layout *layout);
+int32_t lr_plan_untyped(lr_fitter *f);
+
+/* remap/make.c */
+/** What a load makes of a raw record: itself, or what its plan makes of it. Takes the record. NULL: the job has failed. */
+rec_record *lr_import(rec_job *job, rec_recorder *recorder, rec_record *raw, const char *path);
+/** Takes the dotted keys of a flat map apart (unflatten.c): numbers 0, 1, 2… become a list, all else stays as it is. */
+int32_t lr_unflatten(rec_job *job, rec_record *record);
+/** Whether a raw record needs a plan to become what the recorder's load arguments ask for. */
+bool lr_import_needed(const rec_recorder *recorder, const rec_record *raw);
+int32_t lr_plan_work(rec_job *job, rec_plan *plan); /**< rec_plan_make() within a job */
+/** An empty plan within a job. @param foreign the destination is a foreign file. NULL: the job has failed. */
+rec_plan *lr_plan_new(rec_job *job, const rec_recorder *to, bool foreign);
+/** Carries it out into a file, within a job. */
+int32_t lr_plan_save(rec_job *job, rec_plan *plan, rec_recorder *to, const char *out);
+/** Adds a record that is loaded already as a source (plan.c). It is taken, also on failure. @param path a name for it. */
+int32_t lr_plan_take(rec_job *job, rec_plan *plan, const rec_recorder *from, rec_record *record, const char *path);
+
+/* remap/rules/adapter.c: what PyTorch's and Burn's layouts of a module have different. */
+
+enum {
+    LR_ADAPT_NONE = 0,   /**< unchanged under its own name */
+    LR_ADAPT_RENAME = 1, /**< another name */
+    LR_ADAPT_TRANSPOSE = 2,
+    LR_ADAPT_DROP = 3    /**< Burn's module has no such field */
+};
+/**
+ * What a module type does to a field of PyTorch's.
+ * @param type "Linear", "LayerNorm", "Conv1D", "Param"…; by name only. @param field "weight".
+ * @param burn (out) Burn's name of it.
+ * @param import only what Burn's own import adapts (Linear, BatchNorm, LayerNorm, GroupNorm).
+ */
+int lr_adapt_field(const char *type, const char *field, uint64_t length, bool import, const char **burn);
+/** The reverse: a field of Burn's module. @param torch (out) PyTorch's name of it. */
+int lr_adapt_back(const char *type, const char *field, uint64_t length, const char **torch);
+/** Whether the word names a module that rules can speak of. */
+bool lr_adapt_known(const char *type);
+/** The names there are, NULL-terminated, for messages. */
+extern const char *const lr_adapt_types[];
+/** The type that module rules give a path; NULL for none. @param rule (out) which. -1 in *failed: the job has failed. */
+const char *lr_module_rule(rec_job *job, lr_plan_source *source, lr_matcher *matcher, const char *path, uint64_t length,
+                           const lr_rule **rule, bool *failed);
+
+#endif

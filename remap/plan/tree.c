@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The tree of a plan's destination keys, taken apart at their dots as Burn does. */
+#include <stdio.h>
+#include <string.h>
+
+#include "remap/plan/plan.h"
+
+bool lr_node_index(const char *text, uint64_t length, uint64_t *index)
+{
+    uint64_t value = 0;
+    uint64_t i = length > 1 && text[0] == '+' ? 1 : 0;
+    if (length == 0) {
+        return false;
+    }
+    for (; i < length; i++) {
+        uint64_t digit = (uint64_t)(unsigned char)text[i] - '0';
+        if (digit > 9 || !lr_mul(value, 10, &value) || !lr_add(value, digit, &value)) {
+            return false;
+        }
+    }
+    *index = value;
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------ finding children -- */
+
+/* Children are found by a hash of parent and name: one table for the whole tree. */
+typedef struct table {
+    lr_node **slots;
+    uint64_t count, room; /* room: a power of two */
+} table;
+
+static uint64_t hash(const lr_node *parent, const char *name, uint64_t length)
+{
+    uint64_t h = (uint64_t)(uintptr_t)parent * UINT64_C(0x9e3779b97f4a7c15) ^ length;
+    for (uint64_t i = 0; i < length; i++) {
+        h = (h ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
+    }
+    return h ^ (h >> 29);
+}
+
+static bool grow(rec_job *job, table *t)
+{
+    uint64_t room = t->room ? t->room * 2 : 1024;
+    lr_node **slots = lr_zalloc(job->allocator, room * sizeof *slots);
+    if (!slots) {
+        (void)lr_fail_allocator(job, room * sizeof *slots);
+        return false;
+    }
+    for (uint64_t i = 0; i < t->room; i++) {
+        lr_node *node = t->slots[i];
+        if (node) {
+            uint64_t at = hash(node->parent, node->name, node->length) & (room - 1);
+            while (slots[at]) {
+                at = (at + 1) & (room - 1);
+            }
+            slots[at] = node;
+        }
+    }
+    lr_release(job->allocator, t->slots);
+    t->slots = slots;
+    t->room = room;
+    return true;
+}
+
+/* The child of that name, made if there is none. NULL: the job has failed. */
+static lr_node *child(rec_job *job, rec_plan *plan, table *t, lr_node *parent, const char *name, uint64_t length,
+                      uint64_t offset)
+{
+    lr_node *node;
+    uint64_t at;
+    if (t->count * 2 >= t->room && !grow(job, t)) {
+        return NULL;
+    }
+    at = hash(parent, name, length) & (t->room - 1);
+    while ((node = t->slots[at]) != NULL) {
+        if (node->parent == parent && node->length == length && memcmp(node->name, name, length) == 0) {
+            return node;
+        }
+        at = (at + 1) & (t->room - 1);
+    }
+    node = lr_arena_alloc(&plan->arena, sizeof *node, 8);
+    if (!node) {
+        (void)lr_fail_allocator(job, sizeof *node);
+        return NULL;
+    }
+    *node = (lr_node){.name = name, .length = length, .offset = offset, .index = REC_UNKNOWN, .parent = parent};
+    if (lr_node_index(name, length, &node->index)) {
+        parent->index_count++;
+    }
+    if (parent->last) {
+        parent->last->next = node;
+    } else {
+        parent->first = node;
+    }
+    parent->last = node;
+    parent->child_count++;
+    t->slots[at] = node;
+    t->count++;
+    return node;
+}
+
+lr_node *lr_node_child(const lr_node *node, const char *name, uint64_t length)
+{
+    lr_node *c = node ? node->first : NULL;
+    while (c && !(c->length == length && memcmp(c->name, name, length) == 0)) {
+        c = c->next;
+    }
+    return c;
+}
+
+lr_piece *lr_node_piece(const lr_node *node)
+{
+    while (node && !node->piece) {
+        node = node->first;
+    }
+    return node ? node->piece : NULL;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- filling -- */
+
+/* More levels than a record may have: nothing below could be saved. */
+enum { LEVELS_MOST = 200 };
+
+static int32_t collide(rec_job *job, rec_plan *plan, const lr_piece *a, const lr_piece *b)
+{
+    const char *first = a->input_count ? a->inputs[0]->text : a->key;
+    const char *second = b->input_count ? b->inputs[0]->text : b->key;
+    char from[96] = "", why[128] = "";
+    if (a->source != b->source) {
+        (void)snprintf(from, sizeof from, ", of %.70s", plan->sources[b->source].name);
+    }
+    if (*a->why || *b->why) {
+        if (strcmp(a->why, b->why) == 0) {
+            (void)snprintf(why, sizeof why, " (both by %.100s)", a->why);
+        } else {
+            (void)snprintf(why, sizeof why, " (%.50s; %.50s)", *a->why ? a->why : "as it is",
+                           *b->why ? b->why : "as it is");
+        }
+    }
+    return lr_plan_problem(job, plan, REC_PROBLEM_COLLISION, true, b->key,
+                           "Drop one of them, or give one a key of its own.",
+                           "2 sources for %.300s: %.200s and %.200s%s%s", b->key, first, second, from, why);
+}
+
+static int32_t insert(rec_job *job, rec_plan *plan, table *t, lr_piece *piece)
+{
+    lr_node *node = plan->root;
+    const char *part = piece->key, *end = piece->key + piece->length;
+    unsigned levels = 0;
+    for (bool last = false; !last;) {
+        const char *dot = memchr(part, '.', (size_t)(end - part));
+        uint64_t length = (uint64_t)((dot ? dot : end) - part);
+        last = dot == NULL;
+        if (++levels > LEVELS_MOST) {
+            (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "the key %.80s… has more than %d parts", piece->key,
+                           LEVELS_MOST);
+            return job->error.status;
+        }
+        node = child(job, plan, t, node, part, length, (uint64_t)(part - piece->key));
+        if (!node) {
+            return job->error.status;
+        }
+        part = dot ? dot + 1 : end;
+    }
+    if (!node->piece) {
+        node->piece = piece;
+    } else if (!piece->kept) {
+        return collide(job, plan, node->piece, piece);
+    }
+    return REC_OK;
+}
+
+int32_t lr_plan_tree(rec_job *job, rec_plan *plan)
+{
+    table t = {0};
+    int32_t status = REC_OK;
+    plan->root = lr_arena_alloc(&plan->arena, sizeof *plan->root, 8);
+    if (!plan->root) {
+        return lr_fail_allocator(job, sizeof *plan->root);
+    }
+    *plan->root = (lr_node){.name = "", .index = REC_UNKNOWN};
+    for (lr_piece *piece = plan->pieces; piece && status == REC_OK; piece = piece->next) {
+        if (!piece->dead) {
+            status = insert(job, plan, &t, piece);
+        }
+    }
+    lr_release(job->allocator, t.slots);
+    return status;
+}

@@ -1,0 +1,725 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The parser of patterns: the grammar of Rust's `regex` crate 1.x, whose documentation of syntax is the reference; what
+ * it leaves open was found by trying. */
+#include "remap/regex/rust.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/text.h"
+#include "remap/regex/regex_parse.h"
+
+enum { SHOWN_MOST = 120, GROUPS_MOST = 1000 };
+
+/* ------------------------------------------------------------------------------------------------------ failures -- */
+
+static const char *boundary(const char *begin, const char *at)
+{
+    while (at > begin && ((unsigned char)*at & 0xC0) == 0x80) {
+        at--;
+    }
+    return at;
+}
+
+/* A message is one line. */
+static void one_line(char *text)
+{
+    for (; *text; text++) {
+        *text = (unsigned char)*text < ' ' || *text == 0x7F ? ' ' : *text;
+    }
+}
+
+/* The pattern as a message shows it: all of it, or what is around a place. */
+static void show(const lr_re_parser *p, const char *at, char *text, size_t room)
+{
+    size_t length = (size_t)(p->end - p->pattern);
+    const char *from = p->pattern, *to = p->end;
+    if (length > SHOWN_MOST) {
+        from = at - p->pattern > SHOWN_MOST / 2 ? boundary(p->pattern, at - SHOWN_MOST / 2) : p->pattern;
+        to = p->end - from > SHOWN_MOST ? boundary(from, from + SHOWN_MOST) : p->end;
+    }
+    (void)snprintf(text, room, "%s%.*s%s", from > p->pattern ? "..." : "", (int)(to - from), from,
+                   to < p->end ? "..." : "");
+}
+
+void *lr_re_fail(lr_re_parser *p, const char *at, const char *format, ...)
+{
+    char what[768], shown[SHOWN_MOST + 16];
+    size_t place = 1;
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    show(p, at, shown, sizeof shown);
+    one_line(what);
+    one_line(shown);
+    for (const char *c = p->pattern; c < at; c++) {
+        place += ((unsigned char)*c & 0xC0) != 0x80;
+    }
+    (void)lr_fail_place(p->job, p->place, "the pattern `%s`, character %zu: %s", shown, place, what);
+    return NULL;
+}
+
+void *lr_re_fail_memory(lr_re_parser *p)
+{
+    if (p->arena->budget && p->arena->budget->exceeded) {
+        return lr_re_fail(p, p->pattern, "it is too large once it is taken apart");
+    }
+    (void)lr_fail_allocator(p->job, sizeof(lr_re_node));
+    return NULL;
+}
+
+/* --------------------------------------------------------------------------------------------------------- nodes -- */
+
+static bool push(lr_re_parser *p, const lr_re_node *node)
+{
+    if (p->item_count == p->item_room) {
+        size_t room = p->item_room ? p->item_room * 2 : 64;
+        lr_re_node *items = lr_resize(p->job->allocator, p->items, (uint64_t)room * sizeof *items);
+        if (!items) {
+            (void)lr_re_fail_memory(p);
+            return false;
+        }
+        p->items = items;
+        p->item_room = room;
+    }
+    p->items[p->item_count] = *node;
+    lr_re_node_learn(&p->items[p->item_count++]);
+    return true;
+}
+
+/* A literal of one character; its text is made when its sequence is complete. */
+static bool push_character(lr_re_parser *p, const char *begin, uint32_t character)
+{
+    lr_re_node node = {.kind = LR_RE_LITERAL,
+                       .begin = (uint32_t)(begin - p->pattern),
+                       .end = (uint32_t)(p->at - p->pattern),
+                       .group = character,
+                       .icase = p->flags.icase};
+    char bytes[4];
+    node.length = lr_re_encode(character, bytes);
+    if (p->flags.icase && !p->flags.unicode) { /* of ASCII alone */
+        lr_re_range both[2] = {{character, character}, {character ^ 0x20, character ^ 0x20}};
+        lr_re_ranges ranges = {.list = both, .count = 2, .room = 2};
+        node.icase = false;
+        if (character < 0x80 && (character | 0x20) >= 'a' && (character | 0x20) <= 'z') {
+            node.kind = LR_RE_CLASS;
+            node.group = node.length = 0;
+            node.set = lr_re_set_ranges(p->arena, &ranges);
+            if (!node.set) {
+                (void)lr_re_fail_memory(p);
+                return false;
+            }
+        }
+    }
+    return push(p, &node);
+}
+
+/* Makes one node of `count` literals. */
+static bool join_literals(lr_re_parser *p, const lr_re_node *from, size_t count, lr_re_node *node)
+{
+    char *text = lr_arena_alloc(p->arena, 4 * (uint64_t)count, 1);
+    if (!text) {
+        (void)lr_re_fail_memory(p);
+        return false;
+    }
+    *node = *from;
+    node->length = 0;
+    for (size_t i = 0; i < count; i++) {
+        node->length += lr_re_encode(from[i].group, text + node->length);
+    }
+    lr_arena_rewind(p->arena, text + node->length, text + 4 * count);
+    node->text = text;
+    node->group = 0;
+    node->end = from[count - 1].end;
+    lr_re_node_learn(node);
+    return true;
+}
+
+/* A node in the arena with its literal's text made. NULL: the job has failed. */
+static const lr_re_node *settle(lr_re_parser *p, const lr_re_node *item)
+{
+    lr_re_node *node = lr_re_node_copy(p, item);
+    return node && node->kind == LR_RE_LITERAL && !node->text && !join_literals(p, item, 1, node) ? NULL : node;
+}
+
+/* Makes one node of the items from `base` on, which it replaces. @param count of them as Rust counts, with flags. */
+static bool close_sequence(lr_re_parser *p, size_t base, size_t count, const char *begin)
+{
+    lr_re_node node = {
+        .kind = LR_RE_EMPTY, .begin = (uint32_t)(begin - p->pattern), .end = (uint32_t)(p->at - p->pattern)};
+    size_t own = p->item_count - base, kept = 0;
+    const lr_re_node **nodes;
+    uint32_t height = 0;
+    if (own) {
+        nodes = lr_arena_alloc(p->arena, own * sizeof *nodes, _Alignof(lr_re_node *));
+        if (!nodes) {
+            (void)lr_re_fail_memory(p);
+            return false;
+        }
+        for (size_t i = 0; i < own;) {
+            const lr_re_node *item = &p->items[base + i];
+            size_t run = 1;
+            lr_re_node joined = *item;
+            while (item->kind == LR_RE_LITERAL && i + run < own && item[run].kind == LR_RE_LITERAL &&
+                   item[run].icase == item->icase) {
+                run++;
+            }
+            if (item->kind == LR_RE_LITERAL && !join_literals(p, item, run, &joined)) {
+                return false;
+            }
+            nodes[kept] = settle(p, &joined);
+            if (!nodes[kept]) {
+                return false;
+            }
+            height = joined.height > height ? joined.height : height;
+            kept++;
+            i += run;
+        }
+        if (kept == 1) {
+            node = *nodes[0];
+        } else {
+            node.kind = LR_RE_SEQUENCE;
+            node.nodes = nodes;
+            node.count = (uint32_t)kept;
+        }
+    }
+    p->item_count = base;
+    node.height = height + (count > 1);
+    return push(p, &node);
+}
+
+/* ---------------------------------------------------------------------------------------------------- repetition -- */
+
+/* A count of `{n}`. @return 1, 0 if there are no digits, -1: the job has failed. */
+static int parse_count(lr_re_parser *p, uint32_t *count)
+{
+    uint64_t value = 0;
+    bool any = false;
+    uint32_t size;
+    while (p->at < p->end && lr_re_is_space(lr_re_peek(p, p->at, &size))) {
+        p->at += size;
+    }
+    while (p->at < p->end && *p->at >= '0' && *p->at <= '9') {
+        value = value > UINT32_MAX ? value : value * 10 + (uint64_t)(*p->at - '0');
+        any = true;
+        p->at++;
+        lr_re_skip_spaces(p);
+    }
+    while (p->at < p->end && lr_re_is_space(lr_re_peek(p, p->at, &size))) {
+        p->at += size;
+        lr_re_skip_spaces(p);
+    }
+    if (value >= LR_RE_UNLIMITED) {
+        (void)lr_re_fail(p, p->at, "the number of repetitions is too large");
+        return -1;
+    }
+    *count = (uint32_t)value;
+    return any;
+}
+
+static const char brace_words[] = "expected a number of repetitions, `{2}`, `{2,}` or `{2,5}`: write `\\{` for the "
+                                  "character itself";
+
+/* `{n}`, `{n,}`, `{n,m}`. */
+static bool parse_counted(lr_re_parser *p, uint32_t *least, uint32_t *most)
+{
+    const char *start = p->at++;
+    int first, second;
+    lr_re_skip_spaces(p);
+    first = parse_count(p, least);
+    if (first < 0) {
+        return false;
+    }
+    *most = *least;
+    if (p->at < p->end && *p->at == ',') {
+        p->at++;
+        lr_re_skip_spaces(p);
+        *most = LR_RE_UNLIMITED;
+        if (p->at < p->end && *p->at != '}') {
+            second = parse_count(p, most);
+            if (second < 0) {
+                return false;
+            }
+            first = first && second;
+        }
+    }
+    if (!first || p->at == p->end || *p->at != '}') {
+        (void)lr_re_fail(p, start, "%s", brace_words);
+        return false;
+    }
+    p->at++;
+    lr_re_skip_spaces(p);
+    if (*most < *least) {
+        (void)lr_re_fail(p, start, "the repetition goes backwards: at least %u times, at most %u", (unsigned)*least,
+                         (unsigned)*most);
+        return false;
+    }
+    return true;
+}
+
+/* The operator at `p->at` repeats the last item. @param base,flags the sequence it is in; flags: they are its last. */
+static bool parse_repetition(lr_re_parser *p, size_t base, bool flags)
+{
+    const char *start = p->at;
+    lr_re_node node = {.kind = LR_RE_REPEAT, .most = LR_RE_UNLIMITED};
+    const lr_re_node **child;
+    char sign = *p->at;
+    if (p->item_count == base || flags) {
+        (void)lr_re_fail(p, start,
+                         "nothing stands before the `%c` that it could repeat: write `\\%c` for the character "
+                         "itself",
+                         sign, sign);
+        return false;
+    }
+    if (sign == '{') {
+        if (!parse_counted(p, &node.least, &node.most)) {
+            return false;
+        }
+    } else {
+        p->at++;
+        node.least = sign == '+';
+        node.most = sign == '?' ? 1 : LR_RE_UNLIMITED;
+    }
+    node.lazy = lr_re_take(p, "?") != p->flags.swap;
+    child = lr_arena_alloc(p->arena, sizeof *child, _Alignof(lr_re_node *));
+    if (!child) {
+        (void)lr_re_fail_memory(p);
+        return false;
+    }
+    child[0] = settle(p, &p->items[p->item_count - 1]);
+    if (!child[0]) {
+        return false;
+    }
+    node.begin = child[0]->begin;
+    node.end = (uint32_t)(p->at - p->pattern);
+    node.nodes = child;
+    node.count = 1;
+    node.height = child[0]->height + 1;
+    if (node.height > LR_RE_HEIGHT_MOST) {
+        (void)lr_re_fail(p, start, "more than %d levels in one another", LR_RE_HEIGHT_MOST);
+        return false;
+    }
+    p->item_count--;
+    return push(p, &node);
+}
+
+/* -------------------------------------------------------------------------------------------------------- groups -- */
+
+static bool in_name(lr_re_parser *p, uint32_t c, bool first)
+{
+    lr_re_ranges ranges = {.allocator = p->job->allocator};
+    bool found = false;
+    if (c < 0x80) {
+        bool letter = c == '_' || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+        return letter || (!first && ((c >= '0' && c <= '9') || c == '.' || c == '[' || c == ']'));
+    }
+    /* Asked of PCRE2, all characters up to this one. */
+    if (lr_re_unicode_ranges(p, first ? "\\p{Alphabetic}" : "\\p{Alphabetic}\\p{N}", c, &ranges) > 0) {
+        found = ranges.count && ranges.list[ranges.count - 1].last == c;
+    }
+    lr_re_ranges_free(&ranges);
+    return found;
+}
+
+/* `name>` of a group. */
+static bool parse_name(lr_re_parser *p, uint32_t group, const char **name)
+{
+    const char *start = p->at;
+    uint32_t size, c;
+    lr_re_name *names;
+    while (p->at < p->end && *p->at != '>') {
+        c = lr_re_peek(p, p->at, &size);
+        if (p->at - start > LR_NAME_MOST || !in_name(p, c, p->at == start)) {
+            if (!lr_job_failed(p->job)) {
+                (void)lr_re_fail(p, p->at,
+                                 "the name of a group is up to %d letters, digits, `_`, `.`, `[` and `]`, the "
+                                 "first a letter or `_`",
+                                 LR_NAME_MOST);
+            }
+            return false;
+        }
+        p->at += size;
+    }
+    if (p->at == p->end || p->at == start) {
+        (void)lr_re_fail(p, start, "expected the name of a group and `>`");
+        return false;
+    }
+    for (uint32_t i = 0; i < p->name_count; i++) {
+        if (p->names[i].length == (size_t)(p->at - start) && memcmp(p->names[i].text, start, p->names[i].length) == 0) {
+            (void)lr_re_fail(p, start, "another group is called `%.*s`", (int)p->names[i].length, p->names[i].text);
+            return false;
+        }
+    }
+    if (p->name_count == p->name_room) {
+        uint32_t room = p->name_room ? p->name_room * 2 : 8;
+        names = lr_resize(p->job->allocator, p->names, (uint64_t)room * sizeof *names);
+        if (!names) {
+            (void)lr_re_fail_memory(p);
+            return false;
+        }
+        p->names = names;
+        p->name_room = room;
+    }
+    *name = lr_arena_text(p->arena, start, (uint64_t)(p->at - start));
+    if (!*name) {
+        (void)lr_re_fail_memory(p);
+        return false;
+    }
+    p->names[p->name_count++] = (lr_re_name){*name, (uint32_t)(p->at - start), group};
+    p->at++;
+    return true;
+}
+
+/* Flags up to the `:` or `)` behind them, which stays. @param any whether there are any. */
+static bool parse_flags(lr_re_parser *p, lr_re_flags *flags, bool *any)
+{
+    static const char letters[] = "imsUuxR";
+    bool *const places[] = {&flags->icase,   &flags->lines,  &flags->dot_all, &flags->swap,
+                            &flags->unicode, &flags->spaces, &flags->crlf};
+    bool seen[sizeof letters] = {false}, off = false, dangling = false;
+    *any = false;
+    for (; p->at < p->end && *p->at != ':' && *p->at != ')'; p->at++) {
+        const char *letter = strchr(letters, *p->at);
+        if (*p->at == '-' ? off : !letter || seen[letter - letters]) {
+            uint32_t size;
+            (void)lr_re_peek(p, p->at, &size);
+            (void)lr_re_fail(p, p->at,
+                             letter || *p->at == '-'
+                                 ? "the flag `%.*s` stands there twice"
+                                 : "`%.*s` is no flag of a group: the flags are i, m, s, U, u, x and R",
+                             (int)size, p->at);
+            return false;
+        }
+        dangling = *p->at == '-';
+        *any = true;
+        if (dangling) {
+            off = true;
+        } else {
+            seen[letter - letters] = true;
+            *places[letter - letters] = !off;
+        }
+    }
+    if (p->at == p->end || dangling) {
+        (void)lr_re_fail(p, p->at,
+                         p->at == p->end ? "the group has no end: write `)`" : "expected a flag behind the `-`");
+        return false;
+    }
+    return true;
+}
+
+/* Groups of other engines, at what follows `(`. @return false if it is one; the job has failed. */
+static bool known_group(lr_re_parser *p, const char *start)
+{
+    static const struct {
+        const char *sign;
+        const char *words;
+    } others[] = {
+        {"?=",
+         "look-ahead `(?=` is not part of Rust's regex syntax, which rules are written in: put what follows into a "
+         "group and write it into the replacement again"},
+        {"?!",
+         "look-ahead `(?!` is not part of Rust's regex syntax, which rules are written in: write a rule before this "
+         "one for the keys that are meant to be left out, or list what may follow"},
+        {"?<=",
+         "look-behind `(?<=` is not part of Rust's regex syntax, which rules are written in: put what comes before "
+         "into a group and write it into the replacement again"},
+        {"?<!",
+         "look-behind `(?<!` is not part of Rust's regex syntax, which rules are written in: write a rule before "
+         "this one for the keys that are meant to be left out, or list what may come before"},
+        {"?>", "the atomic group `(?>` is not part of Rust's regex syntax, which rules are written in: write `(?:`"},
+        {"?|", "the group `(?|` is not part of Rust's regex syntax, which rules are written in: give each alternative "
+               "groups of its own and write all of them into the replacement: those that took no part are empty"},
+        {"?#",
+         "the comment `(?#` is not part of Rust's regex syntax, which rules are written in: leave it out, or write "
+         "`(?x)` at the beginning and `# …` at the end"},
+        {"?P=",
+         "the back-reference `(?P=` is not part of Rust's regex syntax, which rules are written in: write out what "
+         "the group may match once more"},
+        {"?P>",
+         "the call `(?P>` is not part of Rust's regex syntax, which rules are written in: write out what the group "
+         "may match once more"},
+        {"?&",
+         "the call `(?&` is not part of Rust's regex syntax, which rules are written in: write out what the group may "
+         "match once more"},
+        {"?(",
+         "the condition `(?(` is not part of Rust's regex syntax, which rules are written in: write alternatives, "
+         "`(?:a|b)`"},
+        {"?'", "the name `(?'` is not part of Rust's regex syntax, which rules are written in: write `(?<name>`"},
+        {"*",
+         "`(*` is not part of Rust's regex syntax, which rules are written in: write `\\*` for the character itself"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        size_t length = strlen(others[i].sign);
+        if ((size_t)(p->end - p->at) >= length && memcmp(p->at, others[i].sign, length) == 0) {
+            (void)lr_re_fail(p, start, "%s", others[i].words);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool parse_choice(lr_re_parser *p, uint32_t depth, const char *open);
+
+/* The group whose `(` is at `p->at`. @param flags_only set where it holds flags alone: then it is no item. */
+static bool parse_group(lr_re_parser *p, uint32_t depth, bool *flags_only)
+{
+    const char *start = p->at++;
+    lr_re_flags outer = p->flags, inner = p->flags;
+    lr_re_node node = {.kind = LR_RE_GROUP, .begin = (uint32_t)(start - p->pattern)};
+    const lr_re_node **child;
+    bool any;
+    *flags_only = false;
+    lr_re_skip_spaces(p);
+    if (depth >= LR_RE_HEIGHT_MOST) {
+        (void)lr_re_fail(p, start, "more than %d levels in one another", LR_RE_HEIGHT_MOST);
+        return false;
+    }
+    if (!known_group(p, start)) {
+        return false;
+    }
+    if (lr_re_take(p, "?P<") || lr_re_take(p, "?<")) {
+        node.group = ++p->groups;
+        if (!parse_name(p, node.group, &node.name)) {
+            return false;
+        }
+    } else if (lr_re_take(p, "?")) {
+        if (!parse_flags(p, &inner, &any)) {
+            return false;
+        }
+        if (*p->at++ == ')') {
+            if (!any) {
+                (void)lr_re_fail(p, start, "the group `(?)` has neither flags nor contents");
+                return false;
+            }
+            p->flags = inner;
+            *flags_only = true;
+            return true;
+        }
+        p->flags = inner;
+    } else {
+        node.group = ++p->groups;
+    }
+    if (p->groups > GROUPS_MOST) {
+        (void)lr_re_fail(p, start, "more than %d groups: write `(?:` for those that the replacement does not need",
+                         GROUPS_MOST);
+        return false;
+    }
+    if (!parse_choice(p, depth + 1, start)) {
+        return false;
+    }
+    p->flags = outer;
+    p->at++;
+    child = lr_arena_alloc(p->arena, sizeof *child, _Alignof(lr_re_node *));
+    if (!child) {
+        (void)lr_re_fail_memory(p);
+        return false;
+    }
+    child[0] = settle(p, &p->items[p->item_count - 1]);
+    if (!child[0]) {
+        return false;
+    }
+    node.end = (uint32_t)(p->at - p->pattern);
+    node.nodes = child;
+    node.count = 1;
+    node.height = child[0]->height + 1;
+    p->item_count--;
+    return push(p, &node);
+}
+
+/* ----------------------------------------------------------------------------------------------------- sequences -- */
+
+static bool push_anchor(lr_re_parser *p, const char *begin, int32_t anchor)
+{
+    lr_re_node node = {.kind = LR_RE_ANCHOR,
+                       .begin = (uint32_t)(begin - p->pattern),
+                       .end = (uint32_t)(p->at - p->pattern),
+                       .anchor = anchor,
+                       .ascii = !p->flags.unicode};
+    return push(p, &node);
+}
+
+static bool push_class(lr_re_parser *p, const char *begin, const lr_re_set *set, uint32_t height)
+{
+    lr_re_node node = {.kind = LR_RE_CLASS,
+                       .begin = (uint32_t)(begin - p->pattern),
+                       .end = (uint32_t)(p->at - p->pattern),
+                       .set = set,
+                       .height = height};
+    if (set && set->kind == LR_SET_RANGES && set->count == 1 && set->ranges->first == set->ranges->last) {
+        char bytes[4];
+        node.kind = LR_RE_LITERAL; /* `[.]` */
+        node.set = NULL;
+        node.group = set->ranges->first;
+        node.length = lr_re_encode(node.group, bytes);
+    }
+    return set && push(p, &node);
+}
+
+static bool push_dot(lr_re_parser *p)
+{
+    lr_re_range breaks[2] = {{'\n', '\n'}, {'\r', '\r'}};
+    lr_re_ranges ranges = {.list = breaks, .count = p->flags.dot_all ? 0 : (p->flags.crlf ? 2 : 1), .room = 2};
+    const char *start = p->at++;
+    const lr_re_set *set;
+    if (!p->flags.unicode) {
+        (void)lr_re_fail(p, start,
+                         "`.` without Unicode (`(?-u)`) is any byte, which no text can be cut by: leave out "
+                         "`-u`");
+        return false;
+    }
+    set = lr_re_set_not(p->arena, lr_re_set_ranges(p->arena, &ranges));
+    return set ? push_class(p, start, set, 0) : lr_re_fail_memory(p) != NULL;
+}
+
+static bool push_escape(lr_re_parser *p)
+{
+    const char *start = p->at;
+    lr_re_escape escape;
+    if (!lr_re_parse_escape(p, &escape)) {
+        return false;
+    }
+    if (escape.set) {
+        return push_class(p, start, escape.set, 0);
+    }
+    if (escape.anchor) {
+        return push_anchor(p, start, escape.anchor);
+    }
+    if (escape.byte && escape.character > 0x7F && !p->flags.unicode) {
+        (void)lr_re_fail(p, start, "`\\x%02X` without Unicode (`(?-u)`) is a byte, not a character: leave out `-u`",
+                         (unsigned)escape.character);
+        return false;
+    }
+    return push_character(p, start, escape.character);
+}
+
+/* One item. @param flags whether what stands before are flags; set if these are. */
+static bool parse_item(lr_re_parser *p, uint32_t depth, size_t base, bool *flags)
+{
+    const char *start = p->at;
+    uint32_t size, height, c = lr_re_peek(p, p->at, &size);
+    const lr_re_set *set;
+    bool before = *flags;
+    *flags = false;
+    switch (c) {
+    case '(':
+        return parse_group(p, depth, flags);
+    case '[':
+        set = lr_re_parse_class(p, &height);
+        return push_class(p, start, set, height);
+    case '?':
+    case '*':
+    case '+':
+    case '{':
+        return parse_repetition(p, base, before);
+    case '\\':
+        return push_escape(p);
+    case '.':
+        return push_dot(p);
+    case '^':
+    case '$':
+        p->at++;
+        if (!p->flags.lines) {
+            return push_anchor(p, start, c == '^' ? LR_RE_TEXT_START : LR_RE_TEXT_END);
+        }
+        if (p->flags.crlf) {
+            return push_anchor(p, start, c == '^' ? LR_RE_LINE_START_CRLF : LR_RE_LINE_END_CRLF);
+        }
+        return push_anchor(p, start, c == '^' ? LR_RE_LINE_START : LR_RE_LINE_END);
+    default:
+        p->at += size;
+        return push_character(p, start, c);
+    }
+}
+
+/* Alternatives up to the `)` of the group, or to the end. They become one item. */
+static bool parse_choice(lr_re_parser *p, uint32_t depth, const char *open)
+{
+    const size_t all = p->item_count;
+    const char *begin = p->at, *start = p->at;
+    size_t base = all, count = 0;
+    uint32_t alternatives = 0, height = 0;
+    bool flags = false;
+    lr_re_node node = {.kind = LR_RE_CHOICE};
+    const lr_re_node **nodes, *lifted;
+    for (;;) {
+        lr_re_skip_spaces(p);
+        if (p->at == p->end || *p->at == ')' || *p->at == '|') {
+            bool last = p->at == p->end || *p->at != '|';
+            if (!close_sequence(p, base, count, begin)) {
+                return false;
+            }
+            alternatives++;
+            if (last) {
+                break;
+            }
+            begin = ++p->at;
+            base = p->item_count;
+            count = 0;
+            flags = false;
+        } else {
+            char sign = *p->at;
+            if (!parse_item(p, depth, base, &flags)) {
+                return false;
+            }
+            count += sign != '?' && sign != '*' && sign != '+' && sign != '{';
+        }
+    }
+    if (open ? p->at == p->end : p->at < p->end) {
+        (void)lr_re_fail(p, open ? open : p->at,
+                         open ? "the group that begins here has no end: write `)`"
+                              : "no group is open that the `)` could close: write `\\)` for the character itself");
+        return false;
+    }
+    if (alternatives == 1) {
+        return true;
+    }
+    nodes = lr_arena_alloc(p->arena, alternatives * sizeof *nodes, _Alignof(lr_re_node *));
+    if (!nodes) {
+        (void)lr_re_fail_memory(p);
+        return false;
+    }
+    for (uint32_t i = 0; i < alternatives; i++) {
+        nodes[i] = settle(p, &p->items[all + i]);
+        if (!nodes[i]) {
+            return false;
+        }
+        height = nodes[i]->height > height ? nodes[i]->height : height;
+    }
+    node.begin = (uint32_t)(start - p->pattern);
+    node.end = (uint32_t)(p->at - p->pattern);
+    node.nodes = nodes;
+    node.count = alternatives;
+    lr_re_node_learn(&node);
+    lifted = lr_re_lift(p, &node);
+    if (!lifted) {
+        return false;
+    }
+    node = *lifted;
+    node.height = height + 1;
+    p->item_count = all;
+    return push(p, &node);
+}
+
+const lr_re_node *lr_re_parse(lr_re_parser *p)
+{
+    const lr_re_node *tree;
+    if (!parse_choice(p, 0, NULL)) {
+        return NULL;
+    }
+    tree = settle(p, &p->items[0]);
+    if (tree && tree->height > LR_RE_HEIGHT_MOST) {
+        return lr_re_fail(p, p->pattern, "more than %d levels in one another", LR_RE_HEIGHT_MOST);
+    }
+    return tree;
+}
+
+void lr_re_parser_free(lr_re_parser *p)
+{
+    lr_release(p->job->allocator, p->items);
+    lr_release(p->job->allocator, p->names);
+    lr_release(p->job->allocator, p->cased);
+    p->items = NULL;
+    p->cased = NULL;
+    p->names = NULL;
+    p->item_count = p->item_room = p->name_count = p->name_room = 0;
+}

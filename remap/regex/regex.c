@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Regular expressions: compiled once, matched and replaced by PCRE2 within limits. */
+#include "remap/regex/regex.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/text.h"
+#include "remap/regex/regex_parse.h"
+
+enum {
+    /* Rust's limit for a compiled pattern. */
+    WEIGHT_MOST = 10 << 20,
+    /* Bytes of a pattern's tree. */
+    TREE_MOST = 32 << 20,
+    /* Levels of groups, which translation adds to. */
+    NEST_MOST = 2000,
+    /* Steps of one search: enough for what is meant, and over in a millisecond where it is not. A long text gets its
+     * length squared, which an unanchored `.+` needs. */
+    STEPS = 100000,
+    STEPS_MOST = 1000000,
+    /* KiB for what a search may come back to. */
+    HEAP_MOST = 32 << 10,
+    /* Bytes of a text, and of what it becomes. */
+    TEXT_MOST = 64 << 10,
+    OUTPUT_MOST = 1 << 20
+};
+
+struct lr_regex {
+    const lr_allocator *allocator;
+    lr_arena arena;
+    lr_budget budget;
+    const char *pattern;
+    lr_place place; /* copies */
+    const lr_re_node *tree;
+    uint32_t groups;
+    uint32_t *map; /* PCRE2's number of each group */
+    lr_re_name *names;
+    uint32_t name_count;
+    pcre2_code *code;
+    uint32_t pairs; /* of PCRE2's groups, the whole match too */
+    /* What every text has that matches, so that most others need no search. */
+    const lr_re_node *head, *tail, *inside; /* literals: it begins, ends with them, holds it; NULL: nothing is known */
+};
+
+/* ------------------------------------------------------------------------------------------------------ failures -- */
+
+static int32_t fail_at(rec_job *job, int32_t status, const lr_place *place, const char *format, va_list args)
+    REC_PRINTF(4, 0);
+static int32_t fail_at(rec_job *job, int32_t status, const lr_place *place, const char *format, va_list args)
+{
+    char what[1536];
+    const char *name = place->what ? place->what : "";
+    const char *colon = *name ? ": " : "";
+    (void)vsnprintf(what, sizeof what, format, args);
+    if (place->file) {
+        return lr_fail_line(job, status, place->file, place->line, "%s%s%s", name, colon, what);
+    }
+    return rec_fail(job, status, REC_UNKNOWN, "%s%s%s", name, colon, what);
+}
+
+int32_t lr_fail_place(rec_job *job, const lr_place *place, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)fail_at(job, place->file ? REC_E_CONFIG : REC_E_ARGUMENT, place, format, args);
+    va_end(args);
+    return job->error.status;
+}
+
+static int fail_search(rec_job *job, int32_t status, const lr_regex *regex, const char *format, ...) REC_PRINTF(4, 5);
+static int fail_search(rec_job *job, int32_t status, const lr_regex *regex, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)fail_at(job, status, &regex->place, format, args);
+    va_end(args);
+    return -1;
+}
+
+static void *out_of_memory(rec_job *job, uint64_t size)
+{
+    (void)lr_fail_allocator(job, size);
+    return NULL;
+}
+
+/* ----------------------------------------------------------------------------------------------------- compiling -- */
+
+/* The longest literal that every match holds. */
+static const lr_re_node *needed(const lr_re_node *n)
+{
+    const lr_re_node *best = NULL;
+    switch (n->kind) {
+    case LR_RE_LITERAL:
+        return n->icase ? NULL : n;
+    case LR_RE_GROUP:
+        return needed(n->nodes[0]);
+    case LR_RE_REPEAT:
+        return n->least ? needed(n->nodes[0]) : NULL;
+    case LR_RE_SEQUENCE:
+        for (uint32_t i = 0; i < n->count; i++) {
+            const lr_re_node *one = needed(n->nodes[i]);
+            best = one && (!best || one->length > best->length) ? one : best;
+        }
+        return best;
+    default:
+        return NULL;
+    }
+}
+
+static bool is_anchor(const lr_re_node *n, int32_t anchor)
+{
+    return n->kind == LR_RE_ANCHOR && n->anchor == anchor;
+}
+
+static bool is_exact(const lr_re_node *n)
+{
+    return n->kind == LR_RE_LITERAL && !n->icase;
+}
+
+static void find_needed(lr_regex *regex)
+{
+    const lr_re_node *n = regex->tree;
+    if (n->kind == LR_RE_SEQUENCE) {
+        uint32_t last = n->count - 1;
+        if (is_anchor(n->nodes[0], LR_RE_TEXT_START) && is_exact(n->nodes[1])) {
+            regex->head = n->nodes[1];
+        }
+        if (is_anchor(n->nodes[last], LR_RE_TEXT_END) && is_exact(n->nodes[last - 1])) {
+            regex->tail = n->nodes[last - 1];
+        }
+    }
+    regex->inside = needed(n);
+    if (regex->inside == regex->head || regex->inside == regex->tail) {
+        regex->inside = NULL;
+    }
+}
+
+static bool compile(rec_job *job, lr_regex *regex, lr_re_parser *p, const lr_re_text *text)
+{
+    pcre2_general_context *general = NULL;
+    pcre2_compile_context *how = NULL;
+    int error = 0;
+    PCRE2_SIZE at = 0;
+    uint32_t groups = 0;
+    general = pcre2_general_context_create(lr_re_pcre2_alloc, lr_re_pcre2_free, (void *)(uintptr_t)job->allocator);
+    how = general ? pcre2_compile_context_create(general) : NULL;
+    if (!how) {
+        (void)out_of_memory(job, text->used);
+        goto done;
+    }
+    (void)pcre2_set_newline(how, PCRE2_NEWLINE_LF);
+    (void)pcre2_set_max_pattern_length(how, LR_RE_TEXT_MOST);
+    (void)pcre2_set_parens_nest_limit(how, NEST_MOST);
+    regex->code = pcre2_compile(
+        (PCRE2_SPTR)(text->data ? text->data : ""), text->used,
+        PCRE2_UTF | PCRE2_UCP | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C | PCRE2_NO_UTF_CHECK, &error, &at, how);
+    if (!regex->code && error == PCRE2_ERROR_HEAP_FAILED) {
+        (void)out_of_memory(job, text->used);
+    } else if (!regex->code) {
+        PCRE2_UCHAR words[160] = "";
+        (void)pcre2_get_error_message(error, words, sizeof words);
+        (void)lr_re_fail(p, p->pattern, "it cannot be compiled: %s", (const char *)words);
+    } else {
+        (void)pcre2_pattern_info(regex->code, PCRE2_INFO_CAPTURECOUNT, &groups);
+        regex->pairs = groups + 1;
+    }
+done:
+    pcre2_compile_context_free(how);
+    pcre2_general_context_free(general);
+    return regex->code != NULL;
+}
+
+/* Copies what outlives the parser. */
+static bool settle(rec_job *job, lr_regex *regex, const lr_re_parser *p, const lr_place *place)
+{
+    regex->groups = p->groups;
+    regex->name_count = p->name_count;
+    regex->place = *place;
+    regex->map = lr_arena_alloc(&regex->arena, ((uint64_t)p->groups + 1) * sizeof *regex->map, _Alignof(uint32_t));
+    regex->names =
+        lr_arena_alloc(&regex->arena, ((uint64_t)p->name_count + 1) * sizeof *regex->names, _Alignof(lr_re_name));
+    if (place->file) {
+        regex->place.file = lr_arena_text(&regex->arena, place->file, strlen(place->file));
+    }
+    if (place->what) {
+        regex->place.what = lr_arena_text(&regex->arena, place->what, strlen(place->what));
+    }
+    if (!regex->map || !regex->names || !regex->place.file != !place->file || !regex->place.what != !place->what) {
+        return out_of_memory(job, sizeof *regex->names) != NULL;
+    }
+    memcpy(regex->names, p->names ? p->names : regex->names, p->name_count * sizeof *regex->names);
+    memset(regex->map, 0, ((size_t)p->groups + 1) * sizeof *regex->map);
+    return true;
+}
+
+lr_regex *lr_regex_new(rec_job *job, const char *pattern, const lr_place *place)
+{
+    size_t length = strlen(pattern);
+    lr_re_text text = {.allocator = job->allocator};
+    lr_re_parser p = {.job = job, .place = place, .flags = {.unicode = true}};
+    lr_regex *regex = NULL;
+    bool good = false;
+    if (length > LR_RE_PATTERN_MOST) {
+        (void)lr_fail_place(job, place, "the pattern is longer than 65,536 bytes");
+        return NULL;
+    }
+    if (lr_utf8_valid(pattern, length) != length) {
+        (void)lr_fail_place(job, place, "the pattern is not UTF-8 at its byte %zu", lr_utf8_valid(pattern, length) + 1);
+        return NULL;
+    }
+    regex = lr_zalloc(job->allocator, sizeof *regex);
+    if (!regex) {
+        return out_of_memory(job, sizeof *regex);
+    }
+    regex->allocator = job->allocator;
+    lr_arena_init(&regex->arena, job->allocator);
+    regex->budget.limit = TREE_MOST;
+    regex->arena.budget = &regex->budget;
+    p.arena = &regex->arena;
+    regex->pattern = lr_arena_text(&regex->arena, pattern, length);
+    if (!regex->pattern) {
+        (void)out_of_memory(job, length);
+        goto done;
+    }
+    p.pattern = p.at = regex->pattern;
+    p.end = regex->pattern + length;
+    regex->tree = lr_re_parse(&p);
+    if (!regex->tree) {
+        goto done;
+    }
+    if (regex->tree->weight > WEIGHT_MOST) {
+        (void)lr_re_fail(&p, p.pattern, "its repetitions make it too large, as they do for Rust's engine: write fewer");
+        goto done;
+    }
+    good = settle(job, regex, &p, place) && lr_re_write(&p, regex->tree, &text, regex->map) &&
+           compile(job, regex, &p, &text);
+    if (good) {
+        find_needed(regex);
+    }
+done:
+    lr_re_text_free(&text);
+    lr_re_parser_free(&p);
+    if (!good) {
+        lr_regex_free(regex);
+        regex = NULL;
+    }
+    return regex;
+}
+
+void lr_regex_free(lr_regex *regex)
+{
+    if (regex) {
+        pcre2_code_free(regex->code);
+        lr_arena_free(&regex->arena);
+        lr_release(regex->allocator, regex);
+    }
+}
+
+const char *lr_regex_pattern(const lr_regex *regex)
+{
+    return regex->pattern;
+}
+
+const lr_re_node *lr_regex_tree(const lr_regex *regex)
+{
+    return regex->tree;
+}
+
+uint32_t lr_regex_groups(const lr_regex *regex)
+{
+    return regex->groups;
+}
+
+uint32_t lr_regex_group(const lr_regex *regex, const char *name, size_t length)
+{
+    for (uint32_t i = 0; i < regex->name_count; i++) {
+        if (regex->names[i].length == length && memcmp(regex->names[i].text, name, length) == 0) {
+            return regex->names[i].group;
+        }
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------ matching -- */
+
+typedef struct output {
+    char *data;
+    size_t used, room;
+} output;
+
+struct lr_matcher {
+    const lr_allocator *allocator;
+    pcre2_general_context *general;
+    pcre2_match_context *limits;
+    pcre2_match_data *data;
+    uint32_t pairs;        /* room of `data` */
+    uint32_t steps;        /* the limit that is set */
+    const lr_regex *regex; /* of the last match; NULL: there was none */
+    int found;             /* PCRE2's groups that were set in it */
+    output out, spare;     /* a result may be made from the one before */
+};
+
+static bool make_room(rec_job *job, lr_matcher *m, uint32_t pairs)
+{
+    pcre2_match_data *data = pcre2_match_data_create(pairs, m->general);
+    if (!data) {
+        return out_of_memory(job, pairs * sizeof(PCRE2_SIZE) * 2) != NULL;
+    }
+    pcre2_match_data_free(m->data);
+    m->data = data;
+    m->pairs = pairs;
+    return true;
+}
+
+lr_matcher *lr_matcher_new(rec_job *job)
+{
+    lr_matcher *m = lr_zalloc(job->allocator, sizeof *m);
+    if (!m) {
+        return out_of_memory(job, sizeof *m);
+    }
+    m->allocator = job->allocator;
+    m->general = pcre2_general_context_create(lr_re_pcre2_alloc, lr_re_pcre2_free, (void *)(uintptr_t)job->allocator);
+    m->limits = m->general ? pcre2_match_context_create(m->general) : NULL;
+    if (!m->limits || !make_room(job, m, 16)) {
+        lr_matcher_free(m);
+        return lr_job_failed(job) ? NULL : out_of_memory(job, sizeof *m);
+    }
+    m->steps = STEPS;
+    (void)pcre2_set_match_limit(m->limits, STEPS);
+    (void)pcre2_set_depth_limit(m->limits, STEPS);
+    (void)pcre2_set_heap_limit(m->limits, HEAP_MOST);
+    return m;
+}
+
+void lr_matcher_free(lr_matcher *matcher)
+{
+    if (matcher) {
+        lr_release(matcher->allocator, matcher->out.data);
+        lr_release(matcher->allocator, matcher->spare.data);
+        pcre2_match_data_free(matcher->data);
+        pcre2_match_context_free(matcher->limits);
+        pcre2_general_context_free(matcher->general);
+        lr_release(matcher->allocator, matcher);
+    }
+}
+
+static void set_steps(lr_matcher *m, size_t length)
+{
+    uint32_t steps = STEPS;
+    if (length > 300) {
+        uint64_t square = length > 1000 ? STEPS_MOST : (uint64_t)length * length;
+        steps = square > STEPS ? (uint32_t)square : STEPS;
+    }
+    if (steps != m->steps) {
+        (void)pcre2_set_match_limit(m->limits, steps);
+        (void)pcre2_set_depth_limit(m->limits, steps);
+        m->steps = steps;
+    }
+}
+
+static int search_failed(rec_job *job, const lr_regex *regex, const lr_matcher *m, int error, const char *text)
+{
+    char digits[32];
+    lr_brief key, pattern;
+    PCRE2_UCHAR words[160] = "";
+    const char *shown = lr_brief_text(&pattern, regex->pattern);
+    switch (error) {
+    case PCRE2_ERROR_MATCHLIMIT:
+    case PCRE2_ERROR_DEPTHLIMIT:
+        return fail_search(
+            job, REC_E_LIMIT, regex,
+            "the pattern `%s` takes more than %s steps on \"%s\": write it so that no two parts of it can "
+            "match the same characters, such as `[^.]+` for `.+`",
+            shown, lr_group_digits(m->steps, digits, sizeof digits), lr_brief_text(&key, text));
+    case PCRE2_ERROR_HEAPLIMIT:
+        return fail_search(job, REC_E_LIMIT, regex, "the pattern `%s` takes more than %d MiB of memory on \"%s\"",
+                           shown, HEAP_MOST >> 10, lr_brief_text(&key, text));
+    case PCRE2_ERROR_NOMEMORY:
+        (void)out_of_memory(job, 0);
+        return -1;
+    default:
+        if (error <= PCRE2_ERROR_UTF8_ERR1 && error >= PCRE2_ERROR_UTF8_ERR21) {
+            return fail_search(job, REC_E_FORMAT, regex, "the pattern `%s` was tried on a text that is not UTF-8",
+                               shown);
+        }
+        (void)pcre2_get_error_message(error, words, sizeof words);
+        return fail_search(job, REC_E_LIMIT, regex, "the pattern `%s` failed on \"%s\": %s", shown,
+                           lr_brief_text(&key, text), (const char *)words);
+    }
+}
+
+/* Whether a text has what every match has. */
+static bool may_match(const lr_regex *regex, const char *text, size_t length)
+{
+    const lr_re_node *head = regex->head, *tail = regex->tail, *inside = regex->inside;
+    if (head && (length < head->length || memcmp(text, head->text, head->length) != 0)) {
+        return false;
+    }
+    if (tail && (length < tail->length || memcmp(text + length - tail->length, tail->text, tail->length) != 0)) {
+        return false;
+    }
+    return !inside || memmem(text, length, inside->text, inside->length);
+}
+
+/* Looks at a text before it is searched. @return 1, 0 if it cannot match, -1: the job has failed. */
+static int look(rec_job *job, const lr_regex *regex, lr_matcher *m, const char *text, size_t length)
+{
+    char digits[32];
+    lr_brief shown;
+    m->regex = NULL;
+    if (!may_match(regex, text, length)) {
+        return 0;
+    }
+    if (length > TEXT_MOST) {
+        return fail_search(job, REC_E_LIMIT, regex, "\"%s\" has %s bytes: rules are for keys of up to 65,536",
+                           lr_brief_text(&shown, text), lr_group_digits(length, digits, sizeof digits));
+    }
+    set_steps(m, length);
+    return 1;
+}
+
+/* The first match from a place on. @param options PCRE2_NO_UTF_CHECK where the text was looked at before. */
+static int search(rec_job *job, const lr_regex *regex, lr_matcher *m, const char *text, size_t length, size_t from,
+                  uint32_t options)
+{
+    m->regex = NULL;
+    if (regex->pairs > m->pairs && !make_room(job, m, regex->pairs)) {
+        return -1;
+    }
+    m->found = pcre2_match(regex->code, (PCRE2_SPTR)text, length, from, options, m->data, m->limits);
+    if (m->found > 0) {
+        m->regex = regex;
+        return 1;
+    }
+    return m->found == PCRE2_ERROR_NOMATCH ? 0 : search_failed(job, regex, m, m->found, text);
+}
+
+int lr_regex_match(rec_job *job, const lr_regex *regex, lr_matcher *matcher, const char *text, size_t length)
+{
+    int result = look(job, regex, matcher, text, length);
+    return result > 0 ? search(job, regex, matcher, text, length, 0, 0) : result;
+}
+
+bool lr_match_group(const lr_matcher *matcher, uint32_t group, size_t *begin, size_t *end)
+{
+    const PCRE2_SIZE *places = pcre2_get_ovector_pointer(matcher->data);
+    uint32_t number;
+    *begin = *end = 0;
+    if (!matcher->regex || group > matcher->regex->groups) {
+        return false;
+    }
+    number = matcher->regex->map[group];
+    if ((group && !number) || number >= (uint32_t)matcher->found || places[2 * number] == PCRE2_UNSET) {
+        return false;
+    }
+    *begin = places[2 * number];
+    *end = places[2 * number + 1];
+    return true;
+}
+
+/* ----------------------------------------------------------------------------------------------------- replacing -- */
+
+static int32_t append(rec_job *job, const lr_allocator *allocator, output *out, const char *text, size_t length)
+{
+    if (length > OUTPUT_MOST || out->used + length > OUTPUT_MOST) {
+        return rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "a rule makes a key of more than 1,048,576 bytes");
+    }
+    if (out->used + length + 1 > out->room) {
+        size_t room = out->used + length + 1 + out->room + 128;
+        char *data = lr_resize(allocator, out->data, room);
+        if (!data) {
+            (void)out_of_memory(job, room);
+            return job->error.status;
+        }
+        out->data = data;
+        out->room = room;
+    }
+    memcpy(out->data + out->used, text, length);
+    out->used += length;
+    out->data[out->used] = '\0';
+    return REC_OK;
+}
+
+/* Text of a replacement with its `%` filled in. */
+static int32_t append_parts(rec_job *job, lr_matcher *m, output *out, const char *text, size_t length, const char *part)
+{
+    int32_t status = REC_OK;
+    while (length && status == REC_OK) {
+        const char *sign = memchr(text, '%', length);
+        size_t before = sign ? (size_t)(sign - text) : length;
+        status = append(job, m->allocator, out, text, before);
+        if (sign && status == REC_OK) {
+            status = append(job, m->allocator, out, part, strlen(part));
+            before++;
+        }
+        text += before;
+        length -= before;
+    }
+    return status;
+}
+
+static int32_t expand(rec_job *job, lr_matcher *m, output *out, const char *text, const lr_template *replacement,
+                      const char *part)
+{
+    uint32_t count;
+    const lr_template_piece *pieces = lr_template_pieces(replacement, &count);
+    int32_t status = REC_OK;
+    size_t begin, end;
+    for (uint32_t i = 0; i < count && status == REC_OK; i++) {
+        if (!pieces[i].text) {
+            if (lr_match_group(m, pieces[i].group, &begin, &end)) {
+                status = append(job, m->allocator, out, text + begin, end - begin);
+            }
+        } else if (part) {
+            status = append_parts(job, m, out, pieces[i].text, pieces[i].length, part);
+        } else {
+            status = append(job, m->allocator, out, pieces[i].text, pieces[i].length);
+        }
+    }
+    return status;
+}
+
+int32_t lr_match_expand(rec_job *job, lr_matcher *matcher, const char *text, const lr_template *replacement,
+                        const char *part)
+{
+    return expand(job, matcher, &matcher->out, text, replacement, part);
+}
+
+void lr_matcher_clear(lr_matcher *matcher)
+{
+    matcher->out.used = 0;
+    if (matcher->out.data) {
+        matcher->out.data[0] = '\0';
+    }
+}
+
+const char *lr_matcher_output(const lr_matcher *matcher, size_t *length)
+{
+    *length = matcher->out.used;
+    return matcher->out.data ? matcher->out.data : "";
+}
+
+/* The next character's place. */
+static size_t next_character(const char *text, size_t length, size_t at)
+{
+    for (at++; at < length && ((unsigned char)text[at] & 0xC0) == 0x80; at++) {
+    }
+    return at;
+}
+
+int64_t lr_regex_replace(rec_job *job, const lr_regex *regex, lr_matcher *matcher, const char *text, size_t length,
+                         const lr_template *replacement)
+{
+    size_t from = 0, copied = 0, begin, end;
+    int64_t matches = 0;
+    output *out = &matcher->spare, made;
+    int found;
+    found = look(job, regex, matcher, text, length);
+    if (found > 0) {
+        found = search(job, regex, matcher, text, length, 0, 0);
+    }
+    out->used = 0;
+    while (found > 0) {
+        (void)lr_match_group(matcher, 0, &begin, &end);
+        if (begin == end && matches && end == copied) { /* an empty match right behind a match does not count */
+            from = next_character(text, length, end);
+        } else {
+            if (append(job, matcher->allocator, out, text + copied, begin - copied) != REC_OK ||
+                expand(job, matcher, out, text, replacement, NULL) != REC_OK) {
+                return -1;
+            }
+            matches++;
+            from = copied = end;
+        }
+        found = from <= length ? search(job, regex, matcher, text, length, from, PCRE2_NO_UTF_CHECK) : 0;
+    }
+    if (found < 0 || (matches && append(job, matcher->allocator, out, text + copied, length - copied) != REC_OK)) {
+        return -1;
+    }
+    if (matches) {
+        made = *out;
+        matcher->spare = matcher->out;
+        matcher->out = made;
+    }
+    return matches;
+}

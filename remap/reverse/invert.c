@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * A rule backwards, made ready: its pattern written out with groups in it, and what its replacement shows. */
+#include <stdio.h>
+#include <string.h>
+
+#include "remap/reverse/invert_private.h"
+
+enum {
+    SKELETONS_MOST = 256, /* ways to write the pattern out */
+    PIECES_MOST = 1024,   /* of one of them */
+    CLASS_MOST = 16,      /* characters of a class that are tried one by one */
+    REPEATS_MOST = 16
+};
+
+/* ------------------------------------------------------------------------------------------------- writing out -- */
+
+typedef struct writer {
+    rec_job *job;
+    lr_back *back;
+    char reason[256];
+} writer;
+
+static bool no_memory(rec_job *job, uint64_t size)
+{
+    (void)lr_fail_allocator(job, size);
+    return false;
+}
+
+/* Sets the reason; the part of the pattern that is to blame is quoted. @return false. */
+static bool cannot(writer *w, const lr_re_node *node, const char *why)
+{
+    const char *pattern = lr_regex_pattern(w->back->regex);
+    size_t length = strlen(pattern), begin = node->begin, end = node->end;
+    if (begin > length || end > length || begin >= end) {
+        begin = 0;
+        end = length;
+    }
+    (void)snprintf(w->reason, sizeof w->reason, "what %.*s%s matched %s", (int)(end - begin > 100 ? 100 : end - begin),
+                   pattern + begin, end - begin > 100 ? "…" : "", why);
+    return false;
+}
+
+static skeletons *new_skeletons(writer *w)
+{
+    skeletons *s = lr_arena_alloc(&w->back->arena, sizeof *s, 8);
+    if (s) {
+        *s = (skeletons){0};
+    } else {
+        (void)no_memory(w->job, sizeof *s);
+    }
+    return s;
+}
+
+/* Adds `a` followed by `b`. */
+static bool add_pair(writer *w, const lr_re_node *node, skeletons *to, const skeleton *a, const skeleton *b)
+{
+    uint32_t count = a->count + b->count;
+    piece *pieces;
+    if (to->count == SKELETONS_MOST || count > PIECES_MOST) {
+        return cannot(w, node, "may be too many things");
+    }
+    if (to->count == to->room) {
+        uint32_t room = to->room ? to->room * 2 : 2;
+        skeleton *list = lr_arena_alloc(&w->back->arena, room * sizeof *list, 8);
+        if (!list) {
+            return no_memory(w->job, room * sizeof *list);
+        }
+        if (to->count) {
+            memcpy(list, to->list, to->count * sizeof *list);
+        }
+        to->list = list;
+        to->room = room;
+    }
+    pieces = lr_arena_alloc(&w->back->arena, (count + 1) * sizeof *pieces, 8);
+    if (!pieces) {
+        return no_memory(w->job, count * sizeof *pieces);
+    }
+    if (a->count) {
+        memcpy(pieces, a->pieces, a->count * sizeof *pieces);
+    }
+    if (b->count) {
+        memcpy(pieces + a->count, b->pieces, b->count * sizeof *pieces);
+    }
+    to->list[to->count++] = (skeleton){.count = count, .pieces = pieces};
+    return true;
+}
+
+static const skeleton nothing = {0};
+
+static bool add_piece(writer *w, const lr_re_node *node, skeletons *to, const piece *one)
+{
+    skeleton s = {.count = 1, .pieces = one};
+    return add_pair(w, node, to, &nothing, &s);
+}
+
+static bool write_out(writer *w, const lr_re_node *node, skeletons *out);
+
+/* Each of `to` followed by each of `next`; the result is in `to`. */
+static bool append(writer *w, const lr_re_node *node, skeletons *to, const skeletons *next)
+{
+    skeletons *both = new_skeletons(w);
+    for (uint32_t i = 0; both && i < to->count; i++) {
+        for (uint32_t k = 0; k < next->count; k++) {
+            if (!add_pair(w, node, both, &to->list[i], &next->list[k])) {
+                return false;
+            }
+        }
+    }
+    if (both) {
+        *to = *both;
+    }
+    return both != NULL;
+}
+
+static bool is_wild(const lr_re_set *set)
+{
+    return lr_re_set_has(set, 'a') == 1 && lr_re_set_has(set, 'Z') == 1 && lr_re_set_has(set, '5') == 1 &&
+           lr_re_set_has(set, '_') == 1 && lr_re_set_has(set, '.') == 1 && lr_re_set_has(set, '-') == 1;
+}
+
+static bool write_class(writer *w, const lr_re_node *node, skeletons *out)
+{
+    char found[CLASS_MOST];
+    uint32_t count = 0;
+    if (is_wild(node->set)) {
+        return add_piece(w, node, out, &(piece){.text = ".", .length = 1}); /* a dot that should have been escaped */
+    }
+    for (uint32_t c = 1; c < 0x80; c++) {
+        if (lr_re_set_has(node->set, c) == 1) {
+            if (count == CLASS_MOST) {
+                return cannot(w, node, "is not in the replacement, and may be one of many characters");
+            }
+            found[count++] = (char)c;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        char *text = lr_arena_text(&w->back->arena, &found[i], 1);
+        if (!text) {
+            return no_memory(w->job, 1);
+        }
+        if (!add_piece(w, node, out, &(piece){.text = text, .length = 1})) {
+            return false;
+        }
+    }
+    return count > 0 || cannot(w, node, "is not in the replacement");
+}
+
+static bool is_empty(const lr_re_node *node)
+{
+    bool empty = node->kind == LR_RE_EMPTY || node->kind == LR_RE_ANCHOR;
+    if (node->kind == LR_RE_GROUP || node->kind == LR_RE_SEQUENCE || node->kind == LR_RE_CHOICE ||
+        node->kind == LR_RE_REPEAT) {
+        empty = true;
+        for (uint32_t i = 0; i < node->count; i++) {
+            empty = empty && is_empty(node->nodes[i]);
+        }
+    }
+    return empty;
+}
+
+static bool write_repeat(writer *w, const lr_re_node *node, skeletons *out)
+{
+    skeletons *one = new_skeletons(w), *run = new_skeletons(w);
+    if (!one || !run) {
+        return false;
+    }
+    if (is_empty(node)) {
+        return add_pair(w, node, out, &nothing, &nothing);
+    }
+    if (node->most == LR_RE_UNLIMITED || node->most > REPEATS_MOST) {
+        return cannot(w, node, "is not in the replacement, and may be of any length");
+    }
+    if (!write_out(w, node->nodes[0], one) || !add_pair(w, node, run, &nothing, &nothing)) {
+        return false;
+    }
+    for (uint32_t n = 0;; n++) {
+        for (uint32_t i = 0; n >= node->least && i < run->count; i++) {
+            if (!add_pair(w, node, out, &run->list[i], &nothing)) {
+                return false;
+            }
+        }
+        if (n == node->most) {
+            return true;
+        }
+        if (!append(w, node, run, one)) {
+            return false;
+        }
+    }
+}
+
+/* Adds all ways to write a node out. */
+static bool write_out(writer *w, const lr_re_node *node, skeletons *out)
+{
+    skeletons *all;
+    switch (node->kind) {
+    case LR_RE_EMPTY:
+    case LR_RE_ANCHOR:
+        return add_pair(w, node, out, &nothing, &nothing);
+    case LR_RE_LITERAL:
+        return add_piece(w, node, out, &(piece){.text = node->text, .length = node->length});
+    case LR_RE_CLASS:
+        return write_class(w, node, out);
+    case LR_RE_GROUP:
+        if (node->group && (node->group == w->back->fixed || lr_template_uses(w->back->replacement, node->group))) {
+            return add_piece(w, node, out, &(piece){.group = node->group});
+        }
+        return write_out(w, node->nodes[0], out);
+    case LR_RE_CHOICE:
+        for (uint32_t i = 0; i < node->count; i++) {
+            if (!write_out(w, node->nodes[i], out)) {
+                return false;
+            }
+        }
+        return true;
+    case LR_RE_REPEAT:
+        return write_repeat(w, node, out);
+    default: /* LR_RE_SEQUENCE */
+        all = new_skeletons(w);
+        if (!all || !add_pair(w, node, all, &nothing, &nothing)) {
+            return false;
+        }
+        for (uint32_t i = 0; i < node->count; i++) {
+            skeletons *next = new_skeletons(w);
+            if (!next || !write_out(w, node->nodes[i], next) || !append(w, node, all, next)) {
+                return false;
+            }
+        }
+        for (uint32_t i = 0; i < all->count; i++) {
+            if (!add_pair(w, node, out, &all->list[i], &nothing)) {
+                return false;
+            }
+        }
+        return true;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------ what a rule is like -- */
+
+static void note_groups(lr_back *back, const lr_re_node *node, bool may_miss)
+{
+    if (node->kind == LR_RE_GROUP && node->group && node->group <= back->group_count) {
+        back->groups[node->group] = node;
+        back->may_miss[node->group] = may_miss;
+    }
+    may_miss = may_miss || node->kind == LR_RE_CHOICE || (node->kind == LR_RE_REPEAT && node->least == 0);
+    if (node->kind == LR_RE_GROUP || node->kind == LR_RE_SEQUENCE || node->kind == LR_RE_CHOICE ||
+        node->kind == LR_RE_REPEAT) {
+        for (uint32_t i = 0; i < node->count; i++) {
+            note_groups(back, node->nodes[i], may_miss);
+        }
+    }
+}
+
+/* Whether every text of a node holds something beside dots that is spelled out. */
+static bool spells(const lr_re_node *node)
+{
+    switch (node->kind) {
+    case LR_RE_LITERAL:
+        for (uint32_t i = 0; i < node->length; i++) {
+            if (node->text[i] != '.') {
+                return true;
+            }
+        }
+        return false;
+    case LR_RE_GROUP:
+        return spells(node->nodes[0]);
+    case LR_RE_REPEAT:
+        return node->least > 0 && spells(node->nodes[0]);
+    case LR_RE_CHOICE:
+        for (uint32_t i = 0; i < node->count; i++) {
+            if (!spells(node->nodes[i])) {
+                return false;
+            }
+        }
+        return true;
+    case LR_RE_SEQUENCE:
+        for (uint32_t i = 0; i < node->count; i++) {
+            if (spells(node->nodes[i])) {
+                return true;
+            }
+        }
+        return false;
+    default:
+        return false;
+    }
+}
+
+/* Whether a match can only begin (end) where the text does: an anchor, or a greedy `.*` that takes all there is. */
+static bool bound(const lr_re_node *node, bool end)
+{
+    switch (node->kind) {
+    case LR_RE_ANCHOR:
+        return node->anchor == (end ? LR_RE_TEXT_END : LR_RE_TEXT_START);
+    case LR_RE_GROUP:
+        return bound(node->nodes[0], end);
+    case LR_RE_SEQUENCE:
+        return bound(node->nodes[end ? node->count - 1 : 0], end);
+    case LR_RE_CHOICE:
+        for (uint32_t i = 0; i < node->count; i++) {
+            if (!bound(node->nodes[i], end)) {
+                return false;
+            }
+        }
+        return true;
+    case LR_RE_REPEAT:
+        return node->most == LR_RE_UNLIMITED && !node->lazy && node->nodes[0]->kind == LR_RE_CLASS &&
+               is_wild(node->nodes[0]->set);
+    default:
+        return false;
+    }
+}
+
+/* The longest text that every match holds. */
+static void seed_of(lr_back *back, const lr_re_node *node)
+{
+    if (node->kind == LR_RE_LITERAL && !node->icase && node->length > back->seed_length) {
+        back->seed = node->text;
+        back->seed_length = node->length;
+    } else if (node->kind == LR_RE_GROUP || (node->kind == LR_RE_REPEAT && node->least > 0)) {
+        seed_of(back, node->nodes[0]);
+    } else if (node->kind == LR_RE_SEQUENCE) {
+        for (uint32_t i = 0; i < node->count; i++) {
+            seed_of(back, node->nodes[i]);
+        }
+    }
+}
+
+/* The replacement as pieces, `%` apart. */
+static bool read_form(rec_job *job, lr_back *back)
+{
+    uint32_t count, used = 0, room = 1;
+    const lr_template_piece *from = lr_template_pieces(back->replacement, &count);
+    piece *pieces;
+    for (uint32_t i = 0; i < count; i++) {
+        room++;
+        for (uint32_t k = 0; from[i].text && k < from[i].length; k++) {
+            room += from[i].text[k] == '%' ? 2 : 0;
+        }
+    }
+    pieces = lr_arena_alloc(&back->arena, room * sizeof *pieces, 8);
+    if (!pieces) {
+        return no_memory(job, room * sizeof *pieces);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t begin = 0;
+        if (!from[i].text) {
+            pieces[used++] = (piece){.group = from[i].group};
+            back->trace = back->trace || (from[i].group <= back->group_count && back->groups[from[i].group] &&
+                                          !back->may_miss[from[i].group] && spells(back->groups[from[i].group]));
+            continue;
+        }
+        for (uint32_t k = 0; k <= from[i].length; k++) {
+            if (k == from[i].length || (back->parts && from[i].text[k] == '%')) {
+                if (k > begin) {
+                    pieces[used] = (piece){.text = from[i].text + begin, .length = k - begin};
+                    if (!back->needle.count || pieces[used].length > back->needle.pieces->length) {
+                        back->needle = (skeleton){.count = 1, .pieces = &pieces[used]};
+                    }
+                    used++;
+                }
+                if (k < from[i].length) {
+                    pieces[used++] = (piece){.part = true};
+                    back->trace = true;
+                }
+                begin = k + 1;
+            } else {
+                back->trace = back->trace || from[i].text[k] != '.';
+            }
+        }
+    }
+    back->form = (skeleton){.count = used, .pieces = pieces};
+    return true;
+}
+
+lr_back *lr_back_new(rec_job *job, const lr_regex *regex, const lr_template *replacement, uint32_t fixed, int32_t makes)
+{
+    lr_back *back = lr_zalloc(job->allocator, sizeof *back);
+    const lr_re_node *tree = lr_regex_tree(regex);
+    skeletons *sources;
+    writer w = {.job = job, .back = back};
+    if (!back) {
+        (void)no_memory(job, sizeof *back);
+        return NULL;
+    }
+    back->allocator = job->allocator;
+    back->regex = regex;
+    back->replacement = replacement;
+    back->fixed = fixed;
+    back->whole = makes != LR_BACK_PLACES;
+    back->parts = makes == LR_BACK_PARTS;
+    back->group_count = lr_regex_groups(regex);
+    lr_arena_init(&back->arena, job->allocator);
+    back->groups = lr_arena_alloc(&back->arena, (back->group_count + 1) * sizeof *back->groups, 8);
+    back->may_miss = lr_arena_alloc(&back->arena, (back->group_count + 1) * sizeof *back->may_miss, 8);
+    if (!back->groups || !back->may_miss) {
+        (void)no_memory(job, back->group_count);
+        goto failed;
+    }
+    memset(back->groups, 0, (back->group_count + 1) * sizeof *back->groups);
+    memset(back->may_miss, 0, (back->group_count + 1) * sizeof *back->may_miss);
+    note_groups(back, tree, false);
+    back->groups[0] = tree;
+    if (!read_form(job, back)) {
+        goto failed;
+    }
+    back->at_start = bound(tree, false);
+    back->at_end = bound(tree, true);
+    seed_of(back, tree);
+    sources = new_skeletons(&w);
+    if (!sources) {
+        goto failed;
+    }
+    if (lr_template_uses(replacement, 0)) {
+        (void)add_piece(&w, tree, sources, &(piece){.group = 0});
+    } else if (!write_out(&w, tree, sources) && !lr_job_failed(job)) {
+        back->reason = lr_arena_text(&back->arena, w.reason, strlen(w.reason));
+    }
+    if (lr_job_failed(job)) {
+        goto failed;
+    }
+    back->sources = sources;
+    return back;
+
+failed:
+    lr_back_free(back);
+    return NULL;
+}
+
+void lr_back_free(lr_back *back)
+{
+    if (back) {
+        lr_arena_free(&back->arena);
+        lr_release(back->allocator, back);
+    }
+}
+
+const char *lr_back_reason(const lr_back *back)
+{
+    return back->reason;
+}
+
+bool lr_back_leaves_trace(const lr_back *back)
+{
+    return back->trace;
+}

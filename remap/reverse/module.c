@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Going backwards: Burn's modules become PyTorch's, operations are undone, tied tensors are left out. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "remap/reverse/reverse_private.h"
+
+/* --------------------------------------------------------------------------------------- modules and their operations -- */
+
+/* Takes the count of `op`. @return false: there is a problem, or the job has failed. */
+static bool replace_op(lr_backer *b, lr_back_item *one, lr_op *op, const char *word)
+{
+    if (!op) {
+        return false;
+    }
+    lr_op_release(one->op);
+    one->op = op;
+    one->operations = lr_plan_and(b->job, b->plan, one->operations, word);
+    return one->operations != NULL;
+}
+
+static lr_op *unsqueeze(lr_backer *b, const lr_rule *rule, const lr_op *op, lr_op *input)
+{
+    uint64_t shape[LR_RANK_MOST];
+    bool one[LR_RANK_MOST] = {false};
+    uint32_t rank = lr_op_rank(op) + (uint32_t)rule->amount_count, from = 0;
+    if (rule->amount_count > LR_RANK_MOST || rank > LR_RANK_MOST) {
+        (void)rec_fail(b->job, REC_E_MISMATCH, REC_UNKNOWN, "a shape has at most %d dimensions", LR_RANK_MOST);
+        return NULL;
+    }
+    for (uint64_t i = 0; i < rule->amount_count; i++) {
+        int64_t axis;
+        if (lr_amount_value(b->job, b->source->rules, &b->source->numbers, &rule->amounts[i], &rule->place, &axis) !=
+            REC_OK) {
+            return NULL;
+        }
+        axis += axis < 0 ? rank : 0;
+        if (axis < 0 || axis >= (int64_t)rank || one[axis]) {
+            (void)rec_fail(b->job, REC_E_MISMATCH, REC_UNKNOWN, "axis %" PRId64 " is not there, or given twice", axis);
+            return NULL;
+        }
+        one[axis] = true;
+    }
+    for (uint32_t i = 0; i < rank; i++) {
+        shape[i] = one[i] ? 1 : lr_op_shape(op)[from++];
+    }
+    return lr_op_reshape(b->job, input, shape, rank);
+}
+
+static lr_op *unrope(lr_backer *b, const lr_rule *rule, lr_op *op)
+{
+    int64_t heads = 0, dims = 0;
+    if (lr_amount_value(b->job, b->source->rules, &b->source->numbers, &rule->amounts[0], &rule->place, &heads) !=
+            REC_OK ||
+        (rule->amount_count > 1 && lr_amount_value(b->job, b->source->rules, &b->source->numbers, &rule->amounts[1],
+                                                   &rule->place, &dims) != REC_OK)) {
+        return NULL;
+    }
+    return lr_op_rope(b->job, op, heads < 0 ? 0 : (uint64_t)heads, dims < 0 ? 0 : (uint64_t)dims, true);
+}
+
+/* In the reverse of the order in which they act. */
+static const int32_t works[] = {LR_RULE_ADD, LR_RULE_ROPE, LR_RULE_RESHAPE, LR_RULE_SQUEEZE};
+
+/* Undoes one rule. */
+static int32_t undo_work(lr_backer *b, lr_back_item *one, uint64_t index)
+{
+    const lr_rule *rule = lr_back_rule(b, index);
+    b->source->hits[index]++;
+    switch (rule->kind) {
+    case LR_RULE_ADD:
+        return lr_back_no_inverse(b, index, one->text,
+                                  "the sum was rounded, and taking the number off does not give the bits back",
+                                  "Without the rule the file keeps the sums.");
+    case LR_RULE_RESHAPE:
+        return lr_back_no_inverse(b, index, one->text, "the shape before is not in it", "");
+    case LR_RULE_SQUEEZE:
+        if (!rule->amount_count) {
+            return lr_back_no_inverse(b, index, one->text, "which axes of length 1 there were is not in it",
+                                      "Name the axes: squeeze = PATTERN | 1 2.");
+        }
+        return replace_op(b, one, unsqueeze(b, rule, one->op, one->op), "unsqueeze")
+                   ? REC_OK
+                   : lr_back_refused_by(b, one->text, rule);
+    default:
+        return replace_op(b, one, unrope(b, rule, one->op), "rope back") ? REC_OK
+                                                                         : lr_back_refused_by(b, one->text, rule);
+    }
+}
+
+/* The module type that a tensor's key belongs to; NULL: none, or the job has failed. */
+static const char *module_of(lr_backer *b, lr_back_item *one, uint64_t path)
+{
+    const lr_rule *rule;
+    bool failed;
+    const char *type;
+    if (!b->torch) {
+        return NULL;
+    }
+    if (one->module && lr_adapt_known(one->module)) {
+        return one->module;
+    }
+    type = lr_module_rule(b->job, b->source, b->matcher, one->text, path, &rule, &failed);
+    return failed ? NULL : type;
+}
+
+/* A tensor in Burn's layout becomes PyTorch's. */
+int32_t lr_back_unadapt(lr_backer *b, lr_back_item *one)
+{
+    const lr_rules *rules = b->source->rules;
+    uint64_t length = strlen(one->text);
+    const char *dot = memrchr(one->text, '.', (size_t)length), *field = dot ? dot + 1 : one->text, *torch = NULL;
+    const char *type = module_of(b, one, dot ? (uint64_t)(dot - one->text) : 0);
+    int change;
+    if (lr_job_failed(b->job)) {
+        return b->job->error.status;
+    }
+    if (!type && b->torch && !b->told) {
+        /* All norms agree in these; nothing tells a Linear's weight from an Embedding's. */
+        type = strcmp(field, "gamma") == 0 || strcmp(field, "beta") == 0 ? "LayerNorm" : NULL;
+        if (strcmp(field, "weight") == 0 && lr_op_rank(one->op) == 2) {
+            char text[400];
+            (void)snprintf(text, sizeof text,
+                           "%.300s: nothing says whether it is a Linear's, which is transposed, or an Embedding's",
+                           one->text);
+            return lr_back_trouble(
+                b, REC_PROBLEM_AMBIGUOUS, 0, one->text, "module", text,
+                "Give the record's type, module rules (module = PATTERN => Linear) or --adapter none.");
+        }
+    }
+    change = type ? lr_adapt_back(type, field, length - (uint64_t)(field - one->text), &torch) : LR_ADAPT_NONE;
+    one->why = type ? type : "";
+    one->starts[one->start_count++] = one->text;
+    if (change == LR_ADAPT_TRANSPOSE && !replace_op(b, one, lr_op_transpose(b->job, one->op), "transpose")) {
+        return lr_plan_refused(b->job, b->plan, one->text, "a Linear's weight is transposed");
+    }
+    if (change == LR_ADAPT_RENAME) {
+        size_t head = (size_t)(field - one->text), tail = strlen(torch);
+        char *renamed = lr_arena_alloc(&b->plan->arena, head + tail + 1, 1);
+        if (!renamed) {
+            return lr_fail_allocator(b->job, head + tail);
+        }
+        memcpy(renamed, one->text, head);
+        memcpy(renamed + head, torch, tail + 1);
+        /* It may have come under Burn's own name, too, by a rename: both are tried. */
+        one->starts[1] = one->starts[0];
+        one->starts[0] = renamed;
+        one->start_count = 2;
+    }
+    for (size_t w = 0; b->source->works && w < sizeof works / sizeof *works; w++) {
+        for (uint64_t i = rules->count; i-- > 0;) {
+            int found = rules->rules[i].kind == works[w]
+                            ? lr_regex_match(b->job, rules->rules[i].regex, b->matcher, one->text, (size_t)length)
+                            : 0;
+            if (found < 0 || (found && undo_work(b, one, i) != REC_OK)) {
+                return b->job->error.status;
+            }
+        }
+    }
+    return REC_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- ties -- */
+
+/* Whether two tensors are the same to the bit. @return 1, 0, -1: the job has failed. */
+static int same_data(rec_job *job, lr_op *a, lr_op *b)
+{
+    enum { CHUNK = 1 << 20 };
+    uint64_t size = lr_op_nbytes(a), rank = lr_op_rank(a);
+    uint8_t *buffer;
+    int same = 1;
+    if (lr_op_dtype(a) != lr_op_dtype(b) || rank != lr_op_rank(b) || size != lr_op_nbytes(b) ||
+        memcmp(lr_op_shape(a), lr_op_shape(b), (size_t)rank * sizeof(uint64_t)) != 0) {
+        return 0;
+    }
+    buffer = lr_alloc(job->allocator, 2 * CHUNK);
+    if (!buffer) {
+        (void)lr_fail_allocator(job, 2 * CHUNK);
+        return -1;
+    }
+    for (uint64_t at = 0, n; at < size && same == 1; at += n) {
+        n = size - at < CHUNK ? size - at : CHUNK;
+        if (lr_op_read(job, a, at, buffer, n) != REC_OK || lr_op_read(job, b, at, buffer + CHUNK, n) != REC_OK) {
+            same = -1;
+        } else {
+            same = memcmp(buffer, buffer + CHUNK, (size_t)n) == 0;
+        }
+    }
+    lr_release(job->allocator, buffer);
+    return same;
+}
+
+static lr_back_item *find_item(const lr_backer *b, const char *key)
+{
+    for (uint64_t i = 0; i < b->count; i++) {
+        for (uint32_t k = 0; !b->items[i].gone && k < b->items[i].start_count; k++) {
+            if (strcmp(b->items[i].starts[k], key) == 0) {
+                return &b->items[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+/* A tensor that the rule would make of another again is left out, as save_pretrained() does. */
+int32_t lr_back_untie(lr_backer *b, uint64_t rule)
+{
+    const lr_rule *r = lr_back_rule(b, rule);
+    lr_back_item *tied = find_item(b, r->pattern), *to = find_item(b, r->replacement);
+    const char *why;
+    int same;
+    if (!tied || !to || tied == to) {
+        return REC_OK;
+    }
+    same = same_data(b->job, tied->op, to->op);
+    if (same < 0) {
+        return b->job->error.status;
+    }
+    if (!same) {
+        return REC_OK;
+    }
+    b->source->hits[rule]++;
+    tied->gone = true;
+    why = lr_plan_text(b->job, b->plan, "tied to %s, rule %u", r->replacement, (unsigned)r->number);
+    for (uint64_t i = 0; why && i < tied->input_count; i++) {
+        if (!tied->inputs[i]->used && lr_plan_lost(b->job, b->plan, REC_PLAN_DROPPED, tied->inputs[i], why) != REC_OK) {
+            break;
+        }
+    }
+    return b->job->error.status;
+}

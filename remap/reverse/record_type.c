@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Going backwards with a type: it tells what module a key belongs to, and which of the key's parts are variants. */
+#include <string.h>
+
+#include "remap/reverse/reverse.h"
+
+int32_t lr_back_type_begin(rec_job *job, const lr_plan_source *source, lr_back_type *type)
+{
+    type->item = NULL;
+    if (!source->type && !source->expr) {
+        return REC_OK;
+    }
+    job->type = source->type;
+    job->types = source->types;
+    job->expr = source->expr;
+    job->plugin = NULL;
+    job->burn_minor = source->record->burn_minor > 0 ? source->record->burn_minor : LR_BURN_NOW;
+    type->item = lr_layout_item(job);
+    return type->item ? REC_OK : job->error.status;
+}
+
+void lr_back_type_end(rec_job *job)
+{
+    lr_layouts_free(job);
+    job->type = NULL;
+    job->types = NULL;
+    job->expr = NULL;
+}
+
+/* The layout below one by a part of a key; NULL if it has none. @param variant (out) the part is a variant's name. */
+static const rec_layout *below(const rec_layout *layout, const char *part, uint64_t length, bool *variant)
+{
+    uint64_t index;
+    *variant = layout->kind == REC_LAYOUT_ENUM;
+    switch (layout->kind) {
+    case REC_LAYOUT_STRUCT:
+    case REC_LAYOUT_ENUM:
+        for (uint64_t i = 0; i < layout->count; i++) {
+            if (strlen(layout->names[i]) == length && memcmp(layout->names[i], part, (size_t)length) == 0) {
+                return rec_layout_child(layout, i);
+            }
+        }
+        return NULL;
+    case REC_LAYOUT_LIST:
+    case REC_LAYOUT_ARRAY:
+        return lr_node_index(part, length, &index) ? rec_layout_child(layout, 0) : NULL;
+    case REC_LAYOUT_TUPLE:
+        return lr_node_index(part, length, &index) && index < layout->count ? rec_layout_child(layout, index) : NULL;
+    case REC_LAYOUT_MAP:
+        return rec_layout_child(layout, 1);
+    default:
+        return NULL;
+    }
+}
+
+const char *lr_back_type_of(const lr_back_type *type, const char *text, uint64_t length, char *clean)
+{
+    const rec_layout *layout = type->item;
+    const char *part = text, *end = text + length, *module = NULL;
+    size_t used = 0;
+    for (bool last = false; layout && !last;) {
+        const char *dot = memchr(part, '.', (size_t)(end - part));
+        uint64_t size = (uint64_t)((dot ? dot : end) - part);
+        bool variant;
+        last = dot == NULL;
+        while (layout && layout->kind == REC_LAYOUT_OPTION) {
+            layout = rec_layout_child(layout, 0);
+        }
+        if (!layout || layout->role != LR_ROLE_NONE) {
+            layout = NULL;
+            break;
+        }
+        if (layout->kind == REC_LAYOUT_STRUCT) {
+            module = layout->module ? layout->module : "";
+        } else if (layout->kind != REC_LAYOUT_ENUM) {
+            module = ""; /* an element of a list is a field of nothing */
+        }
+        layout = below(layout, part, size, &variant);
+        if (!variant) {
+            if (used) {
+                clean[used++] = '.';
+            }
+            memcpy(clean + used, part, (size_t)size);
+            used += (size_t)size;
+        }
+        part = dot ? dot + 1 : end;
+    }
+    if (!layout) {
+        memcpy(clean, text, (size_t)length);
+        clean[length] = '\0';
+        return NULL;
+    }
+    clean[used] = '\0';
+    return module;
+}

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Keys backwards: the renames from the last to the first, each undone where it may have acted and proved forwards; then
+ * the splits. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "remap/reverse/reverse_private.h"
+
+/* More candidates of one key are not looked at. */
+enum { CANDIDATES_MOST = 4096 };
+
+uint64_t lr_retrace_width(const lr_retracer *r)
+{
+    return r->renames.count + 1;
+}
+
+static bool collect(lr_retracer *r, lr_steps *s, int32_t kind, int32_t makes)
+{
+    const lr_rules *rules = r->source->rules;
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < rules->count; i++) {
+        count += rules->rules[i].kind == kind;
+    }
+    s->list = lr_zalloc(r->job->allocator, (count + 1) * sizeof *s->list);
+    if (!s->list) {
+        (void)lr_fail_allocator(r->job, count * sizeof *s->list);
+        return false;
+    }
+    for (uint64_t i = 0; i < rules->count; i++) {
+        const lr_rule *rule = &rules->rules[i];
+        if (rule->kind == kind) {
+            lr_step *one = &s->list[s->count];
+            *one = (lr_step){.rule = rule, .index = i};
+            one->back = lr_back_new(r->job, rule->regex, rule->template, 0, makes);
+            if (!one->back) {
+                return false;
+            }
+            s->count++;
+        }
+    }
+    return true;
+}
+
+static void forget(const lr_retracer *r, lr_steps *s)
+{
+    for (uint64_t i = 0; i < s->count; i++) {
+        lr_back_free(s->list[i].back);
+    }
+    lr_release(r->job->allocator, s->list);
+}
+
+lr_retracer *lr_retracer_new(rec_job *job, rec_plan *plan, uint32_t source, lr_matcher *matcher)
+{
+    lr_retracer *r = lr_zalloc(job->allocator, sizeof *r);
+    const lr_rules *rules;
+    if (!r) {
+        (void)lr_fail_allocator(job, sizeof *r);
+        return NULL;
+    }
+    r->job = job;
+    r->plan = plan;
+    r->source = &plan->sources[source];
+    r->matcher = matcher;
+    r->origins.allocator = job->allocator;
+    rules = r->source->rules;
+    for (uint64_t i = 0; i < rules->count; i++) {
+        r->drops = r->drops || rules->rules[i].kind == LR_RULE_DROP;
+        r->norms = r->norms || rules->rules[i].kind == LR_RULE_WEIGHT_NORM;
+        r->exports = r->exports || rules->rules[i].kind == LR_RULE_EXPORT;
+    }
+    r->stems = lr_stems_new(job, rules);
+    if (!r->stems || !collect(r, &r->renames, LR_RULE_RENAME, LR_BACK_PLACES) ||
+        !collect(r, &r->splits, LR_RULE_SPLIT, LR_BACK_PARTS)) {
+        lr_retracer_free(r);
+        return NULL;
+    }
+    return r;
+}
+
+void lr_retracer_free(lr_retracer *r)
+{
+    if (r) {
+        const lr_allocator *allocator = r->job->allocator;
+        forget(r, &r->renames);
+        forget(r, &r->splits);
+        lr_origins_free(&r->origins);
+        lr_release(allocator, r->now.list);
+        lr_release(allocator, r->next.list);
+        lr_release(allocator, r->bytes.at);
+        lr_release(allocator, r->candidates);
+        lr_stems_free(r->stems);
+        lr_release(allocator, r);
+    }
+}
+
+const char *lr_retrace_reason(const lr_retracer *r, uint64_t rule)
+{
+    for (uint64_t i = 0; i < r->renames.count; i++) {
+        if (r->renames.list[i].index == rule) {
+            return lr_back_reason(r->renames.list[i].back);
+        }
+    }
+    for (uint64_t i = 0; i < r->splits.count; i++) {
+        if (r->splits.list[i].index == rule) {
+            return lr_back_reason(r->splits.list[i].back);
+        }
+    }
+    return NULL;
+}
+
+/* -------------------------------------------------------------------------------------------------------- one text -- */
+
+/* Room for bytes. @return their place, SIZE_MAX: the job has failed. */
+static size_t take(lr_retracer *r, size_t size)
+{
+    lr_back_bytes *b = &r->bytes;
+    size_t at = b->used;
+    if (b->room - b->used < size) {
+        size_t room = (b->room + size) * 2 + 1024;
+        char *grown = lr_resize(r->job->allocator, b->at, room);
+        if (!grown) {
+            (void)lr_fail_allocator(r->job, room);
+            return SIZE_MAX;
+        }
+        b->at = grown;
+        b->room = room;
+    }
+    b->used += size;
+    return at;
+}
+
+/* Appends a text. @param text not among the retracer's bytes. NULL: the job has failed. */
+static lr_walker *add(lr_retracer *r, lr_walkers *to, const char *text, size_t length)
+{
+    lr_walker *w;
+    size_t at;
+    if (to->count == to->room) {
+        uint64_t room = to->room ? to->room * 2 : 64;
+        lr_walker *grown = lr_resize(r->job->allocator, to->list, room * sizeof *grown);
+        if (!grown) {
+            (void)lr_fail_allocator(r->job, room * sizeof *grown);
+            return NULL;
+        }
+        to->list = grown;
+        to->room = room;
+    }
+    at = take(r, length + 1);
+    if (at == SIZE_MAX) {
+        return NULL;
+    }
+    memcpy(r->bytes.at + at, text, length);
+    r->bytes.at[at + length] = '\0';
+    w = &to->list[to->count++];
+    *w = (lr_walker){.text = at, .length = length};
+    return w;
+}
+
+static bool copy_fired(lr_retracer *r, lr_walker *to, const lr_walker *from)
+{
+    size_t width = (size_t)lr_retrace_width(r), at = take(r, width);
+    if (at == SIZE_MAX) {
+        return false;
+    }
+    memcpy(r->bytes.at + at, r->bytes.at + from->fired, width);
+    to->fired = at;
+    return true;
+}
+
+/* Undoes a rename in all texts there are. */
+static int32_t undo(lr_retracer *r, uint64_t number, lr_candidates *out)
+{
+    const lr_step *s = &r->renames.list[number];
+    lr_walkers swap;
+    r->next.count = 0;
+    for (uint64_t i = 0; i < r->now.count; i++) {
+        lr_walker from = r->now.list[i];
+        int leaves = lr_back_leaves(r->job, s->back, r->matcher, r->bytes.at + from.text, from.length);
+        if (leaves < 0 || lr_back_find(r->job, s->back, r->matcher, r->bytes.at + from.text, from.length, NULL, NULL,
+                                       &r->origins) != REC_OK) {
+            rec_fail_hint(r->job, "It was tried on the key %.200s.", r->bytes.at + from.text);
+            return r->job->error.status;
+        }
+        if (r->origins.lost) {
+            out->lost = s->index + 1;
+        }
+        if (r->origins.overflow || r->next.count + r->origins.count > CANDIDATES_MOST) {
+            out->overflow = s->index + 1;
+            return REC_OK;
+        }
+        for (uint64_t k = 0; k < r->origins.count; k++) {
+            const lr_origin *origin = &r->origins.list[k];
+            lr_walker *to = add(r, &r->next, r->origins.text + origin->at, origin->length);
+            uint8_t *fired;
+            if (!to || !copy_fired(r, to, &from)) {
+                return r->job->error.status;
+            }
+            to->inside = from.inside + origin->inside;
+            fired = (uint8_t *)r->bytes.at + to->fired + number + 1;
+            *fired = (uint8_t)(origin->places < UINT8_MAX ? origin->places : UINT8_MAX);
+        }
+        if (leaves) { /* it goes on as it is */
+            if (r->next.count == r->next.room) {
+                lr_walker *to = add(r, &r->next, "", 0);
+                if (!to) {
+                    return r->job->error.status;
+                }
+                *to = from;
+            } else {
+                r->next.list[r->next.count++] = from;
+            }
+        }
+    }
+    swap = r->now;
+    r->now = r->next;
+    r->next = swap;
+    return REC_OK;
+}
+
+/* ----------------------------------------------------------------------------------------- what the file may have -- */
+
+/* @return 1 if a rule drops the key, 0 if not, -1: the job has failed. */
+static int drops(lr_retracer *r, const char *text, size_t length, const lr_op *op)
+{
+    const lr_rules *rules = r->source->rules;
+    for (uint64_t i = 0; r->drops && i < rules->count; i++) {
+        const lr_rule *rule = &rules->rules[i];
+        bool any = rule->dtype_count == 0;
+        int found;
+        if (rule->kind != LR_RULE_DROP || (rule->rank >= 0 && (uint32_t)rule->rank != lr_op_rank(op))) {
+            continue;
+        }
+        for (uint64_t k = 0; k < rule->dtype_count; k++) {
+            any = any || lr_op_dtype(op) == rule->dtypes[k];
+        }
+        found = any ? lr_regex_match(r->job, rule->regex, r->matcher, text, length) : 0;
+        if (found) {
+            return found;
+        }
+    }
+    return 0;
+}
+
+/* The first split that acts on a key. @return its place among the splits, r->splits.count for none; UINT64_MAX: the job
+ * has failed. */
+static uint64_t split_of(lr_retracer *r, const char *text, size_t length)
+{
+    for (uint64_t i = 0; i < r->splits.count; i++) {
+        int leaves = lr_back_leaves(r->job, r->splits.list[i].back, r->matcher, text, length);
+        if (leaves != 1) {
+            return leaves < 0 ? UINT64_MAX : i;
+        }
+    }
+    return r->splits.count;
+}
+
+/* The weight_norm rule that a weight's key would be fused by, by index + 1; 0: none; UINT64_MAX: the job has failed. */
+static uint64_t fused_by(lr_retracer *r, const char *text, size_t length)
+{
+    const lr_rules *rules = r->source->rules;
+    const char *dot = memrchr(text, '.', length), *last = dot ? dot + 1 : text;
+    if (!r->norms || length - (size_t)(last - text) < 6 || memcmp(last, "weight", 6) != 0) {
+        return 0;
+    }
+    for (uint64_t i = 0; i < rules->count; i++) {
+        if (rules->rules[i].kind == LR_RULE_WEIGHT_NORM) {
+            int found = lr_regex_match(r->job, rules->rules[i].regex, r->matcher, text, dot ? (size_t)(dot - text) : 0);
+            if (found) {
+                return found < 0 ? UINT64_MAX : i + 1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Undoes the splits: r->now has the parts' keys and those that were none, r->next gets the file's. */
+static int32_t unsplit(lr_retracer *r, const lr_op *op, lr_candidates *out)
+{
+    r->next.count = 0;
+    for (uint64_t i = 0; i < r->now.count; i++) {
+        lr_walker from = r->now.list[i];
+        int dropped = drops(r, r->bytes.at + from.text, from.length, op);
+        uint64_t split = dropped == 0 ? split_of(r, r->bytes.at + from.text, from.length) : 0;
+        if (dropped < 0 || split == UINT64_MAX) {
+            return r->job->error.status;
+        }
+        out->dropped = out->dropped || dropped;
+        if (!dropped && split == r->splits.count) {
+            uint64_t blocked = fused_by(r, r->bytes.at + from.text, from.length);
+            lr_walker *to = blocked == UINT64_MAX ? NULL : add(r, &r->next, "", 0);
+            if (!to) {
+                return r->job->error.status;
+            }
+            *to = from;
+            to->blocked = blocked;
+        }
+        for (uint64_t s = 0; s < r->splits.count; s++) {
+            const lr_step *one = &r->splits.list[s];
+            for (uint64_t p = 0; p < one->rule->part_count; p++) {
+                if (lr_back_find(r->job, one->back, r->matcher, r->bytes.at + from.text, from.length,
+                                 one->rule->parts[p].name, NULL, &r->origins) != REC_OK) {
+                    return r->job->error.status;
+                }
+                if (r->origins.lost) {
+                    out->lost = one->index + 1;
+                }
+                if (r->origins.overflow || r->next.count + r->origins.count > CANDIDATES_MOST) {
+                    out->overflow = one->index + 1;
+                    return REC_OK;
+                }
+                for (uint64_t k = 0; k < r->origins.count; k++) {
+                    const lr_origin *origin = &r->origins.list[k];
+                    const char *text = r->origins.text + origin->at;
+                    lr_walker *to;
+                    dropped = drops(r, text, origin->length, op);
+                    if (dropped < 0 || (!dropped && (split = split_of(r, text, origin->length)) == UINT64_MAX)) {
+                        return r->job->error.status;
+                    }
+                    if (dropped || split != s) {
+                        continue;
+                    }
+                    to = add(r, &r->next, text, origin->length);
+                    if (!to) {
+                        return r->job->error.status;
+                    }
+                    to->fired = from.fired;
+                    to->inside = from.inside;
+                    to->split = one->index + 1;
+                    to->part = (uint32_t)p;
+                    out->split = true;
+                }
+            }
+        }
+    }
+    return REC_OK;
+}
+
+static int32_t room_for(lr_retracer *r, uint64_t count)
+{
+    if (count > r->candidate_room) {
+        lr_candidate *grown = lr_resize(r->job->allocator, r->candidates, count * 2 * sizeof *grown);
+        if (!grown) {
+            return lr_fail_allocator(r->job, count * 2 * sizeof *grown);
+        }
+        r->candidates = grown;
+        r->candidate_room = count * 2;
+    }
+    return REC_OK;
+}
+
+static int32_t work_out(lr_retracer *r, const char *const *starts, uint32_t start_count, const lr_op *op,
+                        lr_candidates *out)
+{
+    size_t width = (size_t)lr_retrace_width(r);
+    *out = (lr_candidates){0};
+    r->now.count = 0;
+    r->bytes.used = 0;
+    for (uint32_t i = 0; i < start_count; i++) {
+        lr_walker *w = add(r, &r->now, starts[i], strlen(starts[i]));
+        size_t fired = w ? take(r, width) : SIZE_MAX;
+        if (fired == SIZE_MAX) {
+            return r->job->error.status;
+        }
+        memset(r->bytes.at + fired, 0, width);
+        r->bytes.at[fired] = start_count > 1 && i == 0;
+        w->fired = fired;
+    }
+    r->kept = true;
+    for (uint64_t i = r->renames.count; i-- > 0 && !out->overflow;) {
+        if (undo(r, i, out) != REC_OK) {
+            return r->job->error.status;
+        }
+        for (uint64_t k = 0; r->kept && k < r->now.count; k++) {
+            r->kept = lr_stem_kept(r->bytes.at + r->now.list[k].text, r->now.list[k].length);
+        }
+    }
+    if (out->overflow) {
+        return REC_OK;
+    }
+    if (unsplit(r, op, out) != REC_OK) {
+        return r->job->error.status;
+    }
+    if (room_for(r, r->next.count) != REC_OK) {
+        return r->job->error.status;
+    }
+    for (uint64_t i = 0; i < r->next.count; i++) {
+        const lr_walker *w = &r->next.list[i];
+        r->candidates[i] = (lr_candidate){.text = r->bytes.at + w->text,
+                                          .length = w->length,
+                                          .split = w->split,
+                                          .part = w->part,
+                                          .inside = w->inside,
+                                          .blocked = w->blocked,
+                                          .fired = (const uint8_t *)r->bytes.at + w->fired};
+    }
+    out->list = r->candidates;
+    out->count = r->next.count;
+    return REC_OK;
+}
+
+/* Puts a candidate through the rules. @return 1 if it comes out as the text, 0 if not, -1: the job has failed. */
+static int proves(lr_retracer *r, const lr_candidate *c, const char *expected)
+{
+    const char *text = c->text;
+    size_t length = (size_t)c->length;
+    for (uint64_t i = 0; c->split && i < r->splits.count; i++) {
+        const lr_rule *rule = r->splits.list[i].rule;
+        if (r->splits.list[i].index + 1 == c->split) {
+            int found = lr_regex_match(r->job, rule->regex, r->matcher, text, length);
+            if (found != 1) {
+                return found;
+            }
+            lr_matcher_clear(r->matcher);
+            if (lr_match_expand(r->job, r->matcher, text, rule->template, rule->parts[c->part].name) != REC_OK) {
+                return -1;
+            }
+            text = lr_matcher_output(r->matcher, &length);
+        }
+    }
+    for (uint64_t i = 0; i < r->renames.count; i++) {
+        const lr_rule *rule = r->renames.list[i].rule;
+        int64_t n;
+        if (!lr_back_may_match(r->renames.list[i].back, text, length)) {
+            continue;
+        }
+        n = lr_regex_replace(r->job, rule->regex, r->matcher, text, length, rule->template);
+        if (n < 0) {
+            return -1;
+        }
+        if (n) {
+            text = lr_matcher_output(r->matcher, &length);
+        }
+    }
+    return strlen(expected) == length && memcmp(expected, text, length) == 0;
+}
+
+/* What is known of a stem, with the numbers of the key at hand. @return 1, 0 if it does not hold, -1: the job has
+ * failed. */
+static int expand(lr_retracer *r, const lr_stem_entry *e, const char *const *starts, uint32_t start_count,
+                  lr_candidates *out)
+{
+    uint64_t first = e->chosen ? e->chosen - 1 : 0, count = e->chosen ? 1 : e->candidates.count;
+    size_t width = (size_t)lr_retrace_width(r);
+    *out = e->candidates;
+    r->bytes.used = 0;
+    r->next.count = 0;
+    if (room_for(r, count) != REC_OK) {
+        return -1;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        const lr_candidate *from = &e->candidates.list[first + i];
+        size_t length = lr_stem_expand(&r->stem, from->text, (size_t)from->length, NULL, 0);
+        size_t text = take(r, length + 1), fired = text == SIZE_MAX ? SIZE_MAX : take(r, width);
+        lr_walker *w;
+        if (fired == SIZE_MAX) {
+            return -1;
+        }
+        (void)lr_stem_expand(&r->stem, from->text, (size_t)from->length, r->bytes.at + text, length + 1);
+        memcpy(r->bytes.at + fired, from->fired, width);
+        w = add(r, &r->next, "", 0);
+        if (!w) {
+            return -1;
+        }
+        *w = (lr_walker){.text = text, .length = length, .fired = fired};
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        const lr_walker *w = &r->next.list[i];
+        r->candidates[i] = e->candidates.list[first + i];
+        r->candidates[i].text = r->bytes.at + w->text;
+        r->candidates[i].length = w->length;
+        r->candidates[i].fired = (const uint8_t *)r->bytes.at + w->fired;
+    }
+    out->list = r->candidates;
+    out->count = count;
+    out->settled = e->chosen != 0;
+    return out->settled ? proves(r, &out->list[0], starts[start_count > 1 && !out->list[0].fired[0]]) : 1;
+}
+
+int32_t lr_retrace(lr_retracer *r, const char *const *starts, uint32_t start_count, const lr_op *op, lr_candidates *out)
+{
+    lr_stem_entry *e;
+    int holds;
+    if (!lr_stem_of(r->stems, starts, start_count, op, &r->stem)) {
+        return work_out(r, starts, start_count, op, out);
+    }
+    e = lr_stems_find(r->stems, &r->stem);
+    if (!e) {
+        if (work_out(r, r->stem.starts, start_count, op, out) != REC_OK) {
+            return r->job->error.status;
+        }
+        for (uint64_t i = 0; r->kept && i < out->count; i++) {
+            r->kept = lr_stem_kept(out->list[i].text, (size_t)out->list[i].length);
+        }
+        if (!r->kept || out->overflow || out->lost) {
+            out->count = 0;
+        }
+        e = lr_stems_add(r->job, r->stems, &r->stem, out, lr_retrace_width(r));
+        if (!e) {
+            return r->job->error.status;
+        }
+        e->alone = !r->kept || out->overflow || out->lost;
+    }
+    if (e->alone) {
+        return work_out(r, starts, start_count, op, out);
+    }
+    holds = expand(r, e, starts, start_count, out);
+    if (holds < 0) {
+        return r->job->error.status;
+    }
+    out->stem = e;
+    return holds ? REC_OK : work_out(r, starts, start_count, op, out);
+}
+
+void lr_retrace_remember(const lr_candidates *candidates, uint64_t index)
+{
+    if (candidates->stem && !candidates->settled) {
+        candidates->stem->chosen = index + 1;
+    }
+}

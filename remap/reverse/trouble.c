@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Going backwards: what goes wrong, said once for all keys it goes wrong with. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "remap/reverse/reverse_private.h"
+
+const char *lr_back_keep(lr_backer *b, const char *text, uint64_t length)
+{
+    const char *kept = lr_arena_text(&b->plan->arena, text, length);
+    if (!kept) {
+        (void)lr_fail_allocator(b->job, length);
+    }
+    return kept;
+}
+
+const lr_rule *lr_back_rule(const lr_backer *b, uint64_t index)
+{
+    return &b->source->rules->rules[index];
+}
+
+/* @param rule by index + 1, 0: none. @param what why, for troubles without a text of their own. */
+int32_t lr_back_trouble(lr_backer *b, int32_t kind, uint64_t rule, const char *key, const char *what, const char *text,
+                        const char *hint)
+{
+    lr_trouble *t;
+    for (t = b->troubles; t; t = t->next) {
+        if (t->kind == kind && t->rule == rule && strcmp(t->what, what) == 0) {
+            t->count++;
+            return REC_OK;
+        }
+    }
+    t = lr_arena_alloc(&b->plan->arena, sizeof *t, 8);
+    if (!t) {
+        return lr_fail_allocator(b->job, sizeof *t);
+    }
+    *t = (lr_trouble){.kind = kind, .rule = rule, .count = 1};
+    t->what = lr_back_keep(b, what, strlen(what));
+    t->key = lr_back_keep(b, key, strlen(key));
+    t->text = lr_back_keep(b, text, strlen(text));
+    t->hint = lr_back_keep(b, hint, strlen(hint));
+    if (lr_job_failed(b->job)) {
+        return b->job->error.status;
+    }
+    if (b->last_trouble) {
+        b->last_trouble->next = t;
+    } else {
+        b->troubles = t;
+    }
+    b->last_trouble = t;
+    return REC_OK;
+}
+
+/* A rule that has no inverse. @param rule by index. */
+int32_t lr_back_no_inverse(lr_backer *b, uint64_t rule, const char *key, const char *why, const char *hint)
+{
+    const lr_rule *r = lr_back_rule(b, rule);
+    char text[900];
+    (void)snprintf(text, sizeof text, "%.200s: rule %u (%s = %.200s) has no inverse: %.300s", key, (unsigned)r->number,
+                   lr_rule_key(r->kind), r->text, why);
+    return lr_back_trouble(b, REC_PROBLEM_NO_INVERSE, rule + 1, key, why, text, hint);
+}
+
+int32_t lr_back_report(lr_backer *b)
+{
+    int32_t status = REC_OK;
+    for (const lr_trouble *t = b->troubles; t && status == REC_OK; t = t->next) {
+        char more[64] = "";
+        if (t->count > 1) {
+            (void)snprintf(more, sizeof more, " (and %" PRIu64 " more key%s)", t->count - 1, t->count == 2 ? "" : "s");
+        }
+        status = lr_plan_problem(b->job, b->plan, t->kind, true, t->key, t->hint, "%s%s", t->text, more);
+    }
+    return status;
+}
+
+int32_t lr_back_refused_by(lr_backer *b, const char *key, const lr_rule *rule)
+{
+    char doing[260];
+    (void)snprintf(doing, sizeof doing, "rule %u backwards (%s = %.200s)", (unsigned)rule->number,
+                   lr_rule_key(rule->kind), rule->text);
+    return lr_plan_refused(b->job, b->plan, key, doing);
+}

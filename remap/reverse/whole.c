@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Going backwards: each tensor's key in the file, or the tensor that it is a part of. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "remap/reverse/reverse_private.h"
+
+/* ---------------------------------------------------------------------------------------------------- parts and wholes -- */
+
+static uint64_t hash(uint64_t rule, const char *text)
+{
+    uint64_t h = rule * UINT64_C(0x9e3779b97f4a7c15);
+    for (; *text; text++) {
+        h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    }
+    return h ^ (h >> 29);
+}
+
+static int32_t grow_wholes(lr_backer *b)
+{
+    uint64_t room = b->whole_room ? b->whole_room * 2 : 64, slots = room * 4;
+    lr_whole *grown = lr_resize(b->job->allocator, b->wholes, room * sizeof *grown);
+    uint64_t *table;
+    if (!grown) {
+        return lr_fail_allocator(b->job, room * sizeof *grown);
+    }
+    b->wholes = grown;
+    b->whole_room = room;
+    table = lr_zalloc(b->job->allocator, slots * sizeof *table);
+    if (!table) {
+        return lr_fail_allocator(b->job, slots * sizeof *table);
+    }
+    for (uint64_t i = 0; i < b->whole_count; i++) {
+        uint64_t at = hash(grown[i].index, grown[i].text) & (slots - 1);
+        while (table[at]) {
+            at = (at + 1) & (slots - 1);
+        }
+        table[at] = i + 1;
+    }
+    lr_release(b->job->allocator, b->slots);
+    b->slots = table;
+    b->slot_count = slots;
+    return REC_OK;
+}
+
+/* The whole of that rule and key. @param make it is made if it is not there yet. NULL: not there, or the job has failed. */
+static lr_whole *find_whole(lr_backer *b, uint64_t index, const char *text, bool make)
+{
+    uint64_t at;
+    lr_whole *w;
+    if (make && b->whole_count == b->whole_room && grow_wholes(b) != REC_OK) {
+        return NULL;
+    }
+    if (!b->slot_count) {
+        return NULL;
+    }
+    for (at = hash(index, text) & (b->slot_count - 1); b->slots[at]; at = (at + 1) & (b->slot_count - 1)) {
+        w = &b->wholes[b->slots[at] - 1];
+        if (w->index == index && strcmp(w->text, text) == 0) {
+            return w;
+        }
+    }
+    if (!make) {
+        return NULL;
+    }
+    w = &b->wholes[b->whole_count];
+    *w = (lr_whole){.rule = lr_back_rule(b, index), .index = index, .text = text};
+    w->parts = lr_arena_alloc(&b->plan->arena, w->rule->part_count * sizeof *w->parts, 8);
+    if (!w->parts) {
+        (void)lr_fail_allocator(b->job, w->rule->part_count);
+        return NULL;
+    }
+    memset(w->parts, 0, (size_t)w->rule->part_count * sizeof *w->parts);
+    b->slots[at] = ++b->whole_count;
+    return w;
+}
+
+/* Copies a candidate into the plan's arena. */
+static bool keep_candidate(lr_backer *b, const lr_candidate *from, lr_candidate *to)
+{
+    uint64_t width = lr_retrace_width(b->retracer);
+    uint8_t *fired = lr_arena_alloc(&b->plan->arena, width, 1);
+    *to = *from;
+    to->text = lr_back_keep(b, from->text, from->length);
+    if (!fired || !to->text) {
+        (void)lr_fail_allocator(b->job, width);
+        return false;
+    }
+    memcpy(fired, from->fired, (size_t)width);
+    to->fired = fired;
+    return true;
+}
+
+/* An item that may be a part waits until all items are known. */
+static int32_t wait_for_parts(lr_backer *b, uint64_t number, const lr_candidates *candidates)
+{
+    lr_back_item *one = &b->items[number];
+    one->waits = true;
+    one->candidates = *candidates;
+    one->candidates.list = lr_arena_alloc(&b->plan->arena, candidates->count * sizeof *candidates->list, 8);
+    if (!one->candidates.list) {
+        return lr_fail_allocator(b->job, candidates->count * sizeof *candidates->list);
+    }
+    for (uint64_t i = 0; i < candidates->count; i++) {
+        lr_candidate *c = &one->candidates.list[i];
+        if (!keep_candidate(b, &candidates->list[i], c)) {
+            return b->job->error.status;
+        }
+        if (c->split) {
+            lr_whole *w = find_whole(b, c->split - 1, c->text, true);
+            if (!w) {
+                return b->job->error.status;
+            }
+            if (!w->parts[c->part]) {
+                w->parts[c->part] = number + 1;
+            }
+        }
+    }
+    return REC_OK;
+}
+
+/* The axis that a split cuts. */
+static uint32_t axis_of(const lr_rule *rule, uint32_t rank)
+{
+    return rule->axis < 0 ? (rank ? rank - 1 : 0) : (uint32_t)rule->axis;
+}
+
+/* How many groups a split's axis has. */
+static int32_t groups_of(lr_backer *b, const lr_rule *rule, int64_t *groups)
+{
+    *groups = 1;
+    return rule->groups
+               ? lr_amount_value(b->job, b->source->rules, &b->source->numbers, rule->groups, &rule->place, groups)
+               : REC_OK;
+}
+
+/* Settles whether the parts make a whole that the rule would cut into them again. */
+int32_t lr_back_check_whole(lr_backer *b, lr_whole *w)
+{
+    const lr_rule *rule = w->rule;
+    const lr_op *first;
+    uint32_t rank, axis;
+    int64_t groups, share;
+    uint64_t unit = 0;
+    for (uint64_t p = 0; p < rule->part_count; p++) {
+        if (!w->parts[p]) {
+            w->wrong = lr_plan_text(b->job, b->plan, "the part %s is missing", rule->parts[p].name);
+            return b->job->error.status;
+        }
+    }
+    first = b->items[w->parts[0] - 1].op;
+    rank = lr_op_rank(first);
+    axis = axis_of(rule, rank);
+    if (groups_of(b, rule, &groups) != REC_OK) {
+        return b->job->error.status;
+    }
+    if (axis >= rank || groups <= 0) {
+        w->wrong = "its parts have no such axis";
+        return REC_OK;
+    }
+    for (uint64_t p = 0; p < rule->part_count && !w->wrong; p++) {
+        const lr_op *op = b->items[w->parts[p] - 1].op;
+        bool fits = lr_op_dtype(op) == lr_op_dtype(first) && lr_op_rank(op) == rank;
+        uint64_t length = fits ? lr_op_shape(op)[axis] : 0;
+        for (uint32_t i = 0; fits && i < rank; i++) {
+            fits = i == axis || lr_op_shape(op)[i] == lr_op_shape(first)[i];
+        }
+        share = 1;
+        if (rule->parts[p].amount && lr_amount_value(b->job, b->source->rules, &b->source->numbers,
+                                                     rule->parts[p].amount, &rule->place, &share) != REC_OK) {
+            return b->job->error.status;
+        }
+        if (!fits || share < 0 || length % (uint64_t)groups ||
+            (share == 0 ? length != 0 : length / (uint64_t)groups % (uint64_t)share != 0)) {
+            w->wrong = "its parts do not fit each other";
+        } else if (share > 0) {
+            uint64_t this_unit = length / (uint64_t)groups / (uint64_t)share;
+            if (p && unit && this_unit != unit) {
+                w->wrong = "its parts have not the shares that the rule gives them";
+            }
+            unit = this_unit;
+        }
+    }
+    return REC_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------- choosing -- */
+
+/* The keys that are left, for a message: "a, b or 3 more". */
+static void list_candidates(const lr_candidates *c, const bool *left, char *text, size_t room)
+{
+    enum { SHOWN = 4 };
+    uint64_t count = 0, shown = 0;
+    size_t used = 0;
+    for (uint64_t i = 0; i < c->count; i++) {
+        count += left[i];
+    }
+    text[0] = '\0';
+    for (uint64_t i = 0; i < c->count && shown < SHOWN && used + 1 < room; i++) {
+        if (left[i]) {
+            shown++;
+            used += (size_t)snprintf(text + used, room - used, "%s%.120s",
+                                     shown == 1                         ? ""
+                                     : shown == count || shown == SHOWN ? " or "
+                                                                        : ", ",
+                                     c->list[i].text);
+        }
+    }
+    if (count > shown && used + 1 < room) {
+        (void)snprintf(text + used, room - used, " (of %" PRIu64 ")", count);
+    }
+}
+
+static int32_t choice_failed(lr_backer *b, const lr_back_item *one, const lr_candidates *c, const bool *left,
+                             const lr_choice_made *made, const lr_whole *wrong)
+{
+    char text[1000], keys[560];
+    const char *reason = made->rule ? lr_retrace_reason(b->retracer, made->rule - 1) : NULL;
+    const lr_rule *rule = made->rule ? lr_back_rule(b, made->rule - 1) : NULL;
+    switch (made->result) {
+    case LR_CHOICE_NO_INVERSE:
+        return lr_back_no_inverse(
+            b, made->rule - 1, one->text,
+            rule->kind == LR_RULE_WEIGHT_NORM ? "a direction and its length cannot be told from the weight they made"
+            : reason                          ? reason
+                                              : "",
+            rule->kind == LR_RULE_WEIGHT_NORM ? "Without the rule the file has the weight itself." : "");
+    case LR_CHOICE_SEVERAL:
+        list_candidates(c, left, keys, sizeof keys);
+        (void)snprintf(text, sizeof text, "%.200s may come from %.500s%s", one->text, keys,
+                       rule ? "" : ": nothing tells");
+        if (rule) {
+            size_t used = strlen(text);
+            (void)snprintf(text + used, sizeof text - used, ": rule %u (%s = %.150s) makes one key of them",
+                           (unsigned)rule->number, lr_rule_key(rule->kind), rule->text);
+        }
+        return lr_back_trouble(b, REC_PROBLEM_AMBIGUOUS, made->rule, one->text, "several", text,
+                               "An export rule says what the file's keys look like: export = PATTERN.");
+    case LR_CHOICE_TOO_MANY:
+        (void)snprintf(text, sizeof text, "%.200s: rule %u (%s = %.200s) may have made it of too many keys", one->text,
+                       (unsigned)rule->number, lr_rule_key(rule->kind), rule->text);
+        return lr_back_trouble(b, REC_PROBLEM_AMBIGUOUS, made->rule, one->text, "many", text,
+                               "A pattern that says more has fewer inverses.");
+    default:
+        if (wrong) {
+            (void)snprintf(text, sizeof text, "%.300s cannot be joined by rule %u: %s", wrong->text,
+                           (unsigned)wrong->rule->number, wrong->wrong);
+            return lr_back_trouble(b, REC_PROBLEM_MISSING, wrong->index + 1, one->text, "parts", text,
+                                   "All parts must be in the record.");
+        }
+        (void)snprintf(text, sizeof text, "%.200s: the rules make it of no key%s", one->text,
+                       c->dropped ? " that they do not drop" : "");
+        return lr_back_trouble(b, REC_PROBLEM_NO_INVERSE, 0, one->text, c->dropped ? "dropped" : "none", text,
+                               "A back rule gives it a name that they make, or is it another profile's record?");
+    }
+}
+
+/* Chooses an item's key. @param dead those that cannot be. @param wrong why, or NULL. */
+static int32_t choose(lr_backer *b, lr_back_item *one, const lr_candidates *candidates, const bool *dead,
+                      const lr_whole *wrong)
+{
+    bool few[64], *left = few;
+    lr_choice_made made;
+    int32_t status;
+    if (candidates->count > sizeof few) {
+        left = lr_alloc(b->job->allocator, candidates->count);
+        if (!left) {
+            return lr_fail_allocator(b->job, candidates->count);
+        }
+    }
+    status = lr_retrace_choose(b->retracer, candidates, dead, left, &made);
+    if (status == REC_OK && made.result == LR_CHOICE_ONE) {
+        const lr_candidate *chosen = &candidates->list[made.index];
+        if (!one->waits) { /* it is not in the arena yet */
+            lr_retrace_remember(candidates, made.index);
+            lr_candidate *kept = lr_arena_alloc(&b->plan->arena, sizeof *kept, 8);
+            chosen = kept && keep_candidate(b, chosen, kept) ? kept : NULL;
+        }
+        one->chosen = chosen;
+        one->rules = chosen ? lr_retrace_why(b->retracer, chosen) : NULL;
+        status = one->rules              ? REC_OK
+                 : lr_job_failed(b->job) ? b->job->error.status
+                                         : lr_fail_allocator(b->job, sizeof *chosen);
+    } else if (status == REC_OK) {
+        status = choice_failed(b, one, candidates, left, &made, wrong);
+    }
+    if (left != few) {
+        lr_release(b->job->allocator, left);
+    }
+    return status;
+}
+
+int32_t lr_back_retrace(lr_backer *b, uint64_t number)
+{
+    lr_back_item *one = &b->items[number];
+    lr_candidates candidates;
+    if (one->gone || one->start_count == 0) {
+        return REC_OK;
+    }
+    if (lr_retrace(b->retracer, one->starts, one->start_count, one->op, &candidates) != REC_OK) {
+        return b->job->error.status;
+    }
+    return candidates.split ? wait_for_parts(b, number, &candidates) : choose(b, one, &candidates, NULL, NULL);
+}
+
+/* Chooses for an item that may be a part. */
+int32_t lr_back_choose(lr_backer *b, lr_back_item *one)
+{
+    const lr_candidates *c = &one->candidates;
+    bool *dead = lr_zalloc(b->job->allocator, c->count + 1);
+    const lr_whole *wrong = NULL;
+    int32_t status;
+    if (!dead) {
+        return lr_fail_allocator(b->job, c->count);
+    }
+    for (uint64_t i = 0; i < c->count; i++) {
+        const lr_whole *w = c->list[i].split ? find_whole(b, c->list[i].split - 1, c->list[i].text, false) : NULL;
+        dead[i] = w && w->wrong;
+        wrong = dead[i] && !wrong ? w : wrong;
+    }
+    status = choose(b, one, c, dead, wrong);
+    lr_release(b->job->allocator, dead);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------- emitting -- */
+
+static int32_t emit(lr_backer *b, const char *text, lr_op *op, lr_key *const *inputs, uint64_t count,
+                    const char *operations, const char *why)
+{
+    const char *select = b->source->rules->select;
+    const char *key = text;
+    lr_piece *piece;
+    if (select) {
+        size_t head = strlen(select), tail = strlen(text);
+        char *joined = lr_arena_alloc(&b->plan->arena, head + tail + 2, 1);
+        if (!joined) {
+            return lr_fail_allocator(b->job, head + tail);
+        }
+        memcpy(joined, select, head);
+        joined[head] = '.';
+        memcpy(joined + head + 1, text, tail + 1);
+        key = joined;
+    }
+    piece = lr_plan_piece(b->job, b->plan, b->number, key, strlen(key), op, NULL, inputs, count, operations, why);
+    if (!piece) {
+        return b->job->error.status;
+    }
+    piece->adapted = true;
+    return REC_OK;
+}
+
+/* Joins the parts again: in groups, all parts of the first group come first. */
+static lr_op *join_parts(lr_backer *b, const lr_whole *w)
+{
+    const lr_rule *rule = w->rule;
+    lr_op **ops = lr_alloc(b->job->allocator, rule->part_count * sizeof *ops);
+    lr_op *joined = NULL, *op;
+    lr_span *spans = NULL;
+    uint32_t axis;
+    int64_t groups;
+    uint64_t used = 0;
+    if (!ops) {
+        (void)lr_fail_allocator(b->job, rule->part_count * sizeof *ops);
+        return NULL;
+    }
+    for (uint64_t p = 0; p < rule->part_count; p++) {
+        ops[p] = b->items[w->parts[p] - 1].op;
+    }
+    axis = axis_of(rule, lr_op_rank(ops[0]));
+    joined = op = lr_op_join(b->job, ops, rule->part_count, axis);
+    if (!joined || groups_of(b, rule, &groups) != REC_OK || groups <= 1) {
+        goto done;
+    }
+    spans = lr_alloc(b->job->allocator, (uint64_t)groups * rule->part_count * sizeof *spans);
+    op = NULL;
+    if (!spans) {
+        (void)lr_fail_allocator(b->job, (uint64_t)groups * rule->part_count * sizeof *spans);
+        goto done;
+    }
+    for (int64_t g = 0; g < groups; g++) {
+        uint64_t begin = 0;
+        for (uint64_t p = 0; p < rule->part_count; p++) {
+            uint64_t length = lr_op_shape(ops[p])[axis], size = length / (uint64_t)groups;
+            if (size) {
+                spans[used++] = (lr_span){.begin = begin + (uint64_t)g * size, .count = size};
+            }
+            begin += length;
+        }
+    }
+    op = lr_op_slice(b->job, joined, axis, spans, used);
+    lr_op_release(joined);
+
+done:
+    lr_release(b->job->allocator, spans);
+    lr_release(b->job->allocator, ops);
+    return lr_job_failed(b->job) ? NULL : op;
+}
+
+static int32_t emit_whole(lr_backer *b, lr_whole *w)
+{
+    const lr_rule *rule = w->rule;
+    const lr_back_item *first = &b->items[w->parts[0] - 1];
+    lr_key **inputs;
+    lr_op *op;
+    const char *operations, *why;
+    uint64_t count = 0;
+    int32_t status = REC_OK;
+    w->made = true;
+    for (uint64_t p = 0; p < rule->part_count; p++) {
+        const lr_back_item *part = &b->items[w->parts[p] - 1];
+        if (!part->chosen) {
+            return REC_OK; /* there is a problem already */
+        }
+        if (part->chosen->split != w->index + 1 || strcmp(part->chosen->text, w->text) != 0) {
+            char text[700];
+            (void)snprintf(text, sizeof text, "%.200s: rule %u would join %.200s into it, which goes to %.200s",
+                           w->text, (unsigned)rule->number, part->text, part->chosen->text);
+            return lr_back_trouble(b, REC_PROBLEM_AMBIGUOUS, w->index + 1, w->text, "elsewhere", text,
+                                   "An export rule says what the file's keys look like: export = PATTERN.");
+        }
+        count += part->input_count;
+    }
+    inputs = lr_alloc(b->job->allocator, (count + 1) * sizeof *inputs);
+    if (!inputs) {
+        return lr_fail_allocator(b->job, count * sizeof *inputs);
+    }
+    count = 0;
+    for (uint64_t p = 0; p < rule->part_count; p++) {
+        const lr_back_item *part = &b->items[w->parts[p] - 1];
+        memcpy(inputs + count, part->inputs, (size_t)part->input_count * sizeof *inputs);
+        count += part->input_count;
+    }
+    op = join_parts(b, w);
+    operations = op ? lr_plan_and(b->job, b->plan, first->operations, "join") : NULL;
+    why = operations ? lr_plan_and(b->job, b->plan, first->why, first->rules) : NULL;
+    status = why ? emit(b, w->text, op, inputs, count, operations, why) : lr_back_refused_by(b, w->text, rule);
+    lr_op_release(op);
+    lr_release(b->job->allocator, inputs);
+    return status;
+}
+
+int32_t lr_back_emit(lr_backer *b, const lr_back_item *one)
+{
+    lr_whole *w;
+    const char *why;
+    if (one->gone || !one->chosen) {
+        return REC_OK;
+    }
+    if (!one->chosen->split) {
+        why = lr_plan_and(b->job, b->plan, one->why, one->rules);
+        return why ? emit(b, one->chosen->text, one->op, one->inputs, one->input_count, one->operations, why)
+                   : b->job->error.status;
+    }
+    w = find_whole(b, one->chosen->split - 1, one->chosen->text, false);
+    return w && !w->made ? emit_whole(b, w) : REC_OK;
+}

@@ -1,0 +1,584 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Numbers that rules ask for: amounts (`q*H/K`), and the `let`s of a profile that say where a name comes from. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "remap/rules/rules.h"
+
+enum {
+    TEXT_MOST = 256, /**< which bounds how deep an expression is */
+    DEPTH_MOST = 32, /**< of parentheses, and of lets that need lets */
+    CHOICES_MOST = 64,
+    LETS_MOST = 256,
+    LOOKUPS_MOST = 10000, /**< for one amount: lets may ask for each other many times over */
+};
+#define WHOLE_MOST 9007199254740992.0 /* 2^53: above it a double skips whole numbers */
+
+/** A node of an expression. */
+typedef struct lr_term {
+    char kind; /**< '0' a number, 'a' a name, or + - * / */
+    double number;
+    const char *name;
+    const struct lr_term *left, *right;
+} lr_term;
+
+/** `EXPRESSION [if NAME]` */
+typedef struct lr_choice {
+    const char *text; /**< the expression as it was written */
+    const lr_term *terms;
+    const char *condition; /**< or NULL */
+} lr_choice;
+
+/* ------------------------------------------------------------------------------------------------------- parsing -- */
+
+typedef struct parser {
+    rec_job *job;
+    lr_rules *rules;
+    const lr_place *place;
+    const char *text, *at, *end;
+    int depth;
+} parser;
+
+static const lr_term *parse_sum(parser *p);
+
+static void skip_blanks(parser *p)
+{
+    while (p->at < p->end && (*p->at == ' ' || *p->at == '\t')) {
+        p->at++;
+    }
+}
+
+static const lr_term *bad(parser *p, const char *expected)
+{
+    char text[2 * LR_NAME_MOST], rest[LR_NAME_MOST];
+    lr_brief brief, found;
+    size_t length = (size_t)(p->end - p->text), left = (size_t)(p->end - p->at);
+    (void)snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), p->text);
+    (void)snprintf(rest, sizeof rest, "%.*s", (int)(left < sizeof rest ? left : sizeof rest - 1), p->at);
+    (void)lr_fail_place(p->job, p->place, "\"%s\" is no amount: expected %s, found %s%s%s", lr_brief_text(&brief, text),
+                        expected, left ? "\"" : "", left ? lr_brief_text(&found, rest) : "its end", left ? "\"" : "");
+    rec_fail_hint(p->job, "Amounts are names and numbers with + - * / and parentheses between them: H/K.");
+    return NULL;
+}
+
+static lr_term *new_term(parser *p, char kind)
+{
+    lr_term *term = lr_arena_alloc(&p->rules->arena, sizeof *term, 8);
+    if (!term) {
+        (void)lr_fail_memory(p->job, sizeof *term);
+        return NULL;
+    }
+    *term = (lr_term){.kind = kind};
+    return term;
+}
+
+/* Copies a name into the arena. NULL: the job has failed. */
+static const char *keep_name(parser *p, const char *name, size_t length)
+{
+    const char *copy;
+    if (length > LR_NAME_MOST) {
+        (void)lr_fail_place(p->job, p->place, "the name \"%.*s...\" is longer than %d bytes", LR_NAME_MOST, name,
+                            LR_NAME_MOST);
+        return NULL;
+    }
+    copy = lr_arena_text(&p->rules->arena, name, length);
+    if (!copy) {
+        (void)lr_fail_memory(p->job, length + 1);
+    }
+    return copy;
+}
+
+static const lr_term *parse_one(parser *p)
+{
+    const lr_term *inside;
+    lr_term *term;
+    size_t length;
+    skip_blanks(p);
+    if (p->at < p->end && *p->at == '(') {
+        if (++p->depth > DEPTH_MOST) {
+            (void)lr_fail_place(p->job, p->place, "more than %d parentheses in one another", DEPTH_MOST);
+            return NULL;
+        }
+        p->at++;
+        inside = parse_sum(p);
+        skip_blanks(p);
+        if (inside && (p->at == p->end || *p->at != ')')) {
+            return bad(p, "\")\"");
+        }
+        p->at++;
+        p->depth--;
+        return inside;
+    }
+    length = lr_number_name(p->at, (size_t)(p->end - p->at));
+    if (length) {
+        term = new_term(p, 'a');
+        if (term) {
+            term->name = keep_name(p, p->at, length);
+            p->at += length;
+        }
+        return term && term->name ? term : NULL;
+    }
+    while (p->at + length < p->end && strchr("0123456789.", p->at[length])) {
+        length++;
+    }
+    term = new_term(p, '0');
+    if (term && !lr_number_read(p->at, length, &term->number)) {
+        return bad(p, "a name or a number");
+    }
+    p->at += length;
+    return term;
+}
+
+/* Operands with operators between them, those of `operators` alone, from the left. */
+static const lr_term *parse_chain(parser *p, const char *operators, const lr_term *(*operand)(parser *p))
+{
+    const lr_term *left = operand(p);
+    while (left) {
+        lr_term *both;
+        skip_blanks(p);
+        if (p->at == p->end || !*p->at || !strchr(operators, *p->at)) {
+            break;
+        }
+        both = new_term(p, *p->at++);
+        if (both) {
+            both->left = left;
+            both->right = operand(p);
+        }
+        left = both && both->right ? both : NULL;
+    }
+    return left;
+}
+
+static const lr_term *parse_product(parser *p)
+{
+    return parse_chain(p, "*/", parse_one);
+}
+
+static const lr_term *parse_sum(parser *p)
+{
+    return parse_chain(p, "+-", parse_product);
+}
+
+/* All of a text. NULL: the job has failed. */
+static const lr_term *parse_all(rec_job *job, lr_rules *rules, const char *text, size_t length, const lr_place *place)
+{
+    parser p = {.job = job, .rules = rules, .place = place, .text = text, .at = text, .end = text + length};
+    const lr_term *term;
+    if (length > TEXT_MOST) {
+        (void)lr_fail_place(job, place, "an amount is longer than %d bytes", TEXT_MOST);
+        return NULL;
+    }
+    term = parse_sum(&p);
+    skip_blanks(&p);
+    return term && p.at < p.end ? bad(&p, "+ - * or /") : term;
+}
+
+const lr_amount *lr_amount_new(rec_job *job, lr_rules *rules, const char *text, size_t length, const lr_place *place)
+{
+    lr_amount *amount = lr_arena_alloc(&rules->arena, sizeof *amount, 8);
+    const char *copy = lr_arena_text(&rules->arena, text, length);
+    lr_term *left;
+    if (!amount || !copy) {
+        (void)lr_fail_memory(job, sizeof *amount);
+        return NULL;
+    }
+    amount->text = copy;
+    if (strcmp(copy, "-1") == 0) { /* RESHAPE's "what is left" */
+        left = lr_arena_alloc(&rules->arena, sizeof *left, 8);
+        if (!left) {
+            (void)lr_fail_memory(job, sizeof *left);
+            return NULL;
+        }
+        *left = (lr_term){.kind = '0', .number = -1};
+        amount->terms = left;
+    } else {
+        amount->terms = parse_all(job, rules, copy, length, place);
+    }
+    return amount->terms ? amount : NULL;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- let -- */
+
+static int32_t bad_let(rec_job *job, const lr_place *place, const char *text, const char *why)
+{
+    lr_brief brief;
+    (void)lr_fail_place(job, place, "let %s: \"%s\"", why, lr_brief_text(&brief, text));
+    rec_fail_hint(job,
+                  "Write let = NAME AMOUNT | AMOUNT | AMOUNT if NAME: the first one whose names are all there counts.");
+    return job->error.status;
+}
+
+/* Finds a last ` if NAME`. @return where the expression ends. */
+static const char *find_condition(const char *text, const char *end, const char **name, size_t *length)
+{
+    *length = 0;
+    for (const char *at = text; at + 4 < end; at++) {
+        if ((at[0] == ' ' || at[0] == '\t') && at[1] == 'i' && at[2] == 'f' && (at[3] == ' ' || at[3] == '\t')) {
+            *name = at + 4 + strspn(at + 4, " \t");
+            *length = lr_number_name(*name, (size_t)(end - *name));
+            return at;
+        }
+    }
+    return end;
+}
+
+/* One alternative: text up to `end`, without blanks around it. */
+static int32_t read_choice(rec_job *job, lr_rules *rules, const char *at, const char *end, const char *whole,
+                           const lr_place *place, lr_choice *choice)
+{
+    parser p = {.job = job, .rules = rules, .place = place};
+    const char *name = NULL;
+    size_t length;
+    const char *stop = find_condition(at, end, &name, &length);
+    if (stop != end && (!length || name + length != end)) {
+        return bad_let(job, place, whole, "has no name after \"if\"");
+    }
+    if (stop != end) {
+        choice->condition = keep_name(&p, name, length);
+    }
+    while (stop > at && (stop[-1] == ' ' || stop[-1] == '\t')) {
+        stop--;
+    }
+    if (stop == at) {
+        return bad_let(job, place, whole, "has an empty alternative");
+    }
+    choice->text = lr_arena_text(&rules->arena, at, (size_t)(stop - at));
+    if (!choice->text) {
+        return lr_fail_memory(job, (uint64_t)(stop - at));
+    }
+    choice->terms = lr_job_failed(job) ? NULL : parse_all(job, rules, choice->text, (size_t)(stop - at), place);
+    return job->error.status;
+}
+
+static int32_t add_let(rec_job *job, lr_rules *rules, const lr_let *let)
+{
+    if (rules->let_count == rules->let_room) {
+        uint64_t room = rules->let_room ? rules->let_room * 2 : 8;
+        lr_let *larger = lr_resize(rules->allocator, rules->lets, room * sizeof *larger);
+        if (!larger) {
+            return lr_fail_memory(job, room * sizeof *larger);
+        }
+        rules->lets = larger;
+        rules->let_room = room;
+    }
+    rules->lets[rules->let_count++] = *let;
+    return REC_OK;
+}
+
+int32_t lr_let_add(rec_job *job, lr_rules *rules, const char *text, const lr_place *place)
+{
+    size_t length = strlen(text), name = lr_number_name(text, length);
+    const char *at = text + name, *end = text + length;
+    parser p = {.job = job, .rules = rules, .place = place};
+    lr_choice *choices;
+    lr_let let = {.place = *place};
+    if (!name || at == end || (*at != ' ' && *at != '\t')) {
+        return bad_let(job, place, text, name && at == end ? "has no amount" : "has no name");
+    }
+    if (rules->let_count == LETS_MOST) {
+        return lr_fail_place(job, place, "more than %d lets", LETS_MOST);
+    }
+    choices = lr_arena_alloc(&rules->arena, CHOICES_MOST * sizeof *choices, 8);
+    let.name = keep_name(&p, text, name);
+    let.text = lr_arena_text(&rules->arena, text, length);
+    let.choices = choices;
+    if (lr_job_failed(job) || !choices || !let.text) {
+        return lr_job_failed(job) ? job->error.status : lr_fail_memory(job, length);
+    }
+    memset(choices, 0, CHOICES_MOST * sizeof *choices);
+    for (;;) {
+        const char *bar = memchr(at, '|', (size_t)(end - at)), *stop = bar ? bar : end;
+        while (at < stop && (*at == ' ' || *at == '\t')) {
+            at++;
+        }
+        while (stop > at && (stop[-1] == ' ' || stop[-1] == '\t')) {
+            stop--;
+        }
+        if (let.choice_count == CHOICES_MOST) {
+            return lr_fail_place(job, place, "let %s has more than %d alternatives", let.name, CHOICES_MOST);
+        }
+        if (read_choice(job, rules, at, stop, text, place, &choices[let.choice_count++]) != REC_OK) {
+            return job->error.status;
+        }
+        if (!bar) {
+            return add_let(job, rules, &let);
+        }
+        at = bar + 1;
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------- the value -- */
+
+/** How looking up ended. */
+enum { FOUND = 0, MISSING = 1, FAILED = 2 };
+
+/** The lets that are being worked out: to themselves their names mean numbers of the configuration. */
+typedef struct active {
+    const struct active *outer;
+    const lr_let *let;
+} active;
+
+typedef struct lookup {
+    rec_job *job;
+    const lr_rules *rules;
+    const lr_numbers *numbers;
+    const lr_place *place;
+    const char *amount; /**< for messages */
+    int steps;
+    const char *missing; /**< the name that was found nowhere first */
+    const lr_let *let;   /**< whose let it is, or NULL */
+} lookup;
+
+static int term_value(lookup *l, const lr_term *term, const active *outer, int depth, double *value);
+
+static const lr_let *find_let(const lr_rules *rules, const char *name)
+{
+    for (uint64_t i = rules->let_count; i > 0; i--) {
+        if (strcmp(rules->lets[i - 1].name, name) == 0) {
+            return &rules->lets[i - 1];
+        }
+    }
+    return NULL;
+}
+
+static int name_value(lookup *l, const char *name, const active *outer, int depth, double *value);
+
+/* Whether an alternative counts. */
+static int condition_value(lookup *l, const lr_choice *choice, const active *outer, int depth, bool *holds)
+{
+    double flag = 0;
+    int result = choice->condition ? name_value(l, choice->condition, outer, depth, &flag) : FOUND;
+    *holds = result == FOUND && (!choice->condition || flag != 0);
+    return result == FAILED ? FAILED : FOUND;
+}
+
+static int let_value(lookup *l, const lr_let *let, const active *outer, int depth, double *value)
+{
+    active self = {.outer = outer, .let = let};
+    for (uint64_t i = 0; i < let->choice_count; i++) {
+        bool holds = false;
+        int result = condition_value(l, &let->choices[i], &self, depth + 1, &holds);
+        if (result == FOUND) {
+            result = holds ? term_value(l, let->choices[i].terms, &self, depth + 1, value) : MISSING;
+        }
+        if (result != MISSING) {
+            return result;
+        }
+    }
+    l->missing = let->name;
+    l->let = let;
+    return MISSING;
+}
+
+static bool is_active(const active *outer, const lr_let *let)
+{
+    for (; outer; outer = outer->outer) {
+        if (outer->let == let) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int name_value(lookup *l, const char *name, const active *outer, int depth, double *value)
+{
+    const lr_let *let = find_let(l->rules, name);
+    if (++l->steps > LOOKUPS_MOST || depth > DEPTH_MOST) {
+        (void)lr_fail_place(l->job, l->place, "the lets of the amount \"%s\" need each other too often", l->amount);
+        return FAILED;
+    }
+    if (lr_number_find(l->numbers->set, l->numbers->set_count, name, value)) {
+        return FOUND;
+    }
+    if (let && !is_active(outer, let)) {
+        return let_value(l, let, outer, depth, value);
+    }
+    if (lr_number_find(l->numbers->config, l->numbers->config_count, name, value)) {
+        return FOUND;
+    }
+    l->missing = name;
+    l->let = NULL;
+    return MISSING;
+}
+
+static int term_value(lookup *l, const lr_term *term, const active *outer, int depth, double *value)
+{
+    double left = 0, right = 0;
+    int result;
+    if (term->kind == '0') {
+        *value = term->number;
+        return FOUND;
+    }
+    if (term->kind == 'a') {
+        return name_value(l, term->name, outer, depth, value);
+    }
+    result = term_value(l, term->left, outer, depth, &left);
+    if (result == FOUND) {
+        result = term_value(l, term->right, outer, depth, &right);
+    }
+    if (result != FOUND) {
+        return result;
+    }
+    if (term->kind == '/' && right == 0) {
+        (void)rec_fail(l->job, REC_E_ARGUMENT, REC_UNKNOWN, "the amount \"%s\" divides by 0", l->amount);
+        return FAILED;
+    }
+    *value = term->kind == '+'   ? left + right
+             : term->kind == '-' ? left - right
+             : term->kind == '*' ? left * right
+                                 : left / right;
+    return FOUND;
+}
+
+/* ----------------------------------------------------------------------------------------------------- messages -- */
+
+/* The rule that an amount is of, or NULL. */
+static const lr_rule *find_rule(const lr_rules *rules, const lr_amount *amount)
+{
+    for (uint64_t i = 0; i < rules->count; i++) {
+        const lr_rule *rule = &rules->rules[i];
+        if (rule->groups == amount) {
+            return rule;
+        }
+        for (uint64_t j = 0; j < rule->amount_count; j++) {
+            if (&rule->amounts[j] == amount) {
+                return rule;
+            }
+        }
+        for (uint64_t j = 0; j < rule->part_count; j++) {
+            if (rule->parts[j].amount == amount) {
+                return rule;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* "rule 5 (rope = attention\.wq\.weight | H) of profile llama needs H" */
+static void who_needs(const lr_rule *rule, const char *name, char *text, size_t room)
+{
+    lr_brief brief;
+    if (!rule) {
+        (void)snprintf(text, room, "%s is needed", name);
+        return;
+    }
+    (void)snprintf(text, room, "rule %u (%s = %s)%s%s needs %s", (unsigned)rule->number, lr_rule_key(rule->kind),
+                   lr_brief_text(&brief, rule->text), rule->profile ? " of profile " : "",
+                   rule->profile ? rule->profile : "", name);
+}
+
+/* "config.json (/m/config.json: not found)" */
+static void where_from(const lr_numbers *numbers, char *text, size_t room)
+{
+    if (numbers->config_file) {
+        (void)snprintf(text, room, "%s", numbers->config_file);
+    } else if (numbers->config_tried) {
+        (void)snprintf(text, room, "config.json (%s: not found)", numbers->config_tried);
+    } else {
+        (void)snprintf(text, room, "a config.json (there is no file that it could stand beside)");
+    }
+}
+
+/* What an alternative needs of the outside: its own text, or the condition where that is the only thing it needs. */
+static const char *alternative(const lr_rules *rules, const lr_choice *choice)
+{
+    bool own = choice->terms->kind == 'a' ? !find_let(rules, choice->terms->name) : choice->terms->kind != '0';
+    return choice->condition && !own ? choice->condition : choice->text;
+}
+
+/* What would give the number: the alternatives of a let from `first` on. */
+static void what_gives(const lr_rules *rules, const lr_let *let, uint64_t first, char *text, size_t room)
+{
+    size_t used = 0;
+    for (uint64_t i = first; let && i < let->choice_count && used < room; i++) {
+        const char *joint = i == first ? "" : i + 1 == let->choice_count ? " or " : ", ";
+        used += (size_t)snprintf(text + used, room - used, "%s%s", joint, alternative(rules, &let->choices[i]));
+    }
+}
+
+static int32_t fail_missing(lookup *l, const lr_amount *amount)
+{
+    char need[256], config[1100], gives[512] = "";
+    const lr_let *let = l->let;
+    const char *name = l->missing;
+    uint64_t first = 0;
+    who_needs(find_rule(l->rules, amount), let ? let->name : name, need, sizeof need);
+    where_from(l->numbers, config, sizeof config);
+    /* By custom the first alternative is the number's long name. */
+    if (let && let->choices[0].terms->kind == 'a' && !let->choices[0].condition &&
+        !find_let(l->rules, let->choices[0].terms->name)) {
+        name = let->choices[0].text;
+        first = 1;
+    }
+    what_gives(l->rules, let, first, gives, sizeof gives);
+    (void)rec_fail(l->job, REC_E_NOT_FOUND, REC_UNKNOWN,
+                   "the number `%s` is missing: %s; neither --set %s=NUMBER nor %s gives %s", name, need, name, config,
+                   *gives ? gives : name);
+    rec_fail_hint(l->job, "Put the model's config.json beside it, or name it: --config-json FILE, or give the number: --set %s=NUMBER.", name);
+    return l->job->error.status;
+}
+
+int32_t lr_amount_value(rec_job *job, const lr_rules *rules, const lr_numbers *numbers, const lr_amount *amount,
+                        const lr_place *place, int64_t *value)
+{
+    lookup l = {.job = job,
+                .rules = rules,
+                .numbers = numbers,
+                .place = place,
+                .amount = amount->text,
+                .missing = amount->text};
+    const lr_rule *rule = find_rule(rules, amount);
+    double number = 0, whole, off;
+    int result = term_value(&l, amount->terms, NULL, 0, &number);
+    char need[256];
+    *value = 0;
+    if (result != FOUND) {
+        return result == MISSING ? fail_missing(&l, amount) : job->error.status;
+    }
+    who_needs(rule, amount->text, need, sizeof need);
+    if (!(number > -WHOLE_MOST && number < WHOLE_MOST)) {
+        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s, which is %.15g: out of range", need, number);
+    }
+    whole = (double)(int64_t)(number < 0 ? number - 0.5 : number + 0.5);
+    off = number < whole ? whole - number : number - whole;
+    if (off > 1e-6 && off > 1e-6 * (number < 0 ? -number : number)) {
+        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s, which is %.15g: no whole number", need, number);
+    }
+    if (whole < 0 && strcmp(amount->text, "-1") != 0) {
+        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s, which is %.15g: below 0", need, whole);
+    }
+    if (whole == 0 && rule && (rule->kind == LR_RULE_SPLIT || rule->kind == LR_RULE_ROPE)) {
+        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s, which is 0", need);
+    }
+    *value = (int64_t)whole;
+    return REC_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------- asking -- */
+
+static bool has_name(const lr_term *term)
+{
+    return term->kind == 'a' || (term->left && has_name(term->left)) || (term->right && has_name(term->right));
+}
+
+bool lr_rules_names_numbers(const lr_rules *rules)
+{
+    for (uint64_t i = 0; i < rules->count; i++) {
+        const lr_rule *rule = &rules->rules[i];
+        if (rule->groups && has_name(rule->groups->terms)) {
+            return true;
+        }
+        for (uint64_t j = 0; j < rule->part_count; j++) {
+            if (rule->parts[j].amount && has_name(rule->parts[j].amount->terms)) {
+                return true;
+            }
+        }
+        for (uint64_t j = 0; j < rule->amount_count; j++) {
+            if (has_name(rule->amounts[j].terms)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}

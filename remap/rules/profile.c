@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Profiles: where they are found, and what becomes of `include` and `less`. */
+#include "remap/rules/profile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#ifndef LR_DATA_DIR
+#error "LR_DATA_DIR must be the folder of librecord's data, such as \"/usr/share/librecord\""
+#endif
+
+/* An include of includes of includes: what stops is a mistake, long before it could take time. */
+enum { DEPTH_MOST = 16, INCLUDES_MOST = 256, FILES_MOST = 1000 };
+
+/** A file that was read. */
+typedef struct lr_profile_ini {
+    struct lr_profile_ini *next;
+    lr_config *config;
+    char path[];
+} ini;
+
+/** A profile that is being put together, and what includes it. */
+typedef struct frame {
+    const struct frame *outer;
+    const lr_config *config;
+    const lr_profile_section *section;
+} frame;
+
+/* ------------------------------------------------------------------------------------------------------- files -- */
+
+void lr_library_begin(lr_library *library, rec_job *job)
+{
+    *library = (lr_library){.job = job, .own = job->context->config};
+    lr_arena_init(&library->arena, job->allocator);
+}
+
+void lr_library_end(lr_library *library)
+{
+    while (library->files) {
+        ini *next = library->files->next;
+        lr_config_free(library->files->config);
+        lr_release(library->job->allocator, library->files);
+        library->files = next;
+    }
+    lr_arena_free(&library->arena);
+}
+
+/* Reads a file, once. NULL: the job has failed. */
+static const lr_config *read_file(lr_library *library, const char *path)
+{
+    rec_job *job = library->job;
+    size_t size = strlen(path) + 1;
+    ini *file;
+    for (file = library->files; file; file = file->next) {
+        if (strcmp(file->path, path) == 0) {
+            return file->config;
+        }
+    }
+    file = lr_alloc(job->allocator, sizeof *file + size);
+    if (!file) {
+        (void)lr_fail_memory(job, sizeof *file + size);
+        return NULL;
+    }
+    memcpy(file->path, path, size);
+    file->config = lr_config_new(job->allocator);
+    if (!file->config) {
+        lr_release(job->allocator, file);
+        (void)lr_fail_memory(job, size);
+        return NULL;
+    }
+    file->next = library->files;
+    library->files = file;
+    return lr_config_read(job, file->config, path) == REC_OK ? file->config : NULL;
+}
+
+/* `folder`/`name` in the library's arena. `length`: of the folder. NULL: the job has failed. */
+static char *join(lr_library *library, const char *folder, size_t length, const char *name, const char *tail)
+{
+    size_t middle = strlen(name), end = strlen(tail);
+    char *path = lr_arena_alloc(&library->arena, length + middle + end + 2, 1);
+    if (!path) {
+        (void)lr_fail_memory(library->job, length + middle + end + 2);
+        return NULL;
+    }
+    memcpy(path, folder, length);
+    path[length] = '/';
+    memcpy(path + length + 1, name, middle);
+    memcpy(path + length + 1 + middle, tail, end + 1);
+    return path;
+}
+
+/* The folder of the profiles that come with the library. NULL: the job has failed. */
+static const char *own_folder(lr_library *library)
+{
+    const char *data = secure_getenv("LIBRECORD_DATA");
+    if (!library->folder) {
+        data = data && *data ? data : LR_DATA_DIR;
+        library->folder = join(library, data, strlen(data), "profiles", "");
+    }
+    return library->folder;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int32_t folder_failed(lr_library *library, int error)
+{
+    char text[256];
+    return lr_fail_line(library->job, REC_E_IO, library->folder, 0, "cannot read the folder of profiles: %s",
+                        lr_errno_words(error, text, sizeof text));
+}
+
+/* Finds the *.ini of that folder, in the order of their names. A folder that is not there holds none. */
+static int32_t list_folder(lr_library *library)
+{
+    rec_job *job = library->job;
+    const char *folder = own_folder(library);
+    const struct dirent *entry;
+    DIR *entries;
+    if (library->listed || !folder) {
+        return job->error.status;
+    }
+    entries = opendir(folder);
+    if (!entries) {
+        library->listed = errno == ENOENT;
+        return library->listed ? REC_OK : folder_failed(library, errno);
+    }
+    library->paths = lr_arena_alloc(&library->arena, FILES_MOST * sizeof *library->paths, 8);
+    if (!library->paths) {
+        (void)lr_fail_memory(job, FILES_MOST * sizeof *library->paths);
+    }
+    while (!lr_job_failed(job)) {
+        size_t length;
+        errno = 0;
+        entry = readdir(entries);
+        if (!entry) {
+            if (errno) {
+                (void)folder_failed(library, errno);
+            }
+            break;
+        }
+        length = strlen(entry->d_name);
+        if (entry->d_name[0] == '.' || length <= 4 || strcmp(entry->d_name + length - 4, ".ini") != 0) {
+            continue;
+        }
+        if (library->path_count == FILES_MOST) {
+            (void)lr_fail_line(job, REC_E_LIMIT, folder, 0, "more than %d files with profiles", FILES_MOST);
+            break;
+        }
+        library->paths[library->path_count++] = join(library, folder, strlen(folder), entry->d_name, "");
+    }
+    (void)closedir(entries);
+    if (!lr_job_failed(job)) {
+        library->listed = true;
+        if (library->path_count) {
+            qsort(library->paths, (size_t)library->path_count, sizeof *library->paths, by_text);
+        }
+    }
+    return job->error.status;
+}
+
+int32_t lr_library_each(lr_library *library,
+                        int32_t (*call)(void *user, const lr_config *config, const lr_profile_section *section),
+                        void *user)
+{
+    int32_t status = REC_OK;
+    for (uint64_t i = 0; i < lr_config_profile_count(library->own) && status == REC_OK; i++) {
+        status = call(user, library->own, lr_config_profile_at(library->own, i));
+    }
+    if (status == REC_OK) {
+        status = list_folder(library);
+    }
+    for (uint64_t i = 0; i < library->path_count && status == REC_OK; i++) {
+        const lr_config *config = read_file(library, library->paths[i]);
+        status = library->job->error.status;
+        for (uint64_t j = 0; config && j < lr_config_profile_count(config) && status == REC_OK; j++) {
+            status = call(user, config, lr_config_profile_at(config, j));
+        }
+    }
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------------- by name -- */
+
+/** What is looked for among all profiles. */
+typedef struct search {
+    const char *name;
+    const lr_profile_section *except;  /**< the profile that asks: it does not mean itself */
+    const lr_config *config;           /**< (out) */
+    const lr_profile_section *section; /**< (out) */
+    lr_near near;
+    char all[700];
+} search;
+
+static int32_t on_profile(void *user, const lr_config *config, const lr_profile_section *section)
+{
+    search *s = user;
+    size_t used = strlen(s->all);
+    if (!s->section && section != s->except && lr_name_same(section->name, s->name)) {
+        s->config = config;
+        s->section = section;
+    }
+    lr_near_try(&s->near, section->name);
+    if (used + strlen(section->name) + 8 < sizeof s->all) {
+        (void)snprintf(s->all + used, sizeof s->all - used, "%s%s", used ? ", " : "", section->name);
+    }
+    return REC_OK;
+}
+
+static void hint_names(lr_library *library, const search *s)
+{
+    if (s->near.best) {
+        rec_fail_hint(library->job, "Did you mean \"%s\"?", s->near.best);
+    } else if (*s->all) {
+        rec_fail_hint(library->job, "There are: %s.", s->all);
+    }
+}
+
+/* Fails with or without the line that asks. */
+static int32_t unknown(lr_library *library, const char *name, const search *s, const char *file, uint32_t line)
+{
+    lr_brief brief;
+    if (file) {
+        (void)lr_fail_line(library->job, REC_E_CONFIG, file, line, "there is no profile \"%s\"",
+                           lr_brief_text(&brief, name));
+    } else {
+        (void)rec_fail(library->job, REC_E_NOT_FOUND, REC_UNKNOWN, "there is no profile \"%s\"",
+                       lr_brief_text(&brief, name));
+    }
+    if (!library->path_count) {
+        rec_fail_hint(library->job,
+                      "librecord's own ones are not in %s.\n"
+                      "The environment variable LIBRECORD_DATA names the folder above it.",
+                      library->folder);
+    }
+    hint_names(library, s);
+    return library->job->error.status;
+}
+
+/* Finds a profile of the context's file, else one that comes with the library. NULL: the job has failed. */
+static const lr_profile_section *find_named(lr_library *library, const char *name, const frame *asker, uint32_t line,
+                                            const lr_config **config)
+{
+    search s = {.name = name, .except = asker ? asker->section : NULL};
+    const char *folder = own_folder(library), *path;
+    const lr_profile_section *section = lr_config_find_profile(library->own, name);
+    struct stat state;
+    *config = library->own;
+    if (section && section != s.except) {
+        return section;
+    }
+    /* The file of that name first: the others need not be read. */
+    path = folder && lr_name_valid(name) ? join(library, folder, strlen(folder), name, ".ini") : NULL;
+    if (path && stat(path, &state) == 0) {
+        *config = read_file(library, path);
+        section = *config ? lr_config_find_profile(*config, name) : NULL;
+        if (section && section != s.except) {
+            return section;
+        }
+    }
+    lr_near_begin(&s.near, name);
+    if (lr_job_failed(library->job) || lr_library_each(library, on_profile, &s) != REC_OK) {
+        return NULL;
+    }
+    if (!s.section) {
+        (void)unknown(library, name, &s, asker ? lr_config_file(asker->config) : NULL, line);
+    }
+    *config = s.config;
+    return s.section;
+}
+
+/* Finds a profile of a file; `name` NULL: the only one. NULL: the job has failed. */
+static const lr_profile_section *find_in_file(lr_library *library, const char *path, const char *name,
+                                              const lr_config **config)
+{
+    const lr_profile_section *section = NULL;
+    search s = {.name = name ? name : ""};
+    uint64_t count;
+    *config = read_file(library, path);
+    if (!*config) {
+        return NULL;
+    }
+    count = lr_config_profile_count(*config);
+    section = name ? lr_config_find_profile(*config, name) : count == 1 ? lr_config_profile_at(*config, 0) : NULL;
+    if (section) {
+        return section;
+    }
+    lr_near_begin(&s.near, name ? name : "");
+    for (uint64_t i = 0; i < count; i++) {
+        (void)on_profile(&s, *config, lr_config_profile_at(*config, i));
+    }
+    if (!count) {
+        (void)lr_fail_line(library->job, REC_E_NOT_FOUND, path, 0, "there is no [profile NAME] in it");
+    } else if (name) {
+        lr_brief brief;
+        (void)lr_fail_line(library->job, REC_E_NOT_FOUND, path, 0, "there is no [profile %s] in it",
+                           lr_brief_text(&brief, name));
+        hint_names(library, &s);
+    } else {
+        (void)lr_fail_line(library->job, REC_E_ARGUMENT, path, 0, "it has more than one profile: %s", s.all);
+        rec_fail_hint(library->job, "Say which one: %s:%s.", path, lr_config_profile_at(*config, 0)->name);
+    }
+    return NULL;
+}
+
+/* Takes "FILE.ini" or "FILE.ini:NAME" apart. @return the length of the file's part, 0 if the text is a name alone.
+ * @param name (out) NULL if there is none. */
+static size_t file_part(const char *text, const char **name)
+{
+    const char *colon = strrchr(text, ':');
+    size_t length = colon ? (size_t)(colon - text) : strlen(text);
+    *name = colon ? colon + 1 : NULL;
+    if (length > 4 && memcmp(text + length - 4, ".ini", 4) == 0) {
+        return length;
+    }
+    length = strlen(text);
+    *name = NULL;
+    return length > 4 && strcmp(text + length - 4, ".ini") == 0 ? length : 0;
+}
+
+/* Any spelling. @param beside the file that a relative path starts from, or NULL. */
+static const lr_profile_section *find(lr_library *library, const char *text, const frame *asker, const char *beside,
+                                      uint32_t line, const lr_config **config)
+{
+    const char *name, *path;
+    size_t length = file_part(text, &name);
+    if (!length) {
+        const lr_profile_section *near = asker ? lr_config_find_profile(asker->config, text) : NULL;
+        if (near && near != asker->section) {
+            *config = asker->config;
+            return near;
+        }
+        return find_named(library, text, asker, line, config);
+    }
+    path = lr_arena_text(&library->arena, text, length);
+    if (!path) {
+        (void)lr_fail_memory(library->job, length + 1);
+        return NULL;
+    }
+    if (beside && *path != '/') {
+        const char *slash = strrchr(beside, '/');
+        path = slash ? join(library, beside, (size_t)(slash - beside), path, "") : path;
+    }
+    return path ? find_in_file(library, path, name, config) : NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------- putting together -- */
+
+static int32_t build(lr_library *library, lr_rules *rules, const frame *f, uint32_t depth);
+
+#define MISTAKE(library, f, line, ...) \
+    lr_fail_line((library)->job, REC_E_CONFIG, lr_config_file((f)->config), (line), __VA_ARGS__)
+
+/* "a includes b includes a" */
+static int32_t cycle(lr_library *library, const frame *f, const lr_profile_section *again, uint32_t line)
+{
+    const frame *chain[DEPTH_MOST + 1];
+    char text[512] = "";
+    size_t count = 0, used = 0;
+    for (const frame *at = f; at && count <= DEPTH_MOST; at = at->outer) {
+        chain[count++] = at;
+        if (at->section == again) {
+            break;
+        }
+    }
+    for (size_t i = count; i > 0 && used < sizeof text; i--) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s includes ", chain[i - 1]->section->name);
+    }
+    return MISTAKE(library, f, line, "%s%s", text, again->name);
+}
+
+static int32_t include(lr_library *library, lr_rules *rules, const frame *f, const lr_setting *line, uint32_t depth)
+{
+    frame inner = {.outer = f};
+    inner.section = find(library, line->value, f, lr_config_file(f->config), line->line, &inner.config);
+    if (!inner.section) {
+        return library->job->error.status;
+    }
+    for (const frame *at = f; at; at = at->outer) {
+        if (at->section == inner.section) {
+            return cycle(library, f, inner.section, line->line);
+        }
+    }
+    if (depth == DEPTH_MOST) {
+        return MISTAKE(library, f, line->line, "more than %d includes in one another", DEPTH_MOST);
+    }
+    if (library->includes++ == INCLUDES_MOST) {
+        return MISTAKE(library, f, line->line, "more than %d includes", INCLUDES_MOST);
+    }
+    return build(library, rules, &inner, depth + 1);
+}
+
+/* `KIND` or `KIND N`. @param number (out) 0: all. @return the kind, 0: the job has failed. */
+static int32_t parse_less(lr_library *library, const frame *f, const lr_setting *line, uint64_t *number)
+{
+    char key[LR_NAME_MOST + 1];
+    size_t length = strcspn(line->value, " \t");
+    const char *rest = line->value + length + strspn(line->value + length, " \t");
+    int32_t kind;
+    lr_brief brief;
+    (void)snprintf(key, sizeof key, "%.*s", (int)(length < sizeof key ? length : sizeof key - 1), line->value);
+    kind = lr_rule_kind(key);
+    *number = 0;
+    if (!kind) {
+        lr_near near;
+        lr_near_begin(&near, key);
+        lr_rules_near(&near);
+        (void)MISTAKE(library, f, line->line, "less is \"%s\", which is no kind of rules",
+                      lr_brief_text(&brief, line->value));
+        if (near.best && lr_rule_kind(near.best)) {
+            rec_fail_hint(library->job, "Did you mean \"%s\"?", near.best);
+        } else {
+            rec_fail_hint(library->job, "Write less = rope, or less = rename 1 for the first one of them.");
+        }
+        return 0;
+    }
+    for (const char *c = rest; *c; c++) {
+        *number = *number < 1000000 ? *number * 10 + (uint64_t)(*c - '0') : *number;
+        if (*c < '0' || *c > '9' || !*number) {
+            (void)MISTAKE(library, f, line->line, "less is \"%s\": \"%s\" is no number from 1 on", line->value, rest);
+            return 0;
+        }
+    }
+    return kind;
+}
+
+/* Takes rules out of those that the last include brought: [begin, *end). */
+static int32_t less(lr_library *library, lr_rules *rules, const frame *f, const lr_setting *line, uint64_t begin,
+                    uint64_t *end)
+{
+    uint64_t number = 0, seen = 0;
+    bool found = false;
+    int32_t kind = parse_less(library, f, line, &number);
+    if (!kind) {
+        return library->job->error.status;
+    }
+    for (uint64_t i = begin; i < *end;) {
+        bool hit = rules->rules[i].kind == kind && (++seen == number || !number);
+        if (hit) {
+            lr_rules_remove(rules, i);
+            (*end)--;
+            found = true;
+        } else {
+            i++;
+        }
+    }
+    if (!found) {
+        return MISTAKE(library, f, line->line, "less is \"%s\", but what is included before it has %llu such rules",
+                       line->value, (unsigned long long)seen);
+    }
+    return REC_OK;
+}
+
+static bool is_rule(const lr_setting *line)
+{
+    return lr_rule_kind(line->key) != 0;
+}
+
+/* Rules in their order; switches and lets after all that is included, so that the profile's own ones count. */
+static int32_t build(lr_library *library, lr_rules *rules, const frame *f, uint32_t depth)
+{
+    const lr_profile_section *section = f->section;
+    uint64_t begin = 0, end = 0;
+    bool included = false;
+    int32_t status = REC_OK;
+    char what[LR_NAME_MOST + 16];
+    lr_place place = {.file = lr_config_file(f->config), .what = what};
+    (void)snprintf(what, sizeof what, "[profile %s]", section->name);
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint64_t i = 0; i < section->setting_count && status == REC_OK; i++) {
+            const lr_setting *line = &section->settings[i];
+            bool includes = strcmp(line->key, "include") == 0, lacks = strcmp(line->key, "less") == 0;
+            place.line = line->line;
+            if ((includes || lacks || is_rule(line)) != (pass == 0)) {
+                continue;
+            }
+            if (includes) {
+                included = true;
+                begin = rules->count;
+                status = include(library, rules, f, line, depth);
+                end = rules->count;
+            } else if (lacks && !included) {
+                status = MISTAKE(library, f, line->line, "\"less\" stands before any include");
+            } else if (lacks) {
+                status = less(library, rules, f, line, begin, &end);
+            } else {
+                status = lr_rules_add(library->job, rules, line->key, line->value, true, &place, section->name);
+            }
+        }
+    }
+    return status;
+}
+
+/* A text of a section, for the rules made of it. */
+static const char *keep(lr_library *library, lr_rules *rules, const char *text)
+{
+    const char *copy = text ? lr_arena_text(&rules->arena, text, strlen(text)) : NULL;
+    if (text && !copy) {
+        (void)lr_fail_memory(library->job, strlen(text) + 1);
+    }
+    return copy;
+}
+
+lr_rules *lr_profile_load(rec_job *job, const char *name, const char *beside)
+{
+    lr_library library;
+    lr_rules *rules = NULL;
+    frame f = {0};
+    lr_library_begin(&library, job);
+    f.section = find(&library, name, NULL, beside, 0, &f.config);
+    rules = f.section ? lr_rules_new(job) : NULL;
+    if (rules && build(&library, rules, &f, 0) == REC_OK) {
+        rules->name = keep(&library, rules, f.section->name);
+        rules->description = keep(&library, rules, f.section->description);
+        rules->source = keep(&library, rules, f.section->source);
+        rules->destination = keep(&library, rules, f.section->destination);
+    }
+    if (lr_job_failed(job)) {
+        lr_rules_free(rules);
+        rules = NULL;
+    }
+    lr_library_end(&library);
+    return rules;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The list of profiles, for people to choose from. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "remap/rules/profile.h"
+
+/** Made once for a context, and kept, so that what was handed out stays. */
+struct lr_profile_list {
+    const lr_allocator *allocator;
+    lr_arena arena; /**< of the strings */
+    rec_profile_info *infos;
+    uint64_t count, room;
+};
+
+typedef struct lr_profile_list list;
+
+/** A list that is being filled. */
+typedef struct filler {
+    rec_job *job;
+    list *list;
+} filler;
+
+void lr_profile_list_free(list *l)
+{
+    if (l) {
+        lr_release(l->allocator, l->infos);
+        lr_arena_free(&l->arena);
+        lr_release(l->allocator, l);
+    }
+}
+
+static const char *copy(filler *f, const char *text)
+{
+    const char *copied = lr_arena_text(&f->list->arena, text ? text : "", text ? strlen(text) : 0);
+    if (!copied) {
+        (void)lr_fail_memory(f->job, text ? strlen(text) : 1);
+    }
+    return copied;
+}
+
+/* A profile of the context's file hides one of its name that comes with the library. */
+static int32_t on_profile(void *user, const lr_config *config, const lr_profile_section *section)
+{
+    filler *f = user;
+    list *l = f->list;
+    for (uint64_t i = 0; i < l->count; i++) {
+        if (lr_name_same(l->infos[i].name, section->name)) {
+            return REC_OK;
+        }
+    }
+    if (l->count == l->room) {
+        uint64_t room = l->room ? l->room * 2 : 64;
+        rec_profile_info *larger = lr_resize(l->allocator, l->infos, room * sizeof *larger);
+        if (!larger) {
+            return lr_fail_memory(f->job, room * sizeof *larger);
+        }
+        l->infos = larger;
+        l->room = room;
+    }
+    l->infos[l->count] = (rec_profile_info){.size = sizeof(rec_profile_info),
+                                            .name = copy(f, section->name),
+                                            .description = copy(f, section->description),
+                                            .source = copy(f, section->source),
+                                            .destination = copy(f, section->destination),
+                                            .file = copy(f, lr_config_file(config))};
+    l->count += !lr_job_failed(f->job);
+    return f->job->error.status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const rec_profile_info *)a)->name, ((const rec_profile_info *)b)->name);
+}
+
+/* NULL: the job has failed. */
+static list *make(rec_job *job)
+{
+    list *l = lr_zalloc(job->allocator, sizeof *l);
+    filler f = {.job = job, .list = l};
+    lr_library library;
+    if (!l) {
+        (void)lr_fail_memory(job, sizeof *l);
+        return NULL;
+    }
+    l->allocator = job->allocator;
+    lr_arena_init(&l->arena, job->allocator);
+    lr_library_begin(&library, job);
+    (void)lr_library_each(&library, on_profile, &f);
+    lr_library_end(&library);
+    if (lr_job_failed(job)) {
+        lr_profile_list_free(l);
+        return NULL;
+    }
+    if (l->count) {
+        qsort(l->infos, (size_t)l->count, sizeof *l->infos, by_name);
+    }
+    return l;
+}
+
+/* The context's list. Made without its lock: two threads may do it at once, and the first one's counts. */
+static const list *get(rec_job *job)
+{
+    rec_context *context = job->context;
+    list *have, *made;
+    (void)pthread_mutex_lock(&context->lock);
+    have = context->profiles;
+    (void)pthread_mutex_unlock(&context->lock);
+    if (have) {
+        return have;
+    }
+    made = make(job);
+    (void)pthread_mutex_lock(&context->lock);
+    if (made && !context->profiles) {
+        context->profiles = made;
+        made = NULL;
+    }
+    have = context->profiles;
+    (void)pthread_mutex_unlock(&context->lock);
+    lr_profile_list_free(made);
+    return lr_job_failed(job) ? NULL : have;
+}
+
+uint64_t rec_profile_count(rec_context *context)
+{
+    rec_job job;
+    const list *l = NULL;
+    uint64_t count;
+    lr_job_begin(&job, context, "profiles", NULL);
+    l = lr_job_failed(&job) ? NULL : get(&job);
+    count = l ? l->count : 0;
+    (void)lr_job_end(&job);
+    return count;
+}
+
+const rec_profile_info *rec_profile_get(rec_context *context, uint64_t index)
+{
+    rec_job job;
+    const list *l = NULL;
+    const rec_profile_info *info;
+    lr_job_begin(&job, context, "profiles", NULL);
+    l = lr_job_failed(&job) ? NULL : get(&job);
+    info = l && index < l->count ? &l->infos[index] : NULL;
+    (void)lr_job_end(&job);
+    return info;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Lists of rules: making, joining, freeing. rule_parse.c takes the value of a rule apart. */
+#include "remap/rules/rules.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/** More rules than these are no profile: a plan tries each of them on each key. */
+enum { RULES_MOST = 10000, SELECT_MOST = 4096 };
+
+static const struct {
+    const char *key;
+    int32_t kind; /**< 0: no rule */
+} keys[] = {
+    {"drop", LR_RULE_DROP},
+    {"split", LR_RULE_SPLIT},
+    {"weight_norm", LR_RULE_WEIGHT_NORM},
+    {"rename", LR_RULE_RENAME},
+    {"remap", LR_RULE_RENAME},
+    {"add", LR_RULE_ADD},
+    {"rope", LR_RULE_ROPE},
+    {"squeeze", LR_RULE_SQUEEZE},
+    {"reshape", LR_RULE_RESHAPE},
+    {"stack", LR_RULE_STACK},
+    {"join", LR_RULE_JOIN},
+    {"merge", LR_RULE_MERGE},
+    {"tie", LR_RULE_TIE},
+    {"module", LR_RULE_MODULE},
+    {"variant", LR_RULE_VARIANT},
+    {"back", LR_RULE_BACK},
+    {"export", LR_RULE_EXPORT},
+    {"let", 0},
+    {"adapter", 0},
+    {"gaps", 0},
+    {"select", 0},
+};
+#define KEYS (sizeof keys / sizeof keys[0])
+
+bool lr_rules_key(const char *key)
+{
+    for (size_t i = 0; i < KEYS; i++) {
+        if (strcmp(keys[i].key, key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void lr_rules_near(lr_near *near)
+{
+    for (size_t i = 0; i < KEYS; i++) {
+        lr_near_try(near, keys[i].key);
+    }
+}
+
+int32_t lr_rule_kind(const char *key)
+{
+    for (size_t i = 0; i < KEYS; i++) {
+        if (strcmp(keys[i].key, key) == 0) {
+            return keys[i].kind;
+        }
+    }
+    return 0;
+}
+
+const char *lr_rule_key(int32_t kind)
+{
+    for (size_t i = 0; i < KEYS; i++) {
+        if (keys[i].kind == kind && kind) {
+            return keys[i].key;
+        }
+    }
+    return "";
+}
+
+/* ----------------------------------------------------------------------------------------------- making, freeing -- */
+
+lr_rules *lr_rules_new(rec_job *job)
+{
+    lr_rules *rules = lr_zalloc(job->allocator, sizeof *rules);
+    if (!rules) {
+        (void)lr_fail_memory(job, sizeof *rules);
+        return NULL;
+    }
+    rules->allocator = job->allocator;
+    lr_arena_init(&rules->arena, job->allocator);
+    return rules;
+}
+
+static void release_rule(const lr_rules *rules, lr_rule *rule)
+{
+    for (uint64_t i = 0; rule->part_regexes && i < rule->part_count; i++) {
+        lr_regex_free(rule->part_regexes[i]);
+    }
+    lr_release(rules->allocator, rule->part_regexes);
+    lr_template_free(rule->template);
+    lr_regex_free(rule->regex);
+}
+
+void lr_rules_free(lr_rules *rules)
+{
+    if (!rules) {
+        return;
+    }
+    for (uint64_t i = 0; i < rules->count; i++) {
+        release_rule(rules, &rules->rules[i]);
+    }
+    lr_release(rules->allocator, rules->rules);
+    lr_release(rules->allocator, rules->lets);
+    lr_arena_free(&rules->arena);
+    lr_release(rules->allocator, rules);
+}
+
+void lr_rules_remove(lr_rules *rules, uint64_t index)
+{
+    release_rule(rules, &rules->rules[index]);
+    memmove(&rules->rules[index], &rules->rules[index + 1], (size_t)(rules->count - index - 1) * sizeof *rules->rules);
+    rules->count--;
+    for (uint64_t i = index; i < rules->count; i++) {
+        rules->rules[i].number = (uint32_t)i + 1;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- adding -- */
+
+/* A copy in the list's arena; that of the rule before where it is the same, since most rules stand in one file. */
+static const char *keep(rec_job *job, lr_rules *rules, const char *text, const char *before)
+{
+    const char *copy;
+    if (!text || (before && strcmp(text, before) == 0)) {
+        return text ? before : NULL;
+    }
+    copy = lr_arena_text(&rules->arena, text, strlen(text));
+    if (!copy) {
+        (void)lr_fail_memory(job, strlen(text) + 1);
+    }
+    return copy;
+}
+
+/* `place` of a line that is `number` among the rules; for an argument it says which rule that is. */
+static int32_t keep_place(rec_job *job, lr_rules *rules, const lr_place *place, const char *key, uint32_t number,
+                          lr_place *kept)
+{
+    const lr_place *before = rules->count ? &rules->rules[rules->count - 1].place : NULL;
+    char what[32];
+    kept->line = place ? place->line : 0;
+    if (place && place->file) {
+        kept->file = keep(job, rules, place->file, before ? before->file : NULL);
+        kept->what = keep(job, rules, place->what, before ? before->what : NULL);
+    } else {
+        (void)snprintf(what, sizeof what, "rule %u", (unsigned)number);
+        kept->file = NULL;
+        kept->what = keep(job, rules, number ? what : key, NULL);
+    }
+    return job->error.status;
+}
+
+static int32_t more_room(rec_job *job, lr_rules *rules)
+{
+    uint64_t room = rules->room ? rules->room * 2 : 16;
+    lr_rule *larger;
+    if (rules->count < rules->room) {
+        return REC_OK;
+    }
+    larger = lr_resize(rules->allocator, rules->rules, room * sizeof *larger);
+    if (!larger) {
+        return lr_fail_memory(job, room * sizeof *larger);
+    }
+    rules->rules = larger;
+    rules->room = room;
+    return REC_OK;
+}
+
+static int32_t add_rule(rec_job *job, lr_rules *rules, int32_t kind, const char *value, bool strict,
+                        const lr_place *place, const char *profile)
+{
+    lr_rule rule = {.kind = kind, .number = (uint32_t)rules->count + 1, .rank = -1};
+    const char *before = rules->count ? rules->rules[rules->count - 1].profile : NULL;
+    if (keep_place(job, rules, place, lr_rule_key(kind), rule.number, &rule.place) != REC_OK ||
+        more_room(job, rules) != REC_OK) {
+        return job->error.status;
+    }
+    if (rules->count == RULES_MOST) {
+        return lr_fail_place(job, &rule.place, "more than %d rules", RULES_MOST);
+    }
+    rule.text = keep(job, rules, value, NULL);
+    rule.profile = keep(job, rules, profile, before);
+    if (lr_job_failed(job) || lr_rule_parse(job, rules, &rule, strict) != REC_OK) {
+        release_rule(rules, &rule);
+        return job->error.status;
+    }
+    rules->rules[rules->count++] = rule;
+    return REC_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------------- switches -- */
+
+static int32_t bad_word(rec_job *job, const lr_place *place, const char *key, const char *value, const char *a,
+                        const char *b)
+{
+    lr_brief brief;
+    lr_near near;
+    lr_near_begin(&near, value);
+    lr_near_try(&near, a);
+    lr_near_try(&near, b);
+    /* Outside of a file the place is the key itself. */
+    (void)lr_fail_place(job, place, "expected %s or %s%s%s, found \"%s\"", a, b, place->file ? " for " : "",
+                        place->file ? key : "", lr_brief_text(&brief, value));
+    if (near.best) {
+        rec_fail_hint(job, "Did you mean \"%s\"?", near.best);
+    }
+    return job->error.status;
+}
+
+/* Burn's words for it are taken too. */
+static int32_t set_adapter(rec_job *job, lr_rules *rules, const char *value, const lr_place *place)
+{
+    if (lr_name_same(value, "pytorch") || lr_name_same(value, "PyTorchAdapter")) {
+        rules->adapter = LR_ADAPTER_PYTORCH;
+    } else if (lr_name_same(value, "none") || lr_name_same(value, "NoAdapter")) {
+        rules->adapter = LR_ADAPTER_NONE;
+    } else {
+        return bad_word(job, place, "adapter", value, "pytorch", "none");
+    }
+    return REC_OK;
+}
+
+static int32_t set_gaps(rec_job *job, lr_rules *rules, const char *value, const lr_place *place)
+{
+    if (strcmp(value, "close") == 0) {
+        rules->gaps = LR_SWITCH_YES;
+    } else if (strcmp(value, "keep") == 0) {
+        rules->gaps = LR_SWITCH_NO;
+    } else {
+        return bad_word(job, place, "gaps", value, "close", "keep");
+    }
+    return REC_OK;
+}
+
+static int32_t set_select(rec_job *job, lr_rules *rules, const char *value, const lr_place *place)
+{
+    size_t length = strlen(value);
+    lr_brief brief;
+    if (strcmp(value, ".") != 0 && (!length || length > SELECT_MOST || value[0] == '.' || value[length - 1] == '.')) {
+        (void)lr_fail_place(job, place, "select is \"%s\", which is no path", lr_brief_text(&brief, value));
+        rec_fail_hint(job, "It names what the wanted keys stand below, without a dot at its ends: select = model.");
+        return job->error.status;
+    }
+    rules->select = keep(job, rules, value, NULL);
+    return job->error.status;
+}
+
+int32_t lr_rules_add(rec_job *job, lr_rules *rules, const char *key, const char *value, bool strict,
+                     const lr_place *place, const char *profile)
+{
+    int32_t kind = lr_rule_kind(key);
+    lr_place kept;
+    if (kind) {
+        return add_rule(job, rules, kind, value, strict, place, profile);
+    }
+    if (keep_place(job, rules, place, key, 0, &kept) != REC_OK) {
+        return job->error.status;
+    }
+    return strcmp(key, "adapter") == 0  ? set_adapter(job, rules, value, &kept)
+           : strcmp(key, "gaps") == 0   ? set_gaps(job, rules, value, &kept)
+           : strcmp(key, "select") == 0 ? set_select(job, rules, value, &kept)
+                                        : lr_let_add(job, rules, value, &kept);
+}
+
+int32_t lr_rules_append_one(rec_job *job, lr_rules *rules, const lr_rule *rule, bool strict)
+{
+    return add_rule(job, rules, rule->kind, rule->text, strict, &rule->place, rule->profile);
+}
+
+int32_t lr_rules_append(rec_job *job, lr_rules *rules, const lr_rules *other, bool strict)
+{
+    int32_t status = REC_OK;
+    for (uint64_t i = 0; i < other->count && status == REC_OK; i++) {
+        status = lr_rules_append_one(job, rules, &other->rules[i], strict);
+    }
+    for (uint64_t i = 0; i < other->let_count && status == REC_OK; i++) {
+        status = lr_rules_add(job, rules, "let", other->lets[i].text, strict, &other->lets[i].place, NULL);
+    }
+    if (status == REC_OK && other->select) {
+        rules->select = keep(job, rules, other->select, NULL);
+        status = job->error.status;
+    }
+    rules->adapter = other->adapter ? other->adapter : rules->adapter;
+    rules->gaps = other->gaps ? other->gaps : rules->gaps;
+    return status;
+}

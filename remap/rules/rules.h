@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Profiles: the rules that make one model family's keys and layouts into another's. A recorder has rules of its own
+ * (load arguments); a profile is a named list of them in an INI file. docs/plans.md has the grammar. */
+#ifndef LR_PROFILE_H
+#define LR_PROFILE_H
+
+#include "core/base/text.h"
+#include "remap/regex/regex.h"
+
+/** Kinds of rules. All rules of one kind are in the order they were given in. */
+enum {
+    LR_RULE_DROP = 1,        /**< drop = RE [| rank N] [| dtype NAME…]           source keys */
+    LR_RULE_SPLIT = 2,       /**< split = RE | rows|last|AXIS NAME[*E]… [in E] => TEXT   source keys; % is the part */
+    LR_RULE_WEIGHT_NORM = 3, /**< weight_norm = RE                               bases of source keys */
+    LR_RULE_RENAME = 4,      /**< rename = RE => TEXT */
+    LR_RULE_ADD = 5,         /**< add = RE | NUMBER                              destination keys, as all that follow */
+    LR_RULE_ROPE = 6,        /**< rope = RE | E [E]                              heads, rotary dims */
+    LR_RULE_SQUEEZE = 7,     /**< squeeze = RE [| AXIS…] */
+    LR_RULE_RESHAPE = 8,     /**< reshape = RE | [E, E, …]                       -1: what is left */
+    LR_RULE_STACK = 9,       /**< stack = RE => TEXT       first all-digits group that TEXT lacks: the index */
+    LR_RULE_JOIN = 10,       /**< join = RE | rows|last|AXIS NAME[*E]… => TEXT   % in RE: the part; E: backwards */
+    LR_RULE_TIE = 11,        /**< tie = DST = SRC */
+    LR_RULE_MODULE = 12,     /**< module = RE => TYPE                            paths of destination modules */
+    LR_RULE_VARIANT = 13,    /**< variant = RE => NAME                           paths of destination enums */
+    LR_RULE_BACK = 14,       /**< back = RE => TEXT        only going backwards: keys before all else */
+    LR_RULE_EXPORT = 15,     /**< export = RE              only going backwards: source keys; see lr_retrace_choose() */
+    LR_RULE_MERGE = 16       /**< merge = RE | rows|last|AXIS|same                 one key of several sources */
+};
+
+/** A whole number that may need the model's configuration: product and quotient of names and numbers, `q*H/K`. */
+typedef struct lr_amount {
+    const char *text;  /**< as it was written */
+    const struct lr_term *terms; /**< expression.c */
+} lr_amount;
+
+typedef struct lr_part {
+    const char *name;
+    const lr_amount *amount; /**< NULL: 1 */
+} lr_part;
+
+typedef struct lr_rule {
+    int32_t kind; /**< LR_RULE_… */
+    uint32_t number; /**< position among all rules of the list, from 1: "rule 2" */
+    lr_place place;
+    const char *text; /**< the whole value as it was written, without its key */
+    const char *pattern;      /**< RE as written; of TIE: DST */
+    lr_regex *regex;          /**< NULL for TIE, and for a JOIN, which has one for each part */
+    const char *replacement;  /**< TEXT, TYPE, NAME; of TIE: SRC; NULL for those without */
+    lr_template *template;    /**< of SPLIT, RENAME, STACK, JOIN, BACK */
+    int32_t axis;             /**< of SPLIT, JOIN, MERGE: 0 rows; -1 last; of MERGE also LR_MERGE_SAME */
+    const lr_amount *groups;  /**< of SPLIT: `in E`, or NULL */
+    uint64_t part_count;
+    const lr_part *parts;     /**< of SPLIT, JOIN */
+    lr_regex **part_regexes;  /**< of JOIN: one for each part */
+    uint64_t amount_count;
+    const lr_amount *amounts; /**< of ROPE: heads[, dims]; of RESHAPE: the shape; of SQUEEZE: axes */
+    double number_value;      /**< of ADD */
+    int32_t rank;             /**< of DROP: -1 any */
+    uint64_t dtype_count;
+    const rec_dtype *dtypes;  /**< of DROP: none is any */
+    const char *profile;      /**< the profile it stands in, or NULL */
+} lr_rule;
+
+/** Every source has the whole of it. */
+enum { LR_MERGE_SAME = -2 };
+
+enum { LR_ADAPTER_UNSET = 0, LR_ADAPTER_NONE = 1, LR_ADAPTER_PYTORCH = 2 };
+enum { LR_SWITCH_UNSET = 0, LR_SWITCH_NO = 1, LR_SWITCH_YES = 2 };
+
+/** A number of a profile: `let = H heads | num_attention_heads | hidden_size / d if flag`. */
+typedef struct lr_let {
+    const char *name;
+    const char *text;
+    const struct lr_choice *choices; /**< expression.c */
+    uint64_t choice_count;
+    lr_place place;
+} lr_let;
+
+/** Rules, switches and numbers together: those of a profile with what it includes, or load arguments. */
+typedef struct lr_rules {
+    const lr_allocator *allocator;
+    lr_arena arena; /**< of everything but the regular expressions */
+    lr_rule *rules;
+    uint64_t count, room;
+    lr_let *lets;
+    uint64_t let_count, let_room;
+    int32_t adapter; /**< LR_ADAPTER_… */
+    int32_t gaps;    /**< LR_SWITCH_YES: closed */
+    const char *select; /**< keys below this path alone, without it; NULL: all. "." (all, whatever a profile
+                             says) is never in what lr_arguments_rules() gives */
+    const char *name;        /**< of a profile; NULL: load arguments */
+    const char *description, *source, *destination; /**< of a profile: one line each, or NULL */
+} lr_rules;
+
+lr_rules *lr_rules_new(rec_job *job);
+void lr_rules_free(lr_rules *rules); /**< NULL is ignored */
+/** Whether a key of an INI section is one of these (rename, remap, drop, split, adapter, gaps, let, …). */
+bool lr_rules_key(const char *key);
+/** Tries all of those keys. */
+void lr_rules_near(lr_near *near);
+/** The kind of rule that a key gives, LR_RULE_…; 0: none (adapter, gaps, select, let, and what is no key at all). */
+int32_t lr_rule_kind(const char *key);
+/** The key of a kind, "rename". */
+const char *lr_rule_key(int32_t kind);
+/** Adds a line `key = value`. `remap` is another word for `rename`. The last `let` of a name, `adapter`, `gaps` and
+ *  `select` count.
+ *  @param place file NULL: an argument, then `what` is made here ("rule 2"). Copied. @param profile what the rule's
+ *         `profile` becomes, or NULL. @param strict as in lr_template_new(). */
+int32_t lr_rules_add(rec_job *job, lr_rules *rules, const char *key, const char *value, bool strict,
+                     const lr_place *place, const char *profile);
+/** Appends what another list has; regular expressions are compiled again. */
+int32_t lr_rules_append(rec_job *job, lr_rules *rules, const lr_rules *other, bool strict);
+/** Appends one rule of another list. */
+int32_t lr_rules_append_one(rec_job *job, lr_rules *rules, const lr_rule *rule, bool strict);
+/** Takes a rule out. The numbers of those after it become one less. */
+void lr_rules_remove(lr_rules *rules, uint64_t index);
+/** rule_parse.c: takes the value of a rule apart. `rule` has its kind, text and place, and frees what was made. */
+int32_t lr_rule_parse(rec_job *job, lr_rules *rules, lr_rule *rule, bool strict);
+
+/**
+ * The rules of a profile, includes followed.
+ * @param name "NAME": of the context's INI file, else of the profiles that come with the library
+ *        (LIBRECORD_DATA/profiles, else LR_DATA_DIR/profiles: NAME.ini, or any *.ini that has it); "FILE.ini:NAME", or
+ *        "FILE.ini" if that has one only.
+ * @param beside the file that a relative FILE.ini is looked for beside; NULL: the working folder.
+ * NULL: the job has failed (near misses named).
+ */
+lr_rules *lr_profile_load(rec_job *job, const char *name, const char *beside);
+/** The profiles that can be named, of a context (profile_list.c). NULL is ignored. */
+struct lr_profile_list;
+void lr_profile_list_free(struct lr_profile_list *list);
+
+/* Numbers (expression.c, variables.c). */
+
+/** A number as people write it: 0.25, 1e-5, -3; the locale has no say. @return false if the text is none. */
+bool lr_number_read(const char *text, size_t length, double *value);
+/** @return the length of the name that text begins with: a letter or _, then letters, digits, _ and dots; 0: none. */
+size_t lr_number_name(const char *text, size_t length);
+/** Parses a `let`, and appends it to the rules. */
+int32_t lr_let_add(rec_job *job, lr_rules *rules, const char *text, const lr_place *place);
+/** Whether some rule asks for a number by name. */
+bool lr_rules_names_numbers(const lr_rules *rules);
+
+typedef struct lr_number {
+    char *name;
+    double value;
+} lr_number;
+
+/** Where numbers come from: those that were set, then the model's configuration. */
+typedef struct lr_numbers {
+    const lr_allocator *allocator;
+    lr_number *set, *config;
+    uint64_t set_count, set_room, config_count, config_room;
+    char *config_file; /**< NULL: none was found */
+    char *config_tried; /**< the last place that was looked at, where none was found; NULL: there was nowhere to look */
+} lr_numbers;
+void lr_numbers_init(lr_numbers *numbers, const lr_allocator *allocator);
+void lr_numbers_free(lr_numbers *numbers);
+/** Finds the last number of that name. */
+bool lr_number_find(const lr_number *numbers, uint64_t count, const char *name, double *value);
+/** Copies the numbers that were set. `to` is initialised here. */
+int32_t lr_numbers_copy(rec_job *job, lr_numbers *to, const lr_numbers *from);
+/** `NAME=NUMBER`; true and false are 1 and 0. */
+int32_t lr_numbers_set(rec_job *job, lr_numbers *numbers, const char *assignment);
+/** Reads the numbers and bools of a configuration: `explicit_path`, else NAME.config.json (NAME: the model's file
+ *  without its extensions) or config.json beside the model, or in it if it is a folder; none there is no error, one
+ *  that cannot be read is. Nested ones have dotted names. The file is read by the recorder whose extension it has.
+ *  @param model_path NULL: a record in memory. */
+int32_t lr_numbers_read(rec_job *job, lr_numbers *numbers, const char *model_path, const char *explicit_path);
+/** The value of an amount. A name is one that was set, a `let` of the rules, else one of the configuration; one that is
+ *  nowhere is REC_E_NOT_FOUND, and the message names it, what was tried, and `--set`. A result that is no whole number
+ *  (by more than a millionth of it), or below 0 (but -1 in RESHAPE), or 0 in a SPLIT or ROPE, is REC_E_ARGUMENT. */
+int32_t lr_amount_value(rec_job *job, const lr_rules *rules, const lr_numbers *numbers, const lr_amount *amount,
+                        const lr_place *place, int64_t *value);
+/** Parses an amount; for tests and --set. In the rules' arena. NULL: the job has failed. */
+const lr_amount *lr_amount_new(rec_job *job, lr_rules *rules, const char *text, size_t length, const lr_place *place);
+
+#endif

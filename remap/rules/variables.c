@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Numbers by name: those that the user sets, and those of the model's own configuration (config.json beside it), which
+ * whatever recorder reads such files reports as events. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/io/io.h"
+#include "remap/rules/rules.h"
+#include "core/registry/registry.h"
+
+enum { SET_MOST = 10000, CONFIG_MOST = 100000, NAME_MOST = 256, DEPTH_MOST = 256 };
+#define FILE_MOST ((uint64_t)16 << 20)
+
+/* --------------------------------------------------------------------------------------------------------- text -- */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Ten to a power of at most 22 is exact in a double, and so is a whole number of 15 digits: their quotient or product
+ * is then the nearest double. More digits than that are no number of a configuration. */
+bool lr_number_read(const char *text, size_t length, double *value)
+{
+    const char *at = text, *end = text + length;
+    bool negative = length && *at == '-', digits = false;
+    double mantissa = 0, power = 1;
+    int scale = 0, exponent = 0;
+    bool down = false;
+    for (at += negative; at < end && is_digit(*at); at++, digits = true) {
+        mantissa = mantissa * 10 + (*at - '0');
+    }
+    if (at < end && *at == '.') {
+        for (at++; at < end && is_digit(*at); at++, digits = true) {
+            mantissa = mantissa * 10 + (*at - '0');
+            scale--;
+        }
+    }
+    if (digits && at < end && (*at == 'e' || *at == 'E')) {
+        at++;
+        down = at < end && *at == '-';
+        at += at < end && (*at == '-' || *at == '+');
+        digits = at < end && is_digit(*at);
+        for (; at < end && is_digit(*at) && exponent < 1000; at++) {
+            exponent = exponent * 10 + (*at - '0');
+        }
+    }
+    scale += down ? -exponent : exponent;
+    if (!digits || at != end || scale > 300 || scale < -300 || !(mantissa < 1e300)) {
+        return false;
+    }
+    for (int i = scale < 0 ? -scale : scale; i > 0; i--) {
+        power *= 10;
+    }
+    *value = (negative ? -1 : 1) * (scale < 0 ? mantissa / power : mantissa * power);
+    return *value - *value == 0; /* finite */
+}
+
+size_t lr_number_name(const char *text, size_t length)
+{
+    size_t used = 0;
+    while (used < length && ((text[used] >= 'a' && text[used] <= 'z') || (text[used] >= 'A' && text[used] <= 'Z') ||
+                             text[used] == '_' || (used && (is_digit(text[used]) || text[used] == '.')))) {
+        used++;
+    }
+    return used;
+}
+
+/* ------------------------------------------------------------------------------------------------------- numbers -- */
+
+void lr_numbers_init(lr_numbers *numbers, const lr_allocator *allocator)
+{
+    *numbers = (lr_numbers){.allocator = allocator};
+}
+
+static void release(const lr_numbers *numbers, lr_number *list, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        lr_release(numbers->allocator, list[i].name);
+    }
+    lr_release(numbers->allocator, list);
+}
+
+void lr_numbers_free(lr_numbers *numbers)
+{
+    release(numbers, numbers->set, numbers->set_count);
+    release(numbers, numbers->config, numbers->config_count);
+    lr_release(numbers->allocator, numbers->config_file);
+    lr_release(numbers->allocator, numbers->config_tried);
+    lr_numbers_init(numbers, numbers->allocator);
+}
+
+bool lr_number_find(const lr_number *numbers, uint64_t count, const char *name, double *value)
+{
+    for (uint64_t i = count; i > 0; i--) {
+        if (strcmp(numbers[i - 1].name, name) == 0) {
+            *value = numbers[i - 1].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int32_t append(rec_job *job, const lr_numbers *numbers, lr_number **list, uint64_t *count, uint64_t *room,
+                      const char *name, size_t length, double value)
+{
+    char *copy;
+    if (*count == *room) {
+        uint64_t larger = *room ? *room * 2 : 8;
+        lr_number *memory = lr_resize(numbers->allocator, *list, larger * sizeof *memory);
+        if (!memory) {
+            return lr_fail_memory(job, larger * sizeof *memory);
+        }
+        *list = memory;
+        *room = larger;
+    }
+    copy = lr_alloc(numbers->allocator, length + 1);
+    if (!copy) {
+        return lr_fail_memory(job, length + 1);
+    }
+    memcpy(copy, name, length);
+    copy[length] = '\0';
+    (*list)[(*count)++] = (lr_number){.name = copy, .value = value};
+    return REC_OK;
+}
+
+int32_t lr_numbers_copy(rec_job *job, lr_numbers *to, const lr_numbers *from)
+{
+    int32_t status = REC_OK;
+    lr_numbers_init(to, from->allocator);
+    for (uint64_t i = 0; i < from->set_count && status == REC_OK; i++) {
+        status = append(job, to, &to->set, &to->set_count, &to->set_room, from->set[i].name, strlen(from->set[i].name),
+                        from->set[i].value);
+    }
+    return status;
+}
+
+static bool read_value(const char *text, double *value)
+{
+    if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0) {
+        *value = strcmp(text, "true") == 0;
+        return true;
+    }
+    return lr_number_read(text, strlen(text), value);
+}
+
+int32_t lr_numbers_set(rec_job *job, lr_numbers *numbers, const char *assignment)
+{
+    const char *equals = strchr(assignment, '='), *end = equals, *start = assignment + strspn(assignment, " \t");
+    size_t length = equals ? lr_number_name(start, (size_t)(equals - start)) : 0;
+    double value = 0;
+    lr_brief brief;
+    while (end && end > start && (end[-1] == ' ' || end[-1] == '\t')) {
+        end--;
+    }
+    if (!equals || !length || start + length != end || length > LR_NAME_MOST ||
+        !read_value(equals + 1 + strspn(equals + 1, " \t"), &value)) {
+        (void)rec_fail_found(job, REC_E_ARGUMENT, REC_UNKNOWN, "NAME=NUMBER for set", "\"%s\"",
+                             lr_brief_text(&brief, assignment));
+        rec_fail_hint(job, "It gives a number that rules ask for: heads=32, partial_rotary_factor=0.4.");
+        return job->error.status;
+    }
+    for (uint64_t i = 0; i < numbers->set_count; i++) {
+        if (strncmp(numbers->set[i].name, start, length) == 0 && !numbers->set[i].name[length]) {
+            numbers->set[i].value = value;
+            return REC_OK;
+        }
+    }
+    if (numbers->set_count == SET_MOST) {
+        return rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "more than %d numbers are set", SET_MOST);
+    }
+    return append(job, numbers, &numbers->set, &numbers->set_count, &numbers->set_room, start, length, value);
+}
+
+/* ------------------------------------------------------------------------------------------------- configuration -- */
+
+/** What a reader tells of a configuration. Only maps in maps count: what lies in lists has no name. */
+typedef struct reader {
+    rec_job *job;
+    lr_numbers *numbers;
+    char name[NAME_MOST]; /**< of the value that comes next, with dots */
+    size_t length;
+    bool fits;                  /**< the name fitted */
+    size_t lengths[DEPTH_MOST]; /**< of the names of the maps around, and whether they fitted */
+    bool fitted[DEPTH_MOST];
+    uint32_t depth;   /**< open maps that count */
+    uint64_t skipped; /**< open lists and all that is open in them */
+} reader;
+
+static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
+{
+    reader *r = self;
+    lr_numbers *n = r->numbers;
+    double value;
+    (void)at;
+    if (r->skipped || !r->depth || !r->fits) {
+        return REC_OK;
+    }
+    switch (scalar->kind) {
+    case REC_KIND_BOOL:
+    case REC_KIND_INT:
+        value = (double)scalar->v.i;
+        break;
+    case REC_KIND_UINT:
+        value = (double)scalar->v.u;
+        break;
+    case REC_KIND_FLOAT:
+        value = scalar->v.f;
+        break;
+    default:
+        return REC_OK;
+    }
+    if (n->config_count == CONFIG_MOST) {
+        return rec_fail(r->job, REC_E_LIMIT, REC_UNKNOWN, "more than 100,000 numbers: this is no configuration");
+    }
+    return append(r->job, n, &n->config, &n->config_count, &n->config_room, r->name, r->length, value);
+}
+
+static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
+{
+    (void)self;
+    (void)at;
+    (void)dtype;
+    (void)data;
+    (void)count;
+    return REC_OK;
+}
+
+static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
+{
+    (void)self;
+    (void)at;
+    (void)blob;
+    return REC_OK;
+}
+
+static int32_t on_list(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    reader *r = self;
+    (void)at;
+    (void)form;
+    (void)count;
+    r->skipped++;
+    return REC_OK;
+}
+
+static int32_t on_map(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    reader *r = self;
+    (void)at;
+    (void)form;
+    (void)count;
+    if (r->skipped || r->depth == DEPTH_MOST) {
+        r->skipped++;
+        return REC_OK;
+    }
+    r->lengths[r->depth] = r->depth ? r->length : 0;
+    r->fitted[r->depth] = !r->depth || r->fits;
+    r->depth++;
+    return REC_OK;
+}
+
+static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
+{
+    reader *r = self;
+    size_t length;
+    bool text = key->kind == REC_KIND_STRING && !memchr(key->text, '\0', (size_t)key->v.length);
+    (void)at;
+    if (r->skipped) {
+        return REC_OK;
+    }
+    length = r->lengths[r->depth - 1];
+    r->fits = r->fitted[r->depth - 1] && text && key->v.length < NAME_MOST && length + key->v.length + 2 < NAME_MOST;
+    if (r->fits) {
+        if (length) {
+            r->name[length++] = '.';
+        }
+        memcpy(r->name + length, key->text, (size_t)key->v.length);
+        r->length = length + (size_t)key->v.length;
+    }
+    return REC_OK;
+}
+
+static int32_t on_variant(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
+{
+    (void)index;
+    (void)name;
+    (void)payload;
+    return on_list(self, at, 0, 0);
+}
+
+static int32_t on_end(void *self, uint64_t at)
+{
+    reader *r = self;
+    (void)at;
+    if (r->skipped) {
+        r->skipped--;
+    } else {
+        r->depth--;
+    }
+    return REC_OK;
+}
+
+static int32_t on_option(void *self, uint64_t at, int32_t present)
+{
+    (void)self;
+    (void)at;
+    (void)present;
+    return REC_OK;
+}
+
+static const rec_visitor visitor = {.size = sizeof visitor,
+                                    .scalar = on_scalar,
+                                    .numbers = on_numbers,
+                                    .bytes = on_bytes,
+                                    .list_begin = on_list,
+                                    .map_begin = on_map,
+                                    .key = on_key,
+                                    .variant_begin = on_variant,
+                                    .end = on_end,
+                                    .option = on_option};
+
+/* Hands the file to a plugin, which then works for this job as if it were loading. */
+static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_numbers *numbers, const char *path)
+{
+    const char *file = job->file;
+    const rec_plugin *before = job->plugin;
+    const rec_recorder *recorder = job->recorder;
+    reader *r = lr_zalloc(job->allocator, sizeof *r);
+    rec_source *source = NULL;
+    int32_t status;
+    job->file = path;
+    job->plugin = &plugin->d;
+    job->recorder = NULL;
+    if (!r) {
+        status = lr_fail_memory(job, sizeof *r);
+    } else {
+        r->job = job;
+        r->numbers = numbers;
+        source = lr_source_open(job, path, false);
+        status = source ? plugin->d.load(job, source, &visitor, r) : job->error.status;
+    }
+    if (status != REC_OK && !lr_job_failed(job)) {
+        status = rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the plugin %s stopped without saying why (%d)",
+                          plugin->d.name, (int)status);
+    }
+    rec_source_release(source);
+    lr_release(job->allocator, r);
+    job->file = file;
+    job->plugin = before;
+    job->recorder = recorder;
+    return status;
+}
+
+static int32_t read_config(rec_job *job, lr_numbers *numbers, const char *path)
+{
+    const lr_plugin *plugin = lr_registry_by_extension(job, path);
+    struct stat state;
+    int32_t status = job->error.status;
+    if (status != REC_OK) {
+        return status;
+    }
+    if (stat(path, &state) != 0) {
+        char text[256];
+        status = lr_fail_line(job, REC_E_IO, path, 0, "cannot open: %s", lr_errno_words(errno, text, sizeof text));
+    } else if (!S_ISREG(state.st_mode)) {
+        status = lr_fail_line(job, REC_E_IO, path, 0, "not a regular file, where a model's configuration is needed");
+    } else if ((uint64_t)state.st_size > FILE_MOST) {
+        status = lr_fail_line(job, REC_E_LIMIT, path, 0, "larger than 16 MiB: this is no configuration of a model");
+    } else if (!plugin || !plugin->d.load || (plugin->d.traits & (REC_TRAIT_TENSORS | REC_TRAIT_NEEDS_TYPE))) {
+        status = lr_fail_line(job, REC_E_UNSUPPORTED, path, 0, "no recorder reads configurations of this name");
+        rec_fail_hint(job, "Numbers can also be given one by one: --set heads=32.");
+    } else {
+        status = read_with(job, plugin, numbers, path);
+    }
+    if (status == REC_OK) {
+        numbers->config_file = lr_strdup(numbers->allocator, path);
+        status = numbers->config_file ? REC_OK : lr_fail_memory(job, strlen(path) + 1);
+    }
+    return status;
+}
+
+static bool exists(const char *path)
+{
+    struct stat state;
+    return stat(path, &state) == 0;
+}
+
+/* `folder` (`length` bytes, with the slash if it has one) + `stem` + `name`. NULL: the job has failed. */
+static char *join(rec_job *job, const char *folder, size_t length, const char *stem, size_t stem_length,
+                  const char *name)
+{
+    size_t tail = strlen(name) + 1;
+    bool slash = length && folder[length - 1] != '/';
+    char *path = lr_alloc(job->allocator, length + slash + stem_length + tail);
+    if (!path) {
+        (void)lr_fail_memory(job, length + stem_length + tail);
+        return NULL;
+    }
+    memcpy(path, folder, length);
+    path[length] = '/';
+    memcpy(path + length + slash, stem, stem_length);
+    memcpy(path + length + slash + stem_length, name, tail);
+    return path;
+}
+
+/* The configuration of a model's file or folder. @param path (out) the last place looked at. @return whether it is
+ * there. */
+static bool find_config(rec_job *job, const char *model, char **path)
+{
+    const char *slash = strrchr(model, '/'), *name = slash ? slash + 1 : model;
+    size_t length = (size_t)(name - model), stem = strlen(name);
+    struct stat state;
+    *path = NULL;
+    if (stat(model, &state) == 0 && S_ISDIR(state.st_mode)) {
+        *path = join(job, model, strlen(model), "", 0, "config.json");
+        return *path && exists(*path);
+    }
+    /* model.safetensors.index.json: model.safetensors.index, model.safetensors, model */
+    while (stem > 1) {
+        do {
+            stem--;
+        } while (stem && name[stem] != '.');
+        if (stem) {
+            *path = join(job, model, length, name, stem, ".config.json");
+            if (!*path || exists(*path)) {
+                return *path != NULL;
+            }
+            lr_release(job->allocator, *path);
+            *path = NULL;
+        }
+    }
+    *path = join(job, model, length, "", 0, "config.json");
+    return *path && exists(*path);
+}
+
+int32_t lr_numbers_read(rec_job *job, lr_numbers *numbers, const char *model_path, const char *explicit_path)
+{
+    char *path = NULL;
+    int32_t status = REC_OK;
+    if (explicit_path) {
+        return read_config(job, numbers, explicit_path);
+    }
+    if (!model_path) {
+        return REC_OK;
+    }
+    if (find_config(job, model_path, &path)) {
+        status = read_config(job, numbers, path);
+    } else if (path) {
+        lr_release(numbers->allocator, numbers->config_tried);
+        numbers->config_tried = lr_strdup(numbers->allocator, path);
+        status = numbers->config_tried ? REC_OK : lr_fail_memory(job, strlen(path) + 1);
+    } else {
+        status = job->error.status;
+    }
+    lr_release(job->allocator, path);
+    return status;
+}

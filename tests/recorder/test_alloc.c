@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Each allocation failing in turn: ours through a context's allocator, and everybody's (libltdl, inih, msgpack-c, zlib,
+ * libc) through malloc itself. Whatever fails, the operation ends with a status and the next one works. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "librecord.h"
+#include "tests/scratch.h"
+
+/* ------------------------------------------------------------------------------------------- malloc that may fail -- */
+
+static bool armed;
+static long countdown; /* allocations until one fails */
+static long failed;
+
+static bool fails_now(void)
+{
+    if (!armed || countdown-- > 0) {
+        return false;
+    }
+    armed = false; /* one failure a run: what comes after must cope with it */
+    errno = ENOMEM;
+    failed++;
+    return true;
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define OWN_MALLOC 0 /* the sanitizer has its own */
+#else
+#define OWN_MALLOC 1
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *old, size_t size);
+
+void *malloc(size_t size)
+{
+    return fails_now() ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    return fails_now() ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+    return fails_now() ? NULL : __libc_realloc(old, size);
+}
+#endif
+
+static uint64_t held; /* pieces that the context's allocator gave and did not get back */
+
+static void *give(void *user, size_t size)
+{
+    void *memory = fails_now() ? NULL : malloc(size);
+    (void)user;
+    held += memory != NULL;
+    return memory;
+}
+
+static void *give_more(void *user, void *old, size_t size)
+{
+    (void)user;
+    return fails_now() ? NULL : realloc(old, size);
+}
+
+static void take_back(void *user, void *memory)
+{
+    (void)user;
+    held--;
+    free(memory);
+}
+
+/* ---------------------------------------------------------------------------------------------------- operations -- */
+
+typedef struct scene {
+    scratch *folder;
+    char record[600], gz[600], out[600], ini[600];
+} scene;
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
+    assert_int_equal(fclose(file), 0);
+}
+
+static int set_up(void **state)
+{
+    scene *s = calloc(1, sizeof *s);
+    rec_context *context;
+    rec_record *record;
+    rec_recorder *recorder;
+    float data[6] = {1, 2, 3, 4, 5, 6};
+    uint64_t shape[2] = {2, 3};
+    if (!s) {
+        return -1;
+    }
+    s->folder = scratch_new();
+    (void)snprintf(s->record, sizeof s->record, "%s/a.mpk", s->folder->path);
+    (void)snprintf(s->gz, sizeof s->gz, "%s/a.mpk.gz", s->folder->path);
+    (void)snprintf(s->out, sizeof s->out, "%s/out", s->folder->path);
+    (void)snprintf(s->ini, sizeof s->ini, "%s/app.ini", s->folder->path);
+    write_text(s->ini, "[librecord]\nprecision = full\n[recorder mine]\nplugin = NamedMpkGz\nlevel = 1\n");
+    context = rec_context_new(NULL);
+    record = rec_record_new(context);
+    if (!record || rec_set_f32(record, "fc.weight", data, 2, shape) != REC_OK ||
+        rec_set_f32(record, "fc.bias", data, 1, shape) != REC_OK || rec_set_string(record, "name", "x") != REC_OK ||
+        rec_set_f32(record, "blocks.0.weight", data, 2, shape) != REC_OK) {
+        return -1;
+    }
+    for (int i = 0; i < 40; i++) {
+        char path[32];
+        (void)snprintf(path, sizeof path, "list.%d", i);
+        if (rec_set_uint(record, path, (uint64_t)i) != REC_OK) {
+            return -1;
+        }
+    }
+    recorder = rec_open_recorder_in(context, "NamedMpk", REC_PRECISION_FULL);
+    if (!recorder || rec_save(recorder, record, s->record) != REC_OK) {
+        return -1;
+    }
+    rec_close_recorder(recorder);
+    recorder = rec_open_recorder_in(context, "NamedMpkGz", REC_PRECISION_FULL);
+    if (!recorder || rec_save(recorder, record, s->gz) != REC_OK) {
+        return -1;
+    }
+    rec_close_recorder(recorder);
+    rec_record_free(record);
+    rec_context_free(context);
+    *state = s;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    scene *s = *state;
+    scratch_free(s->folder);
+    free(s);
+    return 0;
+}
+
+#define LINEAR_FIELDS(F, T) F(T, PARAM, weight, 2) F(T, OPTION_PARAM, bias, 1)
+REC_DEFINE_STRUCT(LINEAR, LINEAR_FIELDS)
+#define NET_FIELDS(F, T) F(T, CHILD, fc, LINEAR) F(T, STRING, name) F(T, LIST, blocks, LINEAR) F(T, VALUE, list)
+REC_DEFINE_STRUCT(NET, NET_FIELDS)
+
+/* Everything an application does, until something fails. @return whether all went well. */
+static bool run(const scene *s, rec_context *context, const char *name, const char *file, rec_precision precision)
+{
+    rec_recorder *recorder = rec_open_recorder_in(context, name, precision);
+    rec_record *record = NULL;
+    rec_record *copy = NULL;
+    rec_binding *binding = NULL;
+    void *bytes = NULL;
+    size_t size = 0;
+    NET net;
+    bool well = false;
+    if (!recorder) {
+        goto done;
+    }
+    record = rec_load(recorder, file);
+    if (!record || !rec_tensor_at(record, "fc.weight")) {
+        goto done;
+    }
+    binding = rec_bind(record, &NET_type, &net);
+    copy = binding ? rec_record_copy(record) : NULL;
+    if (!copy || rec_set_bool(copy, "new.flag", 1) != REC_OK || rec_remove(copy, "name") != REC_OK ||
+        rec_metadata_set(copy, "note", "hello") != REC_OK || rec_save_bytes(recorder, copy, &bytes, &size) != REC_OK ||
+        rec_save(recorder, copy, s->out) != REC_OK) {
+        goto done;
+    }
+    well = net.blocks_count == 1 && net.fc.weight.data && net.fc.weight.data[0] == 1.0f;
+done:
+    rec_free(bytes);
+    rec_binding_free(binding);
+    rec_record_free(copy);
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+    return well;
+}
+
+/* Fails allocation 0, 1, 2… of an operation until it needs no more. */
+static void each_in_turn(const scene *s, bool own_allocator, bool configured)
+{
+    static const rec_allocator allocator = {
+        .size = sizeof allocator, .alloc = give, .resize = give_more, .release = take_back};
+    long before = failed;
+    for (long n = 0;; n++) {
+        rec_context *context;
+        bool well = false;
+        uint64_t held_before = held;
+        long failures = failed;
+        countdown = n;
+        armed = true;
+        context = configured ? rec_config_open(s->ini) : rec_context_new(own_allocator ? &allocator : NULL);
+        if (context) {
+            well =
+                run(s, context, configured ? "mine" : "NamedMpk", configured ? s->gz : s->record, REC_PRECISION_HALF);
+        }
+        armed = false;
+        if (!well && failed == failures) {
+            fail_msg("allocation %ld: failed although none was refused: %s", n, rec_error_message());
+        }
+        if (!well) {
+            assert_int_not_equal(rec_error_status(), REC_OK);
+            assert_true(rec_error_message()[0] != '\0');
+        }
+        /* The same context must work now. */
+        if (context && !run(s, context, "NamedMpk", s->record, REC_PRECISION_KEEP)) {
+            fail_msg("after allocation %ld had failed: %s", n, rec_error_message());
+        }
+        rec_context_free(context);
+        assert_int_equal(held, held_before);
+        if (failed == failures) {
+            assert_true(well);
+            break;
+        }
+    }
+    assert_true(failed - before > 20);
+}
+
+static void a_context_with_its_own_allocator_survives_each_failure(void **state)
+{
+    each_in_turn(*state, true, false);
+}
+
+static void every_allocation_of_the_process_may_fail(void **state)
+{
+    if (!OWN_MALLOC) {
+        print_message("malloc belongs to the sanitizer\n");
+        skip();
+    }
+    each_in_turn(*state, false, false);
+}
+
+static void every_allocation_of_a_configured_gzip_recorder_may_fail(void **state)
+{
+    if (!OWN_MALLOC) {
+        print_message("malloc belongs to the sanitizer\n");
+        skip();
+    }
+    each_in_turn(*state, false, true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_context_with_its_own_allocator_survives_each_failure, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_allocation_of_the_process_may_fail, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_allocation_of_a_configured_gzip_recorder_may_fail, set_up, tear_down),
+    };
+    return cmocka_run_group_tests_name("failing allocations", tests, NULL, NULL);
+}

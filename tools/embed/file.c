@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Files that `record embed` writes: whole or not at all, and nothing left behind by an interrupt. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/embed/embed.h"
+
+/* What has to go if a signal ends the command. A handler can only reach what is global; it may call unlink and rmdir.
+ * A slot is filled before its file exists and emptied after it is gone. */
+enum { SLOTS = 8 };
+static char *volatile doomed[SLOTS];
+
+static void doom(char *path)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        if (!doomed[i]) {
+            doomed[i] = path;
+            return;
+        }
+    }
+}
+
+static void spare(const char *path)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        if (doomed[i] == path) {
+            doomed[i] = NULL;
+        }
+    }
+}
+
+static void on_signal(int number)
+{
+    /* Folders were doomed before what is in them. */
+    for (int i = SLOTS; i-- > 0;) {
+        if (doomed[i] && unlink(doomed[i]) != 0) {
+            (void)rmdir(doomed[i]);
+        }
+    }
+    (void)raise(number); /* its default action is back, and ends the command once this returns */
+}
+
+void files_guard(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction action, old;
+        memset(&action, 0, sizeof action);
+        action.sa_handler = on_signal;
+        action.sa_flags = (int)SA_RESETHAND;
+        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+            (void)sigaction(signals[i], &action, NULL);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------ targets -- */
+
+/* The assembler works in another folder. @return NULL with the error printed. */
+static char *absolute(const char *path)
+{
+    char *folder, *whole;
+
+    if (*path == '/') {
+        return copy(path);
+    }
+    folder = getcwd(NULL, 0);
+    if (!folder) {
+        (void)fail("the current folder: %s", strerror(errno));
+        return NULL;
+    }
+    whole = print("%s/%s", folder, path);
+    free(folder);
+    return whole;
+}
+
+/* The mode of the file that is replaced, else what the user gives new files. */
+static mode_t mode_for(const char *path)
+{
+    struct stat s;
+    mode_t mask;
+
+    if (stat(path, &s) == 0) {
+        return s.st_mode & 07777;
+    }
+    mask = umask(0);
+    (void)umask(mask);
+    return 0666 & ~mask;
+}
+
+int target_open(target *t, const char *path)
+{
+    struct stat s;
+    char *real;
+    int file;
+
+    *t = (target){0};
+    if (strcmp(path, "-") == 0) {
+        t->stream = stdout;
+        return EXIT_OK;
+    }
+    if (stat(path, &s) == 0 && !S_ISREG(s.st_mode)) {
+        return fail("%s: expected a file to write to, found something else of that name", path);
+    }
+    /* A symbolic link stays one: what it points to is replaced. */
+    real = realpath(path, NULL);
+    t->path = real ? real : absolute(path);
+    if (!t->path) {
+        return EXIT_ERROR;
+    }
+    t->temporary = print("%s.XXXXXX", t->path);
+    file = mkstemp(t->temporary);
+    if (file < 0) {
+        int error = errno;
+        free(t->temporary);
+        t->temporary = NULL;
+        return fail("%s: cannot be written: %s", path, strerror(error));
+    }
+    doom(t->temporary);
+    if (fchmod(file, mode_for(t->path)) != 0 || !(t->stream = fdopen(file, "w"))) {
+        int error = errno;
+        (void)close(file);
+        return fail("%s: cannot be written: %s", path, strerror(error));
+    }
+    return EXIT_OK;
+}
+
+int target_close(target *t)
+{
+    FILE *stream = t->stream;
+    bool written;
+
+    t->stream = NULL;
+    if (stream == stdout) {
+        return EXIT_OK; /* main() checks it */
+    }
+    errno = 0;
+    written = fflush(stream) == 0 && !ferror(stream);
+    written = fclose(stream) == 0 && written;
+    return written ? EXIT_OK : fail("%s: cannot be written: %s", t->path, strerror(errno ? errno : EIO));
+}
+
+int target_commit(target *t)
+{
+    if (!t->temporary) {
+        return EXIT_OK;
+    }
+    if (rename(t->temporary, t->path) != 0) {
+        return fail("%s: cannot be replaced: %s", t->path, strerror(errno));
+    }
+    spare(t->temporary);
+    free(t->temporary);
+    t->temporary = NULL;
+    return EXIT_OK;
+}
+
+void target_drop(target *t)
+{
+    if (t->stream && t->stream != stdout) {
+        (void)fclose(t->stream);
+    }
+    if (t->temporary) {
+        (void)unlink(t->temporary);
+        spare(t->temporary);
+    }
+    free(t->temporary);
+    free(t->path);
+    *t = (target){0};
+}
+
+/* ----------------------------------------------------------------------------------------------------- workshop -- */
+
+int workshop_open(workshop *w)
+{
+    const char *temporary = getenv("TMPDIR");
+    char *made = print("%s/record-embed.XXXXXX", temporary && *temporary == '/' ? temporary : "/tmp");
+
+    *w = (workshop){0};
+    if (!mkdtemp(made)) {
+        int error = errno;
+        int status = fail("%s: cannot make a folder for temporary files: %s\nAnother one can be named by TMPDIR.", made,
+                          strerror(error));
+        free(made);
+        return status;
+    }
+    *w = (workshop){made, print("%s/payload", made), print("%s/embed.S", made)};
+    doom(w->folder);
+    doom(w->payload);
+    doom(w->source);
+    return EXIT_OK;
+}
+
+void workshop_close(workshop *w)
+{
+    if (w->folder) {
+        (void)unlink(w->payload);
+        (void)unlink(w->source);
+        (void)rmdir(w->folder);
+        spare(w->source);
+        spare(w->payload);
+        spare(w->folder);
+    }
+    free(w->folder);
+    free(w->payload);
+    free(w->source);
+    *w = (workshop){0};
+}

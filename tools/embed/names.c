@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Names in C for what a record calls anything it likes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/embed/embed.h"
+
+/* Words of C and C++, and what compilers or the usual headers define as macros. Sorted. */
+/* clang-format off */
+static const char *const words_taken[] = {
+    "EOF", "I", "INFINITY", "NAN", "NULL", "alignas", "alignof", "and", "and_eq", "asm", "assert", "auto", "bitand",
+    "bitor", "bool", "break", "case", "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await",
+    "co_return", "co_yield", "compl", "complex", "concept", "const", "const_cast", "consteval", "constexpr",
+    "constinit", "continue", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum",
+    "errno", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "i386", "if", "inline",
+    "int", "linux", "long", "mutable", "namespace", "new", "noexcept", "noreturn", "not", "not_eq", "nullptr",
+    "offsetof", "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast",
+    "requires", "restrict", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast",
+    "stderr", "stdin", "stdout", "struct", "switch", "template", "this", "thread_local", "throw", "true", "try",
+    "typedef", "typeid", "typename", "typeof", "typeof_unqual", "union", "unix", "unsigned", "using", "virtual",
+    "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
+};
+/* clang-format on */
+
+static int compare_words(const void *a, const void *b)
+{
+    return strcmp(a, *(const char *const *)b);
+}
+
+static bool is_taken(const char *name)
+{
+    return bsearch(name, words_taken, sizeof words_taken / sizeof *words_taken, sizeof *words_taken, compare_words);
+}
+
+/* Not isalpha(): that depends on the locale. */
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+bool c_name_valid(const char *name)
+{
+    size_t i = 0;
+
+    while (is_letter(name[i]) || (i && is_digit(name[i]))) {
+        i++;
+    }
+    return i && !name[i] && !is_taken(name);
+}
+
+void c_name_add(text *t, const char *bytes, size_t length)
+{
+    size_t begin = t->length;
+
+    if (length && is_digit(bytes[0])) {
+        text_put(t, "n");
+    }
+    for (size_t i = 0; i < length; i++) {
+        if (is_letter(bytes[i]) || is_digit(bytes[i])) {
+            text_add(t, &bytes[i], 1);
+        } else if (t->length > begin && t->at[t->length - 1] != '_') {
+            text_put(t, "_"); /* one for all that stand together: C++ keeps two underscores for itself */
+        }
+    }
+    if (t->length == begin) {
+        text_put(t, length ? "other" : "empty");
+    }
+    if (is_taken(t->at + begin)) {
+        text_put(t, "_");
+    }
+}
+
+char *c_name_upper(const char *name)
+{
+    char *upper = copy(name);
+
+    for (char *c = upper; *c; c++) {
+        *c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+    }
+    return upper;
+}
+
+/* ------------------------------------------------------------------------------------------------------- look-up -- */
+
+/* FNV-1a: keys are short. */
+static size_t hash_of(const char *key, size_t length)
+{
+    uint64_t hash = UINT64_C(0xCBF29CE484222325);
+
+    for (size_t i = 0; i < length; i++) {
+        hash = (hash ^ (unsigned char)key[i]) * UINT64_C(0x100000001B3);
+    }
+    return (size_t)(hash ^ hash >> 32);
+}
+
+static lookup_slot *find_slot(const lookup *l, const char *key, size_t length)
+{
+    size_t at = hash_of(key, length) & (l->room - 1);
+
+    while (l->slots[at].key && (l->slots[at].length != length || memcmp(l->slots[at].key, key, length) != 0)) {
+        at = (at + 1) & (l->room - 1);
+    }
+    return &l->slots[at];
+}
+
+static void grow(lookup *l)
+{
+    lookup bigger = {.room = l->room ? l->room * 2 : 64, .count = l->count};
+
+    bigger.slots = take(bigger.room * sizeof *bigger.slots);
+    memset(bigger.slots, 0, bigger.room * sizeof *bigger.slots);
+    for (size_t i = 0; i < l->room; i++) {
+        if (l->slots[i].key) {
+            *find_slot(&bigger, l->slots[i].key, l->slots[i].length) = l->slots[i];
+        }
+    }
+    free(l->slots);
+    *l = bigger;
+}
+
+lookup_slot *lookup_find(const lookup *l, const void *key, size_t length)
+{
+    lookup_slot *slot = l->room ? find_slot(l, key, length) : NULL;
+
+    return slot && slot->key ? slot : NULL;
+}
+
+lookup_slot *lookup_add(lookup *l, const void *key, size_t length)
+{
+    lookup_slot *slot;
+
+    if (l->count >= l->room / 2) {
+        grow(l);
+    }
+    slot = find_slot(l, key, length);
+    *slot = (lookup_slot){.key = take(length), .length = length};
+    memcpy(slot->key, key, length);
+    l->count++;
+    return slot;
+}
+
+void lookup_free(lookup *l)
+{
+    for (size_t i = 0; i < l->room; i++) {
+        free(l->slots[i].key);
+        free(l->slots[i].text);
+    }
+    free(l->slots);
+    *l = (lookup){0};
+}
+
+/* ------------------------------------------------------------------------------------------------- names in use -- */
+
+char *c_names_take(lookup *names, const char *wanted)
+{
+    char *name = copy(wanted);
+    lookup_slot *first = lookup_find(names, wanted, strlen(wanted));
+
+    while (first && lookup_find(names, name, strlen(name))) {
+        free(name);
+        name = print("%s_%u", wanted, ++first->number);
+    }
+    lookup_add(names, name, strlen(name))->number = 1;
+    return name;
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The C types of a record's tree. Items of a list get one type where that is possible: what some of them lack is
+ * optional, numbers become as wide as the widest. The nesting of a record is bounded by the library, so the recursion
+ * here is too. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/embed/embed.h"
+
+void shape_free(shape *s)
+{
+    if (!s) {
+        return;
+    }
+    for (size_t i = 0; i < s->part_count; i++) {
+        shape_free(s->parts[i]);
+    }
+    free(s->parts);
+    free(s->key);
+    free(s->member);
+    free(s->tag);
+    free(s->macro);
+    free(s);
+}
+
+static void add_part(shape *s, shape *part)
+{
+    /* Room grows at powers of two. */
+    if ((s->part_count & (s->part_count - 1)) == 0) {
+        s->parts = retake(s->parts, (s->part_count ? s->part_count * 2 : 1) * sizeof *s->parts);
+    }
+    s->parts[s->part_count++] = part;
+}
+
+/* Before names were given. */
+static shape *copy_shape(const shape *s)
+{
+    shape *twin = take(sizeof *twin);
+
+    *twin = *s;
+    twin->parts = NULL;
+    twin->part_count = 0;
+    for (size_t i = 0; i < s->part_count; i++) {
+        add_part(twin, copy_shape(s->parts[i]));
+    }
+    if (s->key) {
+        twin->key = memcpy(take(s->key_length + 1), s->key, s->key_length + 1);
+    }
+    return twin;
+}
+
+static bool same_key(const shape *a, const shape *b)
+{
+    return a->key_kind == b->key_kind && a->key_length == b->key_length && memcmp(a->key, b->key, a->key_length) == 0;
+}
+
+/* @return the part of that key, NULL if there is none. Lists of alike structs have it at the same place. */
+static shape *find_part(const shape *s, const shape *like, size_t guess)
+{
+    if (guess < s->part_count && same_key(s->parts[guess], like)) {
+        return s->parts[guess];
+    }
+    for (size_t i = 0; i < s->part_count; i++) {
+        if (same_key(s->parts[i], like)) {
+            return s->parts[i];
+        }
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------ merging -- */
+
+static bool is_integer(int32_t kind)
+{
+    return kind == REC_KIND_INT || kind == REC_KIND_UINT;
+}
+
+static bool numbers_fit(const shape *a, const shape *b)
+{
+    if (a->scalar == b->scalar) {
+        return true;
+    }
+    return is_integer(a->scalar) && is_integer(b->scalar) && !a->huge && !b->huge;
+}
+
+static void widen(shape *a, const shape *b)
+{
+    if (a->scalar != b->scalar) {
+        a->scalar = REC_KIND_INT;
+        a->bits = 64;
+    }
+    a->bits = b->bits > a->bits ? b->bits : a->bits;
+    a->huge = a->huge || b->huge;
+}
+
+/* @return true if one type can hold both. */
+static bool fits(const shape *a, const shape *b)
+{
+    if (a->kind == SHAPE_NOTHING || b->kind == SHAPE_NOTHING) {
+        const shape *other = a->kind == SHAPE_NOTHING ? b : a;
+        return other->kind == SHAPE_NOTHING || shape_has_member(other);
+    }
+    if (a->kind != b->kind) {
+        return false;
+    }
+    switch (a->kind) {
+    case SHAPE_SCALAR:
+        return numbers_fit(a, b);
+    case SHAPE_NUMBERS:
+        return a->count == b->count && numbers_fit(a, b);
+    case SHAPE_BYTES:
+        return a->count == b->count;
+    case SHAPE_TENSOR: {
+        uint32_t rank = rec_tensor_rank(a->tensor);
+        return a->count == b->count && rec_tensor_rank(b->tensor) == rank &&
+               strcmp(rec_tensor_dtype_name(a->tensor), rec_tensor_dtype_name(b->tensor)) == 0 &&
+               memcmp(rec_tensor_shape(a->tensor), rec_tensor_shape(b->tensor), rank * sizeof(uint64_t)) == 0;
+    }
+    case SHAPE_ARRAY:
+        return a->count == b->count && (a->count == 0 || fits(a->parts[0], b->parts[0]));
+    case SHAPE_TUPLE:
+    case SHAPE_STRUCT:
+    case SHAPE_ENUM:
+        /* Burn writes every field of a struct, so alike structs have the same keys. Maps of one entry may be the
+         * variants of an enum, in formats that write those as maps. */
+        if (a->kind != SHAPE_ENUM && !(a->one_entry && b->one_entry) && a->part_count != b->part_count) {
+            return false;
+        }
+        for (size_t i = 0; i < b->part_count; i++) {
+            const shape *part = find_part(a, b->parts[i], i);
+            if (part ? !fits(part, b->parts[i]) : a->kind != SHAPE_ENUM && !a->one_entry) {
+                return false;
+            }
+        }
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* Makes `a` the type of both. They fit. */
+static void merge(shape *a, const shape *b)
+{
+    if (a->kind == SHAPE_NOTHING && b->kind != SHAPE_NOTHING) {
+        shape *other = copy_shape(b);
+        char *key = a->key;
+        free(other->key);
+        other->key = key;
+        other->key_length = a->key_length;
+        other->key_kind = a->key_kind;
+        other->variant = a->variant;
+        other->optional = true;
+        *a = *other;
+        free(other);
+        return;
+    }
+    a->optional = a->optional || b->optional || (b->kind == SHAPE_NOTHING && a->kind != SHAPE_NOTHING);
+    if (b->kind == SHAPE_NOTHING) {
+        return;
+    }
+    switch (a->kind) {
+    case SHAPE_SCALAR:
+    case SHAPE_NUMBERS:
+        widen(a, b);
+        break;
+    case SHAPE_STRING:
+        a->count = a->count == b->count ? a->count : REC_UNKNOWN;
+        break;
+    case SHAPE_ARRAY:
+    case SHAPE_TUPLE:
+    case SHAPE_STRUCT:
+    case SHAPE_ENUM:
+        for (size_t i = 0; i < a->part_count; i++) {
+            if (!find_part(b, a->parts[i], i)) {
+                a->parts[i]->optional = true;
+            }
+        }
+        for (size_t i = 0; i < b->part_count; i++) {
+            shape *part = find_part(a, b->parts[i], i);
+            if (part) {
+                merge(part, b->parts[i]);
+            } else {
+                part = copy_shape(b->parts[i]);
+                part->optional = true;
+                add_part(a, part);
+            }
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------- building -- */
+
+static void set_number(shape *s, const rec_scalar *number)
+{
+    s->scalar = number->kind;
+    s->bits = number->kind == REC_KIND_BOOL ? 8 : number->bits ? number->bits : 64;
+    if (number->kind == REC_KIND_FLOAT && s->bits < 32) {
+        s->bits = 32;
+    }
+    s->huge = number->kind == REC_KIND_UINT && number->v.u > INT64_MAX;
+}
+
+/* Packed numbers have one type; where it is not known, those below zero are told apart from the others. */
+static void set_numbers(shape *s, const rec_value *value)
+{
+    s->kind = SHAPE_NUMBERS;
+    s->count = rec_value_count(value);
+    for (uint64_t i = 0; i < s->count; i++) {
+        rec_scalar number = rec_value_number(value, i);
+        shape one = {0};
+        set_number(&one, &number);
+        if (i == 0) {
+            set_number(s, &number);
+        } else {
+            widen(s, &one);
+        }
+    }
+}
+
+static void set_key(shape *part, const rec_scalar *key)
+{
+    char buffer[NUMBER_ROOM];
+
+    part->key_kind = key->kind;
+    if (key->kind == REC_KIND_STRING) {
+        part->key_length = (size_t)key->v.length;
+        part->key = memcpy(take(part->key_length + 1), key->text, part->key_length);
+        part->key[part->key_length] = '\0';
+    } else {
+        part->key = copy(scalar_text(key, buffer));
+        part->key_length = strlen(part->key);
+    }
+}
+
+static void set_item_key(shape *part, size_t index)
+{
+    part->key_kind = REC_KIND_NIL;
+    part->key = print("item%zu", index);
+    part->key_length = strlen(part->key);
+}
+
+/* One type for all items if there can be one. */
+static void set_list(shape *s, const rec_value *value)
+{
+    uint64_t count = rec_value_count(value);
+    shape *common = NULL;
+    bool alike = true;
+
+    s->count = count;
+    for (uint64_t i = 0; i < count; i++) {
+        shape *part = shape_of(rec_value_item(value, i));
+        set_item_key(part, (size_t)i);
+        add_part(s, part);
+        if (!alike) {
+            continue;
+        }
+        if (!common) {
+            common = copy_shape(part);
+        } else if (fits(common, part)) {
+            merge(common, part);
+        } else {
+            alike = false;
+        }
+    }
+    s->kind = alike && (!common || shape_has_member(common)) ? SHAPE_ARRAY : SHAPE_TUPLE;
+    if (s->kind == SHAPE_TUPLE) {
+        shape_free(common);
+        return;
+    }
+    for (size_t i = 0; i < s->part_count; i++) {
+        shape_free(s->parts[i]);
+    }
+    s->part_count = 0;
+    if (common) {
+        s->parts[s->part_count++] = common;
+    }
+}
+
+static bool holds_nothing(const rec_value *value)
+{
+    int32_t form = rec_value_form(value);
+
+    return form == REC_FORM_CONSTANT || form == REC_FORM_UNIT || form == REC_FORM_UNIT_STRUCT;
+}
+
+shape *shape_of(const rec_value *value)
+{
+    int32_t kind = rec_value_kind(value);
+    rec_scalar scalar = rec_value_scalar(value);
+    uint64_t count = rec_value_count(value);
+    shape *s = take(sizeof *s);
+
+    *s = (shape){0};
+    switch (kind) {
+    case REC_KIND_NIL:
+        s->kind = holds_nothing(value) ? SHAPE_CONSTANT : SHAPE_NOTHING;
+        break;
+    case REC_KIND_STRING:
+        s->kind = SHAPE_STRING;
+        s->count = scalar.v.length;
+        break;
+    case REC_KIND_BYTES:
+        s->kind = SHAPE_BYTES;
+        (void)rec_value_bytes(value, &s->count);
+        break;
+    case REC_KIND_NUMBERS:
+        set_numbers(s, value);
+        break;
+    case REC_KIND_TENSOR:
+        s->kind = SHAPE_TENSOR;
+        s->tensor = rec_value_tensor(value);
+        s->count = element_type(s->tensor) ? rec_tensor_count(s->tensor) : rec_tensor_nbytes(s->tensor);
+        break;
+    case REC_KIND_LIST:
+        set_list(s, value);
+        break;
+    case REC_KIND_MAP:
+    case REC_KIND_VARIANT:
+        s->kind = kind == REC_KIND_MAP ? SHAPE_STRUCT : SHAPE_ENUM;
+        s->one_entry = kind == REC_KIND_MAP && count == 1;
+        for (uint64_t i = 0; i < count || (i == 0 && kind == REC_KIND_VARIANT); i++) {
+            rec_scalar key = rec_value_key(value, i);
+            shape *part = NULL;
+            if (i < count) {
+                part = shape_of(rec_value_item(value, i));
+            } else {
+                part = take(sizeof *part);
+                *part = (shape){.kind = SHAPE_CONSTANT}; /* a variant without payload */
+            }
+            part->variant = rec_value_variant(value);
+            set_key(part, &key);
+            add_part(s, part);
+        }
+        break;
+    default:
+        s->kind = SHAPE_SCALAR;
+        set_number(s, &scalar);
+        break;
+    }
+    return s;
+}
+
+bool shape_has_member(const shape *s)
+{
+    switch (s->kind) {
+    case SHAPE_CONSTANT:
+        return false;
+    case SHAPE_ARRAY:
+        return s->count && shape_has_member(s->parts[0]);
+    case SHAPE_NUMBERS:
+    case SHAPE_BYTES:
+        return s->count;
+    default:
+        return true;
+    }
+}
+
+static bool value_has_key(const rec_value *value, uint64_t index, const shape *part)
+{
+    rec_scalar key = rec_value_key(value, index);
+    char buffer[NUMBER_ROOM];
+    const char *name = key.text;
+    size_t length;
+
+    if (key.kind != part->key_kind) {
+        return false;
+    }
+    if (key.kind == REC_KIND_STRING) {
+        length = (size_t)key.v.length;
+    } else {
+        name = scalar_text(&key, buffer);
+        length = strlen(name);
+    }
+    return length == part->key_length && memcmp(name, part->key, length) == 0;
+}
+
+const rec_value *shape_value(const shape *s, const rec_value *value, size_t index)
+{
+    const shape *part = s->parts[index];
+    const rec_value *found = NULL;
+    uint64_t count = rec_value_count(value);
+
+    if (s->kind == SHAPE_TUPLE) {
+        found = rec_value_item(value, index);
+    } else if (index < count && value_has_key(value, index, part)) {
+        found = rec_value_item(value, index);
+    } else {
+        for (uint64_t i = 0; i < count && !found; i++) {
+            found = value_has_key(value, i, part) ? rec_value_item(value, i) : NULL;
+        }
+    }
+    return found && rec_value_kind(found) != REC_KIND_NIL ? found : NULL;
+}
+
+/* -------------------------------------------------------------------------------------------------------- names -- */
+
+void shape_name(shape *s, const char *tag, lookup *names)
+{
+    lookup members = {0};
+
+    s->tag = c_names_take(names, tag);
+    s->macro = c_name_upper(s->tag);
+    if (s->kind == SHAPE_ARRAY && s->part_count) {
+        char *item = print("%s_item", s->tag);
+        shape_name(s->parts[0], item, names);
+        free(item);
+        return;
+    }
+    if (s->kind == SHAPE_ENUM) {
+        free(c_names_take(&members, "variant"));
+    }
+    for (size_t i = 0; i < s->part_count; i++) {
+        shape *part = s->parts[i];
+        text name = {0};
+        c_name_add(&name, part->key, part->key_length);
+        part->member = c_names_take(&members, name.at);
+        text_free(&name);
+        char *below = print("%s_%s", s->tag, part->member);
+        shape_name(part, below, names);
+        free(below);
+    }
+    lookup_free(&members);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Numbers in C, the same to the last bit: floats in hexadecimal, f16 and bf16 as bit patterns. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/embed/embed.h"
+
+void row_put(row *r, const char *item)
+{
+    enum { WIDTH = 110 };
+    size_t length = strlen(item);
+
+    if (r->any) {
+        putc_unlocked(',', r->out);
+        r->column++;
+    }
+    if (!r->any || r->column + 1 + length > WIDTH) {
+        fprintf(r->out, "\n%*s", (int)r->indent, "");
+        r->column = r->indent;
+    } else {
+        putc_unlocked(' ', r->out);
+        r->column++;
+    }
+    (void)fwrite(item, 1, length, r->out);
+    r->column += length;
+    r->any = true;
+}
+
+/* ------------------------------------------------------------------------------------------------------- floats -- */
+
+/* @param fraction, digits the significand behind the point, and how many hexadecimal digits it has. */
+static const char *hex_float(bool minus, bool normal, uint64_t fraction, int digits, int exponent, const char *suffix,
+                             char *buffer)
+{
+    const char *sign = minus ? "-" : "";
+
+    if (!normal && fraction == 0) {
+        (void)snprintf(buffer, NUMBER_ROOM, "%s0x0p+0%s", sign, suffix);
+        return buffer;
+    }
+    while (digits && fraction % 16 == 0) {
+        fraction /= 16;
+        digits--;
+    }
+    if (digits) {
+        (void)snprintf(buffer, NUMBER_ROOM, "%s0x%d.%0*" PRIx64 "p%+d%s", sign, normal, digits, fraction, exponent,
+                       suffix);
+    } else {
+        (void)snprintf(buffer, NUMBER_ROOM, "%s0x%dp%+d%s", sign, normal, exponent, suffix);
+    }
+    return buffer;
+}
+
+/* What is no number has no literal: the compiler's own functions make it, with the bits of a NaN. */
+static const char *not_finite(bool minus, bool quiet, uint64_t rest, const char *suffix, char *buffer)
+{
+    const char *sign = minus ? "-" : "";
+
+    if (!quiet && rest == 0) {
+        (void)snprintf(buffer, NUMBER_ROOM, "%s__builtin_inf%s()", sign, suffix);
+    } else {
+        (void)snprintf(buffer, NUMBER_ROOM, "%s__builtin_nan%s%s(\"0x%" PRIx64 "\")", sign, quiet ? "" : "s", suffix,
+                       rest);
+    }
+    return buffer;
+}
+
+static const char *f32_c(uint32_t bits, char *buffer)
+{
+    bool minus = bits >> 31;
+    int exponent = bits >> 23 & 0xFF;
+    uint32_t fraction = bits & 0x7FFFFF;
+
+    if (exponent == 0xFF) {
+        return not_finite(minus, fraction >> 22, fraction & 0x3FFFFF, "f", buffer);
+    }
+    return hex_float(minus, exponent, (uint64_t)fraction << 1, 6, exponent ? exponent - 127 : -126, "f", buffer);
+}
+
+static const char *f64_c(uint64_t bits, char *buffer)
+{
+    bool minus = bits >> 63;
+    int exponent = bits >> 52 & 0x7FF;
+    uint64_t fraction = bits & UINT64_C(0xFFFFFFFFFFFFF);
+
+    if (exponent == 0x7FF) {
+        return not_finite(minus, fraction >> 51, fraction & UINT64_C(0x7FFFFFFFFFFFF), "", buffer);
+    }
+    return hex_float(minus, exponent, fraction, 13, exponent ? exponent - 1023 : -1022, "", buffer);
+}
+
+/* ----------------------------------------------------------------------------------------------------- integers -- */
+
+/* The least number has no literal: the minus is an operator on a number that is too large. */
+static const char *int_c(int64_t number, unsigned bits, char *buffer)
+{
+    if (number == INT64_MIN) {
+        return strcpy(buffer, "(-INT64_C(9223372036854775807) - 1)");
+    }
+    if (bits == 32 && number == INT32_MIN) {
+        return strcpy(buffer, "(-INT32_C(2147483647) - 1)");
+    }
+    (void)snprintf(buffer, NUMBER_ROOM, bits == 64 ? "INT64_C(%" PRIi64 ")" : "%" PRIi64, number);
+    if (bits == 64 && number < 0) {
+        (void)snprintf(buffer, NUMBER_ROOM, "-INT64_C(%" PRIu64 ")", (uint64_t)0 - (uint64_t)number);
+    }
+    return buffer;
+}
+
+static const char *uint_c(uint64_t number, unsigned bits, char *buffer)
+{
+    const char *form = bits == 64 ? "UINT64_C(%" PRIu64 ")" : bits == 32 ? "UINT32_C(%" PRIu64 ")" : "%" PRIu64;
+
+    (void)snprintf(buffer, NUMBER_ROOM, form, number);
+    return buffer;
+}
+
+const char *number_c(const shape *s, const rec_scalar *number, char *buffer)
+{
+    uint64_t bits64;
+    uint32_t bits32;
+    float single;
+
+    switch (s->scalar) {
+    case REC_KIND_BOOL:
+        return strcpy(buffer, number->v.i ? "1" : "0");
+    case REC_KIND_UINT:
+        return uint_c(number->v.u, s->bits, buffer);
+    case REC_KIND_INT:
+        return int_c(number->kind == REC_KIND_UINT ? (int64_t)number->v.u : number->v.i, s->bits, buffer);
+    default:
+        if (s->bits == 32) {
+            single = (float)number->v.f;
+            memcpy(&bits32, &single, sizeof bits32);
+            return f32_c(bits32, buffer);
+        }
+        memcpy(&bits64, &number->v.f, sizeof bits64);
+        return f64_c(bits64, buffer);
+    }
+}
+
+const char *scalar_type(const shape *s)
+{
+    static const char *const signed_types[] = {"int8_t", "int16_t", "int32_t", "int64_t"};
+    static const char *const unsigned_types[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t"};
+    int width = s->bits == 8 ? 0 : s->bits == 16 ? 1 : s->bits == 32 ? 2 : 3;
+
+    switch (s->scalar) {
+    case REC_KIND_BOOL:
+        return "uint8_t";
+    case REC_KIND_INT:
+        return signed_types[width];
+    case REC_KIND_UINT:
+        return unsigned_types[width];
+    default:
+        return s->bits == 32 ? "float" : "double";
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------ tensors -- */
+
+/* How elements are read, and what they are in C. */
+typedef struct element_form {
+    rec_dtype dtype, read;
+    unsigned size;
+    const char *type;
+} element_form;
+
+static const element_form *form_of(const rec_tensor *tensor)
+{
+    static const element_form forms[] = {
+        {REC_DTYPE_F64, REC_DTYPE_F64, 8, "double"},     {REC_DTYPE_F32, REC_DTYPE_F32, 4, "float"},
+        {REC_DTYPE_FLEX32, REC_DTYPE_F32, 4, "float"},   {REC_DTYPE_F16, REC_DTYPE_F16, 2, "uint16_t"},
+        {REC_DTYPE_BF16, REC_DTYPE_BF16, 2, "uint16_t"}, {REC_DTYPE_I64, REC_DTYPE_I64, 8, "int64_t"},
+        {REC_DTYPE_I32, REC_DTYPE_I32, 4, "int32_t"},    {REC_DTYPE_I16, REC_DTYPE_I16, 2, "int16_t"},
+        {REC_DTYPE_I8, REC_DTYPE_I8, 1, "int8_t"},       {REC_DTYPE_U64, REC_DTYPE_U64, 8, "uint64_t"},
+        {REC_DTYPE_U32, REC_DTYPE_U32, 4, "uint32_t"},   {REC_DTYPE_U16, REC_DTYPE_U16, 2, "uint16_t"},
+        {REC_DTYPE_U8, REC_DTYPE_U8, 1, "uint8_t"},      {REC_DTYPE_BOOL, REC_DTYPE_BOOL, 1, "uint8_t"},
+        {REC_DTYPE_BOOL8, REC_DTYPE_BOOL, 1, "uint8_t"}, {REC_DTYPE_BOOL32, REC_DTYPE_BOOL, 1, "uint8_t"},
+    };
+
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (forms[i].dtype == rec_tensor_dtype(tensor)) {
+            return &forms[i];
+        }
+    }
+    return NULL;
+}
+
+const char *element_type(const rec_tensor *tensor)
+{
+    const element_form *form = form_of(tensor);
+
+    return form ? form->type : NULL;
+}
+
+enum { CHUNK = 4096 };
+
+typedef union elements {
+    uint64_t u64[CHUNK];
+    int64_t i64[CHUNK];
+    uint32_t u32[CHUNK];
+    int32_t i32[CHUNK];
+    uint16_t u16[CHUNK];
+    int16_t i16[CHUNK];
+    uint8_t u8[CHUNK];
+    int8_t i8[CHUNK];
+} elements;
+
+static const char *element_c(const elements *e, rec_dtype dtype, size_t i, char *buffer)
+{
+    switch (dtype) {
+    case REC_DTYPE_F64:
+        return f64_c(e->u64[i], buffer);
+    case REC_DTYPE_F32:
+        return f32_c(e->u32[i], buffer);
+    case REC_DTYPE_F16:
+    case REC_DTYPE_BF16:
+        (void)snprintf(buffer, NUMBER_ROOM, "0x%04x", e->u16[i]);
+        return buffer;
+    case REC_DTYPE_I64:
+        return int_c(e->i64[i], 64, buffer);
+    case REC_DTYPE_I32:
+        return int_c(e->i32[i], 32, buffer);
+    case REC_DTYPE_I16:
+        return int_c(e->i16[i], 16, buffer);
+    case REC_DTYPE_I8:
+        return int_c(e->i8[i], 8, buffer);
+    case REC_DTYPE_U64:
+        return uint_c(e->u64[i], 64, buffer);
+    case REC_DTYPE_U32:
+        return uint_c(e->u32[i], 32, buffer);
+    case REC_DTYPE_U16:
+        return uint_c(e->u16[i], 16, buffer);
+    default:
+        return uint_c(e->u8[i], 8, buffer);
+    }
+}
+
+/* Quantised and unknown ones: the bytes as they are stored. */
+static int print_stored(row *r, const rec_tensor *tensor)
+{
+    char buffer[NUMBER_ROOM];
+    uint64_t size;
+    const unsigned char *bytes = rec_tensor_bytes(tensor, &size);
+
+    for (uint64_t i = 0; bytes && i < size; i++) {
+        row_put(r, uint_c(bytes[i], 8, buffer));
+    }
+    return bytes ? EXIT_OK : fail_library();
+}
+
+int print_elements(row *r, const rec_tensor *tensor)
+{
+    const element_form *form = form_of(tensor);
+    uint64_t count = rec_tensor_count(tensor), first = 0;
+    char buffer[NUMBER_ROOM];
+    int status = EXIT_OK;
+    elements *e;
+
+    if (!form) {
+        return print_stored(r, tensor);
+    }
+    e = take(sizeof *e);
+    while (first < count && status == EXIT_OK) {
+        uint64_t part = count - first < CHUNK ? count - first : CHUNK;
+        if (rec_tensor_read(tensor, form->read, first, part, e) != REC_OK) {
+            status = fail_library();
+        }
+        for (size_t i = 0; i < part && status == EXIT_OK; i++) {
+            row_put(r, element_c(e, form->read, i, buffer));
+        }
+        first += part;
+    }
+    free(e);
+    return status;
+}

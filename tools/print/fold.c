@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Folds a listing: repeated layers into `layers.#.attention.wq.weight`, then siblings into `{wq,wo}`. A line may have two
+ * keys, as a plan has: what differs in both is folded in both, `{q,k}_proj` and `{wq,wk}`. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "tools/print/fold.h"
+
+/* --------------------------------------------------------------------------------------------------- hash table -- */
+
+index_table fold_table(size_t items)
+{
+    index_table t = {NULL, 15};
+
+    while (t.mask < items * 2) {
+        t.mask = t.mask * 2 + 1;
+    }
+    t.slots = take((t.mask + 1) * sizeof *t.slots);
+    memset(t.slots, 0, (t.mask + 1) * sizeof *t.slots);
+    return t;
+}
+
+uint64_t fold_hash(uint64_t hash, const void *bytes, size_t length)
+{
+    const unsigned char *b = bytes;
+
+    for (size_t i = 0; i < length; i++) {
+        hash = (hash ^ b[i]) * UINT64_C(0x100000001B3);
+    }
+    return hash ^ hash >> 29;
+}
+
+/* -------------------------------------------------------------------------------------------------------- parts -- */
+
+bool fold_is_index(const part *p)
+{
+    for (size_t i = 0; i < p->length; i++) {
+        if (p->at[i] < '0' || p->at[i] > '9') {
+            return false;
+        }
+    }
+    return p->length > 0;
+}
+
+bool fold_same_text(const part *a, const part *b)
+{
+    return a->length == b->length && memcmp(a->at, b->at, a->length) == 0;
+}
+
+static bool is_between(const part *p)
+{
+    return p->length == 1 && p->at[0] == FOLD_BETWEEN[0];
+}
+
+static size_t count_parts(const char *path)
+{
+    size_t count = 1;
+
+    for (; *path; path++) {
+        if (*path == '\\' && path[1]) {
+            path++;
+        } else if (*path == '.') {
+            count++;
+        }
+    }
+    return count;
+}
+
+static void split(const char *path, part *parts)
+{
+    size_t i = 0;
+    const char *begin = path;
+
+    for (;; path++) {
+        if (*path == '\\' && path[1]) {
+            path++;
+        } else if (*path == '.' || *path == '\0') {
+            parts[i++] = (part){begin, (size_t)(path - begin), false};
+            if (*path == '\0') {
+                return;
+            }
+            begin = path + 1;
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ equal but for -- */
+
+uint64_t fold_hash_form(uint64_t hash, const entry *e)
+{
+    hash = fold_hash(hash, e->dtype, strlen(e->dtype) + 1);
+    return fold_hash(hash, e->shape, e->rank * sizeof *e->shape);
+}
+
+bool fold_same_form(const entry *a, const entry *b)
+{
+    return a->rank == b->rank && strcmp(a->dtype, b->dtype) == 0 &&
+           (a->rank == 0 || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
+}
+
+/* Equal but for list indices. */
+static uint64_t hash_pattern(uint64_t hash, const part *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        hash = fold_is_index(&parts[i]) ? fold_hash(hash, "#", 2) : fold_hash(hash, parts[i].at, parts[i].length);
+        hash = fold_hash(hash, ".", 1);
+    }
+    return hash;
+}
+
+static bool same_pattern(const part *a, size_t count_a, const part *b, size_t count_b)
+{
+    if (count_a != count_b) {
+        return false;
+    }
+    for (size_t i = 0; i < count_a; i++) {
+        if (!fold_same_text(&a[i], &b[i]) && !(fold_is_index(&a[i]) && fold_is_index(&b[i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --------------------------------------------------------------------------------------------- repeated layers -- */
+
+/* @param groups (out) one group for each set of entries of one dtype and shape that are equal but for list indices.
+ * @param of (out) the group of each entry. @param room all parts, in the order of the groups. @return their number. */
+static size_t group_layers(const entry *entries, size_t count, uint64_t seed, group *groups, size_t *of, part *room)
+{
+    index_table t = fold_table(count);
+    size_t made = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t parts = count_parts(entries[i].path);
+        split(entries[i].path, room);
+        uint64_t hash = fold_hash_form(hash_pattern(seed, room, parts), &entries[i]);
+        size_t at = hash & t.mask;
+        group *g = NULL;
+        for (; t.slots[at].index; at = (at + 1) & t.mask) {
+            g = &groups[t.slots[at].index - 1];
+            if (t.slots[at].hash == hash && fold_same_form(g->entry, &entries[i]) &&
+                same_pattern(g->parts, g->count, room, parts)) {
+                break;
+            }
+        }
+        if (!t.slots[at].index) {
+            t.slots[at] = (struct slot){hash, made + 1};
+            groups[made] = (group){.entry = &entries[i], .parts = room, .count = parts, .names = 1, .repeats = 1};
+            while (groups[made].middle < parts && !is_between(&room[groups[made].middle])) {
+                groups[made].middle++;
+            }
+            of[i] = made++;
+            room += parts;
+            continue;
+        }
+        g->repeats++;
+        of[i] = (size_t)(g - groups);
+        for (size_t p = 0; p < parts; p++) {
+            g->parts[p].varies = g->parts[p].varies || !fold_same_text(&g->parts[p], &room[p]);
+        }
+    }
+    free(t.slots);
+    return made;
+}
+
+/* ---------------------------------------------------------------------------------------------- ranges of layers -- */
+
+enum { RUNS_SHOWN = 3 };
+
+/* @return the one level of that key whose index varies, SIZE_MAX if there are more or none. @param none (out) */
+static size_t varying_level(const group *g, int key, bool *none)
+{
+    size_t level = SIZE_MAX, end = key ? g->count : g->middle;
+
+    *none = true;
+    for (size_t i = key ? g->middle + 1 : 0; i < end; i++) {
+        if (g->parts[i].varies) {
+            level = *none ? i : SIZE_MAX;
+            *none = false;
+        }
+    }
+    return level;
+}
+
+/* Finds the levels of both keys whose indices vary. @return false if there are several in one of them. */
+static bool varying_levels(const group *g, size_t levels[2])
+{
+    bool none[2];
+
+    for (int key = 0; key < 2; key++) {
+        levels[key] = varying_level(g, key, &none[key]);
+    }
+    return (none[0] || levels[0] != SIZE_MAX) && (none[1] || levels[1] != SIZE_MAX);
+}
+
+static void close_run(runs *r)
+{
+    if (r->count && r->count <= RUNS_SHOWN) {
+        text_format(&r->shown, r->first == r->last ? "%s%llu" : "%s%llu-%llu", r->count > 1 ? "," : "",
+                    (unsigned long long)r->first, (unsigned long long)r->last);
+    }
+}
+
+static void add_index(runs *r, uint64_t index)
+{
+    if (r->count && (index == r->last + 1 || index == r->last)) {
+        r->last = index;
+        return;
+    }
+    close_run(r);
+    r->count++;
+    r->first = r->last = index;
+}
+
+/* Whether the indices of both keys are worth showing: they are not the same (gaps were closed, layers shifted). */
+static bool differ(const group *g)
+{
+    const runs *a = &g->runs[0], *b = &g->runs[1];
+
+    return a->count && b->count && a->count <= RUNS_SHOWN && b->count <= RUNS_SHOWN &&
+           strcmp(a->shown.at, b->shown.at) != 0;
+}
+
+static void show_runs(group *g, int key, size_t level)
+{
+    runs *r = &g->runs[key];
+
+    if (level != SIZE_MAX && r->count && r->count <= RUNS_SHOWN) {
+        char *range = print("{%s}", r->shown.at);
+        text_free(&r->shown);
+        text_put(&r->shown, range);
+        free(range);
+        g->parts[level] = (part){r->shown.at, r->shown.length, false};
+    }
+}
+
+/* Where layers of one name differ in shape, `#` would say the same of each: name their indices instead. */
+static void name_ranges(const entry *entries, size_t count, const size_t *of, group *groups, size_t made, uint64_t seed)
+{
+    index_table t = fold_table(made);
+    bool *ambiguous = take(made);
+    size_t most = 0;
+    part *parts;
+
+    memset(ambiguous, 0, made);
+    for (size_t i = 0; i < made; i++) {
+        group *g = &groups[i];
+        uint64_t hash = hash_pattern(seed, g->parts, g->count);
+        size_t at = hash & t.mask;
+        most = g->count > most ? g->count : most;
+        for (; t.slots[at].index; at = (at + 1) & t.mask) {
+            group *other = &groups[t.slots[at].index - 1];
+            if (t.slots[at].hash == hash && same_pattern(other->parts, other->count, g->parts, g->count)) {
+                ambiguous[i] = ambiguous[other - groups] = true;
+                break;
+            }
+        }
+        if (!t.slots[at].index) {
+            t.slots[at] = (struct slot){hash, i + 1};
+        }
+    }
+    parts = take(most * sizeof *parts);
+    for (size_t i = 0; i < count; i++) {
+        group *g = &groups[of[i]];
+        size_t levels[2];
+        if (g->repeats < 2 || !(ambiguous[of[i]] || g->middle < g->count) || !varying_levels(g, levels)) {
+            continue;
+        }
+        split(entries[i].path, parts);
+        for (int key = 0; key < 2; key++) {
+            if (levels[key] != SIZE_MAX) {
+                add_index(&g->runs[key], strtoull(parts[levels[key]].at, NULL, 10));
+            }
+        }
+    }
+    for (size_t i = 0; i < made; i++) {
+        group *g = &groups[i];
+        size_t levels[2];
+        close_run(&g->runs[0]);
+        close_run(&g->runs[1]);
+        if ((ambiguous[i] || differ(g)) && varying_levels(g, levels)) {
+            show_runs(g, 0, levels[0]);
+            show_runs(g, 1, levels[1]);
+        }
+    }
+    free(parts);
+    free(ambiguous);
+    free(t.slots);
+}
+
+/* ------------------------------------------------------------------------------------------------------- public -- */
+
+static char *key_of(const group *g)
+{
+    text key = {0};
+
+    text_add(&key, "", 0);
+    for (size_t i = 0; i < g->count; i++) {
+        text_put(&key, i ? "." : "");
+        if (g->parts[i].varies) {
+            text_put(&key, "#");
+        } else {
+            text_add(&key, g->parts[i].at, g->parts[i].length);
+        }
+    }
+    return key.at;
+}
+
+fold *folds_make(const entry *entries, size_t entry_count, size_t width, bool two_keys, size_t *count)
+{
+    size_t all_parts = 0, most = 0, made;
+    group *groups = take(entry_count * sizeof *groups);
+    size_t *of = take(entry_count * sizeof *of);
+    words kept = {0};
+    fold *folds;
+    part *parts;
+    uint64_t seed = 0;
+
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) < 0) {
+        seed = UINT64_C(0xCBF29CE484222325);
+    }
+    for (size_t i = 0; i < entry_count; i++) {
+        size_t parts_here = count_parts(entries[i].path);
+        all_parts += parts_here;
+        most = parts_here > most ? parts_here : most;
+    }
+    parts = take(all_parts * sizeof *parts);
+    made = group_layers(entries, entry_count, seed, groups, of, parts);
+    name_ranges(entries, entry_count, of, groups, made, seed);
+    width = two_keys ? width : fold_key_width(entries, entry_count, groups, made, width);
+    fold_siblings(groups, made, most, two_keys, width, &kept, seed);
+    folds = take(made * sizeof *folds);
+    *count = 0;
+    for (size_t i = 0; i < made; i++) {
+        if (!groups[i].gone) {
+            folds[(*count)++] =
+                (fold){key_of(&groups[i]), (size_t)(groups[i].entry - entries), groups[i].repeats, groups[i].names};
+        }
+        text_free(&groups[i].runs[0].shown);
+        text_free(&groups[i].runs[1].shown);
+    }
+    for (size_t i = 0; i < kept.count; i++) {
+        free((char *)kept.at[i]);
+    }
+    free(kept.at);
+    free(parts);
+    free(of);
+    free(groups);
+    return folds;
+}
+
+void folds_free(fold *folds, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(folds[i].key);
+    }
+    free(folds);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What the files that fold a listing share. */
+#ifndef RECORD_FOLD_H
+#define RECORD_FOLD_H
+
+#include "tools/tool.h"
+
+/* A level of a key: text between dots. */
+typedef struct part {
+    const char *at;
+    size_t length;
+    bool varies; /* a list index that differs from tensor to tensor */
+} part;
+
+/* Indices that vary, "0-3,5". */
+typedef struct runs {
+    text shown; /* while there are few */
+    uint64_t first, last;
+    unsigned count;
+} runs;
+
+typedef struct group {
+    const entry *entry; /* the first one */
+    part *parts;
+    size_t count, middle; /* parts before the one that stands between two keys; `count` if there is one key */
+    uint64_t repeats, names;
+    runs runs[2];       /* of the first and the second key, where they are worth showing */
+    struct group *next; /* of the siblings gathered in the running pass, in the order of the file */
+    struct group *last; /* of a first sibling: the end of that chain */
+    bool gone;          /* gathered into another one */
+} group;
+
+/* Open addressing over indices into an array of groups. A random seed, as keys come from files of strangers. */
+typedef struct index_table {
+    struct slot {
+        uint64_t hash;
+        size_t index; /* plus one; 0: empty */
+    } * slots;
+    size_t mask;
+} index_table;
+
+/* To be freed by its slots. */
+index_table fold_table(size_t items);
+uint64_t fold_hash(uint64_t hash, const void *bytes, size_t length);
+bool fold_is_index(const part *p);
+bool fold_same_text(const part *a, const part *b);
+/* Element type and shape. */
+uint64_t fold_hash_form(uint64_t hash, const entry *e);
+bool fold_same_form(const entry *a, const entry *b);
+
+/* Puts siblings into braces (fold_siblings.c). @param most parts of the longest key. @param kept (out) takes names that
+ * must live as long as the groups. */
+void fold_siblings(group *groups, size_t made, size_t most, bool two_keys, size_t width, words *kept, uint64_t seed);
+/* @return what a listing of that width leaves for keys beside its other columns: ×N, DTYPE, SHAPE, PARAMETERS. */
+size_t fold_key_width(const entry *entries, size_t count, const group *groups, size_t made, size_t width);
+
+#endif

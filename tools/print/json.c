@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * A JSON writer: exact integers, UTF-8 kept, the outer levels a line an item so that lines can be compared. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "tools/tool.h"
+
+void json_begin(json *j, FILE *out, unsigned depth)
+{
+    *j = (json){.out = out, .depth = depth, .first = true};
+}
+
+static void new_line(json *j)
+{
+    putc_unlocked('\n', j->out);
+    for (unsigned i = 0; i < j->level; i++) {
+        fputs("  ", j->out);
+    }
+}
+
+/* What stands before an item: comma, line, indentation. */
+static void item(json *j)
+{
+    if (j->keyed) {
+        j->keyed = false;
+        return;
+    }
+    if (!j->first) {
+        putc_unlocked(',', j->out);
+    }
+    if (j->level > 0 && j->level <= j->depth) {
+        new_line(j);
+    } else if (!j->first) {
+        putc_unlocked(' ', j->out);
+    }
+    j->first = false;
+}
+
+static void quoted(json *j, const char *bytes, size_t length)
+{
+    const unsigned char *b = (const unsigned char *)bytes;
+    size_t plain = 0, step;
+    uint32_t code;
+
+    putc_unlocked('"', j->out);
+    for (size_t i = 0; i < length; i += step) {
+        step = utf8_next(bytes + i, length - i, &code);
+        if (step > 1 || (step == 1 && b[i] >= 0x20 && b[i] != '"' && b[i] != '\\' && b[i] != 0x7F)) {
+            continue;
+        }
+        (void)fwrite(bytes + plain, 1, i - plain, j->out);
+        plain = i + 1;
+        if (step == 0) {
+            step = 1;
+            fputs("\\ufffd", j->out);
+        } else if (b[i] == '"' || b[i] == '\\') {
+            fprintf(j->out, "\\%c", b[i]);
+        } else if (b[i] == '\n') {
+            fputs("\\n", j->out);
+        } else if (b[i] == '\t') {
+            fputs("\\t", j->out);
+        } else {
+            fprintf(j->out, "\\u%04x", b[i]);
+        }
+    }
+    (void)fwrite(bytes + plain, 1, length - plain, j->out);
+    putc_unlocked('"', j->out);
+}
+
+void json_key(json *j, const char *bytes, size_t length)
+{
+    item(j);
+    quoted(j, bytes, length);
+    fputs(": ", j->out);
+    j->keyed = true;
+}
+
+static void begin(json *j, const char *key)
+{
+    if (key) {
+        json_key(j, key, strlen(key));
+    }
+    item(j);
+}
+
+void json_object(json *j, const char *key)
+{
+    begin(j, key);
+    putc_unlocked('{', j->out);
+    j->level++;
+    j->first = true;
+}
+
+void json_array(json *j, const char *key)
+{
+    begin(j, key);
+    putc_unlocked('[', j->out);
+    j->level++;
+    j->first = true;
+}
+
+void json_close(json *j, char bracket)
+{
+    bool empty = j->first, broken = j->level <= j->depth;
+
+    j->level--;
+    if (broken && !empty) {
+        new_line(j);
+    }
+    putc_unlocked(bracket, j->out);
+    j->first = false;
+}
+
+void json_end(json *j)
+{
+    putc_unlocked('\n', j->out);
+}
+
+void json_text(json *j, const char *key, const char *bytes, size_t length)
+{
+    begin(j, key);
+    quoted(j, bytes, length);
+}
+
+void json_string(json *j, const char *key, const char *string)
+{
+    if (string) {
+        json_text(j, key, string, strlen(string));
+    } else {
+        json_token(j, key, "null");
+    }
+}
+
+void json_token(json *j, const char *key, const char *token)
+{
+    begin(j, key);
+    fputs(token, j->out);
+}
+
+void json_uint(json *j, const char *key, uint64_t number)
+{
+    char digits[24];
+    (void)snprintf(digits, sizeof digits, "%" PRIu64, number);
+    json_token(j, key, digits);
+}
+
+void json_int(json *j, const char *key, int64_t number)
+{
+    char digits[24];
+    (void)snprintf(digits, sizeof digits, "%" PRIi64, number);
+    json_token(j, key, digits);
+}
+
+void json_bool(json *j, const char *key, bool value)
+{
+    json_token(j, key, value ? "true" : "false");
+}
+
+void json_bytes(json *j, const char *key, const void *bytes, uint64_t size)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *b = bytes;
+
+    begin(j, key);
+    putc_unlocked('"', j->out);
+    for (uint64_t i = 0; i < size; i += 3) {
+        uint64_t left = size - i;
+        unsigned bits = (unsigned)b[i] << 16 | (left > 1 ? (unsigned)b[i + 1] << 8 : 0) | (left > 2 ? b[i + 2] : 0);
+        putc_unlocked(digits[bits >> 18], j->out);
+        putc_unlocked(digits[bits >> 12 & 63], j->out);
+        putc_unlocked(left > 1 ? digits[bits >> 6 & 63] : '=', j->out);
+        putc_unlocked(left > 2 ? digits[bits & 63] : '=', j->out);
+    }
+    putc_unlocked('"', j->out);
+}
+
+void json_shape(json *j, const char *key, const uint64_t *shape, uint32_t rank)
+{
+    json_array(j, key);
+    for (uint32_t i = 0; i < rank; i++) {
+        json_uint(j, NULL, shape[i]);
+    }
+    json_close(j, ']');
+}
+
+void json_note_items(json *j, const notes *n)
+{
+    for (size_t i = 0; i < n->kept; i++) {
+        const struct note *note = &n->at[i];
+        json_object(j, NULL);
+        json_string(j, "kind", note_word(note->kind));
+        json_uint(j, "count", note->count);
+        json_string(j, "path", note->path);
+        json_string(j, "text", note->text);
+        json_close(j, '}');
+    }
+}
+
+void json_notes(json *j, const char *key, const notes *n)
+{
+    json_array(j, key);
+    json_note_items(j, n);
+    json_close(j, ']');
+}
+
+void json_float(json *j, const char *key, double value, rec_dtype dtype)
+{
+    char buffer[NUMBER_ROOM];
+    const char *string = float_text(value, dtype, buffer);
+
+    if (value - value == 0) {
+        json_token(j, key, string);
+    } else {
+        json_string(j, key, string);
+    }
+}

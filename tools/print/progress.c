@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Progress on the terminal, and interrupts that leave no half-written file behind. */
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/tool.h"
+
+/* The command is one program with one operation, and a signal handler can only reach what is global. */
+static volatile sig_atomic_t interrupted;
+static struct timespec begun, shown;
+static bool visible, stopped;
+
+static double since(const struct timespec *then)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - then->tv_sec) + (double)(now.tv_nsec - then->tv_nsec) / 1e9;
+}
+
+static void on_signal(int number)
+{
+    interrupted = number;
+}
+
+static void wipe(void)
+{
+    if (visible) {
+        fputs("\r\033[K", stderr);
+        visible = false;
+    }
+}
+
+static int32_t on_progress(void *user, const rec_progress *progress)
+{
+    const session *s = user;
+    char done[NUMBER_ROOM], total[NUMBER_ROOM];
+
+    uint64_t bytes = progress->total;
+
+    if (interrupted) {
+        stopped = true;
+        return 1;
+    }
+    if (s->o->quiet || !isatty(STDERR_FILENO) || since(&begun) < 1 || since(&shown) < 0.1) {
+        return 0;
+    }
+    (void)clock_gettime(CLOCK_MONOTONIC, &shown);
+    wipe();
+    visible = true;
+    if (bytes == REC_UNKNOWN || bytes == 0) {
+        bytes = s->expected;
+    }
+    if (bytes < progress->done || bytes == 0) {
+        fprintf(stderr, "%s: %s", progress->operation, sized(progress->done, done));
+    } else {
+        fprintf(stderr, "%s: %s of %s, %.0f %%", progress->operation, sized(progress->done, done), sized(bytes, total),
+                100.0 * (double)progress->done / (double)bytes);
+    }
+    (void)fflush(stderr);
+    return 0;
+}
+
+/* A second signal of the same kind ends the program at once. Those that the caller ignores (nohup) stay ignored. */
+static void watch(int number, void (*handler)(int))
+{
+    struct sigaction action, old;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART | (int)SA_RESETHAND;
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+        (void)sigaction(number, &action, NULL);
+    }
+}
+
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+void progress_begin(session *s)
+{
+    (void)clock_gettime(CLOCK_MONOTONIC, &begun);
+    shown = begun;
+    rec_context_set_progress(s->context, on_progress, s);
+}
+
+void progress_guard(void)
+{
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        watch(signals[i], on_signal);
+    }
+}
+
+void progress_end(session *s)
+{
+    rec_context_set_progress(s->context, NULL, NULL);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        watch(signals[i], SIG_DFL);
+    }
+    wipe();
+    if (stopped) {
+        (void)raise(interrupted);
+    }
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Text: memory that cannot fail quietly, growing strings, numbers and names as people read them. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/tool.h"
+
+/* ------------------------------------------------------------------------------------------------------- memory -- */
+
+static void *enough(void *memory)
+{
+    if (!memory) {
+        fputs("record: out of memory\n", stderr);
+        exit(EXIT_ERROR);
+    }
+    return memory;
+}
+
+void *take(size_t size)
+{
+    return enough(malloc(size ? size : 1));
+}
+
+void *retake(void *old, size_t size)
+{
+    return enough(realloc(old, size ? size : 1));
+}
+
+char *copy(const char *string)
+{
+    size_t size = strlen(string) + 1;
+    return memcpy(take(size), string, size);
+}
+
+char *print(const char *format, ...)
+{
+    char *string = NULL;
+    va_list args;
+
+    va_start(args, format);
+    if (vasprintf(&string, format, args) < 0) {
+        string = NULL;
+    }
+    va_end(args);
+    return enough(string);
+}
+
+void text_add(text *t, const char *bytes, size_t length)
+{
+    if (t->room - t->length <= length) {
+        size_t room = t->room ? t->room : 64;
+        while (room - t->length <= length) {
+            room *= 2;
+        }
+        t->at = retake(t->at, room);
+        t->room = room;
+    }
+    if (length) {
+        memcpy(t->at + t->length, bytes, length);
+    }
+    t->length += length;
+    t->at[t->length] = '\0';
+}
+
+void text_put(text *t, const char *string)
+{
+    text_add(t, string, strlen(string));
+}
+
+void text_format(text *t, const char *format, ...)
+{
+    char *string = NULL;
+    va_list args;
+
+    va_start(args, format);
+    int length = vasprintf(&string, format, args);
+    va_end(args);
+    if (length < 0) {
+        string = NULL;
+    }
+    text_add(t, enough(string), (size_t)length);
+    free(string);
+}
+
+void text_free(text *t)
+{
+    free(t->at);
+    *t = (text){0};
+}
+
+/* ------------------------------------------------------------------------------------------------------ numbers -- */
+
+const char *grouped(uint64_t number, char *buffer)
+{
+    char digits[24];
+    size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, number), used = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) {
+            buffer[used++] = ',';
+        }
+        buffer[used++] = digits[i];
+    }
+    buffer[used] = '\0';
+    return buffer;
+}
+
+/* Three significant digits: 4.58, 45.8, 458. */
+static const char *three_digits(double number, const char *unit, char *buffer)
+{
+    int decimals = number < 9.995 ? 2 : number < 99.95 ? 1 : 0;
+
+    (void)snprintf(buffer, NUMBER_ROOM, "%.*f %s", decimals, number, unit);
+    return buffer;
+}
+
+/* A number of the first unit, in the unit in which it has at most three digits before the point. */
+static const char *scaled(double value, double step, const char *const *units, char *buffer)
+{
+    while (value >= 999.5 && units[1]) {
+        value /= step;
+        units++;
+    }
+    return three_digits(value, *units, buffer);
+}
+
+const char *counted(uint64_t number, char *buffer)
+{
+    static const char *const units[] = {"M", "B", "T", NULL};
+
+    return number < 1000000 ? grouped(number, buffer) : scaled((double)number / 1e6, 1e3, units, buffer);
+}
+
+const char *sized(uint64_t bytes, char *buffer)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB", NULL};
+
+    if (bytes < 1024) {
+        (void)snprintf(buffer, NUMBER_ROOM, "%u byte%s", (unsigned)bytes, plural(bytes));
+        return buffer;
+    }
+    return scaled((double)bytes / 1024, 1024, units, buffer);
+}
+
+const char *plural(uint64_t number)
+{
+    return number == 1 ? "" : "s";
+}
+
+/* -------------------------------------------------------------------------------------------------------- UTF-8 -- */
+
+size_t utf8_next(const char *bytes, size_t length, uint32_t *code)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *b = (const unsigned char *)bytes;
+    size_t need = b[0] < 0x80 ? 1 : (b[0] >> 5) == 6 ? 2 : (b[0] >> 4) == 14 ? 3 : (b[0] >> 3) == 30 ? 4 : 0;
+
+    if (need == 0 || need > length) {
+        return 0;
+    }
+    *code = need == 1 ? b[0] : b[0] & (0x7Fu >> need);
+    for (size_t i = 1; i < need; i++) {
+        if ((b[i] & 0xC0) != 0x80) {
+            return 0;
+        }
+        *code = *code << 6 | (b[i] & 0x3Fu);
+    }
+    return *code < least[need] || *code > 0x10FFFF || (*code >= 0xD800 && *code < 0xE000) ? 0 : need;
+}
+
+/* Columns of a character on a terminal. wcwidth() would need a locale; these ranges are what names are made of. */
+static size_t columns_of(uint32_t code)
+{
+    static const struct range {
+        uint32_t first, last;
+    } wide[] = {{0x1100, 0x115F}, {0x2E80, 0xA4CF}, {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},  {0xFE30, 0xFE6F},
+                {0xFF00, 0xFF60}, {0xFFE0, 0xFFE6}, {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}};
+
+    if ((code >= 0x300 && code <= 0x36F) || (code >= 0x200B && code <= 0x200F) || (code >= 0xFE00 && code <= 0xFE0F)) {
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
+        if (code >= wide[i].first && code <= wide[i].last) {
+            return 2;
+        }
+    }
+    return 1;
+}
+
+size_t text_width(const char *string)
+{
+    size_t length = strlen(string), width = 0, step;
+    uint32_t code;
+
+    for (; length; string += step, length -= step) {
+        step = utf8_next(string, length, &code);
+        width += step ? columns_of(code) : 1;
+        step = step ? step : 1;
+    }
+    return width;
+}
+
+/* Control characters, and those that turn the direction of the text: a file's words must not steer the terminal. */
+static bool steers(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x202A && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
+void text_safe(text *t, const char *bytes, size_t length)
+{
+    size_t step, plain = 0;
+    uint32_t code;
+
+    text_add(t, "", 0);
+    for (size_t at = 0; at < length; at += step) {
+        step = utf8_next(bytes + at, length - at, &code);
+        if (step && !steers(code)) {
+            continue;
+        }
+        text_add(t, bytes + plain, at - plain);
+        step = step ? step : 1;
+        plain = at + step;
+        if (bytes[at] == '\n') {
+            text_put(t, "\\n");
+        } else if (bytes[at] == '\t') {
+            text_put(t, "\\t");
+        } else {
+            for (size_t i = 0; i < step; i++) {
+                text_format(t, "\\x%02x", (unsigned char)bytes[at + i]);
+            }
+        }
+    }
+    text_add(t, bytes + plain, length - plain);
+}
+
+/* Goes on until so many columns are behind it. @return the bytes of `string` before that. */
+static size_t skip_columns(const char *string, size_t length, size_t columns, bool past)
+{
+    size_t at = 0, column = 0;
+    uint32_t code;
+
+    while (at < length && column < columns) {
+        size_t step = utf8_next(string + at, length - at, &code);
+        size_t wide = step ? columns_of(code) : 1;
+        if (!past && column + wide > columns) {
+            break;
+        }
+        column += wide;
+        at += step ? step : 1;
+    }
+    return at;
+}
+
+void text_shortened(text *t, const char *string, size_t width, bool middle)
+{
+    size_t length = strlen(string), total = text_width(string);
+
+    if (total <= width || width < 3) {
+        text_add(t, string, length);
+        return;
+    }
+    size_t head = middle ? (width - 1) / 2 : width - 1, tail = width - 1 - head;
+    text_add(t, string, skip_columns(string, length, head, false));
+    text_put(t, "…");
+    if (middle) {
+        size_t cut = skip_columns(string, length, total - tail, true);
+        text_add(t, string + cut, length - cut);
+    }
+}
+
+void text_shape(text *t, const uint64_t *shape, uint32_t rank)
+{
+    char digits[24];
+
+    text_put(t, "[");
+    for (uint32_t i = 0; i < rank; i++) {
+        int length = snprintf(digits, sizeof digits, "%s%" PRIu64, i ? ", " : "", shape[i]);
+        text_add(t, digits, (size_t)length);
+    }
+    text_put(t, "]");
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Values as text and as JSON: shortest floats, scalars, lists and maps. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/tool.h"
+
+/* ------------------------------------------------------------------------------------------------------- floats -- */
+
+/* What matters of a float type: digits that survive a trip through it, digits that tell its values apart, bits of its
+ * significand, exponents of its smallest subnormal and of its smallest normal number. */
+typedef struct float_form {
+    int sure, enough, bits, subnormal, normal;
+} float_form;
+
+static const float_form *form_of(rec_dtype dtype)
+{
+    static const float_form f64 = {15, 17, 53, -1074, -1022}, f32 = {6, 9, 24, -149, -126}, f16 = {3, 5, 11, -24, -14},
+                            bf16 = {2, 4, 8, -133, -126};
+
+    switch (dtype) {
+    case REC_DTYPE_F32:
+    case REC_DTYPE_FLEX32:
+        return &f32;
+    case REC_DTYPE_F16:
+        return &f16;
+    case REC_DTYPE_BF16:
+        return &bf16;
+    default:
+        return &f64;
+    }
+}
+
+/* Reads a decimal as a number of that form, to nearest even. */
+static double read_as(const char *decimal, const float_form *form)
+{
+    int exponent;
+    double value;
+
+    if (form->bits == 53) {
+        return strtod(decimal, NULL);
+    }
+    if (form->bits == 24) {
+        return (double)strtof(decimal, NULL);
+    }
+    value = strtod(decimal, NULL);
+    (void)frexp(value, &exponent);
+    exponent -= form->bits;
+    exponent = exponent < form->subnormal ? form->subnormal : exponent;
+    return ldexp(rint(ldexp(value, -exponent)), exponent);
+}
+
+const char *float_text(double value, rec_dtype dtype, char *buffer)
+{
+    const float_form *form = form_of(dtype);
+    char decimal[NUMBER_ROOM], digits[NUMBER_ROOM];
+    char *out = buffer;
+
+    if (isnan(value)) {
+        return strcpy(buffer, "NaN");
+    }
+    if (isinf(value)) {
+        return strcpy(buffer, value < 0 ? "-Infinity" : "Infinity");
+    }
+    /* Subnormal numbers have fewer bits, so fewer digits may do. */
+    for (int count = fabs(value) < ldexp(1, form->normal) ? 1 : form->sure;; count++) {
+        (void)snprintf(decimal, sizeof decimal, "%.*e", count - 1, value);
+        if (count == form->enough || read_as(decimal, form) == value) {
+            break;
+        }
+    }
+    /* decimal is [-]d[.ddd]e±xx */
+    const char *at = decimal;
+    int count = 0, exponent;
+    if (*at == '-') {
+        *out++ = *at++;
+    }
+    for (; *at != 'e'; at++) {
+        if (*at != '.') {
+            digits[count++] = *at;
+        }
+    }
+    exponent = atoi(at + 1);
+    while (count > 1 && digits[count - 1] == '0') {
+        count--;
+    }
+    if (exponent < -4 || exponent >= 16) {
+        *out++ = digits[0];
+        if (count > 1) {
+            *out++ = '.';
+            memcpy(out, digits + 1, (size_t)count - 1);
+            out += count - 1;
+        }
+        (void)sprintf(out, "e%d", exponent);
+        return buffer;
+    }
+    if (exponent < 0) {
+        *out++ = '0';
+        *out++ = '.';
+        for (int i = -1; i > exponent; i--) {
+            *out++ = '0';
+        }
+        memcpy(out, digits, (size_t)count);
+        out[count] = '\0';
+        return buffer;
+    }
+    for (int i = 0; i < count || i <= exponent + 1; i++) {
+        if (i == exponent + 1) {
+            *out++ = '.';
+        }
+        *out++ = i < count ? digits[i] : '0';
+    }
+    *out = '\0';
+    return buffer;
+}
+
+/* ------------------------------------------------------------------------------------------------------ scalars -- */
+
+static rec_dtype float_dtype(const rec_scalar *scalar)
+{
+    return scalar->bits == 32 ? REC_DTYPE_F32 : scalar->bits == 16 ? REC_DTYPE_F16 : REC_DTYPE_F64;
+}
+
+const char *kind_word(int32_t kind)
+{
+    static const char *const names[] = {
+        [REC_KIND_NIL] = "nil",         [REC_KIND_BOOL] = "bool",       [REC_KIND_INT] = "int",
+        [REC_KIND_UINT] = "uint",       [REC_KIND_FLOAT] = "float",     [REC_KIND_STRING] = "string",
+        [REC_KIND_BYTES] = "bytes",     [REC_KIND_LIST] = "list",       [REC_KIND_MAP] = "map",
+        [REC_KIND_VARIANT] = "variant", [REC_KIND_NUMBERS] = "numbers", [REC_KIND_TENSOR] = "tensor",
+    };
+
+    return kind >= 0 && kind <= REC_KIND_TENSOR ? names[kind] : "unknown";
+}
+
+const char *scalar_text(const rec_scalar *scalar, char *buffer)
+{
+    switch (scalar->kind) {
+    case REC_KIND_BOOL:
+        return scalar->v.i ? "true" : "false";
+    case REC_KIND_INT:
+        (void)snprintf(buffer, NUMBER_ROOM, "%" PRIi64, scalar->v.i);
+        return buffer;
+    case REC_KIND_UINT:
+        (void)snprintf(buffer, NUMBER_ROOM, "%" PRIu64, scalar->v.u);
+        return buffer;
+    case REC_KIND_FLOAT:
+        return float_text(scalar->v.f, float_dtype(scalar), buffer);
+    default:
+        return "null";
+    }
+}
+
+void json_scalar(json *j, const char *key, const rec_scalar *scalar)
+{
+    char buffer[NUMBER_ROOM];
+
+    if (scalar->kind == REC_KIND_STRING) {
+        json_text(j, key, scalar->text, (size_t)scalar->v.length);
+    } else if (scalar->kind == REC_KIND_FLOAT) {
+        json_float(j, key, scalar->v.f, float_dtype(scalar));
+    } else {
+        json_token(j, key, scalar_text(scalar, buffer));
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- leaves -- */
+
+static void json_numbers(json *j, const char *key, const rec_value *value)
+{
+    uint64_t count = rec_value_count(value);
+
+    json_array(j, key);
+    for (uint64_t i = 0; i < count; i++) {
+        rec_scalar number = rec_value_number(value, i);
+        json_scalar(j, NULL, &number);
+    }
+    json_close(j, ']');
+}
+
+static void json_entry_key(json *j, const rec_value *value, uint64_t index)
+{
+    char buffer[NUMBER_ROOM];
+    rec_scalar key = rec_value_key(value, index);
+
+    if (key.kind == REC_KIND_STRING) {
+        json_key(j, key.text, (size_t)key.v.length);
+    } else {
+        const char *string = scalar_text(&key, buffer);
+        json_key(j, string, strlen(string));
+    }
+}
+
+/* The nesting of a record is bounded by the library's limit of depth, so this recursion is too. */
+void json_leaf(json *j, const char *key, const rec_value *value)
+{
+    int32_t kind = rec_value_kind(value);
+    uint64_t count = rec_value_count(value), size = 0;
+    const rec_tensor *tensor;
+    const void *bytes;
+    rec_scalar scalar;
+
+    switch (kind) {
+    case REC_KIND_BYTES:
+        bytes = rec_value_bytes(value, &size);
+        json_bytes(j, key, bytes, size);
+        break;
+    case REC_KIND_NUMBERS:
+        json_numbers(j, key, value);
+        break;
+    case REC_KIND_LIST:
+        json_array(j, key);
+        for (uint64_t i = 0; i < count; i++) {
+            json_leaf(j, NULL, rec_value_item(value, i));
+        }
+        json_close(j, ']');
+        break;
+    case REC_KIND_VARIANT:
+        if (count == 0) {
+            scalar = rec_value_key(value, 0);
+            json_scalar(j, key, &scalar);
+            break;
+        }
+        /* fall through */
+    case REC_KIND_MAP:
+        json_object(j, key);
+        for (uint64_t i = 0; i < count; i++) {
+            json_entry_key(j, value, i);
+            json_leaf(j, NULL, rec_value_item(value, i));
+        }
+        json_close(j, '}');
+        break;
+    case REC_KIND_TENSOR:
+        tensor = rec_value_tensor(value);
+        json_object(j, key);
+        json_string(j, "dtype", rec_tensor_dtype_name(tensor));
+        json_shape(j, "shape", rec_tensor_shape(tensor), rec_tensor_rank(tensor));
+        json_uint(j, "nbytes", rec_tensor_nbytes(tensor));
+        json_string(j, "id", rec_tensor_id(tensor));
+        json_close(j, '}');
+        break;
+    default:
+        scalar = rec_value_scalar(value);
+        json_scalar(j, key, &scalar);
+        break;
+    }
+}
+
+static void numbers_text(text *t, const rec_value *value, size_t limit)
+{
+    char buffer[NUMBER_ROOM];
+    uint64_t count = rec_value_count(value);
+    size_t begin = t->length;
+
+    text_put(t, "[");
+    for (uint64_t i = 0; i < count; i++) {
+        rec_scalar number = rec_value_number(value, i);
+        const char *string = scalar_text(&number, buffer);
+        text_put(t, i ? ", " : "");
+        if (t->length - begin + strlen(string) + 20 > limit && i + 1 < count) {
+            text_format(t, "… %s in all", grouped(count, buffer));
+            break;
+        }
+        text_put(t, string);
+    }
+    text_put(t, "]");
+}
+
+static void bytes_text(text *t, const unsigned char *bytes, uint64_t size, size_t limit)
+{
+    char buffer[NUMBER_ROOM];
+    size_t begin = t->length;
+
+    text_format(t, "%s byte%s", grouped(size, buffer), plural(size));
+    for (uint64_t i = 0; i < size; i++) {
+        if (t->length - begin + 6 > limit) {
+            text_put(t, " …");
+            break;
+        }
+        text_format(t, "%s%02x", i ? " " : ": ", bytes[i]);
+    }
+}
+
+/* In quotes, so that an empty string shows; quotes and backslashes inside have a backslash before them. */
+static void quoted_text(text *t, const char *string, size_t length)
+{
+    text_put(t, "\"");
+    for (size_t at = 0; at < length;) {
+        size_t plain = 0;
+        while (at + plain < length && string[at + plain] != '"' && string[at + plain] != '\\') {
+            plain++;
+        }
+        text_safe(t, string + at, plain);
+        at += plain;
+        if (at < length) {
+            text_format(t, "\\%c", string[at++]);
+        }
+    }
+    text_put(t, "\"");
+}
+
+void leaf_text(text *t, const rec_value *value, size_t limit)
+{
+    char buffer[NUMBER_ROOM];
+    uint64_t count = rec_value_count(value), size = 0;
+    const void *bytes;
+    rec_scalar scalar = rec_value_scalar(value);
+    text whole = {0};
+
+    switch (rec_value_kind(value)) {
+    case REC_KIND_NUMBERS:
+        numbers_text(t, value, limit);
+        break;
+    case REC_KIND_BYTES:
+        bytes = rec_value_bytes(value, &size);
+        bytes_text(t, bytes, size, limit);
+        break;
+    case REC_KIND_LIST:
+        text_format(t, "[]");
+        break;
+    case REC_KIND_MAP:
+        text_format(t, "{}");
+        break;
+    case REC_KIND_VARIANT:
+        if (count == 0) {
+            scalar = rec_value_key(value, 0);
+            text_safe(t, scalar.text, (size_t)scalar.v.length);
+        }
+        break;
+    case REC_KIND_STRING:
+        /* Four times the limit holds as many columns of any text. */
+        quoted_text(&whole, scalar.text, (size_t)(scalar.v.length / 4 < limit ? scalar.v.length : 4 * limit));
+        text_shortened(t, whole.at, limit, false);
+        text_free(&whole);
+        break;
+    default:
+        text_put(t, scalar_text(&scalar, buffer));
+        break;
+    }
+}

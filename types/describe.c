@@ -1,0 +1,731 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The type of a record as Rust source: Burn's own modules are recognised by their fields, what cannot be seen in a
+ * record is assumed, and said so behind it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/record/convert.h"
+#include "types/describe.h"
+#include "core/burn/layout.h"
+#include "core/base/text.h"
+
+/* A text that grows in the arena. */
+typedef struct text {
+    char *at;
+    size_t used, room;
+} text;
+
+/* One of Burn's types at the version of the record. */
+typedef struct candidate {
+    const lr_def *def;
+    const rec_layout *layout;
+} candidate;
+
+/* A struct or enum that was written. */
+typedef struct item {
+    const char *name, *before, *body;
+    struct item *next;
+} item;
+
+typedef struct writer {
+    rec_job *job;
+    lr_arena *arena;
+    const rec_types *types;
+    int32_t minor;
+    candidate *candidates;
+    uint64_t candidate_count;
+    item *items; /* the last one first */
+    text out;
+    text notes; /* of the line that is being written: what is assumed in it */
+    const char *root;
+} writer;
+
+/* ---------------------------------------------------------------------------------------------------------- text -- */
+
+static void add(writer *w, text *t, const char *bytes, size_t length)
+{
+    if (lr_job_failed(w->job)) {
+        return;
+    }
+    if (t->used + length + 1 > t->room) {
+        size_t room = (t->used + length + 1) * 2;
+        char *bigger = lr_arena_alloc(w->arena, room, 1);
+        if (!bigger) {
+            (void)lr_fail_allocator(w->job, room);
+            return;
+        }
+        if (t->used) {
+            memcpy(bigger, t->at, t->used);
+        }
+        t->at = bigger;
+        t->room = room;
+    }
+    memcpy(t->at + t->used, bytes, length);
+    t->used += length;
+    t->at[t->used] = '\0';
+}
+
+static void put(writer *w, text *t, const char *string)
+{
+    add(w, t, string, strlen(string));
+}
+
+static void put_number(writer *w, text *t, uint64_t number)
+{
+    char digits[24];
+    (void)snprintf(digits, sizeof digits, "%" PRIu64, number);
+    put(w, t, digits);
+}
+
+static void assume(writer *w, const char *note)
+{
+    if (w->notes.used && strstr(w->notes.at, note)) {
+        return;
+    }
+    put(w, &w->notes, w->notes.used ? "; " : " // assumed: ");
+    put(w, &w->notes, note);
+}
+
+/* Ends a line with what was assumed in it. */
+static void end_line(writer *w, text *t)
+{
+    if (w->notes.used) {
+        put(w, t, w->notes.at);
+    }
+    put(w, t, "\n");
+    w->notes.used = 0;
+}
+
+/* Keywords, as names of fields, are written r#type. */
+static void put_name(writer *w, text *t, const char *name)
+{
+    static const char *const keywords[] = {
+        "as",      "async",  "await",   "box",    "break", "const", "continue", "do",       "dyn",    "else",
+        "enum",    "extern", "false",   "final",  "fn",    "for",   "gen",      "if",       "impl",   "in",
+        "let",     "loop",   "macro",   "match",  "mod",   "move",  "mut",      "override", "priv",   "pub",
+        "ref",     "return", "static",  "struct", "trait", "true",  "try",      "type",     "typeof", "unsafe",
+        "unsized", "use",    "virtual", "where",  "while", "yield", "abstract", "become"};
+    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
+        if (strcmp(keywords[i], name) == 0) {
+            put(w, t, "r#");
+        }
+    }
+    put(w, t, name);
+}
+
+/* --------------------------------------------------------------------------------------------------- recognising -- */
+
+static bool fits(const lr_seen *seen, const rec_layout *layout);
+
+/* Options of constants: nil in any form. */
+static bool is_constant(const rec_layout *layout)
+{
+    return layout->kind == REC_LAYOUT_UNIT || (layout->kind == REC_LAYOUT_OPTION && !rec_layout_child(layout, 0));
+}
+
+static bool fits_parts(const lr_seen *seen, const rec_layout *layout)
+{
+    if (seen->count != layout->count) {
+        return false;
+    }
+    for (uint64_t i = 0; i < seen->count; i++) {
+        if (layout->kind == REC_LAYOUT_STRUCT && strcmp(seen->names[i], layout->names[i]) != 0) {
+            return false;
+        }
+        if (!fits(seen->children[i], layout->children[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool fits_enum(const lr_seen *seen, const rec_layout *layout)
+{
+    for (uint64_t i = 0; i < seen->count; i++) {
+        uint64_t j = 0;
+        while (j < layout->count && strcmp(seen->names[i], layout->names[j]) != 0) {
+            j++;
+        }
+        if (j == layout->count || (seen->children[i] == NULL) != (layout->children[j] == NULL) ||
+            (seen->children[i] && !fits(seen->children[i], layout->children[j]))) {
+            return false;
+        }
+    }
+    return seen->count > 0;
+}
+
+static bool fits(const lr_seen *seen, const rec_layout *layout)
+{
+    if (seen->kind == LR_SEEN_NOTHING) {
+        return true;
+    }
+    if (layout->role == LR_ROLE_TENSOR || layout->role == LR_ROLE_PARAMETER) {
+        return seen->kind == (layout->role == LR_ROLE_TENSOR ? LR_SEEN_TENSOR : LR_SEEN_PARAMETER) &&
+               seen->rank == layout->rank && (seen->elements == layout->elements || seen->assumed);
+    }
+    switch (layout->kind) {
+    case REC_LAYOUT_OPTION:
+        if (seen->kind == LR_SEEN_NIL || is_constant(layout)) {
+            return seen->kind == LR_SEEN_NIL;
+        }
+        return fits(seen->kind == LR_SEEN_OPTION ? seen->children[0] : seen, layout->children[0]);
+    case REC_LAYOUT_UNIT:
+        return seen->kind == LR_SEEN_NIL;
+    case REC_LAYOUT_LIST:
+        return seen->kind == LR_SEEN_LIST && fits(seen->children[0], layout->children[0]);
+    case REC_LAYOUT_ARRAY:
+        return seen->kind == LR_SEEN_LIST && !seen->varies && seen->length == layout->count &&
+               fits(seen->children[0], layout->children[0]);
+    case REC_LAYOUT_TUPLE:
+        return seen->kind == LR_SEEN_TUPLE && fits_parts(seen, layout);
+    case REC_LAYOUT_STRUCT:
+        return seen->kind == LR_SEEN_STRUCT && fits_parts(seen, layout);
+    case REC_LAYOUT_ENUM:
+        return seen->kind == LR_SEEN_ENUM && fits_enum(seen, layout);
+    case REC_LAYOUT_MAP:
+        for (uint64_t i = 0; seen->kind == LR_SEEN_IDS && i < seen->count; i++) {
+            if (!fits(seen->children[i], layout->children[1])) {
+                return false;
+            }
+        }
+        return seen->kind == LR_SEEN_IDS;
+    case REC_LAYOUT_BOOL:
+        return seen->kind == LR_SEEN_BOOL;
+    case REC_LAYOUT_UINT:
+        return seen->kind == LR_SEEN_UINT;
+    case REC_LAYOUT_INT:
+        return seen->kind == LR_SEEN_INT || seen->kind == LR_SEEN_UINT;
+    case REC_LAYOUT_FLOAT:
+        return seen->kind == LR_SEEN_FLOAT;
+    default:
+        return seen->kind == LR_SEEN_STRING;
+    }
+}
+
+/* Burn's own structs, enums and optimizers of this version, laid out; in the order of their files. */
+static bool make_candidates(writer *w)
+{
+    uint64_t room = 0;
+    for (const lr_def *def = w->types->defs; def; def = def->next) {
+        room += def->since > 0;
+    }
+    w->candidates = lr_arena_alloc(w->arena, (room + 1) * sizeof *w->candidates, 8);
+    if (!w->candidates) {
+        (void)lr_fail_allocator(w->job, room * sizeof *w->candidates);
+        return false;
+    }
+    for (const lr_def *def = w->types->defs; def; def = def->next) {
+        lr_expr expr = {.kind = LR_EXPR_NAME, .name = def->name, .path = "burn"};
+        bool ours = def->kind == LR_DEF_STRUCT || def->kind == LR_DEF_ENUM || def->kind == LR_DEF_OPTIMIZER;
+        const rec_layout *layout;
+        for (uint64_t i = 0; i < def->generic_count && def->kind != LR_DEF_OPTIMIZER; i++) {
+            ours = ours && !(def->generic_constants && def->generic_constants[i]); /* a part of an optimizer's state */
+        }
+        if (!ours || def->since <= 0 || lr_types_find_path(w->types, &expr, w->minor) != def) {
+            continue;
+        }
+        w->job->expr = &expr;
+        layout = lr_layout_of_expr(w->job);
+        w->job->expr = NULL;
+        if (!layout) {
+            return false;
+        }
+        w->candidates[w->candidate_count++] = (candidate){def, layout};
+    }
+    for (uint64_t i = 0; i < w->candidate_count / 2; i++) {
+        candidate swap = w->candidates[i];
+        w->candidates[i] = w->candidates[w->candidate_count - 1 - i];
+        w->candidates[w->candidate_count - 1 - i] = swap;
+    }
+    return true;
+}
+
+/* Whether a field's name speaks of a type: `decoder`, `decoder_2` of TransformerDecoder. */
+static bool speaks_of(const char *field, const char *type)
+{
+    char a[64], b[64];
+    size_t n = 0, m = 0;
+    for (; *field && n + 1 < sizeof a; field++) {
+        if ((*field >= 'a' && *field <= 'z') || (*field >= 'A' && *field <= 'Z')) {
+            a[n++] = (char)(*field | 0x20);
+        }
+    }
+    for (; *type && m + 1 < sizeof b; type++) {
+        b[m++] = (char)(*type >= 'A' && *type <= 'Z' ? *type | 0x20 : *type);
+    }
+    a[n] = b[m] = '\0';
+    return n > 1 && (strstr(b, a) || strstr(a, b));
+}
+
+/* The type of Burn's that it is, NULL if it is none. What else it could be is noted. */
+static const lr_def *recognise(writer *w, const lr_seen *seen, const char *field)
+{
+    const lr_def *best = NULL;
+    uint64_t matches = 0;
+    for (uint64_t i = 0; i < w->candidate_count; i++) {
+        const candidate *c = &w->candidates[i];
+        if (seen->kind != (c->def->kind == LR_DEF_OPTIMIZER ? LR_SEEN_IDS
+                           : c->def->kind == LR_DEF_ENUM    ? LR_SEEN_ENUM
+                                                            : LR_SEEN_STRUCT) ||
+            (seen->count == 0 && seen->kind == LR_SEEN_STRUCT) || !fits(seen, c->layout)) {
+            continue;
+        }
+        if (!best || (speaks_of(field, c->def->name) && !speaks_of(field, best->name))) {
+            best = c->def;
+        }
+        matches++;
+    }
+    if (matches > 1) {
+        text other = {0};
+        put(w, &other, best->name);
+        for (uint64_t i = 0; i < w->candidate_count; i++) {
+            const candidate *c = &w->candidates[i];
+            if (c->def != best && c->def->kind == best->kind && fits(seen, c->layout)) {
+                put(w, &other, ", but ");
+                put(w, &other, c->def->name);
+                put(w, &other, " has the same fields");
+                break;
+            }
+        }
+        if (!lr_job_failed(w->job)) {
+            assume(w, other.at);
+        }
+    } else if (best && seen->kind == LR_SEEN_ENUM) {
+        assume(w, "Burn's enum of this variant");
+    }
+    return best;
+}
+
+/* Where Burn keeps it below `nn`. */
+static const char *home_of(const char *name)
+{
+    static const struct {
+        const char *begin, *home;
+    } homes[] = {
+        {"Conv", "nn::conv::"},
+        {"DeformConv", "nn::conv::"},
+        {"MultiHead", "nn::attention::"},
+        {"CrossAtt", "nn::attention::"},
+        {"Transformer", "nn::transformer::"},
+        {"PositionWise", "nn::transformer::"},
+        {"CrossEntropy", "nn::loss::"},
+        {"BinaryCross", "nn::loss::"},
+        {"Huber", "nn::loss::"},
+        {"Activation", "nn::activation::"},
+        {"Normalization", "nn::norm::"},
+    };
+    for (size_t i = 0; i < sizeof homes / sizeof *homes; i++) {
+        if (strncmp(name, homes[i].begin, strlen(homes[i].begin)) == 0) {
+            return homes[i].home;
+        }
+    }
+    return "nn::";
+}
+
+/* ------------------------------------------------------------------------------------------------------- types -- */
+
+static void put_type(writer *w, text *t, const lr_seen *seen, const char *field, bool module, bool nested);
+
+static void put_wrapped(writer *w, text *t, const char *before, const lr_seen *seen, const char *after,
+                        const char *field, bool module)
+{
+    put(w, t, before);
+    put_type(w, t, seen, field, module, true);
+    put(w, t, after);
+}
+
+/* A constant. Since 0.21 a field that is several of them mentions the backend. */
+static void put_nothing(writer *w, text *t, bool module, bool nested)
+{
+    if (module) {
+        put(w, t, nested && w->minor >= 21 ? "PhantomData<B>" : "usize");
+        assume(w, "a constant, or an Option that is absent");
+    } else {
+        put(w, t, "Option<()>");
+        assume(w, "an Option that is absent");
+    }
+}
+
+static void put_list(writer *w, text *t, const lr_seen *seen, const char *field, bool module)
+{
+    const lr_seen *element = seen->children[0];
+    bool constants = element->kind == LR_SEEN_NIL;
+    bool array = seen->form == REC_FORM_ARRAY || (!seen->form && constants && seen->length <= 3 && !seen->varies);
+    put_wrapped(w, t, array ? "[" : "Vec<", element, "", field, module);
+    if (array) {
+        put(w, t, "; ");
+        put_number(w, t, seen->length);
+    }
+    put(w, t, array ? "]" : ">");
+    if (seen->form == REC_FORM_UNKNOWN && !seen->varies) {
+        assume(w, array ? "an array" : "a Vec");
+    }
+    if (element->kind == LR_SEEN_NOTHING) {
+        assume(w, "what its elements are, of which there are none");
+    }
+}
+
+static void put_scalar(writer *w, text *t, const char *letter, uint32_t bits, uint32_t otherwise)
+{
+    put(w, t, letter);
+    put_number(w, t, bits ? bits : otherwise);
+    if (!bits) {
+        assume(w, "its width");
+    }
+}
+
+static void put_tensor(writer *w, text *t, const lr_seen *seen)
+{
+    put(w, t, seen->kind == LR_SEEN_PARAMETER ? "Param<Tensor<B, " : "Tensor<B, ");
+    put_number(w, t, seen->rank);
+    put(w, t, seen->elements == REC_FIELD_INTS ? ", Int" : seen->elements == REC_FIELD_BOOLS ? ", Bool" : "");
+    put(w, t, seen->kind == LR_SEEN_PARAMETER ? ">>" : ">");
+    if (seen->assumed) {
+        assume(w, "floats");
+    }
+}
+
+/* The name of a struct after the field that holds it: `res_blocks` has ResBlock. */
+static const char *name_of(writer *w, const char *field, bool several)
+{
+    text t = {0};
+    bool upper = true;
+    for (const char *c = field; *c; c++) {
+        char letter = *c;
+        if (letter == '_') {
+            upper = true;
+            continue;
+        }
+        if (upper && letter >= 'a' && letter <= 'z') {
+            letter = (char)(letter - 'a' + 'A');
+        }
+        upper = false;
+        add(w, &t, &letter, 1);
+    }
+    if (lr_job_failed(w->job)) {
+        return "";
+    }
+    if (several && t.used > 2 && t.at[t.used - 1] == 's' && t.at[t.used - 2] != 's') {
+        t.at[--t.used] = '\0';
+    }
+    if (!t.used || t.at[0] < 'A' || t.at[0] > 'Z') {
+        t.used = 0;
+        put(w, &t, "Part");
+    }
+    return lr_job_failed(w->job) ? "" : t.at;
+}
+
+static bool is_taken(const writer *w, const char *name)
+{
+    static const char *const known[] = {"Vec",     "Option",      "String", "Box",    "Param",   "Tensor",
+                                        "HashMap", "Int",         "Bool",   "B",      "Self",    "Some",
+                                        "None",    "PhantomData", "Module", "Record", "Backend", "Arc",
+                                        "Rc",      "Ok",          "Err",    "Float",  "Ignored", "Result"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(known[i], name) == 0) {
+            return true;
+        }
+    }
+    for (const item *i = w->items; i; i = i->next) {
+        if (strcmp(i->name, name) == 0) {
+            return true;
+        }
+    }
+    return strcmp(name, w->root) == 0 || lr_types_find(w->types, name, LR_BURN_NOW);
+}
+
+/* Writes an item under a name of its own, or finds the same one. @param name wished for. @return the name. */
+static const char *define(writer *w, const char *name, bool root, const char *before, const char *between,
+                          const char *body)
+{
+    item *i;
+    char *free_name;
+    if (lr_job_failed(w->job)) {
+        return "";
+    }
+    for (i = w->items; i && !root; i = i->next) {
+        if (strcmp(i->before, before) == 0 && strcmp(i->body, body) == 0) {
+            return i->name;
+        }
+    }
+    i = lr_arena_alloc(w->arena, sizeof *i, 8);
+    free_name = lr_arena_alloc(w->arena, strlen(name) + 24, 1);
+    if (!i || !free_name) {
+        (void)lr_fail_allocator(w->job, sizeof *i);
+        return "";
+    }
+    (void)snprintf(free_name, strlen(name) + 24, "%s", name);
+    for (uint64_t n = 2; !root && is_taken(w, free_name); n++) {
+        (void)snprintf(free_name, strlen(name) + 24, "%s%" PRIu64, name, n);
+    }
+    *i = (item){.name = free_name, .before = before, .body = body, .next = w->items};
+    w->items = i;
+    put(w, &w->out, w->out.used ? "\n" : "");
+    put(w, &w->out, before);
+    put(w, &w->out, free_name);
+    put(w, &w->out, between);
+    put(w, &w->out, body);
+    return lr_job_failed(w->job) ? "" : free_name;
+}
+
+/* @param name of the item; root: it must be that. */
+static const char *define_struct(writer *w, const lr_seen *seen, const char *name, bool root)
+{
+    bool module = !lr_seen_data(seen);
+    text body = {0}, notes = w->notes;
+    w->notes = (text){0};
+    put(w, &body, "{\n");
+    for (uint64_t i = 0; i < seen->count; i++) {
+        put(w, &body, "    ");
+        put_name(w, &body, seen->names[i]);
+        put(w, &body, ": ");
+        put_type(w, &body, seen->children[i], seen->names[i], module, false);
+        put(w, &body, ",");
+        end_line(w, &body);
+    }
+    put(w, &body, "}\n");
+    w->notes = notes;
+    return define(w, name, root,
+                  module ? "#[derive(Module, Debug)]\npub struct " : "#[derive(Record, Clone)]\npub struct ",
+                  "<B: Backend> ", body.at);
+}
+
+static const char *define_enum(writer *w, const lr_seen *seen, const char *name, bool root)
+{
+    bool module = !lr_seen_data(seen);
+    text body = {0}, notes = w->notes;
+    w->notes = (text){0};
+    assume(w, "that there are no other variants, and their order");
+    put(w, &body, "{");
+    end_line(w, &body);
+    for (uint64_t i = 0; i < seen->count; i++) {
+        put(w, &body, "    ");
+        put(w, &body, seen->names[i]);
+        if (seen->children[i]) {
+            put_wrapped(w, &body, "(", seen->children[i], ")", seen->names[i], module);
+        }
+        put(w, &body, ",");
+        end_line(w, &body);
+    }
+    put(w, &body, "}\n");
+    w->notes = notes;
+    return define(w, name, root, module ? "#[derive(Module, Debug)]\npub enum " : "#[derive(Record, Clone)]\npub enum ",
+                  "<B: Backend> ", body.at);
+}
+
+static void put_own(writer *w, text *t, const lr_seen *seen, const char *field, bool several)
+{
+    const lr_def *def = recognise(w, seen, field);
+    if (def) {
+        bool record = def->derive == LR_DERIVE_RECORD || def->kind == LR_DEF_OPTIMIZER;
+        put(w, t, record ? "" : home_of(def->name));
+        put(w, t, def->name);
+        put(w, t, record ? "" : "<B>");
+        return;
+    }
+    if (seen->kind == LR_SEEN_IDS) {
+        (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                       "the record of an optimizer that Burn 0.%d does not have", (int)w->minor);
+        return;
+    }
+    {
+        const char *name = name_of(w, field, several);
+        put(w, t, seen->kind == LR_SEEN_ENUM ? define_enum(w, seen, name, false) : define_struct(w, seen, name, false));
+        put(w, t, "<B>");
+    }
+}
+
+/* @param field whose type it is. @param module its struct is a module. @param nested it stands in a list or tuple. */
+static void put_type(writer *w, text *t, const lr_seen *seen, const char *field, bool module, bool nested)
+{
+    if (lr_job_failed(w->job)) {
+        return;
+    }
+    switch (seen->kind) {
+    case LR_SEEN_NIL:
+    case LR_SEEN_NOTHING:
+        put_nothing(w, t, module, nested);
+        break;
+    case LR_SEEN_OPTION:
+        put_wrapped(w, t, "Option<", seen->children[0], ">", field, module);
+        break;
+    case LR_SEEN_PARAMETER:
+    case LR_SEEN_TENSOR:
+        put_tensor(w, t, seen);
+        break;
+    case LR_SEEN_LIST:
+        put_list(w, t, seen, field, module);
+        break;
+    case LR_SEEN_TUPLE:
+        put(w, t, "(");
+        for (uint64_t i = 0; i < seen->count; i++) {
+            put_wrapped(w, t, i ? ", " : "", seen->children[i], "", field, module);
+        }
+        put(w, t, seen->count == 1 ? ",)" : ")");
+        break;
+    case LR_SEEN_MAP:
+        put_wrapped(w, t, "HashMap<", seen->children[0], ", ", field, false);
+        put_wrapped(w, t, "", seen->children[1], ">", field, false);
+        assume(w, "a map");
+        break;
+    case LR_SEEN_BOOL:
+        put(w, t, "bool");
+        break;
+    case LR_SEEN_UINT:
+        put_scalar(w, t, "u", seen->bits, 64);
+        break;
+    case LR_SEEN_INT:
+        put_scalar(w, t, "i", seen->bits, 64);
+        break;
+    case LR_SEEN_FLOAT:
+        put_scalar(w, t, "f", seen->bits, 64);
+        break;
+    case LR_SEEN_STRING:
+        put(w, t, "String");
+        break;
+    case LR_SEEN_BYTES:
+        put(w, t, "Vec<u8>");
+        assume(w, "bytes");
+        break;
+    default:
+        put_own(w, t, seen, field, nested);
+        break;
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------- all -- */
+
+static bool has_word(const char *source, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = strstr(source, word); at; at = strstr(at + 1, word)) {
+        char before[2] = {at == source ? ' ' : at[-1], '\0'}, after[2] = {at[length] ? at[length] : ' ', '\0'};
+        if (!lr_seen_name(before) && !lr_seen_name(after) && !(after[0] >= '0' && after[0] <= '9')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What real source would need in front. */
+static void put_imports(writer *w, text *t, const char *source)
+{
+    static const struct {
+        const char *word, *line;
+    } imports[] = {
+        {"Module", "use burn::module::Module;\n"},
+        {"Param", "use burn::module::Param;\n"},
+        {"nn", "use burn::nn;\n"},
+        {"Record", "use burn::record::Record;\n"},
+        {"Backend", "use burn::tensor::backend::Backend;\n"},
+        {"Bool", "use burn::tensor::Bool;\n"},
+        {"Int", "use burn::tensor::Int;\n"},
+        {"Tensor", "use burn::tensor::Tensor;\n"},
+        {"HashMap", "use std::collections::HashMap;\n"},
+        {"PhantomData", "use std::marker::PhantomData;\n"},
+    };
+    size_t before = t->used;
+    for (size_t i = 0; i < sizeof imports / sizeof *imports; i++) {
+        if (has_word(source, imports[i].word)) {
+            put(w, t, imports[i].line);
+        }
+    }
+    if (t->used > before) {
+        put(w, t, "\n");
+    }
+}
+
+static void put_root(writer *w, const lr_seen *seen, const char *name)
+{
+    bool own = (seen->kind == LR_SEEN_STRUCT && seen->count) || seen->kind == LR_SEEN_ENUM || seen->kind == LR_SEEN_IDS;
+    const lr_def *def = own ? recognise(w, seen, name) : NULL;
+    text line = {0};
+    if (own && !def && seen->kind != LR_SEEN_IDS) {
+        (void)(seen->kind == LR_SEEN_ENUM ? define_enum(w, seen, name, true) : define_struct(w, seen, name, true));
+        return;
+    }
+    w->notes.used = 0;
+    if (seen->kind == LR_SEEN_NIL) {
+        put(w, &line, "()");
+        assume(w, "a record without data");
+    } else if (seen->kind == LR_SEEN_STRUCT && !seen->count) {
+        put(w, &line, "Adam");
+        assume(w, "an optimizer that has made no step; which one, is not in its record");
+    } else {
+        put_type(w, &line, seen, name, false, false);
+    }
+    if (!lr_job_failed(w->job)) {
+        put(w, &w->out, w->out.used ? "\npub type " : "pub type ");
+        put(w, &w->out, name);
+        put(w, &w->out, has_word(line.at, "B") ? "<B> = " : " = ");
+        put(w, &w->out, line.at);
+        put(w, &w->out, ";");
+        end_line(w, &w->out);
+    }
+}
+
+static char *describe(writer *w, const rec_record *record, const char *name)
+{
+    const lr_seen *seen;
+    text whole = {0};
+    char line[96], *copy;
+    if (!lr_layouts_begin(w->job) || !make_candidates(w) || !(seen = lr_see(w->job, w->arena, &record->root))) {
+        return NULL;
+    }
+    put_root(w, seen, name);
+    if (lr_job_failed(w->job)) {
+        return NULL;
+    }
+    (void)snprintf(line, sizeof line, "// The type of a record, as far as it shows%s0.%d.\n",
+                   record->burn_minor >= 0 ? ": written by Burn " : " one: taken for one of Burn ", (int)w->minor);
+    put(w, &whole, line);
+    if (strstr(w->out.at, "// assumed:")) {
+        put(w, &whole, "// What is marked as assumed is not in the record: check it.\n");
+    }
+    if (strstr(w->out.at, "struct ")) {
+        put(w, &whole, "// A record does not show either whether what is there is an Option.\n");
+    }
+    put(w, &whole, "\n");
+    put_imports(w, &whole, w->out.at);
+    put(w, &whole, w->out.at);
+    copy = lr_job_failed(w->job) ? NULL : strdup(whole.at);
+    if (!copy && !lr_job_failed(w->job)) {
+        (void)lr_fail_allocator(w->job, whole.used);
+    }
+    return copy;
+}
+
+char *rec_record_describe(const rec_record *record, const rec_types *types, const char *name)
+{
+    rec_job job;
+    lr_arena arena;
+    writer w;
+    char *source = NULL;
+    if (!record || !types) {
+        (void)lr_publish(REC_E_ARGUMENT, "rec_record_describe: a record and a set of types are needed");
+        return NULL;
+    }
+    lr_job_begin(&job, record->context, "describe", NULL);
+    lr_arena_init(&arena, job.allocator);
+    name = name && *name ? name : "Model";
+    job.types = types;
+    job.burn_minor = record->burn_minor >= LR_BURN_FIRST ? record->burn_minor : LR_BURN_NOW;
+    job.burn_precision = REC_PRECISION_FULL;
+    job.burn_known = true;
+    w = (writer){.job = &job, .arena = &arena, .types = types, .minor = job.burn_minor, .root = name};
+    if (!lr_seen_name(name) || strlen(name) > LR_NAME_MOST) {
+        lr_brief brief;
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "`%s` cannot name a type", lr_brief_text(&brief, name));
+    } else {
+        source = describe(&w, record, name);
+    }
+    lr_layouts_free(&job);
+    lr_arena_free(&arena);
+    if (lr_job_end(&job) != REC_OK) {
+        free(source);
+        return NULL;
+    }
+    return source;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The type of a record, inferred from what is in it. */
+#ifndef LR_DESCRIBE_H
+#define LR_DESCRIBE_H
+
+#include "core/record/tree.h"
+
+enum {
+    LR_SEEN_NOTHING = 1, /**< nothing is known: the element of an empty list */
+    LR_SEEN_NIL = 2,
+    LR_SEEN_OPTION = 3, /**< was there and was not: children[0] */
+    LR_SEEN_PARAMETER = 4,
+    LR_SEEN_TENSOR = 5,
+    LR_SEEN_LIST = 6, /**< children[0], `length` times */
+    LR_SEEN_TUPLE = 7,
+    LR_SEEN_STRUCT = 8,
+    LR_SEEN_ENUM = 9, /**< the variants that were seen; a NULL child: without payload */
+    LR_SEEN_IDS = 10, /**< a map from parameter id to one enum each */
+    LR_SEEN_MAP = 11, /**< children: key, value */
+    LR_SEEN_BOOL = 12,
+    LR_SEEN_UINT = 13,
+    LR_SEEN_INT = 14,
+    LR_SEEN_FLOAT = 15,
+    LR_SEEN_STRING = 16,
+    LR_SEEN_BYTES = 17
+};
+
+/** What was seen in one place of a record, or in several places that have to have one type. */
+typedef struct lr_seen {
+    int32_t kind;
+    int32_t form;     /**< of a list: REC_FORM_LIST, _ARRAY, _TUPLE; 0 if the format does not say */
+    int32_t elements; /**< of a tensor: REC_FIELD_FLOATS, _INTS, _BOOLS */
+    bool assumed;     /**< of a tensor: `elements` was assumed */
+    bool varies;      /**< of a list: its length does */
+    uint32_t bits;    /**< of a number, 0 if unknown */
+    uint64_t rank;
+    uint64_t length;
+    uint64_t count;
+    const char **names;
+    struct lr_seen **children;
+} lr_seen;
+
+/** @return in the arena; names are the record's. NULL: the job has failed. */
+lr_seen *lr_see(rec_job *job, lr_arena *arena, const rec_value *value);
+/** Whether it holds anything that only a record of data has: scalars, text, tensors without id, maps. */
+bool lr_seen_data(const lr_seen *seen);
+/** Whether a name can name a field: a letter or `_`, then letters, digits and `_`. */
+bool lr_seen_name(const char *name);
+
+#endif

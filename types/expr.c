@@ -1,0 +1,699 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Type expressions in Rust's grammar: read, and written in their plain form. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "types/rust_parse.h"
+
+/* The longest path that is kept before a name. */
+enum { PATH_MOST = 128 };
+
+static const lr_expr muted = {.kind = LR_EXPR_TUPLE};
+
+/* -------------------------------------------------------------------------------------------------------- memory -- */
+
+static void *out_of_memory(lr_rust_parser *parser, size_t size)
+{
+    (void)lr_fail_memory(parser->job, size);
+    parser->lexer.next = parser->lexer.end;
+    lr_rust_next(&parser->lexer);
+    return NULL;
+}
+
+void *lr_rust_keep(lr_rust_parser *parser, lr_arena *arena, size_t size)
+{
+    void *memory;
+    if (lr_job_failed(parser->job)) {
+        return NULL;
+    }
+    if (++parser->kept > LR_RUST_KEPT_MOST) {
+        (void)lr_rust_fail(&parser->lexer, REC_E_LIMIT, "more than %d types, fields and names", LR_RUST_KEPT_MOST);
+        return NULL;
+    }
+    memory = lr_arena_alloc(arena, size, sizeof(void *));
+    return memory ? memory : out_of_memory(parser, size);
+}
+
+const char *lr_rust_copy(lr_rust_parser *parser, const char *text, size_t length)
+{
+    const char *copy = lr_arena_text(parser->arena, text, length);
+    return copy ? copy : out_of_memory(parser, length + 1);
+}
+
+bool lr_rust_enter(lr_rust_parser *parser)
+{
+    if (parser->depth == LR_RUST_DEPTH_MOST) {
+        (void)lr_rust_fail(&parser->lexer, REC_E_LIMIT, "nested deeper than %d levels", LR_RUST_DEPTH_MOST);
+        return false;
+    }
+    parser->depth++;
+    return true;
+}
+
+void lr_rust_leave(lr_rust_parser *parser)
+{
+    parser->depth--;
+}
+
+/* --------------------------------------------------------------------------------------------------------- nodes -- */
+
+/** Arguments or elements as they come. */
+typedef struct list {
+    uint64_t count;
+    struct item {
+        struct item *next;
+        const lr_expr *expr;
+    } * first, **last;
+} list;
+
+static void append(lr_rust_parser *parser, list *to, const lr_expr *expr)
+{
+    struct item *item = expr && !parser->mute ? lr_rust_keep(parser, parser->scratch, sizeof *item) : NULL;
+    if (item) {
+        *item = (struct item){.expr = expr};
+        *(to->first ? to->last : &to->first) = item;
+        to->last = &item->next;
+        to->count++;
+    }
+}
+
+static const lr_expr *node(lr_rust_parser *parser, lr_expr values, const list *args)
+{
+    const lr_expr **array;
+    lr_expr *expr;
+    uint64_t count = args ? args->count : 0;
+    if (lr_job_failed(parser->job)) {
+        return NULL;
+    }
+    if (parser->mute) {
+        return &muted;
+    }
+    expr = lr_rust_keep(parser, parser->arena, sizeof *expr);
+    array = expr && count ? lr_rust_keep(parser, parser->arena, (size_t)count * sizeof *array) : NULL;
+    if (!expr || (count && !array)) {
+        return NULL;
+    }
+    *expr = values;
+    expr->count = count;
+    expr->args = array;
+    count = 0;
+    for (const struct item *item = args ? args->first : NULL; item; item = item->next) {
+        array[count++] = item->expr;
+    }
+    return expr;
+}
+
+static const lr_expr *number_node(lr_rust_parser *parser, uint64_t number)
+{
+    return node(parser, (lr_expr){.kind = LR_EXPR_NUMBER, .number = number}, NULL);
+}
+
+/* What was read since `start`, as a NAME of its own text: without comments, one space for any white space. */
+static const lr_expr *text_node(lr_rust_parser *parser, const char *start)
+{
+    lr_rust_lexer again = parser->lexer;
+    char *text;
+    size_t used = 0;
+    if (lr_job_failed(parser->job)) {
+        return NULL;
+    }
+    if (parser->mute) {
+        return &muted;
+    }
+    text = lr_rust_keep(parser, parser->arena, (size_t)(parser->lexer.last - start) + 1);
+    if (!text) {
+        return NULL;
+    }
+    again.next = start;
+    again.end = parser->lexer.last;
+    for (lr_rust_next(&again); again.token.kind != LR_RUST_END; lr_rust_next(&again)) {
+        size_t length = (size_t)(again.next - again.token.start);
+        if (used && again.token.spaced) {
+            text[used++] = ' ';
+        }
+        memcpy(text + used, again.token.start, length);
+        used += length;
+    }
+    text[used] = '\0';
+    return node(parser, (lr_expr){.kind = LR_EXPR_NAME, .name = text}, NULL);
+}
+
+/* --------------------------------------------------------------------------------------------------------- paths -- */
+
+uint64_t lr_rust_generic(const lr_rust_parser *parser, const char *name, size_t length)
+{
+    for (uint64_t i = 0; parser->generics && i < parser->generics->count; i++) {
+        if (lr_rust_same(name, length, parser->generics->names[i])) {
+            return i;
+        }
+    }
+    return UINT64_MAX;
+}
+
+/** `a::b::Name<args>` as it was read. */
+typedef struct path {
+    char before[PATH_MOST]; /**< "a::b", NUL-terminated */
+    size_t used;
+    bool whole; /**< it is all there */
+    lr_rust_token name;
+    list args;
+    bool text; /**< it has a form that only its text can tell: `Fn(A) -> B`, `name!(…)` */
+} path;
+
+static void before_add(path *p, const char *text, size_t length)
+{
+    size_t gap = p->used ? 2 : 0;
+    if (!length) {
+        return;
+    }
+    if (p->used + gap + length >= sizeof p->before) {
+        p->whole = false;
+        return;
+    }
+    memcpy(p->before + p->used, "::", gap);
+    memcpy(p->before + p->used + gap, text, length);
+    p->used += gap + length;
+    p->before[p->used] = '\0';
+}
+
+/* The first part of a path, if it is imported, stands for what it was imported from. */
+static const lr_rust_import *imported(const lr_rust_parser *parser, const lr_rust_token *part)
+{
+    if (!parser->names || lr_rust_generic(parser, part->text, part->length) != UINT64_MAX) {
+        return NULL;
+    }
+    return lr_rust_look(parser->names, LR_SCOPE_IMPORTS, part->text, part->length);
+}
+
+static void read_arguments(lr_rust_parser *parser, list *args)
+{
+    lr_rust_lexer *lexer = &parser->lexer;
+    lr_rust_next(lexer);
+    while (lexer->token.kind != LR_RUST_END && !lr_rust_is(lexer, ">")) {
+        if (lexer->token.kind == LR_RUST_LIFETIME) {
+            lr_rust_next(lexer);
+            if (lr_rust_take(lexer, ":")) { /* in `for<'a: 'b>` */
+                (void)lr_rust_skip_bounds(parser);
+            }
+        } else {
+            const lr_expr *argument = lr_rust_argument(parser);
+            if (lr_rust_take(lexer, "=")) { /* `Item = T` names a type inside a trait: no argument */
+                parser->mute++;
+                (void)lr_rust_argument(parser);
+                parser->mute--;
+            } else if (lr_rust_take(lexer, ":")) {
+                (void)lr_rust_skip_bounds(parser);
+            } else {
+                append(parser, args, argument);
+            }
+        }
+        if (!lr_rust_take(lexer, ",")) {
+            break;
+        }
+    }
+    (void)lr_rust_need(lexer, ">", "after the generic arguments");
+}
+
+/* `Fn(A, B) -> C`: at the `(`. */
+static void read_signature(lr_rust_parser *parser)
+{
+    lr_rust_skip(&parser->lexer);
+    if (lr_rust_take(&parser->lexer, "->")) {
+        (void)lr_rust_skip_type(parser);
+    }
+}
+
+/* Only these take their arguments in parentheses: `where T: Clone (T)` is a tuple struct behind a where clause. */
+static bool is_function_trait(const lr_rust_token *name)
+{
+    return (name->length >= 2 && memcmp(name->text, "Fn", 2) == 0) ||
+           (name->length >= 7 && memcmp(name->text, "AsyncFn", 7) == 0);
+}
+
+/* Reads from the first name on. @return false: failed. */
+static bool read_path(lr_rust_parser *parser, path *p, bool first)
+{
+    lr_rust_lexer *lexer = &parser->lexer;
+    p->whole = true;
+    for (;;) {
+        if (!lr_rust_is_name(lexer)) {
+            (void)lr_rust_expected(lexer, first ? "a type" : "a name after `::`");
+            return false;
+        }
+        p->name = lexer->token;
+        p->args = (list){0};
+        lr_rust_next(lexer);
+        if (lr_rust_is(lexer, "::")) {
+            lr_rust_lexer after = *lexer;
+            lr_rust_next(&after);
+            if (lr_rust_is(&after, "<") || lr_rust_is(&after, "(")) {
+                *lexer = after;
+            }
+        }
+        if (lr_rust_is(lexer, "<")) {
+            read_arguments(parser, &p->args);
+        } else if (lr_rust_is(lexer, "(") && is_function_trait(&p->name)) {
+            p->text = true;
+            read_signature(parser);
+        } else if (lr_rust_is(lexer, "!")) {
+            p->text = true;
+            lr_rust_next(lexer);
+            if (!lr_rust_is(lexer, "(") && !lr_rust_is(lexer, "[") && !lr_rust_is(lexer, "{")) {
+                (void)lr_rust_expected(lexer, "a bracket after the name of the macro");
+                return false;
+            }
+            lr_rust_skip(lexer);
+        }
+        if (!lr_rust_is(lexer, "::")) {
+            return !lr_job_failed(parser->job);
+        }
+        if (first) {
+            const lr_rust_import *import = imported(parser, &p->name);
+            before_add(p, import ? import->path : "", import ? strlen(import->path) : 0);
+            before_add(p, import ? import->name : p->name.text, import ? strlen(import->name) : p->name.length);
+            first = false;
+        } else {
+            before_add(p, p->name.text, p->name.length);
+        }
+        lr_rust_next(lexer);
+    }
+}
+
+/* @param self of `<T as Trait>::Name`, else NULL. @param start where the type began. */
+static const lr_expr *path_type(lr_rust_parser *parser, const lr_expr *self, const char *start)
+{
+    lr_rust_lexer *lexer = &parser->lexer;
+    path p = {.used = 0};
+    list args = {0};
+    lr_expr expr = {.kind = LR_EXPR_NAME};
+    if (!read_path(parser, &p, !self)) {
+        return NULL;
+    }
+    if (lr_rust_is(lexer, "+")) { /* a trait object as Rust 2015 had it */
+        lr_rust_next(lexer);
+        (void)lr_rust_skip_bounds(parser);
+        p.text = true;
+    }
+    if (p.text) {
+        return text_node(parser, start);
+    }
+    if (parser->mute) {
+        return node(parser, expr, NULL);
+    }
+    if (!p.used && !self) {
+        const lr_rust_import *import = imported(parser, &p.name);
+        if (import) {
+            expr.name = import->name;
+            expr.path = *import->path ? import->path : NULL;
+        }
+    }
+    if (!expr.name) {
+        expr.name = lr_rust_copy(parser, p.name.text, p.name.length);
+    }
+    if (p.used && p.whole) {
+        expr.path = lr_rust_copy(parser, p.before, p.used);
+    }
+    if (self) {
+        append(parser, &args, self);
+        for (const struct item *item = p.args.first; item; item = item->next) {
+            append(parser, &args, item->expr);
+        }
+        return node(parser, expr, &args);
+    }
+    return node(parser, expr, &p.args);
+}
+
+/* `<T as Trait>::Name` */
+static const lr_expr *self_type(lr_rust_parser *parser, const char *start)
+{
+    lr_rust_lexer *lexer = &parser->lexer;
+    const lr_expr *self;
+    lr_rust_next(lexer);
+    self = lr_rust_type(parser);
+    if (self && lr_rust_take(lexer, "as")) {
+        parser->mute++;
+        (void)lr_rust_type(parser);
+        parser->mute--;
+    }
+    if (!self || !lr_rust_need(lexer, ">", "after the type whose item this is") ||
+        !lr_rust_need(lexer, "::", "after `<…>`")) {
+        return NULL;
+    }
+    return path_type(parser, self, start);
+}
+
+/* -------------------------------------------------------------------------------------------------------- bounds -- */
+
+/* `for<'a, 'b>` */
+static void skip_binder(lr_rust_parser *parser)
+{
+    if (lr_rust_take(&parser->lexer, "for")) {
+        if (lr_rust_is(&parser->lexer, "<")) {
+            list none = {0};
+            parser->mute++;
+            read_arguments(parser, &none);
+            parser->mute--;
+        } else {
+            (void)lr_rust_expected(&parser->lexer, "`<` after `for`");
+        }
+    }
+}
+
+static bool skip_bound(lr_rust_parser *parser)
+{
+    lr_rust_lexer *lexer = &parser->lexer;
+    path p = {.used = 0};
+    bool ok;
+    if (lexer->token.kind == LR_RUST_LIFETIME) {
+        lr_rust_next(lexer);
+        return true;
+    }
+    if (!lr_rust_enter(parser)) {
+        return false;
+    }
+    if (lr_rust_take(lexer, "(")) {
+        ok = skip_bound(parser) && lr_rust_need(lexer, ")", "after the bound");
+    } else if (lr_rust_take(lexer, "use")) { /* `use<'a, T>` says what is captured */
+        list none = {0};
+        ok = lr_rust_is(lexer, "<");
+        if (ok) {
+            read_arguments(parser, &none);
+        } else {
+            (void)lr_rust_expected(lexer, "`<` after `use`");
+        }
+    } else {
+        while (lr_rust_take(lexer, "?") || lr_rust_take(lexer, "~") || lr_rust_take(lexer, "const") ||
+               lr_rust_take(lexer, "async")) {
+        }
+        skip_binder(parser);
+        (void)lr_rust_take(lexer, "::");
+        ok = read_path(parser, &p, true);
+    }
+    lr_rust_leave(parser);
+    return ok;
+}
+
+bool lr_rust_skip_bounds(lr_rust_parser *parser)
+{
+    lr_rust_lexer *lexer = &parser->lexer;
+    bool ok = true;
+    parser->mute++;
+    while (ok &&
+           (lexer->token.kind == LR_RUST_LIFETIME || lr_rust_is_name(lexer) || lr_rust_is(lexer, "?") ||
+            lr_rust_is(lexer, "~") || lr_rust_is(lexer, "for") || lr_rust_is(lexer, "(") || lr_rust_is(lexer, "::") ||
+            lr_rust_is(lexer, "const") || lr_rust_is(lexer, "async") || lr_rust_is(lexer, "use"))) {
+        ok = skip_bound(parser) && lr_rust_take(lexer, "+");
+    }
+    parser->mute--;
+    return !lr_job_failed(parser->job);
+}
+
+/* --------------------------------------------------------------------------------------------------------- types -- */
+
+/* `(A, B)`, `(A,)`, `()`, or a type in parentheses. */
+static const lr_expr *tuple_type(lr_rust_parser *parser)
+{
+    lr_rust_lexer *lexer = &parser->lexer;
+    const lr_expr *element = NULL;
+    list elements = {0};
+    bool tuple = true;
+    lr_rust_next(lexer);
+    while (lexer->token.kind != LR_RUST_END && !lr_rust_is(lexer, ")")) {
+        element = lr_rust_type(parser);
+        append(parser, &elements, element);
+        if (!element || !lr_rust_take(lexer, ",")) {
+            tuple = elements.count > 1;
+            break;
+        }
+    }
+    if (!lr_rust_need(lexer, ")", "after the types of the tuple")) {
+        return NULL;
+    }
+    return tuple ? node(parser, (lr_expr){.kind = LR_EXPR_TUPLE}, &elements) : element;
+}
+
+/* A constant up to `closing`: a NUMBER, or a NAME if it has no value yet. */
+static const lr_expr *constant(lr_rust_parser *parser, const char *closing)
+{
+    const char *start = parser->lexer.token.start;
+    uint64_t number;
+    if (lr_rust_is(&parser->lexer, closing)) {
+        (void)lr_rust_expected(&parser->lexer, "a number or the name of a constant");
+        return NULL;
+    }
+    return lr_rust_value(parser, closing, &number) ? number_node(parser, number) : text_node(parser, start);
+}
+
+/* `[T; N]`; `[T]` holds no data of its own. */
+static const lr_expr *array_type(lr_rust_parser *parser, const char *start)
+{
+    lr_rust_lexer *lexer = &parser->lexer;
+    lr_expr expr = {.kind = LR_EXPR_ARRAY, .number = LR_LENGTH_UNKNOWN};
+    const lr_expr *element, *length;
+    list args = {0};
+    lr_rust_next(lexer);
+    element = lr_rust_type(parser);
+    if (!element) {
+        return NULL;
+    }
+    if (lr_rust_take(lexer, "]")) {
+        return text_node(parser, start);
+    }
+    if (!lr_rust_need(lexer, ";", "or `]` after the type of the elements")) {
+        return NULL;
+    }
+    length = constant(parser, "]");
+    if (!length || !lr_rust_need(lexer, "]", "after the length of the array")) {
+        return NULL;
+    }
+    append(parser, &args, element);
+    if (length->kind == LR_EXPR_NUMBER) {
+        expr.number = length->number;
+    } else if (!parser->mute) {
+        uint64_t index = lr_rust_generic(parser, length->name, strlen(length->name));
+        const lr_expr *initial = index == UINT64_MAX ? NULL : parser->generics->defaults[index];
+        append(parser, &args, length);
+        if (initial && initial->kind == LR_EXPR_NUMBER) {
+            expr.number = initial->number;
+        }
+    }
+    return node(parser, expr, &args);
+}
+
+/* `&'a mut T`, `*const T`: at the sign. */
+static const lr_expr *pointer_type(lr_rust_parser *parser, const char *start)
+{
+    lr_rust_lexer *lexer = &parser->lexer;
+    bool reference = lr_rust_is(lexer, "&");
+    lr_rust_next(lexer);
+    if (reference && lexer->token.kind == LR_RUST_LIFETIME) {
+        lr_rust_next(lexer);
+    }
+    if (!lr_rust_take(lexer, "mut") && !lr_rust_take(lexer, "const") && !reference) {
+        (void)lr_rust_expected(lexer, "`const` or `mut` after `*`");
+        return NULL;
+    }
+    return lr_rust_skip_type(parser) ? text_node(parser, start) : NULL;
+}
+
+/* `unsafe extern "C" fn(A) -> B` */
+static const lr_expr *function_type(lr_rust_parser *parser, const char *start)
+{
+    lr_rust_lexer *lexer = &parser->lexer;
+    (void)lr_rust_take(lexer, "unsafe");
+    if (lr_rust_take(lexer, "extern") && lexer->token.kind == LR_RUST_TEXT) {
+        lr_rust_next(lexer);
+    }
+    if (!lr_rust_need(lexer, "fn", "in the type of a function")) {
+        return NULL;
+    }
+    if (!lr_rust_is(lexer, "(")) {
+        (void)lr_rust_expected(lexer, "`(` after `fn`");
+        return NULL;
+    }
+    read_signature(parser);
+    return text_node(parser, start);
+}
+
+static const lr_expr *any_type(lr_rust_parser *parser)
+{
+    lr_rust_lexer *lexer = &parser->lexer;
+    const char *start = lexer->token.start;
+    if (lr_rust_is(lexer, "(")) {
+        return tuple_type(parser);
+    }
+    if (lr_rust_is(lexer, "[")) {
+        return array_type(parser, start);
+    }
+    if (lr_rust_is(lexer, "<")) {
+        return self_type(parser, start);
+    }
+    if (lr_rust_is(lexer, "&") || lr_rust_is(lexer, "*")) {
+        return pointer_type(parser, start);
+    }
+    if (lr_rust_take(lexer, "!")) {
+        return text_node(parser, start);
+    }
+    if (lr_rust_take(lexer, "dyn") || lr_rust_take(lexer, "impl")) {
+        const char *from = lexer->token.start;
+        if (!lr_rust_skip_bounds(parser)) {
+            return NULL;
+        }
+        if (lexer->token.start == from) {
+            (void)lr_rust_expected(lexer, "a trait after `dyn` or `impl`");
+        }
+        return text_node(parser, start);
+    }
+    if (lr_rust_is(lexer, "for")) {
+        skip_binder(parser);
+        return lr_rust_skip_type(parser) ? text_node(parser, start) : NULL;
+    }
+    if (lr_rust_is(lexer, "fn") || lr_rust_is(lexer, "unsafe") || lr_rust_is(lexer, "extern")) {
+        return function_type(parser, start);
+    }
+    (void)lr_rust_take(lexer, "::");
+    return path_type(parser, NULL, start);
+}
+
+const lr_expr *lr_rust_type(lr_rust_parser *parser)
+{
+    const lr_expr *expr;
+    if (!lr_rust_enter(parser)) {
+        return NULL;
+    }
+    expr = any_type(parser);
+    lr_rust_leave(parser);
+    return lr_job_failed(parser->job) ? NULL : expr;
+}
+
+bool lr_rust_skip_type(lr_rust_parser *parser)
+{
+    bool ok;
+    parser->mute++;
+    ok = lr_rust_type(parser) != NULL;
+    parser->mute--;
+    return ok;
+}
+
+const lr_expr *lr_rust_argument(lr_rust_parser *parser)
+{
+    lr_rust_lexer *lexer = &parser->lexer;
+    const char *start = lexer->token.start;
+    const lr_expr *expr;
+    uint64_t number;
+    if (lexer->token.kind == LR_RUST_NUMBER) {
+        if (!lr_rust_integer(&lexer->token, &number)) {
+            (void)lr_rust_expected(lexer, "an integer of at most 64 bits as a constant argument");
+            return NULL;
+        }
+        lr_rust_next(lexer);
+        return number_node(parser, number);
+    }
+    if (lr_rust_take(lexer, "{")) {
+        const char *behind = lexer->next;
+        bool single = lexer->token.kind == LR_RUST_NAME;
+        expr = constant(parser, "}");
+        single = single && lexer->last == behind;
+        if (!lr_rust_need(lexer, "}", "after the constant")) {
+            return NULL;
+        }
+        return expr && expr->kind == LR_EXPR_NAME && !single ? text_node(parser, start) : expr;
+    }
+    if (lr_rust_is(lexer, "-") || lexer->token.kind == LR_RUST_TEXT || lr_rust_is(lexer, "true") ||
+        lr_rust_is(lexer, "false")) {
+        bool minus = lr_rust_take(lexer, "-");
+        if (minus && lexer->token.kind != LR_RUST_NUMBER) {
+            (void)lr_rust_expected(lexer, "a number after `-`");
+        }
+        lr_rust_next(lexer);
+        return text_node(parser, start);
+    }
+    expr = lr_rust_type(parser);
+    if (expr && expr->kind == LR_EXPR_NAME && !expr->count &&
+        lr_rust_named_value(parser, expr->name, strlen(expr->name), &number)) {
+        return number_node(parser, number);
+    }
+    return expr;
+}
+
+/* --------------------------------------------------------------------------------------------------- expressions -- */
+
+const lr_expr *lr_expr_parse(rec_job *job, lr_arena *arena, const char *text, uint64_t length, const char *file,
+                             uint32_t line)
+{
+    lr_arena scratch;
+    lr_rust_parser parser = {.job = job, .arena = arena, .scratch = &scratch};
+    const lr_expr *expr;
+    lr_arena_init(&scratch, job->allocator);
+    lr_rust_begin(&parser.lexer, job, text, length, file, line, true);
+    expr = lr_rust_type(&parser);
+    if (expr && parser.lexer.token.kind != LR_RUST_END) {
+        (void)lr_rust_expected(&parser.lexer, "the end of the type");
+    }
+    lr_arena_free(&scratch);
+    return lr_job_failed(job) ? NULL : expr;
+}
+
+/** Text of limited room whose whole length counts. */
+typedef struct printer {
+    char *text;
+    size_t room, length;
+} printer;
+
+static void put(printer *to, const char *text)
+{
+    size_t length = strlen(text);
+    if (to->length < to->room) {
+        size_t fits = to->room - to->length < length ? to->room - to->length : length;
+        memcpy(to->text + to->length, text, fits);
+    }
+    to->length += length;
+}
+
+static void put_number(printer *to, uint64_t number)
+{
+    char digits[24];
+    (void)snprintf(digits, sizeof digits, "%" PRIu64, number);
+    put(to, digits);
+}
+
+static void print(printer *to, const lr_expr *expr)
+{
+    bool name = expr->kind == LR_EXPR_NAME;
+    if (expr->kind == LR_EXPR_NUMBER) {
+        put_number(to, expr->number);
+    } else if (expr->kind == LR_EXPR_ARRAY) {
+        put(to, "[");
+        print(to, expr->args[0]);
+        put(to, "; ");
+        if (expr->count > 1) {
+            print(to, expr->args[1]);
+        } else {
+            put_number(to, expr->number);
+        }
+        put(to, "]");
+    } else {
+        if (name && !lr_rust_same(expr->name, strlen(expr->name), "true") &&
+            !lr_rust_same(expr->name, strlen(expr->name), "false") && lr_rust_keyword(expr->name, strlen(expr->name))) {
+            put(to, "r#");
+        }
+        put(to, name ? expr->name : "(");
+        put(to, name && expr->count ? "<" : "");
+        for (uint64_t i = 0; i < expr->count; i++) {
+            put(to, i ? ", " : "");
+            print(to, expr->args[i]);
+        }
+        put(to, name ? (expr->count ? ">" : "") : expr->count == 1 ? ",)" : ")");
+    }
+}
+
+size_t lr_expr_print(const lr_expr *expr, char *text, size_t room)
+{
+    printer to = {.text = text, .room = room};
+    print(&to, expr);
+    if (room) {
+        text[to.length < room ? to.length : room - 1] = '\0';
+    }
+    return to.length;
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What can be seen of a type in a record: the tree as kinds, and places that must have one type merged. */
+#include <string.h>
+
+#include "core/record/convert.h"
+#include "types/describe.h"
+
+typedef struct seer {
+    rec_job *job;
+    lr_arena *arena;
+} seer;
+
+static lr_seen *make(const seer *s, int32_t kind, uint64_t count)
+{
+    lr_seen *seen = lr_arena_alloc(s->arena, sizeof *seen, 8);
+    const char **names = lr_arena_alloc(s->arena, (count + 1) * sizeof *names, 8);
+    lr_seen **children = lr_arena_alloc(s->arena, (count + 1) * sizeof *children, 8);
+    if (!seen || !names || !children) {
+        (void)lr_fail_allocator(s->job, (count + 1) * sizeof *children);
+        return NULL;
+    }
+    memset(names, 0, (size_t)(count + 1) * sizeof *names);
+    memset(children, 0, (size_t)(count + 1) * sizeof *children);
+    *seen = (lr_seen){.kind = kind, .count = count, .names = names, .children = children};
+    return seen;
+}
+
+/* ------------------------------------------------------------------------------------------------------- merging -- */
+
+static lr_seen *merge(const seer *s, lr_seen *a, lr_seen *b);
+
+static lr_seen *option_of(const seer *s, lr_seen *child)
+{
+    lr_seen *option = make(s, LR_SEEN_OPTION, 1);
+    if (option) {
+        option->children[0] = child;
+    }
+    return option;
+}
+
+static bool same_names(const lr_seen *a, const lr_seen *b)
+{
+    if (a->count != b->count) {
+        return false;
+    }
+    for (uint64_t i = 0; i < a->count; i++) {
+        if (strcmp(a->names[i] ? a->names[i] : "", b->names[i] ? b->names[i] : "") != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static lr_seen *merge_parts(const seer *s, const lr_seen *a, const lr_seen *b)
+{
+    lr_seen *both = make(s, a->kind, a->count);
+    if (!both) {
+        return NULL;
+    }
+    both->form = a->form;
+    both->length = a->length;
+    both->varies = a->varies || b->varies || a->length != b->length;
+    for (uint64_t i = 0; i < a->count; i++) {
+        both->names[i] = a->names[i];
+        both->children[i] = merge(s, a->children[i], b->children[i]);
+        if (!both->children[i]) {
+            return NULL;
+        }
+    }
+    return both;
+}
+
+/* All variants of both, in the order in which they were seen. */
+static lr_seen *merge_enums(const seer *s, const lr_seen *a, const lr_seen *b)
+{
+    lr_seen *both = make(s, LR_SEEN_ENUM, a->count + b->count);
+    if (!both) {
+        return NULL;
+    }
+    both->count = a->count;
+    memcpy(both->names, a->names, (size_t)a->count * sizeof *a->names);
+    memcpy(both->children, a->children, (size_t)a->count * sizeof *a->children);
+    for (uint64_t i = 0; i < b->count; i++) {
+        uint64_t j = 0;
+        while (j < a->count && strcmp(a->names[j], b->names[i]) != 0) {
+            j++;
+        }
+        if (j == a->count) {
+            both->names[both->count] = b->names[i];
+            both->children[both->count++] = b->children[i];
+            continue;
+        }
+        if (both->children[j] && b->children[i]) {
+            both->children[j] = merge(s, both->children[j], b->children[i]);
+            if (!both->children[j]) {
+                return NULL;
+            }
+        }
+    }
+    return both;
+}
+
+static bool is_integer(const lr_seen *seen)
+{
+    return seen->kind == LR_SEEN_INT || seen->kind == LR_SEEN_UINT;
+}
+
+/* What both can be. NULL: they cannot be one type (or the job has failed). */
+static lr_seen *merge(const seer *s, lr_seen *a, lr_seen *b)
+{
+    lr_seen *inner;
+    if (a->kind == LR_SEEN_NOTHING || b->kind == LR_SEEN_NOTHING) {
+        return a->kind == LR_SEEN_NOTHING ? b : a;
+    }
+    if (a->kind == LR_SEEN_NIL || b->kind == LR_SEEN_NIL) {
+        lr_seen *other = a->kind == LR_SEEN_NIL ? b : a;
+        return other->kind == LR_SEEN_NIL || other->kind == LR_SEEN_OPTION ? other : option_of(s, other);
+    }
+    if (a->kind == LR_SEEN_OPTION || b->kind == LR_SEEN_OPTION) {
+        inner =
+            merge(s, a->kind == LR_SEEN_OPTION ? a->children[0] : a, b->kind == LR_SEEN_OPTION ? b->children[0] : b);
+        return inner ? option_of(s, inner) : NULL;
+    }
+    if (is_integer(a) && is_integer(b)) {
+        lr_seen *number = make(s, a->kind == b->kind ? a->kind : LR_SEEN_INT, 0);
+        if (number) {
+            number->bits = a->bits == b->bits ? a->bits : 0;
+        }
+        return number;
+    }
+    if (a->kind != b->kind) {
+        return NULL;
+    }
+    switch (a->kind) {
+    case LR_SEEN_PARAMETER:
+    case LR_SEEN_TENSOR:
+        return a->rank == b->rank && (a->elements == b->elements || a->assumed || b->assumed) ? (a->assumed ? b : a)
+                                                                                              : NULL;
+    case LR_SEEN_LIST:
+    case LR_SEEN_MAP:
+        return merge_parts(s, a, b);
+    case LR_SEEN_TUPLE:
+        return a->count == b->count ? merge_parts(s, a, b) : NULL;
+    case LR_SEEN_STRUCT:
+        return same_names(a, b) ? merge_parts(s, a, b) : NULL;
+    case LR_SEEN_ENUM:
+        return merge_enums(s, a, b);
+    case LR_SEEN_IDS:
+        return NULL;
+    default:
+        return a;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- seeing -- */
+
+static lr_seen *see(const seer *s, const rec_value *value);
+
+static lr_seen *see_number(const seer *s, int32_t kind, uint32_t bits)
+{
+    lr_seen *seen = make(s,
+                         kind == REC_KIND_BOOL   ? LR_SEEN_BOOL
+                         : kind == REC_KIND_UINT ? LR_SEEN_UINT
+                         : kind == REC_KIND_INT  ? LR_SEEN_INT
+                                                 : LR_SEEN_FLOAT,
+                         0);
+    if (seen) {
+        seen->bits = bits;
+    }
+    return seen;
+}
+
+static lr_seen *see_run(const seer *s, const lr_run *run)
+{
+    lr_seen *list = make(s, LR_SEEN_LIST, 1);
+    rec_scalar first = lr_run_number(run, 0);
+    lr_seen *element = list ? see_number(s, first.kind, first.kind == REC_KIND_FLOAT ? first.bits : 0) : NULL;
+    if (!element) {
+        return NULL;
+    }
+    if (element->kind == LR_SEEN_UINT && rec_dtype_name(run->dtype)[0] == 'i') {
+        element->kind = LR_SEEN_INT;
+    }
+    list->form = run->form;
+    list->length = run->count;
+    list->children[0] = element;
+    return list;
+}
+
+static lr_seen *see_list(const seer *s, const rec_value *value)
+{
+    const lr_list *items = value->v.list;
+    lr_seen *element = value->form == REC_FORM_TUPLE ? NULL : make(s, LR_SEEN_NOTHING, 0);
+    lr_seen *tuple = make(s, LR_SEEN_TUPLE, items->count), *list;
+    if (!tuple) {
+        return NULL;
+    }
+    for (uint64_t i = 0; i < items->count; i++) {
+        tuple->children[i] = see(s, &items->items[i]);
+        if (!tuple->children[i]) {
+            return NULL;
+        }
+        element = element ? merge(s, element, tuple->children[i]) : NULL;
+    }
+    if (!element) {
+        tuple->form = REC_FORM_TUPLE; /* elements of several types are nothing else */
+        return lr_job_failed(s->job) ? NULL : tuple;
+    }
+    list = make(s, LR_SEEN_LIST, 1);
+    if (list) {
+        list->form = value->form;
+        list->length = items->count;
+        list->children[0] = element;
+    }
+    return list;
+}
+
+static lr_seen *see_enum(const seer *s, const char *name, const rec_value *payload)
+{
+    lr_seen *seen = make(s, LR_SEEN_ENUM, 1);
+    if (!seen) {
+        return NULL;
+    }
+    seen->names[0] = name;
+    if (payload) {
+        seen->children[0] = see(s, payload);
+        if (!seen->children[0]) {
+            return NULL;
+        }
+    }
+    return seen;
+}
+
+bool lr_seen_name(const char *name)
+{
+    for (size_t i = 0; name[i]; i++) {
+        char c = name[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        if (!letter && (i == 0 || c < '0' || c > '9')) {
+            return false;
+        }
+    }
+    return name[0] != '\0';
+}
+
+/* Fields of Rust begin with a small letter, variants with a capital. */
+static bool is_variant(const lr_map *map)
+{
+    const rec_value *key = map->count == 1 ? &map->entries[0].key : NULL;
+    return key && key->kind == REC_KIND_STRING && key->v.text[0] >= 'A' && key->v.text[0] <= 'Z' &&
+           lr_seen_name(key->v.text);
+}
+
+static bool is_struct(const lr_map *map)
+{
+    for (uint64_t i = 0; i < map->count; i++) {
+        if (map->entries[i].key.kind != REC_KIND_STRING || !lr_seen_name(map->entries[i].key.v.text)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A map of ids to {"V1": …}. */
+static bool is_ids(const lr_map *map)
+{
+    for (uint64_t i = 0; i < map->count; i++) {
+        const rec_value *value = &map->entries[i].value;
+        const rec_value *name = value->kind == REC_KIND_VARIANT ? &value->v.variant->name
+                                : value->kind == REC_KIND_MAP && value->v.map->count == 1
+                                    ? &value->v.map->entries[0].key
+                                    : NULL;
+        if (!name || name->kind != REC_KIND_STRING || strcmp(name->v.text, "V1") != 0 ||
+            map->entries[i].key.kind != REC_KIND_STRING) {
+            return false;
+        }
+    }
+    return map->count > 0;
+}
+
+static lr_seen *see_dictionary(const seer *s, const lr_map *map)
+{
+    lr_seen *seen = make(s, LR_SEEN_MAP, 2);
+    lr_seen *key = make(s, LR_SEEN_NOTHING, 0), *value = make(s, LR_SEEN_NOTHING, 0);
+    for (uint64_t i = 0; i < map->count && key && value; i++) {
+        lr_seen *k = see(s, &map->entries[i].key), *v = see(s, &map->entries[i].value);
+        key = k ? merge(s, key, k) : NULL;
+        value = v ? merge(s, value, v) : NULL;
+    }
+    if (!seen || lr_job_failed(s->job)) {
+        return NULL;
+    }
+    if (!key || !value) {
+        (void)rec_fail(s->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                       "a map whose %s are of several types has no type in Rust", key ? "values" : "keys");
+        return NULL;
+    }
+    seen->children[0] = key;
+    seen->children[1] = value;
+    return seen;
+}
+
+static lr_seen *see_map(const seer *s, const rec_value *value)
+{
+    const lr_map *map = value->v.map;
+    bool ids = is_ids(map);
+    lr_seen *seen;
+    if (!ids && is_variant(map) && value->form != REC_FORM_STRUCT && value->form != REC_FORM_MAP) {
+        return see_enum(s, map->entries[0].key.v.text, &map->entries[0].value);
+    }
+    if (!ids && (value->form == REC_FORM_MAP || !is_struct(map))) {
+        return see_dictionary(s, map);
+    }
+    seen = make(s, ids ? LR_SEEN_IDS : LR_SEEN_STRUCT, map->count);
+    for (uint64_t i = 0; seen && i < map->count; i++) {
+        seen->names[i] = map->entries[i].key.v.text;
+        seen->children[i] = see(s, &map->entries[i].value);
+        if (!seen->children[i]) {
+            return NULL;
+        }
+    }
+    return seen;
+}
+
+static lr_seen *see_tensor(const seer *s, const rec_tensor *tensor)
+{
+    lr_seen *seen = make(s, tensor->id || tensor->record->parameters ? LR_SEEN_PARAMETER : LR_SEEN_TENSOR, 0);
+    if (seen) {
+        seen->rank = tensor->rank;
+        seen->assumed = tensor->assumed;
+        seen->elements = lr_dtype_is_int(tensor->stored)    ? REC_FIELD_INTS
+                         : lr_dtype_is_bool(tensor->stored) ? REC_FIELD_BOOLS
+                                                            : REC_FIELD_FLOATS;
+    }
+    return seen;
+}
+
+static lr_seen *see(const seer *s, const rec_value *value)
+{
+    switch (value->kind) {
+    case REC_KIND_NIL:
+        return make(s, LR_SEEN_NIL, 0);
+    case REC_KIND_TENSOR:
+        return see_tensor(s, value->v.tensor);
+    case REC_KIND_LIST:
+        return see_list(s, value);
+    case REC_KIND_NUMBERS:
+        return see_run(s, value->v.run);
+    case REC_KIND_MAP:
+        return see_map(s, value);
+    case REC_KIND_VARIANT:
+        return see_enum(s, value->v.variant->name.v.text,
+                        value->v.variant->has_payload ? &value->v.variant->payload : NULL);
+    case REC_KIND_STRING:
+        return make(s, LR_SEEN_STRING, 0);
+    case REC_KIND_BYTES:
+        return make(s, LR_SEEN_BYTES, 0);
+    default:
+        return see_number(s, value->kind, value->bits);
+    }
+}
+
+lr_seen *lr_see(rec_job *job, lr_arena *arena, const rec_value *value)
+{
+    seer s = {.job = job, .arena = arena};
+    return see(&s, value);
+}
+
+bool lr_seen_data(const lr_seen *seen)
+{
+    switch (seen->kind) {
+    case LR_SEEN_NOTHING:
+    case LR_SEEN_NIL:
+    case LR_SEEN_PARAMETER:
+        return false;
+    case LR_SEEN_OPTION:
+    case LR_SEEN_LIST:
+    case LR_SEEN_TUPLE:
+    case LR_SEEN_STRUCT:
+        for (uint64_t i = 0; i < seen->count; i++) {
+            if (lr_seen_data(seen->children[i])) {
+                return true;
+            }
+        }
+        return false;
+    case LR_SEEN_ENUM:
+        for (uint64_t i = 0; i < seen->count; i++) {
+            if (!seen->children[i] || lr_seen_data(seen->children[i])) {
+                return true; /* a variant of a module always has a payload */
+            }
+        }
+        return false;
+    default:
+        return true;
+    }
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Sets of type definitions. */
+#include "types/types.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "types/rust_lex.h"
+
+/* ----------------------------------------------------------------------------------------------------- a set's own -- */
+
+int32_t lr_types_add(rec_job *job, rec_types *types, const lr_def *def)
+{
+    lr_def *copy = lr_arena_alloc(&types->arena, sizeof *copy, sizeof(void *));
+    if (!copy) {
+        return lr_fail_memory(job, sizeof *copy);
+    }
+    *copy = *def;
+    copy->next = types->defs;
+    types->defs = copy;
+    return REC_OK;
+}
+
+/* @param burn only those that come with a version: Burn's own. */
+static const lr_def *find(const rec_types *types, const char *name, int32_t minor, bool burn)
+{
+    const lr_def *best = NULL;
+    for (const lr_def *def = types->defs; def; def = def->next) {
+        if (def->since > minor || strcmp(def->name, name) != 0) {
+            continue;
+        }
+        if (def->since == 0 && !burn) {
+            return def;
+        }
+        if (def->since > 0 && (!best || def->since > best->since)) {
+            best = def;
+        }
+    }
+    return best;
+}
+
+const lr_def *lr_types_find(const rec_types *types, const char *name, int32_t minor)
+{
+    return find(types, name, minor, false);
+}
+
+/* `burn::…`, `burn_core::…`; and `nn::…`, which burn::prelude gives. */
+static bool is_burns(const char *path)
+{
+    size_t length = path ? strcspn(path, ":") : 0;
+    return lr_rust_same(path ? path : "", length, "burn") || lr_rust_same(path ? path : "", length, "nn") ||
+           (length > 5 && memcmp(path, "burn_", 5) == 0);
+}
+
+const lr_def *lr_types_find_path(const rec_types *types, const lr_expr *expr, int32_t minor)
+{
+    const lr_def *def = is_burns(expr->path) ? find(types, expr->name, minor, true) : NULL;
+    return def ? def : find(types, expr->name, minor, false);
+}
+
+/* --------------------------------------------------------------------------------------------------------- files -- */
+
+/* The source of a file, to be released with the job's allocator. NULL: the job has failed. */
+static char *read_source(rec_job *job, const char *path, uint64_t *length)
+{
+    enum { FIRST_ROOM = 1 << 16 };
+    char words[256], *text = NULL;
+    uint64_t room = 0, used = 0;
+    struct stat state;
+    int32_t status = REC_OK;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) {
+        (void)lr_fail_line(job, REC_E_IO, path, 0, "cannot open: %s", lr_errno_words(errno, words, sizeof words));
+        return NULL;
+    }
+    if (fstat(fd, &state) == 0 && S_ISDIR(state.st_mode)) {
+        status = lr_fail_line(job, REC_E_IO, path, 0, "a folder, where a file of Rust source is needed");
+    }
+    while (status == REC_OK) {
+        ssize_t got;
+        if (used == room) {
+            uint64_t larger = room ? room * 2 : FIRST_ROOM;
+            char *grown = lr_resize(job->allocator, text, larger + 1);
+            if (!grown) {
+                status = lr_fail_memory(job, larger + 1);
+                continue;
+            }
+            text = grown;
+            room = larger;
+        }
+        got = read(fd, text + used, (size_t)(room - used));
+        if (got == 0) {
+            break;
+        }
+        if (got < 0) {
+            if (errno != EINTR) {
+                status =
+                    lr_fail_line(job, REC_E_IO, path, 0, "cannot read: %s", lr_errno_words(errno, words, sizeof words));
+            }
+            continue;
+        }
+        used += (uint64_t)got;
+        if (used > LR_RUST_SOURCE_MOST) {
+            status = lr_fail_line(job, REC_E_LIMIT, path, 0, "larger than 16 MiB: this is no Rust source");
+        }
+    }
+    (void)close(fd);
+    if (status != REC_OK) {
+        lr_release(job->allocator, text);
+        return NULL;
+    }
+    text[used] = '\0';
+    *length = used;
+    return text;
+}
+
+/* -------------------------------------------------------------------------------------------------------- public -- */
+
+rec_types *rec_types_new(rec_context *context)
+{
+    rec_types *types = NULL;
+    rec_job job;
+    lr_job_begin(&job, context, "types", NULL);
+    if (!lr_job_failed(&job)) {
+        types = lr_zalloc(job.allocator, sizeof *types);
+        if (!types) {
+            (void)lr_fail_memory(&job, sizeof *types);
+        }
+    }
+    if (types) {
+        types->context = job.context;
+        lr_arena_init(&types->arena, job.allocator);
+        (void)lr_types_add_builtin(&job, types);
+    }
+    if (lr_job_end(&job) != REC_OK) {
+        rec_types_free(types);
+        return NULL;
+    }
+    return types;
+}
+
+void rec_types_free(rec_types *types)
+{
+    if (types) {
+        const lr_allocator *allocator = &types->context->allocator;
+        lr_arena_free(&types->arena);
+        lr_release(allocator, types);
+    }
+}
+
+rec_status rec_types_add_file(rec_types *types, const char *path)
+{
+    size_t length = path ? strlen(path) : 0;
+    rec_job job;
+    if (!types || !length) {
+        return lr_publish(REC_E_ARGUMENT, "rec_types_add_file: a set of types and a file are needed");
+    }
+    lr_job_begin(&job, types->context, "types", path);
+    if (length > 4 && strcmp(path + length - 4, ".ini") == 0) {
+        (void)lr_types_add_ini(&job, types, path);
+    } else {
+        uint64_t size = 0;
+        char *text = read_source(&job, path, &size);
+        if (text) {
+            (void)lr_types_add_rust(&job, types, text, size, path);
+        }
+        lr_release(job.allocator, text);
+    }
+    return lr_job_end(&job);
+}
+
+rec_status rec_types_add_rust(rec_types *types, const char *text, const char *name)
+{
+    rec_job job;
+    if (!types || !text) {
+        return lr_publish(REC_E_ARGUMENT, "rec_types_add_rust: a set of types and Rust source are needed");
+    }
+    lr_job_begin(&job, types->context, "types", name);
+    (void)lr_types_add_rust(&job, types, text, strlen(text), name);
+    return lr_job_end(&job);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Types by name: definitions from Rust source, INI files and Burn's own modules, and expressions over them in Rust's
+ * grammar. What they look like in a file of one Burn version is type_layout.c's affair. */
+#ifndef LR_TYPES_H
+#define LR_TYPES_H
+
+#include "core/config/context.h"
+
+/** A type expression: `Vec<Option<nn::Linear<B>>>`, `[usize; 2]`, `(A, B)`, `Param<Tensor<B, 3, Int>>`. */
+enum {
+    LR_EXPR_NAME = 1,   /**< a path; `name` is its last part; `args` its generic arguments, types and numbers */
+    LR_EXPR_NUMBER = 2, /**< a constant generic argument; `number` */
+    LR_EXPR_ARRAY = 3,  /**< args[0], `number` times; if the length was given by a name that stands for no number
+                             yet, args[1] is that name and `number` its default, else LR_LENGTH_UNKNOWN */
+    LR_EXPR_TUPLE = 4   /**< args; none: the unit type */
+};
+typedef struct lr_expr {
+    int32_t kind;
+    const char *name;
+    uint64_t number;
+    uint64_t count;
+    const struct lr_expr *const *args;
+    const char *path; /**< of a NAME: what stood before it, imports followed: "burn::nn"; NULL: nothing */
+} lr_expr;
+
+#define LR_LENGTH_UNKNOWN UINT64_MAX
+
+/** A field of a struct, a variant of an enum. */
+typedef struct lr_type_field {
+    const char *name;    /**< tuple structs: "0", "1"… */
+    const lr_expr *type; /**< NULL: a unit variant */
+    const char *initial; /**< value that a record gets which lacks it, or NULL: the name of a variant, or "zeros(NAME)":
+                              a parameter of zeros in the shape of its sibling NAME */
+    const char *from;    /**< path below the struct where another version keeps it, "." for the struct; or NULL */
+    uint64_t from_element; /**< of an alias: one-based element of an older version's tuple that it is now; 0: none */
+    bool skip;           /**< #[module(skip)] */
+    uint32_t line;
+} lr_type_field;
+
+enum {
+    LR_DEF_STRUCT = 1,    /**< fields */
+    LR_DEF_ENUM = 2,      /**< fields are the variants; each has one payload at most */
+    LR_DEF_ALIAS = 3,     /**< fields[0].type: what it stands for */
+    LR_DEF_STATELESS = 4, /**< a module of Burn without data: a constant wherever it stands */
+    LR_DEF_OPTIMIZER = 5  /**< fields: the state of one parameter; the record is a map from parameter id to states */
+};
+enum {
+    LR_DERIVE_NONE = 0,
+    LR_DERIVE_MODULE = 1, /**< fields that are no modules or parameters are constants */
+    LR_DERIVE_RECORD = 2  /**< fields are data */
+};
+
+typedef struct lr_def {
+    const char *name;
+    int32_t kind;
+    int32_t derive;
+    int32_t since; /**< 0.MINOR from which this definition holds; 0: always */
+    bool implicit; /**< generics are left out (INI): a field mentions them if it holds a module or tensor */
+    uint64_t generic_count;
+    const char *const *generics; /**< names of its type and constant parameters, in order: "B" */
+    const bool *generic_constants;          /**< which are constants (Burn counts no mention of them); NULL: none */
+    const lr_expr *const *generic_defaults; /**< of each, NULL for none; NULL: no defaults */
+    uint64_t field_count;
+    const lr_type_field *fields;
+    const char *file; /**< for messages */
+    uint32_t line;
+    struct lr_def *next;
+} lr_def;
+
+/** A set of definitions. All its memory is in its arena. */
+struct rec_types {
+    rec_context *context;
+    lr_arena arena;
+    lr_def *defs;  /**< the newest first; what the user gives hides what Burn has */
+    bool builtin;  /**< Burn's own were read */
+};
+
+/** Adds a definition (copied shallowly: names, fields and expressions must be in the arena). */
+int32_t lr_types_add(rec_job *job, rec_types *types, const lr_def *def);
+/** @return the definition of a name for a Burn version, NULL if there is none. */
+const lr_def *lr_types_find(const rec_types *types, const char *name, int32_t minor);
+/** The same for a NAME expression: a path of Burn's (`nn::Linear`, `burn::nn::Linear`) goes by what the user called so. */
+const lr_def *lr_types_find_path(const rec_types *types, const lr_expr *expr, int32_t minor);
+
+/**
+ * Parses a type expression. Paths lose all but their last part; references, lifetimes and `dyn`, `impl` types and
+ * function pointers become a NAME of their own text without arguments (they hold no data). A number may be written
+ * with `_` and a suffix.
+ * @param text,length the expression; all of it must be used, but for white space and comments.
+ * @param file,line for messages (file NULL: an argument).
+ * @return in the arena; NULL: the job has failed (what was expected, at which place).
+ */
+const lr_expr *lr_expr_parse(rec_job *job, lr_arena *arena, const char *text, uint64_t length, const char *file,
+                             uint32_t line);
+/** Writes an expression in its plain form. @return its whole length. */
+size_t lr_expr_print(const lr_expr *expr, char *text, size_t room);
+
+/** Reads the `struct`, `enum` and `type` items of Rust source (rust.c). @param text NUL-terminated. */
+int32_t lr_types_add_rust(rec_job *job, rec_types *types, const char *text, uint64_t length, const char *file);
+/** Reads the type sections of an INI file (types_ini.c). */
+int32_t lr_types_add_ini(rec_job *job, rec_types *types, const char *path);
+/** Reads Burn's own modules, once: LIBRECORD_DATA/modules, else LR_DATA_DIR/modules (all *.ini). */
+int32_t lr_types_add_builtin(rec_job *job, rec_types *types);
+
+#endif

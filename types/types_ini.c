@@ -1,0 +1,682 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Types from INI files: the sections of docs/types.md, and the folder of Burn's own. A file counts as a whole or, with
+ * a mistake in it, not at all. */
+#include "types/types.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config/ini.h"
+#include "core/base/text.h"
+
+#ifndef LR_DATA_DIR
+#error "LR_DATA_DIR must be the folder of librecord's data, such as \"/usr/share/librecord\""
+#endif
+
+/* Bounds that keep the search for double names quick. */
+enum { DEFS_MOST = 4096, FIELDS_MOST = 4096, GENERICS_MOST = 16, MINOR_MOST = 9999 };
+
+/** The kinds of sections, as they are written. */
+static const struct {
+    const char *name, *what; /**< `what`: one line of its section, for messages */
+    int32_t kind, derive;
+    bool implicit;        /**< if it does not write its generics */
+    bool filled;          /**< it must have a line */
+    const char *generics; /**< of one that does not write them */
+} kinds[] = {
+    {"type", "FIELD = TYPE", LR_DEF_STRUCT, LR_DERIVE_MODULE, true, false, "B"},
+    {"module", "FIELD = TYPE", LR_DEF_STRUCT, LR_DERIVE_MODULE, false, false, "B"},
+    {"enum", "VARIANT = TYPE", LR_DEF_ENUM, LR_DERIVE_MODULE, true, true, "B"},
+    {"record", "FIELD = TYPE", LR_DEF_STRUCT, LR_DERIVE_RECORD, false, false, "B"},
+    {"record enum", "VARIANT = TYPE", LR_DEF_ENUM, LR_DERIVE_RECORD, false, true, "B"},
+    {"alias", "type = TYPE", LR_DEF_ALIAS, LR_DERIVE_NONE, false, true, ""},
+    {"optimizer", "FIELD = TYPE", LR_DEF_OPTIMIZER, LR_DERIVE_RECORD, false, true, "B, const D"},
+    {"stateless", "names = NAME, NAME", LR_DEF_STATELESS, LR_DERIVE_MODULE, false, true, ""},
+};
+#define KINDS (sizeof kinds / sizeof kinds[0])
+#define ALL_KINDS                                                                                           \
+    "There are: [type NAME], [module NAME], [enum NAME], [record NAME], [record enum NAME], [alias NAME], " \
+    "[optimizer NAME], [stateless]."
+
+/** Files on their way into a set of types. */
+typedef struct parser {
+    rec_job *job;
+    rec_types *types;
+    const char *file;      /**< in the set's arena */
+    lr_def *first, **last; /**< what was read so far, in order; `next` chains it */
+    uint64_t count;
+    size_t kind; /**< of the section that is read */
+    char title[LR_NAME_MOST + 32];
+    uint32_t line;         /**< where it begins; 0: there is none */
+    lr_def *def;           /**< NULL: [stateless] */
+    lr_type_field *fields; /**< of def */
+    uint64_t room;
+    int32_t since;
+    bool filled; /**< a line of it was read */
+} parser;
+
+/* -------------------------------------------------------------------------------------------------- small pieces -- */
+
+#define MISTAKE(p, line, ...) lr_fail_line((p)->job, REC_E_CONFIG, (p)->file, (line), __VA_ARGS__)
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static const char *skip_blanks(const char *text)
+{
+    return text + strspn(text, " \t");
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || is_digit(c);
+}
+
+/* @return the length of the name that text begins with, 0 if there is none. */
+static size_t name_length(const char *text)
+{
+    size_t length = 0;
+    while (!is_digit(*text) && is_word(text[length])) {
+        length++;
+    }
+    return length;
+}
+
+static void *take(parser *p, uint64_t size)
+{
+    void *memory = lr_arena_alloc(&p->types->arena, size, 8);
+    if (!memory) {
+        (void)lr_fail_memory(p->job, size);
+    }
+    return memory;
+}
+
+static const char *copy(parser *p, const char *text, size_t length)
+{
+    const char *copied = lr_arena_text(&p->types->arena, text, length);
+    if (!copied) {
+        (void)lr_fail_memory(p->job, length + 1);
+    }
+    return copied;
+}
+
+/* A number without sign or leading zeros of at most `most`, all of the text. */
+static bool read_number(const char *text, uint64_t most, uint64_t *number)
+{
+    *number = 0;
+    if (*text == '0' && text[1]) {
+        return false;
+    }
+    for (; is_digit(*text) && *number <= most; text++) {
+        *number = *number * 10 + (uint64_t)(*text - '0');
+        if (!is_digit(text[1])) {
+            return !text[1] && *number <= most;
+        }
+    }
+    return false;
+}
+
+/* --------------------------------------------------------------------------------------------------- definitions -- */
+
+static lr_def *new_def(parser *p, const char *name, size_t length, uint32_t line)
+{
+    lr_def *def;
+    lr_brief brief;
+    if (length > LR_NAME_MOST) {
+        (void)MISTAKE(p, line, "the name \"%s\" is longer than %d bytes", lr_brief_text(&brief, name), LR_NAME_MOST);
+        return NULL;
+    }
+    for (def = p->first; def; def = def->next) {
+        if (def->since == p->since && strncmp(def->name, name, length) == 0 && !def->name[length]) {
+            (void)MISTAKE(p, line, "%s is defined twice%s, first in %s%sline %u", def->name,
+                          p->since ? " for the same version" : "", def->file == p->file ? "" : def->file,
+                          def->file == p->file ? "" : ", ", (unsigned)def->line);
+            return NULL;
+        }
+    }
+    if (p->count == DEFS_MOST) {
+        (void)MISTAKE(p, line, "more than %d types", DEFS_MOST);
+        return NULL;
+    }
+    def = take(p, sizeof *def);
+    if (!def) {
+        return NULL;
+    }
+    *def = (lr_def){.name = copy(p, name, length),
+                    .kind = kinds[p->kind].kind,
+                    .derive = kinds[p->kind].derive,
+                    .since = p->since,
+                    .file = p->file,
+                    .line = line};
+    if (!def->name) {
+        return NULL;
+    }
+    *p->last = def;
+    p->last = &def->next;
+    p->count++;
+    return def;
+}
+
+/* Everything that was read becomes part of the set. */
+static int32_t commit(parser *p)
+{
+    int32_t status = REC_OK;
+    for (const lr_def *def = p->first; def && status == REC_OK; def = def->next) {
+        status = lr_types_add(p->job, p->types, def);
+    }
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------------- a section -- */
+
+/* The lines of the section that ends here were all read. */
+static int32_t end_section(parser *p)
+{
+    if (p->line && kinds[p->kind].filled && !p->filled) {
+        (void)MISTAKE(p, p->line, "[%s] is empty", p->title);
+        rec_fail_hint(p->job, "It needs a line \"%s\".", kinds[p->kind].what);
+    }
+    return p->job->error.status;
+}
+
+/* What stands between < and >, without them: names, each with `const` or a bound if one likes. */
+static int32_t read_generics(parser *p, const char *text, size_t length, uint32_t line)
+{
+    const char *names[GENERICS_MOST];
+    bool constants[GENERICS_MOST], *flags;
+    const char *const end = text + length;
+    const char **list;
+    uint64_t count = 0;
+    while (skip_blanks(text) < end) {
+        const char *comma = memchr(text, ',', (size_t)(end - text));
+        const char *stop = comma ? comma : end, *at = skip_blanks(text);
+        size_t name;
+        bool constant = strncmp(at, "const", 5) == 0 && is_blank(at[5]);
+        if (constant) {
+            at = skip_blanks(at + 5);
+        }
+        name = name_length(at);
+        text = skip_blanks(at + name);
+        if (!name || (text < stop && *text != ':')) {
+            (void)MISTAKE(p, line, "[%s]: what stands in <> must be names", p->title);
+            rec_fail_hint(p->job, "Such as <B> or <B, const D: usize>.");
+            return p->job->error.status;
+        }
+        if (count == GENERICS_MOST) {
+            return MISTAKE(p, line, "[%s] has more than %d type parameters", p->title, GENERICS_MOST);
+        }
+        constants[count] = constant;
+        names[count] = copy(p, at, name);
+        if (!names[count++]) {
+            return p->job->error.status;
+        }
+        text = comma ? comma + 1 : end;
+    }
+    list = take(p, (count + 1) * sizeof *list);
+    flags = take(p, count + 1);
+    if (list && flags) {
+        memcpy(list, names, (size_t)count * sizeof *list);
+        memcpy(flags, constants, (size_t)count * sizeof *flags);
+        p->def->generics = list;
+        p->def->generic_constants = flags;
+        p->def->generic_count = count;
+    }
+    return p->job->error.status;
+}
+
+/* A version of Burn, 0.MINOR, or nothing. */
+static int32_t read_since(parser *p, const char *text, uint32_t line)
+{
+    uint64_t minor = 0;
+    lr_brief brief;
+    if (*text && (strncmp(text, "0.", 2) != 0 || !read_number(text + 2, MINOR_MOST, &minor) || !minor)) {
+        (void)MISTAKE(p, line, "[%s]: \"%s\" is no version of Burn", p->title, lr_brief_text(&brief, text));
+        rec_fail_hint(p->job,
+                      "Write the first one that the section is about as 0.MINOR, or leave it out: [%s NAME 0.14].",
+                      kinds[p->kind].name);
+    }
+    p->since = (int32_t)minor;
+    return p->job->error.status;
+}
+
+static int32_t find_kind(parser *p, const char *text, size_t length, uint32_t line)
+{
+    char word[LR_NAME_MOST + 1];
+    lr_brief brief;
+    lr_near near;
+    (void)snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word), text);
+    lr_near_begin(&near, word);
+    for (size_t i = 0; i < KINDS; i++) {
+        if (strcmp(kinds[i].name, word) == 0) {
+            p->kind = i;
+            return REC_OK;
+        }
+        lr_near_try(&near, kinds[i].name);
+    }
+    (void)MISTAKE(p, line, "there is no section [%s] for types", lr_brief_text(&brief, text));
+    if (strcmp(word, "librecord") == 0 || strcmp(word, "recorder") == 0) {
+        rec_fail_hint(p->job, "Types stand in a file of their own, apart from the configuration.");
+    } else if (near.best) {
+        rec_fail_hint(p->job, "Did you mean [%s%s]?", near.best, strcmp(near.best, "stateless") == 0 ? "" : " NAME");
+    } else {
+        rec_fail_hint(p->job, ALL_KINDS);
+    }
+    return p->job->error.status;
+}
+
+static int32_t begin_def(parser *p, const char *text, uint32_t line)
+{
+    size_t name = name_length(text);
+    const char *rest = skip_blanks(text + name), *open = NULL, *close = NULL;
+    if (*rest == '<') {
+        open = rest + 1;
+        close = strchr(open, '>');
+        rest = close ? skip_blanks(close + 1) : rest;
+    }
+    if (!name || (open && !close) || (!open && *rest && rest == text + name)) {
+        (void)MISTAKE(p, line, name ? "[%s]: the name ends in the middle" : "[%s] has no name", p->title);
+        rec_fail_hint(p->job, "Write [%s NAME], with a version of Burn if it is about one: [%s NAME 0.14].",
+                      kinds[p->kind].name, kinds[p->kind].name);
+        return p->job->error.status;
+    }
+    if (read_since(p, rest, line) != REC_OK) {
+        return p->job->error.status;
+    }
+    p->def = new_def(p, text, name, line);
+    if (!p->def) {
+        return p->job->error.status;
+    }
+    p->def->implicit = kinds[p->kind].implicit && !open;
+    return open ? read_generics(p, open, (size_t)(close - open), line)
+                : read_generics(p, kinds[p->kind].generics, strlen(kinds[p->kind].generics), line);
+}
+
+static int32_t on_section(void *user, const char *text, uint32_t line)
+{
+    parser *p = user;
+    size_t length = strcspn(text, " \t");
+    const char *rest = skip_blanks(text + length);
+    lr_brief brief;
+    if (end_section(p) != REC_OK || find_kind(p, text, length, line) != REC_OK) {
+        return p->job->error.status;
+    }
+    if (strcmp(kinds[p->kind].name, "record") == 0 && strncmp(rest, "enum", 4) == 0 && is_blank(rest[4])) {
+        p->kind++; /* [record enum], the next in the table */
+        rest = skip_blanks(rest + 4);
+    }
+    (void)snprintf(p->title, sizeof p->title, "%s", lr_brief_text(&brief, text));
+    p->line = line;
+    p->def = NULL;
+    p->fields = NULL;
+    p->room = 0;
+    p->filled = false;
+    return kinds[p->kind].kind == LR_DEF_STATELESS ? read_since(p, rest, line) : begin_def(p, rest, line);
+}
+
+/* ------------------------------------------------------------------------------------------------------- a field -- */
+
+/* The arena keeps the smaller arrays too: together they are no larger than the last one. */
+static lr_type_field *add_field(parser *p)
+{
+    lr_def *def = p->def;
+    if (def->field_count == p->room) {
+        uint64_t room = p->room ? p->room * 2 : 8;
+        lr_type_field *fields = take(p, room * sizeof *fields);
+        if (!fields) {
+            return NULL;
+        }
+        if (p->fields) {
+            memcpy(fields, p->fields, (size_t)p->room * sizeof *fields);
+        }
+        p->fields = fields;
+        p->room = room;
+        def->fields = fields;
+    }
+    p->fields[def->field_count] = (lr_type_field){0};
+    return &p->fields[def->field_count++];
+}
+
+static lr_type_field *find_field(parser *p, const char *name, size_t length)
+{
+    for (uint64_t i = 0; i < p->def->field_count; i++) {
+        if (strncmp(p->fields[i].name, name, length) == 0 && !p->fields[i].name[length]) {
+            return &p->fields[i];
+        }
+    }
+    return NULL;
+}
+
+/* Fields have names, or numbers from 0 on as those of a tuple struct. */
+static int32_t check_field_name(parser *p, const char *name, uint32_t line)
+{
+    const lr_def *def = p->def;
+    bool numbered = is_digit(*name);
+    uint64_t number = 0;
+    if (def->kind == LR_DEF_ALIAS && strcmp(name, "type") != 0) {
+        (void)MISTAKE(p, line, "[%s] has no key \"%s\"", p->title, name);
+        rec_fail_hint(p->job, "What it stands for is said by: type = TYPE.");
+    } else if (def->field_count && numbered != is_digit(*def->fields[0].name)) {
+        (void)MISTAKE(p, line, "[%s]: fields have all names or all numbers", p->title);
+    } else if (numbered && def->kind == LR_DEF_ENUM) {
+        (void)MISTAKE(p, line, "[%s]: the variant \"%s\" begins with a digit", p->title, name);
+    } else if (numbered && (!read_number(name, FIELDS_MOST, &number) || number != def->field_count)) {
+        (void)MISTAKE(p, line, "[%s]: expected the field %llu, found \"%s\"", p->title,
+                      (unsigned long long)def->field_count, name);
+        rec_fail_hint(p->job, "The fields of a tuple struct are numbered in order from 0.");
+    } else if (!numbered && name_length(name) != strlen(name)) {
+        (void)MISTAKE(p, line, "[%s]: \"%s\" is no name: it may have letters, digits and \"_\"", p->title, name);
+    } else if (find_field(p, name, strlen(name))) {
+        (void)MISTAKE(p, line, "\"%s\" stands twice in [%s], first in line %u", name, p->title,
+                      (unsigned)find_field(p, name, strlen(name))->line);
+    } else if (def->field_count == FIELDS_MOST) {
+        (void)MISTAKE(p, line, "more than %d fields in [%s]", FIELDS_MOST, p->title);
+    }
+    return p->job->error.status;
+}
+
+static int32_t field_setting(parser *p, const char *key, const char *value, uint32_t line)
+{
+    lr_type_field *field;
+    if (check_field_name(p, key, line) != REC_OK) {
+        return p->job->error.status;
+    }
+    field = add_field(p);
+    if (!field) {
+        return p->job->error.status;
+    }
+    field->line = line;
+    field->name = copy(p, key, strlen(key));
+    if (strcmp(value, "-") == 0 && p->def->kind == LR_DEF_ENUM) {
+        return p->job->error.status; /* a unit variant */
+    }
+    if (field->name) {
+        field->type = lr_expr_parse(p->job, &p->types->arena, value, strlen(value), p->file, line);
+    }
+    return p->job->error.status;
+}
+
+/* -------------------------------------------------------------------------------------------- more about a field -- */
+
+/* `a.b.0`, or `.` for all of it. */
+static bool is_path(const char *text)
+{
+    size_t length = 0;
+    if (strcmp(text, ".") == 0) {
+        return true;
+    }
+    while (is_word(text[length])) {
+        while (is_word(text[length])) {
+            length++;
+        }
+        if (!text[length]) {
+            return true;
+        }
+        length += text[length] == '.';
+    }
+    return false;
+}
+
+static int32_t default_setting(parser *p, lr_type_field *field, const char *value, uint32_t line)
+{
+    static const char zeros[] = "zeros(";
+    const char *name = strncmp(value, zeros, strlen(zeros)) == 0 ? value + strlen(zeros) : value;
+    size_t length = name_length(name);
+    lr_brief brief;
+    if (!length || strcmp(name + length, name == value ? "" : ")") != 0) {
+        (void)MISTAKE(p, line, "the default of \"%s\" is \"%s\"", field->name, lr_brief_text(&brief, value));
+        rec_fail_hint(p->job, "It may be the name of a variant, or zeros(FIELD): as many zeros as FIELD has elements.");
+        return p->job->error.status;
+    }
+    if (name != value && !find_field(p, name, length)) {
+        return MISTAKE(p, line, "the default of \"%s\" is \"%s\", but there is no such field before it", field->name,
+                       lr_brief_text(&brief, value));
+    }
+    field->initial = copy(p, value, strlen(value));
+    return p->job->error.status;
+}
+
+static int32_t from_setting(parser *p, lr_type_field *field, const char *value, uint32_t line)
+{
+    lr_brief brief;
+    uint64_t element = 0;
+    if (p->def->kind == LR_DEF_ALIAS) {
+        if (!read_number(value, FIELDS_MOST, &element)) {
+            (void)MISTAKE(p, line, "type.from is \"%s\", which is no element of a tuple", lr_brief_text(&brief, value));
+            rec_fail_hint(p->job, "Elements count from 0.");
+        }
+        field->from_element = element + 1;
+    } else if (!is_path(value)) {
+        (void)MISTAKE(p, line, "\"%s.from\" is \"%s\", which is no path", field->name, lr_brief_text(&brief, value));
+        rec_fail_hint(p->job, "It says where an older version has the field, such as group_norm.gamma.");
+    } else {
+        field->from = copy(p, value, strlen(value));
+    }
+    return p->job->error.status;
+}
+
+static int32_t skip_setting(parser *p, lr_type_field *field, const char *value, uint32_t line)
+{
+    lr_brief brief;
+    if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0) {
+        (void)MISTAKE(p, line, "\"%s.skip\" is \"%s\"", field->name, lr_brief_text(&brief, value));
+        rec_fail_hint(p->job, "There are: yes, no.");
+    }
+    field->skip = strcmp(value, "yes") == 0;
+    return p->job->error.status;
+}
+
+/* `FIELD.WHAT = value`, below the field's own line. */
+static int32_t detail_setting(parser *p, const char *key, const char *value, uint32_t line)
+{
+    static const struct {
+        const char *name;
+        int32_t (*set)(parser *p, lr_type_field *field, const char *value, uint32_t line);
+    } details[] = {{"default", default_setting}, {"from", from_setting}, {"skip", skip_setting}};
+    const char *dot = strchr(key, '.');
+    lr_type_field *field = find_field(p, key, (size_t)(dot - key));
+    lr_near near;
+    if (!field || field != &p->fields[p->def->field_count - 1]) {
+        (void)MISTAKE(p, line, "\"%s\" does not stand below its field", key);
+        rec_fail_hint(p->job, "First comes \"%.*s = TYPE\", then what else there is to say about it.", (int)(dot - key),
+                      key);
+        return p->job->error.status;
+    }
+    if (p->def->kind == LR_DEF_ENUM || (p->def->kind == LR_DEF_ALIAS && strcmp(dot + 1, "from") != 0)) {
+        return MISTAKE(p, line, "[%s]: \"%s\" is for fields of structs", p->title, key);
+    }
+    lr_near_begin(&near, dot + 1);
+    for (size_t i = 0; i < sizeof details / sizeof details[0]; i++) {
+        if (strcmp(details[i].name, dot + 1) == 0) {
+            return details[i].set(p, field, value, line);
+        }
+        lr_near_try(&near, details[i].name);
+    }
+    (void)MISTAKE(p, line, "a field has no \"%s\": \"%s\"", dot + 1, key);
+    if (near.best) {
+        rec_fail_hint(p->job, "Did you mean \"%s\"?", near.best);
+    } else {
+        rec_fail_hint(p->job, "There are: default, from, skip.");
+    }
+    return p->job->error.status;
+}
+
+/* `names = A, B, C` of [stateless]. */
+static int32_t names_setting(parser *p, const char *key, const char *value, uint32_t line)
+{
+    if (strcmp(key, "names") != 0) {
+        (void)MISTAKE(p, line, "[%s] has no key \"%s\"", p->title, key);
+        rec_fail_hint(p->job, "It has: names = NAME, NAME.");
+        return p->job->error.status;
+    }
+    for (const char *at = value;; at = skip_blanks(at + 1)) {
+        size_t length = name_length(at);
+        const char *stop = skip_blanks(at + length);
+        if (!length || (*stop && *stop != ',')) {
+            lr_brief brief;
+            (void)MISTAKE(p, line, "expected a name, found \"%s\"", lr_brief_text(&brief, at));
+            rec_fail_hint(p->job, "Names are separated by commas.");
+            return p->job->error.status;
+        }
+        if (!new_def(p, at, length, line) || !*stop) {
+            return p->job->error.status;
+        }
+        at = stop;
+    }
+}
+
+static int32_t on_setting(void *user, const char *key, const char *value, uint32_t line)
+{
+    parser *p = user;
+    p->filled = true;
+    if (!p->def) {
+        return names_setting(p, key, value, line);
+    }
+    return strchr(key, '.') ? detail_setting(p, key, value, line) : field_setting(p, key, value, line);
+}
+
+/* ------------------------------------------------------------------------------------------------------- a file -- */
+
+static void begin(parser *p, rec_job *job, rec_types *types)
+{
+    *p = (parser){.job = job, .types = types};
+    p->last = &p->first;
+}
+
+static int32_t read_file(parser *p, const char *path)
+{
+    static const lr_ini_reader reader = {.section = on_section,
+                                         .setting = on_setting,
+                                         .begin = "Begin with a section such as [type NAME].",
+                                         .no_value = "Say which type it has: FIELD = TYPE."};
+    int32_t status;
+    p->file = copy(p, path, strlen(path));
+    p->line = 0;
+    status = p->file ? lr_ini_read(p->job, p->file, &reader, p) : p->job->error.status;
+    return status == REC_OK ? end_section(p) : status;
+}
+
+int32_t lr_types_add_ini(rec_job *job, rec_types *types, const char *path)
+{
+    parser p;
+    int32_t status;
+    begin(&p, job, types);
+    status = read_file(&p, path);
+    return status == REC_OK ? commit(&p) : status;
+}
+
+/* ---------------------------------------------------------------------------------------------------- Burn's own -- */
+
+/** Paths of files, in an arena. */
+typedef struct paths {
+    const char **list;
+    uint64_t count, room;
+} paths;
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static const char *join(parser *p, const char *folder, const char *name)
+{
+    size_t head = strlen(folder), tail = strlen(name);
+    char *path = take(p, head + tail + 2);
+    if (path) {
+        memcpy(path, folder, head);
+        path[head] = '/';
+        memcpy(path + head + 1, name, tail + 1);
+    }
+    return path;
+}
+
+static int32_t add_path(parser *p, paths *all, const char *path)
+{
+    if (path && all->count == all->room) {
+        uint64_t room = all->room ? all->room * 2 : 16;
+        const char **list = take(p, room * sizeof *list);
+        if (list && all->list) {
+            memcpy(list, all->list, (size_t)all->count * sizeof *list);
+        }
+        all->list = list;
+        all->room = list ? room : 0;
+    }
+    if (!lr_job_failed(p->job)) {
+        all->list[all->count++] = path;
+    }
+    return p->job->error.status;
+}
+
+static int32_t folder_failed(parser *p, const char *folder, int error)
+{
+    char text[256];
+    (void)lr_fail_line(p->job, REC_E_IO, folder, 0, "cannot read the folder of Burn's own types: %s",
+                       lr_errno_words(error, text, sizeof text));
+    rec_fail_hint(p->job,
+                  "It comes with librecord. The environment variable LIBRECORD_DATA names the folder above it.");
+    return p->job->error.status;
+}
+
+/* All *.ini of a folder, in the order of their names. */
+static int32_t list_folder(parser *p, const char *folder, paths *all)
+{
+    DIR *entries = opendir(folder);
+    int32_t status = REC_OK;
+    if (!entries) {
+        return folder_failed(p, folder, errno);
+    }
+    while (status == REC_OK) {
+        const struct dirent *entry;
+        size_t length;
+        errno = 0;
+        entry = readdir(entries);
+        if (!entry) {
+            status = errno ? folder_failed(p, folder, errno) : REC_OK;
+            break;
+        }
+        length = strlen(entry->d_name);
+        if (entry->d_name[0] != '.' && length > 4 && strcmp(entry->d_name + length - 4, ".ini") == 0) {
+            status = add_path(p, all, join(p, folder, entry->d_name));
+        }
+    }
+    (void)closedir(entries);
+    if (status == REC_OK && !all->count) {
+        status = folder_failed(p, folder, ENOENT);
+    }
+    if (status == REC_OK) {
+        qsort(all->list, (size_t)all->count, sizeof *all->list, by_text);
+    }
+    return status;
+}
+
+int32_t lr_types_add_builtin(rec_job *job, rec_types *types)
+{
+    const char *data = secure_getenv("LIBRECORD_DATA");
+    const char *folder;
+    parser p;
+    paths all = {0};
+    int32_t status;
+    if (types->builtin) {
+        return REC_OK;
+    }
+    begin(&p, job, types);
+    folder = join(&p, data && *data ? data : LR_DATA_DIR, "modules");
+    status = folder ? list_folder(&p, folder, &all) : job->error.status;
+    for (uint64_t i = 0; i < all.count && status == REC_OK; i++) {
+        status = read_file(&p, all.list[i]);
+    }
+    if (status == REC_OK) {
+        status = commit(&p);
+    }
+    types->builtin = status == REC_OK;
+    return status;
+}

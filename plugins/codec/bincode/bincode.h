@@ -24,31 +24,4 @@ int32_t lr_bincode_write(rec_job *job, rec_sink *sink);
 extern const rec_option lr_bincode_self_describing;
 extern const rec_option lr_bincode_positional;
 
-/* Shared by the reader's files. */
-
-typedef struct lr_bincode_reader {
-    rec_job *job;
-    rec_source *source;
-    const rec_visitor *visitor;
-    void *self;
-    const uint8_t *data;
-    uint64_t size; /**< of the value: without the type behind it */
-    uint64_t at;
-    uint64_t reported; /**< progress */
-    unsigned depth;
-    bool quiet; /**< a trial: no events, no failures reported; a status other than REC_OK says that it does not fit */
-    /* What a trial found. */
-    uint64_t blob_at, blob_size;
-} lr_bincode_reader;
-
-int32_t lr_bincode_value(lr_bincode_reader *r, const rec_layout *layout);
-/** An unsigned varint of at most `bits`. */
-int32_t lr_bincode_uint(lr_bincode_reader *r, uint32_t bits, uint64_t *value);
-/** Finds parameters by their signature and reports them as a map by position (scan.c). */
-int32_t lr_bincode_scan(lr_bincode_reader *r);
-
-/** The type behind a record: text, its length as a u64, then this. */
-#define LR_BINCODE_MAGIC "\x00RECTYPE"
-enum { LR_BINCODE_TAIL = 16 };
-
 #endif

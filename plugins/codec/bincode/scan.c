@@ -2,7 +2,7 @@
  * Parameters of a bincode record whose type is not known: they have a strong signature, an id of 10, 13 or 36 characters
  * and then a tensor whose data has the size that its shape and element type ask for. They are reported as a map by
  * position: "0", "1"… */
-#include "plugins/codec/bincode/bincode.h"
+#include "plugins/codec/bincode/bincode_private.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * bincode reader: walks the layout of the record's type over the bytes.
+ * Values in bincode: walks a layout over the bytes.
  *
  * Rules of bincode 2, `config::standard()`: an unsigned integer below 251 is one byte; 251, 252, 253, 254 announce a u16,
  * u32, u64, u128, 255 is an error, a width beyond the target's is an error, a form longer than needed is not; signed
  * integers are zigzag; u8, i8 and bool are a raw byte; floats are raw; lengths are u64, indices of variants u32. */
-#include "plugins/codec/bincode/bincode.h"
+#include "plugins/codec/bincode/bincode_private.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static int32_t need(lr_bincode_reader *r, uint64_t count, const char *what)
 
 /* -------------------------------------------------------------------------------------------------------- numbers -- */
 
-static uint64_t load(const uint8_t *at, unsigned bytes)
+uint64_t lr_bincode_load(const uint8_t *at, unsigned bytes)
 {
     uint64_t value = 0;
     for (unsigned i = 0; i < bytes; i++) {
@@ -72,7 +72,7 @@ int32_t lr_bincode_uint(lr_bincode_reader *r, uint32_t bits, uint64_t *value)
     r->at++;
     status = need(r, width, "an integer");
     if (status == REC_OK) {
-        *value = load(r->data + r->at, width);
+        *value = lr_bincode_load(r->data + r->at, width);
         r->at += width;
     }
     return status;
@@ -101,7 +101,7 @@ static int32_t read_number(lr_bincode_reader *r, const rec_layout *layout, rec_s
         if (status != REC_OK) {
             return status;
         }
-        number = load(r->data + r->at, bits / 8);
+        number = lr_bincode_load(r->data + r->at, bits / 8);
         r->at += bits / 8;
         out->kind = REC_KIND_FLOAT;
         if (bits == 32) {
@@ -344,7 +344,7 @@ static int32_t read_tuple(lr_bincode_reader *r, const rec_layout *layout)
     return status == REC_OK ? TELL(r, end, r->at) : status;
 }
 
-static int32_t tell_key(lr_bincode_reader *r, const char *name)
+int32_t lr_bincode_key(lr_bincode_reader *r, const char *name)
 {
     rec_scalar key = {.kind = REC_KIND_STRING, .v = {.length = strlen(name)}, .text = name};
     return TELL(r, key, r->at, &key);
@@ -355,7 +355,7 @@ static int32_t read_struct(lr_bincode_reader *r, const rec_layout *layout)
     uint64_t count = rec_layout_count(layout);
     int32_t status = TELL(r, map_begin, r->at, REC_FORM_STRUCT, count);
     for (uint64_t i = 0; i < count && status == REC_OK; i++) {
-        status = tell_key(r, rec_layout_name(layout, i));
+        status = lr_bincode_key(r, rec_layout_name(layout, i));
         status = status == REC_OK ? lr_bincode_value(r, rec_layout_child(layout, i)) : status;
     }
     return status == REC_OK ? TELL(r, end, r->at) : status;
@@ -494,90 +494,4 @@ int32_t lr_bincode_value(lr_bincode_reader *r, const rec_layout *layout)
     }
     r->depth--;
     return status;
-}
-
-/* ----------------------------------------------------------------------------------------------------- the record -- */
-
-/* The type that a file carries behind its value. */
-static int32_t read_tail(lr_bincode_reader *r)
-{
-    const uint8_t *tail;
-    uint64_t length;
-    if (r->size < LR_BINCODE_TAIL) {
-        return REC_OK;
-    }
-    tail = r->data + r->size - LR_BINCODE_TAIL;
-    length = load(tail, 8);
-    if (memcmp(tail + 8, LR_BINCODE_MAGIC, 8) != 0 || length > r->size - LR_BINCODE_TAIL) {
-        return REC_OK;
-    }
-    r->size -= LR_BINCODE_TAIL + length;
-    return rec_job_use_layout_text(r->job, (const char *)r->data + r->size, length);
-}
-
-static int32_t no_type(lr_bincode_reader *r)
-{
-    int32_t status =
-        rec_fail(r->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a bincode record carries no names: its type is needed");
-    rec_fail_hint(r->job, "Give the model's Rust source or another form of its type, or set the option `positional` to "
-                          "list its parameters by position.");
-    return status;
-}
-
-static int32_t read_item(lr_bincode_reader *r)
-{
-    const rec_layout *whole = NULL;
-    int32_t status = rec_job_layout(r->job, &whole);
-    if (status != REC_OK) {
-        return status;
-    }
-    if (!whole) {
-        return rec_job_option_int(r->job, "positional") ? lr_bincode_scan(r) : no_type(r);
-    }
-    for (uint64_t i = 1; i < rec_layout_count(whole) && status == REC_OK; i++) {
-        status = tell_key(r, rec_layout_name(whole, i));
-        status = status == REC_OK ? lr_bincode_value(r, rec_layout_child(whole, i)) : status;
-    }
-    return status;
-}
-
-int32_t lr_bincode_read(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
-{
-    lr_bincode_reader r = {.job = job, .source = source, .visitor = visitor, .self = self};
-    const rec_layout *head = NULL;
-    const void *data;
-    int32_t status = rec_source_view(job, source, &data, &r.size);
-    if (status == REC_OK) {
-        r.data = data;
-        status = read_tail(&r);
-    }
-    status = status == REC_OK ? rec_job_layout(job, &head) : status;
-    status = status == REC_OK ? visitor->map_begin(self, 0, REC_FORM_STRUCT, REC_UNKNOWN) : status;
-    status = status == REC_OK ? tell_key(&r, rec_layout_name(head, 0)) : status;
-    status = status == REC_OK ? lr_bincode_value(&r, rec_layout_child(head, 0)) : status;
-    status = status == REC_OK ? read_item(&r) : status;
-    status = status == REC_OK ? visitor->end(self, r.at) : status;
-    if (status == REC_OK && r.at < r.size) {
-        rec_job_note(job, REC_NOTE_TRAILING, "", "%" PRIu64 " bytes follow the record and are ignored", r.size - r.at);
-    }
-    return status;
-}
-
-int32_t lr_bincode_probe(const uint8_t *data, uint64_t length)
-{
-    /* metadata.float is the first string: "f32", "f64", "f16", "half::binary16::f16" or another Rust path to one. */
-    static const char *const floats[] = {("\x03" "f32"), ("\x03" "f64"), ("\x03" "f16"), ("\x04" "bf16"),
-                                         "\x13half::binary16::f16"};
-    static const char *const ints[] = {"\x03i32", "\x03i64", "\x03i16", ("\x03" "f32")};
-    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
-        size_t n = strlen(floats[i]);
-        if (length > n + 4 && memcmp(data, floats[i], n) == 0) {
-            for (size_t j = 0; j < sizeof ints / sizeof *ints; j++) {
-                if (memcmp(data + n, ints[j], 4) == 0) {
-                    return 64;
-                }
-            }
-        }
-    }
-    return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * bincode writer: a visitor. Core's walk follows the record's type, so that options are announced and every number, list
  * and map has its form; anything that has none cannot be written without a type. */
-#include "plugins/codec/bincode/bincode.h"
+#include "plugins/codec/bincode/bincode_private.h"
 
 #include <string.h>
 

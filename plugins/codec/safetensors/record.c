@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plugins/codec/safetensors/restore.h"
+#include "plugins/codec/safetensors/restore_private.h"
 
 enum { TEXT_VERSION = 1 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Tokens of the text that tells a record, and what is said where it is wrong. It is written without white space, by
  * structure.c. */
-#include "plugins/codec/safetensors/restore.h"
+#include "plugins/codec/safetensors/restore_private.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,64 +3,7 @@
  * say into a text beside them. docs/formats.md describes the text. */
 #include <string.h>
 
-#include "plugins/codec/safetensors/structure.h"
-
-/* -------------------------------------------------------------------------------------------------------- levels -- */
-
-static int32_t push(lr_st_teller *t, int kind, bool wrapped)
-{
-    if (t->depth == t->room) {
-        uint64_t room = t->room ? t->room * 2 : 32;
-        lr_st_level *levels = rec_job_resize(t->tree->job, t->levels, room * sizeof *levels);
-        if (!levels) {
-            return lr_st_no_memory(t->tree->job);
-        }
-        t->levels = levels;
-        t->room = room;
-    }
-    t->levels[t->depth++] = (lr_st_level){.kind = kind, .wrapped = wrapped};
-    return REC_OK;
-}
-
-int32_t lr_st_tell_state(const lr_st_teller *t)
-{
-    const lr_st_tree *tree = t->tree;
-    return tree->text.status != REC_OK       ? tree->text.status
-           : tree->names.status != REC_OK    ? tree->names.status
-           : tree->metadata.status != REC_OK ? tree->metadata.status
-           : t->others.status != REC_OK      ? t->others.status
-                                             : t->path.text.status;
-}
-
-/* Before each value: in a list its place. */
-void lr_st_value_begins(lr_st_teller *t)
-{
-    lr_st_level *l = t->depth ? &t->levels[t->depth - 1] : NULL;
-    if (l && l->kind == IN_LIST) {
-        rec_scalar index = {.kind = REC_KIND_UINT, .v.u = l->count};
-        if (l->count) {
-            lr_st_put(&t->tree->text, ",", 1);
-        }
-        l->path = lr_st_path_enter(&t->path, &index);
-    }
-}
-
-/* After each value: it is complete, and so is the option that it was the value of. */
-void lr_st_value_ends(lr_st_teller *t)
-{
-    lr_st_level *l;
-    while (t->depth && t->levels[t->depth - 1].kind == IN_OPTION) {
-        lr_st_put(&t->tree->text, "]", 1);
-        t->depth--;
-    }
-    l = t->depth ? &t->levels[t->depth - 1] : NULL;
-    if (l && l->kind != IN_VARIANT) {
-        lr_st_path_leave(&t->path, l->path);
-        l->count++;
-    }
-}
-
-/* ------------------------------------------------------------------------------------------------------- events -- */
+#include "plugins/codec/safetensors/structure_private.h"
 
 /* Burn's own words about a file: what they say holds for Burn's recorders alone. */
 static bool is_burns(const rec_scalar *key)
@@ -231,7 +174,7 @@ static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t cou
                                    : form == REC_FORM_ARRAY ? "[\"array\",["
                                    : form == REC_FORM_TUPLE ? "[\"tuple\",["
                                                             : "[\"list\",[");
-    return push(t, IN_LIST, true);
+    return lr_st_push(t, IN_LIST, true);
 }
 
 static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
@@ -250,7 +193,7 @@ static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t coun
                                    : form == REC_FORM_MAP   ? "[\"map\",{"
                                    : form == REC_FORM_PATHS ? "[\"paths\",{"
                                                             : "{");
-    return push(t, IN_MAP, wrapped);
+    return lr_st_push(t, IN_MAP, wrapped);
 }
 
 /* A key that is no string is ~ and the value's text, a string that begins with ~ gets another one. */
@@ -299,7 +242,7 @@ static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const r
     lr_st_put(b, ",", 1);
     lr_st_put_string(b, name->text, name->v.length);
     lr_st_put(b, ",", payload != 0);
-    status = push(t, IN_VARIANT, false);
+    status = lr_st_push(t, IN_VARIANT, false);
     if (status == REC_OK) {
         t->levels[t->depth - 1].path = lr_st_path_enter(&t->path, name);
     }
@@ -315,7 +258,7 @@ static int32_t on_option(void *self, uint64_t at, int32_t present)
     if (present) {
         lr_st_value_begins(t);
         lr_st_put_word(&t->tree->text, "[\"some\",");
-        return push(t, IN_OPTION, false);
+        return lr_st_push(t, IN_OPTION, false);
     }
     lr_st_value_begins(t);
     lr_st_put_word(&t->tree->text, lr_st_nil_word(REC_FORM_NONE));

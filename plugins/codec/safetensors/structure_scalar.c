@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Scalars in the text that tells a record. */
-#include "plugins/codec/safetensors/structure.h"
+#include "plugins/codec/safetensors/structure_private.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Tensors that are to be written: their names in the file, how they are stored, and what the text beside them says. */
-#include "plugins/codec/safetensors/structure.h"
+#include "plugins/codec/safetensors/structure_private.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What the files that tell a record as text share. */
-#ifndef LR_SAFETENSORS_TELL_H
-#define LR_SAFETENSORS_TELL_H
+#ifndef LR_SAFETENSORS_STRUCTURE_PRIVATE_H
+#define LR_SAFETENSORS_STRUCTURE_PRIVATE_H
 
 #include "plugins/codec/json/number.h"
 #include "plugins/codec/safetensors/safetensors.h"
@@ -30,6 +30,8 @@ typedef struct lr_st_teller {
     bool other;    /**< something that a flat map does not hold */
 } lr_st_teller;
 
+/** A value begins that others are in. */
+int32_t lr_st_push(lr_st_teller *t, int kind, bool wrapped);
 /** @return the first failure of what the teller writes to. */
 int32_t lr_st_tell_state(const lr_st_teller *t);
 /** Before each value: in a list its place. */

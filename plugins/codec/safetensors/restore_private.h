@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What the files that read a record from its text share: the reader and its tokens. */
-#ifndef LR_SAFETENSORS_TOLD_H
-#define LR_SAFETENSORS_TOLD_H
+#ifndef LR_SAFETENSORS_RESTORE_PRIVATE_H
+#define LR_SAFETENSORS_RESTORE_PRIVATE_H
 
 #include "plugins/codec/json/number.h"
 #include "plugins/codec/json/string.h"

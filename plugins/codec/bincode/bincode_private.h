@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What the files of bincode share: the reader's state, values, and the type behind a record. */
+#ifndef LR_BINCODE_PRIVATE_H
+#define LR_BINCODE_PRIVATE_H
+
+#include "plugins/codec/bincode/bincode.h"
+
+typedef struct lr_bincode_reader {
+    rec_job *job;
+    rec_source *source;
+    const rec_visitor *visitor;
+    void *self;
+    const uint8_t *data;
+    uint64_t size; /**< of the value: without the type behind it */
+    uint64_t at;
+    uint64_t reported; /**< progress */
+    unsigned depth;
+    bool quiet; /**< a trial: no events, no failures reported; a status other than REC_OK says that it does not fit */
+    /* What a trial found. */
+    uint64_t blob_at, blob_size;
+} lr_bincode_reader;
+
+/** Reads a value and tells the visitor of it; in a trial it only finds out whether one is there. */
+int32_t lr_bincode_value(lr_bincode_reader *r, const rec_layout *layout);
+/** An unsigned varint of at most `bits`. */
+int32_t lr_bincode_uint(lr_bincode_reader *r, uint32_t bits, uint64_t *value);
+/** Tells the visitor of a key of a struct. */
+int32_t lr_bincode_key(lr_bincode_reader *r, const char *name);
+/** A little-endian number of `bytes` bytes. */
+uint64_t lr_bincode_load(const uint8_t *at, unsigned bytes);
+/** Finds parameters by their signature and reports them as a map by position (scan.c). */
+int32_t lr_bincode_scan(lr_bincode_reader *r);
+
+/** The type behind a record: text, its length as a u64, then this. */
+#define LR_BINCODE_MAGIC "\x00RECTYPE"
+enum { LR_BINCODE_TAIL = 16 };
+
+#endif

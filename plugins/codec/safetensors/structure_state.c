@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Where in the record the text that tells it has come to: the values that are not complete, and the path to them. */
+#include "plugins/codec/safetensors/structure_private.h"
+
+int32_t lr_st_push(lr_st_teller *t, int kind, bool wrapped)
+{
+    if (t->depth == t->room) {
+        uint64_t room = t->room ? t->room * 2 : 32;
+        lr_st_level *levels = rec_job_resize(t->tree->job, t->levels, room * sizeof *levels);
+        if (!levels) {
+            return lr_st_no_memory(t->tree->job);
+        }
+        t->levels = levels;
+        t->room = room;
+    }
+    t->levels[t->depth++] = (lr_st_level){.kind = kind, .wrapped = wrapped};
+    return REC_OK;
+}
+
+int32_t lr_st_tell_state(const lr_st_teller *t)
+{
+    const lr_st_tree *tree = t->tree;
+    return tree->text.status != REC_OK       ? tree->text.status
+           : tree->names.status != REC_OK    ? tree->names.status
+           : tree->metadata.status != REC_OK ? tree->metadata.status
+           : t->others.status != REC_OK      ? t->others.status
+                                             : t->path.text.status;
+}
+
+void lr_st_value_begins(lr_st_teller *t)
+{
+    lr_st_level *l = t->depth ? &t->levels[t->depth - 1] : NULL;
+    if (l && l->kind == IN_LIST) {
+        rec_scalar index = {.kind = REC_KIND_UINT, .v.u = l->count};
+        if (l->count) {
+            lr_st_put(&t->tree->text, ",", 1);
+        }
+        l->path = lr_st_path_enter(&t->path, &index);
+    }
+}
+
+void lr_st_value_ends(lr_st_teller *t)
+{
+    lr_st_level *l;
+    while (t->depth && t->levels[t->depth - 1].kind == IN_OPTION) {
+        lr_st_put(&t->tree->text, "]", 1);
+        t->depth--;
+    }
+    l = t->depth ? &t->levels[t->depth - 1] : NULL;
+    if (l && l->kind != IN_VARIANT) {
+        lr_st_path_leave(&t->path, l->path);
+        l->count++;
+    }
+}

@@ -12,7 +12,7 @@
 #include "core/burn/burn.h"
 #include "core/io/io.h"
 #include "core/burn/layout.h"
-#include "remap/plan/plan.h"
+#include "remap/remap.h"
 #include "recorder/recorder.h"
 
 /* Whether a plugin recognises the beginning of its files; a byte or two may agree by chance. */

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "core/io/io.h"
-#include "remap/plan/plan.h"
+#include "remap/remap.h"
 #include "recorder/recorder.h"
 #include "core/burn/walk_private.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remap/plan/plan.h"
+#include "remap/remap.h"
 
 static rec_status status_of(int32_t problem)
 {

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remap/plan/plan.h"
+#include "remap/fit/fit.h"
+#include "remap/forward/forward.h"
+#include "remap/remap.h"
+#include "remap/reverse/reverse.h"
 
 /* ------------------------------------------------------------------------------------------------------ working it out -- */
 

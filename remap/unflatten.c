@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remap/plan/plan.h"
+#include "remap/remap.h"
 
 typedef struct item {
     const char *text; /* the whole key */

@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the files share that fit a plan's tree to a type. */
-#ifndef LR_PLAN_FIT_H
-#define LR_PLAN_FIT_H
+ * What the files share that fit a plan's tree to its destination. */
+#ifndef LR_FIT_PRIVATE_H
+#define LR_FIT_PRIVATE_H
 
-#include "remap/plan/plan.h"
+#include "remap/fit/fit.h"
+
+/* place.c: a piece at its place. */
+
+/** The part of the path that the rules of a source see: without its prefix. */
+const char *lr_place_rule_path(const lr_fitter *f, const lr_plan_source *source, uint64_t *length);
+/** Places a piece: a tensor or a copy of a value, and its line. @param cast the kind of element that is wanted,
+ *  REC_FIELD_FLOATS…; 0: any. @param parameter it gets an id if it has none. @param type,why for the line. */
+int32_t lr_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t cast, bool parameter, const char *why,
+                 rec_value *out);
+/** A line for the place where the walk is that has no piece. */
+int32_t lr_place_line(lr_fitter *f, int32_t action, const char *why);
+
+/* A fit to a type. */
 
 /** Something the type asks for that is not there. */
 typedef struct lr_missing {

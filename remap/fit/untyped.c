@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/record/convert.h"
-#include "remap/plan/plan.h"
+#include "remap/fit/fit_private.h"
 
 /* A module that could be two things, with its numbers left out: said once for all layers. */
 typedef struct doubt {

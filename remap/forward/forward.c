@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remap/forward/rules_run.h"
+#include "remap/forward/rules_run_private.h"
 
 static void fire(lr_rules_run *r, uint64_t rule)
 {
@@ -33,14 +33,6 @@ static const char *why(lr_rules_run *r)
 static const rec_tensor *tensor_of(const lr_key *key)
 {
     return rec_value_tensor(key->value);
-}
-
-/* What an operation refused becomes a problem that names the rule. */
-int32_t lr_rules_refused(lr_rules_run *r, const char *key, const lr_rule *rule)
-{
-    char doing[260];
-    (void)snprintf(doing, sizeof doing, "rule %u (%.200s)", (unsigned)rule->number, rule->text);
-    return lr_plan_refused(r->job, r->plan, key, doing);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ renaming -- */
@@ -459,19 +451,6 @@ static int32_t run_key(lr_rules_run *r, lr_key *key)
 }
 
 /* ----------------------------------------------------------------------------------------------------------------- ties -- */
-
-lr_piece *lr_rules_pieces(const lr_rules_run *r)
-{
-    return r->before ? r->before->next : r->plan->pieces;
-}
-
-/* The key that rules see: without the prefix. */
-const char *lr_rules_key_of(const lr_rules_run *r, const lr_piece *piece, size_t *length)
-{
-    size_t skip = r->source->prefix && *r->source->prefix ? strlen(r->source->prefix) + 1 : 0;
-    *length = (size_t)piece->length - skip;
-    return piece->key + skip;
-}
 
 static lr_piece *find_piece(const lr_rules_run *r, const char *text)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remap/forward/rules_run.h"
+#include "remap/forward/rules_run_private.h"
 
 /* A piece that becomes part of another. */
 typedef struct member {

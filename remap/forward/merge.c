@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remap/plan/plan.h"
+#include "remap/forward/forward.h"
 
 typedef struct merger {
     rec_job *job;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A plan as its owner sees it: made of sources, worked out once, read line by line. */
-#include "remap/plan/plan.h"
+#include "remap/remap.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Plans: from the keys of one or several sources, through rules, to the values of a destination.
- *
- * 1. keys (keys.c): each source's tensors and values under their dotted keys;
- * 2. pieces (remap/forward/forward.c, or remap/reverse/reverse.c backwards): what the rules make of them: a destination key and an operation;
- * 3. a tree of the pieces' keys (tree.c);
- * 4. fitted to a type (remap/fit/typed.c), or without one to module rules or shapes (remap/fit/untyped.c): adapters act here;
- * 5. lines and problems (plan.c), and a record (remap/make.c). */
+ * A plan's data: its sources and their keys, the pieces that rules make of them, the tree of the pieces' keys, lines and
+ * problems; and the operations that a rule asks for at a piece's place.
+ * It never decides where a key goes: remap/forward, remap/reverse and remap/fit do, and no recorder is known here.
+ * A plan owns its sources, pieces, nodes and texts, nearly all of them in its arena, and the count of each piece's
+ * operation; rec_plan_free() frees them. */
 #ifndef LR_PLAN_H
 #define LR_PLAN_H
 
-#include "core/burn/layout.h"
 #include "remap/ops/ops.h"
 #include "remap/rules/rules.h"
-#include "recorder/recorder.h"
 
 /** A tensor or value of a source. */
 typedef struct lr_key {
@@ -130,25 +126,6 @@ lr_piece *lr_plan_piece(rec_job *job, rec_plan *plan, uint32_t source, const cha
 /** "a", "b" -> "a, b"; where one is "" the other is given back itself, so both must live as long as the plan. */
 const char *lr_plan_and(rec_job *job, rec_plan *plan, const char *a, const char *b);
 
-/* remap/forward/forward.c */
-/** Makes the pieces of a source: drops, splits, weight_norm, renames, the prefix. */
-int32_t lr_plan_forward(rec_job *job, rec_plan *plan, uint32_t source);
-
-/* remap/forward/merge.c */
-/** Merges what several sources have under one key, where a rule says so. Before the tree. */
-int32_t lr_plan_merge(rec_job *job, rec_plan *plan);
-
-/* remap/reverse/reverse.c */
-/**
- * Makes the pieces of a source whose rules go backwards: the keys are those of Burn's layout, the pieces' keys those of
- * the foreign file, in its layout; no adapter acts on them afterwards. In the reverse order of the forward way: `back`
- * rules, ties undone (a tied tensor that equals what it would be tied to is left out), stacks and joins taken apart,
- * modules (by type of the record, `module` rules) back to PyTorch's names and layouts, rope, squeeze, add, renames,
- * splits joined. A key's candidates are tried forwards, and one that does not come out where it began is none; several
- * that do are told apart by the `export` rules. What has no inverse is REC_PROBLEM_NO_INVERSE and names the rule.
- */
-int32_t lr_plan_backward(rec_job *job, rec_plan *plan, uint32_t source);
-
 /* keys.c */
 /** Lists the tensors and values of a source. */
 int32_t lr_plan_keys(rec_job *job, rec_plan *plan, uint32_t source);
@@ -162,7 +139,7 @@ lr_piece *lr_node_piece(const lr_node *node);
 /** Reads a part of a key as Burn does: 64 bits unsigned, `007` and `+1` too. */
 bool lr_node_index(const char *text, uint64_t length, uint64_t *index);
 
-/* remap/fit/place.c: a piece at its place. */
+/* work.c: what the rules of a source ask for at a place of the destination. */
 
 /** The path where the walk is: names and indices joined by dots, nothing escaped. */
 typedef struct lr_place_path {
@@ -173,69 +150,14 @@ typedef struct lr_place_path {
 bool lr_place_enter(rec_job *job, lr_place_path *path, const char *name, uint64_t length, size_t *before);
 void lr_place_leave(lr_place_path *path, size_t before);
 
-/** What the walks over the tree share. */
-typedef struct lr_fitter {
-    rec_job *job;
-    rec_plan *plan;
-    rec_record *record;
-    lr_matcher *matcher;
-    lr_place_path path;
-    unsigned moved; /**< levels above the place whose number changed when a gap was closed */
-} lr_fitter;
-/** The part of the path that the rules of a source see: without its prefix. */
-const char *lr_place_rule_path(const lr_fitter *f, const lr_plan_source *source, uint64_t *length);
+/** The part of a path that the rules of a source see: without its prefix. @param length in and out. */
+const char *lr_place_without_prefix(const lr_plan_source *source, const char *path, uint64_t *length);
 /** Acts out squeeze, reshape, rope and add on a piece for the destination key `path`, then the transposition.
  *  @param op (out) a new count. @param operations (out) what was done. */
 int32_t lr_place_work(rec_job *job, rec_plan *plan, lr_matcher *matcher, lr_piece *piece, const char *path,
                       uint64_t length, bool transpose, lr_op **op, const char **operations);
-/** Places a piece: a tensor or a copy of a value, and its line. @param cast the kind of element that is wanted,
- *  REC_FIELD_FLOATS…; 0: any. @param parameter it gets an id if it has none. @param type,why for the line. */
-int32_t lr_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t cast, bool parameter, const char *why,
-                 rec_value *out);
-/** A line for the place where the walk is that has no piece. */
-int32_t lr_place_line(lr_fitter *f, int32_t action, const char *why);
-
-/* remap/fit/typed.c, remap/fit/untyped.c: the destination from the tree. */
-int32_t lr_plan_typed(lr_fitter *f, const rec_layout *layout);
-int32_t lr_plan_untyped(lr_fitter *f);
-
-/* remap/make.c */
-/** What a load makes of a raw record: itself, or what its plan makes of it. Takes the record. NULL: the job has failed. */
-rec_record *lr_import(rec_job *job, rec_recorder *recorder, rec_record *raw, const char *path);
-/** Takes the dotted keys of a flat map apart (unflatten.c): numbers 0, 1, 2… become a list, all else stays as it is. */
-int32_t lr_unflatten(rec_job *job, rec_record *record);
-/** Whether a raw record needs a plan to become what the recorder's load arguments ask for. */
-bool lr_import_needed(const rec_recorder *recorder, const rec_record *raw);
-int32_t lr_plan_work(rec_job *job, rec_plan *plan); /**< rec_plan_make() within a job */
-/** An empty plan within a job. @param foreign the destination is a foreign file. NULL: the job has failed. */
-rec_plan *lr_plan_new(rec_job *job, const rec_recorder *to, bool foreign);
-/** Carries it out into a file, within a job. */
-int32_t lr_plan_save(rec_job *job, rec_plan *plan, rec_recorder *to, const char *out);
-/** Adds a record that is loaded already as a source (plan.c). It is taken, also on failure. @param path a name for it. */
-int32_t lr_plan_take(rec_job *job, rec_plan *plan, const rec_recorder *from, rec_record *record, const char *path);
-
-/* remap/rules/adapter.c: what PyTorch's and Burn's layouts of a module have different. */
-
-enum {
-    LR_ADAPT_NONE = 0,   /**< unchanged under its own name */
-    LR_ADAPT_RENAME = 1, /**< another name */
-    LR_ADAPT_TRANSPOSE = 2,
-    LR_ADAPT_DROP = 3    /**< Burn's module has no such field */
-};
-/**
- * What a module type does to a field of PyTorch's.
- * @param type "Linear", "LayerNorm", "Conv1D", "Param"…; by name only. @param field "weight".
- * @param burn (out) Burn's name of it.
- * @param import only what Burn's own import adapts (Linear, BatchNorm, LayerNorm, GroupNorm).
- */
-int lr_adapt_field(const char *type, const char *field, uint64_t length, bool import, const char **burn);
-/** The reverse: a field of Burn's module. @param torch (out) PyTorch's name of it. */
-int lr_adapt_back(const char *type, const char *field, uint64_t length, const char **torch);
-/** Whether the word names a module that rules can speak of. */
-bool lr_adapt_known(const char *type);
-/** The names there are, NULL-terminated, for messages. */
-extern const char *const lr_adapt_types[];
-/** The type that module rules give a path; NULL for none. @param rule (out) which. -1 in *failed: the job has failed. */
+/** The type that module rules give a path; NULL for none. @param rule (out) which. @param failed (out) the job
+ *  has failed. */
 const char *lr_module_rule(rec_job *job, lr_plan_source *source, lr_matcher *matcher, const char *path, uint64_t length,
                            const lr_rule **rule, bool *failed);
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "remap/reverse/invert_private.h"
+#include "remap/reverse/skeleton_private.h"
 
 enum {
     SKELETONS_MOST = 256, /* ways to write the pattern out */

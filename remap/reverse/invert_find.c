@@ -2,7 +2,7 @@
  * A rule backwards, used: the places where the replacement may stand, what stood there before, and the proof. */
 #include <string.h>
 
-#include "remap/reverse/invert_private.h"
+#include "remap/reverse/skeleton_private.h"
 
 enum {
     WAYS_MOST = 256, /* to have it at all places */

@@ -1,47 +1,76 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What an inverse rule is made of: shared by those who make it (invert.c) and who look with it (invert_find.c). */
-#ifndef LR_REGEX_BACK_PRIVATE_H
-#define LR_REGEX_BACK_PRIVATE_H
+ * A rule `PATTERN => REPLACEMENT` backwards: which texts does it make into a given one?
+ *
+ * The replacement's form is looked for in the text; what its groups hold must fit their parts of the pattern. The pattern
+ * is then written out with those groups: what they do not hold must be one of few texts (`[kv]`, `(?:bert|roberta)`, an
+ * optional part), and a `.` outside of groups stands for a dot, since it was meant for one. Every text found this way is
+ * put through the rule, and is an answer only if it comes out as the given one. */
+#ifndef LR_INVERT_PRIVATE_H
+#define LR_INVERT_PRIVATE_H
 
-#include "remap/reverse/invert.h"
+#include "remap/regex/rust.h"
 
-/* A piece of a text to be: as it is, a group's text, or the part's name. */
-typedef struct piece {
-    const char *text; /* NULL: a group, or the part */
-    uint32_t length;
-    uint32_t group;
-    bool part;
-} piece;
+typedef struct lr_back lr_back;
 
-/* A text with groups in it. */
-typedef struct skeleton {
-    uint32_t count;
-    const piece *pieces;
-} skeleton;
-
-typedef struct skeletons {
-    uint32_t count, room;
-    skeleton *list;
-} skeletons;
-
-struct lr_back {
-    const lr_allocator *allocator;
-    const lr_regex *regex;
-    const lr_template *replacement;
-    lr_arena arena;
-    uint32_t fixed;
-    bool whole, parts;
-    skeleton form;            /* the replacement */
-    const skeletons *sources; /* the pattern written out */
-    const char *reason;
-    bool trace;
-    bool at_start, at_end; /* a match begins, ends where the text does */
-    skeleton needle;       /* (one piece, or none) what a text must hold to be of the form */
-    const char *seed;      /* what a text must hold to be matched, or NULL */
-    size_t seed_length;
-    const lr_re_node **groups; /* by number; NULL: none of that number */
-    bool *may_miss;            /* a group that may take no part in a match */
-    uint32_t group_count;
+/** What a rule makes. */
+enum {
+    LR_BACK_PLACES = 1, /**< replaces what it matches: `rename`, `back` */
+    LR_BACK_WHOLE = 2,  /**< all of the new text: `stack`, `join` */
+    LR_BACK_PARTS = 3   /**< so too, and `%` in it is a part's name: `split` */
 };
+
+enum {
+    LR_BACK_TEXT_MOST = 2048,   /**< the longest text that is looked at, in bytes */
+    LR_BACK_ORIGINS_MOST = 4096 /**< the most answers */
+};
+
+/** A text that the rule makes the given one of. */
+typedef struct lr_origin {
+    size_t at, length; /**< its place in lr_origins.text */
+    uint32_t places;   /**< how many matches the rule has in it */
+    uint32_t inside;   /**< ends of those matches that lie within a name, not at a dot: the more, the less likely */
+} lr_origin;
+
+/** Answers. `{.allocator = …}` at first. */
+typedef struct lr_origins {
+    const lr_allocator *allocator;
+    char *text;
+    size_t used, room;
+    lr_origin *list;
+    uint64_t count, list_room;
+    bool lost; /**< the replacement's form is in the text, but lr_back_reason() forbids to tell of what it was made */
+    bool overflow; /**< there may be too many; none is in the list */
+} lr_origins;
+
+void lr_origins_free(lr_origins *origins);
+
+/**
+ * @param regex,replacement of the rule; borrowed.
+ * @param fixed a group whose text the caller gives though the replacement lacks it, 0: none.
+ * @param makes LR_BACK_PLACES…
+ * NULL: the job has failed (memory).
+ */
+lr_back *lr_back_new(rec_job *job, const lr_regex *regex, const lr_template *replacement, uint32_t fixed,
+                     int32_t makes);
+void lr_back_free(lr_back *back); /**< NULL is ignored */
+/** Why it has no inverse, in words that go on from "rule 2 has no inverse: "; NULL if it has one. */
+const char *lr_back_reason(const lr_back *back);
+/** Whether its replacement leaves a trace: some text that a key had not anyway. If not (`^model\. => `), nothing in a
+ *  text shows whether the rule made it. */
+bool lr_back_leaves_trace(const lr_back *back);
+/** @return whether a text may be of the form of a group's part of the pattern, all of it. */
+bool lr_back_group_fits(const lr_back *back, uint32_t group, const char *text, size_t length);
+
+/**
+ * Finds what the rule makes the text of; the text itself, where the rule does not act on it, is not among it.
+ * @param part what `%` stands for in the replacement, or NULL. @param fixed the text of the fixed group.
+ * @param origins what was in it is gone.
+ */
+int32_t lr_back_find(rec_job *job, const lr_back *back, lr_matcher *matcher, const char *text, size_t length,
+                     const char *part, const char *fixed, lr_origins *origins);
+/** @return false if the pattern cannot match anywhere in the text, as is seen at once. */
+bool lr_back_may_match(const lr_back *back, const char *text, size_t length);
+/** @return 1 if the rule leaves the text as it is, 0 if not, -1: the job has failed. */
+int lr_back_leaves(rec_job *job, const lr_back *back, lr_matcher *matcher, const char *text, size_t length);
 
 #endif

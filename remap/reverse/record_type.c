@@ -2,7 +2,7 @@
  * Going backwards with a type: it tells what module a key belongs to, and which of the key's parts are variants. */
 #include <string.h>
 
-#include "remap/reverse/reverse.h"
+#include "remap/reverse/reverse_private.h"
 
 int32_t lr_back_type_begin(rec_job *job, const lr_plan_source *source, lr_back_type *type)
 {

@@ -1,10 +1,143 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the files of plan_back share. */
-#ifndef LR_PLAN_BACK_PRIVATE_H
-#define LR_PLAN_BACK_PRIVATE_H
+ * What the files that go backwards share. */
+#ifndef LR_REVERSE_PRIVATE_H
+#define LR_REVERSE_PRIVATE_H
 
+#include "core/burn/layout.h"
+#include "remap/reverse/invert_private.h"
 #include "remap/reverse/reverse.h"
-#include "remap/reverse/invert.h"
+
+/* retrace.c, choose.c: from a key of Burn's layout to the key of the foreign file that the rules make into it. */
+
+/** A key of the foreign file that a key may have been. */
+typedef struct lr_candidate {
+    const char *text; /**< NUL-terminated; without what `select` leaves out */
+    uint64_t length;
+    uint64_t split;       /**< rule that splits it, by index + 1; 0: it is not split */
+    uint32_t part;        /**< which part this is */
+    uint32_t inside;      /**< ends of matches within a name: see lr_origin */
+    uint64_t blocked;     /**< rule by index + 1 that has no inverse and acts on it (weight_norm); 0: none */
+    const uint8_t *fired; /**< how often each rename acted; the first counts the adapter */
+} lr_candidate;
+
+typedef struct lr_candidates {
+    lr_candidate *list;
+    uint64_t count;
+    uint64_t lost;     /**< a rename by index + 1 that may have made it, of what cannot be told; 0: none */
+    uint64_t overflow; /**< a rename by index + 1 that may have made it of too many texts; 0: none */
+    bool split;        /**< some are split */
+    bool dropped;      /**< there were others, but a rule drops them */
+    bool settled; /**< there is one alone: the choice was made before, for a key that differs in its numbers only */
+    struct lr_stem_entry *stem; /**< what is remembered of such keys, or NULL */
+} lr_candidates;
+
+typedef struct lr_retracer lr_retracer;
+
+/** NULL: the job has failed. */
+lr_retracer *lr_retracer_new(rec_job *job, rec_plan *plan, uint32_t source, lr_matcher *matcher);
+void lr_retracer_free(lr_retracer *retracer); /**< NULL is ignored */
+
+/**
+ * Finds all keys that the rules make into one of some texts.
+ * @param starts the text before and after the adapter renamed its last part; the first counts as adapted if there are
+ *        two. @param op the tensor: drop rules ask for its dtype and rank.
+ * @param out borrowed from the retracer until it is asked again.
+ */
+int32_t lr_retrace(lr_retracer *retracer, const char *const *starts, uint32_t start_count, const lr_op *op,
+                   lr_candidates *out);
+
+/** How a choice ended. */
+enum {
+    LR_CHOICE_ONE = 1,
+    LR_CHOICE_NONE = 2,       /**< there is no candidate */
+    LR_CHOICE_NO_INVERSE = 3, /**< `rule` has none */
+    LR_CHOICE_SEVERAL = 4,    /**< those that are left have `left` set; `rule` tells the first two apart */
+    LR_CHOICE_TOO_MANY = 5    /**< by `rule` */
+};
+typedef struct lr_choice_made {
+    int result;
+    uint64_t index; /**< of the one */
+    uint64_t rule;  /**< by index + 1; 0: none in particular */
+} lr_choice_made;
+
+/**
+ * Chooses among the candidates of a key. In this order, each as far as it leaves one:
+ * those that match an `export` rule, one rule after the other, load arguments before profiles; those whose renames are
+ * not a part of another's, for a rule that leaves a trace in the key has made it; those whose matches end at dots. A rule that leaves no trace (`^model\. => `) is never guessed.
+ * @param dead candidates to leave out, or NULL. @param left (out) which are left at the end: room for all.
+ */
+int32_t lr_retrace_choose(lr_retracer *retracer, const lr_candidates *candidates, const bool *dead, bool *left,
+                          lr_choice_made *made);
+/** Remembers a choice for keys that differ in their numbers only. */
+void lr_retrace_remember(const lr_candidates *candidates, uint64_t index);
+/** Counts the rules that made a candidate, and names them: "rules 2, 4". NULL: the job has failed. */
+const char *lr_retrace_why(lr_retracer *retracer, const lr_candidate *candidate);
+/** Why a rename or split has no inverse; NULL if it has one. @param rule by index. */
+const char *lr_retrace_reason(const lr_retracer *retracer, uint64_t rule);
+/** Bytes of `fired`. */
+uint64_t lr_retrace_width(const lr_retracer *retracer);
+
+/* stems.c: keys that differ in their numbers only. */
+
+enum { LR_STEM_TEXT_MOST = 512, LR_STEM_NUMBERS_MOST = 16 };
+
+/** A key with marks for its numbers. */
+typedef struct lr_stem {
+    char text[2][LR_STEM_TEXT_MOST]; /**< of each start */
+    const char *starts[2];           /**< they */
+    uint32_t count;
+    rec_dtype dtype; /**< where drop rules ask for it */
+    uint32_t rank;
+    uint64_t hash;
+    size_t number_count;
+    const char *numbers[LR_STEM_NUMBERS_MOST]; /**< borrowed from the last start */
+    size_t lengths[LR_STEM_NUMBERS_MOST];
+} lr_stem;
+
+/** What is known of a stem. Candidates have the marks, too. */
+typedef struct lr_stem_entry {
+    uint64_t hash;
+    const char *starts[2];
+    uint32_t count;
+    rec_dtype dtype;
+    uint32_t rank;
+    lr_candidates candidates;
+    uint64_t chosen; /**< by index + 1; 0: not known */
+    bool alone;      /**< each of its keys must be worked out by itself */
+} lr_stem_entry;
+
+typedef struct lr_stems lr_stems;
+
+/** NULL: the job has failed. */
+lr_stems *lr_stems_new(rec_job *job, const lr_rules *rules);
+void lr_stems_free(lr_stems *stems); /**< NULL is ignored */
+/** @return false if the key has no numbers, or the rules might treat them otherwise than others. */
+bool lr_stem_of(const lr_stems *stems, const char *const *starts, uint32_t count, const lr_op *op, lr_stem *stem);
+/** Writes a text with the numbers in place of the marks, NUL-terminated. @return its length, which may exceed `room`. */
+size_t lr_stem_expand(const lr_stem *stem, const char *text, size_t length, char *target, size_t room);
+/** @return false if a number has become a part of a name, where other rules may see it otherwise. */
+bool lr_stem_kept(const char *text, size_t length);
+lr_stem_entry *lr_stems_find(const lr_stems *stems, const lr_stem *stem); /**< NULL if there is none */
+/** Copies the candidates. @param width of `fired`. NULL: the job has failed. */
+lr_stem_entry *lr_stems_add(rec_job *job, lr_stems *stems, const lr_stem *stem, const lr_candidates *candidates,
+                            uint64_t width);
+
+/* record_type.c: what the record's own type says. */
+
+typedef struct lr_back_type {
+    const rec_layout *item; /**< NULL: there is no type */
+} lr_back_type;
+
+/** Takes the type of the source, if it has one; to be ended also on failure. */
+int32_t lr_back_type_begin(rec_job *job, const lr_plan_source *source, lr_back_type *type);
+void lr_back_type_end(rec_job *job);
+/**
+ * Follows a key through the type.
+ * @param clean (out) the key without the names of variants, which are no parts of PyTorch's; NUL-terminated, room for
+ *        `length` + 1. @return the name of the module that the last part is a field of; NULL where the type has no such
+ *        place, then `clean` is the key.
+ */
+const char *lr_back_type_of(const lr_back_type *type, const char *text, uint64_t length, char *clean);
 
 /* retrace.c, choose.c */
 

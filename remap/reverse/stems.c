@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "remap/reverse/reverse.h"
+#include "remap/reverse/reverse_private.h"
 #include "remap/regex/rust.h"
 
 /* A mark is a number, too, so that patterns take it for one. */

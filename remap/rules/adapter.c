@@ -2,7 +2,7 @@
  * What PyTorch's and Burn's layouts of a module have different: one table, read forwards and backwards. */
 #include <string.h>
 
-#include "remap/plan/plan.h"
+#include "remap/rules/rules.h"
 
 /* `import`: Burn's own safetensors import adapts it where the destination's type names it; so it does in librecord, and
  * RmsNorm and PRelu too, which Burn fails to load. InstanceNorm is left to rules: Burn loads it, without its weights. */
@@ -91,28 +91,4 @@ int lr_adapt_back(const char *type, const char *field, uint64_t length, const ch
         }
     }
     return LR_ADAPT_NONE;
-}
-
-const char *lr_module_rule(rec_job *job, lr_plan_source *source, lr_matcher *matcher, const char *path, uint64_t length,
-                           const lr_rule **rule, bool *failed)
-{
-    const lr_rules *rules = source->rules;
-    *rule = NULL;
-    *failed = false;
-    for (uint64_t i = 0; i < rules->count; i++) {
-        const lr_rule *r = &rules->rules[i];
-        if (r->kind == LR_RULE_MODULE) {
-            int found = lr_regex_match(job, r->regex, matcher, path, (size_t)length);
-            if (found < 0) {
-                *failed = true;
-                return NULL;
-            }
-            if (found) {
-                source->hits[i]++;
-                *rule = r;
-                return r->replacement;
-            }
-        }
-    }
-    return NULL;
 }

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "remap/plan/plan.h"
 
 enum { PARTS_MOST = 256, SHAPE_MOST = 64, DTYPES_MOST = 32, RANK_MOST = 64, PATTERN_MOST = 64 << 10 };
 

@@ -175,4 +175,26 @@ int32_t lr_amount_value(rec_job *job, const lr_rules *rules, const lr_numbers *n
 /** Parses an amount; for tests and --set. In the rules' arena. NULL: the job has failed. */
 const lr_amount *lr_amount_new(rec_job *job, lr_rules *rules, const char *text, size_t length, const lr_place *place);
 
+/* adapter.c: what PyTorch's and Burn's layouts of a module have different. */
+
+enum {
+    LR_ADAPT_NONE = 0,   /**< unchanged under its own name */
+    LR_ADAPT_RENAME = 1, /**< another name */
+    LR_ADAPT_TRANSPOSE = 2,
+    LR_ADAPT_DROP = 3    /**< Burn's module has no such field */
+};
+/**
+ * What a module type does to a field of PyTorch's.
+ * @param type "Linear", "LayerNorm", "Conv1D", "Param"…; by name only. @param field "weight".
+ * @param burn (out) Burn's name of it.
+ * @param import only what Burn's own import adapts (Linear, BatchNorm, LayerNorm, GroupNorm).
+ */
+int lr_adapt_field(const char *type, const char *field, uint64_t length, bool import, const char **burn);
+/** The reverse: a field of Burn's module. @param torch (out) PyTorch's name of it. */
+int lr_adapt_back(const char *type, const char *field, uint64_t length, const char **torch);
+/** Whether the word names a module that rules can speak of. */
+bool lr_adapt_known(const char *type);
+/** The names there are, NULL-terminated, for messages. */
+extern const char *const lr_adapt_types[];
+
 #endif

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "core/config/context.h"
-#include "remap/reverse/invert.h"
+#include "remap/reverse/invert_private.h"
 
 typedef struct fixture {
     rec_context *context;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What the files that carry out rules share. */
-#ifndef LR_PLAN_RULES_H
-#define LR_PLAN_RULES_H
+#ifndef LR_RULES_RUN_PRIVATE_H
+#define LR_RULES_RUN_PRIVATE_H
 
-#include "remap/plan/plan.h"
+#include "remap/forward/forward.h"
 
 /** The rules of one source on their way through its keys. */
 typedef struct lr_rules_run {

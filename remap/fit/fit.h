@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The destination from a plan's tree: fitted to a type, or without one to module rules and to what shapes show.
+ * It never makes or renames a piece, and reads no bytes: the tensors it places are deferred.
+ * The record is the caller's, and all that is placed in it; lines and problems are the plan's. */
+#ifndef LR_FIT_H
+#define LR_FIT_H
+
+#include "core/burn/layout.h"
+#include "remap/plan/plan.h"
+
+/** What the walks over the tree share. */
+typedef struct lr_fitter {
+    rec_job *job;
+    rec_plan *plan;
+    rec_record *record;
+    lr_matcher *matcher;
+    lr_place_path path;
+    unsigned moved; /**< levels above the place whose number changed when a gap was closed */
+} lr_fitter;
+
+/** By a type (typed.c). */
+int32_t lr_plan_typed(lr_fitter *f, const rec_layout *layout);
+/** Without one (untyped.c). */
+int32_t lr_plan_untyped(lr_fitter *f);
+
+#endif

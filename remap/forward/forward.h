@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Keys forwards: what the rules make of the keys of a source, and of one key that several sources have.
+ * It never looks at the destination's type: which module a piece is of, beyond what module rules say, is remap/fit's.
+ * The pieces made are the plan's. */
+#ifndef LR_FORWARD_H
+#define LR_FORWARD_H
+
+#include "remap/plan/plan.h"
+
+/** Makes the pieces of a source: drops, splits, weight_norm, renames, the prefix. */
+int32_t lr_plan_forward(rec_job *job, rec_plan *plan, uint32_t source);
+/** Merges what several sources have under one key, where a rule says so. Before the tree. */
+int32_t lr_plan_merge(rec_job *job, rec_plan *plan);
+
+#endif

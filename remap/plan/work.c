@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What the rules of a source ask for at a place of the destination: operations by its path, and what module it is. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "remap/plan/plan.h"
+
+/* ---------------------------------------------------------------------------------------------------------------- path -- */
+
+bool lr_place_enter(rec_job *job, lr_place_path *path, const char *name, uint64_t length, size_t *before)
+{
+    size_t need = path->used + (size_t)length + 2;
+    *before = path->used;
+    if (need > path->room) {
+        size_t room = need * 2 + 64;
+        char *text = lr_resize(job->allocator, path->text, room);
+        if (!text) {
+            (void)lr_fail_allocator(job, room);
+            return false;
+        }
+        path->text = text;
+        path->room = room;
+    }
+    if (path->levels++) {
+        path->text[path->used++] = '.';
+    }
+    memcpy(path->text + path->used, name, (size_t)length);
+    path->used += (size_t)length;
+    path->text[path->used] = '\0';
+    return true;
+}
+
+void lr_place_leave(lr_place_path *path, size_t before)
+{
+    path->levels--;
+    path->used = before;
+    path->text[before] = '\0';
+}
+
+const char *lr_place_without_prefix(const lr_plan_source *source, const char *path, uint64_t *length)
+{
+    size_t head = source->prefix ? strlen(source->prefix) : 0;
+    if (head && *length >= head && memcmp(path, source->prefix, head) == 0 && (*length == head || path[head] == '.')) {
+        size_t skip = *length == head ? head : head + 1;
+        *length -= skip;
+        return path + skip;
+    }
+    return path;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- operations -- */
+
+static lr_op *squeeze(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr_op *op)
+{
+    uint64_t shape[LR_RANK_MOST];
+    bool leave[LR_RANK_MOST] = {false};
+    uint32_t rank = 0, from = lr_op_rank(op);
+    for (uint64_t i = 0; i < rule->amount_count; i++) {
+        int64_t axis;
+        if (lr_amount_value(job, source->rules, &source->numbers, &rule->amounts[i], &rule->place, &axis) != REC_OK) {
+            return NULL;
+        }
+        axis += axis < 0 ? from : 0;
+        if (axis < 0 || axis >= (int64_t)from || lr_op_shape(op)[axis] != 1) {
+            (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "axis %" PRId64 " is not there, or its length is not 1",
+                           axis);
+            return NULL;
+        }
+        leave[axis] = true;
+    }
+    for (uint32_t i = 0; i < from; i++) {
+        if (rule->amount_count ? !leave[i] : lr_op_shape(op)[i] != 1) {
+            shape[rank++] = lr_op_shape(op)[i];
+        }
+    }
+    return lr_op_reshape(job, op, shape, rank);
+}
+
+static lr_op *reshape(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr_op *op)
+{
+    uint64_t shape[LR_RANK_MOST], known = 1, all = 1;
+    int64_t open = -1;
+    if (rule->amount_count > LR_RANK_MOST || !lr_shape_count(lr_op_shape(op), lr_op_rank(op), &all)) {
+        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "a shape has at most %d dimensions", LR_RANK_MOST);
+        return NULL;
+    }
+    for (uint64_t i = 0; i < rule->amount_count; i++) {
+        int64_t length;
+        if (lr_amount_value(job, source->rules, &source->numbers, &rule->amounts[i], &rule->place, &length) != REC_OK) {
+            return NULL;
+        }
+        shape[i] = length < 0 ? 1 : (uint64_t)length;
+        open = length < 0 ? (int64_t)i : open;
+        if (!lr_mul(known, shape[i], &known)) {
+            (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "the shape would have more than 2^64 elements");
+            return NULL;
+        }
+    }
+    if (open >= 0 && known) {
+        shape[open] = all / known;
+    }
+    return lr_op_reshape(job, op, shape, (uint32_t)rule->amount_count);
+}
+
+static lr_op *rope(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr_op *op)
+{
+    int64_t heads = 0, dims = 0;
+    if (lr_amount_value(job, source->rules, &source->numbers, &rule->amounts[0], &rule->place, &heads) != REC_OK ||
+        (rule->amount_count > 1 &&
+         lr_amount_value(job, source->rules, &source->numbers, &rule->amounts[1], &rule->place, &dims) != REC_OK)) {
+        return NULL;
+    }
+    return lr_op_rope(job, op, heads < 0 ? 0 : (uint64_t)heads, dims < 0 ? 0 : (uint64_t)dims, false);
+}
+
+/* The rules that act at the destination, in this order. */
+static const struct {
+    int32_t kind;
+    const char *word;
+} works[] = {{LR_RULE_SQUEEZE, "squeeze"}, {LR_RULE_RESHAPE, "reshape"}, {LR_RULE_ROPE, "rope"}, {LR_RULE_ADD, "add"}};
+
+static lr_op *act(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr_op *op)
+{
+    switch (rule->kind) {
+    case LR_RULE_SQUEEZE:
+        return squeeze(job, source, rule, op);
+    case LR_RULE_RESHAPE:
+        return reshape(job, source, rule, op);
+    case LR_RULE_ROPE:
+        return rope(job, source, rule, op);
+    default:
+        return lr_op_add(job, op, rule->number_value);
+    }
+}
+
+int32_t lr_place_work(rec_job *job, rec_plan *plan, lr_matcher *matcher, lr_piece *piece, const char *path,
+                      uint64_t length, bool transpose, lr_op **op, const char **operations)
+{
+    lr_plan_source *source = &plan->sources[piece->source];
+    const char *key = lr_place_without_prefix(source, path, &length);
+    lr_op *next;
+    *op = lr_op_retain(piece->op);
+    *operations = "";
+    for (size_t w = 0; source->works && !piece->adapted && w < sizeof works / sizeof *works; w++) {
+        for (uint64_t i = 0; i < source->rules->count; i++) {
+            const lr_rule *rule = &source->rules->rules[i];
+            int found =
+                rule->kind == works[w].kind ? lr_regex_match(job, rule->regex, matcher, key, (size_t)length) : 0;
+            if (found < 0) {
+                goto failed;
+            }
+            if (found) {
+                source->hits[i]++;
+                next = act(job, source, rule, *op);
+                if (!next) {
+                    char doing[200];
+                    (void)snprintf(doing, sizeof doing, "rule %u (%.150s)", (unsigned)rule->number, rule->text);
+                    (void)lr_plan_refused(job, plan, path, doing);
+                    goto failed;
+                }
+                lr_op_release(*op);
+                *op = next;
+                *operations = lr_plan_and(job, plan, *operations, works[w].word);
+                if (!*operations) {
+                    goto failed;
+                }
+            }
+        }
+    }
+    if (transpose) {
+        if (lr_op_rank(*op) != 2) {
+            char shape[160];
+            (void)lr_plan_problem(job, plan, REC_PROBLEM_SHAPE, true, path, "Is it a Linear?",
+                                  "%.300s: the weight of a Linear has two axes, found the shape %s", path,
+                                  lr_shape_words(shape, sizeof shape, lr_op_shape(*op), lr_op_rank(*op)));
+            goto failed;
+        }
+        next = lr_op_transpose(job, *op);
+        if (!next) {
+            (void)lr_plan_refused(job, plan, path, "transposing");
+            goto failed;
+        }
+        lr_op_release(*op);
+        *op = next;
+        *operations = lr_plan_and(job, plan, *operations, "transpose");
+    }
+    return job->error.status;
+
+failed:
+    lr_op_release(*op);
+    *op = NULL;
+    return job->error.status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- modules -- */
+
+const char *lr_module_rule(rec_job *job, lr_plan_source *source, lr_matcher *matcher, const char *path, uint64_t length,
+                           const lr_rule **rule, bool *failed)
+{
+    const lr_rules *rules = source->rules;
+    *rule = NULL;
+    *failed = false;
+    for (uint64_t i = 0; i < rules->count; i++) {
+        const lr_rule *r = &rules->rules[i];
+        if (r->kind == LR_RULE_MODULE) {
+            int found = lr_regex_match(job, r->regex, matcher, path, (size_t)length);
+            if (found < 0) {
+                *failed = true;
+                return NULL;
+            }
+            if (found) {
+                source->hits[i]++;
+                *rule = r;
+                return r->replacement;
+            }
+        }
+    }
+    return NULL;
+}

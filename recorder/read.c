@@ -8,7 +8,7 @@
 
 #include "core/burn/apply_type.h"
 #include "core/burn/builder.h"
-#include "core/registry/signature.h"
+#include "core/registry/registry.h"
 #include "core/burn/burn.h"
 #include "core/io/io.h"
 #include "core/burn/layout.h"
@@ -218,7 +218,7 @@ static uint32_t versions_that_fit(const rec_job *job, const rec_recorder *r, rec
         rec_record *record = NULL;
         lr_job_begin(&trial, job->context, job->operation, job->file);
         trial.plugin = job->plugin;
-        trial.recorder = r;
+        trial.options = r->options;
         trial.type = r->type;
         trial.types = r->types;
         trial.expr = r->expr;
@@ -325,7 +325,7 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
     rec_record *record = NULL;
     if (plugin) {
         job->plugin = &plugin->d;
-        job->recorder = r;
+        job->options = r->options;
         /* With load arguments the type is the destination's; only a format without names needs it to be read. Backwards
          * it is the record's own. */
         if (!lr_arguments_any(&r->arguments) || r->arguments.reverse ||

@@ -2,118 +2,15 @@
  * Recorders: opened by name, with options that are checked before they count. */
 #include "recorder/recorder.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "core/burn/burn.h"
 #include "core/config/config.h"
 #include "core/base/text.h"
 
 /* ----------------------------------------------------------------------------------------------------- options -- */
-
-static bool parse_bool(const char *text, bool *value)
-{
-    static const char *const yes[] = {"yes", "true", "on", "1"};
-    static const char *const no[] = {"no", "false", "off", "0"};
-    for (size_t i = 0; i < 4; i++) {
-        if (strcasecmp(text, yes[i]) == 0 || strcasecmp(text, no[i]) == 0) {
-            *value = strcasecmp(text, yes[i]) == 0;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool parse_int(const char *text, int64_t *value)
-{
-    char *end;
-    errno = 0;
-    *value = strtoll(text, &end, 10);
-    return *text && !*end && errno == 0 && text[0] != ' ';
-}
-
-/* Decimal digits, a point, an exponent: strtod would follow the locale. */
-static bool parse_float(const char *text, double *value)
-{
-    const char *at = text;
-    double number = 0;
-    int exponent = 0;
-    long shift = 0;
-    bool negative = *at == '-', digits = false;
-    at += negative || *at == '+';
-    for (; *at >= '0' && *at <= '9'; at++, digits = true) {
-        number = number * 10 + (*at - '0');
-    }
-    if (*at == '.') {
-        for (at++; *at >= '0' && *at <= '9'; at++, digits = true) {
-            number = number * 10 + (*at - '0');
-            exponent--;
-        }
-    }
-    if (digits && (*at == 'e' || *at == 'E')) {
-        char *end;
-        shift = strtol(at + 1, &end, 10);
-        digits = end != at + 1;
-        at = end;
-    }
-    if (!digits || *at || shift > 400 || shift < -400) {
-        return false;
-    }
-    for (shift += exponent; shift > 0; shift--) {
-        number *= 10;
-    }
-    for (; shift < 0; shift++) {
-        number /= 10;
-    }
-    *value = negative ? -number : number;
-    return true;
-}
-
-bool lr_option_check(const rec_option *option, const char *value, char *why, size_t room)
-{
-    bool flag;
-    int64_t number;
-    double real;
-    switch (option->type) {
-    case REC_OPTION_BOOL:
-        (void)snprintf(why, room, "yes or no");
-        return parse_bool(value, &flag);
-    case REC_OPTION_INT:
-        (void)snprintf(why, room, "a whole number from %" PRId64 " to %" PRId64, option->minimum, option->maximum);
-        return parse_int(value, &number) && number >= option->minimum && number <= option->maximum;
-    case REC_OPTION_FLOAT:
-        (void)snprintf(why, room, "a number");
-        return parse_float(value, &real);
-    case REC_OPTION_CHOICE: {
-        size_t used = (size_t)snprintf(why, room, "one of");
-        for (size_t i = 0; option->choices && option->choices[i]; i++) {
-            if (strcmp(option->choices[i], value) == 0) {
-                return true;
-            }
-            if (used < room) {
-                used += (size_t)snprintf(why + used, room - used, "%s %s", i ? "," : "", option->choices[i]);
-            }
-        }
-        return false;
-    }
-    default:
-        return true;
-    }
-}
-
-const rec_option *lr_option_find(const rec_plugin *plugin, const char *name)
-{
-    for (size_t i = 0; plugin->options && plugin->options[i]; i++) {
-        if (strcmp(plugin->options[i]->name, name) == 0) {
-            return plugin->options[i];
-        }
-    }
-    return NULL;
-}
 
 static int32_t fail_value(rec_job *job, const char *name, const char *expected, const char *value)
 {
@@ -129,7 +26,7 @@ static int set_common(rec_job *job, rec_recorder *r, const char *name, const cha
     bool *const targets[] = {&r->map, &r->sync, &r->clamp};
     for (size_t i = 0; i < 3; i++) {
         if (strcmp(name, names[i]) == 0) {
-            if (!parse_bool(value, targets[i])) {
+            if (!lr_bool_read(value, targets[i])) {
                 (void)fail_value(job, name, "yes or no", value);
                 return -1;
             }
@@ -140,7 +37,7 @@ static int set_common(rec_job *job, rec_recorder *r, const char *name, const cha
         int64_t minor = 0;
         if (strcmp(value, "keep") == 0) {
             r->target = LR_TARGET_KEEP;
-        } else if (strncmp(value, "burn-0.", 7) == 0 && parse_int(value + 7, &minor) && minor >= LR_BURN_FIRST &&
+        } else if (strncmp(value, "burn-0.", 7) == 0 && lr_int_read(value + 7, &minor) && minor >= LR_BURN_FIRST &&
                    minor <= LR_BURN_NOW) {
             r->target = (int32_t)minor;
         } else {
@@ -225,35 +122,6 @@ rec_status rec_recorder_set(rec_recorder *recorder, const char *option, const ch
     lr_job_begin(&job, recorder->context, "set", NULL);
     (void)lr_recorder_set(&job, recorder, option, value);
     return lr_job_end(&job);
-}
-
-/* The text of an option: as set, else its default. "" for unknown ones. */
-const char *rec_job_option_text(const rec_job *job, const char *name)
-{
-    const rec_option *option = job->plugin ? lr_option_find(job->plugin, name) : NULL;
-    if (!option) {
-        return "";
-    }
-    for (const lr_option_set *set = job->recorder ? job->recorder->options : NULL; set; set = set->next) {
-        if (strcmp(set->name, name) == 0) {
-            return set->value;
-        }
-    }
-    return option->initial ? option->initial : "";
-}
-
-int64_t rec_job_option_int(const rec_job *job, const char *name)
-{
-    const char *text = rec_job_option_text(job, name);
-    int64_t number;
-    bool flag;
-    return parse_int(text, &number) ? number : parse_bool(text, &flag) ? flag : 0;
-}
-
-double rec_job_option_float(const rec_job *job, const char *name)
-{
-    double number;
-    return parse_float(rec_job_option_text(job, name), &number) ? number : 0;
 }
 
 /* ----------------------------------------------------------------------------------------------------- opening -- */

@@ -6,13 +6,6 @@
 #include "remap/rules/rules.h"
 #include "core/registry/registry.h"
 
-/** A plugin's option that was set. */
-typedef struct lr_option_set {
-    struct lr_option_set *next;
-    const char *value;
-    char name[];
-} lr_option_set;
-
 /** Load arguments, as they were set (remap/arguments.c; docs/plans.md). Rules and profile are parsed by then. */
 typedef struct lr_arguments {
     lr_rules *rules;     /**< rules, lets, adapter, gaps and select of its own; NULL: none */
@@ -42,9 +35,6 @@ enum {
     LR_TARGET_PLAIN = 0  /**< the last one, but ids stay as they are */
 };
 
-/** Checks a value against an option of a plugin. @param found where the fault is. @return false: `why` says it. */
-bool lr_option_check(const rec_option *option, const char *value, char *why, size_t room);
-const rec_option *lr_option_find(const rec_plugin *plugin, const char *name);
 /** Sets any option of a recorder. */
 int32_t lr_recorder_set(rec_job *job, rec_recorder *recorder, const char *name, const char *value);
 

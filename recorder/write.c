@@ -19,7 +19,7 @@ static int32_t write_record(rec_job *job, rec_recorder *r, const lr_plugin *plug
         return job->error.status;
     }
     job->plugin = &plugin->d;
-    job->recorder = r;
+    job->options = r->options;
     job->type = r->type;
     job->types = r->types;
     job->expr = r->expr;

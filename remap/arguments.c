@@ -2,7 +2,6 @@
  * Load arguments of a recorder: parsed when they are set, so that a mistake shows where it was made. */
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "recorder/recorder.h"
 
@@ -115,14 +114,10 @@ static int32_t set_config(rec_job *job, lr_arguments *arguments, const char *val
 
 static int32_t set_switch(rec_job *job, bool *target, const char *name, const char *value)
 {
-    static const char *const words[] = {"no", "yes", "false", "true", "off", "on", "0", "1"};
     char what[64];
     lr_brief brief;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcasecmp(words[i], value) == 0) {
-            *target = i % 2;
-            return REC_OK;
-        }
+    if (lr_bool_read(value, target)) {
+        return REC_OK;
     }
     (void)snprintf(what, sizeof what, "yes or no for the option %s", name);
     return rec_fail_found(job, REC_E_ARGUMENT, REC_UNKNOWN, what, "`%s`", lr_brief_text(&brief, value));

@@ -24,6 +24,7 @@ typedef struct lr_error {
 } lr_error;
 
 typedef struct lr_report lr_report;
+typedef struct lr_option_set lr_option_set; /* core/registry/registry.h */
 typedef struct lr_walk lr_walk; /* core/burn/walk_private.h: what is saved */
 
 struct rec_job {
@@ -32,8 +33,8 @@ struct rec_job {
     bool passing;                  /**< what is loaded is only handed on: files that are not mapped are read when needed */
     const char *operation;         /**< "load", "save"…; static */
     const char *file;              /**< what it works on, for messages; borrowed; may be NULL */
-    const rec_recorder *recorder;  /**< whose options count; may be NULL */
     const rec_plugin *plugin;      /**< whose code runs; may be NULL */
+    const lr_option_set *options;  /**< of that plugin, as they were set; core/registry/option.c */
     lr_budget budget;
     uint64_t input;                /**< size of the (inflated) input seen so far */
     struct lr_besides *besides;    /**< io.h: the files that were opened beside it; NULL for none */

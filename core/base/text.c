@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Names that people type: comparing, checking, near misses. ASCII only, so that no locale has a say. */
+ * What people type. Names: comparing, checking, near misses; and the values of settings. ASCII only, so that no locale
+ * has a say. */
 #include "core/base/text.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static bool is_letter(char c)
 {
@@ -182,4 +186,25 @@ const char *lr_brief_text(lr_brief *brief, const char *text)
     memcpy(brief->text, text, length);
     memcpy(brief->text + length, cut ? "..." : "", cut ? 4 : 1);
     return brief->text;
+}
+
+bool lr_bool_read(const char *text, bool *value)
+{
+    static const char *const yes[] = {"yes", "true", "on", "1"};
+    static const char *const no[] = {"no", "false", "off", "0"};
+    for (size_t i = 0; i < 4; i++) {
+        if (strcasecmp(text, yes[i]) == 0 || strcasecmp(text, no[i]) == 0) {
+            *value = strcasecmp(text, yes[i]) == 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool lr_int_read(const char *text, int64_t *value)
+{
+    char *end;
+    errno = 0;
+    *value = strtoll(text, &end, 10);
+    return *text && !*end && errno == 0 && text[0] != ' ';
 }

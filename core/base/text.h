@@ -30,6 +30,11 @@ void lr_near_try(lr_near *near, const char *candidate);
 /** @return the offset of the first byte that is not valid UTF-8 (no surrogates, nothing overlong), or `length`. */
 size_t lr_utf8_valid(const char *text, size_t length);
 
+/** Reads yes, true, on, 1 or no, false, off, 0, in any case. @return whether it is one of these. */
+bool lr_bool_read(const char *text, bool *value);
+/** Reads a whole decimal number with or without a sign. @return whether it is one. */
+bool lr_int_read(const char *text, int64_t *value);
+
 /** Text for a message: at most 64 bytes, cut at a character and closed with "..." if it is longer. @return buffer. */
 typedef struct lr_brief {
     char text[LR_NAME_MOST + 4];

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A plugin's descriptor, checked member by member: it was made elsewhere, perhaps for another librecord. */
-#include "core/registry/open.h"
+#include "core/registry/open_private.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "core/base/text.h"
-#include "recorder/recorder.h"
+#include "core/registry/registry.h"
+#include "recorder/recorder.h" /* lr_argument_key: the words of load arguments go to core/config/words.c */
 
 /** What the members of ABI 1 take: a descriptor is never smaller. Those that are appended later do not count. */
 #define PLUGIN_LEAST (offsetof(rec_plugin, save) + sizeof(((rec_plugin *)0)->save))

@@ -3,7 +3,7 @@
  *
  * libltdl keeps its state in bare globals: every call is made under one lock of the process, its search path is never
  * used, and only absolute names of .so files are opened. It is initialised and never left: plugins stay for good. */
-#include "core/registry/open.h"
+#include "core/registry/open_private.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

@@ -4,14 +4,14 @@
  * Folders are read at the first look-up, all of them, into a table that never changes after that; readers take it
  * without a lock. Adding a folder or turning the switch puts the table aside, and the next look-up makes another one.
  * Old tables live as long as the context, so that plugins and their descriptions stay valid for who holds them. */
-#include "core/registry/table.h"
+#include "core/registry/table_private.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "core/config/config.h"
 #include "core/base/text.h"
-#include "core/registry/open.h"
+#include "core/registry/open_private.h"
 
 /* Bits that agreed: nobody can be surer than that. */
 enum { PROBE_MOST = 1024 };

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The plugins a context can use: found in folders, opened with libltdl, checked, kept for good. */
+ * The registry: which plugins a context can use, which one is meant by a name, an extension or a file's first bytes,
+ *   what options a plugin has, and what files are that no plugin knows.
+ * It never loads or saves a record, and knows no format by itself.
+ * The context owns the registry and all it gives out: plugins and their descriptions are valid as long as the context.
+ * Options that were set belong to who set them; a job borrows them (job->options). */
 #ifndef LR_REGISTRY_H
 #define LR_REGISTRY_H
 
@@ -34,5 +38,26 @@ const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path);
 /** For rec_plugin_count and rec_plugin_get; indices are stable until the next lr_registry_add_folder. */
 uint64_t lr_registry_count(rec_job *job);
 const rec_plugin_info *lr_registry_info(rec_job *job, uint64_t index);
+
+/* ---------------------------------------------------------------------------------------------- options (option.c) -- */
+
+/** A plugin's option that was set. */
+struct lr_option_set {
+    struct lr_option_set *next;
+    const char *value;
+    char name[];
+};
+
+/** Checks a value against an option of a plugin. @param why (out) what is allowed. @return whether the value is. */
+bool lr_option_check(const rec_option *option, const char *value, char *why, size_t room);
+/** NULL if the plugin has none of that name. */
+const rec_option *lr_option_find(const rec_plugin *plugin, const char *name);
+
+/* ------------------------------------------------------------------------------- files that are no records (signature.c) -- */
+
+/** @return what the file is by its first bytes, a sentence; NULL if it is nothing that is known here. */
+const char *lr_foreign_words(const rec_head *head);
+/** Says on a job that has failed to recognise a file what the file is, or else what to do. */
+void lr_foreign_hint(rec_job *job, const rec_head *head);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Files that are no records. The signatures are those of the formats' own documents. */
-#include "core/registry/signature.h"
+#include "core/registry/registry.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Filling the registry's table: which folders count, what each find says in the list, and which names are taken. */
-#include "core/registry/table.h"
+#include "core/registry/table_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "core/config/config.h"
 #include "core/base/text.h"
-#include "core/registry/open.h"
+#include "core/registry/open_private.h"
 
 #ifndef LR_PLUGIN_DIR
 #error "LR_PLUGIN_DIR must be the folder of the installed plugins"

@@ -328,13 +328,13 @@ static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_numbers *numb
 {
     const char *file = job->file;
     const rec_plugin *before = job->plugin;
-    const rec_recorder *recorder = job->recorder;
+    const lr_option_set *options = job->options;
     reader *r = lr_zalloc(job->allocator, sizeof *r);
     rec_source *source = NULL;
     int32_t status;
     job->file = path;
     job->plugin = &plugin->d;
-    job->recorder = NULL;
+    job->options = NULL;
     if (!r) {
         status = lr_fail_memory(job, sizeof *r);
     } else {
@@ -351,7 +351,7 @@ static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_numbers *numb
     lr_release(job->allocator, r);
     job->file = file;
     job->plugin = before;
-    job->recorder = recorder;
+    job->options = options;
     return status;
 }
 

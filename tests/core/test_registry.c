@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 #include "core/registry/registry.h"
-#include "core/registry/open.h"
+#include "core/registry/open_private.h"
 #include "tests/scratch.h"
 
 /* libltdl, inih and the system's loader use malloc, which glibc lets a program replace; sanitizers have their own. The

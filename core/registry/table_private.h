@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What the registry found: a table that is filled once and never changes after that. */
-#ifndef LR_REGISTRY_TABLE_H
-#define LR_REGISTRY_TABLE_H
+#ifndef LR_REGISTRY_TABLE_PRIVATE_H
+#define LR_REGISTRY_TABLE_PRIVATE_H
 
 #include <stdatomic.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Plugin files: which folders and files are safe to open, opening them, and checking what they bring. */
-#ifndef LR_REGISTRY_OPEN_H
-#define LR_REGISTRY_OPEN_H
+#ifndef LR_REGISTRY_OPEN_PRIVATE_H
+#define LR_REGISTRY_OPEN_PRIVATE_H
 
 #include <sys/types.h>
 

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Options of plugins: whether a value is one, and what a plugin is told when it asks. */
+#include "core/registry/registry.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/text.h"
+
+/* Decimal digits, a point, an exponent: strtod would follow the locale. */
+static bool parse_float(const char *text, double *value)
+{
+    const char *at = text;
+    double number = 0;
+    int exponent = 0;
+    long shift = 0;
+    bool negative = *at == '-', digits = false;
+    at += negative || *at == '+';
+    for (; *at >= '0' && *at <= '9'; at++, digits = true) {
+        number = number * 10 + (*at - '0');
+    }
+    if (*at == '.') {
+        for (at++; *at >= '0' && *at <= '9'; at++, digits = true) {
+            number = number * 10 + (*at - '0');
+            exponent--;
+        }
+    }
+    if (digits && (*at == 'e' || *at == 'E')) {
+        char *end;
+        shift = strtol(at + 1, &end, 10);
+        digits = end != at + 1;
+        at = end;
+    }
+    if (!digits || *at || shift > 400 || shift < -400) {
+        return false;
+    }
+    for (shift += exponent; shift > 0; shift--) {
+        number *= 10;
+    }
+    for (; shift < 0; shift++) {
+        number /= 10;
+    }
+    *value = negative ? -number : number;
+    return true;
+}
+
+bool lr_option_check(const rec_option *option, const char *value, char *why, size_t room)
+{
+    bool flag;
+    int64_t number;
+    double real;
+    switch (option->type) {
+    case REC_OPTION_BOOL:
+        (void)snprintf(why, room, "yes or no");
+        return lr_bool_read(value, &flag);
+    case REC_OPTION_INT:
+        (void)snprintf(why, room, "a whole number from %" PRId64 " to %" PRId64, option->minimum, option->maximum);
+        return lr_int_read(value, &number) && number >= option->minimum && number <= option->maximum;
+    case REC_OPTION_FLOAT:
+        (void)snprintf(why, room, "a number");
+        return parse_float(value, &real);
+    case REC_OPTION_CHOICE: {
+        size_t used = (size_t)snprintf(why, room, "one of");
+        for (size_t i = 0; option->choices && option->choices[i]; i++) {
+            if (strcmp(option->choices[i], value) == 0) {
+                return true;
+            }
+            if (used < room) {
+                used += (size_t)snprintf(why + used, room - used, "%s %s", i ? "," : "", option->choices[i]);
+            }
+        }
+        return false;
+    }
+    default:
+        return true;
+    }
+}
+
+const rec_option *lr_option_find(const rec_plugin *plugin, const char *name)
+{
+    for (size_t i = 0; plugin->options && plugin->options[i]; i++) {
+        if (strcmp(plugin->options[i]->name, name) == 0) {
+            return plugin->options[i];
+        }
+    }
+    return NULL;
+}
+
+/* The text of an option: as set, else its default. "" for unknown ones. */
+const char *rec_job_option_text(const rec_job *job, const char *name)
+{
+    const rec_option *option = job->plugin ? lr_option_find(job->plugin, name) : NULL;
+    if (!option) {
+        return "";
+    }
+    for (const lr_option_set *set = job->options; set; set = set->next) {
+        if (strcmp(set->name, name) == 0) {
+            return set->value;
+        }
+    }
+    return option->initial ? option->initial : "";
+}
+
+int64_t rec_job_option_int(const rec_job *job, const char *name)
+{
+    const char *text = rec_job_option_text(job, name);
+    int64_t number;
+    bool flag;
+    return lr_int_read(text, &number) ? number : lr_bool_read(text, &flag) ? flag : 0;
+}
+
+double rec_job_option_float(const rec_job *job, const char *name)
+{
+    double number;
+    return parse_float(rec_job_option_text(job, name), &number) ? number : 0;
+}

@@ -75,7 +75,7 @@ static const lr_plugin *choose(rec_job *job, const rec_recorder *r, rec_source *
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "%s can only save", plugin->d.name);
         return NULL;
     }
-    if (plugin && (plugin->d.traits & REC_TRAIT_NEEDS_TYPE) && !r->type && !r->expr) {
+    if (plugin && (plugin->d.traits & REC_TRAIT_NEEDS_TYPE) && !r->type.layout) {
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                        "a %s record carries no names: the type of the record is needed", plugin->d.name);
         rec_fail_hint(job, "Give it with rec_recorder_set_type.");
@@ -220,8 +220,6 @@ static uint32_t versions_that_fit(const rec_job *job, const rec_recorder *r, rec
         trial.plugin = job->plugin;
         trial.options = r->options;
         trial.type = r->type;
-        trial.types = r->types;
-        trial.expr = r->expr;
         trial.burn_forced = minor;
         if (rec_source_rewind(&trial, source) == REC_OK) {
             record = build(&trial, r, trial.plugin, source);
@@ -328,17 +326,15 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
         job->options = r->options;
         /* With load arguments the type is the destination's; only a format without names needs it to be read. Backwards
          * it is the record's own. */
+        job->type = (lr_type_ref){0};
         if (!lr_arguments_any(&r->arguments) || r->arguments.reverse ||
             (plugin->d.traits & (REC_TRAIT_NEEDS_TYPE | REC_TRAIT_NO_NAMES))) {
             job->type = r->type;
-            job->types = r->types;
-            job->expr = r->expr;
         }
-        job->layout_text = NULL;
         job->burn_known = false;
         if (lr_recorder_check(job, r, job->plugin) == REC_OK) {
             record = build(job, r, job->plugin, source);
-            if ((r->type || r->expr) && job->burn_known && job->layouts && job->layouts->whole) {
+            if (r->type.layout && job->burn_known && job->layouts && job->layouts->whole) {
                 /* The reader went by the type. */
                 bool misfit = is_misfit(job);
                 if (!job->burn_told && (record || misfit)) {
@@ -459,7 +455,7 @@ const char *rec_recognise(rec_context *context, const char *path)
     }
     if (source) {
         any.context = job.context;
-        any.type = (const rec_type *)&any; /* whether it can be loaded now is not the question */
+        any.type = lr_type_of_c((const rec_type *)&any); /* whether it can be loaded now is not the question */
         plugin = choose(&job, &any, source, path);
         rec_source_release(source);
     }

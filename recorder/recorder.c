@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/burn/burn.h"
+#include "core/burn/layout.h"
 #include "core/config/config.h"
 #include "core/base/text.h"
 
@@ -258,8 +258,7 @@ rec_status rec_recorder_set_type(rec_recorder *recorder, const rec_type *type)
     if (type && (type->size < sizeof *type || type->field_size < sizeof(rec_field))) {
         return lr_publish(REC_E_ARGUMENT, "the type is not one that REC_DEFINE_STRUCT or REC_DEFINE_ENUM made");
     }
-    recorder->type = type;
-    recorder->expr = NULL;
+    recorder->type = lr_type_of_c(type);
     lr_publish_ok();
     return REC_OK;
 }

@@ -22,17 +22,10 @@ struct rec_recorder {
     rec_precision precision; /**< not DEFAULT */
     bool map, sync, clamp;
     int32_t target; /**< 0.MINOR whose layout and ids are written, or LR_TARGET_… */
-    const rec_type *type;    /**< or */
-    const rec_types *types;  /**< a type by name: */
-    const struct lr_expr *expr;
-    lr_arena arena; /**< of the expression */
+    lr_type_ref type;
+    lr_arena arena; /**< of its expression, if it is one by name */
     lr_option_set *options; /**< of the plugin; checked, for Auto when the plugin is known */
     lr_arguments arguments;
-};
-
-enum {
-    LR_TARGET_KEEP = -1, /**< the layout the record came with */
-    LR_TARGET_PLAIN = 0  /**< the last one, but ids stay as they are */
 };
 
 /** Sets any option of a recorder. */

@@ -16,9 +16,7 @@ rec_status rec_recorder_set_type_name(rec_recorder *recorder, const rec_types *t
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "a type by name needs a set of definitions");
     }
     if (!lr_job_failed(&job)) {
-        recorder->type = NULL;
-        recorder->types = types;
-        recorder->expr = expr;
+        recorder->type = lr_type_of_expr(types, expr);
     }
     return lr_job_end(&job);
 }

@@ -21,9 +21,6 @@ static int32_t write_record(rec_job *job, rec_recorder *r, const lr_plugin *plug
     job->plugin = &plugin->d;
     job->options = r->options;
     job->type = r->type;
-    job->types = r->types;
-    job->expr = r->expr;
-    job->layout_text = NULL;
     job->budget.limit = UINT64_MAX; /* what is saved is already in memory; a writer needs little beside */
     lr_walk_begin(&walk, job, record, r->precision, r->clamp, r->target);
     job->done = 0;

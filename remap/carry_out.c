@@ -212,7 +212,7 @@ static bool is_plain(const rec_recorder *recorder, const rec_record *raw)
     const lr_rules *r = a->rules;
     return raw->root.form == REC_FORM_PATHS && raw->root.kind == REC_KIND_MAP && r && r->count == 0 &&
            r->adapter == LR_ADAPTER_NONE && r->gaps == LR_SWITCH_NO && !r->select && !a->profile && !a->prefix &&
-           !a->debug && !a->reverse && !recorder->type && !recorder->expr;
+           !a->debug && !a->reverse && !recorder->type.layout;
 }
 
 rec_record *lr_import(rec_job *job, rec_recorder *recorder, rec_record *raw, const char *path)

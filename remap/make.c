@@ -108,12 +108,10 @@ static int32_t take_metadata(rec_job *job, rec_plan *plan)
 static int32_t destination(rec_job *job, rec_plan *plan, const rec_layout **layout)
 {
     *layout = NULL;
-    if (!plan->type && !plan->expr) {
+    if (!plan->type.layout) {
         return REC_OK;
     }
     job->type = plan->type;
-    job->types = plan->types;
-    job->expr = plan->expr;
     job->plugin = NULL;
     job->burn_minor = plan->minor > 0 ? plan->minor : LR_BURN_NOW;
     if (job->burn_minor < LR_BURN_V2) {
@@ -341,9 +339,7 @@ static int32_t work(rec_job *job, rec_plan *plan)
     lr_layouts_free(job);
     lr_matcher_free(f.matcher);
     lr_release(job->allocator, f.path.text);
-    job->type = NULL;
-    job->types = NULL;
-    job->expr = NULL;
+    job->type = (lr_type_ref){0};
     job->file = NULL;
     return status;
 }

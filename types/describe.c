@@ -9,6 +9,7 @@
 #include "core/record/convert.h"
 #include "types/describe.h"
 #include "core/burn/layout.h"
+#include "types/types.h"
 #include "core/base/text.h"
 
 /* A text that grows in the arena. */
@@ -226,9 +227,7 @@ static bool make_candidates(writer *w)
         if (!ours || def->since <= 0 || lr_types_find_path(w->types, &expr, w->minor) != def) {
             continue;
         }
-        w->job->expr = &expr;
-        layout = lr_layout_of_expr(w->job);
-        w->job->expr = NULL;
+        layout = lr_layout_of_expr(w->job, w->types, &expr);
         if (!layout) {
             return false;
         }
@@ -710,7 +709,6 @@ char *rec_record_describe(const rec_record *record, const rec_types *types, cons
     lr_job_begin(&job, record->context, "describe", NULL);
     lr_arena_init(&arena, job.allocator);
     name = name && *name ? name : "Model";
-    job.types = types;
     job.burn_minor = record->burn_minor >= LR_BURN_FIRST ? record->burn_minor : LR_BURN_NOW;
     job.burn_precision = REC_PRECISION_FULL;
     job.burn_known = true;

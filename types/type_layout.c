@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/burn/layout.h"
+#include "types/types.h"
 
 /* The generic arguments a definition was used with. */
 typedef struct scope {
@@ -426,6 +427,48 @@ static const rec_layout *data_layout(layer *l, const lr_expr *expr, const scope 
 
 /* --------------------------------------------------------------------------------------------------- definitions -- */
 
+/* The value that the next version of a module of Burn's which has the field gives to records without it. */
+static const char *later_default(const rec_job *job, const rec_layout *layout, const char *name)
+{
+    for (int32_t minor = job->burn_minor + 1; minor <= LR_BURN_NOW; minor++) {
+        const lr_def *later = lr_types_find(job->type.types, layout->module, minor);
+        for (uint64_t i = 0; later && i < later->field_count; i++) {
+            if (strcmp(later->fields[i].name, name) == 0) {
+                return later->fields[i].initial;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* What a definition says of its fields beside their types. @return false: the job has failed. */
+static bool note_fields(layer *l, rec_layout *layout, const lr_def *def)
+{
+    lr_field_note *notes;
+    bool any = false;
+    if (!layout) {
+        return false;
+    }
+    layout->module = def->name;
+    layout->later_default = def->since && l->job->type.types ? later_default : NULL;
+    for (uint64_t i = 0; i < def->field_count; i++) {
+        any = any || def->fields[i].initial || def->fields[i].from;
+    }
+    if (!any) {
+        return true;
+    }
+    notes = lr_arena_alloc(&l->job->layouts->arena, def->field_count * sizeof *notes, 8);
+    if (!notes) {
+        (void)lr_fail_allocator(l->job, def->field_count * sizeof *notes);
+        return false;
+    }
+    for (uint64_t i = 0; i < def->field_count; i++) {
+        notes[i] = (lr_field_note){.initial = def->fields[i].initial, .from = def->fields[i].from};
+    }
+    layout->notes = notes;
+    return true;
+}
+
 static const rec_layout *struct_layout(layer *l, const lr_def *def, const scope *inside)
 {
     bool tuple = def->field_count && def->fields[0].name[0] >= '0' && def->fields[0].name[0] <= '9';
@@ -436,9 +479,8 @@ static const rec_layout *struct_layout(layer *l, const lr_def *def, const scope 
     }
     layout = lr_layout_node(l->job, tuple && def->derive != LR_DERIVE_MODULE ? REC_LAYOUT_TUPLE : REC_LAYOUT_STRUCT,
                             def->field_count);
-    if (layout) {
-        layout->def = def;
-        layout->module = def->name;
+    if (!note_fields(l, layout, def)) {
+        return NULL;
     }
     for (uint64_t i = 0; layout && i < def->field_count; i++) {
         const lr_type_field *field = &def->fields[i];
@@ -457,7 +499,6 @@ static const rec_layout *enum_layout(layer *l, const lr_def *def, const scope *i
     bool module = def->derive == LR_DERIVE_MODULE;
     rec_layout *layout = lr_layout_node(l->job, REC_LAYOUT_ENUM, def->field_count);
     if (layout) {
-        layout->def = def;
         layout->module = def->name;
     }
     for (uint64_t i = 0; layout && i < def->field_count; i++) {
@@ -535,20 +576,29 @@ static const rec_layout *def_layout(layer *l, const lr_def *def, const lr_expr *
     return layout;
 }
 
-const rec_layout *lr_layout_of_expr(rec_job *job)
+const rec_layout *lr_layout_of_expr(rec_job *job, const rec_types *types, const lr_expr *expr)
 {
-    layer l = {.job = job, .types = job->types, .minor = job->burn_minor};
-    return data_layout(&l, job->expr, NULL);
+    layer l = {.job = job, .types = types, .minor = job->burn_minor};
+    return lr_layouts_begin(job) ? data_layout(&l, expr, NULL) : NULL;
+}
+
+static const rec_layout *of_ref(rec_job *job, const lr_type_ref *type)
+{
+    return lr_layout_of_expr(job, type->types, type->what);
+}
+
+lr_type_ref lr_type_of_expr(const rec_types *types, const lr_expr *expr)
+{
+    return (lr_type_ref){.layout = expr ? of_ref : NULL, .what = expr, .types = types};
 }
 
 int32_t rec_job_layout_of(rec_job *job, const char *expression, const rec_layout **layout)
 {
-    layer l = {.job = job, .types = job->types, .minor = job->burn_minor};
     const lr_expr *expr;
     *layout = NULL;
     if (lr_layouts_begin(job)) {
         expr = lr_expr_parse(job, &job->layouts->arena, expression, strlen(expression), NULL, 0);
-        *layout = expr ? data_layout(&l, expr, NULL) : NULL;
+        *layout = expr ? lr_layout_of_expr(job, job->type.types, expr) : NULL;
     }
     return job->error.status;
 }

@@ -95,6 +95,11 @@ const lr_expr *lr_expr_parse(rec_job *job, lr_arena *arena, const char *text, ui
 /** Writes an expression in its plain form. @return its whole length. */
 size_t lr_expr_print(const lr_expr *expr, char *text, size_t room);
 
+/** The layout of an expression in the job's Burn version (type_layout.c). NULL: the job has failed. */
+const rec_layout *lr_layout_of_expr(rec_job *job, const rec_types *types, const lr_expr *expr);
+/** A type by name, both parts borrowed. @param expr NULL: no type, but definitions for what a plugin asks for. */
+lr_type_ref lr_type_of_expr(const rec_types *types, const lr_expr *expr);
+
 /** Reads the `struct`, `enum` and `type` items of Rust source (rust.c). @param text NUL-terminated. */
 int32_t lr_types_add_rust(rec_job *job, rec_types *types, const char *text, uint64_t length, const char *file);
 /** Reads the type sections of an INI file (types_ini.c). */

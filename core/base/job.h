@@ -25,6 +25,15 @@ typedef struct lr_error {
 
 typedef struct lr_report lr_report;
 typedef struct lr_option_set lr_option_set; /* core/registry/registry.h */
+
+/** A type, whatever it was given as. All zero: none. */
+typedef struct lr_type_ref {
+    /** Lays it out for the job's Burn version. NULL: there is no type. The result NULL: the job has failed. */
+    const rec_layout *(*layout)(rec_job *job, const struct lr_type_ref *type);
+    const void *what;       /**< for `layout`: a C type, an expression, a text; borrowed */
+    const rec_types *types; /**< the definitions for what is known by name; NULL: none */
+} lr_type_ref;
+
 typedef struct lr_walk lr_walk; /* core/burn/walk_private.h: what is saved */
 
 struct rec_job {
@@ -44,10 +53,7 @@ struct rec_job {
     /** Writes the place in the record where the events are, "" if nowhere; the whole length. NULL: nowhere. */
     uint64_t (*where)(void *user, char *path, size_t room);
     void *where_user;
-    const rec_type *type;          /**< of a typed load or save, or NULL */
-    const rec_types *types;        /**< or a type by name: the definitions… */
-    const struct lr_expr *expr;    /**< …and the expression; NULL for none */
-    const char *layout_text;       /**< or the text that came with the file (layout_text.c); NULL for none */
+    lr_type_ref type;              /**< of a typed load or save */
     struct lr_layouts *layouts;    /**< layout.h: what was made of it, NULL until it is asked for */
     int32_t burn_minor;            /**< load: by the metadata so far; save: what is written */
     rec_precision burn_precision;  /**< the same for the precision that V1 tensors are stored at */
@@ -81,7 +87,7 @@ static inline bool lr_job_failed(const rec_job *job)
 /** @return whether the caller gave a type. */
 static inline bool lr_job_typed(const rec_job *job)
 {
-    return job->type || job->expr || job->layout_text;
+    return job->type.layout != NULL;
 }
 /** The input is at least this large: the budget follows. */
 void lr_job_input(rec_job *job, uint64_t size);

@@ -14,6 +14,12 @@ enum {
     LR_BURN_BOOL_STORE = 21/**< the first with Bool(store) */
 };
 
+/** Which layout and ids are written, beside 0.MINOR. */
+enum {
+    LR_TARGET_KEEP = -1, /**< the layout the record came with */
+    LR_TARGET_PLAIN = 0  /**< the last one, but ids stay as they are */
+};
+
 /** What the metadata of a record says about its layout. */
 typedef struct lr_burn {
     int32_t minor;           /**< 0.MINOR, -1 if unknown */

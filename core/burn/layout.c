@@ -225,6 +225,7 @@ static const rec_layout *type_layout(rec_job *job, const rec_type *type, unsigne
     layout = lr_layout_node(job, type->kind == REC_TYPE_ENUM ? REC_LAYOUT_ENUM : REC_LAYOUT_STRUCT, type->field_count);
     if (layout) {
         layout->module = type->name;
+        layout->from_c = true;
     }
     for (uint64_t i = 0; layout && i < type->field_count; i++) {
         const rec_field *field = lr_c_field(type, i);
@@ -235,6 +236,16 @@ static const rec_layout *type_layout(rec_job *job, const rec_type *type, unsigne
         lr_layout_set(layout, i, field->name, child);
     }
     return layout;
+}
+
+static const rec_layout *of_ref(rec_job *job, const lr_type_ref *type)
+{
+    return type_layout(job, type->what, 0);
+}
+
+lr_type_ref lr_type_of_c(const rec_type *type)
+{
+    return (lr_type_ref){.layout = type ? of_ref : NULL, .what = type};
 }
 
 /* ------------------------------------------------------------------------------------------------------ the whole -- */
@@ -265,16 +276,13 @@ bool lr_layouts_begin(rec_job *job)
 void lr_layouts_free(rec_job *job)
 {
     if (job->layouts) {
+        if (job->layouts->type.layout && job->type.what == job->layouts->type.what) {
+            job->type = (lr_type_ref){0};
+        }
         lr_arena_free(&job->layouts->arena);
         lr_release(job->allocator, job->layouts);
         job->layouts = NULL;
     }
-}
-
-/* By the C definition, by name, or by the text that came with the file. */
-static const rec_layout *any_item(rec_job *job)
-{
-    return job->type ? type_layout(job, job->type, 0) : job->expr ? lr_layout_of_expr(job) : lr_layout_of_text(job);
 }
 
 const rec_layout *lr_layout_item(rec_job *job)
@@ -283,7 +291,7 @@ const rec_layout *lr_layout_item(rec_job *job)
         return NULL;
     }
     if (!job->layouts->item) {
-        const rec_layout *item = any_item(job);
+        const rec_layout *item = job->type.layout(job, &job->type);
         job->layouts->item = lr_job_failed(job) ? NULL : item;
     }
     return job->layouts->item;

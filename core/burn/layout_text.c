@@ -391,20 +391,26 @@ static const rec_layout *parse(parser *p)
     return layout;
 }
 
-const rec_layout *lr_layout_of_text(rec_job *job)
+static const rec_layout *of_ref(rec_job *job, const lr_type_ref *type)
 {
-    parser p = {.job = job, .text = job->layout_text, .at = job->layout_text};
+    parser p = {.job = job, .text = type->what, .at = type->what};
     const rec_layout *layout = parse(&p);
     return layout && *p.at ? bad(&p, "the end") : layout;
+}
+
+lr_type_ref lr_type_of_text(const char *text)
+{
+    return (lr_type_ref){.layout = of_ref, .what = text};
 }
 
 int32_t rec_job_use_layout_text(rec_job *job, const char *text, uint64_t length)
 {
     if (!lr_job_failed(job) && !lr_job_typed(job) && lr_layouts_begin(job)) {
-        job->layout_text = lr_arena_text(&job->layouts->arena, text, length);
-        if (!job->layout_text) {
-            (void)lr_fail_allocator(job, length);
+        const char *kept = lr_arena_text(&job->layouts->arena, text, length);
+        if (!kept) {
+            return lr_fail_allocator(job, length);
         }
+        job->type = job->layouts->type = lr_type_of_text(kept);
     }
     return job->error.status;
 }

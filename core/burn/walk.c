@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/record/convert.h"
-#include "recorder/recorder.h"
 
 /* ------------------------------------------------------------------------------------------- events, or instead -- */
 

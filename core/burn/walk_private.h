@@ -24,7 +24,7 @@ struct lr_walk {
 };
 
 /** Prepares a save: layout, metadata's version and precision. The job's walk until the job ends.
- *  @param target as in rec_recorder. */
+ *  @param target 0.MINOR or LR_TARGET_…. */
 void lr_walk_begin(lr_walk *walk, rec_job *job, const rec_record *record, rec_precision precision, bool clamp,
                    int32_t target);
 

@@ -163,19 +163,20 @@ static const rec_value *moved_value(const rec_value *value, const char *from)
 
 /* A parameter of zeros in the shape of its sibling: what the absence of a shift amounts to. Its id is made of the
  * sibling's, so that it is the same at each walk. */
-static int32_t walk_zeros(lr_walk *w, const rec_value *value, const lr_type_field *field, const rec_layout *layout)
+static int32_t walk_zeros(lr_walk *w, const rec_value *value, const char *name, const char *initial,
+                          const rec_layout *layout)
 {
-    char name[128], id[LR_ID_ROOM];
-    size_t length = strlen(field->initial) - strlen("zeros()");
+    char of[128], id[LR_ID_ROOM];
+    size_t length = strlen(initial) - strlen("zeros()");
     const lr_entry *sibling;
     const rec_tensor *like = NULL;
     rec_tensor zeros;
     lr_data data = {.offset = REC_UNKNOWN};
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
     uint8_t bytes[8];
-    if (value->kind == REC_KIND_MAP && length < sizeof name) {
-        memcpy(name, field->initial + strlen("zeros("), length);
-        sibling = lr_map_find_text(value->v.map, name, length);
+    if (value->kind == REC_KIND_MAP && length < sizeof of) {
+        memcpy(of, initial + strlen("zeros("), length);
+        sibling = lr_map_find_text(value->v.map, of, length);
         like = sibling && sibling->value.kind == REC_KIND_TENSOR ? sibling->value.v.tensor : NULL;
     }
     if (!like || like->dtype_value || !like->data) {
@@ -199,7 +200,7 @@ static int32_t walk_zeros(lr_walk *w, const rec_value *value, const lr_type_fiel
         for (const char *c = like->id; *c; c++) {
             hash = (hash ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
         }
-        for (const char *c = field->name; *c; c++) {
+        for (const char *c = name; *c; c++) {
             hash = (hash ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
         }
         for (unsigned i = 0; i < 8; i++) {
@@ -215,19 +216,19 @@ static int32_t walk_zeros(lr_walk *w, const rec_value *value, const lr_type_fiel
 static int32_t typed_absent(lr_walk *w, const rec_value *value, const rec_layout *layout, uint64_t index, bool *moved)
 {
     const rec_layout *child = layout->children[index];
-    const lr_type_field *field = layout->def ? &layout->def->fields[index] : NULL;
-    const rec_value *from = field && field->from ? moved_value(value, field->from) : NULL;
+    const char *initial = layout->notes ? layout->notes[index].initial : NULL;
+    const char *elsewhere = layout->notes ? layout->notes[index].from : NULL;
+    const rec_value *from = elsewhere ? moved_value(value, elsewhere) : NULL;
     if (from) {
         *moved = true;
         return lr_walk_typed(w, from, child);
     }
-    if (field && field->initial && strncmp(field->initial, "zeros(", 6) == 0) {
-        return walk_zeros(w, value, field, child);
+    if (initial && strncmp(initial, "zeros(", 6) == 0) {
+        return walk_zeros(w, value, layout->names[index], initial, child);
     }
-    if (field && field->initial) {
-        rec_value initial = {.kind = REC_KIND_STRING, .length = (uint32_t)strlen(field->initial)};
-        initial.v.text = field->initial;
-        return lr_walk_typed(w, &initial, child);
+    if (initial) {
+        rec_value name = {.kind = REC_KIND_STRING, .length = (uint32_t)strlen(initial), .v = {.text = initial}};
+        return lr_walk_typed(w, &name, child);
     }
     if (holds_nothing(child)) {
         return walk_nothing(w, child);
@@ -287,8 +288,8 @@ static bool has_field(const rec_layout *layout, const rec_value *key)
 /* Nil where the version that is written has no option. */
 static bool is_lacking(const rec_layout *layout, uint64_t index, const lr_entry *entry)
 {
-    const lr_type_field *field = layout->def ? &layout->def->fields[index] : NULL;
-    return !entry || (field && (field->initial || field->from) && entry->value.kind == REC_KIND_NIL &&
+    const lr_field_note *note = layout->notes ? &layout->notes[index] : NULL;
+    return !entry || (note && (note->initial || note->from) && entry->value.kind == REC_KIND_NIL &&
                       !holds_nothing(layout->children[index]));
 }
 
@@ -304,20 +305,13 @@ static bool goes_without_saying(const lr_walk *w, const rec_layout *layout, cons
                                    ? &value->v.variant->payload
                                : value->kind == REC_KIND_MAP && value->v.map->count == 1 ? &value->v.map->entries[0].value
                                                                                          : NULL;
-    if (name->kind != REC_KIND_STRING || !layout->def || !layout->def->since || !w->job->types ||
+    const char *later;
+    if (name->kind != REC_KIND_STRING || entry->key.kind != REC_KIND_STRING || !layout->later_default ||
         (payload && !is_nothing(payload))) {
         return false;
     }
-    for (int32_t minor = w->job->burn_minor + 1; minor <= LR_BURN_NOW; minor++) {
-        const lr_def *later = lr_types_find(w->job->types, layout->def->name, minor);
-        for (uint64_t i = 0; later && i < later->field_count; i++) {
-            const lr_type_field *field = &later->fields[i];
-            if (entry->key.kind == REC_KIND_STRING && strcmp(field->name, entry->key.v.text) == 0) {
-                return field->initial && strcmp(field->initial, name->v.text) == 0;
-            }
-        }
-    }
-    return false;
+    later = layout->later_default(w->job, layout, entry->key.v.text);
+    return later && strcmp(later, name->v.text) == 0;
 }
 
 static int32_t typed_struct(lr_walk *w, const rec_value *value, const rec_layout *layout)

@@ -81,7 +81,7 @@ const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *no
         *by_rule = true;
         return type;
     }
-    if (layout->def || !layout->module) {
+    if (!layout->from_c || !layout->module) {
         return layout->module;
     }
     for (size_t i = 0; lr_adapt_types[i]; i++) { /* a C struct is LAYER_NORM, say */

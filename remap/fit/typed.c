@@ -106,18 +106,17 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
     why = type && lr_adapt_known(type) ? type : "";
     for (uint64_t i = 0; map && i < layout->count && status == REC_OK && !lr_job_failed(t->f->job); i++) {
         const char *name = layout->names[i];
-        const lr_type_field *field =
-            layout->def && layout->def->field_count == layout->count ? &layout->def->fields[i] : NULL;
+        const lr_field_note *note = layout->notes ? &layout->notes[i] : NULL;
         lr_node *child = lr_fit_field(t, type, by_rule, node, name, &transpose);
         rec_value key, value = lr_nil(REC_FORM_UNKNOWN);
         int filled = LR_FIT_FILLED;
         size_t before;
-        if (field && field->initial && !lr_fit_has_content(child)) {
+        if (note && note->initial && !lr_fit_has_content(child)) {
             /* The writer gives it its value, as for a record of an older version. */
             if (!lr_place_enter(t->f->job, &t->f->path, name, strlen(name), &before)) {
                 return t->f->job->error.status;
             }
-            status = lr_place_line(t->f, REC_PLAN_DEFAULT, field->initial);
+            status = lr_place_line(t->f, REC_PLAN_DEFAULT, note->initial);
             lr_place_leave(&t->f->path, before);
             continue;
         }

@@ -210,8 +210,6 @@ rec_plan *lr_plan_new(rec_job *job, const rec_recorder *to, bool foreign)
     plan->minor = to && to->target > 0 ? to->target : 0;
     if (to) {
         plan->type = to->type;
-        plan->types = to->types;
-        plan->expr = to->expr;
     }
     return plan;
 }
@@ -241,7 +239,7 @@ static void forget_source(const lr_allocator *allocator, lr_plan_source *source)
 static void settle(const rec_plan *plan, const rec_recorder *from, lr_plan_source *source)
 {
     bool foreign = source->record->root.form == REC_FORM_PATHS;
-    bool asked = from && (from->arguments.profile || plan->type || plan->expr);
+    bool asked = from && (from->arguments.profile || plan->type.layout);
     int32_t adapter = source->rules->adapter, gaps = source->rules->gaps;
     for (uint64_t i = 0; i < source->rules->count; i++) {
         asked = asked || source->rules->rules[i].kind == LR_RULE_MODULE;
@@ -284,8 +282,6 @@ static int32_t add(rec_job *job, rec_plan *plan, const rec_recorder *from, const
         source->debug = from->arguments.debug;
         source->reverse = from->arguments.reverse;
         source->type = from->type;
-        source->types = from->types;
-        source->expr = from->expr;
     } else {
         source->rules = lr_rules_new(job);
     }
@@ -304,10 +300,8 @@ static int32_t add(rec_job *job, rec_plan *plan, const rec_recorder *from, const
         return job->error.status;
     }
     /* A type that the file was read by is the file's own. */
-    if (from && !plan->type && !plan->expr && !plan->foreign && !source->reverse && !record->typed) {
+    if (from && !plan->type.layout && !plan->foreign && !source->reverse && !record->typed) {
         plan->type = from->type;
-        plan->types = from->types;
-        plan->expr = from->expr;
     }
     settle(plan, from, source);
     if (from && plan->minor <= 0 && from->target > 0) {

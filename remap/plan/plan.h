@@ -55,9 +55,7 @@ typedef struct lr_plan_source {
     lr_key *keys;
     uint64_t key_count;
     uint64_t *hits;           /**< for each rule: how many keys it acted on */
-    const rec_type *type;     /**< backwards: the type of the source's record… */
-    const rec_types *types;
-    const struct lr_expr *expr; /**< …or by name; NULL: none */
+    lr_type_ref type;         /**< backwards: of the source's record, or none */
 } lr_plan_source;
 
 /** A part of a destination path. */
@@ -83,10 +81,7 @@ struct rec_plan {
     const rec_record *base;
     bool made;
     rec_status failed;        /**< what making it ended with */
-    /* the destination's type, or none */
-    const rec_type *type;
-    const rec_types *types;
-    const struct lr_expr *expr;
+    lr_type_ref type;         /**< the destination's, or none */
     int32_t minor;            /**< 0.MINOR whose modules the type's are */
     rec_precision precision;  /**< the first source's: what tensors have when loaded */
     bool backward;            /**< a source's profile goes backwards: the destination is its foreign file */

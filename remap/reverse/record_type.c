@@ -7,12 +7,10 @@
 int32_t lr_back_type_begin(rec_job *job, const lr_plan_source *source, lr_back_type *type)
 {
     type->item = NULL;
-    if (!source->type && !source->expr) {
+    if (!source->type.layout) {
         return REC_OK;
     }
     job->type = source->type;
-    job->types = source->types;
-    job->expr = source->expr;
     job->plugin = NULL;
     job->burn_minor = source->record->burn_minor > 0 ? source->record->burn_minor : LR_BURN_NOW;
     type->item = lr_layout_item(job);
@@ -22,9 +20,7 @@ int32_t lr_back_type_begin(rec_job *job, const lr_plan_source *source, lr_back_t
 void lr_back_type_end(rec_job *job)
 {
     lr_layouts_free(job);
-    job->type = NULL;
-    job->types = NULL;
-    job->expr = NULL;
+    job->type = (lr_type_ref){0};
 }
 
 /* The layout below one by a part of a key; NULL if it has none. @param variant (out) the part is a variant's name. */

@@ -95,11 +95,6 @@ int32_t lr_retrace_choose(lr_retracer *r, const lr_candidates *c, const bool *de
     uint64_t first = UINT64_MAX, second = UINT64_MAX;
     uint32_t inside = UINT32_MAX;
     *made = (lr_choice_made){.result = LR_CHOICE_NONE};
-    if (c->settled) {
-        *made = (lr_choice_made){.result = LR_CHOICE_ONE};
-        left[0] = true;
-        return REC_OK;
-    }
     if (c->overflow) {
         *made = (lr_choice_made){.result = LR_CHOICE_TOO_MANY, .rule = c->overflow};
         return REC_OK;

@@ -527,7 +527,8 @@ int32_t lr_back_find(rec_job *job, const lr_back *back, lr_matcher *matcher, con
     return REC_OK;
 }
 
-bool lr_back_may_match(const lr_back *back, const char *text, size_t length)
+/* @return false if the pattern cannot match anywhere in the text, as is seen at once. */
+static bool may_match(const lr_back *back, const char *text, size_t length)
 {
     return !back->seed || memmem(text, length, back->seed, back->seed_length);
 }
@@ -537,7 +538,7 @@ int lr_back_leaves(rec_job *job, const lr_back *back, lr_matcher *matcher, const
     const char *output;
     size_t output_length;
     int64_t n;
-    if (!lr_back_may_match(back, text, length)) {
+    if (!may_match(back, text, length)) {
         return 1;
     }
     if (back->whole) {

@@ -68,8 +68,6 @@ bool lr_back_group_fits(const lr_back *back, uint32_t group, const char *text, s
  */
 int32_t lr_back_find(rec_job *job, const lr_back *back, lr_matcher *matcher, const char *text, size_t length,
                      const char *part, const char *fixed, lr_origins *origins);
-/** @return false if the pattern cannot match anywhere in the text, as is seen at once. */
-bool lr_back_may_match(const lr_back *back, const char *text, size_t length);
 /** @return 1 if the rule leaves the text as it is, 0 if not, -1: the job has failed. */
 int lr_back_leaves(rec_job *job, const lr_back *back, lr_matcher *matcher, const char *text, size_t length);
 

@@ -69,8 +69,7 @@ lr_retracer *lr_retracer_new(rec_job *job, rec_plan *plan, uint32_t source, lr_m
         r->norms = r->norms || rules->rules[i].kind == LR_RULE_WEIGHT_NORM;
         r->exports = r->exports || rules->rules[i].kind == LR_RULE_EXPORT;
     }
-    r->stems = lr_stems_new(job, rules);
-    if (!r->stems || !collect(r, &r->renames, LR_RULE_RENAME, LR_BACK_PLACES) ||
+    if (!collect(r, &r->renames, LR_RULE_RENAME, LR_BACK_PLACES) ||
         !collect(r, &r->splits, LR_RULE_SPLIT, LR_BACK_PARTS)) {
         lr_retracer_free(r);
         return NULL;
@@ -89,7 +88,6 @@ void lr_retracer_free(lr_retracer *r)
         lr_release(allocator, r->next.list);
         lr_release(allocator, r->bytes.at);
         lr_release(allocator, r->candidates);
-        lr_stems_free(r->stems);
         lr_release(allocator, r);
     }
 }
@@ -348,8 +346,7 @@ static int32_t room_for(lr_retracer *r, uint64_t count)
     return REC_OK;
 }
 
-static int32_t work_out(lr_retracer *r, const char *const *starts, uint32_t start_count, const lr_op *op,
-                        lr_candidates *out)
+int32_t lr_retrace(lr_retracer *r, const char *const *starts, uint32_t start_count, const lr_op *op, lr_candidates *out)
 {
     size_t width = (size_t)lr_retrace_width(r);
     *out = (lr_candidates){0};
@@ -365,13 +362,9 @@ static int32_t work_out(lr_retracer *r, const char *const *starts, uint32_t star
         r->bytes.at[fired] = start_count > 1 && i == 0;
         w->fired = fired;
     }
-    r->kept = true;
     for (uint64_t i = r->renames.count; i-- > 0 && !out->overflow;) {
         if (undo(r, i, out) != REC_OK) {
             return r->job->error.status;
-        }
-        for (uint64_t k = 0; r->kept && k < r->now.count; k++) {
-            r->kept = lr_stem_kept(r->bytes.at + r->now.list[k].text, r->now.list[k].length);
         }
     }
     if (out->overflow) {
@@ -396,124 +389,4 @@ static int32_t work_out(lr_retracer *r, const char *const *starts, uint32_t star
     out->list = r->candidates;
     out->count = r->next.count;
     return REC_OK;
-}
-
-/* Puts a candidate through the rules. @return 1 if it comes out as the text, 0 if not, -1: the job has failed. */
-static int proves(lr_retracer *r, const lr_candidate *c, const char *expected)
-{
-    const char *text = c->text;
-    size_t length = (size_t)c->length;
-    for (uint64_t i = 0; c->split && i < r->splits.count; i++) {
-        const lr_rule *rule = r->splits.list[i].rule;
-        if (r->splits.list[i].index + 1 == c->split) {
-            int found = lr_regex_match(r->job, rule->regex, r->matcher, text, length);
-            if (found != 1) {
-                return found;
-            }
-            lr_matcher_clear(r->matcher);
-            if (lr_match_expand(r->job, r->matcher, text, rule->template, rule->parts[c->part].name) != REC_OK) {
-                return -1;
-            }
-            text = lr_matcher_output(r->matcher, &length);
-        }
-    }
-    for (uint64_t i = 0; i < r->renames.count; i++) {
-        const lr_rule *rule = r->renames.list[i].rule;
-        int64_t n;
-        if (!lr_back_may_match(r->renames.list[i].back, text, length)) {
-            continue;
-        }
-        n = lr_regex_replace(r->job, rule->regex, r->matcher, text, length, rule->template);
-        if (n < 0) {
-            return -1;
-        }
-        if (n) {
-            text = lr_matcher_output(r->matcher, &length);
-        }
-    }
-    return strlen(expected) == length && memcmp(expected, text, length) == 0;
-}
-
-/* What is known of a stem, with the numbers of the key at hand. @return 1, 0 if it does not hold, -1: the job has
- * failed. */
-static int expand(lr_retracer *r, const lr_stem_entry *e, const char *const *starts, uint32_t start_count,
-                  lr_candidates *out)
-{
-    uint64_t first = e->chosen ? e->chosen - 1 : 0, count = e->chosen ? 1 : e->candidates.count;
-    size_t width = (size_t)lr_retrace_width(r);
-    *out = e->candidates;
-    r->bytes.used = 0;
-    r->next.count = 0;
-    if (room_for(r, count) != REC_OK) {
-        return -1;
-    }
-    for (uint64_t i = 0; i < count; i++) {
-        const lr_candidate *from = &e->candidates.list[first + i];
-        size_t length = lr_stem_expand(&r->stem, from->text, (size_t)from->length, NULL, 0);
-        size_t text = take(r, length + 1), fired = text == SIZE_MAX ? SIZE_MAX : take(r, width);
-        lr_walker *w;
-        if (fired == SIZE_MAX) {
-            return -1;
-        }
-        (void)lr_stem_expand(&r->stem, from->text, (size_t)from->length, r->bytes.at + text, length + 1);
-        memcpy(r->bytes.at + fired, from->fired, width);
-        w = add(r, &r->next, "", 0);
-        if (!w) {
-            return -1;
-        }
-        *w = (lr_walker){.text = text, .length = length, .fired = fired};
-    }
-    for (uint64_t i = 0; i < count; i++) {
-        const lr_walker *w = &r->next.list[i];
-        r->candidates[i] = e->candidates.list[first + i];
-        r->candidates[i].text = r->bytes.at + w->text;
-        r->candidates[i].length = w->length;
-        r->candidates[i].fired = (const uint8_t *)r->bytes.at + w->fired;
-    }
-    out->list = r->candidates;
-    out->count = count;
-    out->settled = e->chosen != 0;
-    return out->settled ? proves(r, &out->list[0], starts[start_count > 1 && !out->list[0].fired[0]]) : 1;
-}
-
-int32_t lr_retrace(lr_retracer *r, const char *const *starts, uint32_t start_count, const lr_op *op, lr_candidates *out)
-{
-    lr_stem_entry *e;
-    int holds;
-    if (!lr_stem_of(r->stems, starts, start_count, op, &r->stem)) {
-        return work_out(r, starts, start_count, op, out);
-    }
-    e = lr_stems_find(r->stems, &r->stem);
-    if (!e) {
-        if (work_out(r, r->stem.starts, start_count, op, out) != REC_OK) {
-            return r->job->error.status;
-        }
-        for (uint64_t i = 0; r->kept && i < out->count; i++) {
-            r->kept = lr_stem_kept(out->list[i].text, (size_t)out->list[i].length);
-        }
-        if (!r->kept || out->overflow || out->lost) {
-            out->count = 0;
-        }
-        e = lr_stems_add(r->job, r->stems, &r->stem, out, lr_retrace_width(r));
-        if (!e) {
-            return r->job->error.status;
-        }
-        e->alone = !r->kept || out->overflow || out->lost;
-    }
-    if (e->alone) {
-        return work_out(r, starts, start_count, op, out);
-    }
-    holds = expand(r, e, starts, start_count, out);
-    if (holds < 0) {
-        return r->job->error.status;
-    }
-    out->stem = e;
-    return holds ? REC_OK : work_out(r, starts, start_count, op, out);
-}
-
-void lr_retrace_remember(const lr_candidates *candidates, uint64_t index)
-{
-    if (candidates->stem && !candidates->settled) {
-        candidates->stem->chosen = index + 1;
-    }
 }

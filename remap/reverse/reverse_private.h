@@ -27,8 +27,6 @@ typedef struct lr_candidates {
     uint64_t overflow; /**< a rename by index + 1 that may have made it of too many texts; 0: none */
     bool split;        /**< some are split */
     bool dropped;      /**< there were others, but a rule drops them */
-    bool settled; /**< there is one alone: the choice was made before, for a key that differs in its numbers only */
-    struct lr_stem_entry *stem; /**< what is remembered of such keys, or NULL */
 } lr_candidates;
 
 typedef struct lr_retracer lr_retracer;
@@ -63,64 +61,18 @@ typedef struct lr_choice_made {
 /**
  * Chooses among the candidates of a key. In this order, each as far as it leaves one:
  * those that match an `export` rule, one rule after the other, load arguments before profiles; those whose renames are
- * not a part of another's, for a rule that leaves a trace in the key has made it; those whose matches end at dots. A rule that leaves no trace (`^model\. => `) is never guessed.
+ * not a part of another's, for a rule that leaves a trace in the key has made it; those whose matches end at dots. A rule
+ * that leaves no trace (`^model\. => `) is never guessed.
  * @param dead candidates to leave out, or NULL. @param left (out) which are left at the end: room for all.
  */
 int32_t lr_retrace_choose(lr_retracer *retracer, const lr_candidates *candidates, const bool *dead, bool *left,
                           lr_choice_made *made);
-/** Remembers a choice for keys that differ in their numbers only. */
-void lr_retrace_remember(const lr_candidates *candidates, uint64_t index);
 /** Counts the rules that made a candidate, and names them: "rules 2, 4". NULL: the job has failed. */
 const char *lr_retrace_why(lr_retracer *retracer, const lr_candidate *candidate);
 /** Why a rename or split has no inverse; NULL if it has one. @param rule by index. */
 const char *lr_retrace_reason(const lr_retracer *retracer, uint64_t rule);
 /** Bytes of `fired`. */
 uint64_t lr_retrace_width(const lr_retracer *retracer);
-
-/* stems.c: keys that differ in their numbers only. */
-
-enum { LR_STEM_TEXT_MOST = 512, LR_STEM_NUMBERS_MOST = 16 };
-
-/** A key with marks for its numbers. */
-typedef struct lr_stem {
-    char text[2][LR_STEM_TEXT_MOST]; /**< of each start */
-    const char *starts[2];           /**< they */
-    uint32_t count;
-    rec_dtype dtype; /**< where drop rules ask for it */
-    uint32_t rank;
-    uint64_t hash;
-    size_t number_count;
-    const char *numbers[LR_STEM_NUMBERS_MOST]; /**< borrowed from the last start */
-    size_t lengths[LR_STEM_NUMBERS_MOST];
-} lr_stem;
-
-/** What is known of a stem. Candidates have the marks, too. */
-typedef struct lr_stem_entry {
-    uint64_t hash;
-    const char *starts[2];
-    uint32_t count;
-    rec_dtype dtype;
-    uint32_t rank;
-    lr_candidates candidates;
-    uint64_t chosen; /**< by index + 1; 0: not known */
-    bool alone;      /**< each of its keys must be worked out by itself */
-} lr_stem_entry;
-
-typedef struct lr_stems lr_stems;
-
-/** NULL: the job has failed. */
-lr_stems *lr_stems_new(rec_job *job, const lr_rules *rules);
-void lr_stems_free(lr_stems *stems); /**< NULL is ignored */
-/** @return false if the key has no numbers, or the rules might treat them otherwise than others. */
-bool lr_stem_of(const lr_stems *stems, const char *const *starts, uint32_t count, const lr_op *op, lr_stem *stem);
-/** Writes a text with the numbers in place of the marks, NUL-terminated. @return its length, which may exceed `room`. */
-size_t lr_stem_expand(const lr_stem *stem, const char *text, size_t length, char *target, size_t room);
-/** @return false if a number has become a part of a name, where other rules may see it otherwise. */
-bool lr_stem_kept(const char *text, size_t length);
-lr_stem_entry *lr_stems_find(const lr_stems *stems, const lr_stem *stem); /**< NULL if there is none */
-/** Copies the candidates. @param width of `fired`. NULL: the job has failed. */
-lr_stem_entry *lr_stems_add(rec_job *job, lr_stems *stems, const lr_stem *stem, const lr_candidates *candidates,
-                            uint64_t width);
 
 /* record_type.c: what the record's own type says. */
 
@@ -182,9 +134,6 @@ struct lr_retracer {
     lr_origins origins;
     lr_candidate *candidates;
     uint64_t candidate_room;
-    lr_stems *stems;
-    lr_stem stem; /**< of the key at hand */
-    bool kept;    /**< no number of it became a part of a name */
 };
 
 /* reverse.c and those below */

@@ -273,7 +273,6 @@ static int32_t choose(lr_backer *b, lr_back_item *one, const lr_candidates *cand
     if (status == REC_OK && made.result == LR_CHOICE_ONE) {
         const lr_candidate *chosen = &candidates->list[made.index];
         if (!one->waits) { /* it is not in the arena yet */
-            lr_retrace_remember(candidates, made.index);
             lr_candidate *kept = lr_arena_alloc(&b->plan->arena, sizeof *kept, 8);
             chosen = kept && keep_candidate(b, chosen, kept) ? kept : NULL;
         }

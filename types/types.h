@@ -5,6 +5,7 @@
 #define LR_TYPES_H
 
 #include "core/config/context.h"
+#include "core/record/tree.h"
 
 /** A type expression: `Vec<Option<nn::Linear<B>>>`, `[usize; 2]`, `(A, B)`, `Param<Tensor<B, 3, Int>>`. */
 enum {
@@ -67,10 +68,28 @@ typedef struct lr_def {
     struct lr_def *next;
 } lr_def;
 
+/** What the dimensions of one tensor of a module are. */
+typedef struct lr_shape_rule {
+    const char *path;         /**< below the module, "hidden_transform.weight"; a part `_` is each child */
+    uint64_t count;           /**< its rank: the rule speaks of tensors of that rank only */
+    const char *const *words; /**< for each dimension: a word, "_" for any number, "*word" for a multiple of it */
+} lr_shape_rule;
+
+/** Which dimensions of a module's tensors must be equal, in all versions: [shapes NAME]. */
+typedef struct lr_shapes {
+    const char *name; /**< of the module */
+    uint64_t rule_count;
+    lr_shape_rule *rules;
+    const char *file; /**< for messages */
+    uint32_t line;
+    struct lr_shapes *next;
+} lr_shapes;
+
 /** A set of definitions. All its memory is in its arena. */
 struct rec_types {
     rec_context *context;
     lr_arena arena;
+    lr_shapes *shapes; /**< the newest first, as definitions */
     lr_def *defs;  /**< the newest first; what the user gives hides what Burn has */
     bool builtin;  /**< Burn's own were read */
 };
@@ -106,5 +125,23 @@ int32_t lr_types_add_rust(rec_job *job, rec_types *types, const char *text, uint
 int32_t lr_types_add_ini(rec_job *job, rec_types *types, const char *path);
 /** Reads Burn's own modules, once: LIBRECORD_DATA/modules, else LR_DATA_DIR/modules (all *.ini). */
 int32_t lr_types_add_builtin(rec_job *job, rec_types *types);
+
+/* shapes.c */
+
+enum {
+    LR_SHAPES_PATH = 256, /**< room for a path below a module */
+    LR_SHAPES_WORDS = 16  /**< different words of a section; the parser refuses more */
+};
+/** Two tensors of a module that do not go together. */
+typedef struct lr_shape_clash {
+    char path[2][LR_SHAPES_PATH]; /**< of both, below the module */
+    const rec_tensor *tensor[2];
+    uint32_t axis[2];             /**< that should be equal (or the second a multiple of the first) */
+} lr_shape_clash;
+/** What is known of a module's shapes. NULL: nothing. */
+const lr_shapes *lr_types_shapes(const rec_types *types, const char *name);
+/** Whether a module's tensors go together. Tensors of another rank, and what is not there, do not count. @param clash (out)
+ *  the first two that do not. */
+bool lr_shapes_hold(const lr_shapes *shapes, const rec_value *module, lr_shape_clash *clash);
 
 #endif

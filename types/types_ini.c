@@ -17,7 +17,10 @@
 #endif
 
 /* Bounds that keep the search for double names quick. */
-enum { DEFS_MOST = 4096, FIELDS_MOST = 4096, GENERICS_MOST = 16, MINOR_MOST = 9999 };
+enum { DEFS_MOST = 4096, FIELDS_MOST = 4096, GENERICS_MOST = 16, MINOR_MOST = 9999, RULES_MOST = 16 };
+
+/* A section that defines no type: which dimensions of one's tensors must be equal. */
+enum { KIND_SHAPES = 0 };
 
 /** The kinds of sections, as they are written. */
 static const struct {
@@ -35,11 +38,12 @@ static const struct {
     {"alias", "type = TYPE", LR_DEF_ALIAS, LR_DERIVE_NONE, false, true, ""},
     {"optimizer", "FIELD = TYPE", LR_DEF_OPTIMIZER, LR_DERIVE_RECORD, false, true, "B, const D"},
     {"stateless", "names = NAME, NAME", LR_DEF_STATELESS, LR_DERIVE_MODULE, false, true, ""},
+    {"shapes", "PATH = WORD, WORD", KIND_SHAPES, LR_DERIVE_NONE, false, true, ""},
 };
 #define KINDS (sizeof kinds / sizeof kinds[0])
 #define ALL_KINDS                                                                                           \
     "There are: [type NAME], [module NAME], [enum NAME], [record NAME], [record enum NAME], [alias NAME], " \
-    "[optimizer NAME], [stateless]."
+    "[optimizer NAME], [stateless], [shapes NAME]."
 
 /** Files on their way into a set of types. */
 typedef struct parser {
@@ -48,10 +52,11 @@ typedef struct parser {
     const char *file;      /**< in the set's arena */
     lr_def *first, **last; /**< what was read so far, in order; `next` chains it */
     uint64_t count;
+    lr_shapes *shapes;     /**< likewise, the newest first */
     size_t kind; /**< of the section that is read */
     char title[LR_NAME_MOST + 32];
     uint32_t line;         /**< where it begins; 0: there is none */
-    lr_def *def;           /**< NULL: [stateless] */
+    lr_def *def;           /**< NULL: [stateless], [shapes] */
     lr_type_field *fields; /**< of def */
     uint64_t room;
     int32_t since;
@@ -173,6 +178,14 @@ static int32_t commit(parser *p)
     int32_t status = REC_OK;
     for (const lr_def *def = p->first; def && status == REC_OK; def = def->next) {
         status = lr_types_add(p->job, p->types, def);
+    }
+    if (status == REC_OK && p->shapes) {
+        lr_shapes *oldest = p->shapes;
+        while (oldest->next) {
+            oldest = oldest->next;
+        }
+        oldest->next = p->types->shapes;
+        p->types->shapes = p->shapes;
     }
     return status;
 }
@@ -301,6 +314,34 @@ static int32_t begin_def(parser *p, const char *text, uint32_t line)
                 : read_generics(p, kinds[p->kind].generics, strlen(kinds[p->kind].generics), line);
 }
 
+static int32_t begin_shapes(parser *p, const char *text, uint32_t line)
+{
+    size_t length = name_length(text);
+    lr_shapes *shapes;
+    if (!length || *skip_blanks(text + length) || length > LR_NAME_MOST) {
+        (void)MISTAKE(p, line, "[%s]: the name of one module is needed", p->title);
+        rec_fail_hint(p->job, "Shapes hold in all versions: [shapes NAME].");
+        return p->job->error.status;
+    }
+    shapes = take(p, sizeof *shapes);
+    if (shapes) {
+        *shapes = (lr_shapes){.name = copy(p, text, length),
+                              .rules = take(p, RULES_MOST * sizeof(lr_shape_rule)),
+                              .file = p->file,
+                              .line = line,
+                              .next = p->shapes};
+        for (const lr_shapes *other = p->shapes; shapes->name && other; other = other->next) {
+            if (strcmp(other->name, shapes->name) == 0) {
+                return MISTAKE(p, line, "the shapes of %s stand twice, first in %s%sline %u", shapes->name,
+                               other->file == p->file ? "" : other->file, other->file == p->file ? "" : ", ",
+                               (unsigned)other->line);
+            }
+        }
+        p->shapes = shapes;
+    }
+    return p->job->error.status;
+}
+
 static int32_t on_section(void *user, const char *text, uint32_t line)
 {
     parser *p = user;
@@ -320,7 +361,9 @@ static int32_t on_section(void *user, const char *text, uint32_t line)
     p->fields = NULL;
     p->room = 0;
     p->filled = false;
-    return kinds[p->kind].kind == LR_DEF_STATELESS ? read_since(p, rest, line) : begin_def(p, rest, line);
+    return kinds[p->kind].kind == LR_DEF_STATELESS ? read_since(p, rest, line)
+           : kinds[p->kind].kind == KIND_SHAPES    ? begin_shapes(p, rest, line)
+                                                   : begin_def(p, rest, line);
 }
 
 /* ------------------------------------------------------------------------------------------------------- a field -- */
@@ -534,10 +577,91 @@ static int32_t names_setting(parser *p, const char *key, const char *value, uint
     }
 }
 
+/* How many different words a section of shapes has. */
+static uint64_t count_words(const lr_shapes *shapes)
+{
+    const char *seen[LR_SHAPES_WORDS];
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < shapes->rule_count; i++) {
+        for (uint64_t w = 0; w < shapes->rules[i].count; w++) {
+            const char *word = shapes->rules[i].words[w] + (shapes->rules[i].words[w][0] == '*');
+            uint64_t known = 0;
+            while (known < count && strcmp(seen[known], word) != 0) {
+                known++;
+            }
+            if (known == LR_SHAPES_WORDS) {
+                return count + 1;
+            }
+            seen[known] = word;
+            count += known == count;
+        }
+    }
+    return count;
+}
+
+/* `PATH = WORD, WORD` of [shapes]. */
+static int32_t shapes_setting(parser *p, const char *path, const char *value, uint32_t line)
+{
+    lr_shapes *shapes = p->shapes;
+    lr_shape_rule *rule = &shapes->rules[shapes->rule_count];
+    const char *words[LR_RANK_MOST], **list;
+    uint64_t count = 0;
+    if (shapes->rule_count == RULES_MOST) {
+        return MISTAKE(p, line, "more than %d lines in [%s]", RULES_MOST, p->title);
+    }
+    for (const char *at = path; *at; at += *at == '.' && at[1]) {
+        size_t length = strcspn(at, ".");
+        for (size_t i = 0; i < length; i++) {
+            length = is_word(at[i]) ? length : 0;
+        }
+        at += length;
+        if (!length || (*at && (*at != '.' || !at[1]))) {
+            (void)MISTAKE(p, line, "\"%s\" is no path below a module", path);
+            rec_fail_hint(p->job, "Such as weight, query.weight, or _.input_transform.weight for each child.");
+            return p->job->error.status;
+        }
+    }
+    if (strlen(path) >= LR_SHAPES_PATH) {
+        return MISTAKE(p, line, "the path is longer than %d bytes", LR_SHAPES_PATH - 1);
+    }
+    for (const char *at = value;; at = skip_blanks(at + 1)) {
+        bool multiple = *at == '*';
+        size_t length = name_length(at + multiple) + multiple;
+        const char *stop = skip_blanks(at + length);
+        if (length == multiple || (*stop && *stop != ',') || count == LR_RANK_MOST) {
+            lr_brief brief;
+            (void)MISTAKE(p, line, "expected a word for each dimension, found \"%s\"", lr_brief_text(&brief, at));
+            rec_fail_hint(p->job, "One word is one number in all of the module, _ is any, *WORD a multiple: in, out.");
+            return p->job->error.status;
+        }
+        words[count] = copy(p, at, length);
+        if (!words[count++]) {
+            return p->job->error.status;
+        }
+        if (!*stop) {
+            break;
+        }
+        at = stop;
+    }
+    list = take(p, count * sizeof *list);
+    if (list) {
+        memcpy(list, words, (size_t)count * sizeof *list);
+        *rule = (lr_shape_rule){.path = copy(p, path, strlen(path)), .count = count, .words = list};
+        shapes->rule_count++;
+        if (count_words(shapes) > LR_SHAPES_WORDS) {
+            return MISTAKE(p, line, "more than %d different words in [%s]", LR_SHAPES_WORDS, p->title);
+        }
+    }
+    return p->job->error.status;
+}
+
 static int32_t on_setting(void *user, const char *key, const char *value, uint32_t line)
 {
     parser *p = user;
     p->filled = true;
+    if (kinds[p->kind].kind == KIND_SHAPES) {
+        return shapes_setting(p, key, value, line);
+    }
     if (!p->def) {
         return names_setting(p, key, value, line);
     }

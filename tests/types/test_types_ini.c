@@ -116,7 +116,7 @@ static void assert_kind(const lr_def *def, int32_t kind, int32_t derive, bool im
 #define SIXTY_FOUR FORTY "eeeeeeeeeeffffffffff1234"
 #define ALL_KINDS                                                                                               \
     "\n  There are: [type NAME], [module NAME], [enum NAME], [record NAME], [record enum NAME], [alias NAME], " \
-    "[optimizer NAME], [stateless]."
+    "[optimizer NAME], [stateless], [shapes NAME]."
 #define HEADER_HINT(kind) "\n  Write [" kind " NAME], with a version of Burn if it is about one: [" kind " NAME 0.14]."
 #define VERSION_HINT(kind) \
     "\n  Write the first one that the section is about as 0.MINOR, or leave it out: [" kind " NAME 0.14]."

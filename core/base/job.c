@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "core/config/context.h"
-#include "core/io/io.h"
 
 /* -------------------------------------------------------------------------------------------------- the report -- */
 
@@ -214,9 +213,18 @@ void lr_job_begin(rec_job *job, rec_context *context, const char *operation, con
     }
 }
 
+/* What the rooms above keep in the job. */
+static void give_back(rec_job *job)
+{
+    if (job->at_end) {
+        job->at_end(job);
+    }
+    job->beside = 0;
+}
+
 void lr_job_drop(rec_job *job)
 {
-    lr_besides_drop(job);
+    give_back(job);
     report_free(job->report);
     job->report = NULL;
     job->notes = 0;
@@ -242,7 +250,7 @@ void lr_job_forgive(rec_job *job)
 rec_status lr_job_end(rec_job *job)
 {
     rec_status status = job->error.status;
-    lr_besides_drop(job);
+    give_back(job);
     publish_report(job->report, job->notes);
     job->report = NULL;
     if (status != REC_OK) {
@@ -371,11 +379,11 @@ void rec_fail_hint(rec_job *job, const char *format, ...)
     va_end(args);
 }
 
-void rec_fail_source(rec_job *job, const rec_source *source)
+void lr_fail_file(rec_job *job, const char *name)
 {
     lr_error *error = &job->error;
     if (error->status != REC_OK && job->hinting && !job->named) {
-        copy_text(error->file, sizeof error->file, rec_source_name(source));
+        copy_text(error->file, sizeof error->file, name);
         job->named = true; /* whoever opened the index that led here may say the same of that */
     }
 }

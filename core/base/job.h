@@ -46,8 +46,9 @@ struct rec_job {
     const lr_option_set *options;  /**< of that plugin, as they were set; core/registry/option.c */
     lr_budget budget;
     uint64_t input;                /**< size of the (inflated) input seen so far */
-    struct lr_besides *besides;    /**< io.h: the files that were opened beside it; NULL for none */
-    uint64_t beside;               /**< their size */
+    uint64_t beside;               /**< size of the files that were opened beside it */
+    void (*at_end)(rec_job *job);  /**< gives back what a room above keeps in `kept`, and clears both; NULL: nothing */
+    void *kept;                    /**< core/io/source_siblings.c: those files */
     rec_limits limits;             /**< the context's, copied at the beginning */
     uint64_t done, total;          /**< progress */
     /** Writes the place in the record where the events are, "" if nowhere; the whole length. NULL: nowhere. */
@@ -99,6 +100,8 @@ int32_t lr_fail_memory(rec_job *job, uint64_t size);                    /**< bud
 int32_t lr_fail_allocator(rec_job *job, uint64_t size);                 /**< the allocator: no budget was asked */
 int32_t lr_fail_errno(rec_job *job, int error, const char *doing);      /**< REC_E_IO: "cannot DOING: strerror" */
 int32_t lr_fail_path(rec_job *job, int32_t status, const char *path, const char *format, ...) REC_PRINTF(4, 5);
+/** Whose failure it is, if nobody has said so yet: the file's of that name instead of the job's. */
+void lr_fail_file(rec_job *job, const char *name);
 int32_t lr_fail_line(rec_job *job, int32_t status, const char *file, uint32_t line, const char *format, ...)
     REC_PRINTF(5, 6);
 int32_t lr_vfail(rec_job *job, int32_t status, uint64_t at, const char *format, va_list args);

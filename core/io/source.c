@@ -127,6 +127,11 @@ const char *rec_source_name(const rec_source *source)
     return source->name;
 }
 
+void rec_fail_source(rec_job *job, const rec_source *source)
+{
+    lr_fail_file(job, source->name);
+}
+
 uint64_t rec_source_size(const rec_source *source)
 {
     return is_ready(source)  ? source->size

@@ -397,7 +397,7 @@ static int32_t open_path(rec_job *job, const char *path, int *fd)
         *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
         if (*fd < 0 && errno == EINTR) {
             status = lr_io_interrupted(job);
-        } else if (*fd < 0 && (errno == EMFILE || errno == ENFILE) && job->besides && !tried) {
+        } else if (*fd < 0 && (errno == EMFILE || errno == ENFILE) && job->kept && !tried) {
             tried = true;
             status = lr_besides_settle(job); /* they give their descriptors back */
         } else if (*fd < 0) {

@@ -152,32 +152,34 @@ int32_t rec_source_names(rec_job *job, rec_source *source, const char *const **n
 
 /* --------------------------------------------------------------------------------------------------- files beside -- */
 
-struct lr_besides {
+/* What the job keeps. */
+typedef struct besides {
     rec_source **sources;
     uint64_t count, room;
     uint64_t waiting; /* opened since they were last settled */
-};
+} besides;
 
 static int32_t keep(rec_job *job, rec_source *source)
 {
-    struct lr_besides *besides = job->besides;
-    if (!besides) {
-        besides = job->besides = lr_zalloc(job->allocator, sizeof *besides);
-        if (!besides) {
-            return lr_fail_memory(job, sizeof *besides);
+    besides *all = job->kept;
+    if (!all) {
+        all = job->kept = lr_zalloc(job->allocator, sizeof *all);
+        if (!all) {
+            return lr_fail_memory(job, sizeof *all);
         }
+        job->at_end = lr_besides_drop;
     }
-    if (besides->count == besides->room) {
-        uint64_t room = besides->room ? besides->room * 2 : 8;
-        rec_source **sources = lr_resize(job->allocator, (void *)besides->sources, room * sizeof *sources);
+    if (all->count == all->room) {
+        uint64_t room = all->room ? all->room * 2 : 8;
+        rec_source **sources = lr_resize(job->allocator, (void *)all->sources, room * sizeof *sources);
         if (!sources) {
             return lr_fail_memory(job, room * sizeof *sources);
         }
-        besides->sources = sources;
-        besides->room = room;
+        all->sources = sources;
+        all->room = room;
     }
-    besides->sources[besides->count++] = lr_source_retain(source);
-    besides->waiting++;
+    all->sources[all->count++] = lr_source_retain(source);
+    all->waiting++;
     return REC_OK;
 }
 
@@ -188,34 +190,35 @@ static bool is_shared(const rec_source *source)
 
 int32_t lr_besides_settle(rec_job *job)
 {
-    struct lr_besides *besides = job->besides;
+    besides *all = job->kept;
     uint64_t kept = 0;
     int32_t status = REC_OK;
-    if (!besides) {
+    if (!all) {
         return REC_OK;
     }
-    for (uint64_t i = 0; i < besides->count; i++) {
-        rec_source *source = besides->sources[i];
+    for (uint64_t i = 0; i < all->count; i++) {
+        rec_source *source = all->sources[i];
         if (status == REC_OK && !is_shared(source)) {
             rec_source_release(source);
         } else {
             status = status == REC_OK ? lr_source_settle(job, source) : status;
-            besides->sources[kept++] = source;
+            all->sources[kept++] = source;
         }
     }
-    besides->count = kept;
-    besides->waiting = 0;
+    all->count = kept;
+    all->waiting = 0;
     return status;
 }
 
 bool lr_besides_mapped(const rec_job *job, bool *any)
 {
+    const besides *all = job->kept;
     bool mapped = true;
     *any = false;
-    for (uint64_t i = 0; job->besides && i < job->besides->count; i++) {
-        if (is_shared(job->besides->sources[i])) {
+    for (uint64_t i = 0; all && i < all->count; i++) {
+        if (is_shared(all->sources[i])) {
             *any = true;
-            mapped = mapped && lr_source_mapped(job->besides->sources[i]);
+            mapped = mapped && lr_source_mapped(all->sources[i]);
         }
     }
     return mapped;
@@ -223,20 +226,22 @@ bool lr_besides_mapped(const rec_job *job, bool *any)
 
 void lr_besides_drop(rec_job *job)
 {
-    struct lr_besides *besides = job->besides;
-    if (besides) {
-        for (uint64_t i = 0; i < besides->count; i++) {
-            rec_source_release(besides->sources[i]);
+    besides *all = job->kept;
+    if (all) {
+        for (uint64_t i = 0; i < all->count; i++) {
+            rec_source_release(all->sources[i]);
         }
-        lr_release(job->allocator, (void *)besides->sources);
-        lr_release(job->allocator, besides);
-        job->besides = NULL;
+        lr_release(job->allocator, (void *)all->sources);
+        lr_release(job->allocator, all);
+        job->kept = NULL;
+        job->at_end = NULL;
     }
     job->beside = 0;
 }
 
 int32_t rec_source_beside(rec_job *job, rec_source *source, const char *name, rec_source **out)
 {
+    const besides *all = job->kept;
     char *path = NULL;
     rec_source *beside = NULL;
     int32_t status;
@@ -256,7 +261,7 @@ int32_t rec_source_beside(rec_job *job, rec_source *source, const char *name, re
         path = lr_path_beside(job, source->name, source->entries != NULL, name);
         status = path ? REC_OK : job->error.status;
     }
-    if (status == REC_OK && job->besides && job->besides->waiting >= WAITING_MOST) {
+    if (status == REC_OK && all && all->waiting >= WAITING_MOST) {
         status = lr_besides_settle(job);
     }
     if (status == REC_OK) {

@@ -254,7 +254,8 @@ static void the_memory_that_a_load_may_take_follows_all_of_its_files(void **stat
     rec_source_release(a);
     rec_source_release(b);
     lr_besides_drop(&w->job);
-    assert_null(w->job.besides);
+    assert_null(w->job.kept);
+    assert_null(w->job.at_end);
     assert_int_equal(w->job.beside, 0);
 }
 

@@ -43,7 +43,7 @@ char *lr_path_beside(rec_job *job, const char *path, bool inside, const char *na
 typedef struct lr_filter lr_filter;   /* source_filter.c */
 typedef struct lr_unread lr_unread;   /* source_deferred.c */
 typedef struct lr_made lr_made;       /* op_source.c */
-typedef struct lr_entries lr_entries; /* source_siblings.c */
+typedef struct lr_entries lr_entries; /* source_folder.c */
 
 /** A source: bytes in one piece, or a filter or a file that becomes that when somebody asks for the view. */
 struct rec_source {
@@ -75,11 +75,15 @@ void lr_source_ready(rec_source *source, const void *data, uint64_t size);
 
 /** Maps [begin, end) of a regular file, or copies it by several threads, and makes the source ready. */
 int32_t lr_source_fill(rec_job *job, rec_source *source, int fd, uint64_t begin, uint64_t end, bool map);
-/** Undoes a mapping, if there is one. */
-void lr_source_unmap(rec_source *source);
+/** Maps [begin, end) of a file, which may begin anywhere in a page. @return false if the system cannot. */
+bool lr_source_map(rec_source *source, int fd, uint64_t begin, uint64_t end);
 
-/** As lr_source_open for a file beside `source`: it must be a regular one. @param path taken from that of `source`. */
-rec_source *lr_source_open_beside(rec_job *job, const rec_source *source, const char *path);
+/** Opens a path to be read; of a FIFO: waits for a writer. @param fd (out) -1 if it failed. @param error (out) the errno
+ *  if the system refused, which is for lr_path_refused() to report; else 0. @return REC_E_CANCELLED or REC_OK. */
+int32_t lr_path_open(rec_job *job, const char *path, int *fd, int *error);
+int32_t lr_path_refused(rec_job *job, const char *path, int error);
+/** What a source of a path is made of. The descriptor is taken. */
+int32_t lr_path_begin(rec_job *job, rec_source *source, int fd, bool map);
 
 /** Lists a folder. The descriptor is taken, also on failure. */
 int32_t lr_entries_begin(rec_job *job, rec_source *source, int fd);

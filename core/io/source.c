@@ -2,6 +2,7 @@
  * Sources: counted, named bytes. Those of memory and of owned bytes; reading, and blobs that lie in them. */
 #include <inttypes.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/io/io_private.h"
 
@@ -249,7 +250,9 @@ void rec_source_release(rec_source *source)
     lr_unread_free(source);
     lr_made_free(source);
     lr_entries_free(source);
-    lr_source_unmap(source);
+    if (source->map) {
+        (void)munmap(source->map, (size_t)source->map_size);
+    }
     lr_pages_free(&source->pages);
     if (source->free_data) {
         source->free_data(source->free_user, (void *)(uintptr_t)source->data); /* sheds the const: it is being freed */

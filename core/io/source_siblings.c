@@ -1,156 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Models in several files: folders as sources, which have names and no bytes, and the files beside the one that is
- * loaded. A job keeps count of those, since at its end what a record keeps of them must not depend on the files. */
-#include <dirent.h>
+ * Models in several files: those beside the one that is loaded. A job keeps count of them, since at its end what a record
+ * keeps of them must not depend on the files. */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/io/io_private.h"
 #include "core/base/text.h"
 
-/* Names of a folder that are listed. */
-enum { NAMES_MOST = 100000 };
 /* Files beside that may wait with a descriptor each before their views are made; other threads want some too. */
 enum { WAITING_MOST = 64 };
-
-/* ------------------------------------------------------------------------------------------------------- folders -- */
-
-struct lr_entries {
-    lr_arena text;
-    const char **names; /* sorted */
-    uint64_t count, room;
-};
-
-void lr_entries_free(rec_source *source)
-{
-    lr_entries *entries = source->entries;
-    if (entries) {
-        lr_release(source->allocator, (void *)entries->names);
-        lr_arena_free(&entries->text);
-        lr_release(source->allocator, entries);
-        source->entries = NULL;
-    }
-}
-
-int32_t lr_entries_fail(rec_job *job, const rec_source *source)
-{
-    return lr_io_fail(job, source->name, REC_E_UNSUPPORTED, REC_UNKNOWN, "Give the name of a file.",
-                      "this is a folder, not a file");
-}
-
-/* Whether an entry may be a file. A link that leads nowhere counts: whoever opens it says what is missing. Hidden ones
- * do not: they are what other programs leave behind. */
-static bool is_file(int folder, const struct dirent *entry)
-{
-    struct stat info;
-    if (entry->d_name[0] == '.' || strlen(entry->d_name) > NAME_MAX) {
-        return false;
-    }
-    if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN) {
-        if (fstatat(folder, entry->d_name, &info, 0) != 0) {
-            return errno == ENOENT;
-        }
-        return S_ISREG(info.st_mode);
-    }
-    return entry->d_type == DT_REG;
-}
-
-static int32_t add_entry(rec_job *job, const rec_source *source, lr_entries *entries, const char *name)
-{
-    const char *kept;
-    if (entries->count == NAMES_MOST) {
-        char most[32];
-        return lr_io_fail(job, source->name, REC_E_LIMIT, REC_UNKNOWN, "Give the name of a file in it.",
-                          "the folder holds more than %s files", lr_group_digits(NAMES_MOST, most, sizeof most));
-    }
-    if (entries->count == entries->room) {
-        uint64_t room = entries->room ? entries->room * 2 : 16;
-        const char **names = lr_resize(source->allocator, (void *)entries->names, room * sizeof *names);
-        if (!names) {
-            return lr_fail_memory(job, room * sizeof *names);
-        }
-        entries->names = names;
-        entries->room = room;
-    }
-    kept = lr_arena_text(&entries->text, name, strlen(name));
-    if (!kept) {
-        return lr_fail_memory(job, strlen(name) + 1);
-    }
-    entries->names[entries->count++] = kept;
-    return REC_OK;
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-int32_t lr_entries_begin(rec_job *job, rec_source *source, int fd)
-{
-    DIR *folder = fdopendir(fd);
-    lr_entries *entries = NULL;
-    int32_t status = REC_OK;
-    for (size_t end = strlen(source->name); end > 1 && source->name[end - 1] == '/'; end--) {
-        source->name[end - 1] = '\0'; /* so that it ends in the folder's own name */
-    }
-    if (!folder) {
-        status = lr_io_errno(job, source->name, REC_UNKNOWN, NULL, errno, "list the folder");
-        (void)close(fd);
-        return status;
-    }
-    entries = lr_zalloc(source->allocator, sizeof *entries);
-    if (!entries) {
-        status = lr_fail_memory(job, sizeof *entries);
-        goto done;
-    }
-    lr_arena_init(&entries->text, source->allocator);
-    source->entries = entries; /* released with the source, also after a failure */
-    entries->names = lr_zalloc(source->allocator, sizeof *entries->names);
-    if (!entries->names) { /* never NULL: that is how a folder is told from a file */
-        status = lr_fail_memory(job, sizeof *entries->names);
-        goto done;
-    }
-    entries->room = 1;
-    while (status == REC_OK) {
-        const struct dirent *entry;
-        errno = 0;
-        entry = readdir(folder);
-        if (!entry) {
-            if (errno) {
-                status = lr_io_errno(job, source->name, REC_UNKNOWN, NULL, errno, "list the folder");
-            }
-            break;
-        }
-        if (is_file(dirfd(folder), entry)) {
-            status = add_entry(job, source, entries, entry->d_name);
-        }
-    }
-    if (status == REC_OK) {
-        qsort((void *)entries->names, entries->count, sizeof *entries->names, by_name);
-    }
-done:
-    (void)closedir(folder);
-    return status;
-}
-
-bool lr_source_is_folder(const rec_source *source)
-{
-    return source->entries != NULL;
-}
-
-int32_t rec_source_names(rec_job *job, rec_source *source, const char *const **names, uint64_t *count)
-{
-    *names = source->entries ? source->entries->names : NULL;
-    *count = source->entries ? source->entries->count : 0;
-    return job->error.status;
-}
-
-/* --------------------------------------------------------------------------------------------------- files beside -- */
 
 /* What the job keeps. */
 typedef struct besides {
@@ -239,6 +98,64 @@ void lr_besides_drop(rec_job *job)
     job->beside = 0;
 }
 
+/* What the path leads to: a file by its name alone could be one that never ends, or that nobody writes to. */
+static int32_t check_regular(rec_job *job, const char *path, int fd)
+{
+    struct stat info;
+    if ((fd < 0 ? stat(path, &info) : fstat(fd, &info)) != 0) {
+        return lr_path_refused(job, path, errno);
+    }
+    return S_ISREG(info.st_mode)
+               ? REC_OK
+               : lr_io_fail(job, path, REC_E_FORMAT, REC_UNKNOWN, NULL,
+                            S_ISDIR(info.st_mode) ? "this is a folder, not a file" : "this is not a regular file");
+}
+
+static int32_t open_regular(rec_job *job, const char *path, int *fd)
+{
+    int error;
+    int32_t status = lr_path_open(job, path, fd, &error);
+    if (error == EMFILE || error == ENFILE) {
+        status = lr_besides_settle(job); /* they give their descriptors back */
+        if (status == REC_OK) {
+            status = lr_path_open(job, path, fd, &error);
+        }
+    }
+    return error && status == REC_OK ? lr_path_refused(job, path, error) : status;
+}
+
+static rec_source *open_beside(rec_job *job, const rec_source *source, const char *path)
+{
+    rec_source *beside = lr_source_new(job, path);
+    int32_t status;
+    int fd = -1;
+    if (!beside) {
+        return NULL;
+    }
+    status = check_regular(job, path, -1); /* before it is opened: that of a FIFO may take for ever */
+    if (status == REC_OK) {
+        status = open_regular(job, path, &fd);
+    }
+    if (status == REC_OK) {
+        status = check_regular(job, path, fd); /* it may have been replaced */
+        if (status == REC_OK) {
+            status = lr_path_begin(job, beside, fd, source->map_beside);
+            if (status == REC_OK && source->map_beside && beside->unread) {
+                status = lr_unread_view(job, beside); /* a model may have more files than may be open at once */
+            }
+        } else {
+            (void)close(fd);
+        }
+    }
+    if (status == REC_OK) {
+        lr_job_beside(job, rec_source_size(beside));
+    } else {
+        rec_source_release(beside);
+        beside = NULL;
+    }
+    return beside;
+}
+
 int32_t rec_source_beside(rec_job *job, rec_source *source, const char *name, rec_source **out)
 {
     const besides *all = job->kept;
@@ -265,7 +182,7 @@ int32_t rec_source_beside(rec_job *job, rec_source *source, const char *name, re
         status = lr_besides_settle(job);
     }
     if (status == REC_OK) {
-        beside = lr_source_open_beside(job, source, path);
+        beside = open_beside(job, source, path);
         if (!beside) {
             status = job->error.status;
             rec_fail_hint(job, "It belongs to %s.", source->name);

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The bytes of a regular file as a whole: mapped, or copied by several threads. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "core/config/context.h"
+#include "core/io/io_private.h"
+
+/* A file of at least THREADS_FROM bytes is read by several threads, each of which has a share of some size. */
+#define THREADS_FROM (UINT64_C(32) << 20)
+#define THREAD_SHARE (UINT64_C(16) << 20)
+
+enum { THREADS_MOST = 64 };
+
+/* ------------------------------------------------------------------------------------------------------- mapping -- */
+
+/* Whoever holds a mapped file of a server is killed by SIGBUS when the server goes away: those are copied. */
+static bool is_local(int fd)
+{
+    static const uint32_t remote[] = {
+        0x00006969, /* NFS */
+        0x0000517B, /* SMB */
+        0xFF534D42, /* CIFS */
+        0xFE534D42, /* SMB2 */
+        0x01021997, /* 9P */
+        0x00C36400, /* Ceph */
+        0x5346414F, /* AFS */
+        0x6B414653, /* AFS of the kernel */
+        0x73757245, /* Coda */
+        0x0BD00BD0, /* Lustre */
+        0x65735546, /* FUSE: sshfs and others */
+    };
+    struct statfs info;
+    if (fstatfs(fd, &info) != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof remote / sizeof *remote; i++) {
+        if ((uint32_t)info.f_type == remote[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool lr_source_map(rec_source *source, int fd, uint64_t begin, uint64_t end)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t from = begin & ~(page - 1);
+    void *map;
+    if (end - from > PTRDIFF_MAX) {
+        return false;
+    }
+    map = mmap(NULL, (size_t)(end - from), PROT_READ, MAP_PRIVATE, fd, (off_t)from);
+    if (map == MAP_FAILED) {
+        return false;
+    }
+    source->map = map;
+    source->map_size = end - from;
+    lr_source_ready(source, (const uint8_t *)map + (begin - from), end - begin);
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------- copying -- */
+
+/* What the threads that copy a file share. */
+struct copy {
+    int fd;
+    uint64_t begin; /* of the file */
+    uint8_t *target;
+    uint64_t size;
+    atomic_uint_fast64_t next; /* the first byte that nobody has taken on */
+    atomic_uint_fast64_t done;
+    atomic_bool stop;
+    atomic_int failed; /* the first failure: an errno, ENDED for a file that ended early, 0 */
+    uint64_t failed_at;
+};
+enum { ENDED = -1 };
+
+static void copy_failed(struct copy *copy, int error, uint64_t at)
+{
+    int none = 0;
+    if (atomic_compare_exchange_strong(&copy->failed, &none, error)) {
+        copy->failed_at = at; /* read after this thread was joined */
+    }
+    atomic_store(&copy->stop, true);
+}
+
+/* @return false when there is nothing more to do. */
+static bool copy_piece(struct copy *copy)
+{
+    uint64_t at = atomic_fetch_add(&copy->next, LR_IO_PIECE);
+    uint64_t end;
+    if (atomic_load(&copy->stop) || at >= copy->size) {
+        return false;
+    }
+    end = copy->size - at > LR_IO_PIECE ? at + LR_IO_PIECE : copy->size;
+    while (at < end) {
+        ssize_t n = pread(copy->fd, copy->target + at, (size_t)(end - at), (off_t)(copy->begin + at));
+        if (n > 0) {
+            at += (uint64_t)n;
+            (void)atomic_fetch_add(&copy->done, (uint64_t)n);
+        } else if (n == 0) {
+            copy_failed(copy, ENDED, copy->begin + at);
+            return false;
+        } else if (errno != EINTR) {
+            copy_failed(copy, errno, copy->begin + at);
+            return false;
+        } else if (atomic_load(&copy->stop)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void *copy_thread(void *user)
+{
+    while (copy_piece(user)) {
+    }
+    return NULL;
+}
+
+/* Starts helpers; fewer than wanted is no failure, for the caller's thread copies too. Signals stay the application's:
+ * none is handled on a thread that it does not know. */
+static uint32_t start_threads(struct copy *copy, pthread_t *threads, uint32_t wanted)
+{
+    sigset_t all, before;
+    uint32_t count = 0;
+    (void)sigfillset(&all);
+    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) {
+        return 0;
+    }
+    while (count < wanted && pthread_create(&threads[count], NULL, copy_thread, copy) == 0) {
+        count++;
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return count;
+}
+
+static int32_t copy_file(rec_job *job, rec_source *source, int fd, uint64_t begin, uint64_t end)
+{
+    struct copy copy = {.fd = fd, .begin = begin, .size = end - begin};
+    pthread_t threads[THREADS_MOST];
+    uint32_t wanted = 1, count;
+    int32_t status = REC_OK;
+    int error;
+    if (!lr_pages_grow(&source->pages, copy.size)) {
+        return lr_fail_memory(job, copy.size);
+    }
+    copy.target = source->pages.data;
+    if (copy.size >= THREADS_FROM) {
+        uint64_t shares = copy.size / THREAD_SHARE;
+        wanted = job->context->threads < THREADS_MOST ? job->context->threads : THREADS_MOST;
+        wanted = shares < wanted ? (uint32_t)shares : wanted;
+    }
+    count = start_threads(&copy, threads, wanted - 1);
+    while (status == REC_OK && copy_piece(&copy)) {
+        status = rec_job_progress(job, atomic_load(&copy.done), copy.size);
+    }
+    if (status != REC_OK) {
+        atomic_store(&copy.stop, true);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        (void)pthread_join(threads[i], NULL);
+    }
+    error = atomic_load(&copy.failed);
+    if (status == REC_OK && error == ENDED) {
+        status = lr_io_shrank(job, source->name, copy.failed_at, end);
+    } else if (status == REC_OK && error != 0) {
+        status = lr_io_errno(job, source->name, copy.failed_at, NULL, error, "read the file");
+    }
+    if (status == REC_OK) {
+        lr_pages_trim(&source->pages, copy.size);
+        lr_source_ready(source, source->pages.data, copy.size);
+    }
+    return status;
+}
+
+int32_t lr_source_fill(rec_job *job, rec_source *source, int fd, uint64_t begin, uint64_t end, bool map)
+{
+    if (map && is_local(fd) && lr_source_map(source, fd, begin, end)) {
+        source->mapped = true;
+        return REC_OK;
+    }
+    return copy_file(job, source, fd, begin, end); /* some file systems cannot map at all */
+}

@@ -33,8 +33,35 @@ rec_source *lr_source_retain(rec_source *source);
 int32_t lr_source_head(rec_job *job, rec_source *source, rec_head *head);
 /** Whether it is a mapped file, for `record info`. */
 bool lr_source_mapped(const rec_source *source);
-/** Whether its bytes are made by an operation (op.h), and lie in no file. NULL: no. */
-bool lr_source_is_made(const rec_source *source);
+/** Bytes of a place if they are in memory already. NULL: they are not, or the source ends before. */
+const uint8_t *lr_source_in_memory(const rec_source *source, uint64_t offset, uint64_t size);
+/** Whether its bytes lie somewhere, so that their offsets say something; false of computed ones. NULL: yes. */
+bool lr_source_is_stored(const rec_source *source);
+
+/** A kind of source: what is asked of it as long as its bytes are not in memory in one piece. Who has the view needs none
+ *  of this any more. */
+typedef struct lr_source_ops {
+    bool stored; /**< its bytes lie somewhere: they need not be kept to be had again, and their offsets may be told */
+    /** Its size; REC_UNKNOWN if only who reads it knows. */
+    uint64_t (*size)(const rec_source *source);
+    /** Makes the view, by lr_source_ready(). The source is locked. NULL: `read_at` does, into page memory. */
+    int32_t (*view)(rec_job *job, rec_source *source);
+    /** Bytes of a place that is within the size, which are not kept. NULL: they are taken from the view. */
+    int32_t (*read_at)(rec_job *job, rec_source *source, uint64_t at, void *target, uint64_t size);
+    /** rec_source_read() and rec_source_rewind(). NULL: `read_at` does; only the position is set. */
+    int32_t (*next)(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got);
+    int32_t (*rewind)(rec_job *job, rec_source *source);
+    /** The first bytes, at most `most`, without moving the position. NULL: they are taken from the view. */
+    int32_t (*head)(rec_job *job, rec_source *source, uint64_t most, const uint8_t **data, uint64_t *size);
+    /** Of a folder, which has no bytes: the names of its files. NULL: it is none. */
+    const char *const *(*names)(const rec_source *source, uint64_t *count);
+    /** Frees what `self` is. Called once, also if the view was made. */
+    void (*release)(rec_source *source);
+} lr_source_ops;
+
+/** A source of a kind of its own. @param self what its functions find by lr_source_self(); taken unless it fails. */
+rec_source *lr_source_of(rec_job *job, const char *name, const lr_source_ops *ops, void *self);
+void *lr_source_self(const rec_source *source);
 
 /* The files of rec_source_beside(). A job keeps count of them, so that those that a record keeps are settled too. */
 

@@ -3,6 +3,7 @@
 #ifndef LR_IO_PRIVATE_H
 #define LR_IO_PRIVATE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/uio.h>
@@ -40,35 +41,29 @@ char *lr_path_beside(rec_job *job, const char *path, bool inside, const char *na
 
 /* ------------------------------------------------------------------------------------------------------- sources -- */
 
-typedef struct lr_filter lr_filter;   /* source_filter.c */
-typedef struct lr_unread lr_unread;   /* source_deferred.c */
-typedef struct lr_made lr_made;       /* op_source.c */
-typedef struct lr_entries lr_entries; /* source_folder.c */
-
-/** A source: bytes in one piece, or a filter or a file that becomes that when somebody asks for the view. */
+/** A source: bytes in one piece, or what becomes that when somebody asks for the view. */
 struct rec_source {
-    atomic_uint_fast64_t count;
+    const lr_source_ops *ops;      /**< how it gets its bytes until it is ready */
+    void *self;                    /**< what those functions work on */
     const lr_allocator *allocator; /**< of the context, which outlives the records that keep the source */
-    atomic_bool ready;             /**< `data` and `size` are final */
-    const uint8_t *data;           /**< never NULL when ready */
+    atomic_uint_fast64_t count;
+    atomic_bool ready;   /**< `data` and `size` are final */
+    bool mapped;         /**< the caller's own file is mapped */
+    bool located;        /**< `name` is a path that was opened: others can be opened beside it… */
+    bool may_map;        /**< …and these, as the file itself, are to be mapped: their views cost nothing */
+    const uint8_t *data; /**< never NULL when ready */
     uint64_t size;
-    uint64_t position; /**< of rec_source_read */
-    bool mapped;       /**< the caller's own file is mapped */
-    bool located;      /**< `name` is a path that was opened: others can be opened beside it… */
-    bool map_beside;   /**< …and these are to be mapped */
-    void *map;         /**< what to unmap, or NULL */
+    uint64_t position;    /**< of rec_source_read */
+    pthread_mutex_t lock; /**< of making the view: deferred tensors of one record may ask for it from several threads */
+    void *map;            /**< what to unmap, or NULL */
     uint64_t map_size;
     lr_pages pages; /**< what to free if it was read */
     void (*free_data)(void *user, void *data);
     void *free_user;
-    lr_filter *filter;   /**< what it is made of… */
-    lr_unread *unread;   /**< …or what it is read from; neither: born ready, or… */
-    lr_entries *entries; /**< …a folder, which never is */
-    lr_made *made;       /**< …or an operation that makes the bytes */
     char name[];
 };
 
-/** @return a source without bytes, with one count; NULL: the failure is reported. */
+/** @return a source without bytes, of memory until it is made another, with one count; NULL: the failure is reported. */
 rec_source *lr_source_new(rec_job *job, const char *name);
 /** Makes it ready. `data` may be NULL if `size` is 0. */
 void lr_source_ready(rec_source *source, const void *data, uint64_t size);
@@ -85,40 +80,17 @@ int32_t lr_path_refused(rec_job *job, const char *path, int error);
 /** What a source of a path is made of. The descriptor is taken. */
 int32_t lr_path_begin(rec_job *job, rec_source *source, int fd, bool map);
 
-/** Lists a folder. The descriptor is taken, also on failure. */
-int32_t lr_entries_begin(rec_job *job, rec_source *source, int fd);
-void lr_entries_free(rec_source *source);
-/** What a folder says to everyone who wants its bytes. @return REC_E_UNSUPPORTED. */
-int32_t lr_entries_fail(rec_job *job, const rec_source *source);
+/** Makes it a folder, whose names are listed now. The descriptor is taken, also on failure. */
+int32_t lr_source_list(rec_job *job, rec_source *source, int fd);
+/** Makes it a file that is read when it is needed. The descriptor is taken, also on failure. */
+int32_t lr_source_defer(rec_job *job, rec_source *source, int fd, uint64_t size);
+
 /** Copies a blob as far as the other side knows its members, and checks that it has what its kind needs. */
 int32_t lr_blob_check(rec_job *job, const rec_blob *blob, rec_blob *copy);
-/** Whether a checked blob is made by an operation, or lies in a file that is not mapped and was not read as a whole:
- *  what is read of it in parts is not kept, as its view would be. */
+/** Whether a checked blob is better read in parts: its view would be kept, and is neither there nor for nothing. */
 bool lr_blob_in_parts(const rec_blob *blob);
 /** The bytes of a checked blob in one piece; NULL for a stream. */
 int32_t lr_blob_view(rec_job *job, const rec_blob *blob, const uint8_t **data);
-
-/** The filter's side of the functions of plugin.h; see there. */
-int32_t lr_filter_spool(rec_job *job, rec_source *source);
-int32_t lr_filter_read(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got);
-int32_t lr_filter_rewind(rec_job *job, rec_source *source);
-int32_t lr_filter_peek(rec_job *job, rec_source *source, uint64_t most, const uint8_t **data, uint64_t *size);
-void lr_filter_free(rec_source *source);
-
-/** The same for a file that was not read yet. The descriptor is taken, also on failure. */
-int32_t lr_unread_begin(rec_job *job, rec_source *source, int fd, uint64_t size, bool map);
-uint64_t lr_unread_size(const rec_source *source);
-bool lr_unread_mapped(const rec_source *source); /**< its view will be a map */
-int32_t lr_unread_view(rec_job *job, rec_source *source);
-int32_t lr_unread_read(rec_job *job, rec_source *source, uint64_t at, void *target, uint64_t size);
-int32_t lr_unread_head(rec_job *job, rec_source *source, uint64_t most, const uint8_t **data, uint64_t *size);
-void lr_unread_free(rec_source *source);
-
-/** The same for bytes that an operation makes. */
-uint64_t lr_made_size(const rec_source *source);
-int32_t lr_made_view(rec_job *job, rec_source *source);
-int32_t lr_made_read(rec_job *job, rec_source *source, uint64_t at, void *target, uint64_t size);
-void lr_made_free(rec_source *source);
 
 /* --------------------------------------------------------------------------------------------------------- sinks -- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Sources: counted, named bytes. Those of memory and of owned bytes; reading, and blobs that lie in them. */
+ * Sources: counted, named bytes. What every kind of them does, those of memory, and blobs that lie in them. */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -8,13 +8,30 @@
 
 enum { HEAD_MOST = 64 * 1024 };
 
+/* ------------------------------------------------------------------------------------------------------- memory -- */
+
+static void memory_release(rec_source *source)
+{
+    if (source->free_data) {
+        source->free_data(source->free_user, (void *)(uintptr_t)source->data); /* sheds the const: it is being freed */
+    }
+}
+
+/* Born ready: nothing is asked of it. */
+static const lr_source_ops memory_ops = {.stored = true, .release = memory_release};
+
 static rec_source *source_alloc(const lr_allocator *allocator, const char *name)
 {
     size_t length = strlen(name) + 1;
     rec_source *source = lr_zalloc(allocator, sizeof *source + length);
+    if (source && pthread_mutex_init(&source->lock, NULL) != 0) {
+        lr_release(allocator, source);
+        source = NULL;
+    }
     if (source) {
         atomic_init(&source->count, 1);
         atomic_init(&source->ready, false);
+        source->ops = &memory_ops;
         source->allocator = allocator;
         source->pages.allocator = allocator;
         memcpy(source->name, name, length);
@@ -36,11 +53,6 @@ void lr_source_ready(rec_source *source, const void *data, uint64_t size)
     source->data = data ? data : (const uint8_t *)"";
     source->size = size;
     atomic_store_explicit(&source->ready, true, memory_order_release);
-}
-
-static bool is_ready(const rec_source *source)
-{
-    return atomic_load_explicit(&source->ready, memory_order_acquire);
 }
 
 rec_source *lr_source_memory(rec_job *job, const void *data, uint64_t size, const char *name)
@@ -66,10 +78,38 @@ rec_source *lr_source_owned(const lr_allocator *allocator, const void *data, uin
     return source;
 }
 
+/* -------------------------------------------------------------------------------------------------- any kind of it -- */
+
+rec_source *lr_source_of(rec_job *job, const char *name, const lr_source_ops *ops, void *self)
+{
+    rec_source *source = lr_source_new(job, name);
+    if (source) {
+        source->ops = ops;
+        source->self = self;
+    }
+    return source;
+}
+
+void *lr_source_self(const rec_source *source)
+{
+    return source->self;
+}
+
 rec_source *lr_source_retain(rec_source *source)
 {
     (void)atomic_fetch_add_explicit(&source->count, 1, memory_order_relaxed);
     return source;
+}
+
+static bool is_ready(const rec_source *source)
+{
+    return atomic_load_explicit(&source->ready, memory_order_acquire);
+}
+
+/* Whether its bytes can be had in parts, none of which is kept. */
+static bool is_deferred(const rec_source *source)
+{
+    return !is_ready(source) && source->ops->read_at;
 }
 
 bool lr_source_mapped(const rec_source *source)
@@ -77,23 +117,66 @@ bool lr_source_mapped(const rec_source *source)
     return source->mapped;
 }
 
+bool lr_source_is_stored(const rec_source *source)
+{
+    return !source || source->ops->stored;
+}
+
+bool lr_source_is_folder(const rec_source *source)
+{
+    return source->ops->names != NULL;
+}
+
+const uint8_t *lr_source_in_memory(const rec_source *source, uint64_t offset, uint64_t size)
+{
+    return is_ready(source) && offset <= source->size && size <= source->size - offset ? source->data + offset : NULL;
+}
+
+static int32_t read_whole(rec_job *job, rec_source *source)
+{
+    uint64_t size = source->ops->size(source);
+    int32_t status;
+    if (!lr_pages_grow(&source->pages, size)) {
+        return lr_fail_allocator(job, size);
+    }
+    status = source->ops->read_at(job, source, 0, source->pages.data, size);
+    if (status == REC_OK) {
+        lr_source_ready(source, source->pages.data, size);
+    } else {
+        lr_pages_free(&source->pages);
+    }
+    return status;
+}
+
+/* Another thread may be faster. */
+static int32_t make_view(rec_job *job, rec_source *source)
+{
+    int32_t status = REC_OK;
+    (void)pthread_mutex_lock(&source->lock);
+    if (!is_ready(source)) {
+        status = source->ops->view ? source->ops->view(job, source) : read_whole(job, source);
+    }
+    (void)pthread_mutex_unlock(&source->lock);
+    return status;
+}
+
 int32_t lr_source_head(rec_job *job, rec_source *source, rec_head *head)
 {
     int32_t status = REC_OK;
+    const void *data = "";
     *head = (rec_head){.size = sizeof *head, .total = rec_source_size(source), .name = ""};
     if (source->located) {
         head->name = lr_own_name(source->name);
     }
-    if (source->entries) {
-        head->data = (const uint8_t *)"";
+    if (source->ops->names) {
+        head->data = data;
         status = rec_source_names(job, source, &head->names, &head->name_count);
-    } else if (is_ready(source)) {
-        head->data = source->data;
-        head->length = source->size < HEAD_MOST ? source->size : HEAD_MOST;
-    } else if (source->unread) {
-        status = lr_unread_head(job, source, HEAD_MOST, &head->data, &head->length);
+    } else if (!is_ready(source) && source->ops->head) {
+        status = source->ops->head(job, source, HEAD_MOST, &head->data, &head->length);
     } else {
-        status = lr_filter_peek(job, source, HEAD_MOST, &head->data, &head->length);
+        status = rec_source_view(job, source, &data, &head->length);
+        head->data = data;
+        head->length = head->length < HEAD_MOST ? head->length : HEAD_MOST;
     }
     return status;
 }
@@ -101,15 +184,15 @@ int32_t lr_source_head(rec_job *job, rec_source *source, rec_head *head)
 int32_t lr_source_settle(rec_job *job, rec_source *source)
 {
     bool shared = atomic_load_explicit(&source->count, memory_order_acquire) > 1;
-    return shared && source->unread && !is_ready(source) ? lr_unread_view(job, source) : REC_OK;
+    return shared && is_deferred(source) && source->ops->stored ? make_view(job, source) : REC_OK;
 }
 
 int32_t lr_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uint64_t size, const uint8_t **data)
 {
     int32_t status = REC_OK;
     uint64_t end;
-    if (!is_ready(source) && source->unread && lr_unread_mapped(source)) {
-        status = lr_unread_view(job, source);
+    if (source->may_map && is_deferred(source)) {
+        status = make_view(job, source);
     }
     if (status == REC_OK && is_ready(source)) {
         if (!lr_add(offset, size, &end) || end > source->size) {
@@ -135,53 +218,38 @@ void rec_fail_source(rec_job *job, const rec_source *source)
 
 uint64_t rec_source_size(const rec_source *source)
 {
-    return is_ready(source)  ? source->size
-           : source->unread  ? lr_unread_size(source)
-           : source->made    ? lr_made_size(source)
-           : source->entries ? 0
-                             : REC_UNKNOWN;
+    return is_ready(source) ? source->size : source->ops->size(source);
+}
+
+int32_t rec_source_names(rec_job *job, rec_source *source, const char *const **names, uint64_t *count)
+{
+    *count = 0;
+    *names = source->ops->names ? source->ops->names(source, count) : NULL;
+    return job->error.status;
 }
 
 int32_t rec_source_view(rec_job *job, rec_source *source, const void **data, uint64_t *size)
 {
-    if (!is_ready(source)) {
-        int32_t status = source->unread    ? lr_unread_view(job, source)
-                         : source->made    ? lr_made_view(job, source)
-                         : source->entries ? lr_entries_fail(job, source)
-                                           : lr_filter_spool(job, source);
-        if (status != REC_OK) {
-            *data = NULL;
-            *size = 0;
-            return status;
-        }
-    }
-    *data = source->data;
-    *size = source->size;
-    return REC_OK;
-}
-
-/* Of a source that has a size and no view. */
-static int32_t deferred_read(rec_job *job, rec_source *source, uint64_t at, void *target, uint64_t size)
-{
-    return source->made ? lr_made_read(job, source, at, target, size) : lr_unread_read(job, source, at, target, size);
+    int32_t status = is_ready(source) ? REC_OK : make_view(job, source);
+    *data = status == REC_OK ? source->data : NULL;
+    *size = status == REC_OK ? source->size : 0;
+    return status;
 }
 
 int32_t rec_source_read(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got)
 {
-    uint64_t left, whole = rec_source_size(source);
+    bool ready = is_ready(source);
+    uint64_t left, whole;
     int32_t status = REC_OK;
-    if (whole == REC_UNKNOWN) {
-        return lr_filter_read(job, source, target, room, got);
+    if (!ready && source->ops->next) {
+        return source->ops->next(job, source, target, room, got);
     }
-    if (source->entries) {
-        *got = 0;
-        return lr_entries_fail(job, source);
-    }
+    whole = ready ? source->size : source->ops->size(source);
     /* A filter that gave more before it was spooled than while it was has broken its word. */
     left = source->position < whole ? whole - source->position : 0;
     *got = room < left ? room : left;
-    if (!is_ready(source)) {
-        status = deferred_read(job, source, source->position, target, *got);
+    if (!ready) {
+        status = source->ops->read_at(job, source, source->position, target, *got);
         *got = status == REC_OK ? *got : 0;
     } else if (*got) {
         memcpy(target, source->data + source->position, (size_t)*got);
@@ -192,8 +260,8 @@ int32_t rec_source_read(rec_job *job, rec_source *source, void *target, uint64_t
 
 int32_t rec_source_rewind(rec_job *job, rec_source *source)
 {
-    if (source->filter && !is_ready(source)) {
-        return lr_filter_rewind(job, source);
+    if (source->ops->rewind && !is_ready(source)) {
+        return source->ops->rewind(job, source);
     }
     source->position = 0;
     return REC_OK;
@@ -230,9 +298,9 @@ int32_t rec_source_read_at(rec_job *job, rec_source *source, uint64_t offset, vo
 {
     const uint8_t *at;
     int32_t status;
-    if ((source->unread || source->made) && !is_ready(source)) {
-        status = check_place(job, source, offset, size, rec_source_size(source));
-        return status == REC_OK ? deferred_read(job, source, offset, target, size) : status;
+    if (is_deferred(source)) {
+        status = check_place(job, source, offset, size, source->ops->size(source));
+        return status == REC_OK ? source->ops->read_at(job, source, offset, target, size) : status;
     }
     status = view_at(job, source, offset, size, &at);
     if (status == REC_OK && size) {
@@ -246,17 +314,14 @@ void rec_source_release(rec_source *source)
     if (!source || atomic_fetch_sub_explicit(&source->count, 1, memory_order_acq_rel) != 1) {
         return;
     }
-    lr_filter_free(source);
-    lr_unread_free(source);
-    lr_made_free(source);
-    lr_entries_free(source);
+    if (source->ops->release) {
+        source->ops->release(source);
+    }
     if (source->map) {
         (void)munmap(source->map, (size_t)source->map_size);
     }
     lr_pages_free(&source->pages);
-    if (source->free_data) {
-        source->free_data(source->free_user, (void *)(uintptr_t)source->data); /* sheds the const: it is being freed */
-    }
+    (void)pthread_mutex_destroy(&source->lock);
     lr_release(source->allocator, source);
 }
 
@@ -291,8 +356,7 @@ int32_t lr_blob_check(rec_job *job, const rec_blob *blob, rec_blob *copy)
 bool lr_blob_in_parts(const rec_blob *blob)
 {
     const rec_source *source = blob->source;
-    return blob->kind == REC_BLOB_RANGE && !is_ready(source) &&
-           (source->made || (source->unread && !lr_unread_mapped(source)));
+    return blob->kind == REC_BLOB_RANGE && !source->may_map && is_deferred(source);
 }
 
 int32_t lr_blob_view(rec_job *job, const rec_blob *blob, const uint8_t **data)

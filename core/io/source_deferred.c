@@ -2,74 +2,46 @@
  * Files that are read when somebody asks for their bytes: piece by piece by who wants them once (decompression), or
  * mapped or copied as a whole for the view. */
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/io/io_private.h"
 
-struct lr_unread {
-    pthread_mutex_t lock; /**< deferred tensors of one record may ask for bytes from several threads */
-    int fd;               /**< -1 once the view is there */
-    bool map;
+typedef struct deferred {
+    int fd; /* -1 once the view is there */
     uint64_t size;
-    uint8_t *head; /**< the first bytes, for those who only look; NULL until then */
-};
+    uint8_t *head; /* the first bytes, for those who only look; NULL until then */
+} deferred;
 
-int32_t lr_unread_begin(rec_job *job, rec_source *source, int fd, uint64_t size, bool map)
+static uint64_t file_size(const rec_source *source)
 {
-    lr_unread *unread = lr_zalloc(job->allocator, sizeof *unread);
-    if (!unread || pthread_mutex_init(&unread->lock, NULL) != 0) {
-        lr_release(job->allocator, unread);
-        (void)close(fd);
-        return lr_fail_memory(job, sizeof *unread);
+    return ((const deferred *)source->self)->size;
+}
+
+static int32_t file_view(rec_job *job, rec_source *source)
+{
+    deferred *file = source->self;
+    int32_t status = lr_source_fill(job, source, file->fd, 0, file->size, source->may_map);
+    if (status == REC_OK) {
+        (void)close(file->fd); /* it was only read: nothing can be lost */
+        file->fd = -1;
     }
-    unread->fd = fd;
-    unread->size = size;
-    unread->map = map;
-    source->unread = unread;
-    return REC_OK;
-}
-
-bool lr_unread_mapped(const rec_source *source)
-{
-    return source->unread->map;
-}
-
-uint64_t lr_unread_size(const rec_source *source)
-{
-    return source->unread->size;
-}
-
-int32_t lr_unread_view(rec_job *job, rec_source *source)
-{
-    lr_unread *unread = source->unread;
-    int32_t status = REC_OK;
-    (void)pthread_mutex_lock(&unread->lock);
-    if (unread->fd >= 0) {
-        status = lr_source_fill(job, source, unread->fd, 0, unread->size, unread->map);
-        if (status == REC_OK) {
-            (void)close(unread->fd); /* it was only read: nothing can be lost */
-            unread->fd = -1;
-        }
-    }
-    (void)pthread_mutex_unlock(&unread->lock);
     return status;
 }
 
 /* All of a place that is within the size. */
 static int32_t read_all(rec_job *job, const rec_source *source, uint64_t at, uint8_t *target, uint64_t size)
 {
-    const lr_unread *unread = source->unread;
+    const deferred *file = source->self;
     int32_t status = REC_OK;
     while (size && status == REC_OK) {
-        ssize_t n = pread(unread->fd, target, (size_t)(size < LR_IO_PIECE ? size : LR_IO_PIECE), (off_t)at);
+        ssize_t n = pread(file->fd, target, (size_t)(size < LR_IO_PIECE ? size : LR_IO_PIECE), (off_t)at);
         if (n > 0) {
             at += (uint64_t)n;
             target += n;
             size -= (uint64_t)n;
         } else if (n == 0) {
-            status = lr_io_shrank(job, source->name, at, unread->size);
+            status = lr_io_shrank(job, source->name, at, file->size);
         } else if (errno == EINTR) {
             status = lr_io_interrupted(job);
         } else {
@@ -79,49 +51,68 @@ static int32_t read_all(rec_job *job, const rec_source *source, uint64_t at, uin
     return status;
 }
 
-int32_t lr_unread_read(rec_job *job, rec_source *source, uint64_t at, void *target, uint64_t size)
+static int32_t file_read_at(rec_job *job, rec_source *source, uint64_t at, void *target, uint64_t size)
 {
-    lr_unread *unread = source->unread;
+    const deferred *file = source->self;
     int32_t status = REC_OK;
-    (void)pthread_mutex_lock(&unread->lock);
-    if (unread->fd >= 0) {
+    (void)pthread_mutex_lock(&source->lock);
+    if (file->fd >= 0) {
         status = read_all(job, source, at, target, size);
     } else if (size) {
         memcpy(target, source->data + at, (size_t)size); /* another thread has made the view meanwhile */
     }
-    (void)pthread_mutex_unlock(&unread->lock);
+    (void)pthread_mutex_unlock(&source->lock);
     return status;
 }
 
-int32_t lr_unread_head(rec_job *job, rec_source *source, uint64_t most, const uint8_t **data, uint64_t *size)
+static int32_t file_head(rec_job *job, rec_source *source, uint64_t most, const uint8_t **data, uint64_t *size)
 {
-    lr_unread *unread = source->unread;
-    uint64_t length = unread->size < most ? unread->size : most;
-    *data = unread->head;
+    deferred *file = source->self;
+    uint64_t length = file->size < most ? file->size : most;
+    *data = file->head;
     *size = length;
-    if (!unread->head) {
+    if (!file->head) {
         uint8_t *head = lr_alloc(source->allocator, length);
-        int32_t status = head ? lr_unread_read(job, source, 0, head, length) : lr_fail_memory(job, length);
+        int32_t status = head ? file_read_at(job, source, 0, head, length) : lr_fail_memory(job, length);
         if (status != REC_OK) {
             lr_release(source->allocator, head);
             *size = 0;
             return status;
         }
-        *data = unread->head = head;
+        *data = file->head = head;
     }
     return REC_OK;
 }
 
-void lr_unread_free(rec_source *source)
+static void file_release(rec_source *source)
 {
-    lr_unread *unread = source->unread;
-    if (unread) {
-        if (unread->fd >= 0) {
-            (void)close(unread->fd);
-        }
-        lr_release(source->allocator, unread->head);
-        (void)pthread_mutex_destroy(&unread->lock);
-        lr_release(source->allocator, unread);
-        source->unread = NULL;
+    deferred *file = source->self;
+    if (file->fd >= 0) {
+        (void)close(file->fd);
     }
+    lr_release(source->allocator, file->head);
+    lr_release(source->allocator, file);
+}
+
+static const lr_source_ops file_ops = {
+    .stored = true,
+    .size = file_size,
+    .view = file_view,
+    .read_at = file_read_at,
+    .head = file_head,
+    .release = file_release,
+};
+
+int32_t lr_source_defer(rec_job *job, rec_source *source, int fd, uint64_t size)
+{
+    deferred *file = lr_zalloc(source->allocator, sizeof *file);
+    if (!file) {
+        (void)close(fd);
+        return lr_fail_memory(job, sizeof *file);
+    }
+    file->fd = fd;
+    file->size = size;
+    source->ops = &file_ops;
+    source->self = file;
+    return REC_OK;
 }

@@ -222,12 +222,12 @@ int32_t lr_path_begin(rec_job *job, rec_source *source, int fd, bool map)
     int32_t status;
     bool known = fstat(fd, &info) == 0;
     source->located = true;
-    source->map_beside = map;
+    source->may_map = map;
     if (known && S_ISREG(info.st_mode) && info.st_size > 0) {
-        return lr_unread_begin(job, source, fd, (uint64_t)info.st_size, map);
+        return lr_source_defer(job, source, fd, (uint64_t)info.st_size);
     }
     if (known && S_ISDIR(info.st_mode)) {
-        return lr_entries_begin(job, source, fd);
+        return lr_source_list(job, source, fd);
     }
     status = fill(job, source, fd, false, map);
     (void)close(fd); /* it was only read: nothing can be lost */

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Sources made from others (decompression): read piece by piece, or spooled into page memory when somebody wants the
  * whole. Both keep to the limit on what an input may inflate to. */
-#include <pthread.h>
 #include <string.h>
 
 #include "core/io/io_private.h"
 
-struct lr_filter {
-    pthread_mutex_t lock; /**< deferred tensors of one record may ask for the view from several threads */
-    rec_source *parent;   /**< NULL once spooled */
-    rec_source_ops ops;   /**< members that the plugin does not know are NULL */
+struct filter {
+    rec_source *parent; /**< NULL once spooled */
+    rec_source_ops ops; /**< members that the plugin does not know are NULL */
     void *self;
     uint64_t input; /**< size of what it is made from */
     uint64_t limit; /**< most bytes it may give */
@@ -27,7 +25,7 @@ struct lr_filter {
 enum { HINT_BELIEVED = 16 };
 
 /* Frees what makes the bytes; what has been made stays. */
-static void dismantle(lr_filter *filter, const lr_allocator *allocator)
+static void dismantle(struct filter *filter, const lr_allocator *allocator)
 {
     if (filter->self && filter->ops.release) {
         filter->ops.release(filter->self);
@@ -39,72 +37,24 @@ static void dismantle(lr_filter *filter, const lr_allocator *allocator)
     filter->parent = NULL;
 }
 
-void lr_filter_free(rec_source *source)
+static void filter_release(rec_source *source)
 {
-    if (source->filter) {
-        dismantle(source->filter, source->allocator);
-        (void)pthread_mutex_destroy(&source->filter->lock);
-        lr_release(source->allocator, source->filter);
-        source->filter = NULL;
-    }
+    dismantle(source->self, source->allocator);
+    lr_release(source->allocator, source->self);
 }
 
 /* A filter over a filter is measured by the bytes that really came in. */
 static uint64_t input_size(const rec_source *source)
 {
     uint64_t size = rec_source_size(source);
-    return size == REC_UNKNOWN ? source->filter->input : size;
-}
-
-int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops *ops, void *self, rec_source **out)
-{
-    rec_source *source = NULL;
-    lr_filter *filter = NULL;
-    rec_source_ops known = {0};
-    int32_t status = REC_OK;
-    *out = NULL;
-    memcpy(&known, ops, ops->size < sizeof known ? ops->size : sizeof known);
-    if (!known.read || !known.rewind) {
-        status = rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "a source filter must have `read` and `rewind`");
-        goto done;
-    }
-    source = lr_source_new(job, parent->name);
-    filter = lr_zalloc(job->allocator, sizeof *filter);
-    if (!source || !filter) {
-        status = lr_fail_memory(job, sizeof *filter);
-        goto done;
-    }
-    if (pthread_mutex_init(&filter->lock, NULL) != 0) {
-        status = lr_fail_memory(job, sizeof filter->lock);
-        goto done;
-    }
-    filter->parent = lr_source_retain(parent);
-    filter->ops = known;
-    filter->self = self;
-    filter->input = input_size(parent);
-    if (!lr_mul(filter->input, job->limits.inflated_factor, &filter->limit) ||
-        !lr_add(filter->limit, job->limits.inflated_slack, &filter->limit)) {
-        filter->limit = UINT64_MAX;
-    }
-    source->filter = filter;
-    *out = source;
-    source = NULL;
-    filter = NULL;
-    self = NULL;
-done:
-    lr_release(job->allocator, filter);
-    rec_source_release(source);
-    if (self && known.release) {
-        known.release(self);
-    }
-    return status;
+    return size == REC_UNKNOWN ? ((const struct filter *)source->self)->input : size;
 }
 
 /* The next bytes of the filter itself. One byte beyond the limit is asked for, so that a bomb shows as soon as there is
  * more than the limit and what ends exactly there is fine. */
 static int32_t take(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got)
 {
-    lr_filter *filter = source->filter;
+    struct filter *filter = source->self;
     uint64_t allowed = filter->limit - filter->at;
     int32_t status;
     char input[32], limit[32];
@@ -137,7 +87,7 @@ static int32_t take(rec_job *job, rec_source *source, void *target, uint64_t roo
 }
 
 /* Back to the first byte, unless only those were taken that are kept. */
-static int32_t begin_again(rec_job *job, lr_filter *filter)
+static int32_t begin_again(rec_job *job, struct filter *filter)
 {
     int32_t status;
     if (filter->at <= filter->peeked && !filter->failed) {
@@ -152,9 +102,9 @@ static int32_t begin_again(rec_job *job, lr_filter *filter)
     return status;
 }
 
-int32_t lr_filter_read(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got)
+static int32_t filter_next(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got)
 {
-    lr_filter *filter = source->filter;
+    struct filter *filter = source->self;
     int32_t status;
     if (source->position < filter->peeked) {
         uint64_t left = filter->peeked - source->position;
@@ -171,9 +121,9 @@ int32_t lr_filter_read(rec_job *job, rec_source *source, void *target, uint64_t 
     return status;
 }
 
-int32_t lr_filter_rewind(rec_job *job, rec_source *source)
+static int32_t filter_rewind(rec_job *job, rec_source *source)
 {
-    lr_filter *filter = source->filter;
+    struct filter *filter = source->self;
     int32_t status = begin_again(job, filter);
     if (status == REC_OK) {
         source->position = 0;
@@ -182,15 +132,16 @@ int32_t lr_filter_rewind(rec_job *job, rec_source *source)
 }
 
 /* Looks at the beginning. Somebody who has read further than that has the whole spooled instead. */
-int32_t lr_filter_peek(rec_job *job, rec_source *source, uint64_t most, const uint8_t **data, uint64_t *size)
+static int32_t filter_head(rec_job *job, rec_source *source, uint64_t most, const uint8_t **data, uint64_t *size)
 {
-    lr_filter *filter = source->filter;
+    struct filter *filter = source->self;
     int32_t status = REC_OK;
     uint64_t got = 1;
     if (filter->at > filter->peeked || filter->failed) {
-        status = lr_filter_spool(job, source);
-        *data = source->data;
-        *size = source->size < most ? source->size : most;
+        const void *all;
+        status = rec_source_view(job, source, &all, size);
+        *data = all;
+        *size = *size < most ? *size : most;
         return status;
     }
     if (!filter->peek) {
@@ -208,7 +159,7 @@ int32_t lr_filter_peek(rec_job *job, rec_source *source, uint64_t most, const ui
     return status;
 }
 
-static uint64_t first_reservation(const lr_filter *filter, uint64_t hint)
+static uint64_t first_reservation(const struct filter *filter, uint64_t hint)
 {
     uint64_t believed;
     if (hint == REC_UNKNOWN) {
@@ -223,7 +174,7 @@ static uint64_t first_reservation(const lr_filter *filter, uint64_t hint)
 
 static int32_t spool(rec_job *job, rec_source *source, lr_pages *pages, uint64_t *used)
 {
-    lr_filter *filter = source->filter;
+    struct filter *filter = source->self;
     uint64_t hint = filter->ops.size_hint ? filter->ops.size_hint(filter->self) : REC_UNKNOWN;
     uint64_t want = first_reservation(filter, hint);
     uint64_t told = 0;
@@ -261,27 +212,76 @@ static int32_t spool(rec_job *job, rec_source *source, lr_pages *pages, uint64_t
     return status;
 }
 
-int32_t lr_filter_spool(rec_job *job, rec_source *source)
+static int32_t filter_view(rec_job *job, rec_source *source)
 {
-    lr_filter *filter = source->filter;
     lr_pages pages = {.allocator = source->allocator};
     uint64_t used;
-    int32_t status = REC_OK;
-    (void)pthread_mutex_lock(&filter->lock);
-    if (atomic_load_explicit(&source->ready, memory_order_acquire)) {
-        goto done; /* another thread was faster */
-    }
-    status = spool(job, source, &pages, &used);
+    int32_t status = spool(job, source, &pages, &used);
     if (status != REC_OK) {
         lr_pages_free(&pages);
-        goto done;
+        return status;
     }
     lr_pages_trim(&pages, used);
     source->pages = pages;
-    dismantle(filter, source->allocator);
+    dismantle(source->self, source->allocator);
     lr_source_ready(source, pages.data, used);
     lr_job_input(job, used);
+    return REC_OK;
+}
+
+static uint64_t filter_size(const rec_source *source)
+{
+    (void)source;
+    return REC_UNKNOWN;
+}
+
+static const lr_source_ops filter_ops = {
+    .stored = true,
+    .size = filter_size,
+    .view = filter_view,
+    .next = filter_next,
+    .rewind = filter_rewind,
+    .head = filter_head,
+    .release = filter_release,
+};
+
+int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops *ops, void *self, rec_source **out)
+{
+    rec_source *source = NULL;
+    struct filter *filter = NULL;
+    rec_source_ops known = {0};
+    int32_t status = REC_OK;
+    *out = NULL;
+    memcpy(&known, ops, ops->size < sizeof known ? ops->size : sizeof known);
+    if (!known.read || !known.rewind) {
+        status = rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "a source filter must have `read` and `rewind`");
+        goto done;
+    }
+    source = lr_source_new(job, parent->name);
+    filter = lr_zalloc(job->allocator, sizeof *filter);
+    if (!source || !filter) {
+        status = lr_fail_memory(job, sizeof *filter);
+        goto done;
+    }
+    filter->parent = lr_source_retain(parent);
+    filter->ops = known;
+    filter->self = self;
+    filter->input = input_size(parent);
+    if (!lr_mul(filter->input, job->limits.inflated_factor, &filter->limit) ||
+        !lr_add(filter->limit, job->limits.inflated_slack, &filter->limit)) {
+        filter->limit = UINT64_MAX;
+    }
+    source->ops = &filter_ops;
+    source->self = filter;
+    *out = source;
+    source = NULL;
+    filter = NULL;
+    self = NULL;
 done:
-    (void)pthread_mutex_unlock(&filter->lock);
+    lr_release(job->allocator, filter);
+    rec_source_release(source);
+    if (self && known.release) {
+        known.release(self);
+    }
     return status;
 }

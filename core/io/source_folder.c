@@ -14,28 +14,11 @@
 /* Names of a folder that are listed. */
 enum { NAMES_MOST = 100000 };
 
-struct lr_entries {
+struct names {
     lr_arena text;
     const char **names; /* sorted */
     uint64_t count, room;
 };
-
-void lr_entries_free(rec_source *source)
-{
-    lr_entries *entries = source->entries;
-    if (entries) {
-        lr_release(source->allocator, (void *)entries->names);
-        lr_arena_free(&entries->text);
-        lr_release(source->allocator, entries);
-        source->entries = NULL;
-    }
-}
-
-int32_t lr_entries_fail(rec_job *job, const rec_source *source)
-{
-    return lr_io_fail(job, source->name, REC_E_UNSUPPORTED, REC_UNKNOWN, "Give the name of a file.",
-                      "this is a folder, not a file");
-}
 
 /* Whether an entry may be a file. A link that leads nowhere counts: whoever opens it says what is missing. Hidden ones
  * do not: they are what other programs leave behind. */
@@ -54,7 +37,7 @@ static bool is_file(int folder, const struct dirent *entry)
     return entry->d_type == DT_REG;
 }
 
-static int32_t add_entry(rec_job *job, const rec_source *source, lr_entries *entries, const char *name)
+static int32_t add_entry(rec_job *job, const rec_source *source, struct names *entries, const char *name)
 {
     const char *kept;
     if (entries->count == NAMES_MOST) {
@@ -84,10 +67,54 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-int32_t lr_entries_begin(rec_job *job, rec_source *source, int fd)
+/* What everyone is told who wants its bytes. */
+static int32_t folder_view(rec_job *job, rec_source *source)
+{
+    return lr_io_fail(job, source->name, REC_E_UNSUPPORTED, REC_UNKNOWN, "Give the name of a file.",
+                      "this is a folder, not a file");
+}
+
+static int32_t folder_next(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got)
+{
+    (void)target, (void)room;
+    *got = 0;
+    return folder_view(job, source);
+}
+
+static uint64_t folder_size(const rec_source *source)
+{
+    (void)source;
+    return 0;
+}
+
+static const char *const *folder_names(const rec_source *source, uint64_t *count)
+{
+    const struct names *entries = source->self;
+    *count = entries->count;
+    return entries->names;
+}
+
+static void folder_release(rec_source *source)
+{
+    struct names *entries = source->self;
+    lr_release(source->allocator, (void *)entries->names);
+    lr_arena_free(&entries->text);
+    lr_release(source->allocator, entries);
+}
+
+static const lr_source_ops folder_ops = {
+    .stored = true,
+    .size = folder_size,
+    .view = folder_view,
+    .next = folder_next,
+    .names = folder_names,
+    .release = folder_release,
+};
+
+int32_t lr_source_list(rec_job *job, rec_source *source, int fd)
 {
     DIR *folder = fdopendir(fd);
-    lr_entries *entries = NULL;
+    struct names *entries = NULL;
     int32_t status = REC_OK;
     for (size_t end = strlen(source->name); end > 1 && source->name[end - 1] == '/'; end--) {
         source->name[end - 1] = '\0'; /* so that it ends in the folder's own name */
@@ -103,9 +130,10 @@ int32_t lr_entries_begin(rec_job *job, rec_source *source, int fd)
         goto done;
     }
     lr_arena_init(&entries->text, source->allocator);
-    source->entries = entries; /* released with the source, also after a failure */
+    source->ops = &folder_ops;
+    source->self = entries; /* released with the source, also after a failure */
     entries->names = lr_zalloc(source->allocator, sizeof *entries->names);
-    if (!entries->names) { /* never NULL: that is how a folder is told from a file */
+    if (!entries->names) { /* never NULL: that is how a plugin tells a folder from a file */
         status = lr_fail_memory(job, sizeof *entries->names);
         goto done;
     }
@@ -130,16 +158,4 @@ int32_t lr_entries_begin(rec_job *job, rec_source *source, int fd)
 done:
     (void)closedir(folder);
     return status;
-}
-
-bool lr_source_is_folder(const rec_source *source)
-{
-    return source->entries != NULL;
-}
-
-int32_t rec_source_names(rec_job *job, rec_source *source, const char *const **names, uint64_t *count)
-{
-    *names = source->entries ? source->entries->names : NULL;
-    *count = source->entries ? source->entries->count : 0;
-    return job->error.status;
 }

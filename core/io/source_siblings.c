@@ -127,6 +127,8 @@ static int32_t open_regular(rec_job *job, const char *path, int *fd)
 static rec_source *open_beside(rec_job *job, const rec_source *source, const char *path)
 {
     rec_source *beside = lr_source_new(job, path);
+    const void *data;
+    uint64_t size;
     int32_t status;
     int fd = -1;
     if (!beside) {
@@ -139,9 +141,9 @@ static rec_source *open_beside(rec_job *job, const rec_source *source, const cha
     if (status == REC_OK) {
         status = check_regular(job, path, fd); /* it may have been replaced */
         if (status == REC_OK) {
-            status = lr_path_begin(job, beside, fd, source->map_beside);
-            if (status == REC_OK && source->map_beside && beside->unread) {
-                status = lr_unread_view(job, beside); /* a model may have more files than may be open at once */
+            status = lr_path_begin(job, beside, fd, source->may_map);
+            if (status == REC_OK && source->may_map) {
+                status = rec_source_view(job, beside, &data, &size); /* more files than may be open at once */
             }
         } else {
             (void)close(fd);
@@ -175,7 +177,7 @@ int32_t rec_source_beside(rec_job *job, rec_source *source, const char *name, re
     }
     status = lr_check_own_name(job, source->name, REC_E_FORMAT, name);
     if (status == REC_OK) {
-        path = lr_path_beside(job, source->name, source->entries != NULL, name);
+        path = lr_path_beside(job, source->name, lr_source_is_folder(source), name);
         status = path ? REC_OK : job->error.status;
     }
     if (status == REC_OK && all && all->waiting >= WAITING_MOST) {

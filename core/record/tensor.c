@@ -387,7 +387,7 @@ int32_t rec_tensor_assumed(const rec_tensor *tensor)
 uint64_t rec_tensor_offset(const rec_tensor *tensor)
 {
     const lr_data *data = tensor->data;
-    return tensor->packed == tensor->stored && !lr_source_is_made(data->source) ? data->offset : REC_UNKNOWN;
+    return tensor->packed == tensor->stored && lr_source_is_stored(data->source) ? data->offset : REC_UNKNOWN;
 }
 
 /* -------------------------------------------------------------------------------------------------- typed access -- */

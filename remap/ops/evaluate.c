@@ -5,7 +5,6 @@
  * of a transpose that is not in memory. */
 #include <string.h>
 
-#include "core/io/io_private.h"
 #include "remap/ops/ops_private.h"
 
 /* A run that is shorter is no good piece to read from a file or to ask of another operation: rows are read whole. */
@@ -44,14 +43,7 @@ static bool is_outermost(const lr_op *op, uint32_t axis)
 static const uint8_t *tensor_at_hand(const lr_op *op)
 {
     const lr_data *data = &op->u.tensor.data;
-    const rec_source *source = data->source;
-    if (data->data) {
-        return data->data;
-    }
-    return atomic_load_explicit(&source->ready, memory_order_acquire) && data->offset <= source->size &&
-                   data->size <= source->size - data->offset
-               ? source->data + data->offset
-               : NULL;
+    return data->data ? data->data : lr_source_in_memory(data->source, data->offset, data->size);
 }
 
 const uint8_t *lr_op_at_hand(const lr_op *op)

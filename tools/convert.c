@@ -28,30 +28,6 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* @return the size of a regular file, or REC_UNKNOWN. */
-static uint64_t size_of_file(const char *path)
-{
-    struct stat s;
-
-    return stat(path, &s) == 0 && S_ISREG(s.st_mode) ? (uint64_t)s.st_size : REC_UNKNOWN;
-}
-
-/* @return the name of the index if a file was written in several parts, to be freed; NULL if it was not. An index that is
- * older than the file is of another model. */
-static char *index_beside(const char *path)
-{
-    char *index = print("%s.index.json", path);
-    struct stat of, is;
-
-    if (stat(index, &of) == 0 && S_ISREG(of.st_mode) &&
-        (stat(path, &is) != 0 || of.st_mtim.tv_sec > is.st_mtim.tv_sec ||
-         (of.st_mtim.tv_sec == is.st_mtim.tv_sec && of.st_mtim.tv_nsec > is.st_mtim.tv_nsec))) {
-        return index;
-    }
-    free(index);
-    return NULL;
-}
-
 /* Finds the recorder that writes by the extension of its file, before anything is read. @return its name, NULL with the
  * error printed. */
 static const char *recorder_of(const session *s, const char *out)
@@ -82,7 +58,7 @@ static const char *recorder_of(const session *s, const char *out)
 }
 
 /* Saves to `out`. @param written (out) bytes, where they can be known. */
-static int save(session *s, rec_recorder *to, const rec_record *record, const char *out, report *r)
+static int save(rec_recorder *to, const rec_record *record, const char *out, report *r)
 {
     rec_status status;
     char *path;
@@ -98,7 +74,7 @@ static int save(session *s, rec_recorder *to, const rec_record *record, const ch
         notes_take(&r->save_notes);
     }
     if (status != REC_OK) {
-        progress_end(s);
+        progress_end();
         return fail_library();
     }
     if (strcmp(out, "-") != 0) {
@@ -217,84 +193,6 @@ static void print_json(const session *s, const rec_record *record, const rec_rec
     json_end(&j);
 }
 
-/* Sets the type that a record with names shows on a recorder that writes for another version of Burn: what that version
- * has more, less or in another order goes by the types of the modules. Assumptions about the rest change nothing in a
- * file that has names. Without one the record is written as it is. */
-static int set_shown_type(session *s, const rec_record *record, rec_recorder *to)
-{
-    const char *writer = rec_recorder_name(to);
-
-    if (!s->o->burn || s->type || s->o->type.count || needs_type(s, rec_record_origin(record)->recorder) ||
-        needs_type(s, writer) || strcmp(writer, "Auto") == 0) {
-        return EXIT_OK;
-    }
-    return session_set_shown_type(s, record, to);
-}
-
-/* Sets what --metadata asks for. */
-static int set_metadata(const session *s, rec_record *record)
-{
-    int status = EXIT_OK;
-
-    for (size_t i = 0; i < s->o->metadata.count && status == EXIT_OK; i++) {
-        const char *setting = s->o->metadata.at[i], *value = strchr(setting, '=') + 1;
-        char *key = print("%.*s", (int)(value - 1 - setting), setting);
-        if (rec_metadata_set(record, key, *value ? value : NULL) != REC_OK) {
-            status = fail_library();
-        }
-        free(key);
-    }
-    return status;
-}
-
-int convert_one(session *s, const char *in, const char *to_name, const char *out, const char *expression, bool foreign,
-                conversion *c, notes *n)
-{
-    /* Load arguments are for what Burn did not write. */
-    rec_recorder *from = foreign ? session_input(s) : session_raw(s, 1), *to = from ? session_output(s, to_name) : NULL;
-    rec_plan *plan = NULL;
-    rec_record *record = NULL;
-    summary sums = {0};
-    notes saved = {0};
-    int status = EXIT_ERROR;
-
-    if (!to || (expression && (rec_recorder_set_type_name(from, s->types, expression) != REC_OK ||
-                               (writes_type(s, rec_recorder_name(to)) &&
-                                rec_recorder_set_type_name(to, s->types, expression) != REC_OK)))) {
-        goto done;
-    }
-    /* A plan knows what kind of file the model goes to: from one foreign file to another nothing is adapted. */
-    if (foreign) {
-        plan = rec_plan_new(s->context, to);
-        record = plan && rec_plan_add(plan, from, in) == REC_OK ? rec_plan_load(plan) : NULL;
-    } else {
-        record = rec_load(from, in);
-    }
-    if (!record) {
-        goto done;
-    }
-    notes_take(n);
-    if (summarise(record, &sums) != EXIT_OK || (!expression && set_shown_type(s, record, to) != EXIT_OK) ||
-        set_metadata(s, record) != EXIT_OK || rec_save(to, record, out) != REC_OK) {
-        goto done;
-    }
-    notes_take(&saved);
-    notes_append(n, &saved);
-    c->out = index_beside(out);
-    c->written = c->out ? REC_UNKNOWN : size_of_file(out);
-    c->out = c->out ? c->out : copy(out);
-    c->tensors = sums.tensors;
-    status = EXIT_OK;
-
-done:
-    summary_free(&sums);
-    rec_record_free(record);
-    rec_plan_free(plan);
-    rec_close_recorder(from);
-    rec_close_recorder(to);
-    return status;
-}
-
 /* ------------------------------------------------------------------------------------------------------- loading -- */
 
 /* Loads the input as it is where that tells whether it needs a plan: Burn did not write it.
@@ -357,7 +255,7 @@ static rec_record *load(session *s, const rec_recorder *to, bool to_stdout, repo
     if (needs_plan) {
         int status = plan_make(s, r->inputs, r->input_count, to, &r->plan);
         if (status == EXIT_OK && s->o->debug) {
-            progress_end(s);
+            progress_end();
             plan_debug(&r->plan, to_stdout ? stderr : stdout);
         }
         if (status != EXIT_OK || plan_refuse(&r->plan) != EXIT_OK) {
@@ -395,7 +293,7 @@ int run_convert(session *s, const char *const *operands, size_t count)
         return fail_usage("convert", "standard output has no extension: say with --to which recorder is to write");
     }
     double begun = now();
-    progress_begin(s);
+    progress_begin(s->context, s->o->quiet);
     to_name = to_name ? to_name : recorder_of(s, out);
     to = to_name ? session_output(s, to_name) : NULL;
     if (to && !to_stdout && !*rec_recorder_extension(to) && strcmp(rec_recorder_name(to), "Auto") != 0) {
@@ -409,13 +307,13 @@ int run_convert(session *s, const char *const *operands, size_t count)
     if ((status = summarise(record, &r.sums)) != EXIT_OK) {
         goto done;
     }
-    s->expected = s->o->precision == REC_PRECISION_KEEP ? r.sums.nbytes : 0;
+    progress_expect(s->o->precision == REC_PRECISION_KEEP ? r.sums.nbytes : 0);
     progress_guard();
-    if ((status = save(s, to, record, out, &r)) != EXIT_OK) {
+    if ((status = save(to, record, out, &r)) != EXIT_OK) {
         goto done;
     }
     r.seconds = now() - begun;
-    progress_end(s);
+    progress_end();
     path = to_stdout ? NULL : rec_recorder_path(to, out);
     if (path && (index = index_beside(path))) {
         free(path);
@@ -432,12 +330,12 @@ int run_convert(session *s, const char *const *operands, size_t count)
         if (r.plan.plan) {
             plan_notes(s, &r.plan);
         }
-        notes_print(&r.load_notes, s);
-        notes_print(&r.save_notes, s);
+        notes_print(&r.load_notes, s->o->quiet);
+        notes_print(&r.save_notes, s->o->quiet);
     }
 
 done:
-    progress_end(s);
+    progress_end();
     free(path);
     summary_free(&r.sums);
     notes_free(&r.load_notes);

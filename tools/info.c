@@ -368,7 +368,7 @@ int run_info(session *s, const char *const *operands, size_t count)
             print_json(record, &sums, operands[0], &n);
         } else if (status == EXIT_OK) {
             print_people(record, &sums, input_name(operands[0]), s->o->all);
-            notes_print(&n, s);
+            notes_print(&n, s->o->quiet);
         }
     }
     summary_free(&sums);

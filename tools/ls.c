@@ -309,7 +309,7 @@ int run_ls(session *s, const char *const *operands, size_t count)
             print_people(&l, s->o->all);
         }
         if (!by_position) {
-            notes_print(&n, s);
+            notes_print(&n, s->o->quiet);
         }
     }
     free_listing(&l);

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "tools/embed/embed.h"
 #include "tools/tool.h"
 
 typedef struct command {
@@ -134,8 +135,8 @@ static int run(const command *c, const options *o)
     if (o->help) {
         return run_help(c->name);
     }
-    if (o->embed.given && c->run != run_embed) {
-        return fail_usage(c->name, "%s is no option of `record %s`", o->embed.given, c->name);
+    if (o->embed->given && c->run != run_embed) {
+        return fail_usage(c->name, "%s is no option of `record %s`", o->embed->given, c->name);
     }
     if ((status = options_check(o, c->bit, c->name)) != EXIT_OK) {
         return status;
@@ -163,12 +164,12 @@ int main(int argc, char **argv)
 
     if (status == EXIT_OK) {
         status = options_parse(&o, argc, argv);
-        o.embed = wishes;
+        o.embed = &wishes;
     }
 
     /* A reader that has seen enough ends the command without a word, whatever the caller set up. */
     (void)signal(SIGPIPE, SIG_DFL);
-    output_setup(&o);
+    output_setup(o.color);
     if (status != EXIT_OK) {
         goto done;
     }

@@ -255,7 +255,7 @@ void plan_notes(const session *s, const planned *p)
     enum { SHOWN = 5 };
 
     if (!s->o->quiet) {
-        notes_print(&p->notes, s);
+        notes_print(&p->notes, s->o->quiet);
         (void)print_problems(p, false, SHOWN, stderr);
     }
 }

@@ -113,17 +113,6 @@ static const char *type_of(const folder *f, const char *name)
     return other;
 }
 
-static const rec_plugin_info *plugin_of(const session *s, const char *name)
-{
-    for (uint64_t i = 0; i < rec_plugin_count(s->context); i++) {
-        const rec_plugin_info *p = rec_plugin_get(s->context, i);
-        if (p->usable && strcmp(p->name, name) == 0) {
-            return p;
-        }
-    }
-    return NULL;
-}
-
 static bool ends_in(const char *name, const char *end)
 {
     size_t length = strlen(name), tail = strlen(end);
@@ -169,7 +158,7 @@ static char *index_of(const folder *f, const char *name)
 /* A name without the extension of its recorder. */
 static char *stem_of(const session *s, const char *name, const char *recorder)
 {
-    const rec_plugin_info *p = plugin_of(s, recorder);
+    const rec_plugin_info *p = session_plugin(s, recorder);
     size_t length = strlen(name), tail = p ? strlen(p->extension) : 0;
 
     if (tail && ends_in(name, INDEX)) {
@@ -249,7 +238,7 @@ static int convert_file(folder *f, found *file)
         status = EXIT_ERROR; /* a mistake of the command line: every file would fail */
         goto done;
     }
-    target = plugin_of(f->s, to);
+    target = session_plugin(f->s, to);
     dot = target ? target->extension : "";
     stem = stem_of(f->s, file->name, recorder);
     name = print("%s%s%s", stem, *dot ? "." : "", dot);
@@ -279,7 +268,7 @@ static int convert_file(folder *f, found *file)
         n.at[i].path = print("%s%s%s", file->name, *path ? ": " : "", path);
         free(path);
     }
-    notes_print(&n, f->s);
+    notes_print(&n, f->s->o->quiet);
 
 done:
     notes_free(&n);

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/embed/embed.h"
+#include "tools/embed/embed_private.h"
 
 void embed_header(FILE *out, const char *symbol, const payload *p)
 {

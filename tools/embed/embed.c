@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/embed/embed.h"
+#include "tools/embed/embed_private.h"
 
 /* ------------------------------------------------------------------------------------------------------ options -- */
 
@@ -159,7 +159,7 @@ static int check_options(const options *o, const plan *p)
 
 static int make_plan(plan *p, const options *o)
 {
-    const embed_wishes *e = &o->embed;
+    const embed_wishes *e = o->embed;
     size_t length = e->output ? strlen(e->output) : 0;
     char last = length > 2 && e->output[length - 2] == '.' ? e->output[length - 1] : '\0';
     char *stem = NULL;
@@ -229,12 +229,12 @@ static int convert_input(session *s, const char *in, int to, char **recorder)
     notes n = {0};
     int status = EXIT_ERROR;
 
-    progress_begin(s);
+    progress_begin(s->context, s->o->quiet);
     if (!(from = session_input(s)) || !(record = session_load(from, in))) {
         goto done;
     }
     notes_take(&n);
-    notes_print(&n, s);
+    notes_print(&n, s->o->quiet);
     notes_free(&n);
     into = session_output(s, s->o->to ? s->o->to : rec_record_origin(record)->recorder);
     if (!into) {
@@ -245,13 +245,13 @@ static int convert_input(session *s, const char *in, int to, char **recorder)
         goto done;
     }
     notes_take(&n);
-    notes_print(&n, s);
+    notes_print(&n, s->o->quiet);
     notes_free(&n);
     *recorder = copy(rec_recorder_name(into));
     status = EXIT_OK;
 
 done:
-    progress_end(s);
+    progress_end();
     files_guard();
     rec_record_free(record);
     rec_close_recorder(from);
@@ -412,7 +412,7 @@ static int embed_as_structs(session *s, const plan *p, const char *in)
         (status = target_close(&header)) == EXIT_OK && (status = target_commit(&header)) == EXIT_OK) {
         report(s, p, in, rec_record_origin(record)->recorder, NULL);
     }
-    notes_print(&n, s);
+    notes_print(&n, s->o->quiet);
 
 done:
     target_drop(&header);

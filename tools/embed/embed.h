@@ -1,149 +1,22 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the files of `record embed` share: output files, names in C, the type tree of a record. */
+ * record embed: a record inside a program, as bytes for the library or as C structs that need none.
+ * It changes nothing in a record: what is to be converted the library converts, as the session asks.
+ * Files that it makes appear whole or not at all; who calls it owns nothing of it. */
 #ifndef RECORD_EMBED_H
 #define RECORD_EMBED_H
 
-#include "tools/tool.h"
+#include "tools/session/session.h"
 
-/* Where the embedded thing starts, in bytes: a cache line, and the widest vectors that there are. */
-enum { EMBED_ALIGNMENT = 64 };
+/* What `record embed` alone is asked for; NULL if not given. */
+typedef struct embed_wishes {
+    const char *output, *name, *as;
+    bool structs;
+    const char *given; /* one of these options that was given */
+} embed_wishes;
 
-/* -------------------------------------------------------------------------------------------------------- files -- */
-
-/* A file that takes the place of the old one when all of it is written. Zero it to begin. */
-typedef struct target {
-    char *path, *temporary; /* both absolute; NULL for standard output */
-    FILE *stream;           /* NULL once it is closed */
-} target;
-
-/* Opens a temporary file beside `path`; "-" is standard output. Errors are printed. */
-int target_open(target *t, const char *path);
-/* Closes it and checks that all of it was written. */
-int target_close(target *t);
-/* Gives it its name. It must have been closed. */
-int target_commit(target *t);
-/* Removes what was not committed. May be called at any time, and again. */
-void target_drop(target *t);
-
-/* A private folder for what the assembler reads. Zero it to begin. */
-typedef struct workshop {
-    char *folder, *payload, *source; /* absolute */
-} workshop;
-int workshop_open(workshop *w);
-void workshop_close(workshop *w);
-/* From here on a signal that ends the command removes targets and workshops. */
-void files_guard(void);
-
-/* -------------------------------------------------------------------------------------------------------- bytes -- */
-
-/* What is embedded. */
-typedef struct payload {
-    const char *path;     /* the file that holds just these bytes */
-    const char *recorder; /* that reads them */
-    uint64_t size;
-} payload;
-
-/* Each prints to an open stream; the caller checks it. `symbol` is that of the array. */
-void embed_header(FILE *out, const char *symbol, const payload *p);
-int embed_source(FILE *out, const char *symbol, const payload *p);
-/* Makes the object file with the system's assembler. @param w its folder, with the payload in it. */
-int embed_object(const char *object, const char *symbol, const workshop *w);
-
-/* -------------------------------------------------------------------------------------------------------- names -- */
-
-/* @return true for an identifier that is no word of C's or C++'s own. */
-bool c_name_valid(const char *name);
-/* Adds a name made of any text: what no identifier may have becomes an underscore. Never empty, never a keyword. */
-void c_name_add(text *t, const char *bytes, size_t length);
-/* @return a copy in capitals. */
-char *c_name_upper(const char *name);
-
-/* Texts or numbers by keys of any bytes. Zero it to begin. */
-typedef struct lookup_slot {
-    char *key;
-    size_t length;
-    char *text; /* owned */
-    unsigned number;
-} lookup_slot;
-typedef struct lookup {
-    lookup_slot *slots;
-    size_t count, room;
-} lookup;
-/* @return the slot of a key, good until the next one is added; NULL if there is none. */
-lookup_slot *lookup_find(const lookup *l, const void *key, size_t length);
-/* Adds a key that is not there. */
-lookup_slot *lookup_add(lookup *l, const void *key, size_t length);
-void lookup_free(lookup *l);
-
-/* @return `wanted`, or with _2, _3… behind it if that is taken; taken from now on. To be freed. */
-char *c_names_take(lookup *names, const char *wanted);
-
-/* -------------------------------------------------------------------------------------------------------- types -- */
-
-enum {
-    SHAPE_NOTHING,  /* only nils: a null pointer */
-    SHAPE_CONSTANT, /* a field that holds nothing: no member */
-    SHAPE_SCALAR,
-    SHAPE_STRING,
-    SHAPE_NUMBERS, /* packed numbers */
-    SHAPE_BYTES,
-    SHAPE_TENSOR,
-    SHAPE_ARRAY,  /* a list whose items have one type */
-    SHAPE_TUPLE,  /* a list whose items have not: members item0, item1… */
-    SHAPE_STRUCT, /* a map */
-    SHAPE_ENUM    /* a variant: its index, and a member for each that occurs */
-};
-
-/* The C type of a value, or of all items of a list at once. */
-typedef struct shape shape;
-struct shape {
-    int kind;
-    bool optional;            /* some of the values that share it are absent: a pointer */
-    int32_t scalar;           /* of a scalar or numbers: REC_KIND_BOOL, _INT, _UINT, _FLOAT */
-    unsigned bits;            /* of its number */
-    bool huge;                /* an unsigned number beyond 63 bits is among them */
-    uint64_t count;           /* items, numbers, bytes, elements; of a string its bytes, REC_UNKNOWN if they differ */
-    const rec_tensor *tensor; /* one of those that share it */
-    shape **parts;            /* of an array the one of its items; of the others one each */
-    size_t part_count;
-    char *key; /* under which its parent has it */
-    size_t key_length;
-    int32_t key_kind;           /* REC_KIND_… of the key */
-    bool one_entry;             /* of a struct: each value that shares it is a map of one entry */
-    uint64_t variant;           /* of a part of an enum: its index */
-    char *member, *tag, *macro; /* names in C, set by shape_name() */
-};
-
-/* @return the shape of a value, to be freed. */
-shape *shape_of(const rec_value *value);
-void shape_free(shape *s);
-/* @return what `value`, which has this shape, holds for part `index`: NULL if that is absent or nil. */
-const rec_value *shape_value(const shape *s, const rec_value *value, size_t index);
-/* @return true if it makes a member at all. */
-bool shape_has_member(const shape *s);
-/* Names it and all below it: the types of its members begin with `tag`. */
-void shape_name(shape *s, const char *tag, lookup *names);
-
-/* ------------------------------------------------------------------------------------------------------- values -- */
-
-/* Adds numbers to a file, so many in a line. */
-typedef struct row {
-    FILE *out;
-    size_t column, indent;
-    bool any;
-} row;
-void row_put(row *r, const char *item);
-
-/* Elements of a tensor in C, the same to the last bit. */
-int print_elements(row *r, const rec_tensor *tensor);
-/* @return the type of these elements: "float"; f16 and bf16 are bit patterns. */
-const char *element_type(const rec_tensor *tensor);
-/* A number as the type that `s` has. @param buffer NUMBER_ROOM bytes. */
-const char *number_c(const shape *s, const rec_scalar *number, char *buffer);
-/* @return the C type of a scalar shape: "uint8_t". */
-const char *scalar_type(const shape *s);
-
-/* The whole header with structs. @param symbol the constant's name. */
-int embed_structs(FILE *out, const char *symbol, const rec_record *record);
+/* Takes those of `record embed` out of the command line, if it has that word; the rest is for options_parse(). */
+int embed_options(embed_wishes *e, int *argc, char **argv);
+extern const char embed_options_help[];
+int run_embed(session *s, const char *const *operands, size_t count);
 
 #endif

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/embed/embed.h"
+#include "tools/embed/embed_private.h"
 
 /* What has to go if a signal ends the command. A handler can only reach what is global; it may call unlink and rmdir.
  * A slot is filled before its file exists and emptied after it is gone. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/embed/embed.h"
+#include "tools/embed/embed_private.h"
 
 /* Words of C and C++, and what compilers or the usual headers define as macros. Sorted. */
 /* clang-format off */

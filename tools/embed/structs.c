@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/embed/embed.h"
+#include "tools/embed/embed_private.h"
 
 /* Literals may have 4,095 characters in C99; longer strings are arrays. */
 enum { LITERAL = 4000 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/embed/embed.h"
+#include "tools/embed/embed_private.h"
 
 void shape_free(shape *s)
 {

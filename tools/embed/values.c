@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/embed/embed.h"
+#include "tools/embed/embed_private.h"
 
 void row_put(row *r, const char *item)
 {

@@ -5,99 +5,9 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "tools/print/fold.h"
-
-/* --------------------------------------------------------------------------------------------------- hash table -- */
-
-index_table fold_table(size_t items)
-{
-    index_table t = {NULL, 15};
-
-    while (t.mask < items * 2) {
-        t.mask = t.mask * 2 + 1;
-    }
-    t.slots = take((t.mask + 1) * sizeof *t.slots);
-    memset(t.slots, 0, (t.mask + 1) * sizeof *t.slots);
-    return t;
-}
-
-uint64_t fold_hash(uint64_t hash, const void *bytes, size_t length)
-{
-    const unsigned char *b = bytes;
-
-    for (size_t i = 0; i < length; i++) {
-        hash = (hash ^ b[i]) * UINT64_C(0x100000001B3);
-    }
-    return hash ^ hash >> 29;
-}
-
-/* -------------------------------------------------------------------------------------------------------- parts -- */
-
-bool fold_is_index(const part *p)
-{
-    for (size_t i = 0; i < p->length; i++) {
-        if (p->at[i] < '0' || p->at[i] > '9') {
-            return false;
-        }
-    }
-    return p->length > 0;
-}
-
-bool fold_same_text(const part *a, const part *b)
-{
-    return a->length == b->length && memcmp(a->at, b->at, a->length) == 0;
-}
-
-static bool is_between(const part *p)
-{
-    return p->length == 1 && p->at[0] == FOLD_BETWEEN[0];
-}
-
-static size_t count_parts(const char *path)
-{
-    size_t count = 1;
-
-    for (; *path; path++) {
-        if (*path == '\\' && path[1]) {
-            path++;
-        } else if (*path == '.') {
-            count++;
-        }
-    }
-    return count;
-}
-
-static void split(const char *path, part *parts)
-{
-    size_t i = 0;
-    const char *begin = path;
-
-    for (;; path++) {
-        if (*path == '\\' && path[1]) {
-            path++;
-        } else if (*path == '.' || *path == '\0') {
-            parts[i++] = (part){begin, (size_t)(path - begin), false};
-            if (*path == '\0') {
-                return;
-            }
-            begin = path + 1;
-        }
-    }
-}
+#include "tools/print/fold_private.h"
 
 /* ------------------------------------------------------------------------------------------------ equal but for -- */
-
-uint64_t fold_hash_form(uint64_t hash, const entry *e)
-{
-    hash = fold_hash(hash, e->dtype, strlen(e->dtype) + 1);
-    return fold_hash(hash, e->shape, e->rank * sizeof *e->shape);
-}
-
-bool fold_same_form(const entry *a, const entry *b)
-{
-    return a->rank == b->rank && strcmp(a->dtype, b->dtype) == 0 &&
-           (a->rank == 0 || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
-}
 
 /* Equal but for list indices. */
 static uint64_t hash_pattern(uint64_t hash, const part *parts, size_t count)
@@ -132,8 +42,8 @@ static size_t group_layers(const entry *entries, size_t count, uint64_t seed, gr
     size_t made = 0;
 
     for (size_t i = 0; i < count; i++) {
-        size_t parts = count_parts(entries[i].path);
-        split(entries[i].path, room);
+        size_t parts = fold_count_parts(entries[i].path);
+        fold_split(entries[i].path, room);
         uint64_t hash = fold_hash_form(hash_pattern(seed, room, parts), &entries[i]);
         size_t at = hash & t.mask;
         group *g = NULL;
@@ -147,7 +57,7 @@ static size_t group_layers(const entry *entries, size_t count, uint64_t seed, gr
         if (!t.slots[at].index) {
             t.slots[at] = (struct slot){hash, made + 1};
             groups[made] = (group){.entry = &entries[i], .parts = room, .count = parts, .names = 1, .repeats = 1};
-            while (groups[made].middle < parts && !is_between(&room[groups[made].middle])) {
+            while (groups[made].middle < parts && !fold_is_between(&room[groups[made].middle])) {
                 groups[made].middle++;
             }
             of[i] = made++;
@@ -267,7 +177,7 @@ static void name_ranges(const entry *entries, size_t count, const size_t *of, gr
         if (g->repeats < 2 || !(ambiguous[of[i]] || g->middle < g->count) || !varying_levels(g, levels)) {
             continue;
         }
-        split(entries[i].path, parts);
+        fold_split(entries[i].path, parts);
         for (int key = 0; key < 2; key++) {
             if (levels[key] != SIZE_MAX) {
                 add_index(&g->runs[key], strtoull(parts[levels[key]].at, NULL, 10));
@@ -321,7 +231,7 @@ fold *folds_make(const entry *entries, size_t entry_count, size_t width, bool tw
         seed = UINT64_C(0xCBF29CE484222325);
     }
     for (size_t i = 0; i < entry_count; i++) {
-        size_t parts_here = count_parts(entries[i].path);
+        size_t parts_here = fold_count_parts(entries[i].path);
         all_parts += parts_here;
         most = parts_here > most ? parts_here : most;
     }

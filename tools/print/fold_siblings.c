@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/print/fold.h"
+#include "tools/print/fold_private.h"
 
 /* Where siblings differ: at a level, and at another one counted from the end; SIZE_MAX: at the first alone. */
 typedef struct place {

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/tool.h"
+#include "tools/print/print.h"
 
 void json_begin(json *j, FILE *out, unsigned depth)
 {
@@ -181,36 +181,4 @@ void json_shape(json *j, const char *key, const uint64_t *shape, uint32_t rank)
         json_uint(j, NULL, shape[i]);
     }
     json_close(j, ']');
-}
-
-void json_note_items(json *j, const notes *n)
-{
-    for (size_t i = 0; i < n->kept; i++) {
-        const struct note *note = &n->at[i];
-        json_object(j, NULL);
-        json_string(j, "kind", note_word(note->kind));
-        json_uint(j, "count", note->count);
-        json_string(j, "path", note->path);
-        json_string(j, "text", note->text);
-        json_close(j, '}');
-    }
-}
-
-void json_notes(json *j, const char *key, const notes *n)
-{
-    json_array(j, key);
-    json_note_items(j, n);
-    json_close(j, ']');
-}
-
-void json_float(json *j, const char *key, double value, rec_dtype dtype)
-{
-    char buffer[NUMBER_ROOM];
-    const char *string = float_text(value, dtype, buffer);
-
-    if (value - value == 0) {
-        json_token(j, key, string);
-    } else {
-        json_string(j, key, string);
-    }
 }

@@ -1,43 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Standard output: the terminal's width and colours, aligned tables, and the check that all of it was written. */
+ * Standard output: the terminal's width, aligned tables, and the check that all of it was written. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "tools/tool.h"
+#include "tools/print/print.h"
 
 enum { STANDARD_WIDTH = 80, GAP = 2 };
-
-static const char *const styles[] = {
-    [STYLE_PLAIN] = "\033[0m",    [STYLE_BOLD] = "\033[1m",  [STYLE_DIM] = "\033[2m",
-    [STYLE_ERROR] = "\033[1;31m", [STYLE_NOTE] = "\033[33m",
-};
-
-/* Which streams get colours; set once, before anything is printed. */
-static bool colored[2];
-
-void output_setup(const options *o)
-{
-    const char *no_color = getenv("NO_COLOR");
-    const char *terminal = getenv("TERM");
-    bool wanted = !(no_color && *no_color) && terminal && strcmp(terminal, "dumb") != 0;
-
-    for (int i = 0; i < 2; i++) {
-        colored[i] = o->color == COLOR_ALWAYS || (o->color == COLOR_AUTO && wanted && isatty(i ? 2 : 1));
-    }
-}
-
-const char *style(int which)
-{
-    return colored[0] ? styles[which] : "";
-}
-
-const char *style_error(int which)
-{
-    return colored[1] ? styles[which] : "";
-}
 
 int output_finish(void)
 {

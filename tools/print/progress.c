@@ -5,12 +5,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/tool.h"
+#include "tools/print/print.h"
 
 /* The command is one program with one operation, and a signal handler can only reach what is global. */
 static volatile sig_atomic_t interrupted;
 static struct timespec begun, shown;
-static bool visible, stopped;
+static bool visible, stopped, silent;
+static rec_context *watched;
+static uint64_t all; /* bytes, where the library cannot know them; 0: unknown */
 
 static double since(const struct timespec *then)
 {
@@ -35,23 +37,22 @@ static void wipe(void)
 
 static int32_t on_progress(void *user, const rec_progress *progress)
 {
-    const session *s = user;
     char done[NUMBER_ROOM], total[NUMBER_ROOM];
-
     uint64_t bytes = progress->total;
 
+    (void)user;
     if (interrupted) {
         stopped = true;
         return 1;
     }
-    if (s->o->quiet || !isatty(STDERR_FILENO) || since(&begun) < 1 || since(&shown) < 0.1) {
+    if (silent || !isatty(STDERR_FILENO) || since(&begun) < 1 || since(&shown) < 0.1) {
         return 0;
     }
     (void)clock_gettime(CLOCK_MONOTONIC, &shown);
     wipe();
     visible = true;
     if (bytes == REC_UNKNOWN || bytes == 0) {
-        bytes = s->expected;
+        bytes = all;
     }
     if (bytes < progress->done || bytes == 0) {
         fprintf(stderr, "%s: %s", progress->operation, sized(progress->done, done));
@@ -78,11 +79,18 @@ static void watch(int number, void (*handler)(int))
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-void progress_begin(session *s)
+void progress_begin(rec_context *context, bool quiet)
 {
+    watched = context;
+    silent = quiet;
     (void)clock_gettime(CLOCK_MONOTONIC, &begun);
     shown = begun;
-    rec_context_set_progress(s->context, on_progress, s);
+    rec_context_set_progress(context, on_progress, NULL);
+}
+
+void progress_expect(uint64_t bytes)
+{
+    all = bytes;
 }
 
 void progress_guard(void)
@@ -92,9 +100,9 @@ void progress_guard(void)
     }
 }
 
-void progress_end(session *s)
+void progress_end(void)
 {
-    rec_context_set_progress(s->context, NULL, NULL);
+    rec_context_set_progress(watched, NULL, NULL);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         watch(signals[i], SIG_DFL);
     }

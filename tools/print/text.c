@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/tool.h"
+#include "tools/print/print.h"
 
 /* ------------------------------------------------------------------------------------------------------- memory -- */
 

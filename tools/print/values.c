@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/tool.h"
+#include "tools/print/print.h"
 
 /* ------------------------------------------------------------------------------------------------------- floats -- */
 
@@ -114,6 +114,18 @@ const char *float_text(double value, rec_dtype dtype, char *buffer)
     }
     *out = '\0';
     return buffer;
+}
+
+void json_float(json *j, const char *key, double value, rec_dtype dtype)
+{
+    char buffer[NUMBER_ROOM];
+    const char *string = float_text(value, dtype, buffer);
+
+    if (value - value == 0) {
+        json_token(j, key, string);
+    } else {
+        json_string(j, key, string);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------------ scalars -- */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What the files that fold a listing share. */
-#ifndef RECORD_FOLD_H
-#define RECORD_FOLD_H
+#ifndef RECORD_FOLD_PRIVATE_H
+#define RECORD_FOLD_PRIVATE_H
 
-#include "tools/tool.h"
+#include "tools/print/print.h"
 
 /* A level of a key: text between dots. */
 typedef struct part {
@@ -42,7 +42,12 @@ typedef struct index_table {
 /* To be freed by its slots. */
 index_table fold_table(size_t items);
 uint64_t fold_hash(uint64_t hash, const void *bytes, size_t length);
+/* How many parts a key has, and those. */
+size_t fold_count_parts(const char *path);
+void fold_split(const char *path, part *parts);
 bool fold_is_index(const part *p);
+/* What stands between two keys. */
+bool fold_is_between(const part *p);
 bool fold_same_text(const part *a, const part *b);
 /* Element type and shape. */
 uint64_t fold_hash_form(uint64_t hash, const entry *e);

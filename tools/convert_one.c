@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * A conversion of one file, as convert --recursive makes many of them, and what every conversion needs. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/tool.h"
+
+uint64_t size_of_file(const char *path)
+{
+    struct stat s;
+
+    return stat(path, &s) == 0 && S_ISREG(s.st_mode) ? (uint64_t)s.st_size : REC_UNKNOWN;
+}
+
+char *index_beside(const char *path)
+{
+    char *index = print("%s.index.json", path);
+    struct stat of, is;
+
+    if (stat(index, &of) == 0 && S_ISREG(of.st_mode) &&
+        (stat(path, &is) != 0 || of.st_mtim.tv_sec > is.st_mtim.tv_sec ||
+         (of.st_mtim.tv_sec == is.st_mtim.tv_sec && of.st_mtim.tv_nsec > is.st_mtim.tv_nsec))) {
+        return index;
+    }
+    free(index);
+    return NULL;
+}
+
+int set_shown_type(session *s, const rec_record *record, rec_recorder *to)
+{
+    const char *writer = rec_recorder_name(to);
+
+    if (!s->o->burn || s->type || s->o->type.count || needs_type(s, rec_record_origin(record)->recorder) ||
+        needs_type(s, writer) || strcmp(writer, "Auto") == 0) {
+        return EXIT_OK;
+    }
+    return session_set_shown_type(s, record, to);
+}
+
+int set_metadata(const session *s, rec_record *record)
+{
+    int status = EXIT_OK;
+
+    for (size_t i = 0; i < s->o->metadata.count && status == EXIT_OK; i++) {
+        const char *setting = s->o->metadata.at[i], *value = strchr(setting, '=') + 1;
+        char *key = print("%.*s", (int)(value - 1 - setting), setting);
+        if (rec_metadata_set(record, key, *value ? value : NULL) != REC_OK) {
+            status = fail_library();
+        }
+        free(key);
+    }
+    return status;
+}
+
+int convert_one(session *s, const char *in, const char *to_name, const char *out, const char *expression, bool foreign,
+                conversion *c, notes *n)
+{
+    /* Load arguments are for what Burn did not write. */
+    rec_recorder *from = foreign ? session_input(s) : session_raw(s, 1), *to = from ? session_output(s, to_name) : NULL;
+    rec_plan *plan = NULL;
+    rec_record *record = NULL;
+    summary sums = {0};
+    notes saved = {0};
+    int status = EXIT_ERROR;
+
+    if (!to || (expression && (rec_recorder_set_type_name(from, s->types, expression) != REC_OK ||
+                               (writes_type(s, rec_recorder_name(to)) &&
+                                rec_recorder_set_type_name(to, s->types, expression) != REC_OK)))) {
+        goto done;
+    }
+    /* A plan knows what kind of file the model goes to: from one foreign file to another nothing is adapted. */
+    if (foreign) {
+        plan = rec_plan_new(s->context, to);
+        record = plan && rec_plan_add(plan, from, in) == REC_OK ? rec_plan_load(plan) : NULL;
+    } else {
+        record = rec_load(from, in);
+    }
+    if (!record) {
+        goto done;
+    }
+    notes_take(n);
+    if (summarise(record, &sums) != EXIT_OK || (!expression && set_shown_type(s, record, to) != EXIT_OK) ||
+        set_metadata(s, record) != EXIT_OK || rec_save(to, record, out) != REC_OK) {
+        goto done;
+    }
+    notes_take(&saved);
+    notes_append(n, &saved);
+    c->out = index_beside(out);
+    c->written = c->out ? REC_UNKNOWN : size_of_file(out);
+    c->out = c->out ? c->out : copy(out);
+    c->tensors = sums.tensors;
+    status = EXIT_OK;
+
+done:
+    summary_free(&sums);
+    rec_record_free(record);
+    rec_plan_free(plan);
+    rec_close_recorder(from);
+    rec_close_recorder(to);
+    return status;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Errors: what went wrong, and hints, on standard error. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/print/print.h"
+
+/* "record: " and the text; lines after the first one are hints and stand two spaces in. */
+static void complain(const char *message)
+{
+    text safe = {0};
+    bool first = true;
+
+    while (*message || first) {
+        size_t length = strcspn(message, "\n"), indent = strspn(message, " ");
+        if (!first) {
+            text_put(&safe, indent < length && indent < 2 ? &"  "[indent] : "");
+        }
+        text_safe(&safe, message, length);
+        text_put(&safe, "\n");
+        message += length + (message[length] == '\n');
+        first = false;
+    }
+    fprintf(stderr, "%srecord:%s %s", style_error(STYLE_ERROR), style_error(STYLE_PLAIN), safe.at);
+    text_free(&safe);
+}
+
+int fail(const char *format, ...)
+{
+    char *message = NULL;
+    va_list args;
+
+    va_start(args, format);
+    if (vasprintf(&message, format, args) < 0) {
+        message = NULL;
+    }
+    va_end(args);
+    complain(message ? message : "out of memory");
+    free(message);
+    return EXIT_ERROR;
+}
+
+int fail_usage(const char *command, const char *format, ...)
+{
+    char *message = NULL;
+    va_list args;
+
+    va_start(args, format);
+    if (vasprintf(&message, format, args) < 0) {
+        message = NULL;
+    }
+    va_end(args);
+    (void)fail("%s\nrecord %s%s--help shows how it is used.", message ? message : "out of memory",
+               command ? command : "", command ? " " : "");
+    free(message);
+    return EXIT_ERROR;
+}
+
+int fail_library(void)
+{
+    /* Whoever cancelled it knows: the signal that asked for it ends the command. */
+    if (rec_error_status() != REC_E_CANCELLED) {
+        complain(rec_error_message());
+    }
+    return EXIT_ERROR;
+}

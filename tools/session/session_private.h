@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What opens recorders in the session: options and load arguments, without types. */
+#ifndef RECORD_SESSION_PRIVATE_H
+#define RECORD_SESSION_PRIVATE_H
+
+#include "tools/session/session.h"
+
+/* Opens a recorder with what the options ask of any. @return NULL with the error printed. */
+rec_recorder *session_open_recorder(session *s, const char *name, rec_precision precision, bool no_map, bool clamp);
+/* Opens the one that reads input `index`, with its own options. @param name NULL: --from or Auto. */
+rec_recorder *session_open_reader(session *s, size_t index, const char *name);
+/* Sets NAME=VALUE of each. */
+int session_set_options(rec_recorder *recorder, const words *w);
+/* Sets one of the plugin's own options that have a word on the command line, if it was given. */
+int session_set_flag(rec_recorder *recorder, const char *option, bool given);
+/* Sets what is for an input: of single things its own ones last, so that they count; its own rules first.
+ * @param kind READING_OPTION or READING_LOAD. */
+int session_set_arguments(const session *s, rec_recorder *recorder, int kind, size_t index);
+
+#endif

@@ -6,12 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/burn/apply_type.h"
-#include "core/burn/builder.h"
-#include "core/registry/registry.h"
 #include "core/burn/burn.h"
+#include "core/registry/registry.h"
 #include "core/io/io.h"
-#include "core/burn/layout.h"
 #include "remap/remap.h"
 #include "recorder/recorder.h"
 

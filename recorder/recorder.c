@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/burn/layout.h"
+#include "core/burn/burn.h"
 #include "core/config/config.h"
 #include "core/base/text.h"
 

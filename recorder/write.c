@@ -7,13 +7,12 @@
 #include "core/io/io.h"
 #include "remap/remap.h"
 #include "recorder/recorder.h"
-#include "core/burn/walk_private.h"
+#include "core/burn/burn.h"
 
 /* Writes the record to a sink that core made, and ends the sink whatever happens. */
 static int32_t write_record(rec_job *job, rec_recorder *r, const lr_plugin *plugin, const rec_record *record,
                             rec_sink *sink, void **data, size_t *size)
 {
-    lr_walk walk;
     int32_t status;
     if (!sink) {
         return job->error.status;
@@ -22,10 +21,10 @@ static int32_t write_record(rec_job *job, rec_recorder *r, const lr_plugin *plug
     job->options = r->options;
     job->type = r->type;
     job->budget.limit = UINT64_MAX; /* what is saved is already in memory; a writer needs little beside */
-    lr_walk_begin(&walk, job, record, r->precision, r->clamp, r->target);
     job->done = 0;
     job->total = REC_UNKNOWN;
-    if ((plugin->d.traits & REC_TRAIT_EXACT_SIZE) && job->burn_minor >= LR_BURN_V2) {
+    if (lr_walk_begin(job, record, r->precision, r->clamp, r->target) == REC_OK &&
+        (plugin->d.traits & REC_TRAIT_EXACT_SIZE) && job->burn_minor >= LR_BURN_V2) {
         rec_sink *layout = lr_sink_layout_of(job, sink);
         if (layout) {
             job->quiet = true;
@@ -55,7 +54,7 @@ static int32_t write_record(rec_job *job, rec_recorder *r, const lr_plugin *plug
     }
     (void)lr_sink_commit(sink);
     lr_layouts_free(job);
-    job->walk = NULL;
+    lr_walk_free(job);
     job->plugin = NULL;
     return job->error.status;
 }

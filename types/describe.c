@@ -8,7 +8,7 @@
 
 #include "core/record/convert.h"
 #include "types/describe.h"
-#include "core/burn/layout.h"
+#include "core/burn/burn.h"
 #include "types/types.h"
 #include "core/base/text.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A loaded record and the type its caller gave. */
-#include "core/burn/apply_type.h"
+#include "core/burn/burn.h"
 
 #include <inttypes.h>
 #include <string.h>

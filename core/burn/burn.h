@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Burn's layout: how a record, a parameter and an element type look in a data tree, version by version. The builder
- * (reading) and the walker (writing) know of it only through these functions. */
+ * Burn's records: how a record, a parameter and an element type look in a data tree, version by version. The builder makes a
+ * record of the events of a reader, the walk makes events of a record, and layouts say what a type looks like in one
+ * version. It knows no format and no Rust: who has a type by name fills in its layout (lr_type_ref).
+ * A record that the builder finished is the caller's; layouts and the walk are the job's, until lr_layouts_free() and
+ * lr_walk_free(). */
 #ifndef LR_BURN_H
 #define LR_BURN_H
 
@@ -27,37 +30,7 @@ typedef struct lr_burn {
     bool known;              /**< metadata was seen */
 } lr_burn;
 
-lr_burn lr_burn_of(const lr_map *metadata);
-
-/**
- * Recognises a tensor or a parameter in the entries of a map that has just ended.
- * @param out the value it becomes. @return 1 if it is one, 0 if it is an ordinary map, -1: the job has failed.
- */
-int lr_burn_raise(rec_job *job, rec_record *record, const lr_burn *burn, rec_precision precision, uint64_t at,
-                  const lr_entry *entries, uint64_t count, rec_value *out);
-/** @return whether a map with that many entries may be one. */
-static inline bool lr_burn_may_raise(uint64_t count)
-{
-    return count == 2 || count == 3;
-}
-
-/** The element type by Burn's name ("F32"), REC_DTYPE_OPAQUE if unknown. */
-rec_dtype lr_burn_dtype(const rec_value *value);
-/** @return Burn's name of a dtype and its index in the enum of that version; NULL if that version lacks it. */
-const char *lr_burn_dtype_name(rec_dtype dtype, int32_t minor, uint64_t *index);
-/** @return the number of dtypes that version knows. */
-uint64_t lr_burn_dtype_count(int32_t minor);
-/** @return the name of dtype `index` in that version. */
-const char *lr_burn_dtype_at(int32_t minor, uint64_t index);
-
 enum { LR_ID_ROOM = 16 };
-/**
- * The parameter id as a version wants it. From 0.15 on ids are the base32 text of a u64; a UUID becomes the one of its
- * first eight bytes, a 10-character id (0.14) the one of its six bytes with two zeros, as Burn does itself. Models and
- * optimizers get the same, so that states are found again. Anything else stays as it is.
- * @param buffer LR_ID_ROOM bytes. @return id or buffer.
- */
-const char *lr_burn_id(const char *id, int32_t minor, char *buffer);
 /** Base32 of bytes in Burn's alphabet (DNSSEC's), without padding. @param text room for (count * 8 + 4) / 5 + 1. */
 void lr_burn_base32(const uint8_t *bytes, size_t count, char *text);
 
@@ -65,9 +38,113 @@ void lr_burn_base32(const uint8_t *bytes, size_t count, char *text);
  *  by dots), so that the same conversion gives the same bytes. */
 void lr_id_of_path(const char *path, size_t length, uint8_t bytes[8]);
 
-/** "f32", "half::binary16::f16": what Burn writes into metadata. */
-const char *lr_burn_float_name(rec_precision precision);
-const char *lr_burn_int_name(rec_precision precision);
-const char *lr_burn_settings_name(rec_precision precision);
+/* Layouts: a type as one Burn version stores it. */
+
+/** What Burn means by a struct in a layout. */
+enum {
+    LR_ROLE_NONE = 0,
+    LR_ROLE_TENSOR = 1,
+    LR_ROLE_PARAMETER = 2,
+    LR_ROLE_IDS = 3 /**< a map whose keys are parameter ids */
+};
+
+/** What a definition says of a field beside its type. */
+typedef struct lr_field_note {
+    const char *initial; /**< the value that a record gets which lacks it, or NULL: the name of a variant, or "zeros(NAME)":
+                              a parameter of zeros in the shape of its sibling NAME */
+    const char *from;    /**< path below the struct where another version keeps it, "." for the struct; or NULL */
+} lr_field_note;
+
+struct rec_layout {
+    int32_t kind; /**< REC_LAYOUT_… */
+    uint32_t bits;
+    uint64_t count;
+    const char *const *names;
+    const rec_layout *const *children;
+    int32_t role;      /**< LR_ROLE_… */
+    int32_t elements;  /**< of a role: REC_FIELD_FLOATS, _INTS, _BOOLS */
+    uint64_t rank;     /**< of a role */
+    uint64_t fixed;    /**< of a list: that of an array, which up to 0.11 was counted like one; 0: none */
+    uint64_t from_element; /**< one-based: the element of an older version's tuple that this is now; 0: none */
+    const char *module; /**< of a struct or enum: the name of its type; NULL if it has none */
+    bool from_c;        /**< which is that of a C struct: LAYER_NORM, say */
+    const lr_field_note *notes; /**< of a struct: one for each field; NULL: none has any */
+    /** Of a struct of one Burn version: the value that the first later one with that field gives to records which lack
+     *  it; NULL if there is none. NULL: nobody knows of later versions. */
+    const char *(*later_default)(const rec_job *job, const rec_layout *layout, const char *field);
+};
+
+/** The layouts of a job, made as they are asked for. */
+struct lr_layouts {
+    lr_arena arena;
+    lr_type_ref type; /**< of the text that came with the file, in the arena; or none */
+    const rec_layout *metadata; /**< a struct of metadata alone */
+    const rec_layout *item;
+    const rec_layout *whole;
+};
+
+/** Makes job->layouts if there are none yet. @return false: the job has failed. */
+bool lr_layouts_begin(rec_job *job);
+
+/* For those who make layouts. NULL: the job has failed. */
+
+rec_layout *lr_layout_node(rec_job *job, int32_t kind, uint64_t count);
+/** Sets child `index` (a NULL layout is ignored). The name is borrowed. */
+void lr_layout_set(rec_layout *layout, uint64_t index, const char *name, const rec_layout *child);
+rec_layout *lr_layout_number(rec_job *job, int32_t kind, uint32_t bits);
+/** A list, option or array (whose count is to be set) of one child. */
+rec_layout *lr_layout_wrap(rec_job *job, int32_t kind, const rec_layout *child);
+/** A constant field of a module: an option that is always absent; in 0.7 nothing at all. */
+rec_layout *lr_layout_constant(rec_job *job);
+/** @param elements REC_FIELD_FLOATS, _INTS, _BOOLS. @param bare without parameter id. */
+const rec_layout *lr_layout_tensor(rec_job *job, int32_t elements, uint64_t rank, bool bare);
+
+/** A type that a C struct or enum describes; NULL: none. */
+lr_type_ref lr_type_of_c(const rec_type *type);
+
+/** Field `index` of a type, whatever the size of the caller's rec_field. */
+static inline const rec_field *lr_c_field(const rec_type *type, uint64_t index)
+{
+    return (const rec_field *)(const void *)((const char *)type->fields + index * type->field_size);
+}
+
+/** The layout of a job's item at the version and precision of the job. NULL: the job has failed. */
+const rec_layout *lr_layout_item(rec_job *job);
+/** Frees all layouts of the job, and a type whose text came with a file. */
+void lr_layouts_free(rec_job *job);
+
+/* The builder: a visitor that makes a record of the events of a reader. */
+
+typedef struct lr_builder lr_builder;
+
+extern const rec_visitor lr_builder_visitor;
+
+/**
+ * A builder for one load. The job's `where` is its until it is freed.
+ * @param tensors the format speaks tensors itself (REC_TRAIT_TENSORS).
+ * @param burn what is known of the layout from a first pass, NULL in the first.
+ * NULL: the job has failed.
+ */
+lr_builder *lr_builder_new(rec_job *job, rec_precision precision, bool tensors, const lr_burn *burn);
+/** What the metadata said so far. */
+const lr_burn *lr_builder_burn(const lr_builder *builder);
+/** True if metadata came too late to read the tensors before it: rewind and build again with lr_builder_burn(). */
+bool lr_builder_again(const lr_builder *builder);
+/** Ends the load. @return the record, NULL: the job has failed. */
+rec_record *lr_builder_finish(lr_builder *builder);
+void lr_builder_free(lr_builder *builder);
+
+/* A loaded record and the type its caller gave. */
+
+/** Goes through a record and the layout of its type. Assumed element types become the type's; a tensor of another rank
+ *  or kind is REC_E_MISMATCH with its path. Fields that are missing or unexpected are left to rec_bind and to saving. */
+int32_t lr_adopt(rec_job *job, rec_record *record, rec_precision precision, const rec_layout *layout);
+
+/* The walk: a record to the events of a writer (rec_job_walk), at a precision, in the layout of a Burn version. */
+
+/** Prepares a save: layout, metadata's version and precision. The job's walk until lr_walk_free().
+ *  @param target 0.MINOR or LR_TARGET_…. */
+int32_t lr_walk_begin(rec_job *job, const rec_record *record, rec_precision precision, bool clamp, int32_t target);
+void lr_walk_free(rec_job *job);
 
 #endif

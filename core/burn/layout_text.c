@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/burn/layout.h"
+#include "core/burn/burn_private.h"
 
 /* ------------------------------------------------------------------------------------------------------- writing -- */
 
@@ -144,20 +144,11 @@ static void print(printer *p, const rec_layout *layout)
     }
 }
 
-int32_t rec_job_layout_text(rec_job *job, const char **text)
+const char *lr_layout_print(rec_job *job, const rec_layout *layout)
 {
     printer p = {.job = job};
-    const rec_layout *item;
-    *text = NULL;
-    if (!lr_job_typed(job)) {
-        return job->error.status;
-    }
-    item = lr_layout_item(job);
-    if (item) {
-        print(&p, item);
-        *text = lr_job_failed(job) ? NULL : p.text;
-    }
-    return job->error.status;
+    print(&p, layout);
+    return lr_job_failed(job) ? NULL : p.text;
 }
 
 /* ------------------------------------------------------------------------------------------------------- reading -- */
@@ -398,11 +389,6 @@ static const rec_layout *of_ref(rec_job *job, const lr_type_ref *type)
     return layout && *p.at ? bad(&p, "the end") : layout;
 }
 
-lr_type_ref lr_type_of_text(const char *text)
-{
-    return (lr_type_ref){.layout = of_ref, .what = text};
-}
-
 int32_t rec_job_use_layout_text(rec_job *job, const char *text, uint64_t length)
 {
     if (!lr_job_failed(job) && !lr_job_typed(job) && lr_layouts_begin(job)) {
@@ -410,7 +396,7 @@ int32_t rec_job_use_layout_text(rec_job *job, const char *text, uint64_t length)
         if (!kept) {
             return lr_fail_allocator(job, length);
         }
-        job->type = job->layouts->type = lr_type_of_text(kept);
+        job->type = job->layouts->type = (lr_type_ref){.layout = of_ref, .what = kept};
     }
     return job->error.status;
 }

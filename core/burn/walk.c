@@ -1,329 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The walk: the record's frame, its values as they are known, and what a writer that lacks an event gets instead. */
+ * The walk: what is written around the item, and at which version and precision. */
 #include "core/burn/walk_private.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "core/record/convert.h"
-
-/* ------------------------------------------------------------------------------------------- events, or instead -- */
-
-int32_t lr_walk_scalar(lr_walk *w, const rec_scalar *scalar)
-{
-    return w->visitor.scalar(w->self, REC_UNKNOWN, scalar);
-}
-
-int32_t lr_walk_text(lr_walk *w, const char *text, uint64_t length)
-{
-    rec_scalar scalar = {.kind = REC_KIND_STRING, .v = {.length = length}, .text = text};
-    return lr_walk_scalar(w, &scalar);
-}
-
-int32_t lr_walk_key(lr_walk *w, const char *name)
-{
-    rec_scalar key = {.kind = REC_KIND_STRING, .v = {.length = strlen(name)}, .text = name};
-    return w->visitor.key(w->self, REC_UNKNOWN, &key);
-}
-
-static int32_t deeper(lr_walk *w)
-{
-    if (w->depth >= w->job->limits.depth) {
-        return rec_fail(w->job, REC_E_LIMIT, REC_UNKNOWN, "lists and maps are nested deeper than %u levels",
-                        (unsigned)w->job->limits.depth);
-    }
-    w->depth++;
-    return REC_OK;
-}
-
-int32_t lr_walk_list(lr_walk *w, int32_t form, uint64_t count)
-{
-    int32_t status = deeper(w);
-    return status == REC_OK ? w->visitor.list_begin(w->self, REC_UNKNOWN, form, count) : status;
-}
-
-int32_t lr_walk_map(lr_walk *w, int32_t form, uint64_t count)
-{
-    int32_t status = deeper(w);
-    return status == REC_OK ? w->visitor.map_begin(w->self, REC_UNKNOWN, form, count) : status;
-}
-
-int32_t lr_walk_end(lr_walk *w)
-{
-    w->depth--;
-    return w->visitor.end(w->self, REC_UNKNOWN);
-}
-
-int32_t lr_walk_option(lr_walk *w, bool present)
-{
-    if (w->visitor.option) {
-        return w->visitor.option(w->self, REC_UNKNOWN, present);
-    }
-    return present ? REC_OK : lr_walk_scalar(w, &(rec_scalar){.kind = REC_KIND_NIL, .form = REC_FORM_NONE});
-}
-
-int32_t lr_walk_variant(lr_walk *w, uint64_t index, const char *name, uint64_t length, bool payload)
-{
-    rec_scalar text = {.kind = REC_KIND_STRING, .v = {.length = length}, .text = name};
-    int32_t status;
-    if (w->visitor.variant_begin) {
-        status = deeper(w);
-        return status == REC_OK ? w->visitor.variant_begin(w->self, REC_UNKNOWN, index, &text, payload) : status;
-    }
-    if (!payload) {
-        return lr_walk_scalar(w, &text);
-    }
-    status = lr_walk_map(w, REC_FORM_MAP, 1);
-    return status == REC_OK ? w->visitor.key(w->self, REC_UNKNOWN, &text) : status;
-}
-
-/* Ends a variant that was begun with a payload (or, if the writer knows variants, any). */
-int32_t lr_walk_variant_end(lr_walk *w)
-{
-    return lr_walk_end(w);
-}
-
-int32_t lr_walk_numbers(lr_walk *w, rec_dtype dtype, const void *data, uint64_t count)
-{
-    const uint8_t *from = data;
-    uint32_t width = rec_dtype_bits(dtype) / 8;
-    int32_t status = REC_OK;
-    if (w->visitor.numbers) {
-        return count ? w->visitor.numbers(w->self, REC_UNKNOWN, dtype, data, count) : REC_OK;
-    }
-    for (uint64_t i = 0; i < count && status == REC_OK; i++) {
-        uint64_t little = 0;
-        rec_scalar number;
-        memcpy(&little, from + i * width, width);
-        lr_swap_if_big(&little, width, 1);
-        number = lr_element(dtype, &little);
-        status = lr_walk_scalar(w, &number);
-    }
-    return status;
-}
-
-enum { TILE = 64 * 1024 };
-
-int32_t lr_walk_bytes(lr_walk *w, const rec_blob *blob)
-{
-    uint8_t *tile;
-    int32_t status;
-    if (w->visitor.bytes) {
-        return w->visitor.bytes(w->self, REC_UNKNOWN, blob);
-    }
-    tile = rec_job_alloc(w->job, TILE);
-    if (!tile) {
-        return w->job->error.status;
-    }
-    status = lr_walk_list(w, REC_FORM_LIST, blob->size);
-    for (uint64_t done = 0; done < blob->size && status == REC_OK;) {
-        uint64_t n = blob->size - done < TILE ? blob->size - done : TILE;
-        status = rec_blob_read(w->job, blob, done, tile, n);
-        if (status == REC_OK) {
-            status = lr_walk_numbers(w, REC_DTYPE_U8, tile, n);
-        }
-        done += n;
-    }
-    if (status == REC_OK) {
-        status = lr_walk_end(w);
-    }
-    rec_job_free(w->job, tile);
-    return status;
-}
-
-/* --------------------------------------------------------------------------------------------------------- paths -- */
-
-size_t lr_walk_enter_index(lr_walk *w, uint64_t index)
-{
-    size_t used = w->used;
-    w->used = lr_path_append_index(w->path, sizeof w->path, used, index);
-    return used;
-}
-
-size_t lr_walk_enter_key(lr_walk *w, const rec_value *key)
-{
-    size_t used = w->used;
-    w->used = lr_path_append_key(w->path, sizeof w->path, used, key);
-    return used;
-}
-
-void lr_walk_leave(lr_walk *w, size_t used)
-{
-    w->used = used;
-    if (used < sizeof w->path) {
-        w->path[used] = '\0';
-    }
-}
-
-static uint64_t where(void *user, char *path, size_t room)
-{
-    const lr_walk *w = user;
-    (void)snprintf(path, room, "%s", w->path);
-    return w->used;
-}
-
-/* ------------------------------------------------------------------------------------------------------- values -- */
-
-static int32_t walk_run(lr_walk *w, const lr_run *run)
-{
-    int32_t status = lr_walk_list(w, run->form, run->count);
-    uint32_t width = rec_dtype_bits(run->dtype) / 8;
-    if (status == REC_OK) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-        uint64_t piece[512];
-        for (uint64_t done = 0; done < run->count && status == REC_OK;) {
-            uint64_t n = run->count - done < 512 ? run->count - done : 512;
-            memcpy(piece, run->data.data + done * width, n * width);
-            lr_swap_if_big(piece, width, n);
-            status = lr_walk_numbers(w, run->dtype, piece, n);
-            done += n;
-        }
-#else
-        (void)width;
-        status = lr_walk_numbers(w, run->dtype, run->data.data, run->count);
-#endif
-    }
-    return status == REC_OK ? lr_walk_end(w) : status;
-}
-
-static int32_t walk_list(lr_walk *w, const rec_value *value)
-{
-    const lr_list *list = value->v.list;
-    int32_t status = lr_walk_list(w, value->form, list->count);
-    for (uint64_t i = 0; i < list->count && status == REC_OK; i++) {
-        size_t used = lr_walk_enter_index(w, i);
-        status = lr_walk_value(w, &list->items[i]);
-        lr_walk_leave(w, used);
-    }
-    return status == REC_OK ? lr_walk_end(w) : status;
-}
-
-/* A key of a foreign model, put together again from the names above a tensor. */
-typedef struct dotted {
-    char *text;
-    size_t used, room;
-} dotted;
-
-static int32_t walk_paths(lr_walk *w, const rec_value *value, dotted *key, bool root);
-
-static int32_t walk_path(lr_walk *w, const char *name, uint64_t length, const rec_value *value, dotted *key, bool first)
-{
-    size_t before = key->used, need = before + (size_t)length + 1;
-    int32_t status;
-    if (need > key->room) {
-        char *text = rec_job_resize(w->job, key->text, need * 2);
-        if (!text) {
-            return w->job->error.status;
-        }
-        key->text = text;
-        key->room = need * 2;
-    }
-    if (!first) {
-        key->text[key->used++] = '.';
-    }
-    memcpy(key->text + key->used, name, (size_t)length);
-    key->used += (size_t)length;
-    status = walk_paths(w, value, key, false);
-    key->used = before;
-    return status;
-}
-
-/* All tensors of a foreign model under their dotted keys, without the levels between. */
-static int32_t walk_paths(lr_walk *w, const rec_value *value, dotted *key, bool root)
-{
-    bool list = value->kind == REC_KIND_LIST;
-    uint64_t count = rec_value_count(value);
-    int32_t status = REC_OK;
-    if (value->kind == REC_KIND_TENSOR) {
-        rec_scalar text = {.kind = REC_KIND_STRING, .v = {.length = key->used}, .text = key->text};
-        status = w->visitor.key(w->self, REC_UNKNOWN, &text);
-        return status == REC_OK ? lr_walk_tensor(w, value->v.tensor) : status;
-    }
-    for (uint64_t i = 0; i < count && status == REC_OK; i++) {
-        const lr_entry *entry = list ? NULL : &value->v.map->entries[i];
-        size_t used = list ? lr_walk_enter_index(w, i) : lr_walk_enter_key(w, &entry->key);
-        char index[24];
-        int length = snprintf(index, sizeof index, "%" PRIu64, i);
-        status = walk_path(w, list ? index : entry->key.v.text, list ? (uint64_t)length : entry->key.length,
-                           list ? &value->v.list->items[i] : &entry->value, key, root);
-        lr_walk_leave(w, used);
-    }
-    return status;
-}
-
-static int32_t walk_flat(lr_walk *w, const rec_value *value)
-{
-    dotted key = {0};
-    int32_t status = lr_walk_map(w, REC_FORM_PATHS, w->tensor_count);
-    status = status == REC_OK ? walk_paths(w, value, &key, true) : status;
-    rec_job_free(w->job, key.text);
-    return status == REC_OK ? lr_walk_end(w) : status;
-}
-
-static int32_t walk_map(lr_walk *w, const rec_value *value)
-{
-    const lr_map *map = value->v.map;
-    int32_t status;
-    if (w->tensors && w->paths && value == &w->record->root) {
-        return walk_flat(w, value);
-    }
-    status = lr_walk_map(w, value->form == REC_FORM_PATHS ? REC_FORM_UNKNOWN : value->form, map->count);
-    for (uint64_t i = 0; i < map->count && status == REC_OK; i++) {
-        size_t used = lr_walk_enter_key(w, &map->entries[i].key);
-        rec_scalar key = lr_to_scalar(&map->entries[i].key);
-        status = w->visitor.key(w->self, REC_UNKNOWN, &key);
-        if (status == REC_OK) {
-            status = lr_walk_value(w, &map->entries[i].value);
-        }
-        lr_walk_leave(w, used);
-    }
-    return status == REC_OK ? lr_walk_end(w) : status;
-}
-
-static int32_t walk_variant(lr_walk *w, const lr_variant *variant)
-{
-    size_t used = lr_walk_enter_key(w, &variant->name);
-    int32_t status =
-        lr_walk_variant(w, variant->index, variant->name.v.text, variant->name.length, variant->has_payload);
-    if (status == REC_OK && variant->has_payload) {
-        status = lr_walk_value(w, &variant->payload);
-    }
-    if (status == REC_OK && (variant->has_payload || w->visitor.variant_begin)) {
-        status = lr_walk_variant_end(w);
-    }
-    lr_walk_leave(w, used);
-    return status;
-}
-
-int32_t lr_walk_value(lr_walk *w, const rec_value *value)
-{
-    rec_scalar scalar;
-    rec_blob blob;
-    switch (value->kind) {
-    case REC_KIND_TENSOR:
-        return lr_walk_tensor(w, value->v.tensor);
-    case REC_KIND_LIST:
-        return walk_list(w, value);
-    case REC_KIND_MAP:
-        return walk_map(w, value);
-    case REC_KIND_VARIANT:
-        return walk_variant(w, value->v.variant);
-    case REC_KIND_NUMBERS:
-        return walk_run(w, value->v.run);
-    case REC_KIND_BYTES:
-        blob = (rec_blob){.struct_size = sizeof blob,
-                          .kind = value->v.bytes->data ? REC_BLOB_VIEW : REC_BLOB_RANGE,
-                          .size = value->v.bytes->size,
-                          .data = value->v.bytes->data,
-                          .source = value->v.bytes->source,
-                          .offset = value->v.bytes->offset};
-        return lr_walk_bytes(w, &blob);
-    default:
-        scalar = lr_to_scalar(value);
-        return lr_walk_scalar(w, &scalar);
-    }
-}
 
 /* ---------------------------------------------------------------------------------------------------- metadata -- */
 
@@ -466,6 +146,13 @@ static int32_t walk_metadata(lr_walk *w)
 
 /* --------------------------------------------------------------------------------------------------- the whole walk -- */
 
+static uint64_t where(void *user, char *path, size_t room)
+{
+    const lr_walk *w = user;
+    (void)snprintf(path, room, "%s", w->path);
+    return w->used;
+}
+
 /* Counts the tensors below a value. @return false if there is anything else. */
 static bool all_tensors(const rec_value *value, uint64_t *tensors)
 {
@@ -496,9 +183,12 @@ static bool is_paths(const rec_record *record, uint64_t *tensors)
            (record->root.v.map->count == 0 || all_tensors(&record->root, tensors));
 }
 
-void lr_walk_begin(lr_walk *w, rec_job *job, const rec_record *record, rec_precision precision, bool clamp,
-                   int32_t target)
+int32_t lr_walk_begin(rec_job *job, const rec_record *record, rec_precision precision, bool clamp, int32_t target)
 {
+    lr_walk *w = lr_zalloc(job->allocator, sizeof *w);
+    if (!w) {
+        return lr_fail_allocator(job, sizeof *w);
+    }
     *w = (lr_walk){.job = job, .record = record, .precision = precision, .clamp = clamp};
     w->keep = target == LR_TARGET_KEEP && record->burn_minor >= LR_BURN_FIRST;
     job->walk = w;
@@ -513,6 +203,13 @@ void lr_walk_begin(lr_walk *w, rec_job *job, const rec_record *record, rec_preci
         job->burn_precision = REC_PRECISION_FULL;
     }
     job->burn_known = true;
+    return REC_OK;
+}
+
+void lr_walk_free(rec_job *job)
+{
+    lr_release(job->allocator, job->walk);
+    job->walk = NULL;
 }
 
 static int32_t walk_item(lr_walk *w)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The walk: a record to the events of a writer, at a precision, in the layout of a Burn version. */
-#ifndef LR_WALK_H
-#define LR_WALK_H
+ * What the files of the walk share. */
+#ifndef LR_WALK_PRIVATE_H
+#define LR_WALK_PRIVATE_H
 
-#include "core/burn/layout.h"
+#include "core/burn/burn_private.h"
 
 struct lr_walk {
     rec_job *job;
@@ -23,12 +23,8 @@ struct lr_walk {
     char path[1024];
 };
 
-/** Prepares a save: layout, metadata's version and precision. The job's walk until the job ends.
- *  @param target 0.MINOR or LR_TARGET_…. */
-void lr_walk_begin(lr_walk *walk, rec_job *job, const rec_record *record, rec_precision precision, bool clamp,
-                   int32_t target);
+/* walk_emit.c: events, or what a writer that lacks one gets instead. All return a status. */
 
-/* Shared by the walk's files. All return a status. */
 int32_t lr_walk_scalar(lr_walk *walk, const rec_scalar *scalar);
 int32_t lr_walk_text(lr_walk *walk, const char *text, uint64_t length);
 int32_t lr_walk_key(lr_walk *walk, const char *name);
@@ -40,18 +36,22 @@ int32_t lr_walk_variant(lr_walk *walk, uint64_t index, const char *name, uint64_
 int32_t lr_walk_variant_end(lr_walk *walk);
 int32_t lr_walk_bytes(lr_walk *walk, const rec_blob *blob);
 int32_t lr_walk_numbers(lr_walk *walk, rec_dtype dtype, const void *data, uint64_t count);
-/** Any value as it is known, without a type. */
-int32_t lr_walk_value(lr_walk *walk, const rec_value *value);
-/** Any value as its layout says (walk_typed.c). */
-int32_t lr_walk_typed(lr_walk *walk, const rec_value *value, const rec_layout *layout);
-/** A tensor in the layout that is written (walk_value.c). */
-int32_t lr_walk_tensor(lr_walk *walk, const rec_tensor *tensor);
-/** Whether a tensor is written as a parameter: it has an id, or it came from a foreign file, where all are parameters;
- *  those get an id of their path. */
-bool lr_walk_parameter(const lr_walk *walk, const rec_tensor *tensor);
 /** Appends a part to the path; @return what to give to lr_walk_leave. */
 size_t lr_walk_enter_index(lr_walk *walk, uint64_t index);
 size_t lr_walk_enter_key(lr_walk *walk, const rec_value *key);
 void lr_walk_leave(lr_walk *walk, size_t used);
+
+/* walk_value.c */
+
+/** Any value as it is known, without a type. */
+int32_t lr_walk_value(lr_walk *walk, const rec_value *value);
+/** A tensor in the layout that is written. */
+int32_t lr_walk_tensor(lr_walk *walk, const rec_tensor *tensor);
+/** Whether a tensor is written as a parameter: it has an id, or it came from a foreign file, where all are parameters;
+ *  those get an id of their path. */
+bool lr_walk_parameter(const lr_walk *walk, const rec_tensor *tensor);
+
+/** Any value as its layout says (walk_typed.c). */
+int32_t lr_walk_typed(lr_walk *walk, const rec_value *value, const rec_layout *layout);
 
 #endif

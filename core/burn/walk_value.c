@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Tensors on their way out: converted while they are read, and laid out as V1, V2 or in one event. */
+ * The walk of values as they are known, without a type, and of tensors, in the layout and the precision that are written. */
+#include "core/burn/walk_private.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/record/convert.h"
-#include "core/burn/walk_private.h"
 
 /* A tensor that is converted while a writer reads it. */
 struct stream {
@@ -232,4 +235,166 @@ int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
         status = v1 ? walk_v1(w, tensor, dtype) : walk_v2(w, tensor, dtype);
     }
     return status == REC_OK ? lr_walk_end(w) : status;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- values -- */
+
+static int32_t walk_run(lr_walk *w, const lr_run *run)
+{
+    int32_t status = lr_walk_list(w, run->form, run->count);
+    uint32_t width = rec_dtype_bits(run->dtype) / 8;
+    if (status == REC_OK) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        uint64_t piece[512];
+        for (uint64_t done = 0; done < run->count && status == REC_OK;) {
+            uint64_t n = run->count - done < 512 ? run->count - done : 512;
+            memcpy(piece, run->data.data + done * width, n * width);
+            lr_swap_if_big(piece, width, n);
+            status = lr_walk_numbers(w, run->dtype, piece, n);
+            done += n;
+        }
+#else
+        (void)width;
+        status = lr_walk_numbers(w, run->dtype, run->data.data, run->count);
+#endif
+    }
+    return status == REC_OK ? lr_walk_end(w) : status;
+}
+
+static int32_t walk_list(lr_walk *w, const rec_value *value)
+{
+    const lr_list *list = value->v.list;
+    int32_t status = lr_walk_list(w, value->form, list->count);
+    for (uint64_t i = 0; i < list->count && status == REC_OK; i++) {
+        size_t used = lr_walk_enter_index(w, i);
+        status = lr_walk_value(w, &list->items[i]);
+        lr_walk_leave(w, used);
+    }
+    return status == REC_OK ? lr_walk_end(w) : status;
+}
+
+/* A key of a foreign model, put together again from the names above a tensor. */
+typedef struct dotted {
+    char *text;
+    size_t used, room;
+} dotted;
+
+static int32_t walk_paths(lr_walk *w, const rec_value *value, dotted *key, bool root);
+
+static int32_t walk_path(lr_walk *w, const char *name, uint64_t length, const rec_value *value, dotted *key, bool first)
+{
+    size_t before = key->used, need = before + (size_t)length + 1;
+    int32_t status;
+    if (need > key->room) {
+        char *text = rec_job_resize(w->job, key->text, need * 2);
+        if (!text) {
+            return w->job->error.status;
+        }
+        key->text = text;
+        key->room = need * 2;
+    }
+    if (!first) {
+        key->text[key->used++] = '.';
+    }
+    memcpy(key->text + key->used, name, (size_t)length);
+    key->used += (size_t)length;
+    status = walk_paths(w, value, key, false);
+    key->used = before;
+    return status;
+}
+
+/* All tensors of a foreign model under their dotted keys, without the levels between. */
+static int32_t walk_paths(lr_walk *w, const rec_value *value, dotted *key, bool root)
+{
+    bool list = value->kind == REC_KIND_LIST;
+    uint64_t count = rec_value_count(value);
+    int32_t status = REC_OK;
+    if (value->kind == REC_KIND_TENSOR) {
+        rec_scalar text = {.kind = REC_KIND_STRING, .v = {.length = key->used}, .text = key->text};
+        status = w->visitor.key(w->self, REC_UNKNOWN, &text);
+        return status == REC_OK ? lr_walk_tensor(w, value->v.tensor) : status;
+    }
+    for (uint64_t i = 0; i < count && status == REC_OK; i++) {
+        const lr_entry *entry = list ? NULL : &value->v.map->entries[i];
+        size_t used = list ? lr_walk_enter_index(w, i) : lr_walk_enter_key(w, &entry->key);
+        char index[24];
+        int length = snprintf(index, sizeof index, "%" PRIu64, i);
+        status = walk_path(w, list ? index : entry->key.v.text, list ? (uint64_t)length : entry->key.length,
+                           list ? &value->v.list->items[i] : &entry->value, key, root);
+        lr_walk_leave(w, used);
+    }
+    return status;
+}
+
+static int32_t walk_flat(lr_walk *w, const rec_value *value)
+{
+    dotted key = {0};
+    int32_t status = lr_walk_map(w, REC_FORM_PATHS, w->tensor_count);
+    status = status == REC_OK ? walk_paths(w, value, &key, true) : status;
+    rec_job_free(w->job, key.text);
+    return status == REC_OK ? lr_walk_end(w) : status;
+}
+
+static int32_t walk_map(lr_walk *w, const rec_value *value)
+{
+    const lr_map *map = value->v.map;
+    int32_t status;
+    if (w->tensors && w->paths && value == &w->record->root) {
+        return walk_flat(w, value);
+    }
+    status = lr_walk_map(w, value->form == REC_FORM_PATHS ? REC_FORM_UNKNOWN : value->form, map->count);
+    for (uint64_t i = 0; i < map->count && status == REC_OK; i++) {
+        size_t used = lr_walk_enter_key(w, &map->entries[i].key);
+        rec_scalar key = lr_to_scalar(&map->entries[i].key);
+        status = w->visitor.key(w->self, REC_UNKNOWN, &key);
+        if (status == REC_OK) {
+            status = lr_walk_value(w, &map->entries[i].value);
+        }
+        lr_walk_leave(w, used);
+    }
+    return status == REC_OK ? lr_walk_end(w) : status;
+}
+
+static int32_t walk_variant(lr_walk *w, const lr_variant *variant)
+{
+    size_t used = lr_walk_enter_key(w, &variant->name);
+    int32_t status =
+        lr_walk_variant(w, variant->index, variant->name.v.text, variant->name.length, variant->has_payload);
+    if (status == REC_OK && variant->has_payload) {
+        status = lr_walk_value(w, &variant->payload);
+    }
+    if (status == REC_OK && (variant->has_payload || w->visitor.variant_begin)) {
+        status = lr_walk_variant_end(w);
+    }
+    lr_walk_leave(w, used);
+    return status;
+}
+
+int32_t lr_walk_value(lr_walk *w, const rec_value *value)
+{
+    rec_scalar scalar;
+    rec_blob blob;
+    switch (value->kind) {
+    case REC_KIND_TENSOR:
+        return lr_walk_tensor(w, value->v.tensor);
+    case REC_KIND_LIST:
+        return walk_list(w, value);
+    case REC_KIND_MAP:
+        return walk_map(w, value);
+    case REC_KIND_VARIANT:
+        return walk_variant(w, value->v.variant);
+    case REC_KIND_NUMBERS:
+        return walk_run(w, value->v.run);
+    case REC_KIND_BYTES:
+        blob = (rec_blob){.struct_size = sizeof blob,
+                          .kind = value->v.bytes->data ? REC_BLOB_VIEW : REC_BLOB_RANGE,
+                          .size = value->v.bytes->size,
+                          .data = value->v.bytes->data,
+                          .source = value->v.bytes->source,
+                          .offset = value->v.bytes->offset};
+        return lr_walk_bytes(w, &blob);
+    default:
+        scalar = lr_to_scalar(value);
+        return lr_walk_scalar(w, &scalar);
+    }
 }

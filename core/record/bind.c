@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/record/convert.h"
-#include "core/burn/layout.h"
+#include "core/burn/burn.h"
 #include "core/record/tree.h"
 
 struct rec_binding {

@@ -5,7 +5,7 @@
 #ifndef LR_FIT_H
 #define LR_FIT_H
 
-#include "core/burn/layout.h"
+#include "core/burn/burn.h"
 #include "remap/plan/plan.h"
 
 /** What the walks over the tree share. */

@@ -3,7 +3,7 @@
 #ifndef LR_REVERSE_PRIVATE_H
 #define LR_REVERSE_PRIVATE_H
 
-#include "core/burn/layout.h"
+#include "core/burn/burn.h"
 #include "remap/reverse/invert_private.h"
 #include "remap/reverse/reverse.h"
 

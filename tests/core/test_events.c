@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "core/burn/builder.h"
+#include "core/burn/burn.h"
 
 static const rec_plugin fake = {.abi = REC_PLUGIN_ABI, .size = sizeof fake, .name = "Fake"};
 

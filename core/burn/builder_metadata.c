@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What a builder makes of the map that a record of Burn is: its metadata, and the item, which is the record. */
+#include "core/burn/builder_private.h"
+
+/* What the metadata say, as far as it was not decided before. */
+static int32_t settle(lr_builder *b)
+{
+    b->burn = lr_burn_of(&b->record->metadata);
+    b->job->burn_told = b->burn.minor >= 0;
+    b->burn.minor = b->job->burn_forced ? b->job->burn_forced : b->burn.minor;
+    b->job->burn_minor = b->burn.minor >= 0 ? b->burn.minor : LR_BURN_NOW;
+    b->job->burn_precision = b->burn.precision;
+    b->job->burn_known = true;
+    return REC_OK;
+}
+
+int32_t lr_builder_metadata(lr_builder *b, const rec_value *value)
+{
+    if (value->kind != REC_KIND_MAP) {
+        return rec_fail_found(b->job, REC_E_FORMAT, b->at, "a map of texts", "%s", lr_kind_words(value->kind));
+    }
+    for (uint64_t i = 0; i < value->v.map->count; i++) {
+        const lr_entry *entry = &value->v.map->entries[i];
+        if (entry->key.kind != REC_KIND_STRING || entry->value.kind != REC_KIND_STRING) {
+            char name[128];
+            (void)lr_path_append_key(name, sizeof name, 0, &entry->key);
+            return rec_fail_found(b->job, REC_E_FORMAT, b->at, "a map of texts", "%s as %s `%s`",
+                                  lr_kind_words(entry->key.kind == REC_KIND_STRING ? entry->value.kind
+                                                                                   : entry->key.kind),
+                                  entry->key.kind == REC_KIND_STRING ? "value of" : "key", name);
+        }
+    }
+    b->record->metadata = *value->v.map;
+    if (!lr_map_index(&b->record->arena, &b->record->metadata, NULL)) {
+        return lr_fail_memory(b->job, 64);
+    }
+    return settle(b);
+}
+
+int32_t lr_builder_metadata_pair(lr_builder *b, const rec_scalar *key, const rec_scalar *value)
+{
+    rec_value name, text;
+    lr_entry *entry;
+    if (lr_map_find(&b->record->metadata, key)) {
+        return rec_fail(b->job, REC_E_FORMAT, b->at, "the metadata key `%.*s` occurs twice", (int)key->v.length,
+                        key->text);
+    }
+    if (!lr_from_scalar(&b->record->arena, key, &name) || !lr_from_scalar(&b->record->arena, value, &text)) {
+        return lr_fail_memory(b->job, 64);
+    }
+    entry = lr_map_append(&b->record->arena, &b->record->metadata, name);
+    if (!entry) {
+        return lr_fail_memory(b->job, sizeof *entry);
+    }
+    entry->value = text;
+    return settle(b);
+}
+
+/* The outermost map {metadata, item, _b}: item becomes the root. */
+int32_t lr_builder_unwrap(lr_builder *b)
+{
+    const rec_value root = b->record->root;
+    const lr_entry *item = NULL;
+    const lr_entry *metadata = NULL;
+    if (root.kind == REC_KIND_MAP) {
+        item = lr_map_find_text(root.v.map, "item", 4);
+        metadata = lr_map_find_text(root.v.map, "metadata", 8);
+    }
+    b->record->root = lr_nil(REC_FORM_UNKNOWN);
+    if (root.kind == REC_KIND_MAP && root.v.map->count == 1 && lr_map_find_text(root.v.map, "StateNamed", 10)) {
+        (void)rec_fail(b->job, REC_E_UNSUPPORTED, 0, "this is a state of Burn 0.6 or older, which had no records yet");
+        rec_fail_hint(b->job, "Only the Burn that wrote it can load it.");
+        return b->job->error.status;
+    }
+    if (!item || !metadata) {
+        (void)rec_fail_found(b->job, REC_E_FORMAT, 0, "a Burn record: a map of `metadata` and `item`", "%s%s",
+                             lr_kind_words(root.kind),
+                             root.kind != REC_KIND_MAP ? ""
+                             : item                    ? " without `metadata`"
+                             : metadata                ? " without `item`"
+                                                       : " without either");
+        return b->job->error.status;
+    }
+    for (uint64_t i = 0; i < root.v.map->count; i++) {
+        const lr_entry *entry = &root.v.map->entries[i];
+        if (entry != item && entry != metadata && !lr_value_is(&entry->key, "_b")) {
+            char name[128];
+            (void)lr_path_append_key(name, sizeof name, 0, &entry->key);
+            lr_note(b->job, REC_NOTE_DROPPED, 1, name,
+                    "beside `metadata` and `item`, where Burn has nothing: left out");
+        }
+    }
+    b->record->root = item->value;
+    return REC_OK;
+}

@@ -4,6 +4,9 @@
 #include "core/base/text.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -11,11 +14,6 @@
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
 }
 
 static char lower(char c)
@@ -54,7 +52,7 @@ bool lr_name_valid(const char *name)
     bool solid = false;
     for (; name[length]; length++) {
         char c = name[length];
-        if (length == LR_NAME_MOST || (!is_letter(c) && !is_digit(c) && !is_joint(c))) {
+        if (length == LR_NAME_MOST || (!is_letter(c) && !lr_is_digit(c) && !is_joint(c))) {
             return false;
         }
         solid = solid || !is_joint(c);
@@ -67,7 +65,7 @@ bool lr_key_valid(const char *key)
     size_t length = 0;
     for (; key[length]; length++) {
         char c = key[length];
-        if (length == LR_NAME_MOST || !((c >= 'a' && c <= 'z') || is_digit(c) || c == '-' || c == '_')) {
+        if (length == LR_NAME_MOST || !((c >= 'a' && c <= 'z') || lr_is_digit(c) || c == '-' || c == '_')) {
             return false;
         }
     }
@@ -207,4 +205,65 @@ bool lr_int_read(const char *text, int64_t *value)
     errno = 0;
     *value = strtoll(text, &end, 10);
     return *text && !*end && errno == 0 && text[0] != ' ';
+}
+
+/* strtod() follows the locale in the decimal point alone, so it gets digits and an exponent without one. Which double is
+ * nearest is decided by 767 digits at most, and by whether any digit behind them is not 0. */
+bool lr_number_read(const char *text, size_t length, double *value)
+{
+    enum { DIGITS_MOST = 800, EXPONENT_ROOM = 32 };
+    static const int64_t exponent_most = INT64_C(1000000000000000);
+    char plain[DIGITS_MOST + EXPONENT_ROOM];
+    const char *at = text, *end = text + length;
+    size_t used = 0, digits = 0;
+    int64_t scale = 0, exponent = 0;
+    bool valid = false, point = false, more = false, down = false;
+    if (at < end && (*at == '-' || *at == '+')) {
+        plain[used++] = *at++;
+    }
+    for (; at < end && (lr_is_digit(*at) || (*at == '.' && !point)); at++) {
+        if (*at == '.') {
+            point = true;
+            continue;
+        }
+        valid = true;
+        scale -= point;
+        if (digits == DIGITS_MOST) {
+            more = more || *at != '0';
+            scale++;
+        } else if (digits || *at != '0') {
+            plain[used++] = *at;
+            digits++;
+        }
+    }
+    if (valid && at < end && (*at == 'e' || *at == 'E')) {
+        at++;
+        down = at < end && *at == '-';
+        at += at < end && (*at == '-' || *at == '+');
+        valid = at < end && lr_is_digit(*at);
+        for (; at < end && lr_is_digit(*at); at++) {
+            exponent = exponent < exponent_most ? exponent * 10 + (*at - '0') : exponent;
+        }
+    }
+    if (!valid || at != end) {
+        return false;
+    }
+    scale += down ? -exponent : exponent;
+    if (more || !digits) {
+        plain[used++] = more ? '1' : '0';
+        scale -= more;
+    }
+    (void)snprintf(plain + used, sizeof plain - used, "e%" PRId64, scale);
+    *value = strtod(plain, NULL);
+    return isfinite(*value);
+}
+
+size_t lr_number_name(const char *text, size_t length)
+{
+    size_t used = 0;
+    while (used < length && (is_letter(text[used]) || text[used] == '_' ||
+                             (used && (lr_is_digit(text[used]) || text[used] == '.')))) {
+        used++;
+    }
+    return used;
 }

@@ -34,6 +34,17 @@ size_t lr_utf8_valid(const char *text, size_t length);
 bool lr_bool_read(const char *text, bool *value);
 /** Reads a whole decimal number with or without a sign. @return whether it is one. */
 bool lr_int_read(const char *text, int64_t *value);
+/** Reads a number as people write it: 0.25, .5, 1e-5, -3. It becomes the nearest double, whatever the locale.
+ *  @return false if the text is none, or is beyond all doubles. */
+bool lr_number_read(const char *text, size_t length, double *value);
+/** @return the length of the name that text begins with: a letter or _, then letters, digits, _ and dots; 0: none. */
+size_t lr_number_name(const char *text, size_t length);
+
+/** 0 to 9, whatever the locale. */
+static inline bool lr_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
 
 /** Text for a message: at most 64 bytes, cut at a character and closed with "..." if it is longer. @return buffer. */
 typedef struct lr_brief {

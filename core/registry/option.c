@@ -4,47 +4,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/text.h"
-
-/* Decimal digits, a point, an exponent: strtod would follow the locale. */
-static bool parse_float(const char *text, double *value)
-{
-    const char *at = text;
-    double number = 0;
-    int exponent = 0;
-    long shift = 0;
-    bool negative = *at == '-', digits = false;
-    at += negative || *at == '+';
-    for (; *at >= '0' && *at <= '9'; at++, digits = true) {
-        number = number * 10 + (*at - '0');
-    }
-    if (*at == '.') {
-        for (at++; *at >= '0' && *at <= '9'; at++, digits = true) {
-            number = number * 10 + (*at - '0');
-            exponent--;
-        }
-    }
-    if (digits && (*at == 'e' || *at == 'E')) {
-        char *end;
-        shift = strtol(at + 1, &end, 10);
-        digits = end != at + 1;
-        at = end;
-    }
-    if (!digits || *at || shift > 400 || shift < -400) {
-        return false;
-    }
-    for (shift += exponent; shift > 0; shift--) {
-        number *= 10;
-    }
-    for (; shift < 0; shift++) {
-        number /= 10;
-    }
-    *value = negative ? -number : number;
-    return true;
-}
 
 bool lr_option_check(const rec_option *option, const char *value, char *why, size_t room)
 {
@@ -60,7 +22,7 @@ bool lr_option_check(const rec_option *option, const char *value, char *why, siz
         return lr_int_read(value, &number) && number >= option->minimum && number <= option->maximum;
     case REC_OPTION_FLOAT:
         (void)snprintf(why, room, "a number");
-        return parse_float(value, &real);
+        return lr_number_read(value, strlen(value), &real);
     case REC_OPTION_CHOICE: {
         size_t used = (size_t)snprintf(why, room, "one of");
         for (size_t i = 0; option->choices && option->choices[i]; i++) {
@@ -113,6 +75,7 @@ int64_t rec_job_option_int(const rec_job *job, const char *name)
 
 double rec_job_option_float(const rec_job *job, const char *name)
 {
+    const char *text = rec_job_option_text(job, name);
     double number;
-    return parse_float(rec_job_option_text(job, name), &number) ? number : 0;
+    return lr_number_read(text, strlen(text), &number) ? number : 0;
 }

@@ -70,11 +70,6 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static span trim(const char *at, const char *end)
 {
     while (end > at && is_blank(end[-1])) {
@@ -155,7 +150,7 @@ static bool read_whole(span text, uint64_t most, uint64_t *number)
 {
     *number = 0;
     for (size_t i = 0; i < text.length; i++) {
-        if (!is_digit(text.at[i]) || *number > most) {
+        if (!lr_is_digit(text.at[i]) || *number > most) {
             return false;
         }
         *number = *number * 10 + (uint64_t)(text.at[i] - '0');
@@ -310,7 +305,7 @@ static size_t part_name(span text)
     size_t length = 0;
     while (length < text.length &&
            ((text.at[length] >= 'a' && text.at[length] <= 'z') || (text.at[length] >= 'A' && text.at[length] <= 'Z') ||
-            is_digit(text.at[length]) || text.at[length] == '_' || text.at[length] == '.' || text.at[length] == '-')) {
+            lr_is_digit(text.at[length]) || text.at[length] == '_' || text.at[length] == '.' || text.at[length] == '-')) {
         length++;
     }
     return length;

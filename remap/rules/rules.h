@@ -132,10 +132,6 @@ void lr_profile_list_free(struct lr_profile_list *list);
 
 /* Numbers (expression.c, variables.c). */
 
-/** A number as people write it: 0.25, 1e-5, -3; the locale has no say. @return false if the text is none. */
-bool lr_number_read(const char *text, size_t length, double *value);
-/** @return the length of the name that text begins with: a letter or _, then letters, digits, _ and dots; 0: none. */
-size_t lr_number_name(const char *text, size_t length);
 /** Parses a `let`, and appends it to the rules. */
 int32_t lr_let_add(rec_job *job, lr_rules *rules, const char *text, const lr_place *place);
 /** Whether some rule asks for a number by name. */

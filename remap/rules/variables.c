@@ -14,61 +14,6 @@
 enum { SET_MOST = 10000, CONFIG_MOST = 100000, NAME_MOST = 256, DEPTH_MOST = 256 };
 #define FILE_MOST ((uint64_t)16 << 20)
 
-/* --------------------------------------------------------------------------------------------------------- text -- */
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* Ten to a power of at most 22 is exact in a double, and so is a whole number of 15 digits: their quotient or product
- * is then the nearest double. More digits than that are no number of a configuration. */
-bool lr_number_read(const char *text, size_t length, double *value)
-{
-    const char *at = text, *end = text + length;
-    bool negative = length && *at == '-', digits = false;
-    double mantissa = 0, power = 1;
-    int scale = 0, exponent = 0;
-    bool down = false;
-    for (at += negative; at < end && is_digit(*at); at++, digits = true) {
-        mantissa = mantissa * 10 + (*at - '0');
-    }
-    if (at < end && *at == '.') {
-        for (at++; at < end && is_digit(*at); at++, digits = true) {
-            mantissa = mantissa * 10 + (*at - '0');
-            scale--;
-        }
-    }
-    if (digits && at < end && (*at == 'e' || *at == 'E')) {
-        at++;
-        down = at < end && *at == '-';
-        at += at < end && (*at == '-' || *at == '+');
-        digits = at < end && is_digit(*at);
-        for (; at < end && is_digit(*at) && exponent < 1000; at++) {
-            exponent = exponent * 10 + (*at - '0');
-        }
-    }
-    scale += down ? -exponent : exponent;
-    if (!digits || at != end || scale > 300 || scale < -300 || !(mantissa < 1e300)) {
-        return false;
-    }
-    for (int i = scale < 0 ? -scale : scale; i > 0; i--) {
-        power *= 10;
-    }
-    *value = (negative ? -1 : 1) * (scale < 0 ? mantissa / power : mantissa * power);
-    return *value - *value == 0; /* finite */
-}
-
-size_t lr_number_name(const char *text, size_t length)
-{
-    size_t used = 0;
-    while (used < length && ((text[used] >= 'a' && text[used] <= 'z') || (text[used] >= 'A' && text[used] <= 'Z') ||
-                             text[used] == '_' || (used && (is_digit(text[used]) || text[used] == '.')))) {
-        used++;
-    }
-    return used;
-}
-
 /* ------------------------------------------------------------------------------------------------------- numbers -- */
 
 void lr_numbers_init(lr_numbers *numbers, const lr_allocator *allocator)

@@ -408,27 +408,6 @@ static void rules_are_appended_renumbered_and_taken_out(void **state)
 
 /* ------------------------------------------------------------------------------------------------------- numbers -- */
 
-static void numbers_are_read_whatever_the_locale(void **state)
-{
-    static const struct {
-        const char *text;
-        double value;
-    } right[] = {{"0", 0},         {"32", 32},     {"0.4", 0.4},       {".5", 0.5},  {"5.", 5},
-                 {"-2.5e2", -250}, {"1e-5", 1e-5}, {"1.5E+3", 1500.0}, {"-0", -0.0}, {"4294967296", 4294967296.0}};
-    static const char *const wrong[] = {"",     "-",   ".",   "e5",  "1e",    "1e+", "1,5",
-                                        "0x10", "inf", "nan", "1 2", "1e999", "+-1"};
-    (void)state;
-    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
-        double value = 77;
-        assert_true(lr_number_read(right[i].text, strlen(right[i].text), &value));
-        assert_true(value == right[i].value);
-    }
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        double value;
-        assert_false(lr_number_read(wrong[i], strlen(wrong[i]), &value));
-    }
-}
-
 /* The value of an amount. @return -1 with the message in rec_error_message(). */
 static int64_t amount(fixture *f, lr_rules *rules, const lr_numbers *numbers, const char *text)
 {
@@ -1322,7 +1301,6 @@ int main(void)
         EACH(in_a_file_a_mistake_has_its_line),
         EACH(texts_have_bounds),
         EACH(rules_are_appended_renumbered_and_taken_out),
-        EACH(numbers_are_read_whatever_the_locale),
         EACH(amounts_are_computed),
         EACH(zero_heads_are_a_mistake),
         EACH(the_first_alternative_that_is_all_there_counts),

@@ -9,7 +9,6 @@
 #include "core/burn/burn.h"
 #include "core/registry/registry.h"
 #include "core/io/io.h"
-#include "remap/remap.h"
 #include "recorder/recorder.h"
 
 /* Whether a plugin recognises the beginning of its files; a byte or two may agree by chance. */
@@ -20,14 +19,14 @@ static bool is_sure(const lr_plugin *plugin, const rec_head *head)
 }
 
 /* A folder that was not to be one, or that nobody knows. */
-static void fail_folder(rec_job *job, const rec_recorder *r)
+static void fail_folder(rec_job *job, const lr_plugin *asked)
 {
     char names[512];
     bool any = !lr_job_failed(job) && lr_registry_folder_names(job, names, sizeof names);
     if (lr_job_failed(job)) {
         return;
     }
-    if (any && !r->plugin) {
+    if (any && !asked) {
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "no recorder recognises this folder by the names in it");
     } else {
         (void)rec_fail(job, REC_E_IO, REC_UNKNOWN, "this is a folder, not a file");
@@ -38,17 +37,16 @@ static void fail_folder(rec_job *job, const rec_recorder *r)
     }
 }
 
-/* The plugin for a source: the recorder's, else the one that recognises it. NULL: the job has failed. */
-static const lr_plugin *choose(rec_job *job, const rec_recorder *r, rec_source *source, const char *path)
+const lr_plugin *lr_recorder_reader(rec_job *job, const lr_plugin *asked, rec_source *source, const char *path)
 {
     rec_head head = {.size = sizeof head};
-    const lr_plugin *plugin = r->plugin;
+    const lr_plugin *plugin = asked;
     if (lr_source_is_folder(source)) {
         if (!plugin && lr_source_head(job, source, &head) == REC_OK) {
             plugin = lr_registry_recognise(job, &head, path);
         }
         if (!plugin || !(plugin->d.traits & REC_TRAIT_FOLDER)) {
-            fail_folder(job, r);
+            fail_folder(job, asked);
             return NULL;
         }
     } else if (!plugin && lr_source_head(job, source, &head) == REC_OK) {
@@ -72,13 +70,18 @@ static const lr_plugin *choose(rec_job *job, const rec_recorder *r, rec_source *
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "%s can only save", plugin->d.name);
         return NULL;
     }
-    if (plugin && (plugin->d.traits & REC_TRAIT_NEEDS_TYPE) && !r->type.layout) {
-        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                       "a %s record carries no names: the type of the record is needed", plugin->d.name);
-        rec_fail_hint(job, "Give it with rec_recorder_set_type.");
-        return NULL;
-    }
     return plugin;
+}
+
+/* Whether the plugin can read at all: without names a type is needed. */
+static int32_t check_type(rec_job *job, const rec_plugin *plugin, lr_type_ref type)
+{
+    if ((plugin->traits & REC_TRAIT_NEEDS_TYPE) && !type.layout) {
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                       "a %s record carries no names: the type of the record is needed", plugin->name);
+        rec_fail_hint(job, "Give it with rec_recorder_set_type.");
+    }
+    return job->error.status;
 }
 
 /* A recorder failed on the format of its input: say what that looks like, where the reader has not said what to do. */
@@ -316,9 +319,9 @@ static rec_record *load_untold(rec_job *job, const rec_recorder *r, rec_source *
 
 rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, const char *path)
 {
-    const lr_plugin *plugin = choose(job, r, source, path);
+    const lr_plugin *plugin = lr_recorder_reader(job, r->plugin, source, path);
     rec_record *record = NULL;
-    if (plugin) {
+    if (plugin && check_type(job, &plugin->d, r->type) == REC_OK) {
         job->plugin = &plugin->d;
         job->options = r->options;
         /* With load arguments the type is the destination's; only a format without names needs it to be read. Backwards
@@ -388,74 +391,4 @@ rec_record *lr_load_file(rec_job *job, rec_recorder *r, const char *path)
     job->file = NULL;
     lr_release(job->allocator, name);
     return record;
-}
-
-/* What the load arguments make of a record that was read, or of NULL. */
-static rec_record *by_arguments(rec_job *job, rec_recorder *recorder, rec_record *record, const char *name)
-{
-    return record && lr_import_needed(recorder, record) ? lr_import(job, recorder, record, name) : record;
-}
-
-rec_record *rec_load(rec_recorder *recorder, const char *path)
-{
-    rec_job job;
-    rec_record *record = NULL;
-    lr_job_begin(&job, recorder->context, "load", path);
-    if (!path || !*path) {
-        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
-    } else {
-        record = by_arguments(&job, recorder, lr_load_file(&job, recorder, path), path);
-    }
-    (void)lr_job_end(&job);
-    return record;
-}
-
-rec_record *rec_load_bytes(rec_recorder *recorder, const void *data, size_t size)
-{
-    rec_job job;
-    rec_record *record = NULL;
-    rec_source *source;
-    lr_job_begin(&job, recorder->context, "load", "(memory)");
-    source = lr_source_memory(&job, data, size, "(memory)");
-    if (source) {
-        record = by_arguments(&job, recorder, lr_load_source(&job, recorder, source, ""), "(memory)");
-        rec_source_release(source);
-    }
-    (void)lr_job_end(&job);
-    return record;
-}
-
-rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name)
-{
-    rec_job job;
-    rec_record *record = NULL;
-    rec_source *source;
-    lr_job_begin(&job, recorder->context, "load", name);
-    source = lr_source_fd(&job, fd, name, recorder->map);
-    if (source) {
-        record = by_arguments(&job, recorder, lr_load_source(&job, recorder, source, name), name);
-        rec_source_release(source);
-    }
-    (void)lr_job_end(&job);
-    return record;
-}
-
-const char *rec_recognise(rec_context *context, const char *path)
-{
-    rec_job job;
-    rec_source *source = NULL;
-    const lr_plugin *plugin = NULL;
-    rec_recorder any = {0};
-    lr_job_begin(&job, context, "recognise", path);
-    if (!lr_job_failed(&job)) {
-        source = lr_source_open(&job, path, true);
-    }
-    if (source) {
-        any.context = job.context;
-        any.type = lr_type_of_c((const rec_type *)&any); /* whether it can be loaded now is not the question */
-        plugin = choose(&job, &any, source, path);
-        rec_source_release(source);
-    }
-    (void)lr_job_end(&job);
-    return plugin ? plugin->d.name : NULL;
 }

@@ -103,7 +103,7 @@ static int32_t set_at(rec_job *job, rec_recorder *r, const char *name, const cha
         return job->error.status;
     }
     if (lr_argument_key(name)) {
-        return lr_arguments_set(job, r, name, value, place);
+        return lr_arguments_set(job, &r->arguments, name, value, place);
     }
     if (r->plugin && check_option(job, &r->plugin->d, name, value) != REC_OK) {
         return job->error.status;

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Recorders: a plugin at a precision, with its options. */
+ * The front door: a plugin at a precision, with its options, load arguments and a type; what loads, saves and converts.
+ * It never looks into a format, and decides no key's way: plugins and remap do.
+ * Who opens a recorder owns it, with its options and arguments; a type that was set stays its owner's. A record that a load
+ *   gives is the caller's. */
 #ifndef LR_RECORDER_H
 #define LR_RECORDER_H
 
-#include "remap/rules/rules.h"
 #include "core/registry/registry.h"
-
-/** Load arguments, as they were set (remap/arguments.c; docs/plans.md). Rules and profile are parsed by then. */
-typedef struct lr_arguments {
-    lr_rules *rules;     /**< rules, lets, adapter, gaps and select of its own; NULL: none */
-    lr_rules *profile;   /**< the profile with what it includes; NULL: none */
-    char *prefix;        /**< in front of destination keys; NULL: none */
-    char *config;        /**< the model's configuration; NULL: what lies beside the model */
-    lr_numbers numbers;  /**< those that were set; without a configuration */
-    bool partial, strict, debug, reverse;
-} lr_arguments;
+#include "remap/remap.h"
 
 struct rec_recorder {
     rec_context *context;
@@ -34,36 +27,33 @@ int32_t lr_recorder_set(rec_job *job, rec_recorder *recorder, const char *name, 
 /** Checks the options of an Auto recorder once its plugin is known. */
 int32_t lr_recorder_check(rec_job *job, const rec_recorder *recorder, const rec_plugin *plugin);
 
-/* remap/arguments.c */
+/* Below: within a job, so that a conversion is one operation. NULL or a status: the job has failed. */
 
-void lr_arguments_init(lr_arguments *arguments, const lr_allocator *allocator);
-void lr_arguments_free(lr_arguments *arguments);
-/** Whether the word is a load argument; plugins have no options of these names. */
-bool lr_argument_key(const char *name);
-/** Tries the names of all load arguments. */
-void lr_argument_near(lr_near *near);
-/** Whether the load argument adds to those of its name (`rename`, `set`, …) rather than replacing the one before. */
-bool lr_argument_adds(const char *name);
-/** @param place of an INI file's line, or NULL. */
-int32_t lr_arguments_set(rec_job *job, rec_recorder *recorder, const char *name, const char *value,
-                         const lr_place *place);
-/** Whether anything was given that a load without a plan would not do. The plugin's default adapter does not count. */
-bool lr_arguments_any(const lr_arguments *arguments);
-/** All rules that count, in order: the profile's, then the recorder's own; adapter, gaps and select are the recorder's
- *  own where it has them, else the profile's, else unset. `strict` counts as it is now. To be freed with
- *  lr_rules_free(); empty if there are none. NULL: the job has failed. */
-lr_rules *lr_arguments_rules(rec_job *job, const rec_recorder *recorder);
-/** All numbers that count: those that were set, and (if some rule needs a name that was not set, or a file was named)
- *  the model's configuration. @param rules of lr_arguments_rules(). @param model_path NULL: a record in memory.
- *  @param numbers (out) initialised here, to be freed with lr_numbers_free() also on failure. */
-int32_t lr_arguments_numbers(rec_job *job, const rec_recorder *recorder, const lr_rules *rules, const char *model_path,
-                             lr_numbers *numbers);
-
-/* read.c, write.c: within a job, so that a conversion is one operation. NULL or a status: the job has failed. */
-rec_record *lr_load_file(rec_job *job, rec_recorder *recorder, const char *path);
-rec_record *lr_load_source(rec_job *job, rec_recorder *recorder, rec_source *source, const char *path);
-int32_t lr_save_file(rec_job *job, rec_recorder *recorder, const rec_record *record, const char *path);
 /** The name a path stands for. @param path_out to be released with lr_release. */
 int32_t lr_recorder_path(rec_job *job, const lr_plugin *plugin, const char *path, char **path_out);
+
+/* read.c: as the file has it, before load arguments act */
+
+/** The plugin for a source that can load it. @param asked for; NULL: the one that recognises it. */
+const lr_plugin *lr_recorder_reader(rec_job *job, const lr_plugin *asked, rec_source *source, const char *path);
+rec_record *lr_load_file(rec_job *job, rec_recorder *recorder, const char *path);
+rec_record *lr_load_source(rec_job *job, rec_recorder *recorder, rec_source *source, const char *path);
+
+/* write.c */
+
+/** The plugin to save with. Auto goes by the extension of `path`, which is NULL where there is none. */
+const lr_plugin *lr_recorder_writer(rec_job *job, const rec_recorder *recorder, const char *path);
+/** Writes the record to a sink that core made, and ends the sink whatever happens. @param sink NULL: the job has failed.
+ *  @param data,size (out) of a sink in memory; else NULL. */
+int32_t lr_save_sink(rec_job *job, rec_recorder *recorder, const lr_plugin *plugin, const rec_record *record,
+                     rec_sink *sink, void **data, size_t *size);
+int32_t lr_save_file(rec_job *job, rec_recorder *recorder, const rec_record *record, const char *path);
+
+/* plan.c */
+
+/** A record that was just loaded, as a source: the plan is to have it. @param path the name it was asked for by. */
+lr_plan_input lr_recorder_input(const rec_recorder *recorder, rec_record *raw, const char *path);
+/** Carries a plan out into a file. */
+int32_t lr_save_plan(rec_job *job, rec_plan *plan, rec_recorder *to, const char *out);
 
 #endif

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Saving: a record through the walk and a plugin's writer into a sink; and converting. */
+ * Writing: a record through the walk and a plugin's writer into a sink. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "core/io/io.h"
-#include "remap/remap.h"
 #include "recorder/recorder.h"
 #include "core/burn/burn.h"
 
-/* Writes the record to a sink that core made, and ends the sink whatever happens. */
-static int32_t write_record(rec_job *job, rec_recorder *r, const lr_plugin *plugin, const rec_record *record,
-                            rec_sink *sink, void **data, size_t *size)
+int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, const rec_record *record, rec_sink *sink,
+                     void **data, size_t *size)
 {
     int32_t status;
     if (!sink) {
@@ -59,8 +57,7 @@ static int32_t write_record(rec_job *job, rec_recorder *r, const lr_plugin *plug
     return job->error.status;
 }
 
-/* The plugin to save with; Auto goes by the extension. NULL: the job has failed. */
-static const lr_plugin *choose(rec_job *job, const rec_recorder *r, const char *path)
+const lr_plugin *lr_recorder_writer(rec_job *job, const rec_recorder *r, const char *path)
 {
     const lr_plugin *plugin = r->plugin;
     if (!plugin && path) {
@@ -97,98 +94,15 @@ int32_t lr_save_file(rec_job *job, rec_recorder *r, const rec_record *record, co
     const lr_plugin *plugin;
     char *name = NULL;
     job->file = path;
-    plugin = choose(job, r, path);
+    plugin = lr_recorder_writer(job, r, path);
     if (plugin && lr_recorder_path(job, plugin, path, &name) == REC_OK) {
         if (is_special(path)) {
             (void)snprintf(name, strlen(path) + 1, "%s", path);
         }
         job->file = name;
-        (void)write_record(job, r, plugin, record, lr_sink_file(job, name, r->sync), NULL, NULL);
+        (void)lr_save_sink(job, r, plugin, record, lr_sink_file(job, name, r->sync), NULL, NULL);
     }
     job->file = NULL;
     lr_release(job->allocator, name);
     return job->error.status;
-}
-
-rec_status rec_save(rec_recorder *recorder, const rec_record *record, const char *path)
-{
-    rec_job job;
-    lr_job_begin(&job, recorder->context, "save", path);
-    if (!path || !*path) {
-        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
-    } else {
-        (void)lr_save_file(&job, recorder, record, path);
-    }
-    return lr_job_end(&job);
-}
-
-rec_status rec_save_bytes(rec_recorder *recorder, const rec_record *record, void **data, size_t *size)
-{
-    rec_job job;
-    const lr_plugin *plugin;
-    *data = NULL;
-    *size = 0;
-    lr_job_begin(&job, recorder->context, "save", "(memory)");
-    plugin = choose(&job, recorder, NULL);
-    if (plugin) {
-        (void)write_record(&job, recorder, plugin, record, lr_sink_memory(&job), data, size);
-    }
-    return lr_job_end(&job);
-}
-
-rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record, int fd, const char *name)
-{
-    rec_job job;
-    const lr_plugin *plugin;
-    lr_job_begin(&job, recorder->context, "save", name);
-    plugin = choose(&job, recorder, NULL);
-    if (plugin) {
-        (void)write_record(&job, recorder, plugin, record, lr_sink_fd(&job, fd), NULL, NULL);
-    }
-    return lr_job_end(&job);
-}
-
-/* The recorder that will write `out` makes foreign files. */
-static bool is_foreign(rec_job *job, const rec_recorder *to, const char *out)
-{
-    const lr_plugin *plugin = to->plugin ? to->plugin : lr_registry_by_extension(job, out);
-    return plugin && plugin->d.adapter != REC_ADAPTER_NONE;
-}
-
-/* One source by its load arguments alone. */
-static void convert_one(rec_job *job, rec_recorder *from, const char *in, rec_recorder *to, const char *out)
-{
-    rec_record *record;
-    rec_plan *plan = NULL;
-    job->passing = true;
-    record = lr_load_file(job, from, in);
-    if (record && lr_import_needed(from, record)) {
-        plan = lr_plan_new(job, to, is_foreign(job, to, out));
-        if (!plan) {
-            rec_record_free(record);
-        } else if (lr_plan_take(job, plan, from, record, in) == REC_OK) {
-            (void)lr_plan_save(job, plan, to, out);
-        }
-        rec_plan_free(plan);
-    } else if (record) {
-        (void)lr_save_file(job, to, record, out);
-        rec_record_free(record);
-    }
-}
-
-rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder *to, const char *out, rec_plan *plan)
-{
-    rec_job job;
-    lr_job_begin(&job, to->context, "convert", plan ? NULL : in);
-    if (plan ? plan->context != to->context : from->context != to->context) {
-        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "%s must be of one context",
-                       plan ? "plan and recorder" : "both recorders");
-    } else if ((!plan && (!in || !*in)) || !out || !*out) {
-        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
-    } else if (plan) {
-        (void)lr_plan_save(&job, plan, to, out);
-    } else {
-        convert_one(&job, from, in, to, out);
-    }
-    return lr_job_end(&job);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Load arguments of a recorder: parsed when they are set, so that a mistake shows where it was made. */
+ * Load arguments: parsed when they are set, so that a mistake shows where it was made. */
 #include <stdio.h>
 #include <string.h>
 
-#include "recorder/recorder.h"
+#include "remap/remap.h"
 
 enum { TEXT_MOST = 4096 };
 
@@ -133,10 +133,9 @@ static int32_t add_rule(rec_job *job, lr_arguments *arguments, const char *name,
                             : job->error.status;
 }
 
-int32_t lr_arguments_set(rec_job *job, rec_recorder *recorder, const char *name, const char *value,
+int32_t lr_arguments_set(rec_job *job, lr_arguments *arguments, const char *name, const char *value,
                          const lr_place *place)
 {
-    lr_arguments *arguments = &recorder->arguments;
     switch (find(name)) {
     case ARG_PROFILE:
         return set_profile(job, arguments, value, place);
@@ -175,7 +174,7 @@ static bool comes_first(const lr_rule *rule)
     return rule->kind == LR_RULE_MODULE || rule->kind == LR_RULE_VARIANT;
 }
 
-/* The recorder's own rules: of those where the first match decides (`first`), or the others. */
+/* The arguments' own rules: of those where the first match decides (`first`), or the others. */
 static int32_t append_own(rec_job *job, lr_rules *rules, const lr_arguments *arguments, bool first)
 {
     int32_t status = REC_OK;
@@ -187,9 +186,8 @@ static int32_t append_own(rec_job *job, lr_rules *rules, const lr_arguments *arg
     return status;
 }
 
-lr_rules *lr_arguments_rules(rec_job *job, const rec_recorder *recorder)
+lr_rules *lr_arguments_rules(rec_job *job, const lr_arguments *arguments)
 {
-    const lr_arguments *arguments = &recorder->arguments;
     lr_rules *rules = lr_rules_new(job), switches;
     int32_t status = rules ? REC_OK : job->error.status;
     if (status == REC_OK && arguments->rules) {
@@ -220,10 +218,9 @@ lr_rules *lr_arguments_rules(rec_job *job, const rec_recorder *recorder)
     return rules;
 }
 
-int32_t lr_arguments_numbers(rec_job *job, const rec_recorder *recorder, const lr_rules *rules, const char *model_path,
-                             lr_numbers *numbers)
+int32_t lr_arguments_numbers(rec_job *job, const lr_arguments *arguments, const lr_rules *rules,
+                             const char *model_path, lr_numbers *numbers)
 {
-    const lr_arguments *arguments = &recorder->arguments;
     int32_t status = lr_numbers_copy(job, numbers, &arguments->numbers);
     if (status == REC_OK && (arguments->config || lr_rules_names_numbers(rules))) {
         status = lr_numbers_read(job, numbers, model_path, arguments->config);

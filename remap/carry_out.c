@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A plan carried out: the record it leads to, what there is to say about it, and what a load makes of it. */
+ * A plan carried out: the record it leads to, and what there is to say about it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,107 +122,26 @@ static int32_t say(rec_job *job, const rec_plan *plan)
     return debug_notes(job, plan);
 }
 
-/* Carries a plan out. @return the record, the caller's; NULL: the job has failed. */
-static rec_record *run(rec_job *job, rec_plan *plan)
+int32_t lr_plan_carry_out(rec_job *job, rec_plan *plan, const char *file)
 {
-    rec_record *record = NULL;
-    if (lr_plan_work(job, plan) != REC_OK || say(job, plan) != REC_OK) {
-        return NULL;
-    }
-    if (plan->totals.fatal) {
+    if (lr_plan_work(job, plan) == REC_OK && say(job, plan) == REC_OK && plan->totals.fatal) {
+        job->file = file;
         (void)fail_problems(job, plan);
-        return NULL;
     }
-    record = rec_record_copy(plan->result);
-    if (!record) {
-        (void)lr_fail_allocator(job, sizeof *record);
-        return NULL;
-    }
-    return record;
+    return job->error.status;
 }
 
 rec_record *rec_plan_load(rec_plan *plan)
 {
     rec_job job;
-    rec_record *record;
+    rec_record *record = NULL;
     lr_job_begin(&job, plan->context, "load", NULL);
-    record = run(&job, plan);
+    if (lr_plan_carry_out(&job, plan, NULL) == REC_OK) {
+        record = rec_record_copy(plan->result);
+        if (!record) {
+            (void)lr_fail_allocator(&job, sizeof *record);
+        }
+    }
     (void)lr_job_end(&job);
     return record;
-}
-
-int32_t lr_plan_save(rec_job *job, rec_plan *plan, rec_recorder *to, const char *out)
-{
-    if (lr_plan_work(job, plan) == REC_OK && say(job, plan) == REC_OK) {
-        if (plan->totals.fatal) {
-            (void)fail_problems(job, plan);
-        } else {
-            (void)lr_save_file(job, to, plan->result, out);
-        }
-    }
-    return job->error.status;
-}
-
-/* --------------------------------------------------------------------------------------------------------------- loading -- */
-
-bool lr_import_needed(const rec_recorder *recorder, const rec_record *raw)
-{
-    return raw->root.form == REC_FORM_PATHS || lr_arguments_any(&recorder->arguments);
-}
-
-/* Keeps the record's origin: it is still that file. */
-static bool keep_origin(rec_record *record, const rec_record *raw)
-{
-    const char *file = lr_arena_text(&record->arena, raw->origin.file, strlen(raw->origin.file));
-    const char *name = lr_arena_text(&record->arena, raw->origin.recorder, strlen(raw->origin.recorder));
-    record->origin = raw->origin;
-    record->origin.file = file;
-    record->origin.recorder = name;
-    return file && name;
-}
-
-static rec_record *import(rec_job *job, rec_recorder *recorder, rec_record *raw, const char *path)
-{
-    rec_plan *plan = lr_plan_new(job, NULL, false);
-    rec_record *record = NULL;
-    if (!plan) {
-        rec_record_free(raw);
-        return NULL;
-    }
-    if (lr_plan_take(job, plan, recorder, raw, path) == REC_OK && lr_plan_work(job, plan) == REC_OK &&
-        say(job, plan) == REC_OK) {
-        if (plan->totals.fatal) {
-            job->file = path;
-            (void)fail_problems(job, plan);
-        } else if (keep_origin(plan->result, raw)) {
-            record = plan->result;
-            plan->result = NULL;
-        } else {
-            (void)lr_fail_allocator(job, sizeof *record);
-        }
-    }
-    rec_plan_free(plan);
-    return record;
-}
-
-/* Whether nothing is asked for but the keys as they are: no plan is needed for that. */
-static bool is_plain(const rec_recorder *recorder, const rec_record *raw)
-{
-    const lr_arguments *a = &recorder->arguments;
-    const lr_rules *r = a->rules;
-    return raw->root.form == REC_FORM_PATHS && raw->root.kind == REC_KIND_MAP && r && r->count == 0 &&
-           r->adapter == LR_ADAPTER_NONE && r->gaps == LR_SWITCH_NO && !r->select && !a->profile && !a->prefix &&
-           !a->debug && !a->reverse && !recorder->type.layout;
-}
-
-rec_record *lr_import(rec_job *job, rec_recorder *recorder, rec_record *raw, const char *path)
-{
-    if (is_plain(recorder, raw)) {
-        if (lr_unflatten(job, raw) == REC_OK) {
-            return raw;
-        }
-        rec_record_free(raw);
-        return NULL;
-    }
-    return import(job, recorder, raw, path);
 }

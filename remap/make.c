@@ -15,19 +15,14 @@
 /* The base's values are pieces like any other, which give way where a source has something. */
 static int32_t add_base(rec_job *job, rec_plan *plan)
 {
-    lr_plan_source base = {.record = plan->base}, *slot;
-    lr_plan_source *sources = lr_resize(job->allocator, plan->sources, (plan->source_count + 1) * sizeof *sources);
     uint32_t number = (uint32_t)plan->source_count;
+    lr_plan_source *slot = lr_plan_source_new(job, plan);
     int32_t status;
-    if (!sources) {
-        return lr_fail_allocator(job, sizeof *sources);
+    if (!slot) {
+        return job->error.status;
     }
-    plan->sources = sources;
-    plan->source_room = plan->source_count + 1;
-    slot = &plan->sources[plan->source_count++];
-    *slot = base;
     slot->name = "the base";
-    lr_numbers_init(&slot->numbers, job->allocator);
+    slot->record = plan->base;
     slot->rules = lr_rules_new(job);
     slot->adapter = LR_ADAPTER_NONE;
     status = slot->rules ? lr_plan_keys(job, plan, number) : job->error.status;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Foreign models made into records, and back: a plan worked out and carried out, step by step.
+ * Foreign models made into records, and back: a plan of what goes where, worked out and carried out step by step.
+ * It never opens a file of a model and knows no recorder: it is given records, load arguments and a type.
+ * A plan owns what it took and what it made, until rec_plan_free(); load arguments own their rules and numbers; a type
+ *   and a record that was not given away belong to who gave them, and outlive the plan.
  *
  * 1. keys (remap/plan/keys.c): each source's tensors and values under their dotted keys;
  * 2. pieces (remap/forward, or remap/reverse backwards): what the rules make of them: a destination key and an operation;
@@ -9,21 +12,72 @@
 #ifndef LR_REMAP_H
 #define LR_REMAP_H
 
-#include "recorder/recorder.h"
 #include "remap/plan/plan.h"
 
-/** What a load makes of a raw record: itself, or what its plan makes of it. Takes the record. NULL: the job has failed. */
-rec_record *lr_import(rec_job *job, rec_recorder *recorder, rec_record *raw, const char *path);
+/* ------------------------------------------------------------------------------------- load arguments (arguments.c) -- */
+
+/** Load arguments, as they were set (docs/plans.md). Rules and profile are parsed by then. */
+typedef struct lr_arguments {
+    lr_rules *rules;     /**< rules, lets, adapter, gaps and select of its own; NULL: none */
+    lr_rules *profile;   /**< the profile with what it includes; NULL: none */
+    char *prefix;        /**< in front of destination keys; NULL: none */
+    char *config;        /**< the model's configuration; NULL: what lies beside the model */
+    lr_numbers numbers;  /**< those that were set; without a configuration */
+    bool partial, strict, debug, reverse;
+} lr_arguments;
+
+void lr_arguments_init(lr_arguments *arguments, const lr_allocator *allocator);
+void lr_arguments_free(lr_arguments *arguments);
+/** Whether the word is a load argument; plugins have no options of these names. */
+bool lr_argument_key(const char *name);
+/** Tries the names of all load arguments. */
+void lr_argument_near(lr_near *near);
+/** Whether the load argument adds to those of its name (`rename`, `set`, …) rather than replacing the one before. */
+bool lr_argument_adds(const char *name);
+/** @param place of an INI file's line, or NULL. */
+int32_t lr_arguments_set(rec_job *job, lr_arguments *arguments, const char *name, const char *value,
+                         const lr_place *place);
+/** Whether anything was given that a load without a plan would not do. The plugin's default adapter does not count. */
+bool lr_arguments_any(const lr_arguments *arguments);
+/** All rules that count, in order: the profile's, then the arguments' own; adapter, gaps and select are the arguments'
+ *  own where they have them, else the profile's, else unset. `strict` counts as it is now. To be freed with
+ *  lr_rules_free(); empty if there are none. NULL: the job has failed. */
+lr_rules *lr_arguments_rules(rec_job *job, const lr_arguments *arguments);
+/** All numbers that count: those that were set, and (if some rule needs a name that was not set, or a file was named)
+ *  the model's configuration. @param rules of lr_arguments_rules(). @param model_path NULL: a record in memory.
+ *  @param numbers (out) initialised here, to be freed with lr_numbers_free() also on failure. */
+int32_t lr_arguments_numbers(rec_job *job, const lr_arguments *arguments, const lr_rules *rules, const char *model_path,
+                             lr_numbers *numbers);
+
+/* --------------------------------------------------------------------------------------------------------- a plan -- */
+
+/** What a plan is made of: a record and how it is to be taken. */
+typedef struct lr_plan_input {
+    const rec_record *record;
+    rec_record *owned;             /**< the same, where the plan is to have it; NULL: it stays the caller's */
+    const char *name;              /**< as messages call it */
+    const char *path;              /**< the file it was read from; NULL: a record in memory */
+    const lr_arguments *arguments; /**< NULL: none */
+    lr_type_ref type;              /**< what it is to become, or backwards what it is; or none */
+    int32_t minor;                 /**< 0.MINOR whose modules the type's are; not above 0: it does not say */
+} lr_plan_input;
+
+/** Adds a source (source.c). What is owned is taken, also on failure. */
+int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input);
+/** Works it out (make.c), once: rec_plan_make() within a job. */
+int32_t lr_plan_work(rec_job *job, rec_plan *plan);
+/** Carries it out (carry_out.c): its warnings are noted, its fatal problems fail the job. After REC_OK plan->result is
+ *  what it leads to. @param file that a failure is about, or NULL. */
+int32_t lr_plan_carry_out(rec_job *job, rec_plan *plan, const char *file);
+
+/* -------------------------------------------------------------------------------------------- a load (import.c) -- */
+
+/** Whether a record as it was read needs more to become what load arguments ask for. */
+bool lr_import_needed(const lr_arguments *arguments, const rec_record *raw);
+/** What a load makes of it. Takes the record, which is owned, and has arguments. @param file for failures. NULL: the job
+ *  has failed. */
+rec_record *lr_import(rec_job *job, const lr_plan_input *input, const char *file);
 /** Takes the dotted keys of a flat map apart (unflatten.c): numbers 0, 1, 2… become a list, all else stays as it is. */
 int32_t lr_unflatten(rec_job *job, rec_record *record);
-/** Whether a raw record needs a plan to become what the recorder's load arguments ask for. */
-bool lr_import_needed(const rec_recorder *recorder, const rec_record *raw);
-int32_t lr_plan_work(rec_job *job, rec_plan *plan); /**< rec_plan_make() within a job */
-/** An empty plan within a job. @param foreign the destination is a foreign file. NULL: the job has failed. */
-rec_plan *lr_plan_new(rec_job *job, const rec_recorder *to, bool foreign);
-/** Carries it out into a file, within a job. */
-int32_t lr_plan_save(rec_job *job, rec_plan *plan, rec_recorder *to, const char *out);
-/** Adds a record that is loaded already as a source (plan.c). It is taken, also on failure. @param path a name for it. */
-int32_t lr_plan_take(rec_job *job, rec_plan *plan, const rec_recorder *from, rec_record *record, const char *path);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "core/config/ini.h"
 #include "core/base/text.h"
-#include "recorder/recorder.h"
+#include "remap/remap.h"
 
 /* Bounds that keep look-ups quick and messages readable. */
 enum { SECTIONS_MOST = 1000, SETTINGS_MOST = 256, RULES_MOST = 10000, LINE_MOST = 500 };

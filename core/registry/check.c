@@ -7,7 +7,7 @@
 
 #include "core/base/text.h"
 #include "core/registry/registry.h"
-#include "recorder/recorder.h" /* lr_argument_key: the words of load arguments go to core/config/words.c */
+#include "remap/remap.h" /* lr_argument_key: the words of load arguments go to core/config/words.c */
 
 /** What the members of ABI 1 take: a descriptor is never smaller. Those that are appended later do not count. */
 #define PLUGIN_LEAST (offsetof(rec_plugin, save) + sizeof(((rec_plugin *)0)->save))

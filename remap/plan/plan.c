@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A plan as its owner sees it: made of sources, worked out once, read line by line. */
-#include "remap/remap.h"
+ * A plan's data: its texts, problems, lines, pieces and sources, made and freed. */
+#include "remap/plan/plan.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static bool more(rec_job *job, void **at, uint64_t count, uint64_t *room, uint64
     return true;
 }
 
-static const char *keep(rec_job *job, rec_plan *plan, const char *text, uint64_t length)
+const char *lr_plan_keep(rec_job *job, rec_plan *plan, const char *text, uint64_t length)
 {
     const char *kept = length ? lr_arena_text(&plan->arena, text, length) : "";
     if (!kept) {
@@ -45,7 +45,7 @@ const char *lr_plan_text(rec_job *job, rec_plan *plan, const char *format, ...)
         length = 0;
     }
     if ((size_t)length < sizeof text) {
-        return keep(job, plan, text, (uint64_t)length);
+        return lr_plan_keep(job, plan, text, (uint64_t)length);
     }
     /* Keys are made here too: they may be long, and two of them must not become one. */
     whole = lr_arena_alloc(&plan->arena, (uint64_t)length + 1, 1);
@@ -92,9 +92,9 @@ int32_t lr_plan_problem(rec_job *job, rec_plan *plan, int32_t kind, bool fatal, 
     va_end(args);
     p = &plan->problems[plan->problem_count];
     *p = (rec_plan_problem){.size = sizeof *p, .kind = kind, .fatal = fatal};
-    p->key = keep(job, plan, key, strlen(key));
-    p->text = keep(job, plan, text, strlen(text));
-    p->hint = keep(job, plan, hint, strlen(hint));
+    p->key = lr_plan_keep(job, plan, key, strlen(key));
+    p->text = lr_plan_keep(job, plan, text, strlen(text));
+    p->hint = lr_plan_keep(job, plan, hint, strlen(hint));
     if (!p->key || !p->text || !p->hint) {
         return job->error.status;
     }
@@ -143,7 +143,7 @@ int32_t lr_plan_lost(rec_job *job, rec_plan *plan, int32_t action, lr_key *key, 
                             .from = key->text,
                             .to = "",
                             .operations = "",
-                            .why = keep(job, plan, why, strlen(why)),
+                            .why = lr_plan_keep(job, plan, why, strlen(why)),
                             .inputs = input,
                             .input_count = 1};
     shape_before(line, key);
@@ -180,9 +180,9 @@ lr_piece *lr_plan_piece(rec_job *job, rec_plan *plan, uint32_t source, const cha
     /* Most pieces say the same as the one before. */
     piece->operations = plan->last_piece && strcmp(plan->last_piece->operations, operations) == 0
                             ? plan->last_piece->operations
-                            : keep(job, plan, operations, strlen(operations));
+                            : lr_plan_keep(job, plan, operations, strlen(operations));
     piece->why = plan->last_piece && strcmp(plan->last_piece->why, why) == 0 ? plan->last_piece->why
-                                                                             : keep(job, plan, why, strlen(why));
+                                                                             : lr_plan_keep(job, plan, why, strlen(why));
     if (plan->last_piece) {
         plan->last_piece->next = piece;
     } else {
@@ -193,41 +193,28 @@ lr_piece *lr_plan_piece(rec_job *job, rec_plan *plan, uint32_t source, const cha
     return piece->operations && piece->why ? piece : NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ sources -- */
+/* --------------------------------------------------------------------------------------------------- making, freeing -- */
 
-rec_plan *lr_plan_new(rec_job *job, const rec_recorder *to, bool foreign)
+lr_plan_source *lr_plan_source_new(rec_job *job, rec_plan *plan)
 {
-    rec_plan *plan = lr_zalloc(job->allocator, sizeof *plan);
-    if (!plan) {
-        (void)lr_fail_allocator(job, sizeof *plan);
+    lr_plan_source *source;
+    if (plan->source_count == UINT32_MAX) {
+        (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "the plan has more than 4,294,967,294 sources");
         return NULL;
     }
-    plan->context = job->context;
-    plan->to = to;
-    plan->foreign = foreign;
-    plan->precision = REC_PRECISION_KEEP;
-    lr_arena_init(&plan->arena, job->allocator);
-    plan->minor = to && to->target > 0 ? to->target : 0;
-    if (to) {
-        plan->type = to->type;
+    if (!more(job, (void **)&plan->sources, plan->source_count, &plan->source_room, sizeof *plan->sources)) {
+        return NULL;
     }
-    return plan;
+    source = &plan->sources[plan->source_count++];
+    *source = (lr_plan_source){.name = ""};
+    lr_numbers_init(&source->numbers, job->allocator);
+    return source;
 }
 
-rec_plan *rec_plan_new(rec_context *context, const rec_recorder *to)
+void lr_plan_source_drop(rec_plan *plan)
 {
-    rec_job job;
-    rec_plan *plan = NULL;
-    lr_job_begin(&job, to ? to->context : context, "plan", NULL);
-    if (!lr_job_failed(&job)) {
-        plan = lr_plan_new(&job, to, to && to->plugin && to->plugin->d.adapter != REC_ADAPTER_NONE);
-    }
-    (void)lr_job_end(&job);
-    return plan;
-}
-
-static void forget_source(const lr_allocator *allocator, lr_plan_source *source)
-{
+    const lr_allocator *allocator = &plan->context->allocator;
+    lr_plan_source *source = &plan->sources[--plan->source_count];
     lr_rules_free(source->rules);
     lr_numbers_free(&source->numbers);
     lr_release(allocator, source->keys);
@@ -235,137 +222,20 @@ static void forget_source(const lr_allocator *allocator, lr_plan_source *source)
     rec_record_free(source->owned);
 }
 
-/* Settles what a source's load arguments leave open. */
-static void settle(const rec_plan *plan, const rec_recorder *from, lr_plan_source *source)
+rec_plan *lr_plan_new(rec_job *job, lr_type_ref type, int32_t minor, bool foreign)
 {
-    bool foreign = source->record->root.form == REC_FORM_PATHS;
-    bool asked = from && (from->arguments.profile || plan->type.layout);
-    int32_t adapter = source->rules->adapter, gaps = source->rules->gaps;
-    for (uint64_t i = 0; i < source->rules->count; i++) {
-        asked = asked || source->rules->rules[i].kind == LR_RULE_MODULE;
+    rec_plan *plan = lr_zalloc(job->allocator, sizeof *plan);
+    if (!plan) {
+        (void)lr_fail_allocator(job, sizeof *plan);
+        return NULL;
     }
-    /* By default a foreign file is taken for PyTorch's on its way to what is Burn's; between two foreign files nothing
-     * is adapted unless something says to what. */
-    source->adapter = adapter != LR_ADAPTER_UNSET            ? adapter
-                      : foreign && (!plan->foreign || asked) ? LR_ADAPTER_PYTORCH
-                                                             : LR_ADAPTER_NONE;
-    source->gaps_given = gaps != LR_SWITCH_UNSET;
-    source->close_gaps =
-        source->gaps_given ? gaps == LR_SWITCH_YES : foreign && !plan->foreign && !(from && from->arguments.profile);
-}
-
-/* Adds a source whose record is known. Takes `owned`, also on failure. */
-static int32_t add(rec_job *job, rec_plan *plan, const rec_recorder *from, const rec_record *record, rec_record *owned,
-                   const char *name, const char *path)
-{
-    lr_plan_source *source;
-    if (plan->made) {
-        rec_record_free(owned);
-        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the plan is made: nothing can be added any more");
-    }
-    if (plan->source_count == UINT32_MAX ||
-        !more(job, (void **)&plan->sources, plan->source_count, &plan->source_room, sizeof *plan->sources)) {
-        rec_record_free(owned);
-        return job->error.status;
-    }
-    source = &plan->sources[plan->source_count];
-    *source = (lr_plan_source){.owned = owned, .record = record};
-    lr_numbers_init(&source->numbers, job->allocator);
-    source->name = keep(job, plan, name, strlen(name));
-    source->path = path ? keep(job, plan, path, strlen(path)) : NULL;
-    if (from) {
-        source->rules = lr_arguments_rules(job, from);
-        source->prefix =
-            from->arguments.prefix ? keep(job, plan, from->arguments.prefix, strlen(from->arguments.prefix)) : NULL;
-        source->partial = from->arguments.partial;
-        source->strict = from->arguments.strict;
-        source->debug = from->arguments.debug;
-        source->reverse = from->arguments.reverse;
-        source->type = from->type;
-    } else {
-        source->rules = lr_rules_new(job);
-    }
-    if (!lr_job_failed(job) && from) {
-        lr_numbers_free(&source->numbers);
-        (void)lr_arguments_numbers(job, from, source->rules, path, &source->numbers);
-    }
-    if (!lr_job_failed(job)) {
-        source->hits = lr_zalloc(job->allocator, (source->rules->count + 1) * sizeof *source->hits);
-        if (!source->hits) {
-            (void)lr_fail_allocator(job, source->rules->count * sizeof *source->hits);
-        }
-    }
-    if (lr_job_failed(job)) {
-        forget_source(job->allocator, source);
-        return job->error.status;
-    }
-    /* A type that the file was read by is the file's own. */
-    if (from && !plan->type.layout && !plan->foreign && !source->reverse && !record->typed) {
-        plan->type = from->type;
-    }
-    settle(plan, from, source);
-    if (from && plan->minor <= 0 && from->target > 0) {
-        plan->minor = from->target;
-    }
-    if (plan->source_count == 0) {
-        plan->precision = record->precision;
-        plan->clamp = record->clamp;
-    }
-    plan->source_count++;
-    return REC_OK;
-}
-
-rec_status rec_plan_add(rec_plan *plan, rec_recorder *from, const char *path)
-{
-    rec_job job;
-    lr_job_begin(&job, plan->context, "load", path);
-    if (from->context != plan->context) {
-        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "the recorder must be of the plan's context");
-    } else if (!path || !*path) {
-        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
-    } else {
-        rec_record *record;
-        job.passing = true;
-        record = lr_load_file(&job, from, path);
-        if (record) {
-            job.file = record->origin.file;
-            (void)add(&job, plan, from, record, record, record->origin.file, record->origin.file);
-            job.file = NULL;
-        }
-    }
-    return lr_job_end(&job);
-}
-
-rec_status rec_plan_add_record(rec_plan *plan, const rec_recorder *arguments, const rec_record *record,
-                               const char *name)
-{
-    rec_job job;
-    lr_job_begin(&job, plan->context, "plan", name);
-    if (!record || !name) {
-        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no record was given, or no name for it");
-    } else if (record->context != plan->context || (arguments && arguments->context != plan->context)) {
-        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "recorder and record must be of the plan's context");
-    } else {
-        (void)add(&job, plan, arguments, record, NULL, name, NULL);
-    }
-    return lr_job_end(&job);
-}
-
-rec_status rec_plan_set_base(rec_plan *plan, const rec_record *base)
-{
-    if (plan->made || (base && base->context != plan->context)) {
-        return lr_publish(REC_E_ARGUMENT, plan->made ? "the plan is made: nothing can be added any more"
-                                                     : "the base must be of the plan's context");
-    }
-    plan->base = base;
-    lr_publish_ok();
-    return REC_OK;
-}
-
-int32_t lr_plan_take(rec_job *job, rec_plan *plan, const rec_recorder *from, rec_record *record, const char *path)
-{
-    const char *file = *record->origin.file ? record->origin.file : NULL;
-    return add(job, plan, from, record, record, file ? file : path, file);
+    plan->context = job->context;
+    plan->type = type;
+    plan->minor = minor > 0 ? minor : 0;
+    plan->foreign = foreign;
+    plan->precision = REC_PRECISION_KEEP;
+    lr_arena_init(&plan->arena, job->allocator);
+    return plan;
 }
 
 void rec_plan_free(rec_plan *plan)
@@ -376,8 +246,8 @@ void rec_plan_free(rec_plan *plan)
             lr_op_release(piece->op);
         }
         rec_record_free(plan->result);
-        for (uint64_t i = 0; i < plan->source_count; i++) {
-            forget_source(allocator, &plan->sources[i]);
+        while (plan->source_count) {
+            lr_plan_source_drop(plan);
         }
         lr_release(allocator, plan->sources);
         lr_release(allocator, plan->lines);
@@ -386,46 +256,4 @@ void rec_plan_free(rec_plan *plan)
         lr_arena_free(&plan->arena);
         lr_release(allocator, plan);
     }
-}
-
-/* ------------------------------------------------------------------------------------------------------------- reading -- */
-
-rec_status rec_plan_make(rec_plan *plan)
-{
-    rec_job job;
-    lr_job_begin(&job, plan->context, "plan", NULL);
-    (void)lr_plan_work(&job, plan);
-    return lr_job_end(&job);
-}
-
-uint64_t rec_plan_count(rec_plan *plan)
-{
-    return rec_plan_make(plan) == REC_OK ? plan->line_count : 0;
-}
-
-const rec_plan_line *rec_plan_get(rec_plan *plan, uint64_t index)
-{
-    return plan->made && index < plan->line_count ? &plan->lines[index] : NULL;
-}
-
-uint64_t rec_plan_problem_count(rec_plan *plan)
-{
-    return rec_plan_make(plan) == REC_OK ? plan->problem_count : 0;
-}
-
-const rec_plan_problem *rec_plan_problem_get(rec_plan *plan, uint64_t index)
-{
-    return plan->made && index < plan->problem_count ? &plan->problems[index] : NULL;
-}
-
-rec_status rec_plan_total(rec_plan *plan, rec_plan_totals *totals)
-{
-    rec_status status = rec_plan_make(plan);
-    if (status == REC_OK) {
-        uint32_t size = totals->size < sizeof *totals ? totals->size : (uint32_t)sizeof *totals;
-        rec_plan_totals all = plan->totals;
-        all.size = totals->size;
-        memcpy(totals, &all, size);
-    }
-    return status;
 }

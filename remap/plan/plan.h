@@ -74,7 +74,6 @@ typedef struct lr_node {
 
 struct rec_plan {
     rec_context *context;
-    const rec_recorder *to;   /**< or NULL */
     lr_arena arena;
     lr_plan_source *sources;
     uint64_t source_count, source_room;
@@ -105,6 +104,15 @@ struct rec_plan {
 
 /* plan.c. NULL or a status: the job has failed (out of memory). All strings are copied into the plan's arena. */
 
+/** An empty plan. @param type of the destination, or none. @param minor 0.MINOR whose modules the type's are; not above 0:
+ *  the last one. @param foreign the destination is a foreign file. */
+rec_plan *lr_plan_new(rec_job *job, lr_type_ref type, int32_t minor, bool foreign);
+/** Appends a source that has nothing yet; what was said of others before is where it was no more. */
+lr_plan_source *lr_plan_source_new(rec_job *job, rec_plan *plan);
+/** Takes the last source away again, with all it has. */
+void lr_plan_source_drop(rec_plan *plan);
+/** A copy of a text in the plan's arena. */
+const char *lr_plan_keep(rec_job *job, rec_plan *plan, const char *text, uint64_t length);
 /** A text made by a format, in the plan's arena. */
 const char *lr_plan_text(rec_job *job, rec_plan *plan, const char *format, ...) REC_PRINTF(3, 4);
 int32_t lr_plan_problem(rec_job *job, rec_plan *plan, int32_t kind, bool fatal, const char *key, const char *hint,

@@ -733,7 +733,7 @@ static void a_recorder_keeps_what_it_was_given_in_order(void **state)
     assert_int_equal(rec_recorder_set(r, "reverse", "no"), REC_OK);
     assert_string_equal(r->arguments.prefix, "decoder.first");
     assert_true(r->arguments.partial && r->arguments.strict && r->arguments.debug && !r->arguments.reverse);
-    rules = lr_arguments_rules(&f->job, r);
+    rules = lr_arguments_rules(&f->job, &r->arguments);
     assert_non_null(rules);
     assert_int_equal(rules->count, 3);
     assert_int_equal(rules->rules[0].kind, LR_RULE_MODULE);
@@ -741,7 +741,7 @@ static void a_recorder_keeps_what_it_was_given_in_order(void **state)
     assert_string_equal(rules->rules[2].pattern, "b");
     assert_string_equal(rules->rules[2].place.what, "rule 3");
     assert_int_equal(rules->adapter, LR_ADAPTER_NONE);
-    assert_int_equal(lr_arguments_numbers(&f->job, r, rules, NULL, &numbers), REC_OK);
+    assert_int_equal(lr_arguments_numbers(&f->job, &r->arguments, rules, NULL, &numbers), REC_OK);
     assert_int_equal(numbers.set_count, 1);
     lr_numbers_free(&numbers);
     lr_rules_free(rules);
@@ -792,7 +792,7 @@ static void the_recorders_own_rules_come_after_the_profiles_but_for_those_where_
     assert_int_equal(rec_recorder_set(r, "let", "H 8"), REC_OK);
     assert_int_equal(rec_recorder_set(r, "select", "."), REC_OK);
     assert_int_equal(rec_recorder_set(r, "profile", path), REC_OK);
-    rules = lr_arguments_rules(&f->job, r);
+    rules = lr_arguments_rules(&f->job, &r->arguments);
     assert_non_null(rules);
     assert_int_equal(rules->count, 5);
     assert_string_equal(rules->rules[0].replacement, "Conv1D");
@@ -832,7 +832,7 @@ static void strictness_counts_whenever_it_is_set(void **state)
     assert_int_equal(rec_recorder_set(r, "rename", "(a) => $1x"), REC_OK);
     assert_int_equal(rec_report_count(), 1);
     assert_int_equal(rec_recorder_set(r, "strict", "yes"), REC_OK);
-    assert_null(lr_arguments_rules(&f->job, r));
+    assert_null(lr_arguments_rules(&f->job, &r->arguments));
     (void)outcome(f);
     assert_int_equal(rec_error_status(), REC_E_ARGUMENT);
     rec_close_recorder(r);
@@ -875,7 +875,7 @@ static void a_recorder_section_may_have_rules_several_times(void **state)
     if (!r) {
         fail_msg("%s", rec_error_message());
     }
-    rules = lr_arguments_rules(&f->job, r);
+    rules = lr_arguments_rules(&f->job, &r->arguments);
     assert_non_null(rules);
     assert_int_equal(rules->count, 3);
     assert_string_equal(rules->rules[1].pattern, "a");
@@ -1222,9 +1222,9 @@ static rec_status work(rec_context *context, const char *file, const char *confi
     rec_status status = rec_error_status();
     if (ok) {
         lr_job_begin(&job, context, "test", NULL);
-        rules = lr_arguments_rules(&job, r);
+        rules = lr_arguments_rules(&job, &r->arguments);
         if (rules) {
-            (void)lr_arguments_numbers(&job, r, rules, NULL, &numbers);
+            (void)lr_arguments_numbers(&job, &r->arguments, rules, NULL, &numbers);
             lr_numbers_free(&numbers);
         }
         lr_rules_free(rules);

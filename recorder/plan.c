@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Plans as recorders have part in them: what is read becomes a source, and the result is written. */
+#include "recorder/recorder.h"
+
+rec_plan *rec_plan_new(rec_context *context, const rec_recorder *to)
+{
+    rec_job job;
+    rec_plan *plan = NULL;
+    lr_job_begin(&job, to ? to->context : context, "plan", NULL);
+    if (!lr_job_failed(&job)) {
+        plan = to ? lr_plan_new(&job, to->type, to->target, to->plugin && to->plugin->d.adapter != REC_ADAPTER_NONE)
+                  : lr_plan_new(&job, (lr_type_ref){0}, 0, false);
+    }
+    (void)lr_job_end(&job);
+    return plan;
+}
+
+lr_plan_input lr_recorder_input(const rec_recorder *recorder, rec_record *raw, const char *path)
+{
+    const char *file = *raw->origin.file ? raw->origin.file : NULL;
+    return (lr_plan_input){.record = raw,
+                           .owned = raw,
+                           .name = file ? file : path,
+                           .path = file,
+                           .arguments = &recorder->arguments,
+                           .type = recorder->type,
+                           .minor = recorder->target};
+}
+
+rec_status rec_plan_add(rec_plan *plan, rec_recorder *from, const char *path)
+{
+    rec_job job;
+    lr_job_begin(&job, plan->context, "load", path);
+    if (from->context != plan->context) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "the recorder must be of the plan's context");
+    } else if (!path || !*path) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
+    } else {
+        rec_record *record;
+        job.passing = true;
+        record = lr_load_file(&job, from, path);
+        if (record) {
+            lr_plan_input input = lr_recorder_input(from, record, path);
+            job.file = input.name;
+            (void)lr_plan_add(&job, plan, &input);
+            job.file = NULL;
+        }
+    }
+    return lr_job_end(&job);
+}
+
+rec_status rec_plan_add_record(rec_plan *plan, const rec_recorder *arguments, const rec_record *record,
+                               const char *name)
+{
+    rec_job job;
+    lr_job_begin(&job, plan->context, "plan", name);
+    if (!record || !name) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no record was given, or no name for it");
+    } else if (record->context != plan->context || (arguments && arguments->context != plan->context)) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "recorder and record must be of the plan's context");
+    } else {
+        lr_plan_input input = {.record = record, .name = name};
+        if (arguments) {
+            input.arguments = &arguments->arguments;
+            input.type = arguments->type;
+            input.minor = arguments->target;
+        }
+        (void)lr_plan_add(&job, plan, &input);
+    }
+    return lr_job_end(&job);
+}
+
+int32_t lr_save_plan(rec_job *job, rec_plan *plan, rec_recorder *to, const char *out)
+{
+    return lr_plan_carry_out(job, plan, NULL) == REC_OK ? lr_save_file(job, to, plan->result, out) : job->error.status;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Saving: to a file, into memory, to a descriptor. */
+#include "core/io/io.h"
+#include "recorder/recorder.h"
+
+rec_status rec_save(rec_recorder *recorder, const rec_record *record, const char *path)
+{
+    rec_job job;
+    lr_job_begin(&job, recorder->context, "save", path);
+    if (!path || !*path) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
+    } else {
+        (void)lr_save_file(&job, recorder, record, path);
+    }
+    return lr_job_end(&job);
+}
+
+rec_status rec_save_bytes(rec_recorder *recorder, const rec_record *record, void **data, size_t *size)
+{
+    rec_job job;
+    const lr_plugin *plugin;
+    *data = NULL;
+    *size = 0;
+    lr_job_begin(&job, recorder->context, "save", "(memory)");
+    plugin = lr_recorder_writer(&job, recorder, NULL);
+    if (plugin) {
+        (void)lr_save_sink(&job, recorder, plugin, record, lr_sink_memory(&job), data, size);
+    }
+    return lr_job_end(&job);
+}
+
+rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record, int fd, const char *name)
+{
+    rec_job job;
+    const lr_plugin *plugin;
+    lr_job_begin(&job, recorder->context, "save", name);
+    plugin = lr_recorder_writer(&job, recorder, NULL);
+    if (plugin) {
+        (void)lr_save_sink(&job, recorder, plugin, record, lr_sink_fd(&job, fd), NULL, NULL);
+    }
+    return lr_job_end(&job);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What a load makes of a record as it was read: what its load arguments ask for, or the tree of a foreign file's keys. */
+#include <string.h>
+
+#include "remap/remap.h"
+
+bool lr_import_needed(const lr_arguments *arguments, const rec_record *raw)
+{
+    return raw->root.form == REC_FORM_PATHS || lr_arguments_any(arguments);
+}
+
+/* Keeps the record's origin: it is still that file. */
+static bool keep_origin(rec_record *record, const rec_record *raw)
+{
+    const char *file = lr_arena_text(&record->arena, raw->origin.file, strlen(raw->origin.file));
+    const char *name = lr_arena_text(&record->arena, raw->origin.recorder, strlen(raw->origin.recorder));
+    record->origin = raw->origin;
+    record->origin.file = file;
+    record->origin.recorder = name;
+    return file && name;
+}
+
+static rec_record *by_plan(rec_job *job, const lr_plan_input *input, const char *file)
+{
+    rec_plan *plan = lr_plan_new(job, (lr_type_ref){0}, 0, false);
+    rec_record *record = NULL;
+    if (!plan) {
+        rec_record_free(input->owned);
+    } else if (lr_plan_add(job, plan, input) == REC_OK && lr_plan_carry_out(job, plan, file) == REC_OK) {
+        if (keep_origin(plan->result, input->record)) {
+            record = plan->result;
+            plan->result = NULL;
+        } else {
+            (void)lr_fail_allocator(job, sizeof *record);
+        }
+    }
+    rec_plan_free(plan);
+    return record;
+}
+
+/* Whether nothing is asked for but the keys as they are: no plan is needed for that. */
+static bool is_plain(const lr_plan_input *input)
+{
+    const rec_value *root = &input->record->root;
+    const lr_arguments *a = input->arguments;
+    const lr_rules *r = a->rules;
+    return root->form == REC_FORM_PATHS && root->kind == REC_KIND_MAP && r && r->count == 0 &&
+           r->adapter == LR_ADAPTER_NONE && r->gaps == LR_SWITCH_NO && !r->select && !a->profile && !a->prefix &&
+           !a->debug && !a->reverse && !input->type.layout;
+}
+
+rec_record *lr_import(rec_job *job, const lr_plan_input *input, const char *file)
+{
+    if (!is_plain(input)) {
+        return by_plan(job, input, file);
+    }
+    if (lr_unflatten(job, input->owned) != REC_OK) {
+        rec_record_free(input->owned);
+        return NULL;
+    }
+    return input->owned;
+}

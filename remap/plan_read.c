@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * A plan as its owner reads it: line by line, its problems and its totals. It is worked out when it is first asked for. */
+#include <string.h>
+
+#include "remap/remap.h"
+
+rec_status rec_plan_make(rec_plan *plan)
+{
+    rec_job job;
+    lr_job_begin(&job, plan->context, "plan", NULL);
+    (void)lr_plan_work(&job, plan);
+    return lr_job_end(&job);
+}
+
+uint64_t rec_plan_count(rec_plan *plan)
+{
+    return rec_plan_make(plan) == REC_OK ? plan->line_count : 0;
+}
+
+const rec_plan_line *rec_plan_get(rec_plan *plan, uint64_t index)
+{
+    return plan->made && index < plan->line_count ? &plan->lines[index] : NULL;
+}
+
+uint64_t rec_plan_problem_count(rec_plan *plan)
+{
+    return rec_plan_make(plan) == REC_OK ? plan->problem_count : 0;
+}
+
+const rec_plan_problem *rec_plan_problem_get(rec_plan *plan, uint64_t index)
+{
+    return plan->made && index < plan->problem_count ? &plan->problems[index] : NULL;
+}
+
+rec_status rec_plan_total(rec_plan *plan, rec_plan_totals *totals)
+{
+    rec_status status = rec_plan_make(plan);
+    if (status == REC_OK) {
+        uint32_t size = totals->size < sizeof *totals ? totals->size : (uint32_t)sizeof *totals;
+        rec_plan_totals all = plan->totals;
+        all.size = totals->size;
+        memcpy(totals, &all, size);
+    }
+    return status;
+}

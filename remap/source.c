@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Sources of a plan: a record with the load arguments that count for it, and what these leave open. */
+#include <string.h>
+
+#include "remap/remap.h"
+
+/* Settles what a source's load arguments leave open. */
+static void settle(const rec_plan *plan, const lr_arguments *arguments, lr_plan_source *source)
+{
+    bool foreign = source->record->root.form == REC_FORM_PATHS;
+    bool profiled = arguments && arguments->profile;
+    bool asked = profiled || (arguments && plan->type.layout);
+    int32_t adapter = source->rules->adapter, gaps = source->rules->gaps;
+    for (uint64_t i = 0; i < source->rules->count; i++) {
+        asked = asked || source->rules->rules[i].kind == LR_RULE_MODULE;
+    }
+    /* By default a foreign file is taken for PyTorch's on its way to what is Burn's; between two foreign files nothing
+     * is adapted unless something says to what. */
+    source->adapter = adapter != LR_ADAPTER_UNSET            ? adapter
+                      : foreign && (!plan->foreign || asked) ? LR_ADAPTER_PYTORCH
+                                                             : LR_ADAPTER_NONE;
+    source->gaps_given = gaps != LR_SWITCH_UNSET;
+    source->close_gaps = source->gaps_given ? gaps == LR_SWITCH_YES : foreign && !plan->foreign && !profiled;
+}
+
+/* Takes over load arguments, with what they need of the model's configuration. */
+static int32_t take_arguments(rec_job *job, rec_plan *plan, const lr_plan_input *input, lr_plan_source *source)
+{
+    const lr_arguments *arguments = input->arguments;
+    source->rules = lr_arguments_rules(job, arguments);
+    source->prefix =
+        arguments->prefix ? lr_plan_keep(job, plan, arguments->prefix, strlen(arguments->prefix)) : NULL;
+    source->partial = arguments->partial;
+    source->strict = arguments->strict;
+    source->debug = arguments->debug;
+    source->reverse = arguments->reverse;
+    source->type = input->type;
+    if (!lr_job_failed(job)) {
+        lr_numbers_free(&source->numbers);
+        (void)lr_arguments_numbers(job, arguments, source->rules, input->path, &source->numbers);
+    }
+    return job->error.status;
+}
+
+int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input)
+{
+    lr_plan_source *source = NULL;
+    if (plan->made) {
+        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the plan is made: nothing can be added any more");
+    } else {
+        source = lr_plan_source_new(job, plan);
+    }
+    if (!source) {
+        rec_record_free(input->owned);
+        return job->error.status;
+    }
+    source->record = input->record;
+    source->owned = input->owned;
+    source->name = lr_plan_keep(job, plan, input->name, strlen(input->name));
+    source->path = input->path ? lr_plan_keep(job, plan, input->path, strlen(input->path)) : NULL;
+    if (input->arguments) {
+        (void)take_arguments(job, plan, input, source);
+    } else {
+        source->rules = lr_rules_new(job);
+    }
+    if (!lr_job_failed(job)) {
+        source->hits = lr_zalloc(job->allocator, (source->rules->count + 1) * sizeof *source->hits);
+        if (!source->hits) {
+            (void)lr_fail_allocator(job, source->rules->count * sizeof *source->hits);
+        }
+    }
+    if (lr_job_failed(job)) {
+        lr_plan_source_drop(plan);
+        return job->error.status;
+    }
+    /* A type that the file was read by is the file's own. */
+    if (!plan->type.layout && !plan->foreign && !source->reverse && !source->record->typed) {
+        plan->type = input->type;
+    }
+    settle(plan, input->arguments, source);
+    if (plan->minor <= 0 && input->minor > 0) {
+        plan->minor = input->minor;
+    }
+    if (plan->source_count == 1) {
+        plan->precision = source->record->precision;
+        plan->clamp = source->record->clamp;
+    }
+    return REC_OK;
+}
+
+rec_status rec_plan_set_base(rec_plan *plan, const rec_record *base)
+{
+    if (plan->made || (base && base->context != plan->context)) {
+        return lr_publish(REC_E_ARGUMENT, plan->made ? "the plan is made: nothing can be added any more"
+                                                     : "the base must be of the plan's context");
+    }
+    plan->base = base;
+    lr_publish_ok();
+    return REC_OK;
+}

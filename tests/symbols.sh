@@ -1,11 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # What the shared objects export and need: the public functions with their version nodes, one table a plugin, and no
-# library that is not used.
+# library that is not used; and how the names of the command begin.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:=.}/tests/tap.sh"
 : "${top_builddir:=.}"
+
+# What the command's files share, by its own prefix and the usual names of what cannot fail: nothing of it can be taken for
+# a name of a library that is linked into the same program. Names that begin with __ are the compiler's.
+(cd "$srcdir" && find tools -name '*.c') | sed "s|^|$top_builddir/|; s|c\$|o|" >"$scratch/objects"
+check "the command's objects are there" xargs ls <"$scratch/objects"
+xargs nm -g --defined-only <"$scratch/objects" | awk 'NF == 3 { print $3 }' |
+    grep -vxE 'tool_[a-z0-9_]+|x(malloc|realloc|strdup|asprintf)|main|__.*' >"$scratch/foreign"
+check "global names of the command begin with tool_" diff /dev/null "$scratch/foreign"
 
 library=$top_builddir/.libs/librecord.so
 if [ ! -e "$library" ]; then

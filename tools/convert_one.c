@@ -6,16 +6,16 @@
 
 #include "tools/tool.h"
 
-uint64_t size_of_file(const char *path)
+uint64_t tool_size_of_file(const char *path)
 {
     struct stat s;
 
     return stat(path, &s) == 0 && S_ISREG(s.st_mode) ? (uint64_t)s.st_size : REC_UNKNOWN;
 }
 
-char *index_beside(const char *path)
+char *tool_index_beside(const char *path)
 {
-    char *index = print("%s.index.json", path);
+    char *index = xasprintf("%s.index.json", path);
     struct stat of, is;
 
     if (stat(index, &of) == 0 && S_ISREG(of.st_mode) &&
@@ -27,37 +27,38 @@ char *index_beside(const char *path)
     return NULL;
 }
 
-int set_shown_type(session *s, const rec_record *record, rec_recorder *to)
+int tool_set_shown_type(session *s, const rec_record *record, rec_recorder *to)
 {
     const char *writer = rec_recorder_name(to);
 
-    if (!s->o->burn || s->type || s->o->type.count || needs_type(s, rec_record_origin(record)->recorder) ||
-        needs_type(s, writer) || strcmp(writer, "Auto") == 0) {
+    if (!s->o->burn || s->type || s->o->type.count || tool_needs_type(s, rec_record_origin(record)->recorder) ||
+        tool_needs_type(s, writer) || strcmp(writer, "Auto") == 0) {
         return EXIT_OK;
     }
-    return session_set_shown_type(s, record, to);
+    return tool_session_set_shown_type(s, record, to);
 }
 
-int set_metadata(const session *s, rec_record *record)
+int tool_set_metadata(const session *s, rec_record *record)
 {
     int status = EXIT_OK;
 
     for (size_t i = 0; i < s->o->metadata.count && status == EXIT_OK; i++) {
         const char *setting = s->o->metadata.at[i], *value = strchr(setting, '=') + 1;
-        char *key = print("%.*s", (int)(value - 1 - setting), setting);
+        char *key = xasprintf("%.*s", (int)(value - 1 - setting), setting);
         if (rec_metadata_set(record, key, *value ? value : NULL) != REC_OK) {
-            status = fail_library();
+            status = tool_fail_library();
         }
         free(key);
     }
     return status;
 }
 
-int convert_one(session *s, const char *in, const char *to_name, const char *out, const char *expression, bool foreign,
-                conversion *c, notes *n)
+int tool_convert_one(session *s, const char *in, const char *to_name, const char *out, const char *expression,
+                     bool foreign, conversion *c, notes *n)
 {
     /* Load arguments are for what Burn did not write. */
-    rec_recorder *from = foreign ? session_input(s) : session_raw(s, 1), *to = from ? session_output(s, to_name) : NULL;
+    rec_recorder *from = foreign ? tool_session_input(s) : tool_session_raw(s, 1),
+                 *to = from ? tool_session_output(s, to_name) : NULL;
     rec_plan *plan = NULL;
     rec_record *record = NULL;
     summary sums = {0};
@@ -65,7 +66,7 @@ int convert_one(session *s, const char *in, const char *to_name, const char *out
     int status = EXIT_ERROR;
 
     if (!to || (expression && (rec_recorder_set_type_name(from, s->types, expression) != REC_OK ||
-                               (writes_type(s, rec_recorder_name(to)) &&
+                               (tool_writes_type(s, rec_recorder_name(to)) &&
                                 rec_recorder_set_type_name(to, s->types, expression) != REC_OK)))) {
         goto done;
     }
@@ -79,21 +80,21 @@ int convert_one(session *s, const char *in, const char *to_name, const char *out
     if (!record) {
         goto done;
     }
-    notes_take(n);
-    if (summarise(record, &sums) != EXIT_OK || (!expression && set_shown_type(s, record, to) != EXIT_OK) ||
-        set_metadata(s, record) != EXIT_OK || rec_save(to, record, out) != REC_OK) {
+    tool_notes_take(n);
+    if (tool_summarise(record, &sums) != EXIT_OK || (!expression && tool_set_shown_type(s, record, to) != EXIT_OK) ||
+        tool_set_metadata(s, record) != EXIT_OK || rec_save(to, record, out) != REC_OK) {
         goto done;
     }
-    notes_take(&saved);
-    notes_append(n, &saved);
-    c->out = index_beside(out);
-    c->written = c->out ? REC_UNKNOWN : size_of_file(out);
-    c->out = c->out ? c->out : copy(out);
+    tool_notes_take(&saved);
+    tool_notes_append(n, &saved);
+    c->out = tool_index_beside(out);
+    c->written = c->out ? REC_UNKNOWN : tool_size_of_file(out);
+    c->out = c->out ? c->out : xstrdup(out);
     c->tensors = sums.tensors;
     status = EXIT_OK;
 
 done:
-    summary_free(&sums);
+    tool_summary_free(&sums);
     rec_record_free(record);
     rec_plan_free(plan);
     rec_close_recorder(from);

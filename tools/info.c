@@ -28,11 +28,11 @@ static void add_tensor(summary *s, const rec_tensor *tensor, const char *path)
     if (!s->largest || rec_tensor_nbytes(tensor) > rec_tensor_nbytes(s->largest)) {
         s->largest = tensor;
         s->largest_path.length = 0;
-        text_put(&s->largest_path, path);
+        tool_text_put(&s->largest_path, path);
     }
 }
 
-int summarise(const rec_record *record, summary *s)
+int tool_summarise(const rec_record *record, summary *s)
 {
     rec_iterator *iterator = rec_iterate(record);
     const rec_value *value;
@@ -40,7 +40,7 @@ int summarise(const rec_record *record, summary *s)
 
     *s = (summary){0};
     if (!iterator) {
-        return fail_library();
+        return tool_fail_library();
     }
     while ((value = rec_iterator_next(iterator, &path))) {
         const rec_tensor *tensor = rec_value_tensor(value);
@@ -56,12 +56,12 @@ int summarise(const rec_record *record, summary *s)
     return EXIT_OK;
 }
 
-void summary_free(summary *s)
+void tool_summary_free(summary *s)
 {
-    text_free(&s->largest_path);
+    tool_text_free(&s->largest_path);
 }
 
-const char *element_word(const rec_record *record, const char *key)
+const char *tool_element_word(const rec_record *record, const char *key)
 {
     const char *value = rec_metadata(record, key);
     const char *colon = value ? strrchr(value, ':') : NULL; /* half::binary16::f16 */
@@ -69,12 +69,12 @@ const char *element_word(const rec_record *record, const char *key)
     return colon ? colon + 1 : value;
 }
 
-const char *precision_word(const rec_record *record)
+const char *tool_precision_word(const rec_record *record)
 {
     static const struct {
         const char *real, *integer, *word;
     } known[] = {{"f16", "i16", "half"}, {"f32", "i32", "full"}, {"f64", "i64", "double"}};
-    const char *real = element_word(record, "float"), *integer = element_word(record, "int");
+    const char *real = tool_element_word(record, "float"), *integer = tool_element_word(record, "int");
 
     for (size_t i = 0; real && integer && i < sizeof known / sizeof *known; i++) {
         if (strcmp(real, known[i].real) == 0 && strcmp(integer, known[i].integer) == 0) {
@@ -94,23 +94,23 @@ static bool is_of_others(const rec_record *record)
 
 static void print_precision(const rec_record *record, const summary *s, const char *label)
 {
-    const char *word = precision_word(record);
-    const char *real = element_word(record, "float"), *integer = element_word(record, "int");
+    const char *word = tool_precision_word(record);
+    const char *real = tool_element_word(record, "float"), *integer = tool_element_word(record, "int");
     char number[NUMBER_ROOM];
     text line = {0};
     size_t kinds = 0;
 
     if (word) {
-        text_put(&line, word);
+        tool_text_put(&line, word);
     }
     if (real || integer) {
-        text_put(&line, word ? " (" : "");
-        text_safe(&line, real ? real : "", real ? strlen(real) : 0);
-        text_put(&line, real && integer ? ", " : "");
-        text_safe(&line, integer ? integer : "", integer ? strlen(integer) : 0);
-        text_put(&line, word ? ")" : "");
+        tool_text_put(&line, word ? " (" : "");
+        tool_text_safe(&line, real ? real : "", real ? strlen(real) : 0);
+        tool_text_put(&line, real && integer ? ", " : "");
+        tool_text_safe(&line, integer ? integer : "", integer ? strlen(integer) : 0);
+        tool_text_put(&line, word ? ")" : "");
     } else if (!is_of_others(record)) {
-        text_put(&line, "not said");
+        tool_text_put(&line, "not said");
     }
     for (size_t i = 0; i < sizeof s->dtypes / sizeof *s->dtypes; i++) {
         kinds += s->dtypes[i] > 0;
@@ -120,18 +120,19 @@ static void print_precision(const rec_record *record, const summary *s, const ch
         const char *before = is_of_others(record) ? "" : "; tensors: ";
         for (size_t i = 0; i < sizeof s->dtypes / sizeof *s->dtypes; i++) {
             if (s->dtypes[i]) {
-                text_format(&line, "%s%s %s", before, grouped(s->dtypes[i], number), rec_dtype_name((rec_dtype)i));
+                tool_text_format(&line, "%s%s %s", before, tool_grouped(s->dtypes[i], number),
+                                 rec_dtype_name((rec_dtype)i));
                 before = ", ";
             }
         }
     }
     if (s->assumed) {
-        text_format(&line, "; %s assumed", grouped(s->assumed, number));
+        tool_text_format(&line, "; %s assumed", tool_grouped(s->assumed, number));
     }
     if (line.length) {
         printf("%s%s\n", label, line.at);
     }
-    text_free(&line);
+    tool_text_free(&line);
 }
 
 /* What Burn's own metadata are for is said elsewhere. */
@@ -163,16 +164,16 @@ static void print_metadata(const rec_record *record, const char *label, size_t w
             left++;
             continue;
         }
-        text_safe(&line, key, strlen(key));
-        text_put(&line, " = ");
-        text_safe(&whole, value, strlen(value));
-        text_shortened(&line, whole.at, all ? SIZE_MAX : VALUE_WIDTH, false);
+        tool_text_safe(&line, key, strlen(key));
+        tool_text_put(&line, " = ");
+        tool_text_safe(&whole, value, strlen(value));
+        tool_text_shortened(&line, whole.at, all ? SIZE_MAX : VALUE_WIDTH, false);
         printf("%-*s%s\n", (int)width, shown++ ? "" : label, line.at);
-        text_free(&whole);
-        text_free(&line);
+        tool_text_free(&whole);
+        tool_text_free(&line);
     }
     if (left) {
-        printf("%-*s… and %s more (--all shows them)\n", (int)width, "", grouped(left, number));
+        printf("%-*s… and %s more (--all shows them)\n", (int)width, "", tool_grouped(left, number));
     }
 }
 
@@ -180,16 +181,16 @@ static void print_contents(const summary *s, const char *label)
 {
     char number[NUMBER_ROOM];
 
-    printf("%s%s tensor%s", label, grouped(s->tensors, number), plural(s->tensors));
+    printf("%s%s tensor%s", label, tool_grouped(s->tensors, number), tool_plural(s->tensors));
     if (s->tensors) {
-        printf(", %s parameter%s", grouped(s->elements, number), plural(s->elements));
-        printf(", %s", sized(s->nbytes, number));
+        printf(", %s parameter%s", tool_grouped(s->elements, number), tool_plural(s->elements));
+        printf(", %s", tool_sized(s->nbytes, number));
     }
     if (s->values) {
-        printf("; %s value%s", grouped(s->values, number), plural(s->values));
+        printf("; %s value%s", tool_grouped(s->values, number), tool_plural(s->values));
     }
     if (s->nils) {
-        printf("; %s nil", grouped(s->nils, number));
+        printf("; %s nil", tool_grouped(s->nils, number));
     }
     putchar('\n');
 }
@@ -199,12 +200,12 @@ static void print_largest(const summary *s, const char *label)
     char number[NUMBER_ROOM];
     text line = {0};
 
-    text_safe(&line, s->largest_path.at, s->largest_path.length);
-    text_put(&line, s->largest_path.length ? "  " : "(root)  ");
-    text_format(&line, "%s ", rec_tensor_dtype_name(s->largest));
-    text_shape(&line, rec_tensor_shape(s->largest), rec_tensor_rank(s->largest));
-    printf("%s%s  %s\n", label, line.at, sized(rec_tensor_nbytes(s->largest), number));
-    text_free(&line);
+    tool_text_safe(&line, s->largest_path.at, s->largest_path.length);
+    tool_text_put(&line, s->largest_path.length ? "  " : "(root)  ");
+    tool_text_format(&line, "%s ", rec_tensor_dtype_name(s->largest));
+    tool_text_shape(&line, rec_tensor_shape(s->largest), rec_tensor_rank(s->largest));
+    printf("%s%s  %s\n", label, line.at, tool_sized(rec_tensor_nbytes(s->largest), number));
+    tool_text_free(&line);
 }
 
 static void print_file(const rec_origin *origin, const summary *s, const char *label)
@@ -213,9 +214,9 @@ static void print_file(const rec_origin *origin, const summary *s, const char *l
 
     fputs(label, stdout);
     if (origin->stored != REC_UNKNOWN) {
-        printf("%s, ", sized(origin->stored, number));
+        printf("%s, ", tool_sized(origin->stored, number));
         if (origin->inflated != origin->stored && origin->inflated != REC_UNKNOWN) {
-            printf("inflated %s, ", sized(origin->inflated, number));
+            printf("inflated %s, ", tool_sized(origin->inflated, number));
         }
     }
     printf("%s", origin->mapped ? "mapped" : "in memory");
@@ -224,11 +225,11 @@ static void print_file(const rec_origin *origin, const summary *s, const char *l
     } else if (!s->ids) {
         puts("; no parameter ids");
     } else {
-        printf("; %s%sparameter id%s of %s", s->ids < s->tensors ? grouped(s->ids, number) : "",
-               s->ids < s->tensors ? " " : "", plural(s->ids), s->id_shortest < s->id_longest ? "" : "");
-        printf("%s", grouped(s->id_shortest, number));
+        printf("; %s%sparameter id%s of %s", s->ids < s->tensors ? tool_grouped(s->ids, number) : "",
+               s->ids < s->tensors ? " " : "", tool_plural(s->ids), s->id_shortest < s->id_longest ? "" : "");
+        printf("%s", tool_grouped(s->id_shortest, number));
         if (s->id_shortest < s->id_longest) {
-            printf(" to %s", grouped(s->id_longest, number));
+            printf(" to %s", tool_grouped(s->id_longest, number));
         }
         puts(" characters");
     }
@@ -245,14 +246,15 @@ static void print_people(const rec_record *record, const summary *s, const char 
     char *labels[LABELS];
     static const char *const names[LABELS] = {"precision", "contents", "largest", "file", "tensors"};
 
-    text_safe(&name, slash && slash[1] ? slash + 1 : path, strlen(slash && slash[1] ? slash + 1 : path));
-    text_safe(&burn, version ? version : "", version ? strlen(version) : 0);
-    width = text_width(name.at) + 2 > LABEL ? text_width(name.at) + 2 : LABEL;
+    tool_text_safe(&name, slash && slash[1] ? slash + 1 : path, strlen(slash && slash[1] ? slash + 1 : path));
+    tool_text_safe(&burn, version ? version : "", version ? strlen(version) : 0);
+    width = tool_text_width(name.at) + 2 > LABEL ? tool_text_width(name.at) + 2 : LABEL;
     if (width > NAME_MOST) {
         width = LABEL;
-        printf("%s%s%s\n%-*s", style(STYLE_BOLD), name.at, style(STYLE_PLAIN), (int)width, "recorder");
+        printf("%s%s%s\n%-*s", tool_style(STYLE_BOLD), name.at, tool_style(STYLE_PLAIN), (int)width, "recorder");
     } else {
-        printf("%s%s%s%*s", style(STYLE_BOLD), name.at, style(STYLE_PLAIN), (int)(width - text_width(name.at)), "");
+        printf("%s%s%s%*s", tool_style(STYLE_BOLD), name.at, tool_style(STYLE_PLAIN),
+               (int)(width - tool_text_width(name.at)), "");
     }
     printf("%s %s", origin->recorder,
            is_of_others(record) ? "file of another framework, not a record of Burn" : "record");
@@ -261,7 +263,7 @@ static void print_people(const rec_record *record, const summary *s, const char 
     }
     putchar('\n');
     for (size_t i = 0; i < LABELS; i++) {
-        labels[i] = print("%-*s", (int)width, names[i]);
+        labels[i] = xasprintf("%-*s", (int)width, names[i]);
     }
     print_precision(record, s, labels[is_of_others(record) ? 4 : 0]);
     print_contents(s, labels[1]);
@@ -270,17 +272,17 @@ static void print_people(const rec_record *record, const summary *s, const char 
     }
     print_file(origin, s, labels[3]);
     print_metadata(record, "metadata", width, all);
-    if (is_of_others(record) && strcmp(path, input_name("-")) != 0) {
+    if (is_of_others(record) && strcmp(path, tool_input_name("-")) != 0) {
         text line = {0};
-        text_safe(&line, path, strlen(path));
+        tool_text_safe(&line, path, strlen(path));
         printf("%-*srecord plan %s shows what becomes of it\n", (int)width, "as a record", line.at);
-        text_free(&line);
+        tool_text_free(&line);
     }
     for (size_t i = 0; i < LABELS; i++) {
         free(labels[i]);
     }
-    text_free(&name);
-    text_free(&burn);
+    tool_text_free(&name);
+    tool_text_free(&burn);
 }
 
 /* ------------------------------------------------------------------------------------------------------ programs -- */
@@ -288,9 +290,9 @@ static void print_people(const rec_record *record, const summary *s, const char 
 static void json_size(json *j, const char *key, uint64_t size)
 {
     if (size == REC_UNKNOWN) {
-        json_token(j, key, "null");
+        tool_json_token(j, key, "null");
     } else {
-        json_uint(j, key, size);
+        tool_json_uint(j, key, size);
     }
 }
 
@@ -300,79 +302,79 @@ static void print_json(const rec_record *record, const summary *s, const char *p
     const char *key, *value;
     json j;
 
-    json_begin(&j, stdout, 1);
-    json_object(&j, NULL);
-    json_string(&j, "file", path);
-    json_string(&j, "recorder", origin->recorder);
-    json_bool(&j, "foreign", is_of_others(record));
-    json_string(&j, "burn", is_of_others(record) ? NULL : rec_metadata(record, "version"));
-    json_token(&j, "layout", origin->layout == 1 ? "1" : origin->layout == 2 ? "2" : "null");
-    json_string(&j, "precision", precision_word(record));
-    json_object(&j, "metadata");
+    tool_json_begin(&j, stdout, 1);
+    tool_json_object(&j, NULL);
+    tool_json_string(&j, "file", path);
+    tool_json_string(&j, "recorder", origin->recorder);
+    tool_json_bool(&j, "foreign", is_of_others(record));
+    tool_json_string(&j, "burn", is_of_others(record) ? NULL : rec_metadata(record, "version"));
+    tool_json_token(&j, "layout", origin->layout == 1 ? "1" : origin->layout == 2 ? "2" : "null");
+    tool_json_string(&j, "precision", tool_precision_word(record));
+    tool_json_object(&j, "metadata");
     for (uint64_t i = 0; i < rec_metadata_count(record); i++) {
         if (rec_metadata_get(record, i, &key, &value) == REC_OK) {
-            json_string(&j, key, value);
+            tool_json_string(&j, key, value);
         }
     }
-    json_close(&j, '}');
-    json_uint(&j, "tensors", s->tensors);
-    json_uint(&j, "parameters", s->elements);
-    json_uint(&j, "nbytes", s->nbytes);
-    json_uint(&j, "assumed", s->assumed);
-    json_uint(&j, "values", s->values);
-    json_uint(&j, "nil", s->nils);
-    json_object(&j, "dtypes");
+    tool_json_close(&j, '}');
+    tool_json_uint(&j, "tensors", s->tensors);
+    tool_json_uint(&j, "parameters", s->elements);
+    tool_json_uint(&j, "nbytes", s->nbytes);
+    tool_json_uint(&j, "assumed", s->assumed);
+    tool_json_uint(&j, "values", s->values);
+    tool_json_uint(&j, "nil", s->nils);
+    tool_json_object(&j, "dtypes");
     for (size_t i = 0; i < sizeof s->dtypes / sizeof *s->dtypes; i++) {
         if (s->dtypes[i]) {
-            json_uint(&j, rec_dtype_name((rec_dtype)i), s->dtypes[i]);
+            tool_json_uint(&j, rec_dtype_name((rec_dtype)i), s->dtypes[i]);
         }
     }
-    json_close(&j, '}');
+    tool_json_close(&j, '}');
     if (s->largest) {
-        json_object(&j, "largest");
-        json_text(&j, "key", s->largest_path.at, s->largest_path.length);
-        json_string(&j, "dtype", rec_tensor_dtype_name(s->largest));
-        json_shape(&j, "shape", rec_tensor_shape(s->largest), rec_tensor_rank(s->largest));
-        json_uint(&j, "nbytes", rec_tensor_nbytes(s->largest));
-        json_close(&j, '}');
+        tool_json_object(&j, "largest");
+        tool_json_text(&j, "key", s->largest_path.at, s->largest_path.length);
+        tool_json_string(&j, "dtype", rec_tensor_dtype_name(s->largest));
+        tool_json_shape(&j, "shape", rec_tensor_shape(s->largest), rec_tensor_rank(s->largest));
+        tool_json_uint(&j, "nbytes", rec_tensor_nbytes(s->largest));
+        tool_json_close(&j, '}');
     } else {
-        json_token(&j, "largest", "null");
+        tool_json_token(&j, "largest", "null");
     }
-    json_object(&j, "ids");
-    json_uint(&j, "count", s->ids);
-    json_uint(&j, "shortest", s->id_shortest);
-    json_uint(&j, "longest", s->id_longest);
-    json_close(&j, '}');
+    tool_json_object(&j, "ids");
+    tool_json_uint(&j, "count", s->ids);
+    tool_json_uint(&j, "shortest", s->id_shortest);
+    tool_json_uint(&j, "longest", s->id_longest);
+    tool_json_close(&j, '}');
     json_size(&j, "stored", origin->stored);
     json_size(&j, "inflated", origin->inflated);
-    json_bool(&j, "mapped", origin->mapped);
-    json_notes(&j, "notes", n);
-    json_close(&j, '}');
-    json_end(&j);
+    tool_json_bool(&j, "mapped", origin->mapped);
+    tool_json_notes(&j, "notes", n);
+    tool_json_close(&j, '}');
+    tool_json_end(&j);
 }
 
-int run_info(session *s, const char *const *operands, size_t count)
+int tool_run_info(session *s, const char *const *operands, size_t count)
 {
-    rec_recorder *recorder = session_look(s);
+    rec_recorder *recorder = tool_session_look(s);
     bool by_position = false;
-    rec_record *record = recorder ? session_load_any(s, recorder, operands[0], &by_position) : NULL;
+    rec_record *record = recorder ? tool_session_load_any(s, recorder, operands[0], &by_position) : NULL;
     summary sums = {0};
     notes n = {0};
     int status = EXIT_ERROR;
 
     (void)count;
     if (record) {
-        notes_take(&n);
-        status = summarise(record, &sums);
+        tool_notes_take(&n);
+        status = tool_summarise(record, &sums);
         if (status == EXIT_OK && s->o->json) {
             print_json(record, &sums, operands[0], &n);
         } else if (status == EXIT_OK) {
-            print_people(record, &sums, input_name(operands[0]), s->o->all);
-            notes_print(&n, s->o->quiet);
+            print_people(record, &sums, tool_input_name(operands[0]), s->o->all);
+            tool_notes_print(&n, s->o->quiet);
         }
     }
-    summary_free(&sums);
-    notes_free(&n);
+    tool_summary_free(&sums);
+    tool_notes_free(&n);
     rec_record_free(record);
     rec_close_recorder(recorder);
     return status;

@@ -25,7 +25,7 @@ static void add_tensor(listing *l, const rec_tensor *tensor)
 {
     if (l->tensor_count == l->tensor_room) {
         l->tensor_room = l->tensor_room ? l->tensor_room * 2 : 64;
-        l->tensors = retake(l->tensors, l->tensor_room * sizeof *l->tensors);
+        l->tensors = xrealloc(l->tensors, l->tensor_room * sizeof *l->tensors);
     }
     l->tensors[l->tensor_count++] = (entry){
         .dtype = rec_tensor_dtype_name(tensor),
@@ -41,7 +41,7 @@ static void add_value(listing *l, const rec_value *value)
 {
     if (l->value_count == l->value_room) {
         l->value_room = l->value_room ? l->value_room * 2 : 64;
-        l->values = retake(l->values, l->value_room * sizeof *l->values);
+        l->values = xrealloc(l->values, l->value_room * sizeof *l->values);
     }
     l->nils += rec_value_kind(value) == REC_KIND_NIL;
     l->values[l->value_count++] = (struct leaf){NULL, value};
@@ -56,7 +56,7 @@ static int collect(listing *l, const rec_record *record)
     text value_paths = {0};
 
     if (!iterator) {
-        return fail_library();
+        return tool_fail_library();
     }
     while ((value = rec_iterator_next(iterator, &path))) {
         const rec_tensor *tensor = rec_value_tensor(value);
@@ -65,15 +65,15 @@ static int collect(listing *l, const rec_record *record)
         } else {
             add_value(l, value);
         }
-        text_add(tensor ? &l->paths : &value_paths, path, strlen(path) + 1);
+        tool_text_add(tensor ? &l->paths : &value_paths, path, strlen(path) + 1);
     }
     rec_iterator_free(iterator);
 
     /* The texts have stopped moving: tensors' paths first, then those of values. */
     if (value_paths.length) {
-        text_add(&l->paths, value_paths.at, value_paths.length);
+        tool_text_add(&l->paths, value_paths.at, value_paths.length);
     }
-    text_free(&value_paths);
+    tool_text_free(&value_paths);
     path = l->paths.at;
     for (size_t i = 0; i < l->tensor_count; i++, path += strlen(path) + 1) {
         l->tensors[i].path = path;
@@ -88,7 +88,7 @@ static void free_listing(listing *l)
 {
     free(l->tensors);
     free(l->values);
-    text_free(&l->paths);
+    tool_text_free(&l->paths);
 }
 
 /* -------------------------------------------------------------------------------------------------- for programs -- */
@@ -102,50 +102,50 @@ static int print_json(const rec_record *record, bool by_position)
     json j;
 
     if (!iterator) {
-        return fail_library();
+        return tool_fail_library();
     }
-    json_begin(&j, stdout, 2);
-    json_object(&j, NULL);
-    json_array(&j, "tensors");
+    tool_json_begin(&j, stdout, 2);
+    tool_json_object(&j, NULL);
+    tool_json_array(&j, "tensors");
     while ((tensor = rec_iterator_next_tensor(iterator, &path))) {
-        json_object(&j, NULL);
-        json_string(&j, "key", path);
-        json_string(&j, "dtype", rec_tensor_dtype_name(tensor));
-        json_shape(&j, "shape", rec_tensor_shape(tensor), rec_tensor_rank(tensor));
-        json_uint(&j, "nbytes", rec_tensor_nbytes(tensor));
-        json_string(&j, "id", rec_tensor_id(tensor));
+        tool_json_object(&j, NULL);
+        tool_json_string(&j, "key", path);
+        tool_json_string(&j, "dtype", rec_tensor_dtype_name(tensor));
+        tool_json_shape(&j, "shape", rec_tensor_shape(tensor), rec_tensor_rank(tensor));
+        tool_json_uint(&j, "nbytes", rec_tensor_nbytes(tensor));
+        tool_json_string(&j, "id", rec_tensor_id(tensor));
         if (rec_tensor_assumed(tensor)) {
-            json_bool(&j, "assumed", true);
+            tool_json_bool(&j, "assumed", true);
         }
         if (by_position && rec_tensor_offset(tensor) != REC_UNKNOWN) {
-            json_uint(&j, "offset", rec_tensor_offset(tensor));
+            tool_json_uint(&j, "offset", rec_tensor_offset(tensor));
         }
-        json_close(&j, '}');
+        tool_json_close(&j, '}');
     }
     rec_iterator_free(iterator);
-    json_close(&j, ']');
+    tool_json_close(&j, ']');
     iterator = rec_iterate(record);
     if (!iterator) {
-        return fail_library();
+        return tool_fail_library();
     }
-    json_array(&j, "values");
+    tool_json_array(&j, "values");
     while ((value = rec_iterator_next(iterator, &path))) {
         if (rec_value_kind(value) == REC_KIND_TENSOR) {
             continue;
         }
-        json_object(&j, NULL);
-        json_string(&j, "key", path);
-        json_string(&j, "kind", kind_word(rec_value_kind(value)));
-        json_leaf(&j, "value", value);
-        json_close(&j, '}');
+        tool_json_object(&j, NULL);
+        tool_json_string(&j, "key", path);
+        tool_json_string(&j, "kind", tool_kind_word(rec_value_kind(value)));
+        tool_json_leaf(&j, "value", value);
+        tool_json_close(&j, '}');
     }
     rec_iterator_free(iterator);
-    json_close(&j, ']');
+    tool_json_close(&j, ']');
     if (by_position) {
-        json_bool(&j, "named", false);
+        tool_json_bool(&j, "named", false);
     }
-    json_close(&j, '}');
-    json_end(&j);
+    tool_json_close(&j, '}');
+    tool_json_end(&j);
     return EXIT_OK;
 }
 
@@ -155,9 +155,9 @@ static void key_cell(table *t, const char *key)
 {
     text safe = {0};
 
-    text_safe(&safe, key, strlen(key));
-    table_cell(t, *safe.at ? safe.at : "(root)");
-    text_free(&safe);
+    tool_text_safe(&safe, key, strlen(key));
+    tool_table_cell(t, *safe.at ? safe.at : "(root)");
+    tool_text_free(&safe);
 }
 
 static void tensor_row(table *t, const char *key, const entry *e, uint64_t repeats, uint64_t names)
@@ -167,20 +167,20 @@ static void tensor_row(table *t, const char *key, const entry *e, uint64_t repea
 
     key_cell(t, key);
     if (repeats > 1) {
-        text_format(&cell, "×%s", grouped(repeats, number));
+        tool_text_format(&cell, "×%s", tool_grouped(repeats, number));
     }
-    table_cell(t, cell.at ? cell.at : "");
-    text_free(&cell);
-    table_cell(t, e->dtype);
-    text_shape(&cell, e->shape, e->rank);
-    table_cell(t, cell.at);
-    text_free(&cell);
+    tool_table_cell(t, cell.at ? cell.at : "");
+    tool_text_free(&cell);
+    tool_table_cell(t, e->dtype);
+    tool_text_shape(&cell, e->shape, e->rank);
+    tool_table_cell(t, cell.at);
+    tool_text_free(&cell);
     if (names > 1) {
-        text_format(&cell, "%s × ", grouped(names, number));
+        tool_text_format(&cell, "%s × ", tool_grouped(names, number));
     }
-    text_put(&cell, counted(e->count, number));
-    table_cell(t, cell.at);
-    text_free(&cell);
+    tool_text_put(&cell, tool_counted(e->count, number));
+    tool_table_cell(t, cell.at);
+    tool_text_free(&cell);
 }
 
 /* @return true if fewer lines were printed than there are tensors. */
@@ -190,15 +190,15 @@ static bool print_tensors(const listing *l, bool all)
     size_t count = l->tensor_count;
     table t;
 
-    table_begin(&t, "lrllr");
+    tool_table_begin(&t, "lrllr");
     t.header = true;
     t.shrink = 0;
     for (const char *const *name = (const char *const[]){"KEY", "", "DTYPE", "SHAPE", "PARAMETERS", NULL}; *name;
          name++) {
-        table_cell(&t, *name);
+        tool_table_cell(&t, *name);
     }
     if (!all) {
-        folds = folds_make(l->tensors, l->tensor_count, output_width(), false, &count);
+        folds = tool_folds_make(l->tensors, l->tensor_count, tool_output_width(), false, &count);
     }
     for (size_t i = 0; i < count; i++) {
         if (all) {
@@ -207,9 +207,9 @@ static bool print_tensors(const listing *l, bool all)
             tensor_row(&t, folds[i].key, &l->tensors[folds[i].first], folds[i].repeats, folds[i].names);
         }
     }
-    table_print(&t, stdout);
+    tool_table_print(&t, stdout);
     if (folds) {
-        folds_free(folds, count);
+        tool_folds_free(folds, count);
     }
     return count < l->tensor_count;
 }
@@ -222,12 +222,12 @@ static bool print_values(const listing *l, bool all)
     text cell = {0};
     table t;
 
-    table_begin(&t, "lll");
+    tool_table_begin(&t, "lll");
     t.header = true;
     t.shrink = 0;
-    table_cell(&t, "KEY");
-    table_cell(&t, "KIND");
-    table_cell(&t, "VALUE");
+    tool_table_cell(&t, "KEY");
+    tool_table_cell(&t, "KIND");
+    tool_table_cell(&t, "VALUE");
     for (size_t i = 0; i < l->value_count && (all || shown < VALUES_SHOWN); i++) {
         const struct leaf *leaf = &l->values[i];
         int32_t kind = rec_value_kind(leaf->value);
@@ -235,15 +235,15 @@ static bool print_values(const listing *l, bool all)
             continue;
         }
         key_cell(&t, leaf->path);
-        table_cell(&t, kind_word(kind));
-        leaf_text(&cell, leaf->value, VALUE_WIDTH);
-        table_cell(&t, cell.at);
-        text_free(&cell);
+        tool_table_cell(&t, tool_kind_word(kind));
+        tool_leaf_text(&cell, leaf->value, VALUE_WIDTH);
+        tool_table_cell(&t, cell.at);
+        tool_text_free(&cell);
         shown++;
     }
-    table_print(&t, stdout);
+    tool_table_print(&t, stdout);
     if (shown < listed) {
-        printf("… and %s more\n", grouped(listed - shown, number));
+        printf("… and %s more\n", tool_grouped(listed - shown, number));
     }
     return shown < listed;
 }
@@ -252,7 +252,7 @@ static void print_count(const char **between, uint64_t number, const char *what,
 {
     char digits[NUMBER_ROOM];
 
-    printf("%s%s%s%s", *between, grouped(number, digits), what, ending);
+    printf("%s%s%s%s", *between, tool_grouped(number, digits), what, ending);
     *between = "; ";
 }
 
@@ -272,48 +272,48 @@ static void print_people(const listing *l, bool all)
         shortened = print_values(l, all) || shortened;
     }
     if (l->tensor_count) {
-        print_count(&between, l->tensor_count, " tensor", plural(l->tensor_count));
+        print_count(&between, l->tensor_count, " tensor", tool_plural(l->tensor_count));
         between = ", ";
-        print_count(&between, l->elements, " parameter", plural(l->elements));
-        printf(", %s", sized(l->nbytes, (char[NUMBER_ROOM]){0}));
+        print_count(&between, l->elements, " parameter", tool_plural(l->elements));
+        printf(", %s", tool_sized(l->nbytes, (char[NUMBER_ROOM]){0}));
         between = "; ";
     }
     if (listed || !(l->tensor_count || l->nils)) {
-        print_count(&between, listed, " value", plural(listed));
+        print_count(&between, listed, " value", tool_plural(listed));
     }
     if (l->nils) {
         print_count(&between, l->nils, " nil", "");
     }
     if (shortened || (l->nils && !all)) {
-        printf("      %s(--all lists every one)%s", style(STYLE_DIM), style(STYLE_PLAIN));
+        printf("      %s(--all lists every one)%s", tool_style(STYLE_DIM), tool_style(STYLE_PLAIN));
     }
     putchar('\n');
 }
 
-int run_ls(session *s, const char *const *operands, size_t count)
+int tool_run_ls(session *s, const char *const *operands, size_t count)
 {
-    rec_recorder *recorder = session_look(s);
+    rec_recorder *recorder = tool_session_look(s);
     bool by_position = false;
-    rec_record *record = recorder ? session_load_any(s, recorder, operands[0], &by_position) : NULL;
+    rec_record *record = recorder ? tool_session_load_any(s, recorder, operands[0], &by_position) : NULL;
     listing l = {0};
     notes n = {0};
     int status = EXIT_ERROR;
 
     (void)count;
     if (record) {
-        notes_take(&n);
+        tool_notes_take(&n);
         status = s->o->json ? print_json(record, by_position) : by_position ? EXIT_OK : collect(&l, record);
         if (by_position && !s->o->json) {
-            print_positions(record, input_name(operands[0]));
+            tool_print_positions(record, tool_input_name(operands[0]));
         } else if (status == EXIT_OK && !s->o->json) {
             print_people(&l, s->o->all);
         }
         if (!by_position) {
-            notes_print(&n, s->o->quiet);
+            tool_notes_print(&n, s->o->quiet);
         }
     }
     free_listing(&l);
-    notes_free(&n);
+    tool_notes_free(&n);
     rec_record_free(record);
     rec_close_recorder(recorder);
     return status;

@@ -159,7 +159,7 @@ static size_t distance(const char *a, const char *b)
     return last[length_b];
 }
 
-const char *nearest(const char *typed, const char *const *names)
+const char *tool_nearest(const char *typed, const char *const *names)
 {
     const char *best = NULL;
     size_t length = strlen(typed);
@@ -181,7 +181,7 @@ const char *nearest(const char *typed, const char *const *names)
 static int fail_unknown(const char *typed, size_t length)
 {
     const char *names[OPTION_COUNT + 1];
-    char *name = print("%.*s", (int)length, typed);
+    char *name = xasprintf("%.*s", (int)length, typed);
     const char *near;
     int status;
 
@@ -189,11 +189,11 @@ static int fail_unknown(const char *typed, size_t length)
         names[i] = specs[i].name;
     }
     names[OPTION_COUNT] = NULL;
-    near = nearest(name, names);
+    near = tool_nearest(name, names);
     if (near) {
-        status = fail("unknown option --%s\nDid you mean --%s?", name, near);
+        status = tool_fail("unknown option --%s\nDid you mean --%s?", name, near);
     } else {
-        status = fail("unknown option --%s\nrecord --help lists all options.", name);
+        status = tool_fail("unknown option --%s\nrecord --help lists all options.", name);
     }
     free(name);
     return status;
@@ -201,7 +201,7 @@ static int fail_unknown(const char *typed, size_t length)
 
 static void add_word(words *w, const char *word)
 {
-    w->at = retake(w->at, (w->count + 1) * sizeof *w->at);
+    w->at = xrealloc(w->at, (w->count + 1) * sizeof *w->at);
     w->at[w->count++] = word;
 }
 
@@ -210,7 +210,7 @@ static int set_precision(options *o, const char *value)
     rec_precision precision = rec_precision_from_name(value);
 
     if (precision < REC_PRECISION_DEFAULT) {
-        return fail("--precision: expected half, full, double, default or keep, found \"%s\"", value);
+        return tool_fail("--precision: expected half, full, double, default or keep, found \"%s\"", value);
     }
     o->precision = precision;
     return EXIT_OK;
@@ -226,7 +226,7 @@ static int set_color(options *o, const char *value)
             return EXIT_OK;
         }
     }
-    return fail("--color: expected auto, always or never, found \"%s\"", value);
+    return tool_fail("--color: expected auto, always or never, found \"%s\"", value);
 }
 
 static bool is_setting(const char *value)
@@ -249,23 +249,23 @@ static int check_rule(const char *setting)
     int status = EXIT_OK;
 
     if (!is_setting(setting)) {
-        return fail("--rule: expected KEY = VALUE, found \"%s\"\nIt is written as in a profile: record profiles "
-                    "NAME shows some.",
-                    setting);
+        return tool_fail("--rule: expected KEY = VALUE, found \"%s\"\nIt is written as in a profile: record profiles "
+                         "NAME shows some.",
+                         setting);
     }
     for (size_t i = 0; keys[i]; i++) {
         if (strlen(keys[i]) == length && strncmp(keys[i], setting, length) == 0) {
             return EXIT_OK;
         }
     }
-    key = print("%.*s", (int)length, setting);
-    near = nearest(key, keys);
+    key = xasprintf("%.*s", (int)length, setting);
+    near = tool_nearest(key, keys);
     if (near) {
-        status = fail("--rule: there is no rule \"%s\"\nDid you mean \"%s\"?", key, near);
+        status = tool_fail("--rule: there is no rule \"%s\"\nDid you mean \"%s\"?", key, near);
     } else {
-        status = fail("--rule: there is no rule \"%s\"\nThere are: drop, split, weight_norm, rename, add, rope, "
-                      "squeeze, reshape, stack, join, merge, tie, module, variant, back, export, let, select.",
-                      key);
+        status = tool_fail("--rule: there is no rule \"%s\"\nThere are: drop, split, weight_norm, rename, add, rope, "
+                           "squeeze, reshape, stack, join, merge, tie, module, variant, back, export, let, select.",
+                           key);
     }
     free(key);
     return status;
@@ -274,7 +274,7 @@ static int check_rule(const char *setting)
 static int add_setting(words *w, const char *option, const char *form, const char *value)
 {
     if (!is_setting(value)) {
-        return fail("--%s: expected %s, found \"%s\"", option, form, value);
+        return tool_fail("--%s: expected %s, found \"%s\"", option, form, value);
     }
     add_word(w, value);
     return EXIT_OK;
@@ -283,7 +283,7 @@ static int add_setting(words *w, const char *option, const char *form, const cha
 static void add_reading(options *o, int kind, size_t which, const char *value)
 {
     readings *r = &o->readings;
-    r->at = retake(r->at, (r->count + 1) * sizeof *r->at);
+    r->at = xrealloc(r->at, (r->count + 1) * sizeof *r->at);
     r->at[r->count++] = (reading){kind, load_keys[which], value, specs[which].name, o->operands.count};
 }
 
@@ -327,7 +327,7 @@ static int set_option(options *o, size_t which, const char *value)
         return add_setting(&o->to_options, specs[which].name, "NAME=VALUE", value);
     case OPTION_FROM_OPTION:
         if (!is_setting(value)) {
-            return fail("--from-option: expected NAME=VALUE, found \"%s\"", value);
+            return tool_fail("--from-option: expected NAME=VALUE, found \"%s\"", value);
         }
         add_reading(o, READING_OPTION, which, value);
         return EXIT_OK;
@@ -396,15 +396,15 @@ static int parse_long(options *o, int argc, char **argv, int *at)
         }
         o->given |= UINT64_C(1) << i;
         if (!spec->argument) {
-            return value ? fail("--%s takes no value", spec->name) : set_option(o, i, NULL);
+            return value ? tool_fail("--%s takes no value", spec->name) : set_option(o, i, NULL);
         }
         if (!value) {
             if (*at + 1 == argc) {
-                return fail("--%s needs a value: --%s %s", spec->name, spec->name, spec->argument);
+                return tool_fail("--%s needs a value: --%s %s", spec->name, spec->name, spec->argument);
             }
             value = argv[++*at];
         }
-        return *value ? set_option(o, i, value) : fail("--%s needs a value, found an empty one", spec->name);
+        return *value ? set_option(o, i, value) : tool_fail("--%s needs a value, found an empty one", spec->name);
     }
     return fail_unknown(name, length);
 }
@@ -418,7 +418,7 @@ static int parse_short(options *o, const char *letters)
             i++;
         }
         if (i == OPTION_COUNT) {
-            return fail("unknown option -%c\nrecord --help lists all options.", *letters);
+            return tool_fail("unknown option -%c\nrecord --help lists all options.", *letters);
         }
         o->given |= UINT64_C(1) << i;
         int status = set_option(o, i, NULL);
@@ -429,7 +429,7 @@ static int parse_short(options *o, const char *letters)
     return EXIT_OK;
 }
 
-int options_parse(options *o, int argc, char **argv)
+int tool_options_parse(options *o, int argc, char **argv)
 {
     bool ended = false;
     int status = EXIT_OK;
@@ -450,7 +450,7 @@ int options_parse(options *o, int argc, char **argv)
     return status;
 }
 
-void options_free(options *o)
+void tool_options_free(options *o)
 {
     free(o->type.at);
     free(o->types.at);
@@ -460,17 +460,17 @@ void options_free(options *o)
     free(o->operands.at);
 }
 
-int options_check(const options *o, int command, const char *name)
+int tool_options_check(const options *o, int command, const char *name)
 {
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         if ((o->given >> i & 1) && !(specs[i].commands & command)) {
-            return fail_usage(name, "--%s is no option of `record %s`", specs[i].name, name);
+            return tool_fail_usage(name, "--%s is no option of `record %s`", specs[i].name, name);
         }
     }
     return EXIT_OK;
 }
 
-void options_help(int command, FILE *out)
+void tool_options_help(int command, FILE *out)
 {
     bool titled = false;
 

@@ -26,21 +26,22 @@ static void on_note(void *user, const rec_note *note)
     }
     n->made++;
     if (note->kind == REC_NOTE_KEY || n->kept < 1000) {
-        n->at = retake(n->at, (n->kept + 1) * sizeof *n->at);
-        n->at[n->kept++] = (struct note){note->kind, note->count, copy(note->path), copy(note->text)};
+        n->at = xrealloc(n->at, (n->kept + 1) * sizeof *n->at);
+        n->at[n->kept++] = (struct note){note->kind, note->count, xstrdup(note->path), xstrdup(note->text)};
     }
 }
 
 /* Standard input cannot be opened by its name: it is loaded as it is, and the plan gets the record. */
 static int add_stream(session *s, planned *p, size_t index, rec_recorder *arguments)
 {
-    rec_recorder *raw = p->stream ? NULL : session_raw(s, index);
-    rec_record *record = raw ? session_load(raw, "-") : p->stream;
+    rec_recorder *raw = p->stream ? NULL : tool_session_raw(s, index);
+    rec_record *record = raw ? tool_session_load(raw, "-") : p->stream;
     int status = EXIT_ERROR;
 
     if (record) {
         p->stream = record;
-        status = rec_plan_add_record(p->plan, arguments, record, input_name("-")) == REC_OK ? EXIT_OK : fail_library();
+        status = rec_plan_add_record(p->plan, arguments, record, tool_input_name("-")) == REC_OK ? EXIT_OK
+                                                                                                 : tool_fail_library();
     }
     rec_close_recorder(raw);
     return status;
@@ -48,7 +49,7 @@ static int add_stream(session *s, planned *p, size_t index, rec_recorder *argume
 
 static int add_input(session *s, planned *p, size_t index, const char *path)
 {
-    rec_recorder *reader = session_input_at(s, index);
+    rec_recorder *reader = tool_session_input_at(s, index);
     const char *name;
 
     p->readers[index - 1] = reader;
@@ -61,7 +62,7 @@ static int add_input(session *s, planned *p, size_t index, const char *path)
     if (rec_plan_add(p->plan, reader, path) == REC_OK) {
         return EXIT_OK;
     }
-    return lacks_type(s, path, &name) ? fail_no_type(s, path, name) : fail_library();
+    return tool_lacks_type(s, path, &name) ? tool_fail_no_type(s, path, name) : tool_fail_library();
 }
 
 static int add_base(session *s, planned *p)
@@ -70,33 +71,33 @@ static int add_base(session *s, planned *p)
     int status = EXIT_ERROR;
 
     if (!reader) {
-        return fail_library();
+        return tool_fail_library();
     }
-    if (session_set_type(s, reader) == EXIT_OK && (p->base = session_load_typed(s, reader, s->o->base))) {
-        status = rec_plan_set_base(p->plan, p->base) == REC_OK ? EXIT_OK : fail_library();
+    if (tool_session_set_type(s, reader) == EXIT_OK && (p->base = tool_session_load_typed(s, reader, s->o->base))) {
+        status = rec_plan_set_base(p->plan, p->base) == REC_OK ? EXIT_OK : tool_fail_library();
     }
     rec_close_recorder(reader);
     return status;
 }
 
-int plan_make(session *s, const char *const *inputs, size_t count, const rec_recorder *to, planned *p)
+int tool_plan_make(session *s, const char *const *inputs, size_t count, const rec_recorder *to, planned *p)
 {
     int status = EXIT_OK, streams = 0;
 
     *p = (planned){.count = count, .stream = p->stream, .totals = {.size = sizeof p->totals}};
-    p->readers = take(count * sizeof *p->readers);
+    p->readers = xmalloc(count * sizeof *p->readers);
     memset(p->readers, 0, count * sizeof *p->readers);
     for (size_t i = 0; i < count; i++) {
         streams += strcmp(inputs[i], "-") == 0;
     }
     if (streams > 1) {
-        return fail("standard input can be read only once");
+        return tool_fail("standard input can be read only once");
     }
     s->inputs = count;
     rec_context_set_notes(s->context, on_note, p);
     p->plan = rec_plan_new(s->context, to);
     if (!p->plan) {
-        status = fail_library();
+        status = tool_fail_library();
     }
     for (size_t i = 0; i < count && status == EXIT_OK; i++) {
         status = add_input(s, p, i + 1, inputs[i]);
@@ -105,20 +106,20 @@ int plan_make(session *s, const char *const *inputs, size_t count, const rec_rec
         status = add_base(s, p);
     }
     if (status == EXIT_OK && (rec_plan_make(p->plan) != REC_OK || rec_plan_total(p->plan, &p->totals) != REC_OK)) {
-        status = fail_library();
+        status = tool_fail_library();
     }
     p->made = status == EXIT_OK;
     if (p->made) {
         p->record = rec_plan_load(p->plan);
         if (!p->record && !p->totals.fatal) {
-            status = fail_library();
+            status = tool_fail_library();
         }
     }
     rec_context_set_notes(s->context, NULL, NULL);
     return status;
 }
 
-void plan_free(planned *p)
+void tool_plan_free(planned *p)
 {
     rec_record_free(p->record);
     rec_plan_free(p->plan);
@@ -128,14 +129,14 @@ void plan_free(planned *p)
     rec_record_free(p->stream);
     rec_record_free(p->base);
     free(p->readers);
-    notes_free(&p->notes);
-    notes_free(&p->debug);
+    tool_notes_free(&p->notes);
+    tool_notes_free(&p->debug);
     *p = (planned){0};
 }
 
 /* ------------------------------------------------------------------------------------------------------- problems -- */
 
-const char *action_word(int32_t action)
+const char *tool_action_word(int32_t action)
 {
     static const char *const names[] = {
         [REC_PLAN_MAPPED] = "mapped",   [REC_PLAN_DROPPED] = "dropped", [REC_PLAN_UNEXPECTED] = "unexpected",
@@ -161,10 +162,10 @@ static const char *problem_word(int32_t kind)
 static void problem_line(text *t, const rec_plan_problem *p)
 {
     if (*p->key && !strstr(p->text, p->key)) {
-        text_safe(t, p->key, strlen(p->key));
-        text_put(t, ": ");
+        tool_text_safe(t, p->key, strlen(p->key));
+        tool_text_put(t, ": ");
     }
-    text_safe(t, p->text, strlen(p->text));
+    tool_text_safe(t, p->text, strlen(p->text));
 }
 
 /* A hint stands below the last of several problems that it is for. */
@@ -207,19 +208,19 @@ static uint64_t print_problems(const planned *p, bool fatal, uint64_t most, FILE
         }
         shown++;
         if (to_user) {
-            fprintf(out, "%srecord:%s %s%s\n", style_error(fatal ? STYLE_ERROR : STYLE_NOTE), style_error(STYLE_PLAIN),
-                    fatal ? "" : "note: ", line.at);
+            fprintf(out, "%srecord:%s %s%s\n", tool_style_error(fatal ? STYLE_ERROR : STYLE_NOTE),
+                    tool_style_error(STYLE_PLAIN), fatal ? "" : "note: ", line.at);
         } else {
-            fprintf(out, "%s%s%s %s\n", style(fatal ? STYLE_ERROR : STYLE_NOTE),
-                    fatal ? "problem:" : "note:", style(STYLE_PLAIN), line.at);
+            fprintf(out, "%s%s%s %s\n", tool_style(fatal ? STYLE_ERROR : STYLE_NOTE),
+                    fatal ? "problem:" : "note:", tool_style(STYLE_PLAIN), line.at);
         }
-        text_free(&line);
+        tool_text_free(&line);
         if (hint_follows(p->plan, i, problem) || (shown == most && *problem->hint)) {
             for (const char *at = problem->hint; *at;) {
                 size_t length = strcspn(at, "\n");
-                text_safe(&line, at, length);
+                tool_text_safe(&line, at, length);
                 fprintf(out, "  %s\n", line.at);
-                text_free(&line);
+                tool_text_free(&line);
                 at += length + (at[length] == '\n');
             }
         }
@@ -232,13 +233,13 @@ static uint64_t print_problems(const planned *p, bool fatal, uint64_t most, FILE
     }
     fputs(any ? ".\n" : "", out);
     if (all > shown) {
-        fprintf(out, "%s… and %s more%s\n", to_user ? "record: " : "", grouped(all - shown, number),
+        fprintf(out, "%s… and %s more%s\n", to_user ? "record: " : "", tool_grouped(all - shown, number),
                 fatal ? "" : " of these notes");
     }
     return all;
 }
 
-int plan_refuse(const planned *p)
+int tool_plan_refuse(const planned *p)
 {
     enum { SHOWN = 20 };
 
@@ -250,28 +251,28 @@ int plan_refuse(const planned *p)
     return EXIT_ERROR;
 }
 
-void plan_notes(const session *s, const planned *p)
+void tool_plan_notes(const session *s, const planned *p)
 {
     enum { SHOWN = 5 };
 
     if (!s->o->quiet) {
-        notes_print(&p->notes, s->o->quiet);
+        tool_notes_print(&p->notes, s->o->quiet);
         (void)print_problems(p, false, SHOWN, stderr);
     }
 }
 
 /* ---------------------------------------------------------------------------------------------------- debug print -- */
 
-void plan_debug(const planned *p, FILE *out)
+void tool_plan_debug(const planned *p, FILE *out)
 {
     fputs("Debug information of keys and tensor shapes:\n---\n", out);
     for (size_t i = 0; i < p->debug.kept; i++) {
         for (const char *at = p->debug.at[i].text; *at;) {
             size_t length = strcspn(at, "\n");
             text line = {0};
-            text_safe(&line, at, length);
+            tool_text_safe(&line, at, length);
             fprintf(out, "%s\n", line.at);
-            text_free(&line);
+            tool_text_free(&line);
             at += length + (at[length] == '\n');
         }
     }
@@ -279,49 +280,49 @@ void plan_debug(const planned *p, FILE *out)
 
 /* ----------------------------------------------------------------------------------------------------------- JSON -- */
 
-void json_totals(json *j, const char *key, const rec_plan_totals *totals)
+void tool_json_totals(json *j, const char *key, const rec_plan_totals *totals)
 {
-    json_object(j, key);
-    json_uint(j, "tensors", totals->tensors);
-    json_uint(j, "mapped", totals->mapped);
-    json_uint(j, "dropped", totals->dropped);
-    json_uint(j, "unexpected", totals->unexpected);
-    json_uint(j, "missing", totals->missing);
-    json_uint(j, "kept", totals->kept);
-    json_uint(j, "defaults", totals->defaults);
-    json_uint(j, "fatal", totals->fatal);
-    json_uint(j, "warnings", totals->warnings);
-    json_close(j, '}');
+    tool_json_object(j, key);
+    tool_json_uint(j, "tensors", totals->tensors);
+    tool_json_uint(j, "mapped", totals->mapped);
+    tool_json_uint(j, "dropped", totals->dropped);
+    tool_json_uint(j, "unexpected", totals->unexpected);
+    tool_json_uint(j, "missing", totals->missing);
+    tool_json_uint(j, "kept", totals->kept);
+    tool_json_uint(j, "defaults", totals->defaults);
+    tool_json_uint(j, "fatal", totals->fatal);
+    tool_json_uint(j, "warnings", totals->warnings);
+    tool_json_close(j, '}');
 }
 
-void json_problems(json *j, const char *key, const planned *p)
+void tool_json_problems(json *j, const char *key, const planned *p)
 {
     uint64_t count = rec_plan_problem_count(p->plan);
 
-    json_array(j, key);
+    tool_json_array(j, key);
     for (uint64_t i = 0; i < count; i++) {
         const rec_plan_problem *problem = rec_plan_problem_get(p->plan, i);
-        json_object(j, NULL);
-        json_string(j, "kind", problem_word(problem->kind));
-        json_bool(j, "fatal", problem->fatal);
-        json_string(j, "key", problem->key);
-        json_string(j, "text", problem->text);
-        json_string(j, "hint", problem->hint);
-        json_close(j, '}');
+        tool_json_object(j, NULL);
+        tool_json_string(j, "kind", problem_word(problem->kind));
+        tool_json_bool(j, "fatal", problem->fatal);
+        tool_json_string(j, "key", problem->key);
+        tool_json_string(j, "text", problem->text);
+        tool_json_string(j, "hint", problem->hint);
+        tool_json_close(j, '}');
     }
-    json_close(j, ']');
+    tool_json_close(j, ']');
 }
 
 static void json_form(json *j, const char *key, rec_dtype dtype, const uint64_t *shape, uint32_t rank)
 {
     if (dtype == REC_DTYPE_NONE) {
-        json_token(j, key, "null");
+        tool_json_token(j, key, "null");
         return;
     }
-    json_object(j, key);
-    json_string(j, "dtype", rec_dtype_name(dtype));
-    json_shape(j, "shape", shape, rank);
-    json_close(j, '}');
+    tool_json_object(j, key);
+    tool_json_string(j, "dtype", rec_dtype_name(dtype));
+    tool_json_shape(j, "shape", shape, rank);
+    tool_json_close(j, '}');
 }
 
 static void print_json(const session *s, const planned *p, const char *const *inputs)
@@ -329,87 +330,87 @@ static void print_json(const session *s, const planned *p, const char *const *in
     uint64_t count = rec_plan_count(p->plan);
     json j;
 
-    json_begin(&j, stdout, 2);
-    json_object(&j, NULL);
-    json_array(&j, "inputs");
+    tool_json_begin(&j, stdout, 2);
+    tool_json_object(&j, NULL);
+    tool_json_array(&j, "inputs");
     for (size_t i = 0; i < p->count; i++) {
-        json_string(&j, NULL, inputs[i]);
+        tool_json_string(&j, NULL, inputs[i]);
     }
-    json_close(&j, ']');
-    json_string(&j, "to", s->o->to);
-    json_array(&j, "lines");
+    tool_json_close(&j, ']');
+    tool_json_string(&j, "to", s->o->to);
+    tool_json_array(&j, "lines");
     for (uint64_t i = 0; i < count; i++) {
         const rec_plan_line *line = rec_plan_get(p->plan, i);
-        json_object(&j, NULL);
-        json_string(&j, "action", action_word(line->action));
-        json_string(&j, "source", *line->source ? line->source : NULL);
-        json_array(&j, "from");
+        tool_json_object(&j, NULL);
+        tool_json_string(&j, "action", tool_action_word(line->action));
+        tool_json_string(&j, "source", *line->source ? line->source : NULL);
+        tool_json_array(&j, "from");
         for (uint64_t k = 0; k < line->input_count; k++) {
-            json_string(&j, NULL, line->inputs[k]);
+            tool_json_string(&j, NULL, line->inputs[k]);
         }
-        json_close(&j, ']');
-        json_string(&j, "to",
-                    line->action == REC_PLAN_DROPPED || line->action == REC_PLAN_UNEXPECTED ? NULL : line->to);
-        json_string(&j, "operations", line->operations);
-        json_string(&j, "why", line->why);
+        tool_json_close(&j, ']');
+        tool_json_string(&j, "to",
+                         line->action == REC_PLAN_DROPPED || line->action == REC_PLAN_UNEXPECTED ? NULL : line->to);
+        tool_json_string(&j, "operations", line->operations);
+        tool_json_string(&j, "why", line->why);
         json_form(&j, "before", line->dtype_before, line->shape_before, line->rank_before);
         json_form(&j, "after", line->dtype_after, line->shape_after, line->rank_after);
-        json_close(&j, '}');
+        tool_json_close(&j, '}');
     }
-    json_close(&j, ']');
-    json_problems(&j, "problems", p);
-    json_totals(&j, "totals", &p->totals);
-    json_notes(&j, "notes", &p->notes);
-    json_close(&j, '}');
-    json_end(&j);
+    tool_json_close(&j, ']');
+    tool_json_problems(&j, "problems", p);
+    tool_json_totals(&j, "totals", &p->totals);
+    tool_json_notes(&j, "notes", &p->notes);
+    tool_json_close(&j, '}');
+    tool_json_end(&j);
 }
 
 /* ---------------------------------------------------------------------------------------------------- record plan -- */
 
 static void print_people(const session *s, const planned *p)
 {
-    bool folded = print_plan(p, s->o->all);
+    bool folded = tool_print_plan(p, s->o->all);
     text line = {0};
 
     for (size_t i = 0; i < p->notes.kept; i++) {
         const struct note *note = &p->notes.at[i];
-        text_safe(&line, note->path, strlen(note->path));
-        text_put(&line, *note->path ? ": " : "");
-        text_safe(&line, note->text, strlen(note->text));
-        printf("%snote:%s %s\n", style(STYLE_NOTE), style(STYLE_PLAIN), line.at);
-        text_free(&line);
+        tool_text_safe(&line, note->path, strlen(note->path));
+        tool_text_put(&line, *note->path ? ": " : "");
+        tool_text_safe(&line, note->text, strlen(note->text));
+        printf("%snote:%s %s\n", tool_style(STYLE_NOTE), tool_style(STYLE_PLAIN), line.at);
+        tool_text_free(&line);
     }
     (void)print_problems(p, false, s->o->all ? UINT64_MAX : 20, stdout);
     (void)print_problems(p, true, s->o->all ? UINT64_MAX : 20, stdout);
-    plan_sum(p, &line);
+    tool_plan_sum(p, &line);
     fputs(line.at, stdout);
-    text_free(&line);
+    tool_text_free(&line);
     if (folded) {
-        printf("      %s(--all lists every one)%s", style(STYLE_DIM), style(STYLE_PLAIN));
+        printf("      %s(--all lists every one)%s", tool_style(STYLE_DIM), tool_style(STYLE_PLAIN));
     }
     putchar('\n');
 }
 
-int run_plan(session *s, const char *const *operands, size_t count)
+int tool_run_plan(session *s, const char *const *operands, size_t count)
 {
     rec_recorder *to = NULL;
     planned p = {0};
     int status = EXIT_ERROR;
 
-    if (s->o->to && !(to = session_output(s, s->o->to))) {
+    if (s->o->to && !(to = tool_session_output(s, s->o->to))) {
         return EXIT_ERROR;
     }
-    if (plan_make(s, operands, count, to, &p) == EXIT_OK) {
+    if (tool_plan_make(s, operands, count, to, &p) == EXIT_OK) {
         if (s->o->json) {
             print_json(s, &p, operands);
         } else if (s->o->debug) {
-            plan_debug(&p, stdout);
+            tool_plan_debug(&p, stdout);
         } else {
             print_people(s, &p);
         }
         status = p.totals.fatal || (s->o->strict && p.totals.warnings) ? EXIT_DIFFERS : EXIT_OK;
     }
-    plan_free(&p);
+    tool_plan_free(&p);
     rec_close_recorder(to);
     return status;
 }

@@ -40,7 +40,7 @@ static int by_count(const void *a, const void *b)
     return x->count < y->count ? 1 : x->count > y->count ? -1 : strcmp(x->why, y->why);
 }
 
-bool plan_is_plain(const planned *p)
+bool tool_plan_is_plain(const planned *p)
 {
     uint64_t count = rec_plan_count(p->plan);
 
@@ -53,7 +53,7 @@ bool plan_is_plain(const planned *p)
     return p->totals.fatal + p->totals.warnings == 0;
 }
 
-void plan_sum(const planned *p, text *t)
+void tool_plan_sum(const planned *p, text *t)
 {
     uint64_t count = rec_plan_count(p->plan), used;
     uint64_t tensors[REC_PLAN_DEFAULT + 1] = {0}, values[REC_PLAN_DEFAULT + 1] = {0};
@@ -67,33 +67,34 @@ void plan_sum(const planned *p, text *t)
         }
     }
     used = p->totals.tensors - tensors[REC_PLAN_DROPPED] - tensors[REC_PLAN_UNEXPECTED];
-    text_format(t, "%s tensor%s: ", grouped(p->totals.tensors, number), plural(p->totals.tensors));
+    tool_text_format(t, "%s tensor%s: ", tool_grouped(p->totals.tensors, number), tool_plural(p->totals.tensors));
     if (used != tensors[REC_PLAN_MAPPED] && tensors[REC_PLAN_MAPPED]) {
-        text_format(t, "%s mapped to ", grouped(used, number));
-        text_put(t, grouped(tensors[REC_PLAN_MAPPED], number));
+        tool_text_format(t, "%s mapped to ", tool_grouped(used, number));
+        tool_text_put(t, tool_grouped(tensors[REC_PLAN_MAPPED], number));
     } else {
-        text_format(t, "%s mapped", grouped(tensors[REC_PLAN_MAPPED], number));
+        tool_text_format(t, "%s mapped", tool_grouped(tensors[REC_PLAN_MAPPED], number));
     }
-    text_format(t, ", %s dropped", grouped(tensors[REC_PLAN_DROPPED], number));
-    text_format(t, "; %s unexpected", grouped(tensors[REC_PLAN_UNEXPECTED], number));
-    text_format(t, ", %s missing", grouped(tensors[REC_PLAN_MISSING], number));
+    tool_text_format(t, ", %s dropped", tool_grouped(tensors[REC_PLAN_DROPPED], number));
+    tool_text_format(t, "; %s unexpected", tool_grouped(tensors[REC_PLAN_UNEXPECTED], number));
+    tool_text_format(t, ", %s missing", tool_grouped(tensors[REC_PLAN_MISSING], number));
     if (tensors[REC_PLAN_KEPT]) {
-        text_format(t, ", %s kept from the base", grouped(tensors[REC_PLAN_KEPT], number));
+        tool_text_format(t, ", %s kept from the base", tool_grouped(tensors[REC_PLAN_KEPT], number));
     }
     if (tensors[REC_PLAN_DEFAULT]) {
-        text_format(t, ", %s by default", grouped(tensors[REC_PLAN_DEFAULT], number));
+        tool_text_format(t, ", %s by default", tool_grouped(tensors[REC_PLAN_DEFAULT], number));
     }
     if (values[REC_PLAN_MAPPED]) {
-        text_format(t, "; %s value%s", grouped(values[REC_PLAN_MAPPED], number), plural(values[REC_PLAN_MAPPED]));
+        tool_text_format(t, "; %s value%s", tool_grouped(values[REC_PLAN_MAPPED], number),
+                         tool_plural(values[REC_PLAN_MAPPED]));
     }
     if (values[REC_PLAN_DROPPED] + values[REC_PLAN_UNEXPECTED]) {
         uint64_t lost = values[REC_PLAN_DROPPED] + values[REC_PLAN_UNEXPECTED];
-        text_format(t, "; %s value%s left out", grouped(lost, number), plural(lost));
+        tool_text_format(t, "; %s value%s left out", tool_grouped(lost, number), tool_plural(lost));
     }
 }
 
 /* The operations of a plan, the most frequent first: "12 transpose (Linear); 4 renamed (LayerNorm)". */
-void plan_operations(const planned *p, text *t)
+void tool_plan_operations(const planned *p, text *t)
 {
     enum { SHOWN = 6, KNOWN = 64 };
     uint64_t count = rec_plan_count(p->plan), others = 0;
@@ -125,16 +126,16 @@ void plan_operations(const planned *p, text *t)
         others += known[i].count;
     }
     for (size_t i = 0; i < made && i < SHOWN; i++) {
-        text_format(t, "%s%s %s", t->length ? "; " : "", grouped(known[i].count, number),
-                    *known[i].operations ? "" : "renamed");
-        text_safe(t, known[i].operations, strlen(known[i].operations));
+        tool_text_format(t, "%s%s %s", t->length ? "; " : "", tool_grouped(known[i].count, number),
+                         *known[i].operations ? "" : "renamed");
+        tool_text_safe(t, known[i].operations, strlen(known[i].operations));
         if (known[i].why_length) {
-            text_put(t, " (");
-            text_safe(t, known[i].why, known[i].why_length);
-            text_put(t, ")");
+            tool_text_put(t, " (");
+            tool_text_safe(t, known[i].why, known[i].why_length);
+            tool_text_put(t, ")");
         }
     }
     if (others) {
-        text_format(t, "; %s otherwise", grouped(others, number));
+        tool_text_format(t, "; %s otherwise", tool_grouped(others, number));
     }
 }

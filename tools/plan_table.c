@@ -73,22 +73,22 @@ static bool braces(text *t, const char *const *keys, uint64_t count)
         run = is_number(keys[i] + start, middle) && strtoul(keys[i] + start, NULL, 10) == first + i;
         last = first + i;
     }
-    text_safe(t, keys[0], start);
+    tool_text_safe(t, keys[0], start);
     if (run) {
-        text_format(t, "{%lu-%lu}", first, last);
+        tool_text_format(t, "{%lu-%lu}", first, last);
     } else {
         size_t before = t->length;
         for (uint64_t i = 0; i < count && t->length - before < MOST; i++) {
-            text_put(t, i ? "," : "{");
-            text_safe(t, keys[i] + start, strlen(keys[i]) - start - end);
+            tool_text_put(t, i ? "," : "{");
+            tool_text_safe(t, keys[i] + start, strlen(keys[i]) - start - end);
         }
         if (t->length - before >= MOST) {
-            text_free(t);
+            tool_text_free(t);
             return false;
         }
-        text_put(t, "}");
+        tool_text_put(t, "}");
     }
-    text_safe(t, keys[0] + length - end, end);
+    tool_text_safe(t, keys[0] + length - end, end);
     return true;
 }
 
@@ -97,29 +97,29 @@ static char *from_words(const rec_plan_line *line, bool all)
     text t = {0};
     char number[NUMBER_ROOM];
 
-    text_put(&t, "");
+    tool_text_put(&t, "");
     switch (line->action) {
     case REC_PLAN_MISSING:
-        text_put(&t, "(missing)");
+        tool_text_put(&t, "(missing)");
         return t.at;
     case REC_PLAN_KEPT:
-        text_put(&t, "(kept from the base)");
+        tool_text_put(&t, "(kept from the base)");
         return t.at;
     case REC_PLAN_DEFAULT:
-        text_put(&t, "(default)");
+        tool_text_put(&t, "(default)");
         return t.at;
     default:
         break;
     }
     if (line->input_count > 1 && all) {
         for (uint64_t i = 0; i < line->input_count; i++) {
-            text_put(&t, i ? ", " : "");
-            text_safe(&t, line->inputs[i], strlen(line->inputs[i]));
+            tool_text_put(&t, i ? ", " : "");
+            tool_text_safe(&t, line->inputs[i], strlen(line->inputs[i]));
         }
     } else if (line->input_count < 2 || !braces(&t, line->inputs, line->input_count)) {
-        text_safe(&t, line->from, strlen(line->from));
+        tool_text_safe(&t, line->from, strlen(line->from));
         if (line->input_count > 1) {
-            text_format(&t, " and %s more", grouped(line->input_count - 1, number));
+            tool_text_format(&t, " and %s more", tool_grouped(line->input_count - 1, number));
         }
     }
     return t.at;
@@ -130,11 +130,11 @@ static char *to_words(const rec_plan_line *line)
     text t = {0};
 
     if (line->action == REC_PLAN_DROPPED) {
-        text_put(&t, "(dropped)");
+        tool_text_put(&t, "(dropped)");
     } else if (line->action == REC_PLAN_UNEXPECTED) {
-        text_put(&t, "(left out)");
+        tool_text_put(&t, "(left out)");
     } else {
-        text_safe(&t, line->to, strlen(line->to));
+        tool_text_safe(&t, line->to, strlen(line->to));
     }
     return t.at;
 }
@@ -153,10 +153,10 @@ static char *form_words(const rec_plan_line *line, bool after)
     bool shape = true, number = true;
     text t = {0};
 
-    text_put(&t, "");
+    tool_text_put(&t, "");
     if (dtype == REC_DTYPE_NONE) {
         bool source = line->action <= REC_PLAN_UNEXPECTED;
-        text_put(&t, !after && source ? "value" : "");
+        tool_text_put(&t, !after && source ? "value" : "");
         return t.at;
     }
     if (after && line->dtype_before != REC_DTYPE_NONE) {
@@ -164,11 +164,12 @@ static char *form_words(const rec_plan_line *line, bool after)
         number = line->dtype_before != line->dtype_after;
     }
     if (number) {
-        text_put(&t, rec_dtype_name(dtype));
+        tool_text_put(&t, rec_dtype_name(dtype));
     }
     if (shape) {
-        text_put(&t, number ? " " : "");
-        text_shape(&t, after ? line->shape_after : line->shape_before, after ? line->rank_after : line->rank_before);
+        tool_text_put(&t, number ? " " : "");
+        tool_text_shape(&t, after ? line->shape_after : line->shape_before,
+                        after ? line->rank_after : line->rank_before);
     }
     return t.at;
 }
@@ -181,15 +182,15 @@ static char *why_words(const rec_plan_line *line, bool folded)
     bool any = false;
     text t = {0};
 
-    text_safe(&t, line->why, strlen(line->why));
+    tool_text_safe(&t, line->why, strlen(line->why));
     for (const char *at = line->operations; *at;) {
         size_t length = strcspn(at, ","), shown = length;
         if (folded && length > sizeof split - 1 && strncmp(at, split, sizeof split - 1) == 0) {
             shown = sizeof split - 2;
         }
         if (!folded || length != sizeof gap - 1 || strncmp(at, gap, length) != 0) {
-            text_put(&t, any ? ", " : *line->why ? ": " : "");
-            text_safe(&t, at, shown);
+            tool_text_put(&t, any ? ", " : *line->why ? ": " : "");
+            tool_text_safe(&t, at, shown);
             any = true;
         }
         at += length;
@@ -221,15 +222,15 @@ static void make_row(row *r, const rec_plan_line *line, const char *source, bool
 {
     bool to = line->action != REC_PLAN_DROPPED && line->action != REC_PLAN_UNEXPECTED;
 
-    r->source = copy(source);
+    r->source = xstrdup(source);
     r->from = from_words(line, all);
     r->to = to_words(line);
     r->before = form_words(line, false);
-    r->after = to ? form_words(line, true) : copy("");
+    r->after = to ? form_words(line, true) : xstrdup("");
     r->why = why_words(line, false);
     r->why_all = why_words(line, true);
-    r->path = print("%s.%s%s%s", r->from, FOLD_BETWEEN, to ? "." : "", to ? r->to : "");
-    r->form = print("%d %s\n%s\n%s\n%s", (int)line->action, r->source, r->before, r->after, r->why_all);
+    r->path = xasprintf("%s.%s%s%s", r->from, FOLD_BETWEEN, to ? "." : "", to ? r->to : "");
+    r->form = xasprintf("%d %s\n%s\n%s\n%s", (int)line->action, r->source, r->before, r->after, r->why_all);
 }
 
 static void free_row(row *r)
@@ -250,15 +251,15 @@ enum { COLUMNS = 7 };
 static void cells(table *t, const row *r, const char *from, const char *to, const char *why, uint64_t repeats)
 {
     char number[NUMBER_ROOM];
-    char *times = repeats > 1 ? print("×%s", grouped(repeats, number)) : copy("");
+    char *times = repeats > 1 ? xasprintf("×%s", tool_grouped(repeats, number)) : xstrdup("");
 
-    table_cell(t, r->source);
-    table_cell(t, from);
-    table_cell(t, times);
-    table_cell(t, r->before);
-    table_cell(t, to);
-    table_cell(t, r->after);
-    table_cell(t, why);
+    tool_table_cell(t, r->source);
+    tool_table_cell(t, from);
+    tool_table_cell(t, times);
+    tool_table_cell(t, r->before);
+    tool_table_cell(t, to);
+    tool_table_cell(t, r->after);
+    tool_table_cell(t, why);
     free(times);
 }
 
@@ -272,7 +273,7 @@ static void folded_cells(table *t, const row *r, const fold *f)
         cells(t, r, r->from, r->to, why, f->repeats);
         return;
     }
-    from = print("%.*s", (int)(between - f->key), f->key);
+    from = xasprintf("%.*s", (int)(between - f->key), f->key);
     between += strlen("." FOLD_BETWEEN);
     cells(t, r, from, *between == '.' ? between + 1 : r->to, why, f->repeats);
     free(from);
@@ -308,27 +309,27 @@ static void print_narrow(const table *t)
         any = false;
         put_cell(row_of[4], "", &any);
         put_cell(row_of[5], "  ", &any);
-        printf("%s", style(STYLE_DIM));
+        printf("%s", tool_style(STYLE_DIM));
         put_cell(row_of[6], "  ", &any);
-        printf("%s\n", style(STYLE_PLAIN));
+        printf("%s\n", tool_style(STYLE_PLAIN));
     }
 }
 
-bool print_plan(const planned *p, bool all)
+bool tool_print_plan(const planned *p, bool all)
 {
     enum { OTHER_COLUMNS = 50, LEAST = 80, UNBOUND = 160 };
     static const char *const names[] = {"FILE", "KEY", "", "IS", "BECOMES", "AS", "WHY", NULL};
-    size_t count = 0, lines, most = (size_t)rec_plan_count(p->plan), width = output_width();
-    row *rows = take(most * sizeof *rows);
-    entry *entries = take(most * sizeof *entries);
+    size_t count = 0, lines, most = (size_t)rec_plan_count(p->plan), width = tool_output_width();
+    row *rows = xmalloc(most * sizeof *rows);
+    entry *entries = xmalloc(most * sizeof *entries);
     const char *source = "", *source_name = "";
     fold *folds = NULL;
     table t;
 
-    table_begin(&t, "llrllll");
+    tool_table_begin(&t, "llrllll");
     t.header = true;
     for (const char *const *name = names; *name; name++) {
-        table_cell(&t, *name);
+        tool_table_cell(&t, *name);
     }
     for (size_t i = 0; i < most; i++) {
         const rec_plan_line *line = rec_plan_get(p->plan, i);
@@ -345,8 +346,8 @@ bool print_plan(const planned *p, bool all)
     }
     lines = count;
     if (!all && count) {
-        width = !output_is_terminal() ? UNBOUND : width > OTHER_COLUMNS + LEAST ? width - OTHER_COLUMNS : LEAST;
-        folds = folds_make(entries, count, width, true, &lines);
+        width = !tool_output_is_terminal() ? UNBOUND : width > OTHER_COLUMNS + LEAST ? width - OTHER_COLUMNS : LEAST;
+        folds = tool_folds_make(entries, count, width, true, &lines);
     }
     for (size_t i = 0; i < lines; i++) {
         if (all) {
@@ -355,14 +356,14 @@ bool print_plan(const planned *p, bool all)
             folded_cells(&t, &rows[folds[i].first], &folds[i]);
         }
     }
-    if (lines && output_is_terminal() && table_width(&t) > output_width()) {
+    if (lines && tool_output_is_terminal() && tool_table_width(&t) > tool_output_width()) {
         print_narrow(&t);
     } else if (lines) {
-        table_print(&t, stdout);
+        tool_table_print(&t, stdout);
     }
-    table_drop(&t);
+    tool_table_drop(&t);
     if (folds) {
-        folds_free(folds, lines);
+        tool_folds_free(folds, lines);
     }
     for (size_t i = 0; i < count; i++) {
         free_row(&rows[i]);

@@ -9,47 +9,47 @@ static void print_json(rec_context *context, uint64_t count)
 {
     json j;
 
-    json_begin(&j, stdout, 2);
-    json_object(&j, NULL);
-    json_array(&j, "plugins");
+    tool_json_begin(&j, stdout, 2);
+    tool_json_object(&j, NULL);
+    tool_json_array(&j, "plugins");
     for (uint64_t i = 0; i < count; i++) {
         const rec_plugin_info *p = rec_plugin_get(context, i);
-        json_object(&j, NULL);
-        json_string(&j, "name", p->name);
-        json_bool(&j, "usable", p->usable);
-        json_array(&j, "aliases");
+        tool_json_object(&j, NULL);
+        tool_json_string(&j, "name", p->name);
+        tool_json_bool(&j, "usable", p->usable);
+        tool_json_array(&j, "aliases");
         for (const char *at = p->aliases; *at;) {
             size_t length = strcspn(at, ",");
-            json_text(&j, NULL, at, length);
+            tool_json_text(&j, NULL, at, length);
             at += length;
             at += strspn(at, ", ");
         }
-        json_close(&j, ']');
-        json_string(&j, "extension", p->extension);
-        json_string(&j, "description", p->description);
-        json_string(&j, "file", p->file);
-        json_string(&j, "refused", p->refused);
-        json_array(&j, "options");
+        tool_json_close(&j, ']');
+        tool_json_string(&j, "extension", p->extension);
+        tool_json_string(&j, "description", p->description);
+        tool_json_string(&j, "file", p->file);
+        tool_json_string(&j, "refused", p->refused);
+        tool_json_array(&j, "options");
         for (const char *at = p->options; *at;) {
             size_t length = strcspn(at, "\n");
-            json_text(&j, NULL, at, length);
+            tool_json_text(&j, NULL, at, length);
             at += length + (at[length] == '\n');
         }
-        json_close(&j, ']');
-        json_close(&j, '}');
+        tool_json_close(&j, ']');
+        tool_json_close(&j, '}');
     }
-    json_close(&j, ']');
-    json_close(&j, '}');
-    json_end(&j);
+    tool_json_close(&j, ']');
+    tool_json_close(&j, '}');
+    tool_json_end(&j);
 }
 
 static void cell(table *t, const char *string)
 {
     text safe = {0};
 
-    text_safe(&safe, string, strlen(string));
-    table_cell(t, safe.at);
-    text_free(&safe);
+    tool_text_safe(&safe, string, strlen(string));
+    tool_table_cell(t, safe.at);
+    tool_text_free(&safe);
 }
 
 /* The home folder as people write it: ~/.local/lib/librecord/npy.so */
@@ -60,7 +60,7 @@ static void file_cell(table *t, const char *file)
     char *shorter;
 
     if (length > 1 && strncmp(file, home, length) == 0 && file[length] == '/') {
-        shorter = print("~%s", file + length);
+        shorter = xasprintf("~%s", file + length);
         cell(t, shorter);
         free(shorter);
     } else {
@@ -73,13 +73,13 @@ static void row(table *t, const rec_plugin_info *p, bool why)
     char *string;
 
     cell(t, p->name);
-    string = p->extension[0] ? print(".%s", p->extension) : copy("-");
+    string = p->extension[0] ? xasprintf(".%s", p->extension) : xstrdup("-");
     cell(t, string);
     free(string);
     if (why) {
         file_cell(t, p->file);
     }
-    string = p->usable ? copy(p->description) : print("refused: %s", p->refused);
+    string = p->usable ? xstrdup(p->description) : xasprintf("refused: %s", p->refused);
     cell(t, string);
     free(string);
 }
@@ -89,19 +89,19 @@ static void print_more(const rec_plugin_info *p)
 {
     text line = {0};
 
-    text_safe(&line, p->name, strlen(p->name));
-    printf("\n%s%s%s\n", style(STYLE_BOLD), line.at, style(STYLE_PLAIN));
-    text_free(&line);
+    tool_text_safe(&line, p->name, strlen(p->name));
+    printf("\n%s%s%s\n", tool_style(STYLE_BOLD), line.at, tool_style(STYLE_PLAIN));
+    tool_text_free(&line);
     if (*p->aliases) {
-        text_safe(&line, p->aliases, strlen(p->aliases));
+        tool_text_safe(&line, p->aliases, strlen(p->aliases));
         printf("  also called  %s\n", line.at);
-        text_free(&line);
+        tool_text_free(&line);
     }
     for (const char *at = p->options, *label = "options"; *at; label = "") {
         size_t length = strcspn(at, "\n");
-        text_safe(&line, at, length);
+        tool_text_safe(&line, at, length);
         printf("  %-11s  %s\n", label, line.at);
-        text_free(&line);
+        tool_text_free(&line);
         at += length + (at[length] == '\n');
     }
 }
@@ -112,7 +112,7 @@ static void print_people(rec_context *context, uint64_t count, bool why)
     char number[NUMBER_ROOM];
     table t;
 
-    table_begin(&t, why ? "llll" : "lll");
+    tool_table_begin(&t, why ? "llll" : "lll");
     for (uint64_t i = 0; i < count; i++) {
         const rec_plugin_info *p = rec_plugin_get(context, i);
         refused += p->usable ? 0 : 1;
@@ -120,7 +120,7 @@ static void print_people(rec_context *context, uint64_t count, bool why)
             row(&t, p, why);
         }
     }
-    table_print(&t, stdout);
+    tool_table_print(&t, stdout);
     for (uint64_t i = 0; why && i < count; i++) {
         const rec_plugin_info *p = rec_plugin_get(context, i);
         if (p->usable && (*p->aliases || *p->options)) {
@@ -130,12 +130,12 @@ static void print_people(rec_context *context, uint64_t count, bool why)
     if (count == 0) {
         puts("No plugin was found. LIBRECORD_PLUGIN_PATH names the folders to look into.");
     } else if (refused && !why) {
-        printf("\n%s more %s refused; record plugins --why says why.\n", grouped(refused, number),
+        printf("\n%s more %s refused; record plugins --why says why.\n", tool_grouped(refused, number),
                refused == 1 ? "is" : "are");
     }
 }
 
-int run_plugins(session *s, const char *const *operands, size_t count)
+int tool_run_plugins(session *s, const char *const *operands, size_t count)
 {
     uint64_t plugins = rec_plugin_count(s->context);
 

@@ -17,7 +17,7 @@ static char *trimmed(const char *line)
     while (length && strchr(" \t\r\n", line[length - 1])) {
         length--;
     }
-    return print("%.*s", (int)length, line);
+    return xasprintf("%.*s", (int)length, line);
 }
 
 /* Whether a line begins a section; @param own (out) that of the profile. */
@@ -28,7 +28,7 @@ static bool begins(const char *line, const char *profile, bool *own)
     if (line[0] != '[') {
         return false;
     }
-    header = print("[profile %s]", profile);
+    header = xasprintf("[profile %s]", profile);
     *own = strcmp(line, header) == 0;
     free(header);
     return true;
@@ -59,19 +59,19 @@ static int read_rules(const rec_profile_info *p, text *rules)
     int status = EXIT_OK;
 
     if (!file) {
-        return fail("%s: cannot open: %s", p->file, strerror(errno));
+        return tool_fail("%s: cannot open: %s", p->file, strerror(errno));
     }
-    text_put(rules, "");
+    tool_text_put(rules, "");
     while (getline(&line, &room, file) >= 0) {
         char *bare = trimmed(line);
         if (!begins(bare, p->name, &own) && own && (*bare || rules->length) && !describes(bare)) {
-            text_put(rules, bare);
-            text_put(rules, "\n");
+            tool_text_put(rules, bare);
+            tool_text_put(rules, "\n");
         }
         free(bare);
     }
     if (ferror(file)) {
-        status = fail("%s: cannot read: %s", p->file, strerror(errno));
+        status = tool_fail("%s: cannot read: %s", p->file, strerror(errno));
     }
     while (rules->length > 1 && rules->at[rules->length - 2] == '\n') {
         rules->at[--rules->length] = '\0';
@@ -85,48 +85,48 @@ static int read_rules(const rec_profile_info *p, text *rules)
 
 static void json_profile(json *j, const rec_profile_info *p)
 {
-    json_string(j, "name", p->name);
-    json_string(j, "description", p->description);
-    json_string(j, "source", p->source);
-    json_string(j, "destination", p->destination);
-    json_string(j, "file", p->file);
+    tool_json_string(j, "name", p->name);
+    tool_json_string(j, "description", p->description);
+    tool_json_string(j, "source", p->source);
+    tool_json_string(j, "destination", p->destination);
+    tool_json_string(j, "file", p->file);
 }
 
 static void list_json(rec_context *context, uint64_t count)
 {
     json j;
 
-    json_begin(&j, stdout, 2);
-    json_object(&j, NULL);
-    json_array(&j, "profiles");
+    tool_json_begin(&j, stdout, 2);
+    tool_json_object(&j, NULL);
+    tool_json_array(&j, "profiles");
     for (uint64_t i = 0; i < count; i++) {
-        json_object(&j, NULL);
+        tool_json_object(&j, NULL);
         json_profile(&j, rec_profile_get(context, i));
-        json_close(&j, '}');
+        tool_json_close(&j, '}');
     }
-    json_close(&j, ']');
-    json_close(&j, '}');
-    json_end(&j);
+    tool_json_close(&j, ']');
+    tool_json_close(&j, '}');
+    tool_json_end(&j);
 }
 
 static void print_json(const rec_profile_info *p, const text *rules)
 {
     json j;
 
-    json_begin(&j, stdout, 2);
-    json_object(&j, NULL);
+    tool_json_begin(&j, stdout, 2);
+    tool_json_object(&j, NULL);
     json_profile(&j, p);
-    json_array(&j, "rules");
+    tool_json_array(&j, "rules");
     for (const char *at = rules->at; *at;) {
         size_t length = strcspn(at, "\n");
         if (length && *at != '#' && *at != ';') {
-            json_text(&j, NULL, at, length);
+            tool_json_text(&j, NULL, at, length);
         }
         at += length + (at[length] == '\n');
     }
-    json_close(&j, ']');
-    json_close(&j, '}');
-    json_end(&j);
+    tool_json_close(&j, ']');
+    tool_json_close(&j, '}');
+    tool_json_end(&j);
 }
 
 /* ------------------------------------------------------------------------------------------------------- people -- */
@@ -135,25 +135,25 @@ static void cell(table *t, const char *string)
 {
     text safe = {0};
 
-    text_safe(&safe, string, strlen(string));
-    table_cell(t, safe.at);
-    text_free(&safe);
+    tool_text_safe(&safe, string, strlen(string));
+    tool_table_cell(t, safe.at);
+    tool_text_free(&safe);
 }
 
 static void list_people(rec_context *context, uint64_t count, bool all)
 {
     table t;
 
-    table_begin(&t, all ? "llll" : "ll");
+    tool_table_begin(&t, all ? "llll" : "ll");
     t.header = true;
     t.shrink = 1;
-    table_cell(&t, "PROFILE");
-    table_cell(&t, "DESCRIPTION");
+    tool_table_cell(&t, "PROFILE");
+    tool_table_cell(&t, "DESCRIPTION");
     if (all) {
         t.shrink = 2;
         t.shrink_too = 3;
-        table_cell(&t, "FOR");
-        table_cell(&t, "MAKES");
+        tool_table_cell(&t, "FOR");
+        tool_table_cell(&t, "MAKES");
     }
     for (uint64_t i = 0; i < count; i++) {
         const rec_profile_info *p = rec_profile_get(context, i);
@@ -164,7 +164,7 @@ static void list_people(rec_context *context, uint64_t count, bool all)
             cell(&t, p->destination);
         }
     }
-    table_print(&t, stdout);
+    tool_table_print(&t, stdout);
     puts("record profiles NAME prints the rules of one.");
 }
 
@@ -173,9 +173,9 @@ static void put_line(const char *label, const char *string)
     text safe = {0};
 
     if (*string) {
-        text_safe(&safe, string, strlen(string));
+        tool_text_safe(&safe, string, strlen(string));
         printf("%-12s %s\n", label, safe.at);
-        text_free(&safe);
+        tool_text_free(&safe);
     }
 }
 
@@ -191,16 +191,16 @@ static void print_people(const rec_profile_info *p, const text *rules)
     putchar('\n');
     for (const char *at = rules->at; *at;) {
         size_t length = strcspn(at, "\n");
-        text_safe(&line, at, length);
+        tool_text_safe(&line, at, length);
         puts(line.at);
-        text_free(&line);
+        tool_text_free(&line);
         at += length + (at[length] == '\n');
     }
 }
 
 static const rec_profile_info *find(rec_context *context, uint64_t count, const char *name)
 {
-    const char **names = take((count + 1) * sizeof *names), *near;
+    const char **names = xmalloc((count + 1) * sizeof *names), *near;
     const rec_profile_info *found = NULL;
 
     for (uint64_t i = 0; i < count && !found; i++) {
@@ -210,18 +210,18 @@ static const rec_profile_info *find(rec_context *context, uint64_t count, const 
     }
     if (!found) {
         names[count] = NULL;
-        near = nearest(name, names);
+        near = tool_nearest(name, names);
         if (near) {
-            (void)fail("there is no profile \"%s\"\nDid you mean %s?", name, near);
+            (void)tool_fail("there is no profile \"%s\"\nDid you mean %s?", name, near);
         } else {
-            (void)fail("there is no profile \"%s\"\nrecord profiles lists them.", name);
+            (void)tool_fail("there is no profile \"%s\"\nrecord profiles lists them.", name);
         }
     }
     free(names);
     return found;
 }
 
-int run_profiles(session *s, const char *const *operands, size_t count)
+int tool_run_profiles(session *s, const char *const *operands, size_t count)
 {
     uint64_t profiles = rec_profile_count(s->context);
     const rec_profile_info *p;
@@ -229,7 +229,7 @@ int run_profiles(session *s, const char *const *operands, size_t count)
     int status;
 
     if (!profiles && rec_error_status() != REC_OK) {
-        return fail_library();
+        return tool_fail_library();
     }
     if (!count) {
         if (s->o->json) {
@@ -251,6 +251,6 @@ int run_profiles(session *s, const char *const *operands, size_t count)
     } else if (status == EXIT_OK) {
         print_people(p, &rules);
     }
-    text_free(&rules);
+    tool_text_free(&rules);
     return status;
 }

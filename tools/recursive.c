@@ -39,9 +39,9 @@ static void add_file(folder *f, const char *name, const char *why)
 {
     if (f->count == f->room) {
         f->room = f->room ? f->room * 2 : 64;
-        f->files = retake(f->files, f->room * sizeof *f->files);
+        f->files = xrealloc(f->files, f->room * sizeof *f->files);
     }
-    f->files[f->count++] = (found){.name = copy(name), .why = why ? copy(why) : NULL, .result = SKIPPED};
+    f->files[f->count++] = (found){.name = xstrdup(name), .why = why ? xstrdup(why) : NULL, .result = SKIPPED};
 }
 
 static int by_name(const void *a, const void *b)
@@ -52,13 +52,13 @@ static int by_name(const void *a, const void *b)
 /* Notes all files below `below` ("": the folder itself). */
 static int find_files(folder *f, const char *below)
 {
-    char *path = print("%s%s%s", f->in, *below ? "/" : "", below);
+    char *path = xasprintf("%s%s%s", f->in, *below ? "/" : "", below);
     DIR *dir = opendir(path);
     struct dirent *each;
     int status = EXIT_OK;
 
     if (!dir) {
-        status = fail("%s: cannot open this folder: %s", path, strerror(errno));
+        status = tool_fail("%s: cannot open this folder: %s", path, strerror(errno));
     }
     while (dir && status == EXIT_OK && (each = readdir(dir))) {
         struct stat is;
@@ -66,8 +66,8 @@ static int find_files(folder *f, const char *below)
         if (strcmp(each->d_name, ".") == 0 || strcmp(each->d_name, "..") == 0) {
             continue;
         }
-        name = print("%s%s%s", below, *below ? "/" : "", each->d_name);
-        whole = print("%s/%s", f->in, name);
+        name = xasprintf("%s%s%s", below, *below ? "/" : "", each->d_name);
+        whole = xasprintf("%s/%s", f->in, name);
         if (lstat(whole, &is) != 0) {
             add_file(f, name, strerror(errno));
         } else if (S_ISDIR(is.st_mode)) {
@@ -103,7 +103,7 @@ static const char *type_of(const folder *f, const char *name)
             other = other ? other : types->at[i];
             continue;
         }
-        glob = print("%.*s", (int)(equals - types->at[i]), types->at[i]);
+        glob = xasprintf("%.*s", (int)(equals - types->at[i]), types->at[i]);
         fits = fnmatch(glob, strchr(glob, '/') || !last ? name : last + 1, 0) == 0;
         free(glob);
         if (fits) {
@@ -144,8 +144,8 @@ static char *index_of(const folder *f, const char *name)
     if (number == of || number == name || number[-1] != '-') {
         return NULL;
     }
-    index = print("%.*s%s" INDEX, (int)(number - 1 - name), name, dot);
-    whole = print("%s/%s", f->in, index);
+    index = xasprintf("%.*s%s" INDEX, (int)(number - 1 - name), name, dot);
+    whole = xasprintf("%s/%s", f->in, index);
     there = stat(whole, &is) == 0 && S_ISREG(is.st_mode);
     free(whole);
     if (!there) {
@@ -158,7 +158,7 @@ static char *index_of(const folder *f, const char *name)
 /* A name without the extension of its recorder. */
 static char *stem_of(const session *s, const char *name, const char *recorder)
 {
-    const rec_plugin_info *p = session_plugin(s, recorder);
+    const rec_plugin_info *p = tool_session_plugin(s, recorder);
     size_t length = strlen(name), tail = p ? strlen(p->extension) : 0;
 
     if (tail && ends_in(name, INDEX)) {
@@ -168,7 +168,7 @@ static char *stem_of(const session *s, const char *name, const char *recorder)
         strncmp(name + length - tail, p->extension, tail) == 0) {
         length -= tail + 1;
     }
-    return print("%.*s", (int)length, name);
+    return xasprintf("%.*s", (int)length, name);
 }
 
 /* Makes the folders above a file. */
@@ -197,7 +197,7 @@ static char *short_error(const char *in, const char *out)
             message += length + 2;
         }
     }
-    return print("%.*s", (int)strcspn(message, "\n"), message);
+    return xasprintf("%.*s", (int)strcspn(message, "\n"), message);
 }
 
 static bool is_written(const folder *f, const char *out)
@@ -213,7 +213,7 @@ static bool is_written(const folder *f, const char *out)
 static int convert_file(folder *f, found *file)
 {
     const char *type = type_of(f, file->name), *recorder, *to, *dot;
-    char *in = print("%s/%s", f->in, file->name), *stem = NULL, *out = NULL, *name = NULL;
+    char *in = xasprintf("%s/%s", f->in, file->name), *stem = NULL, *out = NULL, *name = NULL;
     const rec_plugin_info *target;
     bool foreign;
     conversion c = {0};
@@ -222,56 +222,57 @@ static int convert_file(folder *f, found *file)
     int status = EXIT_OK;
 
     if (index) {
-        file->why = print("a part of %s", index);
+        file->why = xasprintf("a part of %s", index);
         goto done;
     }
     recorder = rec_recognise(f->s->context, in);
     if (!recorder) {
         file->result = rec_error_status() == REC_E_UNSUPPORTED || rec_error_status() == REC_E_FORMAT ? SKIPPED : FAILED;
-        file->why = file->result == SKIPPED ? copy("no record") : short_error(in, NULL);
+        file->why = file->result == SKIPPED ? xstrdup("no record") : short_error(in, NULL);
         goto done;
     }
-    foreign = is_foreign(f->s, recorder);
+    foreign = tool_is_foreign(f->s, recorder);
     f->foreign += foreign;
     to = f->to ? f->to : recorder;
-    if (type && !(type = session_add_type(f->s, type))) {
+    if (type && !(type = tool_session_add_type(f->s, type))) {
         status = EXIT_ERROR; /* a mistake of the command line: every file would fail */
         goto done;
     }
-    target = session_plugin(f->s, to);
+    target = tool_session_plugin(f->s, to);
     dot = target ? target->extension : "";
     stem = stem_of(f->s, file->name, recorder);
-    name = print("%s%s%s", stem, *dot ? "." : "", dot);
-    out = print("%s/%s", f->out, name);
+    name = xasprintf("%s%s%s", stem, *dot ? "." : "", dot);
+    out = xasprintf("%s/%s", f->out, name);
     file->result = FAILED;
     if (is_written(f, name)) {
-        file->why = print("%s was written from another file already", name);
+        file->why = xasprintf("%s was written from another file already", name);
     } else if (!make_folders(out)) {
-        file->why = print("cannot make its folder: %s", strerror(errno));
-    } else if (convert_one(f->s, in, to, out, type, foreign, &c, &n) != EXIT_OK) {
+        file->why = xasprintf("cannot make its folder: %s", strerror(errno));
+    } else if (tool_convert_one(f->s, in, to, out, type, foreign, &c, &n) != EXIT_OK) {
         bool unsupported = rec_error_status() == REC_E_UNSUPPORTED;
         bool other = strncmp(rec_error_expected(), "a Burn record", strlen("a Burn record")) == 0;
-        file->why = other ? copy("no record") : short_error(in, out);
+        file->why = other ? xstrdup("no record") : short_error(in, out);
         file->result = other ? SKIPPED : FAILED;
-        if (!type && unsupported && needs_type(f->s, recorder)) {
+        if (!type && unsupported && tool_needs_type(f->s, recorder)) {
             free(file->why);
-            file->why = print("a %s record carries no names: give its type, --type '%s=TYPE'", recorder, file->name);
+            file->why =
+                xasprintf("a %s record carries no names: give its type, --type '%s=TYPE'", recorder, file->name);
         }
     } else {
         file->result = CONVERTED;
-        file->out = print("%s%s", name, strcmp(c.out, out) == 0 ? "" : INDEX);
+        file->out = xasprintf("%s%s", name, strcmp(c.out, out) == 0 ? "" : INDEX);
         file->tensors = c.tensors;
         file->written = c.written;
     }
     for (size_t i = 0; i < n.kept; i++) {
         char *path = n.at[i].path;
-        n.at[i].path = print("%s%s%s", file->name, *path ? ": " : "", path);
+        n.at[i].path = xasprintf("%s%s%s", file->name, *path ? ": " : "", path);
         free(path);
     }
-    notes_print(&n, f->s->o->quiet);
+    tool_notes_print(&n, f->s->o->quiet);
 
 done:
-    notes_free(&n);
+    tool_notes_free(&n);
     free(index);
     free(c.out);
     free(name);
@@ -289,99 +290,99 @@ static void print_report(const folder *f)
     char number[NUMBER_ROOM];
     table t;
 
-    table_begin(&t, "lll");
+    tool_table_begin(&t, "lll");
     t.header = true;
     t.shrink = 2;
-    table_cell(&t, "FILE");
-    table_cell(&t, "RESULT");
-    table_cell(&t, "");
+    tool_table_cell(&t, "FILE");
+    tool_table_cell(&t, "RESULT");
+    tool_table_cell(&t, "");
     for (size_t i = 0; i < f->count; i++) {
         const found *file = &f->files[i];
         text cell = {0};
-        text_safe(&cell, file->name, strlen(file->name));
-        table_cell(&t, cell.at);
-        table_cell(&t, results[file->result]);
-        text_free(&cell);
+        tool_text_safe(&cell, file->name, strlen(file->name));
+        tool_table_cell(&t, cell.at);
+        tool_table_cell(&t, results[file->result]);
+        tool_text_free(&cell);
         if (file->result == CONVERTED) {
-            text_put(&cell, "-> ");
-            text_safe(&cell, file->out, strlen(file->out));
-            text_format(&cell, ": %s tensor%s", grouped(file->tensors, number), plural(file->tensors));
+            tool_text_put(&cell, "-> ");
+            tool_text_safe(&cell, file->out, strlen(file->out));
+            tool_text_format(&cell, ": %s tensor%s", tool_grouped(file->tensors, number), tool_plural(file->tensors));
             if (file->written != REC_UNKNOWN) {
-                text_format(&cell, ", %s", sized(file->written, number));
+                tool_text_format(&cell, ", %s", tool_sized(file->written, number));
             }
         } else {
-            text_safe(&cell, file->why, strlen(file->why));
+            tool_text_safe(&cell, file->why, strlen(file->why));
         }
-        table_cell(&t, cell.at);
-        text_free(&cell);
+        tool_table_cell(&t, cell.at);
+        tool_text_free(&cell);
     }
-    table_print(&t, stdout);
-    printf("%s converted", grouped(f->of[CONVERTED], number));
-    printf(", %s skipped", grouped(f->of[SKIPPED], number));
-    printf(", %s failed\n", grouped(f->of[FAILED], number));
+    tool_table_print(&t, stdout);
+    printf("%s converted", tool_grouped(f->of[CONVERTED], number));
+    printf(", %s skipped", tool_grouped(f->of[SKIPPED], number));
+    printf(", %s failed\n", tool_grouped(f->of[FAILED], number));
 }
 
 static void print_report_json(const folder *f)
 {
     json j;
 
-    json_begin(&j, stdout, 2);
-    json_object(&j, NULL);
-    json_string(&j, "in", f->in);
-    json_string(&j, "out", f->out);
-    json_array(&j, "files");
+    tool_json_begin(&j, stdout, 2);
+    tool_json_object(&j, NULL);
+    tool_json_string(&j, "in", f->in);
+    tool_json_string(&j, "out", f->out);
+    tool_json_array(&j, "files");
     for (size_t i = 0; i < f->count; i++) {
         const found *file = &f->files[i];
-        json_object(&j, NULL);
-        json_string(&j, "file", file->name);
-        json_string(&j, "result", results[file->result]);
+        tool_json_object(&j, NULL);
+        tool_json_string(&j, "file", file->name);
+        tool_json_string(&j, "result", results[file->result]);
         if (file->result == CONVERTED) {
-            json_string(&j, "out", file->out);
-            json_uint(&j, "tensors", file->tensors);
+            tool_json_string(&j, "out", file->out);
+            tool_json_uint(&j, "tensors", file->tensors);
             if (file->written == REC_UNKNOWN) {
-                json_token(&j, "written", "null");
+                tool_json_token(&j, "written", "null");
             } else {
-                json_uint(&j, "written", file->written);
+                tool_json_uint(&j, "written", file->written);
             }
         } else {
-            json_string(&j, "why", file->why);
+            tool_json_string(&j, "why", file->why);
         }
-        json_close(&j, '}');
+        tool_json_close(&j, '}');
     }
-    json_close(&j, ']');
+    tool_json_close(&j, ']');
     for (int i = CONVERTED; i <= FAILED; i++) {
-        json_uint(&j, results[i], f->of[i]);
+        tool_json_uint(&j, results[i], f->of[i]);
     }
-    json_uint(&j, results[SKIPPED], f->of[SKIPPED]);
-    json_close(&j, '}');
-    json_end(&j);
+    tool_json_uint(&j, results[SKIPPED], f->of[SKIPPED]);
+    tool_json_close(&j, '}');
+    tool_json_end(&j);
 }
 
-int run_recursive(session *s, const char *in, const char *out)
+int tool_run_recursive(session *s, const char *in, const char *out)
 {
     folder f = {.s = s, .in = in, .out = out};
     struct stat in_is;
     int status = EXIT_ERROR;
 
     if (s->o->type_of) {
-        return fail("--type-of tells the type of one record: with --recursive give --type GLOB=TYPE");
+        return tool_fail("--type-of tells the type of one record: with --recursive give --type GLOB=TYPE");
     }
     if (stat(in, &in_is) != 0 || !S_ISDIR(in_is.st_mode)) {
-        return fail("%s: --recursive needs a folder", in);
+        return tool_fail("%s: --recursive needs a folder", in);
     }
     f.out_exists = stat(out, &f.out_is) == 0;
     if (f.out_exists &&
         (!S_ISDIR(f.out_is.st_mode) || (f.out_is.st_dev == in_is.st_dev && f.out_is.st_ino == in_is.st_ino))) {
-        return fail("%s: %s", out,
-                    S_ISDIR(f.out_is.st_mode) ? "the folder that is converted cannot be written to"
-                                              : "a folder is needed to convert a folder to");
+        return tool_fail("%s: %s", out,
+                         S_ISDIR(f.out_is.st_mode) ? "the folder that is converted cannot be written to"
+                                                   : "a folder is needed to convert a folder to");
     }
     if (s->o->to) {
-        rec_recorder *to = session_output(s, s->o->to);
+        rec_recorder *to = tool_session_output(s, s->o->to);
         if (!to) {
             return EXIT_ERROR;
         }
-        f.to = copy(rec_recorder_name(to));
+        f.to = xstrdup(rec_recorder_name(to));
         rec_close_recorder(to);
     }
     if (find_files(&f, "") != EXIT_OK) {
@@ -406,9 +407,9 @@ int run_recursive(session *s, const char *in, const char *out)
     } else if (!s->o->quiet) {
         print_report(&f);
     }
-    if (!f.foreign && given_reading(s->o, READING_LOAD)) {
-        status = fail("--%s: load arguments are for files that Burn did not write, and there was none",
-                      given_reading(s->o, READING_LOAD));
+    if (!f.foreign && tool_given_reading(s->o, READING_LOAD)) {
+        status = tool_fail("--%s: load arguments are for files that Burn did not write, and there was none",
+                           tool_given_reading(s->o, READING_LOAD));
         goto done;
     }
     status = f.of[FAILED] ? EXIT_ERROR : EXIT_OK;

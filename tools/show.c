@@ -65,7 +65,7 @@ static const char *element_text(const view *v, size_t i, char *buffer)
 
     switch (v->read) {
     case REC_DTYPE_F64:
-        return float_text(c->f[i], v->dtype, buffer);
+        return tool_float_text(c->f[i], v->dtype, buffer);
     case REC_DTYPE_I64:
         (void)snprintf(buffer, NUMBER_ROOM, "%" PRIi64, c->i[i]);
         return buffer;
@@ -144,7 +144,7 @@ static int walk_row(view *v, uint64_t first, uint64_t stride, uint64_t from, uin
         uint64_t count = to - from < fits ? to - from : fits;
         uint64_t span = (count - 1) * step + 1;
         if (rec_tensor_read(v->tensor, v->read, first + from * stride, span, v->elements) != REC_OK) {
-            return fail_library();
+            return tool_fail_library();
         }
         for (uint64_t i = 0; i < count; i++) {
             call(v, element_text(v, (size_t)(i * step), buffer), v->w.rank, !*any);
@@ -208,20 +208,20 @@ static void print_form(const view *v)
 {
     text form = {0};
 
-    text_format(&form, "%s [", rec_tensor_dtype_name(v->tensor));
+    tool_text_format(&form, "%s [", rec_tensor_dtype_name(v->tensor));
     for (uint32_t i = 0; i < v->w.rank; i++) {
-        text_format(&form, "%s%" PRIu64, i ? ", " : "", v->w.dims[i].count);
+        tool_text_format(&form, "%s%" PRIu64, i ? ", " : "", v->w.dims[i].count);
     }
-    text_put(&form, "]");
+    tool_text_put(&form, "]");
     if (rec_tensor_assumed(v->tensor)) {
-        text_put(&form, " (assumed)");
+        tool_text_put(&form, " (assumed)");
     }
-    if (v->column + 10 + text_width(form.at) > v->width) {
+    if (v->column + 10 + tool_text_width(form.at) > v->width) {
         printf("\n%s\n", form.at);
     } else {
         printf("          %s\n", form.at);
     }
-    text_free(&form);
+    tool_text_free(&form);
 }
 
 static int print_tensor(view *v)
@@ -267,9 +267,9 @@ static void json_element(view *v, const char *string, uint32_t depth, bool first
     (void)depth;
     (void)first;
     if (strcmp(string, "NaN") == 0 || strstr(string, "Inf")) {
-        json_string(v->j, NULL, string);
+        tool_json_string(v->j, NULL, string);
     } else {
-        json_token(v->j, NULL, string);
+        tool_json_token(v->j, NULL, string);
     }
 }
 
@@ -279,7 +279,7 @@ static int json_dim(view *v, uint32_t depth, uint64_t first)
     bool any = false;
     int status = EXIT_OK;
 
-    json_array(v->j, NULL);
+    tool_json_array(v->j, NULL);
     if (depth + 1 == v->w.rank) {
         status = walk_row(v, first, d->stride, 0, d->count, &any, json_element);
     } else {
@@ -287,7 +287,7 @@ static int json_dim(view *v, uint32_t depth, uint64_t first)
             status = json_dim(v, depth + 1, first + i * d->stride);
         }
     }
-    json_close(v->j, ']');
+    tool_json_close(v->j, ']');
     return status;
 }
 
@@ -297,25 +297,25 @@ static int json_tensor(view *v, const char *key)
     bool any = false;
     int status;
 
-    json_begin(&j, stdout, 2);
+    tool_json_begin(&j, stdout, 2);
     v->j = &j;
-    json_object(&j, NULL);
-    json_string(&j, "key", key);
-    json_string(&j, "dtype", rec_tensor_dtype_name(v->tensor));
-    json_array(&j, "shape");
+    tool_json_object(&j, NULL);
+    tool_json_string(&j, "key", key);
+    tool_json_string(&j, "dtype", rec_tensor_dtype_name(v->tensor));
+    tool_json_array(&j, "shape");
     j.depth = 1;
     for (uint32_t i = 0; i < v->w.rank; i++) {
-        json_uint(&j, NULL, v->w.dims[i].count);
+        tool_json_uint(&j, NULL, v->w.dims[i].count);
     }
-    json_close(&j, ']');
+    tool_json_close(&j, ']');
     if (rec_tensor_assumed(v->tensor)) {
-        json_bool(&j, "assumed", true);
+        tool_json_bool(&j, "assumed", true);
     }
-    json_key(&j, "values", 6);
+    tool_json_key(&j, "values", 6);
     j.depth = v->w.rank > 1 ? 2 : 1;
     status = v->w.rank ? json_dim(v, 0, v->w.first) : walk_row(v, v->w.first, 1, 0, 1, &any, json_element);
-    json_close(&j, '}');
-    json_end(&j);
+    tool_json_close(&j, '}');
+    tool_json_end(&j);
     return status;
 }
 
@@ -328,44 +328,44 @@ static int show_opaque(const rec_tensor *tensor, const char *key, bool as_json)
     json j;
 
     if (!bytes) {
-        return fail_library();
+        return tool_fail_library();
     }
     if (as_json) {
-        json_begin(&j, stdout, 1);
-        json_object(&j, NULL);
-        json_string(&j, "key", key);
-        json_string(&j, "dtype", rec_tensor_dtype_name(tensor));
-        json_shape(&j, "shape", rec_tensor_shape(tensor), rec_tensor_rank(tensor));
-        json_bytes(&j, "bytes", bytes, size);
-        json_close(&j, '}');
-        json_end(&j);
+        tool_json_begin(&j, stdout, 1);
+        tool_json_object(&j, NULL);
+        tool_json_string(&j, "key", key);
+        tool_json_string(&j, "dtype", rec_tensor_dtype_name(tensor));
+        tool_json_shape(&j, "shape", rec_tensor_shape(tensor), rec_tensor_rank(tensor));
+        tool_json_bytes(&j, "bytes", bytes, size);
+        tool_json_close(&j, '}');
+        tool_json_end(&j);
         return EXIT_OK;
     }
     for (uint64_t i = 0; i < size && i < 256; i++) {
         printf("%02x%c", bytes[i], i % 16 == 15 ? '\n' : ' ');
     }
-    text_shape(&shape, rec_tensor_shape(tensor), rec_tensor_rank(tensor));
+    tool_text_shape(&shape, rec_tensor_shape(tensor), rec_tensor_rank(tensor));
     printf("%s          %s %s, %" PRIu64 " bytes as stored\n", size > 256 ? "…" : "", rec_tensor_dtype_name(tensor),
            shape.at, size);
-    text_free(&shape);
+    tool_text_free(&shape);
     return EXIT_OK;
 }
 
 static int show_tensor(const session *s, const rec_tensor *tensor, const char *key, const slice *cut)
 {
-    view v = {.tensor = tensor, .dtype = rec_tensor_dtype(tensor), .summary = !s->o->all, .width = output_width()};
+    view v = {.tensor = tensor, .dtype = rec_tensor_dtype(tensor), .summary = !s->o->all, .width = tool_output_width()};
     int status;
 
     v.read = read_dtype(v.dtype);
     if (v.read == REC_DTYPE_NONE) {
-        return cut->count ? fail("%s: a %s tensor has no elements that could be shown one by one", key,
-                                 rec_tensor_dtype_name(tensor))
+        return cut->count ? tool_fail("%s: a %s tensor has no elements that could be shown one by one", key,
+                                      rec_tensor_dtype_name(tensor))
                           : show_opaque(tensor, key, s->o->json);
     }
-    if (slice_apply(cut, key, rec_tensor_shape(tensor), rec_tensor_rank(tensor), &v.w) != EXIT_OK) {
+    if (tool_slice_apply(cut, key, rec_tensor_shape(tensor), rec_tensor_rank(tensor), &v.w) != EXIT_OK) {
         return EXIT_ERROR;
     }
-    v.elements = take(sizeof *v.elements);
+    v.elements = xmalloc(sizeof *v.elements);
     status = s->o->json ? json_tensor(&v, key) : print_tensor(&v);
     free(v.elements);
     return status;
@@ -382,30 +382,30 @@ static void print_tree(const rec_value *value, const char *name, size_t level, c
     char number[NUMBER_ROOM];
     text line = {0};
 
-    text_format(&line, "%*s", (int)(2 * level), "");
+    tool_text_format(&line, "%*s", (int)(2 * level), "");
     if (name) {
-        text_safe(&line, name, strlen(name));
-        text_put(&line, ":");
+        tool_text_safe(&line, name, strlen(name));
+        tool_text_put(&line, ":");
     }
     bool nested = (kind == REC_KIND_LIST || kind == REC_KIND_MAP || kind == REC_KIND_VARIANT) && count > 0;
     if (!nested) {
-        text_put(&line, name ? " " : "");
+        tool_text_put(&line, name ? " " : "");
         if (tensor) {
-            text_format(&line, "%s ", rec_tensor_dtype_name(tensor));
-            text_shape(&line, rec_tensor_shape(tensor), rec_tensor_rank(tensor));
+            tool_text_format(&line, "%s ", rec_tensor_dtype_name(tensor));
+            tool_text_shape(&line, rec_tensor_shape(tensor), rec_tensor_rank(tensor));
         } else {
-            leaf_text(&line, value, o->all ? SIZE_MAX / 8 : 72);
+            tool_leaf_text(&line, value, o->all ? SIZE_MAX / 8 : 72);
         }
     }
     if (line.length > 2 * level) {
         puts(line.at);
     }
-    text_free(&line);
+    tool_text_free(&line);
     for (uint64_t i = 0; nested && i < count; i++) {
         rec_scalar key = rec_value_key(value, i);
         const char *child = kind == REC_KIND_LIST         ? (snprintf(number, sizeof number, "%" PRIu64, i), number)
                             : key.kind == REC_KIND_STRING ? key.text
-                                                          : scalar_text(&key, number);
+                                                          : tool_scalar_text(&key, number);
         print_tree(rec_value_item(value, i), child, level + (name != NULL), o);
     }
 }
@@ -416,17 +416,17 @@ static void print_string(const rec_scalar *scalar)
     text safe = {0};
     size_t length = (size_t)scalar->v.length;
 
-    if (!output_is_terminal()) {
+    if (!tool_output_is_terminal()) {
         (void)fwrite(scalar->text, 1, length, stdout);
     } else {
         for (size_t i = 0, line; i < length; i += line + 1) {
             const char *end = memchr(scalar->text + i, '\n', length - i);
             line = end ? (size_t)(end - (scalar->text + i)) : length - i;
-            text_put(&safe, i ? "\n" : "");
-            text_safe(&safe, scalar->text + i, line);
+            tool_text_put(&safe, i ? "\n" : "");
+            tool_text_safe(&safe, scalar->text + i, line);
         }
         fputs(safe.at ? safe.at : "", stdout);
-        text_free(&safe);
+        tool_text_free(&safe);
     }
     putchar('\n');
 }
@@ -438,19 +438,19 @@ static int show_value(const session *s, const rec_value *value, const char *key)
     json j;
 
     if (s->o->json) {
-        json_begin(&j, stdout, 1);
-        json_object(&j, NULL);
-        json_string(&j, "key", key);
-        json_string(&j, "kind", kind_word(rec_value_kind(value)));
-        json_leaf(&j, "value", value);
-        json_close(&j, '}');
-        json_end(&j);
+        tool_json_begin(&j, stdout, 1);
+        tool_json_object(&j, NULL);
+        tool_json_string(&j, "key", key);
+        tool_json_string(&j, "kind", tool_kind_word(rec_value_kind(value)));
+        tool_json_leaf(&j, "value", value);
+        tool_json_close(&j, '}');
+        tool_json_end(&j);
     } else if (scalar.kind == REC_KIND_STRING) {
         print_string(&scalar);
     } else if (rec_value_kind(value) == REC_KIND_NUMBERS) {
-        leaf_text(&line, value, s->o->all ? SIZE_MAX / 8 : SUMMARY_ABOVE * 4);
+        tool_leaf_text(&line, value, s->o->all ? SIZE_MAX / 8 : SUMMARY_ABOVE * 4);
         puts(line.at);
-        text_free(&line);
+        tool_text_free(&line);
     } else {
         print_tree(value, NULL, 0, s->o);
     }
@@ -465,36 +465,36 @@ static int show_numbers(const session *s, const rec_value *value, const char *ke
     window w;
     json j;
 
-    if (slice_apply(cut, key, &count, 1, &w) != EXIT_OK) {
+    if (tool_slice_apply(cut, key, &count, 1, &w) != EXIT_OK) {
         return EXIT_ERROR;
     }
     shown = w.rank ? w.dims[0].count : 1;
-    json_begin(&j, stdout, 1);
+    tool_json_begin(&j, stdout, 1);
     if (s->o->json) {
-        json_object(&j, NULL);
-        json_string(&j, "key", key);
-        json_string(&j, "kind", kind_word(w.rank ? REC_KIND_NUMBERS : rec_value_number(value, w.first).kind));
-        json_key(&j, "value", 5);
+        tool_json_object(&j, NULL);
+        tool_json_string(&j, "key", key);
+        tool_json_string(&j, "kind", tool_kind_word(w.rank ? REC_KIND_NUMBERS : rec_value_number(value, w.first).kind));
+        tool_json_key(&j, "value", 5);
     }
     if (w.rank) {
         j.depth = s->o->json;
-        json_array(&j, NULL);
+        tool_json_array(&j, NULL);
     }
     for (uint64_t i = 0; i < shown; i++) {
         rec_scalar number = rec_value_number(value, w.first + i * (w.rank ? w.dims[0].stride : 1));
         if (s->o->json) {
-            json_scalar(&j, NULL, &number);
+            tool_json_scalar(&j, NULL, &number);
         } else {
-            json_token(&j, NULL, scalar_text(&number, buffer));
+            tool_json_token(&j, NULL, tool_scalar_text(&number, buffer));
         }
     }
     if (w.rank) {
-        json_close(&j, ']');
+        tool_json_close(&j, ']');
     }
     if (s->o->json) {
-        json_close(&j, '}');
+        tool_json_close(&j, '}');
     }
-    json_end(&j);
+    tool_json_end(&j);
     return EXIT_OK;
 }
 
@@ -505,14 +505,14 @@ static int show(const session *s, const rec_record *record, const char *operand)
     const rec_tensor *tensor;
     slice cut = {0};
     int status = EXIT_OK;
-    char *key = copy(operand);
+    char *key = xstrdup(operand);
 
     if (!value) {
-        size_t length = slice_find(operand);
+        size_t length = tool_slice_find(operand);
         if (operand[length]) {
             key[length] = '\0';
             value = rec_value_at(record, key);
-            status = slice_parse(&cut, operand + length);
+            status = tool_slice_parse(&cut, operand + length);
         }
     }
     if (status != EXIT_OK) {
@@ -524,13 +524,13 @@ static int show(const session *s, const rec_record *record, const char *operand)
     } else if (value && cut.count && rec_value_kind(value) == REC_KIND_NUMBERS) {
         status = show_numbers(s, value, key, &cut);
     } else if (value && cut.count) {
-        status = fail("%s: only tensors and lists of numbers have slices; this is a %s", key,
-                      kind_word(rec_value_kind(value)));
+        status = tool_fail("%s: only tensors and lists of numbers have slices; this is a %s", key,
+                           tool_kind_word(rec_value_kind(value)));
     } else if (value) {
         status = show_value(s, value, key);
     } else {
         (void)rec_tensor_at(record, key); /* it knows what is near */
-        status = fail_library();
+        status = tool_fail_library();
     }
 
 done:
@@ -538,18 +538,18 @@ done:
     return status;
 }
 
-int run_show(session *s, const char *const *operands, size_t count)
+int tool_run_show(session *s, const char *const *operands, size_t count)
 {
-    rec_recorder *recorder = session_look(s);
-    rec_record *record = recorder ? session_load_typed(s, recorder, operands[0]) : NULL;
+    rec_recorder *recorder = tool_session_look(s);
+    rec_record *record = recorder ? tool_session_load_typed(s, recorder, operands[0]) : NULL;
     notes n = {0};
     int status = EXIT_ERROR;
 
     if (record) {
-        notes_take(&n);
+        tool_notes_take(&n);
         status = show(s, record, count > 1 ? operands[1] : "");
         /* What was assumed is said beside the value; of other tensors it is of no interest here. */
-        notes_free(&n);
+        tool_notes_free(&n);
     }
     rec_record_free(record);
     rec_close_recorder(recorder);

@@ -7,7 +7,7 @@
 
 #include "tools/tool.h"
 
-size_t slice_find(const char *operand)
+size_t tool_slice_find(const char *operand)
 {
     size_t length = strlen(operand);
     const char *open = strrchr(operand, '[');
@@ -58,7 +58,7 @@ static const char *read_part(const char *at, slice_part *part)
     return part->step < 1 ? NULL : at;
 }
 
-int slice_parse(slice *s, const char *string)
+int tool_slice_parse(slice *s, const char *string)
 {
     const char *at = string + 1;
 
@@ -77,8 +77,8 @@ int slice_parse(slice *s, const char *string)
         }
         at = end + 1;
     }
-    return fail("slice %s: expected indices and ranges like [0, 1:3, :, -1], found \"%s\"%s", string, at,
-                s->count == SLICE_PARTS ? ": too many of them" : "");
+    return tool_fail("slice %s: expected indices and ranges like [0, 1:3, :, -1], found \"%s\"%s", string, at,
+                     s->count == SLICE_PARTS ? ": too many of them" : "");
 }
 
 /* A bound of a range, counted from the end if negative, and clamped, as numpy does. */
@@ -92,17 +92,17 @@ static uint64_t clamp_bound(int64_t bound, uint64_t count)
     return (uint64_t)bound > count ? count : (uint64_t)bound;
 }
 
-int slice_apply(const slice *s, const char *key, const uint64_t *shape, uint32_t rank, window *w)
+int tool_slice_apply(const slice *s, const char *key, const uint64_t *shape, uint32_t rank, window *w)
 {
     uint64_t stride[SLICE_PARTS], place = 1;
 
     *w = (window){0};
     if (rank > SLICE_PARTS) {
-        return fail("%s: it has %u dimensions, %d can be shown", key, (unsigned)rank, SLICE_PARTS);
+        return tool_fail("%s: it has %u dimensions, %d can be shown", key, (unsigned)rank, SLICE_PARTS);
     }
     if (s->count > rank) {
-        return fail("%s: the slice has %zu parts, the tensor has %u dimension%s", key, s->count, (unsigned)rank,
-                    plural(rank));
+        return tool_fail("%s: the slice has %zu parts, the tensor has %u dimension%s", key, s->count, (unsigned)rank,
+                         tool_plural(rank));
     }
     for (uint32_t i = rank; i-- > 0;) {
         stride[i] = place;
@@ -118,8 +118,8 @@ int slice_apply(const slice *s, const char *key, const uint64_t *shape, uint32_t
             w->dims[w->rank++] = (window_dim){stop > start ? (stop - start - 1) / step + 1 : 0, stride[i] * step};
         } else if (part->start < 0 ? (uint64_t)0 - (uint64_t)part->start > shape[i]
                                    : (uint64_t)part->start >= shape[i]) {
-            return fail("%s: index %" PRIi64 " is out of range: dimension %u has %" PRIu64 " element%s", key,
-                        part->start, (unsigned)i, shape[i], plural(shape[i]));
+            return tool_fail("%s: index %" PRIi64 " is out of range: dimension %u has %" PRIu64 " element%s", key,
+                             part->start, (unsigned)i, shape[i], tool_plural(shape[i]));
         }
         w->first += start * stride[i];
     }

@@ -23,29 +23,29 @@ enum {
 };
 
 /* Reads the command line. Options may stand before and after operands; `--` ends them. Mistakes are printed.
- * @return EXIT_OK or EXIT_ERROR. The words are to be given back with options_free(), in either case. */
-int options_parse(options *o, int argc, char **argv);
-void options_free(options *o);
+ * @return EXIT_OK or EXIT_ERROR. The words are to be given back with tool_options_free(), in either case. */
+int tool_options_parse(options *o, int argc, char **argv);
+void tool_options_free(options *o);
 /* Checks that the options given belong to a subcommand. */
-int options_check(const options *o, int command, const char *name);
+int tool_options_check(const options *o, int command, const char *name);
 /* Prints the options of a subcommand (0: all there are), one a line. */
-void options_help(int command, FILE *out);
+void tool_options_help(int command, FILE *out);
 /* @return the word nearest to a mistyped one, NULL if none is near. `names` ends in NULL. */
-const char *nearest(const char *typed, const char *const *names);
+const char *tool_nearest(const char *typed, const char *const *names);
 
 /* --------------------------------------------------------------------------------------------------- subcommands -- */
 
-int run_info(session *s, const char *const *operands, size_t count);
-int run_ls(session *s, const char *const *operands, size_t count);
-int run_show(session *s, const char *const *operands, size_t count);
-int run_convert(session *s, const char *const *operands, size_t count);
-int run_types(session *s, const char *const *operands, size_t count);
-int run_plugins(session *s, const char *const *operands, size_t count);
-int run_plan(session *s, const char *const *operands, size_t count);
-int run_profiles(session *s, const char *const *operands, size_t count);
+int tool_run_info(session *s, const char *const *operands, size_t count);
+int tool_run_ls(session *s, const char *const *operands, size_t count);
+int tool_run_show(session *s, const char *const *operands, size_t count);
+int tool_run_convert(session *s, const char *const *operands, size_t count);
+int tool_run_types(session *s, const char *const *operands, size_t count);
+int tool_run_plugins(session *s, const char *const *operands, size_t count);
+int tool_run_plan(session *s, const char *const *operands, size_t count);
+int tool_run_profiles(session *s, const char *const *operands, size_t count);
 
 /* Prints the parameters of a record that was read by position, and what it is. */
-void print_positions(const rec_record *record, const char *path);
+void tool_print_positions(const rec_record *record, const char *path);
 
 /* --------------------------------------------------------------------------------------------------- conversions -- */
 
@@ -55,23 +55,23 @@ typedef struct conversion {
     uint64_t tensors, written;
 } conversion;
 /* @return the size of a regular file, or REC_UNKNOWN. */
-uint64_t size_of_file(const char *path);
+uint64_t tool_size_of_file(const char *path);
 /* @return the name of the index if a file was written in several parts, to be freed; NULL if it was not. An index that
  * is older than the file is of another model. */
-char *index_beside(const char *path);
+char *tool_index_beside(const char *path);
 /* Sets what --metadata asks for. */
-int set_metadata(const session *s, rec_record *record);
+int tool_set_metadata(const session *s, rec_record *record);
 /* Sets the type that a record with names shows on a recorder that writes for another version of Burn: what that version
  * has more, less or in another order goes by the types of the modules. Assumptions about the rest change nothing in a
  * file that has names. Without one the record is written as it is. */
-int set_shown_type(session *s, const rec_record *record, rec_recorder *to);
+int tool_set_shown_type(session *s, const rec_record *record, rec_recorder *to);
 /* Converts the record at `in` to `out` with the recorder `to`. @param expression its type, NULL: none.
  * @param foreign whether Burn did not write it, so that load arguments are for it.
  * @return EXIT_OK; EXIT_ERROR with the error in rec_error_message(), not printed. */
-int convert_one(session *s, const char *in, const char *to, const char *out, const char *expression, bool foreign,
-                conversion *c, notes *n);
+int tool_convert_one(session *s, const char *in, const char *to, const char *out, const char *expression, bool foreign,
+                     conversion *c, notes *n);
 /* All records of a folder (recursive.c). */
-int run_recursive(session *s, const char *in, const char *out);
+int tool_run_recursive(session *s, const char *in, const char *out);
 
 /* -------------------------------------------------------------------------------------------------------- plans -- */
 
@@ -88,28 +88,28 @@ typedef struct planned {
     notes notes, debug; /* of making it; `debug` are the REC_NOTE_KEY */
 } planned;
 /* Makes the plan that the options ask for, and the record if it can. @param p zeroed but for `stream`. @param to NULL:
- * for a record in memory. To be given back with plan_free(), in either case. @return EXIT_OK, or EXIT_ERROR with the error
- * printed. */
-int plan_make(session *s, const char *const *inputs, size_t count, const rec_recorder *to, planned *p);
-void plan_free(planned *p);
+ * for a record in memory. To be given back with tool_plan_free(), in either case.
+ * @return EXIT_OK, or EXIT_ERROR with the error printed. */
+int tool_plan_make(session *s, const char *const *inputs, size_t count, const rec_recorder *to, planned *p);
+void tool_plan_free(planned *p);
 /* Lists fatal problems on standard error. @return EXIT_OK if there are none. */
-int plan_refuse(const planned *p);
+int tool_plan_refuse(const planned *p);
 /* Tells what was noted and the first problems that are none, on standard error; nothing if --quiet. */
-void plan_notes(const session *s, const planned *p);
+void tool_plan_notes(const session *s, const planned *p);
 /* @return whether nothing happens to anything. */
-bool plan_is_plain(const planned *p);
+bool tool_plan_is_plain(const planned *p);
 /* Adds "122 tensors: 102 mapped, 20 dropped; 0 unexpected, 0 missing". */
-void plan_sum(const planned *p, text *t);
+void tool_plan_sum(const planned *p, text *t);
 /* Adds what is done to tensors and why, the most frequent first; nothing if nothing is. */
-void plan_operations(const planned *p, text *t);
-void json_totals(json *j, const char *key, const rec_plan_totals *totals);
-void json_problems(json *j, const char *key, const planned *p);
+void tool_plan_operations(const planned *p, text *t);
+void tool_json_totals(json *j, const char *key, const rec_plan_totals *totals);
+void tool_json_problems(json *j, const char *key, const planned *p);
 /* Prints the keys as Burn's import does. */
-void plan_debug(const planned *p, FILE *out);
+void tool_plan_debug(const planned *p, FILE *out);
 /* Prints the table (plan_table.c). @return whether lines were folded. */
-bool print_plan(const planned *p, bool all);
+bool tool_print_plan(const planned *p, bool all);
 /* @return REC_PLAN_… as a word. */
-const char *action_word(int32_t action);
+const char *tool_action_word(int32_t action);
 
 /* ------------------------------------------------------------------------------------------------------- records -- */
 
@@ -121,13 +121,13 @@ typedef struct summary {
     const rec_tensor *largest;             /* NULL without tensors */
     text largest_path;
 } summary;
-/* Adds up. @return EXIT_OK, or EXIT_ERROR with the error printed. To be given back with summary_free(). */
-int summarise(const rec_record *record, summary *s);
-void summary_free(summary *s);
+/* Adds up. @return EXIT_OK, or EXIT_ERROR with the error printed. To be given back with tool_summary_free(). */
+int tool_summarise(const rec_record *record, summary *s);
+void tool_summary_free(summary *s);
 /* @return the precision that the metadata speaks of: "half", "full", "double"; NULL if it is none of them. */
-const char *precision_word(const rec_record *record);
+const char *tool_precision_word(const rec_record *record);
 /* @return the element type in the metadata `float` or `int` without its Rust path: "f16"; NULL if it is not there. */
-const char *element_word(const rec_record *record, const char *key);
+const char *tool_element_word(const rec_record *record, const char *key);
 
 /* ------------------------------------------------------------------------------------------------------- slices -- */
 
@@ -156,10 +156,10 @@ typedef struct window {
 } window;
 
 /* Finds where a slice begins in `KEY[…]`. @return the length of the key, strlen(operand) without a slice. */
-size_t slice_find(const char *operand);
+size_t tool_slice_find(const char *operand);
 /* Reads `[…]`. Mistakes are printed. */
-int slice_parse(slice *s, const char *string);
+int tool_slice_parse(slice *s, const char *string);
 /* Applies a slice to a shape. Indices out of range are printed as errors of `key`; ranges are clamped. */
-int slice_apply(const slice *s, const char *key, const uint64_t *shape, uint32_t rank, window *w);
+int tool_slice_apply(const slice *s, const char *key, const uint64_t *shape, uint32_t rank, window *w);
 
 #endif

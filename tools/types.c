@@ -10,7 +10,7 @@
 
 /* -------------------------------------------------------------------------------------------- files without names -- */
 
-void print_positions(const rec_record *record, const char *path)
+void tool_print_positions(const rec_record *record, const char *path)
 {
     const rec_value *root = rec_root(record);
     const char *version = rec_metadata(record, "version");
@@ -19,37 +19,37 @@ void print_positions(const rec_record *record, const char *path)
     text cell = {0};
     table t;
 
-    text_safe(&cell, path, strlen(path));
-    text_format(&cell, " carries no names (%s record", rec_record_origin(record)->recorder);
+    tool_text_safe(&cell, path, strlen(path));
+    tool_text_format(&cell, " carries no names (%s record", rec_record_origin(record)->recorder);
     if (version) {
-        text_put(&cell, ", Burn ");
-        text_safe(&cell, version, strlen(version));
+        tool_text_put(&cell, ", Burn ");
+        tool_text_safe(&cell, version, strlen(version));
     }
     printf("%s). Parameters by position:\n", cell.at);
-    text_free(&cell);
-    table_begin(&t, "rlllr");
+    tool_text_free(&cell);
+    tool_table_begin(&t, "rlllr");
     t.header = true;
     t.shrink = 5;
     for (const char *const *name = (const char *const[]){"#", "ID", "DTYPE", "SHAPE", "OFFSET", NULL}; *name; name++) {
-        table_cell(&t, *name);
+        tool_table_cell(&t, *name);
     }
     for (uint64_t i = 0; i < count; i++) {
         const rec_tensor *tensor = rec_value_tensor(rec_value_item(root, i));
         uint64_t offset = rec_tensor_offset(tensor);
         const char *id = rec_tensor_id(tensor);
-        table_cell(&t, rec_value_key(root, i).text);
-        table_cell(&t, id ? id : "");
-        table_cell(&t, rec_tensor_dtype_name(tensor));
-        text_shape(&cell, rec_tensor_shape(tensor), rec_tensor_rank(tensor));
-        table_cell(&t, cell.at);
-        text_free(&cell);
-        table_cell(&t, offset == REC_UNKNOWN ? "-" : grouped(offset, number));
+        tool_table_cell(&t, rec_value_key(root, i).text);
+        tool_table_cell(&t, id ? id : "");
+        tool_table_cell(&t, rec_tensor_dtype_name(tensor));
+        tool_text_shape(&cell, rec_tensor_shape(tensor), rec_tensor_rank(tensor));
+        tool_table_cell(&t, cell.at);
+        tool_text_free(&cell);
+        tool_table_cell(&t, offset == REC_UNKNOWN ? "-" : tool_grouped(offset, number));
         elements += rec_tensor_count(tensor);
     }
-    table_print(&t, stdout);
-    printf("%s parameter%s found by %s, ", grouped(count, number), count == 1 ? "" : "s",
+    tool_table_print(&t, stdout);
+    printf("%s parameter%s found by %s, ", tool_grouped(count, number), count == 1 ? "" : "s",
            count == 1 ? "its id" : "their ids");
-    printf("%s element%s.", grouped(elements, number), plural(elements));
+    printf("%s element%s.", tool_grouped(elements, number), tool_plural(elements));
     puts(" What else is in it is not known.\n"
          "For names give its type: --type model.rs:Model, --type-of RECORD, or --type Linear and its like.");
 }
@@ -115,31 +115,32 @@ static void skeleton(text *t, const rec_record *record)
     const rec_value *root = rec_root(record);
     uint64_t count = rec_value_count(root), field = 0;
 
-    text_put(t, "use burn::module::{Module, Param};\nuse burn::nn;\nuse burn::tensor::{backend::Backend, Bool, Int, "
-                "Tensor};\n\n"
-                "#[derive(Module, Debug)]\npub struct Model<B: Backend> {\n");
+    tool_text_put(t,
+                  "use burn::module::{Module, Param};\nuse burn::nn;\nuse burn::tensor::{backend::Backend, Bool, Int, "
+                  "Tensor};\n\n"
+                  "#[derive(Module, Debug)]\npub struct Model<B: Backend> {\n");
     for (uint64_t i = 0; i < count;) {
         const char *module;
         const rec_tensor *tensor = rec_value_tensor(rec_value_item(root, i));
         uint64_t of = guess(root, i, &module);
-        text_format(t, "    field_%" PRIu64 ": ", field++);
+        tool_text_format(t, "    field_%" PRIu64 ": ", field++);
         if (module) {
-            text_put(t, module);
+            tool_text_put(t, module);
         } else {
-            text_format(t, "Param<Tensor<B, %" PRIu32 "%s>>", rec_tensor_rank(tensor),
-                        is_bool(tensor)    ? ", Bool"
-                        : is_float(tensor) ? ""
-                                           : ", Int");
+            tool_text_format(t, "Param<Tensor<B, %" PRIu32 "%s>>", rec_tensor_rank(tensor),
+                             is_bool(tensor)    ? ", Bool"
+                             : is_float(tensor) ? ""
+                                                : ", Int");
         }
-        text_put(t, ", // assumed:");
+        tool_text_put(t, ", // assumed:");
         for (uint64_t end = i + of; i < end; i++) {
             tensor = rec_value_tensor(rec_value_item(root, i));
-            text_format(t, " %" PRIu64 " ", i);
-            text_shape(t, rec_tensor_shape(tensor), rec_tensor_rank(tensor));
+            tool_text_format(t, " %" PRIu64 " ", i);
+            tool_text_shape(t, rec_tensor_shape(tensor), rec_tensor_rank(tensor));
         }
-        text_put(t, "\n");
+        tool_text_put(t, "\n");
     }
-    text_put(t, "}\n");
+    tool_text_put(t, "}\n");
 }
 
 static uint64_t count_assumed(const char *source)
@@ -157,17 +158,17 @@ static void print_type_json(const session *s, const rec_record *record, const ch
 {
     json j;
 
-    json_begin(&j, stdout, 1);
-    json_object(&j, NULL);
-    json_string(&j, "file", path);
-    json_string(&j, "recorder", rec_record_origin(record)->recorder);
-    json_string(&j, "burn", rec_metadata(record, "version"));
-    json_string(&j, "given", s->type);
-    json_bool(&j, "named", !by_position);
-    json_uint(&j, "assumed", count_assumed(source));
-    json_string(&j, "source", source);
-    json_close(&j, '}');
-    json_end(&j);
+    tool_json_begin(&j, stdout, 1);
+    tool_json_object(&j, NULL);
+    tool_json_string(&j, "file", path);
+    tool_json_string(&j, "recorder", rec_record_origin(record)->recorder);
+    tool_json_string(&j, "burn", rec_metadata(record, "version"));
+    tool_json_string(&j, "given", s->type);
+    tool_json_bool(&j, "named", !by_position);
+    tool_json_uint(&j, "assumed", count_assumed(source));
+    tool_json_string(&j, "source", source);
+    tool_json_close(&j, '}');
+    tool_json_end(&j);
 }
 
 static int print_type(session *s, const rec_record *record, const char *path, bool by_position)
@@ -177,13 +178,13 @@ static int print_type(session *s, const rec_record *record, const char *path, bo
 
     if (by_position) {
         skeleton(&shape, record);
-    } else if (session_describe(s, record, &source) != EXIT_OK) {
+    } else if (tool_session_describe(s, record, &source) != EXIT_OK) {
         return EXIT_ERROR;
     }
     if (s->o->json) {
         print_type_json(s, record, path, by_position ? shape.at : source, by_position);
     } else if (by_position) {
-        print_positions(record, path);
+        tool_print_positions(record, path);
         printf("\nA type to complete: names, what holds what, and fields without parameters (see record help "
                "types):\n\n%s",
                shape.at);
@@ -191,7 +192,7 @@ static int print_type(session *s, const rec_record *record, const char *path, bo
         fputs(source, stdout);
     }
     rec_free(source);
-    text_free(&shape);
+    tool_text_free(&shape);
     return EXIT_OK;
 }
 
@@ -199,7 +200,7 @@ static int print_type(session *s, const rec_record *record, const char *path, bo
  * read whatever the type lacks. */
 static int check_type(session *s, const char *path)
 {
-    rec_recorder *from = session_input(s), *to = NULL;
+    rec_recorder *from = tool_session_input(s), *to = NULL;
     rec_record *record = NULL;
     int nowhere = -1, status = EXIT_ERROR;
 
@@ -207,42 +208,43 @@ static int check_type(session *s, const char *path)
         goto done;
     }
     if (!s->type) {
-        (void)fail_usage("types", "--check needs a type: --type or --type-of");
+        (void)tool_fail_usage("types", "--check needs a type: --type or --type-of");
         goto done;
     }
-    record = strcmp(path, "-") == 0 ? rec_load_fd(from, STDIN_FILENO, input_name(path)) : rec_load(from, path);
+    record = strcmp(path, "-") == 0 ? rec_load_fd(from, STDIN_FILENO, tool_input_name(path)) : rec_load(from, path);
     if (!record) {
         rec_status why = rec_error_status();
-        (void)fail_library();
+        (void)tool_fail_library();
         status = why == REC_E_FORMAT || why == REC_E_MISMATCH || why == REC_E_RANGE ? EXIT_DIFFERS : EXIT_ERROR;
         goto done;
     }
     for (uint64_t i = 0; i < rec_report_count(); i++) {
         const rec_note *note = rec_report_note(i);
         if (note && note->kind == REC_NOTE_TRAILING) {
-            (void)fail("%s: the type ends before the record does: %s", input_name(path), note->text);
+            (void)tool_fail("%s: the type ends before the record does: %s", tool_input_name(path), note->text);
             status = EXIT_DIFFERS;
             goto done;
         }
     }
     to = rec_open_recorder_in(s->context, rec_record_origin(record)->recorder, REC_PRECISION_KEEP);
     nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (!to || nowhere < 0 || rec_recorder_set(to, "layout", "keep") != REC_OK || session_set_type(s, to) != EXIT_OK) {
-        (void)(nowhere < 0 ? fail("cannot open /dev/null") : fail_library());
+    if (!to || nowhere < 0 || rec_recorder_set(to, "layout", "keep") != REC_OK ||
+        tool_session_set_type(s, to) != EXIT_OK) {
+        (void)(nowhere < 0 ? tool_fail("cannot open /dev/null") : tool_fail_library());
         goto done;
     }
-    if (rec_save_fd(to, record, nowhere, input_name(path)) != REC_OK) {
+    if (rec_save_fd(to, record, nowhere, tool_input_name(path)) != REC_OK) {
         rec_status why = rec_error_status();
-        (void)fail_library();
+        (void)tool_fail_library();
         status = why == REC_E_MISMATCH || why == REC_E_RANGE || why == REC_E_UNSUPPORTED ? EXIT_DIFFERS : EXIT_ERROR;
         goto done;
     }
     status = EXIT_OK;
     if (!s->o->quiet) {
         text line = {0};
-        text_safe(&line, input_name(path), strlen(input_name(path)));
+        tool_text_safe(&line, tool_input_name(path), strlen(tool_input_name(path)));
         printf("%s: of this type\n", line.at);
-        text_free(&line);
+        tool_text_free(&line);
     }
 
 done:
@@ -255,7 +257,7 @@ done:
     return status;
 }
 
-int run_types(session *s, const char *const *operands, size_t count)
+int tool_run_types(session *s, const char *const *operands, size_t count)
 {
     rec_recorder *recorder = NULL;
     rec_record *record = NULL;
@@ -267,16 +269,16 @@ int run_types(session *s, const char *const *operands, size_t count)
     if (s->o->check) {
         return check_type(s, operands[0]);
     }
-    recorder = session_input(s);
-    record = recorder ? session_load_any(s, recorder, operands[0], &by_position) : NULL;
+    recorder = tool_session_input(s);
+    record = recorder ? tool_session_load_any(s, recorder, operands[0], &by_position) : NULL;
     if (record) {
-        notes_take(&n);
+        tool_notes_take(&n);
         status = print_type(s, record, operands[0], by_position);
         if (!by_position) {
-            notes_print(&n, s->o->quiet);
+            tool_notes_print(&n, s->o->quiet);
         }
     }
-    notes_free(&n);
+    tool_notes_free(&n);
     rec_record_free(record);
     rec_close_recorder(recorder);
     return status;

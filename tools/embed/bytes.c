@@ -10,9 +10,9 @@
 
 #include "tools/embed/embed_private.h"
 
-void embed_header(FILE *out, const char *symbol, const payload *p)
+void tool_embed_header(FILE *out, const char *symbol, const payload *p)
 {
-    char *guard = c_name_upper(symbol);
+    char *guard = tool_c_name_upper(symbol);
 
     fprintf(out,
             "/* Made by `record embed`: %" PRIu64 " bytes of a record, for\n"
@@ -45,9 +45,9 @@ static int print_bytes(FILE *out, const payload *p)
     int status = EXIT_OK;
 
     if (!in) {
-        return fail("%s: cannot be read: %s", p->path, strerror(errno));
+        return tool_fail("%s: cannot be read: %s", p->path, strerror(errno));
     }
-    bytes = take(CHUNK);
+    bytes = xmalloc(CHUNK);
     errno = 0;
     while ((count = fread(bytes, 1, CHUNK, in)) > 0) {
         for (size_t i = 0; i < count; i++) {
@@ -73,17 +73,17 @@ static int print_bytes(FILE *out, const payload *p)
         done += count;
     }
     if (ferror(in)) {
-        status = fail("%s: cannot be read: %s", p->path, strerror(errno ? errno : EIO));
+        status = tool_fail("%s: cannot be read: %s", p->path, strerror(errno ? errno : EIO));
     } else if (done != p->size) {
-        status = fail("%s: it changed while it was read: %" PRIu64 " bytes were expected, %" PRIu64 " found", p->path,
-                      p->size, done);
+        status = tool_fail("%s: it changed while it was read: %" PRIu64 " bytes were expected, %" PRIu64 " found",
+                           p->path, p->size, done);
     }
     free(bytes);
     (void)fclose(in);
     return status;
 }
 
-int embed_source(FILE *out, const char *symbol, const payload *p)
+int tool_embed_source(FILE *out, const char *symbol, const payload *p)
 {
     int status;
 
@@ -123,7 +123,7 @@ static int write_assembly(const workshop *w, const char *symbol, bool preprocess
     bool written;
 
     if (!out) {
-        return fail("%s: cannot be written: %s", w->source, strerror(errno));
+        return tool_fail("%s: cannot be written: %s", w->source, strerror(errno));
     }
     /* A section of its own lets the linker drop it where nobody uses it. */
     fprintf(out,
@@ -154,7 +154,7 @@ static int write_assembly(const workshop *w, const char *symbol, bool preprocess
     errno = 0;
     written = !ferror(out);
     written = fclose(out) == 0 && written;
-    return written ? EXIT_OK : fail("%s: cannot be written: %s", w->source, strerror(errno ? errno : EIO));
+    return written ? EXIT_OK : tool_fail("%s: cannot be written: %s", w->source, strerror(errno ? errno : EIO));
 }
 
 /* Runs a program in a folder and waits for it. @return its exit status, 127 if it could not be started. */
@@ -196,7 +196,7 @@ static int run_in(const char *folder, char *const *arguments, int *error)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int embed_object(const char *object, const char *symbol, const workshop *w)
+int tool_embed_object(const char *object, const char *symbol, const workshop *w)
 {
     const char *variable = "CC", *line = getenv("CC");
     enum { WORDS = 64 };
@@ -217,12 +217,12 @@ int embed_object(const char *object, const char *symbol, const workshop *w)
     }
     bool compiles = !variable || strcmp(variable, "CC") == 0;
     /* As make does it: CC may be a compiler with options, or a wrapper with a compiler. */
-    split = copy(line);
+    split = xstrdup(line);
     for (char *word, *rest = split; count < WORDS && (word = strtok_r(rest, " \t\n", &rest));) {
         arguments[count++] = word;
     }
     if (count == 0 || count == WORDS) {
-        status = fail("%s: expected a command, found \"%s\"", variable, line);
+        status = tool_fail("%s: expected a command, found \"%s\"", variable, line);
         goto done;
     }
     named = count;
@@ -230,7 +230,7 @@ int embed_object(const char *object, const char *symbol, const workshop *w)
         arguments[count++] = no_debug;
         arguments[count++] = compile;
     }
-    result = copy(object);
+    result = xstrdup(object);
     arguments[count++] = output;
     arguments[count++] = result;
     arguments[count++] = source;
@@ -238,21 +238,21 @@ int embed_object(const char *object, const char *symbol, const workshop *w)
     if ((status = write_assembly(w, symbol, compiles)) == EXIT_OK) {
         ended = run_in(w->folder, arguments, &error);
         if (error) {
-            char *named_by = variable ? print(" (named by %s)", variable) : copy("");
-            status = fail("an object file needs an assembler, and %s%s could not be started: %s\n"
-                          "Name a compiler by CC or an assembler by AS, or embed as C: --output FILE.c",
-                          arguments[0], named_by, strerror(error));
+            char *named_by = variable ? xasprintf(" (named by %s)", variable) : xstrdup("");
+            status = tool_fail("an object file needs an assembler, and %s%s could not be started: %s\n"
+                               "Name a compiler by CC or an assembler by AS, or embed as C: --output FILE.c",
+                               arguments[0], named_by, strerror(error));
             free(named_by);
         } else if (ended != 0) {
             text command = {0};
             for (size_t i = 0; i < named; i++) {
-                text_put(&command, i ? " " : "");
-                text_put(&command, arguments[i]);
+                tool_text_put(&command, i ? " " : "");
+                tool_text_put(&command, arguments[i]);
             }
-            status = fail("%s did not make the object file (status %d)\n"
-                          "It was given a few lines of assembly with .incbin. To embed as C: --output FILE.c",
-                          command.at, ended);
-            text_free(&command);
+            status = tool_fail("%s did not make the object file (status %d)\n"
+                               "It was given a few lines of assembly with .incbin. To embed as C: --output FILE.c",
+                               command.at, ended);
+            tool_text_free(&command);
         }
     }
 

@@ -11,15 +11,16 @@
 
 /* ------------------------------------------------------------------------------------------------------ options -- */
 
-const char embed_options_help[] = "FILE's bytes become an array for rec_load_bytes(). With --to or --precision\n"
-                                  "they are converted first. With --structs the record becomes a C constant that\n"
-                                  "needs no library.\n"
-                                  "\n"
-                                  "      --output OUT           NAME.h or NAME.c: C header and source;\n"
-                                  "                             NAME.o: header and object file, by $CC, $AS or cc\n"
-                                  "      --name NAME            what symbols begin with (default: the name OUT)\n"
-                                  "      --as SYMBOL            the symbol itself (default: NAME_record, NAME)\n"
-                                  "      --structs              a header with static const structs instead\n";
+const char tool_embed_options_help[] =
+    "FILE's bytes become an array for rec_load_bytes(). With --to or --precision\n"
+    "they are converted first. With --structs the record becomes a C constant that\n"
+    "needs no library.\n"
+    "\n"
+    "      --output OUT           NAME.h or NAME.c: C header and source;\n"
+    "                             NAME.o: header and object file, by $CC, $AS or cc\n"
+    "      --name NAME            what symbols begin with (default: the name OUT)\n"
+    "      --as SYMBOL            the symbol itself (default: NAME_record, NAME)\n"
+    "      --structs              a header with static const structs instead\n";
 
 static int take_one(embed_wishes *e, const char *argument, const char *next, bool *used_next)
 {
@@ -46,7 +47,7 @@ static int take_one(embed_wishes *e, const char *argument, const char *next, boo
             *used_next = true;
         }
         if (!value || !*value) {
-            return fail("%s needs a value, found %s", specs[i].name, value ? "an empty one" : "none");
+            return tool_fail("%s needs a value, found %s", specs[i].name, value ? "an empty one" : "none");
         }
         *specs[i].value = value;
         e->given = specs[i].name;
@@ -55,7 +56,7 @@ static int take_one(embed_wishes *e, const char *argument, const char *next, boo
     return -1;
 }
 
-int embed_options(embed_wishes *e, int *argc, char **argv)
+int tool_embed_options(embed_wishes *e, int *argc, char **argv)
 {
     bool meant = false, ended = false;
     int kept = 1;
@@ -107,16 +108,16 @@ static void free_plan(plan *p)
 static char *stem_of(const embed_wishes *e)
 {
     const char *slash = strrchr(e->output, '/'), *base = slash ? slash + 1 : e->output;
-    char *stem = e->name ? copy(e->name) : print("%.*s", (int)strcspn(base, "."), base);
+    char *stem = e->name ? xstrdup(e->name) : xasprintf("%.*s", (int)strcspn(base, "."), base);
 
-    if (c_name_valid(stem)) {
+    if (tool_c_name_valid(stem)) {
         return stem;
     }
     if (e->name) {
-        (void)fail_usage("embed", "--name: expected an identifier of C and C++, found \"%s\"", stem);
+        (void)tool_fail_usage("embed", "--name: expected an identifier of C and C++, found \"%s\"", stem);
     } else {
-        (void)fail_usage("embed",
-                         "\"%s\" is no identifier of C and C++ that symbols could begin with: give --name NAME", stem);
+        (void)tool_fail_usage(
+            "embed", "\"%s\" is no identifier of C and C++ that symbols could begin with: give --name NAME", stem);
     }
     free(stem);
     return NULL;
@@ -125,7 +126,7 @@ static char *stem_of(const embed_wishes *e)
 /* Options that say how to convert mean nothing where nothing is converted. */
 static int check_options(const options *o, const plan *p)
 {
-    const char *load = given_reading(o, READING_LOAD);
+    const char *load = tool_given_reading(o, READING_LOAD);
     const struct {
         const char *name;
         bool given, writes;
@@ -135,7 +136,7 @@ static int check_options(const options *o, const plan *p)
         {"burn", o->burn, true},
         {"self-describing", o->self_describing, true},
         {"option", o->to_options.count, true},
-        {"from-option", given_reading(o, READING_OPTION), false},
+        {"from-option", tool_given_reading(o, READING_OPTION), false},
         {"type", o->type.count, false},
         {"types", o->types.count, false},
         {"type-of", o->type_of, false},
@@ -146,12 +147,12 @@ static int check_options(const options *o, const plan *p)
 
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         if (rules[i].given && rules[i].writes && p->form == FORM_STRUCTS) {
-            return fail_usage("embed", "--%s does not go with --structs: they have no format", rules[i].name);
+            return tool_fail_usage("embed", "--%s does not go with --structs: they have no format", rules[i].name);
         }
         if (rules[i].given && p->form != FORM_STRUCTS && !p->converts) {
-            return fail_usage("embed",
-                              "--%s needs --to or --precision: without them the bytes are embedded as they are",
-                              rules[i].name);
+            return tool_fail_usage("embed",
+                                   "--%s needs --to or --precision: without them the bytes are embedded as they are",
+                                   rules[i].name);
         }
     }
     return EXIT_OK;
@@ -165,31 +166,31 @@ static int make_plan(plan *p, const options *o)
     char *stem = NULL;
 
     if (!e->output) {
-        return fail_usage("embed", "--output is needed: a name that ends in .h, .c or .o");
+        return tool_fail_usage("embed", "--output is needed: a name that ends in .h, .c or .o");
     }
     p->form = e->structs ? FORM_STRUCTS : last == 'o' ? FORM_OBJECT : FORM_C;
     p->converts = o->to || o->burn || o->self_describing || o->precision != REC_PRECISION_KEEP;
     if (e->structs && last != 'h' && strcmp(e->output, "-") != 0) {
-        return fail_usage("embed", "--output: structs are a header, so expected a name that ends in .h, found \"%s\"",
-                          e->output);
+        return tool_fail_usage(
+            "embed", "--output: structs are a header, so expected a name that ends in .h, found \"%s\"", e->output);
     }
     if (!e->structs && last != 'h' && last != 'c' && last != 'o') {
-        return fail_usage("embed", "--output: expected a name that ends in .h, .c or .o, found \"%s\"", e->output);
+        return tool_fail_usage("embed", "--output: expected a name that ends in .h, .c or .o, found \"%s\"", e->output);
     }
     if (check_options(o, p) != EXIT_OK || (!e->as && !(stem = stem_of(e)))) {
         return EXIT_ERROR;
     }
-    p->symbol = e->as ? copy(e->as) : e->structs ? copy(stem) : print("%s_record", stem);
+    p->symbol = e->as ? xstrdup(e->as) : e->structs ? xstrdup(stem) : xasprintf("%s_record", stem);
     free(stem);
-    if (!c_name_valid(p->symbol)) {
-        return fail_usage("embed", "--as: expected an identifier of C and C++, found \"%s\"", p->symbol);
+    if (!tool_c_name_valid(p->symbol)) {
+        return tool_fail_usage("embed", "--as: expected an identifier of C and C++, found \"%s\"", p->symbol);
     }
-    p->header = copy(e->output);
+    p->header = xstrdup(e->output);
     if (e->structs) {
         return EXIT_OK;
     }
     p->header[length - 1] = 'h';
-    p->body = copy(e->output);
+    p->body = xstrdup(e->output);
     p->body[length - 1] = last == 'o' ? 'o' : 'c';
     return EXIT_OK;
 }
@@ -200,20 +201,20 @@ static int make_plan(plan *p, const options *o)
 static int copy_input(int to, const char *path)
 {
     enum { CHUNK = 64 * 1024 };
-    char *bytes = take(CHUNK);
+    char *bytes = xmalloc(CHUNK);
     ssize_t count;
     int status = EXIT_OK;
 
     while (status == EXIT_OK && (count = read(STDIN_FILENO, bytes, CHUNK)) != 0) {
         if (count < 0) {
-            status = errno == EINTR ? EXIT_OK : fail("standard input: cannot be read: %s", strerror(errno));
+            status = errno == EINTR ? EXIT_OK : tool_fail("standard input: cannot be read: %s", strerror(errno));
             continue;
         }
         for (ssize_t done = 0, step; status == EXIT_OK && done < count; done += step) {
             step = write(to, bytes + done, (size_t)(count - done));
             if (step < 0) {
                 step = 0;
-                status = errno == EINTR ? EXIT_OK : fail("%s: cannot be written: %s", path, strerror(errno));
+                status = errno == EINTR ? EXIT_OK : tool_fail("%s: cannot be written: %s", path, strerror(errno));
             }
         }
     }
@@ -229,30 +230,30 @@ static int convert_input(session *s, const char *in, int to, char **recorder)
     notes n = {0};
     int status = EXIT_ERROR;
 
-    progress_begin(s->context, s->o->quiet);
-    if (!(from = session_input(s)) || !(record = session_load(from, in))) {
+    tool_progress_begin(s->context, s->o->quiet);
+    if (!(from = tool_session_input(s)) || !(record = tool_session_load(from, in))) {
         goto done;
     }
-    notes_take(&n);
-    notes_print(&n, s->o->quiet);
-    notes_free(&n);
-    into = session_output(s, s->o->to ? s->o->to : rec_record_origin(record)->recorder);
+    tool_notes_take(&n);
+    tool_notes_print(&n, s->o->quiet);
+    tool_notes_free(&n);
+    into = tool_session_output(s, s->o->to ? s->o->to : rec_record_origin(record)->recorder);
     if (!into) {
         goto done;
     }
     if (rec_save_fd(into, record, to, "the embedded record") != REC_OK) {
-        (void)fail_library();
+        (void)tool_fail_library();
         goto done;
     }
-    notes_take(&n);
-    notes_print(&n, s->o->quiet);
-    notes_free(&n);
-    *recorder = copy(rec_recorder_name(into));
+    tool_notes_take(&n);
+    tool_notes_print(&n, s->o->quiet);
+    tool_notes_free(&n);
+    *recorder = xstrdup(rec_recorder_name(into));
     status = EXIT_OK;
 
 done:
-    progress_end();
-    files_guard();
+    tool_progress_end();
+    tool_files_guard();
     rec_record_free(record);
     rec_close_recorder(from);
     rec_close_recorder(into);
@@ -269,15 +270,15 @@ static int prepare(session *s, const plan *p, const char *in, const workshop *w,
     if (p->converts || strcmp(in, "-") == 0) {
         to = open(w->payload, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (to < 0) {
-            status = fail("%s: cannot be written: %s", w->payload, strerror(errno));
+            status = tool_fail("%s: cannot be written: %s", w->payload, strerror(errno));
             goto done;
         }
         status = p->converts ? convert_input(s, in, to, recorder) : copy_input(to, w->payload);
         if (close(to) != 0 && status == EXIT_OK) {
-            status = fail("%s: cannot be written: %s", w->payload, strerror(errno));
+            status = tool_fail("%s: cannot be written: %s", w->payload, strerror(errno));
         }
     } else if (!(real = realpath(in, NULL)) || symlink(real, w->payload) != 0) {
-        status = fail("%s: cannot be read: %s", in, strerror(errno));
+        status = tool_fail("%s: cannot be read: %s", in, strerror(errno));
     } else {
         status = EXIT_OK;
     }
@@ -286,22 +287,22 @@ static int prepare(session *s, const plan *p, const char *in, const workshop *w,
     }
     status = EXIT_ERROR;
     if (stat(w->payload, &file) != 0) {
-        status = fail("%s: cannot be read: %s", input_name(in), strerror(errno));
+        status = tool_fail("%s: cannot be read: %s", tool_input_name(in), strerror(errno));
         goto done;
     }
     if (!S_ISREG(file.st_mode) || file.st_size == 0) {
-        status = fail("%s: expected a file with a record in it, found %s", input_name(in),
-                      S_ISREG(file.st_mode) ? "an empty one" : "something else");
+        status = tool_fail("%s: expected a file with a record in it, found %s", tool_input_name(in),
+                           S_ISREG(file.st_mode) ? "an empty one" : "something else");
         goto done;
     }
     if (!*recorder) {
-        const char *from = session_from(s, 1);
+        const char *from = tool_session_from(s, 1);
         const char *name = from ? from : rec_recognise(s->context, real ? real : w->payload);
         if (!name) {
-            status = fail_library();
+            status = tool_fail_library();
             goto done;
         }
-        *recorder = copy(name);
+        *recorder = xstrdup(name);
     }
     *out = (payload){w->payload, *recorder, (uint64_t)file.st_size};
     status = EXIT_OK;
@@ -317,29 +318,29 @@ static void report_json(const plan *p, const char *in, const char *recorder, con
 {
     json j;
 
-    json_begin(&j, out, 1);
-    json_object(&j, NULL);
-    json_string(&j, "in", in);
-    json_array(&j, "out");
-    json_string(&j, NULL, p->header);
+    tool_json_begin(&j, out, 1);
+    tool_json_object(&j, NULL);
+    tool_json_string(&j, "in", in);
+    tool_json_array(&j, "out");
+    tool_json_string(&j, NULL, p->header);
     if (p->body) {
-        json_string(&j, NULL, p->body);
+        tool_json_string(&j, NULL, p->body);
     }
-    json_close(&j, ']');
-    json_string(&j, "symbol", p->symbol);
-    json_string(&j, "recorder", recorder);
+    tool_json_close(&j, ']');
+    tool_json_string(&j, "symbol", p->symbol);
+    tool_json_string(&j, "recorder", recorder);
     if (bytes) {
-        json_uint(&j, "size", bytes->size);
-        json_uint(&j, "alignment", EMBED_ALIGNMENT);
+        tool_json_uint(&j, "size", bytes->size);
+        tool_json_uint(&j, "alignment", EMBED_ALIGNMENT);
     }
-    json_close(&j, '}');
-    json_end(&j);
+    tool_json_close(&j, '}');
+    tool_json_end(&j);
 }
 
 static void report(const session *s, const plan *p, const char *in, const char *recorder, const payload *bytes)
 {
     FILE *out = strcmp(p->header, "-") == 0 ? stderr : stdout;
-    const char *name = input_name(in);
+    const char *name = tool_input_name(in);
     char number[NUMBER_ROOM];
     text line = {0};
 
@@ -350,19 +351,19 @@ static void report(const session *s, const plan *p, const char *in, const char *
     if (s->o->quiet) {
         return;
     }
-    text_safe(&line, name, strlen(name));
-    text_put(&line, " -> ");
-    text_safe(&line, p->header, strlen(p->header));
+    tool_text_safe(&line, name, strlen(name));
+    tool_text_put(&line, " -> ");
+    tool_text_safe(&line, p->header, strlen(p->header));
     if (p->body) {
-        text_put(&line, ", ");
-        text_safe(&line, p->body, strlen(p->body));
-        text_format(&line, ": %s, %s byte%s for %s", p->symbol, grouped(bytes->size, number), plural(bytes->size),
-                    recorder);
+        tool_text_put(&line, ", ");
+        tool_text_safe(&line, p->body, strlen(p->body));
+        tool_text_format(&line, ": %s, %s byte%s for %s", p->symbol, tool_grouped(bytes->size, number),
+                         tool_plural(bytes->size), recorder);
     } else {
-        text_format(&line, ": the constant %s", p->symbol);
+        tool_text_format(&line, ": the constant %s", p->symbol);
     }
     fprintf(out, "%s\n", line.at);
-    text_free(&line);
+    tool_text_free(&line);
 }
 
 /* -------------------------------------------------------------------------------------------------------- forms -- */
@@ -375,30 +376,33 @@ static int embed_as_bytes(session *s, const plan *p, const char *in)
     char *recorder = NULL;
     int status;
 
-    if ((status = workshop_open(&w)) != EXIT_OK || (status = prepare(s, p, in, &w, &bytes, &recorder)) != EXIT_OK ||
-        (status = target_open(&header, p->header)) != EXIT_OK || (status = target_open(&body, p->body)) != EXIT_OK) {
+    if ((status = tool_workshop_open(&w)) != EXIT_OK ||
+        (status = prepare(s, p, in, &w, &bytes, &recorder)) != EXIT_OK ||
+        (status = tool_target_open(&header, p->header)) != EXIT_OK ||
+        (status = tool_target_open(&body, p->body)) != EXIT_OK) {
         goto done;
     }
-    embed_header(header.stream, p->symbol, &bytes);
-    status = p->form == FORM_OBJECT ? embed_object(body.temporary, p->symbol, &w)
-                                    : embed_source(body.stream, p->symbol, &bytes);
-    if (status == EXIT_OK && (status = target_close(&header)) == EXIT_OK && (status = target_close(&body)) == EXIT_OK &&
-        (status = target_commit(&header)) == EXIT_OK && (status = target_commit(&body)) == EXIT_OK) {
+    tool_embed_header(header.stream, p->symbol, &bytes);
+    status = p->form == FORM_OBJECT ? tool_embed_object(body.temporary, p->symbol, &w)
+                                    : tool_embed_source(body.stream, p->symbol, &bytes);
+    if (status == EXIT_OK && (status = tool_target_close(&header)) == EXIT_OK &&
+        (status = tool_target_close(&body)) == EXIT_OK && (status = tool_target_commit(&header)) == EXIT_OK &&
+        (status = tool_target_commit(&body)) == EXIT_OK) {
         report(s, p, in, recorder, &bytes);
     }
 
 done:
-    target_drop(&header);
-    target_drop(&body);
-    workshop_close(&w);
+    tool_target_drop(&header);
+    tool_target_drop(&body);
+    tool_workshop_close(&w);
     free(recorder);
     return status;
 }
 
 static int embed_as_structs(session *s, const plan *p, const char *in)
 {
-    rec_recorder *from = session_input(s);
-    rec_record *record = from ? session_load(from, in) : NULL;
+    rec_recorder *from = tool_session_input(s);
+    rec_record *record = from ? tool_session_load(from, in) : NULL;
     target header = {0};
     notes n = {0};
     int status = EXIT_ERROR;
@@ -406,30 +410,30 @@ static int embed_as_structs(session *s, const plan *p, const char *in)
     if (!record) {
         goto done;
     }
-    notes_take(&n);
-    if ((status = target_open(&header, p->header)) == EXIT_OK &&
-        (status = embed_structs(header.stream, p->symbol, record)) == EXIT_OK &&
-        (status = target_close(&header)) == EXIT_OK && (status = target_commit(&header)) == EXIT_OK) {
+    tool_notes_take(&n);
+    if ((status = tool_target_open(&header, p->header)) == EXIT_OK &&
+        (status = tool_embed_structs(header.stream, p->symbol, record)) == EXIT_OK &&
+        (status = tool_target_close(&header)) == EXIT_OK && (status = tool_target_commit(&header)) == EXIT_OK) {
         report(s, p, in, rec_record_origin(record)->recorder, NULL);
     }
-    notes_print(&n, s->o->quiet);
+    tool_notes_print(&n, s->o->quiet);
 
 done:
-    target_drop(&header);
-    notes_free(&n);
+    tool_target_drop(&header);
+    tool_notes_free(&n);
     rec_record_free(record);
     rec_close_recorder(from);
     return status;
 }
 
-int run_embed(session *s, const char *const *operands, size_t count)
+int tool_run_embed(session *s, const char *const *operands, size_t count)
 {
     plan p = {0};
     int status = make_plan(&p, s->o);
 
     (void)count;
     if (status == EXIT_OK) {
-        files_guard();
+        tool_files_guard();
         status = p.form == FORM_STRUCTS ? embed_as_structs(s, &p, operands[0]) : embed_as_bytes(s, &p, operands[0]);
     }
     free_plan(&p);

@@ -14,9 +14,9 @@ typedef struct embed_wishes {
     const char *given; /* one of these options that was given */
 } embed_wishes;
 
-/* Takes those of `record embed` out of the command line, if it has that word; the rest is for options_parse(). */
-int embed_options(embed_wishes *e, int *argc, char **argv);
-extern const char embed_options_help[];
-int run_embed(session *s, const char *const *operands, size_t count);
+/* Takes those of `record embed` out of the command line, if it has that word; the rest is for tool_options_parse(). */
+int tool_embed_options(embed_wishes *e, int *argc, char **argv);
+extern const char tool_embed_options_help[];
+int tool_run_embed(session *s, const char *const *operands, size_t count);
 
 #endif

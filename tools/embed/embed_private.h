@@ -17,22 +17,22 @@ typedef struct target {
 } target;
 
 /* Opens a temporary file beside `path`; "-" is standard output. Errors are printed. */
-int target_open(target *t, const char *path);
+int tool_target_open(target *t, const char *path);
 /* Closes it and checks that all of it was written. */
-int target_close(target *t);
+int tool_target_close(target *t);
 /* Gives it its name. It must have been closed. */
-int target_commit(target *t);
+int tool_target_commit(target *t);
 /* Removes what was not committed. May be called at any time, and again. */
-void target_drop(target *t);
+void tool_target_drop(target *t);
 
 /* A private folder for what the assembler reads. Zero it to begin. */
 typedef struct workshop {
     char *folder, *payload, *source; /* absolute */
 } workshop;
-int workshop_open(workshop *w);
-void workshop_close(workshop *w);
+int tool_workshop_open(workshop *w);
+void tool_workshop_close(workshop *w);
 /* From here on a signal that ends the command removes targets and workshops. */
-void files_guard(void);
+void tool_files_guard(void);
 
 /* -------------------------------------------------------------------------------------------------------- bytes -- */
 
@@ -44,19 +44,19 @@ typedef struct payload {
 } payload;
 
 /* Each prints to an open stream; the caller checks it. `symbol` is that of the array. */
-void embed_header(FILE *out, const char *symbol, const payload *p);
-int embed_source(FILE *out, const char *symbol, const payload *p);
+void tool_embed_header(FILE *out, const char *symbol, const payload *p);
+int tool_embed_source(FILE *out, const char *symbol, const payload *p);
 /* Makes the object file with the system's assembler. @param w its folder, with the payload in it. */
-int embed_object(const char *object, const char *symbol, const workshop *w);
+int tool_embed_object(const char *object, const char *symbol, const workshop *w);
 
 /* -------------------------------------------------------------------------------------------------------- names -- */
 
 /* @return true for an identifier that is no word of C's or C++'s own. */
-bool c_name_valid(const char *name);
+bool tool_c_name_valid(const char *name);
 /* Adds a name made of any text: what no identifier may have becomes an underscore. Never empty, never a keyword. */
-void c_name_add(text *t, const char *bytes, size_t length);
+void tool_c_name_add(text *t, const char *bytes, size_t length);
 /* @return a copy in capitals. */
-char *c_name_upper(const char *name);
+char *tool_c_name_upper(const char *name);
 
 /* Texts or numbers by keys of any bytes. Zero it to begin. */
 typedef struct lookup_slot {
@@ -70,13 +70,13 @@ typedef struct lookup {
     size_t count, room;
 } lookup;
 /* @return the slot of a key, good until the next one is added; NULL if there is none. */
-lookup_slot *lookup_find(const lookup *l, const void *key, size_t length);
+lookup_slot *tool_lookup_find(const lookup *l, const void *key, size_t length);
 /* Adds a key that is not there. */
-lookup_slot *lookup_add(lookup *l, const void *key, size_t length);
-void lookup_free(lookup *l);
+lookup_slot *tool_lookup_add(lookup *l, const void *key, size_t length);
+void tool_lookup_free(lookup *l);
 
 /* @return `wanted`, or with _2, _3… behind it if that is taken; taken from now on. To be freed. */
-char *c_names_take(lookup *names, const char *wanted);
+char *tool_c_names_take(lookup *names, const char *wanted);
 
 /* -------------------------------------------------------------------------------------------------------- types -- */
 
@@ -111,18 +111,18 @@ struct shape {
     int32_t key_kind;           /* REC_KIND_… of the key */
     bool one_entry;             /* of a struct: each value that shares it is a map of one entry */
     uint64_t variant;           /* of a part of an enum: its index */
-    char *member, *tag, *macro; /* names in C, set by shape_name() */
+    char *member, *tag, *macro; /* names in C, set by tool_shape_name() */
 };
 
 /* @return the shape of a value, to be freed. */
-shape *shape_of(const rec_value *value);
-void shape_free(shape *s);
+shape *tool_shape_of(const rec_value *value);
+void tool_shape_free(shape *s);
 /* @return what `value`, which has this shape, holds for part `index`: NULL if that is absent or nil. */
-const rec_value *shape_value(const shape *s, const rec_value *value, size_t index);
+const rec_value *tool_shape_value(const shape *s, const rec_value *value, size_t index);
 /* @return true if it makes a member at all. */
-bool shape_has_member(const shape *s);
+bool tool_shape_has_member(const shape *s);
 /* Names it and all below it: the types of its members begin with `tag`. */
-void shape_name(shape *s, const char *tag, lookup *names);
+void tool_shape_name(shape *s, const char *tag, lookup *names);
 
 /* ------------------------------------------------------------------------------------------------------- values -- */
 
@@ -132,18 +132,18 @@ typedef struct row {
     size_t column, indent;
     bool any;
 } row;
-void row_put(row *r, const char *item);
+void tool_row_put(row *r, const char *item);
 
 /* Elements of a tensor in C, the same to the last bit. */
-int print_elements(row *r, const rec_tensor *tensor);
+int tool_print_elements(row *r, const rec_tensor *tensor);
 /* @return the type of these elements: "float"; f16 and bf16 are bit patterns. */
-const char *element_type(const rec_tensor *tensor);
+const char *tool_element_type(const rec_tensor *tensor);
 /* A number as the type that `s` has. @param buffer NUMBER_ROOM bytes. */
-const char *number_c(const shape *s, const rec_scalar *number, char *buffer);
+const char *tool_number_c(const shape *s, const rec_scalar *number, char *buffer);
 /* @return the C type of a scalar shape: "uint8_t". */
-const char *scalar_type(const shape *s);
+const char *tool_scalar_type(const shape *s);
 
 /* The whole header with structs. @param symbol the constant's name. */
-int embed_structs(FILE *out, const char *symbol, const rec_record *record);
+int tool_embed_structs(FILE *out, const char *symbol, const rec_record *record);
 
 #endif

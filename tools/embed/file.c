@@ -45,7 +45,7 @@ static void on_signal(int number)
     (void)raise(number); /* its default action is back, and ends the command once this returns */
 }
 
-void files_guard(void)
+void tool_files_guard(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 
@@ -68,14 +68,14 @@ static char *absolute(const char *path)
     char *folder, *whole;
 
     if (*path == '/') {
-        return copy(path);
+        return xstrdup(path);
     }
     folder = getcwd(NULL, 0);
     if (!folder) {
-        (void)fail("the current folder: %s", strerror(errno));
+        (void)tool_fail("the current folder: %s", strerror(errno));
         return NULL;
     }
-    whole = print("%s/%s", folder, path);
+    whole = xasprintf("%s/%s", folder, path);
     free(folder);
     return whole;
 }
@@ -94,7 +94,7 @@ static mode_t mode_for(const char *path)
     return 0666 & ~mask;
 }
 
-int target_open(target *t, const char *path)
+int tool_target_open(target *t, const char *path)
 {
     struct stat s;
     char *real;
@@ -106,7 +106,7 @@ int target_open(target *t, const char *path)
         return EXIT_OK;
     }
     if (stat(path, &s) == 0 && !S_ISREG(s.st_mode)) {
-        return fail("%s: expected a file to write to, found something else of that name", path);
+        return tool_fail("%s: expected a file to write to, found something else of that name", path);
     }
     /* A symbolic link stays one: what it points to is replaced. */
     real = realpath(path, NULL);
@@ -114,24 +114,24 @@ int target_open(target *t, const char *path)
     if (!t->path) {
         return EXIT_ERROR;
     }
-    t->temporary = print("%s.XXXXXX", t->path);
+    t->temporary = xasprintf("%s.XXXXXX", t->path);
     file = mkstemp(t->temporary);
     if (file < 0) {
         int error = errno;
         free(t->temporary);
         t->temporary = NULL;
-        return fail("%s: cannot be written: %s", path, strerror(error));
+        return tool_fail("%s: cannot be written: %s", path, strerror(error));
     }
     doom(t->temporary);
     if (fchmod(file, mode_for(t->path)) != 0 || !(t->stream = fdopen(file, "w"))) {
         int error = errno;
         (void)close(file);
-        return fail("%s: cannot be written: %s", path, strerror(error));
+        return tool_fail("%s: cannot be written: %s", path, strerror(error));
     }
     return EXIT_OK;
 }
 
-int target_close(target *t)
+int tool_target_close(target *t)
 {
     FILE *stream = t->stream;
     bool written;
@@ -143,16 +143,16 @@ int target_close(target *t)
     errno = 0;
     written = fflush(stream) == 0 && !ferror(stream);
     written = fclose(stream) == 0 && written;
-    return written ? EXIT_OK : fail("%s: cannot be written: %s", t->path, strerror(errno ? errno : EIO));
+    return written ? EXIT_OK : tool_fail("%s: cannot be written: %s", t->path, strerror(errno ? errno : EIO));
 }
 
-int target_commit(target *t)
+int tool_target_commit(target *t)
 {
     if (!t->temporary) {
         return EXIT_OK;
     }
     if (rename(t->temporary, t->path) != 0) {
-        return fail("%s: cannot be replaced: %s", t->path, strerror(errno));
+        return tool_fail("%s: cannot be replaced: %s", t->path, strerror(errno));
     }
     spare(t->temporary);
     free(t->temporary);
@@ -160,7 +160,7 @@ int target_commit(target *t)
     return EXIT_OK;
 }
 
-void target_drop(target *t)
+void tool_target_drop(target *t)
 {
     if (t->stream && t->stream != stdout) {
         (void)fclose(t->stream);
@@ -176,27 +176,27 @@ void target_drop(target *t)
 
 /* ----------------------------------------------------------------------------------------------------- workshop -- */
 
-int workshop_open(workshop *w)
+int tool_workshop_open(workshop *w)
 {
     const char *temporary = getenv("TMPDIR");
-    char *made = print("%s/record-embed.XXXXXX", temporary && *temporary == '/' ? temporary : "/tmp");
+    char *made = xasprintf("%s/record-embed.XXXXXX", temporary && *temporary == '/' ? temporary : "/tmp");
 
     *w = (workshop){0};
     if (!mkdtemp(made)) {
         int error = errno;
-        int status = fail("%s: cannot make a folder for temporary files: %s\nAnother one can be named by TMPDIR.", made,
-                          strerror(error));
+        int status = tool_fail("%s: cannot make a folder for temporary files: %s\nAnother one can be named by TMPDIR.",
+                               made, strerror(error));
         free(made);
         return status;
     }
-    *w = (workshop){made, print("%s/payload", made), print("%s/embed.S", made)};
+    *w = (workshop){made, xasprintf("%s/payload", made), xasprintf("%s/embed.S", made)};
     doom(w->folder);
     doom(w->payload);
     doom(w->source);
     return EXIT_OK;
 }
 
-void workshop_close(workshop *w)
+void tool_workshop_close(workshop *w)
 {
     if (w->folder) {
         (void)unlink(w->payload);

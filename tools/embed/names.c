@@ -43,7 +43,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-bool c_name_valid(const char *name)
+bool tool_c_name_valid(const char *name)
 {
     size_t i = 0;
 
@@ -53,31 +53,31 @@ bool c_name_valid(const char *name)
     return i && !name[i] && !is_taken(name);
 }
 
-void c_name_add(text *t, const char *bytes, size_t length)
+void tool_c_name_add(text *t, const char *bytes, size_t length)
 {
     size_t begin = t->length;
 
     if (length && is_digit(bytes[0])) {
-        text_put(t, "n");
+        tool_text_put(t, "n");
     }
     for (size_t i = 0; i < length; i++) {
         if (is_letter(bytes[i]) || is_digit(bytes[i])) {
-            text_add(t, &bytes[i], 1);
+            tool_text_add(t, &bytes[i], 1);
         } else if (t->length > begin && t->at[t->length - 1] != '_') {
-            text_put(t, "_"); /* one for all that stand together: C++ keeps two underscores for itself */
+            tool_text_put(t, "_"); /* one for all that stand together: C++ keeps two underscores for itself */
         }
     }
     if (t->length == begin) {
-        text_put(t, length ? "other" : "empty");
+        tool_text_put(t, length ? "other" : "empty");
     }
     if (is_taken(t->at + begin)) {
-        text_put(t, "_");
+        tool_text_put(t, "_");
     }
 }
 
-char *c_name_upper(const char *name)
+char *tool_c_name_upper(const char *name)
 {
-    char *upper = copy(name);
+    char *upper = xstrdup(name);
 
     for (char *c = upper; *c; c++) {
         *c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
@@ -112,7 +112,7 @@ static void grow(lookup *l)
 {
     lookup bigger = {.room = l->room ? l->room * 2 : 64, .count = l->count};
 
-    bigger.slots = take(bigger.room * sizeof *bigger.slots);
+    bigger.slots = xmalloc(bigger.room * sizeof *bigger.slots);
     memset(bigger.slots, 0, bigger.room * sizeof *bigger.slots);
     for (size_t i = 0; i < l->room; i++) {
         if (l->slots[i].key) {
@@ -123,14 +123,14 @@ static void grow(lookup *l)
     *l = bigger;
 }
 
-lookup_slot *lookup_find(const lookup *l, const void *key, size_t length)
+lookup_slot *tool_lookup_find(const lookup *l, const void *key, size_t length)
 {
     lookup_slot *slot = l->room ? find_slot(l, key, length) : NULL;
 
     return slot && slot->key ? slot : NULL;
 }
 
-lookup_slot *lookup_add(lookup *l, const void *key, size_t length)
+lookup_slot *tool_lookup_add(lookup *l, const void *key, size_t length)
 {
     lookup_slot *slot;
 
@@ -138,13 +138,13 @@ lookup_slot *lookup_add(lookup *l, const void *key, size_t length)
         grow(l);
     }
     slot = find_slot(l, key, length);
-    *slot = (lookup_slot){.key = take(length), .length = length};
+    *slot = (lookup_slot){.key = xmalloc(length), .length = length};
     memcpy(slot->key, key, length);
     l->count++;
     return slot;
 }
 
-void lookup_free(lookup *l)
+void tool_lookup_free(lookup *l)
 {
     for (size_t i = 0; i < l->room; i++) {
         free(l->slots[i].key);
@@ -156,15 +156,15 @@ void lookup_free(lookup *l)
 
 /* ------------------------------------------------------------------------------------------------- names in use -- */
 
-char *c_names_take(lookup *names, const char *wanted)
+char *tool_c_names_take(lookup *names, const char *wanted)
 {
-    char *name = copy(wanted);
-    lookup_slot *first = lookup_find(names, wanted, strlen(wanted));
+    char *name = xstrdup(wanted);
+    lookup_slot *first = tool_lookup_find(names, wanted, strlen(wanted));
 
-    while (first && lookup_find(names, name, strlen(name))) {
+    while (first && tool_lookup_find(names, name, strlen(name))) {
         free(name);
-        name = print("%s_%u", wanted, ++first->number);
+        name = xasprintf("%s_%u", wanted, ++first->number);
     }
-    lookup_add(names, name, strlen(name))->number = 1;
+    tool_lookup_add(names, name, strlen(name))->number = 1;
     return name;
 }

@@ -21,8 +21,8 @@ typedef struct writer {
 /* A macro with a number. */
 static void define(writer *w, const shape *s, const char *what, uint64_t number)
 {
-    char *wanted = print("%s_%s", s->macro, what);
-    char *name = c_names_take(&w->names, wanted);
+    char *wanted = xasprintf("%s_%s", s->macro, what);
+    char *name = tool_c_names_take(&w->names, wanted);
 
     fprintf(w->out, "#define %s %" PRIu64 "\n", name, number);
     free(name);
@@ -59,7 +59,7 @@ static void declare(FILE *out, const shape *s, char *name, bool in_place, bool c
     for (;; s = s->parts[0], name = inner, in_place = false) {
         if (is_pointer(s) && !in_place) {
             bool parens = s->kind == SHAPE_ARRAY || s->kind == SHAPE_NUMBERS || s->kind == SHAPE_BYTES;
-            inner = print(parens ? "(*const %s)" : "*const %s", name);
+            inner = xasprintf(parens ? "(*const %s)" : "*const %s", name);
             free(name);
             name = inner;
             constant = true;
@@ -67,15 +67,15 @@ static void declare(FILE *out, const shape *s, char *name, bool in_place, bool c
         if (s->kind != SHAPE_ARRAY) {
             break;
         }
-        inner = print("%s[%" PRIu64 "]", name, s->count);
+        inner = xasprintf("%s[%" PRIu64 "]", name, s->count);
         free(name);
     }
     switch (s->kind) {
     case SHAPE_SCALAR:
-        fprintf(out, "%s%s %s", constant ? "const " : "", scalar_type(s), name);
+        fprintf(out, "%s%s %s", constant ? "const " : "", tool_scalar_type(s), name);
         break;
     case SHAPE_NUMBERS:
-        fprintf(out, "%s%s %s[%" PRIu64 "]", constant ? "const " : "", scalar_type(s), name, s->count);
+        fprintf(out, "%s%s %s[%" PRIu64 "]", constant ? "const " : "", tool_scalar_type(s), name, s->count);
         break;
     case SHAPE_BYTES:
         fprintf(out, "%suint8_t %s[%" PRIu64 "]", constant ? "const " : "", name, s->count);
@@ -97,9 +97,9 @@ static void comment_tensor(writer *w, const rec_tensor *tensor)
 {
     text line = {0};
 
-    text_put(&line, rec_tensor_dtype_name(tensor));
-    text_put(&line, " ");
-    text_shape(&line, rec_tensor_shape(tensor), rec_tensor_rank(tensor));
+    tool_text_put(&line, rec_tensor_dtype_name(tensor));
+    tool_text_put(&line, " ");
+    tool_text_shape(&line, rec_tensor_shape(tensor), rec_tensor_rank(tensor));
     /* An unknown type has the file's own name, which must not end the comment. */
     for (size_t i = 0; i + 1 < line.length; i++) {
         if (line.at[i] == '*' && line.at[i + 1] == '/') {
@@ -112,7 +112,7 @@ static void comment_tensor(writer *w, const rec_tensor *tensor)
         fputc(c >= ' ' && c < 0x7F && c != '\\' && c != '?' ? c : '_', w->out);
     }
     fputs(" */\n", w->out);
-    text_free(&line);
+    tool_text_free(&line);
 }
 
 static void declare_members(writer *w, const shape *s)
@@ -123,9 +123,9 @@ static void declare_members(writer *w, const shape *s)
         fputs("    uint32_t variant;\n", w->out);
     }
     for (size_t i = 0; i < s->part_count; i++) {
-        if (shape_has_member(s->parts[i])) {
+        if (tool_shape_has_member(s->parts[i])) {
             fputs("    ", w->out);
-            declare(w->out, s->parts[i], copy(s->parts[i]->member), false, false);
+            declare(w->out, s->parts[i], xstrdup(s->parts[i]->member), false, false);
             fputs(";\n", w->out);
             any = true;
         }
@@ -157,14 +157,14 @@ static void declare_types(writer *w, const shape *s)
         comment_tensor(w, s->tensor);
         define_tensor(w, s);
         fprintf(w->out, "struct %s {\n    %s data[%" PRIu64 "];\n};\n", s->tag,
-                element_type(s->tensor) ? element_type(s->tensor) : "uint8_t", s->count ? s->count : 1);
+                tool_element_type(s->tensor) ? tool_element_type(s->tensor) : "uint8_t", s->count ? s->count : 1);
         break;
     case SHAPE_STRUCT:
     case SHAPE_TUPLE:
     case SHAPE_ENUM:
         fputc('\n', w->out);
         for (size_t i = 0; i < s->part_count && s->kind == SHAPE_ENUM; i++) {
-            char *upper = c_name_upper(s->parts[i]->member), *what = print("IS_%s", upper);
+            char *upper = tool_c_name_upper(s->parts[i]->member), *what = xasprintf("IS_%s", upper);
             define(w, s, what, variant_index(s, i));
             free(what);
             free(upper);
@@ -236,8 +236,8 @@ static void print_parts(writer *w, const shape *s, const rec_value *value, size_
         }
     } else {
         for (size_t i = 0; i < s->part_count; i++) {
-            if (shape_has_member(s->parts[i])) {
-                print_part(w, s->parts[i], shape_value(s, value, i), indent + 4, &any);
+            if (tool_shape_has_member(s->parts[i])) {
+                print_part(w, s->parts[i], tool_shape_value(s, value, i), indent + 4, &any);
             }
         }
     }
@@ -253,20 +253,20 @@ static void print_numbers(writer *w, const shape *s, const rec_value *value, siz
     fputc('{', w->out);
     if (s->kind == SHAPE_TENSOR) {
         if (s->count == 0) {
-            row_put(&r, "0"); /* C has no empty array */
+            tool_row_put(&r, "0"); /* C has no empty array */
         } else if (w->status == EXIT_OK) {
-            w->status = print_elements(&r, rec_value_tensor(value));
+            w->status = tool_print_elements(&r, rec_value_tensor(value));
         }
     } else if (s->kind == SHAPE_BYTES) {
         const unsigned char *bytes = rec_value_bytes(value, NULL);
         for (uint64_t i = 0; i < s->count; i++) {
             (void)snprintf(buffer, sizeof buffer, "%u", bytes[i]);
-            row_put(&r, buffer);
+            tool_row_put(&r, buffer);
         }
     } else {
         for (uint64_t i = 0; i < s->count; i++) {
             rec_scalar number = rec_value_number(value, i);
-            row_put(&r, number_c(s, &number, buffer));
+            tool_row_put(&r, tool_number_c(s, &number, buffer));
         }
     }
     fprintf(w->out, "\n%*s}", (int)indent, "");
@@ -275,7 +275,7 @@ static void print_numbers(writer *w, const shape *s, const rec_value *value, siz
 /* The initialiser of a value. @param value NULL: it is absent. */
 static void print_value(writer *w, const shape *s, const rec_value *value, size_t indent, bool in_place)
 {
-    const lookup_slot *pointee = value && !in_place ? lookup_find(&w->pointees, &value, sizeof value) : NULL;
+    const lookup_slot *pointee = value && !in_place ? tool_lookup_find(&w->pointees, &value, sizeof value) : NULL;
     rec_scalar scalar;
     char buffer[NUMBER_ROOM];
 
@@ -293,7 +293,7 @@ static void print_value(writer *w, const shape *s, const rec_value *value, size_
         print_literal(w, scalar.text, (size_t)scalar.v.length);
         break;
     case SHAPE_SCALAR:
-        fputs(number_c(s, &scalar, buffer), w->out);
+        fputs(tool_number_c(s, &scalar, buffer), w->out);
         break;
     case SHAPE_TENSOR:
         fputc('{', w->out);
@@ -319,7 +319,7 @@ static void print_long_string(writer *w, const char *name, const rec_scalar *str
     for (uint64_t i = 0; i <= string->v.length; i++) {
         char item[16];
         (void)snprintf(item, sizeof item, "'\\%03o'", i < string->v.length ? (unsigned char)string->text[i] : 0);
-        row_put(&r, item);
+        tool_row_put(&r, item);
     }
     fputs("\n};\n", w->out);
 }
@@ -340,7 +340,7 @@ static void print_pointees(writer *w, const shape *s, const rec_value *value)
         }
     } else {
         for (size_t i = 0; i < s->part_count; i++) {
-            const rec_value *part = shape_value(s, value, i);
+            const rec_value *part = tool_shape_value(s, value, i);
             if (part) {
                 print_pointees(w, s->parts[i], part);
             }
@@ -349,39 +349,41 @@ static void print_pointees(writer *w, const shape *s, const rec_value *value)
     if (!is_long && !is_pointer(s)) {
         return;
     }
-    wanted = print("%s_value", s->tag);
-    name = c_names_take(&w->names, wanted);
+    wanted = xasprintf("%s_value", s->tag);
+    name = tool_c_names_take(&w->names, wanted);
     free(wanted);
     if (is_long) {
         print_long_string(w, name, &scalar);
     } else {
         fputs("\nstatic ", w->out);
-        declare(w->out, s, copy(name), true, true);
+        declare(w->out, s, xstrdup(name), true, true);
         fputs(" = ", w->out);
         print_value(w, s, value, 0, true);
         fputs(";\n", w->out);
     }
-    lookup_add(&w->pointees, &value, sizeof value)->text = name;
+    tool_lookup_add(&w->pointees, &value, sizeof value)->text = name;
 }
 
-int embed_structs(FILE *out, const char *symbol, const rec_record *record)
+int tool_embed_structs(FILE *out, const char *symbol, const rec_record *record)
 {
     const rec_value *root = rec_root(record);
     writer w = {.out = out, .status = EXIT_OK};
-    shape *s = shape_of(root);
-    char *tag = print("%s_record", symbol), *capitals = c_name_upper(symbol), *guard = print("%s_STRUCTS_H", capitals);
+    shape *s = tool_shape_of(root);
+    char *tag = xasprintf("%s_record", symbol), *capitals = tool_c_name_upper(symbol),
+         *guard = xasprintf("%s_STRUCTS_H", capitals);
     const char *version = rec_metadata(record, "version");
     bool plain = version && strspn(version, "0123456789.") == strlen(version);
 
-    if (!shape_has_member(s) || s->kind == SHAPE_NOTHING) {
-        w.status = fail("%s: there is nothing in this record to make a struct of", rec_record_origin(record)->file);
+    if (!tool_shape_has_member(s) || s->kind == SHAPE_NOTHING) {
+        w.status =
+            tool_fail("%s: there is nothing in this record to make a struct of", rec_record_origin(record)->file);
         goto done;
     }
     /* The constant has the name itself, so its type needs another one. */
-    shape_name(s, symbol, &w.names);
+    tool_shape_name(s, symbol, &w.names);
     free(s->tag);
-    s->tag = c_names_take(&w.names, tag);
-    free(c_names_take(&w.names, guard));
+    s->tag = tool_c_names_take(&w.names, tag);
+    free(tool_c_names_take(&w.names, guard));
     fprintf(out,
             "/* Made by `record embed --structs`%s%s. Needs no library. */\n"
             "#ifndef %s\n#define %s\n\n#include <stddef.h>\n#include <stdint.h>\n",
@@ -389,15 +391,15 @@ int embed_structs(FILE *out, const char *symbol, const rec_record *record)
     declare_types(&w, s);
     print_pointees(&w, s, root);
     fputs("\nstatic ", out);
-    declare(out, s, copy(symbol), true, true);
+    declare(out, s, xstrdup(symbol), true, true);
     fputs(" = ", out);
     print_value(&w, s, root, 0, true);
     fprintf(out, ";\n\n#endif\n");
 
 done:
-    lookup_free(&w.pointees);
-    lookup_free(&w.names);
-    shape_free(s);
+    tool_lookup_free(&w.pointees);
+    tool_lookup_free(&w.names);
+    tool_shape_free(s);
     free(tag);
     free(capitals);
     free(guard);

@@ -7,13 +7,13 @@
 
 #include "tools/embed/embed_private.h"
 
-void shape_free(shape *s)
+void tool_shape_free(shape *s)
 {
     if (!s) {
         return;
     }
     for (size_t i = 0; i < s->part_count; i++) {
-        shape_free(s->parts[i]);
+        tool_shape_free(s->parts[i]);
     }
     free(s->parts);
     free(s->key);
@@ -27,7 +27,7 @@ static void add_part(shape *s, shape *part)
 {
     /* Room grows at powers of two. */
     if ((s->part_count & (s->part_count - 1)) == 0) {
-        s->parts = retake(s->parts, (s->part_count ? s->part_count * 2 : 1) * sizeof *s->parts);
+        s->parts = xrealloc(s->parts, (s->part_count ? s->part_count * 2 : 1) * sizeof *s->parts);
     }
     s->parts[s->part_count++] = part;
 }
@@ -35,7 +35,7 @@ static void add_part(shape *s, shape *part)
 /* Before names were given. */
 static shape *copy_shape(const shape *s)
 {
-    shape *twin = take(sizeof *twin);
+    shape *twin = xmalloc(sizeof *twin);
 
     *twin = *s;
     twin->parts = NULL;
@@ -44,7 +44,7 @@ static shape *copy_shape(const shape *s)
         add_part(twin, copy_shape(s->parts[i]));
     }
     if (s->key) {
-        twin->key = memcpy(take(s->key_length + 1), s->key, s->key_length + 1);
+        twin->key = memcpy(xmalloc(s->key_length + 1), s->key, s->key_length + 1);
     }
     return twin;
 }
@@ -98,7 +98,7 @@ static bool fits(const shape *a, const shape *b)
 {
     if (a->kind == SHAPE_NOTHING || b->kind == SHAPE_NOTHING) {
         const shape *other = a->kind == SHAPE_NOTHING ? b : a;
-        return other->kind == SHAPE_NOTHING || shape_has_member(other);
+        return other->kind == SHAPE_NOTHING || tool_shape_has_member(other);
     }
     if (a->kind != b->kind) {
         return false;
@@ -227,10 +227,10 @@ static void set_key(shape *part, const rec_scalar *key)
     part->key_kind = key->kind;
     if (key->kind == REC_KIND_STRING) {
         part->key_length = (size_t)key->v.length;
-        part->key = memcpy(take(part->key_length + 1), key->text, part->key_length);
+        part->key = memcpy(xmalloc(part->key_length + 1), key->text, part->key_length);
         part->key[part->key_length] = '\0';
     } else {
-        part->key = copy(scalar_text(key, buffer));
+        part->key = xstrdup(tool_scalar_text(key, buffer));
         part->key_length = strlen(part->key);
     }
 }
@@ -238,7 +238,7 @@ static void set_key(shape *part, const rec_scalar *key)
 static void set_item_key(shape *part, size_t index)
 {
     part->key_kind = REC_KIND_NIL;
-    part->key = print("item%zu", index);
+    part->key = xasprintf("item%zu", index);
     part->key_length = strlen(part->key);
 }
 
@@ -251,7 +251,7 @@ static void set_list(shape *s, const rec_value *value)
 
     s->count = count;
     for (uint64_t i = 0; i < count; i++) {
-        shape *part = shape_of(rec_value_item(value, i));
+        shape *part = tool_shape_of(rec_value_item(value, i));
         set_item_key(part, (size_t)i);
         add_part(s, part);
         if (!alike) {
@@ -265,13 +265,13 @@ static void set_list(shape *s, const rec_value *value)
             alike = false;
         }
     }
-    s->kind = alike && (!common || shape_has_member(common)) ? SHAPE_ARRAY : SHAPE_TUPLE;
+    s->kind = alike && (!common || tool_shape_has_member(common)) ? SHAPE_ARRAY : SHAPE_TUPLE;
     if (s->kind == SHAPE_TUPLE) {
-        shape_free(common);
+        tool_shape_free(common);
         return;
     }
     for (size_t i = 0; i < s->part_count; i++) {
-        shape_free(s->parts[i]);
+        tool_shape_free(s->parts[i]);
     }
     s->part_count = 0;
     if (common) {
@@ -286,12 +286,12 @@ static bool holds_nothing(const rec_value *value)
     return form == REC_FORM_CONSTANT || form == REC_FORM_UNIT || form == REC_FORM_UNIT_STRUCT;
 }
 
-shape *shape_of(const rec_value *value)
+shape *tool_shape_of(const rec_value *value)
 {
     int32_t kind = rec_value_kind(value);
     rec_scalar scalar = rec_value_scalar(value);
     uint64_t count = rec_value_count(value);
-    shape *s = take(sizeof *s);
+    shape *s = xmalloc(sizeof *s);
 
     *s = (shape){0};
     switch (kind) {
@@ -312,7 +312,7 @@ shape *shape_of(const rec_value *value)
     case REC_KIND_TENSOR:
         s->kind = SHAPE_TENSOR;
         s->tensor = rec_value_tensor(value);
-        s->count = element_type(s->tensor) ? rec_tensor_count(s->tensor) : rec_tensor_nbytes(s->tensor);
+        s->count = tool_element_type(s->tensor) ? rec_tensor_count(s->tensor) : rec_tensor_nbytes(s->tensor);
         break;
     case REC_KIND_LIST:
         set_list(s, value);
@@ -325,9 +325,9 @@ shape *shape_of(const rec_value *value)
             rec_scalar key = rec_value_key(value, i);
             shape *part = NULL;
             if (i < count) {
-                part = shape_of(rec_value_item(value, i));
+                part = tool_shape_of(rec_value_item(value, i));
             } else {
-                part = take(sizeof *part);
+                part = xmalloc(sizeof *part);
                 *part = (shape){.kind = SHAPE_CONSTANT}; /* a variant without payload */
             }
             part->variant = rec_value_variant(value);
@@ -343,13 +343,13 @@ shape *shape_of(const rec_value *value)
     return s;
 }
 
-bool shape_has_member(const shape *s)
+bool tool_shape_has_member(const shape *s)
 {
     switch (s->kind) {
     case SHAPE_CONSTANT:
         return false;
     case SHAPE_ARRAY:
-        return s->count && shape_has_member(s->parts[0]);
+        return s->count && tool_shape_has_member(s->parts[0]);
     case SHAPE_NUMBERS:
     case SHAPE_BYTES:
         return s->count;
@@ -371,13 +371,13 @@ static bool value_has_key(const rec_value *value, uint64_t index, const shape *p
     if (key.kind == REC_KIND_STRING) {
         length = (size_t)key.v.length;
     } else {
-        name = scalar_text(&key, buffer);
+        name = tool_scalar_text(&key, buffer);
         length = strlen(name);
     }
     return length == part->key_length && memcmp(name, part->key, length) == 0;
 }
 
-const rec_value *shape_value(const shape *s, const rec_value *value, size_t index)
+const rec_value *tool_shape_value(const shape *s, const rec_value *value, size_t index)
 {
     const shape *part = s->parts[index];
     const rec_value *found = NULL;
@@ -397,30 +397,30 @@ const rec_value *shape_value(const shape *s, const rec_value *value, size_t inde
 
 /* -------------------------------------------------------------------------------------------------------- names -- */
 
-void shape_name(shape *s, const char *tag, lookup *names)
+void tool_shape_name(shape *s, const char *tag, lookup *names)
 {
     lookup members = {0};
 
-    s->tag = c_names_take(names, tag);
-    s->macro = c_name_upper(s->tag);
+    s->tag = tool_c_names_take(names, tag);
+    s->macro = tool_c_name_upper(s->tag);
     if (s->kind == SHAPE_ARRAY && s->part_count) {
-        char *item = print("%s_item", s->tag);
-        shape_name(s->parts[0], item, names);
+        char *item = xasprintf("%s_item", s->tag);
+        tool_shape_name(s->parts[0], item, names);
         free(item);
         return;
     }
     if (s->kind == SHAPE_ENUM) {
-        free(c_names_take(&members, "variant"));
+        free(tool_c_names_take(&members, "variant"));
     }
     for (size_t i = 0; i < s->part_count; i++) {
         shape *part = s->parts[i];
         text name = {0};
-        c_name_add(&name, part->key, part->key_length);
-        part->member = c_names_take(&members, name.at);
-        text_free(&name);
-        char *below = print("%s_%s", s->tag, part->member);
-        shape_name(part, below, names);
+        tool_c_name_add(&name, part->key, part->key_length);
+        part->member = tool_c_names_take(&members, name.at);
+        tool_text_free(&name);
+        char *below = xasprintf("%s_%s", s->tag, part->member);
+        tool_shape_name(part, below, names);
         free(below);
     }
-    lookup_free(&members);
+    tool_lookup_free(&members);
 }

@@ -6,7 +6,7 @@
 
 #include "tools/embed/embed_private.h"
 
-void row_put(row *r, const char *item)
+void tool_row_put(row *r, const char *item)
 {
     enum { WIDTH = 110 };
     size_t length = strlen(item);
@@ -116,7 +116,7 @@ static const char *uint_c(uint64_t number, unsigned bits, char *buffer)
     return buffer;
 }
 
-const char *number_c(const shape *s, const rec_scalar *number, char *buffer)
+const char *tool_number_c(const shape *s, const rec_scalar *number, char *buffer)
 {
     uint64_t bits64;
     uint32_t bits32;
@@ -140,7 +140,7 @@ const char *number_c(const shape *s, const rec_scalar *number, char *buffer)
     }
 }
 
-const char *scalar_type(const shape *s)
+const char *tool_scalar_type(const shape *s)
 {
     static const char *const signed_types[] = {"int8_t", "int16_t", "int32_t", "int64_t"};
     static const char *const unsigned_types[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t"};
@@ -188,7 +188,7 @@ static const element_form *form_of(const rec_tensor *tensor)
     return NULL;
 }
 
-const char *element_type(const rec_tensor *tensor)
+const char *tool_element_type(const rec_tensor *tensor)
 {
     const element_form *form = form_of(tensor);
 
@@ -246,12 +246,12 @@ static int print_stored(row *r, const rec_tensor *tensor)
     const unsigned char *bytes = rec_tensor_bytes(tensor, &size);
 
     for (uint64_t i = 0; bytes && i < size; i++) {
-        row_put(r, uint_c(bytes[i], 8, buffer));
+        tool_row_put(r, uint_c(bytes[i], 8, buffer));
     }
-    return bytes ? EXIT_OK : fail_library();
+    return bytes ? EXIT_OK : tool_fail_library();
 }
 
-int print_elements(row *r, const rec_tensor *tensor)
+int tool_print_elements(row *r, const rec_tensor *tensor)
 {
     const element_form *form = form_of(tensor);
     uint64_t count = rec_tensor_count(tensor), first = 0;
@@ -262,14 +262,14 @@ int print_elements(row *r, const rec_tensor *tensor)
     if (!form) {
         return print_stored(r, tensor);
     }
-    e = take(sizeof *e);
+    e = xmalloc(sizeof *e);
     while (first < count && status == EXIT_OK) {
         uint64_t part = count - first < CHUNK ? count - first : CHUNK;
         if (rec_tensor_read(tensor, form->read, first, part, e) != REC_OK) {
-            status = fail_library();
+            status = tool_fail_library();
         }
         for (size_t i = 0; i < part && status == EXIT_OK; i++) {
-            row_put(r, element_c(e, form->read, i, buffer));
+            tool_row_put(r, element_c(e, form->read, i, buffer));
         }
         first += part;
     }

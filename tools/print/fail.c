@@ -15,18 +15,18 @@ static void complain(const char *message)
     while (*message || first) {
         size_t length = strcspn(message, "\n"), indent = strspn(message, " ");
         if (!first) {
-            text_put(&safe, indent < length && indent < 2 ? &"  "[indent] : "");
+            tool_text_put(&safe, indent < length && indent < 2 ? &"  "[indent] : "");
         }
-        text_safe(&safe, message, length);
-        text_put(&safe, "\n");
+        tool_text_safe(&safe, message, length);
+        tool_text_put(&safe, "\n");
         message += length + (message[length] == '\n');
         first = false;
     }
-    fprintf(stderr, "%srecord:%s %s", style_error(STYLE_ERROR), style_error(STYLE_PLAIN), safe.at);
-    text_free(&safe);
+    fprintf(stderr, "%srecord:%s %s", tool_style_error(STYLE_ERROR), tool_style_error(STYLE_PLAIN), safe.at);
+    tool_text_free(&safe);
 }
 
-int fail(const char *format, ...)
+int tool_fail(const char *format, ...)
 {
     char *message = NULL;
     va_list args;
@@ -41,7 +41,7 @@ int fail(const char *format, ...)
     return EXIT_ERROR;
 }
 
-int fail_usage(const char *command, const char *format, ...)
+int tool_fail_usage(const char *command, const char *format, ...)
 {
     char *message = NULL;
     va_list args;
@@ -51,13 +51,13 @@ int fail_usage(const char *command, const char *format, ...)
         message = NULL;
     }
     va_end(args);
-    (void)fail("%s\nrecord %s%s--help shows how it is used.", message ? message : "out of memory",
-               command ? command : "", command ? " " : "");
+    (void)tool_fail("%s\nrecord %s%s--help shows how it is used.", message ? message : "out of memory",
+                    command ? command : "", command ? " " : "");
     free(message);
     return EXIT_ERROR;
 }
 
-int fail_library(void)
+int tool_fail_library(void)
 {
     /* Whoever cancelled it knows: the signal that asked for it ends the command. */
     if (rec_error_status() != REC_E_CANCELLED) {

@@ -13,8 +13,9 @@
 static uint64_t hash_pattern(uint64_t hash, const part *parts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        hash = fold_is_index(&parts[i]) ? fold_hash(hash, "#", 2) : fold_hash(hash, parts[i].at, parts[i].length);
-        hash = fold_hash(hash, ".", 1);
+        hash = tool_fold_is_index(&parts[i]) ? tool_fold_hash(hash, "#", 2)
+                                             : tool_fold_hash(hash, parts[i].at, parts[i].length);
+        hash = tool_fold_hash(hash, ".", 1);
     }
     return hash;
 }
@@ -25,7 +26,7 @@ static bool same_pattern(const part *a, size_t count_a, const part *b, size_t co
         return false;
     }
     for (size_t i = 0; i < count_a; i++) {
-        if (!fold_same_text(&a[i], &b[i]) && !(fold_is_index(&a[i]) && fold_is_index(&b[i]))) {
+        if (!tool_fold_same_text(&a[i], &b[i]) && !(tool_fold_is_index(&a[i]) && tool_fold_is_index(&b[i]))) {
             return false;
         }
     }
@@ -38,18 +39,18 @@ static bool same_pattern(const part *a, size_t count_a, const part *b, size_t co
  * @param of (out) the group of each entry. @param room all parts, in the order of the groups. @return their number. */
 static size_t group_layers(const entry *entries, size_t count, uint64_t seed, group *groups, size_t *of, part *room)
 {
-    index_table t = fold_table(count);
+    index_table t = tool_fold_table(count);
     size_t made = 0;
 
     for (size_t i = 0; i < count; i++) {
-        size_t parts = fold_count_parts(entries[i].path);
-        fold_split(entries[i].path, room);
-        uint64_t hash = fold_hash_form(hash_pattern(seed, room, parts), &entries[i]);
+        size_t parts = tool_fold_count_parts(entries[i].path);
+        tool_fold_split(entries[i].path, room);
+        uint64_t hash = tool_fold_hash_form(hash_pattern(seed, room, parts), &entries[i]);
         size_t at = hash & t.mask;
         group *g = NULL;
         for (; t.slots[at].index; at = (at + 1) & t.mask) {
             g = &groups[t.slots[at].index - 1];
-            if (t.slots[at].hash == hash && fold_same_form(g->entry, &entries[i]) &&
+            if (t.slots[at].hash == hash && tool_fold_same_form(g->entry, &entries[i]) &&
                 same_pattern(g->parts, g->count, room, parts)) {
                 break;
             }
@@ -57,7 +58,7 @@ static size_t group_layers(const entry *entries, size_t count, uint64_t seed, gr
         if (!t.slots[at].index) {
             t.slots[at] = (struct slot){hash, made + 1};
             groups[made] = (group){.entry = &entries[i], .parts = room, .count = parts, .names = 1, .repeats = 1};
-            while (groups[made].middle < parts && !fold_is_between(&room[groups[made].middle])) {
+            while (groups[made].middle < parts && !tool_fold_is_between(&room[groups[made].middle])) {
                 groups[made].middle++;
             }
             of[i] = made++;
@@ -67,7 +68,7 @@ static size_t group_layers(const entry *entries, size_t count, uint64_t seed, gr
         g->repeats++;
         of[i] = (size_t)(g - groups);
         for (size_t p = 0; p < parts; p++) {
-            g->parts[p].varies = g->parts[p].varies || !fold_same_text(&g->parts[p], &room[p]);
+            g->parts[p].varies = g->parts[p].varies || !tool_fold_same_text(&g->parts[p], &room[p]);
         }
     }
     free(t.slots);
@@ -107,8 +108,8 @@ static bool varying_levels(const group *g, size_t levels[2])
 static void close_run(runs *r)
 {
     if (r->count && r->count <= RUNS_SHOWN) {
-        text_format(&r->shown, r->first == r->last ? "%s%llu" : "%s%llu-%llu", r->count > 1 ? "," : "",
-                    (unsigned long long)r->first, (unsigned long long)r->last);
+        tool_text_format(&r->shown, r->first == r->last ? "%s%llu" : "%s%llu-%llu", r->count > 1 ? "," : "",
+                         (unsigned long long)r->first, (unsigned long long)r->last);
     }
 }
 
@@ -137,9 +138,9 @@ static void show_runs(group *g, int key, size_t level)
     runs *r = &g->runs[key];
 
     if (level != SIZE_MAX && r->count && r->count <= RUNS_SHOWN) {
-        char *range = print("{%s}", r->shown.at);
-        text_free(&r->shown);
-        text_put(&r->shown, range);
+        char *range = xasprintf("{%s}", r->shown.at);
+        tool_text_free(&r->shown);
+        tool_text_put(&r->shown, range);
         free(range);
         g->parts[level] = (part){r->shown.at, r->shown.length, false};
     }
@@ -148,8 +149,8 @@ static void show_runs(group *g, int key, size_t level)
 /* Where layers of one name differ in shape, `#` would say the same of each: name their indices instead. */
 static void name_ranges(const entry *entries, size_t count, const size_t *of, group *groups, size_t made, uint64_t seed)
 {
-    index_table t = fold_table(made);
-    bool *ambiguous = take(made);
+    index_table t = tool_fold_table(made);
+    bool *ambiguous = xmalloc(made);
     size_t most = 0;
     part *parts;
 
@@ -170,14 +171,14 @@ static void name_ranges(const entry *entries, size_t count, const size_t *of, gr
             t.slots[at] = (struct slot){hash, i + 1};
         }
     }
-    parts = take(most * sizeof *parts);
+    parts = xmalloc(most * sizeof *parts);
     for (size_t i = 0; i < count; i++) {
         group *g = &groups[of[i]];
         size_t levels[2];
         if (g->repeats < 2 || !(ambiguous[of[i]] || g->middle < g->count) || !varying_levels(g, levels)) {
             continue;
         }
-        fold_split(entries[i].path, parts);
+        tool_fold_split(entries[i].path, parts);
         for (int key = 0; key < 2; key++) {
             if (levels[key] != SIZE_MAX) {
                 add_index(&g->runs[key], strtoull(parts[levels[key]].at, NULL, 10));
@@ -205,23 +206,23 @@ static char *key_of(const group *g)
 {
     text key = {0};
 
-    text_add(&key, "", 0);
+    tool_text_add(&key, "", 0);
     for (size_t i = 0; i < g->count; i++) {
-        text_put(&key, i ? "." : "");
+        tool_text_put(&key, i ? "." : "");
         if (g->parts[i].varies) {
-            text_put(&key, "#");
+            tool_text_put(&key, "#");
         } else {
-            text_add(&key, g->parts[i].at, g->parts[i].length);
+            tool_text_add(&key, g->parts[i].at, g->parts[i].length);
         }
     }
     return key.at;
 }
 
-fold *folds_make(const entry *entries, size_t entry_count, size_t width, bool two_keys, size_t *count)
+fold *tool_folds_make(const entry *entries, size_t entry_count, size_t width, bool two_keys, size_t *count)
 {
     size_t all_parts = 0, most = 0, made;
-    group *groups = take(entry_count * sizeof *groups);
-    size_t *of = take(entry_count * sizeof *of);
+    group *groups = xmalloc(entry_count * sizeof *groups);
+    size_t *of = xmalloc(entry_count * sizeof *of);
     words kept = {0};
     fold *folds;
     part *parts;
@@ -231,24 +232,24 @@ fold *folds_make(const entry *entries, size_t entry_count, size_t width, bool tw
         seed = UINT64_C(0xCBF29CE484222325);
     }
     for (size_t i = 0; i < entry_count; i++) {
-        size_t parts_here = fold_count_parts(entries[i].path);
+        size_t parts_here = tool_fold_count_parts(entries[i].path);
         all_parts += parts_here;
         most = parts_here > most ? parts_here : most;
     }
-    parts = take(all_parts * sizeof *parts);
+    parts = xmalloc(all_parts * sizeof *parts);
     made = group_layers(entries, entry_count, seed, groups, of, parts);
     name_ranges(entries, entry_count, of, groups, made, seed);
-    width = two_keys ? width : fold_key_width(entries, entry_count, groups, made, width);
-    fold_siblings(groups, made, most, two_keys, width, &kept, seed);
-    folds = take(made * sizeof *folds);
+    width = two_keys ? width : tool_fold_key_width(entries, entry_count, groups, made, width);
+    tool_fold_siblings(groups, made, most, two_keys, width, &kept, seed);
+    folds = xmalloc(made * sizeof *folds);
     *count = 0;
     for (size_t i = 0; i < made; i++) {
         if (!groups[i].gone) {
             folds[(*count)++] =
                 (fold){key_of(&groups[i]), (size_t)(groups[i].entry - entries), groups[i].repeats, groups[i].names};
         }
-        text_free(&groups[i].runs[0].shown);
-        text_free(&groups[i].runs[1].shown);
+        tool_text_free(&groups[i].runs[0].shown);
+        tool_text_free(&groups[i].runs[1].shown);
     }
     for (size_t i = 0; i < kept.count; i++) {
         free((char *)kept.at[i]);
@@ -260,7 +261,7 @@ fold *folds_make(const entry *entries, size_t entry_count, size_t width, bool tw
     return folds;
 }
 
-void folds_free(fold *folds, size_t count)
+void tool_folds_free(fold *folds, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         free(folds[i].key);

@@ -40,23 +40,24 @@ typedef struct index_table {
 } index_table;
 
 /* To be freed by its slots. */
-index_table fold_table(size_t items);
-uint64_t fold_hash(uint64_t hash, const void *bytes, size_t length);
+index_table tool_fold_table(size_t items);
+uint64_t tool_fold_hash(uint64_t hash, const void *bytes, size_t length);
 /* How many parts a key has, and those. */
-size_t fold_count_parts(const char *path);
-void fold_split(const char *path, part *parts);
-bool fold_is_index(const part *p);
+size_t tool_fold_count_parts(const char *path);
+void tool_fold_split(const char *path, part *parts);
+bool tool_fold_is_index(const part *p);
 /* What stands between two keys. */
-bool fold_is_between(const part *p);
-bool fold_same_text(const part *a, const part *b);
+bool tool_fold_is_between(const part *p);
+bool tool_fold_same_text(const part *a, const part *b);
 /* Element type and shape. */
-uint64_t fold_hash_form(uint64_t hash, const entry *e);
-bool fold_same_form(const entry *a, const entry *b);
+uint64_t tool_fold_hash_form(uint64_t hash, const entry *e);
+bool tool_fold_same_form(const entry *a, const entry *b);
 
 /* Puts siblings into braces (fold_siblings.c). @param most parts of the longest key. @param kept (out) takes names that
  * must live as long as the groups. */
-void fold_siblings(group *groups, size_t made, size_t most, bool two_keys, size_t width, words *kept, uint64_t seed);
+void tool_fold_siblings(group *groups, size_t made, size_t most, bool two_keys, size_t width, words *kept,
+                        uint64_t seed);
 /* @return what a listing of that width leaves for keys beside its other columns: ×N, DTYPE, SHAPE, PARAMETERS. */
-size_t fold_key_width(const entry *entries, size_t count, const group *groups, size_t made, size_t width);
+size_t tool_fold_key_width(const entry *entries, size_t count, const group *groups, size_t made, size_t width);
 
 #endif

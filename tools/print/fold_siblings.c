@@ -20,15 +20,16 @@ static uint64_t hash_siblings(uint64_t hash, const group *g, const place *p)
 {
     size_t other = other_level(g, p);
 
-    hash = fold_hash(hash, &g->repeats, sizeof g->repeats);
-    hash = fold_hash(hash, &g->names, sizeof g->names);
+    hash = tool_fold_hash(hash, &g->repeats, sizeof g->repeats);
+    hash = tool_fold_hash(hash, &g->names, sizeof g->names);
     for (size_t i = 0; i < g->count; i++) {
         if (i != p->level && i != other) {
-            hash = g->parts[i].varies ? fold_hash(hash, "#", 2) : fold_hash(hash, g->parts[i].at, g->parts[i].length);
+            hash = g->parts[i].varies ? tool_fold_hash(hash, "#", 2)
+                                      : tool_fold_hash(hash, g->parts[i].at, g->parts[i].length);
         }
-        hash = fold_hash(hash, ".", 1);
+        hash = tool_fold_hash(hash, ".", 1);
     }
-    return fold_hash_form(hash, g->entry);
+    return tool_fold_hash_form(hash, g->entry);
 }
 
 static bool same_siblings(const group *a, const group *b, const place *p)
@@ -36,19 +37,19 @@ static bool same_siblings(const group *a, const group *b, const place *p)
     size_t other = other_level(a, p);
 
     if (a->count != b->count || a->repeats != b->repeats || a->names != b->names ||
-        !fold_same_form(a->entry, b->entry)) {
+        !tool_fold_same_form(a->entry, b->entry)) {
         return false;
     }
     for (size_t i = 0; i < a->count; i++) {
         const part *x = &a->parts[i], *y = &b->parts[i];
-        if (i != p->level && i != other && (x->varies != y->varies || (!x->varies && !fold_same_text(x, y)))) {
+        if (i != p->level && i != other && (x->varies != y->varies || (!x->varies && !tool_fold_same_text(x, y)))) {
             return false;
         }
     }
     return true;
 }
 
-size_t fold_key_width(const entry *entries, size_t count, const group *groups, size_t made, size_t width)
+size_t tool_fold_key_width(const entry *entries, size_t count, const group *groups, size_t made, size_t width)
 {
     enum { GAP = 2, PARAMETERS = 10 };
     size_t dtype = 5, shape = 5, most = 0, beside;
@@ -66,7 +67,7 @@ size_t fold_key_width(const entry *entries, size_t count, const group *groups, s
     for (size_t i = 0; i < made; i++) {
         repeats = groups[i].repeats > repeats ? groups[i].repeats : repeats;
     }
-    most = repeats > 1 ? GAP + 1 + strlen(grouped(repeats, number)) : 0;
+    most = repeats > 1 ? GAP + 1 + strlen(tool_grouped(repeats, number)) : 0;
     beside = most + GAP + dtype + GAP + shape + GAP + PARAMETERS;
     return width > beside ? width - beside : 0;
 }
@@ -84,13 +85,13 @@ static size_t key_length(const group *g)
 
 static bool is_name(const group *g, size_t level)
 {
-    return level < g->count && level != g->middle && !g->parts[level].varies && !fold_is_index(&g->parts[level]);
+    return level < g->count && level != g->middle && !g->parts[level].varies && !tool_fold_is_index(&g->parts[level]);
 }
 
 /* Chains groups that differ in the names there only. */
 static void gather_siblings(group *groups, size_t made, const place *p, uint64_t seed)
 {
-    index_table t = fold_table(made);
+    index_table t = tool_fold_table(made);
 
     for (size_t i = 0; i < made; i++) {
         group *g = &groups[i];
@@ -148,16 +149,16 @@ static void brace(group *first, size_t level, size_t count, words *kept)
     bool same = true;
 
     for (size_t i = 0; i < count; i++, g = g->next) {
-        text_put(&braces, i ? "," : "{");
-        text_add(&braces, g->parts[level].at, g->parts[level].length);
-        same = same && fold_same_text(&g->parts[level], &first->parts[level]);
+        tool_text_put(&braces, i ? "," : "{");
+        tool_text_add(&braces, g->parts[level].at, g->parts[level].length);
+        same = same && tool_fold_same_text(&g->parts[level], &first->parts[level]);
     }
     if (same) {
-        text_free(&braces);
+        tool_text_free(&braces);
         return;
     }
-    text_put(&braces, "}");
-    kept->at = retake(kept->at, (kept->count + 1) * sizeof *kept->at);
+    tool_text_put(&braces, "}");
+    kept->at = xrealloc(kept->at, (kept->count + 1) * sizeof *kept->at);
     kept->at[kept->count++] = braces.at;
     first->parts[level] = (part){braces.at, braces.length, false};
 }
@@ -230,7 +231,8 @@ static void fold_pairs(group *groups, size_t made, size_t width, words *kept, ui
     }
 }
 
-void fold_siblings(group *groups, size_t made, size_t most, bool two_keys, size_t width, words *kept, uint64_t seed)
+void tool_fold_siblings(group *groups, size_t made, size_t most, bool two_keys, size_t width, words *kept,
+                        uint64_t seed)
 {
     if (two_keys) {
         fold_pairs(groups, made, width, kept, seed);

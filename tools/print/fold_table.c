@@ -4,19 +4,19 @@
 
 #include "tools/print/fold_private.h"
 
-index_table fold_table(size_t items)
+index_table tool_fold_table(size_t items)
 {
     index_table t = {NULL, 15};
 
     while (t.mask < items * 2) {
         t.mask = t.mask * 2 + 1;
     }
-    t.slots = take((t.mask + 1) * sizeof *t.slots);
+    t.slots = xmalloc((t.mask + 1) * sizeof *t.slots);
     memset(t.slots, 0, (t.mask + 1) * sizeof *t.slots);
     return t;
 }
 
-uint64_t fold_hash(uint64_t hash, const void *bytes, size_t length)
+uint64_t tool_fold_hash(uint64_t hash, const void *bytes, size_t length)
 {
     const unsigned char *b = bytes;
 
@@ -26,7 +26,7 @@ uint64_t fold_hash(uint64_t hash, const void *bytes, size_t length)
     return hash ^ hash >> 29;
 }
 
-bool fold_is_index(const part *p)
+bool tool_fold_is_index(const part *p)
 {
     for (size_t i = 0; i < p->length; i++) {
         if (p->at[i] < '0' || p->at[i] > '9') {
@@ -36,17 +36,17 @@ bool fold_is_index(const part *p)
     return p->length > 0;
 }
 
-bool fold_same_text(const part *a, const part *b)
+bool tool_fold_same_text(const part *a, const part *b)
 {
     return a->length == b->length && memcmp(a->at, b->at, a->length) == 0;
 }
 
-bool fold_is_between(const part *p)
+bool tool_fold_is_between(const part *p)
 {
     return p->length == 1 && p->at[0] == FOLD_BETWEEN[0];
 }
 
-size_t fold_count_parts(const char *path)
+size_t tool_fold_count_parts(const char *path)
 {
     size_t count = 1;
 
@@ -60,7 +60,7 @@ size_t fold_count_parts(const char *path)
     return count;
 }
 
-void fold_split(const char *path, part *parts)
+void tool_fold_split(const char *path, part *parts)
 {
     size_t i = 0;
     const char *begin = path;
@@ -78,13 +78,13 @@ void fold_split(const char *path, part *parts)
     }
 }
 
-uint64_t fold_hash_form(uint64_t hash, const entry *e)
+uint64_t tool_fold_hash_form(uint64_t hash, const entry *e)
 {
-    hash = fold_hash(hash, e->dtype, strlen(e->dtype) + 1);
-    return fold_hash(hash, e->shape, e->rank * sizeof *e->shape);
+    hash = tool_fold_hash(hash, e->dtype, strlen(e->dtype) + 1);
+    return tool_fold_hash(hash, e->shape, e->rank * sizeof *e->shape);
 }
 
-bool fold_same_form(const entry *a, const entry *b)
+bool tool_fold_same_form(const entry *a, const entry *b)
 {
     return a->rank == b->rank && strcmp(a->dtype, b->dtype) == 0 &&
            (a->rank == 0 || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);

@@ -5,7 +5,7 @@
 
 #include "tools/print/print.h"
 
-void json_begin(json *j, FILE *out, unsigned depth)
+void tool_json_begin(json *j, FILE *out, unsigned depth)
 {
     *j = (json){.out = out, .depth = depth, .first = true};
 }
@@ -44,7 +44,7 @@ static void quoted(json *j, const char *bytes, size_t length)
 
     putc_unlocked('"', j->out);
     for (size_t i = 0; i < length; i += step) {
-        step = utf8_next(bytes + i, length - i, &code);
+        step = tool_utf8_next(bytes + i, length - i, &code);
         if (step > 1 || (step == 1 && b[i] >= 0x20 && b[i] != '"' && b[i] != '\\' && b[i] != 0x7F)) {
             continue;
         }
@@ -67,7 +67,7 @@ static void quoted(json *j, const char *bytes, size_t length)
     putc_unlocked('"', j->out);
 }
 
-void json_key(json *j, const char *bytes, size_t length)
+void tool_json_key(json *j, const char *bytes, size_t length)
 {
     item(j);
     quoted(j, bytes, length);
@@ -78,12 +78,12 @@ void json_key(json *j, const char *bytes, size_t length)
 static void begin(json *j, const char *key)
 {
     if (key) {
-        json_key(j, key, strlen(key));
+        tool_json_key(j, key, strlen(key));
     }
     item(j);
 }
 
-void json_object(json *j, const char *key)
+void tool_json_object(json *j, const char *key)
 {
     begin(j, key);
     putc_unlocked('{', j->out);
@@ -91,7 +91,7 @@ void json_object(json *j, const char *key)
     j->first = true;
 }
 
-void json_array(json *j, const char *key)
+void tool_json_array(json *j, const char *key)
 {
     begin(j, key);
     putc_unlocked('[', j->out);
@@ -99,7 +99,7 @@ void json_array(json *j, const char *key)
     j->first = true;
 }
 
-void json_close(json *j, char bracket)
+void tool_json_close(json *j, char bracket)
 {
     bool empty = j->first, broken = j->level <= j->depth;
 
@@ -111,52 +111,52 @@ void json_close(json *j, char bracket)
     j->first = false;
 }
 
-void json_end(json *j)
+void tool_json_end(json *j)
 {
     putc_unlocked('\n', j->out);
 }
 
-void json_text(json *j, const char *key, const char *bytes, size_t length)
+void tool_json_text(json *j, const char *key, const char *bytes, size_t length)
 {
     begin(j, key);
     quoted(j, bytes, length);
 }
 
-void json_string(json *j, const char *key, const char *string)
+void tool_json_string(json *j, const char *key, const char *string)
 {
     if (string) {
-        json_text(j, key, string, strlen(string));
+        tool_json_text(j, key, string, strlen(string));
     } else {
-        json_token(j, key, "null");
+        tool_json_token(j, key, "null");
     }
 }
 
-void json_token(json *j, const char *key, const char *token)
+void tool_json_token(json *j, const char *key, const char *token)
 {
     begin(j, key);
     fputs(token, j->out);
 }
 
-void json_uint(json *j, const char *key, uint64_t number)
+void tool_json_uint(json *j, const char *key, uint64_t number)
 {
     char digits[24];
     (void)snprintf(digits, sizeof digits, "%" PRIu64, number);
-    json_token(j, key, digits);
+    tool_json_token(j, key, digits);
 }
 
-void json_int(json *j, const char *key, int64_t number)
+void tool_json_int(json *j, const char *key, int64_t number)
 {
     char digits[24];
     (void)snprintf(digits, sizeof digits, "%" PRIi64, number);
-    json_token(j, key, digits);
+    tool_json_token(j, key, digits);
 }
 
-void json_bool(json *j, const char *key, bool value)
+void tool_json_bool(json *j, const char *key, bool value)
 {
-    json_token(j, key, value ? "true" : "false");
+    tool_json_token(j, key, value ? "true" : "false");
 }
 
-void json_bytes(json *j, const char *key, const void *bytes, uint64_t size)
+void tool_json_bytes(json *j, const char *key, const void *bytes, uint64_t size)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned char *b = bytes;
@@ -174,11 +174,11 @@ void json_bytes(json *j, const char *key, const void *bytes, uint64_t size)
     putc_unlocked('"', j->out);
 }
 
-void json_shape(json *j, const char *key, const uint64_t *shape, uint32_t rank)
+void tool_json_shape(json *j, const char *key, const uint64_t *shape, uint32_t rank)
 {
-    json_array(j, key);
+    tool_json_array(j, key);
     for (uint32_t i = 0; i < rank; i++) {
-        json_uint(j, NULL, shape[i]);
+        tool_json_uint(j, NULL, shape[i]);
     }
-    json_close(j, ']');
+    tool_json_close(j, ']');
 }

@@ -5,21 +5,21 @@
 
 #include "tools/print/print.h"
 
-void notes_take(notes *n)
+void tool_notes_take(notes *n)
 {
     const rec_note *note;
 
     *n = (notes){.made = rec_report_count()};
     while ((note = rec_report_note(n->kept))) {
-        n->at = retake(n->at, (n->kept + 1) * sizeof *n->at);
-        n->at[n->kept++] = (struct note){note->kind, note->count, copy(note->path), copy(note->text)};
+        n->at = xrealloc(n->at, (n->kept + 1) * sizeof *n->at);
+        n->at[n->kept++] = (struct note){note->kind, note->count, xstrdup(note->path), xstrdup(note->text)};
     }
 }
 
-void notes_append(notes *n, notes *more)
+void tool_notes_append(notes *n, notes *more)
 {
     if (more->kept) {
-        n->at = retake(n->at, (n->kept + more->kept) * sizeof *n->at);
+        n->at = xrealloc(n->at, (n->kept + more->kept) * sizeof *n->at);
         memcpy(n->at + n->kept, more->at, more->kept * sizeof *n->at);
     }
     n->kept += more->kept;
@@ -28,7 +28,7 @@ void notes_append(notes *n, notes *more)
     *more = (notes){0};
 }
 
-void notes_free(notes *n)
+void tool_notes_free(notes *n)
 {
     for (size_t i = 0; i < n->kept; i++) {
         free(n->at[i].path);
@@ -38,7 +38,7 @@ void notes_free(notes *n)
     *n = (notes){0};
 }
 
-const char *note_word(int32_t kind)
+const char *tool_note_word(int32_t kind)
 {
     switch (kind) {
     case REC_NOTE_ASSUMED:
@@ -77,15 +77,15 @@ static void print_note(const char *path, const char *string)
     text line = {0};
 
     if (*path) {
-        text_safe(&line, path, strlen(path));
-        text_put(&line, ": ");
+        tool_text_safe(&line, path, strlen(path));
+        tool_text_put(&line, ": ");
     }
-    text_safe(&line, string, strlen(string));
-    fprintf(stderr, "record: %snote:%s %s\n", style_error(STYLE_NOTE), style_error(STYLE_PLAIN), line.at);
-    text_free(&line);
+    tool_text_safe(&line, string, strlen(string));
+    fprintf(stderr, "record: %snote:%s %s\n", tool_style_error(STYLE_NOTE), tool_style_error(STYLE_PLAIN), line.at);
+    tool_text_free(&line);
 }
 
-void notes_print(const notes *n, bool quiet)
+void tool_notes_print(const notes *n, bool quiet)
 {
     enum { SHOWN = 3 }; /* of a kind, where there are more than a few */
     uint64_t of_kind[16] = {0}, printed[16] = {0};
@@ -103,8 +103,8 @@ void notes_print(const notes *n, bool quiet)
             print_note(note->path, note->text);
         } else if (printed[kind] == SHOWN) {
             char number[NUMBER_ROOM];
-            char *more =
-                print("and %s more of this kind (%s)", grouped(of_kind[kind] - SHOWN, number), note_word(note->kind));
+            char *more = xasprintf("and %s more of this kind (%s)", tool_grouped(of_kind[kind] - SHOWN, number),
+                                   tool_note_word(note->kind));
             print_note("", more);
             free(more);
         }
@@ -112,28 +112,28 @@ void notes_print(const notes *n, bool quiet)
     }
     if (n->made > n->kept) {
         char number[NUMBER_ROOM];
-        char *more = print("%s more notes", grouped(n->made - n->kept, number));
+        char *more = xasprintf("%s more notes", tool_grouped(n->made - n->kept, number));
         print_note("", more);
         free(more);
     }
 }
 
-void json_note_items(json *j, const notes *n)
+void tool_json_note_items(json *j, const notes *n)
 {
     for (size_t i = 0; i < n->kept; i++) {
         const struct note *note = &n->at[i];
-        json_object(j, NULL);
-        json_string(j, "kind", note_word(note->kind));
-        json_uint(j, "count", note->count);
-        json_string(j, "path", note->path);
-        json_string(j, "text", note->text);
-        json_close(j, '}');
+        tool_json_object(j, NULL);
+        tool_json_string(j, "kind", tool_note_word(note->kind));
+        tool_json_uint(j, "count", note->count);
+        tool_json_string(j, "path", note->path);
+        tool_json_string(j, "text", note->text);
+        tool_json_close(j, '}');
     }
 }
 
-void json_notes(json *j, const char *key, const notes *n)
+void tool_json_notes(json *j, const char *key, const notes *n)
 {
-    json_array(j, key);
-    json_note_items(j, n);
-    json_close(j, ']');
+    tool_json_array(j, key);
+    tool_json_note_items(j, n);
+    tool_json_close(j, ']');
 }

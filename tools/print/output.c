@@ -10,25 +10,26 @@
 
 enum { STANDARD_WIDTH = 80, GAP = 2 };
 
-int output_finish(void)
+int tool_output_finish(void)
 {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout)) {
         return EXIT_OK;
     }
-    return errno ? fail("standard output: cannot write: %s", strerror(errno)) : fail("standard output: cannot write");
+    return errno ? tool_fail("standard output: cannot write: %s", strerror(errno))
+                 : tool_fail("standard output: cannot write");
 }
 
-bool output_is_terminal(void)
+bool tool_output_is_terminal(void)
 {
     return isatty(STDOUT_FILENO);
 }
 
-size_t output_width(void)
+size_t tool_output_width(void)
 {
     struct winsize size;
 
-    if (output_is_terminal() && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20) {
+    if (tool_output_is_terminal() && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20) {
         return size.ws_col;
     }
     return STANDARD_WIDTH;
@@ -36,14 +37,14 @@ size_t output_width(void)
 
 /* ------------------------------------------------------------------------------------------------------- tables -- */
 
-void table_begin(table *t, const char *align)
+void tool_table_begin(table *t, const char *align)
 {
     *t = (table){.columns = strlen(align), .align = align, .shrink = SIZE_MAX, .shrink_too = SIZE_MAX};
 }
 
-void table_cell(table *t, const char *string)
+void tool_table_cell(table *t, const char *string)
 {
-    text_add(&t->cells, string, strlen(string) + 1);
+    tool_text_add(&t->cells, string, strlen(string) + 1);
     t->cell_count++;
 }
 
@@ -67,7 +68,7 @@ static void measure(const table *t, size_t *widths)
             bool in_header = t->header && i < t->columns;
             size_t column = i % t->columns;
             if (in_header == (t->header && pass == 0) && (!in_header || widths[column])) {
-                size_t width = text_width(cell);
+                size_t width = tool_text_width(cell);
                 widths[column] = width > widths[column] ? width : widths[column];
             }
         }
@@ -85,9 +86,9 @@ static size_t add_up(const table *t, const size_t *widths)
     return total;
 }
 
-size_t table_width(const table *t)
+size_t tool_table_width(const table *t)
 {
-    size_t *widths = take((t->columns + 1) * sizeof *widths), total;
+    size_t *widths = xmalloc((t->columns + 1) * sizeof *widths), total;
 
     measure(t, widths);
     total = add_up(t, widths);
@@ -95,9 +96,9 @@ size_t table_width(const table *t)
     return total;
 }
 
-void table_drop(table *t)
+void tool_table_drop(table *t)
 {
-    text_free(&t->cells);
+    tool_text_free(&t->cells);
     t->cell_count = 0;
 }
 
@@ -116,33 +117,33 @@ static void shrink(const table *t, size_t *widths, size_t over)
     }
 }
 
-void table_print(table *t, FILE *out)
+void tool_table_print(table *t, FILE *out)
 {
-    size_t *widths = take((t->columns + 1) * sizeof *widths), total;
+    size_t *widths = xmalloc((t->columns + 1) * sizeof *widths), total;
     const char *cell = t->cells.at;
 
     measure(t, widths);
     total = add_up(t, widths);
-    if (t->shrink < t->columns && output_is_terminal() && total > output_width()) {
-        shrink(t, widths, total - output_width());
+    if (t->shrink < t->columns && tool_output_is_terminal() && total > tool_output_width()) {
+        shrink(t, widths, total - tool_output_width());
     }
     for (size_t i = 0; i < t->cell_count; i += t->columns) {
         size_t owed = 0; /* spaces that are printed only if something follows */
         bool in_header = t->header && i == 0;
         if (in_header) {
-            fputs(style(STYLE_BOLD), out);
+            fputs(tool_style(STYLE_BOLD), out);
         }
         for (size_t column = 0; column < t->columns; column++, cell += strlen(cell) + 1) {
-            size_t width = text_width(cell);
+            size_t width = tool_text_width(cell);
             if (!widths[column]) {
                 continue;
             }
             if (width > widths[column]) {
                 text shorter = {0};
-                text_shortened(&shorter, cell, widths[column], true);
+                tool_text_shortened(&shorter, cell, widths[column], true);
                 spaces(out, owed);
                 fputs(shorter.at, out);
-                text_free(&shorter);
+                tool_text_free(&shorter);
                 owed = GAP;
                 continue;
             }
@@ -155,9 +156,9 @@ void table_print(table *t, FILE *out)
                 owed += widths[column] + GAP;
             }
         }
-        fputs(in_header ? style(STYLE_PLAIN) : "", out);
+        fputs(in_header ? tool_style(STYLE_PLAIN) : "", out);
         putc_unlocked('\n', out);
     }
     free(widths);
-    text_free(&t->cells);
+    tool_text_free(&t->cells);
 }

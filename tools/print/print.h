@@ -21,20 +21,20 @@ enum { EXIT_OK = 0, EXIT_DIFFERS = 1, EXIT_ERROR = 2 };
 /* ------------------------------------------------------------------------------------------------------- memory -- */
 
 /* As malloc, realloc, strdup, printf; out of memory the command ends with a message. */
-void *take(size_t size);
-void *retake(void *old, size_t size);
-char *copy(const char *text);
-char *print(const char *format, ...) REC_PRINTF(1, 2);
+void *xmalloc(size_t size);
+void *xrealloc(void *old, size_t size);
+char *xstrdup(const char *text);
+char *xasprintf(const char *format, ...) REC_PRINTF(1, 2);
 
 /* A text that grows. Zero it to begin. */
 typedef struct text {
     char *at; /* NUL-terminated once anything was added, else NULL */
     size_t length, room;
 } text;
-void text_add(text *t, const char *bytes, size_t length);
-void text_put(text *t, const char *string);
-void text_format(text *t, const char *format, ...) REC_PRINTF(2, 3);
-void text_free(text *t);
+void tool_text_add(text *t, const char *bytes, size_t length);
+void tool_text_put(text *t, const char *string);
+void tool_text_format(text *t, const char *format, ...) REC_PRINTF(2, 3);
+void tool_text_free(text *t);
 
 /* A list of strings, borrowed from argv where nothing else is said. */
 typedef struct words {
@@ -45,49 +45,49 @@ typedef struct words {
 /* -------------------------------------------------------------------------------------------------------- errors -- */
 
 /* Prints the library's last error. @return EXIT_ERROR. */
-int fail_library(void);
+int tool_fail_library(void);
 /* Prints an error of the command itself; further lines of the text are hints. @return EXIT_ERROR. */
-int fail(const char *format, ...) REC_PRINTF(1, 2);
-/* As fail(), with the hint that names the help of a subcommand. */
-int fail_usage(const char *command, const char *format, ...) REC_PRINTF(2, 3);
+int tool_fail(const char *format, ...) REC_PRINTF(1, 2);
+/* As tool_fail(), with the hint that names the help of a subcommand. */
+int tool_fail_usage(const char *command, const char *format, ...) REC_PRINTF(2, 3);
 
 /* ------------------------------------------------------------------------------------------------------- output -- */
 
 enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 /* Sets colours up. @param color COLOR_… */
-void output_setup(int color);
+void tool_output_setup(int color);
 /* Checks that all of standard output was written. @return EXIT_OK, or EXIT_ERROR with the error printed. */
-int output_finish(void);
+int tool_output_finish(void);
 /* @return columns of the terminal that standard output is; 80 if it is none. */
-size_t output_width(void);
+size_t tool_output_width(void);
 /* @return true if standard output is a terminal. */
-bool output_is_terminal(void);
+bool tool_output_is_terminal(void);
 
 /* Escape sequences, "" without colours. */
 enum { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_ERROR, STYLE_NOTE };
-const char *style(int which);       /* for standard output */
-const char *style_error(int which); /* for standard error */
+const char *tool_style(int which);       /* for standard output */
+const char *tool_style_error(int which); /* for standard error */
 
 enum { NUMBER_ROOM = 48 };
 /* "1,199,882" */
-const char *grouped(uint64_t number, char *buffer);
+const char *tool_grouped(uint64_t number, char *buffer);
 /* "525 M", "4,096": exact up to a million, three digits above. */
-const char *counted(uint64_t number, char *buffer);
+const char *tool_counted(uint64_t number, char *buffer);
 /* "4.58 MiB", "512 bytes" */
-const char *sized(uint64_t bytes, char *buffer);
+const char *tool_sized(uint64_t bytes, char *buffer);
 /* @return "s" unless it is one. */
-const char *plural(uint64_t number);
+const char *tool_plural(uint64_t number);
 /* Reads one character. @param code (out) its number. @return its bytes, 0 if they are no UTF-8. */
-size_t utf8_next(const char *bytes, size_t length, uint32_t *code);
+size_t tool_utf8_next(const char *bytes, size_t length, uint32_t *code);
 /* @return columns that UTF-8 text takes. */
-size_t text_width(const char *string);
+size_t tool_text_width(const char *string);
 /* Adds text so that it is safe to print: control characters and broken UTF-8 as \xNN. */
-void text_safe(text *t, const char *bytes, size_t length);
+void tool_text_safe(text *t, const char *bytes, size_t length);
 /* Adds what fits in `width` columns, the middle or the end replaced by an ellipsis. In keys the end tells more than
  * the middle: layers.0.…tion.weight. */
-void text_shortened(text *t, const char *string, size_t width, bool middle);
+void tool_text_shortened(text *t, const char *string, size_t width, bool middle);
 /* Adds a shape, "[64, 3]". */
-void text_shape(text *t, const uint64_t *shape, uint32_t rank);
+void tool_text_shape(text *t, const uint64_t *shape, uint32_t rank);
 
 /* Rows of aligned columns. */
 typedef struct table {
@@ -99,14 +99,14 @@ typedef struct table {
     size_t shrink_too; /* another one; the wider of them goes first */
     bool header;       /* the first row is one */
 } table;
-void table_begin(table *t, const char *align);
-void table_cell(table *t, const char *string);
+void tool_table_begin(table *t, const char *align);
+void tool_table_cell(table *t, const char *string);
 /* Prints it without the columns that are empty but for their header, and frees it. */
-void table_print(table *t, FILE *out);
+void tool_table_print(table *t, FILE *out);
 /* @return columns that it takes if nothing is shortened. */
-size_t table_width(const table *t);
+size_t tool_table_width(const table *t);
 /* Frees it unprinted. */
-void table_drop(table *t);
+void tool_table_drop(table *t);
 
 /* JSON. Containers are broken into lines down to `depth`; what is below stays on one line. */
 typedef struct json {
@@ -115,25 +115,25 @@ typedef struct json {
     bool first; /* nothing in the innermost container yet */
     bool keyed; /* a key was written: its value follows */
 } json;
-void json_begin(json *j, FILE *out, unsigned depth);
-void json_object(json *j, const char *key); /* key NULL: an item of an array or the value of json_key() */
-void json_array(json *j, const char *key);
-void json_close(json *j, char bracket);
+void tool_json_begin(json *j, FILE *out, unsigned depth);
+void tool_json_object(json *j, const char *key); /* key NULL: an item of an array or the value of tool_json_key() */
+void tool_json_array(json *j, const char *key);
+void tool_json_close(json *j, char bracket);
 /* Ends the line after the outermost value. */
-void json_end(json *j);
-void json_key(json *j, const char *bytes, size_t length);
-void json_text(json *j, const char *key, const char *bytes, size_t length);
-void json_string(json *j, const char *key, const char *string); /* NULL: null */
-void json_uint(json *j, const char *key, uint64_t number);
-void json_int(json *j, const char *key, int64_t number);
+void tool_json_end(json *j);
+void tool_json_key(json *j, const char *bytes, size_t length);
+void tool_json_text(json *j, const char *key, const char *bytes, size_t length);
+void tool_json_string(json *j, const char *key, const char *string); /* NULL: null */
+void tool_json_uint(json *j, const char *key, uint64_t number);
+void tool_json_int(json *j, const char *key, int64_t number);
 /* A token that is JSON already: "true", "1.5". */
-void json_token(json *j, const char *key, const char *token);
-void json_bool(json *j, const char *key, bool value);
+void tool_json_token(json *j, const char *key, const char *token);
+void tool_json_bool(json *j, const char *key, bool value);
 /* Bytes in base64. */
-void json_bytes(json *j, const char *key, const void *bytes, uint64_t size);
-void json_shape(json *j, const char *key, const uint64_t *shape, uint32_t rank);
+void tool_json_bytes(json *j, const char *key, const void *bytes, uint64_t size);
+void tool_json_shape(json *j, const char *key, const uint64_t *shape, uint32_t rank);
 /* A float as a number, or as the string NaN, Infinity or -Infinity. */
-void json_float(json *j, const char *key, double value, rec_dtype dtype);
+void tool_json_float(json *j, const char *key, double value, rec_dtype dtype);
 
 /* --------------------------------------------------------------------------------------------------------- notes -- */
 
@@ -147,43 +147,43 @@ typedef struct notes {
     size_t kept;
     uint64_t made; /* all of them; those beyond `kept` are only counted */
 } notes;
-void notes_take(notes *n);
+void tool_notes_take(notes *n);
 /* Moves the notes of the second behind those of the first. */
-void notes_append(notes *n, notes *more);
+void tool_notes_append(notes *n, notes *more);
 /* To standard error, many of a kind shortened; nothing if `quiet`. */
-void notes_print(const notes *n, bool quiet);
+void tool_notes_print(const notes *n, bool quiet);
 /* @return REC_NOTE_… as a word: "assumed". */
-const char *note_word(int32_t kind);
-void notes_free(notes *n);
-void json_notes(json *j, const char *key, const notes *n);
+const char *tool_note_word(int32_t kind);
+void tool_notes_free(notes *n);
+void tool_json_notes(json *j, const char *key, const notes *n);
 /* The same as items of an array that is open. */
-void json_note_items(json *j, const notes *n);
+void tool_json_note_items(json *j, const notes *n);
 
 /* ----------------------------------------------------------------------------------------------------- progress -- */
 
-/* Shows progress on a terminal once the work has taken a second, until progress_end(). */
-void progress_begin(rec_context *context, bool quiet);
+/* Shows progress on a terminal once the work has taken a second, until tool_progress_end(). */
+void tool_progress_begin(rec_context *context, bool quiet);
 /* Says how many bytes the work is about, where the library cannot know; 0: unknown. */
-void progress_expect(uint64_t bytes);
-/* From here to progress_end() an interrupt lets the library clean up after itself. */
-void progress_guard(void);
+void tool_progress_expect(uint64_t bytes);
+/* From here to tool_progress_end() an interrupt lets the library clean up after itself. */
+void tool_progress_guard(void);
 /* Wipes the line. If a signal asked to stop, and the work did, the program ends by that signal. May be called again. */
-void progress_end(void);
+void tool_progress_end(void);
 
 /* ------------------------------------------------------------------------------------------------------- values -- */
 
 /* The shortest decimal that reads back as the same `dtype` (f64, f32, f16, bf16): "0.1", "65500.0", "1e-8", "NaN",
  * "Infinity". Independent of the locale. @param buffer NUMBER_ROOM bytes. */
-const char *float_text(double value, rec_dtype dtype, char *buffer);
+const char *tool_float_text(double value, rec_dtype dtype, char *buffer);
 /* A scalar of any kind but string; "null" for nil. */
-const char *scalar_text(const rec_scalar *scalar, char *buffer);
-void json_scalar(json *j, const char *key, const rec_scalar *scalar);
+const char *tool_scalar_text(const rec_scalar *scalar, char *buffer);
+void tool_json_scalar(json *j, const char *key, const rec_scalar *scalar);
 /* @return a kind as a word: "uint". */
-const char *kind_word(int32_t kind);
+const char *tool_kind_word(int32_t kind);
 /* A leaf that is no tensor, whole, as the value of `key`. */
-void json_leaf(json *j, const char *key, const rec_value *value);
+void tool_json_leaf(json *j, const char *key, const rec_value *value);
 /* The same for people, not longer than about `limit` columns. */
-void leaf_text(text *t, const rec_value *value, size_t limit);
+void tool_leaf_text(text *t, const rec_value *value, size_t limit);
 
 /* ------------------------------------------------------------------------------------------------------ folding -- */
 
@@ -209,8 +209,8 @@ typedef struct fold {
 /* Folds entries that differ in list indices or in one name. Near linear in their number.
  * @param width columns that the listing should not exceed because of braces.
  * @param two_keys the paths have two keys; `width` is then for both of them.
- * @param count (out) lines. @return them, in the order of their first entries, to be freed with folds_free(). */
-fold *folds_make(const entry *entries, size_t entry_count, size_t width, bool two_keys, size_t *count);
-void folds_free(fold *folds, size_t count);
+ * @param count (out) lines. @return them, in the order of their first entries, to be freed with tool_folds_free(). */
+fold *tool_folds_make(const entry *entries, size_t entry_count, size_t width, bool two_keys, size_t *count);
+void tool_folds_free(fold *folds, size_t count);
 
 #endif

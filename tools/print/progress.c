@@ -55,10 +55,10 @@ static int32_t on_progress(void *user, const rec_progress *progress)
         bytes = all;
     }
     if (bytes < progress->done || bytes == 0) {
-        fprintf(stderr, "%s: %s", progress->operation, sized(progress->done, done));
+        fprintf(stderr, "%s: %s", progress->operation, tool_sized(progress->done, done));
     } else {
-        fprintf(stderr, "%s: %s of %s, %.0f %%", progress->operation, sized(progress->done, done), sized(bytes, total),
-                100.0 * (double)progress->done / (double)bytes);
+        fprintf(stderr, "%s: %s of %s, %.0f %%", progress->operation, tool_sized(progress->done, done),
+                tool_sized(bytes, total), 100.0 * (double)progress->done / (double)bytes);
     }
     (void)fflush(stderr);
     return 0;
@@ -79,7 +79,7 @@ static void watch(int number, void (*handler)(int))
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-void progress_begin(rec_context *context, bool quiet)
+void tool_progress_begin(rec_context *context, bool quiet)
 {
     watched = context;
     silent = quiet;
@@ -88,19 +88,19 @@ void progress_begin(rec_context *context, bool quiet)
     rec_context_set_progress(context, on_progress, NULL);
 }
 
-void progress_expect(uint64_t bytes)
+void tool_progress_expect(uint64_t bytes)
 {
     all = bytes;
 }
 
-void progress_guard(void)
+void tool_progress_guard(void)
 {
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         watch(signals[i], on_signal);
     }
 }
 
-void progress_end(void)
+void tool_progress_end(void)
 {
     rec_context_set_progress(watched, NULL, NULL);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {

@@ -14,7 +14,7 @@ static const char *const styles[] = {
 /* Which streams get colours; set once, before anything is printed. */
 static bool colored[2];
 
-void output_setup(int color)
+void tool_output_setup(int color)
 {
     const char *no_color = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
@@ -25,12 +25,12 @@ void output_setup(int color)
     }
 }
 
-const char *style(int which)
+const char *tool_style(int which)
 {
     return colored[0] ? styles[which] : "";
 }
 
-const char *style_error(int which)
+const char *tool_style_error(int which)
 {
     return colored[1] ? styles[which] : "";
 }

@@ -18,23 +18,23 @@ static void *enough(void *memory)
     return memory;
 }
 
-void *take(size_t size)
+void *xmalloc(size_t size)
 {
     return enough(malloc(size ? size : 1));
 }
 
-void *retake(void *old, size_t size)
+void *xrealloc(void *old, size_t size)
 {
     return enough(realloc(old, size ? size : 1));
 }
 
-char *copy(const char *string)
+char *xstrdup(const char *string)
 {
     size_t size = strlen(string) + 1;
-    return memcpy(take(size), string, size);
+    return memcpy(xmalloc(size), string, size);
 }
 
-char *print(const char *format, ...)
+char *xasprintf(const char *format, ...)
 {
     char *string = NULL;
     va_list args;
@@ -47,14 +47,14 @@ char *print(const char *format, ...)
     return enough(string);
 }
 
-void text_add(text *t, const char *bytes, size_t length)
+void tool_text_add(text *t, const char *bytes, size_t length)
 {
     if (t->room - t->length <= length) {
         size_t room = t->room ? t->room : 64;
         while (room - t->length <= length) {
             room *= 2;
         }
-        t->at = retake(t->at, room);
+        t->at = xrealloc(t->at, room);
         t->room = room;
     }
     if (length) {
@@ -64,12 +64,12 @@ void text_add(text *t, const char *bytes, size_t length)
     t->at[t->length] = '\0';
 }
 
-void text_put(text *t, const char *string)
+void tool_text_put(text *t, const char *string)
 {
-    text_add(t, string, strlen(string));
+    tool_text_add(t, string, strlen(string));
 }
 
-void text_format(text *t, const char *format, ...)
+void tool_text_format(text *t, const char *format, ...)
 {
     char *string = NULL;
     va_list args;
@@ -80,11 +80,11 @@ void text_format(text *t, const char *format, ...)
     if (length < 0) {
         string = NULL;
     }
-    text_add(t, enough(string), (size_t)length);
+    tool_text_add(t, enough(string), (size_t)length);
     free(string);
 }
 
-void text_free(text *t)
+void tool_text_free(text *t)
 {
     free(t->at);
     *t = (text){0};
@@ -92,7 +92,7 @@ void text_free(text *t)
 
 /* ------------------------------------------------------------------------------------------------------ numbers -- */
 
-const char *grouped(uint64_t number, char *buffer)
+const char *tool_grouped(uint64_t number, char *buffer)
 {
     char digits[24];
     size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, number), used = 0;
@@ -126,32 +126,32 @@ static const char *scaled(double value, double step, const char *const *units, c
     return three_digits(value, *units, buffer);
 }
 
-const char *counted(uint64_t number, char *buffer)
+const char *tool_counted(uint64_t number, char *buffer)
 {
     static const char *const units[] = {"M", "B", "T", NULL};
 
-    return number < 1000000 ? grouped(number, buffer) : scaled((double)number / 1e6, 1e3, units, buffer);
+    return number < 1000000 ? tool_grouped(number, buffer) : scaled((double)number / 1e6, 1e3, units, buffer);
 }
 
-const char *sized(uint64_t bytes, char *buffer)
+const char *tool_sized(uint64_t bytes, char *buffer)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB", NULL};
 
     if (bytes < 1024) {
-        (void)snprintf(buffer, NUMBER_ROOM, "%u byte%s", (unsigned)bytes, plural(bytes));
+        (void)snprintf(buffer, NUMBER_ROOM, "%u byte%s", (unsigned)bytes, tool_plural(bytes));
         return buffer;
     }
     return scaled((double)bytes / 1024, 1024, units, buffer);
 }
 
-const char *plural(uint64_t number)
+const char *tool_plural(uint64_t number)
 {
     return number == 1 ? "" : "s";
 }
 
 /* -------------------------------------------------------------------------------------------------------- UTF-8 -- */
 
-size_t utf8_next(const char *bytes, size_t length, uint32_t *code)
+size_t tool_utf8_next(const char *bytes, size_t length, uint32_t *code)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *b = (const unsigned char *)bytes;
@@ -189,13 +189,13 @@ static size_t columns_of(uint32_t code)
     return 1;
 }
 
-size_t text_width(const char *string)
+size_t tool_text_width(const char *string)
 {
     size_t length = strlen(string), width = 0, step;
     uint32_t code;
 
     for (; length; string += step, length -= step) {
-        step = utf8_next(string, length, &code);
+        step = tool_utf8_next(string, length, &code);
         width += step ? columns_of(code) : 1;
         step = step ? step : 1;
     }
@@ -209,31 +209,31 @@ static bool steers(uint32_t code)
            (code >= 0x2066 && code <= 0x2069);
 }
 
-void text_safe(text *t, const char *bytes, size_t length)
+void tool_text_safe(text *t, const char *bytes, size_t length)
 {
     size_t step, plain = 0;
     uint32_t code;
 
-    text_add(t, "", 0);
+    tool_text_add(t, "", 0);
     for (size_t at = 0; at < length; at += step) {
-        step = utf8_next(bytes + at, length - at, &code);
+        step = tool_utf8_next(bytes + at, length - at, &code);
         if (step && !steers(code)) {
             continue;
         }
-        text_add(t, bytes + plain, at - plain);
+        tool_text_add(t, bytes + plain, at - plain);
         step = step ? step : 1;
         plain = at + step;
         if (bytes[at] == '\n') {
-            text_put(t, "\\n");
+            tool_text_put(t, "\\n");
         } else if (bytes[at] == '\t') {
-            text_put(t, "\\t");
+            tool_text_put(t, "\\t");
         } else {
             for (size_t i = 0; i < step; i++) {
-                text_format(t, "\\x%02x", (unsigned char)bytes[at + i]);
+                tool_text_format(t, "\\x%02x", (unsigned char)bytes[at + i]);
             }
         }
     }
-    text_add(t, bytes + plain, length - plain);
+    tool_text_add(t, bytes + plain, length - plain);
 }
 
 /* Goes on until so many columns are behind it. @return the bytes of `string` before that. */
@@ -243,7 +243,7 @@ static size_t skip_columns(const char *string, size_t length, size_t columns, bo
     uint32_t code;
 
     while (at < length && column < columns) {
-        size_t step = utf8_next(string + at, length - at, &code);
+        size_t step = tool_utf8_next(string + at, length - at, &code);
         size_t wide = step ? columns_of(code) : 1;
         if (!past && column + wide > columns) {
             break;
@@ -254,31 +254,31 @@ static size_t skip_columns(const char *string, size_t length, size_t columns, bo
     return at;
 }
 
-void text_shortened(text *t, const char *string, size_t width, bool middle)
+void tool_text_shortened(text *t, const char *string, size_t width, bool middle)
 {
-    size_t length = strlen(string), total = text_width(string);
+    size_t length = strlen(string), total = tool_text_width(string);
 
     if (total <= width || width < 3) {
-        text_add(t, string, length);
+        tool_text_add(t, string, length);
         return;
     }
     size_t head = middle ? (width - 1) / 2 : width - 1, tail = width - 1 - head;
-    text_add(t, string, skip_columns(string, length, head, false));
-    text_put(t, "…");
+    tool_text_add(t, string, skip_columns(string, length, head, false));
+    tool_text_put(t, "…");
     if (middle) {
         size_t cut = skip_columns(string, length, total - tail, true);
-        text_add(t, string + cut, length - cut);
+        tool_text_add(t, string + cut, length - cut);
     }
 }
 
-void text_shape(text *t, const uint64_t *shape, uint32_t rank)
+void tool_text_shape(text *t, const uint64_t *shape, uint32_t rank)
 {
     char digits[24];
 
-    text_put(t, "[");
+    tool_text_put(t, "[");
     for (uint32_t i = 0; i < rank; i++) {
         int length = snprintf(digits, sizeof digits, "%s%" PRIu64, i ? ", " : "", shape[i]);
-        text_add(t, digits, (size_t)length);
+        tool_text_add(t, digits, (size_t)length);
     }
-    text_put(t, "]");
+    tool_text_put(t, "]");
 }

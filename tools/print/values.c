@@ -52,7 +52,7 @@ static double read_as(const char *decimal, const float_form *form)
     return ldexp(rint(ldexp(value, -exponent)), exponent);
 }
 
-const char *float_text(double value, rec_dtype dtype, char *buffer)
+const char *tool_float_text(double value, rec_dtype dtype, char *buffer)
 {
     const float_form *form = form_of(dtype);
     char decimal[NUMBER_ROOM], digits[NUMBER_ROOM];
@@ -116,15 +116,15 @@ const char *float_text(double value, rec_dtype dtype, char *buffer)
     return buffer;
 }
 
-void json_float(json *j, const char *key, double value, rec_dtype dtype)
+void tool_json_float(json *j, const char *key, double value, rec_dtype dtype)
 {
     char buffer[NUMBER_ROOM];
-    const char *string = float_text(value, dtype, buffer);
+    const char *string = tool_float_text(value, dtype, buffer);
 
     if (value - value == 0) {
-        json_token(j, key, string);
+        tool_json_token(j, key, string);
     } else {
-        json_string(j, key, string);
+        tool_json_string(j, key, string);
     }
 }
 
@@ -135,7 +135,7 @@ static rec_dtype float_dtype(const rec_scalar *scalar)
     return scalar->bits == 32 ? REC_DTYPE_F32 : scalar->bits == 16 ? REC_DTYPE_F16 : REC_DTYPE_F64;
 }
 
-const char *kind_word(int32_t kind)
+const char *tool_kind_word(int32_t kind)
 {
     static const char *const names[] = {
         [REC_KIND_NIL] = "nil",         [REC_KIND_BOOL] = "bool",       [REC_KIND_INT] = "int",
@@ -147,7 +147,7 @@ const char *kind_word(int32_t kind)
     return kind >= 0 && kind <= REC_KIND_TENSOR ? names[kind] : "unknown";
 }
 
-const char *scalar_text(const rec_scalar *scalar, char *buffer)
+const char *tool_scalar_text(const rec_scalar *scalar, char *buffer)
 {
     switch (scalar->kind) {
     case REC_KIND_BOOL:
@@ -159,22 +159,22 @@ const char *scalar_text(const rec_scalar *scalar, char *buffer)
         (void)snprintf(buffer, NUMBER_ROOM, "%" PRIu64, scalar->v.u);
         return buffer;
     case REC_KIND_FLOAT:
-        return float_text(scalar->v.f, float_dtype(scalar), buffer);
+        return tool_float_text(scalar->v.f, float_dtype(scalar), buffer);
     default:
         return "null";
     }
 }
 
-void json_scalar(json *j, const char *key, const rec_scalar *scalar)
+void tool_json_scalar(json *j, const char *key, const rec_scalar *scalar)
 {
     char buffer[NUMBER_ROOM];
 
     if (scalar->kind == REC_KIND_STRING) {
-        json_text(j, key, scalar->text, (size_t)scalar->v.length);
+        tool_json_text(j, key, scalar->text, (size_t)scalar->v.length);
     } else if (scalar->kind == REC_KIND_FLOAT) {
-        json_float(j, key, scalar->v.f, float_dtype(scalar));
+        tool_json_float(j, key, scalar->v.f, float_dtype(scalar));
     } else {
-        json_token(j, key, scalar_text(scalar, buffer));
+        tool_json_token(j, key, tool_scalar_text(scalar, buffer));
     }
 }
 
@@ -184,12 +184,12 @@ static void json_numbers(json *j, const char *key, const rec_value *value)
 {
     uint64_t count = rec_value_count(value);
 
-    json_array(j, key);
+    tool_json_array(j, key);
     for (uint64_t i = 0; i < count; i++) {
         rec_scalar number = rec_value_number(value, i);
-        json_scalar(j, NULL, &number);
+        tool_json_scalar(j, NULL, &number);
     }
-    json_close(j, ']');
+    tool_json_close(j, ']');
 }
 
 static void json_entry_key(json *j, const rec_value *value, uint64_t index)
@@ -198,15 +198,15 @@ static void json_entry_key(json *j, const rec_value *value, uint64_t index)
     rec_scalar key = rec_value_key(value, index);
 
     if (key.kind == REC_KIND_STRING) {
-        json_key(j, key.text, (size_t)key.v.length);
+        tool_json_key(j, key.text, (size_t)key.v.length);
     } else {
-        const char *string = scalar_text(&key, buffer);
-        json_key(j, string, strlen(string));
+        const char *string = tool_scalar_text(&key, buffer);
+        tool_json_key(j, string, strlen(string));
     }
 }
 
 /* The nesting of a record is bounded by the library's limit of depth, so this recursion is too. */
-void json_leaf(json *j, const char *key, const rec_value *value)
+void tool_json_leaf(json *j, const char *key, const rec_value *value)
 {
     int32_t kind = rec_value_kind(value);
     uint64_t count = rec_value_count(value), size = 0;
@@ -217,45 +217,45 @@ void json_leaf(json *j, const char *key, const rec_value *value)
     switch (kind) {
     case REC_KIND_BYTES:
         bytes = rec_value_bytes(value, &size);
-        json_bytes(j, key, bytes, size);
+        tool_json_bytes(j, key, bytes, size);
         break;
     case REC_KIND_NUMBERS:
         json_numbers(j, key, value);
         break;
     case REC_KIND_LIST:
-        json_array(j, key);
+        tool_json_array(j, key);
         for (uint64_t i = 0; i < count; i++) {
-            json_leaf(j, NULL, rec_value_item(value, i));
+            tool_json_leaf(j, NULL, rec_value_item(value, i));
         }
-        json_close(j, ']');
+        tool_json_close(j, ']');
         break;
     case REC_KIND_VARIANT:
         if (count == 0) {
             scalar = rec_value_key(value, 0);
-            json_scalar(j, key, &scalar);
+            tool_json_scalar(j, key, &scalar);
             break;
         }
         /* fall through */
     case REC_KIND_MAP:
-        json_object(j, key);
+        tool_json_object(j, key);
         for (uint64_t i = 0; i < count; i++) {
             json_entry_key(j, value, i);
-            json_leaf(j, NULL, rec_value_item(value, i));
+            tool_json_leaf(j, NULL, rec_value_item(value, i));
         }
-        json_close(j, '}');
+        tool_json_close(j, '}');
         break;
     case REC_KIND_TENSOR:
         tensor = rec_value_tensor(value);
-        json_object(j, key);
-        json_string(j, "dtype", rec_tensor_dtype_name(tensor));
-        json_shape(j, "shape", rec_tensor_shape(tensor), rec_tensor_rank(tensor));
-        json_uint(j, "nbytes", rec_tensor_nbytes(tensor));
-        json_string(j, "id", rec_tensor_id(tensor));
-        json_close(j, '}');
+        tool_json_object(j, key);
+        tool_json_string(j, "dtype", rec_tensor_dtype_name(tensor));
+        tool_json_shape(j, "shape", rec_tensor_shape(tensor), rec_tensor_rank(tensor));
+        tool_json_uint(j, "nbytes", rec_tensor_nbytes(tensor));
+        tool_json_string(j, "id", rec_tensor_id(tensor));
+        tool_json_close(j, '}');
         break;
     default:
         scalar = rec_value_scalar(value);
-        json_scalar(j, key, &scalar);
+        tool_json_scalar(j, key, &scalar);
         break;
     }
 }
@@ -266,18 +266,18 @@ static void numbers_text(text *t, const rec_value *value, size_t limit)
     uint64_t count = rec_value_count(value);
     size_t begin = t->length;
 
-    text_put(t, "[");
+    tool_text_put(t, "[");
     for (uint64_t i = 0; i < count; i++) {
         rec_scalar number = rec_value_number(value, i);
-        const char *string = scalar_text(&number, buffer);
-        text_put(t, i ? ", " : "");
+        const char *string = tool_scalar_text(&number, buffer);
+        tool_text_put(t, i ? ", " : "");
         if (t->length - begin + strlen(string) + 20 > limit && i + 1 < count) {
-            text_format(t, "… %s in all", grouped(count, buffer));
+            tool_text_format(t, "… %s in all", tool_grouped(count, buffer));
             break;
         }
-        text_put(t, string);
+        tool_text_put(t, string);
     }
-    text_put(t, "]");
+    tool_text_put(t, "]");
 }
 
 static void bytes_text(text *t, const unsigned char *bytes, uint64_t size, size_t limit)
@@ -285,35 +285,35 @@ static void bytes_text(text *t, const unsigned char *bytes, uint64_t size, size_
     char buffer[NUMBER_ROOM];
     size_t begin = t->length;
 
-    text_format(t, "%s byte%s", grouped(size, buffer), plural(size));
+    tool_text_format(t, "%s byte%s", tool_grouped(size, buffer), tool_plural(size));
     for (uint64_t i = 0; i < size; i++) {
         if (t->length - begin + 6 > limit) {
-            text_put(t, " …");
+            tool_text_put(t, " …");
             break;
         }
-        text_format(t, "%s%02x", i ? " " : ": ", bytes[i]);
+        tool_text_format(t, "%s%02x", i ? " " : ": ", bytes[i]);
     }
 }
 
 /* In quotes, so that an empty string shows; quotes and backslashes inside have a backslash before them. */
 static void quoted_text(text *t, const char *string, size_t length)
 {
-    text_put(t, "\"");
+    tool_text_put(t, "\"");
     for (size_t at = 0; at < length;) {
         size_t plain = 0;
         while (at + plain < length && string[at + plain] != '"' && string[at + plain] != '\\') {
             plain++;
         }
-        text_safe(t, string + at, plain);
+        tool_text_safe(t, string + at, plain);
         at += plain;
         if (at < length) {
-            text_format(t, "\\%c", string[at++]);
+            tool_text_format(t, "\\%c", string[at++]);
         }
     }
-    text_put(t, "\"");
+    tool_text_put(t, "\"");
 }
 
-void leaf_text(text *t, const rec_value *value, size_t limit)
+void tool_leaf_text(text *t, const rec_value *value, size_t limit)
 {
     char buffer[NUMBER_ROOM];
     uint64_t count = rec_value_count(value), size = 0;
@@ -330,25 +330,25 @@ void leaf_text(text *t, const rec_value *value, size_t limit)
         bytes_text(t, bytes, size, limit);
         break;
     case REC_KIND_LIST:
-        text_format(t, "[]");
+        tool_text_format(t, "[]");
         break;
     case REC_KIND_MAP:
-        text_format(t, "{}");
+        tool_text_format(t, "{}");
         break;
     case REC_KIND_VARIANT:
         if (count == 0) {
             scalar = rec_value_key(value, 0);
-            text_safe(t, scalar.text, (size_t)scalar.v.length);
+            tool_text_safe(t, scalar.text, (size_t)scalar.v.length);
         }
         break;
     case REC_KIND_STRING:
         /* Four times the limit holds as many columns of any text. */
         quoted_text(&whole, scalar.text, (size_t)(scalar.v.length / 4 < limit ? scalar.v.length : 4 * limit));
-        text_shortened(t, whole.at, limit, false);
-        text_free(&whole);
+        tool_text_shortened(t, whole.at, limit, false);
+        tool_text_free(&whole);
         break;
     default:
-        text_put(t, scalar_text(&scalar, buffer));
+        tool_text_put(t, tool_scalar_text(&scalar, buffer));
         break;
     }
 }

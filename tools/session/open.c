@@ -5,7 +5,7 @@
 
 #include "tools/session/session_private.h"
 
-const rec_plugin_info *session_plugin(const session *s, const char *name)
+const rec_plugin_info *tool_session_plugin(const session *s, const char *name)
 {
     for (uint64_t i = 0; name && i < rec_plugin_count(s->context); i++) {
         const rec_plugin_info *p = rec_plugin_get(s->context, i);
@@ -27,15 +27,15 @@ static int set_setting(rec_recorder *recorder, const char *setting)
     while (end && setting[end - 1] == ' ') {
         end--;
     }
-    name = print("%.*s", (int)end, setting);
+    name = xasprintf("%.*s", (int)end, setting);
     if (rec_recorder_set(recorder, name, value + strspn(value, " ")) != REC_OK) {
-        status = fail_library();
+        status = tool_fail_library();
     }
     free(name);
     return status;
 }
 
-int session_set_options(rec_recorder *recorder, const words *w)
+int tool_session_set_options(rec_recorder *recorder, const words *w)
 {
     int status = EXIT_OK;
 
@@ -45,26 +45,26 @@ int session_set_options(rec_recorder *recorder, const words *w)
     return status;
 }
 
-rec_recorder *session_open_recorder(session *s, const char *name, rec_precision precision, bool no_map, bool clamp)
+rec_recorder *tool_session_open_recorder(session *s, const char *name, rec_precision precision, bool no_map, bool clamp)
 {
     rec_recorder *recorder = rec_open_recorder_in(s->context, name, precision);
 
     if (!recorder) {
-        (void)fail_library();
+        (void)tool_fail_library();
         return NULL;
     }
     if ((no_map && rec_recorder_set(recorder, "map", "no") != REC_OK) ||
         (clamp && rec_recorder_set(recorder, "clamp", "yes") != REC_OK)) {
-        (void)fail_library();
+        (void)tool_fail_library();
         rec_close_recorder(recorder);
         return NULL;
     }
     return recorder;
 }
 
-int session_set_flag(rec_recorder *recorder, const char *option, bool given)
+int tool_session_set_flag(rec_recorder *recorder, const char *option, bool given)
 {
-    return given && rec_recorder_set(recorder, option, "yes") != REC_OK ? fail_library() : EXIT_OK;
+    return given && rec_recorder_set(recorder, option, "yes") != REC_OK ? tool_fail_library() : EXIT_OK;
 }
 
 /* Whose an argument is: with several inputs that of the input it stands before, and behind the last one all of them. */
@@ -76,7 +76,7 @@ static bool is_for(const session *s, const reading *r, size_t index, bool *own)
     return *own || next > s->inputs;
 }
 
-const char *session_from(const session *s, size_t index)
+const char *tool_session_from(const session *s, size_t index)
 {
     const char *name = NULL;
     bool named = false, own;
@@ -91,7 +91,7 @@ const char *session_from(const session *s, size_t index)
     return name;
 }
 
-const char *given_reading(const options *o, int kind)
+const char *tool_given_reading(const options *o, int kind)
 {
     for (size_t i = 0; i < o->readings.count; i++) {
         if (o->readings.at[i].kind == kind) {
@@ -115,7 +115,7 @@ static bool adds(const reading *r)
     return r->kind == READING_LOAD;
 }
 
-int session_set_arguments(const session *s, rec_recorder *recorder, int kind, size_t index)
+int tool_session_set_arguments(const session *s, rec_recorder *recorder, int kind, size_t index)
 {
     const readings *list = &s->o->readings;
     int status = EXIT_OK;
@@ -130,30 +130,30 @@ int session_set_arguments(const session *s, rec_recorder *recorder, int kind, si
             if (!r->key) {
                 status = set_setting(recorder, r->value);
             } else if (rec_recorder_set(recorder, r->key, r->value) != REC_OK) {
-                status = fail_library();
+                status = tool_fail_library();
             }
         }
     }
     return status;
 }
 
-rec_recorder *session_open_reader(session *s, size_t index, const char *name)
+rec_recorder *tool_session_open_reader(session *s, size_t index, const char *name)
 {
     const options *o = s->o;
     bool converts = strcmp(o->operands.at[0], "convert") == 0 || strcmp(o->operands.at[0], "plan") == 0;
-    const char *from = name ? name : session_from(s, index);
+    const char *from = name ? name : tool_session_from(s, index);
     /* A conversion changes precision where it writes, so what it reads it keeps. */
-    rec_recorder *recorder = session_open_recorder(
+    rec_recorder *recorder = tool_session_open_recorder(
         s, from ? from : "Auto", converts ? REC_PRECISION_KEEP : o->precision, o->no_map, o->clamp && !converts);
 
-    if (recorder && session_set_arguments(s, recorder, READING_OPTION, index) != EXIT_OK) {
+    if (recorder && tool_session_set_arguments(s, recorder, READING_OPTION, index) != EXIT_OK) {
         rec_close_recorder(recorder);
         return NULL;
     }
     return recorder;
 }
 
-rec_recorder *session_reader(session *s, const char *name)
+rec_recorder *tool_session_reader(session *s, const char *name)
 {
-    return session_open_reader(s, 1, name);
+    return tool_session_open_reader(s, 1, name);
 }

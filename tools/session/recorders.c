@@ -7,22 +7,22 @@
 
 /* ------------------------------------------------------------------------------------------------------ reading -- */
 
-rec_recorder *session_input_at(session *s, size_t index)
+rec_recorder *tool_session_input_at(session *s, size_t index)
 {
-    rec_recorder *recorder = session_open_reader(s, index, NULL);
+    rec_recorder *recorder = tool_session_open_reader(s, index, NULL);
 
-    if (recorder && (session_set_type(s, recorder) != EXIT_OK ||
-                     session_set_flag(recorder, "positional", s->o->positional) != EXIT_OK ||
-                     session_set_arguments(s, recorder, READING_LOAD, index) != EXIT_OK)) {
+    if (recorder && (tool_session_set_type(s, recorder) != EXIT_OK ||
+                     tool_session_set_flag(recorder, "positional", s->o->positional) != EXIT_OK ||
+                     tool_session_set_arguments(s, recorder, READING_LOAD, index) != EXIT_OK)) {
         rec_close_recorder(recorder);
         return NULL;
     }
     return recorder;
 }
 
-rec_recorder *session_input(session *s)
+rec_recorder *tool_session_input(session *s)
 {
-    return session_input_at(s, 1);
+    return tool_session_input_at(s, 1);
 }
 
 /* A foreign file is loaded as it is. */
@@ -31,15 +31,15 @@ static int set_raw(rec_recorder *recorder)
     return rec_recorder_set(recorder, "adapter", "none") == REC_OK &&
                    rec_recorder_set(recorder, "gaps", "keep") == REC_OK
                ? EXIT_OK
-               : fail_library();
+               : tool_fail_library();
 }
 
-rec_recorder *session_raw(session *s, size_t index)
+rec_recorder *tool_session_raw(session *s, size_t index)
 {
-    rec_recorder *recorder = session_open_reader(s, index, NULL);
+    rec_recorder *recorder = tool_session_open_reader(s, index, NULL);
 
     if (recorder &&
-        (session_set_flag(recorder, "positional", s->o->positional) != EXIT_OK || set_raw(recorder) != EXIT_OK)) {
+        (tool_session_set_flag(recorder, "positional", s->o->positional) != EXIT_OK || set_raw(recorder) != EXIT_OK)) {
         rec_close_recorder(recorder);
         return NULL;
     }
@@ -67,7 +67,7 @@ static bool same_name(const char *a, size_t length, const char *b)
     }
 }
 
-bool is_configured(const session *s, const char *name)
+bool tool_is_configured(const session *s, const char *name)
 {
     if (!name || same_name("Auto", 4, name)) {
         return false;
@@ -89,10 +89,10 @@ bool is_configured(const session *s, const char *name)
     return true;
 }
 
-rec_recorder *session_look(session *s)
+rec_recorder *tool_session_look(session *s)
 {
-    rec_recorder *recorder = session_input(s);
-    bool raw = !given_reading(s->o, READING_LOAD) && !s->type && !is_configured(s, session_from(s, 1));
+    rec_recorder *recorder = tool_session_input(s);
+    bool raw = !tool_given_reading(s->o, READING_LOAD) && !s->type && !tool_is_configured(s, tool_session_from(s, 1));
 
     if (recorder && raw && set_raw(recorder) != EXIT_OK) {
         rec_close_recorder(recorder);
@@ -101,9 +101,9 @@ rec_recorder *session_look(session *s)
     return recorder;
 }
 
-bool is_foreign(const session *s, const char *recorder)
+bool tool_is_foreign(const session *s, const char *recorder)
 {
-    const rec_plugin_info *p = session_plugin(s, recorder);
+    const rec_plugin_info *p = tool_session_plugin(s, recorder);
 
     return p && strcmp(p->adapter, "none") != 0;
 }
@@ -116,7 +116,7 @@ static char *layout_of(const char *burn)
     const char *minor = strchr(burn, '.');
     const char *patch = minor ? strchr(minor + 1, '.') : NULL;
 
-    return print("burn-%.*s", (int)(patch ? (size_t)(patch - burn) : strlen(burn)), burn);
+    return xasprintf("burn-%.*s", (int)(patch ? (size_t)(patch - burn) : strlen(burn)), burn);
 }
 
 static bool is_given(const session *s, const char *key)
@@ -129,28 +129,29 @@ static bool is_given(const session *s, const char *key)
     return false;
 }
 
-bool writes_type(const session *s, const char *recorder)
+bool tool_writes_type(const session *s, const char *recorder)
 {
-    return !is_given(s, "reverse") && (!is_given(s, "partial") || needs_type(s, recorder));
+    return !is_given(s, "reverse") && (!is_given(s, "partial") || tool_needs_type(s, recorder));
 }
 
-rec_recorder *session_output(session *s, const char *name)
+rec_recorder *tool_session_output(session *s, const char *name)
 {
-    rec_recorder *recorder = session_open_recorder(s, name, s->o->precision, false, s->o->clamp);
+    rec_recorder *recorder = tool_session_open_recorder(s, name, s->o->precision, false, s->o->clamp);
     const char *burn = s->o->burn, *size = s->o->max_shard_size;
     char *layout = burn ? layout_of(burn) : NULL;
-    int status = recorder ? session_set_options(recorder, &s->o->to_options) : EXIT_OK;
+    int status = recorder ? tool_session_set_options(recorder, &s->o->to_options) : EXIT_OK;
 
     if (recorder && status == EXIT_OK && size && rec_recorder_set(recorder, "max-shard-size", size) != REC_OK) {
-        status = fail_library();
+        status = tool_fail_library();
     }
     if (recorder && status == EXIT_OK && layout && rec_recorder_set(recorder, "layout", layout) != REC_OK) {
-        status = fail("--burn: expected 0.7 to 0.21, found \"%s\"", burn);
+        status = tool_fail("--burn: expected 0.7 to 0.21, found \"%s\"", burn);
     }
     free(layout);
-    if (recorder && (status != EXIT_OK ||
-                     (writes_type(s, rec_recorder_name(recorder)) && session_set_type(s, recorder) != EXIT_OK) ||
-                     session_set_flag(recorder, "self-describing", s->o->self_describing) != EXIT_OK)) {
+    if (recorder &&
+        (status != EXIT_OK ||
+         (tool_writes_type(s, rec_recorder_name(recorder)) && tool_session_set_type(s, recorder) != EXIT_OK) ||
+         tool_session_set_flag(recorder, "self-describing", s->o->self_describing) != EXIT_OK)) {
         rec_close_recorder(recorder);
         return NULL;
     }

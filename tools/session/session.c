@@ -8,14 +8,14 @@
 
 /* ------------------------------------------------------------------------------------------------------ session -- */
 
-int session_open(session *s, const options *o)
+int tool_session_open(session *s, const options *o)
 {
     *s = (session){.o = o, .inputs = 1};
     s->context = rec_config_open(o->config);
-    return s->context ? EXIT_OK : fail_library();
+    return s->context ? EXIT_OK : tool_fail_library();
 }
 
-void session_close(session *s)
+void tool_session_close(session *s)
 {
     free(s->type);
     rec_types_free(s->types);
@@ -23,69 +23,69 @@ void session_close(session *s)
     *s = (session){.o = s->o};
 }
 
-const char *input_name(const char *path)
+const char *tool_input_name(const char *path)
 {
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
-rec_record *session_load(rec_recorder *recorder, const char *path)
+rec_record *tool_session_load(rec_recorder *recorder, const char *path)
 {
     rec_record *record;
 
     if (strcmp(path, "-") != 0) {
         record = rec_load(recorder, path);
     } else if (isatty(STDIN_FILENO)) {
-        (void)fail("standard input is a terminal: a file or a pipe was expected");
+        (void)tool_fail("standard input is a terminal: a file or a pipe was expected");
         return NULL;
     } else {
-        record = rec_load_fd(recorder, STDIN_FILENO, input_name(path));
+        record = rec_load_fd(recorder, STDIN_FILENO, tool_input_name(path));
     }
     if (!record) {
-        (void)fail_library();
+        (void)tool_fail_library();
     }
     return record;
 }
 
-rec_record *session_load_typed(session *s, rec_recorder *recorder, const char *path)
+rec_record *tool_session_load_typed(session *s, rec_recorder *recorder, const char *path)
 {
     const char *name;
     rec_record *record;
 
     if (strcmp(path, "-") == 0) {
-        return session_load(recorder, path);
+        return tool_session_load(recorder, path);
     }
     record = rec_load(recorder, path);
-    if (!record && lacks_type(s, path, &name)) {
-        (void)fail_no_type(s, path, name);
+    if (!record && tool_lacks_type(s, path, &name)) {
+        (void)tool_fail_no_type(s, path, name);
     } else if (!record) {
-        (void)fail_library();
+        (void)tool_fail_library();
     }
     return record;
 }
 
-rec_record *session_load_any(session *s, rec_recorder *recorder, const char *path, bool *by_position)
+rec_record *tool_session_load_any(session *s, rec_recorder *recorder, const char *path, bool *by_position)
 {
     const char *name;
     rec_record *record;
 
     *by_position = s->o->positional;
     if (strcmp(path, "-") == 0) {
-        return session_load(recorder, path);
+        return tool_session_load(recorder, path);
     }
     record = rec_load(recorder, path);
     if (record) {
         return record;
     }
-    if (!lacks_type(s, path, &name)) {
-        (void)fail_library();
+    if (!tool_lacks_type(s, path, &name)) {
+        (void)tool_fail_library();
         return NULL;
     }
-    recorder = session_reader(s, name);
+    recorder = tool_session_reader(s, name);
     if (recorder && rec_recorder_set(recorder, "positional", "yes") == REC_OK) {
         record = rec_load(recorder, path);
     }
     if (recorder && !record) {
-        (void)fail_library();
+        (void)tool_fail_library();
     }
     rec_close_recorder(recorder);
     *by_position = true;

@@ -2,7 +2,7 @@
  * The session with the library: what the command line asks for as a context, recorders, their types, and records that
  * are loaded by them.
  * It prints no result: only errors, which it tells before it fails.
- * The session owns its context and types until session_close(); recorders and records belong to who asked for them.
+ * The session owns its context and types until tool_session_close(); recorders and records belong to who asked for them.
  * Options stay the caller's, and live longer. */
 #ifndef RECORD_SESSION_H
 #define RECORD_SESSION_H
@@ -46,65 +46,65 @@ typedef struct session {
     rec_context *context;
     size_t inputs;    /* how many the operands begin with */
     rec_types *types; /* made when a type is needed */
-    char *type;       /* the expression that the options ask for, once session_type() was called; NULL: none */
+    char *type;       /* the expression that the options ask for, once tool_session_type() was called; NULL: none */
 } session;
 
 /* Opens the context that the options ask for. Errors are printed. */
-int session_open(session *s, const options *o);
-void session_close(session *s);
+int tool_session_open(session *s, const options *o);
+void tool_session_close(session *s);
 /* Opens the recorder of the input, with its options, load arguments and the type. @return NULL with the error printed. */
-rec_recorder *session_input(session *s);
+rec_recorder *tool_session_input(session *s);
 /* The same for input `index` of several, from 1. */
-rec_recorder *session_input_at(session *s, size_t index);
+rec_recorder *tool_session_input_at(session *s, size_t index);
 /* The same without the type and load arguments: a foreign file is not adapted. */
-rec_recorder *session_raw(session *s, size_t index);
-/* The same as session_input() for a look at what is in the file: unless a load argument, a type or a recorder of the
+rec_recorder *tool_session_raw(session *s, size_t index);
+/* The same as tool_session_input() for a look at what is in the file: unless a load argument, a type or a recorder of the
  * configuration is given, a foreign file is not adapted. */
-rec_recorder *session_look(session *s);
+rec_recorder *tool_session_look(session *s);
 /* A recorder with options alone, without load arguments and without the type. @param name NULL: --from or Auto. */
-rec_recorder *session_reader(session *s, const char *name);
+rec_recorder *tool_session_reader(session *s, const char *name);
 /* @return the recorder that --from gives to input `index`, NULL if none. */
-const char *session_from(const session *s, size_t index);
+const char *tool_session_from(const session *s, size_t index);
 /* @return the first option of that kind (READING_…) that was given, NULL if none. */
-const char *given_reading(const options *o, int kind);
+const char *tool_given_reading(const options *o, int kind);
 /* @return whether a recorder's name is one that the configuration made, with load arguments perhaps. */
-bool is_configured(const session *s, const char *name);
+bool tool_is_configured(const session *s, const char *name);
 /* @return whether the files of a recorder (by its own name) hold modules as another framework lays them out. */
-bool is_foreign(const session *s, const char *recorder);
+bool tool_is_foreign(const session *s, const char *recorder);
 /* @return whether the type goes to the recorder (by its own name) that writes: not to the names of another framework, and
  * not where fields may be missing and names say which. */
-bool writes_type(const session *s, const char *recorder);
+bool tool_writes_type(const session *s, const char *recorder);
 /* Opens the recorder of the output, with its options. */
-rec_recorder *session_output(session *s, const char *name);
+rec_recorder *tool_session_output(session *s, const char *name);
 /* Loads a file, or standard input for "-". Notes are not printed yet. @return NULL with the error printed. */
-rec_record *session_load(rec_recorder *recorder, const char *path);
+rec_record *tool_session_load(rec_recorder *recorder, const char *path);
 /* The same; for a file without names it is said how to give the type. */
-rec_record *session_load_typed(session *s, rec_recorder *recorder, const char *path);
+rec_record *tool_session_load_typed(session *s, rec_recorder *recorder, const char *path);
 /* The same; a file that has no names and whose type was not given is read by position instead.
  * @param by_position (out) whether it was. */
-rec_record *session_load_any(session *s, rec_recorder *recorder, const char *path, bool *by_position);
+rec_record *tool_session_load_any(session *s, rec_recorder *recorder, const char *path, bool *by_position);
 /* @return the file's name as people should see it: "standard input" for "-". */
-const char *input_name(const char *path);
+const char *tool_input_name(const char *path);
 
 /* Finds the type that --type, --types and --type-of ask for (type.c): s->types and s->type. Called by
- * session_input() and session_output(). */
-int session_type(session *s);
+ * tool_session_input() and tool_session_output(). */
+int tool_session_type(session *s);
 /* Gives a recorder the session's type, if there is one. */
-int session_set_type(session *s, rec_recorder *recorder);
+int tool_session_set_type(session *s, rec_recorder *recorder);
 /* Gives a recorder the type that a record shows, if it shows one. */
-int session_set_shown_type(session *s, const rec_record *record, rec_recorder *recorder);
+int tool_session_set_shown_type(session *s, const rec_record *record, rec_recorder *recorder);
 /* Reads `EXPRESSION` or `FILE.rs:EXPRESSION`; the file is added to s->types. @return the expression, NULL with the error
  * printed. */
-const char *session_add_type(session *s, const char *type);
+const char *tool_session_add_type(session *s, const char *type);
 /* @return the usable plugin of that name (its own), NULL if there is none. @param name may be NULL. */
-const rec_plugin_info *session_plugin(const session *s, const char *name);
+const rec_plugin_info *tool_session_plugin(const session *s, const char *name);
 /* Tells the type of a record as Rust source, to be freed with rec_free(). */
-int session_describe(session *s, const rec_record *record, char **source);
+int tool_session_describe(session *s, const rec_record *record, char **source);
 /* @return whether a recorder's files have no names. */
-bool needs_type(const session *s, const char *recorder);
+bool tool_needs_type(const session *s, const char *recorder);
 /* After a load that failed: whether it did because the type is not known. Then @param recorder (out) whose file it is. */
-bool lacks_type(const session *s, const char *path, const char **recorder);
+bool tool_lacks_type(const session *s, const char *path, const char **recorder);
 /* Prints what a file without names needs to be read. @return EXIT_ERROR. */
-int fail_no_type(session *s, const char *path, const char *recorder);
+int tool_fail_no_type(session *s, const char *path, const char *recorder);
 
 #endif

@@ -6,15 +6,16 @@
 #include "tools/session/session.h"
 
 /* Opens a recorder with what the options ask of any. @return NULL with the error printed. */
-rec_recorder *session_open_recorder(session *s, const char *name, rec_precision precision, bool no_map, bool clamp);
+rec_recorder *tool_session_open_recorder(session *s, const char *name, rec_precision precision, bool no_map,
+                                         bool clamp);
 /* Opens the one that reads input `index`, with its own options. @param name NULL: --from or Auto. */
-rec_recorder *session_open_reader(session *s, size_t index, const char *name);
+rec_recorder *tool_session_open_reader(session *s, size_t index, const char *name);
 /* Sets NAME=VALUE of each. */
-int session_set_options(rec_recorder *recorder, const words *w);
+int tool_session_set_options(rec_recorder *recorder, const words *w);
 /* Sets one of the plugin's own options that have a word on the command line, if it was given. */
-int session_set_flag(rec_recorder *recorder, const char *option, bool given);
+int tool_session_set_flag(rec_recorder *recorder, const char *option, bool given);
 /* Sets what is for an input: of single things its own ones last, so that they count; its own rules first.
  * @param kind READING_OPTION or READING_LOAD. */
-int session_set_arguments(const session *s, rec_recorder *recorder, int kind, size_t index);
+int tool_session_set_arguments(const session *s, rec_recorder *recorder, int kind, size_t index);
 
 #endif

@@ -13,11 +13,11 @@ static int make_types(session *s)
     if (!s->types) {
         s->types = rec_types_new(s->context);
         if (!s->types) {
-            return fail_library();
+            return tool_fail_library();
         }
         for (size_t i = 0; i < s->o->types.count; i++) {
             if (rec_types_add_file(s->types, s->o->types.at[i]) != REC_OK) {
-                return fail_library();
+                return tool_fail_library();
             }
         }
     }
@@ -38,7 +38,7 @@ static const char *colon_of(const char *type)
     return NULL;
 }
 
-const char *session_add_type(session *s, const char *type)
+const char *tool_session_add_type(session *s, const char *type)
 {
     const char *colon = colon_of(type);
     char *file;
@@ -51,14 +51,14 @@ const char *session_add_type(session *s, const char *type)
         return type;
     }
     if (!colon[1]) {
-        (void)fail("--type %s: the name of a type is needed behind the colon", type);
+        (void)tool_fail("--type %s: the name of a type is needed behind the colon", type);
         return NULL;
     }
-    file = print("%.*s", (int)(colon - type), type);
+    file = xasprintf("%.*s", (int)(colon - type), type);
     status = rec_types_add_file(s->types, file);
     free(file);
     if (status != REC_OK) {
-        (void)fail_library();
+        (void)tool_fail_library();
         return NULL;
     }
     return colon + 1;
@@ -74,25 +74,25 @@ static int add_type_of(session *s)
     int status = EXIT_ERROR;
 
     if (!recorder || make_types(s) != EXIT_OK) {
-        status = recorder ? EXIT_ERROR : fail_library();
+        status = recorder ? EXIT_ERROR : tool_fail_library();
         goto done;
     }
     record = rec_load(recorder, s->o->type_of);
     if (!record) {
-        if (lacks_type(s, s->o->type_of, &name)) {
-            (void)fail("--type-of %s: this one has no names either\nA record in MessagePack or JSON is needed.",
-                       s->o->type_of);
+        if (tool_lacks_type(s, s->o->type_of, &name)) {
+            (void)tool_fail("--type-of %s: this one has no names either\nA record in MessagePack or JSON is needed.",
+                            s->o->type_of);
         } else {
-            (void)fail_library();
+            (void)tool_fail_library();
         }
         goto done;
     }
     source = rec_record_describe(record, s->types, TYPE_OF);
     if (!source || rec_types_add_rust(s->types, source, s->o->type_of) != REC_OK) {
-        (void)fail_library();
+        (void)tool_fail_library();
         goto done;
     }
-    s->type = copy(TYPE_OF);
+    s->type = xstrdup(TYPE_OF);
     status = EXIT_OK;
 
 done:
@@ -102,7 +102,7 @@ done:
     return status;
 }
 
-int session_type(session *s)
+int tool_session_type(session *s)
 {
     const options *o = s->o;
     const char *expression;
@@ -111,38 +111,38 @@ int session_type(session *s)
         return EXIT_OK;
     }
     if (o->type.count > 1) {
-        return fail("--type may be given once; several are for convert --recursive");
+        return tool_fail("--type may be given once; several are for convert --recursive");
     }
     if (o->type.count && o->type_of) {
-        return fail("--type and --type-of exclude each other");
+        return tool_fail("--type and --type-of exclude each other");
     }
     if (o->types.count && !o->type.count && !o->type_of) {
-        return fail("--types only defines types: say with --type which of them the record has");
+        return tool_fail("--types only defines types: say with --type which of them the record has");
     }
     if (o->type_of) {
         return add_type_of(s);
     }
     if (o->type.count) {
-        expression = session_add_type(s, o->type.at[0]);
+        expression = tool_session_add_type(s, o->type.at[0]);
         if (!expression) {
             return EXIT_ERROR;
         }
-        s->type = copy(expression);
+        s->type = xstrdup(expression);
     }
     return EXIT_OK;
 }
 
-int session_set_type(session *s, rec_recorder *recorder)
+int tool_session_set_type(session *s, rec_recorder *recorder)
 {
-    int status = session_type(s);
+    int status = tool_session_type(s);
 
     if (status == EXIT_OK && s->type && rec_recorder_set_type_name(recorder, s->types, s->type) != REC_OK) {
-        status = fail_library();
+        status = tool_fail_library();
     }
     return status;
 }
 
-int session_set_shown_type(session *s, const rec_record *record, rec_recorder *recorder)
+int tool_session_set_shown_type(session *s, const rec_record *record, rec_recorder *recorder)
 {
     char *source;
     int status = EXIT_OK;
@@ -153,32 +153,32 @@ int session_set_shown_type(session *s, const rec_record *record, rec_recorder *r
     source = rec_record_describe(record, s->types, TYPE_OF);
     if (source && (rec_types_add_rust(s->types, source, "the record's own type") != REC_OK ||
                    rec_recorder_set_type_name(recorder, s->types, TYPE_OF) != REC_OK)) {
-        status = fail_library();
+        status = tool_fail_library();
     }
     rec_free(source);
     return status;
 }
 
-int session_describe(session *s, const rec_record *record, char **source)
+int tool_session_describe(session *s, const rec_record *record, char **source)
 {
     *source = NULL;
     if (make_types(s) != EXIT_OK) {
         return EXIT_ERROR;
     }
     *source = rec_record_describe(record, s->types, TYPE_OF);
-    return *source ? EXIT_OK : fail_library();
+    return *source ? EXIT_OK : tool_fail_library();
 }
 
 /* -------------------------------------------------------------------------------------------- files without names -- */
 
-bool needs_type(const session *s, const char *recorder)
+bool tool_needs_type(const session *s, const char *recorder)
 {
-    const rec_plugin_info *p = session_plugin(s, recorder);
+    const rec_plugin_info *p = tool_session_plugin(s, recorder);
 
     return p && strstr(p->options, "positional (") != NULL;
 }
 
-bool lacks_type(const session *s, const char *path, const char **recorder)
+bool tool_lacks_type(const session *s, const char *path, const char **recorder)
 {
     rec_status status = rec_error_status();
 
@@ -187,13 +187,13 @@ bool lacks_type(const session *s, const char *path, const char **recorder)
         return false;
     }
     *recorder = rec_recognise(s->context, path);
-    return *recorder && needs_type(s, *recorder);
+    return *recorder && tool_needs_type(s, *recorder);
 }
 
 /* Loads by position. @return NULL without a word if that fails. */
 static rec_record *load_positions(session *s, const char *path, const char *recorder)
 {
-    rec_recorder *reader = session_reader(s, recorder);
+    rec_recorder *reader = tool_session_reader(s, recorder);
     rec_record *record = NULL;
 
     if (reader && rec_recorder_set(reader, "positional", "yes") == REC_OK) {
@@ -203,21 +203,21 @@ static rec_record *load_positions(session *s, const char *path, const char *reco
     return record;
 }
 
-int fail_no_type(session *s, const char *path, const char *recorder)
+int tool_fail_no_type(session *s, const char *path, const char *recorder)
 {
     rec_record *record = load_positions(s, path, recorder);
     uint64_t found = record ? rec_value_count(rec_root(record)) : 0;
     char number[NUMBER_ROOM];
-    char *line = found ? print("\n%s parameter%s found by %s:   record ls %s", grouped(found, number),
-                               found == 1 ? " was" : "s were", found == 1 ? "its id" : "their ids", path)
-                       : copy("");
+    char *line = found ? xasprintf("\n%s parameter%s found by %s:   record ls %s", tool_grouped(found, number),
+                                   found == 1 ? " was" : "s were", found == 1 ? "its id" : "their ids", path)
+                       : xstrdup("");
 
-    (void)fail("%s: a %s record carries no names: its type is needed%s\n"
-               "give the model's Rust source:          --type model.rs:Model\n"
-               "or a record of the same model:         --type-of model.mpk\n"
-               "or one of Burn's own types by name:    --type Linear\n"
-               "or take parameters by their position:  --positional",
-               path, recorder, line);
+    (void)tool_fail("%s: a %s record carries no names: its type is needed%s\n"
+                    "give the model's Rust source:          --type model.rs:Model\n"
+                    "or a record of the same model:         --type-of model.mpk\n"
+                    "or one of Burn's own types by name:    --type Linear\n"
+                    "or take parameters by their position:  --positional",
+                    path, recorder, line);
     free(line);
     rec_record_free(record);
     return EXIT_ERROR;

@@ -6,7 +6,7 @@
 #include "tests/test_io.h"
 
 #include "remap/ops/ops.h"
-#include "core/record/tree.h"
+#include "core/record/record.h"
 
 /* ------------------------------------------------------------------------------------------------------- helpers -- */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/record/convert.h"
+#include "core/record/record.h"
 #include "types/describe.h"
 #include "core/burn/burn.h"
 #include "types/types.h"

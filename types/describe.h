@@ -3,7 +3,7 @@
 #ifndef LR_DESCRIBE_H
 #define LR_DESCRIBE_H
 
-#include "core/record/tree.h"
+#include "core/record/record.h"
 
 enum {
     LR_SEEN_NOTHING = 1, /**< nothing is known: the element of an empty list */

@@ -2,7 +2,7 @@
  * What can be seen of a type in a record: the tree as kinds, and places that must have one type merged. */
 #include <string.h>
 
-#include "core/record/convert.h"
+#include "core/record/record.h"
 #include "types/describe.h"
 
 typedef struct seer {

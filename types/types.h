@@ -5,7 +5,7 @@
 #define LR_TYPES_H
 
 #include "core/config/context.h"
-#include "core/record/tree.h"
+#include "core/record/record.h"
 
 /** A type expression: `Vec<Option<nn::Linear<B>>>`, `[usize; 2]`, `(A, B)`, `Param<Tensor<B, 3, Int>>`. */
 enum {

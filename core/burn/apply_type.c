@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/record/convert.h"
+#include "core/record/record.h"
 
 typedef struct adopter {
     rec_job *job;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "core/record/convert.h"
+#include "core/record/record.h"
 #include "core/io/io.h"
 
 /* ------------------------------------------------------------------------------------------------------- events -- */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/record/convert.h"
+#include "core/record/record.h"
 
 /* ---------------------------------------------------------------------------------------------- element types -- */
 
@@ -159,26 +159,6 @@ lr_burn lr_burn_of(const lr_map *metadata)
 
 /* ---------------------------------------------------------------------------------------------------------- ids -- */
 
-static const char base32[] = "0123456789abcdefghijklmnopqrstuv";
-
-void lr_burn_base32(const uint8_t *bytes, size_t count, char *text)
-{
-    uint32_t bits = 0, held = 0;
-    for (size_t i = 0; i < count; i++) {
-        held = held << 8 | bytes[i];
-        bits += 8;
-        while (bits >= 5) {
-            bits -= 5;
-            *text++ = base32[held >> bits & 31];
-        }
-        held &= (1u << bits) - 1;
-    }
-    if (bits) {
-        *text++ = base32[held << (5 - bits) & 31];
-    }
-    *text = '\0';
-}
-
 /* The bytes of a UUID in its usual form. */
 static bool uuid_bytes(const char *id, uint8_t bytes[16])
 {
@@ -198,43 +178,12 @@ static bool uuid_bytes(const char *id, uint8_t bytes[16])
     return id[36] == '\0';
 }
 
-static bool base32_bytes(const char *id, uint8_t bytes[6])
-{
-    uint64_t held = 0;
-    for (size_t i = 0; i < 10; i++) {
-        const char *digit = id[i] ? memchr(base32, id[i], 32) : NULL;
-        if (!digit) {
-            return false;
-        }
-        held = held << 5 | (uint64_t)(digit - base32);
-    }
-    held >>= 2; /* 50 bits for 48 */
-    for (size_t i = 0; i < 6; i++) {
-        bytes[i] = (uint8_t)(held >> (40 - 8 * i));
-    }
-    return id[10] == '\0';
-}
-
-void lr_id_of_path(const char *path, size_t length, uint8_t bytes[8])
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a, then stirred so that near paths are far apart */
-    for (size_t i = 0; i < length; i++) {
-        h = (h ^ (unsigned char)path[i]) * UINT64_C(0x100000001b3);
-    }
-    h = (h ^ (h >> 31)) * UINT64_C(0x7fb5d329728ea185);
-    h = (h ^ (h >> 27)) * UINT64_C(0x81dadef4bc2dd44d);
-    h ^= h >> 33;
-    for (unsigned i = 0; i < 8; i++) {
-        bytes[i] = (uint8_t)(h >> (8 * i));
-    }
-}
-
 const char *lr_burn_id(const char *id, int32_t minor, char *buffer)
 {
     uint8_t bytes[16] = {0};
     size_t length = strlen(id);
-    if (minor >= 15 && ((length == 36 && uuid_bytes(id, bytes)) || (length == 10 && base32_bytes(id, bytes)))) {
-        lr_burn_base32(bytes, 8, buffer);
+    if (minor >= 15 && ((length == 36 && uuid_bytes(id, bytes)) || (length == 10 && lr_id_from_base32(id, bytes)))) {
+        lr_id_base32(bytes, 8, buffer);
         return buffer;
     }
     return id;

@@ -7,7 +7,7 @@
 #ifndef LR_BURN_H
 #define LR_BURN_H
 
-#include "core/record/tree.h"
+#include "core/record/record.h"
 
 enum {
     LR_BURN_FIRST = 7,     /**< the first with recorders that are known */
@@ -29,14 +29,6 @@ typedef struct lr_burn {
     rec_precision precision; /**< by the name of its float type, DEFAULT if unknown */
     bool known;              /**< metadata was seen */
 } lr_burn;
-
-enum { LR_ID_ROOM = 16 };
-/** Base32 of bytes in Burn's alphabet (DNSSEC's), without padding. @param text room for (count * 8 + 4) / 5 + 1. */
-void lr_burn_base32(const uint8_t *bytes, size_t count, char *text);
-
-/** The eight bytes of the id that a parameter gets which came without one: a hash of its path (names and indices joined
- *  by dots), so that the same conversion gives the same bytes. */
-void lr_id_of_path(const char *path, size_t length, uint8_t bytes[8]);
 
 /* Layouts: a type as one Burn version stores it. */
 
@@ -101,12 +93,6 @@ const rec_layout *lr_layout_tensor(rec_job *job, int32_t elements, uint64_t rank
 
 /** A type that a C struct or enum describes; NULL: none. */
 lr_type_ref lr_type_of_c(const rec_type *type);
-
-/** Field `index` of a type, whatever the size of the caller's rec_field. */
-static inline const rec_field *lr_c_field(const rec_type *type, uint64_t index)
-{
-    return (const rec_field *)(const void *)((const char *)type->fields + index * type->field_size);
-}
 
 /** The layout of a job's item at the version and precision of the job. NULL: the job has failed. */
 const rec_layout *lr_layout_item(rec_job *job);

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/record/convert.h"
+#include "core/record/record.h"
 
 bool lr_raise_is_numbers(const rec_value *value)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/record/convert.h"
+#include "core/record/record.h"
 
 int32_t lr_walk_scalar(lr_walk *w, const rec_scalar *scalar)
 {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/record/convert.h"
+#include "core/record/record.h"
 #include "core/burn/walk_private.h"
 
 static int32_t mismatch(lr_walk *w, const char *expected, const rec_value *found)
@@ -206,7 +206,7 @@ static int32_t walk_zeros(lr_walk *w, const rec_value *value, const char *name, 
         for (unsigned i = 0; i < 8; i++) {
             bytes[i] = (uint8_t)(hash >> (8 * i));
         }
-        lr_burn_base32(bytes, sizeof bytes, id);
+        lr_id_base32(bytes, sizeof bytes, id);
         zeros.id = id;
     }
     return lr_walk_typed(w, &(rec_value){.kind = REC_KIND_TENSOR, .v = {.tensor = &zeros}}, layout);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/record/convert.h"
+#include "core/record/record.h"
 
 /* A tensor that is converted while a writer reads it. */
 struct stream {
@@ -217,7 +217,7 @@ int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
     if (!id && lr_walk_parameter(w, tensor) && !(w->tensors && w->paths)) {
         uint8_t bytes[8];
         lr_id_of_path(w->path, w->used < sizeof w->path ? w->used : sizeof w->path - 1, bytes);
-        lr_burn_base32(bytes, sizeof bytes, made);
+        lr_id_base32(bytes, sizeof bytes, made);
         id = made;
     }
     if (w->tensors) {

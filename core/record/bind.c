@@ -5,9 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/record/convert.h"
-#include "core/burn/burn.h"
-#include "core/record/tree.h"
+#include "core/record/record.h"
 
 struct rec_binding {
     rec_context *context;

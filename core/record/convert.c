@@ -5,7 +5,7 @@
  * it. Loops go in steps of a constant number of elements: this is what compilers vectorise at -O2. */
 #include <string.h>
 
-#include "core/record/convert.h"
+#include "core/record/convert_private.h"
 
 /* ------------------------------------------------------------------------------------------- loading and storing -- */
 

@@ -2,7 +2,7 @@
  * Floats from one type to another with the vector instructions of x86-64, where the processor has them. The results
  * are those of convert.c, bit for bit: the processor's conversions keep a NaN's sign and upper payload and set its
  * quiet bit. vcvtneps2bf16 is left alone, as it flushes subnormals. */
-#include "core/record/convert.h"
+#include "core/record/convert_private.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 

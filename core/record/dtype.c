@@ -2,7 +2,7 @@
  * Element types and precisions: names and sizes. */
 #include <string.h>
 
-#include "core/record/convert.h"
+#include "core/record/record.h"
 
 /** By number. Bits are 0 where an element has no size of its own. */
 static const struct {

@@ -4,10 +4,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "core/burn/burn.h"
-#include "core/record/convert.h"
+#include "core/record/record.h"
 #include "core/io/io.h"
-#include "core/record/tree.h"
 
 /* One edit: the place that a path means, made if it is not there. */
 typedef struct edit {
@@ -258,7 +256,7 @@ static bool new_id(char id[LR_ID_ROOM])
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) {
         return false;
     }
-    lr_burn_base32(bytes, sizeof bytes, id);
+    lr_id_base32(bytes, sizeof bytes, id);
     return true;
 }
 

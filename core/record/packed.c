@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Runs of numbers being read. */
-#include "core/record/packed.h"
+#include "core/record/record.h"
 
 #include <string.h>
 
-#include "core/record/convert.h"
 #include "core/io/io.h"
 
 enum {

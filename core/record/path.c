@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/record/tree.h"
+#include "core/record/record.h"
 
 static size_t put(char *path, size_t room, size_t used, char c)
 {

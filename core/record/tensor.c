@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Tensors: what they are, their bytes, and typed access that converts once and keeps the result. */
-#include "core/record/convert.h"
+#include "core/record/record.h"
 #include "core/io/io.h"
-#include "core/record/tree.h"
 
 #include <inttypes.h>
 #include <stdio.h>

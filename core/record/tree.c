@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The record tree: values, lists, maps with their index, bytes that are lent, deep copies. */
-#include "core/record/tree.h"
+#include "core/record/record.h"
 
 #include <string.h>
 
-#include "core/record/convert.h"
 #include "core/io/io.h"
 
 /* Names that occur once a parameter: sharing them keeps the tree of many small tensors in proportion to its file. */

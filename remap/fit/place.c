@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/record/convert.h"
+#include "core/record/record.h"
 #include "remap/fit/fit_private.h"
 
 const char *lr_place_rule_path(const lr_fitter *f, const lr_plan_source *source, uint64_t *length)
@@ -139,7 +139,7 @@ static const char *make_id(rec_record *record, const char *path, size_t length)
     char id[LR_ID_ROOM];
     uint8_t bytes[8];
     lr_id_of_path(path, length, bytes);
-    lr_burn_base32(bytes, sizeof bytes, id);
+    lr_id_base32(bytes, sizeof bytes, id);
     return lr_arena_text(&record->arena, id, strlen(id));
 }
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "core/record/convert.h"
+#include "core/record/record.h"
 #include "remap/ops/ops_private.h"
 
 /* Evaluation goes down by calling itself, and reaches a node as often as there are ways to it. */

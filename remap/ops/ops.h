@@ -7,7 +7,7 @@
 #ifndef LR_OP_H
 #define LR_OP_H
 
-#include "core/record/tree.h"
+#include "core/record/record.h"
 
 enum {
     LR_OP_TENSOR = 1,      /**< the stored bytes of a tensor */

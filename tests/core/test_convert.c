@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <cmocka.h>
 
-#include "core/record/convert.h"
+#include "core/record/convert_private.h"
 
 /* ----------------------------------------------------------------------------------------------------- reference -- */
 

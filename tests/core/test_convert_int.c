@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/record/convert.h"
+#include "core/record/convert_private.h"
 
 enum { FIRST_INT = REC_DTYPE_I64, LAST_INT = REC_DTYPE_U8, DTYPES = REC_DTYPE_OPAQUE + 1 };
 

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The record tree in memory.
+ * The record in memory: its tree, its paths, its tensors and their element types; editing and binding are public.
+ * It never knows how a file is laid out, nor which version of Burn wrote it: it stores what it is told of that.
  *
  * Ownership, one rule: a record owns its whole tree. Structure (names, shapes, scalars) is in the record's arena and
  * dies with it; bytes are lent by counted sources, so that a copied tensor shares them and either record may go first.
  * Values are 16 bytes, stored in place in the arrays of their list or map: editing a container moves them. */
-#ifndef LR_TREE_H
-#define LR_TREE_H
+#ifndef LR_RECORD_H
+#define LR_RECORD_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "core/config/context.h"
+
+/* ---------------------------------------------------------------------------------------------------------- tree -- */
 
 typedef struct lr_list {
     uint64_t count, room;
@@ -154,7 +157,7 @@ rec_scalar lr_run_number(const lr_run *run, uint64_t index);
 /** "a list", "a tensor": for messages. */
 const char *lr_kind_words(int32_t kind);
 
-/* Paths (path.c). */
+/* --------------------------------------------------------------------------------------------------------- paths -- */
 
 /** Appends a name to a path of `used` bytes in a buffer, escaped, with a dot before it if `used`. @return new used,
  *  which may exceed `room` (the text is cut then). */
@@ -173,7 +176,7 @@ bool lr_path_index(const char *text, uint64_t length, uint64_t *index);
 /** Reports on `job` that nothing is at `path`, with the nearest keys as a hint. */
 int32_t lr_fail_no_key(rec_job *job, const rec_record *record, const char *path);
 
-/* Tensors (tensor.c). */
+/* ------------------------------------------------------------------------------------------------------- tensors -- */
 
 /** Element type a tensor has at a precision; see lr_dtype_at. */
 void lr_tensor_set_precision(rec_tensor *tensor, rec_precision precision);
@@ -202,5 +205,115 @@ char *lr_shape_words(char *text, size_t room, const uint64_t *shape, uint64_t ra
 int32_t lr_fail_data(rec_job *job, uint64_t at, rec_dtype dtype, const uint64_t *shape, uint32_t rank, uint64_t found);
 /** Product of a shape. @return false on overflow. */
 bool lr_shape_count(const uint64_t *shape, uint32_t rank, uint64_t *count);
+
+/* ------------------------------------------------------------------------------------------------- element types -- */
+
+/** What happened on the way. */
+typedef struct lr_converted {
+    uint64_t overflowed; /**< finite floats that became infinite */
+    uint64_t clamped;    /**< integers that were clamped */
+    uint64_t bad;        /**< LR_CONVERT_RANGE: index of the first integer that does not fit */
+    rec_scalar value;    /**< and its value */
+} lr_converted;
+
+enum { LR_CONVERT_OK = 0, LR_CONVERT_RANGE = 1, LR_CONVERT_REFUSED = 2 };
+
+/** @return whether elements of one type become another: floats floats, ints ints, bools bools. */
+bool lr_convertible(rec_dtype from, rec_dtype to);
+
+/**
+ * Converts `count` elements. Floats: to nearest even; f64 to f16 goes by way of f32, as in Burn (two roundings);
+ * overflow gives infinity; a NaN stays one, quiet, with its sign and upper payload. Ints: must fit, or are clamped.
+ * Bools: not zero is 1. A type to itself: a copy. The processor must round to nearest, as it does unless told
+ * otherwise. Adds to the counters of `result` and overwrites the rest on failure.
+ * @param from_data little-endian, any alignment. @param to_data host byte order, any alignment; may not overlap.
+ */
+int lr_convert(rec_dtype from, const void *from_data, rec_dtype to, void *to_data, uint64_t count, bool clamp,
+               lr_converted *result);
+/** One element. @param data little-endian, any alignment. @return it as a scalar with its width (a bool has
+ *  none); kind REC_KIND_NIL for types whose elements have no size. */
+rec_scalar lr_element(rec_dtype dtype, const void *data);
+
+/** The limits of an integer type, for messages. @return false if it is none. */
+bool lr_int_limits(rec_dtype dtype, int64_t *minimum, uint64_t *maximum);
+
+float lr_f16_to_f32(uint16_t half);
+uint16_t lr_f32_to_f16(float value);
+float lr_bf16_to_f32(uint16_t value);
+
+/** Between little-endian and host byte order, in place: nothing on a little-endian machine. */
+static inline void lr_swap_if_big(void *data, uint32_t width, uint64_t count)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    uint8_t *at = data;
+    for (uint64_t i = 0; i < count; i++, at += width) {
+        for (uint32_t a = 0, b = width - 1; a < b; a++, b--) {
+            uint8_t byte = at[a];
+            at[a] = at[b];
+            at[b] = byte;
+        }
+    }
+#else
+    (void)data;
+    (void)width;
+    (void)count;
+#endif
+}
+
+/** Kinds of element types. */
+bool lr_dtype_is_float(rec_dtype dtype); /**< f64 f32 flex32 f16 bf16 */
+bool lr_dtype_is_int(rec_dtype dtype);   /**< signed and unsigned integers */
+bool lr_dtype_is_bool(rec_dtype dtype);
+/** What a tensor of `dtype` becomes at a precision (not DEFAULT). */
+rec_dtype lr_dtype_at(rec_dtype dtype, rec_precision precision);
+
+/* ------------------------------------------------------------------------------------------------ packed numbers -- */
+
+/* Runs of numbers being read: packed as they come, integers as narrow as their values allow, so that a list of millions
+ * takes no more memory than its file. */
+
+/** A run that grows; one per builder, its memory is used again. */
+typedef struct lr_runner {
+    lr_pages pages;
+    uint64_t taken; /**< of the budget */
+    uint64_t count;
+    uint64_t nils;   /**< of them */
+    rec_dtype dtype; /**< NONE while empty */
+} lr_runner;
+
+/**
+ * Appends a chunk. @param data host byte order, any alignment.
+ * @return 1 done, 0 the chunk cannot join this run (other kind of number), -1 the job has failed.
+ */
+int lr_runner_add(rec_job *job, lr_runner *runner, rec_dtype dtype, const void *data, uint64_t count);
+/** Appends a nil, which only a run of f64 can hold; as lr_runner_add(). */
+int lr_runner_add_nil(rec_job *job, lr_runner *runner);
+/** Whether a number of an f64 run stands for nil. */
+bool lr_float_nil(double number);
+/** Ends the run: its numbers become a run of the record. NULL: the job has failed. The runner is empty again. */
+lr_run *lr_runner_take(rec_job *job, lr_runner *runner, rec_record *record, int32_t form);
+/** Number `index` of the unfinished run. */
+rec_scalar lr_runner_number(const lr_runner *runner, uint64_t index);
+void lr_runner_clear(lr_runner *runner);
+void lr_runner_free(rec_job *job, lr_runner *runner);
+
+/* ----------------------------------------------------------------------------------------------------------- ids -- */
+
+enum { LR_ID_ROOM = 16 };
+/** Base32 of bytes in Burn's alphabet (DNSSEC's), without padding. @param text room for (count * 8 + 4) / 5 + 1. */
+void lr_id_base32(const uint8_t *bytes, size_t count, char *text);
+/** The six bytes of an id of 0.14, ten characters. @return false if it is none. */
+bool lr_id_from_base32(const char *id, uint8_t bytes[6]);
+/** The eight bytes of the id that a parameter gets which came without one: a hash of its path (names and indices joined
+ *  by dots), so that the same conversion gives the same bytes. */
+void lr_id_of_path(const char *path, size_t length, uint8_t bytes[8]);
+
+/* ------------------------------------------------------------------------------------------------------- C types -- */
+
+/** Field `index` of a type, whatever the size of the caller's rec_field. */
+static inline const rec_field *lr_c_field(const rec_type *type, uint64_t index)
+{
+    return (const rec_field *)(const void *)((const char *)type->fields + index * type->field_size);
+}
 
 #endif

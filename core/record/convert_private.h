@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * How conversions are carried out: in portable C, and by the vectors of the processor. */
+#ifndef LR_CONVERT_PRIVATE_H
+#define LR_CONVERT_PRIVATE_H
+
+#include "core/record/record.h"
+
+/** The same in portable C alone, on every machine. It defines the result; tests compare the faster ones with it. */
+int lr_convert_plain(rec_dtype from, const void *from_data, rec_dtype to, void *to_data, uint64_t count, bool clamp,
+                     lr_converted *result);
+
+/**
+ * A faster version of one pair for the processor that runs: converts as many elements from the beginning as fit its
+ * vectors, counts overflows as lr_convert does.
+ * @param stream the destination is aligned to LR_CONVERT_ALIGN: write it past the caches.
+ * @return how many elements were done; less than 64 are left.
+ */
+typedef uint64_t (*lr_convert_bulk)(const uint8_t *from, uint8_t *to, uint64_t count, bool stream,
+                                    uint64_t *overflowed);
+enum { LR_CONVERT_ALIGN = 64 };
+/** @param from,to two different ones of f64 f32 f16 bf16. @return NULL if plain C is best. */
+lr_convert_bulk lr_convert_x86(rec_dtype from, rec_dtype to, uint64_t count);
+/** @return whether a destination is large enough, and its memory in use already, for `stream` to pay. */
+bool lr_convert_streams(const void *to_data, uint64_t size);
+/** The version for one level of instructions, for tests. @return NULL if the processor lacks them. */
+lr_convert_bulk lr_convert_x86_level(int level, rec_dtype from, rec_dtype to);
+enum { LR_CONVERT_AVX2 = 1, LR_CONVERT_AVX512 = 2 };
+
+#endif

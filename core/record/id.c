@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Ids of parameters: as text, and made of a path. */
+#include <string.h>
+
+#include "core/record/record.h"
+
+/* Burn's alphabet, DNSSEC's. */
+static const char base32[] = "0123456789abcdefghijklmnopqrstuv";
+
+void lr_id_base32(const uint8_t *bytes, size_t count, char *text)
+{
+    uint32_t bits = 0, held = 0;
+    for (size_t i = 0; i < count; i++) {
+        held = held << 8 | bytes[i];
+        bits += 8;
+        while (bits >= 5) {
+            bits -= 5;
+            *text++ = base32[held >> bits & 31];
+        }
+        held &= (1u << bits) - 1;
+    }
+    if (bits) {
+        *text++ = base32[held << (5 - bits) & 31];
+    }
+    *text = '\0';
+}
+
+bool lr_id_from_base32(const char *id, uint8_t bytes[6])
+{
+    uint64_t held = 0;
+    for (size_t i = 0; i < 10; i++) {
+        const char *digit = id[i] ? memchr(base32, id[i], 32) : NULL;
+        if (!digit) {
+            return false;
+        }
+        held = held << 5 | (uint64_t)(digit - base32);
+    }
+    held >>= 2; /* 50 bits for 48 */
+    for (size_t i = 0; i < 6; i++) {
+        bytes[i] = (uint8_t)(held >> (40 - 8 * i));
+    }
+    return id[10] == '\0';
+}
+
+void lr_id_of_path(const char *path, size_t length, uint8_t bytes[8])
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a, then stirred so that near paths are far apart */
+    for (size_t i = 0; i < length; i++) {
+        h = (h ^ (unsigned char)path[i]) * UINT64_C(0x100000001b3);
+    }
+    h = (h ^ (h >> 31)) * UINT64_C(0x7fb5d329728ea185);
+    h = (h ^ (h >> 27)) * UINT64_C(0x81dadef4bc2dd44d);
+    h ^= h >> 33;
+    for (unsigned i = 0; i < 8; i++) {
+        bytes[i] = (uint8_t)(h >> (8 * i));
+    }
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Iterating: every leaf of a record with its path. */
+#include "core/record/record.h"
+
+struct level {
+    const rec_value *value;
+    uint64_t next;
+    size_t used; /* length of the path of the value itself */
+};
+
+struct rec_iterator {
+    const rec_record *record;
+    struct level *levels;
+    uint64_t depth, room;
+    char *path;
+    size_t path_room;
+    bool started;
+};
+
+rec_iterator *rec_iterate(const rec_record *record)
+{
+    const lr_allocator *allocator = &record->context->allocator;
+    rec_iterator *iterator = lr_zalloc(allocator, sizeof *iterator);
+    if (iterator) {
+        iterator->record = record;
+        iterator->room = 16;
+        iterator->path_room = 256;
+        iterator->levels = lr_alloc(allocator, iterator->room * sizeof *iterator->levels);
+        iterator->path = lr_alloc(allocator, iterator->path_room);
+        if (iterator->levels && iterator->path) {
+            iterator->path[0] = '\0';
+            lr_publish_ok();
+            return iterator;
+        }
+        rec_iterator_free(iterator);
+    }
+    (void)lr_publish(REC_E_MEMORY, "out of memory");
+    return NULL;
+}
+
+void rec_iterator_free(rec_iterator *iterator)
+{
+    if (iterator) {
+        const lr_allocator *allocator = &iterator->record->context->allocator;
+        lr_release(allocator, iterator->levels);
+        lr_release(allocator, iterator->path);
+        lr_release(allocator, iterator);
+    }
+}
+
+static bool is_leaf(const rec_value *value)
+{
+    bool container = value->kind == REC_KIND_LIST || value->kind == REC_KIND_MAP || value->kind == REC_KIND_VARIANT;
+    return !container || rec_value_count(value) == 0;
+}
+
+static bool push(rec_iterator *iterator, const rec_value *value, size_t used)
+{
+    if (iterator->depth == iterator->room) {
+        struct level *levels =
+            lr_resize(&iterator->record->context->allocator, iterator->levels, iterator->room * 2 * sizeof *levels);
+        if (!levels) {
+            return false;
+        }
+        iterator->levels = levels;
+        iterator->room *= 2;
+    }
+    iterator->levels[iterator->depth++] = (struct level){.value = value, .used = used};
+    return true;
+}
+
+/* Appends the name of a level's next child; the path buffer grows as needed. */
+static bool append_child(rec_iterator *iterator, const struct level *level, size_t *used)
+{
+    for (;;) {
+        size_t length = level->used;
+        if (level->value->kind == REC_KIND_LIST) {
+            length = lr_path_append_index(iterator->path, iterator->path_room, length, level->next);
+        } else if (level->value->kind == REC_KIND_MAP) {
+            length = lr_path_append_key(iterator->path, iterator->path_room, length,
+                                        &level->value->v.map->entries[level->next].key);
+        } else {
+            length = lr_path_append_key(iterator->path, iterator->path_room, length, &level->value->v.variant->name);
+        }
+        if (length < iterator->path_room) {
+            *used = length;
+            return true;
+        }
+        {
+            char *path = lr_resize(&iterator->record->context->allocator, iterator->path, length * 2);
+            if (!path) {
+                return false;
+            }
+            iterator->path = path;
+            iterator->path_room = length * 2;
+        }
+    }
+}
+
+const rec_value *rec_iterator_next(rec_iterator *iterator, const char **path)
+{
+    if (path) {
+        *path = iterator->path;
+    }
+    if (!iterator->started) {
+        iterator->started = true;
+        if (is_leaf(&iterator->record->root)) {
+            return &iterator->record->root;
+        }
+        if (!push(iterator, &iterator->record->root, 0)) {
+            goto memory;
+        }
+    }
+    while (iterator->depth) {
+        struct level *level = &iterator->levels[iterator->depth - 1];
+        const rec_value *child;
+        size_t used;
+        if (level->next == rec_value_count(level->value)) {
+            iterator->depth--;
+            continue;
+        }
+        iterator->path[level->used] = '\0';
+        if (!append_child(iterator, level, &used)) {
+            goto memory;
+        }
+        child = rec_value_item(level->value, level->next++);
+        if (is_leaf(child)) {
+            if (path) {
+                *path = iterator->path;
+            }
+            return child;
+        }
+        if (!push(iterator, child, used)) {
+            goto memory;
+        }
+    }
+    iterator->path[0] = '\0';
+    return NULL;
+memory:
+    (void)lr_publish(REC_E_MEMORY, "out of memory");
+    iterator->depth = 0;
+    return NULL;
+}
+
+const rec_tensor *rec_iterator_next_tensor(rec_iterator *iterator, const char **path)
+{
+    const rec_value *value;
+    do {
+        value = rec_iterator_next(iterator, path);
+    } while (value && value->kind != REC_KIND_TENSOR);
+    return value ? value->v.tensor : NULL;
+}

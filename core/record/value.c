@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Values as they are read: what kind they are, and what they hold. */
+#include "core/record/record.h"
+
+const char *lr_kind_words(int32_t kind)
+{
+    static const char *const words[] = {
+        "nil",   "a bool", "an integer", "an unsigned integer", "a float",           "a string",
+        "bytes", "a list", "a map",      "an enum's variant",   "a list of numbers", "a tensor",
+    };
+    return kind >= 0 && (size_t)kind < sizeof words / sizeof *words ? words[kind] : "something unknown";
+}
+
+const rec_value *rec_root(const rec_record *record)
+{
+    return &record->root;
+}
+
+int32_t rec_value_kind(const rec_value *value)
+{
+    return value->kind;
+}
+
+int32_t rec_value_form(const rec_value *value)
+{
+    return value->kind == REC_KIND_NUMBERS ? value->v.run->form : value->form;
+}
+
+rec_scalar rec_value_scalar(const rec_value *value)
+{
+    return lr_to_scalar(value);
+}
+
+uint64_t rec_value_count(const rec_value *value)
+{
+    switch (value->kind) {
+    case REC_KIND_LIST:
+        return value->v.list->count;
+    case REC_KIND_MAP:
+        return value->v.map->count;
+    case REC_KIND_VARIANT:
+        return value->v.variant->has_payload;
+    case REC_KIND_NUMBERS:
+        return value->v.run->count;
+    default:
+        return 0;
+    }
+}
+
+const rec_value *rec_value_item(const rec_value *value, uint64_t index)
+{
+    if (value->kind == REC_KIND_NUMBERS || index >= rec_value_count(value)) {
+        return NULL;
+    }
+    return value->kind == REC_KIND_LIST  ? &value->v.list->items[index]
+           : value->kind == REC_KIND_MAP ? &value->v.map->entries[index].value
+                                         : &value->v.variant->payload;
+}
+
+rec_scalar rec_value_key(const rec_value *value, uint64_t index)
+{
+    if (value->kind == REC_KIND_MAP && index < value->v.map->count) {
+        return lr_to_scalar(&value->v.map->entries[index].key);
+    }
+    if (value->kind == REC_KIND_VARIANT && index == 0) {
+        return lr_to_scalar(&value->v.variant->name);
+    }
+    return (rec_scalar){.kind = REC_KIND_NIL};
+}
+
+uint64_t rec_value_variant(const rec_value *value)
+{
+    return value->kind == REC_KIND_VARIANT ? value->v.variant->index : REC_UNKNOWN;
+}
+
+rec_scalar rec_value_number(const rec_value *value, uint64_t index)
+{
+    if (value->kind != REC_KIND_NUMBERS || index >= value->v.run->count) {
+        return (rec_scalar){.kind = REC_KIND_NIL};
+    }
+    return lr_run_number(value->v.run, index);
+}
+
+const rec_tensor *rec_value_tensor(const rec_value *value)
+{
+    return value->kind == REC_KIND_TENSOR ? value->v.tensor : NULL;
+}
+
+const void *rec_value_bytes(const rec_value *value, uint64_t *size)
+{
+    if (value->kind != REC_KIND_BYTES) {
+        return NULL;
+    }
+    if (size) {
+        *size = value->v.bytes->size;
+    }
+    return value->v.bytes->data;
+}

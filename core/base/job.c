@@ -363,6 +363,39 @@ int32_t lr_fail_line(rec_job *job, int32_t status, const char *file, uint32_t li
     return job->error.status;
 }
 
+static int32_t fail_at(rec_job *job, int32_t status, const lr_place *place, const char *format, va_list args)
+    REC_PRINTF(4, 0);
+static int32_t fail_at(rec_job *job, int32_t status, const lr_place *place, const char *format, va_list args)
+{
+    char what[1536];
+    const char *name = place->what ? place->what : "";
+    const char *colon = *name ? ": " : "";
+    (void)vsnprintf(what, sizeof what, format, args);
+    if (place->file) {
+        return lr_fail_line(job, status, place->file, place->line, "%s%s%s", name, colon, what);
+    }
+    return rec_fail(job, status, REC_UNKNOWN, "%s%s%s", name, colon, what);
+}
+
+int32_t lr_fail_place_as(rec_job *job, int32_t status, const lr_place *place, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    status = fail_at(job, status, place, format, args);
+    va_end(args);
+    return status;
+}
+
+int32_t lr_fail_place(rec_job *job, const lr_place *place, const char *format, ...)
+{
+    va_list args;
+    int32_t status;
+    va_start(args, format);
+    status = fail_at(job, place->file ? REC_E_CONFIG : REC_E_ARGUMENT, place, format, args);
+    va_end(args);
+    return status;
+}
+
 void rec_fail_hint(rec_job *job, const char *format, ...)
 {
     lr_error *error = &job->error;

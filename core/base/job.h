@@ -104,6 +104,18 @@ int32_t lr_fail_path(rec_job *job, int32_t status, const char *path, const char 
 void lr_fail_file(rec_job *job, const char *name);
 int32_t lr_fail_line(rec_job *job, int32_t status, const char *file, uint32_t line, const char *format, ...)
     REC_PRINTF(5, 6);
+
+/** Where something stands that was written by a person, for messages: "FILE:LINE: " or "rule 2: ". Borrowed. */
+typedef struct lr_place {
+    const char *file; /**< INI file, or NULL */
+    uint32_t line;    /**< in that file */
+    const char *what; /**< "rule 2", "[profile llama]"; what the message calls it */
+} lr_place;
+/** Fails at that place. @return the status. */
+int32_t lr_fail_place_as(rec_job *job, int32_t status, const lr_place *place, const char *format, ...)
+    REC_PRINTF(4, 5);
+/** REC_E_CONFIG with file and line, or REC_E_ARGUMENT without a file. @return the status. */
+int32_t lr_fail_place(rec_job *job, const lr_place *place, const char *format, ...) REC_PRINTF(3, 4);
 int32_t lr_vfail(rec_job *job, int32_t status, uint64_t at, const char *format, va_list args);
 /** As rec_job_note, for `count` values. */
 void lr_note(rec_job *job, int32_t kind, uint64_t count, const char *path, const char *format, ...) REC_PRINTF(5, 6);

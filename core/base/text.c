@@ -171,15 +171,20 @@ size_t lr_utf8_valid(const char *text, size_t length)
     return length;
 }
 
+size_t lr_character_begin(const char *text, size_t at)
+{
+    while (at > 0 && ((unsigned char)text[at] & 0xC0) == 0x80) {
+        at--;
+    }
+    return at;
+}
+
 const char *lr_brief_text(lr_brief *brief, const char *text)
 {
     size_t length = strnlen(text, LR_NAME_MOST + 1);
     bool cut = length > LR_NAME_MOST;
     if (cut) {
-        length = LR_NAME_MOST;
-        while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80) {
-            length--;
-        }
+        length = lr_character_begin(text, LR_NAME_MOST);
     }
     memcpy(brief->text, text, length);
     memcpy(brief->text + length, cut ? "..." : "", cut ? 4 : 1);

@@ -46,6 +46,9 @@ static inline bool lr_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/** @return the offset where the character begins that the byte at `at` is of; the text is UTF-8. */
+size_t lr_character_begin(const char *text, size_t at);
+
 /** Text for a message: at most 64 bytes, cut at a character and closed with "..." if it is longer. @return buffer. */
 typedef struct lr_brief {
     char text[LR_NAME_MOST + 4];

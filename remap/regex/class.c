@@ -2,7 +2,7 @@
  * Classes of Rust's pattern syntax: `[…]`, with classes, `&&`, `--` and `~~` in them. */
 #include <string.h>
 
-#include "remap/regex/regex_parse.h"
+#include "remap/regex/regex_private.h"
 
 /* ------------------------------------------------------------------------------------------------------- classes -- */
 

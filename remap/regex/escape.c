@@ -3,7 +3,7 @@
  * of an escape, as Rust's parser has it. */
 #include <string.h>
 
-#include "remap/regex/regex_parse.h"
+#include "remap/regex/regex_private.h"
 
 /* ---------------------------------------------------------------------------------------------------- characters -- */
 

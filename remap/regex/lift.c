@@ -4,7 +4,7 @@
  * all of it), so the same is done here. */
 #include <string.h>
 
-#include "remap/regex/regex_parse.h"
+#include "remap/regex/regex_private.h"
 
 /* A group that only holds together, or a repetition of once. */
 static const lr_re_node *inner(const lr_re_node *n)

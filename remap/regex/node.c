@@ -2,7 +2,7 @@
  * Nodes of a pattern's tree: what can be known of one from its parts. */
 #include <string.h>
 
-#include "remap/regex/regex_parse.h"
+#include "remap/regex/regex_private.h"
 
 static uint64_t plus(uint64_t a, uint64_t b)
 {

@@ -1,73 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The parser of patterns: the grammar of Rust's `regex` crate 1.x, whose documentation of syntax is the reference; what
  * it leaves open was found by trying. */
-#include "remap/regex/rust.h"
-
-#include <stdio.h>
 #include <string.h>
 
-#include "core/base/text.h"
-#include "remap/regex/regex_parse.h"
+#include "remap/regex/regex_private.h"
 
-enum { SHOWN_MOST = 120, GROUPS_MOST = 1000 };
-
-/* ------------------------------------------------------------------------------------------------------ failures -- */
-
-static const char *boundary(const char *begin, const char *at)
-{
-    while (at > begin && ((unsigned char)*at & 0xC0) == 0x80) {
-        at--;
-    }
-    return at;
-}
-
-/* A message is one line. */
-static void one_line(char *text)
-{
-    for (; *text; text++) {
-        *text = (unsigned char)*text < ' ' || *text == 0x7F ? ' ' : *text;
-    }
-}
-
-/* The pattern as a message shows it: all of it, or what is around a place. */
-static void show(const lr_re_parser *p, const char *at, char *text, size_t room)
-{
-    size_t length = (size_t)(p->end - p->pattern);
-    const char *from = p->pattern, *to = p->end;
-    if (length > SHOWN_MOST) {
-        from = at - p->pattern > SHOWN_MOST / 2 ? boundary(p->pattern, at - SHOWN_MOST / 2) : p->pattern;
-        to = p->end - from > SHOWN_MOST ? boundary(from, from + SHOWN_MOST) : p->end;
-    }
-    (void)snprintf(text, room, "%s%.*s%s", from > p->pattern ? "..." : "", (int)(to - from), from,
-                   to < p->end ? "..." : "");
-}
-
-void *lr_re_fail(lr_re_parser *p, const char *at, const char *format, ...)
-{
-    char what[768], shown[SHOWN_MOST + 16];
-    size_t place = 1;
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(what, sizeof what, format, args);
-    va_end(args);
-    show(p, at, shown, sizeof shown);
-    one_line(what);
-    one_line(shown);
-    for (const char *c = p->pattern; c < at; c++) {
-        place += ((unsigned char)*c & 0xC0) != 0x80;
-    }
-    (void)lr_fail_place(p->job, p->place, "the pattern `%s`, character %zu: %s", shown, place, what);
-    return NULL;
-}
-
-void *lr_re_fail_memory(lr_re_parser *p)
-{
-    if (p->arena->budget && p->arena->budget->exceeded) {
-        return lr_re_fail(p, p->pattern, "it is too large once it is taken apart");
-    }
-    (void)lr_fail_allocator(p->job, sizeof(lr_re_node));
-    return NULL;
-}
+enum { GROUPS_MOST = 1000 };
 
 /* --------------------------------------------------------------------------------------------------------- nodes -- */
 

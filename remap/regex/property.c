@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "remap/regex/regex_parse.h"
+#include "remap/regex/regex_private.h"
 
 enum { NAME_MOST = 64 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remap/regex/regex_parse.h"
+#include "remap/regex/regex_private.h"
 
 /* No characters: UTF-16 has its surrogates there. The characters beside them are neighbours. */
 enum { SURROGATE_FIRST = 0xD800, SURROGATE_LAST = 0xDFFF };
@@ -65,6 +65,28 @@ void lr_re_ranges_free(lr_re_ranges *ranges)
 {
     lr_release(ranges->allocator, ranges->list);
     *ranges = (lr_re_ranges){.allocator = ranges->allocator};
+}
+
+void lr_re_write_character(lr_re_text *out, uint32_t c)
+{
+    char sign[3] = {'\\', (char)c, 0};
+    if (c > ' ' && c < 0x7F) {
+        bool plain = c == '_' || (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+        lr_re_text_word(out, plain ? sign + 1 : sign);
+    } else {
+        lr_re_text_format(out, "\\x{%x}", (unsigned)c);
+    }
+}
+
+void lr_re_write_ranges(lr_re_text *out, const lr_re_range *ranges, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        lr_re_write_character(out, ranges[i].first);
+        if (ranges[i].last > ranges[i].first) {
+            lr_re_text_word(out, "-");
+            lr_re_write_character(out, ranges[i].last);
+        }
+    }
 }
 
 /* ---------------------------------------------------------------------------------------------------------- sets -- */

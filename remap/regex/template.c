@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/text.h"
-#include "remap/regex/rust.h"
+#include "remap/regex/regex.h"
 
 struct lr_template {
     const lr_allocator *allocator;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "remap/regex/regex_parse.h"
+#include "remap/regex/regex_private.h"
 
 /* Nothing beyond differs in case. */
 enum { CASED_LAST = 0x1FFFF };

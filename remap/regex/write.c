@@ -1,60 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * From the tree of a pattern to the PCRE2 pattern that means the same. It is read with PCRE2_UTF, PCRE2_UCP and newline
  * LF, and leans on no other option. */
-#include <stdio.h>
 #include <string.h>
 
-#include "remap/regex/regex_parse.h"
+#include "remap/regex/regex_private.h"
 
 enum { REPEAT_MOST = 65535 }; /* PCRE2's */
 
 /* Words as `\w` has them; of ASCII. */
 static const char word_class[] = "[0-9A-Z_a-z\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{200c}\\x{200d}]";
 static const char ascii_class[] = "[0-9A-Z_a-z]";
-
-/* ---------------------------------------------------------------------------------------------------------- text -- */
-
-void lr_re_text_add(lr_re_text *text, const char *bytes, size_t length)
-{
-    if (length > LR_RE_TEXT_MOST || text->used + length > LR_RE_TEXT_MOST) {
-        text->full = true;
-        return;
-    }
-    if (text->used + length + 1 > text->room) {
-        size_t room = text->used + length + 1 + text->room + 64;
-        char *data = lr_resize(text->allocator, text->data, room);
-        if (!data) {
-            text->failed = true;
-            return;
-        }
-        text->data = data;
-        text->room = room;
-    }
-    memcpy(text->data + text->used, bytes, length);
-    text->used += length;
-    text->data[text->used] = '\0';
-}
-
-void lr_re_text_word(lr_re_text *text, const char *word)
-{
-    lr_re_text_add(text, word, strlen(word));
-}
-
-void lr_re_text_format(lr_re_text *text, const char *format, ...)
-{
-    char word[64];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(word, sizeof word, format, args);
-    va_end(args);
-    lr_re_text_word(text, word);
-}
-
-void lr_re_text_free(lr_re_text *text)
-{
-    lr_release(text->allocator, text->data);
-    *text = (lr_re_text){.allocator = text->allocator};
-}
 
 /* ------------------------------------------------------------------------------------------------------- writing -- */
 
@@ -71,29 +26,6 @@ static void word(writer *w, const char *text)
     lr_re_text_word(w->out, text);
 }
 
-/* A character as it stands in a class or outside of one. */
-static void write_character(lr_re_text *out, uint32_t c)
-{
-    char sign[3] = {'\\', (char)c, 0};
-    if (c > ' ' && c < 0x7F) {
-        bool plain = c == '_' || (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-        lr_re_text_word(out, plain ? sign + 1 : sign);
-    } else {
-        lr_re_text_format(out, "\\x{%x}", (unsigned)c);
-    }
-}
-
-void lr_re_write_ranges(lr_re_text *out, const lr_re_range *ranges, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        write_character(out, ranges[i].first);
-        if (ranges[i].last > ranges[i].first) {
-            lr_re_text_word(out, "-");
-            write_character(out, ranges[i].last);
-        }
-    }
-}
-
 static void write_literal(writer *w, const lr_re_node *n)
 {
     if (n->icase) {
@@ -101,7 +33,7 @@ static void write_literal(writer *w, const lr_re_node *n)
     }
     for (uint32_t i = 0; i < n->length; i++) {
         if ((unsigned char)n->text[i] < 0x80) {
-            write_character(w->out, (unsigned char)n->text[i]);
+            lr_re_write_character(w->out, (unsigned char)n->text[i]);
         } else {
             lr_re_text_add(w->out, n->text + i, 1);
         }

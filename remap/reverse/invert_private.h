@@ -8,7 +8,7 @@
 #ifndef LR_INVERT_PRIVATE_H
 #define LR_INVERT_PRIVATE_H
 
-#include "remap/regex/rust.h"
+#include "remap/regex/regex.h"
 
 typedef struct lr_back lr_back;
 

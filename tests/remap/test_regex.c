@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "remap/regex/rust.h"
+#include "remap/regex/regex.h"
 
 /* ------------------------------------------------------------------------------------------------------- fixture -- */
 

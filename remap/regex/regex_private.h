@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What the files of the regular expressions share among themselves: the parser's state, text that grows, sets, and what
  * PCRE2 knows of Unicode. */
-#ifndef LR_REGEX_PARSE_H
-#define LR_REGEX_PARSE_H
+#ifndef LR_REGEX_PRIVATE_H
+#define LR_REGEX_PRIVATE_H
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#include "remap/regex/rust.h"
+#include "remap/regex/regex.h"
 
 enum {
     LR_RE_PATTERN_MOST = 64 << 10, /**< bytes of a pattern */
@@ -17,7 +17,7 @@ enum {
     LR_RE_TEXT_MOST = 1 << 20 /**< bytes of a pattern in PCRE2's syntax */
 };
 
-/* Text that grows. A failure sticks, so that only the end needs to be checked. */
+/* growing_text.c: text that grows. A failure sticks, so that only the end needs to be checked. */
 typedef struct lr_re_text {
     const lr_allocator *allocator;
     char *data; /**< NUL-terminated once something is in it */
@@ -53,13 +53,16 @@ const lr_re_set *lr_re_set_union(lr_arena *arena, const lr_re_set *const *sets, 
 /** @param kind LR_SET_AND, LR_SET_MINUS, LR_SET_XOR. */
 const lr_re_set *lr_re_set_operate(lr_arena *arena, int32_t kind, const lr_re_set *a, const lr_re_set *b);
 
+/** Appends a character as it stands in a class or outside of one. */
+void lr_re_write_character(lr_re_text *out, uint32_t c);
+/** Appends ranges as they stand in a class. */
+void lr_re_write_ranges(lr_re_text *out, const lr_re_range *ranges, size_t count);
+
 /* PCRE2 and Unicode (unicode.c). */
 
 /** PCRE2's memory from an allocator. */
 void *lr_re_pcre2_alloc(PCRE2_SIZE size, void *allocator);
 void lr_re_pcre2_free(void *memory, void *allocator);
-/** Appends ranges as they stand in a class. */
-void lr_re_write_ranges(lr_re_text *out, const lr_re_range *ranges, size_t count);
 
 /* Parsing (parse.c, node.c, escape.c, class.c, property.c, lift.c). */
 
@@ -89,7 +92,7 @@ typedef struct lr_re_parser {
     size_t item_count, item_room;
 } lr_re_parser;
 
-/** Fails at a place of the pattern. @return NULL. */
+/** Fails at a place of the pattern (fail.c). @return NULL. */
 void *lr_re_fail(lr_re_parser *p, const char *at, const char *format, ...) REC_PRINTF(3, 4);
 void *lr_re_fail_memory(lr_re_parser *p);
 /** Adds the characters up to `last` that are in a class of PCRE2. @param inside what stands between the brackets.
@@ -151,5 +154,24 @@ void lr_re_parser_free(lr_re_parser *p);
  * @param map number of PCRE2's group for each group, the 0th too. @return false: the job has failed.
  */
 bool lr_re_write(lr_re_parser *p, const lr_re_node *tree, lr_re_text *out, uint32_t *map);
+
+/* A pattern ready to be matched: made by regex.c, used by match.c. */
+
+struct lr_regex {
+    const lr_allocator *allocator;
+    lr_arena arena;
+    lr_budget budget;
+    const char *pattern;
+    lr_place place; /**< copies */
+    const lr_re_node *tree;
+    uint32_t groups;
+    uint32_t *map; /**< PCRE2's number of each group */
+    lr_re_name *names;
+    uint32_t name_count;
+    pcre2_code *code;
+    uint32_t pairs; /**< of PCRE2's groups, the whole match too */
+    /* What every text has that matches, so that most others need no search. */
+    const lr_re_node *head, *tail, *inside; /**< literals: it begins, ends with them, holds it; NULL: nothing is known */
+};
 
 #endif

@@ -1,28 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The type of a record as Rust source: Burn's own modules are recognised by their fields, what cannot be seen in a
- * record is assumed, and said so behind it. */
+ * The type of a record as Rust source: what cannot be seen in a record is assumed, and said so behind it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/record/record.h"
-#include "types/describe.h"
-#include "core/burn/burn.h"
-#include "types/types.h"
 #include "core/base/text.h"
+#include "types/describe_private.h"
 
 /* A text that grows in the arena. */
 typedef struct text {
     char *at;
     size_t used, room;
 } text;
-
-/* One of Burn's types at the version of the record. */
-typedef struct candidate {
-    const lr_def *def;
-    const rec_layout *layout;
-} candidate;
 
 /* A struct or enum that was written. */
 typedef struct item {
@@ -35,8 +25,7 @@ typedef struct writer {
     lr_arena *arena;
     const rec_types *types;
     int32_t minor;
-    candidate *candidates;
-    uint64_t candidate_count;
+    lr_own_types own;
     item *items; /* the last one first */
     text out;
     text notes; /* of the line that is being written: what is assumed in it */
@@ -116,214 +105,26 @@ static void put_name(writer *w, text *t, const char *name)
     put(w, t, name);
 }
 
-/* --------------------------------------------------------------------------------------------------- recognising -- */
-
-static bool fits(const lr_seen *seen, const rec_layout *layout);
-
-/* Options of constants: nil in any form. */
-static bool is_constant(const rec_layout *layout)
-{
-    return layout->kind == REC_LAYOUT_UNIT || (layout->kind == REC_LAYOUT_OPTION && !rec_layout_child(layout, 0));
-}
-
-static bool fits_parts(const lr_seen *seen, const rec_layout *layout)
-{
-    if (seen->count != layout->count) {
-        return false;
-    }
-    for (uint64_t i = 0; i < seen->count; i++) {
-        if (layout->kind == REC_LAYOUT_STRUCT && strcmp(seen->names[i], layout->names[i]) != 0) {
-            return false;
-        }
-        if (!fits(seen->children[i], layout->children[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool fits_enum(const lr_seen *seen, const rec_layout *layout)
-{
-    for (uint64_t i = 0; i < seen->count; i++) {
-        uint64_t j = 0;
-        while (j < layout->count && strcmp(seen->names[i], layout->names[j]) != 0) {
-            j++;
-        }
-        if (j == layout->count || (seen->children[i] == NULL) != (layout->children[j] == NULL) ||
-            (seen->children[i] && !fits(seen->children[i], layout->children[j]))) {
-            return false;
-        }
-    }
-    return seen->count > 0;
-}
-
-static bool fits(const lr_seen *seen, const rec_layout *layout)
-{
-    if (seen->kind == LR_SEEN_NOTHING) {
-        return true;
-    }
-    if (layout->role == LR_ROLE_TENSOR || layout->role == LR_ROLE_PARAMETER) {
-        return seen->kind == (layout->role == LR_ROLE_TENSOR ? LR_SEEN_TENSOR : LR_SEEN_PARAMETER) &&
-               seen->rank == layout->rank && (seen->elements == layout->elements || seen->assumed);
-    }
-    switch (layout->kind) {
-    case REC_LAYOUT_OPTION:
-        if (seen->kind == LR_SEEN_NIL || is_constant(layout)) {
-            return seen->kind == LR_SEEN_NIL;
-        }
-        return fits(seen->kind == LR_SEEN_OPTION ? seen->children[0] : seen, layout->children[0]);
-    case REC_LAYOUT_UNIT:
-        return seen->kind == LR_SEEN_NIL;
-    case REC_LAYOUT_LIST:
-        return seen->kind == LR_SEEN_LIST && fits(seen->children[0], layout->children[0]);
-    case REC_LAYOUT_ARRAY:
-        return seen->kind == LR_SEEN_LIST && !seen->varies && seen->length == layout->count &&
-               fits(seen->children[0], layout->children[0]);
-    case REC_LAYOUT_TUPLE:
-        return seen->kind == LR_SEEN_TUPLE && fits_parts(seen, layout);
-    case REC_LAYOUT_STRUCT:
-        return seen->kind == LR_SEEN_STRUCT && fits_parts(seen, layout);
-    case REC_LAYOUT_ENUM:
-        return seen->kind == LR_SEEN_ENUM && fits_enum(seen, layout);
-    case REC_LAYOUT_MAP:
-        for (uint64_t i = 0; seen->kind == LR_SEEN_IDS && i < seen->count; i++) {
-            if (!fits(seen->children[i], layout->children[1])) {
-                return false;
-            }
-        }
-        return seen->kind == LR_SEEN_IDS;
-    case REC_LAYOUT_BOOL:
-        return seen->kind == LR_SEEN_BOOL;
-    case REC_LAYOUT_UINT:
-        return seen->kind == LR_SEEN_UINT;
-    case REC_LAYOUT_INT:
-        return seen->kind == LR_SEEN_INT || seen->kind == LR_SEEN_UINT;
-    case REC_LAYOUT_FLOAT:
-        return seen->kind == LR_SEEN_FLOAT;
-    default:
-        return seen->kind == LR_SEEN_STRING;
-    }
-}
-
-/* Burn's own structs, enums and optimizers of this version, laid out; in the order of their files. */
-static bool make_candidates(writer *w)
-{
-    uint64_t room = 0;
-    for (const lr_def *def = w->types->defs; def; def = def->next) {
-        room += def->since > 0;
-    }
-    w->candidates = lr_arena_alloc(w->arena, (room + 1) * sizeof *w->candidates, 8);
-    if (!w->candidates) {
-        (void)lr_fail_allocator(w->job, room * sizeof *w->candidates);
-        return false;
-    }
-    for (const lr_def *def = w->types->defs; def; def = def->next) {
-        lr_expr expr = {.kind = LR_EXPR_NAME, .name = def->name, .path = "burn"};
-        bool ours = def->kind == LR_DEF_STRUCT || def->kind == LR_DEF_ENUM || def->kind == LR_DEF_OPTIMIZER;
-        const rec_layout *layout;
-        for (uint64_t i = 0; i < def->generic_count && def->kind != LR_DEF_OPTIMIZER; i++) {
-            ours = ours && !(def->generic_constants && def->generic_constants[i]); /* a part of an optimizer's state */
-        }
-        if (!ours || def->since <= 0 || lr_types_find_path(w->types, &expr, w->minor) != def) {
-            continue;
-        }
-        layout = lr_layout_of_expr(w->job, w->types, &expr);
-        if (!layout) {
-            return false;
-        }
-        w->candidates[w->candidate_count++] = (candidate){def, layout};
-    }
-    for (uint64_t i = 0; i < w->candidate_count / 2; i++) {
-        candidate swap = w->candidates[i];
-        w->candidates[i] = w->candidates[w->candidate_count - 1 - i];
-        w->candidates[w->candidate_count - 1 - i] = swap;
-    }
-    return true;
-}
-
-/* Whether a field's name speaks of a type: `decoder`, `decoder_2` of TransformerDecoder. */
-static bool speaks_of(const char *field, const char *type)
-{
-    char a[64], b[64];
-    size_t n = 0, m = 0;
-    for (; *field && n + 1 < sizeof a; field++) {
-        if ((*field >= 'a' && *field <= 'z') || (*field >= 'A' && *field <= 'Z')) {
-            a[n++] = (char)(*field | 0x20);
-        }
-    }
-    for (; *type && m + 1 < sizeof b; type++) {
-        b[m++] = (char)(*type >= 'A' && *type <= 'Z' ? *type | 0x20 : *type);
-    }
-    a[n] = b[m] = '\0';
-    return n > 1 && (strstr(b, a) || strstr(a, b));
-}
+/* ------------------------------------------------------------------------------------------------------- types -- */
 
 /* The type of Burn's that it is, NULL if it is none. What else it could be is noted. */
 static const lr_def *recognise(writer *w, const lr_seen *seen, const char *field)
 {
-    const lr_def *best = NULL;
-    uint64_t matches = 0;
-    for (uint64_t i = 0; i < w->candidate_count; i++) {
-        const candidate *c = &w->candidates[i];
-        if (seen->kind != (c->def->kind == LR_DEF_OPTIMIZER ? LR_SEEN_IDS
-                           : c->def->kind == LR_DEF_ENUM    ? LR_SEEN_ENUM
-                                                            : LR_SEEN_STRUCT) ||
-            (seen->count == 0 && seen->kind == LR_SEEN_STRUCT) || !fits(seen, c->layout)) {
-            continue;
-        }
-        if (!best || (speaks_of(field, c->def->name) && !speaks_of(field, best->name))) {
-            best = c->def;
-        }
-        matches++;
-    }
-    if (matches > 1) {
-        text other = {0};
-        put(w, &other, best->name);
-        for (uint64_t i = 0; i < w->candidate_count; i++) {
-            const candidate *c = &w->candidates[i];
-            if (c->def != best && c->def->kind == best->kind && fits(seen, c->layout)) {
-                put(w, &other, ", but ");
-                put(w, &other, c->def->name);
-                put(w, &other, " has the same fields");
-                break;
-            }
-        }
+    const lr_def *other, *best = lr_own_types_find(&w->own, seen, field, &other);
+    if (other) {
+        text note = {0};
+        put(w, &note, best->name);
+        put(w, &note, ", but ");
+        put(w, &note, other->name);
+        put(w, &note, " has the same fields");
         if (!lr_job_failed(w->job)) {
-            assume(w, other.at);
+            assume(w, note.at);
         }
     } else if (best && seen->kind == LR_SEEN_ENUM) {
         assume(w, "Burn's enum of this variant");
     }
     return best;
 }
-
-/* Where Burn keeps it below `nn`. */
-static const char *home_of(const char *name)
-{
-    static const struct {
-        const char *begin, *home;
-    } homes[] = {
-        {"Conv", "nn::conv::"},
-        {"DeformConv", "nn::conv::"},
-        {"MultiHead", "nn::attention::"},
-        {"CrossAtt", "nn::attention::"},
-        {"Transformer", "nn::transformer::"},
-        {"PositionWise", "nn::transformer::"},
-        {"CrossEntropy", "nn::loss::"},
-        {"BinaryCross", "nn::loss::"},
-        {"Huber", "nn::loss::"},
-        {"Activation", "nn::activation::"},
-        {"Normalization", "nn::norm::"},
-    };
-    for (size_t i = 0; i < sizeof homes / sizeof *homes; i++) {
-        if (strncmp(name, homes[i].begin, strlen(homes[i].begin)) == 0) {
-            return homes[i].home;
-        }
-    }
-    return "nn::";
-}
-
-/* ------------------------------------------------------------------------------------------------------- types -- */
 
 static void put_type(writer *w, text *t, const lr_seen *seen, const char *field, bool module, bool nested);
 
@@ -519,7 +320,7 @@ static void put_own(writer *w, text *t, const lr_seen *seen, const char *field, 
     const lr_def *def = recognise(w, seen, field);
     if (def) {
         bool record = def->derive == LR_DERIVE_RECORD || def->kind == LR_DEF_OPTIMIZER;
-        put(w, t, record ? "" : home_of(def->name));
+        put(w, t, record ? "" : lr_own_type_home(def->name));
         put(w, t, def->name);
         put(w, t, record ? "" : "<B>");
         return;
@@ -670,7 +471,7 @@ static char *describe(writer *w, const rec_record *record, const char *name)
     const lr_seen *seen;
     text whole = {0};
     char line[96], *copy;
-    if (!lr_layouts_begin(w->job) || !make_candidates(w) || !(seen = lr_see(w->job, w->arena, &record->root))) {
+    if (!lr_layouts_begin(w->job) || !lr_own_types_make(w->job, w->arena, w->types, &w->own) || !(seen = lr_see(w->job, w->arena, &record->root))) {
         return NULL;
     }
     put_root(w, seen, name);

@@ -4,57 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "types/rust_parse.h"
+#include "types/rust_parse_private.h"
 
 /* The longest path that is kept before a name. */
 enum { PATH_MOST = 128 };
 
 static const lr_expr muted = {.kind = LR_EXPR_TUPLE};
-
-/* -------------------------------------------------------------------------------------------------------- memory -- */
-
-static void *out_of_memory(lr_rust_parser *parser, size_t size)
-{
-    (void)lr_fail_memory(parser->job, size);
-    parser->lexer.next = parser->lexer.end;
-    lr_rust_next(&parser->lexer);
-    return NULL;
-}
-
-void *lr_rust_keep(lr_rust_parser *parser, lr_arena *arena, size_t size)
-{
-    void *memory;
-    if (lr_job_failed(parser->job)) {
-        return NULL;
-    }
-    if (++parser->kept > LR_RUST_KEPT_MOST) {
-        (void)lr_rust_fail(&parser->lexer, REC_E_LIMIT, "more than %d types, fields and names", LR_RUST_KEPT_MOST);
-        return NULL;
-    }
-    memory = lr_arena_alloc(arena, size, sizeof(void *));
-    return memory ? memory : out_of_memory(parser, size);
-}
-
-const char *lr_rust_copy(lr_rust_parser *parser, const char *text, size_t length)
-{
-    const char *copy = lr_arena_text(parser->arena, text, length);
-    return copy ? copy : out_of_memory(parser, length + 1);
-}
-
-bool lr_rust_enter(lr_rust_parser *parser)
-{
-    if (parser->depth == LR_RUST_DEPTH_MOST) {
-        (void)lr_rust_fail(&parser->lexer, REC_E_LIMIT, "nested deeper than %d levels", LR_RUST_DEPTH_MOST);
-        return false;
-    }
-    parser->depth++;
-    return true;
-}
-
-void lr_rust_leave(lr_rust_parser *parser)
-{
-    parser->depth--;
-}
 
 /* --------------------------------------------------------------------------------------------------------- nodes -- */
 
@@ -140,16 +95,6 @@ static const lr_expr *text_node(lr_rust_parser *parser, const char *start)
 }
 
 /* --------------------------------------------------------------------------------------------------------- paths -- */
-
-uint64_t lr_rust_generic(const lr_rust_parser *parser, const char *name, size_t length)
-{
-    for (uint64_t i = 0; parser->generics && i < parser->generics->count; i++) {
-        if (lr_rust_same(name, length, parser->generics->names[i])) {
-            return i;
-        }
-    }
-    return UINT64_MAX;
-}
 
 /** `a::b::Name<args>` as it was read. */
 typedef struct path {

@@ -2,8 +2,7 @@
  * What can be seen of a type in a record: the tree as kinds, and places that must have one type merged. */
 #include <string.h>
 
-#include "core/record/record.h"
-#include "types/describe.h"
+#include "types/describe_private.h"
 
 typedef struct seer {
     rec_job *job;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "types/rust_parse.h"
+#include "types/rust_parse_private.h"
 
 enum { DEFINITIONS_MOST = 1 << 14 };
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Attributes of Rust source: derive(Module), derive(Record), module(skip) and cfg count, all others are passed over. */
-#include <string.h>
 
-#include "types/rust_parse.h"
+#include "types/rust_parse_private.h"
 
 /* The predicate of a cfg. Features are taken for chosen, tests for not compiled; the rest is likely. */
 static int32_t predicate(lr_rust_parser *parser)

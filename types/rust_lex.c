@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Tokens of Rust source. The rules are those of the Rust Reference, chapter "Lexical structure". */
-#include "types/rust_lex.h"
+#include "types/rust_lex_private.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * The names of a Rust file: a table of them, and what `use` makes of them. */
 #include <string.h>
 
-#include "types/rust_parse.h"
+#include "types/rust_parse_private.h"
 
 /* Bounds that keep hostile source in proportion; real paths have some 40 characters, real files some 30 imports. */
 enum { BUCKETS = 4096, PATH_MOST = 128, IMPORTS_MOST = 1 << 14 };

@@ -3,7 +3,7 @@
  * has no known value, which is no mistake: only who needs the value can say that it is missing. */
 #include <string.h>
 
-#include "types/rust_parse.h"
+#include "types/rust_parse_private.h"
 
 typedef struct value {
     bool known;

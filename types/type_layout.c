@@ -5,7 +5,6 @@
  * type mentions no type parameter of its struct is one constant however it is built; the rule stops at the field. */
 #include <string.h>
 
-#include "core/burn/burn.h"
 #include "types/types.h"
 
 /* The generic arguments a definition was used with. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Types by name: definitions from Rust source, INI files and Burn's own modules, and expressions over them in Rust's
- * grammar. What they look like in a file of one Burn version is type_layout.c's affair. */
+ * Types by name: definitions from Rust source, INI files and Burn's own modules, expressions over them in Rust's grammar,
+ * what they look like in a file of one Burn version, and a record described as a type. It reads no record and knows
+ * nothing of foreign models: core asks for a layout through lr_type_ref, and loading and saving know only that.
+ * A set of types owns its definitions, their names and their expressions; an expression that was parsed is in the arena
+ * it was given; layouts are the job's. */
 #ifndef LR_TYPES_H
 #define LR_TYPES_H
 
-#include "core/config/context.h"
-#include "core/record/record.h"
+#include "core/burn/burn.h"
 
 /** A type expression: `Vec<Option<nn::Linear<B>>>`, `[usize; 2]`, `(A, B)`, `Param<Tensor<B, 3, Int>>`. */
 enum {
@@ -121,9 +123,9 @@ lr_type_ref lr_type_of_expr(const rec_types *types, const lr_expr *expr);
 
 /** Reads the `struct`, `enum` and `type` items of Rust source (rust.c). @param text NUL-terminated. */
 int32_t lr_types_add_rust(rec_job *job, rec_types *types, const char *text, uint64_t length, const char *file);
-/** Reads the type sections of an INI file (types_ini.c). */
-int32_t lr_types_add_ini(rec_job *job, rec_types *types, const char *path);
-/** Reads Burn's own modules, once: LIBRECORD_DATA/modules, else LR_DATA_DIR/modules (all *.ini). */
+/** Reads the type sections of INI files (types_ini.c): all of them or, with a mistake in one, none. */
+int32_t lr_types_add_inis(rec_job *job, rec_types *types, const char *const *paths, uint64_t count);
+/** Reads Burn's own modules, once: LIBRECORD_DATA/modules, else LR_DATA_DIR/modules, all *.ini (builtin.c). */
 int32_t lr_types_add_builtin(rec_job *job, rec_types *types);
 
 /* shapes.c */

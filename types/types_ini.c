@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Types from INI files: the sections of docs/types.md, and the folder of Burn's own. A file counts as a whole or, with
- * a mistake in it, not at all. */
+ * Types from INI files: the sections of docs/types.md. The files that are read at once count as a whole or, with
+ * a mistake in one, not at all. */
 #include "types/types.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/config/ini.h"
 #include "core/base/text.h"
-
-#ifndef LR_DATA_DIR
-#error "LR_DATA_DIR must be the folder of librecord's data, such as \"/usr/share/librecord\""
-#endif
 
 /* Bounds that keep the search for double names quick. */
 enum { DEFS_MOST = 4096, FIELDS_MOST = 4096, GENERICS_MOST = 16, MINOR_MOST = 9999, RULES_MOST = 16 };
@@ -670,12 +663,6 @@ static int32_t on_setting(void *user, const char *key, const char *value, uint32
 
 /* ------------------------------------------------------------------------------------------------------- a file -- */
 
-static void begin(parser *p, rec_job *job, rec_types *types)
-{
-    *p = (parser){.job = job, .types = types};
-    p->last = &p->first;
-}
-
 static int32_t read_file(parser *p, const char *path)
 {
     static const lr_ini_reader reader = {.section = on_section,
@@ -689,118 +676,13 @@ static int32_t read_file(parser *p, const char *path)
     return status == REC_OK ? end_section(p) : status;
 }
 
-int32_t lr_types_add_ini(rec_job *job, rec_types *types, const char *path)
+int32_t lr_types_add_inis(rec_job *job, rec_types *types, const char *const *paths, uint64_t count)
 {
-    parser p;
-    int32_t status;
-    begin(&p, job, types);
-    status = read_file(&p, path);
-    return status == REC_OK ? commit(&p) : status;
-}
-
-/* ---------------------------------------------------------------------------------------------------- Burn's own -- */
-
-/** Paths of files, in an arena. */
-typedef struct paths {
-    const char **list;
-    uint64_t count, room;
-} paths;
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static const char *join(parser *p, const char *folder, const char *name)
-{
-    size_t head = strlen(folder), tail = strlen(name);
-    char *path = take(p, head + tail + 2);
-    if (path) {
-        memcpy(path, folder, head);
-        path[head] = '/';
-        memcpy(path + head + 1, name, tail + 1);
-    }
-    return path;
-}
-
-static int32_t add_path(parser *p, paths *all, const char *path)
-{
-    if (path && all->count == all->room) {
-        uint64_t room = all->room ? all->room * 2 : 16;
-        const char **list = take(p, room * sizeof *list);
-        if (list && all->list) {
-            memcpy(list, all->list, (size_t)all->count * sizeof *list);
-        }
-        all->list = list;
-        all->room = list ? room : 0;
-    }
-    if (!lr_job_failed(p->job)) {
-        all->list[all->count++] = path;
-    }
-    return p->job->error.status;
-}
-
-static int32_t folder_failed(parser *p, const char *folder, int error)
-{
-    char text[256];
-    (void)lr_fail_line(p->job, REC_E_IO, folder, 0, "cannot read the folder of Burn's own types: %s",
-                       lr_errno_words(error, text, sizeof text));
-    rec_fail_hint(p->job,
-                  "It comes with librecord. The environment variable LIBRECORD_DATA names the folder above it.");
-    return p->job->error.status;
-}
-
-/* All *.ini of a folder, in the order of their names. */
-static int32_t list_folder(parser *p, const char *folder, paths *all)
-{
-    DIR *entries = opendir(folder);
+    parser p = {.job = job, .types = types};
     int32_t status = REC_OK;
-    if (!entries) {
-        return folder_failed(p, folder, errno);
+    p.last = &p.first;
+    for (uint64_t i = 0; i < count && status == REC_OK; i++) {
+        status = read_file(&p, paths[i]);
     }
-    while (status == REC_OK) {
-        const struct dirent *entry;
-        size_t length;
-        errno = 0;
-        entry = readdir(entries);
-        if (!entry) {
-            status = errno ? folder_failed(p, folder, errno) : REC_OK;
-            break;
-        }
-        length = strlen(entry->d_name);
-        if (entry->d_name[0] != '.' && length > 4 && strcmp(entry->d_name + length - 4, ".ini") == 0) {
-            status = add_path(p, all, join(p, folder, entry->d_name));
-        }
-    }
-    (void)closedir(entries);
-    if (status == REC_OK && !all->count) {
-        status = folder_failed(p, folder, ENOENT);
-    }
-    if (status == REC_OK) {
-        qsort(all->list, (size_t)all->count, sizeof *all->list, by_text);
-    }
-    return status;
-}
-
-int32_t lr_types_add_builtin(rec_job *job, rec_types *types)
-{
-    const char *data = secure_getenv("LIBRECORD_DATA");
-    const char *folder;
-    parser p;
-    paths all = {0};
-    int32_t status;
-    if (types->builtin) {
-        return REC_OK;
-    }
-    begin(&p, job, types);
-    folder = join(&p, data && *data ? data : LR_DATA_DIR, "modules");
-    status = folder ? list_folder(&p, folder, &all) : job->error.status;
-    for (uint64_t i = 0; i < all.count && status == REC_OK; i++) {
-        status = read_file(&p, all.list[i]);
-    }
-    if (status == REC_OK) {
-        status = commit(&p);
-    }
-    types->builtin = status == REC_OK;
-    return status;
+    return status == REC_OK ? commit(&p) : status;
 }

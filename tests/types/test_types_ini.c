@@ -47,7 +47,7 @@ static rec_status add(fixture *f, const char *path)
 {
     rec_job job;
     lr_job_begin(&job, f->context, "types", NULL);
-    (void)lr_types_add_ini(&job, &f->types, path);
+    (void)lr_types_add_inis(&job, &f->types, &path, 1);
     return lr_job_end(&job);
 }
 

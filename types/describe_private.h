@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The type of a record, inferred from what is in it. */
-#ifndef LR_DESCRIBE_H
-#define LR_DESCRIBE_H
+ * The type of a record: what is seen of it (infer.c), which of Burn's own it is (describe_match.c). */
+#ifndef LR_DESCRIBE_PRIVATE_H
+#define LR_DESCRIBE_PRIVATE_H
 
-#include "core/record/record.h"
+#include "types/types.h"
 
 enum {
     LR_SEEN_NOTHING = 1, /**< nothing is known: the element of an empty list */
@@ -46,5 +46,26 @@ lr_seen *lr_see(rec_job *job, lr_arena *arena, const rec_value *value);
 bool lr_seen_data(const lr_seen *seen);
 /** Whether a name can name a field: a letter or `_`, then letters, digits and `_`. */
 bool lr_seen_name(const char *name);
+
+/* describe_match.c */
+
+/** One of Burn's types at the job's version. */
+typedef struct lr_own_type {
+    const lr_def *def;
+    const rec_layout *layout;
+} lr_own_type;
+
+typedef struct lr_own_types {
+    lr_own_type *list; /**< in the order of their files */
+    uint64_t count;
+} lr_own_types;
+
+/** Lays out Burn's structs, enums and optimizers. @return false: the job has failed. */
+bool lr_own_types_make(rec_job *job, lr_arena *arena, const rec_types *types, lr_own_types *own);
+/** @return the one that was seen, NULL: none. @param field whose name may tell of two. @param other (out) one that has the
+ *  same fields, or NULL. */
+const lr_def *lr_own_types_find(const lr_own_types *own, const lr_seen *seen, const char *field, const lr_def **other);
+/** @return where Burn keeps a module of its own below `burn`: "nn::conv::". */
+const char *lr_own_type_home(const char *name);
 
 #endif

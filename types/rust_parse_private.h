@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The parser of Rust source: what its parts, one file each, share. As in the lexer, whatever fails has failed the job
  * and put the end in place of the current token. */
-#ifndef LR_RUST_PARSE_H
-#define LR_RUST_PARSE_H
+#ifndef LR_RUST_PARSE_PRIVATE_H
+#define LR_RUST_PARSE_PRIVATE_H
 
-#include "types/rust_lex.h"
+#include "types/rust_lex_private.h"
 #include "types/types.h"
 
 /** Values by scope and name. */
@@ -66,6 +66,8 @@ typedef struct lr_rust_parser {
 
 enum { LR_RUST_KEPT_MOST = 1 << 20 };
 
+/* rust_parse.c */
+
 /** Memory from an arena; counts as one thing kept. NULL: failed. */
 void *lr_rust_keep(lr_rust_parser *parser, lr_arena *arena, size_t size);
 /** A NUL-terminated copy in the parser's arena. NULL: failed. */
@@ -73,6 +75,8 @@ const char *lr_rust_copy(lr_rust_parser *parser, const char *text, size_t length
 /** One level deeper, or the limit's failure. Each true needs a lr_rust_leave(). */
 bool lr_rust_enter(lr_rust_parser *parser);
 void lr_rust_leave(lr_rust_parser *parser);
+/** @return the index of a type or constant parameter of the definition that is being read, or UINT64_MAX. */
+uint64_t lr_rust_generic(const lr_rust_parser *parser, const char *name, size_t length);
 
 /* expr.c */
 
@@ -84,8 +88,6 @@ bool lr_rust_skip_type(lr_rust_parser *parser);
 bool lr_rust_skip_bounds(lr_rust_parser *parser);
 /** Reads a generic argument: a type, a number, `{…}`. A constant whose value is not known becomes a NAME of its text. */
 const lr_expr *lr_rust_argument(lr_rust_parser *parser);
-/** @return the index of a type or constant parameter of the definition that is being read, or UINT64_MAX. */
-uint64_t lr_rust_generic(const lr_rust_parser *parser, const char *name, size_t length);
 
 /* rust_value.c */
 

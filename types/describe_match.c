@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Burn's own modules and optimizers, recognised by their fields. */
+#include <string.h>
+
+#include "types/describe_private.h"
+
+static bool fits(const lr_seen *seen, const rec_layout *layout);
+
+/* Options of constants: nil in any form. */
+static bool is_constant(const rec_layout *layout)
+{
+    return layout->kind == REC_LAYOUT_UNIT || (layout->kind == REC_LAYOUT_OPTION && !rec_layout_child(layout, 0));
+}
+
+static bool fits_parts(const lr_seen *seen, const rec_layout *layout)
+{
+    if (seen->count != layout->count) {
+        return false;
+    }
+    for (uint64_t i = 0; i < seen->count; i++) {
+        if (layout->kind == REC_LAYOUT_STRUCT && strcmp(seen->names[i], layout->names[i]) != 0) {
+            return false;
+        }
+        if (!fits(seen->children[i], layout->children[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool fits_enum(const lr_seen *seen, const rec_layout *layout)
+{
+    for (uint64_t i = 0; i < seen->count; i++) {
+        uint64_t j = 0;
+        while (j < layout->count && strcmp(seen->names[i], layout->names[j]) != 0) {
+            j++;
+        }
+        if (j == layout->count || (seen->children[i] == NULL) != (layout->children[j] == NULL) ||
+            (seen->children[i] && !fits(seen->children[i], layout->children[j]))) {
+            return false;
+        }
+    }
+    return seen->count > 0;
+}
+
+static bool fits(const lr_seen *seen, const rec_layout *layout)
+{
+    if (seen->kind == LR_SEEN_NOTHING) {
+        return true;
+    }
+    if (layout->role == LR_ROLE_TENSOR || layout->role == LR_ROLE_PARAMETER) {
+        return seen->kind == (layout->role == LR_ROLE_TENSOR ? LR_SEEN_TENSOR : LR_SEEN_PARAMETER) &&
+               seen->rank == layout->rank && (seen->elements == layout->elements || seen->assumed);
+    }
+    switch (layout->kind) {
+    case REC_LAYOUT_OPTION:
+        if (seen->kind == LR_SEEN_NIL || is_constant(layout)) {
+            return seen->kind == LR_SEEN_NIL;
+        }
+        return fits(seen->kind == LR_SEEN_OPTION ? seen->children[0] : seen, layout->children[0]);
+    case REC_LAYOUT_UNIT:
+        return seen->kind == LR_SEEN_NIL;
+    case REC_LAYOUT_LIST:
+        return seen->kind == LR_SEEN_LIST && fits(seen->children[0], layout->children[0]);
+    case REC_LAYOUT_ARRAY:
+        return seen->kind == LR_SEEN_LIST && !seen->varies && seen->length == layout->count &&
+               fits(seen->children[0], layout->children[0]);
+    case REC_LAYOUT_TUPLE:
+        return seen->kind == LR_SEEN_TUPLE && fits_parts(seen, layout);
+    case REC_LAYOUT_STRUCT:
+        return seen->kind == LR_SEEN_STRUCT && fits_parts(seen, layout);
+    case REC_LAYOUT_ENUM:
+        return seen->kind == LR_SEEN_ENUM && fits_enum(seen, layout);
+    case REC_LAYOUT_MAP:
+        for (uint64_t i = 0; seen->kind == LR_SEEN_IDS && i < seen->count; i++) {
+            if (!fits(seen->children[i], layout->children[1])) {
+                return false;
+            }
+        }
+        return seen->kind == LR_SEEN_IDS;
+    case REC_LAYOUT_BOOL:
+        return seen->kind == LR_SEEN_BOOL;
+    case REC_LAYOUT_UINT:
+        return seen->kind == LR_SEEN_UINT;
+    case REC_LAYOUT_INT:
+        return seen->kind == LR_SEEN_INT || seen->kind == LR_SEEN_UINT;
+    case REC_LAYOUT_FLOAT:
+        return seen->kind == LR_SEEN_FLOAT;
+    default:
+        return seen->kind == LR_SEEN_STRING;
+    }
+}
+
+/* Whether a field's name speaks of a type: `decoder`, `decoder_2` of TransformerDecoder. */
+static bool speaks_of(const char *field, const char *type)
+{
+    char a[64], b[64];
+    size_t n = 0, m = 0;
+    for (; *field && n + 1 < sizeof a; field++) {
+        if ((*field >= 'a' && *field <= 'z') || (*field >= 'A' && *field <= 'Z')) {
+            a[n++] = (char)(*field | 0x20);
+        }
+    }
+    for (; *type && m + 1 < sizeof b; type++) {
+        b[m++] = (char)(*type >= 'A' && *type <= 'Z' ? *type | 0x20 : *type);
+    }
+    a[n] = b[m] = '\0';
+    return n > 1 && (strstr(b, a) || strstr(a, b));
+}
+
+bool lr_own_types_make(rec_job *job, lr_arena *arena, const rec_types *types, lr_own_types *own)
+{
+    uint64_t room = 0;
+    *own = (lr_own_types){0};
+    for (const lr_def *def = types->defs; def; def = def->next) {
+        room += def->since > 0;
+    }
+    own->list = lr_arena_alloc(arena, (room + 1) * sizeof *own->list, 8);
+    if (!own->list) {
+        (void)lr_fail_allocator(job, room * sizeof *own->list);
+        return false;
+    }
+    for (const lr_def *def = types->defs; def; def = def->next) {
+        lr_expr expr = {.kind = LR_EXPR_NAME, .name = def->name, .path = "burn"};
+        bool ours = def->kind == LR_DEF_STRUCT || def->kind == LR_DEF_ENUM || def->kind == LR_DEF_OPTIMIZER;
+        const rec_layout *layout;
+        for (uint64_t i = 0; i < def->generic_count && def->kind != LR_DEF_OPTIMIZER; i++) {
+            ours = ours && !(def->generic_constants && def->generic_constants[i]); /* a part of an optimizer's state */
+        }
+        if (!ours || def->since <= 0 || lr_types_find_path(types, &expr, job->burn_minor) != def) {
+            continue;
+        }
+        layout = lr_layout_of_expr(job, types, &expr);
+        if (!layout) {
+            return false;
+        }
+        own->list[own->count++] = (lr_own_type){def, layout};
+    }
+    for (uint64_t i = 0; i < own->count / 2; i++) {
+        lr_own_type swap = own->list[i];
+        own->list[i] = own->list[own->count - 1 - i];
+        own->list[own->count - 1 - i] = swap;
+    }
+    return true;
+}
+
+static bool is_one(const lr_seen *seen, const lr_own_type *own)
+{
+    int32_t kind = own->def->kind == LR_DEF_OPTIMIZER ? LR_SEEN_IDS
+                   : own->def->kind == LR_DEF_ENUM    ? LR_SEEN_ENUM
+                                                      : LR_SEEN_STRUCT;
+    return seen->kind == kind && (seen->count > 0 || kind != LR_SEEN_STRUCT) && fits(seen, own->layout);
+}
+
+const lr_def *lr_own_types_find(const lr_own_types *own, const lr_seen *seen, const char *field, const lr_def **other)
+{
+    const lr_def *best = NULL;
+    *other = NULL;
+    for (uint64_t i = 0; i < own->count; i++) {
+        const lr_def *def = own->list[i].def;
+        if (is_one(seen, &own->list[i]) && (!best || (speaks_of(field, def->name) && !speaks_of(field, best->name)))) {
+            best = def;
+        }
+    }
+    for (uint64_t i = 0; best && !*other && i < own->count; i++) {
+        *other = own->list[i].def != best && is_one(seen, &own->list[i]) ? own->list[i].def : NULL;
+    }
+    return best;
+}
+
+/* Where Burn keeps it below `nn`. */
+const char *lr_own_type_home(const char *name)
+{
+    static const struct {
+        const char *begin, *home;
+    } homes[] = {
+        {"Conv", "nn::conv::"},
+        {"DeformConv", "nn::conv::"},
+        {"MultiHead", "nn::attention::"},
+        {"CrossAtt", "nn::attention::"},
+        {"Transformer", "nn::transformer::"},
+        {"PositionWise", "nn::transformer::"},
+        {"CrossEntropy", "nn::loss::"},
+        {"BinaryCross", "nn::loss::"},
+        {"Huber", "nn::loss::"},
+        {"Activation", "nn::activation::"},
+        {"Normalization", "nn::norm::"},
+    };
+    for (size_t i = 0; i < sizeof homes / sizeof *homes; i++) {
+        if (strncmp(name, homes[i].begin, strlen(homes[i].begin)) == 0) {
+            return homes[i].home;
+        }
+    }
+    return "nn::";
+}

@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/record/record.h"
-
 typedef struct adopter {
     rec_job *job;
     rec_record *record;

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "core/record/record.h"
 #include "core/io/io.h"
 
 /* ------------------------------------------------------------------------------------------------------- events -- */

@@ -4,7 +4,6 @@
 #define LR_BUILDER_PRIVATE_H
 
 #include "core/burn/burn_private.h"
-#include "core/record/record.h"
 
 /* A container that is open. Small maps, which may turn out to be parameters, wait on the builder's stack; what is
  * larger and of known size is filled in place in the arena. */

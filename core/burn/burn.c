@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "core/record/record.h"
-
 /* ---------------------------------------------------------------------------------------------- element types -- */
 
 struct name {

@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/record/record.h"
-
 bool lr_raise_is_numbers(const rec_value *value)
 {
     return value->kind == REC_KIND_NUMBERS || (value->kind == REC_KIND_LIST && value->v.list->count == 0);

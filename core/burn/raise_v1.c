@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/record/record.h"
-
 /* Values of a list that mixes integers, floats and null (how JSON writes NaN and infinities) as one float run. */
 static lr_run *float_run(const lr_raise *r, const lr_list *list)
 {

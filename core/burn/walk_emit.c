@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "core/record/record.h"
-
 int32_t lr_walk_scalar(lr_walk *w, const rec_scalar *scalar)
 {
     return w->visitor.scalar(w->self, REC_UNKNOWN, scalar);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/record/record.h"
 #include "core/burn/walk_private.h"
 
 static int32_t mismatch(lr_walk *w, const char *expected, const rec_value *found)

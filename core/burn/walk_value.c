@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/record/record.h"
-
 /* A tensor that is converted while a writer reads it. */
 struct stream {
     lr_walk *walk;

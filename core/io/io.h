@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Sources and sinks as core sees them; plugin.h has what plugins see. */
+ * Bytes in and out: sources, which are read, and sinks, which are written as a whole or not at all; several files of one
+ * model. plugin.h has what plugins see of them.
+ * It never looks at what the bytes mean, and follows no name out of the folder of the file that was asked for.
+ * A source is counted: who keeps it gives its count back. A sink is its maker's until lr_sink_commit(); the files beside
+ * either are given back with it, or with the job. */
 #ifndef LR_IO_H
 #define LR_IO_H
 

@@ -120,7 +120,11 @@ typedef struct lr_sink_ops {
     int32_t (*rename)(rec_sink *sink, const char *name);
 } lr_sink_ops;
 
-typedef struct lr_sinks lr_sinks; /* sink_siblings.c */
+/** Those beside a sink. */
+typedef struct lr_sinks {
+    rec_sink **sinks;
+    uint64_t count, room;
+} lr_sinks;
 
 /** The beginning of every sink. */
 struct rec_sink {
@@ -146,8 +150,6 @@ void *lr_sink_new(rec_job *job, const lr_sink_ops *ops, uint64_t size);
 
 /** Frees it and those beside it; undoes what was not committed. */
 void lr_sink_free(rec_sink *sink);
-/** Frees those beside it. */
-void lr_sinks_free(rec_sink *sink);
 int32_t lr_sink_finish(rec_sink *sink);
 int32_t lr_sink_set_own_name(rec_sink *sink, const char *name);
 uint64_t lr_sink_beside_count(const rec_sink *sink);

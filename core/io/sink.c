@@ -26,10 +26,23 @@ void *lr_sink_new(rec_job *job, const lr_sink_ops *ops, uint64_t size)
     return sink;
 }
 
+static void free_beside(rec_sink *sink)
+{
+    lr_sinks *beside = sink->beside;
+    if (beside) {
+        for (uint64_t i = 0; i < beside->count; i++) {
+            lr_sink_free(beside->sinks[i]);
+        }
+        lr_release(sink->job->allocator, (void *)beside->sinks);
+        lr_release(sink->job->allocator, beside);
+        sink->beside = NULL;
+    }
+}
+
 void lr_sink_free(rec_sink *sink)
 {
     const lr_allocator *allocator = sink->job->allocator;
-    lr_sinks_free(sink); /* before what they share with it */
+    free_beside(sink); /* before what they share with it */
     if (sink->ops && sink->ops->release) {
         sink->ops->release(sink);
     }
@@ -167,6 +180,106 @@ int32_t lr_sink_expect(rec_sink *sink, const rec_sink *layout)
 uint64_t lr_sink_tell_all(const rec_sink *sink)
 {
     return sink->all;
+}
+
+int32_t lr_sink_set_own_name(rec_sink *sink, const char *name)
+{
+    char *own = lr_strdup(sink->job->allocator, name);
+    if (!own) {
+        return lr_fail_memory(sink->job, strlen(name) + 1);
+    }
+    lr_release(sink->job->allocator, sink->own_name);
+    sink->own_name = own;
+    return REC_OK;
+}
+
+const char *rec_sink_name(const rec_sink *sink)
+{
+    return sink->own_name ? sink->own_name : "";
+}
+
+uint64_t lr_sink_beside_count(const rec_sink *sink)
+{
+    return sink->beside ? sink->beside->count : 0;
+}
+
+const rec_sink *lr_sink_beside_at(const rec_sink *sink, uint64_t index)
+{
+    return sink->beside->sinks[index];
+}
+
+/* ---------------------------------------------------------------------------------------------------- committing -- */
+
+/* Some names are new and the rest are not: which, as far as there is room to say so. */
+static void hint_placed(rec_sink *sink, uint64_t placed)
+{
+    const lr_sinks *beside = sink->beside;
+    char names[512] = "";
+    size_t used = 0;
+    uint64_t i = 0;
+    while (i < placed && used + strlen(rec_sink_name(beside->sinks[i])) + 3 < sizeof names) {
+        const char *name = rec_sink_name(beside->sinks[i]);
+        if (i) {
+            memcpy(names + used, ", ", 2);
+            used += 2;
+        }
+        memcpy(names + used, name, strlen(name) + 1);
+        used += strlen(name);
+        i++;
+    }
+    rec_fail_hint(sink->job,
+                  "Of the %llu files that belong together %llu are new already (%s%s), the others are as they were: "
+                  "save again.",
+                  (unsigned long long)beside->count + 1, (unsigned long long)placed, names, i < placed ? ", ..." : "");
+}
+
+int32_t lr_sink_finish(rec_sink *sink)
+{
+    if (!lr_job_failed(sink->job) && !sink->finished) {
+        sink->finished = true;
+        if (sink->ops && sink->ops->finish) {
+            (void)sink->ops->finish(sink); /* a failure is the job's */
+        }
+    }
+    return sink->job->error.status;
+}
+
+/* All files are written before the first gets its name, and the one that is saved gets its own last, so that whoever finds
+ * an index finds what it speaks of. */
+static void place_all(rec_sink *sink)
+{
+    uint64_t count = lr_sink_beside_count(sink), placed = 0;
+    if (!sink->ops || !sink->ops->place) {
+        return;
+    }
+    while (placed < count && sink->ops->place(sink->beside->sinks[placed]) == REC_OK) {
+        placed++;
+    }
+    if (placed == count) {
+        (void)sink->ops->place(sink);
+    }
+    if (lr_job_failed(sink->job) && placed) {
+        hint_placed(sink, placed);
+    }
+    for (uint64_t i = 0; i < count && !lr_job_failed(sink->job); i++) {
+        (void)sink->ops->settle(sink->beside->sinks[i]);
+    }
+    if (!lr_job_failed(sink->job)) {
+        (void)sink->ops->settle(sink);
+    }
+}
+
+int32_t lr_sink_commit(rec_sink *sink)
+{
+    rec_job *job = sink->job;
+    for (uint64_t i = 0; i < lr_sink_beside_count(sink); i++) {
+        (void)lr_sink_finish(sink->beside->sinks[i]);
+    }
+    if (lr_sink_finish(sink) == REC_OK) {
+        place_all(sink);
+    }
+    lr_sink_free(sink);
+    return job->error.status;
 }
 
 int32_t rec_sink_close(rec_sink *sink)

@@ -1,30 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The atomic file sink: a temporary file beside the target is written, synced and renamed, so that whatever happens on
  * the way the old file stays whole. Several of them that belong together are renamed when all are written. */
-#include "core/io/sink_file.h"
+#include "core/io/sink_file_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-int32_t lr_file_failed(lr_file_sink *self, const char *doing, const char *hint)
-{
-    return lr_io_errno(self->out.sink.job, self->out.sink.name, REC_UNKNOWN, hint, errno, doing);
-}
-
-int32_t lr_file_is_folder(lr_file_sink *self)
-{
-    return lr_io_fail(self->out.sink.job, self->out.sink.name, REC_E_IO, REC_UNKNOWN, "Give the name of a file.",
-                      "cannot save to a folder");
-}
-
-int32_t lr_file_has_changed(lr_file_sink *self)
-{
-    return lr_io_fail(self->out.sink.job, self->out.sink.name, REC_E_IO, REC_UNKNOWN, "Try again.",
-                      "the file was replaced by something else while it was opened");
-}
 
 static int32_t file_reserve(rec_sink *sink, uint64_t size)
 {

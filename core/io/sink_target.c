@@ -1,14 +1,31 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What a saved file takes the place of: the file behind all links, its folder, its owner and mode. */
+ * What a saved file takes the place of: the file behind all links, its folder, its owner and mode; and how it fails. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "core/io/sink_file.h"
+#include "core/io/sink_file_private.h"
 
 /* As many as the kernel follows. */
 enum { LINKS_MOST = 40, LOOKS = 100 };
+
+int32_t lr_file_failed(lr_file_sink *self, const char *doing, const char *hint)
+{
+    return lr_io_errno(self->out.sink.job, self->out.sink.name, REC_UNKNOWN, hint, errno, doing);
+}
+
+int32_t lr_file_is_folder(lr_file_sink *self)
+{
+    return lr_io_fail(self->out.sink.job, self->out.sink.name, REC_E_IO, REC_UNKNOWN, "Give the name of a file.",
+                      "cannot save to a folder");
+}
+
+int32_t lr_file_has_changed(lr_file_sink *self)
+{
+    return lr_io_fail(self->out.sink.job, self->out.sink.name, REC_E_IO, REC_UNKNOWN, "Try again.",
+                      "the file was replaced by something else while it was opened");
+}
 
 /* What a link at `path` says, as a path that can be opened from here. */
 static char *link_target(rec_job *job, const char *path, const char *link, size_t length)

@@ -16,7 +16,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "core/io/sink_file.h"
+#include "core/io/sink_file_private.h"
 
 enum { NAMES_TRIED = 100, RANDOM = 6, PART_DIGITS = 5 };
 

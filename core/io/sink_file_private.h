@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What the files of the atomic file sink share: the sink's struct, its target and its temporary file. */
-#ifndef LR_SINK_FILE_H
-#define LR_SINK_FILE_H
+#ifndef LR_SINK_FILE_PRIVATE_H
+#define LR_SINK_FILE_PRIVATE_H
 
 #include <limits.h>
 #include <sys/stat.h>

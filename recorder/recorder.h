@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The front door: a plugin at a precision, with its options, load arguments and a type; what loads, saves and converts.
  * It never looks into a format, and decides no key's way: plugins and remap do.
- * Who opens a recorder owns it, with its options and arguments; a type that was set stays its owner's. A record that a load
- *   gives is the caller's. */
+ * Who opens a recorder owns it, with its options and arguments; a type that was set stays its owner's. A record that a
+ * load gives is the caller's. */
 #ifndef LR_RECORDER_H
 #define LR_RECORDER_H
 
@@ -43,8 +43,8 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *recorder, rec_source *sou
 
 /** The plugin to save with. Auto goes by the extension of `path`, which is NULL where there is none. */
 const lr_plugin *lr_recorder_writer(rec_job *job, const rec_recorder *recorder, const char *path);
-/** Writes the record to a sink that core made, and ends the sink whatever happens. @param sink NULL: the job has failed.
- *  @param data,size (out) of a sink in memory; else NULL. */
+/** Writes the record to a sink that core made, and ends the sink whatever happens.
+ *  @param sink NULL: the job has failed. @param data,size (out) of a sink in memory; else NULL. */
 int32_t lr_save_sink(rec_job *job, rec_recorder *recorder, const lr_plugin *plugin, const rec_record *record,
                      rec_sink *sink, void **data, size_t *size);
 int32_t lr_save_file(rec_job *job, rec_recorder *recorder, const rec_record *record, const char *path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What a load makes of a record as it was read: what its load arguments ask for, or the tree of a foreign file's keys. */
+ * What a load makes of a record as it was read: what load arguments ask for, or the tree of a foreign file's keys. */
 #include <string.h>
 
 #include "remap/remap.h"

@@ -10,7 +10,7 @@
 #include "remap/remap.h"
 #include "remap/reverse/reverse.h"
 
-/* ------------------------------------------------------------------------------------------------------ working it out -- */
+/* ------------------------------------------------------------------------------------------------ working it out -- */
 
 /* The base's values are pieces like any other, which give way where a source has something. */
 static int32_t add_base(rec_job *job, rec_plan *plan)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A plan as its owner reads it: line by line, its problems and its totals. It is worked out when it is first asked for. */
+ * A plan as its owner reads it: its lines, problems and totals. It is worked out when it is first asked for. */
 #include <string.h>
 
 #include "remap/remap.h"

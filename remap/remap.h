@@ -2,10 +2,10 @@
  * Foreign models made into records, and back: a plan of what goes where, worked out and carried out step by step.
  * It never opens a file of a model and knows no recorder: it is given records, load arguments and a type.
  * A plan owns what it took and what it made, until rec_plan_free(); load arguments own their rules and numbers; a type
- *   and a record that was not given away belong to who gave them, and outlive the plan.
+ * and a record that was not given away belong to who gave them, and outlive the plan.
  *
  * 1. keys (remap/plan/keys.c): each source's tensors and values under their dotted keys;
- * 2. pieces (remap/forward, or remap/reverse backwards): what the rules make of them: a destination key and an operation;
+ * 2. pieces (remap/forward, or remap/reverse backwards): what the rules make of them: a key and an operation;
  * 3. a tree of the pieces' keys (remap/plan/tree.c);
  * 4. fitted to a type, or without one to module rules or shapes (remap/fit): adapters act here;
  * 5. lines and problems (remap/plan/plan.c), and a record (make.c). */
@@ -14,7 +14,7 @@
 
 #include "remap/plan/plan.h"
 
-/* ------------------------------------------------------------------------------------- load arguments (arguments.c) -- */
+/* ---------------------------------------------------------------------------------- load arguments (arguments.c) -- */
 
 /** Load arguments, as they were set (docs/plans.md). Rules and profile are parsed by then. */
 typedef struct lr_arguments {
@@ -49,7 +49,7 @@ lr_rules *lr_arguments_rules(rec_job *job, const lr_arguments *arguments);
 int32_t lr_arguments_numbers(rec_job *job, const lr_arguments *arguments, const lr_rules *rules, const char *model_path,
                              lr_numbers *numbers);
 
-/* --------------------------------------------------------------------------------------------------------- a plan -- */
+/* -------------------------------------------------------------------------------------------------------- a plan -- */
 
 /** What a plan is made of: a record and how it is to be taken. */
 typedef struct lr_plan_input {
@@ -70,12 +70,12 @@ int32_t lr_plan_work(rec_job *job, rec_plan *plan);
  *  what it leads to. @param file that a failure is about, or NULL. */
 int32_t lr_plan_carry_out(rec_job *job, rec_plan *plan, const char *file);
 
-/* -------------------------------------------------------------------------------------------- a load (import.c) -- */
+/* --------------------------------------------------------------------------------------------- a load (import.c) -- */
 
 /** Whether a record as it was read needs more to become what load arguments ask for. */
 bool lr_import_needed(const lr_arguments *arguments, const rec_record *raw);
-/** What a load makes of it. Takes the record, which is owned, and has arguments. @param file for failures. NULL: the job
- *  has failed. */
+/** What a load makes of it. Takes the record, which is owned, and has arguments. @param file that a failure is about.
+ *  NULL: the job has failed. */
 rec_record *lr_import(rec_job *job, const lr_plan_input *input, const char *file);
 /** Takes the dotted keys of a flat map apart (unflatten.c): numbers 0, 1, 2… become a list, all else stays as it is. */
 int32_t lr_unflatten(rec_job *job, rec_record *record);

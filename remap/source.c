@@ -28,8 +28,7 @@ static int32_t take_arguments(rec_job *job, rec_plan *plan, const lr_plan_input 
 {
     const lr_arguments *arguments = input->arguments;
     source->rules = lr_arguments_rules(job, arguments);
-    source->prefix =
-        arguments->prefix ? lr_plan_keep(job, plan, arguments->prefix, strlen(arguments->prefix)) : NULL;
+    source->prefix = arguments->prefix ? lr_plan_keep(job, plan, arguments->prefix, strlen(arguments->prefix)) : NULL;
     source->partial = arguments->partial;
     source->strict = arguments->strict;
     source->debug = arguments->debug;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The registry: which plugins a context can use, which one is meant by a name, an extension or a file's first bytes,
- *   what options a plugin has, and what files are that no plugin knows.
+ * what options a plugin has, and what files are that no plugin knows.
  * It never loads or saves a record, and knows no format by itself.
  * The context owns the registry and all it gives out: plugins and their descriptions are valid as long as the context.
  * Options that were set belong to who set them; a job borrows them (job->options). */
@@ -39,7 +39,7 @@ const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path);
 uint64_t lr_registry_count(rec_job *job);
 const rec_plugin_info *lr_registry_info(rec_job *job, uint64_t index);
 
-/* ---------------------------------------------------------------------------------------------- options (option.c) -- */
+/* -------------------------------------------------------------------------------------------- options (option.c) -- */
 
 /** A plugin's option that was set. */
 struct lr_option_set {
@@ -53,7 +53,7 @@ bool lr_option_check(const rec_option *option, const char *value, char *why, siz
 /** NULL if the plugin has none of that name. */
 const rec_option *lr_option_find(const rec_plugin *plugin, const char *name);
 
-/* ------------------------------------------------------------------------------- files that are no records (signature.c) -- */
+/* ----------------------------------------------------------------------- files that are no records (signature.c) -- */
 
 /** @return what the file is by its first bytes, a sentence; NULL if it is nothing that is known here. */
 const char *lr_foreign_words(const rec_head *head);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------ what is in it -- */
+/* ------------------------------------------------------------------------------------------------- what is in it -- */
 
 /* Room for one more element of `size` bytes in an array. */
 static bool more(rec_job *job, void **at, uint64_t count, uint64_t *room, uint64_t size)
@@ -181,8 +181,9 @@ lr_piece *lr_plan_piece(rec_job *job, rec_plan *plan, uint32_t source, const cha
     piece->operations = plan->last_piece && strcmp(plan->last_piece->operations, operations) == 0
                             ? plan->last_piece->operations
                             : lr_plan_keep(job, plan, operations, strlen(operations));
-    piece->why = plan->last_piece && strcmp(plan->last_piece->why, why) == 0 ? plan->last_piece->why
-                                                                             : lr_plan_keep(job, plan, why, strlen(why));
+    piece->why = plan->last_piece && strcmp(plan->last_piece->why, why) == 0
+                     ? plan->last_piece->why
+                     : lr_plan_keep(job, plan, why, strlen(why));
     if (plan->last_piece) {
         plan->last_piece->next = piece;
     } else {
@@ -193,7 +194,7 @@ lr_piece *lr_plan_piece(rec_job *job, rec_plan *plan, uint32_t source, const cha
     return piece->operations && piece->why ? piece : NULL;
 }
 
-/* --------------------------------------------------------------------------------------------------- making, freeing -- */
+/* ----------------------------------------------------------------------------------------------- making, freeing -- */
 
 lr_plan_source *lr_plan_source_new(rec_job *job, rec_plan *plan)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A plan's data: its sources and their keys, the pieces that rules make of them, the tree of the pieces' keys, lines and
- * problems; and the operations that a rule asks for at a piece's place.
+ * A plan's data: its sources and their keys, the pieces that rules make of them, the tree of the pieces' keys, lines
+ * and problems; and the operations that a rule asks for at a piece's place.
  * It never decides where a key goes: remap/forward, remap/reverse and remap/fit do, and no recorder is known here.
  * A plan owns its sources, pieces, nodes and texts, nearly all of them in its arena, and the count of each piece's
  * operation; rec_plan_free() frees them. */
@@ -104,10 +104,10 @@ struct rec_plan {
 
 /* plan.c. NULL or a status: the job has failed (out of memory). All strings are copied into the plan's arena. */
 
-/** An empty plan. @param type of the destination, or none. @param minor 0.MINOR whose modules the type's are; not above 0:
- *  the last one. @param foreign the destination is a foreign file. */
+/** An empty plan. @param type of the destination, or none. @param minor 0.MINOR whose modules the type's are; not above
+ *  0: the last one. @param foreign the destination is a foreign file. */
 rec_plan *lr_plan_new(rec_job *job, lr_type_ref type, int32_t minor, bool foreign);
-/** Appends a source that has nothing yet; what was said of others before is where it was no more. */
+/** Appends a source that has nothing yet. Pointers to others are not valid any more. */
 lr_plan_source *lr_plan_source_new(rec_job *job, rec_plan *plan);
 /** Takes the last source away again, with all it has. */
 void lr_plan_source_drop(rec_plan *plan);

@@ -13,6 +13,10 @@
  *   without being an error in its last report (`rec_report_count()`).
  * - Strings are UTF-8 and NUL-terminated. `const` pointers that a function returns are borrowed: the comment says
  *   from whom. Functions that copy their arguments say nothing; functions that keep or take one say so.
+ * - NULL may be given where a comment says what it means, and to what frees. Elsewhere it is refused, never followed: a
+ *   function that can fail returns REC_E_ARGUMENT (or NULL, or 0), one that only looks a neutral value: 0, NULL, "",
+ *   REC_KIND_NIL, REC_UNKNOWN, a shape and an origin with nothing in them. The last error stays if there is one, for it
+ *   says why the object is not there; else it says which argument was NULL. So one check behind several calls is enough.
  * - Thread safety: contexts and recorders may be shared between threads once they are set up. A record may be read by
  *   many threads at once (typed tensor access included); editing or freeing it needs exclusive access.
  * - Shapes are row-major, outermost dimension first. Tensor data is little-endian where it is stored and in host
@@ -75,8 +79,8 @@ REC_API const char *rec_status_name(rec_status status);
 /** An offset or a count that is not known. */
 #define REC_UNKNOWN UINT64_MAX
 
-/* The last error of the calling thread. Each public function that fails sets all of it; one that succeeds clears it;
- * getters leave it alone. The strings are valid until the thread's next call that can fail; they are "" where that
+/* The last error of the calling thread. Each public function that fails sets all of it (but NULL in place of an object
+ * leaves the first error be); one that succeeds clears it; getters leave it alone. The strings are valid until the thread's next call that can fail; they are "" where that
  * part does not apply. No other thread and no callback changes them. */
 
 /** @return the status of the last operation. */
@@ -257,9 +261,9 @@ enum {
     REC_PLUGINS_INSTALLED = 1, /**< the installed folder alone */
     REC_PLUGINS_NONE = 2       /**< no folder: only plugins linked into the program */
 };
-/** The switch for plugin folders; the environment's LIBRECORD_PLUGINS=all|installed|none can only narrow it. */
+/** The switch for plugin folders of a context (NULL: the default one); the environment's LIBRECORD_PLUGINS=all|installed|none can only narrow it. */
 REC_API rec_status rec_context_set_plugins(rec_context *context, int32_t which);
-/** Adds a folder (an absolute path) in front of the others. Plugins are opened at the first look-up after that. */
+/** Adds a folder (an absolute path) in front of the others of a context (NULL: the default one). Plugins are opened at the first look-up after that. */
 REC_API rec_status rec_context_add_plugin_path(rec_context *context, const char *folder);
 
 /* ------------------------------------------------------------------------------------------- plugins that are there -- */
@@ -280,7 +284,7 @@ typedef struct rec_plugin_info {
 
 /** Opens what has not been opened yet. @return the number of plugins and refused files, 0 if there are none. */
 REC_API uint64_t rec_plugin_count(rec_context *context);
-/** @return plugin `index`, or NULL. NULL for `context`, here and above, is the default context. */
+/** @return plugin `index`, or NULL. NULL for `context`, here and in rec_plugin_count(), is the default context. */
 REC_API const rec_plugin_info *rec_plugin_get(rec_context *context, uint64_t index);
 
 /* ------------------------------------------------------------------------------------------------------ records -- */
@@ -395,14 +399,14 @@ REC_API uint64_t rec_value_variant(const rec_value *value);
 REC_API rec_scalar rec_value_number(const rec_value *value, uint64_t index);
 /** @return the tensor of a tensor value, else NULL. */
 REC_API const rec_tensor *rec_value_tensor(const rec_value *value);
-/** @param size (out) its length. @return the bytes of a bytes value, borrowed from the record; NULL for others. */
+/** @param size (out, may be NULL) its length. @return the bytes of a bytes value, borrowed from the record; NULL for others. */
 REC_API const void *rec_value_bytes(const rec_value *value, uint64_t *size);
 
 /** Walks all leaves (tensors, scalars, bytes, packed numbers, empty lists and maps) in file order. */
 typedef struct rec_iterator rec_iterator;
 /** @return an iterator before the first leaf, to be freed; NULL out of memory. The record must not be edited. */
 REC_API rec_iterator *rec_iterate(const rec_record *record);
-/** @param path (out) the leaf's path, valid until the next step. @return the next leaf, NULL at the end. */
+/** @param path (out, may be NULL) the leaf's path, valid until the next step. @return the next leaf, NULL at the end. */
 REC_API const rec_value *rec_iterator_next(rec_iterator *iterator, const char **path);
 /** As `rec_iterator_next`, tensors only. */
 REC_API const rec_tensor *rec_iterator_next_tensor(rec_iterator *iterator, const char **path);
@@ -492,7 +496,7 @@ REC_API const int32_t *rec_tensor_i32(const rec_tensor *tensor);
 REC_API const uint8_t *rec_tensor_bool(const rec_tensor *tensor); /**< 0 or 1 */
 
 /** Reads elements `first` … `first + count - 1` converted to `dtype` (host byte order) into the caller's memory,
- *  keeping nothing. @param target room for count elements. */
+ *  keeping nothing. @param target room for count elements; may be NULL for none. */
 REC_API rec_status rec_tensor_read(const rec_tensor *tensor, rec_dtype dtype, uint64_t first, uint64_t count,
                                    void *target);
 
@@ -509,7 +513,7 @@ typedef struct rec_recorder rec_recorder;
  * @return to be closed; NULL with REC_E_NOT_FOUND and the names that exist.
  */
 REC_API rec_recorder *rec_open_recorder(const char *name, rec_precision precision);
-/** The same in a context of one's own, which must outlive it. */
+/** The same in a context of one's own (NULL: the default one), which must outlive it. */
 REC_API rec_recorder *rec_open_recorder_in(rec_context *context, const char *name, rec_precision precision);
 /** Closes a recorder; its records stay. NULL is ignored. */
 REC_API void rec_close_recorder(rec_recorder *recorder);
@@ -539,7 +543,8 @@ REC_API char *rec_recorder_path(const rec_recorder *recorder, const char *path);
  * @return the record, to be freed; NULL with the error.
  */
 REC_API rec_record *rec_load(rec_recorder *recorder, const char *path);
-/** Loads from memory, which must stay unchanged until the record and its copies are freed: tensors point into it. */
+/** Loads from memory, which must stay unchanged until the record and its copies are freed: tensors point into it.
+ *  @param data may be NULL if there are no bytes. */
 REC_API rec_record *rec_load_bytes(rec_recorder *recorder, const void *data, size_t size);
 /** Loads from an open file descriptor from where it stands to its end (pipes too; not closed).
  *  @param name what errors call it. */
@@ -689,7 +694,7 @@ REC_API uint64_t rec_profile_count(rec_context *context);
 /** @return profile `index` in the order of names, or NULL. NULL for `context` is the default context. */
 REC_API const rec_profile_info *rec_profile_get(rec_context *context, uint64_t index);
 
-/** Recognises a file by its first bytes. @return the plugin's name, borrowed from the context; NULL with an error. */
+/** Recognises a file by its first bytes. @param context NULL: the default one. @return the plugin's name, borrowed from the context; NULL with an error. */
 REC_API const char *rec_recognise(rec_context *context, const char *path);
 
 /* -------------------------------------------------------------------------------------------------------- types -- */

@@ -34,11 +34,14 @@ static void convert_one(rec_job *job, rec_recorder *from, const char *in, rec_re
 rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder *to, const char *out, rec_plan *plan)
 {
     rec_job job;
+    if ((!plan && (LR_NULL(from) || LR_NULL(in))) || LR_NULL(to) || LR_NULL(out)) {
+        return REC_E_ARGUMENT;
+    }
     lr_job_begin(&job, to->context, "convert", plan ? NULL : in);
     if (plan ? plan->context != to->context : from->context != to->context) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "%s must be of one context",
                        plan ? "plan and recorder" : "both recorders");
-    } else if ((!plan && (!in || !*in)) || !out || !*out) {
+    } else if ((!plan && !*in) || !*out) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
     } else if (plan) {
         (void)lr_save_plan(&job, plan, to, out);

@@ -14,8 +14,11 @@ rec_record *rec_load(rec_recorder *recorder, const char *path)
 {
     rec_job job;
     rec_record *record = NULL;
+    if (LR_NULL(recorder) || LR_NULL(path)) {
+        return NULL;
+    }
     lr_job_begin(&job, recorder->context, "load", path);
-    if (!path || !*path) {
+    if (!*path) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
     } else {
         record = lr_load_file(&job, recorder, path);
@@ -30,6 +33,9 @@ rec_record *rec_load_bytes(rec_recorder *recorder, const void *data, size_t size
     rec_job job;
     rec_record *record = NULL;
     rec_source *source;
+    if (LR_NULL(recorder) || (size && LR_NULL(data))) {
+        return NULL;
+    }
     lr_job_begin(&job, recorder->context, "load", "(memory)");
     source = lr_source_memory(&job, data, size, "(memory)");
     if (source) {
@@ -46,6 +52,9 @@ rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name)
     rec_job job;
     rec_record *record = NULL;
     rec_source *source;
+    if (LR_NULL(recorder) || LR_NULL(name)) {
+        return NULL;
+    }
     lr_job_begin(&job, recorder->context, "load", name);
     source = lr_source_fd(&job, fd, name, recorder->map);
     if (source) {
@@ -62,6 +71,9 @@ const char *rec_recognise(rec_context *context, const char *path)
     rec_job job;
     rec_source *source = NULL;
     const lr_plugin *plugin = NULL;
+    if (LR_NULL(path)) {
+        return NULL;
+    }
     lr_job_begin(&job, context, "recognise", path);
     if (!lr_job_failed(&job)) {
         source = lr_source_open(&job, path, true);

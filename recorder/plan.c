@@ -30,10 +30,13 @@ lr_plan_input lr_recorder_input(const rec_recorder *recorder, rec_record *raw, c
 rec_status rec_plan_add(rec_plan *plan, rec_recorder *from, const char *path)
 {
     rec_job job;
+    if (LR_NULL(plan) || LR_NULL(from) || LR_NULL(path)) {
+        return REC_E_ARGUMENT;
+    }
     lr_job_begin(&job, plan->context, "load", path);
     if (from->context != plan->context) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "the recorder must be of the plan's context");
-    } else if (!path || !*path) {
+    } else if (!*path) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
     } else {
         rec_record *record;
@@ -53,10 +56,11 @@ rec_status rec_plan_add_record(rec_plan *plan, const rec_recorder *arguments, co
                                const char *name)
 {
     rec_job job;
+    if (LR_NULL(plan) || LR_NULL(record) || LR_NULL(name)) {
+        return REC_E_ARGUMENT;
+    }
     lr_job_begin(&job, plan->context, "plan", name);
-    if (!record || !name) {
-        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no record was given, or no name for it");
-    } else if (record->context != plan->context || (arguments && arguments->context != plan->context)) {
+    if (record->context != plan->context || (arguments && arguments->context != plan->context)) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "recorder and record must be of the plan's context");
     } else {
         lr_plan_input input = {.record = record, .name = name};

@@ -119,6 +119,9 @@ int32_t lr_recorder_set(rec_job *job, rec_recorder *r, const char *name, const c
 rec_status rec_recorder_set(rec_recorder *recorder, const char *option, const char *value)
 {
     rec_job job;
+    if (LR_NULL(recorder) || LR_NULL(option) || LR_NULL(value)) {
+        return REC_E_ARGUMENT;
+    }
     lr_job_begin(&job, recorder->context, "set", NULL);
     (void)lr_recorder_set(&job, recorder, option, value);
     return lr_job_end(&job);
@@ -198,16 +201,20 @@ static void recorder_free(rec_recorder *r)
     lr_release(allocator, r);
 }
 
-rec_recorder *rec_open_recorder_in(rec_context *context, const char *name, rec_precision precision)
+/* @param function the public one. */
+static rec_recorder *open_recorder(const char *function, rec_context *context, const char *name, rec_precision precision)
 {
     rec_job job;
     rec_recorder *r = NULL;
+    if (!name && lr_null(function, "name")) {
+        return NULL;
+    }
     lr_job_begin(&job, context, "open", NULL);
     if (lr_job_failed(&job)) {
         (void)lr_job_end(&job);
         return NULL;
     }
-    if (!name || !*name || precision < REC_PRECISION_DEFAULT || precision > REC_PRECISION_HALF) {
+    if (!*name || precision < REC_PRECISION_DEFAULT || precision > REC_PRECISION_HALF) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "a recorder needs a name and a precision");
     } else {
         r = lr_zalloc(job.allocator, sizeof *r);
@@ -231,9 +238,14 @@ rec_recorder *rec_open_recorder_in(rec_context *context, const char *name, rec_p
     return r;
 }
 
+rec_recorder *rec_open_recorder_in(rec_context *context, const char *name, rec_precision precision)
+{
+    return open_recorder(__func__, context, name, precision);
+}
+
 rec_recorder *rec_open_recorder(const char *name, rec_precision precision)
 {
-    return rec_open_recorder_in(NULL, name, precision);
+    return open_recorder(__func__, NULL, name, precision);
 }
 
 void rec_close_recorder(rec_recorder *recorder)
@@ -245,16 +257,22 @@ void rec_close_recorder(rec_recorder *recorder)
 
 const char *rec_recorder_name(const rec_recorder *recorder)
 {
+    if (!recorder) {
+        return "";
+    }
     return recorder->plugin ? recorder->plugin->d.name : "Auto";
 }
 
 const char *rec_recorder_extension(const rec_recorder *recorder)
 {
-    return recorder->plugin && recorder->plugin->d.extension ? recorder->plugin->d.extension : "";
+    return recorder && recorder->plugin && recorder->plugin->d.extension ? recorder->plugin->d.extension : "";
 }
 
 rec_status rec_recorder_set_type(rec_recorder *recorder, const rec_type *type)
 {
+    if (LR_NULL(recorder)) {
+        return REC_E_ARGUMENT;
+    }
     if (type && (type->size < sizeof *type || type->field_size < sizeof(rec_field))) {
         return lr_publish(REC_E_ARGUMENT, "the type is not one that REC_DEFINE_STRUCT or REC_DEFINE_ENUM made");
     }
@@ -297,6 +315,9 @@ char *rec_recorder_path(const rec_recorder *recorder, const char *path)
 {
     rec_job job;
     char *ours = NULL, *theirs = NULL;
+    if (LR_NULL(recorder) || LR_NULL(path)) {
+        return NULL;
+    }
     lr_job_begin(&job, recorder->context, "name", NULL);
     if (lr_recorder_path(&job, recorder->plugin, path, &ours) == REC_OK) {
         theirs = strdup(ours);

@@ -9,11 +9,12 @@ rec_status rec_recorder_set_type_name(rec_recorder *recorder, const rec_types *t
 {
     rec_job job;
     const lr_expr *expr = NULL;
+    if (LR_NULL(recorder) || (expression && LR_NULL(types))) {
+        return REC_E_ARGUMENT;
+    }
     lr_job_begin(&job, recorder->context, "set", NULL);
-    if (expression && types) {
+    if (expression) {
         expr = lr_expr_parse(&job, &recorder->arena, expression, strlen(expression), NULL, 0);
-    } else if (expression) {
-        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "a type by name needs a set of definitions");
     }
     if (!lr_job_failed(&job)) {
         recorder->type = lr_type_of_expr(types, expr);

@@ -6,8 +6,11 @@
 rec_status rec_save(rec_recorder *recorder, const rec_record *record, const char *path)
 {
     rec_job job;
+    if (LR_NULL(recorder) || LR_NULL(record) || LR_NULL(path)) {
+        return REC_E_ARGUMENT;
+    }
     lr_job_begin(&job, recorder->context, "save", path);
-    if (!path || !*path) {
+    if (!*path) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
     } else {
         (void)lr_save_file(&job, recorder, record, path);
@@ -19,8 +22,15 @@ rec_status rec_save_bytes(rec_recorder *recorder, const rec_record *record, void
 {
     rec_job job;
     const lr_plugin *plugin;
-    *data = NULL;
-    *size = 0;
+    if (data) {
+        *data = NULL;
+    }
+    if (size) {
+        *size = 0;
+    }
+    if (LR_NULL(recorder) || LR_NULL(record) || LR_NULL(data) || LR_NULL(size)) {
+        return REC_E_ARGUMENT;
+    }
     lr_job_begin(&job, recorder->context, "save", "(memory)");
     plugin = lr_recorder_writer(&job, recorder, NULL);
     if (plugin) {
@@ -33,6 +43,9 @@ rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record, int fd,
 {
     rec_job job;
     const lr_plugin *plugin;
+    if (LR_NULL(recorder) || LR_NULL(record) || LR_NULL(name)) {
+        return REC_E_ARGUMENT;
+    }
     lr_job_begin(&job, recorder->context, "save", name);
     plugin = lr_recorder_writer(&job, recorder, NULL);
     if (plugin) {

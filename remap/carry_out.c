@@ -135,6 +135,9 @@ rec_record *rec_plan_load(rec_plan *plan)
 {
     rec_job job;
     rec_record *record = NULL;
+    if (LR_NULL(plan)) {
+        return NULL;
+    }
     lr_job_begin(&job, plan->context, "load", NULL);
     if (lr_plan_carry_out(&job, plan, NULL) == REC_OK) {
         record = rec_record_copy(plan->result);

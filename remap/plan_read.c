@@ -4,37 +4,46 @@
 
 #include "remap/remap.h"
 
-rec_status rec_plan_make(rec_plan *plan)
+/* @param function the public one. */
+static rec_status make_plan(const char *function, rec_plan *plan)
 {
     rec_job job;
+    if (!plan && lr_null(function, "plan")) {
+        return REC_E_ARGUMENT;
+    }
     lr_job_begin(&job, plan->context, "plan", NULL);
     (void)lr_plan_work(&job, plan);
     return lr_job_end(&job);
 }
 
+rec_status rec_plan_make(rec_plan *plan)
+{
+    return make_plan(__func__, plan);
+}
+
 uint64_t rec_plan_count(rec_plan *plan)
 {
-    return rec_plan_make(plan) == REC_OK ? plan->line_count : 0;
+    return make_plan(__func__, plan) == REC_OK ? plan->line_count : 0;
 }
 
 const rec_plan_line *rec_plan_get(rec_plan *plan, uint64_t index)
 {
-    return plan->made && index < plan->line_count ? &plan->lines[index] : NULL;
+    return !LR_NULL(plan) && plan->made && index < plan->line_count ? &plan->lines[index] : NULL;
 }
 
 uint64_t rec_plan_problem_count(rec_plan *plan)
 {
-    return rec_plan_make(plan) == REC_OK ? plan->problem_count : 0;
+    return make_plan(__func__, plan) == REC_OK ? plan->problem_count : 0;
 }
 
 const rec_plan_problem *rec_plan_problem_get(rec_plan *plan, uint64_t index)
 {
-    return plan->made && index < plan->problem_count ? &plan->problems[index] : NULL;
+    return !LR_NULL(plan) && plan->made && index < plan->problem_count ? &plan->problems[index] : NULL;
 }
 
 rec_status rec_plan_total(rec_plan *plan, rec_plan_totals *totals)
 {
-    rec_status status = rec_plan_make(plan);
+    rec_status status = LR_NULL(totals) ? REC_E_ARGUMENT : make_plan(__func__, plan);
     if (status == REC_OK) {
         uint32_t size = totals->size < sizeof *totals ? totals->size : (uint32_t)sizeof *totals;
         rec_plan_totals all = plan->totals;

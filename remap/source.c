@@ -89,6 +89,9 @@ int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input)
 
 rec_status rec_plan_set_base(rec_plan *plan, const rec_record *base)
 {
+    if (LR_NULL(plan)) {
+        return REC_E_ARGUMENT;
+    }
     if (plan->made || (base && base->context != plan->context)) {
         return lr_publish(REC_E_ARGUMENT, plan->made ? "the plan is made: nothing can be added any more"
                                                      : "the base must be of the plan's context");

@@ -503,8 +503,7 @@ char *rec_record_describe(const rec_record *record, const rec_types *types, cons
     lr_arena arena;
     writer w;
     char *source = NULL;
-    if (!record || !types) {
-        (void)lr_publish(REC_E_ARGUMENT, "rec_record_describe: a record and a set of types are needed");
+    if (LR_NULL(record) || LR_NULL(types)) {
         return NULL;
     }
     lr_job_begin(&job, record->context, "describe", NULL);

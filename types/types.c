@@ -105,8 +105,11 @@ rec_status rec_types_add_file(rec_types *types, const char *path)
 {
     size_t length = path ? strlen(path) : 0;
     rec_job job;
-    if (!types || !length) {
-        return lr_publish(REC_E_ARGUMENT, "rec_types_add_file: a set of types and a file are needed");
+    if (LR_NULL(types) || LR_NULL(path)) {
+        return REC_E_ARGUMENT;
+    }
+    if (!length) {
+        return lr_publish(REC_E_ARGUMENT, "rec_types_add_file: no path was given");
     }
     lr_job_begin(&job, types->context, "types", path);
     if (length > 4 && strcmp(path + length - 4, ".ini") == 0) {
@@ -125,8 +128,8 @@ rec_status rec_types_add_file(rec_types *types, const char *path)
 rec_status rec_types_add_rust(rec_types *types, const char *text, const char *name)
 {
     rec_job job;
-    if (!types || !text) {
-        return lr_publish(REC_E_ARGUMENT, "rec_types_add_rust: a set of types and Rust source are needed");
+    if (LR_NULL(types) || LR_NULL(text) || LR_NULL(name)) {
+        return REC_E_ARGUMENT;
     }
     lr_job_begin(&job, types->context, "types", name);
     (void)lr_types_add_rust(&job, types, text, strlen(text), name);

@@ -122,6 +122,10 @@ void lr_note(rec_job *job, int32_t kind, uint64_t count, const char *path, const
 
 /** An error of a function that needs no job, published at once. @return status. */
 rec_status lr_publish(rec_status status, const char *format, ...) REC_PRINTF(2, 3);
+/** What every public function does about a NULL that it needs something in place of: the thread's last error stays if
+ *  there is one (what should have made the object failed, and says why); else it is REC_E_ARGUMENT. @return true. */
+bool lr_null(const char *function, const char *argument);
+#define LR_NULL(argument) (!(argument) && lr_null(__func__, #argument))
 /** Publishes success. */
 void lr_publish_ok(void);
 

@@ -192,8 +192,11 @@ void rec_context_set_default(rec_context *context)
 
 rec_status rec_context_set_limits(rec_context *context, const rec_limits *limits)
 {
-    if (!context || !limits || limits->size < sizeof *limits) {
-        return lr_publish(REC_E_ARGUMENT, "rec_context_set_limits: a context and limits with their size are needed");
+    if (LR_NULL(context) || LR_NULL(limits)) {
+        return REC_E_ARGUMENT;
+    }
+    if (limits->size < sizeof *limits) {
+        return lr_publish(REC_E_ARGUMENT, "rec_context_set_limits: the limits need their size");
     }
     if (limits->depth < 8 || limits->depth > DEPTH_MOST) {
         return lr_publish(REC_E_ARGUMENT, "rec_context_set_limits: depth must be from 8 to %d, not %u", DEPTH_MOST,
@@ -207,19 +210,26 @@ rec_status rec_context_set_limits(rec_context *context, const rec_limits *limits
 
 void rec_context_set_progress(rec_context *context, rec_progress_fn callback, void *user)
 {
-    context->progress = callback;
-    context->progress_user = user;
+    if (!LR_NULL(context)) {
+        context->progress = callback;
+        context->progress_user = user;
+    }
 }
 
 void rec_context_set_notes(rec_context *context, rec_note_fn callback, void *user)
 {
-    context->note = callback;
-    context->note_user = user;
+    if (!LR_NULL(context)) {
+        context->note = callback;
+        context->note_user = user;
+    }
 }
 
 rec_status rec_context_set_threads(rec_context *context, uint32_t threads)
 {
-    if (!context || threads < 1 || threads > THREADS_MOST) {
+    if (LR_NULL(context)) {
+        return REC_E_ARGUMENT;
+    }
+    if (threads < 1 || threads > THREADS_MOST) {
         return lr_publish(REC_E_ARGUMENT, "rec_context_set_threads: from 1 to %d, not %u", THREADS_MOST,
                           (unsigned)threads);
     }

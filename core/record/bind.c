@@ -405,7 +405,8 @@ static void bind_type(binder *b, const rec_type *type, const rec_value *value, v
 
 /* --------------------------------------------------------------------------------------------------------- public -- */
 
-rec_binding *rec_bind_at(const rec_record *record, const char *path, const rec_type *type, void *target, uint32_t flags)
+static rec_binding *bind_at(const rec_record *record, const char *path, const rec_type *type, void *target,
+                            uint32_t flags)
 {
     rec_job job;
     binder *b = NULL;
@@ -414,9 +415,9 @@ rec_binding *rec_bind_at(const rec_record *record, const char *path, const rec_t
     const rec_value *value;
     bool done = false;
     lr_job_begin(&job, record->context, "bind", *record->origin.file ? record->origin.file : NULL);
-    if (!type || type->size < sizeof *type || type->field_size < sizeof(rec_field) || !target) {
+    if (type->size < sizeof *type || type->field_size < sizeof(rec_field)) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN,
-                       "a type of REC_DEFINE_STRUCT or REC_DEFINE_ENUM and a struct to fill are needed");
+                       "the type is not one that REC_DEFINE_STRUCT or REC_DEFINE_ENUM made");
         goto done;
     }
     value = lr_at(record, path);
@@ -465,9 +466,20 @@ done:
     return binding;
 }
 
+rec_binding *rec_bind_at(const rec_record *record, const char *path, const rec_type *type, void *target, uint32_t flags)
+{
+    if (LR_NULL(record) || LR_NULL(path) || LR_NULL(type) || LR_NULL(target)) {
+        return NULL;
+    }
+    return bind_at(record, path, type, target, flags);
+}
+
 rec_binding *rec_bind(const rec_record *record, const rec_type *type, void *target)
 {
-    return rec_bind_at(record, "", type, target, REC_BIND_STRICT);
+    if (LR_NULL(record) || LR_NULL(type) || LR_NULL(target)) {
+        return NULL;
+    }
+    return bind_at(record, "", type, target, REC_BIND_STRICT);
 }
 
 void rec_binding_free(rec_binding *binding)

@@ -136,10 +136,14 @@ static rec_status put(edit *e, const char *path, const rec_value *value)
     return edit_end(e);
 }
 
-rec_status rec_set_scalar(rec_record *record, const char *path, rec_scalar scalar)
+/* What the setters of scalars are, each under its own name. */
+static rec_status set_scalar(const char *function, rec_record *record, const char *path, rec_scalar scalar)
 {
     edit e;
     rec_value value = {0};
+    if ((!record && lr_null(function, "record")) || (!path && lr_null(function, "path"))) {
+        return REC_E_ARGUMENT;
+    }
     edit_begin(&e, record, path);
     if (scalar.kind < REC_KIND_NIL || scalar.kind > REC_KIND_STRING) {
         (void)lr_fail_path(&e.job, REC_E_ARGUMENT, path, "%s is not a scalar", lr_kind_words(scalar.kind));
@@ -149,41 +153,55 @@ rec_status rec_set_scalar(rec_record *record, const char *path, rec_scalar scala
     return put(&e, path, &value);
 }
 
+rec_status rec_set_scalar(rec_record *record, const char *path, rec_scalar scalar)
+{
+    if (scalar.kind == REC_KIND_STRING && scalar.v.length && LR_NULL(scalar.text)) {
+        return REC_E_ARGUMENT;
+    }
+    return set_scalar(__func__, record, path, scalar);
+}
+
 rec_status rec_set_bool(rec_record *record, const char *path, int32_t value)
 {
-    return rec_set_scalar(record, path, (rec_scalar){.kind = REC_KIND_BOOL, .v = {.i = value != 0}});
+    return set_scalar(__func__, record, path, (rec_scalar){.kind = REC_KIND_BOOL, .v = {.i = value != 0}});
 }
 
 rec_status rec_set_int(rec_record *record, const char *path, int64_t value)
 {
-    return rec_set_scalar(record, path, (rec_scalar){.kind = REC_KIND_INT, .v = {.i = value}});
+    return set_scalar(__func__, record, path, (rec_scalar){.kind = REC_KIND_INT, .v = {.i = value}});
 }
 
 rec_status rec_set_uint(rec_record *record, const char *path, uint64_t value)
 {
-    return rec_set_scalar(record, path, (rec_scalar){.kind = REC_KIND_UINT, .v = {.u = value}});
+    return set_scalar(__func__, record, path, (rec_scalar){.kind = REC_KIND_UINT, .v = {.u = value}});
 }
 
 rec_status rec_set_float(rec_record *record, const char *path, double value)
 {
-    return rec_set_scalar(record, path, (rec_scalar){.kind = REC_KIND_FLOAT, .bits = 64, .v = {.f = value}});
+    return set_scalar(__func__, record, path, (rec_scalar){.kind = REC_KIND_FLOAT, .bits = 64, .v = {.f = value}});
 }
 
 rec_status rec_set_string(rec_record *record, const char *path, const char *value)
 {
-    return rec_set_scalar(record, path,
-                          (rec_scalar){.kind = REC_KIND_STRING, .v = {.length = strlen(value)}, .text = value});
+    if (LR_NULL(value)) {
+        return REC_E_ARGUMENT;
+    }
+    return set_scalar(__func__, record, path,
+                      (rec_scalar){.kind = REC_KIND_STRING, .v = {.length = strlen(value)}, .text = value});
 }
 
 rec_status rec_set_nil(rec_record *record, const char *path)
 {
-    return rec_set_scalar(record, path, (rec_scalar){.kind = REC_KIND_NIL});
+    return set_scalar(__func__, record, path, (rec_scalar){.kind = REC_KIND_NIL});
 }
 
 rec_status rec_set_empty(rec_record *record, const char *path, int32_t kind)
 {
     edit e;
     rec_value value = {0};
+    if (LR_NULL(record) || LR_NULL(path)) {
+        return REC_E_ARGUMENT;
+    }
     edit_begin(&e, record, path);
     if (kind != REC_KIND_LIST && kind != REC_KIND_MAP) {
         (void)lr_fail_path(&e.job, REC_E_ARGUMENT, path, "only a list or a map can be empty, not %s",
@@ -194,23 +212,30 @@ rec_status rec_set_empty(rec_record *record, const char *path, int32_t kind)
     return put(&e, path, &value);
 }
 
-rec_status rec_set_value(rec_record *record, const char *path, const rec_value *from)
+rec_status rec_set_value(rec_record *record, const char *path, const rec_value *value)
 {
     edit e;
-    rec_value value = {0};
+    rec_value copy = {0};
+    if (LR_NULL(record) || LR_NULL(path) || LR_NULL(value)) {
+        return REC_E_ARGUMENT;
+    }
     edit_begin(&e, record, path);
-    if (!lr_value_copy(record, from, &value)) {
+    if (!lr_value_copy(record, value, &copy)) {
         (void)no_memory(&e);
     }
-    return put(&e, path, &value);
+    return put(&e, path, &copy);
 }
 
 rec_status rec_remove(rec_record *record, const char *path)
 {
     edit e;
-    rec_value *parent = &record->root;
+    rec_value *parent;
     const char *rest = path;
     uint64_t length, index;
+    if (LR_NULL(record) || LR_NULL(path)) {
+        return REC_E_ARGUMENT;
+    }
+    parent = &record->root;
     edit_begin(&e, record, path);
     if (lr_job_failed(&e.job)) {
         return edit_end(&e);
@@ -372,6 +397,15 @@ rec_status rec_set_tensor(rec_record *record, const char *path, const rec_tensor
 {
     edit e;
     rec_value value = {.kind = REC_KIND_TENSOR};
+    if (LR_NULL(spec)) {
+        return REC_E_ARGUMENT;
+    }
+    if (LR_NULL(record) || LR_NULL(path)) {
+        if (spec->size >= sizeof *spec && spec->ownership == REC_TAKE) {
+            free((void *)spec->data);
+        }
+        return REC_E_ARGUMENT;
+    }
     edit_begin(&e, record, path);
     value.v.tensor = make_tensor(&e, path, spec);
     return put(&e, path, &value);
@@ -384,6 +418,10 @@ rec_status rec_set_f32(rec_record *record, const char *path, const float *data, 
     uint64_t count = 0, size = 0;
     rec_tensor_spec spec = {
         .size = sizeof spec, .dtype = REC_DTYPE_F32, .rank = rank, .ownership = REC_TAKE, .shape = shape, .id = ""};
+    if (LR_NULL(record) || LR_NULL(path) || (rank && LR_NULL(shape)) ||
+        (rank <= LR_RANK_MOST && lr_shape_count(shape, rank, &count) && count && LR_NULL(data))) {
+        return REC_E_ARGUMENT;
+    }
     edit_begin(&e, record, path);
     if (check_shape(&e.job, path, spec.dtype, shape, rank, &count, &size) == REC_OK && size) {
         void *little = malloc((size_t)size);
@@ -404,6 +442,9 @@ rec_status rec_set_id(rec_record *record, const char *path, const char *id)
 {
     edit e;
     rec_value *value;
+    if (LR_NULL(record) || LR_NULL(path)) {
+        return REC_E_ARGUMENT;
+    }
     edit_begin(&e, record, path);
     value = lr_at(record, path);
     if (!value) {

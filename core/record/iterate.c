@@ -19,8 +19,13 @@ struct rec_iterator {
 
 rec_iterator *rec_iterate(const rec_record *record)
 {
-    const lr_allocator *allocator = &record->context->allocator;
-    rec_iterator *iterator = lr_zalloc(allocator, sizeof *iterator);
+    const lr_allocator *allocator;
+    rec_iterator *iterator;
+    if (LR_NULL(record)) {
+        return NULL;
+    }
+    allocator = &record->context->allocator;
+    iterator = lr_zalloc(allocator, sizeof *iterator);
     if (iterator) {
         iterator->record = record;
         iterator->room = 16;
@@ -100,7 +105,10 @@ static bool append_child(rec_iterator *iterator, const struct level *level, size
 const rec_value *rec_iterator_next(rec_iterator *iterator, const char **path)
 {
     if (path) {
-        *path = iterator->path;
+        *path = iterator ? iterator->path : "";
+    }
+    if (LR_NULL(iterator)) {
+        return NULL;
     }
     if (!iterator->started) {
         iterator->started = true;
@@ -144,7 +152,13 @@ memory:
 
 const rec_tensor *rec_iterator_next_tensor(rec_iterator *iterator, const char **path)
 {
-    const rec_value *value;
+    const rec_value *value = NULL;
+    if (path) {
+        *path = "";
+    }
+    if (LR_NULL(iterator)) {
+        return NULL;
+    }
     do {
         value = rec_iterator_next(iterator, path);
     } while (value && value->kind != REC_KIND_TENSOR);

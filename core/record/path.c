@@ -248,13 +248,17 @@ int32_t lr_fail_no_key(rec_job *job, const rec_record *record, const char *path)
 
 const rec_value *rec_value_at(const rec_record *record, const char *path)
 {
-    return lr_at(record, path);
+    return record && path ? lr_at(record, path) : NULL;
 }
 
 const rec_tensor *rec_tensor_at(const rec_record *record, const char *path)
 {
-    const rec_value *value = lr_at(record, path);
+    const rec_value *value;
     rec_job job;
+    if (LR_NULL(record) || LR_NULL(path)) {
+        return NULL;
+    }
+    value = lr_at(record, path);
     if (value && value->kind == REC_KIND_TENSOR) {
         lr_publish_ok();
         return value->v.tensor;

@@ -95,6 +95,9 @@ rec_record *rec_record_copy(const rec_record *record)
     rec_job job;
     rec_record *copy;
     rec_value metadata = {.kind = REC_KIND_MAP}, meta_copy = {0};
+    if (LR_NULL(record)) {
+        return NULL;
+    }
     lr_job_begin(&job, record->context, "copy", NULL);
     copy = lr_record_new(record->context);
     metadata.v.map = (lr_map *)&record->metadata;
@@ -125,24 +128,29 @@ failed:
 
 const rec_origin *rec_record_origin(const rec_record *record)
 {
-    return &record->origin;
+    static const rec_origin nowhere = {
+        .size = sizeof nowhere, .recorder = "", .file = "", .stored = REC_UNKNOWN, .inflated = REC_UNKNOWN};
+    return record ? &record->origin : &nowhere;
 }
 
 /* ---------------------------------------------------------------------------------------------------- metadata -- */
 
 const char *rec_metadata(const rec_record *record, const char *key)
 {
-    const lr_entry *entry = lr_map_find_text(&record->metadata, key, strlen(key));
+    const lr_entry *entry = record && key ? lr_map_find_text(&record->metadata, key, strlen(key)) : NULL;
     return entry ? entry->value.v.text : NULL;
 }
 
 uint64_t rec_metadata_count(const rec_record *record)
 {
-    return record->metadata.count;
+    return record ? record->metadata.count : 0;
 }
 
 rec_status rec_metadata_get(const rec_record *record, uint64_t index, const char **key, const char **value)
 {
+    if (LR_NULL(record)) {
+        return REC_E_ARGUMENT;
+    }
     if (index >= record->metadata.count) {
         return lr_publish(REC_E_ARGUMENT, "rec_metadata_get: there is no entry %" PRIu64 " among %" PRIu64, index,
                           record->metadata.count);
@@ -159,9 +167,14 @@ rec_status rec_metadata_get(const rec_record *record, uint64_t index, const char
 
 rec_status rec_metadata_set(rec_record *record, const char *key, const char *value)
 {
-    lr_map *map = &record->metadata;
-    lr_entry *entry = lr_map_find_text(map, key, strlen(key));
+    lr_map *map;
+    lr_entry *entry;
     rec_value name, text;
+    if (LR_NULL(record) || LR_NULL(key)) {
+        return REC_E_ARGUMENT;
+    }
+    map = &record->metadata;
+    entry = lr_map_find_text(map, key, strlen(key));
     if (!value) {
         if (entry) {
             uint64_t index = (uint64_t)(entry - map->entries);

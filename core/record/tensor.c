@@ -331,17 +331,17 @@ void lr_note_losses(rec_job *job, const char *path, rec_dtype dtype, const lr_lo
 
 rec_dtype rec_tensor_dtype(const rec_tensor *tensor)
 {
-    return tensor->dtype;
+    return tensor ? tensor->dtype : REC_DTYPE_NONE;
 }
 
 rec_dtype rec_tensor_stored_dtype(const rec_tensor *tensor)
 {
-    return tensor->stored;
+    return tensor ? tensor->stored : REC_DTYPE_NONE;
 }
 
 const char *rec_tensor_dtype_name(const rec_tensor *tensor)
 {
-    const rec_value *value = tensor->dtype_value;
+    const rec_value *value = tensor ? tensor->dtype_value : NULL;
     if (value && value->kind == REC_KIND_STRING) {
         return value->v.text;
     }
@@ -349,44 +349,48 @@ const char *rec_tensor_dtype_name(const rec_tensor *tensor)
         value->v.map->entries[0].key.kind == REC_KIND_STRING) {
         return value->v.map->entries[0].key.v.text;
     }
-    return rec_dtype_name(tensor->dtype);
+    return rec_dtype_name(rec_tensor_dtype(tensor));
 }
 
 uint32_t rec_tensor_rank(const rec_tensor *tensor)
 {
-    return tensor->rank;
+    return tensor ? tensor->rank : 0;
 }
 
 const uint64_t *rec_tensor_shape(const rec_tensor *tensor)
 {
-    return tensor->shape;
+    static const uint64_t none[1];
+    return tensor ? tensor->shape : none;
 }
 
 uint64_t rec_tensor_count(const rec_tensor *tensor)
 {
-    return tensor->count;
+    return tensor ? tensor->count : 0;
 }
 
 uint64_t rec_tensor_nbytes(const rec_tensor *tensor)
 {
     uint64_t size;
+    if (!tensor) {
+        return 0;
+    }
     return lr_tensor_size(tensor->dtype, tensor->count, &size) ? size : tensor->data->size;
 }
 
 const char *rec_tensor_id(const rec_tensor *tensor)
 {
-    return tensor->id;
+    return tensor ? tensor->id : NULL;
 }
 
 int32_t rec_tensor_assumed(const rec_tensor *tensor)
 {
-    return tensor->assumed;
+    return tensor ? tensor->assumed : 0;
 }
 
 uint64_t rec_tensor_offset(const rec_tensor *tensor)
 {
-    const lr_data *data = tensor->data;
-    return tensor->packed == tensor->stored && lr_source_is_stored(data->source) ? data->offset : REC_UNKNOWN;
+    const lr_data *data = tensor ? tensor->data : NULL;
+    return data && tensor->packed == tensor->stored && lr_source_is_stored(data->source) ? data->offset : REC_UNKNOWN;
 }
 
 /* -------------------------------------------------------------------------------------------------- typed access -- */
@@ -485,6 +489,12 @@ const void *rec_tensor_bytes(const rec_tensor *tensor, uint64_t *size)
     rec_job job;
     uint64_t stored;
     const void *bytes;
+    if (size) {
+        *size = 0;
+    }
+    if (LR_NULL(tensor)) {
+        return NULL;
+    }
     begin_read(&job, tensor);
     bytes = lr_tensor_view(&job, tensor, &stored);
     if (size) {
@@ -496,38 +506,41 @@ const void *rec_tensor_bytes(const rec_tensor *tensor, uint64_t *size)
 
 const float *rec_tensor_f32(const rec_tensor *tensor)
 {
-    return access_typed(tensor, REC_DTYPE_F32);
+    return LR_NULL(tensor) ? NULL : access_typed(tensor, REC_DTYPE_F32);
 }
 
 const double *rec_tensor_f64(const rec_tensor *tensor)
 {
-    return access_typed(tensor, REC_DTYPE_F64);
+    return LR_NULL(tensor) ? NULL : access_typed(tensor, REC_DTYPE_F64);
 }
 
 const uint16_t *rec_tensor_f16(const rec_tensor *tensor)
 {
-    return access_typed(tensor, REC_DTYPE_F16);
+    return LR_NULL(tensor) ? NULL : access_typed(tensor, REC_DTYPE_F16);
 }
 
 const int64_t *rec_tensor_i64(const rec_tensor *tensor)
 {
-    return access_typed(tensor, REC_DTYPE_I64);
+    return LR_NULL(tensor) ? NULL : access_typed(tensor, REC_DTYPE_I64);
 }
 
 const int32_t *rec_tensor_i32(const rec_tensor *tensor)
 {
-    return access_typed(tensor, REC_DTYPE_I32);
+    return LR_NULL(tensor) ? NULL : access_typed(tensor, REC_DTYPE_I32);
 }
 
 const uint8_t *rec_tensor_bool(const rec_tensor *tensor)
 {
-    return access_typed(tensor, REC_DTYPE_BOOL);
+    return LR_NULL(tensor) ? NULL : access_typed(tensor, REC_DTYPE_BOOL);
 }
 
 rec_status rec_tensor_read(const rec_tensor *tensor, rec_dtype dtype, uint64_t first, uint64_t count, void *target)
 {
     rec_job job;
     lr_losses losses = {0};
+    if (LR_NULL(tensor) || (count && LR_NULL(target))) {
+        return REC_E_ARGUMENT;
+    }
     begin_read(&job, tensor);
     if (lr_tensor_convert(&job, tensor, NULL, dtype, tensor->record->clamp, first, count, target, &losses) == REC_OK) {
         note_losses(&job, tensor, dtype, &losses);

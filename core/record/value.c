@@ -13,27 +13,30 @@ const char *lr_kind_words(int32_t kind)
 
 const rec_value *rec_root(const rec_record *record)
 {
-    return &record->root;
+    return record ? &record->root : NULL;
 }
 
 int32_t rec_value_kind(const rec_value *value)
 {
-    return value->kind;
+    return value ? value->kind : REC_KIND_NIL;
 }
 
 int32_t rec_value_form(const rec_value *value)
 {
+    if (!value) {
+        return REC_FORM_UNKNOWN;
+    }
     return value->kind == REC_KIND_NUMBERS ? value->v.run->form : value->form;
 }
 
 rec_scalar rec_value_scalar(const rec_value *value)
 {
-    return lr_to_scalar(value);
+    return value ? lr_to_scalar(value) : (rec_scalar){.kind = REC_KIND_NIL};
 }
 
 uint64_t rec_value_count(const rec_value *value)
 {
-    switch (value->kind) {
+    switch (rec_value_kind(value)) {
     case REC_KIND_LIST:
         return value->v.list->count;
     case REC_KIND_MAP:
@@ -49,7 +52,7 @@ uint64_t rec_value_count(const rec_value *value)
 
 const rec_value *rec_value_item(const rec_value *value, uint64_t index)
 {
-    if (value->kind == REC_KIND_NUMBERS || index >= rec_value_count(value)) {
+    if (!value || value->kind == REC_KIND_NUMBERS || index >= rec_value_count(value)) {
         return NULL;
     }
     return value->kind == REC_KIND_LIST  ? &value->v.list->items[index]
@@ -59,10 +62,11 @@ const rec_value *rec_value_item(const rec_value *value, uint64_t index)
 
 rec_scalar rec_value_key(const rec_value *value, uint64_t index)
 {
-    if (value->kind == REC_KIND_MAP && index < value->v.map->count) {
+    int32_t kind = rec_value_kind(value);
+    if (kind == REC_KIND_MAP && index < value->v.map->count) {
         return lr_to_scalar(&value->v.map->entries[index].key);
     }
-    if (value->kind == REC_KIND_VARIANT && index == 0) {
+    if (kind == REC_KIND_VARIANT && index == 0) {
         return lr_to_scalar(&value->v.variant->name);
     }
     return (rec_scalar){.kind = REC_KIND_NIL};
@@ -70,12 +74,12 @@ rec_scalar rec_value_key(const rec_value *value, uint64_t index)
 
 uint64_t rec_value_variant(const rec_value *value)
 {
-    return value->kind == REC_KIND_VARIANT ? value->v.variant->index : REC_UNKNOWN;
+    return rec_value_kind(value) == REC_KIND_VARIANT ? value->v.variant->index : REC_UNKNOWN;
 }
 
 rec_scalar rec_value_number(const rec_value *value, uint64_t index)
 {
-    if (value->kind != REC_KIND_NUMBERS || index >= value->v.run->count) {
+    if (rec_value_kind(value) != REC_KIND_NUMBERS || index >= value->v.run->count) {
         return (rec_scalar){.kind = REC_KIND_NIL};
     }
     return lr_run_number(value->v.run, index);
@@ -83,12 +87,12 @@ rec_scalar rec_value_number(const rec_value *value, uint64_t index)
 
 const rec_tensor *rec_value_tensor(const rec_value *value)
 {
-    return value->kind == REC_KIND_TENSOR ? value->v.tensor : NULL;
+    return rec_value_kind(value) == REC_KIND_TENSOR ? value->v.tensor : NULL;
 }
 
 const void *rec_value_bytes(const rec_value *value, uint64_t *size)
 {
-    if (value->kind != REC_KIND_BYTES) {
+    if (rec_value_kind(value) != REC_KIND_BYTES) {
         return NULL;
     }
     if (size) {

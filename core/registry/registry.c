@@ -322,13 +322,16 @@ const rec_plugin_info *rec_plugin_get(rec_context *context, uint64_t index)
     return info;
 }
 
-rec_status rec_context_add_plugin_path(rec_context *context, const char *path)
+rec_status rec_context_add_plugin_path(rec_context *context, const char *folder)
 {
     rec_job job;
+    if (LR_NULL(folder)) {
+        return REC_E_ARGUMENT;
+    }
     lr_job_begin(&job, context, "plugins", NULL);
     if (!lr_job_failed(&job)) {
-        if (path && *path) {
-            (void)lr_registry_add_folder(&job, path);
+        if (*folder) {
+            (void)lr_registry_add_folder(&job, folder);
         } else {
             (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "rec_context_add_plugin_path: a folder is needed");
         }

@@ -13,182 +13,14 @@
 #include "core/io/io.h"
 #include "plugins/codec/json/json.h"
 #include "plugins/codec/json/input.h"
+#include "tests/codec/listener.h"
 #include "tests/shared.h"
 
-/* ---------------------------------------------------------------------------------------------------- a listener -- */
-
-/* Writes the events down as "OFFSET:event " each, runs without offsets of their elements. */
-typedef struct listener {
-    char *text;
-    size_t length, room;
-    int events;  /* heard so far */
-    int stop_at; /* the event that is answered with REC_E_CANCELLED, -1: none */
-    int runs;
-    uint64_t sum; /* over all U8 elements: Σ value · (index + 1) */
-    uint64_t bytes;
-    uint64_t depth;
-} listener;
-
-static void say(listener *l, const char *format, ...) REC_PRINTF(2, 3);
-static void say(listener *l, const char *format, ...)
+static listener json_listener(void)
 {
-    va_list args;
-    if (l->room - l->length < 4096) {
-        l->room = l->room * 2 + 8192;
-        l->text = realloc(l->text, l->room);
-        assert_non_null(l->text);
-    }
-    va_start(args, format);
-    int n = vsnprintf(l->text + l->length, l->room - l->length, format, args);
-    va_end(args);
-    assert_true(n >= 0 && (size_t)n < l->room - l->length);
-    l->length += (size_t)n;
-}
-
-static int32_t heard(listener *l)
-{
-    return l->events++ == l->stop_at ? REC_E_CANCELLED : REC_OK;
-}
-
-static void before(listener *l, uint64_t at)
-{
-    say(l, "%s%llu:", l->length ? " " : "", (unsigned long long)at);
-}
-
-static void say_scalar(listener *l, const rec_scalar *s)
-{
-    switch (s->kind) {
-    case REC_KIND_NIL:
-        say(l, "null");
-        break;
-    case REC_KIND_BOOL:
-        say(l, s->v.i ? "true" : "false");
-        break;
-    case REC_KIND_INT:
-        assert_true(s->v.i < 0);
-        say(l, "%lld", (long long)s->v.i);
-        break;
-    case REC_KIND_UINT:
-        say(l, "%llu", (unsigned long long)s->v.u);
-        break;
-    case REC_KIND_FLOAT:
-        say(l, "%.17gf", s->v.f);
-        break;
-    case REC_KIND_STRING:
-        say(l, "\"");
-        for (uint64_t i = 0; i < s->v.length; i++) {
-            say(l, s->text[i] ? "%c" : "<0>", s->text[i]);
-        }
-        say(l, "\"");
-        break;
-    default:
-        fail_msg("a scalar of kind %d", s->kind);
-    }
-}
-
-static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
-{
-    before(self, at);
-    say_scalar(self, scalar);
-    return heard(self);
-}
-
-static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
-{
-    before(self, at);
-    assert_int_equal(key->kind, REC_KIND_STRING);
-    say_scalar(self, key);
-    say(self, "=");
-    return heard(self);
-}
-
-static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
-{
-    listener *l = self;
-    uint32_t width = rec_dtype_bits(dtype) / 8;
-    l->runs++;
-    for (uint64_t i = 0; i < count && dtype == REC_DTYPE_U8; i++) {
-        l->sum += ((const uint8_t *)data)[i] * ++l->bytes;
-    }
-    if (count > 100) {
-        return heard(l);
-    }
-    before(l, at);
-    say(l, "%s", rec_dtype_name(dtype));
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t bits = 0;
-        double f64;
-        memcpy(&bits, (const uint8_t *)data + i * width, width);
-        memcpy(&f64, &bits, sizeof f64);
-        say(l, i ? "," : " ");
-        if (dtype == REC_DTYPE_F64) {
-            say(l, "%.17g", f64);
-        } else if (dtype == REC_DTYPE_I64) {
-            say(l, "%lld", (long long)bits);
-        } else {
-            assert_true(dtype == REC_DTYPE_U64 || dtype == REC_DTYPE_U8 || (dtype == REC_DTYPE_BOOL && bits <= 1));
-            say(l, "%llu", (unsigned long long)bits);
-        }
-    }
-    return heard(l);
-}
-
-static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t count)
-{
-    listener *l = self;
-    assert_int_equal(form, REC_FORM_UNKNOWN);
-    assert_true(count == REC_UNKNOWN);
-    before(l, at);
-    say(l, "[");
-    l->depth++;
-    return heard(l);
-}
-
-static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
-{
-    listener *l = self;
-    assert_int_equal(form, REC_FORM_UNKNOWN);
-    assert_true(count == REC_UNKNOWN);
-    before(l, at);
-    say(l, "{");
-    l->depth++;
-    return heard(l);
-}
-
-static int32_t on_end(void *self, uint64_t at)
-{
-    listener *l = self;
-    assert_true(l->depth-- > 0);
-    before(l, at);
-    say(l, "end");
-    return heard(l);
-}
-
-static const rec_visitor listening = {
-    .size = sizeof listening,
-    .scalar = on_scalar,
-    .numbers = on_numbers,
-    .list_begin = on_list_begin,
-    .map_begin = on_map_begin,
-    .key = on_key,
-    .end = on_end,
-};
-
-static listener new_listener(void)
-{
-    return (listener){.stop_at = -1};
-}
-
-static int setup(void **state)
-{
-    *state = rec_context_new(NULL);
-    return *state ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    rec_context_free(*state);
-    return 0;
+    listener l = new_listener();
+    l.offsets = l.like_json = true;
+    return l;
 }
 
 /* A source of unknown size that gives what another one has, a few bytes at a time. */
@@ -230,10 +62,7 @@ static int32_t read_by(rec_context *context, const void *data, size_t size, uint
         *d = (dripping){.parent = source, .most = most};
         assert_int_equal(rec_source_filter(&job, source, &drips, d, &dripped), REC_OK);
     }
-    l->length = l->depth = 0;
-    l->events = l->runs = 0;
-    l->sum = l->bytes = 0;
-    say(l, "%s", "");
+    hear_anew(l);
     int32_t status = lr_json_read(&job, dripped ? dripped : source, &listening, l);
     rec_source_release(dripped);
     rec_source_release(source);
@@ -251,7 +80,7 @@ static int32_t read_text(rec_context *context, const char *text, listener *l)
 
 static void a_nested_text_is_read_with_its_offsets(void **state)
 {
-    listener l = new_listener();
+    listener l = json_listener();
     assert_int_equal(read_text(*state,
                                " {\"a\": 1,\n \"b\" : [\"hi\", null, \"\"],\"c\":{},\"d\":[[],[5,-32768]],"
                                "\"e\":[0.5,true,false]}\n",
@@ -260,7 +89,7 @@ static void a_nested_text_is_read_with_its_offsets(void **state)
     assert_string_equal(l.text,
                         "1:{ 2:\"a\"= 7:1 11:\"b\"= 17:[ 18:\"hi\" 24:null 30:\"\" 32:end 34:\"c\"= 38:{ 39:end "
                         "41:\"d\"= 45:[ 46:[ 47:end 49:[ 50:u8 5 52:i64 -32768 58:end 59:end 61:\"e\"= 65:[ "
-                        "66:f64 0.5 70:bool 1,0 80:end 81:end");
+                        "66:f64 0.5 70:bool true,false 80:end 81:end");
     free(l.text);
 }
 
@@ -283,7 +112,7 @@ static void any_value_is_a_text(void **state)
         {"-9223372036854775809", "0:-9223372036854775800f"},
         {"-9223372036854775808", "0:-9223372036854775808"},
     };
-    listener l = new_listener();
+    listener l = json_listener();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(read_text(*state, cases[i].text, &l), REC_OK);
         if (!strstr(cases[i].heard, "000f") && !strstr(cases[i].heard, "800f")) {
@@ -304,13 +133,13 @@ static void runs_hold_one_type_each_and_change_where_the_type_does(void **state)
         {"[1,256,3]", "0:[ 1:u8 1 3:i64 256,3 8:end"},
         {"[300,-2,18446744073709551615,1,-1]", "0:[ 1:i64 300,-2 8:u64 18446744073709551615,1 31:i64 -1 33:end"},
         {"[1,1.5,2]", "0:[ 1:u8 1 3:f64 1.5 7:u8 2 8:end"},
-        {"[true,1,false]", "0:[ 1:bool 1 6:u8 1 8:bool 0 13:end"},
+        {"[true,1,false]", "0:[ 1:bool true 6:u8 1 8:bool false 13:end"},
         {"[1.5,null,2.5]", "0:[ 1:f64 1.5 5:null 10:f64 2.5 13:end"},
         {"[1,[],2]", "0:[ 1:u8 1 3:[ 4:end 6:u8 2 7:end"},
         {"[1e400000000000000000000,2]", NULL},
         {"[-0,0]", "0:[ 1:f64 -0 4:u8 0 5:end"},
     };
-    listener l = new_listener();
+    listener l = json_listener();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int32_t status = read_text(*state, cases[i].text, &l);
         assert_int_equal(status, cases[i].heard ? REC_OK : REC_E_RANGE);
@@ -333,7 +162,7 @@ static void strings_are_taken_out_of_their_escapes(void **state)
         {"\"\\u007f\\u0080\\u07ff\\u0800\\uffff\"", "0:\"\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\""},
         {"{\"k\\u0065y\":\"v\"}", "0:{ 1:\"key\"= 12:\"v\" 15:end"},
     };
-    listener l = new_listener();
+    listener l = json_listener();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(read_text(*state, cases[i].text, &l), REC_OK);
         assert_string_equal(l.text, cases[i].meant);
@@ -345,7 +174,7 @@ static void long_lists_of_bytes_come_in_runs_without_a_gap(void **state)
 {
     enum { COUNT = 300000 };
     static const char *const forms[] = {"%s%u", "%s\n                %u", "%s %u"};
-    listener l = new_listener();
+    listener l = json_listener();
     char *text = malloc(COUNT * 24 + 16);
     assert_non_null(text);
     for (size_t form = 0; form < 3; form++) {
@@ -405,7 +234,7 @@ static void text_in_pieces_reads_as_the_whole(void **state)
 static void a_callback_that_says_stop_is_obeyed_at_every_event(void **state)
 {
     static const char text[] = "{\"a\":[1,2,null,true,[1.5]],\"b\":{\"c\":\"d\"},\"e\":-1}";
-    listener l = new_listener();
+    listener l = json_listener();
     assert_int_equal(read_text(*state, text, &l), REC_OK);
     int events = l.events;
     rec_job job;
@@ -445,7 +274,7 @@ static void the_test_suite_is_accepted_and_refused_as_it_says(void **state)
     char pattern[4096];
     int counts[3] = {0};
     glob_t found;
-    listener l = new_listener();
+    listener l = json_listener();
     if (!shared_path(pattern, sizeof pattern, "suites/JSONTestSuite/test_parsing/*.json")) {
         return;
     }
@@ -513,7 +342,7 @@ static void errors_say_what_was_expected_and_found_and_where(void **state)
          "byte 0: expected a value, found a byte order mark, which JSON does not allow"},
         {"\x1f\x8b\x08", REC_E_FORMAT, "byte 0: expected a value, found 0x1f"},
     };
-    listener l = new_listener();
+    listener l = json_listener();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (uint64_t most = 0; most < 2; most++) {
             assert_int_equal(read_by(*state, cases[i].text, strlen(cases[i].text), most, &l), cases[i].status);
@@ -529,7 +358,7 @@ static void nesting_is_limited(void **state)
 {
     enum { LIMIT = 128 };
     char text[1000];
-    listener l = new_listener();
+    listener l = json_listener();
     memset(text, '[', LIMIT);
     memset(text + LIMIT, ']', LIMIT);
     assert_int_equal(read_by(*state, text, 2 * LIMIT, 0, &l), REC_OK);
@@ -542,7 +371,7 @@ static void a_number_of_more_than_4096_characters_is_refused(void **state)
 {
     size_t size = LR_JSON_WINDOW * 2;
     char *text = malloc(size);
-    listener l = new_listener();
+    listener l = json_listener();
     assert_non_null(text);
     memset(text, '7', size);
     assert_int_equal(read_by(*state, text, 4096, 0, &l), REC_E_RANGE);

@@ -12,232 +12,8 @@
 
 #include "core/io/io.h"
 #include "plugins/codec/msgpack/msgpack.h"
+#include "tests/codec/listener.h"
 #include "tests/shared.h"
-
-/* ---------------------------------------------------------------------------------------------------- a listener -- */
-
-/* Writes the events down as text close to JSON, or, with `offsets`, as "OFFSET:event " each. */
-typedef struct listener {
-    char *text;
-    size_t length, room;
-    int offsets;
-    int events;  /* heard so far */
-    int stop_at; /* the event that is answered with `answer`, -1: none */
-    int32_t answer;
-    int runs;         /* numbers events */
-    const void *data; /* of the last bytes */
-    rec_source *source;
-    uint64_t depth;
-    struct {
-        int map, count;
-    } levels[256];
-} listener;
-
-static void say(listener *l, const char *format, ...) REC_PRINTF(2, 3);
-static void say(listener *l, const char *format, ...)
-{
-    va_list args;
-    if (l->room - l->length < 4096) {
-        l->room = l->room * 2 + 8192;
-        l->text = realloc(l->text, l->room);
-        assert_non_null(l->text);
-    }
-    va_start(args, format);
-    int n = vsnprintf(l->text + l->length, l->room - l->length, format, args);
-    va_end(args);
-    assert_true(n >= 0 && (size_t)n < l->room - l->length);
-    l->length += (size_t)n;
-}
-
-static int32_t heard(listener *l)
-{
-    return l->events++ == l->stop_at ? l->answer : REC_OK;
-}
-
-/* What stands before a value or key. */
-static void before(listener *l, uint64_t at, int key)
-{
-    if (l->offsets) {
-        say(l, "%s%llu:", l->length ? " " : "", (unsigned long long)at);
-    } else if (l->depth && (key || !l->levels[l->depth].map)) {
-        say(l, "%s", l->levels[l->depth].count++ ? "," : "");
-    }
-}
-
-static void say_scalar(listener *l, const rec_scalar *s)
-{
-    switch (s->kind) {
-    case REC_KIND_NIL:
-        say(l, "null");
-        break;
-    case REC_KIND_BOOL:
-        say(l, s->v.i ? "true" : "false");
-        break;
-    case REC_KIND_INT:
-        assert_true(s->v.i < 0);
-        say(l, "%lld", (long long)s->v.i);
-        break;
-    case REC_KIND_UINT:
-        say(l, "%llu", (unsigned long long)s->v.u);
-        break;
-    case REC_KIND_FLOAT:
-        say(l, "%.17g", s->v.f);
-        break;
-    case REC_KIND_STRING:
-        say(l, "\"");
-        for (uint64_t i = 0; i < s->v.length; i += 1000) {
-            say(l, "%.*s", (int)(s->v.length - i < 1000 ? s->v.length - i : 1000), s->text + i);
-        }
-        say(l, "\"");
-        break;
-    default:
-        fail_msg("a scalar of kind %d", s->kind);
-    }
-}
-
-static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
-{
-    before(self, at, 0);
-    say_scalar(self, scalar);
-    return heard(self);
-}
-
-static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
-{
-    before(self, at, 1);
-    say_scalar(self, key);
-    say(self, ((listener *)self)->offsets ? "=" : ":");
-    return heard(self);
-}
-
-static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
-{
-    listener *l = self;
-    if (l->offsets) {
-        before(l, at, 0);
-        say(l, "%s", rec_dtype_name(dtype));
-    }
-    for (uint64_t i = 0; i < count; i++) {
-        rec_scalar scalar = {.kind = REC_KIND_NIL};
-        uint64_t bits = 0;
-        uint32_t size = rec_dtype_bits(dtype) / 8;
-        float f32;
-        memcpy(&bits, (const uint8_t *)data + i * size, size);
-        switch (dtype) {
-        case REC_DTYPE_I64:
-            scalar.kind = (int64_t)bits < 0 ? REC_KIND_INT : REC_KIND_UINT;
-            scalar.v.u = bits;
-            break;
-        case REC_DTYPE_U64:
-            scalar.kind = REC_KIND_UINT;
-            scalar.v.u = bits;
-            break;
-        case REC_DTYPE_BOOL:
-            assert_true(bits <= 1);
-            scalar.kind = REC_KIND_BOOL;
-            scalar.v.i = (int64_t)bits;
-            break;
-        case REC_DTYPE_F32:
-            scalar.kind = REC_KIND_FLOAT;
-            memcpy(&f32, &bits, sizeof f32);
-            scalar.v.f = f32;
-            break;
-        case REC_DTYPE_F64:
-            scalar.kind = REC_KIND_FLOAT;
-            memcpy(&scalar.v.f, &bits, sizeof bits);
-            break;
-        default:
-            fail_msg("numbers of %s", rec_dtype_name(dtype));
-        }
-        if (l->offsets) {
-            say(l, "%s", i ? "," : " ");
-        } else {
-            before(l, at, 0);
-        }
-        say_scalar(l, &scalar);
-    }
-    l->runs++;
-    return heard(l);
-}
-
-static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
-{
-    listener *l = self;
-    assert_int_equal(blob->kind, REC_BLOB_VIEW);
-    assert_int_equal(blob->struct_size, sizeof *blob);
-    before(l, at, 0);
-    say(l, l->offsets ? "@%llu \"" : "\"", (unsigned long long)blob->offset);
-    for (uint64_t i = 0; i < blob->size; i++) {
-        say(l, "%s%02x", i ? "-" : "", ((const uint8_t *)blob->data)[i]);
-    }
-    say(l, "\"");
-    l->data = blob->data;
-    l->source = blob->source;
-    return heard(l);
-}
-
-static int32_t begin(listener *l, uint64_t at, int map, uint64_t count)
-{
-    before(l, at, 0);
-    say(l, map ? "{" : "[");
-    if (l->offsets) {
-        say(l, "%llu", (unsigned long long)count);
-    }
-    l->levels[++l->depth].map = map;
-    l->levels[l->depth].count = 0;
-    return heard(l);
-}
-
-static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t count)
-{
-    assert_int_equal(form, REC_FORM_UNKNOWN);
-    return begin(self, at, 0, count);
-}
-
-static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
-{
-    assert_int_equal(form, REC_FORM_UNKNOWN);
-    return begin(self, at, 1, count);
-}
-
-static int32_t on_end(void *self, uint64_t at)
-{
-    listener *l = self;
-    if (l->offsets) {
-        say(l, " %llu:", (unsigned long long)at);
-    }
-    assert_true(l->depth > 0);
-    say(l, l->levels[l->depth--].map ? "}" : "]");
-    return heard(l);
-}
-
-static const rec_visitor listening = {
-    .size = sizeof listening,
-    .scalar = on_scalar,
-    .numbers = on_numbers,
-    .bytes = on_bytes,
-    .list_begin = on_list_begin,
-    .map_begin = on_map_begin,
-    .key = on_key,
-    .end = on_end,
-};
-
-static listener new_listener(void)
-{
-    return (listener){.stop_at = -1};
-}
-
-static int setup(void **state)
-{
-    *state = rec_context_new(NULL);
-    return *state ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    rec_context_free(*state);
-    return 0;
-}
 
 /* Reads `size` bytes; the message and report are then in the thread's last error and report. */
 static int32_t read_with(rec_context *context, const void *data, size_t size, const rec_visitor *visitor, void *self)
@@ -259,8 +35,7 @@ static int32_t read_with(rec_context *context, const void *data, size_t size, co
 
 static int32_t read_text(rec_context *context, const void *data, size_t size, listener *l)
 {
-    l->length = 0;
-    say(l, "%s", "");
+    hear_anew(l);
     return read_with(context, data, size, &listening, l);
 }
 
@@ -293,11 +68,11 @@ static void a_nested_record_is_read_with_its_offsets(void **state)
     uint8_t data[64];
     size_t size = from_hex(hex, data, sizeof data);
     listener l = new_listener();
-    l.offsets = 1;
+    l.offsets = true;
     assert_int_equal(read_text(*state, data, size, &l), REC_OK);
-    assert_string_equal(l.text, "0:{4 1:\"a\"= 3:1 4:\"b\"= 6:[3 7:@9 \"68-69\" 11:null 12:\"\" 13:] "
-                                "13:1= 14:{1 17:true= 18:-1 19:} 19:\"d\"= 22:[2 23:[0 24:] 24:[2 29:i64 5,-32768 "
-                                "33:] 33:] 33:}");
+    assert_string_equal(l.text, "0:{4 1:\"a\"= 3:1 4:\"b\"= 6:[3 7:@9 \"68-69\" 11:null 12:\"\" 13:end "
+                                "13:1= 14:{1 17:true= 18:-1 19:end 19:\"d\"= 22:[2 23:[0 24:end 24:[2 29:i64 5,-32768 "
+                                "33:end 33:end 33:end");
     free(l.text);
 }
 
@@ -321,23 +96,23 @@ static void runs_hold_one_type_each_and_change_where_the_type_does(void **state)
     static const struct {
         const char *hex, *text; /* the value, and what is heard between `"v"` and the end of the map */
     } cases[] = {
-        {"93 01 cc 80 e0", "3:[3 4:i64 1,128,-32 8:]"},
-        {"92 01 cf ff ff ff ff ff ff ff ff", "3:[2 4:u64 1,18446744073709551615 14:]"},
-        {"93 cf 80 00 00 00 00 00 00 00 07 06", "3:[3 4:u64 9223372036854775808,7,6 15:]"},
-        {"93 ff cf 80 00 00 00 00 00 00 00 ff", "3:[3 4:i64 -1 5:u64 9223372036854775808 14:i64 -1 15:]"},
-        {"92 ca 3f 80 00 00 cb 3f f0 00 00 00 00 00 00", "3:[2 4:f32 1 9:f64 1 18:]"},
-        {"94 c2 c3 01 c3", "3:[4 4:bool false,true 6:i64 1 7:bool true 8:]"},
-        {"95 01 c0 02 a0 03", "3:[5 4:i64 1 5:null 6:i64 2 7:\"\" 8:i64 3 9:]"},
-        {"93 01 90 02", "3:[3 4:i64 1 5:[0 6:] 6:i64 2 7:]"},
+        {"93 01 cc 80 e0", "3:[3 4:i64 1,128,-32 8:end"},
+        {"92 01 cf ff ff ff ff ff ff ff ff", "3:[2 4:u64 1,18446744073709551615 14:end"},
+        {"93 cf 80 00 00 00 00 00 00 00 07 06", "3:[3 4:u64 9223372036854775808,7,6 15:end"},
+        {"93 ff cf 80 00 00 00 00 00 00 00 ff", "3:[3 4:i64 -1 5:u64 9223372036854775808 14:i64 -1 15:end"},
+        {"92 ca 3f 80 00 00 cb 3f f0 00 00 00 00 00 00", "3:[2 4:f32 1 9:f64 1 18:end"},
+        {"94 c2 c3 01 c3", "3:[4 4:bool false,true 6:i64 1 7:bool true 8:end"},
+        {"95 01 c0 02 a0 03", "3:[5 4:i64 1 5:null 6:i64 2 7:\"\" 8:i64 3 9:end"},
+        {"93 01 90 02", "3:[3 4:i64 1 5:[0 6:end 6:i64 2 7:end"},
     };
     listener l = new_listener();
-    l.offsets = 1;
+    l.offsets = true;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint8_t data[64] = {0x81, 0xa1, 'v'};
         char expected[256];
         size_t size = 3 + from_hex(cases[i].hex, data + 3, sizeof data - 3);
         assert_int_equal(read_text(*state, data, size, &l), REC_OK);
-        snprintf(expected, sizeof expected, "0:{1 1:\"v\"= %s %zu:}", cases[i].text, size);
+        snprintf(expected, sizeof expected, "0:{1 1:\"v\"= %s %zu:end", cases[i].text, size);
         assert_string_equal(l.text, expected);
     }
     free(l.text);

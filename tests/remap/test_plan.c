@@ -11,46 +11,13 @@
 #include <cmocka.h>
 
 #include "librecord.h"
+#include "tests/remap/plans.h"
 
 /* ------------------------------------------------------------------------------------------------------------- helpers -- */
 
-static void ok(rec_status status)
-{
-    if (status != REC_OK) {
-        fail_msg("%s", rec_error_message());
-    }
-}
-
-/* A tensor whose elements are first, first + 1, … */
-static void put(rec_record *record, const char *path, float first, uint32_t rank, uint64_t rows, uint64_t columns)
-{
-    float data[256];
-    uint64_t shape[2] = {rows, columns};
-    uint64_t count = (rank > 0 ? rows : 1) * (rank > 1 ? columns : 1);
-    assert_true(count <= 256);
-    for (uint64_t i = 0; i < count; i++) {
-        data[i] = first + (float)i;
-    }
-    ok(rec_set_f32(record, path, data, rank, shape));
-}
-
 static rec_recorder *torch(void)
 {
-    rec_recorder *r = rec_open_recorder("NamedMpk", REC_PRECISION_KEEP);
-    if (!r) {
-        fail_msg("%s", rec_error_message());
-    }
-    ok(rec_recorder_set(r, "adapter", "pytorch"));
-    return r;
-}
-
-static rec_plan *plan_of(rec_recorder *r, const rec_record *record)
-{
-    rec_plan *plan = rec_plan_new(NULL, NULL);
-    assert_non_null(plan);
-    ok(rec_plan_add_record(plan, r, record, "model"));
-    ok(rec_plan_make(plan));
-    return plan;
+    return open_with("NamedMpk", "adapter", "pytorch", NULL);
 }
 
 static const rec_plan_line *line_from(rec_plan *plan, const char *key)
@@ -65,32 +32,6 @@ static const rec_plan_line *line_from(rec_plan *plan, const char *key)
     return NULL;
 }
 
-static const rec_plan_line *line_to(rec_plan *plan, const char *key)
-{
-    for (uint64_t i = 0; i < rec_plan_count(plan); i++) {
-        const rec_plan_line *line = rec_plan_get(plan, i);
-        if (strcmp(line->to, key) == 0) {
-            return line;
-        }
-    }
-    fail_msg("no line to %s", key);
-    return NULL;
-}
-
-static void expect_problem(rec_plan *plan, int32_t kind, int32_t fatal, const char *text, const char *hint)
-{
-    for (uint64_t i = 0; i < rec_plan_problem_count(plan); i++) {
-        const rec_plan_problem *p = rec_plan_problem_get(plan, i);
-        if (p->kind == kind) {
-            assert_string_equal(p->text, text);
-            assert_string_equal(p->hint, hint);
-            assert_int_equal(p->fatal, fatal);
-            return;
-        }
-    }
-    fail_msg("no problem of kind %d", (int)kind);
-}
-
 static float number(const rec_record *record, const char *path, uint64_t index)
 {
     const rec_tensor *tensor = rec_tensor_at(record, path);
@@ -98,15 +39,6 @@ static float number(const rec_record *record, const char *path, uint64_t index)
         fail_msg("%s", rec_error_message());
     }
     return rec_tensor_f32(tensor)[index];
-}
-
-static rec_record *load(rec_plan *plan)
-{
-    rec_record *record = rec_plan_load(plan);
-    if (!record) {
-        fail_msg("%s", rec_error_message());
-    }
-    return record;
 }
 
 /* --------------------------------------------------------------------------------------------------------------- types -- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Loading: a file is read, and then made into what its load arguments ask for. */
 #include "core/io/io.h"
+#include "core/config/config.h"
 #include "recorder/recorder.h"
 
 /* What becomes of a record that was read. Takes it. */
@@ -74,7 +75,7 @@ const char *rec_recognise(rec_context *context, const char *path)
     if (LR_NULL(path)) {
         return NULL;
     }
-    lr_job_begin(&job, context, "recognise", path);
+    lr_job_open(&job, context, "recognise", path);
     if (!lr_job_failed(&job)) {
         source = lr_source_open(&job, path, true);
     }

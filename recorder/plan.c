@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Plans as recorders have part in them: what is read becomes a source, and the result is written. */
+#include "core/config/config.h"
 #include "recorder/recorder.h"
 
 rec_plan *rec_plan_new(rec_context *context, const rec_recorder *to)
 {
     rec_job job;
     rec_plan *plan = NULL;
-    lr_job_begin(&job, to ? to->context : context, "plan", NULL);
+    lr_job_open(&job, to ? to->context : context, "plan", NULL);
     if (!lr_job_failed(&job)) {
         plan = to ? lr_plan_new(&job, to->type, to->target, to->plugin && to->plugin->d.adapter != REC_ADAPTER_NONE)
                   : lr_plan_new(&job, (lr_type_ref){0}, 0, false);

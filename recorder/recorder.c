@@ -8,7 +8,7 @@
 
 #include "core/burn/burn.h"
 #include "core/config/config.h"
-#include "core/base/text.h"
+#include "core/base/base.h"
 
 /* ----------------------------------------------------------------------------------------------------- options -- */
 
@@ -209,7 +209,7 @@ static rec_recorder *open_recorder(const char *function, rec_context *context, c
     if (!name && lr_null(function, "name")) {
         return NULL;
     }
-    lr_job_begin(&job, context, "open", NULL);
+    lr_job_open(&job, context, "open", NULL);
     if (lr_job_failed(&job)) {
         (void)lr_job_end(&job);
         return NULL;

@@ -20,7 +20,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/config/context.h"
 #include "core/io/io.h"
 
 /** The world of one test. `context` is made by hand: these tests need neither configuration nor registry. */

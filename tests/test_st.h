@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/config/config.h"
 #include "core/io/io.h"
 #include "plugins/codec/safetensors/safetensors.h"
 
@@ -263,7 +264,7 @@ static inline char *st_tell(const void *data, size_t size)
     st_listener l = {0};
     rec_job job;
     rec_source *source;
-    lr_job_begin(&job, NULL, "load", "f");
+    lr_job_open(&job, NULL, "load", "f");
     source = lr_source_memory(&job, data, size, "f");
     (void)st_tell_source(&job, source, &l);
     rec_source_release(source);
@@ -276,7 +277,7 @@ static inline char *st_tell_path(const char *path)
     st_listener l = {0};
     rec_job job;
     rec_source *source;
-    lr_job_begin(&job, NULL, "load", path);
+    lr_job_open(&job, NULL, "load", path);
     source = lr_source_open(&job, path, true);
     (void)st_tell_source(&job, source, &l);
     rec_source_release(source);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/text.h"
+#include "core/base/base.h"
 #include "types/describe_private.h"
 
 /* A text that grows in the arena. */

@@ -5,7 +5,7 @@
 #ifndef LR_RUST_LEX_PRIVATE_H
 #define LR_RUST_LEX_PRIVATE_H
 
-#include "core/base/job.h"
+#include "core/base/base.h"
 
 enum {
     LR_RUST_END = 0,

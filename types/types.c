@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/config/context.h"
+#include "core/config/config.h"
 #include "types/rust_lex_private.h"
 
 /* --------------------------------------------------------------------------------------------------------- files -- */
@@ -73,7 +73,7 @@ rec_types *rec_types_new(rec_context *context)
 {
     rec_types *types = NULL;
     rec_job job;
-    lr_job_begin(&job, context, "types", NULL);
+    lr_job_open(&job, context, "types", NULL);
     if (!lr_job_failed(&job)) {
         types = lr_zalloc(job.allocator, sizeof *types);
         if (!types) {

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/config/ini.h"
-#include "core/base/text.h"
+#include "core/config/config.h"
+#include "core/base/base.h"
 
 /* Bounds that keep the search for double names quick. */
 enum { DEFS_MOST = 4096, FIELDS_MOST = 4096, GENERICS_MOST = 16, MINOR_MOST = 9999, RULES_MOST = 16 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Jobs: the error, the report, the budget and the progress of one operation; and the calling thread's last error. */
-#include "core/base/job.h"
+#include "core/base/base.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config/context.h"
 
 /* -------------------------------------------------------------------------------------------------- the report -- */
 
@@ -195,6 +194,19 @@ static void compose(lr_error *error)
 
 /* ---------------------------------------------------------------------------------------------------- the job -- */
 
+rec_limits rec_limits_default(void)
+{
+    return (rec_limits){
+        .size = sizeof(rec_limits),
+        .depth = 128,
+        .memory_factor = 4,
+        .memory_slack = UINT64_C(1) << 20,
+        .inflated_factor = 64,
+        .inflated_slack = UINT64_C(1) << 30,
+        .elements = 65536,
+    };
+}
+
 void lr_job_begin(rec_job *job, rec_context *context, const char *operation, const char *file)
 {
     memset(job, 0, offsetof(rec_job, error));
@@ -202,15 +214,10 @@ void lr_job_begin(rec_job *job, rec_context *context, const char *operation, con
     job->operation = operation;
     job->file = file;
     job->total = REC_UNKNOWN;
-    job->allocator = &lr_standard_allocator;
-    job->limits = rec_limits_default();
+    job->context = context;
+    job->allocator = context ? &context->allocator : &lr_standard_allocator;
+    job->limits = context ? context->limits : rec_limits_default();
     job->budget.limit = job->limits.memory_slack;
-    job->context = context ? context : lr_context_default(job);
-    if (job->context) {
-        job->allocator = &job->context->allocator;
-        job->limits = job->context->limits;
-        job->budget.limit = job->limits.memory_slack;
-    }
 }
 
 /* What the rooms above keep in the job. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Memory: the context's allocator, budgets, arenas, and pages for payloads. */
-#include "core/base/memory.h"
+#include "core/base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

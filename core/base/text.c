@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What people type. Names: comparing, checking, near misses; and the values of settings. ASCII only, so that no locale
  * has a say. */
-#include "core/base/text.h"
+#include "core/base/base.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/config/ini.h"
-#include "core/base/text.h"
+#include "core/base/base.h"
 #include "remap/remap.h"
 
 /* Bounds that keep look-ups quick and messages readable. */

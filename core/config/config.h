@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The configuration: an INI file, read whole and checked before any of it counts. */
+ * The configuration: INI files read whole and checked before any of them counts, and the context that is made of one.
+ * It opens no plugin and reads no rule: it knows which words may stand where, others what they mean.
+ * A configuration and all its texts belong to the context, and live as long as that. */
 #ifndef LR_CONFIG_H
 #define LR_CONFIG_H
 
-#include "core/config/context.h"
+#include "core/base/base.h"
+
+/* ------------------------------------------------------------------------------------------------------ contexts -- */
+
+/** Begins an operation of a public function that may be told no context. `context` NULL: the default one, made on first
+ *  use; if it cannot be made (out of memory, a broken configuration), the job has failed already and has none. */
+void lr_job_open(rec_job *job, rec_context *context, const char *operation, const char *file);
+
+/* --------------------------------------------------------------------------------------------- the configuration -- */
 
 /** A `key = value` line. */
 typedef struct lr_setting {
@@ -59,5 +69,21 @@ const lr_recorder_section *lr_config_recorder_at(const lr_config *config, uint64
 const lr_profile_section *lr_config_find_profile(const lr_config *config, const char *name);
 uint64_t lr_config_profile_count(const lr_config *config);
 const lr_profile_section *lr_config_profile_at(const lr_config *config, uint64_t index);
+
+/* ----------------------------------------------------------------------------------------------------- INI files -- */
+
+/** What a file is told to. Texts are trimmed, valid UTF-8, and live during the call only. What returns a status other
+ *  than REC_OK has said why on the job, and ends the reading. */
+typedef struct lr_ini_reader {
+    /** `[kind name]`: what stands between the brackets. */
+    int32_t (*section)(void *user, const char *text, uint32_t line);
+    /** A key (A-Z a-z 0-9 . _ -, at most 64 bytes) and its value, which is not empty. Never before a section. */
+    int32_t (*setting)(void *user, const char *key, const char *value, uint32_t line);
+    const char *begin;    /**< hint about a key before any section */
+    const char *no_value; /**< hint about a key without value */
+} lr_ini_reader;
+
+/** Reads a file of at most 16 MiB, to its end or to the first mistake. */
+int32_t lr_ini_read(rec_job *job, const char *path, const lr_ini_reader *reader, void *user);
 
 #endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Contexts: made, configured, freed; and the default one behind rec_open_recorder. */
-#include "core/config/context.h"
+#include "core/config/config.h"
 
-#include <string.h>
 #include <unistd.h>
 
-#include "core/config/config.h"
 #include "remap/rules/rules.h"
 #include "core/registry/registry.h"
 
@@ -15,19 +13,6 @@ enum { DEPTH_MOST = 200, THREADS_MOST = 64, THREADS_DEFAULT_MOST = 8 };
 static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
 static rec_context *default_own;    /* made on first use, kept */
 static rec_context *default_chosen; /* by rec_context_set_default */
-
-rec_limits rec_limits_default(void)
-{
-    return (rec_limits){
-        .size = sizeof(rec_limits),
-        .depth = 128,
-        .memory_factor = 4,
-        .memory_slack = UINT64_C(1) << 20,
-        .inflated_factor = 64,
-        .inflated_slack = UINT64_C(1) << 30,
-        .elements = 65536,
-    };
-}
 
 static rec_context *context_new(const rec_allocator *allocator)
 {
@@ -147,7 +132,8 @@ static rec_context *open_configured(rec_job *job, const char *path)
     return context;
 }
 
-rec_context *lr_context_default(rec_job *job)
+/* The context behind NULL, made on first use. NULL: out of memory or a broken configuration, which the job tells. */
+static rec_context *context_default(rec_job *job)
 {
     rec_context *context;
     (void)pthread_mutex_lock(&default_lock);
@@ -171,16 +157,21 @@ rec_context *rec_config_open(const char *path)
 {
     rec_job job;
     rec_context *context;
-    /* The job must not look for the default context: it is made before there is one. */
-    memset(&job, 0, sizeof job);
-    job.operation = "configure";
-    job.allocator = &lr_standard_allocator;
-    job.error.offset = REC_UNKNOWN;
-    job.limits = rec_limits_default();
-    job.budget.limit = UINT64_MAX;
+    lr_job_begin(&job, NULL, "configure", NULL);
     context = open_configured(&job, path);
     (void)lr_job_end(&job);
     return context;
+}
+
+void lr_job_open(rec_job *job, rec_context *context, const char *operation, const char *file)
+{
+    lr_job_begin(job, context, operation, file);
+    if (!context) {
+        context = context_default(job);
+        if (context) {
+            lr_job_begin(job, context, operation, file);
+        }
+    }
 }
 
 void rec_context_set_default(rec_context *context)

@@ -4,7 +4,7 @@
  * all of it. So the lines are found and checked here: inih is handed a short "key=@" that it cannot misread, and the
  * value and its line are kept aside until it calls back. Its settings are global to the process and are neither used
  * nor trusted: a line that does not come back at once is a failure. */
-#include "core/config/ini.h"
+#include "core/config/config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/text.h"
+#include "core/base/base.h"
 
 enum { FILE_MOST = 16 << 20, LINE_MOST = 1 << 20, FIRST_ROOM = 4096 };
 

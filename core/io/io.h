@@ -7,7 +7,7 @@
 #ifndef LR_IO_H
 #define LR_IO_H
 
-#include "core/base/job.h"
+#include "core/base/base.h"
 
 /* Sources. Each is born with one count. NULL: the job has failed. */
 

@@ -11,7 +11,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "core/config/context.h"
 #include "core/io/io_private.h"
 
 /* It fits the second-level cache, so that bytes which are made in it are still there when they are written. */

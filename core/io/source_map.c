@@ -7,7 +7,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "core/config/context.h"
 #include "core/io/io_private.h"
 
 /* A file of at least THREADS_FROM bytes is read by several threads, each of which has a share of some size. */

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "core/io/io_private.h"
-#include "core/base/text.h"
+#include "core/base/base.h"
 
 /* Files beside that may wait with a descriptor each before their views are made; other threads want some too. */
 enum { WAITING_MOST = 64 };

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/config/config.h"
 #include "core/io/io.h"
 #include "core/record/record.h"
 
@@ -70,7 +71,7 @@ rec_record *rec_record_new(rec_context *context)
 {
     rec_job job;
     rec_record *record = NULL;
-    lr_job_begin(&job, context, "make", NULL);
+    lr_job_open(&job, context, "make", NULL);
     if (!lr_job_failed(&job)) {
         record = lr_record_new(job.context);
         if (record) {

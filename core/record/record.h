@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "core/config/context.h"
+#include "core/base/base.h"
 
 /* ---------------------------------------------------------------------------------------------------------- tree -- */
 

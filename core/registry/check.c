@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/text.h"
+#include "core/base/base.h"
 #include "core/registry/registry.h"
 #include "remap/remap.h" /* lr_argument_key: the words of load arguments go to core/config/words.c */
 

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "core/base/job.h"
+#include "core/base/base.h"
 
 /** Room for the reason of a refusal. */
 enum { LR_REASON = 512 };

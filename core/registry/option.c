@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/text.h"
+#include "core/base/base.h"
 
 bool lr_option_check(const rec_option *option, const char *value, char *why, size_t room)
 {

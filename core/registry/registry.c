@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/config/config.h"
-#include "core/base/text.h"
+#include "core/base/base.h"
 #include "core/registry/open_private.h"
 
 /* Bits that agreed: nobody can be surer than that. */
@@ -302,7 +302,7 @@ uint64_t rec_plugin_count(rec_context *context)
 {
     rec_job job;
     uint64_t count = 0;
-    lr_job_begin(&job, context, "plugins", NULL);
+    lr_job_open(&job, context, "plugins", NULL);
     if (!lr_job_failed(&job)) {
         count = lr_registry_count(&job);
     }
@@ -314,7 +314,7 @@ const rec_plugin_info *rec_plugin_get(rec_context *context, uint64_t index)
 {
     rec_job job;
     const rec_plugin_info *info = NULL;
-    lr_job_begin(&job, context, "plugins", NULL);
+    lr_job_open(&job, context, "plugins", NULL);
     if (!lr_job_failed(&job)) {
         info = lr_registry_info(&job, index);
     }
@@ -328,7 +328,7 @@ rec_status rec_context_add_plugin_path(rec_context *context, const char *folder)
     if (LR_NULL(folder)) {
         return REC_E_ARGUMENT;
     }
-    lr_job_begin(&job, context, "plugins", NULL);
+    lr_job_open(&job, context, "plugins", NULL);
     if (!lr_job_failed(&job)) {
         if (*folder) {
             (void)lr_registry_add_folder(&job, folder);
@@ -342,7 +342,7 @@ rec_status rec_context_add_plugin_path(rec_context *context, const char *folder)
 rec_status rec_context_set_plugins(rec_context *context, int32_t which)
 {
     rec_job job;
-    lr_job_begin(&job, context, "plugins", NULL);
+    lr_job_open(&job, context, "plugins", NULL);
     if (!lr_job_failed(&job)) {
         if (which >= REC_PLUGINS_ALL && which <= REC_PLUGINS_NONE) {
             context = job.context;

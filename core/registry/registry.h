@@ -7,7 +7,7 @@
 #ifndef LR_REGISTRY_H
 #define LR_REGISTRY_H
 
-#include "core/config/context.h"
+#include "core/base/base.h"
 
 /** One usable plugin. `d` is a copy of full size: members its file does not know are zero. */
 typedef struct lr_plugin {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/config/config.h"
-#include "core/base/text.h"
+#include "core/base/base.h"
 #include "core/registry/open_private.h"
 
 #ifndef LR_PLUGIN_DIR

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/text.h"
+#include "core/base/base.h"
 
 const char *lr_fit_here(const lr_fit *t)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/text.h"
+#include "core/base/base.h"
 
 /* A partial load leaves what is absent to the caller. */
 bool lr_fit_is_partial(const rec_plan *plan)

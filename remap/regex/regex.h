@@ -7,8 +7,7 @@
 #ifndef LR_REGEX_H
 #define LR_REGEX_H
 
-#include "core/base/job.h"
-#include "core/base/text.h"
+#include "core/base/base.h"
 
 typedef struct lr_regex lr_regex;
 

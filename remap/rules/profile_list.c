@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/config/config.h"
 #include "remap/rules/profile.h"
 
 /** Made once for a context, and kept, so that what was handed out stays. */
@@ -126,7 +127,7 @@ uint64_t rec_profile_count(rec_context *context)
     rec_job job;
     const list *l = NULL;
     uint64_t count;
-    lr_job_begin(&job, context, "profiles", NULL);
+    lr_job_open(&job, context, "profiles", NULL);
     l = lr_job_failed(&job) ? NULL : get(&job);
     count = l ? l->count : 0;
     (void)lr_job_end(&job);
@@ -138,7 +139,7 @@ const rec_profile_info *rec_profile_get(rec_context *context, uint64_t index)
     rec_job job;
     const list *l = NULL;
     const rec_profile_info *info;
-    lr_job_begin(&job, context, "profiles", NULL);
+    lr_job_open(&job, context, "profiles", NULL);
     l = lr_job_failed(&job) ? NULL : get(&job);
     info = l && index < l->count ? &l->infos[index] : NULL;
     (void)lr_job_end(&job);

@@ -4,7 +4,7 @@
 #ifndef LR_PROFILE_H
 #define LR_PROFILE_H
 
-#include "core/base/text.h"
+#include "core/base/base.h"
 #include "remap/regex/regex.h"
 
 /** Kinds of rules. All rules of one kind are in the order they were given in. */

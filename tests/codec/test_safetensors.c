@@ -296,7 +296,7 @@ static char *tell_text(const char *text)
     rec_job job;
     st_file f;
     char *found;
-    lr_job_begin(&job, NULL, "load", "f");
+    lr_job_open(&job, NULL, "load", "f");
     job.budget.limit = UINT64_MAX;
     b.job = &job;
     lr_st_put_word(&b, "{\"__metadata__\":{\"librecord\":");
@@ -484,7 +484,7 @@ static void a_hundred_thousand_tensors_are_told(void **state)
     }
     (void)strcpy(to, "}");
     f = st_make(header, COUNT * 8);
-    lr_job_begin(&job, NULL, "load", "f");
+    lr_job_open(&job, NULL, "load", "f");
     source = lr_source_memory(&job, f.data, f.size, "f");
     (void)st_tell_source(&job, source, &l);
     rec_source_release(source);

@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 
 #include "core/config/config.h"
-#include "core/base/text.h"
+#include "core/base/base.h"
 #include "tests/scratch.h"
 
 static int set_up(void **state)

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "core/config/config.h"
 #include "core/burn/burn.h"
 
 static const rec_plugin fake = {.abi = REC_PLUGIN_ABI, .size = sizeof fake, .name = "Fake"};
@@ -25,7 +26,7 @@ static load *begin(bool tensors)
 {
     load *l = calloc(1, sizeof *l);
     assert_non_null(l);
-    lr_job_begin(&l->job, NULL, "load", "it");
+    lr_job_open(&l->job, NULL, "load", "it");
     l->job.plugin = &fake;
     lr_job_input(&l->job, 100 << 20); /* so that the limit of memory is not what is tested */
     l->builder = lr_builder_new(&l->job, REC_PRECISION_KEEP, tensors, NULL);

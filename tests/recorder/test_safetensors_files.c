@@ -890,7 +890,7 @@ static void a_foreign_set_is_the_same_as_its_single_file(void **state)
         rec_source *source;
         char file[8192];
         (void)snprintf(file, sizeof file, "%s%s", path, names[i]);
-        lr_job_begin(&job, NULL, "load", file);
+        lr_job_open(&job, NULL, "load", file);
         source = lr_source_open(&job, file, true);
         (void)st_tell_source(&job, source, &l);
         rec_source_release(source);

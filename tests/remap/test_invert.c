@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "core/config/context.h"
+#include "core/config/config.h"
 #include "remap/reverse/invert_private.h"
 
 typedef struct fixture {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/base/text.h"
+#include "core/base/base.h"
 #include "types/types.h"
 #include "tests/scratch.h"
 

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The ground: memory with budgets, text that people type, errors and reports, and the job: one operation of the API.
+ * It opens no file, and knows no format, no record and no configuration: what a context is made of, others fill in.
+ * Memory is its allocator's and belongs to who asked for it; an arena's goes with the arena. A job is its caller's, on
+ * the stack: it owns its error and its report until lr_job_end gives both to the calling thread. A context is the
+ * application's and outlives what was opened in it. */
+#ifndef LR_BASE_H
+#define LR_BASE_H
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "librecord/plugin.h"
+
+/* -------------------------------------------------------------------------------------------------------- memory -- */
+
+/** Three functions and a user pointer; never NULL inside. */
+typedef struct lr_allocator {
+    void *(*alloc)(void *user, size_t size);
+    void *(*resize)(void *user, void *old, size_t size);
+    void (*release)(void *user, void *memory);
+    void *user;
+    bool standard; /**< malloc's: payloads may then use mmap */
+} lr_allocator;
+
+extern const lr_allocator lr_standard_allocator;
+
+void *lr_alloc(const lr_allocator *allocator, uint64_t size);  /**< NULL on failure; size 0 gives a real pointer */
+void *lr_zalloc(const lr_allocator *allocator, uint64_t size); /**< zeroed */
+void *lr_resize(const lr_allocator *allocator, void *old, uint64_t size); /**< old may be NULL */
+void lr_release(const lr_allocator *allocator, void *memory); /**< NULL is ignored */
+char *lr_strdup(const lr_allocator *allocator, const char *text);
+
+/** Checked size arithmetic. @return false on overflow. */
+static inline bool lr_mul(uint64_t a, uint64_t b, uint64_t *product)
+{
+    return !__builtin_mul_overflow(a, b, product);
+}
+static inline bool lr_add(uint64_t a, uint64_t b, uint64_t *sum)
+{
+    return !__builtin_add_overflow(a, b, sum);
+}
+
+/** How much an operation may allocate. `limit` grows with the input that was seen. */
+typedef struct lr_budget {
+    uint64_t used;
+    uint64_t limit;
+    bool exceeded; /**< the reason of the last NULL: true the limit, false the allocator */
+} lr_budget;
+
+bool lr_budget_take(lr_budget *budget, uint64_t size); /**< NULL budget: always true */
+void lr_budget_give(lr_budget *budget, uint64_t size);
+
+/** Memory that is freed as a whole. Chunks double from 1 KiB to 256 KiB; large pieces get a chunk of their own. */
+typedef struct lr_arena {
+    const lr_allocator *allocator;
+    struct lr_chunk *chunks;
+    uint8_t *next, *end;
+    uint64_t chunk_size;
+    lr_budget *budget; /**< during a load, else NULL */
+} lr_arena;
+
+void lr_arena_init(lr_arena *arena, const lr_allocator *allocator);
+void lr_arena_free(lr_arena *arena);
+void *lr_arena_alloc(lr_arena *arena, uint64_t size, uint64_t alignment); /**< alignment: a power of two up to 16 */
+/** Takes back the last allocations, from `memory` on, if nothing else was allocated after them: `end` is where the last
+ *  of them ended. Does nothing otherwise. */
+void lr_arena_rewind(lr_arena *arena, void *memory, const void *end);
+char *lr_arena_text(lr_arena *arena, const char *text, uint64_t length);  /**< NUL-terminated copy */
+
+/** Page memory for payloads: grows without copying where the system can, in huge pages where it has them. */
+typedef struct lr_pages {
+    const lr_allocator *allocator;
+    uint8_t *data;
+    uint64_t size;     /**< bytes reserved */
+    bool mapped;
+} lr_pages;
+
+bool lr_pages_grow(lr_pages *pages, uint64_t size); /**< at least `size` bytes; contents kept */
+void lr_pages_trim(lr_pages *pages, uint64_t size); /**< gives back what is beyond `size` */
+void lr_pages_free(lr_pages *pages);
+/** Frees pages and the struct itself, which is of their allocator: for those who lend them (lr_source_owned). */
+void lr_pages_release(void *pages, void *data);
+
+/* ---------------------------------------------------------------------------------------------------------- text -- */
+
+/** The longest name of a recorder, an alias, an option or a key, in bytes. */
+enum { LR_NAME_MOST = 64 };
+
+/** Recorder names compare without case and without `-`, `_` and `.`. */
+bool lr_name_same(const char *a, const char *b);
+/** @return whether it can name a recorder: 1 to 64 of A-Z a-z 0-9 . _ - with a letter or digit among them. */
+bool lr_name_valid(const char *name);
+/** @return whether it can name an option: 1 to 64 of a-z 0-9 _ -. */
+bool lr_key_valid(const char *key);
+
+/** Two or more candidates are shown to it; `best` is the nearest that is near enough to be meant, or NULL. */
+typedef struct lr_near {
+    const char *asked;
+    const char *best; /**< borrowed from the candidates */
+    uint32_t distance;
+} lr_near;
+
+void lr_near_begin(lr_near *near, const char *asked);
+void lr_near_try(lr_near *near, const char *candidate);
+
+/** @return the offset of the first byte that is not valid UTF-8 (no surrogates, nothing overlong), or `length`. */
+size_t lr_utf8_valid(const char *text, size_t length);
+
+/** Reads yes, true, on, 1 or no, false, off, 0, in any case. @return whether it is one of these. */
+bool lr_bool_read(const char *text, bool *value);
+/** Reads a whole decimal number with or without a sign. @return whether it is one. */
+bool lr_int_read(const char *text, int64_t *value);
+/** Reads a number as people write it: 0.25, .5, 1e-5, -3. It becomes the nearest double, whatever the locale.
+ *  @return false if the text is none, or is beyond all doubles. */
+bool lr_number_read(const char *text, size_t length, double *value);
+/** @return the length of the name that text begins with: a letter or _, then letters, digits, _ and dots; 0: none. */
+size_t lr_number_name(const char *text, size_t length);
+
+/** 0 to 9, whatever the locale. */
+static inline bool lr_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/** @return the offset where the character begins that the byte at `at` is of; the text is UTF-8. */
+size_t lr_character_begin(const char *text, size_t at);
+
+/** Text for a message: at most 64 bytes, cut at a character and closed with "..." if it is longer. @return buffer. */
+typedef struct lr_brief {
+    char text[LR_NAME_MOST + 4];
+} lr_brief;
+const char *lr_brief_text(lr_brief *brief, const char *text);
+
+/* --------------------------------------------------------------------------------------------- contexts and jobs -- */
+
+typedef struct lr_config lr_config;
+typedef struct lr_registry lr_registry;
+
+/** The published form of an error. Fixed in size, so that running out of memory can be told too. */
+typedef struct lr_error {
+    rec_status status;
+    uint32_t line;
+    uint64_t offset;
+    char file[1024];
+    char path[512];
+    char expected[256];
+    char found[256];
+    char hint[1024];
+    char what[2048];    /**< the middle part: words of rec_fail, or "expected …, found …" */
+    char message[5120]; /**< all of it */
+} lr_error;
+
+/** What the contexts of a program have in common; core/config/context.c makes them. Shared by threads. */
+struct rec_context {
+    lr_allocator allocator;
+    rec_limits limits;
+    uint32_t threads;
+    int32_t plugins; /**< REC_PLUGINS_… */
+    rec_progress_fn progress;
+    void *progress_user;
+    rec_note_fn note;
+    void *note_user;
+    lr_config *config;     /**< config.h: never NULL; empty without a file */
+    lr_registry *registry; /**< registry.h: never NULL; filled at the first look-up */
+    struct lr_profile_list *profiles; /**< profile_list.c; NULL until somebody asks */
+    pthread_mutex_t lock;  /**< of the registry, the list of profiles and typed tensor access */
+};
+
+typedef struct lr_report lr_report;
+typedef struct lr_option_set lr_option_set; /* core/registry/registry.h */
+
+/** A type, whatever it was given as. All zero: none. */
+typedef struct lr_type_ref {
+    /** Lays it out for the job's Burn version. NULL: there is no type. The result NULL: the job has failed. */
+    const rec_layout *(*layout)(rec_job *job, const struct lr_type_ref *type);
+    const void *what;       /**< for `layout`: a C type, an expression, a text; borrowed */
+    const rec_types *types; /**< the definitions for what is known by name; NULL: none */
+} lr_type_ref;
+
+typedef struct lr_walk lr_walk; /* core/burn/walk_private.h: what is saved */
+
+struct rec_job {
+    rec_context *context;          /**< NULL only while one is made */
+    const lr_allocator *allocator; /**< the context's */
+    bool passing;                  /**< what is loaded is only handed on: files that are not mapped are read when needed */
+    const char *operation;         /**< "load", "save"…; static */
+    const char *file;              /**< what it works on, for messages; borrowed; may be NULL */
+    const rec_plugin *plugin;      /**< whose code runs; may be NULL */
+    const lr_option_set *options;  /**< of that plugin, as they were set; core/registry/option.c */
+    lr_budget budget;
+    uint64_t input;                /**< size of the (inflated) input seen so far */
+    uint64_t beside;               /**< size of the files that were opened beside it */
+    void (*at_end)(rec_job *job);  /**< gives back what a room above keeps in `kept`, and clears both; NULL: nothing */
+    void *kept;                    /**< core/io/source_siblings.c: those files */
+    rec_limits limits;             /**< the context's, copied at the beginning */
+    uint64_t done, total;          /**< progress */
+    /** Writes the place in the record where the events are, "" if nowhere; the whole length. NULL: nowhere. */
+    uint64_t (*where)(void *user, char *path, size_t room);
+    void *where_user;
+    lr_type_ref type;              /**< of a typed load or save */
+    struct lr_layouts *layouts;    /**< layout.h: what was made of it, NULL until it is asked for */
+    int32_t burn_minor;            /**< load: by the metadata so far; save: what is written */
+    rec_precision burn_precision;  /**< the same for the precision that V1 tensors are stored at */
+    bool burn_known;
+    bool burn_told;                /**< load: the metadata say which minor version wrote the file */
+    int32_t burn_forced;           /**< load: taken for that version whatever they say; 0: not */
+    lr_walk *walk;                 /**< of a save, or NULL */
+    bool quiet;                    /**< no notes: a walk that only measures */
+    lr_report *report;             /**< NULL until the first note */
+    uint64_t notes;
+    bool hinting;                  /**< the last failure reported was the first: hints are about it */
+    bool named;                    /**< it says by itself which file it is about */
+    lr_error error;
+};
+
+/** Begins an operation. `context` NULL: it makes one (config.h has lr_job_open for those who may be told none). */
+void lr_job_begin(rec_job *job, rec_context *context, const char *operation, const char *file);
+/** Begins an operation over that failed or did not do: no error, no report. */
+void lr_job_again(rec_job *job);
+/** Takes the failure back, and nothing else: it became something that the caller is told in another way. */
+void lr_job_forgive(rec_job *job);
+/** Drops an operation: nothing is published. */
+void lr_job_drop(rec_job *job);
+/** Ends it: publishes the error (or success) and the report to this thread. @return the job's status. */
+rec_status lr_job_end(rec_job *job);
+/** @return true if a failure was reported. */
+static inline bool lr_job_failed(const rec_job *job)
+{
+    return job->error.status != REC_OK;
+}
+/** @return whether the caller gave a type. */
+static inline bool lr_job_typed(const rec_job *job)
+{
+    return job->type.layout != NULL;
+}
+/** The input is at least this large: the budget follows. */
+void lr_job_input(rec_job *job, uint64_t size);
+/** The same for a file beside it, whose size is added. */
+void lr_job_beside(rec_job *job, uint64_t size);
+
+/** Failures of core, beside rec_fail and rec_fail_found. All return the status. */
+int32_t lr_fail_memory(rec_job *job, uint64_t size);                    /**< budget or allocator, whichever it was */
+int32_t lr_fail_allocator(rec_job *job, uint64_t size);                 /**< the allocator: no budget was asked */
+int32_t lr_fail_errno(rec_job *job, int error, const char *doing);      /**< REC_E_IO: "cannot DOING: strerror" */
+int32_t lr_fail_path(rec_job *job, int32_t status, const char *path, const char *format, ...) REC_PRINTF(4, 5);
+/** Whose failure it is, if nobody has said so yet: the file's of that name instead of the job's. */
+void lr_fail_file(rec_job *job, const char *name);
+int32_t lr_fail_line(rec_job *job, int32_t status, const char *file, uint32_t line, const char *format, ...)
+    REC_PRINTF(5, 6);
+
+/** Where something stands that was written by a person, for messages: "FILE:LINE: " or "rule 2: ". Borrowed. */
+typedef struct lr_place {
+    const char *file; /**< INI file, or NULL */
+    uint32_t line;    /**< in that file */
+    const char *what; /**< "rule 2", "[profile llama]"; what the message calls it */
+} lr_place;
+/** Fails at that place. @return the status. */
+int32_t lr_fail_place_as(rec_job *job, int32_t status, const lr_place *place, const char *format, ...)
+    REC_PRINTF(4, 5);
+/** REC_E_CONFIG with file and line, or REC_E_ARGUMENT without a file. @return the status. */
+int32_t lr_fail_place(rec_job *job, const lr_place *place, const char *format, ...) REC_PRINTF(3, 4);
+int32_t lr_vfail(rec_job *job, int32_t status, uint64_t at, const char *format, va_list args);
+/** As rec_job_note, for `count` values. */
+void lr_note(rec_job *job, int32_t kind, uint64_t count, const char *path, const char *format, ...) REC_PRINTF(5, 6);
+
+/** An error of a function that needs no job, published at once. @return status. */
+rec_status lr_publish(rec_status status, const char *format, ...) REC_PRINTF(2, 3);
+/** What every public function does about a NULL that it needs something in place of: the thread's last error stays if
+ *  there is one (what should have made the object failed, and says why); else it is REC_E_ARGUMENT. @return true. */
+bool lr_null(const char *function, const char *argument);
+#define LR_NULL(argument) (!(argument) && lr_null(__func__, #argument))
+/** Publishes success. */
+void lr_publish_ok(void);
+
+/** The system's words for an errno, whatever the locale. @return text, or static words. */
+const char *lr_errno_words(int error, char *text, size_t room);
+
+/** "1,234,567". @param room at least 32. @return buffer. */
+char *lr_group_digits(uint64_t number, char *buffer, size_t room);
+
+#endif

@@ -471,7 +471,11 @@ static char *describe(writer *w, const rec_record *record, const char *name)
     const lr_seen *seen;
     text whole = {0};
     char line[96], *copy;
-    if (!lr_layouts_begin(w->job) || !lr_own_types_make(w->job, w->arena, w->types, &w->own) || !(seen = lr_see(w->job, w->arena, &record->root))) {
+    if (!lr_own_types_make(w->job, w->arena, w->types, &w->own)) {
+        return NULL;
+    }
+    seen = lr_see(w->job, w->arena, &record->root);
+    if (!seen) {
         return NULL;
     }
     put_root(w, seen, name);

@@ -330,7 +330,7 @@ static void read_fields(reader *r, fields *to, const char *closing)
     (void)lr_rust_need(lexer, closing, "or `,` after the type of the field");
 }
 
-/* ------------------------------------------------------------------------------------------------ struct and enum -- */
+/* ----------------------------------------------------------------------------------------------- struct and enum -- */
 
 static void read_struct(reader *r, const lr_rust_attributes *attributes)
 {

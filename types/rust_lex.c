@@ -433,7 +433,7 @@ void lr_rust_begin(lr_rust_lexer *lexer, rec_job *job, const char *text, uint64_
     lr_rust_next(lexer);
 }
 
-/* ------------------------------------------------------------------------------------------------ what parsers ask -- */
+/* ---------------------------------------------------------------------------------------------- what parsers ask -- */
 
 bool lr_rust_same(const char *text, size_t length, const char *word)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Which dimensions of a module's tensors must be equal: the sections [shapes NAME], and whether a module keeps to them. */
+ * Which dimensions of a module's tensors must be equal: the sections [shapes NAME], and whether a module keeps to
+ * them. */
 #include <stdio.h>
 #include <string.h>
 

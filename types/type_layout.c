@@ -41,7 +41,8 @@ static const rec_layout *fail_type(layer *l, const lr_expr *expr, const scope *i
     char text[256];
     (void)lr_expr_print(expr, text, sizeof text);
     if (in && in->def->file) {
-        (void)lr_fail_line(l->job, REC_E_NOT_FOUND, in->def->file, in->def->line, "%s: %s `%s`", in->def->name, what, text);
+        (void)lr_fail_line(l->job, REC_E_NOT_FOUND, in->def->file, in->def->line, "%s: %s `%s`", in->def->name, what,
+                           text);
     } else {
         (void)rec_fail(l->job, REC_E_NOT_FOUND, REC_UNKNOWN, "%s `%s`", what, text);
     }
@@ -64,7 +65,7 @@ static const rec_layout *cannot_find(layer *l, const lr_expr *expr, const scope 
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------- generics -- */
+/* ------------------------------------------------------------------------------------------------------ generics -- */
 
 /* What a name stands for if it is a type parameter of the scope; `where` becomes the scope to read that in. */
 static const lr_expr *parameter(const lr_expr *expr, const scope *in, const scope **where)
@@ -131,7 +132,8 @@ static bool mentions(const layer *l, const lr_def *def, const lr_expr *expr)
 {
     if (expr->kind == LR_EXPR_NAME) {
         for (uint64_t i = 0; i < def->generic_count; i++) {
-            if (!expr->path && strcmp(def->generics[i], expr->name) == 0 && !(def->generic_constants && def->generic_constants[i])) {
+            if (!expr->path && strcmp(def->generics[i], expr->name) == 0 &&
+                !(def->generic_constants && def->generic_constants[i])) {
                 return true;
             }
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Types by name: definitions from Rust source, INI files and Burn's own modules, expressions over them in Rust's grammar,
- * what they look like in a file of one Burn version, and a record described as a type. It reads no record and knows
- * nothing of foreign models: core asks for a layout through lr_type_ref, and loading and saving know only that.
+ * Types by name: definitions from Rust source, INI files and Burn's own modules, expressions over them in Rust's
+ * grammar, what they look like in a file of one Burn version, and a record described as a type.
+ * Nothing here reads or writes records or knows of foreign models: core asks for a layout through lr_type_ref.
  * A set of types owns its definitions, their names and their expressions; an expression that was parsed is in the arena
  * it was given; layouts are the job's. */
 #ifndef LR_TYPES_H

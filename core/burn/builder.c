@@ -139,7 +139,8 @@ static lr_data *take_blob(lr_builder *b, const rec_blob *blob)
         data = lr_data_copy(b->record, blob->data, blob->size);
     } else if ((blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_RANGE) && blob->source) {
         const uint8_t *view = blob->kind == REC_BLOB_VIEW ? blob->data : NULL;
-        if (blob->kind == REC_BLOB_RANGE && lr_source_at_hand(b->job, blob->source, blob->offset, blob->size, &view) != REC_OK) {
+        if (blob->kind == REC_BLOB_RANGE &&
+            lr_source_at_hand(b->job, blob->source, blob->offset, blob->size, &view) != REC_OK) {
             return NULL;
         }
         data = lr_data_lent(b->record, blob->source, view, blob->size, blob->offset);
@@ -348,7 +349,7 @@ const rec_visitor lr_builder_visitor = {
     .tensor = on_tensor,
 };
 
-/* ------------------------------------------------------------------------------------------------ the whole record -- */
+/* ---------------------------------------------------------------------------------------------- the whole record -- */
 
 lr_builder *lr_builder_new(rec_job *job, rec_precision precision, bool tensors, const lr_burn *burn)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The containers that are open while a record is built: their elements and entries, and what becomes of them at their end.
- * Burn's layout is recognised when a map ends. */
+ * The containers that are open while a record is built: their elements and entries, and what becomes of them at their
+ * end. Burn's layout is recognised when a map ends. */
 #include "core/burn/builder_private.h"
 
 #include <string.h>

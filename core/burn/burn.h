@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Burn's records: how a record, a parameter and an element type look in a data tree, version by version. The builder makes a
- * record of the events of a reader, the walk makes events of a record, and layouts say what a type looks like in one
- * version. It knows no format and no Rust: who has a type by name fills in its layout (lr_type_ref).
+ * Burn's records: how a record, a parameter and an element type look in a data tree, version by version.
+ * The builder makes a record of the events of a reader, the walk makes events of a record, and layouts say what a type
+ * looks like in one version. No format is known here, and no Rust: who has a type by name fills in its lr_type_ref.
  * A record that the builder finished is the caller's; layouts and the walk are the job's, until lr_layouts_free() and
  * lr_walk_free(). */
 #ifndef LR_BURN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Recognising tensors and parameters in the maps of a data tree. A parameter is {id, param}; a tensor is {bytes, shape, dtype}
- * since 0.14 (V2) and {value, shape} before (V1), where the element type follows from the precision in the metadata and
- * the numbers themselves. */
+ * Recognising tensors and parameters in the maps of a data tree. A parameter is {id, param}; a tensor is {bytes,
+ * shape, dtype} since 0.14 (V2) and {value, shape} before (V1), where the element type follows from the precision in
+ * the metadata and the numbers themselves. */
 #include "core/burn/burn_private.h"
 
 static const rec_value *entry_of(const lr_entry *entries, uint64_t count, const char *name)

@@ -84,7 +84,8 @@ static bool is_float_list(const rec_value *value)
     return true;
 }
 
-/* Whether floats, or null for those that JSON cannot write, are among the numbers. @param maximum (out) else the largest. */
+/* Whether floats, or null for those that JSON cannot write, are among the numbers.
+ * @param maximum (out) else the largest. */
 static bool has_floats(const lr_list *list, uint64_t *maximum)
 {
     *maximum = 0;

@@ -144,7 +144,7 @@ static int32_t walk_metadata(lr_walk *w)
     return status == REC_OK && !w->tensors ? lr_walk_end(w) : status;
 }
 
-/* --------------------------------------------------------------------------------------------------- the whole walk -- */
+/* ------------------------------------------------------------------------------------------------ the whole walk -- */
 
 static uint64_t where(void *user, char *path, size_t room)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The walk of values as they are known, without a type, and of tensors, in the layout and the precision that are written. */
+ * The walk of values as they are known, without a type, and of tensors, in the layout and the precision that are
+ * written. */
 #include "core/burn/walk_private.h"
 
 #include <inttypes.h>
@@ -235,7 +236,7 @@ int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
     return status == REC_OK ? lr_walk_end(w) : status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- values -- */
+/* -------------------------------------------------------------------------------------------------------- values -- */
 
 static int32_t walk_run(lr_walk *w, const lr_run *run)
 {

@@ -61,7 +61,7 @@ check "bind: fills structs, and lists all mistakes of another type" mistakes
 
 ./build made >build.out 2>&1
 check "build: makes a record and loads it again" grep -q '^linear.weight\[1, 1\] = 2, id [0-9a-v]\{13\}$' build.out
-says "build: recorder/read.c sees what was made" "written by Burn 0.21.0
+says "build: load.c sees what was made" "written by Burn 0.21.0
 linear.weight            f32   [3, 2]  starts with 0.5
 linear.bias              f32   [2]  starts with 0.1
 2 tensors, 8 elements

@@ -18,7 +18,7 @@ static void convert_one(rec_job *job, rec_recorder *from, const char *in, rec_re
     record = lr_load_file(job, from, in);
     if (record && lr_import_needed(&from->arguments, record)) {
         lr_plan_input input = lr_recorder_input(from, record, in);
-        plan = lr_plan_new(job, to->type, to->target, is_foreign(job, to, out));
+        plan = lr_plan_new(job, to->type, to->target, to->precision, is_foreign(job, to, out));
         if (!plan) {
             rec_record_free(record);
         } else if (lr_plan_add(job, plan, &input) == REC_OK) {

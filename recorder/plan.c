@@ -9,8 +9,9 @@ rec_plan *rec_plan_new(rec_context *context, const rec_recorder *to)
     rec_plan *plan = NULL;
     lr_job_open(&job, to ? to->context : context, "plan", NULL);
     if (!lr_job_failed(&job)) {
-        plan = to ? lr_plan_new(&job, to->type, to->target, to->plugin && to->plugin->d.adapter != REC_ADAPTER_NONE)
-                  : lr_plan_new(&job, (lr_type_ref){0}, 0, false);
+        plan = to ? lr_plan_new(&job, to->type, to->target, to->precision,
+                                to->plugin && to->plugin->d.adapter != REC_ADAPTER_NONE)
+                  : lr_plan_new(&job, (lr_type_ref){0}, 0, REC_PRECISION_KEEP, false);
     }
     (void)lr_job_end(&job);
     return plan;

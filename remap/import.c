@@ -22,7 +22,7 @@ static bool keep_origin(rec_record *record, const rec_record *raw)
 
 static rec_record *by_plan(rec_job *job, const lr_plan_input *input, const char *file)
 {
-    rec_plan *plan = lr_plan_new(job, (lr_type_ref){0}, 0, false);
+    rec_plan *plan = lr_plan_new(job, (lr_type_ref){0}, 0, REC_PRECISION_KEEP, false);
     rec_record *record = NULL;
     if (!plan) {
         rec_record_free(input->owned);

@@ -6,6 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A number of a text as f32. Of all f32 there is one whose shortest text, as an f64, lies half-way between two of them. */
+static float single_of(double value)
+{
+    return value == 7.038531e-26 ? 7.038531e-26f : value == -7.038531e-26 ? -7.038531e-26f : (float)value;
+}
+
 /* Values of a list that mixes integers, floats and null (how JSON writes NaN and infinities) as one float run. */
 static lr_run *float_run(const lr_raise *r, const lr_list *list)
 {
@@ -24,7 +30,9 @@ static lr_run *float_run(const lr_raise *r, const lr_list *list)
                        : item->kind == REC_KIND_UINT ? (double)item->v.u
                                                      : (double)__builtin_nanf("");
         if (half_width) {
-            float narrow = (float)value;
+            float narrow = item->kind == REC_KIND_INT    ? (float)item->v.i
+                           : item->kind == REC_KIND_UINT ? (float)item->v.u
+                                                         : single_of(value); /* rounded once */
             memcpy(bytes + i * 4, &narrow, 4);
         } else {
             memcpy(bytes + i * 8, &value, 8);
@@ -52,11 +60,7 @@ static void finish_floats(const lr_raise *r, lr_run *run)
         memcpy(&value, bytes + i * 8, 8);
         lr_swap_if_big(&value, 8, 1);
         value = lr_float_nil(value) ? (double)__builtin_nanf("") : value;
-        single = (float)value;
-        /* The one f32 of all whose shortest text, as an f64, lies half-way between two of them. */
-        if (value == 7.038531e-26 || value == -7.038531e-26) {
-            single = value < 0 ? -7.038531e-26f : 7.038531e-26f;
-        }
+        single = single_of(value);
         if (narrow) {
             memcpy(bytes + i * 4, &single, 4);
             lr_swap_if_big(bytes + i * 4, 4, 1);

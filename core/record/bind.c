@@ -215,7 +215,9 @@ static void bind_scalar(binder *b, const rec_field *field, const rec_value *valu
         double number = value->kind == REC_KIND_FLOAT  ? value->v.f
                         : value->kind == REC_KIND_UINT ? (double)value->v.u
                                                        : (double)value->v.i;
-        float narrow = (float)number;
+        float narrow = value->kind == REC_KIND_UINT  ? (float)value->v.u /* rounded once */
+                       : value->kind == REC_KIND_INT ? (float)value->v.i
+                                                     : (float)number;
         if (value->kind != REC_KIND_FLOAT && value->kind != REC_KIND_UINT && value->kind != REC_KIND_INT) {
             problem(b, REC_NOTE_KIND, "expected a number, found %s", lr_kind_words(value->kind));
         } else if (field->kind == REC_FIELD_F32) {

@@ -22,7 +22,9 @@ enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
 #define F32_TOO_LARGE_F16 0x477ff000
 #define F32_TOO_LARGE_BF16 0x7f7f8000
 #define F64_TOO_LARGE_F32 0x47effffff0000000
-#define F64_TOO_LARGE_F16 0x40effdfff0000000
+#define F64_TOO_LARGE_F16 0x40effe0000000000
+/* The digits of an f64 that an f32 has no room for: see f64_to_f32_cut() there. */
+#define F64_CUT 0x1fffffff
 
 /* Whether a result holds an infinity or a NaN is cheap to see: adding 1 to a magnitude's exponent reaches the sign bit.
  * Only then are the overflows counted. Two f16 or bf16 are looked at in 32 bits: the sum does not leave its 16. */
@@ -128,6 +130,14 @@ AVX512_INLINE __m512i f64_f32_16(__m512i low, __m512i high)
                    _mm256_castps_si256(_mm512_cvtpd_ps(_mm512_castsi512_pd(high))));
 }
 
+/** 8 f64 cut to an f32's digits, the last one set if any was lost, so that a conversion to f16 rounds once. */
+AVX512_INLINE __m512i cut512(__m512i x)
+{
+    __m512i cut = _mm512_set1_epi64(F64_CUT);
+    __m512i odd = _mm512_or_si512(x, _mm512_add_epi64(_mm512_and_si512(x, cut), cut));
+    return _mm512_andnot_si512(cut, odd);
+}
+
 AVX512_INLINE __m512i f32_f64_8(__m256i x)
 {
     return _mm512_castpd_si512(_mm512_cvtps_pd(_mm256_castsi256_ps(x)));
@@ -219,7 +229,8 @@ AVX512_INLINE uint64_t f64_f16_step512(const uint8_t *from, uint8_t *to, bool st
     for (unsigned i = 0; i < STEP; i += 32) {
         __m512i a = get512(from + 8 * i), b = get512(from + 8 * i + 64);
         __m512i c = get512(from + 8 * i + 128), d = get512(from + 8 * i + 192);
-        __m512i result = join512(f32_f16_16(f64_f32_16(a, b)), f32_f16_16(f64_f32_16(c, d)));
+        __m512i result =
+            join512(f32_f16_16(f64_f32_16(cut512(a), cut512(b))), f32_f16_16(f64_f32_16(cut512(c), cut512(d))));
         put512(to + 2 * i, result, stream);
         if (special512(result, F16_SIGNS, F16_ONE))
             sum += bits_set(over512_64(a, F64_TOO_LARGE_F16) | over512_64(b, F64_TOO_LARGE_F16) << 8 |
@@ -307,6 +318,14 @@ AVX2_INLINE __m256i f64_f32_8(__m256i low, __m256i high)
 {
     return join(_mm_castps_si128(_mm256_cvtpd_ps(_mm256_castsi256_pd(low))),
                 _mm_castps_si128(_mm256_cvtpd_ps(_mm256_castsi256_pd(high))));
+}
+
+/** See cut512(). */
+AVX2_INLINE __m256i cut_4(__m256i x)
+{
+    __m256i cut = _mm256_set1_epi64x(F64_CUT);
+    __m256i odd = _mm256_or_si256(x, _mm256_add_epi64(_mm256_and_si256(x, cut), cut));
+    return _mm256_andnot_si256(cut, odd);
 }
 
 AVX2_INLINE __m256i f32_f64_4(__m128i x)
@@ -406,7 +425,7 @@ AVX2_INLINE uint64_t f64_f16_step(const uint8_t *from, uint8_t *to, bool stream)
     for (unsigned i = 0; i < STEP; i += 16) {
         __m256i a = get(from + 8 * i), b = get(from + 8 * i + 32);
         __m256i c = get(from + 8 * i + 64), d = get(from + 8 * i + 96);
-        __m256i result = join(f32_f16_8(f64_f32_8(a, b)), f32_f16_8(f64_f32_8(c, d)));
+        __m256i result = join(f32_f16_8(f64_f32_8(cut_4(a), cut_4(b))), f32_f16_8(f64_f32_8(cut_4(c), cut_4(d))));
         put(to + 2 * i, result, stream);
         if (special(result, F16_SIGNS, F16_ONE))
             sum += bits_set(over_64(a, F64_TOO_LARGE_F16) | over_64(b, F64_TOO_LARGE_F16) << 4 |

@@ -222,7 +222,7 @@ enum { LR_CONVERT_OK = 0, LR_CONVERT_RANGE = 1, LR_CONVERT_REFUSED = 2 };
 bool lr_convertible(rec_dtype from, rec_dtype to);
 
 /**
- * Converts `count` elements. Floats: to nearest even; f64 to f16 goes by way of f32, as in Burn (two roundings);
+ * Converts `count` elements. Floats: to nearest even, in one rounding (Burn rounds f64 to f16 twice, by way of f32);
  * overflow gives infinity; a NaN stays one, quiet, with its sign and upper payload. Ints: must fit, or are clamped.
  * Bools: not zero is 1. A type to itself: a copy. The processor must round to nearest, as it does unless told
  * otherwise. Adds to the counters of `result` and overwrites the rest on failure.

@@ -13,12 +13,20 @@ const char *lr_place_rule_path(const lr_fitter *f, const lr_plan_source *source,
     return lr_place_without_prefix(source, f->path.text ? f->path.text : "", length);
 }
 
-/* Brings a tensor to the kind of elements that the destination wants, as Burn does: by way of the precision. */
+/* The type that integers and bools become where floats are wanted: the one they end in, so that they are rounded once. */
+static rec_dtype wanted_float(const rec_plan *plan)
+{
+    return lr_dtype_at(REC_DTYPE_F32, plan->precision == REC_PRECISION_KEEP ? plan->written : plan->precision);
+}
+
+/* Brings a tensor to the kind of elements that the destination wants, in one step. Integers are as wide as can be: what
+ * the precision has no room for is found, or clamped, where it is converted to that. */
 static int32_t cast(rec_job *job, rec_plan *plan, const char *path, int32_t wanted, lr_op **op, const char **operations)
 {
-    rec_dtype from = lr_op_dtype(*op), first = from, to = from;
+    rec_dtype from = lr_op_dtype(*op);
     bool is_int = lr_dtype_is_int(from), is_bool = lr_dtype_is_bool(from);
     bool is_float = !is_int && !is_bool && rec_dtype_bits(from) != 0;
+    lr_op *next;
     if (wanted == 0 || (wanted == REC_FIELD_FLOATS && (is_float || from == REC_DTYPE_QFLOAT)) ||
         (wanted == REC_FIELD_INTS && is_int) || (wanted == REC_FIELD_BOOLS && is_bool)) {
         return REC_OK;
@@ -33,24 +41,12 @@ static int32_t cast(rec_job *job, rec_plan *plan, const char *path, int32_t want
         *op = NULL;
         return status;
     }
-    if (wanted == REC_FIELD_FLOATS) {
-        first = is_int ? lr_dtype_at(from, plan->precision) : from;
-        to = lr_dtype_at(REC_DTYPE_F32, plan->precision);
-    } else if (wanted == REC_FIELD_INTS) {
-        first = is_float ? lr_dtype_at(from, plan->precision) : from;
-        to = plan->precision == REC_PRECISION_KEEP ? REC_DTYPE_I64 : lr_dtype_at(REC_DTYPE_I64, plan->precision);
-    } else {
-        first = is_float ? lr_dtype_at(from, plan->precision) : from; /* what becomes zero there is false */
-        to = REC_DTYPE_BOOL;
-    }
-    for (int step = 0; step < 2 && *op; step++) {
-        rec_dtype dtype = step ? to : first;
-        if (dtype != lr_op_dtype(*op)) {
-            lr_op *next = lr_op_cast(job, *op, dtype);
-            lr_op_release(*op);
-            *op = next;
-        }
-    }
+    next = lr_op_cast(job, *op,
+                      wanted == REC_FIELD_FLOATS ? wanted_float(plan)
+                      : wanted == REC_FIELD_INTS ? REC_DTYPE_I64
+                                                 : REC_DTYPE_BOOL);
+    lr_op_release(*op);
+    *op = next;
     if (*op) {
         *operations = lr_plan_and(job, plan, *operations,
                                   wanted == REC_FIELD_FLOATS ? "to float"

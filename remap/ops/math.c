@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Operations that compute: sums, conversions between kinds of numbers, weight_norm. Each rounds once more than it must
- * where the type is narrower than f32: the result in f32 is what Burn and PyTorch would round, too. */
+ * Operations that compute: sums, conversions between kinds of numbers, weight_norm. Conversions round once. Sums and
+ * norms round once more than they must where the type is narrower than f32: Burn and PyTorch round the f32, too. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -223,7 +223,7 @@ void lr_plan_source_drop(rec_plan *plan)
     rec_record_free(source->owned);
 }
 
-rec_plan *lr_plan_new(rec_job *job, lr_type_ref type, int32_t minor, bool foreign)
+rec_plan *lr_plan_new(rec_job *job, lr_type_ref type, int32_t minor, rec_precision written, bool foreign)
 {
     rec_plan *plan = lr_zalloc(job->allocator, sizeof *plan);
     if (!plan) {
@@ -235,6 +235,7 @@ rec_plan *lr_plan_new(rec_job *job, lr_type_ref type, int32_t minor, bool foreig
     plan->minor = minor > 0 ? minor : 0;
     plan->foreign = foreign;
     plan->precision = REC_PRECISION_KEEP;
+    plan->written = written;
     lr_arena_init(&plan->arena, job->allocator);
     return plan;
 }

@@ -83,6 +83,7 @@ struct rec_plan {
     lr_type_ref type;         /**< the destination's, or none */
     int32_t minor;            /**< 0.MINOR whose modules the type's are */
     rec_precision precision;  /**< the first source's: what tensors have when loaded */
+    rec_precision written;    /**< what they are written at, KEEP if that is not known */
     bool backward;            /**< a source's profile goes backwards: the destination is its foreign file */
     bool foreign;             /**< the destination is a foreign file: no parameter ids are made, a flat map of paths */
     bool clamp;
@@ -105,8 +106,9 @@ struct rec_plan {
 /* plan.c. NULL or a status: the job has failed (out of memory). All strings are copied into the plan's arena. */
 
 /** An empty plan. @param type of the destination, or none. @param minor 0.MINOR whose modules the type's are; not above
- *  0: the last one. @param foreign the destination is a foreign file. */
-rec_plan *lr_plan_new(rec_job *job, lr_type_ref type, int32_t minor, bool foreign);
+ *  0: the last one. @param written the precision that the result is written at, KEEP if that is not known. @param foreign
+ *  the destination is a foreign file. */
+rec_plan *lr_plan_new(rec_job *job, lr_type_ref type, int32_t minor, rec_precision written, bool foreign);
 /** Appends a source that has nothing yet. Pointers to others are not valid any more. */
 lr_plan_source *lr_plan_source_new(rec_job *job, rec_plan *plan);
 /** Takes the last source away again, with all it has. */

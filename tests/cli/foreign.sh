@@ -273,6 +273,49 @@ values "and the layout" reversed.safetensors fc2.weight <<END
  [54.0, 55.0, 56.0, 57.0]]          f32 [2, 4]
 END
 
+# ----------------------------------------------------------------------------------------------------- rounded once
+
+# Integers where floats are wanted, and the other way round: 2^24 + 1 (f32 has no such number), 16777217.5, 10^-300.
+st_begin
+st_entry counts I64 2 16
+st_bytes="$st_bytes\\001\\000\\000\\001\\000\\000\\000\\000\\377\\377\\377\\376\\377\\377\\377\\377"
+st_entry steps F64 1 8
+st_bytes="$st_bytes\\000\\000\\000\\030\\000\\000\\160\\101"
+st_entry mask F64 1 8
+st_bytes="$st_bytes\\131\\363\\370\\302\\037\\156\\245\\001"
+st_end >kinds.safetensors
+cat >kinds.rs <<END
+pub struct Kinds<B: Backend> {
+    counts: Param<Tensor<B, 1>>,
+    steps: Param<Tensor<B, 1, Int>>,
+    mask: Param<Tensor<B, 1, Bool>>,
+}
+END
+for precision in double full half keep; do
+    run convert --precision $precision --type kinds.rs:Kinds kinds.safetensors kinds-$precision.mpk
+    case $precision in
+    half) status_is "at half precision an integer that does not fit is refused" 2 ;;
+    *) status_is "kinds of elements change at precision $precision" 0 ;;
+    esac
+done
+values "integers become f64 exactly" kinds-double.mpk counts <<END
+[ 16777217.0, -16777217.0]          f64 [2]
+END
+values "and f32 by the nearest" kinds-full.mpk counts <<END
+[ 16777216.0, -16777216.0]          f32 [2]
+END
+values "floats become integers without a narrower float between" kinds-full.mpk steps <<END
+[16777217]          i32 [1]
+END
+values "what is not zero is true" kinds-full.mpk mask <<END
+[true]          bool [1]
+END
+for precision in double full; do
+    "$record" show --precision $precision --type kinds.rs:Kinds kinds.safetensors >loaded
+    "$record" show kinds-$precision.mpk >"$scratch/expected"
+    same "loading at precision $precision gives the same" "$scratch/expected" loaded
+done
+
 families=${LIBRECORD_SHARED:-$srcdir/../shared}/data/families
 if [ -d "$families" ]; then
     for family in bert llama resnet whisper gru lstm mha sequential-gaps; do

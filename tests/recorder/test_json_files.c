@@ -185,7 +185,8 @@ static void files_of_both_formats_hold_the_same_record(void **state)
 static void null_is_nan_in_a_tensor_of_old_and_nil_elsewhere(void **state)
 {
     static const char text[] =
-        "{\"item\":{\"a\":{\"id\":\"x\",\"param\":{\"value\":[null,1.5,0.1,7.038531e-26],\"shape\":[4]}},"
+        "{\"item\":{\"a\":{\"id\":\"x\",\"param\":{\"value\":[null,1.5,0.1,7.038531e-26,9007199791611905],\"shape\":[5]"
+        "}},"
         "\"value\":[null,2.5],\"list\":[null,3.5],\"b\":{\"value\":[null],\"shape\":[1]},"
         "\"c\":{\"value\":[1.5,null,\"x\"]}},"
         "\"metadata\":{\"version\":\"0.13.2\",\"float\":\"f%s\",\"int\":\"i%s\",\"format\":\"f\",\"settings\":\"s\"}}";
@@ -205,11 +206,12 @@ static void null_is_nan_in_a_tensor_of_old_and_nil_elsewhere(void **state)
         const uint8_t *bytes = rec_tensor_bytes(tensor, &size);
         if (wide) {
             static const uint64_t expected[] = {0x7ff8000000000000u, 0x3ff8000000000000u, 0x3fb999999999999au,
-                                                0x3ab5c87fb0000000u};
+                                                0x3ab5c87fb0000000u, 0x4340000010000000u};
             assert_int_equal(size, sizeof expected);
             assert_memory_equal(bytes, expected, sizeof expected);
         } else {
-            static const uint32_t expected[] = {0x7fc00000u, 0x3fc00000u, 0x3dcccccdu, 0x15ae43fdu};
+            static const uint32_t expected[] = {0x7fc00000u, 0x3fc00000u, 0x3dcccccdu, 0x15ae43fdu,
+                                                /* by way of f64 it would be 5a000000 */ 0x5a000001u};
             assert_int_equal(size, sizeof expected);
             assert_memory_equal(bytes, expected, sizeof expected);
         }

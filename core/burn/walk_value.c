@@ -142,6 +142,17 @@ static int32_t walk_v2(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
 
 enum { V1_PIECE = 4096 };
 
+/* An integer that the version would keep as another one. */
+static int32_t fail_rounded(lr_walk *w, uint64_t index, int32_t number)
+{
+    (void)lr_fail_path(w->job, REC_E_RANGE, w->path,
+                       "element %" PRIu64 " is %" PRId32
+                       ", but Burn 0.%d keeps the integers of full precision as f32, which has no such number",
+                       index, number, (int)w->job->burn_minor);
+    rec_fail_hint(w->job, "Save it at double precision, or for Burn 0.12 or later.");
+    return w->job->error.status;
+}
+
 /* V1 keeps elements as numbers: f16 as its bit pattern; up to 0.11 full precision integers as f32. */
 static int32_t walk_v1(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
 {
@@ -176,8 +187,11 @@ static int32_t walk_v1(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
                 int32_t number;
                 memcpy(&number, (uint8_t *)piece + i * 4, 4);
                 numbers[i] = (float)number;
+                if ((double)numbers[i] != (double)number && status == REC_OK) {
+                    status = fail_rounded(w, done + i, number);
+                }
             }
-            status = lr_walk_numbers(w, REC_DTYPE_F32, numbers, n);
+            status = status == REC_OK ? lr_walk_numbers(w, REC_DTYPE_F32, numbers, n) : status;
         } else if (status == REC_OK) {
             status = lr_walk_numbers(w, shown, piece, n);
         }

@@ -626,6 +626,43 @@ static void the_default_precision_is_full(void **state)
     assert_null(rec_open_recorder("NamedMpk", -1));
 }
 
+/* Up to 0.11 Burn keeps the integers of a full precision file as f32: what f32 has not is refused, not rounded. */
+static void integers_that_an_old_version_rounds_are_refused(void **state)
+{
+    static const int32_t fits[] = {16777216, -16777216, 16777218}, none[] = {1, 16777217, 2};
+    static const uint64_t three[] = {3};
+    rec_recorder *recorder = open_at(REC_PRECISION_FULL);
+    (void)state;
+    for (int old = 0; old < 2; old++) {
+        rec_tensor_spec spec = {.size = sizeof spec,
+                                .dtype = REC_DTYPE_I32,
+                                .rank = 1,
+                                .shape = three,
+                                .data = fits,
+                                .data_size = sizeof fits};
+        rec_record *record = rec_record_new(NULL);
+        void *data = NULL;
+        size_t size;
+        assert_int_equal(rec_recorder_set(recorder, "layout", old ? "burn-0.11" : "burn-0.12"), REC_OK);
+        assert_int_equal(rec_set_tensor(record, "a", &spec), REC_OK);
+        assert_int_equal(rec_save_bytes(recorder, record, &data, &size), REC_OK);
+        free(data);
+        spec.data = none;
+        assert_int_equal(rec_set_tensor(record, "a", &spec), REC_OK);
+        data = NULL;
+        assert_int_equal(rec_save_bytes(recorder, record, &data, &size), old ? REC_E_RANGE : REC_OK);
+        if (old) {
+            assert_non_null(strstr(rec_error_message(),
+                                   "a: element 1 is 16777217, but Burn 0.11 keeps the integers of full "
+                                   "precision as f32, which has no such number\n"
+                                   "  Save it at double precision, or for Burn 0.12 or later."));
+        }
+        free(data);
+        rec_record_free(record);
+    }
+    rec_close_recorder(recorder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -646,6 +683,7 @@ int main(void)
         cmocka_unit_test(scalars_keep_their_types_at_every_precision),
         cmocka_unit_test(keep_writes_the_precision_of_what_is_there),
         cmocka_unit_test(the_default_precision_is_full),
+        cmocka_unit_test(integers_that_an_old_version_rounds_are_refused),
     };
     return cmocka_run_group_tests_name("precision", tests, NULL, NULL);
 }

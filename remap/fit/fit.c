@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/base.h"
-
 const char *lr_fit_here(const lr_fit *t)
 {
     return t->f->path.text ? t->f->path.text : "";

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/base.h"
-
 /* A partial load leaves what is absent to the caller. */
 bool lr_fit_is_partial(const rec_plan *plan)
 {

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/record/record.h"
 #include "remap/fit/fit_private.h"
 
 const char *lr_place_rule_path(const lr_fitter *f, const lr_plan_source *source, uint64_t *length)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/record/record.h"
 #include "remap/fit/fit_private.h"
 
 /* A module that could be two things, with its numbers left out: said once for all layers. */

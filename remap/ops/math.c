@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/record/record.h"
 #include "remap/ops/ops_private.h"
 
 /* Elements converted at a time. */

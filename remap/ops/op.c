@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Operations: nodes, what each needs of its inputs, and the shape it has. What comes to the same is made the same: a
  * slice of everything is its input, a transpose of a transpose what was transposed. */
-#include "remap/ops/ops.h"
-
 #include <string.h>
 
-#include "core/record/record.h"
 #include "remap/ops/ops_private.h"
 
 /* Evaluation goes down by calling itself, and reaches a node as often as there are ways to it. */
@@ -153,8 +150,7 @@ uint64_t lr_op_nbytes(const lr_op *op)
     return op->nbytes;
 }
 
-/* What a chain of reshapes is of. */
-static const lr_op *reshaped(const lr_op *op)
+const lr_op *lr_op_reshaped(const lr_op *op)
 {
     while (op->kind == LR_OP_RESHAPE) {
         op = op->inputs[0];
@@ -164,7 +160,7 @@ static const lr_op *reshaped(const lr_op *op)
 
 const rec_value *lr_op_dtype_value(const lr_op *op)
 {
-    op = reshaped(op);
+    op = lr_op_reshaped(op);
     return op->kind == LR_OP_TENSOR ? op->u.tensor.dtype_value : NULL;
 }
 
@@ -614,29 +610,4 @@ lr_op *lr_op_weight_norm(rec_job *job, lr_op *g, lr_op *v)
         op->axis = axis;
     }
     return op;
-}
-
-/* ---------------------------------------------------------------------------------------------------------- data -- */
-
-lr_data *lr_op_data(rec_job *job, rec_record *record, lr_op *op)
-{
-    const lr_op *of = reshaped(op);
-    rec_source *source;
-    lr_data *data = NULL;
-    if (op->nbytes == 0) {
-        data = lr_data_copy(record, NULL, 0);
-    } else if (of->kind == LR_OP_TENSOR) {
-        data = lr_data_share(record, &of->u.tensor.data);
-    } else {
-        source = lr_source_made(job, op);
-        if (!source) {
-            return NULL;
-        }
-        data = lr_data_lent(record, source, NULL, op->nbytes, 0);
-        rec_source_release(source);
-    }
-    if (!data) {
-        (void)lr_fail_allocator(job, sizeof *data);
-    }
-    return data;
 }

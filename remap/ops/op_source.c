@@ -24,11 +24,35 @@ static const lr_source_ops computed_ops = {
     .release = computed_release,
 };
 
-rec_source *lr_source_made(rec_job *job, lr_op *op)
+/* A source whose bytes the node makes; takes a count of it. NULL: the job has failed. */
+static rec_source *source_of(rec_job *job, lr_op *op)
 {
     rec_source *source = lr_source_of(job, job->file, &computed_ops, op);
     if (source) {
         (void)lr_op_retain(op);
     }
     return source;
+}
+
+lr_data *lr_op_data(rec_job *job, rec_record *record, lr_op *op)
+{
+    const lr_op *of = lr_op_reshaped(op);
+    rec_source *source;
+    lr_data *data = NULL;
+    if (op->nbytes == 0) {
+        data = lr_data_copy(record, NULL, 0);
+    } else if (of->kind == LR_OP_TENSOR) {
+        data = lr_data_share(record, &of->u.tensor.data);
+    } else {
+        source = source_of(job, op);
+        if (!source) {
+            return NULL;
+        }
+        data = lr_data_lent(record, source, NULL, op->nbytes, 0);
+        rec_source_release(source);
+    }
+    if (!data) {
+        (void)lr_fail_allocator(job, sizeof *data);
+    }
+    return data;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Operations on tensors: what a plan does to them on the way. An operation is a node over its inputs; its dtype and
  * shape are known at once, its bytes are made when they are asked for, one tensor at a time.
- *
- * Nodes are counted. A finished node becomes a source (lr_op_source), so that a tensor made by a plan is deferred data
- * like any other: readers, writers and copies of the record need to know nothing of operations. */
-#ifndef LR_OP_H
-#define LR_OP_H
+ * It never knows of keys, rules or modules: the caller says which tensor it was.
+ * Nodes are counted. A finished node becomes a source (lr_op_data), so that a tensor made by a plan is deferred data like
+ * any other: readers, writers and copies of the record need to know nothing of operations. */
+#ifndef LR_OPS_H
+#define LR_OPS_H
 
 #include "core/record/record.h"
 

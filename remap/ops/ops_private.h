@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What the files of operations share: the node, and how its bytes are made. */
-#ifndef LR_OP_PRIVATE_H
-#define LR_OP_PRIVATE_H
+#ifndef LR_OPS_PRIVATE_H
+#define LR_OPS_PRIVATE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -67,8 +67,8 @@ int32_t lr_op_part(rec_job *job, lr_op *op, uint64_t offset, void *target, uint6
 /** Frees what this node and those below it keep. */
 void lr_op_forget(lr_op *op);
 
-/** A source whose bytes the node makes; takes a count of it (op_source.c). NULL: the job has failed. */
-rec_source *lr_source_made(rec_job *job, lr_op *op);
+/** What a chain of reshapes is of; the node itself if it is none (op.c). */
+const lr_op *lr_op_reshaped(const lr_op *op);
 
 /* Numbers (math.c). All are little-endian, at any alignment. */
 

@@ -2,7 +2,6 @@
  * Transposes in portable C, which define the result, and the choice of a faster version for the processor that runs. */
 #include <string.h>
 
-#include "core/record/record.h"
 #include "remap/ops/ops_private.h"
 
 /* Elements on a side of a block: its lines of input and of output stay in the nearest cache. */

@@ -8,22 +8,6 @@
 
 /* ---------------------------------------------------------------------------------------------------------- items -- */
 
-lr_back_item *lr_back_item_new(lr_backer *b)
-{
-    if (b->count == b->room) {
-        uint64_t room = b->room ? b->room * 2 : 256;
-        lr_back_item *grown = lr_resize(b->job->allocator, b->items, room * sizeof *grown);
-        if (!grown) {
-            (void)lr_fail_allocator(b->job, room * sizeof *grown);
-            return NULL;
-        }
-        b->items = grown;
-        b->room = room;
-    }
-    b->items[b->count] = (lr_back_item){.operations = "", .why = ""};
-    return &b->items[b->count++];
-}
-
 static int32_t set_inputs(lr_backer *b, lr_back_item *one, lr_key *const *inputs, uint64_t count)
 {
     lr_key **copy = lr_arena_alloc(&b->plan->arena, (count + 1) * sizeof *copy, 8);

@@ -199,6 +199,7 @@ typedef struct lr_backer {
 /** A text of any length in the plan's arena, NUL-terminated. NULL: the job has failed. */
 const char *lr_back_keep(lr_backer *b, const char *text, uint64_t length);
 const lr_rule *lr_back_rule(const lr_backer *b, uint64_t index);
+lr_back_item *lr_back_item_new(lr_backer *b); /**< NULL: the job has failed. Items move. */
 /** Notes what is wrong with a key. @param rule by index + 1, 0: none. @param what other words part two troubles of one
  *  rule. */
 int32_t lr_back_trouble(lr_backer *b, int32_t kind, uint64_t rule, const char *key, const char *what, const char *text,
@@ -207,9 +208,6 @@ int32_t lr_back_trouble(lr_backer *b, int32_t kind, uint64_t rule, const char *k
 int32_t lr_back_no_inverse(lr_backer *b, uint64_t rule, const char *key, const char *why, const char *hint);
 int32_t lr_back_refused_by(lr_backer *b, const char *key, const lr_rule *rule);
 int32_t lr_back_report(lr_backer *b); /**< makes problems of all that was noted */
-
-/* reverse.c */
-lr_back_item *lr_back_item_new(lr_backer *b); /**< NULL: the job has failed. Items move. */
 
 /* apart.c */
 int32_t lr_back_take_apart(lr_backer *b, uint64_t rule); /**< what a stack or join rule put together */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Going backwards: what goes wrong, said once for all keys it goes wrong with. */
+ * Going backwards: what all steps share, a tensor on its way, and what goes wrong, said once for all keys it goes wrong
+ * with. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +19,22 @@ const char *lr_back_keep(lr_backer *b, const char *text, uint64_t length)
 const lr_rule *lr_back_rule(const lr_backer *b, uint64_t index)
 {
     return &b->source->rules->rules[index];
+}
+
+lr_back_item *lr_back_item_new(lr_backer *b)
+{
+    if (b->count == b->room) {
+        uint64_t room = b->room ? b->room * 2 : 256;
+        lr_back_item *grown = lr_resize(b->job->allocator, b->items, room * sizeof *grown);
+        if (!grown) {
+            (void)lr_fail_allocator(b->job, room * sizeof *grown);
+            return NULL;
+        }
+        b->items = grown;
+        b->room = room;
+    }
+    b->items[b->count] = (lr_back_item){.operations = "", .why = ""};
+    return &b->items[b->count++];
 }
 
 /* @param rule by index + 1, 0: none. @param what why, for troubles without a text of their own. */

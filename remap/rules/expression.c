@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "remap/rules/rules.h"
+#include "remap/rules/rules_private.h"
 
 enum {
     TEXT_MOST = 256, /**< which bounds how deep an expression is */

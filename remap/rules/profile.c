@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Profiles: where they are found, and what becomes of `include` and `less`. */
-#include "remap/rules/profile.h"
+#include "remap/rules/rules_private.h"
 
 #include <dirent.h>
 #include <errno.h>

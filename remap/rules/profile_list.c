@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config/config.h"
-#include "remap/rules/profile.h"
+#include "remap/rules/rules_private.h"
 
 /** Made once for a context, and kept, so that what was handed out stays. */
 struct lr_profile_list {

@@ -4,7 +4,7 @@
  * Patterns may hold nearly everything, so what separates them from the rest needs blanks on both sides: ` => ` before a
  * replacement, ` | ` before arguments, each time the first one. A pattern with such a thing inside writes \x20 for a
  * blank. */
-#include "remap/rules/rules.h"
+#include "remap/rules/rules_private.h"
 
 #include <stdarg.h>
 #include <stdio.h>

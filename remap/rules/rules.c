@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Lists of rules: making, joining, freeing. rule_parse.c takes the value of a rule apart. */
-#include "remap/rules/rules.h"
+#include "remap/rules/rules_private.h"
 
 #include <stdio.h>
 #include <string.h>

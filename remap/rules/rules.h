@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Profiles: the rules that make one model family's keys and layouts into another's. A recorder has rules of its own
- * (load arguments); a profile is a named list of them in an INI file. docs/plans.md has the grammar. */
-#ifndef LR_PROFILE_H
-#define LR_PROFILE_H
+ * Rules: how one model family's keys and layouts become another's, as people write them. A profile is a named list of
+ * them in an INI file, with what it includes; load arguments are a list without a name. docs/plans.md has the grammar.
+ * It never acts on a key or a tensor: it says what is to be done, and what the numbers are that a rule names.
+ * Who asks for a list of rules owns it, and all that its rules point to. The table of adapters is nobody's: it is
+ * constant. */
+#ifndef LR_RULES_H
+#define LR_RULES_H
 
-#include "core/base/base.h"
 #include "remap/regex/regex.h"
 
 /** Kinds of rules. All rules of one kind are in the order they were given in. */
@@ -114,8 +116,6 @@ int32_t lr_rules_append(rec_job *job, lr_rules *rules, const lr_rules *other, bo
 int32_t lr_rules_append_one(rec_job *job, lr_rules *rules, const lr_rule *rule, bool strict);
 /** Takes a rule out. The numbers of those after it become one less. */
 void lr_rules_remove(lr_rules *rules, uint64_t index);
-/** rule_parse.c: takes the value of a rule apart. `rule` has its kind, text and place, and frees what was made. */
-int32_t lr_rule_parse(rec_job *job, lr_rules *rules, lr_rule *rule, bool strict);
 
 /**
  * The rules of a profile, includes followed.
@@ -132,8 +132,6 @@ void lr_profile_list_free(struct lr_profile_list *list);
 
 /* Numbers (expression.c, variables.c). */
 
-/** Parses a `let`, and appends it to the rules. */
-int32_t lr_let_add(rec_job *job, lr_rules *rules, const char *text, const lr_place *place);
 /** Whether some rule asks for a number by name. */
 bool lr_rules_names_numbers(const lr_rules *rules);
 
@@ -168,8 +166,6 @@ int32_t lr_numbers_read(rec_job *job, lr_numbers *numbers, const char *model_pat
  *  (by more than a millionth of it), or below 0 (but -1 in RESHAPE), or 0 in a SPLIT or ROPE, is REC_E_ARGUMENT. */
 int32_t lr_amount_value(rec_job *job, const lr_rules *rules, const lr_numbers *numbers, const lr_amount *amount,
                         const lr_place *place, int64_t *value);
-/** Parses an amount; for tests and --set. In the rules' arena. NULL: the job has failed. */
-const lr_amount *lr_amount_new(rec_job *job, lr_rules *rules, const char *text, size_t length, const lr_place *place);
 
 /* adapter.c: what PyTorch's and Burn's layouts of a module have different. */
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "recorder/recorder.h"
+#include "remap/rules/rules_private.h"
 #include "tests/scratch.h"
 
 /** A context of a test's own, with an operation in it. */

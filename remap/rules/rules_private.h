@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The profiles that can be named: those of the context's INI file and those that come with the library. */
-#ifndef LR_PROFILE_FILE_H
-#define LR_PROFILE_FILE_H
+ * What the files of rules share: rules taken apart, and the files that have profiles. */
+#ifndef LR_RULES_PRIVATE_H
+#define LR_RULES_PRIVATE_H
 
 #include "core/config/config.h"
 #include "remap/rules/rules.h"
+
+/* rule_parse.c, expression.c */
+
+/** Takes the value of a rule apart. `rule` has its kind, text and place, and frees what was made. */
+int32_t lr_rule_parse(rec_job *job, lr_rules *rules, lr_rule *rule, bool strict);
+/** Parses a `let`, and appends it to the rules. */
+int32_t lr_let_add(rec_job *job, lr_rules *rules, const char *text, const lr_place *place);
+/** Parses an amount. In the rules' arena. NULL: the job has failed. */
+const lr_amount *lr_amount_new(rec_job *job, lr_rules *rules, const char *text, size_t length, const lr_place *place);
+
+/* profile.c: the profiles that can be named, those of the context's INI file and those that come with the library. */
 
 /** Files with profiles, each read once, for one operation. */
 typedef struct lr_library {

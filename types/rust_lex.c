@@ -103,11 +103,6 @@ int32_t lr_rust_expected(lr_rust_lexer *lexer, const char *format, ...)
 
 /* ---------------------------------------------------------------------------------------------------- characters -- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* What is beyond ASCII and no white space is taken for a letter: the source is valid UTF-8, and rustc accepted it. */
 static bool starts_name(char c)
 {
@@ -116,7 +111,7 @@ static bool starts_name(char c)
 
 static bool in_name(char c)
 {
-    return starts_name(c) || is_digit(c);
+    return starts_name(c) || lr_is_digit(c);
 }
 
 static size_t left(const lr_rust_lexer *lexer, const char *at)
@@ -378,7 +373,7 @@ void lr_rust_next(lr_rust_lexer *lexer)
     }
     if (starts_name(*lexer->next)) {
         read_name(lexer);
-    } else if (is_digit(*lexer->next)) {
+    } else if (lr_is_digit(*lexer->next)) {
         read_number(lexer);
     } else if (*lexer->next == '\'') {
         read_apostrophe(lexer);
@@ -542,7 +537,7 @@ bool lr_rust_integer(const lr_rust_token *token, uint64_t *value)
         at += 2;
     }
     for (; at < end; at++) {
-        unsigned digit = is_digit(*at)              ? (unsigned)(*at - '0')
+        unsigned digit = lr_is_digit(*at)           ? (unsigned)(*at - '0')
                          : *at >= 'a' && *at <= 'f' ? (unsigned)(*at - 'a') + 10
                          : *at >= 'A' && *at <= 'F' ? (unsigned)(*at - 'A') + 10
                                                     : 16;

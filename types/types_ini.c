@@ -70,21 +70,16 @@ static const char *skip_blanks(const char *text)
     return text + strspn(text, " \t");
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_word(char c)
 {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || is_digit(c);
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || lr_is_digit(c);
 }
 
 /* @return the length of the name that text begins with, 0 if there is none. */
 static size_t name_length(const char *text)
 {
     size_t length = 0;
-    while (!is_digit(*text) && is_word(text[length])) {
+    while (!lr_is_digit(*text) && is_word(text[length])) {
         length++;
     }
     return length;
@@ -115,9 +110,9 @@ static bool read_number(const char *text, uint64_t most, uint64_t *number)
     if (*text == '0' && text[1]) {
         return false;
     }
-    for (; is_digit(*text) && *number <= most; text++) {
+    for (; lr_is_digit(*text) && *number <= most; text++) {
         *number = *number * 10 + (uint64_t)(*text - '0');
-        if (!is_digit(text[1])) {
+        if (!lr_is_digit(text[1])) {
             return !text[1] && *number <= most;
         }
     }
@@ -396,12 +391,12 @@ static lr_type_field *find_field(parser *p, const char *name, size_t length)
 static int32_t check_field_name(parser *p, const char *name, uint32_t line)
 {
     const lr_def *def = p->def;
-    bool numbered = is_digit(*name);
+    bool numbered = lr_is_digit(*name);
     uint64_t number = 0;
     if (def->kind == LR_DEF_ALIAS && strcmp(name, "type") != 0) {
         (void)MISTAKE(p, line, "[%s] has no key \"%s\"", p->title, name);
         rec_fail_hint(p->job, "What it stands for is said by: type = TYPE.");
-    } else if (def->field_count && numbered != is_digit(*def->fields[0].name)) {
+    } else if (def->field_count && numbered != lr_is_digit(*def->fields[0].name)) {
         (void)MISTAKE(p, line, "[%s]: fields have all names or all numbers", p->title);
     } else if (numbered && def->kind == LR_DEF_ENUM) {
         (void)MISTAKE(p, line, "[%s]: the variant \"%s\" begins with a digit", p->title, name);

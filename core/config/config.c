@@ -180,7 +180,7 @@ static bool read_digits(const char **text, uint64_t *number)
 {
     const char *at = *text;
     *number = 0;
-    for (; *at >= '0' && *at <= '9'; at++) {
+    for (; lr_is_digit(*at); at++) {
         if (!lr_mul(*number, 10, number) || !lr_add(*number, (uint64_t)(*at - '0'), number)) {
             return false;
         }

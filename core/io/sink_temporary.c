@@ -47,7 +47,7 @@ static size_t name_kept(const char *base)
 
 static bool is_random(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    return (c >= 'a' && c <= 'z') || lr_is_digit(c);
 }
 
 /* @return the length of what is in front of the suffix or of the part's number, 0 if it is no temporary file of `base`.

@@ -165,7 +165,7 @@ static int32_t doubt_it(shaper *s, const char *text, const char *type)
         return lr_fail_allocator(s->f->job, s->f->path.used);
     }
     for (size_t i = 0; i < s->f->path.used; i++) {
-        bool digit = path[i] >= '0' && path[i] <= '9';
+        bool digit = lr_is_digit(path[i]);
         if (!digit || used == 0 || pattern[used - 1] != '#') {
             pattern[used++] = digit ? '#' : path[i];
         }

@@ -34,6 +34,20 @@ static void put(bits *b, size_t at)
     b->words[at / 64] |= UINT64_C(1) << (at % 64);
 }
 
+/* The first place from `at` on that is in the set, `end` if there is none below it. */
+static size_t following(const bits *b, size_t at, size_t end)
+{
+    while (at < end) {
+        uint64_t left = b->words[at / 64] >> (at % 64);
+        if (left) {
+            at += (size_t)__builtin_ctzll(left);
+            break;
+        }
+        at = (at / 64 + 1) * 64;
+    }
+    return at < end ? at : end;
+}
+
 /* Adds what `from` has. @return whether anything is new. */
 static bool unite(bits *to, const bits *from, size_t words)
 {
@@ -89,21 +103,22 @@ static uint32_t character_at(const text_of *t, size_t at, size_t *length)
  * in the text that is looked for is not known yet. */
 static void ends(const text_of *t, const lr_re_node *node, const bits *from, bits *to)
 {
-    size_t words = t->length / 64 + 1;
+    size_t words = t->length / 64 + 1, end = t->length;
     bits next;
     memset(to->words, 0, words * sizeof *to->words);
     switch (node->kind) {
     case LR_RE_LITERAL:
-        for (size_t i = 0; i + node->length <= t->length; i++) {
-            if (has(from, i) && same_letters(t->text + i, node->text, node->length, node->icase)) {
+        end = node->length <= end ? end - node->length + 1 : 0;
+        for (size_t i = following(from, 0, end); i < end; i = following(from, i + 1, end)) {
+            if (same_letters(t->text + i, node->text, node->length, node->icase)) {
                 put(to, i + node->length);
             }
         }
         return;
     case LR_RE_CLASS:
-        for (size_t i = 0; i < t->length; i++) {
+        for (size_t i = following(from, 0, end); i < end; i = following(from, i + 1, end)) {
             size_t length;
-            if (has(from, i) && lr_re_set_has(node->set, character_at(t, i, &length)) != 0) {
+            if (lr_re_set_has(node->set, character_at(t, i, &length)) != 0) {
                 put(to, i + length);
             }
         }

@@ -112,7 +112,7 @@ enum {
     REC_NOTE_UNEXPECTED = 6, /**< bind: a value has no field */
     REC_NOTE_SHAPE = 7,      /**< bind: wrong rank or dimensions */
     REC_NOTE_KIND = 8,       /**< bind: a value of another kind than the field's */
-    REC_NOTE_TRAILING = 9,   /**< bytes after the record, ignored */
+    REC_NOTE_TRAILING = 9,   /**< bytes after the record, ignored by the option `trailing` */
     REC_NOTE_LAYOUT = 10,    /**< something unusual in how the file is built */
     REC_NOTE_KEY = 11,       /**< load argument `debug`: a tensor's keys, shape and dtype, in Burn's words */
     REC_NOTE_ADAPTED = 12,   /**< how the adapter took a module that no type or rule names */

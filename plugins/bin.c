@@ -7,7 +7,8 @@ static int32_t probe(const rec_head *head)
     return lr_bincode_probe(head->data, head->length);
 }
 
-static const rec_option *const options[] = {&lr_bincode_positional, &lr_bincode_self_describing, NULL};
+static const rec_option *const options[] = {&lr_bincode_positional, &lr_bincode_self_describing, &lr_bincode_trailing,
+                                            NULL};
 
 static const rec_plugin bin = {
     .abi = REC_PLUGIN_ABI,

@@ -7,6 +7,8 @@ static int32_t probe(const rec_head *head)
     return lr_msgpack_probe(head->data, head->length);
 }
 
+static const rec_option *const options[] = {&lr_msgpack_trailing, NULL};
+
 static const rec_plugin named_mpk = {
     .abi = REC_PLUGIN_ABI,
     .size = sizeof named_mpk,
@@ -16,6 +18,7 @@ static const rec_plugin named_mpk = {
     .description = "MessagePack with field names, Burn's default",
     .burn_name = "burn_core::record::file::NamedMpkFileRecorder",
     .traits = REC_TRAIT_EXACT_SIZE,
+    .options = options,
     .probe = probe,
     .load = lr_msgpack_read,
     .save = lr_msgpack_write,
@@ -29,6 +32,7 @@ static const rec_plugin named_mpk_bytes = {
     .description = "MessagePack with field names, in memory",
     .burn_name = "burn_core::record::memory::NamedMpkBytesRecorder",
     .traits = REC_TRAIT_EXACT_SIZE,
+    .options = options,
     .load = lr_msgpack_read,
     .save = lr_msgpack_write,
 };

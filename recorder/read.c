@@ -274,7 +274,8 @@ static void suggest_version(rec_job *job, const rec_recorder *r, rec_source *sou
     int32_t minor = job->burn_minor;
     uint32_t fit = versions_that_fit(job, r, source);
     char words[128];
-    if (!fit && (strstr(job->error.found, "end of the file") || strstr(job->error.hint, "cut short"))) {
+    if (!fit && (strstr(job->error.found, "end of the file") || strstr(job->error.hint, "cut short") ||
+                 strstr(job->error.hint, "`trailing`"))) {
         return; /* as it is in any version */
     }
     version_words(fit, words, sizeof words);

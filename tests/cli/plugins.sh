@@ -33,9 +33,9 @@ check "the others are there" grep -qE '^NamedMpk ' "$scratch/out"
 
 if command -v jq >/dev/null; then
     run plugins --json
-    answers "--json" '.plugins[] | select(.name == "NamedMpk") | [.usable, .extension, .aliases[0], .options]' \
-        '[true,"mpk","mpk",[]]'
-    answers "--json has options" '.plugins[] | select(.name == "NamedMpkGz") | .options | length' 1
+    answers "--json" '.plugins[] | select(.name == "NamedMpk") | [.usable, .extension, .aliases[0], (.options | length)]' \
+        '[true,"mpk","mpk",1]'
+    answers "--json has options" '.plugins[] | select(.name == "NamedMpkGz") | .options | length' 2
     answers "--json has what was refused" '[.plugins[] | select(.usable | not) | .refused != ""]' '[true]'
 else
     skip "JSON output" "jq is not installed"

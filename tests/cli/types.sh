@@ -89,6 +89,39 @@ run ls --type "$types/tiny.rs:Other" tiny.bin
 status_is "another type is refused" 2
 says "the field is named" "byte 173: norm.beta.id: expected a parameter"
 says "and the version that the file says" "The file says Burn 0.18; does the version differ?"
+run types zoo-full.mpk
+cp out zoo.rs
+works "a record of many modules" convert --type zoo.rs:Model zoo-full.mpk zoo.bin
+rm -f first.mpk
+run convert --type nn::conv::Conv1d zoo.bin first.mpk
+status_is "the type of its first module is not that of the record" 2
+says "where it ends is said" "the record ends here, and"
+says "and why" "The type is not that of the whole record: of one module of it, or one that lacks its last fields."
+says "and what allows it" "record: --from-option trailing=ignore"
+check "nothing is written" test ! -e first.mpk
+works "what allows it does" convert --from-option trailing=ignore --type nn::conv::Conv1d zoo.bin first.mpk
+says "with a note" "bytes after the record were ignored"
+run types --check --type nn::conv::Conv1d zoo.bin
+status_is "types --check: a type that ends before the record does" 1
+run types --check --from-option trailing=ignore --type nn::conv::Conv1d zoo.bin
+status_is "types --check: also where that is allowed" 1
+for form in bin bin.gz; do
+    works "self-describing .$form" convert --self-describing --type "$types/tiny.rs:Tiny" tiny-full.mpk "self.$form"
+    works "its own type is no rest" ls --type "$types/tiny.rs:Tiny" "self.$form"
+done
+gzip -dc self.bin.gz >rest
+printf rest >>rest
+gzip -c rest >rest.bin.gz
+run ls --type "$types/tiny.rs:Tiny" rest.bin.gz
+status_is "what follows it is, compressed too" 2
+cat tiny-full.mpk - >rest.mpk <<END
+rest
+END
+run ls rest.mpk
+status_is "so is what follows a record with names" 2
+says "as is said" "the record ends here, and 5 bytes follow"
+works "unless it is allowed" ls --from-option trailing=ignore rest.mpk
+
 LC_ALL=C sed 's/0\.18\.0/0.12.0/' tiny.bin >old.bin
 run ls --type "$types/tiny.rs:Tiny" old.bin
 says "a version that fits better is named" "By the layout of Burn 0.14 to 0.21 the type fits it."

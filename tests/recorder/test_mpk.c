@@ -247,11 +247,12 @@ static void the_wrong_recorder_is_told_the_right_one(void **state)
     }
 }
 
-static void bytes_after_a_record_are_noted_once(void **state)
+static void bytes_after_a_record_are_refused_or_noted_once(void **state)
 {
     static const char *const files[] = {"0.18.0/tiny-full.mpk", "0.13.2/tiny-full.mpk", "0.13.2/tiny-half.mpk"};
-    rec_recorder *r = open_keeping("NamedMpkBytes");
+    rec_recorder *strict = open_keeping("NamedMpkBytes"), *r = open_keeping("NamedMpkBytes");
     (void)state;
+    assert_int_equal(rec_recorder_set(r, "trailing", "ignore"), REC_OK);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[4096];
         size_t size;
@@ -259,6 +260,9 @@ static void bytes_after_a_record_are_noted_once(void **state)
         uint8_t *data = read_file(golden(path, sizeof path, files[i]), &size);
         data = realloc(data, size + 5);
         memcpy(data + size, "extra", 5);
+        assert_null(rec_load_bytes(strict, data, size + 5));
+        assert_int_equal(rec_error_status(), REC_E_FORMAT);
+        assert_int_equal(rec_error_offset(), size);
         rec_record *record = rec_load_bytes(r, data, size + 5);
         if (!record) {
             fail_msg("%s", rec_error_message());
@@ -270,6 +274,7 @@ static void bytes_after_a_record_are_noted_once(void **state)
         rec_record_free(record);
         free(data);
     }
+    rec_close_recorder(strict);
     rec_close_recorder(r);
 }
 
@@ -365,7 +370,7 @@ int main(void)
         cmocka_unit_test(tensors_are_not_copied_out_of_the_bytes_they_are_loaded_from),
         cmocka_unit_test(a_level_from_0_to_9_decides_the_size),
         cmocka_unit_test(the_wrong_recorder_is_told_the_right_one),
-        cmocka_unit_test(bytes_after_a_record_are_noted_once),
+        cmocka_unit_test(bytes_after_a_record_are_refused_or_noted_once),
         cmocka_unit_test(no_prefix_of_a_record_is_a_record),
         cmocka_unit_test(every_changed_byte_ends_with_a_record_or_a_message),
     };

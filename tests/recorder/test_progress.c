@@ -297,6 +297,7 @@ static void notes_are_told_as_they_are_made_and_kept(void **state)
     craft c = {0};
     rec_record *record;
     rec_context_set_notes(s->context, listen, &l);
+    assert_int_equal(rec_recorder_set(recorder, "trailing", "ignore"), REC_OK);
     craft_map(&c, 3);
     craft_str(&c, "metadata");
     craft_metadata(&c, "0.13.2", CRAFT_HALF);

@@ -23,5 +23,6 @@ int32_t lr_bincode_write(rec_job *job, rec_sink *sink);
 /** The options of every recorder in bincode. */
 extern const rec_option lr_bincode_self_describing;
 extern const rec_option lr_bincode_positional;
+extern const rec_option lr_bincode_trailing;
 
 #endif

@@ -2,8 +2,11 @@
  * bincode reader: the record, by the type that the caller gave or that the file carries, else what is found without one. */
 #include "plugins/codec/bincode/bincode_private.h"
 
-#include <inttypes.h>
 #include <string.h>
+
+#include "plugins/codec/trailing.h"
+
+const rec_option lr_bincode_trailing = LR_TRAILING;
 
 /* The type that a file carries behind its value. */
 static int32_t read_tail(lr_bincode_reader *r)
@@ -64,10 +67,10 @@ int32_t lr_bincode_read(rec_job *job, rec_source *source, const rec_visitor *vis
     status = status == REC_OK ? lr_bincode_value(&r, rec_layout_child(head, 0)) : status;
     status = status == REC_OK ? read_item(&r) : status;
     status = status == REC_OK ? visitor->end(self, r.at) : status;
-    if (status == REC_OK && r.at < r.size) {
-        rec_job_note(job, REC_NOTE_TRAILING, "", "%" PRIu64 " bytes follow the record and are ignored", r.size - r.at);
-    }
-    return status;
+    return status == REC_OK ? lr_trailing(job, r.at, r.size,
+                                          "The type is not that of the whole record: of one module of it, or one that "
+                                          "lacks its last fields.")
+                            : status;
 }
 
 int32_t lr_bincode_probe(const uint8_t *data, uint64_t length)

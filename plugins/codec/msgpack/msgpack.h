@@ -9,8 +9,11 @@
 int32_t lr_msgpack_probe(const uint8_t *data, uint64_t length);
 
 /** Reads a record, a MessagePack map, and tells the visitor. Strings and bytes are lent from the source's view.
- *  Bytes after it are ignored with a note, as Burn does. */
+ *  Bytes after it are an error, or by the option `trailing` a note. */
 int32_t lr_msgpack_read(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
+
+/** The option of every recorder in MessagePack. */
+extern const rec_option lr_msgpack_trailing;
 
 /** Walks the record that is saved and writes it. */
 int32_t lr_msgpack_write(rec_job *job, rec_sink *sink);

@@ -10,7 +10,10 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "plugins/codec/trailing.h"
 #include "plugins/codec/utf8.h"
+
+const rec_option lr_msgpack_trailing = LR_TRAILING;
 
 /* Levels of the template's stack; core allows at most 200. */
 #define MSGPACK_EMBED_STACK_SIZE 256
@@ -594,8 +597,10 @@ static int32_t read_value(struct template_context *context)
         return rec_fail(r->job, REC_E_PLUGIN, r->at,
                         "msgpack-c ended at byte %zu: it counts otherwise than this reader", end);
     }
-    if (r->size > r->at) {
-        rec_job_note(r->job, REC_NOTE_TRAILING, "", "%" PRIu64 " bytes after the record were ignored", r->size - r->at);
+    /* An empty map is no record, whatever follows it: the visitor says so. */
+    result = r->at == 1 ? REC_OK : lr_trailing(r->job, r->at, r->size, "Something was appended to it, or it was written over a longer file.");
+    if (result != REC_OK) {
+        return result;
     }
     return rec_job_progress(r->job, r->size, r->size);
 }

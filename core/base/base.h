@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -138,7 +139,6 @@ const char *lr_brief_text(lr_brief *brief, const char *text);
 /* --------------------------------------------------------------------------------------------- contexts and jobs -- */
 
 typedef struct lr_config lr_config;
-typedef struct lr_registry lr_registry;
 
 /** The published form of an error. Fixed in size, so that running out of memory can be told too. */
 typedef struct lr_error {
@@ -154,6 +154,12 @@ typedef struct lr_error {
     char message[5120]; /**< all of it */
 } lr_error;
 
+/** What a room above keeps with a context: the first member of a struct of its own (config.h: lr_context_attach). */
+typedef struct lr_attached {
+    struct lr_attached *next;
+    void (*release)(struct lr_attached *what); /**< its own: says what it is, too */
+} lr_attached;
+
 /** What the contexts of a program have in common; core/config/context.c makes them. Shared by threads. */
 struct rec_context {
     lr_allocator allocator;
@@ -165,9 +171,8 @@ struct rec_context {
     rec_note_fn note;
     void *note_user;
     lr_config *config;     /**< config.h: never NULL; empty without a file */
-    lr_registry *registry; /**< registry.h: never NULL; filled at the first look-up */
-    struct lr_profile_list *profiles; /**< profile_list.c; NULL until somebody asks */
-    pthread_mutex_t lock;  /**< of the registry, the list of profiles and typed tensor access */
+    _Atomic(lr_attached *) attached; /**< the last one first */
+    pthread_mutex_t lock;  /**< of what is attached, and of typed tensor access */
 };
 
 typedef struct lr_report lr_report;

@@ -9,6 +9,12 @@
 
 /* ------------------------------------------------------------------------------------------------------ contexts -- */
 
+/** What was attached to be released by that function. NULL: nothing yet. */
+lr_attached *lr_context_attached(rec_context *context, void (*release)(lr_attached *what));
+/** Leaves something with the context, which releases what was attached to it when it goes, the last first.
+ *  @return `what`; or, if another thread attached one of its kind meanwhile, that one, and `what` is released. */
+lr_attached *lr_context_attach(rec_context *context, lr_attached *what);
+
 /** Begins an operation of a public function that may be told no context. `context` NULL: the default one, made on first
  *  use; if it cannot be made (out of memory, a broken configuration), the job has failed already and has none. */
 void lr_job_open(rec_job *job, rec_context *context, const char *operation, const char *file);

@@ -4,9 +4,6 @@
 
 #include <unistd.h>
 
-#include "remap/rules/rules.h"
-#include "core/registry/registry.h"
-
 /* Depth is bounded by the C stack that edits, copies and walks of a tree may take. */
 enum { DEPTH_MOST = 200, THREADS_MOST = 64, THREADS_DEFAULT_MOST = 8 };
 
@@ -40,8 +37,8 @@ static rec_context *context_new(const rec_allocator *allocator)
         return NULL;
     }
     context->config = lr_config_new(&context->allocator);
-    context->registry = context->config ? lr_registry_new(context) : NULL;
-    if (!context->registry) {
+    atomic_init(&context->attached, NULL);
+    if (!context->config) {
         rec_context_free(context);
         return NULL;
     }
@@ -51,6 +48,7 @@ static rec_context *context_new(const rec_allocator *allocator)
 void rec_context_free(rec_context *context)
 {
     lr_allocator memory;
+    lr_attached *last;
     if (!context) {
         return;
     }
@@ -59,9 +57,11 @@ void rec_context_free(rec_context *context)
         default_chosen = NULL;
     }
     (void)pthread_mutex_unlock(&default_lock);
-    lr_profile_list_free(context->profiles);
-    if (context->registry) {
-        lr_registry_free(context->registry);
+    last = atomic_load_explicit(&context->attached, memory_order_acquire);
+    while (last) {
+        lr_attached *before = last->next;
+        last->release(last);
+        last = before;
     }
     if (context->config) {
         lr_config_free(context->config);
@@ -69,6 +69,31 @@ void rec_context_free(rec_context *context)
     (void)pthread_mutex_destroy(&context->lock);
     memory = context->allocator;
     lr_release(&memory, context);
+}
+
+lr_attached *lr_context_attached(rec_context *context, void (*release)(lr_attached *what))
+{
+    lr_attached *one = atomic_load_explicit(&context->attached, memory_order_acquire);
+    while (one && one->release != release) {
+        one = one->next;
+    }
+    return one;
+}
+
+lr_attached *lr_context_attach(rec_context *context, lr_attached *what)
+{
+    lr_attached *first;
+    (void)pthread_mutex_lock(&context->lock);
+    first = lr_context_attached(context, what->release);
+    if (!first) {
+        what->next = atomic_load_explicit(&context->attached, memory_order_relaxed);
+        atomic_store_explicit(&context->attached, what, memory_order_release);
+    }
+    (void)pthread_mutex_unlock(&context->lock);
+    if (first) {
+        what->release(what);
+    }
+    return first ? first : what;
 }
 
 rec_context *rec_context_new(const rec_allocator *allocator)

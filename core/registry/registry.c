@@ -18,18 +18,9 @@ enum { PROBE_MOST = 1024 };
 
 /* ----------------------------------------------------------------------------------------------- making, freeing -- */
 
-lr_registry *lr_registry_new(rec_context *context)
+static void release(lr_attached *what)
 {
-    lr_registry *registry = lr_zalloc(&context->allocator, sizeof *registry);
-    if (registry) {
-        registry->context = context;
-        atomic_init(&registry->current, NULL);
-    }
-    return registry;
-}
-
-void lr_registry_free(lr_registry *registry)
-{
+    lr_registry *registry = (lr_registry *)what;
     const lr_allocator *allocator = &registry->context->allocator;
     while (registry->tables) {
         lr_table *t = registry->tables;
@@ -45,15 +36,34 @@ void lr_registry_free(lr_registry *registry)
     lr_release(allocator, registry);
 }
 
+/* The context's registry, made when it is first asked for. NULL: the job has failed. */
+static lr_registry *registry_of(rec_job *job)
+{
+    rec_context *context = job->context;
+    lr_attached *have = lr_context_attached(context, release);
+    if (!have) {
+        lr_registry *registry = lr_zalloc(&context->allocator, sizeof *registry);
+        if (!registry) {
+            (void)lr_fail_allocator(job, sizeof *registry);
+            return NULL;
+        }
+        registry->attached.release = release;
+        registry->context = context;
+        atomic_init(&registry->current, NULL);
+        have = lr_context_attach(context, &registry->attached);
+    }
+    return (lr_registry *)have;
+}
+
 /* @return the table, made if needed; NULL: the job has failed. */
 static const lr_table *get(rec_job *job)
 {
     lr_registry *registry;
     lr_table *t;
-    if (lr_job_failed(job)) {
+    registry = lr_job_failed(job) ? NULL : registry_of(job);
+    if (!registry) {
         return NULL;
     }
-    registry = job->context->registry;
     t = atomic_load_explicit(&registry->current, memory_order_acquire);
     if (!t) {
         (void)pthread_mutex_lock(&registry->context->lock);
@@ -73,8 +83,8 @@ static const lr_table *get(rec_job *job)
 
 int32_t lr_registry_add_folder(rec_job *job, const char *path)
 {
-    lr_registry *registry = job->context->registry;
-    const lr_allocator *allocator = &registry->context->allocator;
+    const lr_allocator *allocator = &job->context->allocator;
+    lr_registry *registry;
     lr_folder *f;
     if (*path != '/') {
         (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the plugin folder \"%s\" is no absolute path", path);
@@ -83,6 +93,10 @@ int32_t lr_registry_add_folder(rec_job *job, const char *path)
     if (lr_static_build()) {
         return rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                         "the plugin folder %s: this librecord is a static one, which opens no plugins", path);
+    }
+    registry = registry_of(job);
+    if (!registry) {
+        return job->error.status;
     }
     f = lr_zalloc(allocator, sizeof *f);
     if (f) {
@@ -342,13 +356,17 @@ rec_status rec_context_add_plugin_path(rec_context *context, const char *folder)
 rec_status rec_context_set_plugins(rec_context *context, int32_t which)
 {
     rec_job job;
+    lr_registry *registry;
     lr_job_open(&job, context, "plugins", NULL);
     if (!lr_job_failed(&job)) {
         if (which >= REC_PLUGINS_ALL && which <= REC_PLUGINS_NONE) {
             context = job.context;
             (void)pthread_mutex_lock(&context->lock);
             context->plugins = which;
-            atomic_store_explicit(&context->registry->current, NULL, memory_order_release);
+            registry = (lr_registry *)lr_context_attached(context, release);
+            if (registry) {
+                atomic_store_explicit(&registry->current, NULL, memory_order_release);
+            }
             (void)pthread_mutex_unlock(&context->lock);
         } else {
             (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "rec_context_set_plugins: %d is none of REC_PLUGINS_...",

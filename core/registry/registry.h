@@ -15,9 +15,6 @@ typedef struct lr_plugin {
     const char *file; /**< absolute path, or "built in" */
 } lr_plugin;
 
-lr_registry *lr_registry_new(rec_context *context);
-void lr_registry_free(lr_registry *registry);
-
 /** Adds a folder in front of the others; the next look-up reads it. Copied. */
 int32_t lr_registry_add_folder(rec_job *job, const char *folder);
 

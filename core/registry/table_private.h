@@ -24,12 +24,14 @@ typedef struct lr_folder {
     char *path;
 } lr_folder;
 
-struct lr_registry {
+/** Of a context, to which it is attached. */
+typedef struct lr_registry {
+    lr_attached attached; /**< the first member */
     rec_context *context;
     _Atomic(lr_table *) current; /**< NULL: to be made */
     lr_table *tables;            /**< all, newest first; under the context's lock, as is what follows */
     lr_folder *folders;          /**< last added first */
-};
+} lr_registry;
 
 /** Reads the folders, under the context's lock. NULL: the job has failed. */
 lr_table *lr_table_make(rec_job *job, const lr_registry *registry);

@@ -5,15 +5,14 @@
 
 #include "remap/rules/rules_private.h"
 
-/** Made once for a context, and kept, so that what was handed out stays. */
-struct lr_profile_list {
+/** Made once for a context, and attached to it, so that what was handed out stays. */
+typedef struct list {
+    lr_attached attached; /**< the first member */
     const lr_allocator *allocator;
     lr_arena arena; /**< of the strings */
     rec_profile_info *infos;
     uint64_t count, room;
-};
-
-typedef struct lr_profile_list list;
+} list;
 
 /** A list that is being filled. */
 typedef struct filler {
@@ -21,13 +20,12 @@ typedef struct filler {
     list *list;
 } filler;
 
-void lr_profile_list_free(list *l)
+static void release(lr_attached *what)
 {
-    if (l) {
-        lr_release(l->allocator, l->infos);
-        lr_arena_free(&l->arena);
-        lr_release(l->allocator, l);
-    }
+    list *l = (list *)what;
+    lr_release(l->allocator, l->infos);
+    lr_arena_free(&l->arena);
+    lr_release(l->allocator, l);
 }
 
 static const char *copy(filler *f, const char *text)
@@ -83,13 +81,14 @@ static list *make(rec_job *job)
         (void)lr_fail_memory(job, sizeof *l);
         return NULL;
     }
+    l->attached.release = release;
     l->allocator = job->allocator;
     lr_arena_init(&l->arena, job->allocator);
     lr_library_begin(&library, job);
     (void)lr_library_each(&library, on_profile, &f);
     lr_library_end(&library);
     if (lr_job_failed(job)) {
-        lr_profile_list_free(l);
+        release(&l->attached);
         return NULL;
     }
     if (l->count) {
@@ -98,27 +97,15 @@ static list *make(rec_job *job)
     return l;
 }
 
-/* The context's list. Made without its lock: two threads may do it at once, and the first one's counts. */
+/* The context's list. Two threads may make it at once: the first one's counts. NULL: the job has failed. */
 static const list *get(rec_job *job)
 {
-    rec_context *context = job->context;
-    list *have, *made;
-    (void)pthread_mutex_lock(&context->lock);
-    have = context->profiles;
-    (void)pthread_mutex_unlock(&context->lock);
-    if (have) {
-        return have;
+    lr_attached *have = lr_context_attached(job->context, release);
+    if (!have) {
+        list *made = make(job);
+        have = made ? lr_context_attach(job->context, &made->attached) : NULL;
     }
-    made = make(job);
-    (void)pthread_mutex_lock(&context->lock);
-    if (made && !context->profiles) {
-        context->profiles = made;
-        made = NULL;
-    }
-    have = context->profiles;
-    (void)pthread_mutex_unlock(&context->lock);
-    lr_profile_list_free(made);
-    return lr_job_failed(job) ? NULL : have;
+    return (const list *)have;
 }
 
 uint64_t rec_profile_count(rec_context *context)

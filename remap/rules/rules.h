@@ -126,9 +126,6 @@ void lr_rules_remove(lr_rules *rules, uint64_t index);
  * NULL: the job has failed (near misses named).
  */
 lr_rules *lr_profile_load(rec_job *job, const char *name, const char *beside);
-/** The profiles that can be named, of a context (profile_list.c). NULL is ignored. */
-struct lr_profile_list;
-void lr_profile_list_free(struct lr_profile_list *list);
 
 /* Numbers (expression.c, variables.c). */
 

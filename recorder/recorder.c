@@ -63,7 +63,7 @@ static int32_t check_option(rec_job *job, const rec_plugin *plugin, const char *
         }
         rec_fail_hint(job, "Its options: %s", names);
         lr_near_begin(&near, name);
-        lr_argument_near(&near);
+        lr_words_near(&near, LR_IN_ARGUMENTS);
         if (near.best) {
             rec_fail_hint(job, "The load argument `%s` has nearly that name.", near.best);
         }
@@ -102,7 +102,7 @@ static int32_t set_at(rec_job *job, rec_recorder *r, const char *name, const cha
     if (common) {
         return job->error.status;
     }
-    if (lr_argument_key(name)) {
+    if (lr_word_find(name, LR_IN_ARGUMENTS)) {
         return lr_arguments_set(job, &r->arguments, name, value, place);
     }
     if (r->plugin && check_option(job, &r->plugin->d, name, value) != REC_OK) {

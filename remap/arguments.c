@@ -7,42 +7,6 @@
 
 enum { TEXT_MOST = 4096 };
 
-/** Arguments that are no rules. */
-enum { ARG_PROFILE, ARG_PREFIX, ARG_CONFIG, ARG_SET, ARG_PARTIAL, ARG_STRICT, ARG_DEBUG, ARG_REVERSE, ARGS };
-
-static const char *const names[ARGS] = {
-    [ARG_PROFILE] = "profile", [ARG_PREFIX] = "prefix", [ARG_CONFIG] = "config", [ARG_SET] = "set",
-    [ARG_PARTIAL] = "partial", [ARG_STRICT] = "strict", [ARG_DEBUG] = "debug",   [ARG_REVERSE] = "reverse",
-};
-
-static int find(const char *name)
-{
-    for (int i = 0; i < ARGS; i++) {
-        if (strcmp(names[i], name) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-bool lr_argument_key(const char *name)
-{
-    return find(name) >= 0 || lr_rules_key(name);
-}
-
-void lr_argument_near(lr_near *near)
-{
-    for (int i = 0; i < ARGS; i++) {
-        lr_near_try(near, names[i]);
-    }
-    lr_rules_near(near);
-}
-
-bool lr_argument_adds(const char *name)
-{
-    return lr_rule_kind(name) || strcmp(name, "let") == 0 || strcmp(name, "set") == 0;
-}
-
 void lr_arguments_init(lr_arguments *arguments, const lr_allocator *allocator)
 {
     *arguments = (lr_arguments){0};
@@ -136,22 +100,23 @@ static int32_t add_rule(rec_job *job, lr_arguments *arguments, const char *name,
 int32_t lr_arguments_set(rec_job *job, lr_arguments *arguments, const char *name, const char *value,
                          const lr_place *place)
 {
-    switch (find(name)) {
-    case ARG_PROFILE:
+    const lr_word *word = lr_word_find(name, LR_FOR_LOAD);
+    switch (word ? word->which : 0) {
+    case LR_WORD_PROFILE:
         return set_profile(job, arguments, value, place);
-    case ARG_PREFIX:
+    case LR_WORD_PREFIX:
         return set_prefix(job, arguments, value);
-    case ARG_CONFIG:
+    case LR_WORD_CONFIG:
         return set_config(job, arguments, value, place);
-    case ARG_SET:
+    case LR_WORD_SET:
         return lr_numbers_set(job, &arguments->numbers, value);
-    case ARG_PARTIAL:
+    case LR_WORD_PARTIAL:
         return set_switch(job, &arguments->partial, name, value);
-    case ARG_STRICT:
+    case LR_WORD_STRICT:
         return set_switch(job, &arguments->strict, name, value);
-    case ARG_DEBUG:
+    case LR_WORD_DEBUG:
         return set_switch(job, &arguments->debug, name, value);
-    case ARG_REVERSE:
+    case LR_WORD_REVERSE:
         return set_switch(job, &arguments->reverse, name, value);
     default:
         return add_rule(job, arguments, name, value, place);

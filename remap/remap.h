@@ -28,12 +28,6 @@ typedef struct lr_arguments {
 
 void lr_arguments_init(lr_arguments *arguments, const lr_allocator *allocator);
 void lr_arguments_free(lr_arguments *arguments);
-/** Whether the word is a load argument; plugins have no options of these names. */
-bool lr_argument_key(const char *name);
-/** Tries the names of all load arguments. */
-void lr_argument_near(lr_near *near);
-/** Whether the load argument adds to those of its name (`rename`, `set`, …) rather than replacing the one before. */
-bool lr_argument_adds(const char *name);
 /** @param place of an INI file's line, or NULL. */
 int32_t lr_arguments_set(rec_job *job, lr_arguments *arguments, const char *name, const char *value,
                          const lr_place *place);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "remap/remap.h"
 
 /* Bounds that keep look-ups quick and messages readable. */
 enum { SECTIONS_MOST = 1000, SETTINGS_MOST = 256, RULES_MOST = 10000, LINE_MOST = 500 };
@@ -148,11 +147,13 @@ static int32_t parse_word(parser *p, const char *key, const char *value, uint32_
 
 static int32_t parse_precision(parser *p, const char *value, uint32_t line, rec_precision *precision)
 {
-    static const char *const words[] = {"full", "half", "double", "keep", NULL};
+    static const char *const names[] = {"full", "half", "double", "keep", NULL};
+    static const rec_precision numbers[] = {REC_PRECISION_FULL, REC_PRECISION_HALF, REC_PRECISION_DOUBLE,
+                                            REC_PRECISION_KEEP};
     uint64_t index = 0;
-    int32_t status = parse_word(p, "precision", value, line, words, &index);
+    int32_t status = parse_word(p, "precision", value, line, names, &index);
     if (status == REC_OK) {
-        *precision = rec_precision_from_name(words[index]);
+        *precision = numbers[index];
     }
     return status;
 }
@@ -262,14 +263,15 @@ static int32_t main_setting(parser *p, const char *key, const char *value, uint3
     }
     if (i == KEYS) {
         lr_near near;
+        char all[256] = "";
         lr_near_begin(&near, key);
         for (i = 0; i < KEYS; i++) {
+            size_t used = strlen(all);
             lr_near_try(&near, keys[i].name);
+            (void)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", keys[i].name);
         }
         (void)MISTAKE(p, line, "[librecord] has no key \"%s\"", key);
-        return hint_near(p, &near,
-                         "recorder, precision, plugin_path, plugins, threads, memory_factor, memory_slack, "
-                         "inflated_factor, inflated_slack, depth, elements");
+        return hint_near(p, &near, all);
     }
     if (config->values[i].line) {
         return MISTAKE(p, line, "\"%s\" stands twice in [librecord], first in line %u", key,
@@ -403,8 +405,9 @@ static int32_t twice(parser *p, const char *key, uint32_t line, uint32_t first)
 static int32_t option_setting(parser *p, const char *key, const char *value, uint32_t line)
 {
     lr_recorder_section *section = p->section;
-    for (uint64_t i = 0; i < section->setting_count; i++) {
-        if (!lr_argument_adds(key) && strcmp(section->settings[i].key, key) == 0) {
+    const lr_word *word = lr_word_find(key, LR_IN_ARGUMENTS);
+    for (uint64_t i = 0; i < section->setting_count && !(word && word->adds); i++) {
+        if (strcmp(section->settings[i].key, key) == 0) {
             return twice(p, key, line, section->settings[i].line);
         }
     }
@@ -483,47 +486,48 @@ static int32_t begin_profile(parser *p, const char *name, uint32_t line)
 
 static int32_t unknown_profile_key(parser *p, const char *key, uint32_t line)
 {
-    static const char *const others[] = {"include", "less", "description", "source", "destination"};
+    char all[512];
     lr_near near;
     lr_near_begin(&near, key);
-    lr_rules_near(&near);
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        lr_near_try(&near, others[i]);
-    }
+    lr_words_near(&near, LR_IN_PROFILE);
     (void)MISTAKE(p, line, "[profile %s] has no key \"%s\"", p->profile->name, key);
-    return hint_near(
-        p, &near,
-        "description, source, destination, include, less, drop, split, weight_norm, rename, add, rope, "
-        "squeeze, reshape, stack, join, merge, tie, module, variant, back, export, let, adapter, gaps, select");
+    return hint_near(p, &near, lr_words_list(all, sizeof all, LR_IN_PROFILE));
+}
+
+/* One of the texts about a profile, each of which is a line. */
+static int32_t profile_line(parser *p, const char **text, const char *key, const char *value, uint32_t line)
+{
+    if (*text) {
+        return MISTAKE(p, line, "\"%s\" stands twice in [profile %s]", key, p->profile->name);
+    }
+    if (strlen(value) > LINE_MOST) {
+        return MISTAKE(p, line, "the %s is longer than %d bytes", key, LINE_MOST);
+    }
+    *text = copy(p, value);
+    return p->job->error.status;
 }
 
 /* Whether a rule is one is checked when the profile is used. */
 static int32_t profile_setting(parser *p, const char *key, const char *value, uint32_t line)
 {
     lr_profile_section *profile = p->profile;
-    const char *const names[] = {"description", "source", "destination"};
-    const char **const texts[] = {&profile->description, &profile->source, &profile->destination};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(key, names[i]) == 0) {
-            if (*texts[i]) {
-                return MISTAKE(p, line, "\"%s\" stands twice in [profile %s]", key, profile->name);
-            }
-            if (strlen(value) > LINE_MOST) {
-                return MISTAKE(p, line, "the %s is longer than %d bytes", key, LINE_MOST);
-            }
-            *texts[i] = copy(p, value);
-            return p->job->error.status;
-        }
-    }
-    if (!lr_rules_key(key) && strcmp(key, "include") != 0 && strcmp(key, "less") != 0) {
+    const lr_word *word = lr_word_find(key, LR_IN_PROFILE);
+    switch (word ? word->which : 0) {
+    case 0:
         return unknown_profile_key(p, key, line);
+    case LR_WORD_DESCRIPTION:
+        return profile_line(p, &profile->description, key, value, line);
+    case LR_WORD_SOURCE:
+        return profile_line(p, &profile->source, key, value, line);
+    case LR_WORD_DESTINATION:
+        return profile_line(p, &profile->destination, key, value, line);
+    default:
+        break;
     }
-    if (strcmp(key, "adapter") == 0 || strcmp(key, "gaps") == 0 || strcmp(key, "select") == 0) {
-        for (uint64_t i = 0; i < profile->setting_count; i++) {
-            if (strcmp(profile->settings[i].key, key) == 0) {
-                return MISTAKE(p, line, "\"%s\" stands twice in [profile %s], first in line %u", key, profile->name,
-                               (unsigned)profile->settings[i].line);
-            }
+    for (uint64_t i = 0; i < profile->setting_count && !word->adds; i++) {
+        if (strcmp(profile->settings[i].key, key) == 0) {
+            return MISTAKE(p, line, "\"%s\" stands twice in [profile %s], first in line %u", key, profile->name,
+                           (unsigned)profile->settings[i].line);
         }
     }
     if (profile->setting_count == RULES_MOST) {

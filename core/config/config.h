@@ -76,6 +76,46 @@ const lr_profile_section *lr_config_find_profile(const lr_config *config, const 
 uint64_t lr_config_profile_count(const lr_config *config);
 const lr_profile_section *lr_config_profile_at(const lr_config *config, uint64_t index);
 
+/* --------------------------------------------------------------------------------------------------------- words -- */
+
+/** What a word means. Rules first: remap/rules counts their kinds by these numbers. */
+enum {
+    LR_WORD_DROP = 1, LR_WORD_SPLIT, LR_WORD_WEIGHT_NORM, LR_WORD_RENAME, LR_WORD_ADD, LR_WORD_ROPE, LR_WORD_SQUEEZE,
+    LR_WORD_RESHAPE, LR_WORD_STACK, LR_WORD_JOIN, LR_WORD_TIE, LR_WORD_MODULE, LR_WORD_VARIANT, LR_WORD_BACK,
+    LR_WORD_EXPORT, LR_WORD_MERGE,
+    LR_WORD_LET, LR_WORD_ADAPTER, LR_WORD_GAPS, LR_WORD_SELECT,
+    LR_WORD_DESCRIPTION, LR_WORD_SOURCE, LR_WORD_DESTINATION, LR_WORD_INCLUDE, LR_WORD_LESS,
+    LR_WORD_PROFILE, LR_WORD_PREFIX, LR_WORD_CONFIG, LR_WORD_SET, LR_WORD_PARTIAL, LR_WORD_STRICT, LR_WORD_DEBUG,
+    LR_WORD_REVERSE,
+    LR_WORD_PLUGIN, LR_WORD_PRECISION, LR_WORD_MAP, LR_WORD_SYNC, LR_WORD_CLAMP, LR_WORD_LAYOUT
+};
+
+/** Where a word may stand. */
+enum {
+    LR_FOR_RULES = 1,    /**< in a profile and as a load argument */
+    LR_FOR_PROFILE = 2,  /**< in a profile only */
+    LR_FOR_LOAD = 4,     /**< as a load argument only */
+    LR_FOR_RECORDER = 8, /**< in a recorder's section or as an option, whatever its plugin is */
+    LR_IN_PROFILE = LR_FOR_RULES | LR_FOR_PROFILE,
+    LR_IN_ARGUMENTS = LR_FOR_RULES | LR_FOR_LOAD
+};
+
+typedef struct lr_word {
+    const char *name;
+    int32_t which;  /**< LR_WORD_… */
+    uint32_t where; /**< LR_FOR_… */
+    bool adds;      /**< to those before of its name, rather than replacing the last one */
+} lr_word;
+
+/** @param where LR_FOR_…, LR_IN_…. NULL: no such word may stand there. */
+const lr_word *lr_word_find(const char *name, uint32_t where);
+/** "rename"; "" if there is none. */
+const char *lr_word_name(int32_t which);
+/** Tries all words that may stand there. */
+void lr_words_near(lr_near *near, uint32_t where);
+/** Writes "drop, split, …": all words that may stand there, and of two for the same the first. @return text. */
+const char *lr_words_list(char *text, size_t room, uint32_t where);
+
 /* ----------------------------------------------------------------------------------------------------- INI files -- */
 
 /** What a file is told to. Texts are trimmed, valid UTF-8, and live during the call only. What returns a status other

@@ -7,7 +7,7 @@
 
 #include "core/base/base.h"
 #include "core/registry/registry.h"
-#include "remap/remap.h" /* lr_argument_key: the words of load arguments go to core/config/words.c */
+#include "core/config/config.h"
 
 /** What the members of ABI 1 take: a descriptor is never smaller. Those that are appended later do not count. */
 #define PLUGIN_LEAST (offsetof(rec_plugin, save) + sizeof(((rec_plugin *)0)->save))
@@ -95,7 +95,6 @@ static bool choices_valid(const rec_option *option)
 
 static bool check_option(const rec_option *option, char *reason)
 {
-    static const char *const reserved[] = {"plugin", "precision", "map", "sync", "clamp", "layout"};
     char expected[128];
     lr_brief brief;
     if (option->size < OPTION_LEAST || option->size > SIZE_MOST) {
@@ -105,12 +104,10 @@ static bool check_option(const rec_option *option, char *reason)
         return REFUSE("\"%s\" cannot name an option: 1 to %d of a-z, 0-9, \"_\" and \"-\" are allowed",
                       option->name ? shown(&brief, option->name) : "", LR_NAME_MOST);
     }
-    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) {
-        if (strcmp(option->name, reserved[i]) == 0) {
-            return REFUSE("the option \"%s\" belongs to librecord itself", option->name);
-        }
+    if (lr_word_find(option->name, LR_FOR_RECORDER)) {
+        return REFUSE("the option \"%s\" belongs to librecord itself", option->name);
     }
-    if (lr_argument_key(option->name)) {
+    if (lr_word_find(option->name, LR_IN_ARGUMENTS)) {
         return REFUSE("the option \"%s\" belongs to librecord itself: it is a load argument", option->name);
     }
     if (!option->help || !line_valid(option->help)) {

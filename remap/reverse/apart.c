@@ -38,7 +38,7 @@ static int one_origin(lr_backer *b, uint64_t rule, const lr_back *back, const ch
         const lr_rule *r = lr_back_rule(b, rule);
         char text[900];
         (void)snprintf(text, sizeof text, "%.200s: rule %u (%s = %.200s) may have made it of %.150s and of %.150s", key,
-                       (unsigned)r->number, lr_rule_key(r->kind), r->text,
+                       (unsigned)r->number, lr_word_name(r->kind), r->text,
                        origins->count ? origins->text + origins->list[0].at : "many keys",
                        origins->count > 1 ? origins->text + origins->list[1].at : "more");
         return lr_back_trouble(b, REC_PROBLEM_AMBIGUOUS, rule + 1, key, "", text,

@@ -75,7 +75,7 @@ int32_t lr_back_no_inverse(lr_backer *b, uint64_t rule, const char *key, const c
     const lr_rule *r = lr_back_rule(b, rule);
     char text[900];
     (void)snprintf(text, sizeof text, "%.200s: rule %u (%s = %.200s) has no inverse: %.300s", key, (unsigned)r->number,
-                   lr_rule_key(r->kind), r->text, why);
+                   lr_word_name(r->kind), r->text, why);
     return lr_back_trouble(b, REC_PROBLEM_NO_INVERSE, rule + 1, key, why, text, hint);
 }
 
@@ -96,6 +96,6 @@ int32_t lr_back_refused_by(lr_backer *b, const char *key, const lr_rule *rule)
 {
     char doing[260];
     (void)snprintf(doing, sizeof doing, "rule %u backwards (%s = %.200s)", (unsigned)rule->number,
-                   lr_rule_key(rule->kind), rule->text);
+                   lr_word_name(rule->kind), rule->text);
     return lr_plan_refused(b->job, b->plan, key, doing);
 }

@@ -233,13 +233,13 @@ static int32_t choice_failed(lr_backer *b, const lr_back_item *one, const lr_can
         if (rule) {
             size_t used = strlen(text);
             (void)snprintf(text + used, sizeof text - used, ": rule %u (%s = %.150s) makes one key of them",
-                           (unsigned)rule->number, lr_rule_key(rule->kind), rule->text);
+                           (unsigned)rule->number, lr_word_name(rule->kind), rule->text);
         }
         return lr_back_trouble(b, REC_PROBLEM_AMBIGUOUS, made->rule, one->text, "several", text,
                                "An export rule says what the file's keys look like: export = PATTERN.");
     case LR_CHOICE_TOO_MANY:
         (void)snprintf(text, sizeof text, "%.200s: rule %u (%s = %.200s) may have made it of too many keys", one->text,
-                       (unsigned)rule->number, lr_rule_key(rule->kind), rule->text);
+                       (unsigned)rule->number, lr_word_name(rule->kind), rule->text);
         return lr_back_trouble(b, REC_PROBLEM_AMBIGUOUS, made->rule, one->text, "many", text,
                                "A pattern that says more has fewer inverses.");
     default:

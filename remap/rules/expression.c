@@ -463,7 +463,7 @@ static void who_needs(const lr_rule *rule, const char *name, char *text, size_t 
         (void)snprintf(text, room, "%s is needed", name);
         return;
     }
-    (void)snprintf(text, room, "rule %u (%s = %s)%s%s needs %s", (unsigned)rule->number, lr_rule_key(rule->kind),
+    (void)snprintf(text, room, "rule %u (%s = %s)%s%s needs %s", (unsigned)rule->number, lr_word_name(rule->kind),
                    lr_brief_text(&brief, rule->text), rule->profile ? " of profile " : "",
                    rule->profile ? rule->profile : "", name);
 }

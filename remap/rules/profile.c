@@ -410,7 +410,7 @@ static int32_t parse_less(lr_library *library, const frame *f, const lr_setting 
     if (!kind) {
         lr_near near;
         lr_near_begin(&near, key);
-        lr_rules_near(&near);
+        lr_words_near(&near, LR_FOR_RULES);
         (void)MISTAKE(library, f, line->line, "less is \"%s\", which is no kind of rules",
                       lr_brief_text(&brief, line->value));
         if (near.best && lr_rule_kind(near.best)) {

@@ -60,7 +60,7 @@ static int32_t bad_form(parser *p, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(words, sizeof words, format, args);
     va_end(args);
-    (void)MISTAKE(p, "%s %s", lr_rule_key(p->rule->kind), words);
+    (void)MISTAKE(p, "%s %s", lr_word_name(p->rule->kind), words);
     rec_fail_hint(p->job, "Write %s.", forms[p->rule->kind]);
     return p->job->error.status;
 }

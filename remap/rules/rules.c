@@ -8,69 +8,10 @@
 /** More rules than these are no profile: a plan tries each of them on each key. */
 enum { RULES_MOST = 10000, SELECT_MOST = 4096 };
 
-static const struct {
-    const char *key;
-    int32_t kind; /**< 0: no rule */
-} keys[] = {
-    {"drop", LR_RULE_DROP},
-    {"split", LR_RULE_SPLIT},
-    {"weight_norm", LR_RULE_WEIGHT_NORM},
-    {"rename", LR_RULE_RENAME},
-    {"remap", LR_RULE_RENAME},
-    {"add", LR_RULE_ADD},
-    {"rope", LR_RULE_ROPE},
-    {"squeeze", LR_RULE_SQUEEZE},
-    {"reshape", LR_RULE_RESHAPE},
-    {"stack", LR_RULE_STACK},
-    {"join", LR_RULE_JOIN},
-    {"merge", LR_RULE_MERGE},
-    {"tie", LR_RULE_TIE},
-    {"module", LR_RULE_MODULE},
-    {"variant", LR_RULE_VARIANT},
-    {"back", LR_RULE_BACK},
-    {"export", LR_RULE_EXPORT},
-    {"let", 0},
-    {"adapter", 0},
-    {"gaps", 0},
-    {"select", 0},
-};
-#define KEYS (sizeof keys / sizeof keys[0])
-
-bool lr_rules_key(const char *key)
-{
-    for (size_t i = 0; i < KEYS; i++) {
-        if (strcmp(keys[i].key, key) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void lr_rules_near(lr_near *near)
-{
-    for (size_t i = 0; i < KEYS; i++) {
-        lr_near_try(near, keys[i].key);
-    }
-}
-
 int32_t lr_rule_kind(const char *key)
 {
-    for (size_t i = 0; i < KEYS; i++) {
-        if (strcmp(keys[i].key, key) == 0) {
-            return keys[i].kind;
-        }
-    }
-    return 0;
-}
-
-const char *lr_rule_key(int32_t kind)
-{
-    for (size_t i = 0; i < KEYS; i++) {
-        if (keys[i].kind == kind && kind) {
-            return keys[i].key;
-        }
-    }
-    return "";
+    const lr_word *word = lr_word_find(key, LR_FOR_RULES);
+    return word && word->which <= LR_RULE_LAST ? word->which : 0;
 }
 
 /* ----------------------------------------------------------------------------------------------- making, freeing -- */
@@ -176,7 +117,7 @@ static int32_t add_rule(rec_job *job, lr_rules *rules, int32_t kind, const char 
 {
     lr_rule rule = {.kind = kind, .number = (uint32_t)rules->count + 1, .rank = -1};
     const char *before = rules->count ? rules->rules[rules->count - 1].profile : NULL;
-    if (keep_place(job, rules, place, lr_rule_key(kind), rule.number, &rule.place) != REC_OK ||
+    if (keep_place(job, rules, place, lr_word_name(kind), rule.number, &rule.place) != REC_OK ||
         more_room(job, rules) != REC_OK) {
         return job->error.status;
     }

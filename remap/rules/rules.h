@@ -7,26 +7,29 @@
 #ifndef LR_RULES_H
 #define LR_RULES_H
 
+#include "core/config/config.h"
 #include "remap/regex/regex.h"
 
-/** Kinds of rules. All rules of one kind are in the order they were given in. */
+/** Kinds of rules, which are words of an INI file (core/config/words.c). All rules of one kind are in the order in which
+ *  they were given. */
 enum {
-    LR_RULE_DROP = 1,        /**< drop = RE [| rank N] [| dtype NAME…]           source keys */
-    LR_RULE_SPLIT = 2,       /**< split = RE | rows|last|AXIS NAME[*E]… [in E] => TEXT   source keys; % is the part */
-    LR_RULE_WEIGHT_NORM = 3, /**< weight_norm = RE                               bases of source keys */
-    LR_RULE_RENAME = 4,      /**< rename = RE => TEXT */
-    LR_RULE_ADD = 5,         /**< add = RE | NUMBER                              destination keys, as all that follow */
-    LR_RULE_ROPE = 6,        /**< rope = RE | E [E]                              heads, rotary dims */
-    LR_RULE_SQUEEZE = 7,     /**< squeeze = RE [| AXIS…] */
-    LR_RULE_RESHAPE = 8,     /**< reshape = RE | [E, E, …]                       -1: what is left */
-    LR_RULE_STACK = 9,       /**< stack = RE => TEXT       first all-digits group that TEXT lacks: the index */
-    LR_RULE_JOIN = 10,       /**< join = RE | rows|last|AXIS NAME[*E]… => TEXT   % in RE: the part; E: backwards */
-    LR_RULE_TIE = 11,        /**< tie = DST = SRC */
-    LR_RULE_MODULE = 12,     /**< module = RE => TYPE                            paths of destination modules */
-    LR_RULE_VARIANT = 13,    /**< variant = RE => NAME                           paths of destination enums */
-    LR_RULE_BACK = 14,       /**< back = RE => TEXT        only going backwards: keys before all else */
-    LR_RULE_EXPORT = 15,     /**< export = RE              only going backwards: source keys; see lr_retrace_choose() */
-    LR_RULE_MERGE = 16       /**< merge = RE | rows|last|AXIS|same                 one key of several sources */
+    LR_RULE_DROP = LR_WORD_DROP, /**< drop = RE [| rank N] [| dtype NAME…]  source keys */
+    LR_RULE_SPLIT = LR_WORD_SPLIT, /**< split = RE | rows|last|AXIS NAME[*E]… [in E] => TEXT  source keys; % is the part */
+    LR_RULE_WEIGHT_NORM = LR_WORD_WEIGHT_NORM, /**< weight_norm = RE  bases of source keys */
+    LR_RULE_RENAME = LR_WORD_RENAME, /**< rename = RE => TEXT */
+    LR_RULE_ADD = LR_WORD_ADD, /**< add = RE | NUMBER  destination keys, as all that follow */
+    LR_RULE_ROPE = LR_WORD_ROPE, /**< rope = RE | E [E]  heads, rotary dims */
+    LR_RULE_SQUEEZE = LR_WORD_SQUEEZE, /**< squeeze = RE [| AXIS…] */
+    LR_RULE_RESHAPE = LR_WORD_RESHAPE, /**< reshape = RE | [E, E, …]  -1: what is left */
+    LR_RULE_STACK = LR_WORD_STACK, /**< stack = RE => TEXT  first all-digits group that TEXT lacks: the index */
+    LR_RULE_JOIN = LR_WORD_JOIN, /**< join = RE | rows|last|AXIS NAME[*E]… => TEXT  % in RE: the part; E: backwards */
+    LR_RULE_TIE = LR_WORD_TIE, /**< tie = DST = SRC */
+    LR_RULE_MODULE = LR_WORD_MODULE, /**< module = RE => TYPE  paths of destination modules */
+    LR_RULE_VARIANT = LR_WORD_VARIANT, /**< variant = RE => NAME  paths of destination enums */
+    LR_RULE_BACK = LR_WORD_BACK, /**< back = RE => TEXT  only going backwards: keys before all else */
+    LR_RULE_EXPORT = LR_WORD_EXPORT, /**< export = RE  only going backwards: source keys; see lr_retrace_choose() */
+    LR_RULE_MERGE = LR_WORD_MERGE, /**< merge = RE | rows|last|AXIS|same  one key of several sources */
+    LR_RULE_LAST = LR_RULE_MERGE
 };
 
 /** A whole number that may need the model's configuration: product and quotient of names and numbers, `q*H/K`. */
@@ -96,14 +99,8 @@ typedef struct lr_rules {
 
 lr_rules *lr_rules_new(rec_job *job);
 void lr_rules_free(lr_rules *rules); /**< NULL is ignored */
-/** Whether a key of an INI section is one of these (rename, remap, drop, split, adapter, gaps, let, …). */
-bool lr_rules_key(const char *key);
-/** Tries all of those keys. */
-void lr_rules_near(lr_near *near);
 /** The kind of rule that a key gives, LR_RULE_…; 0: none (adapter, gaps, select, let, and what is no key at all). */
 int32_t lr_rule_kind(const char *key);
-/** The key of a kind, "rename". */
-const char *lr_rule_key(int32_t kind);
 /** Adds a line `key = value`. `remap` is another word for `rename`. The last `let` of a name, `adapter`, `gaps` and
  *  `select` count.
  *  @param place file NULL: an argument, then `what` is made here ("rule 2"). Copied. @param profile what the rule's

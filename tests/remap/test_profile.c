@@ -213,17 +213,17 @@ static void every_other_kind_is_taken_apart(void **state)
 static void keys_are_known(void **state)
 {
     (void)state;
-    assert_true(lr_rules_key("remap"));
-    assert_true(lr_rules_key("let"));
-    assert_true(lr_rules_key("adapter"));
-    assert_false(lr_rules_key("include"));
-    assert_false(lr_rules_key("plugin"));
+    assert_non_null(lr_word_find("remap", LR_FOR_RULES));
+    assert_non_null(lr_word_find("let", LR_FOR_RULES));
+    assert_non_null(lr_word_find("adapter", LR_FOR_RULES));
+    assert_null(lr_word_find("include", LR_FOR_RULES));
+    assert_null(lr_word_find("plugin", LR_FOR_RULES));
     assert_int_equal(lr_rule_kind("remap"), LR_RULE_RENAME);
     assert_int_equal(lr_rule_kind("gaps"), 0);
-    assert_string_equal(lr_rule_key(LR_RULE_RENAME), "rename");
-    assert_true(lr_argument_key("reverse"));
-    assert_true(lr_argument_adds("set"));
-    assert_false(lr_argument_adds("profile"));
+    assert_string_equal(lr_word_name(LR_RULE_RENAME), "rename");
+    assert_non_null(lr_word_find("reverse", LR_IN_ARGUMENTS));
+    assert_true(lr_word_find("set", LR_IN_ARGUMENTS)->adds);
+    assert_false(lr_word_find("profile", LR_IN_ARGUMENTS)->adds);
 }
 
 /* ------------------------------------------------------------------------------------------------------ mistakes -- */
@@ -1281,10 +1281,10 @@ static void plugins_cannot_take_the_names_of_load_arguments(void **state)
                                         "drop",    "let",     "select", "export"};
     (void)state;
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
-        assert_true(lr_argument_key(taken[i]));
+        assert_non_null(lr_word_find(taken[i], LR_IN_ARGUMENTS));
     }
-    assert_false(lr_argument_key("level"));
-    assert_false(lr_argument_key("map"));
+    assert_null(lr_word_find("level", LR_IN_ARGUMENTS));
+    assert_null(lr_word_find("map", LR_IN_ARGUMENTS));
 }
 
 #define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

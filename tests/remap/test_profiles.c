@@ -65,7 +65,7 @@ static const lr_rule *first(const lr_rules *rules, int32_t kind)
             return &rules->rules[i];
         }
     }
-    fail_msg("%s has no %s", rules->name, lr_rule_key(kind));
+    fail_msg("%s has no %s", rules->name, lr_word_name(kind));
     return NULL;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Recorders: opened by name, with options that are checked before they count. */
+#include "types/types.h"
 #include "recorder/recorder.h"
 
 #include <stdio.h>
@@ -224,6 +225,7 @@ static rec_recorder *open_recorder(const char *function, rec_context *context, c
     }
     if (r) {
         r->context = job.context;
+        atomic_store_explicit(&job.context->modules, &lr_types_modules, memory_order_relaxed);
         r->precision = precision;
         r->map = r->sync = true;
         r->target = LR_TARGET_PLAIN;

@@ -103,12 +103,12 @@ static int32_t take_metadata(rec_job *job, rec_plan *plan)
 static int32_t destination(rec_job *job, rec_plan *plan, const rec_layout **layout)
 {
     *layout = NULL;
+    job->plugin = NULL;
+    job->burn_minor = plan->minor > 0 ? plan->minor : LR_BURN_NOW;
     if (!plan->type.layout) {
         return REC_OK;
     }
     job->type = plan->type;
-    job->plugin = NULL;
-    job->burn_minor = plan->minor > 0 ? plan->minor : LR_BURN_NOW;
     if (job->burn_minor < LR_BURN_V2) {
         job->burn_precision = REC_PRECISION_FULL;
     }
@@ -291,6 +291,7 @@ static int32_t work(rec_job *job, rec_plan *plan)
     if (plan->source_count == 0) {
         return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the plan has no source");
     }
+    job->burn_minor = LR_BURN_NOW; /* whose modules are recognised in what goes backwards */
     for (uint32_t s = 0; s < plan->source_count && status == REC_OK; s++) {
         lr_plan_source *source = &plan->sources[s];
         job->file = source->name;
@@ -322,6 +323,7 @@ static int32_t work(rec_job *job, rec_plan *plan)
         f.record->clamp = plan->clamp;
         f.record->burn_minor = plan->sources[0].record->burn_minor;
         status = typed ? lr_plan_typed(&f, layout) : lr_plan_untyped(&f);
+        status = status == REC_OK ? lr_fit_report_clashes(&f) : status;
     }
     status = status == REC_OK ? take_metadata(job, plan) : status;
     status = status == REC_OK ? report_dead_rules(job, plan) : status;

@@ -123,6 +123,10 @@ static const lr_def *recognise(writer *w, const lr_seen *seen, const char *field
     } else if (best && seen->kind == LR_SEEN_ENUM) {
         assume(w, "Burn's enum of this variant");
     }
+    if (!best && seen->module) { /* as an import takes it: its constants come when it is written */
+        best = lr_types_find_path(w->types, &(lr_expr){.kind = LR_EXPR_NAME, .name = seen->module, .path = "burn"},
+                                  w->minor);
+    }
     return best;
 }
 

@@ -38,6 +38,7 @@ typedef struct lr_seen {
     uint64_t count;
     const char **names;
     struct lr_seen **children;
+    const char *module; /**< of a struct: Burn's module that an import took it for, or NULL */
 } lr_seen;
 
 /** @return in the arena; names are the record's. NULL: the job has failed. */

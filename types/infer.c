@@ -58,6 +58,7 @@ static lr_seen *merge_parts(const seer *s, const lr_seen *a, const lr_seen *b)
     }
     both->form = a->form;
     both->length = a->length;
+    both->module = a->module && b->module && strcmp(a->module, b->module) == 0 ? a->module : NULL;
     both->varies = a->varies || b->varies || a->length != b->length;
     for (uint64_t i = 0; i < a->count; i++) {
         both->names[i] = a->names[i];
@@ -67,6 +68,20 @@ static lr_seen *merge_parts(const seer *s, const lr_seen *a, const lr_seen *b)
         }
     }
     return both;
+}
+
+/* Modules of one type of which one lacks an optional part: a layer without bias among its siblings. */
+static lr_seen *merge_modules(const seer *s, const lr_seen *a, const lr_seen *b)
+{
+    lr_seen *one;
+    if (!a->module || !b->module || strcmp(a->module, b->module) != 0) {
+        return NULL;
+    }
+    one = make(s, LR_SEEN_STRUCT, 0);
+    if (one) {
+        *one = *a;
+    }
+    return one;
 }
 
 /* All variants of both, in the order in which they were seen. */
@@ -141,7 +156,7 @@ static lr_seen *merge(const seer *s, lr_seen *a, lr_seen *b)
     case LR_SEEN_TUPLE:
         return a->count == b->count ? merge_parts(s, a, b) : NULL;
     case LR_SEEN_STRUCT:
-        return same_names(a, b) ? merge_parts(s, a, b) : NULL;
+        return same_names(a, b) ? merge_parts(s, a, b) : merge_modules(s, a, b);
     case LR_SEEN_ENUM:
         return merge_enums(s, a, b);
     case LR_SEEN_IDS:
@@ -317,6 +332,9 @@ static lr_seen *see_map(const seer *s, const rec_value *value)
         if (!seen->children[i]) {
             return NULL;
         }
+    }
+    if (seen) {
+        seen->module = value->bits ? lr_types_modules.name(value->bits) : NULL;
     }
     return seen;
 }

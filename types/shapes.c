@@ -21,16 +21,17 @@ typedef struct bound {
     const char *word;
     uint64_t number;
     const rec_tensor *tensor;
-    char path[LR_SHAPES_PATH];
+    char path[LR_MODULE_PATH];
     uint32_t axis;
 } bound;
 
 typedef struct checker {
     const lr_shape_rule *rule;
+    const char *module;
     bound bounds[LR_SHAPES_WORDS];
     uint64_t count;
-    lr_shape_clash *clash;
-    char path[LR_SHAPES_PATH];
+    lr_module_clash *clash;
+    char path[LR_MODULE_PATH];
 } checker;
 
 static bool check_axis(checker *c, const rec_tensor *tensor, uint32_t axis)
@@ -57,7 +58,7 @@ static bool check_axis(checker *c, const rec_tensor *tensor, uint32_t axis)
     if (multiple ? (b->number ? number % b->number == 0 : number == 0) : number == b->number) {
         return true;
     }
-    *c->clash = (lr_shape_clash){.tensor = {b->tensor, tensor}, .axis = {b->axis, axis}};
+    *c->clash = (lr_module_clash){.module = c->module, .tensor = {b->tensor, tensor}, .axis = {b->axis, axis}};
     (void)snprintf(c->clash->path[0], sizeof c->clash->path[0], "%s", b->path);
     (void)snprintf(c->clash->path[1], sizeof c->clash->path[1], "%s", c->path);
     return false;
@@ -123,9 +124,9 @@ static bool check_path(checker *c, const rec_value *value, const char *path, siz
     return true;
 }
 
-bool lr_shapes_hold(const lr_shapes *shapes, const rec_value *module, lr_shape_clash *clash)
+bool lr_shapes_hold(const lr_shapes *shapes, const rec_value *module, lr_module_clash *clash)
 {
-    checker c = {.clash = clash};
+    checker c = {.module = shapes->name, .clash = clash};
     for (uint64_t i = 0; i < shapes->rule_count; i++) {
         c.rule = &shapes->rules[i];
         if (!check_path(&c, module, c.rule->path, 0)) {

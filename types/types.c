@@ -69,22 +69,30 @@ static char *read_source(rec_job *job, const char *path, uint64_t *length)
 
 /* -------------------------------------------------------------------------------------------------------- public -- */
 
+rec_types *lr_types_new(rec_job *job)
+{
+    rec_types *types = lr_job_failed(job) ? NULL : lr_zalloc(job->allocator, sizeof *types);
+    if (!types) {
+        if (!lr_job_failed(job)) {
+            (void)lr_fail_memory(job, sizeof *types);
+        }
+        return NULL;
+    }
+    types->context = job->context;
+    lr_arena_init(&types->arena, job->allocator);
+    if (lr_types_add_builtin(job, types) != REC_OK) {
+        rec_types_free(types);
+        return NULL;
+    }
+    return types;
+}
+
 rec_types *rec_types_new(rec_context *context)
 {
-    rec_types *types = NULL;
+    rec_types *types;
     rec_job job;
     lr_job_open(&job, context, "types", NULL);
-    if (!lr_job_failed(&job)) {
-        types = lr_zalloc(job.allocator, sizeof *types);
-        if (!types) {
-            (void)lr_fail_memory(&job, sizeof *types);
-        }
-    }
-    if (types) {
-        types->context = job.context;
-        lr_arena_init(&types->arena, job.allocator);
-        (void)lr_types_add_builtin(&job, types);
-    }
+    types = lr_types_new(&job);
     if (lr_job_end(&job) != REC_OK) {
         rec_types_free(types);
         return NULL;

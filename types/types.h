@@ -89,6 +89,7 @@ typedef struct lr_shapes {
 
 /** A set of definitions. All its memory is in its arena. */
 struct rec_types {
+    lr_attached attached; /**< of the context's own set, the first member */
     rec_context *context;
     lr_arena arena;
     lr_shapes *shapes; /**< the newest first, as definitions */
@@ -96,6 +97,8 @@ struct rec_types {
     bool builtin;  /**< Burn's own were read */
 };
 
+/** A set that knows Burn's own types. NULL: the job has failed. */
+rec_types *lr_types_new(rec_job *job);
 /** Adds a definition (copied shallowly: names, fields and expressions must be in the arena). */
 int32_t lr_types_add(rec_job *job, rec_types *types, const lr_def *def);
 /** @return the definition of a name for a Burn version, NULL if there is none. */
@@ -130,20 +133,14 @@ int32_t lr_types_add_builtin(rec_job *job, rec_types *types);
 
 /* shapes.c */
 
-enum {
-    LR_SHAPES_PATH = 256, /**< room for a path below a module */
-    LR_SHAPES_WORDS = 16  /**< different words of a section; the parser refuses more */
-};
-/** Two tensors of a module that do not go together. */
-typedef struct lr_shape_clash {
-    char path[2][LR_SHAPES_PATH]; /**< of both, below the module */
-    const rec_tensor *tensor[2];
-    uint32_t axis[2];             /**< that should be equal (or the second a multiple of the first) */
-} lr_shape_clash;
+enum { LR_SHAPES_WORDS = 16 }; /**< different words of a section; the parser refuses more */
 /** What is known of a module's shapes. NULL: nothing. */
 const lr_shapes *lr_types_shapes(const rec_types *types, const char *name);
 /** Whether a module's tensors go together. Tensors of another rank, and what is not there, do not count. @param clash (out)
  *  the first two that do not. */
-bool lr_shapes_hold(const lr_shapes *shapes, const rec_value *module, lr_shape_clash *clash);
+bool lr_shapes_hold(const lr_shapes *shapes, const rec_value *module, lr_module_clash *clash);
+
+/** What is known of Burn's own modules (modules.c). */
+extern const lr_modules lr_types_modules;
 
 #endif

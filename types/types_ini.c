@@ -609,8 +609,8 @@ static int32_t shapes_setting(parser *p, const char *path, const char *value, ui
             return p->job->error.status;
         }
     }
-    if (strlen(path) >= LR_SHAPES_PATH) {
-        return MISTAKE(p, line, "the path is longer than %d bytes", LR_SHAPES_PATH - 1);
+    if (strlen(path) >= LR_MODULE_PATH) {
+        return MISTAKE(p, line, "the path is longer than %d bytes", LR_MODULE_PATH - 1);
     }
     for (const char *at = value;; at = skip_blanks(at + 1)) {
         bool multiple = *at == '*';

@@ -171,6 +171,8 @@ struct rec_context {
     rec_note_fn note;
     void *note_user;
     lr_config *config;     /**< config.h: never NULL; empty without a file */
+    _Atomic(const struct lr_modules *) modules; /**< burn.h: what is known of Burn's own modules; NULL until a recorder
+                                                     is opened */
     _Atomic(lr_attached *) attached; /**< the last one first */
     pthread_mutex_t lock;  /**< of what is attached, and of typed tensor access */
 };

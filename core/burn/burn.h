@@ -73,6 +73,7 @@ struct lr_layouts {
     const rec_layout *metadata; /**< a struct of metadata alone */
     const rec_layout *item;
     const rec_layout *whole;
+    const void *modules;        /**< types/modules.c: those that may be recognised; NULL until somebody asks */
 };
 
 /** Makes job->layouts if there are none yet. @return false: the job has failed. */
@@ -125,6 +126,42 @@ void lr_builder_free(lr_builder *builder);
 /** Goes through a record and the layout of its type. Assumed element types become the type's; a tensor of another rank
  *  or kind is REC_E_MISMATCH with its path. Fields that are missing or unexpected are left to rec_bind and to saving. */
 int32_t lr_adopt(rec_job *job, rec_record *record, rec_precision precision, const rec_layout *layout);
+
+/* What is known of Burn's own modules, for those that may not know of types: imports, which recognise them, and the walk,
+ * which writes them as a version has them. The types room has the one table there is; it stands in the context. */
+
+enum { LR_MODULE_PATH = 256 }; /**< room for a path below a module */
+/** Two tensors of a module that do not go together. */
+typedef struct lr_module_clash {
+    const char *module;
+    char path[2][LR_MODULE_PATH]; /**< of both, below the module */
+    const rec_tensor *tensor[2];
+    uint32_t axis[2];           /**< that should be equal, or the second a multiple of the first */
+} lr_module_clash;
+
+typedef struct lr_modules {
+    /** The number by which a map is marked as a module (rec_value.bits); 0: it cannot be. The reverse of name(). */
+    uint16_t (*number)(const char *module);
+    const char *(*name)(uint16_t number);
+    /** The layout of a module of Burn's at the job's version. NULL: the job has failed, or (without a failure) that
+     *  version has none of that name. */
+    const rec_layout *(*layout)(rec_job *job, const char *module);
+    /**
+     * What module a map is by the names and ranks of its tensors, whatever their order and whether or not constants
+     * are there. Only modules whose parameters are their own, and recurrent ones: an attention of one's own looks like
+     * Burn's. Of several, the one whose shapes hold, that the field's name speaks of, that lacks least.
+     * @param field that holds it. @param sure (out) false: it may be a Linear, or something else that PyTorch
+     * does not keep transposed.
+     * @return a name that lives as long as the context; NULL: none, or the job has failed.
+     */
+    const char *(*recognise)(rec_job *job, const rec_value *value, const char *field, bool *sure);
+    /** Whether a map has the fields of a module, in any order and with or without constants. */
+    bool (*fits)(rec_job *job, const char *module, const rec_value *value);
+    /** Whether anything is known of a module's shapes. */
+    bool (*knows)(rec_job *job, const char *module);
+    /** Whether a module's tensors go together. What nobody knows anything of does. -1: the job has failed. */
+    int (*hold)(rec_job *job, const char *module, const rec_value *value, lr_module_clash *clash);
+} lr_modules;
 
 /* The walk: a record to the events of a writer (rec_job_walk), at a precision, in the layout of a Burn version. */
 

@@ -368,6 +368,17 @@ static int32_t walk_map(lr_walk *w, const rec_value *value)
     return status == REC_OK ? lr_walk_end(w) : status;
 }
 
+/* A module that an import recognised: in the order and with the constants of the version that is written. */
+static int32_t walk_module(lr_walk *w, const rec_value *value)
+{
+    const lr_modules *modules = w->job->context->modules;
+    const rec_layout *layout = modules ? modules->layout(w->job, modules->name(value->bits)) : NULL;
+    if (lr_job_failed(w->job)) {
+        return w->job->error.status;
+    }
+    return layout ? lr_walk_typed(w, value, layout) : walk_map(w, value);
+}
+
 static int32_t walk_variant(lr_walk *w, const lr_variant *variant)
 {
     size_t used = lr_walk_enter_key(w, &variant->name);
@@ -393,7 +404,7 @@ int32_t lr_walk_value(lr_walk *w, const rec_value *value)
     case REC_KIND_LIST:
         return walk_list(w, value);
     case REC_KIND_MAP:
-        return walk_map(w, value);
+        return value->bits && !w->paths ? walk_module(w, value) : walk_map(w, value);
     case REC_KIND_VARIANT:
         return walk_variant(w, value->v.variant);
     case REC_KIND_NUMBERS:

@@ -48,6 +48,7 @@ static rec_value *make_child(edit *e, const char *path, rec_value *value, uint64
         lr_entry *entry = NULL;
         if (lr_string(&e->record->arena, e->part, length, &key)) {
             entry = lr_map_append(&e->record->arena, value->v.map, key);
+            value->bits = 0; /* it may be another module now */
         }
         if (!entry) {
             (void)no_memory(e);
@@ -258,6 +259,7 @@ rec_status rec_remove(rec_record *record, const char *path)
         index = (uint64_t)(entry - map->entries);
         memmove(entry, entry + 1, (size_t)(map->count - index - 1) * sizeof *entry);
         map->count--;
+        parent->bits = 0;
         if (!lr_map_index(&record->arena, map, NULL)) {
             (void)no_memory(&e);
         }

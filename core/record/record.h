@@ -50,7 +50,8 @@ typedef struct lr_run {
 struct rec_value {
     uint8_t kind;    /**< REC_KIND_… */
     uint8_t form;    /**< REC_FORM_… */
-    uint16_t bits;   /**< width of a number, 0 if unknown */
+    uint16_t bits;   /**< width of a number, 0 if unknown; of a map: which of Burn's modules an import took it for, and that
+                          it is written as (lr_modules.number), 0: none */
     uint32_t length; /**< of a string */
     union {
         int64_t i; /* int, bool */

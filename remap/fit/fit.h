@@ -15,11 +15,15 @@ typedef struct lr_fitter {
     rec_record *record;
     lr_matcher *matcher;
     lr_place_path path;
+    uint64_t clashes;         /**< modules whose tensors do not go together, where that is told and not refused */
+    const char *first_clash;  /**< what is to be said of the first, in the plan's arena */
     unsigned moved; /**< levels above the place whose number changed when a gap was closed */
 } lr_fitter;
 
 /** By a type (typed.c). */
 int32_t lr_plan_typed(lr_fitter *f, const rec_layout *layout);
+/** Says of all modules together what was told and not refused (modules.c). */
+int32_t lr_fit_report_clashes(lr_fitter *f);
 /** Without one (untyped.c). */
 int32_t lr_plan_untyped(lr_fitter *f);
 

@@ -3,6 +3,7 @@
 #ifndef LR_FIT_PRIVATE_H
 #define LR_FIT_PRIVATE_H
 
+#include "core/burn/burn.h"
 #include "remap/fit/fit.h"
 
 /* place.c: a piece at its place. */
@@ -60,6 +61,17 @@ lr_node **lr_fit_in_order(lr_fit *t, const lr_node *node, bool *ok);
 bool lr_fit_elements(lr_fit *t, const rec_layout *layout, lr_node *const *list, uint64_t count, lr_node ***slots);
 /** @return the number of tensors a variant would take, REC_UNKNOWN if it does not fit; why_not says why. */
 uint64_t lr_fit_variant(lr_fit *t, const rec_layout *layout, uint64_t index, lr_node *node);
+
+/* modules.c */
+
+/** A problem: two tensors of a module that do not go together. @param transposed the module's weights were. */
+int32_t lr_fit_clash(lr_fitter *f, const lr_module_clash *clash, bool transposed, bool fatal);
+/** A map that was built without a type: marked as the module that it is, and checked. @param type what the adapter took it
+ *  for, or NULL. @param name of the field that holds it. */
+int32_t lr_fit_module_built(lr_fitter *f, const lr_node *node, const char *type, const char *name, rec_value *value);
+/** The same where there is a type: it is checked. @param named the name of its type, or NULL. */
+int32_t lr_fit_module_typed(lr_fitter *f, const lr_node *node, const char *type, const char *named,
+                            const rec_value *value, bool transposed);
 
 /* missing.c */
 

@@ -180,6 +180,9 @@ int32_t lr_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t wanted, bo
         if (!lr_value_copy(f->record, piece->value, out)) {
             return lr_fail_allocator(f->job, sizeof *out);
         }
+        if (piece->kept && piece->value->kind == REC_KIND_NIL) {
+            return REC_OK; /* a constant of the base's: nothing was kept */
+        }
         f->plan->kept += piece->kept;
         f->plan->mapped += !piece->kept;
         return piece_line(f, piece, "", why, NULL);

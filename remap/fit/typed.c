@@ -93,7 +93,7 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
 {
     lr_arena *arena = &t->f->record->arena;
     lr_map *map = lr_map_new(arena, layout->count);
-    bool by_rule, transpose;
+    bool by_rule, transpose, transposed = false;
     const char *type, *why;
     int32_t status = REC_OK;
     char what[160];
@@ -108,6 +108,7 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
         const char *name = layout->names[i];
         const lr_field_note *note = layout->notes ? &layout->notes[i] : NULL;
         lr_node *child = lr_fit_field(t, type, by_rule, node, name, &transpose);
+        transposed = transposed || transpose;
         rec_value key, value = lr_nil(REC_FORM_UNKNOWN);
         int filled = LR_FIT_FILLED;
         size_t before;
@@ -136,6 +137,9 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
         status = left_behind(t, type, by_rule, node);
     }
     *out = (rec_value){.kind = REC_KIND_MAP, .form = REC_FORM_STRUCT, .v.map = map};
+    if (status == REC_OK && !lr_job_failed(t->f->job)) {
+        status = lr_fit_module_typed(t->f, node, type, layout->module, out, transposed);
+    }
     return lr_job_failed(t->f->job) ? t->f->job->error.status : status;
 }
 

@@ -471,6 +471,11 @@ static int32_t build(shaper *s, lr_node *node, bool root, rec_value *out)
     if (status == REC_OK) {
         status = list ? build_list(s, list, node->child_count, why, out) : build_map(s, node, type, why, out);
     }
+    if (status == REC_OK && !list && !s->f->plan->foreign && !s->f->plan->backward) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "%.*s", (int)(node->length < 60 ? node->length : 60), root ? "" : node->name);
+        status = lr_fit_module_built(s->f, node, type, name, out);
+    }
     lr_release(s->f->job->allocator, list);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/burn/burn.h"
 #include "remap/plan/plan.h"
 
 typedef struct lister {
@@ -13,6 +14,7 @@ typedef struct lister {
     uint32_t number;
     uint64_t room;
     lr_place_path path;
+    const char *module; /* of the map where the walk is */
 } lister;
 
 static int32_t add(lister *l, const char *text, uint64_t length, const rec_value *value)
@@ -34,7 +36,8 @@ static int32_t add(lister *l, const char *text, uint64_t length, const rec_value
             return lr_fail_allocator(l->job, length);
         }
     }
-    s->keys[s->key_count++] = (lr_key){.text = text, .length = length, .value = value, .source = l->number};
+    s->keys[s->key_count++] = (lr_key){
+        .text = text, .length = length, .value = value, .source = l->number, .module = l->module};
     return REC_OK;
 }
 
@@ -52,6 +55,42 @@ static int32_t below(lister *l, const char *name, uint64_t length, const rec_val
     return status;
 }
 
+/* The module that a map is; a weight is transposed or not by it, so it must be certain, and its shapes must bear it out. */
+static const char *module_of(const lister *l, const rec_value *value)
+{
+    const lr_modules *modules = l->plan->context->modules;
+    lr_module_clash clash;
+    bool sure;
+    const char *module = l->source->reverse && modules ? modules->recognise(l->job, value, "", &sure) : NULL;
+    return module && sure && modules->hold(l->job, module, value, &clash) == 1 ? module : NULL;
+}
+
+static int32_t list_map(lister *l, const rec_value *value, unsigned depth)
+{
+    const char *outer = l->module;
+    int32_t status = REC_OK;
+    char text[24];
+    l->module = module_of(l, value);
+    if (lr_job_failed(l->job)) {
+        return l->job->error.status;
+    }
+    for (uint64_t i = 0; i < value->v.map->count && status == REC_OK; i++) {
+        const lr_entry *entry = &value->v.map->entries[i];
+        rec_scalar key = lr_to_scalar(&entry->key);
+        if (depth == 0 && key.kind == REC_KIND_STRING && entry->value.kind == REC_KIND_TENSOR) {
+            status = add(l, key.text, key.v.length, &entry->value); /* all keys of a foreign file: no copy */
+        } else if (key.kind == REC_KIND_STRING) {
+            status = below(l, key.text, key.v.length, &entry->value, depth);
+        } else { /* a map by number or bool */
+            int n = key.kind == REC_KIND_UINT ? snprintf(text, sizeof text, "%" PRIu64, key.v.u)
+                                              : snprintf(text, sizeof text, "%" PRId64, key.v.i);
+            status = below(l, text, (uint64_t)n, &entry->value, depth);
+        }
+    }
+    l->module = outer;
+    return value->v.map->count || depth == 0 ? status : add(l, NULL, 0, value);
+}
+
 static int32_t list(lister *l, const rec_value *value, unsigned depth)
 {
     int32_t status = REC_OK;
@@ -64,20 +103,7 @@ static int32_t list(lister *l, const rec_value *value, unsigned depth)
         }
         return value->v.list->count ? status : add(l, NULL, 0, value);
     case REC_KIND_MAP:
-        for (uint64_t i = 0; i < value->v.map->count && status == REC_OK; i++) {
-            const lr_entry *entry = &value->v.map->entries[i];
-            rec_scalar key = lr_to_scalar(&entry->key);
-            if (depth == 0 && key.kind == REC_KIND_STRING && entry->value.kind == REC_KIND_TENSOR) {
-                status = add(l, key.text, key.v.length, &entry->value); /* all keys of a foreign file: no copy */
-            } else if (key.kind == REC_KIND_STRING) {
-                status = below(l, key.text, key.v.length, &entry->value, depth);
-            } else { /* a map by number or bool */
-                int n = key.kind == REC_KIND_UINT ? snprintf(text, sizeof text, "%" PRIu64, key.v.u)
-                                                  : snprintf(text, sizeof text, "%" PRId64, key.v.i);
-                status = below(l, text, (uint64_t)n, &entry->value, depth);
-            }
-        }
-        return value->v.map->count || depth == 0 ? status : add(l, NULL, 0, value);
+        return list_map(l, value, depth);
     case REC_KIND_VARIANT:
         if (value->v.variant->has_payload) {
             const rec_value *name = &value->v.variant->name;

@@ -17,6 +17,7 @@ typedef struct lr_key {
     const rec_value *value; /**< in the source's record */
     uint32_t source;
     bool used;              /**< some piece is made of it */
+    const char *module;     /**< backwards: the module of Burn's that holds it, by its fields; NULL: not known for sure */
 } lr_key;
 
 /** What the rules made of one or several keys. */

@@ -117,9 +117,12 @@ int32_t lr_back_unadapt(lr_backer *b, lr_back_item *one)
         return b->job->error.status;
     }
     if (!type && b->torch && !b->told) {
-        /* All norms agree in these; nothing tells a Linear's weight from an Embedding's. */
-        type = strcmp(field, "gamma") == 0 || strcmp(field, "beta") == 0 ? "LayerNorm" : NULL;
-        if (strcmp(field, "weight") == 0 && lr_op_rank(one->op) == 2) {
+        /* All norms agree in these; without a bias nothing tells a Linear's weight from an Embedding's. */
+        type = one->input_count == 1 && one->inputs[0]->module && lr_adapt_known(one->inputs[0]->module)
+                   ? one->inputs[0]->module
+               : strcmp(field, "gamma") == 0 || strcmp(field, "beta") == 0 ? "LayerNorm"
+                                                                           : NULL;
+        if (!type && strcmp(field, "weight") == 0 && lr_op_rank(one->op) == 2) {
             char text[400];
             (void)snprintf(text, sizeof text,
                            "%.300s: nothing says whether it is a Linear's, which is transposed, or an Embedding's",

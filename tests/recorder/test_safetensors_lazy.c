@@ -161,12 +161,12 @@ static void a_large_file_is_opened_without_being_read(void **state)
         rec_record *record;
         assert_non_null(plan);
         good(rec_plan_add(plan, r, path));
-        assert_true(m.peak - before < MIB / 2);
+        assert_true(m.peak - before < MIB); /* Burn's own types among it */
         rec_plan_free(plan);
         if (mapped) {
             record = rec_load(r, path);
             assert_non_null(record);
-            assert_true(m.peak - before < MIB / 2);
+            assert_true(m.peak - before < MIB);
             assert_int_equal(*(const uint8_t *)rec_tensor_bytes(rec_tensor_at(record, "layers.3.weight"), NULL), 4);
             rec_record_free(record);
         }

@@ -111,6 +111,9 @@ static const refusal refusals[] = {
     {"lin-zero-bytes", "full", REC_E_FORMAT,
      "input.safetensors: byte 0: a file of 0 bytes; the length of the header alone has 8\n"
      "  The file is cut short, or it is no safetensors file."},
+    {"lin-wrong-dims", "full", REC_E_MISMATCH,
+     "input.safetensors: fc: weight [3, 2] with bias [5]: neither a Linear nor a Conv1D has these\n"
+     "  Is the file damaged, or the module another one? The adapter none takes all as they are."},
     {"list-as-tensor", "full", REC_E_MISMATCH,
      "input.safetensors: layers: a list is wanted, found a tensor\n"
      "  Is the type another one?"},
@@ -702,10 +705,10 @@ static bool check_case(const import *c, const char *precision)
     const refusal *refused = refusal_of(c->name, precision);
     const sound *loaded = sound_of(c->name, precision);
     bool right;
-    if (has_file(c, "expected-%s.mpk", precision)) {
-        right = o.record ? equals_burn(c, o.record, precision) : differ("", "%s", o.message);
-    } else if (refused) {
+    if (refused) { /* also what Burn takes, where that is nonsense: docs/import.md */
         right = is_refused(&o, refused);
+    } else if (has_file(c, "expected-%s.mpk", precision)) {
+        right = o.record ? equals_burn(c, o.record, precision) : differ("", "%s", o.message);
     } else if (loaded) {
         right = is_sound(&o, loaded);
     } else {
@@ -842,7 +845,9 @@ static void every_line_of_the_tables_is_about_a_case(void **state)
     }
     for (const refusal *r = refusals; r->name; r++) {
         import *c = open_case(r->name);
-        assert_true(was_run(c, r->precision) && !has_file(c, "expected-%s.mpk", r->precision));
+        /* lin-wrong-dims: Burn loads it. */
+        assert_true(was_run(c, r->precision));
+        assert_true(!has_file(c, "expected-%s.mpk", r->precision) || strcmp(r->name, "lin-wrong-dims") == 0);
         close_case(c);
     }
     for (const sound *r = sounds; r->name; r++) {

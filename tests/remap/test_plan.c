@@ -503,7 +503,7 @@ static void several_sources_fill_one_destination(void **state)
     put(a, "fc.weight", 1, 2, 2, 3);
     put(a, "fc.bias", 1, 1, 2, 0);
     put(b, "fc.weight", 10, 2, 2, 3);
-    put(b, "fc.bias", 10, 1, 2, 0);
+    put(b, "fc.bias", 10, 1, 3, 0);
     ok(rec_recorder_set(first, "prefix", "body"));
     ok(rec_recorder_set(second, "prefix", "head"));
     ok(rec_recorder_set(second, "module", "^fc$ => Conv1D")); /* rules see keys without the prefix */

@@ -40,7 +40,7 @@ static rec_record *make(const part *parts)
     return record;
 }
 
-static bool holds(const rec_types *types, const char *module, const part *parts, lr_shape_clash *clash)
+static bool holds(const rec_types *types, const char *module, const part *parts, lr_module_clash *clash)
 {
     rec_record *record = make(parts);
     const lr_shapes *shapes = lr_types_shapes(types, module);
@@ -114,7 +114,7 @@ static void burns_modules(void **state)
     (void)state;
     assert_non_null(types);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        lr_shape_clash clash = {0};
+        lr_module_clash clash = {0};
         print_message("%s, %s\n", cases[i].module, cases[i].ok ? "right" : cases[i].second);
         assert_int_equal(holds(types, cases[i].module, cases[i].parts, &clash), cases[i].ok);
         if (!cases[i].ok) {

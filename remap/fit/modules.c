@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Modules that were built: marked as Burn's, so that they are written as Burn has them, and their tensors held against
+ * each other. What is known of modules comes from the context, since types and remap know nothing of each other. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/burn/burn.h"
+#include "remap/fit/fit_private.h"
+
+/* What the adapter's word is in Burn: a Conv1D is a Linear that needed no transposition. NULL: no module. */
+static const char *burns_word(const char *type)
+{
+    return !type || strcmp(type, "Param") == 0 ? NULL : strcmp(type, "Conv1D") == 0 ? "Linear" : type;
+}
+
+/* The likely cause, and what to do about it. */
+static const char *cause(const lr_module_clash *clash, bool transposed, const char **hint)
+{
+    const rec_tensor *weight = clash->tensor[0], *bias = clash->tensor[1];
+    bool linear = strcmp(clash->module, "Linear") == 0 && weight->rank == 2 && bias->rank == 1;
+    *hint = "Is the file damaged, or the module another one? The adapter none takes all as they are.";
+    if (linear && bias->shape[0] == weight->shape[0]) {
+        *hint = transposed ? "Say so: module = PATTERN => Conv1D." : "Say so: module = PATTERN => Linear.";
+        return transposed ? "a Conv1D, which is not transposed" : "a Linear of PyTorch's, which was not transposed";
+    }
+    return linear ? "neither a Linear nor a Conv1D has these" : NULL;
+}
+
+int32_t lr_fit_clash(lr_fitter *f, const lr_module_clash *clash, bool transposed, bool fatal)
+{
+    const char *path = f->path.text ? f->path.text : "", *hint, *why = cause(clash, transposed, &hint);
+    char shapes[2][160], own[160];
+    uint64_t turned[2];
+    for (int i = 0; i < 2; i++) {
+        const rec_tensor *tensor = clash->tensor[i];
+        const uint64_t *shape = tensor->shape;
+        if (transposed && tensor->rank == 2) { /* as the file has it */
+            turned[0] = shape[1];
+            turned[1] = shape[0];
+            shape = turned;
+        }
+        (void)lr_shape_words(shapes[i], sizeof shapes[i], shape, tensor->rank);
+    }
+    (void)snprintf(own, sizeof own, "they do not go together in a %.64s", clash->module);
+    if (!fatal) {
+        if (f->clashes++ == 0) {
+            f->first_clash = lr_plan_text(f->job, f->plan, "%.300s%s%.128s %s with %.128s %s: %s", path, *path ? ": " : "",
+                                          clash->path[0], shapes[0], clash->path[1], shapes[1], why ? why : own);
+        }
+        return f->first_clash ? REC_OK : f->job->error.status;
+    }
+    return lr_plan_problem(f->job, f->plan, REC_PROBLEM_SHAPE, fatal, path, hint,
+                           "%.300s%s%.128s %s with %.128s %s: %s", path, *path ? ": " : "", clash->path[0], shapes[0],
+                           clash->path[1], shapes[1], why ? why : own);
+}
+
+int32_t lr_fit_report_clashes(lr_fitter *f)
+{
+    char more[64] = "";
+    if (!f->clashes) {
+        return REC_OK;
+    }
+    if (f->clashes > 1) {
+        (void)snprintf(more, sizeof more, " (and %" PRIu64 " more)", f->clashes - 1);
+    }
+    return lr_plan_problem(f->job, f->plan, REC_PROBLEM_SHAPE, false, "", "", "%s%s", f->first_clash, more);
+}
+
+/* Whether the adapter acts on what stands below a node. */
+static bool is_adapted(const lr_fitter *f, const lr_node *node)
+{
+    const lr_piece *piece = lr_node_piece(node);
+    return piece && !piece->kept && f->plan->sources[piece->source].adapter == LR_ADAPTER_PYTORCH;
+}
+
+int32_t lr_fit_module_built(lr_fitter *f, const lr_node *node, const char *type, const char *name, rec_value *value)
+{
+    const lr_modules *modules = f->plan->context->modules;
+    const char *module = burns_word(type);
+    lr_module_clash clash;
+    bool sure = true;
+    int holds;
+    if (!modules || value->kind != REC_KIND_MAP || value->v.map->count == 0) {
+        return REC_OK;
+    }
+    if (!module || !modules->fits(f->job, module, value)) {
+        module = lr_job_failed(f->job) ? NULL : modules->recognise(f->job, value, name, &sure);
+    }
+    if (!module || !sure) {
+        return f->job->error.status;
+    }
+    holds = modules->hold(f->job, module, value, &clash);
+    if (holds != 0) {
+        value->bits = modules->number(module);
+        return f->job->error.status;
+    }
+    /* Without adapter what does not go together is no module of Burn's, and all stays as it is. */
+    return is_adapted(f, node) ? lr_fit_clash(f, &clash, type && strcmp(type, "Linear") == 0, true) : REC_OK;
+}
+
+int32_t lr_fit_module_typed(lr_fitter *f, const lr_node *node, const char *type, const char *named,
+                            const rec_value *value, bool transposed)
+{
+    const lr_modules *modules = f->plan->context->modules;
+    const char *module = burns_word(type ? type : named);
+    lr_module_clash clash;
+    bool sure = true, own = false;
+    int holds;
+    if (!modules || !node || f->plan->quiet) {
+        return REC_OK;
+    }
+    if (!module || !modules->knows(f->job, module)) {
+        /* A struct of one's own, which the adapter does not know by its name. */
+        own = true;
+        module = lr_job_failed(f->job) ? NULL : modules->recognise(f->job, value, "", &sure);
+    }
+    if (!module || !sure) {
+        return f->job->error.status;
+    }
+    holds = modules->hold(f->job, module, value, &clash);
+    return holds != 0 ? f->job->error.status : lr_fit_clash(f, &clash, transposed, !own && is_adapted(f, node));
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Burn's own modules, recognised by their fields: for imports, for records without a type, for `record types`. */
+#include <string.h>
+
+#include "core/burn/burn.h"
+#include "core/config/config.h"
+#include "types/types.h"
+
+/* The modules that may be told by their fields: those whose parameters are their own, and recurrent ones. An attention of
+ * one's own looks like Burn's. A number is the place here: what is new goes to the end. */
+static const char *const known[] = {"Linear",
+                                    "Embedding",
+                                    "Conv1d",
+                                    "Conv2d",
+                                    "Conv3d",
+                                    "ConvTranspose1d",
+                                    "ConvTranspose2d",
+                                    "ConvTranspose3d",
+                                    "DeformConv2d",
+                                    "BatchNorm",
+                                    "LayerNorm",
+                                    "GroupNorm",
+                                    "InstanceNorm",
+                                    "RmsNorm",
+                                    "PRelu",
+                                    "GateController",
+                                    "Lstm",
+                                    "BiLstm",
+                                    "Gru",
+                                    "BiGru",
+                                    "Rnn",
+                                    "BiRnn"};
+enum { KNOWN = sizeof known / sizeof *known };
+
+static uint16_t number_of(const char *module)
+{
+    for (uint16_t i = 0; i < KNOWN; i++) {
+        if (strcmp(known[i], module) == 0) {
+            return (uint16_t)(i + 1);
+        }
+    }
+    return 0;
+}
+
+static const char *name_of(uint16_t number)
+{
+    return number >= 1 && number <= KNOWN ? known[number - 1] : NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------- Burn's own types -- */
+
+static void release(lr_attached *what)
+{
+    rec_types_free((rec_types *)what);
+}
+
+/* The context's own set. NULL: the job has failed. */
+static const rec_types *types_of(rec_job *job)
+{
+    lr_attached *have = lr_context_attached(job->context, release);
+    if (!have) {
+        rec_types *made = lr_types_new(job);
+        if (!made) {
+            return NULL;
+        }
+        made->attached.release = release;
+        have = lr_context_attach(job->context, &made->attached);
+    }
+    return (const rec_types *)have;
+}
+
+static const rec_layout *layout_of_def(rec_job *job, const rec_types *types, const lr_def *def)
+{
+    lr_expr expr = {.kind = LR_EXPR_NAME, .name = def->name, .path = "burn"};
+    lr_type_ref ref = lr_type_of_expr(types, &expr);
+    return lr_layouts_begin(job) ? ref.layout(job, &ref) : NULL;
+}
+
+static const lr_def *find(const rec_types *types, const char *module, int32_t minor)
+{
+    lr_expr expr = {.kind = LR_EXPR_NAME, .name = module, .path = "burn"};
+    const lr_def *def = lr_types_find_path(types, &expr, minor);
+    return def && def->since > 0 && def->kind == LR_DEF_STRUCT && def->derive == LR_DERIVE_MODULE ? def : NULL;
+}
+
+static const rec_layout *module_layout(rec_job *job, const char *module)
+{
+    const rec_types *types = types_of(job);
+    const lr_def *def = types ? find(types, module, job->burn_minor) : NULL;
+    return def ? layout_of_def(job, types, def) : NULL;
+}
+
+/* ----------------------------------------------------------------------------------------------------- recognising -- */
+
+typedef struct fit {
+    uint64_t data;   /* tensors that have a field */
+    uint64_t absent; /* fields with data that the map lacks */
+} fit;
+
+static bool is_nothing(const rec_value *value)
+{
+    bool nothing = value->kind == REC_KIND_NIL || value->kind == REC_KIND_LIST;
+    for (uint64_t i = 0; nothing && value->kind == REC_KIND_LIST && i < value->v.list->count; i++) {
+        nothing = is_nothing(&value->v.list->items[i]);
+    }
+    return nothing;
+}
+
+/* A layout without data: constants, and what is made of them. */
+static bool holds_nothing(const rec_layout *layout)
+{
+    bool nothing = !layout->role;
+    switch (layout->kind) {
+    case REC_LAYOUT_UNIT:
+        return true;
+    case REC_LAYOUT_OPTION:
+        return !rec_layout_child(layout, 0) || holds_nothing(rec_layout_child(layout, 0));
+    case REC_LAYOUT_LIST:
+    case REC_LAYOUT_ARRAY:
+        return holds_nothing(rec_layout_child(layout, 0));
+    case REC_LAYOUT_TUPLE:
+        for (uint64_t i = 0; nothing && i < layout->count; i++) {
+            nothing = holds_nothing(layout->children[i]);
+        }
+        return nothing;
+    default:
+        return false;
+    }
+}
+
+static bool fits(const rec_value *value, const rec_layout *layout, fit *f);
+
+static bool fits_struct(const rec_value *value, const rec_layout *layout, fit *f)
+{
+    uint64_t found = 0;
+    if (value->kind != REC_KIND_MAP) {
+        return false;
+    }
+    for (uint64_t i = 0; i < layout->count; i++) {
+        const lr_entry *entry = lr_map_find_text(value->v.map, layout->names[i], strlen(layout->names[i]));
+        bool initial = layout->notes && layout->notes[i].initial;
+        found += entry != NULL;
+        if (entry ? !fits(&entry->value, layout->children[i], f)
+                  : !holds_nothing(layout->children[i]) && layout->children[i]->kind != REC_LAYOUT_OPTION && !initial) {
+            return false;
+        }
+        f->absent += !entry && !holds_nothing(layout->children[i]);
+    }
+    return found == value->v.map->count;
+}
+
+static bool fits(const rec_value *value, const rec_layout *layout, fit *f)
+{
+    if (layout->role == LR_ROLE_TENSOR || layout->role == LR_ROLE_PARAMETER) {
+        const rec_tensor *tensor = value->kind == REC_KIND_TENSOR ? value->v.tensor : NULL;
+        int32_t elements = !tensor                            ? 0
+                           : lr_dtype_is_int(tensor->stored)  ? REC_FIELD_INTS
+                           : lr_dtype_is_bool(tensor->stored) ? REC_FIELD_BOOLS
+                                                              : REC_FIELD_FLOATS;
+        f->data++;
+        return tensor && tensor->rank == layout->rank && (elements == layout->elements || tensor->assumed);
+    }
+    if (holds_nothing(layout)) {
+        return is_nothing(value);
+    }
+    switch (layout->kind) {
+    case REC_LAYOUT_OPTION:
+        f->absent += value->kind == REC_KIND_NIL;
+        return value->kind == REC_KIND_NIL || fits(value, layout->children[0], f);
+    case REC_LAYOUT_STRUCT:
+        return fits_struct(value, layout, f);
+    case REC_LAYOUT_ENUM:
+        return value->kind == REC_KIND_STRING || value->kind == REC_KIND_VARIANT || value->kind == REC_KIND_MAP;
+    default:
+        return false;
+    }
+}
+
+/* Whether a field's name speaks of a type, either in the other: `bn1` does not, `embedding`, `conv_transpose` do. */
+static bool speaks_of(const char *field, const char *type)
+{
+    char a[64], b[64];
+    size_t n = 0, m = 0;
+    for (; *field && n + 1 < sizeof a; field++) {
+        if ((*field >= 'a' && *field <= 'z') || (*field >= 'A' && *field <= 'Z')) {
+            a[n++] = (char)(*field | 0x20);
+        }
+    }
+    for (; *type && m + 1 < sizeof b; type++) {
+        if (*type < '0' || *type > '9') {
+            b[m++] = (char)(*type | 0x20);
+        }
+    }
+    a[n] = b[m] = '\0';
+    return n > 1 && (strstr(b, a) || strstr(a, b));
+}
+
+/* Whether PyTorch keeps it otherwise than what has the same fields: a Linear's weight is transposed, an Embedding's is not.
+ * Norms and convolutions agree among themselves. */
+static bool is_turned(const lr_def *def)
+{
+    return strcmp(def->name, "Linear") == 0;
+}
+
+/* The modules that may be told by their fields, at the job's version; made once a job. */
+typedef struct candidates {
+    int32_t minor;
+    uint64_t count;
+    struct candidate {
+        const lr_def *def;
+        const rec_layout *layout;
+        const lr_shapes *shapes;
+    } list[KNOWN];
+} candidates;
+
+static const candidates *candidates_of(rec_job *job, const rec_types *types)
+{
+    const candidates *made = lr_layouts_begin(job) ? job->layouts->modules : NULL;
+    candidates *list;
+    if (lr_job_failed(job) || (made && made->minor == job->burn_minor)) {
+        return made;
+    }
+    list = lr_arena_alloc(&job->layouts->arena, sizeof *list, 8);
+    if (!list) {
+        (void)lr_fail_memory(job, sizeof *list);
+        return NULL;
+    }
+    list->minor = job->burn_minor;
+    list->count = 0;
+    for (size_t i = 0; i < KNOWN; i++) {
+        const lr_def *def = find(types, known[i], job->burn_minor);
+        const rec_layout *layout = def ? layout_of_def(job, types, def) : NULL;
+        if (def && !layout) {
+            return NULL;
+        }
+        if (def) {
+            list->list[list->count++] = (struct candidate){def, layout, lr_types_shapes(types, def->name)};
+        }
+    }
+    job->layouts->modules = list;
+    return list;
+}
+
+/* The best of Burn's modules that a map fits. */
+static const lr_def *best_of(const candidates *list, const rec_value *value, const char *field, bool *sure)
+{
+    const lr_def *best = NULL;
+    bool best_holds = false, best_spoken = false;
+    fit best_fit = {0};
+    *sure = true;
+    for (uint64_t i = 0; i < list->count; i++) {
+        const struct candidate *c = &list->list[i];
+        lr_module_clash clash;
+        fit f = {0};
+        bool holds, spoken;
+        if (!fits(value, c->layout, &f) || !f.data) {
+            continue;
+        }
+        holds = !c->shapes || lr_shapes_hold(c->shapes, value, &clash);
+        spoken = speaks_of(field, c->def->name);
+        if (best && is_turned(c->def) != is_turned(best) && holds == best_holds) {
+            *sure = false;
+        } else if (!best || holds > best_holds) {
+            *sure = true;
+        }
+        /* Of equals the one that stands first is taken. */
+        if (!best || holds > best_holds ||
+            (holds == best_holds &&
+             (f.absent < best_fit.absent || (f.absent == best_fit.absent && spoken > best_spoken)))) {
+            best = c->def;
+            best_holds = holds;
+            best_spoken = spoken;
+            best_fit = f;
+        }
+    }
+    return best;
+}
+
+static const char *recognise(rec_job *job, const rec_value *value, const char *field, bool *sure)
+{
+    const rec_types *types = value->kind == REC_KIND_MAP && value->v.map->count ? types_of(job) : NULL;
+    const candidates *list = types ? candidates_of(job, types) : NULL;
+    const lr_def *def = list ? best_of(list, value, field, sure) : NULL;
+    return def ? def->name : NULL;
+}
+
+static bool fits_module(rec_job *job, const char *module, const rec_value *value)
+{
+    const rec_layout *layout = module_layout(job, module);
+    fit f = {0};
+    return layout && fits(value, layout, &f) && f.data;
+}
+
+static bool knows(rec_job *job, const char *module)
+{
+    const rec_types *types = types_of(job);
+    return types && lr_types_shapes(types, module);
+}
+
+static int hold(rec_job *job, const char *module, const rec_value *value, lr_module_clash *clash)
+{
+    const rec_types *types = types_of(job);
+    const lr_shapes *shapes = types ? lr_types_shapes(types, module) : NULL;
+    if (!types) {
+        return -1;
+    }
+    return !shapes || lr_shapes_hold(shapes, value, clash);
+}
+
+const lr_modules lr_types_modules = {.number = number_of,
+                                     .name = name_of,
+                                     .layout = module_layout,
+                                     .recognise = recognise,
+                                     .fits = fits_module,
+                                     .knows = knows,
+                                     .hold = hold};

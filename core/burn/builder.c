@@ -287,9 +287,11 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     }
     if (rec_dtype_bits(event->dtype) == 0) {
         rec_value *name = lr_arena_alloc(&record->arena, sizeof *name, 8);
-        const char *text = event->dtype_name ? event->dtype_name : "";
-        if (!name || !lr_string(&record->arena, text, strlen(text), name)) {
-            return lr_fail_memory(b->job, 64);
+        if (!name) {
+            return lr_fail_memory(b->job, sizeof *name);
+        }
+        if (lr_burn_dtype_read(b->job, record, at, event->dtype, event->dtype_name ? event->dtype_name : "", name)) {
+            return b->job->error.status;
         }
         tensor->dtype_value = name;
     } else if (!lr_tensor_size(event->dtype, tensor->count, &size) || size != event->data.size) {

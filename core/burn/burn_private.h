@@ -27,6 +27,21 @@ uint64_t lr_burn_dtype_count(int32_t minor);
 /** @return the name of dtype `index` in that version. */
 const char *lr_burn_dtype_at(int32_t minor, uint64_t index);
 
+/* dtype_text.c */
+
+enum { LR_DTYPE_TEXT_ROOM = 4200 };
+/** The words of a dtype for an event: a name as it is, all else as JSON ({"QFloat":{"value":"Q8S",…}}), in which a float
+ *  of 32 bits ends in f. @param buffer LR_DTYPE_TEXT_ROOM bytes. @return them, or NULL: the job has failed. */
+const char *lr_burn_dtype_text(rec_job *job, const rec_value *value, char *buffer);
+/** The other way round, for REC_DTYPE_QFLOAT and REC_DTYPE_OPAQUE. REC_E_FORMAT: they are not such words. */
+int32_t lr_burn_dtype_read(rec_job *job, rec_record *record, uint64_t at, rec_dtype dtype, const char *text,
+                           rec_value *value);
+/** @return whether a version has a quantised tensor's scheme in the form it is in. @param dtype its words.
+ *  @param from 0.MINOR of the record it is of, -1 if unknown. */
+bool lr_burn_scheme_fits(const rec_value *dtype, int32_t from, int32_t minor);
+
+/* burn.c */
+
 /**
  * The parameter id as a version wants it. From 0.15 on ids are the base32 text of a u64; a UUID becomes the one of its
  * first eight bytes, a 10-character id (0.14) the one of its six bytes with two zeros, as Burn does itself. Models and

@@ -54,6 +54,7 @@ static lr_data *v2_bytes(const lr_raise *r, const rec_value *bytes)
 static int raise_v2(const lr_raise *r, const rec_value *bytes, const rec_value *shape, const rec_value *dtype,
                     rec_value *out)
 {
+    const rec_value *name;
     rec_tensor *tensor;
     uint64_t size;
     if ((bytes->kind != REC_KIND_BYTES && !lr_raise_is_numbers(bytes)) || !lr_raise_is_numbers(shape) ||
@@ -69,14 +70,23 @@ static int raise_v2(const lr_raise *r, const rec_value *bytes, const rec_value *
         return -1;
     }
     tensor->stored = tensor->packed = (uint8_t)lr_burn_dtype(dtype);
+    name = dtype->kind == REC_KIND_VARIANT ? &dtype->v.variant->name : dtype;
+    if (tensor->stored == REC_DTYPE_OPAQUE && lr_value_is(name, "QFloat")) {
+        (void)rec_fail(r->job, REC_E_UNSUPPORTED, r->at, "a quantised tensor without its scheme");
+        if (dtype->kind == REC_KIND_VARIANT) {
+            rec_fail_hint(
+                r->job, "Read it from MessagePack or JSON: without names the scheme cannot be told from what follows.");
+        }
+        return -1;
+    }
     if (rec_dtype_bits(tensor->stored) == 0) {
-        rec_value *name = lr_arena_alloc(&r->record->arena, sizeof *name, 8);
-        if (!name) {
-            (void)lr_fail_memory(r->job, sizeof *name);
+        rec_value *words = lr_arena_alloc(&r->record->arena, sizeof *words, 8);
+        if (!words) {
+            (void)lr_fail_memory(r->job, sizeof *words);
             return -1;
         }
-        *name = *dtype;
-        tensor->dtype_value = name;
+        *words = *dtype;
+        tensor->dtype_value = words;
     } else if (!lr_tensor_size(tensor->stored, tensor->count, &size) || size != tensor->data->size) {
         (void)lr_fail_data(r->job, r->at, tensor->stored, tensor->shape, tensor->rank, tensor->data->size);
         return -1;

@@ -206,13 +206,41 @@ static int32_t walk_v1(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
 static int32_t walk_event(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype, const char *id)
 {
     struct stream stream;
+    char words[LR_DTYPE_TEXT_ROOM];
     rec_tensor_event event = {
         .size = sizeof event, .dtype = dtype, .rank = tensor->rank, .shape = tensor->shape, .id = id};
     if (tensor->dtype_value) {
-        event.dtype_name = rec_tensor_dtype_name(tensor);
+        event.dtype_name = lr_burn_dtype_text(w->job, tensor->dtype_value, words);
+        if (!event.dtype_name) {
+            return w->job->error.status;
+        }
     }
     make_blob(w, tensor, dtype, &stream, &event.data);
     return w->visitor.tensor(w->self, REC_UNKNOWN, &event);
+}
+
+/* Whether what is written can hold the words of an element type that has more to it than a name. */
+static int32_t check_words(lr_walk *w, const rec_tensor *tensor)
+{
+    if (w->job->plugin->traits & (REC_TRAIT_NO_NAMES | REC_TRAIT_NEEDS_TYPE)) {
+        (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                       "a tensor of %s: its element type has words that this format has no place for",
+                       rec_tensor_dtype_name(tensor));
+        rec_fail_hint(w->job, "Write it as MessagePack or JSON (NamedMpk, PrettyJson), which hold it as it is.");
+        return w->job->error.status;
+    }
+    if (tensor->dtype == REC_DTYPE_QFLOAT && w->job->burn_minor < LR_BURN_V2) {
+        return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "Burn 0.%d has no quantised tensors",
+                        (int)w->job->burn_minor);
+    }
+    if (tensor->dtype == REC_DTYPE_QFLOAT &&
+        !lr_burn_scheme_fits(tensor->dtype_value, w->record->burn_minor, w->job->burn_minor)) {
+        (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                       "a quantised tensor whose scheme is not in the form of Burn 0.%d", (int)w->job->burn_minor);
+        rec_fail_hint(w->job, "Write it for the version of Burn that it comes from, or quantise the model again.");
+        return w->job->error.status;
+    }
+    return REC_OK;
 }
 
 bool lr_walk_parameter(const lr_walk *w, const rec_tensor *tensor)
@@ -226,7 +254,10 @@ int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
     bool v1 = w->job->burn_minor < LR_BURN_V2;
     char buffer[LR_ID_ROOM], made[LR_ID_ROOM];
     const char *id = tensor->id;
-    int32_t status;
+    int32_t status = tensor->dtype_value ? check_words(w, tensor) : REC_OK;
+    if (status != REC_OK) {
+        return status;
+    }
     if (!id && lr_walk_parameter(w, tensor) && !(w->tensors && w->paths)) {
         uint8_t bytes[8];
         lr_id_of_path(w->path, w->used < sizeof w->path ? w->used : sizeof w->path - 1, bytes);

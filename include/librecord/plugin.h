@@ -219,7 +219,9 @@ typedef struct rec_tensor_event {
     uint32_t reserved;
     const uint64_t *shape; /**< `rank` dimensions, outermost first */
     const char *id;        /**< parameter id, NUL-terminated, or NULL */
-    const char *dtype_name;/**< the name in the format's own words, NUL-terminated, or NULL */
+    const char *dtype_name;/**< the name in the format's own words, NUL-terminated, or NULL. What has more to it than a
+                                name, as REC_DTYPE_QFLOAT always has: Burn's words as JSON, {"QFloat":{…}}, in which a
+                                float of 32 bits ends in f. A writer keeps them, a reader gives them back */
     rec_blob data;         /**< little-endian elements, row-major */
 } rec_tensor_event;
 

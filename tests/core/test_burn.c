@@ -169,7 +169,7 @@ static void assert_carried(const craft *item, const char *path, const char *dtyp
     rec_record *record;
     void *bytes;
     size_t size;
-    craft_begin(&c, "0.19.0", CRAFT_FULL);
+    craft_begin(&c, "0.20.0", CRAFT_FULL);
     craft_raw(&c, item->data, item->size);
     record = rec_load_bytes(recorder, c.data, c.size);
     if (!record) {
@@ -230,9 +230,13 @@ static void a_quantised_tensor_is_carried_bit_for_bit(void **state)
     craft_str(&item, "dtype");
     craft_map(&item, 1);
     craft_str(&item, "QFloat");
-    craft_map(&item, 3);
+    craft_map(&item, 5);
     craft_str(&item, "value");
     craft_str(&item, "Q8S");
+    craft_str(&item, "param");
+    craft_str(&item, "F32");
+    craft_str(&item, "store");
+    craft_str(&item, "Native");
     craft_str(&item, "level");
     craft_map(&item, 1);
     craft_str(&item, "Block");

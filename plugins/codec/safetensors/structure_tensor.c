@@ -208,7 +208,7 @@ int32_t lr_st_tell_tensor(void *self, uint64_t at, const rec_tensor_event *e)
     lr_st_value_begins(t);
     if (type < 0 && tree->only_tensors) {
         status = rec_fail(tree->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "safetensors has no element type %s",
-                          e->dtype_name ? e->dtype_name : rec_dtype_name(e->dtype));
+                          e->dtype == REC_DTYPE_OPAQUE ? e->dtype_name : rec_dtype_name(e->dtype));
         rec_fail_hint(tree->job, "With `record = yes` it is carried as bytes, for librecord to read again.");
         return status;
     }

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Quantised tensors: their scheme comes along wherever the tensor goes, or the tensor does not go there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/burn/burn_private.h"
+#include "tests/craft.h"
+#include "tests/shared.h"
+
+/* The scheme as each version of Burn has it, and the versions that have it so. */
+static const struct scheme {
+    const char *words;
+    int version, first, last;
+} schemes[] = {
+    {"{\"PerTensorSymmetricInt8\":{\"scale\":0.25,\"_q\":null,\"_a\":null}}", 14, 14, 15},
+    {"{\"PerTensorAffineInt8\":{\"scale\":0.1,\"offset\":-3,\"_q\":null,\"_a\":null}}", 15, 14, 15},
+    {"{\"PerTensorAffine\":\"QInt8\"}", 16, 16, 16},
+    {"{\"PerTensorSymmetric\":\"QInt8\"}", 16, 16, 16},
+    {"{\"PerTensor\":[\"Symmetric\",\"QInt8\"]}", 17, 17, 17},
+    {"{\"level\":\"Tensor\",\"mode\":\"Symmetric\",\"q_type\":\"QInt8\",\"acc_precision\":\"Full\","
+     "\"propagation\":\"Inhibit\"}",
+     18, 18, 18},
+    {"{\"value\":\"Q4S\",\"param\":\"F16\",\"store\":\"U32\",\"level\":\"Tensor\",\"mode\":\"Symmetric\"}", 19, 19, 19},
+    {"{\"value\":\"Q8S\",\"param\":\"F32\",\"store\":\"Native\",\"level\":\"Tensor\",\"mode\":\"Symmetric\"}", 19, 19,
+     19},
+    {"{\"value\":\"Q8S\",\"param\":\"F32\",\"store\":\"Native\",\"level\":\"Tensor\",\"mode\":\"Symmetric\"}", 20, 20,
+     21},
+    {"{\"value\":\"Q2S\",\"param\":\"UE8M0\",\"store\":{\"PackedU32\":0},\"level\":{\"Block\":{\"storage\":[32,1,1,1,1]"
+     ","
+     "\"len\":1}},\"mode\":\"Symmetric\"}",
+     21, 20, 21},
+    {"{\"some\":\"new one\"}", 21, 21, 21},
+};
+enum { SCHEMES = sizeof schemes / sizeof *schemes };
+
+static rec_recorder *open_keeping(const char *name)
+{
+    rec_recorder *recorder = rec_open_recorder(name, REC_PRECISION_KEEP);
+    if (!recorder || rec_recorder_set(recorder, "layout", "keep") != REC_OK) {
+        fail_msg("%s", rec_error_message());
+    }
+    return recorder;
+}
+
+static rec_record *load(const char *name, const void *data, size_t size)
+{
+    rec_recorder *recorder = open_keeping(name);
+    rec_record *record = rec_load_bytes(recorder, data, size);
+    if (!record) {
+        fail_msg("%s", rec_error_message());
+    }
+    rec_close_recorder(recorder);
+    return record;
+}
+
+static void *save(const char *name, const rec_record *record, size_t *size)
+{
+    rec_recorder *recorder = open_keeping(name);
+    void *data = NULL;
+    if (rec_save_bytes(recorder, record, &data, size) != REC_OK) {
+        fail_msg("%s: %s", name, rec_error_message());
+    }
+    rec_close_recorder(recorder);
+    return data;
+}
+
+/* A record by way of another format. @param data (out) what it borrows from, to be freed after it. */
+static rec_record *by_way_of(const char *name, const rec_record *record, void **data)
+{
+    size_t size;
+    *data = save(name, record, &size);
+    return load(name, *data, size);
+}
+
+static void assert_same_bytes(const rec_record *a, const rec_record *b)
+{
+    size_t size_a, size_b;
+    void *bytes_a = save("NamedMpk", a, &size_a), *bytes_b = save("NamedMpk", b, &size_b);
+    assert_int_equal(size_a, size_b);
+    assert_memory_equal(bytes_a, bytes_b, size_a);
+    rec_free(bytes_a);
+    rec_free(bytes_b);
+}
+
+static rec_record *record_of(const struct scheme *s)
+{
+    static char text[1024];
+    (void)snprintf(
+        text, sizeof text,
+        "{\"metadata\":{\"version\":\"0.%d.0\",\"float\":\"f32\",\"int\":\"i32\",\"format\":\"f\","
+        "\"settings\":\"FullPrecisionSettings\"},\"item\":{\"q\":{\"id\":\"0123456789abc\",\"param\":{\"bytes\":"
+        "[1,2,3,4,5,6,7],\"shape\":[3],\"dtype\":{\"QFloat\":%s}}}}}",
+        s->version, s->words);
+    return load("PrettyJson", text, strlen(text));
+}
+
+static void the_scheme_comes_along_in_every_version(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SCHEMES; i++) {
+        rec_record *record = record_of(&schemes[i]), *json, *tensors;
+        void *text, *bytes;
+        assert_int_equal(rec_tensor_dtype(rec_tensor_at(record, "q")), REC_DTYPE_QFLOAT);
+        json = by_way_of("PrettyJson", record, &text);
+        tensors = by_way_of("Safetensors", record, &bytes);
+        assert_int_equal(rec_tensor_dtype(rec_tensor_at(tensors, "q")), REC_DTYPE_QFLOAT);
+        assert_string_equal(rec_tensor_dtype_name(rec_tensor_at(tensors, "q")), "qfloat");
+        assert_same_bytes(record, json);
+        assert_same_bytes(record, tensors);
+        rec_record_free(record);
+        rec_record_free(json);
+        rec_record_free(tensors);
+        rec_free(text);
+        rec_free(bytes);
+    }
+}
+
+/* MessagePack tells f32 from f64, and i8 from u8 by their signs. */
+static void numbers_of_a_scheme_keep_their_width(void **state)
+{
+    static const uint8_t data[] = {1, 2, 3};
+    uint64_t shape[] = {3};
+    craft c = {0};
+    rec_record *record, *again;
+    void *bytes;
+    (void)state;
+    craft_begin(&c, "0.14.0", CRAFT_FULL);
+    craft_map(&c, 3);
+    craft_str(&c, "bytes");
+    craft_bin(&c, data, sizeof data);
+    craft_shape(&c, 1, shape);
+    craft_str(&c, "dtype");
+    craft_map(&c, 1);
+    craft_str(&c, "QFloat");
+    craft_map(&c, 1);
+    craft_str(&c, "PerTensorAffineInt8");
+    craft_map(&c, 7);
+    craft_str(&c, "scale");
+    craft_f32(&c, 0.1f);
+    craft_str(&c, "offset");
+    craft_int(&c, -128);
+    craft_str(&c, "wide");
+    craft_f64(&c, 0.1);
+    craft_str(&c, "least");
+    craft_int(&c, INT64_MIN);
+    craft_str(&c, "most");
+    craft_uint(&c, UINT64_MAX);
+    craft_str(&c, "odd \"\\\x01\xc3\xa9");
+    craft_bool(&c, 1);
+    craft_str(&c, "_q");
+    craft_nil(&c);
+    record = load("NamedMpk", c.data, c.size);
+    again = by_way_of("Safetensors", record, &bytes);
+    assert_same_bytes(record, again);
+    rec_record_free(record);
+    rec_record_free(again);
+    rec_free(bytes);
+    craft_free(&c);
+}
+
+static void another_version_gets_it_only_in_its_own_form(void **state)
+{
+    static const char *const recorders[] = {"NamedMpk", "PrettyJson", "Safetensors"};
+    (void)state;
+    for (size_t i = 0; i < SCHEMES; i++) {
+        rec_record *record = record_of(&schemes[i]);
+        for (int minor = 11; minor <= 21; minor++) {
+            rec_recorder *recorder = open_keeping(recorders[(i + (size_t)minor) % 3]);
+            char layout[16];
+            void *data = NULL;
+            size_t size;
+            bool right = minor >= schemes[i].first && minor <= schemes[i].last;
+            (void)snprintf(layout, sizeof layout, "burn-0.%d", minor);
+            assert_int_equal(rec_recorder_set(recorder, "layout", layout), REC_OK);
+            if (rec_save_bytes(recorder, record, &data, &size) != (right ? REC_OK : REC_E_UNSUPPORTED)) {
+                fail_msg("%s of 0.%d for 0.%d", schemes[i].words, schemes[i].version, minor);
+            }
+            if (!right) {
+                assert_non_null(
+                    strstr(rec_error_message(), minor < 14 ? "q: Burn 0.1" : "q: a quantised tensor whose scheme"));
+            }
+            rec_free(data);
+            rec_close_recorder(recorder);
+        }
+        rec_record_free(record);
+    }
+}
+
+static void data_without_names_have_no_place_for_it(void **state)
+{
+    static const char words[] = "q: a tensor of qfloat: its element type has words that this format has no place for";
+    static const char type[] = "pub struct Model<B: Backend> { q: Param<Tensor<B, 1>> }";
+    rec_record *record = record_of(&schemes[8]);
+    rec_recorder *recorder = rec_open_recorder("BinBytes", REC_PRECISION_KEEP);
+    rec_types *types = rec_types_new(NULL);
+    void *data = NULL;
+    size_t size;
+    (void)state;
+    assert_int_equal(rec_types_add_rust(types, type, "model.rs"), REC_OK);
+    assert_int_equal(rec_recorder_set_type_name(recorder, types, "Model"), REC_OK);
+    assert_int_equal(rec_save_bytes(recorder, record, &data, &size), REC_E_UNSUPPORTED);
+    assert_non_null(strstr(rec_error_message(), words));
+    rec_close_recorder(recorder);
+    rec_types_free(types);
+    rec_record_free(record);
+}
+
+/* bincode tells of the scheme neither where it begins nor where it ends. */
+static void data_without_names_are_not_misread(void **state)
+{
+    static const char type[] = "pub struct Model<B: Backend> { q: Param<Tensor<B, 1>> }";
+    static const float numbers[] = {1, 2, 3};
+    static const uint64_t three[] = {3};
+    rec_record *record = rec_record_new(NULL);
+    rec_recorder *recorder = rec_open_recorder("BinBytes", REC_PRECISION_KEEP);
+    rec_types *types = rec_types_new(NULL);
+    void *data = NULL;
+    size_t size;
+    (void)state;
+    assert_int_equal(rec_types_add_rust(types, type, "model.rs"), REC_OK);
+    assert_int_equal(rec_recorder_set_type_name(recorder, types, "Model"), REC_OK);
+    assert_int_equal(rec_set_f32(record, "q", numbers, 1, three), REC_OK);
+    assert_int_equal(rec_save_bytes(recorder, record, &data, &size), REC_OK);
+    assert_int_equal(((uint8_t *)data)[size - 1], 1); /* F32, the second of Burn's element types */
+    ((uint8_t *)data)[size - 1] = 14;
+    assert_null(rec_load_bytes(recorder, data, size));
+    assert_int_equal(rec_error_status(), REC_E_UNSUPPORTED);
+    assert_non_null(strstr(rec_error_message(), "a quantised tensor without its scheme"));
+    rec_free(data);
+    rec_close_recorder(recorder);
+    rec_types_free(types);
+    rec_record_free(record);
+}
+
+/* What a safetensors file of a stranger may say. */
+static void words_that_are_none_are_refused(void **state)
+{
+    static const char *const wrong[] = {
+        "",
+        "qfloat",
+        "QFloat",
+        "\"QFloat\"",
+        "{}",
+        "{\"QFloat\"}",
+        "{\"QFloat\":}",
+        "{\"QFloat\":1",
+        "{\"QFloat\":1}x",
+        "{\"QFloat\":1,\"QFloat\":2}",
+        "{\"QFloat\":1,\"b\":2}",
+        "{\"F32\":null}",
+        "{QFloat:1}",
+        "{\"QFloat\":tru}",
+        "{\"QFloat\":18446744073709551616}",
+        "{\"QFloat\":-9223372036854775809}",
+        "{\"QFloat\":1e999}",
+        "{\"QFloat\":--1}",
+        "{\"QFloat\":-}",
+        "{\"QFloat\":1.5.5}",
+        "{\"QFloat\":[1,]}",
+        "{\"QFloat\":[1}",
+        "{\"QFloat\":\"\\x\"}",
+        "{\"QFloat\":\"\\u00\"}",
+        "{\"QFloat\":\"\\u0041\"}",
+        "{\"QFloat\":\"\xff\"}",
+        "{\"QFloat\":\"",
+        "{\"QFloat\":\"\\",
+        "{\"QFloat\":[[[[[[[[[[[[1]]]]]]]]]]]]}",
+        "[1]",
+    };
+    static const char *const right[] = {"{\"QFloat\":1}", "{\"QFloat\":[]}",
+                                        "{\"QFloat\":{\"a\":[{},-0.5f,1e-3,\"\\u0001\"]}}"};
+    rec_context *context = rec_context_new(NULL);
+    rec_job job;
+    char buffer[LR_DTYPE_TEXT_ROOM], *huge = calloc(1, 5000);
+    (void)state;
+    memset(huge, '[', 4999);
+    memcpy(huge, "{\"QFloat\":", 10);
+    for (size_t i = 0; i <= sizeof wrong / sizeof *wrong; i++) {
+        rec_record *record = lr_record_new(context);
+        const char *text = i < sizeof wrong / sizeof *wrong ? wrong[i] : huge;
+        rec_value value;
+        lr_job_begin(&job, context, "test", NULL);
+        if (lr_burn_dtype_read(&job, record, 7, REC_DTYPE_QFLOAT, text, &value) != REC_E_FORMAT) {
+            fail_msg("%s is read", text);
+        }
+        assert_int_equal(lr_job_end(&job), REC_E_FORMAT);
+        assert_non_null(strstr(rec_error_message(), "expected a quantised tensor with its scheme"));
+        rec_record_free(record);
+    }
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        rec_record *record = lr_record_new(context);
+        rec_value value, again;
+        lr_job_begin(&job, context, "test", NULL);
+        assert_int_equal(lr_burn_dtype_read(&job, record, 7, REC_DTYPE_QFLOAT, right[i], &value), REC_OK);
+        assert_non_null(lr_burn_dtype_text(&job, &value, buffer));
+        assert_int_equal(lr_burn_dtype_read(&job, record, 7, REC_DTYPE_QFLOAT, buffer, &again), REC_OK);
+        assert_int_equal(lr_job_end(&job), REC_OK);
+        rec_record_free(record);
+    }
+    free(huge);
+    rec_context_free(context);
+}
+
+/* A scheme's name alone, as bincode and broken files have it. */
+static void a_scheme_must_be_there(void **state)
+{
+    static const char text[] =
+        "{\"metadata\":{\"version\":\"0.21.0\",\"float\":\"f32\",\"int\":\"i32\",\"format\":\"f\","
+        "\"settings\":\"s\"},\"item\":{\"q\":{\"bytes\":[1,2,3,4],\"shape\":[1],\"dtype\":\"QFloat\"}}}";
+    rec_recorder *recorder = open_keeping("PrettyJson");
+    (void)state;
+    assert_null(rec_load_bytes(recorder, text, strlen(text)));
+    assert_int_equal(rec_error_status(), REC_E_UNSUPPORTED);
+    assert_non_null(strstr(rec_error_message(), "a quantised tensor without its scheme"));
+    rec_close_recorder(recorder);
+}
+
+/* What real Burn wrote. */
+static void burns_own_file_comes_back_byte_for_byte(void **state)
+{
+    char path[4096];
+    rec_recorder *recorder = open_keeping("NamedMpk");
+    rec_record *record, *again;
+    void *bytes;
+    (void)state;
+    if (!shared_path(path, sizeof path, "golden/store/0.21.0/quant_q8/full.mpk")) {
+        rec_close_recorder(recorder);
+        skip();
+    }
+    record = rec_load(recorder, path);
+    if (!record) {
+        fail_msg("%s", rec_error_message());
+    }
+    again = by_way_of("Safetensors", record, &bytes);
+    assert_same_bytes(record, again);
+    rec_record_free(record);
+    rec_record_free(again);
+    rec_free(bytes);
+    rec_close_recorder(recorder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_scheme_comes_along_in_every_version),
+        cmocka_unit_test(numbers_of_a_scheme_keep_their_width),
+        cmocka_unit_test(another_version_gets_it_only_in_its_own_form),
+        cmocka_unit_test(data_without_names_have_no_place_for_it),
+        cmocka_unit_test(data_without_names_are_not_misread),
+        cmocka_unit_test(words_that_are_none_are_refused),
+        cmocka_unit_test(a_scheme_must_be_there),
+        cmocka_unit_test(burns_own_file_comes_back_byte_for_byte),
+    };
+    return cmocka_run_group_tests_name("quantised tensors", tests, NULL, NULL);
+}

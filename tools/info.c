@@ -235,7 +235,7 @@ static void print_file(const rec_origin *origin, const summary *s, const char *l
     }
 }
 
-static void print_people(const rec_record *record, const summary *s, const char *path, bool all)
+static void print_people(const rec_record *record, const summary *s, const char *path, bool by_position, bool all)
 {
     enum { LABEL = 14, NAME_MOST = 28, LABELS = 5 };
     const rec_origin *origin = rec_record_origin(record);
@@ -266,7 +266,11 @@ static void print_people(const rec_record *record, const summary *s, const char 
         labels[i] = xasprintf("%-*s", (int)width, names[i]);
     }
     print_precision(record, s, labels[is_of_others(record) ? 4 : 0]);
-    print_contents(s, labels[1]);
+    if (s->tensors || !by_position) {
+        print_contents(s, labels[1]);
+    } else {
+        printf("%snot known without its type: no parameters can be found in it\n", labels[1]);
+    }
     if (s->largest) {
         print_largest(s, labels[2]);
     }
@@ -369,7 +373,7 @@ int tool_run_info(session *s, const char *const *operands, size_t count)
         if (status == EXIT_OK && s->o->json) {
             print_json(record, &sums, operands[0], &n);
         } else if (status == EXIT_OK) {
-            print_people(record, &sums, tool_input_name(operands[0]), s->o->all);
+            print_people(record, &sums, tool_input_name(operands[0]), by_position, s->o->all);
             tool_notes_print(&n, s->o->quiet);
         }
     }

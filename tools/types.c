@@ -25,8 +25,17 @@ void tool_print_positions(const rec_record *record, const char *path)
         tool_text_put(&cell, ", Burn ");
         tool_text_safe(&cell, version, strlen(version));
     }
-    printf("%s). Parameters by position:\n", cell.at);
+    if (count) {
+        printf("%s). Parameters by position:\n", cell.at);
+    } else {
+        printf("%s), and no parameters can be found in it.\n"
+               "For what it holds give its type: --type model.rs:Model, --type-of RECORD, or --type Adam and its like.\n",
+               cell.at);
+    }
     tool_text_free(&cell);
+    if (!count) {
+        return;
+    }
     tool_table_begin(&t, "rlllr");
     t.header = true;
     t.shrink = 5;
@@ -271,7 +280,9 @@ int tool_run_types(session *s, const char *const *operands, size_t count)
     }
     recorder = tool_session_input(s);
     record = recorder ? tool_session_load_any(s, recorder, operands[0], &by_position) : NULL;
-    if (record) {
+    if (record && by_position && rec_value_count(rec_root(record)) == 0) {
+        (void)tool_fail_no_type(s, operands[0], rec_record_origin(record)->recorder);
+    } else if (record) {
         tool_notes_take(&n);
         status = print_type(s, record, operands[0], by_position);
         if (!by_position) {

@@ -83,6 +83,25 @@ says "so does show" "its type is needed"
 works "--positional takes the parameters by position" convert --positional tiny.bin positions.mpk
 says "with a note" "named by their position"
 
+for file in "$here/0.18.0/noam-full.mpk:NoamLrScheduler" "$here/0.18.0/constant-full.mpk:f64" "$here/0.18.0/adam-full.mpk:Adam"; do
+    type=${file##*:}
+    works "a .bin of $type" convert --option layout=keep --type "$type" "${file%:*}" bare.bin
+    works "info without its type" info bare.bin
+    says "says what its header says" "BinFile record, written by Burn 0.18.0" out
+    says "and that this is all" "not known without its type: no parameters can be found in it" out
+    works "so does ls" ls bare.bin
+    says "with the version" "bare.bin carries no names (BinFile record, Burn 0.18.0), and no parameters can be found in it." out
+    works "--positional or not" ls --positional bare.bin
+    run types bare.bin
+    status_is "there is no type to show" 2
+    says "which is said" "its type is needed"
+    rm -f positions.mpk
+    run convert --positional bare.bin positions.mpk
+    status_is "nothing is not converted" 2
+    says "and nobody is accused" "no parameters can be found in it without its type"
+    check "nor written" test ! -e positions.mpk
+done
+
 # ------------------------------------------------------------------------------------------------------- mismatch
 
 run ls --type "$types/tiny.rs:Other" tiny.bin

@@ -69,6 +69,10 @@ rec_record *tool_session_load_any(session *s, rec_recorder *recorder, const char
     rec_record *record;
 
     *by_position = s->o->positional;
+    if (s->o->positional && rec_recorder_set(recorder, "positional", "head") != REC_OK) {
+        (void)tool_fail_library();
+        return NULL;
+    }
     if (strcmp(path, "-") == 0) {
         return tool_session_load(recorder, path);
     }
@@ -81,7 +85,7 @@ rec_record *tool_session_load_any(session *s, rec_recorder *recorder, const char
         return NULL;
     }
     recorder = tool_session_reader(s, name);
-    if (recorder && rec_recorder_set(recorder, "positional", "yes") == REC_OK) {
+    if (recorder && rec_recorder_set(recorder, "positional", "head") == REC_OK) {
         record = rec_load(recorder, path);
     }
     if (recorder && !record) {

@@ -81,6 +81,7 @@ rec_record *tool_session_load(rec_recorder *recorder, const char *path);
 /* The same; for a file without names it is said how to give the type. */
 rec_record *tool_session_load_typed(session *s, rec_recorder *recorder, const char *path);
 /* The same; a file that has no names and whose type was not given is read by position instead.
+ * What has no parameters is then a record with metadata alone.
  * @param by_position (out) whether it was. */
 rec_record *tool_session_load_any(session *s, rec_recorder *recorder, const char *path, bool *by_position);
 /* @return the file's name as people should see it: "standard input" for "-". */

@@ -215,9 +215,9 @@ int tool_fail_no_type(session *s, const char *path, const char *recorder)
     (void)tool_fail("%s: a %s record carries no names: its type is needed%s\n"
                     "give the model's Rust source:          --type model.rs:Model\n"
                     "or a record of the same model:         --type-of model.mpk\n"
-                    "or one of Burn's own types by name:    --type Linear\n"
-                    "or take parameters by their position:  --positional",
-                    path, recorder, line);
+                    "or one of Burn's own types by name:    --type %s%s",
+                    path, recorder, line, found ? "Linear" : "Adam",
+                    found ? "\nor take parameters by their position:  --positional" : "");
     free(line);
     rec_record_free(record);
     return EXIT_ERROR;

@@ -28,8 +28,9 @@ int32_t lr_bincode_uint(lr_bincode_reader *r, uint32_t bits, uint64_t *value);
 int32_t lr_bincode_key(lr_bincode_reader *r, const char *name);
 /** A little-endian number of `bytes` bytes. */
 uint64_t lr_bincode_load(const uint8_t *at, unsigned bytes);
-/** Finds parameters by their signature and reports them as a map by position (scan.c). */
-int32_t lr_bincode_scan(lr_bincode_reader *r);
+/** Finds parameters by their signature and reports them as a map by position (scan.c).
+ *  @param none there may be none: the metadata are what is wanted. */
+int32_t lr_bincode_scan(lr_bincode_reader *r, bool none);
 
 /** The type behind a record: text, its length as a u64, then this. */
 #define LR_BINCODE_MAGIC "\x00RECTYPE"

@@ -42,7 +42,9 @@ static int32_t read_item(lr_bincode_reader *r)
         return status;
     }
     if (!whole) {
-        return rec_job_option_int(r->job, "positional") ? lr_bincode_scan(r) : no_type(r);
+        const char *positional = rec_job_option_text(r->job, "positional");
+        bool head = strcmp(positional, "head") == 0;
+        return head || strcmp(positional, "yes") == 0 ? lr_bincode_scan(r, head) : no_type(r);
     }
     for (uint64_t i = 1; i < rec_layout_count(whole) && status == REC_OK; i++) {
         status = lr_bincode_key(r, rec_layout_name(whole, i));

@@ -169,14 +169,14 @@ static int32_t report(lr_bincode_reader *r, uint64_t at, const rec_layout *layou
     return status == REC_OK ? lr_bincode_value(r, layout) : status;
 }
 
-int32_t lr_bincode_scan(lr_bincode_reader *r)
+int32_t lr_bincode_scan(lr_bincode_reader *r, bool none)
 {
     static const char *const kinds[] = {"Param<Tensor<B, 1>>", "Param<Tensor<B, 1, Int>>", "Param<Tensor<B, 1, Bool>>",
                                         "Tensor<B, 1>",        "Tensor<B, 1, Int>",        "Tensor<B, 1, Bool>"};
     const rec_layout *layouts[6];
     uint64_t next = r->at; /* a tensor without an id is only looked for where one thing ended and another begins */
     rec_scalar item = {.kind = REC_KIND_STRING, .v = {.length = 4}, .text = "item"};
-    uint64_t found = 0;
+    uint64_t found = 0, begin = r->at;
     int32_t status = REC_OK;
     for (size_t i = 0; i < 6 && status == REC_OK; i++) {
         status = rec_job_layout_of(r->job, kinds[i], &layouts[i]);
@@ -199,10 +199,16 @@ int32_t lr_bincode_scan(lr_bincode_reader *r)
         }
     }
     r->at = r->size;
-    if (status == REC_OK && !found) {
-        status = rec_fail(r->job, REC_E_FORMAT, REC_UNKNOWN, "no parameter was found by its signature");
-    }
-    if (status == REC_OK) {
+    if (status == REC_OK && !found && !none) {
+        status = rec_fail(r->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                          "no parameters can be found in it without its type");
+        rec_fail_hint(r->job, "Give its type: an optimizer's, a scheduler's or a module's without parameters by its name.");
+    } else if (status == REC_OK && !found) {
+        rec_job_note(r->job, REC_NOTE_ASSUMED, "",
+                     "without its type nothing can be said of the %" PRIu64
+                     " bytes behind its metadata: no parameters can be found in them",
+                     r->size - begin);
+    } else if (status == REC_OK) {
         rec_job_note(r->job, REC_NOTE_ASSUMED, "",
                      "without its type, only its %" PRIu64
                      " parameters were found, named by their position; anything else in it is not known",

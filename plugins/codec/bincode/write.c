@@ -299,8 +299,9 @@ const rec_option lr_bincode_self_describing = {
 };
 const rec_option lr_bincode_positional = {
     .size = sizeof(rec_option),
-    .type = REC_OPTION_BOOL,
+    .type = REC_OPTION_CHOICE,
     .name = "positional",
     .initial = "no",
-    .help = "without a type, read the parameters that can be found, named by their position",
+    .help = "without a type, read the parameters that can be found, named by their position (head: though there be none)",
+    .choices = (const char *const[]){"no", "yes", "head", NULL},
 };

@@ -12,6 +12,8 @@ struct lr_walk {
     bool clamp;
     bool keep; /**< the layout the record came with, else that of job->burn_minor */
     bool ids;  /**< ids become those of that version */
+    /** Any value as its layout says: lr_walk_typed(), for modules within a record without a type. */
+    int32_t (*typed)(lr_walk *walk, const rec_value *value, const rec_layout *layout);
     bool paths;/**< the record is a foreign model in its own layout, nothing but tensors under dotted paths */
     uint64_t tensor_count; /**< of such a record */
     /* While a walk is on: */

@@ -407,7 +407,7 @@ static int32_t walk_module(lr_walk *w, const rec_value *value)
     if (lr_job_failed(w->job)) {
         return w->job->error.status;
     }
-    return layout ? lr_walk_typed(w, value, layout) : walk_map(w, value);
+    return layout ? w->typed(w, value, layout) : walk_map(w, value);
 }
 
 static int32_t walk_variant(lr_walk *w, const lr_variant *variant)

@@ -1,0 +1,133 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# The order of the rooms, core/README.md: a file includes headers of its own room and the faces (room/room.h) of rooms below
+# it; and, for what includes do not show, the objects: what one needs is defined in its own room or below.
+# shellcheck disable=SC2317 # functions that check() calls
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:=.}/tests/tap.sh"
+: "${top_builddir:=.}"
+
+# Each may use those before it; types and remap stand side by side.
+rooms='core/base core/config core/io core/record core/burn core/registry types remap/regex remap/ops remap/rules remap/plan
+remap/forward remap/fit remap/reverse remap recorder'
+# These see the public headers alone, and each other in this order.
+outside='tools/print tools/session tools/embed tools'
+
+# includes FOLDER...: each include of a header in quotes, as FILE HEADER
+includes() {
+    for folder; do
+        (cd "$srcdir" && for file in "$folder"/*.[ch]; do
+            [ -e "$file" ] && sed -n "s|^ *# *include \"\\(.*\\)\".*|$file \\1|p" "$file"
+        done)
+    done
+}
+
+# order ROOM... <INCLUDES: those that go against it
+order() {
+    awk -v rooms="$*" '
+        function folder(path) { return sub(/\/[^\/]*$/, "", path) ? path : "." }
+        BEGIN { n = split(rooms, list, " "); for (i = 1; i <= n; i++) floor[list[i]] = i }
+        {
+            mine = folder($1)
+            its = folder($2)
+            face = its "/" substr(its, match(its, /[^\/]*$/)) ".h"
+            if (its == "tools") face = "tools/tool.h"
+            if ($2 == "librecord.h" || $2 ~ /^librecord\//) next
+            if (!(its in floor) || floor[its] > floor[mine] || (its == "types" && mine ~ /^remap/)) {
+                print $1 " may not include " $2
+            } else if (its != mine && $2 != face) {
+                print $1 " includes " $2 ", which is no face"
+            }
+        }'
+}
+
+in_order() { # ROOM...
+    includes "$@" | order "$@" >"$scratch/against"
+    cat "$scratch/against"
+    [ ! -s "$scratch/against" ]
+}
+# shellcheck disable=SC2086 # lists of words
+{
+    check "the library's files include their own room and the faces below it" in_order $rooms
+    check "the command's files see the public headers and the faces below them" in_order $outside
+}
+
+no_private() { # FOLDER...: plugins see plugin.h and the codecs'
+    includes "$@" | awk '$2 !~ /^plugins\/codec\// && $2 !~ /^librecord/ { print $1 " may not include " $2; bad = 1 } END { exit bad }'
+}
+check "plugins see librecord/plugin.h and codecs alone" no_private plugins plugins/codec plugins/codec/msgpack \
+    plugins/codec/gzip plugins/codec/json plugins/codec/bincode plugins/codec/safetensors
+
+only_in_remap() { # nobody else speaks PCRE2, libltdl is the registry's, inih the configuration's
+    ! (cd "$srcdir" && grep -lE '# *include <(pcre2|ltdl|ini)\.h>' core/*/*.[ch] types/*.[ch] remap/*.[ch] remap/*/*.[ch] \
+        recorder/*.[ch] plugins/*.c plugins/codec/*/*.[ch] tools/*.[ch] tools/*/*.[ch]) |
+        grep -vE '^(remap/regex|core/registry|core/config)/'
+}
+check "PCRE2, libltdl and inih are each called from one room" only_in_remap
+
+# A room that does not see what it checks would pass: the check is shown something wrong.
+mkdir -p "$scratch/tree/core/base" "$scratch/tree/remap"
+echo '#include "remap/remap.h"' >"$scratch/tree/core/base/wrong.c"
+echo '#include "core/base/text_private.h"' >"$scratch/tree/remap/wrong.c"
+wrong() {
+    real=$srcdir
+    srcdir=$scratch/tree
+    # shellcheck disable=SC2086 # a list of words
+    includes core/base remap | order $rooms >"$scratch/against"
+    srcdir=$real
+    [ "$(wc -l <"$scratch/against")" = 2 ]
+}
+check "an include that goes against the order is found" wrong
+
+# What each object defines and needs, by room: ROOM FILE LETTER NAME
+objects() {
+    for room in $rooms; do
+        for object in "$top_builddir/$room"/.libs/*.o "$top_builddir/$room"/*.o; do
+            [ -e "$object" ] && nm "$object" 2>/dev/null | sed "s|^|$room $(basename "$object" .o | sed 's/^lib[a-z]*_la-//') |"
+        done
+    done | awk '$NF ~ /^(lr|rec)_/ { print $1, $2, $(NF - 1), $NF }' | sort -u
+}
+objects >"$scratch/objects"
+if [ ! -s "$scratch/objects" ]; then
+    skip "what objects need" "there are no objects of the library in $top_builddir"
+    finish
+fi
+upwards() {
+    # shellcheck disable=SC2086,SC2116 # one line of words
+    awk -v rooms="$(echo $rooms)" '
+        BEGIN { n = split(rooms, list, " "); for (i = 1; i <= n; i++) floor[list[i]] = i }
+        $3 != "U" { home[$4] = $1; file[$4] = $2; next }
+        { need[$1 " " $2 " " $4] = 1 }
+        END {
+            for (k in need) {
+                split(k, p, " ")
+                h = home[p[3]]
+                if (h != "" && (floor[h] > floor[p[1]] || (h == "types" && p[1] ~ /^remap/))) {
+                    print p[1] "/" p[2] ".c needs " p[3] " of " h "/" file[p[3]] ".c"
+                    bad = 1
+                }
+            }
+            exit bad
+        }' "$scratch/objects"
+}
+check "no object needs what stands in a room above" upwards
+
+# Files that need each other, the one the other, over however many steps.
+circles() {
+    awk '
+        $3 != "U" { home[$4] = $1 "/" $2; next }
+        { need[$1 "/" $2 " " $4] = 1 }
+        END {
+            for (k in need) {
+                split(k, p, " ")
+                if (home[p[2]] != "" && home[p[2]] != p[1]) print p[1], home[p[2]]
+            }
+        }' "$scratch/objects" | sort -u >"$scratch/edges"
+    tsort "$scratch/edges" 2>"$scratch/circles" >/dev/null
+    sed -n 's/^tsort: //p' "$scratch/circles"
+    [ ! -s "$scratch/circles" ]
+}
+check "no files need each other" circles
+
+finish

@@ -49,7 +49,6 @@ static inline bool lr_add(uint64_t a, uint64_t b, uint64_t *sum)
 typedef struct lr_budget {
     uint64_t used;
     uint64_t limit;
-    bool exceeded; /**< the reason of the last NULL: true the limit, false the allocator */
 } lr_budget;
 
 bool lr_budget_take(lr_budget *budget, uint64_t size); /**< NULL budget: always true */
@@ -62,6 +61,7 @@ typedef struct lr_arena {
     uint8_t *next, *end;
     uint64_t chunk_size;
     lr_budget *budget; /**< during a load, else NULL */
+    bool refused;      /**< why the last NULL was: true the budget, false the allocator */
 } lr_arena;
 
 void lr_arena_init(lr_arena *arena, const lr_allocator *allocator);
@@ -250,8 +250,11 @@ void lr_job_input(rec_job *job, uint64_t size);
 void lr_job_beside(rec_job *job, uint64_t size);
 
 /** Failures of core, beside rec_fail and rec_fail_found. All return the status. */
-int32_t lr_fail_memory(rec_job *job, uint64_t size);                    /**< budget or allocator, whichever it was */
-int32_t lr_fail_allocator(rec_job *job, uint64_t size);                 /**< the allocator: no budget was asked */
+int32_t lr_fail_memory(rec_job *job, uint64_t size);                    /**< the allocator gave nothing */
+int32_t lr_fail_allocator(rec_job *job, uint64_t size);                 /**< the same */
+int32_t lr_fail_budget(rec_job *job);                                   /**< REC_E_LIMIT: too much for such an input */
+/** An arena gave nothing, because of its budget (which is the job's) or of the allocator. */
+int32_t lr_fail_arena(rec_job *job, const lr_arena *arena, uint64_t size);
 int32_t lr_fail_errno(rec_job *job, int error, const char *doing);      /**< REC_E_IO: "cannot DOING: strerror" */
 int32_t lr_fail_path(rec_job *job, int32_t status, const char *path, const char *format, ...) REC_PRINTF(4, 5);
 /** Whose failure it is, if nobody has said so yet: the file's of that name instead of the job's. */

@@ -243,7 +243,6 @@ void lr_job_again(rec_job *job)
     clear_error(&job->error);
     job->hinting = false;
     job->budget.used = 0;
-    job->budget.exceeded = false;
     job->burn_known = false;
 }
 
@@ -251,7 +250,6 @@ void lr_job_forgive(rec_job *job)
 {
     clear_error(&job->error);
     job->hinting = false;
-    job->budget.exceeded = false;
 }
 
 rec_status lr_job_end(rec_job *job)
@@ -430,11 +428,19 @@ void lr_fail_file(rec_job *job, const char *name)
 
 int32_t lr_fail_memory(rec_job *job, uint64_t size)
 {
-    char need[32], have[32], input[32];
-    if (!job->budget.exceeded) {
-        return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory: %s bytes more were needed",
-                        lr_group_digits(size, need, sizeof need));
-    }
+    char need[32];
+    return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory: %s bytes more were needed",
+                    lr_group_digits(size, need, sizeof need));
+}
+
+int32_t lr_fail_allocator(rec_job *job, uint64_t size)
+{
+    return lr_fail_memory(job, size);
+}
+
+int32_t lr_fail_budget(rec_job *job)
+{
+    char have[32], input[32];
     (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN,
                    "its structure would take more than %s bytes of memory for an input of %s bytes",
                    lr_group_digits(job->budget.limit, have, sizeof have),
@@ -444,10 +450,9 @@ int32_t lr_fail_memory(rec_job *job, uint64_t size)
     return job->error.status;
 }
 
-int32_t lr_fail_allocator(rec_job *job, uint64_t size)
+int32_t lr_fail_arena(rec_job *job, const lr_arena *arena, uint64_t size)
 {
-    job->budget.exceeded = false;
-    return lr_fail_memory(job, size);
+    return arena->refused ? lr_fail_budget(job) : lr_fail_memory(job, size);
 }
 
 const char *lr_errno_words(int error, char *text, size_t room)
@@ -530,9 +535,12 @@ void *rec_job_resize(rec_job *job, void *old, uint64_t size)
     uint64_t had = from ? from->size : 0;
     uint64_t whole;
     piece *to = NULL;
-    if (!lr_add(size, sizeof(piece), &whole)) {
-        job->budget.exceeded = false;
-    } else if (size <= had || lr_budget_take(&job->budget, size - had)) {
+    bool fits = lr_add(size, sizeof(piece), &whole);
+    if (fits && size > had && !lr_budget_take(&job->budget, size - had)) {
+        (void)lr_fail_budget(job);
+        return NULL;
+    }
+    if (fits) {
         to = lr_resize(job->allocator, from, whole);
         if (!to && size > had) {
             lr_budget_give(&job->budget, size - had);

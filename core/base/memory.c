@@ -81,10 +81,8 @@ bool lr_budget_take(lr_budget *budget, uint64_t size)
         return true;
     }
     if (!lr_add(budget->used, size, &used) || used > budget->limit) {
-        budget->exceeded = true;
         return false;
     }
-    budget->exceeded = false;
     budget->used = used;
     return true;
 }
@@ -130,11 +128,17 @@ static uint8_t *new_chunk(lr_arena *arena, uint64_t size)
 {
     struct lr_chunk *chunk;
     uint64_t whole;
-    if (!lr_add(size, CHUNK_HEADER, &whole) || !lr_budget_take(arena->budget, whole)) {
+    if (!lr_add(size, CHUNK_HEADER, &whole)) {
+        arena->refused = false;
+        return NULL;
+    }
+    if (!lr_budget_take(arena->budget, whole)) {
+        arena->refused = true;
         return NULL;
     }
     chunk = lr_alloc(arena->allocator, whole);
     if (!chunk) {
+        arena->refused = false;
         lr_budget_give(arena->budget, whole);
         return NULL;
     }

@@ -39,7 +39,7 @@ static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
         return rec_fail(b->job, REC_E_UNSUPPORTED, at, "a string of 4 GiB or more");
     }
     if (!lr_from_scalar(&b->record->arena, scalar, &value)) {
-        return lr_fail_memory(b->job, scalar->kind == REC_KIND_STRING ? scalar->v.length : 1);
+        return lr_fail_arena(b->job, &b->record->arena, scalar->kind == REC_KIND_STRING ? scalar->v.length : 1);
     }
     return lr_builder_emit(b, value);
 }
@@ -86,7 +86,7 @@ static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *
             number.bits = 0;
         }
         if (!lr_from_scalar(&b->record->arena, &number, &value) || lr_builder_add(b, f, value) != REC_OK) {
-            return lr_job_failed(b->job) ? b->job->error.status : lr_fail_memory(b->job, 1);
+            return lr_job_failed(b->job) ? b->job->error.status : lr_fail_arena(b->job, &b->record->arena, 1);
         }
     }
     return REC_OK;
@@ -99,15 +99,13 @@ static lr_data *read_stream(lr_builder *b, const rec_blob *blob)
     rec_source *source;
     lr_data *data = NULL;
     if (!pages) {
-        b->job->budget.exceeded = false;
         (void)lr_fail_memory(b->job, sizeof *pages);
         return NULL;
     }
     *pages = (lr_pages){.allocator = b->job->allocator};
     if (!lr_budget_take(&b->job->budget, blob->size)) {
-        (void)lr_fail_memory(b->job, blob->size);
+        (void)lr_fail_budget(b->job);
     } else if (!lr_pages_grow(pages, blob->size ? blob->size : 1)) {
-        b->job->budget.exceeded = false;
         (void)lr_fail_memory(b->job, blob->size);
     } else if (rec_blob_read(b->job, blob, 0, pages->data, blob->size) == REC_OK) {
         source = lr_source_owned(b->job->allocator, pages->data, blob->size, lr_pages_release, pages);
@@ -115,11 +113,10 @@ static lr_data *read_stream(lr_builder *b, const rec_blob *blob)
             data = lr_data_lent(b->record, source, pages->data, blob->size, REC_UNKNOWN);
             rec_source_release(source);
             if (!data) {
-                (void)lr_fail_memory(b->job, sizeof *data);
+                (void)lr_fail_arena(b->job, &b->record->arena, sizeof *data);
             }
             return data;
         }
-        b->job->budget.exceeded = false;
         (void)lr_fail_memory(b->job, blob->size);
     }
     lr_pages_release(pages, NULL);
@@ -149,7 +146,7 @@ static lr_data *take_blob(lr_builder *b, const rec_blob *blob)
         return NULL;
     }
     if (!data) {
-        (void)lr_fail_memory(b->job, sizeof *data);
+        (void)lr_fail_arena(b->job, &b->record->arena, sizeof *data);
     }
     return data;
 }
@@ -195,7 +192,7 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
     }
     if ((key->kind == REC_KIND_STRING && key->v.length >= UINT32_MAX) ||
         !lr_from_scalar(&b->record->arena, key, &f->key)) {
-        return lr_fail_memory(b->job, 64);
+        return lr_fail_arena(b->job, &b->record->arena, 64);
     }
     f->has_key = true;
     if (b->depth == 1 && !b->tensors && !b->burn.known && key->kind == REC_KIND_STRING && key->v.length == 4 &&
@@ -216,7 +213,7 @@ static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const r
     }
     variant = lr_arena_alloc(&b->record->arena, sizeof *variant, 8);
     if (!variant || !lr_string(&b->record->arena, name->text, name->v.length, &variant->name)) {
-        return lr_fail_memory(b->job, sizeof *variant);
+        return lr_fail_arena(b->job, &b->record->arena, sizeof *variant);
     }
     variant->index = index;
     variant->payload = lr_nil(REC_FORM_UNKNOWN);
@@ -271,7 +268,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     tensor = lr_arena_alloc(&record->arena, sizeof *tensor, 8);
     shape = lr_arena_alloc(&record->arena, sizeof *shape * (event->rank ? event->rank : 1u), 8);
     if (!tensor || !shape) {
-        return lr_fail_memory(b->job, sizeof *tensor);
+        return lr_fail_arena(b->job, &b->record->arena, sizeof *tensor);
     }
     memset(tensor, 0, sizeof *tensor);
     if (event->rank) {
@@ -288,7 +285,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     if (rec_dtype_bits(event->dtype) == 0) {
         rec_value *name = lr_arena_alloc(&record->arena, sizeof *name, 8);
         if (!name) {
-            return lr_fail_memory(b->job, sizeof *name);
+            return lr_fail_arena(b->job, &b->record->arena, sizeof *name);
         }
         if (lr_burn_dtype_read(b->job, record, at, event->dtype, event->dtype_name ? event->dtype_name : "", name)) {
             return b->job->error.status;
@@ -300,7 +297,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     if (event->id) {
         tensor->id = lr_arena_text(&record->arena, event->id, strlen(event->id));
         if (!tensor->id) {
-            return lr_fail_memory(b->job, 64);
+            return lr_fail_arena(b->job, &b->record->arena, 64);
         }
     }
     tensor->data = take_blob(b, &event->data);

@@ -69,7 +69,7 @@ int32_t lr_builder_in_place(lr_builder *b, lr_frame *f)
     } else {
         f->map = lr_map_new(&b->record->arena, f->announced);
     }
-    return f->list || f->map ? REC_OK : lr_fail_memory(b->job, f->announced * sizeof(rec_value));
+    return f->list || f->map ? REC_OK : lr_fail_arena(b->job, &b->record->arena, f->announced * sizeof(rec_value));
 }
 
 int32_t lr_builder_add(lr_builder *b, lr_frame *f, rec_value value)
@@ -101,7 +101,7 @@ int32_t lr_builder_unpack(lr_builder *b, lr_frame *f)
         rec_value value = lr_nil(REC_FORM_UNKNOWN);
         bool nil = b->runner.nils && lr_float_nil(number.v.f);
         if ((!nil && !lr_from_scalar(&b->record->arena, &number, &value)) || lr_builder_add(b, f, value) != REC_OK) {
-            return lr_job_failed(b->job) ? b->job->error.status : lr_fail_memory(b->job, 1);
+            return lr_job_failed(b->job) ? b->job->error.status : lr_fail_arena(b->job, &b->record->arena, 1);
         }
     }
     lr_runner_clear(&b->runner);
@@ -208,7 +208,7 @@ int32_t lr_builder_end_list(lr_builder *b, const lr_frame *f, rec_value *value)
         uint64_t count = b->count - f->base;
         list = lr_list_new(&b->record->arena, count);
         if (!list) {
-            return lr_fail_memory(b->job, count * sizeof(rec_value));
+            return lr_fail_arena(b->job, &b->record->arena, count * sizeof(rec_value));
         }
         if (count) {
             memcpy(list->items, &b->stack[f->base], (size_t)count * sizeof(rec_value));
@@ -229,13 +229,13 @@ static int32_t unpack_nils(lr_builder *b, rec_value *value)
         return REC_OK;
     }
     if (!list) {
-        return lr_fail_memory(b->job, run->count * sizeof(rec_value));
+        return lr_fail_arena(b->job, &b->record->arena, run->count * sizeof(rec_value));
     }
     for (uint64_t i = 0; i < run->count; i++) {
         rec_scalar number = lr_run_number(run, i);
         list->items[i] = lr_nil(REC_FORM_UNKNOWN);
         if (!lr_float_nil(number.v.f) && !lr_from_scalar(&b->record->arena, &number, &list->items[i])) {
-            return lr_fail_memory(b->job, 1);
+            return lr_fail_arena(b->job, &b->record->arena, 1);
         }
     }
     list->count = run->count;
@@ -266,7 +266,7 @@ int32_t lr_builder_end_map(lr_builder *b, const lr_frame *f, rec_value *value)
         }
         map = lr_map_new(&b->record->arena, f->count);
         if (!map) {
-            return lr_fail_memory(b->job, f->count * sizeof(lr_entry));
+            return lr_fail_arena(b->job, &b->record->arena, f->count * sizeof(lr_entry));
         }
         if (f->count) {
             memcpy(map->entries, entries, (size_t)f->count * sizeof(lr_entry));
@@ -283,7 +283,7 @@ int32_t lr_builder_end_map(lr_builder *b, const lr_frame *f, rec_value *value)
     if (f->form == REC_FORM_PATHS) {
         twice = NULL;
     } else if (!lr_map_index(&b->record->arena, map, &twice)) {
-        return lr_fail_memory(b->job, map->count * 8);
+        return lr_fail_arena(b->job, &b->record->arena, map->count * 8);
     }
     if (twice) {
         return fail_twice(b, f, &twice->key);

@@ -32,7 +32,7 @@ int32_t lr_builder_metadata(lr_builder *b, const rec_value *value)
     }
     b->record->metadata = *value->v.map;
     if (!lr_map_index(&b->record->arena, &b->record->metadata, NULL)) {
-        return lr_fail_memory(b->job, 64);
+        return lr_fail_arena(b->job, &b->record->arena, 64);
     }
     return settle(b);
 }
@@ -46,11 +46,11 @@ int32_t lr_builder_metadata_pair(lr_builder *b, const rec_scalar *key, const rec
                         key->text);
     }
     if (!lr_from_scalar(&b->record->arena, key, &name) || !lr_from_scalar(&b->record->arena, value, &text)) {
-        return lr_fail_memory(b->job, 64);
+        return lr_fail_arena(b->job, &b->record->arena, 64);
     }
     entry = lr_map_append(&b->record->arena, &b->record->metadata, name);
     if (!entry) {
-        return lr_fail_memory(b->job, sizeof *entry);
+        return lr_fail_arena(b->job, &b->record->arena, sizeof *entry);
     }
     entry->value = text;
     return settle(b);

@@ -46,7 +46,7 @@ static lr_data *v2_bytes(const lr_raise *r, const rec_value *bytes)
     }
     data = lr_data_copy(r->record, NULL, 0);
     if (!data) {
-        (void)lr_fail_memory(r->job, sizeof *data);
+        (void)lr_fail_arena(r->job, &r->record->arena, sizeof *data);
     }
     return data;
 }
@@ -82,7 +82,7 @@ static int raise_v2(const lr_raise *r, const rec_value *bytes, const rec_value *
     if (rec_dtype_bits(tensor->stored) == 0) {
         rec_value *words = lr_arena_alloc(&r->record->arena, sizeof *words, 8);
         if (!words) {
-            (void)lr_fail_memory(r->job, sizeof *words);
+            (void)lr_fail_arena(r->job, &r->record->arena, sizeof *words);
             return -1;
         }
         *words = *dtype;

@@ -59,7 +59,7 @@ rec_tensor *lr_raise_tensor(const lr_raise *r, const rec_value *shape)
     tensor = lr_arena_alloc(&r->record->arena, sizeof *tensor, 8);
     dims = lr_arena_alloc(&r->record->arena, sizeof *dims * (rank ? rank : 1), 8);
     if (!tensor || !dims) {
-        (void)lr_fail_memory(r->job, sizeof *tensor);
+        (void)lr_fail_arena(r->job, &r->record->arena, sizeof *tensor);
         return NULL;
     }
     memset(tensor, 0, sizeof *tensor);

@@ -20,7 +20,7 @@ static lr_run *float_run(const lr_raise *r, const lr_list *list)
     lr_run *run = lr_arena_alloc(&r->record->arena, sizeof *run, 8);
     uint8_t *bytes = run && lr_mul(list->count, width, &size) ? lr_arena_alloc(&r->record->arena, size, 8) : NULL;
     if (!bytes) {
-        (void)lr_fail_memory(r->job, list->count * width);
+        (void)lr_fail_arena(r->job, &r->record->arena, list->count * width);
         return NULL;
     }
     for (uint64_t i = 0; i < list->count; i++) {
@@ -141,7 +141,7 @@ static lr_data *half_bits(const lr_raise *r, const lr_run *run)
     data = lr_arena_alloc(&r->record->arena, sizeof *data, 8);
     wide = data ? lr_arena_alloc(&r->record->arena, run->count * 2, 8) : NULL;
     if (!wide) {
-        (void)lr_fail_memory(r->job, run->count * 2);
+        (void)lr_fail_arena(r->job, &r->record->arena, run->count * 2);
         return NULL;
     }
     (void)lr_convert(run->dtype, run->data.data, REC_DTYPE_U16, wide, run->count, false, &result);
@@ -239,7 +239,7 @@ int lr_raise_v1(const lr_raise *r, const rec_value *value, const rec_value *shap
         tensor->assumed = true;
         tensor->data = lr_data_copy(r->record, NULL, 0);
         if (!tensor->data) {
-            (void)lr_fail_memory(r->job, sizeof(lr_data));
+            (void)lr_fail_arena(r->job, &r->record->arena, sizeof(lr_data));
             return -1;
         }
         return lr_raise_finish(r, tensor, out);

@@ -43,7 +43,7 @@ static int32_t take(rec_job *job, lr_runner *runner, uint64_t size)
 {
     if (size > runner->taken) {
         if (!lr_budget_take(&job->budget, size - runner->taken)) {
-            return lr_fail_memory(job, size);
+            return lr_fail_budget(job);
         }
         runner->taken = size;
     }
@@ -259,7 +259,7 @@ lr_run *lr_runner_take(rec_job *job, lr_runner *runner, rec_record *record, int3
     lr_run *run = lr_arena_alloc(&record->arena, sizeof *run, 8);
     uint64_t size = runner->count * (rec_dtype_bits(runner->dtype) / 8);
     if (!run) {
-        (void)lr_fail_memory(job, sizeof *run);
+        (void)lr_fail_arena(job, &record->arena, sizeof *run);
         return NULL;
     }
     *run = (lr_run){.count = runner->count, .dtype = runner->dtype, .form = form, .nils = runner->nils};
@@ -267,7 +267,7 @@ lr_run *lr_runner_take(rec_job *job, lr_runner *runner, rec_record *record, int3
     if (size <= SMALL_RUN) {
         uint8_t *copy = lr_arena_alloc(&record->arena, size, 8);
         if (!copy) {
-            (void)lr_fail_memory(job, size);
+            (void)lr_fail_arena(job, &record->arena, size);
             return NULL;
         }
         memcpy(copy, runner->pages.data, (size_t)size);

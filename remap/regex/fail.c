@@ -50,7 +50,7 @@ void *lr_re_fail(lr_re_parser *p, const char *at, const char *format, ...)
 
 void *lr_re_fail_memory(lr_re_parser *p)
 {
-    if (p->arena->budget && p->arena->budget->exceeded) {
+    if (p->arena->refused) {
         return lr_re_fail(p, p->pattern, "it is too large once it is taken apart");
     }
     (void)lr_fail_allocator(p->job, sizeof(lr_re_node));

@@ -53,6 +53,54 @@ bool tool_plan_is_plain(const planned *p)
     return p->totals.fatal + p->totals.warnings == 0;
 }
 
+/* A tensor of a source in a line of a plan. A source's name is one text, whose address tells sources of one name apart. */
+typedef struct place {
+    const char *source, *key;
+    bool used;
+} place;
+
+/* The used ones of a key come first. */
+static int by_place(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    int order = x->source == y->source ? strcmp(x->key, y->key) : (uintptr_t)x->source < (uintptr_t)y->source ? -1 : 1;
+
+    return order ? order : (int)y->used - (int)x->used;
+}
+
+/* How many of the sources' tensors go nowhere at all. One that is split has a line for each part, of which some may be
+ * used; and the base is no source. */
+static uint64_t count_unused(const planned *p, uint64_t count)
+{
+    uint64_t room = 1, places = 0, unused = 0;
+    place *all;
+
+    for (uint64_t i = 0; i < count; i++) {
+        room += rec_plan_get(p->plan, i)->input_count + 1;
+    }
+    all = xmalloc(room * sizeof *all);
+    for (uint64_t i = 0; i < count; i++) {
+        const rec_plan_line *line = rec_plan_get(p->plan, i);
+        bool lost = line->action == REC_PLAN_DROPPED || line->action == REC_PLAN_UNEXPECTED;
+        if (line->dtype_before == REC_DTYPE_NONE || (p->base && strcmp(line->source, "the base") == 0)) {
+            continue;
+        }
+        if (lost) {
+            all[places++] = (place){line->source, line->from, false};
+        }
+        for (uint64_t j = 0; line->action == REC_PLAN_MAPPED && j < line->input_count; j++) {
+            all[places++] = (place){line->source, line->inputs[j], true};
+        }
+    }
+    qsort(all, places, sizeof *all, by_place);
+    for (uint64_t i = 0; i < places; i++) {
+        bool first = i == 0 || all[i].source != all[i - 1].source || strcmp(all[i].key, all[i - 1].key) != 0;
+        unused += first && !all[i].used;
+    }
+    free(all);
+    return unused;
+}
+
 void tool_plan_sum(const planned *p, text *t)
 {
     uint64_t count = rec_plan_count(p->plan), used;
@@ -66,7 +114,7 @@ void tool_plan_sum(const planned *p, text *t)
             (source && line->dtype_before == REC_DTYPE_NONE ? values : tensors)[line->action]++;
         }
     }
-    used = p->totals.tensors - tensors[REC_PLAN_DROPPED] - tensors[REC_PLAN_UNEXPECTED];
+    used = p->totals.tensors - count_unused(p, count);
     tool_text_format(t, "%s tensor%s: ", tool_grouped(p->totals.tensors, number), tool_plural(p->totals.tensors));
     if (used != tensors[REC_PLAN_MAPPED] && tensors[REC_PLAN_MAPPED]) {
         tool_text_format(t, "%s mapped to ", tool_grouped(used, number));

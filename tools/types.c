@@ -10,25 +10,33 @@
 
 /* -------------------------------------------------------------------------------------------- files without names -- */
 
+/* "tiny.bin carries no names (BinFile record, Burn 0.18.0)" */
+static void put_nameless(text *t, const rec_record *record, const char *path)
+{
+    const char *version = rec_metadata(record, "version");
+
+    tool_text_safe(t, path, strlen(path));
+    tool_text_format(t, " carries no names (%s record", rec_record_origin(record)->recorder);
+    if (version) {
+        tool_text_put(t, ", Burn ");
+        tool_text_safe(t, version, strlen(version));
+    }
+    tool_text_put(t, ")");
+}
+
 void tool_print_positions(const rec_record *record, const char *path)
 {
     const rec_value *root = rec_root(record);
-    const char *version = rec_metadata(record, "version");
     uint64_t count = rec_value_count(root), elements = 0;
     char number[NUMBER_ROOM];
     text cell = {0};
     table t;
 
-    tool_text_safe(&cell, path, strlen(path));
-    tool_text_format(&cell, " carries no names (%s record", rec_record_origin(record)->recorder);
-    if (version) {
-        tool_text_put(&cell, ", Burn ");
-        tool_text_safe(&cell, version, strlen(version));
-    }
+    put_nameless(&cell, record, path);
     if (count) {
-        printf("%s). Parameters by position:\n", cell.at);
+        printf("%s. Parameters by position:\n", cell.at);
     } else {
-        printf("%s), and no parameters can be found in it.\n"
+        printf("%s, and no parameters can be found in it.\n"
                "For what it holds give its type: --type model.rs:Model, --type-of RECORD, or --type Adam and its like.\n",
                cell.at);
     }
@@ -119,12 +127,16 @@ static uint64_t guess(const rec_value *root, uint64_t first, const char **module
 }
 
 /* A type to be completed: one field for what looks like one module, in order. */
-static void skeleton(text *t, const rec_record *record)
+static void skeleton(text *t, const rec_record *record, const char *path)
 {
     const rec_value *root = rec_root(record);
     uint64_t count = rec_value_count(root), field = 0;
 
+    tool_text_put(t, "// ");
+    put_nameless(t, record, path);
     tool_text_put(t,
+                  "; `record ls` lists its parameters by position.\n"
+                  "// A type to complete: names, what holds what, and fields without parameters (record help types).\n\n"
                   "use burn::module::{Module, Param};\nuse burn::nn;\nuse burn::tensor::{backend::Backend, Bool, Int, "
                   "Tensor};\n\n"
                   "#[derive(Module, Debug)]\npub struct Model<B: Backend> {\n");
@@ -186,17 +198,14 @@ static int print_type(session *s, const rec_record *record, const char *path, bo
     char *source = NULL;
 
     if (by_position) {
-        skeleton(&shape, record);
+        skeleton(&shape, record, tool_input_name(path));
     } else if (tool_session_describe(s, record, &source) != EXIT_OK) {
         return EXIT_ERROR;
     }
     if (s->o->json) {
         print_type_json(s, record, path, by_position ? shape.at : source, by_position);
     } else if (by_position) {
-        tool_print_positions(record, path);
-        printf("\nA type to complete: names, what holds what, and fields without parameters (see record help "
-               "types):\n\n%s",
-               shape.at);
+        fputs(shape.at, stdout);
     } else {
         fputs(source, stdout);
     }

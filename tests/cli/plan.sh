@@ -86,6 +86,24 @@ fc2.bias            f32 [2]     (dropped)             rule 2
 6 tensors: 2 mapped to 4, 4 dropped; 0 unexpected, 0 missing      (--all lists every one)
 END
 
+st_begin
+st_tensor w "6, 2" 12
+st_end >one.safetensors
+echo 'pub struct Part<B: Backend> { a: Linear<B> }' >part.rs
+prints "parts that nothing asks for are not so many tensors" plan --adapter none --type part.rs:Part \
+    --rule 'split = ^w$ | rows a b c => %.weight' one.safetensors <<END
+KEY  IS          BECOMES     AS      WHY
+w    f32 [6, 2]  a.weight    [2, 2]  rule 1: split a
+w    f32 [6, 2]  (left out)          the type has no b.weight
+w    f32 [6, 2]  (left out)          the type has no c.weight
+note: 2 keys are not in the type, and left out: b.weight, c.weight
+1 tensor: 1 mapped, 0 dropped; 2 unexpected, 0 missing
+END
+"$record" convert -q --type net.rs:Net net.safetensors base.mpk
+run plan --adapter none --base base.mpk --drop . net.safetensors
+check "what the base has is not subtracted from the sources" grep -q '^6 tensors: 0 mapped, 6 dropped; 0 unexpected, 0 missing, 6 kept' \
+    "$scratch/out"
+
 # layers N...
 layers() {
     st_begin

@@ -567,7 +567,7 @@ REC_API rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record,
  * rules, its layouts through an adapter, and the result is fitted to the destination's type where there is one. They are
  * set with rec_recorder_set() on the recorder that loads, in an INI file's [recorder] section, or by a profile, and work
  * for every format (docs/plans.md):
- * `adapter` = pytorch|none      default: the plugin's (safetensors: pytorch; others: none)
+ * `adapter` = pytorch|none      default: the plugin's (safetensors: pytorch, found out where Burn wrote them; others: none)
  * `profile` = NAME, FILE.ini:NAME   rules for a model family
  * `rename`, `remap` = PATTERN => REPLACEMENT   and the other rules of a profile (`drop`, `module`, …); each call adds one
  * `prefix` = PATH               in front of every destination key

@@ -56,7 +56,7 @@ static bool is_burns(const char *key)
 }
 
 /* Metadata of all sources; the first that has a key gives it. A foreign file's own under the names that Burn's records
- * use (format = pt) do not speak of a record. */
+ * use (format = pt) do not speak of a record, nor who wrote the file. */
 static int32_t take_metadata(rec_job *job, rec_plan *plan)
 {
     rec_record *record = plan->result;
@@ -82,7 +82,9 @@ static int32_t take_metadata(rec_job *job, rec_plan *plan)
             const lr_entry *old = &from->metadata.entries[i];
             lr_entry *entry;
             rec_value key, value;
-            if ((foreign && !plan->foreign && is_burns(old->key.v.text)) ||
+            bool of_file = is_burns(old->key.v.text) ||
+                           (plan->sources[s].stored && strcmp(old->key.v.text, "producer") == 0);
+            if ((foreign && !plan->foreign && of_file) ||
                 lr_map_find_text(&record->metadata, old->key.v.text, old->key.length)) {
                 continue;
             }
@@ -345,7 +347,8 @@ int32_t lr_plan_work(rec_job *job, rec_plan *plan)
 {
     if (!plan->made) {
         plan->made = true;
-        plan->failed = work(job, plan);
+        plan->failed = lr_plan_decide(job, plan);
+        plan->failed = plan->failed == REC_OK ? work(job, plan) : plan->failed;
     } else if (plan->failed != REC_OK) {
         (void)rec_fail(job, plan->failed, REC_UNKNOWN, "the plan could not be made");
     }

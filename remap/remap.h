@@ -4,6 +4,7 @@
  * A plan owns what it took and what it made, until rec_plan_free(); load arguments own their rules and numbers; a type
  * and a record that was not given away belong to who gave them, and outlive the plan.
  *
+ * 0. what is doubted is decided: the plan is made both ways (decide.c);
  * 1. keys (remap/plan/keys.c): each source's tensors and values under their dotted keys;
  * 2. pieces (remap/forward, or remap/reverse backwards): what the rules make of them: a key and an operation;
  * 3. a tree of the pieces' keys (remap/plan/tree.c);
@@ -60,6 +61,8 @@ typedef struct lr_plan_input {
 int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input);
 /** Works it out (make.c), once: rec_plan_make() within a job. */
 int32_t lr_plan_work(rec_job *job, rec_plan *plan);
+/** Decides whether the adapter acts on what is doubted, by what goes together with it and without (decide.c). */
+int32_t lr_plan_decide(rec_job *job, rec_plan *plan);
 /** Carries it out (carry_out.c): its warnings are noted, its fatal problems fail the job. After REC_OK plan->result is
  *  what it leads to. @param file that a failure is about, or NULL. */
 int32_t lr_plan_carry_out(rec_job *job, rec_plan *plan, const char *file);

@@ -283,8 +283,23 @@ static bool fits_list(lr_fit *t, const rec_layout *layout, lr_node *node)
     return fits_elements(t, layout, node);
 }
 
+uint64_t lr_fit_level(const lr_fit *t, const rec_layout *layout, const lr_node *node)
+{
+    const lr_piece *piece = node->child_count == 1 ? lr_node_piece(node) : NULL;
+    const lr_plan_source *source = piece ? &t->f->plan->sources[piece->source] : NULL;
+    for (uint64_t i = 0; source && i < layout->count; i++) {
+        if ((source->record->root.form != REC_FORM_PATHS || source->stored) &&
+            strlen(layout->names[i]) == node->first->length &&
+            memcmp(layout->names[i], node->first->name, (size_t)node->first->length) == 0) {
+            return i;
+        }
+    }
+    return REC_UNKNOWN;
+}
+
 static bool fits(lr_fit *t, const rec_layout *layout, lr_node *node)
 {
+    uint64_t level;
     if (lr_fit_is_tensor(layout)) {
         return fits_tensor(t, layout, node);
     }
@@ -298,6 +313,10 @@ static bool fits(lr_fit *t, const rec_layout *layout, lr_node *node)
     case REC_LAYOUT_TUPLE:
         return fits_list(t, layout, node);
     case REC_LAYOUT_ENUM:
+        level = node ? lr_fit_level(t, layout, node) : REC_UNKNOWN;
+        if (level != REC_UNKNOWN) {
+            return !layout->children[level] || fits(t, layout->children[level], node->first);
+        }
         for (uint64_t i = 0; i < layout->count; i++) {
             if (!layout->children[i] || fits(t, layout->children[i], node)) {
                 return true;

@@ -59,6 +59,8 @@ lr_node **lr_fit_in_order(lr_fit *t, const lr_node *node, bool *ok);
 /** Which child is which element of a tuple or array. @param slots (out) for each element, NULL where there is none; to be
  *  released. @return false: they are too many, or the job has failed. */
 bool lr_fit_elements(lr_fit *t, const rec_layout *layout, lr_node *const *list, uint64_t count, lr_node ***slots);
+/** The variant that is a level of the paths, as in records and where Burn's store wrote them; REC_UNKNOWN: none is. */
+uint64_t lr_fit_level(const lr_fit *t, const rec_layout *layout, const lr_node *node);
 /** @return the number of tensors a variant would take, REC_UNKNOWN if it does not fit; why_not says why. */
 uint64_t lr_fit_variant(lr_fit *t, const rec_layout *layout, uint64_t index, lr_node *node);
 
@@ -72,6 +74,16 @@ int32_t lr_fit_module_built(lr_fitter *f, const lr_node *node, const char *type,
 /** The same where there is a type: it is checked. @param named the name of its type, or NULL. */
 int32_t lr_fit_module_typed(lr_fitter *f, const lr_node *node, const char *type, const char *named,
                             const rec_value *value, bool transposed);
+
+/* signs.c: what speaks for the adapter or against it, while that is to be decided (remap/decide.c). */
+
+/** Whether it is to be decided if the adapter acts on what stands below a node. */
+bool lr_fit_doubted(const lr_fitter *f, const lr_node *node);
+/** Notes what the names in a module say of its layout. @param type what it is for the adapter. @param sure that is told
+ *  by more than those names. */
+int32_t lr_fit_sign_names(lr_fitter *f, const lr_node *node, const char *type, bool sure);
+/** Notes a Linear in Burn's layout, by its shapes. */
+int32_t lr_fit_sign_linear(lr_fitter *f, const lr_node *node, const uint64_t *weight, uint64_t bias);
 
 /* missing.c */
 

@@ -42,6 +42,10 @@ int32_t lr_fit_clash(lr_fitter *f, const lr_module_clash *clash, bool transposed
         }
         (void)lr_shape_words(shapes[i], sizeof shapes[i], shape, tensor->rank);
     }
+    if (f->plan->trial) {
+        return lr_plan_sign(f->job, f->plan, LR_SIGN_CLASH, path, "%.300s%s%.128s %s with %.128s %s", path,
+                            *path ? ": " : "", clash->path[0], shapes[0], clash->path[1], shapes[1]);
+    }
     (void)snprintf(own, sizeof own, "they do not go together in a %.64s", clash->module);
     if (!fatal) {
         if (f->clashes++ == 0) {
@@ -90,10 +94,16 @@ int32_t lr_fit_module_built(lr_fitter *f, const lr_node *node, const char *type,
     if (!module || !sure) {
         return f->job->error.status;
     }
+    if (!type && is_adapted(f, node) && lr_fit_sign_names(f, node, module, false) != REC_OK) {
+        return f->job->error.status;
+    }
     holds = modules->hold(f->job, module, value, &clash);
     if (holds != 0) {
         value->bits = modules->number(module);
         return f->job->error.status;
+    }
+    if (f->plan->trial) {
+        return lr_fit_doubted(f, node) ? lr_fit_clash(f, &clash, type && strcmp(type, "Linear") == 0, false) : REC_OK;
     }
     /* Without adapter what does not go together is no module of Burn's, and all stays as it is. */
     return is_adapted(f, node) ? lr_fit_clash(f, &clash, type && strcmp(type, "Linear") == 0, true) : REC_OK;
@@ -117,6 +127,9 @@ int32_t lr_fit_module_typed(lr_fitter *f, const lr_node *node, const char *type,
     }
     if (!module || !sure) {
         return f->job->error.status;
+    }
+    if (f->plan->trial && (own || !lr_fit_doubted(f, node))) {
+        return REC_OK;
     }
     holds = modules->hold(f->job, module, value, &clash);
     return holds != 0 ? f->job->error.status : lr_fit_clash(f, &clash, transposed, !own && is_adapted(f, node));

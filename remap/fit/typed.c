@@ -137,6 +137,9 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
         status = left_behind(t, type, by_rule, node);
     }
     *out = (rec_value){.kind = REC_KIND_MAP, .form = REC_FORM_STRUCT, .v.map = map};
+    if (status == REC_OK && node && type && !lr_job_failed(t->f->job)) {
+        status = lr_fit_sign_names(t->f, node, type, true);
+    }
     if (status == REC_OK && !lr_job_failed(t->f->job)) {
         status = lr_fit_module_typed(t->f, node, type, layout->module, out, transposed);
     }
@@ -317,7 +320,6 @@ static int32_t none_fits(lr_fit *t, const rec_layout *layout, lr_node *node)
 
 static int32_t build_enum(lr_fit *t, const rec_layout *layout, lr_node *node, rec_value *out, int *how)
 {
-    const lr_piece *piece = lr_node_piece(node);
     uint64_t chosen = REC_UNKNOWN, tensors = 0;
     bool level = false;
     char what[160];
@@ -331,15 +333,9 @@ static int32_t build_enum(lr_fit *t, const rec_layout *layout, lr_node *node, re
         return lr_put(t->f, node->piece, false, 0, false, "", out); /* a record's own unit variant */
     }
     chosen = ruled_variant(t, layout, node);
-    if (chosen == REC_UNKNOWN && piece && t->f->plan->sources[piece->source].record->root.form != REC_FORM_PATHS &&
-        node->child_count == 1) {
-        for (uint64_t i = 0; i < layout->count && !level; i++) {
-            if (strlen(layout->names[i]) == node->first->length &&
-                memcmp(layout->names[i], node->first->name, (size_t)node->first->length) == 0) {
-                chosen = i;
-                level = true;
-            }
-        }
+    if (chosen == REC_UNKNOWN) {
+        chosen = lr_fit_level(t, layout, node);
+        level = chosen != REC_UNKNOWN;
     }
     for (uint64_t i = 0; chosen == REC_UNKNOWN && i < layout->count && !lr_job_failed(t->f->job); i++) {
         tensors = lr_fit_variant(t, layout, i, node);

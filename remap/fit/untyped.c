@@ -237,7 +237,10 @@ static const char *module_type(shaper *s, const lr_node *node, const char **why,
     if (doubtful) {
         *status = doubt_it(s, doubtful, what_to_do);
     }
-    if (type) {
+    if (type && strcmp(type, "Conv1D") == 0 && *status == REC_OK) {
+        *status = lr_fit_sign_linear(s->f, node, lr_op_shape(field(node, "weight")), lr_op_shape(field(node, "bias"))[0]);
+    }
+    if (type && *status == REC_OK) {
         s->taken[strcmp(type, "Linear") == 0                                     ? 0
                  : strcmp(type, "Embedding") == 0 || strcmp(type, "Conv1D") == 0 ? 2
                                                                                  : 1]++;
@@ -465,6 +468,9 @@ static int32_t build(shaper *s, lr_node *node, bool root, rec_value *out)
     int32_t status;
     *out = lr_nil(REC_FORM_UNKNOWN);
     type = module_type(s, node, &why, &status);
+    if (status == REC_OK && type) {
+        status = lr_fit_sign_names(s->f, node, type, true);
+    }
     if (status == REC_OK && !root) {
         status = as_list(s, node, &list);
     }

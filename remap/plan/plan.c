@@ -102,6 +102,28 @@ int32_t lr_plan_problem(rec_job *job, rec_plan *plan, int32_t kind, bool fatal, 
     return REC_OK;
 }
 
+int32_t lr_plan_sign(rec_job *job, rec_plan *plan, int32_t kind, const char *path, const char *format, ...)
+{
+    char text[600];
+    lr_sign *sign = lr_arena_alloc(&plan->arena, sizeof *sign, 8);
+    va_list args;
+    if (!sign) {
+        return lr_fail_allocator(job, sizeof *sign);
+    }
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    *sign = (lr_sign){.next = plan->signs,
+                      .kind = kind,
+                      .path = lr_plan_keep(job, plan, path, strlen(path)),
+                      .text = lr_plan_keep(job, plan, text, strlen(text))};
+    if (!sign->path || !sign->text) {
+        return job->error.status;
+    }
+    plan->signs = sign;
+    return REC_OK;
+}
+
 int32_t lr_plan_refused(rec_job *job, rec_plan *plan, const char *key, const char *doing)
 {
     char text[600], hint[300];
@@ -216,8 +238,10 @@ void lr_plan_source_drop(rec_plan *plan)
 {
     const lr_allocator *allocator = &plan->context->allocator;
     lr_plan_source *source = &plan->sources[--plan->source_count];
-    lr_rules_free(source->rules);
-    lr_numbers_free(&source->numbers);
+    if (!source->lent) {
+        lr_rules_free(source->rules);
+        lr_numbers_free(&source->numbers);
+    }
     lr_release(allocator, source->keys);
     lr_release(allocator, source->hits);
     rec_record_free(source->owned);

@@ -52,6 +52,9 @@ typedef struct lr_plan_source {
     bool close_gaps;
     bool gaps_given;          /**< an argument or a profile said so, or said otherwise */
     bool partial, strict, reverse, debug;
+    bool stored;              /**< Burn's own store wrote it: the variant of an enum may be a part of its keys */
+    bool doubted;             /**< whether the adapter acts is to be decided: Burn's own store wrote it (decide.c) */
+    bool lent;                /**< rules and numbers are another plan's */
     bool works;               /**< there are rules that act at the destination: squeeze, reshape, rope, add */
     lr_key *keys;
     uint64_t key_count;
@@ -72,6 +75,20 @@ typedef struct lr_node {
     lr_piece *piece;          /**< that ends here, or NULL */
     bool seen;                /**< the destination has a place for it (or below it) */
 } lr_node;
+
+/** What a trial found that speaks for or against the adapter, of sources that are doubted. */
+enum {
+    LR_SIGN_CLASH = 1, /**< something does not go together as the trial has it */
+    LR_SIGN_BURN = 2,  /**< it is in Burn's layout */
+    LR_SIGN_TORCH = 3, /**< it is in PyTorch's */
+    LR_SIGN_HINT = 4   /**< it is probably in Burn's */
+};
+typedef struct lr_sign {
+    struct lr_sign *next;
+    int32_t kind;
+    const char *path; /**< at the destination */
+    const char *text; /**< "fc: weight [3, 2] with bias [2]" */
+} lr_sign;
 
 struct rec_plan {
     rec_context *context;
@@ -100,6 +117,8 @@ struct rec_plan {
     uint64_t problem_count, problem_room;
     uint64_t mapped, kept;    /**< tensors and values placed */
     const char *guessed;      /**< what the adapter took modules for without being told; NULL: nothing */
+    bool trial;               /**< it is made to see what speaks for the adapter: signs are noted */
+    lr_sign *signs;           /**< the last one first */
     bool quiet;               /**< while variants are tried: problems are not kept */
     rec_plan_totals totals;
 };
@@ -123,6 +142,9 @@ int32_t lr_plan_problem(rec_job *job, rec_plan *plan, int32_t kind, bool fatal, 
 /** What an operation refused on a tensor is a problem of the plan: the failure becomes one. @param doing what was done.
  *  @return REC_OK, or what was no such failure. */
 int32_t lr_plan_refused(rec_job *job, rec_plan *plan, const char *key, const char *doing);
+/** Notes a sign, in a trial. */
+int32_t lr_plan_sign(rec_job *job, rec_plan *plan, int32_t kind, const char *path, const char *format, ...)
+    REC_PRINTF(5, 6);
 /** A line for a source key that goes nowhere. @param action REC_PLAN_DROPPED, REC_PLAN_UNEXPECTED. */
 int32_t lr_plan_lost(rec_job *job, rec_plan *plan, int32_t action, lr_key *key, const char *why);
 /** Makes a piece of `count` keys and appends it. Takes a count of `op`. */

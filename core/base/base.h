@@ -45,6 +45,11 @@ static inline bool lr_add(uint64_t a, uint64_t b, uint64_t *sum)
     return !__builtin_add_overflow(a, b, sum);
 }
 
+/** Makes an array large enough for `need` elements of `each` bytes: at least twice as large as it is, and at first 4
+ *  elements or 64 bytes. What it holds stays. @param array the address of its pointer, which may be NULL while there is no
+ *  room. @return false: out of memory, or no memory could hold it; the array and its room are as they were. */
+bool lr_grow(const lr_allocator *allocator, void *array, uint64_t need, uint64_t *room, size_t each);
+
 /** How much an operation may allocate. `limit` grows with the input that was seen. */
 typedef struct lr_budget {
     uint64_t used;
@@ -67,6 +72,8 @@ typedef struct lr_arena {
 void lr_arena_init(lr_arena *arena, const lr_allocator *allocator);
 void lr_arena_free(lr_arena *arena);
 void *lr_arena_alloc(lr_arena *arena, uint64_t size, uint64_t alignment); /**< alignment: a power of two up to 16 */
+/** As lr_grow, in an arena, for elements that are aligned to 8 or less. It keeps the smaller arrays too: together they are no larger than the last one. */
+bool lr_arena_grow(lr_arena *arena, void *array, uint64_t need, uint64_t *room, size_t each);
 /** Takes back the last allocations, from `memory` on, if nothing else was allocated after them: `end` is where the last
  *  of them ended. Does nothing otherwise. */
 void lr_arena_rewind(lr_arena *arena, void *memory, const void *end);
@@ -248,6 +255,10 @@ static inline bool lr_job_typed(const rec_job *job)
 void lr_job_input(rec_job *job, uint64_t size);
 /** The same for a file beside it, whose size is added. */
 void lr_job_beside(rec_job *job, uint64_t size);
+
+/** lr_grow with the job's allocator, lr_arena_grow. @return false: the job has failed. */
+bool lr_job_grow(rec_job *job, void *array, uint64_t need, uint64_t *room, size_t each);
+bool lr_job_arena_grow(rec_job *job, lr_arena *arena, void *array, uint64_t need, uint64_t *room, size_t each);
 
 /** Failures of core, beside rec_fail and rec_fail_found. All return the status. */
 int32_t lr_fail_memory(rec_job *job, uint64_t size);                    /**< the allocator gave nothing */

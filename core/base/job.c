@@ -46,14 +46,8 @@ static void report_add(lr_report *report, const rec_note *note)
     if (report->count == NOTES_KEPT) {
         return;
     }
-    if (report->count == report->room) {
-        uint64_t room = report->room ? report->room * 2 : 8;
-        rec_note *notes = realloc(report->notes, (size_t)room * sizeof *notes);
-        if (!notes) {
-            return;
-        }
-        report->notes = notes;
-        report->room = room;
+    if (!lr_grow(&lr_standard_allocator, &report->notes, report->count + 1, &report->room, sizeof *report->notes)) {
+        return;
     }
     kept.path = lr_arena_text(&report->arena, note->path, strlen(note->path));
     kept.text = lr_arena_text(&report->arena, note->text, strlen(note->text));
@@ -453,6 +447,26 @@ int32_t lr_fail_budget(rec_job *job)
 int32_t lr_fail_arena(rec_job *job, const lr_arena *arena, uint64_t size)
 {
     return arena->refused ? lr_fail_budget(job) : lr_fail_memory(job, size);
+}
+
+/* @return grown */
+static bool tell_grown(rec_job *job, bool grown, uint64_t need, size_t each)
+{
+    uint64_t size;
+    if (!grown) {
+        (void)lr_fail_allocator(job, lr_mul(need, each, &size) ? size : UINT64_MAX);
+    }
+    return grown;
+}
+
+bool lr_job_grow(rec_job *job, void *array, uint64_t need, uint64_t *room, size_t each)
+{
+    return tell_grown(job, lr_grow(job->allocator, array, need, room, each), need, each);
+}
+
+bool lr_job_arena_grow(rec_job *job, lr_arena *arena, void *array, uint64_t need, uint64_t *room, size_t each)
+{
+    return tell_grown(job, lr_arena_grow(arena, array, need, room, each), need, each);
 }
 
 const char *lr_errno_words(int error, char *text, size_t room)

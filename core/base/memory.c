@@ -74,6 +74,35 @@ char *lr_strdup(const lr_allocator *allocator, const char *text)
     return copy ? memcpy(copy, text, size) : NULL;
 }
 
+/* What an array grows to. @return false: no memory could hold it. */
+static bool larger(uint64_t need, uint64_t *room, size_t each, uint64_t *size)
+{
+    enum { FIRST_ELEMENTS = 4, FIRST_BYTES = 64 };
+    uint64_t first = FIRST_BYTES / each > FIRST_ELEMENTS ? FIRST_BYTES / each : FIRST_ELEMENTS;
+    if (*room > UINT64_MAX / 2) {
+        return false;
+    }
+    *room = *room ? *room * 2 : first;
+    *room = *room < need ? need : *room;
+    return lr_mul(*room, each, size) && *size <= PTRDIFF_MAX;
+}
+
+bool lr_grow(const lr_allocator *allocator, void *array, uint64_t need, uint64_t *room, size_t each)
+{
+    uint64_t wide = *room, size;
+    void *memory;
+    if (need <= *room) {
+        return true;
+    }
+    memcpy(&memory, array, sizeof memory); /* whatever it points to */
+    memory = larger(need, &wide, each, &size) ? lr_resize(allocator, memory, size) : NULL;
+    if (memory) {
+        memcpy(array, &memory, sizeof memory);
+        *room = wide;
+    }
+    return memory != NULL;
+}
+
 bool lr_budget_take(lr_budget *budget, uint64_t size)
 {
     uint64_t used;
@@ -173,6 +202,25 @@ void *lr_arena_alloc(lr_arena *arena, uint64_t size, uint64_t alignment)
         arena->chunk_size *= 2;
     }
     return memory;
+}
+
+bool lr_arena_grow(lr_arena *arena, void *array, uint64_t need, uint64_t *room, size_t each)
+{
+    uint64_t wide = *room, size;
+    void *old, *memory;
+    if (need <= *room) {
+        return true;
+    }
+    memcpy(&old, array, sizeof old);
+    memory = larger(need, &wide, each, &size) ? lr_arena_alloc(arena, size, 8) : NULL;
+    if (memory) {
+        if (*room) {
+            memcpy(memory, old, (size_t)(*room * each));
+        }
+        memcpy(array, &memory, sizeof memory);
+        *room = wide;
+    }
+    return memory != NULL;
 }
 
 void lr_arena_rewind(lr_arena *arena, void *memory, const void *end)

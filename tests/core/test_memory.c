@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Arrays that grow, by an allocator and in an arena: what they hold stays, and a refusal changes nothing. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/base.h"
+
+/* Counts, and gives nothing once `left` is 0. */
+typedef struct counted {
+    uint64_t calls, left;
+} counted;
+
+static void *counted_alloc(void *user, size_t size)
+{
+    counted *c = user;
+    c->calls++;
+    return c->left && c->left-- ? malloc(size) : NULL;
+}
+
+static void *counted_resize(void *user, void *old, size_t size)
+{
+    counted *c = user;
+    c->calls++;
+    return c->left && c->left-- ? realloc(old, size) : NULL;
+}
+
+static void counted_release(void *user, void *memory)
+{
+    (void)user;
+    free(memory);
+}
+
+static lr_allocator counting(counted *c)
+{
+    return (lr_allocator){.alloc = counted_alloc, .resize = counted_resize, .release = counted_release, .user = c};
+}
+
+static void an_array_grows_and_keeps(void **state)
+{
+    counted c = {.left = UINT64_MAX};
+    lr_allocator allocator = counting(&c);
+    uint64_t *numbers = NULL, room = 0, before = 0;
+    (void)state;
+    for (uint64_t i = 0; i < 10000; i++) {
+        assert_true(lr_grow(&allocator, &numbers, i + 1, &room, sizeof *numbers));
+        assert_true(room > i);
+        assert_true(room == before || room == (before ? before * 2 : 8));
+        before = room;
+        numbers[i] = i * i;
+    }
+    for (uint64_t i = 0; i < 10000; i++) {
+        assert_true(numbers[i] == i * i);
+    }
+    assert_true(c.calls == 12); /* 8 to 16,384 */
+    lr_release(&allocator, numbers);
+}
+
+static void the_first_room_is_by_the_size(void **state)
+{
+    static const struct {
+        size_t each;
+        uint64_t room;
+    } first[] = {{1, 64}, {4, 16}, {16, 4}, {24, 4}, {1000, 4}};
+    (void)state;
+    for (size_t i = 0; i < sizeof first / sizeof first[0]; i++) {
+        void *array = NULL;
+        uint64_t room = 0;
+        assert_true(lr_grow(&lr_standard_allocator, &array, 1, &room, first[i].each));
+        assert_true(room == first[i].room);
+        memset(array, 7, (size_t)room * first[i].each);
+        lr_release(&lr_standard_allocator, array);
+    }
+}
+
+static void as_many_as_are_needed(void **state)
+{
+    counted c = {.left = UINT64_MAX};
+    lr_allocator allocator = counting(&c);
+    char *text = NULL;
+    uint64_t room = 0;
+    (void)state;
+    assert_true(lr_grow(&allocator, &text, 0, &room, 1));
+    assert_null(text);
+    assert_true(lr_grow(&allocator, &text, 1000, &room, 1));
+    assert_true(room == 1000);
+    memset(text, 'x', 1000);
+    assert_true(lr_grow(&allocator, &text, 1000, &room, 1));
+    assert_true(c.calls == 1);
+    assert_true(lr_grow(&allocator, &text, 1001, &room, 1));
+    assert_true(room == 2000);
+    assert_true(text[0] == 'x' && text[999] == 'x');
+    lr_release(&allocator, text);
+}
+
+static void what_no_memory_holds_is_refused(void **state)
+{
+    counted c = {.left = UINT64_MAX};
+    lr_allocator allocator = counting(&c);
+    char here, *array = &here;
+    uint64_t room;
+    (void)state;
+    room = 10; /* more elements than there are bytes */
+    assert_false(lr_grow(&allocator, &array, UINT64_MAX / 8 + 1, &room, 8));
+    assert_true(room == 10);
+    assert_false(lr_grow(&allocator, &array, UINT64_MAX, &room, 1));
+    assert_true(room == 10);
+    room = (UINT64_MAX >> 1) + 1; /* twice as many cannot be counted */
+    assert_false(lr_grow(&allocator, &array, room + 1, &room, 1));
+    assert_true(room == (UINT64_MAX >> 1) + 1);
+    room = UINT64_MAX / 2; /* and here they can, but not held */
+    assert_false(lr_grow(&allocator, &array, room + 1, &room, 1));
+    assert_true(room == UINT64_MAX / 2);
+    assert_ptr_equal(array, &here);
+    assert_true(c.calls == 0);
+}
+
+static void a_refusal_leaves_the_array(void **state)
+{
+    counted c = {.left = 1};
+    lr_allocator allocator = counting(&c);
+    uint32_t *numbers = NULL, *held;
+    uint64_t room = 0;
+    (void)state;
+    assert_true(lr_grow(&allocator, &numbers, 1, &room, sizeof *numbers));
+    held = numbers;
+    for (uint32_t i = 0; i < room; i++) {
+        numbers[i] = i;
+    }
+    assert_false(lr_grow(&allocator, &numbers, room + 1, &room, sizeof *numbers));
+    assert_ptr_equal(numbers, held);
+    assert_true(room == 16);
+    for (uint32_t i = 0; i < room; i++) {
+        assert_true(numbers[i] == i);
+    }
+    lr_release(&allocator, numbers);
+    numbers = NULL;
+    room = 0;
+    assert_false(lr_grow(&allocator, &numbers, 1, &room, sizeof *numbers));
+    assert_null(numbers);
+    assert_true(room == 0);
+}
+
+static void arenas_do_the_same(void **state)
+{
+    counted c = {.left = UINT64_MAX};
+    lr_allocator allocator = counting(&c);
+    lr_arena arena;
+    uint64_t *numbers = NULL, *held, room = 0, had;
+    (void)state;
+    lr_arena_init(&arena, &allocator);
+    for (uint64_t i = 0; i < 10000; i++) {
+        assert_true(lr_arena_grow(&arena, &numbers, i + 1, &room, sizeof *numbers));
+        assert_true((uintptr_t)numbers % 8 == 0);
+        assert_true(i || lr_arena_text(&arena, "between", 7));
+        numbers[i] = ~i;
+    }
+    for (uint64_t i = 0; i < 10000; i++) {
+        assert_true(numbers[i] == ~i);
+    }
+    c.left = 0;
+    held = numbers;
+    had = room;
+    assert_false(lr_arena_grow(&arena, &numbers, room + 1, &room, sizeof *numbers));
+    assert_false(lr_arena_grow(&arena, &numbers, UINT64_MAX / 4, &room, sizeof *numbers));
+    assert_true(numbers == held && room == had && numbers[9999] == ~UINT64_C(9999));
+    lr_arena_free(&arena);
+}
+
+static void an_arena_keeps_its_budget(void **state)
+{
+    lr_budget budget = {.limit = 4096};
+    lr_arena arena;
+    uint64_t *numbers = NULL, room = 0;
+    (void)state;
+    lr_arena_init(&arena, &lr_standard_allocator);
+    arena.budget = &budget;
+    assert_true(lr_arena_grow(&arena, &numbers, 100, &room, sizeof *numbers));
+    assert_false(lr_arena_grow(&arena, &numbers, 1000, &room, sizeof *numbers));
+    assert_true(room == 100 && budget.used <= 4096);
+    lr_arena_free(&arena);
+}
+
+static void a_job_tells_what_was_needed(void **state)
+{
+    counted c = {.left = 1};
+    rec_context context = {.allocator = counting(&c)};
+    lr_arena arena;
+    uint64_t *numbers = NULL, *others = NULL, room = 0, other_room = 0;
+    rec_job job;
+    (void)state;
+    lr_job_begin(&job, &context, "test", NULL);
+    lr_arena_init(&arena, job.allocator);
+    assert_true(lr_job_grow(&job, &numbers, 1, &room, sizeof *numbers));
+    assert_true(lr_job_grow(&job, &numbers, room, &room, sizeof *numbers));
+    assert_false(lr_job_failed(&job));
+    assert_false(lr_job_grow(&job, &numbers, 1000, &room, sizeof *numbers));
+    assert_true(job.error.status == REC_E_MEMORY);
+    assert_non_null(strstr(job.error.what, "8,000 bytes"));
+    lr_job_again(&job);
+    assert_false(lr_job_arena_grow(&job, &arena, &others, 2000, &other_room, sizeof *others));
+    assert_true(job.error.status == REC_E_MEMORY);
+    assert_non_null(strstr(job.error.what, "16,000 bytes"));
+    assert_null(others);
+    lr_release(job.allocator, numbers);
+    lr_arena_free(&arena);
+    lr_job_drop(&job);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_array_grows_and_keeps),   cmocka_unit_test(the_first_room_is_by_the_size),
+        cmocka_unit_test(as_many_as_are_needed),      cmocka_unit_test(what_no_memory_holds_is_refused),
+        cmocka_unit_test(a_refusal_leaves_the_array), cmocka_unit_test(arenas_do_the_same),
+        cmocka_unit_test(an_arena_keeps_its_budget),  cmocka_unit_test(a_job_tells_what_was_needed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -104,10 +104,10 @@ REC_API const char *rec_error_hint(void);
 
 /** What a line of a report is about. */
 enum {
-    REC_NOTE_ASSUMED = 1,    /**< a tensor's type is not in the file and was assumed */
+    REC_NOTE_ASSUMED = 1,    /**< what is not in the file was assumed: a tensor's type, a value that a version needs */
     REC_NOTE_OVERFLOW = 2,   /**< a finite float became infinite at a smaller precision; counted by tensor */
     REC_NOTE_CLAMPED = 3,    /**< an integer was clamped, as the recorder was told to */
-    REC_NOTE_DROPPED = 4,    /**< something was left out */
+    REC_NOTE_DROPPED = 4,    /**< something was left out, or is less than it was */
     REC_NOTE_MISSING = 5,    /**< bind: a required field has no value */
     REC_NOTE_UNEXPECTED = 6, /**< bind: a value has no field */
     REC_NOTE_SHAPE = 7,      /**< bind: wrong rank or dimensions */

@@ -367,6 +367,19 @@ static const lr_def *record_of(const layer *l, const lr_expr *expr)
     return find(l, &module);
 }
 
+/* How many values the tuple of an older version has, of which one is what an alias is now; 0: there is none. */
+static uint64_t older_count(const layer *l, const lr_def *alias)
+{
+    while (alias && alias->since > 1) {
+        const lr_def *older = lr_types_find(l->types, alias->name, alias->since - 1);
+        if (older && older->kind == LR_DEF_ALIAS && older->fields[0].type->kind == LR_EXPR_TUPLE) {
+            return older->fields[0].type->count;
+        }
+        alias = older;
+    }
+    return 0;
+}
+
 static const rec_layout *data_name(layer *l, const lr_expr *expr, const scope *in)
 {
     const scope *where = NULL;
@@ -405,6 +418,7 @@ static const rec_layout *data_name(layer *l, const lr_expr *expr, const scope *i
         const rec_layout *layout = data_layout(l, def->fields[0].type, &alias);
         if (layout && def->fields[0].from_element) {
             ((rec_layout *)layout)->from_element = def->fields[0].from_element;
+            ((rec_layout *)layout)->from_count = older_count(l, def);
         }
         return layout;
     }

@@ -58,6 +58,7 @@ struct rec_layout {
     uint64_t rank;     /**< of a role */
     uint64_t fixed;    /**< of a list: that of an array, which up to 0.11 was counted like one; 0: none */
     uint64_t from_element; /**< one-based: the element of an older version's tuple that this is now; 0: none */
+    uint64_t from_count;   /**< how many that tuple has */
     const char *module; /**< of a struct or enum: the name of its type; NULL if it has none */
     bool from_c;        /**< which is that of a C struct: LAYER_NORM, say */
     const lr_field_note *notes; /**< of a struct: one for each field; NULL: none has any */

@@ -241,6 +241,7 @@ int32_t rec_job_walk(rec_job *job, const rec_visitor *visitor, void *self)
     w->self = self;
     w->tensors = job->plugin && (job->plugin->traits & REC_TRAIT_TENSORS);
     w->depth = 0;
+    w->told_count = 0;
     lr_walk_leave(w, 0);
     if (!w->visitor.scalar || !w->visitor.list_begin || !w->visitor.map_begin || !w->visitor.key || !w->visitor.end ||
         (w->tensors && (!w->visitor.tensor || !w->visitor.metadata))) {
@@ -268,6 +269,9 @@ int32_t rec_job_walk(rec_job *job, const rec_visitor *visitor, void *self)
     }
     job->where = NULL;
     job->where_user = NULL;
+    if (status == REC_OK) {
+        lr_walk_tell_all(w);
+    }
     if (status != REC_OK && !lr_job_failed(job)) {
         status = rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the plugin %s stopped without saying why (%d)",
                           job->plugin ? job->plugin->name : "in use", (int)status);

@@ -5,6 +5,20 @@
 
 #include "core/burn/burn_private.h"
 
+/** Things of one kind that are told in one line (walk_told.c). */
+typedef struct lr_told {
+    int32_t kind;     /**< REC_NOTE_… */
+    uint64_t count;   /**< values or elements */
+    uint64_t places;
+    size_t used;      /**< of `named` */
+    char path[256];   /**< of the first */
+    char sentence[256];
+    char value[192];  /**< of the first */
+    char named[512];  /**< the paths and values of the next few */
+} lr_told;
+
+enum { LR_TOLD_MOST = 16 };
+
 struct lr_walk {
     rec_job *job;
     const rec_record *record;
@@ -23,6 +37,8 @@ struct lr_walk {
     unsigned depth;
     size_t used; /**< of the path */
     char path[1024];
+    size_t told_count;
+    lr_told told[LR_TOLD_MOST];
 };
 
 /* walk_emit.c: events, or what a writer that lacks one gets instead. All return a status. */
@@ -43,6 +59,17 @@ size_t lr_walk_enter_index(lr_walk *walk, uint64_t index);
 size_t lr_walk_enter_key(lr_walk *walk, const rec_value *key);
 void lr_walk_leave(lr_walk *walk, size_t used);
 
+/* walk_told.c: what is lost or made on the way. */
+
+/** Tells, when the walk is done, of something at the walk's path. @param kind REC_NOTE_… @param count values or elements.
+ *  @param value what it is there, NULL: nothing to add. @param format one sentence, the same for all of a kind. */
+void lr_walk_tell(lr_walk *walk, int32_t kind, uint64_t count, const char *value, const char *format, ...)
+    REC_PRINTF(5, 6);
+/** Makes the notes. */
+void lr_walk_tell_all(lr_walk *walk);
+/** "0.001", "a tensor [2, 3] of f32". @return text. */
+const char *lr_walk_value_words(const rec_value *value, char *text, size_t room);
+
 /* walk_value.c */
 
 /** Any value as it is known, without a type. */
@@ -52,6 +79,12 @@ int32_t lr_walk_tensor(lr_walk *walk, const rec_tensor *tensor);
 /** Whether a tensor is written as a parameter: it has an id, or it came from a foreign file, where all are parameters;
  *  those get an id of their path. */
 bool lr_walk_parameter(const lr_walk *walk, const rec_tensor *tensor);
+
+/** An id as the version that is written has it; tells if it lost something. @param buffer LR_ID_ROOM bytes. @return id
+ *  or buffer. */
+const char *lr_walk_id(lr_walk *walk, const char *id, char *buffer);
+/** Fails if two keys of a map would become the same id. */
+int32_t lr_walk_check_ids(lr_walk *walk, const lr_map *map);
 
 /** Any value as its layout says (walk_typed.c). */
 int32_t lr_walk_typed(lr_walk *walk, const rec_value *value, const rec_layout *layout);

@@ -2,6 +2,7 @@
  * The walk of a record whose type is known: what the tree does not say (options, widths, forms, the index of a variant,
  * the order of fields) comes from the layout, and a record that does not fit is refused. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,6 +68,14 @@ static int32_t typed_number(lr_walk *w, const rec_scalar *number, const rec_layo
         }
         out.kind = REC_KIND_FLOAT;
         out.v.f = number->v.f;
+        if (layout->bits == 32 && number->bits == 64 && number->v.f == number->v.f &&
+            (double)(float)number->v.f != number->v.f) {
+            char words[64];
+            lr_walk_tell(w, isinf((float)number->v.f) ? REC_NOTE_OVERFLOW : REC_NOTE_DROPPED, 1,
+                         lr_walk_value_words(value, words, sizeof words),
+                         isinf((float)number->v.f) ? "an f64 where the type has f32 is too large for it and became infinite"
+                                                   : "an f64 where the type has f32 was rounded to it");
+        }
         break;
     }
     return lr_walk_scalar(w, &out);
@@ -122,10 +131,12 @@ static int32_t walk_nothing(lr_walk *w, const rec_layout *layout)
 {
     uint64_t count = layout->kind == REC_LAYOUT_LIST ? layout->fixed : layout->count;
     int32_t status;
-    if (layout->kind == REC_LAYOUT_LIST && !layout->fixed && !(layout->children[0]->role)) {
-        lr_note(w->job, REC_NOTE_LAYOUT, 1, w->path,
-                "Burn 0.%d counts the constants of this list, which the record does not: an empty list was written",
-                (int)w->job->burn_minor);
+    if (layout->kind == REC_LAYOUT_LIST && !layout->fixed && holds_nothing(layout->children[0])) {
+        lr_walk_tell(w, REC_NOTE_LAYOUT, 1, NULL,
+                     "Burn 0.%d counts the constants of this list, which the record does not: an empty list was written",
+                     (int)w->job->burn_minor);
+    } else if (layout->kind == REC_LAYOUT_LIST && !layout->fixed) {
+        lr_walk_tell(w, REC_NOTE_ASSUMED, 1, NULL, "the record lacks this list: an empty one was written");
     }
     if (layout->kind == REC_LAYOUT_OPTION) {
         return lr_walk_option(w, false);
@@ -212,20 +223,25 @@ static int32_t walk_zeros(lr_walk *w, const rec_value *value, const char *name, 
 }
 
 /* A field that the record lacks: moved, given a value that keeps the model's meaning, or nothing at all. */
-static int32_t typed_absent(lr_walk *w, const rec_value *value, const rec_layout *layout, uint64_t index, bool *moved)
+static int32_t typed_absent(lr_walk *w, const rec_value *value, const rec_layout *layout, uint64_t index)
 {
     const rec_layout *child = layout->children[index];
     const char *initial = layout->notes ? layout->notes[index].initial : NULL;
     const char *elsewhere = layout->notes ? layout->notes[index].from : NULL;
     const rec_value *from = elsewhere ? moved_value(value, elsewhere) : NULL;
     if (from) {
-        *moved = true;
         return lr_walk_typed(w, from, child);
     }
     if (initial && strncmp(initial, "zeros(", 6) == 0) {
+        lr_walk_tell(w, REC_NOTE_ASSUMED, 1, NULL,
+                     "Burn 0.%d always has this parameter, and the record does not: zeros were written",
+                     (int)w->job->burn_minor);
         return walk_zeros(w, value, layout->names[index], initial, child);
     }
     if (initial) {
+        if (w->record->burn_minor >= w->job->burn_minor) { /* an older one had it built in */
+            lr_walk_tell(w, REC_NOTE_ASSUMED, 1, initial, "the record lacks this field, and its default was written");
+        }
         rec_value name = {.kind = REC_KIND_STRING, .length = (uint32_t)strlen(initial), .v = {.text = initial}};
         return lr_walk_typed(w, &name, child);
     }
@@ -245,6 +261,11 @@ static int32_t typed_sequence(lr_walk *w, const rec_value *value, const rec_layo
     uint64_t due = layout->kind == REC_LAYOUT_LIST ? layout->fixed : layout->count; /* 0 in a list: any */
     int32_t status;
     if (is_nothing(value) && holds_nothing(layout) && (value->kind == REC_KIND_NIL || (due && count != due))) {
+        if (value->kind != REC_KIND_NIL && count) {
+            lr_walk_tell(w, REC_NOTE_LAYOUT, 1, NULL,
+                         "%" PRIu64 " constants where the type has %" PRIu64 ", which is how many were written", count,
+                         due);
+        }
         return walk_nothing(w, layout);
     }
     if (value->kind != REC_KIND_LIST && value->kind != REC_KIND_NUMBERS) {
@@ -313,11 +334,58 @@ static bool goes_without_saying(const lr_walk *w, const rec_layout *layout, cons
     return later && strcmp(later, name->v.text) == 0;
 }
 
+/* Whether a field that the record lacks was found at `path` below the struct, or (not `exactly`) below that. */
+static bool taken(const rec_layout *layout, const lr_map *map, const char *path, bool exactly)
+{
+    size_t length = strlen(path);
+    for (uint64_t i = 0; i < layout->count && layout->notes; i++) {
+        const char *from = layout->notes[i].from;
+        if (from && strncmp(from, path, length) == 0 && (exactly ? !from[length] : from[length] == '.') &&
+            is_lacking(layout, i, lr_map_find_text(map, layout->names[i], strlen(layout->names[i])))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What a record has beyond the fields of its type: constants of other versions, and what fields came from. All else
+ * would be lost, and is refused.
+ * @param map the struct, or a map below it at `path` that a field came from; `whole` is the struct. */
+static int32_t check_rest(lr_walk *w, const lr_map *map, const rec_layout *layout, const lr_map *whole, const char *path)
+{
+    int32_t status = REC_OK;
+    for (uint64_t i = 0; i < map->count && status == REC_OK; i++) {
+        const lr_entry *entry = &map->entries[i];
+        size_t used;
+        char below[256];
+        size_t length = (size_t)snprintf(below, sizeof below, "%s", path);
+        length = lr_path_append_key(below, sizeof below, length, &entry->key);
+        if (map == whole && has_field(layout, &entry->key)) {
+            continue;
+        }
+        used = lr_walk_enter_key(w, &entry->key);
+        if (is_nothing(&entry->value)) {
+            if (w->record->burn_minor == w->job->burn_minor) {
+                lr_walk_tell(w, REC_NOTE_DROPPED, 1, NULL, "the type has no such field, which is empty and was left out");
+            }
+        } else if ((map == whole && goes_without_saying(w, layout, entry)) ||
+                   (length < sizeof below && taken(layout, whole, below, true))) {
+            /* nothing is lost */
+        } else if (entry->value.kind == REC_KIND_MAP && length < sizeof below && taken(layout, whole, below, false)) {
+            status = check_rest(w, entry->value.v.map, layout, whole, below);
+        } else {
+            status = rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "the type has no such field in Burn 0.%d",
+                              (int)w->job->burn_minor);
+        }
+        lr_walk_leave(w, used);
+    }
+    return status;
+}
+
 static int32_t typed_struct(lr_walk *w, const rec_value *value, const rec_layout *layout)
 {
     const lr_map *map = value->v.map;
     uint64_t used_entries = 0;
-    bool moved = false; /* a field came from elsewhere below: what held it is no surprise */
     int32_t status;
     if (value->kind != REC_KIND_MAP) {
         return mismatch(w, "a struct", value);
@@ -331,19 +399,13 @@ static int32_t typed_struct(lr_walk *w, const rec_value *value, const rec_layout
         status = lr_walk_key(w, name);
         used_entries += entry != NULL;
         if (status == REC_OK) {
-            status = is_lacking(layout, i, entry) ? typed_absent(w, value, layout, i, &moved)
+            status = is_lacking(layout, i, entry) ? typed_absent(w, value, layout, i)
                                                   : lr_walk_typed(w, &entry->value, layout->children[i]);
         }
         lr_walk_leave(w, used);
     }
-    for (uint64_t i = 0; i < map->count && status == REC_OK && used_entries < map->count && !moved; i++) {
-        const rec_value *key = &map->entries[i].key;
-        if (!has_field(layout, key) && !is_nothing(&map->entries[i].value) &&
-            !goes_without_saying(w, layout, &map->entries[i])) {
-            (void)lr_walk_enter_key(w, key);
-            status = rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "the type has no such field in Burn 0.%d",
-                              (int)w->job->burn_minor);
-        }
+    if (status == REC_OK && used_entries < map->count && !taken(layout, map, ".", true)) {
+        status = check_rest(w, map, layout, map, "");
     }
     return status == REC_OK ? lr_walk_end(w) : status;
 }
@@ -354,14 +416,15 @@ static int32_t typed_map(lr_walk *w, const rec_value *value, const rec_layout *l
     if (value->kind != REC_KIND_MAP) {
         return mismatch(w, "a map", value);
     }
-    status = lr_walk_map(w, REC_FORM_MAP, value->v.map->count);
+    status = layout->role == LR_ROLE_IDS ? lr_walk_check_ids(w, value->v.map) : REC_OK;
+    status = status == REC_OK ? lr_walk_map(w, REC_FORM_MAP, value->v.map->count) : status;
     for (uint64_t i = 0; i < value->v.map->count && status == REC_OK; i++) {
         const lr_entry *entry = &value->v.map->entries[i];
         rec_scalar key = lr_to_scalar(&entry->key);
         size_t used = lr_walk_enter_key(w, &entry->key);
         char buffer[LR_ID_ROOM];
         if (layout->role == LR_ROLE_IDS && w->ids && key.kind == REC_KIND_STRING) {
-            key.text = lr_burn_id(key.text, w->job->burn_minor, buffer);
+            key.text = lr_walk_id(w, key.text, buffer);
             key.v.length = strlen(key.text);
         }
         status = w->visitor.key(w->self, REC_UNKNOWN, &key);
@@ -392,6 +455,9 @@ static int32_t typed_enum(lr_walk *w, const rec_value *value, const rec_layout *
         int32_t status;
         if (strcmp(layout->names[i], name->v.text) != 0) {
             continue;
+        }
+        if (!child && payload && !is_nothing(payload)) {
+            return mismatch(w, "a variant without data", payload);
         }
         used = lr_walk_enter_key(w, name);
         status = lr_walk_variant(w, i, name->v.text, name->length, child != NULL);
@@ -445,19 +511,39 @@ static int32_t typed_tensor(lr_walk *w, const rec_value *value, const rec_layout
     return lr_walk_tensor(w, tensor);
 }
 
+/* Element `index` of a list or a run, made up in `number` if need be. */
+static const rec_value *element_at(const rec_value *value, uint64_t index, rec_value *number)
+{
+    rec_scalar scalar;
+    if (value->kind == REC_KIND_LIST) {
+        return &value->v.list->items[index];
+    }
+    scalar = lr_run_number(value->v.run, index);
+    *number = (rec_value){.kind = (uint8_t)scalar.kind, .bits = scalar.bits, .v = {.u = scalar.v.u}};
+    return number;
+}
+
+/* A scheduler that was a tuple once: one of its elements is what it is now, and the others are nowhere. */
 static int32_t typed_element(lr_walk *w, const rec_value *value, const rec_layout *layout)
 {
-    uint64_t index = layout->from_element - 1;
+    uint64_t index = layout->from_element - 1, count = rec_value_count(value);
     rec_layout plain = *layout;
+    rec_value number;
+    char lost[192] = "", words[64];
     plain.from_element = 0;
-    if (value->kind == REC_KIND_LIST) {
-        return lr_walk_typed(w, &value->v.list->items[index], &plain);
+    for (uint64_t i = 0; i < count; i++) {
+        size_t used = strlen(lost);
+        if (i != index) {
+            (void)snprintf(lost + used, sizeof lost - used, "%s%" PRIu64 " = %s", used ? ", " : "", i,
+                           lr_walk_value_words(element_at(value, i, &number), words, sizeof words));
+        }
     }
-    {
-        rec_scalar number = lr_run_number(value->v.run, index);
-        rec_value item = {.kind = (uint8_t)number.kind, .bits = number.bits, .v = {.u = number.v.u}};
-        return lr_walk_typed(w, &item, &plain);
+    if (count > 1) {
+        lr_walk_tell(w, REC_NOTE_DROPPED, count - 1, lost,
+                     "of these %" PRIu64 " values Burn 0.%d keeps the one at %" PRIu64 ", and the others are left out",
+                     count, (int)w->job->burn_minor, index);
     }
+    return lr_walk_typed(w, element_at(value, index, &number), &plain);
 }
 
 int32_t lr_walk_typed(lr_walk *w, const rec_value *value, const rec_layout *layout)
@@ -467,8 +553,8 @@ int32_t lr_walk_typed(lr_walk *w, const rec_value *value, const rec_layout *layo
         return typed_tensor(w, value, layout);
     }
     if (layout->from_element && rec_value_count(value) >= layout->from_element &&
+        (!layout->from_count || rec_value_count(value) == layout->from_count) &&
         (value->kind == REC_KIND_LIST || value->kind == REC_KIND_NUMBERS)) {
-        /* A scheduler that was a tuple once: one of its elements is what it is now. */
         return typed_element(w, value, layout);
     }
     switch (layout->kind) {

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A tensor that is converted while a writer reads it. */
@@ -59,14 +60,92 @@ static int32_t stream_read(void *user, void *target, uint64_t size)
     return status;
 }
 
-/* The element type that is written. */
-static rec_dtype target_dtype(const lr_walk *w, const rec_tensor *tensor)
+enum { FLEX32_SINCE = 17 };
+
+/* -------------------------------------------------------------------------------------------------- ids as keys -- */
+
+static int by_text(const void *a, const void *b)
 {
-    rec_dtype dtype = lr_dtype_at(tensor->dtype, w->precision);
-    if (lr_dtype_is_bool(dtype) && w->job->burn_minor < LR_BURN_BOOL_STORE) {
-        return REC_DTYPE_BOOL;
+    return strcmp(a, b);
+}
+
+int32_t lr_walk_check_ids(lr_walk *w, const lr_map *map)
+{
+    char(*ids)[LR_ID_ROOM];
+    size_t count = 0;
+    bool changed = false;
+    for (uint64_t i = 0; i < map->count && !changed && w->ids; i++) {
+        const rec_value *key = &map->entries[i].key;
+        char buffer[LR_ID_ROOM];
+        changed = key->kind == REC_KIND_STRING && lr_burn_id(key->v.text, w->job->burn_minor, buffer) != key->v.text;
     }
-    return dtype == REC_DTYPE_FLEX32 && w->job->burn_minor < 17 ? REC_DTYPE_F32 : dtype;
+    if (!changed) {
+        return REC_OK;
+    }
+    ids = rec_job_alloc(w->job, map->count * sizeof *ids); /* far less than the map itself has */
+    for (uint64_t i = 0; ids && i < map->count; i++) {
+        const rec_value *key = &map->entries[i].key;
+        char buffer[LR_ID_ROOM];
+        const char *id = key->kind == REC_KIND_STRING ? lr_burn_id(key->v.text, w->job->burn_minor, buffer) : "";
+        size_t length = strlen(id);
+        if (length && length < LR_ID_ROOM) {
+            memcpy(ids[count++], id, length + 1);
+        }
+    }
+    if (ids) {
+        qsort(ids, count, sizeof *ids, by_text);
+    }
+    for (size_t i = 1; ids && i < count; i++) {
+        if (strcmp(ids[i - 1], ids[i]) == 0) {
+            (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                           "two ids of parameters would both become %s in Burn 0.%d, which has 64 bits for one", ids[i],
+                           (int)w->job->burn_minor);
+            break;
+        }
+    }
+    rec_job_free(w->job, ids);
+    return w->job->error.status;
+}
+
+/* An optimizer's record: the keys are ids of parameters, the values {"V1": {"RankN": …}}. */
+static bool is_optimizer(const lr_map *map)
+{
+    for (uint64_t i = 0; i < map->count; i++) {
+        const rec_value *value = &map->entries[i].value;
+        const rec_value *name = value->kind == REC_KIND_VARIANT                         ? &value->v.variant->name
+                                : value->kind == REC_KIND_MAP && value->v.map->count == 1 ? &value->v.map->entries[0].key
+                                                                                          : NULL;
+        if (!name || !lr_value_is(name, "V1") || map->entries[i].key.kind != REC_KIND_STRING) {
+            return false;
+        }
+    }
+    return map->count > 0;
+}
+
+/* The element type that is written. */
+static rec_dtype target_dtype(lr_walk *w, const rec_tensor *tensor)
+{
+    rec_dtype dtype = lr_dtype_at(tensor->dtype, w->precision), target = dtype;
+    if (lr_dtype_is_bool(dtype) && w->job->burn_minor < LR_BURN_BOOL_STORE) {
+        target = REC_DTYPE_BOOL;
+    } else if (dtype == REC_DTYPE_FLEX32 && w->job->burn_minor < FLEX32_SINCE) {
+        target = REC_DTYPE_F32;
+    }
+    if (target != dtype) {
+        lr_walk_tell(w, REC_NOTE_DROPPED, 1, NULL, "Burn 0.%d has no element type %s: the same values were written as %s",
+                     (int)w->job->burn_minor, rec_dtype_name(dtype), rec_dtype_name(target));
+    }
+    return target;
+}
+
+const char *lr_walk_id(lr_walk *w, const char *id, char *buffer)
+{
+    const char *text = w->ids ? lr_burn_id(id, w->job->burn_minor, buffer) : id;
+    if (text != id && strlen(id) > LR_ID_ROOM) {
+        lr_walk_tell(w, REC_NOTE_LAYOUT, 1, NULL, "Burn 0.%d has ids of 64 bits: the first half of a UUID was taken, in every record the same",
+                     (int)w->job->burn_minor);
+    }
+    return text;
 }
 
 /* The tensor's bytes in the type that is written: as they lie where nothing has to be converted. */
@@ -272,7 +351,7 @@ int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
     }
     status = lr_walk_map(w, REC_FORM_STRUCT, 2);
     status = status == REC_OK ? lr_walk_key(w, "id") : status;
-    id = w->ids ? lr_burn_id(id, w->job->burn_minor, buffer) : id;
+    id = lr_walk_id(w, id, buffer);
     status = status == REC_OK ? lr_walk_text(w, id, strlen(id)) : status;
     status = status == REC_OK ? lr_walk_key(w, "param") : status;
     if (status == REC_OK) {
@@ -383,13 +462,23 @@ static int32_t walk_map(lr_walk *w, const rec_value *value)
 {
     const lr_map *map = value->v.map;
     int32_t status;
+    bool ids;
     if (w->tensors && w->paths && value == &w->record->root) {
         return walk_flat(w, value);
     }
-    status = lr_walk_map(w, value->form == REC_FORM_PATHS ? REC_FORM_UNKNOWN : value->form, map->count);
+    ids = w->ids && is_optimizer(map);
+    status = ids ? lr_walk_check_ids(w, map) : REC_OK;
+    status = status == REC_OK
+                 ? lr_walk_map(w, value->form == REC_FORM_PATHS ? REC_FORM_UNKNOWN : value->form, map->count)
+                 : status;
     for (uint64_t i = 0; i < map->count && status == REC_OK; i++) {
         size_t used = lr_walk_enter_key(w, &map->entries[i].key);
         rec_scalar key = lr_to_scalar(&map->entries[i].key);
+        char buffer[LR_ID_ROOM];
+        if (ids) {
+            key.text = lr_walk_id(w, key.text, buffer);
+            key.v.length = strlen(key.text);
+        }
         status = w->visitor.key(w->self, REC_UNKNOWN, &key);
         if (status == REC_OK) {
             status = lr_walk_value(w, &map->entries[i].value);

@@ -35,7 +35,10 @@ bool lr_id_from_base32(const char *id, uint8_t bytes[6])
         }
         held = held << 5 | (uint64_t)(digit - base32);
     }
-    held >>= 2; /* 50 bits for 48 */
+    if (held & 3) {
+        return false; /* 50 bits for 48: another text than this one stands for the same bytes */
+    }
+    held >>= 2;
     for (size_t i = 0; i < 6; i++) {
         bytes[i] = (uint8_t)(held >> (40 - 8 * i));
     }

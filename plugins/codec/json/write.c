@@ -6,6 +6,7 @@
 #include "plugins/codec/json/json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "plugins/codec/json/number.h"
@@ -35,6 +36,8 @@ struct lr_json_writer {
         uint8_t in;
         bool filled; /* something was written in it */
     } levels[LEVELS];
+    uint64_t nulls;      /* numbers that JSON has not: infinities and NaN */
+    char null_path[512]; /* of the first */
     uint8_t lengths[256];
     char entries[256 * ENTRY_MOST];
     uint8_t tile[TILE];
@@ -139,6 +142,29 @@ static int32_t put_string(lr_json_writer *w, const char *text, uint64_t length)
     return status == REC_OK ? put(w, "\"", 1) : status;
 }
 
+static void count_null(lr_json_writer *w)
+{
+    if (w->nulls++ == 0) {
+        (void)rec_job_path(w->job, w->null_path, sizeof w->null_path);
+    }
+}
+
+static uint32_t put_f64(lr_json_writer *w, double value)
+{
+    if (!isfinite(value)) {
+        count_null(w);
+    }
+    return lr_float_write(w->buffer + w->used, value);
+}
+
+static uint32_t put_f32(lr_json_writer *w, float value)
+{
+    if (!isfinite(value)) {
+        count_null(w);
+    }
+    return lr_float32_write(w->buffer + w->used, value);
+}
+
 static int32_t put_scalar(lr_json_writer *w, const rec_scalar *scalar)
 {
     char *to = w->buffer + w->used;
@@ -167,9 +193,9 @@ static int32_t put_scalar(lr_json_writer *w, const rec_scalar *scalar)
     } else if (scalar->kind == REC_KIND_UINT) {
         w->used += lr_uint_write(to, scalar->v.u);
     } else if (scalar->bits == 32 || scalar->bits == 16) {
-        w->used += lr_float32_write(to, (float)scalar->v.f);
+        w->used += put_f32(w, (float)scalar->v.f);
     } else {
-        w->used += lr_float_write(to, scalar->v.f);
+        w->used += put_f64(w, scalar->v.f);
     }
     return REC_OK;
 }
@@ -278,13 +304,14 @@ static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
 }
 
 /* Each of `count` elements of a C type, which may lie anywhere. */
-#define PUT_ALL(type, write)                                                    \
+#define PUT_ALL(type, write) PUT_EACH(type, write(w->buffer + w->used, value))
+#define PUT_EACH(type, written)                                                 \
     for (uint64_t i = 0; i < count && status == REC_OK; i++) {                  \
         type value;                                                             \
         memcpy(&value, (const uint8_t *)data + i * sizeof value, sizeof value); \
         status = separate(w);                                                   \
         status = status == REC_OK ? reserve(w, LR_NUMBER_ROOM) : status;        \
-        w->used += status == REC_OK ? write(w->buffer + w->used, value) : 0;    \
+        w->used += status == REC_OK ? written : 0;                              \
     }                                                                           \
     break
 
@@ -301,10 +328,10 @@ static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *
     (void)at;
     switch (dtype) {
     case REC_DTYPE_F64:
-        PUT_ALL(double, lr_float_write);
+        PUT_EACH(double, put_f64(w, value));
     case REC_DTYPE_F32:
     case REC_DTYPE_FLEX32:
-        PUT_ALL(float, lr_float32_write);
+        PUT_EACH(float, put_f32(w, value));
     case REC_DTYPE_F16: /* as Burn (serde of the crate `half`): the bit pattern, an integer */
     case REC_DTYPE_BF16:
     case REC_DTYPE_U16:
@@ -436,6 +463,7 @@ lr_json_writer *lr_json_writer_new(rec_job *job, rec_sink *sink, bool pretty)
     w->pretty = pretty;
     w->after_key = false;
     w->depth = w->used = w->entry_room = w->entry_depth = 0;
+    w->nulls = 0;
     w->levels[0].in = IN_ROOT;
     w->levels[0].filled = false;
     return w;
@@ -456,6 +484,11 @@ int32_t lr_json_write(rec_job *job, rec_sink *sink, bool pretty)
     }
     int32_t status = rec_job_walk(job, &lr_json_visitor, w);
     status = status == REC_OK ? lr_json_writer_flush(w) : status;
+    if (status == REC_OK && w->nulls) {
+        rec_job_note(job, REC_NOTE_DROPPED, w->null_path,
+                     "JSON has no infinities and no NaN: %" PRIu64 " %s written as null", w->nulls,
+                     w->nulls == 1 ? "number was" : "numbers were");
+    }
     lr_json_writer_free(w);
     return status;
 }

@@ -196,8 +196,8 @@ int32_t lr_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uin
     }
     if (status == REC_OK && is_ready(source)) {
         if (!lr_add(offset, size, &end) || end > source->size) {
-            return rec_fail(job, REC_E_FORMAT, offset, "%" PRIu64 " bytes are wanted here, but the file has %" PRIu64,
-                            size, source->size);
+            return lr_io_fail(job, source->name, REC_E_FORMAT, offset, NULL,
+                              "%" PRIu64 " bytes are wanted here, but the file has %" PRIu64, size, source->size);
         }
         *data = source->data + offset;
     }

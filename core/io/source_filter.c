@@ -77,6 +77,9 @@ static int32_t take(rec_job *job, rec_source *source, void *target, uint64_t roo
             lr_group_digits(filter->input, input, sizeof input), lr_group_digits(filter->limit, limit, sizeof limit));
     }
     if (status != REC_OK) {
+        if (status != REC_E_CANCELLED) {
+            lr_fail_file(job, source->name); /* a job that converts works on two files; the place is one of this */
+        }
         filter->failed = true;
         *got = 0;
         return status;

@@ -73,6 +73,27 @@ check "by the signal, as other filters" grep -qx 141 "$scratch/status"
 same "also where the signal was ignored" /dev/null "$scratch/err"
 check "the first line arrived" [ "$(wc -l <"$scratch/out")" = 1 ]
 
+# ---------------------------------------------------------------------------------------------- an input that shrinks --
+
+# Converted to a FIFO that is read slowly: the input is cut while its data are read.
+header='{"a":{"dtype":"U8","shape":[41943040],"data_offsets":[0,41943040]}}'
+printf "\\$(printf %03o ${#header})\\0\\0\\0\\0\\0\\0\\0%s" "$header" >"$scratch/shrinks.safetensors"
+truncate -s $((41943040 + 8 + ${#header})) "$scratch/shrinks.safetensors"
+mkfifo "$scratch/slow.mpk"
+"$record" convert -q --no-map --adapter none "$scratch/shrinks.safetensors" "$scratch/slow.mpk" 2>"$scratch/err" &
+{
+    head -c 100000 >"$scratch/out"
+    truncate -s 30000000 "$scratch/shrinks.safetensors"
+    cat >/dev/null
+} <"$scratch/slow.mpk"
+if wait $!; then
+    not_ok "an input that shrinks is an error" "$scratch/err"
+else
+    ok "an input that shrinks is an error"
+fi
+check "the error names the input, where the place is" \
+    grep -qF "/shrinks.safetensors: byte 30,000,000: a: the file shrank while it was read" "$scratch/err"
+
 # ------------------------------------------------------------------------------------------------------- terminals --
 
 "$record" ls --color=always 0.21.0/tiny-full.mpk >"$scratch/out"

@@ -481,10 +481,10 @@ static void failures_of_a_filter_are_passed_up_or_named(void **state)
         assert_int_not_equal(rec_source_view(&w->job, source, &data, &got), REC_OK);
         switch (how) {
         case FAIL_WELL:
-            assert_failed(w, REC_E_FORMAT, "job.file: byte 17: a damaged run");
+            assert_failed(w, REC_E_FORMAT, "packed: byte 17: a damaged run");
             break;
         case FAIL_MUTE:
-            assert_failed(w, REC_E_PLUGIN, "a source filter failed with status 4 and did not say why");
+            assert_failed(w, REC_E_PLUGIN, "packed: a source filter failed with status 4 and did not say why");
             break;
         default:
             assert_failed(w, REC_E_PLUGIN, "a source filter gave more bytes than there was room for");

@@ -8,15 +8,45 @@
 #include "recorder/recorder.h"
 #include "core/burn/burn.h"
 
+/* Burn's own store is as old as this: what is written in the layout of such a version is for it, where a format can be. */
+enum { STORE_SINCE = 19 };
+
+/* Tells a plugin that its file is for Burn's own store, unless it was told otherwise: its option `burn-store`, in front of
+ * the others; to be released. NULL: there is nothing to tell, or the job has failed. */
+static lr_option_set *for_store(rec_job *job, const rec_recorder *r, const lr_plugin *plugin)
+{
+    static const char name[] = "burn-store";
+    lr_option_set *set;
+    if (r->target < STORE_SINCE || !lr_option_find(&plugin->d, name)) {
+        return NULL;
+    }
+    for (const lr_option_set *other = r->options; other; other = other->next) {
+        if (strcmp(other->name, name) == 0) {
+            return NULL;
+        }
+    }
+    set = lr_alloc(job->allocator, sizeof *set + sizeof name);
+    if (!set) {
+        (void)lr_fail_allocator(job, sizeof *set + sizeof name);
+        return NULL;
+    }
+    set->next = r->options;
+    set->value = "yes";
+    memcpy(set->name, name, sizeof name);
+    return set;
+}
+
 int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, const rec_record *record, rec_sink *sink,
                      void **data, size_t *size)
 {
+    lr_option_set *store;
     int32_t status;
     if (!sink) {
         return job->error.status;
     }
+    store = for_store(job, r, plugin);
     job->plugin = &plugin->d;
-    job->options = r->options;
+    job->options = store ? store : r->options;
     job->type = r->type;
     job->budget.limit = UINT64_MAX; /* what is saved is already in memory; a writer needs little beside */
     job->done = 0;
@@ -54,6 +84,8 @@ int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, con
     lr_layouts_free(job);
     lr_walk_free(job);
     job->plugin = NULL;
+    job->options = r->options;
+    lr_release(job->allocator, store);
     return job->error.status;
 }
 

@@ -143,15 +143,28 @@ static int32_t collide(rec_job *job, rec_plan *plan, const lr_piece *a, const lr
                            "2 sources for %.300s: %.200s and %.200s%s%s", b->key, first, second, from, why);
 }
 
+/* Burn's store has the names of Rust's source: the field r#type is `type` in a record. */
+static bool is_raw(const char *part, uint64_t length)
+{
+    return length > 2 && part[0] == 'r' && part[1] == '#' &&
+           ((part[2] >= 'a' && part[2] <= 'z') || (part[2] >= 'A' && part[2] <= 'Z') || part[2] == '_');
+}
+
 static int32_t insert(rec_job *job, rec_plan *plan, table *t, lr_piece *piece)
 {
     lr_node *node = plan->root;
     const char *part = piece->key, *end = piece->key + piece->length;
+    bool foreign = plan->foreign && !plan->type.layout;
+    bool raw = !foreign && !piece->kept && plan->sources[piece->source].record->root.form == REC_FORM_PATHS;
     unsigned levels = 0;
     for (bool last = false; !last;) {
         const char *dot = memchr(part, '.', (size_t)(end - part));
         uint64_t length = (uint64_t)((dot ? dot : end) - part);
         last = dot == NULL;
+        if (raw && is_raw(part, length)) {
+            part += 2;
+            length -= 2;
+        }
         if (++levels > LEVELS_MOST) {
             (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "the key %.80s… has more than %d parts", piece->key,
                            LEVELS_MOST);

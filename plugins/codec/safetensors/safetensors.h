@@ -19,7 +19,7 @@ int32_t lr_st_read(rec_job *job, rec_source *source, const rec_visitor *visitor,
 /** Writes one file, or several and an index. */
 int32_t lr_st_write(rec_job *job, rec_sink *sink);
 
-extern const rec_option lr_st_max_shard_size, lr_st_record;
+extern const rec_option lr_st_max_shard_size, lr_st_record, lr_st_burn_store;
 
 /* --------------------------------------------------------------------------------------------------- element types -- */
 
@@ -210,7 +210,8 @@ typedef struct lr_st_tensor {
     rec_blob blob;   /**< VIEW or RANGE, which stay to the end of the save; else STREAM without what reads it */
     uint32_t rank;
     uint32_t file;
-    int32_t type; /**< index in lr_st_types */
+    int32_t type;   /**< index in lr_st_types */
+    bool quantised; /**< of Burn, kept as bytes */
 } lr_st_tensor;
 
 /** What a walk over the record finds: the tensors, and the text that says what they alone do not. */
@@ -219,6 +220,7 @@ typedef struct lr_st_tree {
     bool plain;            /**< names and tensors are all there is: the text is not needed */
     bool paths;            /**< the record's names came as dotted paths */
     bool only_tensors;     /**< the rest is left out, as asked */
+    bool for_store;        /**< names are those of Burn's own store */
     uint64_t left_out;     /**< values that are no tensors… */
     uint64_t ids;          /**< …and parameter ids that were */
     lr_st_buffer text;     /**< what lr_st_record_read() reads */
@@ -233,5 +235,14 @@ typedef struct lr_st_tree {
 /** Walks the record. To be closed, also after a failure. @param only_tensors leave out what a flat map does not hold. */
 int32_t lr_st_tree_open(lr_st_tree *tree, rec_job *job, bool only_tensors);
 void lr_st_tree_close(lr_st_tree *tree);
+
+/* ------------------------------------------------------------------------------------ Burn's own store (store.c) -- */
+
+/** Whether a part of a path is a word of Rust's, which its source has as r#type. */
+bool lr_st_has_word(const char *path, uint64_t length);
+/** Puts a path with such parts as Burn's store has it. */
+void lr_st_put_raw(lr_st_buffer *b, const char *path, uint64_t length);
+/** Notes what Burn's store has otherwise, or refuses. */
+void lr_st_note_store(const lr_st_tree *tree);
 
 #endif

@@ -307,7 +307,7 @@ int32_t lr_st_tree_open(lr_st_tree *tree, rec_job *job, bool only_tensors)
     lr_st_teller t = {
         .tree = tree, .path.text.job = job, .others.job = job, .keys = {.text = lr_st_tell_name, .self = tree}};
     int32_t status;
-    *tree = (lr_st_tree){.job = job, .only_tensors = only_tensors};
+    *tree = (lr_st_tree){.job = job, .only_tensors = only_tensors, .for_store = rec_job_option_int(job, "burn-store") != 0};
     tree->text.job = tree->metadata.job = tree->names.job = job;
     lr_st_put_word(&tree->text, "[1,{");
     status = rec_job_walk(job, &visitor, &t);

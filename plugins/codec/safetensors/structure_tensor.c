@@ -47,13 +47,20 @@ static int32_t name_tensor(lr_st_teller *t, bool *own)
     const lr_st_buffer *path = &t->path.text;
     uint64_t length = t->path.parts ? path->size : sizeof LR_ST_ROOT_KEY - 1, suffix = tree->count;
     const char *text = t->path.parts ? (path->data ? path->data : "") : LR_ST_ROOT_KEY;
+    bool raw = tree->for_store && lr_st_has_word(text, length), free;
     tensor->key_at = tree->names.size;
+    if (raw) {
+        lr_st_put_raw(&tree->names, text, length);
+        length = tree->names.size - tensor->key_at;
+    } else {
+        lr_st_put(&tree->names, text, length);
+    }
     tensor->key_length = length;
-    lr_st_put(&tree->names, text, length);
     lr_st_put(&tree->names, "", 1); /* so that there always is text */
-    *own = length != sizeof reserved - 1 || memcmp(text, reserved, length) != 0;
-    *own = *own && lr_st_tell_state(t) == REC_OK && name_is_free(t);
-    if (lr_st_tell_state(t) != REC_OK || *own) {
+    free = length != sizeof reserved - 1 || memcmp(text, reserved, length) != 0;
+    free = free && lr_st_tell_state(t) == REC_OK && name_is_free(t);
+    *own = free && !raw;
+    if (lr_st_tell_state(t) != REC_OK || free) {
         return lr_st_tell_state(t);
     }
     if (tree->only_tensors || (t->path.parts == 1 && tree->paths && length == sizeof reserved - 1)) {
@@ -221,6 +228,7 @@ int32_t lr_st_tell_tensor(void *self, uint64_t at, const rec_tensor_event *e)
         status = lr_st_tell_add(t, type, e->shape, e->rank, &e->data, &own);
     }
     if (status == REC_OK) {
+        tree->tensors[tree->count - 1].quantised = e->dtype == REC_DTYPE_QFLOAT;
         put_tensor(t, e, own, marked, type < 0);
         lr_st_value_ends(t);
     }

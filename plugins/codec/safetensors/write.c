@@ -584,6 +584,7 @@ int32_t lr_st_write(rec_job *job, rec_sink *sink)
     status = status == REC_OK ? place(&w) : status;
     if (status == REC_OK) {
         note_left_out(&w);
+        lr_st_note_store(&w.tree);
         status = w.file_count > 1 ? write_files(&w, sink) : write_file(&w, sink, 0, w.tree.count);
     }
     rec_job_free(job, w.order);

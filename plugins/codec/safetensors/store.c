@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What Burn's own store (SafetensorsStore, since 0.19) has otherwise: names of fields as Rust's source has them, and element
+ * types that make it refuse a whole file. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plugins/codec/safetensors/safetensors.h"
+
+const rec_option lr_st_burn_store = {
+    .size = sizeof lr_st_burn_store,
+    .type = REC_OPTION_BOOL,
+    .name = "burn-store",
+    .initial = "no",
+    .help = "save for Burn's own store: a field `type` is `r#type`, and what that store refuses is told; yes where the "
+            "layout is Burn 0.19's or later",
+};
+
+/* Words that can be names in Rust with r# alone. `gen` is one since the edition of 2024. */
+static bool is_word(const char *text, uint64_t length)
+{
+    static const char *const words[] = {
+        "abstract", "as",      "async",  "await",   "become", "box",   "break", "const", "continue", "do",
+        "dyn",      "else",    "enum",   "extern",  "false",  "final", "fn",    "for",   "if",       "impl",
+        "in",       "let",     "loop",   "macro",   "match",  "mod",   "move",  "mut",   "override", "priv",
+        "pub",      "ref",     "return", "static",  "struct", "trait", "true",  "try",   "type",     "typeof",
+        "unsafe",   "unsized", "use",    "virtual", "where",  "while", "yield"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strlen(words[i]) == length && memcmp(words[i], text, (size_t)length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool lr_st_has_word(const char *path, uint64_t length)
+{
+    const char *end = path + length, *dot;
+    for (; path <= end; path = dot + 1) {
+        dot = memchr(path, '.', (size_t)(end - path));
+        dot = dot ? dot : end;
+        if (is_word(path, (uint64_t)(dot - path))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void lr_st_put_raw(lr_st_buffer *b, const char *path, uint64_t length)
+{
+    const char *end = path + length, *dot;
+    for (const char *part = path; part <= end; part = dot + 1) {
+        dot = memchr(part, '.', (size_t)(end - part));
+        dot = dot ? dot : end;
+        lr_st_put(b, ".", part > path);
+        lr_st_put(b, "r#", is_word(part, (uint64_t)(dot - part)) ? 2 : 0);
+        lr_st_put(b, part, (uint64_t)(dot - part));
+    }
+}
+
+static bool is_refused(rec_dtype dtype)
+{
+    return dtype == REC_DTYPE_U16 || dtype == REC_DTYPE_OPAQUE;
+}
+
+/* Which names a note speaks of: the first, and how many more. */
+static void note(const lr_st_tree *tree, uint64_t count, const lr_st_tensor *first, const char *what)
+{
+    lr_st_brief brief;
+    char more[48] = "";
+    if (count > 1) {
+        (void)snprintf(more, sizeof more, " and %" PRIu64 " more", count - 1);
+    }
+    if (count) {
+        rec_job_note(tree->job, REC_NOTE_LAYOUT, "", "%s%s%s", lr_st_shown(&brief, first->key, first->key_length), more,
+                     what);
+    }
+}
+
+void lr_st_note_store(const lr_st_tree *tree)
+{
+    const lr_st_tensor *first_refused = NULL, *first_bytes = NULL, *first_word = NULL;
+    uint64_t refused = 0, bytes = 0, words = 0;
+    for (uint64_t i = 0; i < tree->count; i++) {
+        const lr_st_tensor *t = &tree->tensors[i];
+        if (is_refused(lr_st_types[t->type].dtype) && refused++ == 0) {
+            first_refused = t;
+        } else if (t->quantised && bytes++ == 0) {
+            first_bytes = t;
+        }
+        if (lr_st_has_word(t->key, t->key_length) && words++ == 0) {
+            first_word = t;
+        }
+    }
+    if (tree->for_store) {
+        note(tree, refused, first_refused,
+             ": of an element type that Burn's store does not know; it refuses the whole file");
+        note(tree, bytes, first_bytes, ": quantised, and stored as bytes; Burn's store cannot load it");
+    } else if (!tree->paths) {
+        note(tree, words, first_word,
+             ": the name of a field that is a word of Rust, which Burn's store has with r# (burn-store = yes, or the "
+             "layout "
+             "of Burn 0.19 or later)");
+    }
+}

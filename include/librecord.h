@@ -526,6 +526,8 @@ REC_API const char *rec_recorder_extension(const rec_recorder *recorder);
  * `map` = yes|no (map local files, default yes; no: copy them into memory),
  * `sync` = yes|no (fsync before renaming, default yes),
  * `clamp` = yes|no (integers that do not fit become the nearest limit instead of an error, default no),
+ * `modules` = yes|no (loading looks the record over: a note tells of tensors of one module that do not go together, and
+ *   of layers that lack what their siblings have; default no, rec_convert() always does),
  * `layout` = keep|burn-0.7 … burn-0.21 (write the layout the record was loaded with, or that of a Burn version, with
  *   parameter ids in its form; default: that of 0.21, ids as they are);
  * and the plugin's own (`rec_plugin_info.options`).

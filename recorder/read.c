@@ -172,6 +172,12 @@ static uint64_t count_assumed(const rec_value *value)
     return count;
 }
 
+static int32_t note_module(void *user, const char *text)
+{
+    lr_note(user, REC_NOTE_SHAPE, 1, "", "%s", text);
+    return REC_OK;
+}
+
 /* Said once for the whole record: types that neither the file nor the caller gave. */
 static void note_assumed(rec_job *job, const rec_record *record)
 {
@@ -353,6 +359,11 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
         if (record) {
             record->typed = lr_job_typed(job) && (job->plugin->traits & (REC_TRAIT_NEEDS_TYPE | REC_TRAIT_NO_NAMES));
             note_assumed(job, record);
+            if (r->modules && record->root.form != REC_FORM_PATHS &&
+                lr_modules_look(job, &record->root, true, note_module, job) != REC_OK) {
+                rec_record_free(record);
+                record = NULL;
+            }
         } else {
             suggest(job, r, source, path);
         }

@@ -14,6 +14,7 @@ struct rec_recorder {
     const lr_plugin *plugin; /**< NULL: Auto */
     rec_precision precision; /**< not DEFAULT */
     bool map, sync, clamp;
+    bool modules; /**< what is read is looked over: its modules' shapes, its layers */
     int32_t target; /**< 0.MINOR whose layout and ids are written, or LR_TARGET_… */
     lr_type_ref type;
     lr_arena arena; /**< of its expression, if it is one by name */

@@ -284,6 +284,13 @@ static int32_t report_empty(rec_job *job, rec_plan *plan, bool typed)
                            "none of %" PRIu64 " tensors is mapped: the destination stays empty", plan->totals.tensors);
 }
 
+/* A layer that lacks what its siblings have: it may be meant so. */
+static int32_t on_told(void *user, const char *text)
+{
+    lr_fitter *f = user;
+    return lr_plan_problem(f->job, f->plan, REC_PROBLEM_MISSING, false, "", "", "%s", text);
+}
+
 static int32_t work(rec_job *job, rec_plan *plan)
 {
     lr_fitter f = {.job = job, .plan = plan};
@@ -326,6 +333,9 @@ static int32_t work(rec_job *job, rec_plan *plan)
         f.record->burn_minor = plan->sources[0].record->burn_minor;
         status = typed ? lr_plan_typed(&f, layout) : lr_plan_untyped(&f);
         status = status == REC_OK ? lr_fit_report_clashes(&f) : status;
+        status = status == REC_OK && !plan->foreign && !plan->backward
+                     ? lr_modules_look(job, &f.record->root, false, on_told, &f)
+                     : status;
     }
     status = status == REC_OK ? take_metadata(job, plan) : status;
     status = status == REC_OK ? report_dead_rules(job, plan) : status;

@@ -226,7 +226,8 @@ static int look(session *s, const char *in, planned *p, rec_record **record, boo
     }
     /* This is a look, for which nothing has to be copied: mapped, what is not used is not read. */
     again = s->o->no_map && !stream;
-    found = raw && (!again || rec_recorder_set(raw, "map", "yes") == REC_OK) ? tool_session_load(raw, in) : NULL;
+    found = raw && rec_recorder_set(raw, "modules", "yes") == REC_OK &&
+                    (!again || rec_recorder_set(raw, "map", "yes") == REC_OK) ? tool_session_load(raw, in) : NULL;
     rec_close_recorder(raw);
     if (!found) {
         return EXIT_ERROR;
@@ -266,7 +267,8 @@ static rec_record *load(session *s, const rec_recorder *to, bool to_stdout, repo
         return record;
     }
     if (!record && (from = tool_session_input(s))) {
-        record = tool_session_load_typed(s, from, r->inputs[0]);
+        record = rec_recorder_set(from, "modules", "yes") == REC_OK ? tool_session_load_typed(s, from, r->inputs[0])
+                                                                        : NULL;
         rec_close_recorder(from);
     }
     if (record) {

@@ -65,7 +65,7 @@ int tool_convert_one(session *s, const char *in, const char *to_name, const char
     notes saved = {0};
     int status = EXIT_ERROR;
 
-    if (!to || (expression && (rec_recorder_set_type_name(from, s->types, expression) != REC_OK ||
+    if (!to || rec_recorder_set(from, "modules", "yes") != REC_OK || (expression && (rec_recorder_set_type_name(from, s->types, expression) != REC_OK ||
                                (tool_writes_type(s, rec_recorder_name(to)) &&
                                 rec_recorder_set_type_name(to, s->types, expression) != REC_OK)))) {
         goto done;

@@ -164,6 +164,12 @@ typedef struct lr_modules {
     int (*hold)(rec_job *job, const char *module, const rec_value *value, lr_module_clash *clash);
 } lr_modules;
 
+/** @param text what is to be told. @return REC_OK to go on. */
+typedef int32_t (*lr_module_told)(void *user, const char *text);
+/** Looks for tensors of one module that do not go together (`shapes`), and for layers of a list that lack a tensor that
+ *  their siblings have (modules.c). One text for all of a kind. */
+int32_t lr_modules_look(rec_job *job, const rec_value *root, bool shapes, lr_module_told told, void *user);
+
 /* The walk: a record to the events of a writer (rec_job_walk), at a precision, in the layout of a Burn version. */
 
 /** Prepares a save: layout, metadata's version and precision. The job's walk until lr_walk_free().

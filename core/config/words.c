@@ -13,6 +13,7 @@ static const lr_word words[] = {
     {"map", LR_WORD_MAP, LR_FOR_RECORDER, false},
     {"sync", LR_WORD_SYNC, LR_FOR_RECORDER, false},
     {"clamp", LR_WORD_CLAMP, LR_FOR_RECORDER, false},
+    {"modules", LR_WORD_MODULES, LR_FOR_RECORDER, false},
     {"layout", LR_WORD_LAYOUT, LR_FOR_RECORDER, false},
 
     {"profile", LR_WORD_PROFILE, LR_FOR_LOAD, false},

@@ -103,4 +103,19 @@ model att a.query.weight "4, 4" 16 a.query.bias 4 4 a.key.weight "4, 4" 16 a.key
     a.value.bias 3 3 a.output.weight "4, 4" 16 a.output.bias 4 4
 refused "an attention of two widths" "they do not go together in a MultiHeadAttention" --type types.rs:Att att.safetensors
 
+# ------------------------------------------------------------------------------------------------------- what is told
+
+model layers l.0.fc.weight "4, 3" 12 l.0.fc.bias 4 4 l.1.fc.weight "4, 3" 12 l.2.fc.weight "4, 3" 12 l.2.fc.bias 4 4
+run convert layers.safetensors layers.mpk
+status_is "a layer may lack a bias" 0
+check "which is told" grep -q 'l.1.fc has no bias, which its siblings have' "$scratch/err"
+run convert layers.mpk layers.json
+check "of a record too" grep -q 'l.1.fc has no bias, which its siblings have' "$scratch/err"
+jq '.item.l[0].fc.bias.param |= {bytes: .bytes[0:12], shape: [3], dtype}' layers.json >odd.json
+run convert odd.json odd.mpk
+status_is "a record of Burn's with such a module is converted" 0
+check "and told" grep -q 'l.0.fc: weight \[3, 4\] with bias \[3\]: they do not go together in a Linear' "$scratch/err"
+run convert odd.json odd.mpk -q --json
+check "in JSON too" grep -q 'do not go together' "$scratch/out"
+
 finish

@@ -37,7 +37,7 @@ static rec_plan *try_with(rec_job *job, const rec_plan *plan, int32_t adapter)
             }
         }
     }
-    if (lr_job_failed(job) || lr_plan_work(job, trial) != REC_OK) {
+    if (lr_job_failed(job) || lr_plan_make(job, trial) != REC_OK) {
         rec_plan_free(trial);
         return NULL;
     }
@@ -252,7 +252,7 @@ static int32_t weigh(rec_job *job, rec_plan *plan, rec_plan *with, rec_plan *wit
     return REC_OK; /* it is the same either way */
 }
 
-int32_t lr_plan_decide(rec_job *job, rec_plan *plan)
+static int32_t decide(rec_job *job, rec_plan *plan)
 {
     int32_t status = REC_OK, adapter = LR_ADAPTER_PYTORCH;
     rec_plan *with = NULL, *without = NULL;
@@ -272,4 +272,16 @@ int32_t lr_plan_decide(rec_job *job, rec_plan *plan)
     rec_plan_free(with);
     rec_plan_free(without);
     return status;
+}
+
+int32_t lr_plan_work(rec_job *job, rec_plan *plan)
+{
+    if (!plan->made) {
+        plan->made = true;
+        plan->failed = decide(job, plan);
+        plan->failed = plan->failed == REC_OK ? lr_plan_make(job, plan) : plan->failed;
+    } else if (plan->failed != REC_OK) {
+        (void)rec_fail(job, plan->failed, REC_UNKNOWN, "the plan could not be made");
+    }
+    return job->error.status;
 }

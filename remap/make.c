@@ -291,7 +291,7 @@ static int32_t on_told(void *user, const char *text)
     return lr_plan_problem(f->job, f->plan, REC_PROBLEM_MISSING, false, "", "", "%s", text);
 }
 
-static int32_t work(rec_job *job, rec_plan *plan)
+int32_t lr_plan_make(rec_job *job, rec_plan *plan)
 {
     lr_fitter f = {.job = job, .plan = plan};
     const rec_layout *layout = NULL;
@@ -351,16 +351,4 @@ static int32_t work(rec_job *job, rec_plan *plan)
     job->type = (lr_type_ref){0};
     job->file = NULL;
     return status;
-}
-
-int32_t lr_plan_work(rec_job *job, rec_plan *plan)
-{
-    if (!plan->made) {
-        plan->made = true;
-        plan->failed = lr_plan_decide(job, plan);
-        plan->failed = plan->failed == REC_OK ? work(job, plan) : plan->failed;
-    } else if (plan->failed != REC_OK) {
-        (void)rec_fail(job, plan->failed, REC_UNKNOWN, "the plan could not be made");
-    }
-    return job->error.status;
 }

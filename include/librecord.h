@@ -598,8 +598,9 @@ REC_API rec_status rec_plan_add(rec_plan *plan, rec_recorder *from, const char *
  *  @param name what messages call it. */
 REC_API rec_status rec_plan_add_record(rec_plan *plan, const rec_recorder *arguments, const rec_record *record,
                                        const char *name);
-/** A record whose values stand wherever no source gives one (a partial load into it). It must outlive the plan and what
- *  is loaded from it. */
+/** A record whose values stand wherever no source gives one (a partial load into it). Without a type it says what the
+ *  sources' modules are; a tensor of another shape or kind of elements than its own is a problem, and so is that nothing
+ *  of the sources has a place in it. It must outlive the plan and what is loaded from it. */
 REC_API rec_status rec_plan_set_base(rec_plan *plan, const rec_record *base);
 /** Works the plan out. Problems do not make it fail: they are in the plan; what fails is what cannot be planned at all
  *  (a number that is missing, a limit). After this nothing can be added. Called by what needs it. */

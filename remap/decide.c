@@ -31,6 +31,7 @@ static rec_plan *try_with(rec_job *job, const rec_plan *plan, int32_t adapter)
             source->adapter = source->doubted ? adapter : source->adapter;
             source->keys = NULL;
             source->key_count = 0;
+            source->sorted = NULL;
             source->hits = lr_zalloc(job->allocator, (source->rules->count + 1) * sizeof *source->hits);
             if (!source->hits) {
                 (void)lr_fail_allocator(job, source->rules->count * sizeof *source->hits);
@@ -44,41 +45,17 @@ static rec_plan *try_with(rec_job *job, const rec_plan *plan, int32_t adapter)
     return trial;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp((*(const lr_key *const *)a)->text, (*(const lr_key *const *)b)->text);
-}
-
-static const rec_tensor *base_tensor(const lr_key *const *keys, uint64_t count, const char *path)
-{
-    lr_key wanted = {.text = path};
-    const lr_key *key = &wanted, *const * found;
-    found = count ? bsearch(&key, keys, (size_t)count, sizeof *keys, by_text) : NULL;
-    return found ? rec_value_tensor((*found)->value) : NULL;
-}
-
 /* Notes where a trial's weights are not those of the base. */
 static int32_t compare_base(rec_job *job, rec_plan *trial)
 {
-    const lr_plan_source *base = &trial->sources[trial->source_count - 1];
-    const lr_key **keys;
     int32_t status = REC_OK;
-    if (!trial->base) {
-        return REC_OK;
-    }
-    keys = lr_alloc(job->allocator, (base->key_count + 1) * sizeof *keys);
-    if (!keys) {
-        return lr_fail_allocator(job, base->key_count * sizeof *keys);
-    }
-    for (uint64_t i = 0; i < base->key_count; i++) {
-        keys[i] = &base->keys[i];
-    }
-    qsort(keys, (size_t)base->key_count, sizeof *keys, by_text);
-    for (uint64_t i = 0; i < trial->line_count && status == REC_OK; i++) {
+    for (uint64_t i = 0; trial->base && i < trial->line_count && status == REC_OK; i++) {
         const rec_plan_line *line = &trial->lines[i];
-        const rec_tensor *old = line->action == REC_PLAN_MAPPED && line->rank_after == 2
-                                    ? base_tensor(keys, base->key_count, line->to)
-                                    : NULL;
+        lr_plan_source *base = &trial->sources[trial->base_source];
+        const lr_key *key = line->action == REC_PLAN_MAPPED && line->rank_after == 2
+                                ? lr_plan_find_key(job, base, line->to, strlen(line->to))
+                                : NULL;
+        const rec_tensor *old = key ? rec_value_tensor(key->value) : NULL;
         if (old && old->rank == 2 && memcmp(old->shape, line->shape_after, 2 * sizeof *old->shape) != 0) {
             char there[160], here[160];
             status = lr_plan_sign(job, trial, LR_SIGN_CLASH, line->to, "%.300s %s, where the base has %s", line->to,
@@ -86,8 +63,7 @@ static int32_t compare_base(rec_job *job, rec_plan *trial)
                                   lr_shape_words(there, sizeof there, old->shape, old->rank));
         }
     }
-    lr_release(job->allocator, keys);
-    return status;
+    return lr_job_failed(job) ? job->error.status : status;
 }
 
 /* -------------------------------------------------------------------------------------------------------- weighing -- */

@@ -16,11 +16,29 @@
 static int32_t add_base(rec_job *job, rec_plan *plan)
 {
     uint32_t number = (uint32_t)plan->source_count;
-    lr_plan_source *slot = lr_plan_source_new(job, plan);
+    lr_plan_source *slot;
     int32_t status;
+    if (plan->base->root.form == REC_FORM_PATHS && !plan->foreign && !plan->backward) {
+        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "the base is another framework's file, not a record of Burn");
+        rec_fail_hint(job, "Convert it first: its layouts are others.");
+        return job->error.status;
+    }
+    for (uint32_t s = 0; s < number && plan->foreign && plan->base->root.form != REC_FORM_PATHS; s++) {
+        const lr_plan_source *source = &plan->sources[s];
+        if (source->record->root.form == REC_FORM_PATHS && source->adapter == LR_ADAPTER_NONE) {
+            (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
+                           "the base is a record of Burn, and %.200s is not: their layouts are not the same",
+                           source->name);
+            return job->error.status;
+        }
+    }
+    slot = lr_plan_source_new(job, plan);
     if (!slot) {
         return job->error.status;
     }
+    plan->base_source = number;
+    /* Its modules are those of its own version. */
+    job->burn_minor = plan->base->burn_minor > 0 ? plan->base->burn_minor : LR_BURN_NOW;
     slot->name = "the base";
     slot->record = plan->base;
     slot->rules = lr_rules_new(job);
@@ -267,21 +285,23 @@ static int32_t finish_lines(rec_job *job, rec_plan *plan)
  * success; so it loads here, and is said aloud. */
 static int32_t report_empty(rec_job *job, rec_plan *plan, bool typed)
 {
-    bool ruled = false;
-    if (plan->totals.mapped || plan->totals.fatal || (plan->totals.tensors == 0 && typed)) {
+    bool ruled = plan->base != NULL; /* nor with a base, which would go out under another name */
+    if (plan->totals.mapped || plan->totals.fatal || (plan->totals.tensors == 0 && typed && !plan->base)) {
         return REC_OK; /* what is fatal has said why */
     }
     for (uint64_t s = 0; s < plan->source_count; s++) {
         ruled = ruled || plan->sources[s].rules->count;
     }
-    if (plan->totals.tensors == 0) {
+    if (plan->totals.tensors == 0 && !plan->base) {
         bool values = plan->totals.dropped || plan->totals.unexpected;
         return values ? REC_OK
                       : lr_plan_problem(job, plan, REC_PROBLEM_EMPTY, false, "", "", "there is nothing in the file");
     }
     return lr_plan_problem(job, plan, REC_PROBLEM_EMPTY, !typed || ruled, "",
-                           "Is it the right profile, or the right type?",
-                           "none of %" PRIu64 " tensors is mapped: the destination stays empty", plan->totals.tensors);
+                           plan->base ? "Have they other names there? Rules change them: rename, prefix, select."
+                                      : "Is it the right profile, or the right type?",
+                           "none of %" PRIu64 " tensors is mapped: the destination %s", plan->totals.tensors,
+                           plan->base ? "would be the base itself" : "stays empty");
 }
 
 /* A layer that lacks what its siblings have: it may be meant so. */
@@ -318,6 +338,7 @@ int32_t lr_plan_make(rec_job *job, rec_plan *plan)
     status = status == REC_OK ? lr_plan_merge(job, plan) : status;
     if (status == REC_OK && plan->base) {
         status = add_base(job, plan);
+        job->burn_minor = LR_BURN_NOW;
     }
     status = status == REC_OK ? lr_plan_tree(job, plan) : status;
     status = status == REC_OK && !plan->backward ? destination(job, plan, &layout) : status;

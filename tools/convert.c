@@ -142,6 +142,7 @@ static void print_people(const session *s, const rec_record *record, const repor
         if (line.length) {
             fprintf(out, "  %s\n", line.at);
         }
+        tool_plan_base(&r->plan, "  ", out);
     }
     tool_text_free(&from);
     tool_text_free(&line);

@@ -65,7 +65,7 @@ static int add_input(session *s, planned *p, size_t index, const char *path)
     return tool_lacks_type(s, path, &name) ? tool_fail_no_type(s, path, name) : tool_fail_library();
 }
 
-static int add_base(session *s, planned *p)
+static int add_base(session *s, const rec_recorder *to, planned *p)
 {
     rec_recorder *reader = rec_open_recorder_in(s->context, "Auto", REC_PRECISION_KEEP);
     int status = EXIT_ERROR;
@@ -73,7 +73,11 @@ static int add_base(session *s, planned *p)
     if (!reader) {
         return tool_fail_library();
     }
-    if (tool_session_set_type(s, reader) == EXIT_OK && (p->base = tool_session_load_typed(s, reader, s->o->base))) {
+    /* Between files of other frameworks nothing is adapted: the base neither. */
+    if (to && tool_is_foreign(s, rec_recorder_name(to)) &&
+        (rec_recorder_set(reader, "adapter", "none") != REC_OK || rec_recorder_set(reader, "gaps", "keep") != REC_OK)) {
+        status = tool_fail_library();
+    } else if (tool_session_set_type(s, reader) == EXIT_OK && (p->base = tool_session_load_typed(s, reader, s->o->base))) {
         status = rec_plan_set_base(p->plan, p->base) == REC_OK ? EXIT_OK : tool_fail_library();
     }
     rec_close_recorder(reader);
@@ -103,7 +107,7 @@ int tool_plan_make(session *s, const char *const *inputs, size_t count, const re
         status = add_input(s, p, i + 1, inputs[i]);
     }
     if (status == EXIT_OK && s->o->base) {
-        status = add_base(s, p);
+        status = add_base(s, to, p);
     }
     if (status == EXIT_OK && (rec_plan_make(p->plan) != REC_OK || rec_plan_total(p->plan, &p->totals) != REC_OK)) {
         status = tool_fail_library();
@@ -183,6 +187,7 @@ static const struct {
 } written[] = {
     {"module = ", "--module 'PATTERN => TYPE'", false},
     {"variant = ", "--variant 'PATTERN => NAME'", false},
+    {"drop = ", "--drop PATTERN", false},
     {"export = ", "--rule 'export = PATTERN'", false},
     {"(partial)", "--partial", false},
     {"one a key of its own", "--prefix PATH in front of an input", true},
@@ -389,6 +394,7 @@ static void print_people(const session *s, const planned *p)
         printf("      %s(--all lists every one)%s", tool_style(STYLE_DIM), tool_style(STYLE_PLAIN));
     }
     putchar('\n');
+    tool_plan_base(p, "", stdout);
 }
 
 int tool_run_plan(session *s, const char *const *operands, size_t count)

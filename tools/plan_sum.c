@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What a plan does, in two lines: tensors by what becomes of them, operations by their reasons. */
+ * What a plan does, in a few lines: tensors by what becomes of them, operations by their reasons, the base's by
+ * their names. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +51,7 @@ bool tool_plan_is_plain(const planned *p)
             return false;
         }
     }
-    return p->totals.fatal + p->totals.warnings == 0;
+    return p->totals.fatal + p->totals.warnings == 0 && !p->base;
 }
 
 /* A tensor of a source in a line of a plan. A source's name is one text, whose address tells sources of one name apart. */
@@ -185,5 +186,46 @@ void tool_plan_operations(const planned *p, text *t)
     }
     if (others) {
         tool_text_format(t, "; %s otherwise", tool_grouped(others, number));
+    }
+}
+
+/* The names of what became of the base's tensors in one way. */
+static void print_base_names(const planned *p, const char *word, int32_t action, const char *indent, FILE *out)
+{
+    enum { WIDTH = 100, LEFT = 30 };
+    uint64_t count = rec_plan_count(p->plan), tensors = 0, shown = 0, told = 0;
+    entry *entries = xmalloc((size_t)count * sizeof *entries);
+    char number[NUMBER_ROOM];
+    size_t lines = 0;
+    text t = {0};
+    fold *folds;
+
+    for (uint64_t i = 0; i < count; i++) {
+        const rec_plan_line *line = rec_plan_get(p->plan, i);
+        if (line->action == action && rec_tensor_at(p->base, line->to)) {
+            entries[tensors++] = (entry){.path = line->to, .dtype = ""};
+        }
+    }
+    folds = tool_folds_make(entries, (size_t)tensors, WIDTH - LEFT, false, &lines);
+    for (; shown < lines && (shown == 0 || t.length + strlen(folds[shown].key) < WIDTH); shown++) {
+        tool_text_put(&t, shown ? ", " : "");
+        tool_text_safe(&t, folds[shown].key, strlen(folds[shown].key));
+        told += folds[shown].repeats * folds[shown].names;
+    }
+    if (told < tensors) {
+        tool_text_format(&t, " and %s more", tool_grouped(tensors - told, number));
+    }
+    fprintf(out, "%s%s of the base %s%s%s\n", indent, tool_grouped(tensors, number), word, tensors ? ": " : "",
+            tensors ? t.at : "");
+    tool_text_free(&t);
+    tool_folds_free(folds, lines);
+    free(entries);
+}
+
+void tool_plan_base(const planned *p, const char *indent, FILE *out)
+{
+    if (p->base) {
+        print_base_names(p, "replaced", REC_PLAN_MAPPED, indent, out);
+        print_base_names(p, "kept", REC_PLAN_KEPT, indent, out);
     }
 }

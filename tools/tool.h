@@ -96,6 +96,8 @@ void tool_plan_free(planned *p);
 int tool_plan_refuse(const planned *p);
 /* Tells what was noted and the first problems that are none, on standard error; nothing if --quiet. */
 void tool_plan_notes(const session *s, const planned *p);
+/* Tells what of the base an input replaced and what was kept, in two lines that begin with `indent`; nothing without one. */
+void tool_plan_base(const planned *p, const char *indent, FILE *out);
 /* @return whether nothing happens to anything. */
 bool tool_plan_is_plain(const planned *p);
 /* Adds "122 tensors: 102 mapped, 20 dropped; 0 unexpected, 0 missing". */

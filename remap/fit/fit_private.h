@@ -64,6 +64,19 @@ uint64_t lr_fit_level(const lr_fit *t, const rec_layout *layout, const lr_node *
 /** @return the number of tensors a variant would take, REC_UNKNOWN if it does not fit; why_not says why. */
 uint64_t lr_fit_variant(lr_fit *t, const rec_layout *layout, uint64_t index, lr_node *node);
 
+/* base.c */
+
+/** What the base says that the module at a node is, as the adapter calls it. NULL: nothing for sure.
+ *  @param by_shape whether the weight's shape may tell a Conv1D from a Linear. @param why (out) */
+const char *lr_fit_base_module(const lr_node *node, bool by_shape, const char **why);
+/** Whether a value of the base leaves its place open: a nil, an empty list or map. */
+bool lr_fit_is_nothing(const rec_value *value);
+/** Whether the base has something under a name below a node. */
+bool lr_fit_in_base(const lr_node *parent, const char *name, uint64_t length);
+/** Holds the tensor that is placed where the walk is against the base's: another shape or kind of elements is a problem.
+ *  @param why what the adapter took its module for. */
+int32_t lr_fit_against_base(lr_fitter *f, const lr_piece *piece, const char *why, const rec_tensor *tensor);
+
 /* modules.c */
 
 /** A problem: two tensors of a module that do not go together. @param transposed the module's weights were. */
@@ -93,7 +106,7 @@ bool lr_fit_is_partial(const rec_plan *plan);
 int32_t lr_fit_miss(lr_fit *t, const char *what, int *how);
 /** Makes problems of all that is missing, with what was probably meant. */
 int32_t lr_fit_report_missing(lr_fit *t);
-/** Makes lines and a problem of what was not asked for. */
-int32_t lr_fit_report_left(lr_fit *t);
+/** Makes lines and a problem of what was not asked for. @param where "the type" */
+int32_t lr_fit_report_left(lr_fitter *f, const char *where);
 
 #endif

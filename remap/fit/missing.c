@@ -154,9 +154,9 @@ int32_t lr_fit_report_missing(lr_fit *t)
 }
 
 /* What was not asked for. */
-int32_t lr_fit_report_left(lr_fit *t)
+int32_t lr_fit_report_left(lr_fitter *f, const char *where)
 {
-    rec_plan *plan = t->f->plan;
+    rec_plan *plan = f->plan;
     uint64_t left = 0;
     char names[300] = "";
     size_t used = 0;
@@ -170,8 +170,9 @@ int32_t lr_fit_report_left(lr_fit *t)
             lr_key *key = piece->inputs[i];
             bool renamed = key->length != piece->length || memcmp(key->text, piece->key, (size_t)key->length) != 0;
             const char *reason =
-                renamed ? lr_plan_text(t->f->job, plan, "the type has no %.400s", piece->key) : "not in the type";
-            status = reason ? lr_plan_lost(t->f->job, plan, REC_PLAN_UNEXPECTED, key, reason) : t->f->job->error.status;
+                renamed ? lr_plan_text(f->job, plan, "%s has no %.400s", where, piece->key)
+                        : lr_plan_text(f->job, f->plan, "not in %s", where);
+            status = reason ? lr_plan_lost(f->job, plan, REC_PLAN_UNEXPECTED, key, reason) : f->job->error.status;
         }
         if (left++ < 3 && used < sizeof names) {
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%.80s", left > 1 ? ", " : "", piece->key);
@@ -179,10 +180,10 @@ int32_t lr_fit_report_left(lr_fit *t)
         strict = strict || plan->sources[piece->source].strict;
     }
     if (left && status == REC_OK) {
-        status = lr_plan_problem(t->f->job, plan, REC_PROBLEM_UNEXPECTED, strict, "",
+        status = lr_plan_problem(f->job, plan, REC_PROBLEM_UNEXPECTED, strict, "",
                                  strict ? "Drop them by rules, or do not ask for a strict load." : "",
-                                 "%" PRIu64 " key%s not in the type, and left out: %.300s%s", left,
-                                 left == 1 ? " is" : "s are", names, left > 3 ? ", …" : "");
+                                 "%" PRIu64 " key%s not in %s, and left out: %.300s%s", left,
+                                 left == 1 ? " is" : "s are", where, names, left > 3 ? ", …" : "");
     }
     return status;
 }

@@ -209,6 +209,9 @@ int32_t lr_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t wanted, bo
         return f->job->error.status;
     }
     *out = (rec_value){.kind = REC_KIND_TENSOR, .v.tensor = tensor};
+    if (lr_fit_against_base(f, piece, why, tensor) != REC_OK) {
+        return f->job->error.status;
+    }
     f->plan->kept += piece->kept;
     f->plan->mapped += !piece->kept;
     return piece_line(f, piece, all, why, tensor);

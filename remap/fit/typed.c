@@ -483,5 +483,5 @@ int32_t lr_plan_typed(lr_fitter *f, const rec_layout *layout)
     int how = LR_FIT_FILLED;
     int32_t status = build(&t, layout, f->plan->root, false, "", &f->record->root, &how);
     status = status == REC_OK ? lr_fit_report_missing(&t) : status;
-    return status == REC_OK ? lr_fit_report_left(&t) : status;
+    return status == REC_OK ? lr_fit_report_left(f, "the type") : status;
 }

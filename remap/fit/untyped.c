@@ -17,7 +17,8 @@ typedef struct doubt {
 
 typedef struct shaper {
     lr_fitter *f;
-    bool conv1d; /* some weight is plainly stored [in, out] */
+    bool conv1d; /* some weight of a source is plainly stored [in, out] */
+    unsigned open; /* levels above the place where the base has nothing, and so room for anything */
     doubt *doubts;
     uint64_t doubt_count, more_doubts; /* listed, and modules beyond those */
     uint64_t taken[3];                 /* Linear, norms, Embedding by their shapes */
@@ -36,18 +37,19 @@ static bool is_leaf(const lr_node *node)
     return node->piece && !node->first;
 }
 
-/* A nil of the base gives way to what is put below it. */
+/* A nil of the base, or an empty list or map, gives way to what is put below it. */
 static bool gives_way(const lr_piece *piece)
 {
-    return piece->kept && piece->value && piece->value->kind == REC_KIND_NIL;
+    return piece->kept && piece->value && lr_fit_is_nothing(piece->value);
 }
 
 /* ---------------------------------------------------------------------------------------------------- recognising -- */
 
+/* The tensor of a source; the base is no evidence of what a source's module is. */
 static const lr_op *field(const lr_node *node, const char *name)
 {
     const lr_node *child = lr_node_child(node, name, strlen(name));
-    return child && is_leaf(child) ? child->piece->op : NULL;
+    return child && is_leaf(child) && !child->piece->kept ? child->piece->op : NULL;
 }
 
 static bool is_float(const lr_op *op)
@@ -202,6 +204,13 @@ static bool has_module_rules(const lr_plan_source *source)
     return false;
 }
 
+/* Whether a weight may be stored as others of the source plainly are: [in, out]. */
+static bool may_be_conv1d(const shaper *s, const lr_node *node)
+{
+    const lr_op *w = field(node, "weight");
+    return s->conv1d && w && lr_op_rank(w) == 2 && lr_op_shape(w)[0] == lr_op_shape(w)[1];
+}
+
 /* The type that the adapter goes by for the module at `node`. @param why (out) for the lines. */
 static const char *module_type(shaper *s, const lr_node *node, const char **why, int32_t *status)
 {
@@ -228,6 +237,13 @@ static const char *module_type(shaper *s, const lr_node *node, const char **why,
     }
     if (type) {
         *why = type;
+        return type;
+    }
+    /* Where it is tried which layout a source has, the shapes must show it. */
+    type = s->f->plan->base ? lr_fit_base_module(node, !(s->f->plan->trial && source->doubted), &by) : NULL;
+    if (type && !(strcmp(type, "Linear") == 0 && may_be_conv1d(s, node))) {
+        *why = lr_plan_text(s->f->job, s->f->plan, "%s, %s", type, by);
+        *status = *why ? REC_OK : s->f->job->error.status;
         return type;
     }
     if (has_module_rules(source)) {
@@ -271,18 +287,12 @@ static int32_t put_leaf(shaper *s, const lr_node *node, lr_node *leaf, const cha
 {
     rec_plan *plan = s->f->plan;
     lr_piece *piece = leaf->piece;
-    const char *name = leaf->name, *burn = NULL; /* or PyTorch's, of a base's */
+    const char *name = leaf->name, *burn = NULL;
     uint64_t length = leaf->length;
     int change = type && adapts(s, piece) ? lr_adapt_field(type, name, length, false, &burn) : LR_ADAPT_NONE;
     rec_value value;
     size_t before;
     int32_t status = REC_OK;
-    if (type && piece->kept && lr_adapt_back(type, name, length, &burn) == LR_ADAPT_RENAME) {
-        const lr_node *other = lr_node_child(node, burn, strlen(burn));
-        if (other && is_leaf(other) && adapts(s, other->piece)) {
-            return REC_OK; /* the base's gives way to what is renamed to it */
-        }
-    }
     if (change == LR_ADAPT_DROP) {
         const char *reason = lr_plan_text(s->f->job, plan, "%s has no such field", type);
         piece->taken = true;
@@ -301,6 +311,9 @@ static int32_t put_leaf(shaper *s, const lr_node *node, lr_node *leaf, const cha
         }
         name = burn;
         length = strlen(burn);
+    }
+    if (s->f->plan->base && !s->open && !piece->kept && !lr_fit_in_base(node, name, length)) {
+        return REC_OK; /* reported among what is left out */
     }
     if (!type && adapts(s, piece) && lr_op_rank(piece->op) == 2 && length == 6 && memcmp(name, "weight", 6) == 0 &&
         has_module_rules(&plan->sources[piece->source])) {
@@ -388,6 +401,7 @@ static int32_t build_list(shaper *s, lr_node *const *children, uint64_t count, c
 {
     lr_arena *arena = &s->f->record->arena;
     lr_list *items = lr_list_new(arena, count);
+    uint64_t known = 0;
     int32_t status = REC_OK;
     for (uint64_t i = 0; items && i < count && status == REC_OK; i++) {
         rec_value *item = lr_list_append(arena, items);
@@ -398,6 +412,7 @@ static int32_t build_list(shaper *s, lr_node *const *children, uint64_t count, c
             return item ? s->f->job->error.status : lr_fail_allocator(s->f->job, sizeof *item);
         }
         s->f->moved += children[i]->index != i;
+        known += children[i]->in_base;
         status = is_leaf(children[i]) ? lr_put(s->f, children[i]->piece, false, 0, false, why, item)
                                       : build(s, children[i], false, item);
         s->f->moved -= children[i]->index != i;
@@ -407,19 +422,52 @@ static int32_t build_list(shaper *s, lr_node *const *children, uint64_t count, c
         return lr_fail_allocator(s->f->job, count);
     }
     *out = (rec_value){.kind = REC_KIND_LIST, .form = REC_FORM_UNKNOWN, .v.list = items};
+    if (status == REC_OK && s->f->plan->base && !s->open && known < count) {
+        const char *path = s->f->path.text ? s->f->path.text : "";
+        status = lr_plan_problem(s->f->job, s->f->plan, REC_PROBLEM_SHAPE, true, path,
+                                 "Is the base a model of another size? Drop what it lacks, or make a base as large.",
+                                 "%.300s has %" PRIu64 " elements, but the base's has %" PRIu64, path, count, known);
+    }
     return status;
 }
 
-/* Whether a value of the base stands under the name that the adapter gives to a tensor that came. */
-static bool is_replaced(const shaper *s, const lr_node *node, const lr_node *kept, const char *type)
+/* The tensor that came for the place of one of the base's, under the name that the adapter renames. NULL: none. */
+static lr_node *instead_of(const shaper *s, const lr_node *node, const lr_node *kept, const char *type)
 {
     const char *torch;
-    const lr_node *other;
-    if (!type || lr_adapt_back(type, kept->name, kept->length, &torch) == LR_ADAPT_NONE) {
-        return false;
+    lr_node *other;
+    if (!type || !kept->piece || !kept->piece->kept || kept->first ||
+        lr_adapt_back(type, kept->name, kept->length, &torch) != LR_ADAPT_RENAME) {
+        return NULL;
     }
     other = lr_node_child(node, torch, strlen(torch));
-    return other && other != kept && adapts(s, other->piece);
+    return other && other != kept && is_leaf(other) && adapts(s, other->piece) ? other : NULL;
+}
+
+/* Whether the base has no place for all that is at a node and below. */
+static bool is_left_out(const shaper *s, const lr_node *node)
+{
+    return s->f->plan->base && !s->open && !node->in_base && !node->piece;
+}
+
+/* A child of a map that is no tensor and no value. */
+static int32_t build_child(shaper *s, lr_node *child, lr_map *map)
+{
+    bool open = child->base && child->first && lr_fit_is_nothing(child->base->value);
+    rec_value value;
+    size_t before;
+    int32_t status;
+    if (is_left_out(s, child)) {
+        return REC_OK;
+    }
+    if (!lr_place_enter(s->f->job, &s->f->path, child->name, child->length, &before)) {
+        return s->f->job->error.status;
+    }
+    s->open += open;
+    status = build(s, child, false, &value);
+    s->open -= open;
+    lr_place_leave(&s->f->path, before);
+    return status == REC_OK ? append(s, map, child->name, child->length, &value) : status;
 }
 
 static int32_t build_map(shaper *s, lr_node *node, const char *type, const char *why, rec_value *out)
@@ -428,25 +476,20 @@ static int32_t build_map(shaper *s, lr_node *node, const char *type, const char 
     lr_entry *twice;
     int32_t status = REC_OK;
     for (lr_node *child = node->first; map && child && status == REC_OK; child = child->next) {
-        rec_value value;
-        size_t before;
-        if (child->piece && child->piece->kept && !child->first && is_replaced(s, node, child, type)) {
+        lr_node *other = instead_of(s, node, child, type);
+        if (other) {
             child->piece->taken = true;
-            continue;
-        }
-        if (child->piece && !(child->first && gives_way(child->piece))) {
+            status = put_leaf(s, node, other, type, why, map);
+        } else if (child->piece && child->piece->taken && is_leaf(child)) {
+            continue; /* it went to the place of the base's */
+        } else if (child->piece && !(child->first && gives_way(child->piece))) {
             status = put_leaf(s, node, child, type, why, map);
             if (status == REC_OK && child->first) {
                 status = put_beside(s, child, child, map);
             }
-            continue;
+        } else {
+            status = build_child(s, child, map);
         }
-        if (!lr_place_enter(s->f->job, &s->f->path, child->name, child->length, &before)) {
-            return s->f->job->error.status;
-        }
-        status = build(s, child, false, &value);
-        lr_place_leave(&s->f->path, before);
-        status = status == REC_OK ? append(s, map, child->name, child->length, &value) : status;
     }
     if (!map || (status == REC_OK && !lr_map_index(&s->f->record->arena, map, &twice))) {
         return lr_fail_allocator(s->f->job, node->child_count);
@@ -558,9 +601,8 @@ int32_t lr_plan_untyped(lr_fitter *f)
     int32_t status;
     look_for_conv1d(&s, f->plan->root, 0);
     status = build(&s, f->plan->root, true, &f->record->root);
-    if (status == REC_OK) {
-        status = report_doubts(&s);
-    }
+    status = status == REC_OK ? report_doubts(&s) : status;
+    status = status == REC_OK && f->plan->base ? lr_fit_report_left(f, "the base") : status;
     for (uint64_t i = 0; i < f->plan->source_count; i++) {
         const lr_plan_source *source = &f->plan->sources[i];
         bool foreign = source->reverse || source->record->root.form == REC_FORM_PATHS;

@@ -295,45 +295,6 @@ static bool direction(const char *text, size_t length, size_t *base, const char 
     return false;
 }
 
-static int compare_keys(const lr_key *a, const char *text, uint64_t length)
-{
-    int order = memcmp(a->text, text, (size_t)(a->length < length ? a->length : length));
-    return order ? order : a->length < length ? -1 : a->length > length;
-}
-
-static int by_text(const void *a, const void *b)
-{
-    const lr_key *y = *(lr_key *const *)b;
-    return compare_keys(*(lr_key *const *)a, y->text, y->length);
-}
-
-/* A key by its text: in a list that is sorted when it is asked for the first time. NULL: not there, or failed. */
-static lr_key *find_key(lr_rules_run *r, const char *text, size_t length)
-{
-    uint64_t low = 0, high = r->source->key_count;
-    if (!r->sorted) {
-        r->sorted = lr_alloc(r->job->allocator, (high + 1) * sizeof *r->sorted);
-        if (!r->sorted) {
-            (void)lr_fail_allocator(r->job, high * sizeof *r->sorted);
-            return NULL;
-        }
-        for (uint64_t i = 0; i < high; i++) {
-            r->sorted[i] = &r->source->keys[i];
-        }
-        qsort(r->sorted, (size_t)high, sizeof *r->sorted, by_text);
-    }
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        int order = compare_keys(r->sorted[middle], text, length);
-        if (order == 0) {
-            return r->sorted[middle];
-        }
-        low = order < 0 ? middle + 1 : low;
-        high = order < 0 ? high : middle;
-    }
-    return NULL;
-}
-
 /* The weights that are fused come first; their two keys are used then. */
 static int32_t fuse(lr_rules_run *r, lr_key *key)
 {
@@ -368,7 +329,7 @@ static int32_t fuse(lr_rules_run *r, lr_key *key)
             }
             memcpy(text, key->text, (size_t)key->length + 1);
             text[key->length - 1] = new_style ? '0' : 'g';
-            g = find_key(r, text, (size_t)key->length);
+            g = lr_plan_find_key(r->job, r->source, text, key->length);
             if (g && drop(r, g, g->text + (own - key->text), own_length) != 0) {
                 g = NULL;
             }
@@ -513,6 +474,5 @@ int32_t lr_plan_forward(rec_job *job, rec_plan *plan, uint32_t source)
         }
     }
     lr_matcher_free(r.matcher);
-    lr_release(job->allocator, r.sorted);
     return status;
 }

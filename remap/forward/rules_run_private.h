@@ -17,7 +17,6 @@ typedef struct lr_rules_run {
     uint32_t fired_count;
     char why[512];
     bool splits, weights; /* there are such rules */
-    lr_key **sorted;      /* keys by their text, NULL until one is looked for */
 } lr_rules_run;
 
 /** What an operation refused becomes a problem that names the rule. @return REC_OK, or a real failure. */

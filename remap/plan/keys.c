@@ -2,6 +2,7 @@
  * The keys of a plan's sources: every tensor and every other value of a record under its dotted key. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/burn/burn.h"
@@ -61,7 +62,8 @@ static const char *module_of(const lister *l, const rec_value *value)
     const lr_modules *modules = l->plan->context->modules;
     lr_module_clash clash;
     bool sure;
-    const char *module = l->source->reverse && modules ? modules->recognise(l->job, value, "", &sure) : NULL;
+    bool asked = l->source->reverse || l->source->record == l->plan->base;
+    const char *module = asked && modules ? modules->recognise(l->job, value, "", &sure) : NULL;
     return module && sure && modules->hold(l->job, module, value, &clash) == 1 ? module : NULL;
 }
 
@@ -121,4 +123,44 @@ int32_t lr_plan_keys(rec_job *job, rec_plan *plan, uint32_t source)
     int32_t status = list(&l, &l.source->record->root, 0);
     lr_release(job->allocator, l.path.text);
     return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------- finding one -- */
+
+static int compare_keys(const lr_key *a, const char *text, uint64_t length)
+{
+    int order = memcmp(a->text, text, (size_t)(a->length < length ? a->length : length));
+    return order ? order : a->length < length ? -1 : a->length > length;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    const lr_key *y = *(lr_key *const *)b;
+    return compare_keys(*(lr_key *const *)a, y->text, y->length);
+}
+
+lr_key *lr_plan_find_key(rec_job *job, lr_plan_source *source, const char *text, uint64_t length)
+{
+    uint64_t low = 0, high = source->key_count;
+    if (!source->sorted) { /* when one is asked for the first time */
+        source->sorted = lr_alloc(job->allocator, (high + 1) * sizeof *source->sorted);
+        if (!source->sorted) {
+            (void)lr_fail_allocator(job, high * sizeof *source->sorted);
+            return NULL;
+        }
+        for (uint64_t i = 0; i < high; i++) {
+            source->sorted[i] = &source->keys[i];
+        }
+        qsort(source->sorted, (size_t)high, sizeof *source->sorted, by_text);
+    }
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        int order = compare_keys(source->sorted[middle], text, length);
+        if (order == 0) {
+            return source->sorted[middle];
+        }
+        low = order < 0 ? middle + 1 : low;
+        high = order < 0 ? high : middle;
+    }
+    return NULL;
 }

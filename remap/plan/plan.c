@@ -243,6 +243,7 @@ void lr_plan_source_drop(rec_plan *plan)
         lr_numbers_free(&source->numbers);
     }
     lr_release(allocator, source->keys);
+    lr_release(allocator, source->sorted);
     lr_release(allocator, source->hits);
     rec_record_free(source->owned);
 }

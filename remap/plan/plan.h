@@ -58,6 +58,7 @@ typedef struct lr_plan_source {
     bool works;               /**< there are rules that act at the destination: squeeze, reshape, rope, add */
     lr_key *keys;
     uint64_t key_count;
+    lr_key **sorted;          /**< the keys by their text, once one was looked for */
     uint64_t *hits;           /**< for each rule: how many keys it acted on */
     lr_type_ref type;         /**< backwards: of the source's record, or none */
 } lr_plan_source;
@@ -73,6 +74,8 @@ typedef struct lr_node {
     uint64_t child_count;
     uint64_t index_count;     /**< of children */
     lr_piece *piece;          /**< that ends here, or NULL */
+    lr_piece *base;           /**< the base's that ends here, whether or not another took its place; or NULL */
+    bool in_base;             /**< the base has something here or below */
     bool seen;                /**< the destination has a place for it (or below it) */
 } lr_node;
 
@@ -96,6 +99,7 @@ struct rec_plan {
     lr_plan_source *sources;
     uint64_t source_count, source_room;
     const rec_record *base;
+    uint32_t base_source;     /**< the number of the base's source, once it has one */
     bool made;
     rec_status failed;        /**< what making it ended with */
     lr_type_ref type;         /**< the destination's, or none */
@@ -157,12 +161,14 @@ const char *lr_plan_and(rec_job *job, rec_plan *plan, const char *a, const char 
 /* keys.c */
 /** Lists the tensors and values of a source. */
 int32_t lr_plan_keys(rec_job *job, rec_plan *plan, uint32_t source);
+/** A key of a source by its text. NULL: it has none, or the job has failed. */
+lr_key *lr_plan_find_key(rec_job *job, lr_plan_source *source, const char *text, uint64_t length);
 
 /* tree.c */
 /** Puts all pieces into plan->root. Two for one place are a problem. */
 int32_t lr_plan_tree(rec_job *job, rec_plan *plan);
 lr_node *lr_node_child(const lr_node *node, const char *name, uint64_t length); /**< NULL if there is none */
-/** The first piece at or below a node, NULL if there is none. */
+/** The first piece at or below a node: of a source where there is one, else of the base. NULL if there is none. */
 lr_piece *lr_node_piece(const lr_node *node);
 /** Reads a part of a key as Burn does: 64 bits unsigned, `007` and `+1` too. */
 bool lr_node_index(const char *text, uint64_t length, uint64_t *index);

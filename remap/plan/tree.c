@@ -111,10 +111,12 @@ lr_node *lr_node_child(const lr_node *node, const char *name, uint64_t length)
 
 lr_piece *lr_node_piece(const lr_node *node)
 {
-    while (node && !node->piece) {
-        node = node->first;
+    lr_piece *found = node ? node->piece : NULL;
+    for (const lr_node *c = node ? node->first : NULL; c && (!found || found->kept); c = c->next) {
+        lr_piece *below = lr_node_piece(c);
+        found = below && (!found || !below->kept) ? below : found;
     }
-    return node ? node->piece : NULL;
+    return found;
 }
 
 /* -------------------------------------------------------------------------------------------------------------- filling -- */
@@ -174,12 +176,15 @@ static int32_t insert(rec_job *job, rec_plan *plan, table *t, lr_piece *piece)
         if (!node) {
             return job->error.status;
         }
+        node->in_base = node->in_base || piece->kept;
         part = dot ? dot + 1 : end;
     }
-    if (!node->piece) {
-        node->piece = piece;
-    } else if (!piece->kept) {
+    if (piece->kept) {
+        node->base = node->piece = piece;
+    } else if (node->piece && !node->piece->kept) {
         return collide(job, plan, node->piece, piece);
+    } else {
+        node->piece = piece;
     }
     return REC_OK;
 }
@@ -193,9 +198,12 @@ int32_t lr_plan_tree(rec_job *job, rec_plan *plan)
         return lr_fail_allocator(job, sizeof *plan->root);
     }
     *plan->root = (lr_node){.name = "", .index = REC_UNKNOWN};
-    for (lr_piece *piece = plan->pieces; piece && status == REC_OK; piece = piece->next) {
-        if (!piece->dead) {
-            status = insert(job, plan, &t, piece);
+    /* The base's first, so that fields stand in its order. */
+    for (int kept = 1; kept >= 0; kept--) {
+        for (lr_piece *piece = plan->pieces; piece && status == REC_OK; piece = piece->next) {
+            if (!piece->dead && piece->kept == kept) {
+                status = insert(job, plan, &t, piece);
+            }
         }
     }
     lr_release(job->allocator, t.slots);

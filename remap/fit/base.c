@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What is placed held against the base, which is a model to fit: its modules, its shapes, its kinds of elements. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/record/record.h"
+#include "remap/fit/fit_private.h"
+
+static const rec_tensor *tensor_of(const lr_piece *piece)
+{
+    return piece && piece->input_count ? rec_value_tensor(piece->inputs[0]->value) : NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- modules -- */
+
+const char *lr_fit_base_module(const lr_node *node, bool by_shape, const char **why)
+{
+    const lr_node *weight = lr_node_child(node, "weight", 6);
+    const rec_tensor *kept = weight ? tensor_of(weight->base) : NULL;
+    const lr_op *op = weight && weight->piece && !weight->piece->kept && !weight->first ? weight->piece->op : NULL;
+    const char *module = NULL;
+    for (const lr_node *child = node->first; child && !module; child = child->next) {
+        module = child->base && child->base->input_count ? child->base->inputs[0]->module : NULL;
+    }
+    module = module && lr_adapt_known(module) ? module : NULL;
+    *why = "as in the base";
+    if (by_shape && kept && op && kept->rank == 2 && lr_op_rank(op) == 2 && kept->shape[0] != kept->shape[1] &&
+        (!module || strcmp(module, "Linear") == 0)) {
+        const uint64_t *shape = lr_op_shape(op);
+        if (shape[0] == kept->shape[1] && shape[1] == kept->shape[0]) {
+            *why = module ? *why : "by the base's shape";
+            return "Linear";
+        }
+        if (shape[0] == kept->shape[0] && shape[1] == kept->shape[1]) {
+            *why = "by the base's shape";
+            return module ? "Conv1D" : "Param";
+        }
+    }
+    return module;
+}
+
+bool lr_fit_is_nothing(const rec_value *value)
+{
+    return value->kind == REC_KIND_NIL || (value->kind == REC_KIND_LIST && value->v.list->count == 0) ||
+           (value->kind == REC_KIND_MAP && value->v.map->count == 0);
+}
+
+bool lr_fit_in_base(const lr_node *parent, const char *name, uint64_t length)
+{
+    const lr_node *node = lr_node_child(parent, name, length);
+    return node && node->in_base;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- shapes -- */
+
+static const char *kind_of(rec_dtype dtype)
+{
+    return lr_dtype_is_int(dtype) ? "integers" : lr_dtype_is_bool(dtype) ? "bools" : "floats";
+}
+
+/* "fc2" of "fc2.weight", as a pattern: its dots are dots. */
+static const char *drop_option(const lr_fitter *f, const lr_piece *piece)
+{
+    const char *key = piece->input_count ? piece->inputs[0]->text : piece->key, *last = strrchr(key, '.');
+    char pattern[400];
+    size_t used = 0;
+    for (const char *c = key; *c && (!last || c <= last) && used + 3 < sizeof pattern; c++) {
+        if (*c == '.') {
+            pattern[used++] = '\\';
+        }
+        pattern[used++] = *c;
+    }
+    pattern[used] = '\0';
+    return lr_plan_text(f->job, f->plan, "Drop it, and the base's stays: drop = ^%s%s", pattern, last ? "" : "$");
+}
+
+/* The axis that alone differs; the rank: none, or more than one. */
+static uint32_t other_axis(const rec_tensor *a, const rec_tensor *b)
+{
+    uint32_t axis = a->rank;
+    for (uint32_t i = 0; i < a->rank; i++) {
+        if (a->shape[i] != b->shape[i]) {
+            if (axis != a->rank) {
+                return a->rank;
+            }
+            axis = i;
+        }
+    }
+    return axis;
+}
+
+/* The likely cause of another shape, and what to do about it. */
+static const char *cause(const lr_fitter *f, const lr_piece *piece, const char *why, const rec_tensor *tensor,
+                         const rec_tensor *kept, const char **hint)
+{
+    bool adapted = f->plan->sources[piece->source].adapter == LR_ADAPTER_PYTORCH;
+    uint32_t axis = tensor->rank == kept->rank ? other_axis(tensor, kept) : tensor->rank;
+    *hint = drop_option(f, piece);
+    if (tensor->rank == 2 && kept->rank == 2 && tensor->shape[0] == kept->shape[1] &&
+        tensor->shape[1] == kept->shape[0]) {
+        bool linear = strncmp(why, "Linear", 6) == 0;
+        *hint = !adapted ? "The adapter pytorch transposes the weights of Linear."
+                : linear ? "Say that it is not to be: module = PATTERN => Conv1D."
+                         : "Say that it is to be: module = PATTERN => Linear.";
+        return linear ? "it was transposed, and the file has it as Burn does" : "it is transposed";
+    }
+    if (tensor->rank != kept->rank) {
+        if (tensor->count == kept->count) {
+            *hint = "A rule changes it: squeeze = PATTERN, or reshape = PATTERN | [SIZES].";
+            return "as many elements in another shape";
+        }
+        return "another module";
+    }
+    if (axis < tensor->rank && tensor->rank == 2) {
+        return axis == 0 ? "another size of vocabulary, number of positions or of inputs"
+                         : "another number of outputs, such as classes";
+    }
+    return tensor->rank < 2 ? "a module of another size" : "a model of another size";
+}
+
+int32_t lr_fit_against_base(lr_fitter *f, const lr_piece *piece, const char *why, const rec_tensor *tensor)
+{
+    rec_plan *plan = f->plan;
+    const char *path = f->path.text ? f->path.text : "", *hint, *likely;
+    const lr_key *key;
+    const rec_tensor *kept;
+    char shapes[2][160];
+    if (!plan->base || piece->kept) {
+        return REC_OK;
+    }
+    key = lr_plan_find_key(f->job, &plan->sources[plan->base_source], path, f->path.used);
+    kept = key ? rec_value_tensor(key->value) : NULL;
+    if (!kept) {
+        return f->job->error.status;
+    }
+    if (strcmp(kind_of((rec_dtype)tensor->stored), kind_of((rec_dtype)kept->stored)) != 0) {
+        hint = drop_option(f, piece);
+        return !hint ? f->job->error.status
+                     : lr_plan_problem(f->job, plan, REC_PROBLEM_KIND, true, path, hint,
+                                       "%.300s has %s, but the base's has %s", path, kind_of((rec_dtype)tensor->stored),
+                                       kind_of((rec_dtype)kept->stored));
+    }
+    if (tensor->rank == kept->rank &&
+        (tensor->rank == 0 || memcmp(tensor->shape, kept->shape, tensor->rank * sizeof *tensor->shape) == 0)) {
+        return REC_OK;
+    }
+    likely = cause(f, piece, why, tensor, kept, &hint);
+    return !hint ? f->job->error.status
+                 : lr_plan_problem(f->job, plan, REC_PROBLEM_SHAPE, true, path, hint,
+                                   "%.300s is %s, but the base's is %s: %s", path,
+                                   lr_shape_words(shapes[0], sizeof shapes[0], tensor->shape, tensor->rank),
+                                   lr_shape_words(shapes[1], sizeof shapes[1], kept->shape, kept->rank), likely);
+}

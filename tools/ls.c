@@ -294,12 +294,17 @@ int tool_run_ls(session *s, const char *const *operands, size_t count)
 {
     rec_recorder *recorder = tool_session_look(s);
     bool by_position = false;
-    rec_record *record = recorder ? tool_session_load_any(s, recorder, operands[0], &by_position) : NULL;
+    rec_record *record = NULL;
     listing l = {0};
     notes n = {0};
     int status = EXIT_ERROR;
 
     (void)count;
+    if (recorder) {
+        tool_progress_begin(s->context, s->o->quiet);
+        record = tool_session_load_any(s, recorder, operands[0], &by_position);
+        tool_progress_end();
+    }
     if (record) {
         tool_notes_take(&n);
         status = s->o->json ? print_json(record, by_position) : by_position ? EXIT_OK : collect(&l, record);

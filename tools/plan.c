@@ -406,7 +406,10 @@ int tool_run_plan(session *s, const char *const *operands, size_t count)
     if (s->o->to && !(to = tool_session_output(s, s->o->to))) {
         return EXIT_ERROR;
     }
-    if (tool_plan_make(s, operands, count, to, &p) == EXIT_OK) {
+    tool_progress_begin(s->context, s->o->quiet);
+    status = tool_plan_make(s, operands, count, to, &p);
+    tool_progress_end();
+    if (status == EXIT_OK) {
         if (s->o->json) {
             print_json(s, &p, operands);
         } else if (s->o->debug) {

@@ -541,10 +541,15 @@ done:
 int tool_run_show(session *s, const char *const *operands, size_t count)
 {
     rec_recorder *recorder = tool_session_look(s);
-    rec_record *record = recorder ? tool_session_load_typed(s, recorder, operands[0]) : NULL;
+    rec_record *record = NULL;
     notes n = {0};
     int status = EXIT_ERROR;
 
+    if (recorder) {
+        tool_progress_begin(s->context, s->o->quiet);
+        record = tool_session_load_typed(s, recorder, operands[0]);
+        tool_progress_end();
+    }
     if (record) {
         tool_notes_take(&n);
         status = show(s, record, count > 1 ? operands[1] : "");

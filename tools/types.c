@@ -229,7 +229,9 @@ static int check_type(session *s, const char *path)
         (void)tool_fail_usage("types", "--check needs a type: --type or --type-of");
         goto done;
     }
+    tool_progress_begin(s->context, s->o->quiet);
     record = strcmp(path, "-") == 0 ? rec_load_fd(from, STDIN_FILENO, tool_input_name(path)) : rec_load(from, path);
+    tool_progress_end();
     if (!record) {
         rec_status why = rec_error_status();
         (void)tool_fail_library();
@@ -288,7 +290,11 @@ int tool_run_types(session *s, const char *const *operands, size_t count)
         return check_type(s, operands[0]);
     }
     recorder = tool_session_input(s);
-    record = recorder ? tool_session_load_any(s, recorder, operands[0], &by_position) : NULL;
+    if (recorder) {
+        tool_progress_begin(s->context, s->o->quiet);
+        record = tool_session_load_any(s, recorder, operands[0], &by_position);
+        tool_progress_end();
+    }
     if (record && by_position && rec_value_count(rec_root(record)) == 0) {
         (void)tool_fail_no_type(s, operands[0], rec_record_origin(record)->recorder);
     } else if (record) {

@@ -114,6 +114,20 @@ if command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/n
     check "a narrow terminal shortens keys in the middle" grep -qE '^block.*….*  f32' "$scratch/out"
     "$record" ls --all 0.18.0/mnist.mpk | cat >"$scratch/out"
     check "a pipe never does" [ "$(grep -c … "$scratch/out")" = 0 ]
+    # A record that comes slowly: a second without it, and then all of it, in several pieces.
+    truncate -s $((41943040 + 8 + ${#header})) "$scratch/shrinks.safetensors"
+    "$record" convert -q --adapter none "$scratch/shrinks.safetensors" "$scratch/slowly.mpk.gz"
+    for command in info ls show types "plan --debug"; do
+        (
+            TERM=xterm script -qec "{ head -c 20000 '$scratch/slowly.mpk.gz'; sleep 1.2; tail -c +20001 \
+                '$scratch/slowly.mpk.gz'; } | '$record' $command - >/dev/null" /dev/null </dev/null \
+                >"$scratch/progress-${command%% *}"
+        ) &
+    done
+    wait
+    for command in info ls show types plan; do
+        check "$command shows how far it is" grep -q 'load: .*MiB' "$scratch/progress-$command"
+    done
     on_terminal 80 "'$record' show 0.21.0/plain-full.mpk name"
     check "a string cannot ring the terminal's bell" [ "$(LC_ALL=C tr -cd '\007' <"$scratch/out" | wc -c)" = 0 ]
 else

@@ -402,11 +402,16 @@ done:
 static int embed_as_structs(session *s, const plan *p, const char *in)
 {
     rec_recorder *from = tool_session_input(s);
-    rec_record *record = from ? tool_session_load(from, in) : NULL;
+    rec_record *record = NULL;
     target header = {0};
     notes n = {0};
     int status = EXIT_ERROR;
 
+    if (from) {
+        tool_progress_begin(s->context, s->o->quiet);
+        record = tool_session_load(from, in);
+        tool_progress_end();
+    }
     if (!record) {
         goto done;
     }

@@ -22,6 +22,7 @@ static void complain(const char *message)
         message += length + (message[length] == '\n');
         first = false;
     }
+    tool_progress_wipe();
     fprintf(stderr, "%srecord:%s %s", tool_style_error(STYLE_ERROR), tool_style_error(STYLE_PLAIN), safe.at);
     tool_text_free(&safe);
 }

@@ -81,6 +81,7 @@ static void print_note(const char *path, const char *string)
         tool_text_put(&line, ": ");
     }
     tool_text_safe(&line, string, strlen(string));
+    tool_progress_wipe();
     fprintf(stderr, "record: %snote:%s %s\n", tool_style_error(STYLE_NOTE), tool_style_error(STYLE_PLAIN), line.at);
     tool_text_free(&line);
 }

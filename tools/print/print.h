@@ -167,6 +167,8 @@ void tool_progress_begin(rec_context *context, bool quiet);
 void tool_progress_expect(uint64_t bytes);
 /* From here to tool_progress_end() an interrupt lets the library clean up after itself. */
 void tool_progress_guard(void);
+/* Wipes the line, for what else is to be printed on standard error. */
+void tool_progress_wipe(void);
 /* Wipes the line. If a signal asked to stop, and the work did, the program ends by that signal. May be called again. */
 void tool_progress_end(void);
 

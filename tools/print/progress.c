@@ -27,7 +27,7 @@ static void on_signal(int number)
     interrupted = number;
 }
 
-static void wipe(void)
+void tool_progress_wipe(void)
 {
     if (visible) {
         fputs("\r\033[K", stderr);
@@ -49,7 +49,7 @@ static int32_t on_progress(void *user, const rec_progress *progress)
         return 0;
     }
     (void)clock_gettime(CLOCK_MONOTONIC, &shown);
-    wipe();
+    tool_progress_wipe();
     visible = true;
     if (bytes == REC_UNKNOWN || bytes == 0) {
         bytes = all;
@@ -106,7 +106,7 @@ void tool_progress_end(void)
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         watch(signals[i], SIG_DFL);
     }
-    wipe();
+    tool_progress_wipe();
     if (stopped) {
         (void)raise(interrupted);
     }

@@ -45,10 +45,12 @@ static inline bool lr_add(uint64_t a, uint64_t b, uint64_t *sum)
     return !__builtin_add_overflow(a, b, sum);
 }
 
-/** Makes an array large enough for `need` elements of `each` bytes: at least twice as large as it is, and at first 4
- *  elements or 64 bytes. What it holds stays. @param array the address of its pointer, which may be NULL while there is no
+/** Makes an array large enough for `need` elements of `each` bytes: at least twice as large as it is, and no smaller
+ *  than 4 elements and 64 bytes. What it holds stays. @param array the address of its pointer, which may be NULL while there is no
  *  room. @return false: out of memory, or no memory could hold it; the array and its room are as they were. */
 bool lr_grow(const lr_allocator *allocator, void *array, uint64_t need, uint64_t *room, size_t each);
+/** What such an array is to grow to. @return its bytes, UINT64_MAX if they cannot be counted. */
+uint64_t lr_grow_size(uint64_t need, uint64_t *room, size_t each);
 
 /** How much an operation may allocate. `limit` grows with the input that was seen. */
 typedef struct lr_budget {
@@ -256,8 +258,10 @@ void lr_job_input(rec_job *job, uint64_t size);
 /** The same for a file beside it, whose size is added. */
 void lr_job_beside(rec_job *job, uint64_t size);
 
-/** lr_grow with the job's allocator, lr_arena_grow. @return false: the job has failed. */
+/** lr_grow with the job's allocator, with rec_job_resize, which counts against the budget, and lr_arena_grow.
+ *  @return false: the job has failed. */
 bool lr_job_grow(rec_job *job, void *array, uint64_t need, uint64_t *room, size_t each);
+bool lr_job_grow_counted(rec_job *job, void *array, uint64_t need, uint64_t *room, size_t each);
 bool lr_job_arena_grow(rec_job *job, lr_arena *arena, void *array, uint64_t need, uint64_t *room, size_t each);
 
 /** Failures of core, beside rec_fail and rec_fail_found. All return the status. */

@@ -449,24 +449,29 @@ int32_t lr_fail_arena(rec_job *job, const lr_arena *arena, uint64_t size)
     return arena->refused ? lr_fail_budget(job) : lr_fail_memory(job, size);
 }
 
-/* @return grown */
-static bool tell_grown(rec_job *job, bool grown, uint64_t need, size_t each)
+/* What was needed for so many elements. */
+static uint64_t needed(uint64_t need, size_t each)
 {
     uint64_t size;
-    if (!grown) {
-        (void)lr_fail_allocator(job, lr_mul(need, each, &size) ? size : UINT64_MAX);
-    }
-    return grown;
+    return lr_mul(need, each, &size) ? size : UINT64_MAX;
 }
 
 bool lr_job_grow(rec_job *job, void *array, uint64_t need, uint64_t *room, size_t each)
 {
-    return tell_grown(job, lr_grow(job->allocator, array, need, room, each), need, each);
+    if (!lr_grow(job->allocator, array, need, room, each)) {
+        (void)lr_fail_memory(job, needed(need, each));
+        return false;
+    }
+    return true;
 }
 
 bool lr_job_arena_grow(rec_job *job, lr_arena *arena, void *array, uint64_t need, uint64_t *room, size_t each)
 {
-    return tell_grown(job, lr_arena_grow(arena, array, need, room, each), need, each);
+    if (!lr_arena_grow(arena, array, need, room, each)) {
+        (void)lr_fail_arena(job, arena, needed(need, each));
+        return false;
+    }
+    return true;
 }
 
 const char *lr_errno_words(int error, char *text, size_t room)
@@ -569,6 +574,22 @@ void *rec_job_resize(rec_job *job, void *old, uint64_t size)
     }
     to->size = size;
     return to + 1;
+}
+
+bool lr_job_grow_counted(rec_job *job, void *array, uint64_t need, uint64_t *room, size_t each)
+{
+    uint64_t wide = *room;
+    void *memory;
+    if (need <= *room) {
+        return true;
+    }
+    memcpy(&memory, array, sizeof memory);
+    memory = rec_job_resize(job, memory, lr_grow_size(need, &wide, each));
+    if (memory) {
+        memcpy(array, &memory, sizeof memory);
+        *room = wide;
+    }
+    return memory != NULL;
 }
 
 void *rec_job_alloc(rec_job *job, uint64_t size)

@@ -74,28 +74,27 @@ char *lr_strdup(const lr_allocator *allocator, const char *text)
     return copy ? memcpy(copy, text, size) : NULL;
 }
 
-/* What an array grows to. @return false: no memory could hold it. */
-static bool larger(uint64_t need, uint64_t *room, size_t each, uint64_t *size)
+uint64_t lr_grow_size(uint64_t need, uint64_t *room, size_t each)
 {
     enum { FIRST_ELEMENTS = 4, FIRST_BYTES = 64 };
-    uint64_t first = FIRST_BYTES / each > FIRST_ELEMENTS ? FIRST_BYTES / each : FIRST_ELEMENTS;
-    if (*room > UINT64_MAX / 2) {
-        return false;
+    uint64_t first = FIRST_BYTES / each > FIRST_ELEMENTS ? FIRST_BYTES / each : FIRST_ELEMENTS, twice, size;
+    if (!lr_mul(*room, 2, &twice)) {
+        return UINT64_MAX;
     }
-    *room = *room ? *room * 2 : first;
-    *room = *room < need ? need : *room;
-    return lr_mul(*room, each, size) && *size <= PTRDIFF_MAX;
+    *room = twice > first ? twice : first;
+    *room = need > *room ? need : *room;
+    return lr_mul(*room, each, &size) ? size : UINT64_MAX;
 }
 
 bool lr_grow(const lr_allocator *allocator, void *array, uint64_t need, uint64_t *room, size_t each)
 {
-    uint64_t wide = *room, size;
+    uint64_t wide = *room;
     void *memory;
     if (need <= *room) {
         return true;
     }
     memcpy(&memory, array, sizeof memory); /* whatever it points to */
-    memory = larger(need, &wide, each, &size) ? lr_resize(allocator, memory, size) : NULL;
+    memory = lr_resize(allocator, memory, lr_grow_size(need, &wide, each));
     if (memory) {
         memcpy(array, &memory, sizeof memory);
         *room = wide;
@@ -206,13 +205,13 @@ void *lr_arena_alloc(lr_arena *arena, uint64_t size, uint64_t alignment)
 
 bool lr_arena_grow(lr_arena *arena, void *array, uint64_t need, uint64_t *room, size_t each)
 {
-    uint64_t wide = *room, size;
+    uint64_t wide = *room;
     void *old, *memory;
     if (need <= *room) {
         return true;
     }
     memcpy(&old, array, sizeof old);
-    memory = larger(need, &wide, each, &size) ? lr_arena_alloc(arena, size, 8) : NULL;
+    memory = lr_arena_alloc(arena, lr_grow_size(need, &wide, each), 8);
     if (memory) {
         if (*room) {
             memcpy(memory, old, (size_t)(*room * each));

@@ -45,14 +45,8 @@ int32_t lr_builder_grammar(lr_builder *b, const char *what)
 
 static int32_t push(lr_builder *b, rec_value value)
 {
-    if (b->count == b->room) {
-        uint64_t room = b->room ? b->room * 2 : 64;
-        rec_value *stack = rec_job_resize(b->job, b->stack, room * sizeof *stack);
-        if (!stack) {
-            return b->job->error.status;
-        }
-        b->stack = stack;
-        b->room = room;
+    if (!lr_job_grow_counted(b->job, &b->stack, b->count + 1, &b->room, sizeof value)) {
+        return b->job->error.status;
     }
     b->stack[b->count++] = value;
     return REC_OK;
@@ -171,14 +165,8 @@ lr_frame *lr_builder_open(lr_builder *b, uint64_t at, int32_t kind, int32_t form
         (void)lr_builder_grammar(b, "a value of a map without its key");
         return NULL;
     }
-    if (b->depth == b->frame_room) {
-        uint64_t room = b->frame_room ? b->frame_room * 2 : 16;
-        lr_frame *frames = rec_job_resize(b->job, b->frames, room * sizeof *frames);
-        if (!frames) {
-            return NULL;
-        }
-        b->frames = frames;
-        b->frame_room = room;
+    if (!lr_job_grow_counted(b->job, &b->frames, b->depth + 1, &b->frame_room, sizeof *f)) {
+        return NULL;
     }
     f = &b->frames[b->depth++];
     *f = (lr_frame){.kind = kind, .form = form, .at = at, .announced = announced, .base = b->count};

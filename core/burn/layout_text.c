@@ -26,21 +26,9 @@ typedef struct printer {
 
 static void put(printer *p, const char *text, size_t length)
 {
-    if (lr_job_failed(p->job)) {
+    if (lr_job_failed(p->job) ||
+        !lr_job_arena_grow(p->job, &p->job->layouts->arena, &p->text, p->used + length + 1, &p->room, 1)) {
         return;
-    }
-    if (p->used + length + 1 > p->room) {
-        uint64_t room = (p->used + length + 1) * 2;
-        char *bigger = lr_arena_alloc(&p->job->layouts->arena, room, 1);
-        if (!bigger) {
-            (void)lr_fail_allocator(p->job, room);
-            return;
-        }
-        if (p->used) {
-            memcpy(bigger, p->text, (size_t)p->used);
-        }
-        p->text = bigger;
-        p->room = room;
     }
     memcpy(p->text + p->used, text, length);
     p->used += length;

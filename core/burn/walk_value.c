@@ -399,7 +399,8 @@ static int32_t walk_list(lr_walk *w, const rec_value *value)
 /* A key of a foreign model, put together again from the names above a tensor. */
 typedef struct dotted {
     char *text;
-    size_t used, room;
+    size_t used;
+    uint64_t room;
 } dotted;
 
 static int32_t walk_paths(lr_walk *w, const rec_value *value, dotted *key, bool root);
@@ -408,13 +409,8 @@ static int32_t walk_path(lr_walk *w, const char *name, uint64_t length, const re
 {
     size_t before = key->used, need = before + (size_t)length + 1;
     int32_t status;
-    if (need > key->room) {
-        char *text = rec_job_resize(w->job, key->text, need * 2);
-        if (!text) {
-            return w->job->error.status;
-        }
-        key->text = text;
-        key->room = need * 2;
+    if (!lr_job_grow_counted(w->job, &key->text, need, &key->room, 1)) {
+        return w->job->error.status;
     }
     if (!first) {
         key->text[key->used++] = '.';

@@ -305,35 +305,15 @@ static int32_t main_setting(parser *p, const char *key, const char *value, uint3
 
 /* ----------------------------------------------------------------------------------------------- [recorder NAME] -- */
 
-/* The arena keeps the smaller arrays too: together they are no larger than the last one. */
-static void *more_room(parser *p, const void *old, uint64_t *room, size_t each)
-{
-    uint64_t larger = *room ? *room * 2 : 4;
-    void *memory = lr_arena_alloc(&p->config->arena, larger * each, 8);
-    if (!memory) {
-        (void)lr_fail_memory(p->job, larger * each);
-        return NULL;
-    }
-    if (old) {
-        memcpy(memory, old, (size_t)*room * each);
-    }
-    *room = larger;
-    return memory;
-}
-
 /* Appends a line to the section that is read. */
 static int32_t add_setting(parser *p, const lr_setting **settings, uint64_t *count, const char *key, const char *value,
                            uint32_t line)
 {
     lr_setting setting = {.line = line};
-    if (*count == p->setting_room) {
-        lr_setting *larger = more_room(p, p->settings, &p->setting_room, sizeof *larger);
-        if (!larger) {
-            return p->job->error.status;
-        }
-        p->settings = larger;
-        *settings = larger;
+    if (!lr_job_arena_grow(p->job, &p->config->arena, &p->settings, *count + 1, &p->setting_room, sizeof setting)) {
+        return p->job->error.status;
     }
+    *settings = p->settings;
     setting.key = copy(p, key);
     setting.value = copy(p, value);
     if (setting.key && setting.value) {
@@ -376,12 +356,9 @@ static int32_t begin_recorder(parser *p, const char *name, uint32_t line)
     if (config->section_count == SECTIONS_MOST) {
         return MISTAKE(p, line, "more than %d recorders", SECTIONS_MOST);
     }
-    if (config->section_count == config->section_room) {
-        void *sections = more_room(p, config->sections, &config->section_room, sizeof *config->sections);
-        if (!sections) {
-            return p->job->error.status;
-        }
-        config->sections = sections;
+    if (!lr_job_arena_grow(p->job, &config->arena, &config->sections, config->section_count + 1, &config->section_room,
+                           sizeof *config->sections)) {
+        return p->job->error.status;
     }
     p->section = &config->sections[config->section_count];
     *p->section = (lr_recorder_section){.name = copy(p, name), .line = line};
@@ -466,12 +443,9 @@ static int32_t begin_profile(parser *p, const char *name, uint32_t line)
     if (config->profile_count == SECTIONS_MOST) {
         return MISTAKE(p, line, "more than %d profiles", SECTIONS_MOST);
     }
-    if (config->profile_count == config->profile_room) {
-        void *profiles = more_room(p, config->profiles, &config->profile_room, sizeof *config->profiles);
-        if (!profiles) {
-            return p->job->error.status;
-        }
-        config->profiles = profiles;
+    if (!lr_job_arena_grow(p->job, &config->arena, &config->profiles, config->profile_count + 1, &config->profile_room,
+                           sizeof *config->profiles)) {
+        return p->job->error.status;
     }
     p->profile = &config->profiles[config->profile_count];
     *p->profile = (lr_profile_section){.name = copy(p, name), .line = line};

@@ -49,9 +49,8 @@ static int32_t check_name(rec_sink *first, const char *name)
 
 static int32_t make_room(rec_sink *first)
 {
-    const lr_allocator *allocator = first->job->allocator;
     if (!first->beside) {
-        first->beside = lr_zalloc(allocator, sizeof *first->beside);
+        first->beside = lr_zalloc(first->job->allocator, sizeof *first->beside);
         if (!first->beside) {
             return lr_fail_memory(first->job, sizeof *first->beside);
         }
@@ -60,16 +59,10 @@ static int32_t make_room(rec_sink *first)
         return lr_io_fail(first->job, first->name, REC_E_LIMIT, REC_UNKNOWN, "Make each of its files larger.",
                           "a model cannot be saved in more than %d files", BESIDE_MOST + 1);
     }
-    if (first->beside->count == first->beside->room) {
-        uint64_t room = first->beside->room ? first->beside->room * 2 : 8;
-        rec_sink **sinks = lr_resize(allocator, (void *)first->beside->sinks, room * sizeof *sinks);
-        if (!sinks) {
-            return lr_fail_memory(first->job, room * sizeof *sinks);
-        }
-        first->beside->sinks = sinks;
-        first->beside->room = room;
-    }
-    return REC_OK;
+    return lr_job_grow(first->job, (void *)&first->beside->sinks, first->beside->count + 1, &first->beside->room,
+                       sizeof(rec_sink *))
+               ? REC_OK
+               : first->job->error.status;
 }
 
 static rec_sink *count_beside(rec_sink *first, const char *name)

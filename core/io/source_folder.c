@@ -45,14 +45,8 @@ static int32_t add_entry(rec_job *job, const rec_source *source, struct names *e
         return lr_io_fail(job, source->name, REC_E_LIMIT, REC_UNKNOWN, "Give the name of a file in it.",
                           "the folder holds more than %s files", lr_group_digits(NAMES_MOST, most, sizeof most));
     }
-    if (entries->count == entries->room) {
-        uint64_t room = entries->room ? entries->room * 2 : 16;
-        const char **names = lr_resize(source->allocator, (void *)entries->names, room * sizeof *names);
-        if (!names) {
-            return lr_fail_memory(job, room * sizeof *names);
-        }
-        entries->names = names;
-        entries->room = room;
+    if (!lr_job_grow(job, (void *)&entries->names, entries->count + 1, &entries->room, sizeof(char *))) {
+        return job->error.status;
     }
     kept = lr_arena_text(&entries->text, name, strlen(name));
     if (!kept) {
@@ -132,12 +126,10 @@ int32_t lr_source_list(rec_job *job, rec_source *source, int fd)
     lr_arena_init(&entries->text, source->allocator);
     source->ops = &folder_ops;
     source->self = entries; /* released with the source, also after a failure */
-    entries->names = lr_zalloc(source->allocator, sizeof *entries->names);
-    if (!entries->names) { /* never NULL: that is how a plugin tells a folder from a file */
-        status = lr_fail_memory(job, sizeof *entries->names);
+    if (!lr_job_grow(job, (void *)&entries->names, 1, &entries->room, sizeof(char *))) {
+        status = job->error.status; /* never NULL: that is how a plugin tells a folder from a file */
         goto done;
     }
-    entries->room = 1;
     while (status == REC_OK) {
         const struct dirent *entry;
         errno = 0;

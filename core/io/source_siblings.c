@@ -28,14 +28,8 @@ static int32_t keep(rec_job *job, rec_source *source)
         }
         job->at_end = lr_besides_drop;
     }
-    if (all->count == all->room) {
-        uint64_t room = all->room ? all->room * 2 : 8;
-        rec_source **sources = lr_resize(job->allocator, (void *)all->sources, room * sizeof *sources);
-        if (!sources) {
-            return lr_fail_memory(job, room * sizeof *sources);
-        }
-        all->sources = sources;
-        all->room = room;
+    if (!lr_job_grow(job, (void *)&all->sources, all->count + 1, &all->room, sizeof(rec_source *))) {
+        return job->error.status;
     }
     all->sources[all->count++] = lr_source_retain(source);
     all->waiting++;

@@ -13,7 +13,7 @@ struct rec_iterator {
     struct level *levels;
     uint64_t depth, room;
     char *path;
-    size_t path_room;
+    uint64_t path_room;
     bool started;
 };
 
@@ -28,11 +28,8 @@ rec_iterator *rec_iterate(const rec_record *record)
     iterator = lr_zalloc(allocator, sizeof *iterator);
     if (iterator) {
         iterator->record = record;
-        iterator->room = 16;
-        iterator->path_room = 256;
-        iterator->levels = lr_alloc(allocator, iterator->room * sizeof *iterator->levels);
-        iterator->path = lr_alloc(allocator, iterator->path_room);
-        if (iterator->levels && iterator->path) {
+        if (lr_grow(allocator, &iterator->levels, 16, &iterator->room, sizeof *iterator->levels) &&
+            lr_grow(allocator, &iterator->path, 256, &iterator->path_room, 1)) {
             iterator->path[0] = '\0';
             lr_publish_ok();
             return iterator;
@@ -61,14 +58,9 @@ static bool is_leaf(const rec_value *value)
 
 static bool push(rec_iterator *iterator, const rec_value *value, size_t used)
 {
-    if (iterator->depth == iterator->room) {
-        struct level *levels =
-            lr_resize(&iterator->record->context->allocator, iterator->levels, iterator->room * 2 * sizeof *levels);
-        if (!levels) {
-            return false;
-        }
-        iterator->levels = levels;
-        iterator->room *= 2;
+    if (!lr_grow(&iterator->record->context->allocator, &iterator->levels, iterator->depth + 1, &iterator->room,
+                 sizeof *iterator->levels)) {
+        return false;
     }
     iterator->levels[iterator->depth++] = (struct level){.value = value, .used = used};
     return true;
@@ -91,13 +83,8 @@ static bool append_child(rec_iterator *iterator, const struct level *level, size
             *used = length;
             return true;
         }
-        {
-            char *path = lr_resize(&iterator->record->context->allocator, iterator->path, length * 2);
-            if (!path) {
-                return false;
-            }
-            iterator->path = path;
-            iterator->path_room = length * 2;
+        if (!lr_grow(&iterator->record->context->allocator, &iterator->path, length + 1, &iterator->path_room, 1)) {
+            return false;
         }
     }
 }

@@ -127,37 +127,11 @@ lr_list *lr_list_new(lr_arena *arena, uint64_t room)
     return list;
 }
 
-/* Doubles an array in the arena; the old one stays behind until the record is freed. */
-static bool grow(lr_arena *arena, void **array, uint64_t count, uint64_t *room, uint64_t element)
-{
-    uint64_t more = *room ? *room * 2 : 4;
-    uint64_t size;
-    void *bigger;
-    if (count < *room) {
-        return true;
-    }
-    if (!lr_mul(more, element, &size)) {
-        return false;
-    }
-    bigger = lr_arena_alloc(arena, size, 8);
-    if (!bigger) {
-        return false;
-    }
-    if (count) {
-        memcpy(bigger, *array, (size_t)(count * element));
-    }
-    *array = bigger;
-    *room = more;
-    return true;
-}
-
 rec_value *lr_list_append(lr_arena *arena, lr_list *list)
 {
-    void *items = list->items;
-    if (!grow(arena, &items, list->count, &list->room, sizeof(rec_value))) {
+    if (!lr_arena_grow(arena, &list->items, list->count + 1, &list->room, sizeof(rec_value))) {
         return NULL;
     }
-    list->items = items;
     list->items[list->count] = lr_nil(REC_FORM_UNKNOWN);
     return &list->items[list->count++];
 }
@@ -276,12 +250,10 @@ bool lr_map_index(lr_arena *arena, lr_map *map, lr_entry **twice)
 
 lr_entry *lr_map_append(lr_arena *arena, lr_map *map, rec_value key)
 {
-    void *entries = map->entries;
     lr_entry *entry;
-    if (!grow(arena, &entries, map->count, &map->room, sizeof(lr_entry))) {
+    if (!lr_arena_grow(arena, &map->entries, map->count + 1, &map->room, sizeof(lr_entry))) {
         return NULL;
     }
-    map->entries = entries;
     entry = &map->entries[map->count++];
     *entry = (lr_entry){.key = key, .value = lr_nil(REC_FORM_UNKNOWN)};
     if (map->slots && map->count + map->count / 2 <= map->slot_count) {

@@ -303,18 +303,9 @@ static bool seen_before(rec_job *job, lr_opener *opener, const struct stat *stat
             return true;
         }
     }
-    if (opener->seen_count == opener->seen_room) {
-        uint64_t room = opener->seen_room ? opener->seen_room * 2 : 8;
-        lr_seen *seen = lr_arena_alloc(opener->arena, room * sizeof *seen, 8);
-        if (!seen) {
-            (void)lr_fail_memory(job, room * sizeof *seen);
-            return true;
-        }
-        if (opener->seen_count) {
-            memcpy(seen, opener->seen, (size_t)opener->seen_count * sizeof *seen);
-        }
-        opener->seen = seen;
-        opener->seen_room = room;
+    if (!lr_job_arena_grow(job, opener->arena, &opener->seen, opener->seen_count + 1, &opener->seen_room,
+                           sizeof *opener->seen)) {
+        return true;
     }
     opener->seen[opener->seen_count++] = (lr_seen){state->st_dev, state->st_ino};
     return false;

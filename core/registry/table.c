@@ -16,26 +16,6 @@
 
 /* ------------------------------------------------------------------------------------------ the lines of a table -- */
 
-/* The arena keeps the smaller arrays too: together they are no larger than the last one. */
-static void *one_more(rec_job *job, lr_table *t, void *old, uint64_t count, uint64_t *room, size_t each)
-{
-    uint64_t larger = *room ? *room * 2 : 8;
-    void *memory;
-    if (count < *room) {
-        return old;
-    }
-    memory = lr_arena_alloc(&t->arena, larger * each, 8);
-    if (!memory) {
-        (void)lr_fail_memory(job, larger * each);
-        return NULL;
-    }
-    if (count) {
-        memcpy(memory, old, (size_t)count * each);
-    }
-    *room = larger;
-    return memory;
-}
-
 static const char *keep(rec_job *job, lr_table *t, const char *text, size_t length)
 {
     char *kept = lr_arena_text(&t->arena, text, length);
@@ -118,11 +98,9 @@ static const char *base_name(rec_job *job, lr_table *t, const char *file)
 static int32_t add_info(rec_job *job, lr_table *t, const rec_plugin *d, const char *file, const char *refused)
 {
     rec_plugin_info info = {.size = sizeof info, .usable = !refused, .aliases = "", .options = "", .adapter = "none"};
-    rec_plugin_info *infos = one_more(job, t, t->infos, t->info_count, &t->info_room, sizeof info);
-    if (!infos) {
+    if (!lr_job_arena_grow(job, &t->arena, &t->infos, t->info_count + 1, &t->info_room, sizeof info)) {
         return job->error.status;
     }
-    t->infos = infos;
     info.name = d && d->name ? d->name : base_name(job, t, file);
     info.extension = d && d->extension ? d->extension : "";
     info.description = d && d->description ? d->description : "";
@@ -182,7 +160,6 @@ static int32_t add_plugin(rec_job *job, lr_table *t, const rec_plugin *foreign, 
     char reason[LR_REASON];
     const char *name;
     const lr_plugin *rival;
-    lr_plugin **plugins;
     rec_plugin d;
     lr_plugin *plugin;
     if (!lr_plugin_check(foreign, &d, reason)) {
@@ -194,12 +171,14 @@ static int32_t add_plugin(rec_job *job, lr_table *t, const rec_plugin *foreign, 
                        rival->file);
         return add_info(job, t, &d, file, reason);
     }
-    plugins = one_more(job, t, t->plugins, t->plugin_count, &t->plugin_room, sizeof(lr_plugin *));
-    plugin = plugins ? lr_arena_alloc(&t->arena, sizeof *plugin, 16) : NULL;
+    if (!lr_job_arena_grow(job, &t->arena, (void *)&t->plugins, t->plugin_count + 1, &t->plugin_room,
+                           sizeof(lr_plugin *))) {
+        return job->error.status;
+    }
+    plugin = lr_arena_alloc(&t->arena, sizeof *plugin, 16);
     if (!plugin) {
         return lr_fail_memory(job, sizeof *plugin);
     }
-    t->plugins = plugins;
     if (add_info(job, t, &d, file, NULL) == REC_OK) {
         plugin->d = d;
         plugin->file = t->infos[t->info_count - 1].file;

@@ -212,13 +212,40 @@ static void a_job_tells_what_was_needed(void **state)
     lr_job_drop(&job);
 }
 
+static void what_counts_is_held_to_the_budget(void **state)
+{
+    counted c = {.left = UINT64_MAX};
+    rec_context context = {.allocator = counting(&c), .limits = {.memory_factor = 1, .memory_slack = 4096}};
+    uint64_t *numbers = NULL, room = 0;
+    rec_job job;
+    (void)state;
+    lr_job_begin(&job, &context, "test", NULL);
+    assert_true(lr_job_grow_counted(&job, &numbers, 1, &room, sizeof *numbers));
+    assert_true(room == 8);
+    numbers[7] = 7;
+    assert_true(lr_job_grow_counted(&job, &numbers, 100, &room, sizeof *numbers));
+    assert_true(room == 100 && numbers[7] == 7);
+    assert_false(lr_job_grow_counted(&job, &numbers, 1000, &room, sizeof *numbers));
+    assert_true(job.error.status == REC_E_LIMIT && room == 100 && numbers[7] == 7);
+    lr_job_again(&job);
+    assert_false(lr_job_grow_counted(&job, &numbers, UINT64_MAX / 8 + 1, &room, sizeof *numbers));
+    assert_true(job.error.status == REC_E_MEMORY && room == 100 && numbers[7] == 7);
+    rec_job_free(&job, numbers);
+    lr_job_drop(&job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_array_grows_and_keeps),   cmocka_unit_test(the_first_room_is_by_the_size),
-        cmocka_unit_test(as_many_as_are_needed),      cmocka_unit_test(what_no_memory_holds_is_refused),
-        cmocka_unit_test(a_refusal_leaves_the_array), cmocka_unit_test(arenas_do_the_same),
-        cmocka_unit_test(an_arena_keeps_its_budget),  cmocka_unit_test(a_job_tells_what_was_needed),
+        cmocka_unit_test(an_array_grows_and_keeps),
+        cmocka_unit_test(the_first_room_is_by_the_size),
+        cmocka_unit_test(as_many_as_are_needed),
+        cmocka_unit_test(what_no_memory_holds_is_refused),
+        cmocka_unit_test(a_refusal_leaves_the_array),
+        cmocka_unit_test(arenas_do_the_same),
+        cmocka_unit_test(an_arena_keeps_its_budget),
+        cmocka_unit_test(a_job_tells_what_was_needed),
+        cmocka_unit_test(what_counts_is_held_to_the_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

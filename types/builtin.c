@@ -45,16 +45,7 @@ static const char *join(rec_job *job, lr_arena *arena, const char *folder, const
 
 static int32_t add_path(rec_job *job, lr_arena *arena, paths *all, const char *path)
 {
-    if (path && all->count == all->room) {
-        uint64_t room = all->room ? all->room * 2 : 16;
-        const char **list = take(job, arena, room * sizeof *list);
-        if (list && all->list) {
-            memcpy(list, all->list, (size_t)all->count * sizeof *list);
-        }
-        all->list = list;
-        all->room = list ? room : 0;
-    }
-    if (!lr_job_failed(job)) {
+    if (path && lr_job_arena_grow(job, arena, (void *)&all->list, all->count + 1, &all->room, sizeof path)) {
         all->list[all->count++] = path;
     }
     return job->error.status;

@@ -11,7 +11,8 @@
 /* A text that grows in the arena. */
 typedef struct text {
     char *at;
-    size_t used, room;
+    size_t used;
+    uint64_t room;
 } text;
 
 /* A struct or enum that was written. */
@@ -36,21 +37,8 @@ typedef struct writer {
 
 static void add(writer *w, text *t, const char *bytes, size_t length)
 {
-    if (lr_job_failed(w->job)) {
+    if (lr_job_failed(w->job) || !lr_job_arena_grow(w->job, w->arena, &t->at, t->used + length + 1, &t->room, 1)) {
         return;
-    }
-    if (t->used + length + 1 > t->room) {
-        size_t room = (t->used + length + 1) * 2;
-        char *bigger = lr_arena_alloc(w->arena, room, 1);
-        if (!bigger) {
-            (void)lr_fail_allocator(w->job, room);
-            return;
-        }
-        if (t->used) {
-            memcpy(bigger, t->at, t->used);
-        }
-        t->at = bigger;
-        t->room = room;
     }
     memcpy(t->at + t->used, bytes, length);
     t->used += length;

@@ -356,23 +356,13 @@ static int32_t on_section(void *user, const char *text, uint32_t line)
 
 /* ------------------------------------------------------------------------------------------------------- a field -- */
 
-/* The arena keeps the smaller arrays too: together they are no larger than the last one. */
 static lr_type_field *add_field(parser *p)
 {
     lr_def *def = p->def;
-    if (def->field_count == p->room) {
-        uint64_t room = p->room ? p->room * 2 : 8;
-        lr_type_field *fields = take(p, room * sizeof *fields);
-        if (!fields) {
-            return NULL;
-        }
-        if (p->fields) {
-            memcpy(fields, p->fields, (size_t)p->room * sizeof *fields);
-        }
-        p->fields = fields;
-        p->room = room;
-        def->fields = fields;
+    if (!lr_job_arena_grow(p->job, &p->types->arena, &p->fields, def->field_count + 1, &p->room, sizeof *p->fields)) {
+        return NULL;
     }
+    def->fields = p->fields;
     p->fields[def->field_count] = (lr_type_field){0};
     return &p->fields[def->field_count++];
 }

@@ -62,15 +62,8 @@ static rec_plan_line *new_line(lr_fitter *f, int32_t action, const char *why)
     rec_plan *plan = f->plan;
     rec_plan_line *line;
     const char *to = lr_arena_text(&plan->arena, f->path.text ? f->path.text : "", f->path.used);
-    if (plan->line_count == plan->line_room) {
-        uint64_t room = plan->line_room ? plan->line_room * 2 : 256;
-        rec_plan_line *lines = lr_resize(f->job->allocator, plan->lines, room * sizeof *lines);
-        if (!lines) {
-            (void)lr_fail_allocator(f->job, room * sizeof *lines);
-            return NULL;
-        }
-        plan->lines = lines;
-        plan->line_room = room;
+    if (!lr_job_grow(f->job, &plan->lines, plan->line_count + 1, &plan->line_room, sizeof *line)) {
+        return NULL;
     }
     line = &plan->lines[plan->line_count];
     *line = (rec_plan_line){

@@ -60,14 +60,8 @@ static int by_target(const void *a, const void *b)
 
 static int32_t add_member(lr_rules_run *r, members *m, const member *one)
 {
-    if (m->count == m->room) {
-        uint64_t room = m->room ? m->room * 2 : 64;
-        member *at = lr_resize(r->job->allocator, m->at, room * sizeof *at);
-        if (!at) {
-            return lr_fail_allocator(r->job, room * sizeof *at);
-        }
-        m->at = at;
-        m->room = room;
+    if (!lr_job_grow(r->job, &m->at, m->count + 1, &m->room, sizeof *one)) {
+        return r->job->error.status;
     }
     m->at[m->count++] = *one;
     return REC_OK;

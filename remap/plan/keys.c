@@ -21,14 +21,8 @@ typedef struct lister {
 static int32_t add(lister *l, const char *text, uint64_t length, const rec_value *value)
 {
     lr_plan_source *s = l->source;
-    if (s->key_count == l->room) {
-        uint64_t room = l->room ? l->room * 2 : 256;
-        lr_key *keys = lr_resize(l->job->allocator, s->keys, room * sizeof *keys);
-        if (!keys) {
-            return lr_fail_allocator(l->job, room * sizeof *keys);
-        }
-        s->keys = keys;
-        l->room = room;
+    if (!lr_job_grow(l->job, &s->keys, s->key_count + 1, &l->room, sizeof *s->keys)) {
+        return l->job->error.status;
     }
     if (!text) { /* where the walk is */
         text = lr_arena_text(&l->plan->arena, l->path.text ? l->path.text : "", l->path.used);

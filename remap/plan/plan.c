@@ -8,22 +8,6 @@
 
 /* ------------------------------------------------------------------------------------------------- what is in it -- */
 
-/* Room for one more element of `size` bytes in an array. */
-static bool more(rec_job *job, void **at, uint64_t count, uint64_t *room, uint64_t size)
-{
-    if (count == *room) {
-        uint64_t wider = *room ? *room * 2 : 64;
-        void *grown = lr_resize(job->allocator, *at, wider * size);
-        if (!grown) {
-            (void)lr_fail_allocator(job, wider * size);
-            return false;
-        }
-        *at = grown;
-        *room = wider;
-    }
-    return true;
-}
-
 const char *lr_plan_keep(rec_job *job, rec_plan *plan, const char *text, uint64_t length)
 {
     const char *kept = length ? lr_arena_text(&plan->arena, text, length) : "";
@@ -84,7 +68,7 @@ int32_t lr_plan_problem(rec_job *job, rec_plan *plan, int32_t kind, bool fatal, 
     if (plan->problem_count >= PROBLEMS_MOST) {
         return REC_OK;
     }
-    if (!more(job, (void **)&plan->problems, plan->problem_count, &plan->problem_room, sizeof *plan->problems)) {
+    if (!lr_job_grow(job, &plan->problems, plan->problem_count + 1, &plan->problem_room, sizeof *plan->problems)) {
         return job->error.status;
     }
     va_start(args, format);
@@ -154,7 +138,7 @@ int32_t lr_plan_lost(rec_job *job, rec_plan *plan, int32_t action, lr_key *key, 
     if (!input) {
         return lr_fail_allocator(job, sizeof *input);
     }
-    if (!more(job, (void **)&plan->lost, plan->lost_count, &plan->lost_room, sizeof *plan->lost)) {
+    if (!lr_job_grow(job, &plan->lost, plan->lost_count + 1, &plan->lost_room, sizeof *plan->lost)) {
         return job->error.status;
     }
     line = &plan->lost[plan->lost_count];
@@ -225,7 +209,7 @@ lr_plan_source *lr_plan_source_new(rec_job *job, rec_plan *plan)
         (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "the plan has more than 4,294,967,294 sources");
         return NULL;
     }
-    if (!more(job, (void **)&plan->sources, plan->source_count, &plan->source_room, sizeof *plan->sources)) {
+    if (!lr_job_grow(job, &plan->sources, plan->source_count + 1, &plan->source_room, sizeof *plan->sources)) {
         return NULL;
     }
     source = &plan->sources[plan->source_count++];

@@ -178,7 +178,8 @@ bool lr_node_index(const char *text, uint64_t length, uint64_t *index);
 /** The path where the walk is: names and indices joined by dots, nothing escaped. */
 typedef struct lr_place_path {
     char *text; /**< NUL-terminated; from the context's allocator */
-    size_t used, room;
+    size_t used;
+    uint64_t room;
     unsigned levels;
 } lr_place_path;
 bool lr_place_enter(rec_job *job, lr_place_path *path, const char *name, uint64_t length, size_t *before);

@@ -12,15 +12,8 @@ bool lr_place_enter(rec_job *job, lr_place_path *path, const char *name, uint64_
 {
     size_t need = path->used + (size_t)length + 2;
     *before = path->used;
-    if (need > path->room) {
-        size_t room = need * 2 + 64;
-        char *text = lr_resize(job->allocator, path->text, room);
-        if (!text) {
-            (void)lr_fail_allocator(job, room);
-            return false;
-        }
-        path->text = text;
-        path->room = room;
+    if (!lr_job_grow(job, &path->text, need, &path->room, 1)) {
+        return false;
     }
     if (path->levels++) {
         path->text[path->used++] = '.';

@@ -10,7 +10,8 @@
 typedef struct class_state {
     lr_re_ranges ranges;
     const lr_re_set **sets;
-    uint32_t count, room;
+    uint32_t count;
+    uint64_t room;
     uint32_t items, height; /* of what stands here; nested levels */
 } class_state;
 
@@ -18,15 +19,8 @@ static const lr_re_set *parse_bracket(lr_re_parser *p, uint32_t depth, uint32_t 
 
 static bool keep_set(lr_re_parser *p, class_state *s, const lr_re_set *set)
 {
-    if (set && s->count == s->room) {
-        uint32_t room = s->room ? s->room * 2 : 8;
-        const lr_re_set **sets = lr_resize(p->job->allocator, s->sets, (uint64_t)room * sizeof *sets);
-        if (!sets) {
-            (void)lr_re_fail_memory(p);
-            return false;
-        }
-        s->sets = sets;
-        s->room = room;
+    if (set && !lr_job_grow(p->job, (void *)&s->sets, (uint64_t)s->count + 1, &s->room, sizeof set)) {
+        return false;
     }
     if (set) {
         s->sets[s->count++] = set;

@@ -11,15 +11,9 @@ void lr_re_text_add(lr_re_text *text, const char *bytes, size_t length)
         text->full = true;
         return;
     }
-    if (text->used + length + 1 > text->room) {
-        size_t room = text->used + length + 1 + text->room + 64;
-        char *data = lr_resize(text->allocator, text->data, room);
-        if (!data) {
-            text->failed = true;
-            return;
-        }
-        text->data = data;
-        text->room = room;
+    if (!lr_grow(text->allocator, &text->data, text->used + length + 1, &text->room, 1)) {
+        text->failed = true;
+        return;
     }
     memcpy(text->data + text->used, bytes, length);
     text->used += length;

@@ -18,7 +18,8 @@ enum {
 
 typedef struct output {
     char *data;
-    size_t used, room;
+    size_t used;
+    uint64_t room;
 } output;
 
 struct lr_matcher {
@@ -206,19 +207,13 @@ bool lr_match_group(const lr_matcher *matcher, uint32_t group, size_t *begin, si
 
 /* ----------------------------------------------------------------------------------------------------- replacing -- */
 
-static int32_t append(rec_job *job, const lr_allocator *allocator, output *out, const char *text, size_t length)
+static int32_t append(rec_job *job, output *out, const char *text, size_t length)
 {
     if (length > OUTPUT_MOST || out->used + length > OUTPUT_MOST) {
         return rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "a rule makes a key of more than 1,048,576 bytes");
     }
-    if (out->used + length + 1 > out->room) {
-        size_t room = out->used + length + 1 + out->room + 128;
-        char *data = lr_resize(allocator, out->data, room);
-        if (!data) {
-            return lr_fail_allocator(job, room);
-        }
-        out->data = data;
-        out->room = room;
+    if (!lr_job_grow(job, &out->data, out->used + length + 1, &out->room, 1)) {
+        return job->error.status;
     }
     memcpy(out->data + out->used, text, length);
     out->used += length;
@@ -227,15 +222,15 @@ static int32_t append(rec_job *job, const lr_allocator *allocator, output *out, 
 }
 
 /* Text of a replacement with its `%` filled in. */
-static int32_t append_parts(rec_job *job, lr_matcher *m, output *out, const char *text, size_t length, const char *part)
+static int32_t append_parts(rec_job *job, output *out, const char *text, size_t length, const char *part)
 {
     int32_t status = REC_OK;
     while (length && status == REC_OK) {
         const char *sign = memchr(text, '%', length);
         size_t before = sign ? (size_t)(sign - text) : length;
-        status = append(job, m->allocator, out, text, before);
+        status = append(job, out, text, before);
         if (sign && status == REC_OK) {
-            status = append(job, m->allocator, out, part, strlen(part));
+            status = append(job, out, part, strlen(part));
             before++;
         }
         text += before;
@@ -254,12 +249,12 @@ static int32_t expand(rec_job *job, lr_matcher *m, output *out, const char *text
     for (uint32_t i = 0; i < count && status == REC_OK; i++) {
         if (!pieces[i].text) {
             if (lr_match_group(m, pieces[i].group, &begin, &end)) {
-                status = append(job, m->allocator, out, text + begin, end - begin);
+                status = append(job, out, text + begin, end - begin);
             }
         } else if (part) {
-            status = append_parts(job, m, out, pieces[i].text, pieces[i].length, part);
+            status = append_parts(job, out, pieces[i].text, pieces[i].length, part);
         } else {
-            status = append(job, m->allocator, out, pieces[i].text, pieces[i].length);
+            status = append(job, out, pieces[i].text, pieces[i].length);
         }
     }
     return status;
@@ -310,7 +305,7 @@ int64_t lr_regex_replace(rec_job *job, const lr_regex *regex, lr_matcher *matche
         if (begin == end && matches && end == copied) { /* an empty match right behind a match does not count */
             from = next_character(text, length, end);
         } else {
-            if (append(job, matcher->allocator, out, text + copied, begin - copied) != REC_OK ||
+            if (append(job, out, text + copied, begin - copied) != REC_OK ||
                 expand(job, matcher, out, text, replacement, NULL) != REC_OK) {
                 return -1;
             }
@@ -319,7 +314,7 @@ int64_t lr_regex_replace(rec_job *job, const lr_regex *regex, lr_matcher *matche
         }
         found = from <= length ? search(job, regex, matcher, text, length, from, PCRE2_NO_UTF_CHECK) : 0;
     }
-    if (found < 0 || (matches && append(job, matcher->allocator, out, text + copied, length - copied) != REC_OK)) {
+    if (found < 0 || (matches && append(job, out, text + copied, length - copied) != REC_OK)) {
         return -1;
     }
     if (matches) {

@@ -11,15 +11,8 @@ enum { GROUPS_MOST = 1000 };
 
 static bool push(lr_re_parser *p, const lr_re_node *node)
 {
-    if (p->item_count == p->item_room) {
-        size_t room = p->item_room ? p->item_room * 2 : 64;
-        lr_re_node *items = lr_resize(p->job->allocator, p->items, (uint64_t)room * sizeof *items);
-        if (!items) {
-            (void)lr_re_fail_memory(p);
-            return false;
-        }
-        p->items = items;
-        p->item_room = room;
+    if (!lr_job_grow(p->job, &p->items, p->item_count + 1, &p->item_room, sizeof *node)) {
+        return false;
     }
     p->items[p->item_count] = *node;
     lr_re_node_learn(&p->items[p->item_count++]);
@@ -265,7 +258,6 @@ static bool parse_name(lr_re_parser *p, uint32_t group, const char **name)
 {
     const char *start = p->at;
     uint32_t size, c;
-    lr_re_name *names;
     while (p->at < p->end && *p->at != '>') {
         c = lr_re_peek(p, p->at, &size);
         if (p->at - start > LR_NAME_MOST || !in_name(p, c, p->at == start)) {
@@ -289,15 +281,8 @@ static bool parse_name(lr_re_parser *p, uint32_t group, const char **name)
             return false;
         }
     }
-    if (p->name_count == p->name_room) {
-        uint32_t room = p->name_room ? p->name_room * 2 : 8;
-        names = lr_resize(p->job->allocator, p->names, (uint64_t)room * sizeof *names);
-        if (!names) {
-            (void)lr_re_fail_memory(p);
-            return false;
-        }
-        p->names = names;
-        p->name_room = room;
+    if (!lr_job_grow(p->job, &p->names, (uint64_t)p->name_count + 1, &p->name_room, sizeof *p->names)) {
+        return false;
     }
     *name = lr_arena_text(p->arena, start, (uint64_t)(p->at - start));
     if (!*name) {
@@ -659,5 +644,6 @@ void lr_re_parser_free(lr_re_parser *p)
     p->items = NULL;
     p->cased = NULL;
     p->names = NULL;
-    p->item_count = p->item_room = p->name_count = p->name_room = 0;
+    p->item_count = p->name_count = 0;
+    p->item_room = p->name_room = 0;
 }

@@ -21,7 +21,8 @@ enum {
 typedef struct lr_re_text {
     const lr_allocator *allocator;
     char *data; /**< NUL-terminated once something is in it */
-    size_t used, room;
+    size_t used;
+    uint64_t room;
     bool failed; /**< no memory */
     bool full;   /**< more than LR_RE_TEXT_MOST */
 } lr_re_text;
@@ -35,7 +36,8 @@ void lr_re_text_free(lr_re_text *text);
 typedef struct lr_re_ranges {
     const lr_allocator *allocator;
     lr_re_range *list;
-    size_t count, room;
+    size_t count;
+    uint64_t room;
     bool failed;
 } lr_re_ranges;
 
@@ -87,9 +89,11 @@ typedef struct lr_re_parser {
     char *cased;    /**< all characters with relatives by case, or NULL */
     size_t cased_length;
     lr_re_name *names;
-    uint32_t name_count, name_room;
+    uint32_t name_count;
+    uint64_t name_room;
     lr_re_node *items; /**< those of the sequences and choices that are open, the innermost last */
-    size_t item_count, item_room;
+    size_t item_count;
+    uint64_t item_room;
 } lr_re_parser;
 
 /** Fails at a place of the pattern (fail.c). @return NULL. */

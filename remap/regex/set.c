@@ -23,15 +23,9 @@ static uint32_t before(uint32_t character)
 
 void lr_re_ranges_add(lr_re_ranges *ranges, uint32_t first, uint32_t last)
 {
-    if (ranges->count == ranges->room) {
-        size_t room = ranges->room ? ranges->room * 2 : 16;
-        lr_re_range *list = lr_resize(ranges->allocator, ranges->list, room * sizeof *list);
-        if (!list) {
-            ranges->failed = true;
-            return;
-        }
-        ranges->list = list;
-        ranges->room = room;
+    if (!lr_grow(ranges->allocator, &ranges->list, ranges->count + 1, &ranges->room, sizeof *ranges->list)) {
+        ranges->failed = true;
+        return;
     }
     ranges->list[ranges->count++] = (lr_re_range){first, last};
 }

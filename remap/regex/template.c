@@ -11,7 +11,8 @@ struct lr_template {
     lr_arena arena;
     const char *text;
     lr_template_piece *pieces;
-    uint32_t count, room;
+    uint32_t count;
+    uint64_t room;
 };
 
 typedef struct reader {
@@ -25,14 +26,8 @@ typedef struct reader {
 static int32_t keep(reader *r, const lr_template_piece *piece)
 {
     lr_template *t = r->made;
-    if (t->count == t->room) {
-        uint32_t room = t->room ? t->room * 2 : 8;
-        lr_template_piece *pieces = lr_resize(t->allocator, t->pieces, (uint64_t)room * sizeof *pieces);
-        if (!pieces) {
-            return lr_fail_allocator(r->job, (uint64_t)room * sizeof *pieces);
-        }
-        t->pieces = pieces;
-        t->room = room;
+    if (!lr_job_grow(r->job, &t->pieces, (uint64_t)t->count + 1, &t->room, sizeof *piece)) {
+        return r->job->error.status;
     }
     t->pieces[t->count++] = *piece;
     return REC_OK;

@@ -59,17 +59,8 @@ static bool add_pair(writer *w, const lr_re_node *node, skeletons *to, const ske
     if (to->count == SKELETONS_MOST || count > PIECES_MOST) {
         return cannot(w, node, "may be too many things");
     }
-    if (to->count == to->room) {
-        uint32_t room = to->room ? to->room * 2 : 2;
-        skeleton *list = lr_arena_alloc(&w->back->arena, room * sizeof *list, 8);
-        if (!list) {
-            return no_memory(w->job, room * sizeof *list);
-        }
-        if (to->count) {
-            memcpy(list, to->list, to->count * sizeof *list);
-        }
-        to->list = list;
-        to->room = room;
+    if (!lr_job_arena_grow(w->job, &w->back->arena, &to->list, to->count + 1, &to->room, sizeof *to->list)) {
+        return false;
     }
     pieces = lr_arena_alloc(&w->back->arena, (count + 1) * sizeof *pieces, 8);
     if (!pieces) {

@@ -11,12 +11,6 @@ enum {
     BIT_WORDS = LR_BACK_TEXT_MOST / 64 + 1
 };
 
-static bool no_memory(rec_job *job, uint64_t size)
-{
-    (void)lr_fail_allocator(job, size);
-    return false;
-}
-
 /* ---------------------------------------------------------------------------------- fitting parts of a pattern -- */
 
 /* A set of places in a text. */
@@ -217,14 +211,8 @@ void lr_origins_free(lr_origins *origins)
 static bool write_text(finder *f, const char *text, size_t length)
 {
     lr_origins *out = f->out;
-    if (out->room - out->used < length + 1) {
-        size_t room = (out->room + length + 1) * 2 + 256;
-        char *grown = lr_resize(out->allocator, out->text, room);
-        if (!grown) {
-            return no_memory(f->job, room);
-        }
-        out->text = grown;
-        out->room = room;
+    if (!lr_job_grow(f->job, &out->text, out->used + length + 1, &out->room, 1)) {
+        return false;
     }
     if (length) {
         memcpy(out->text + out->used, text, length);
@@ -312,14 +300,8 @@ static bool add_origin(finder *f, size_t begin, uint32_t places, uint32_t inside
         out->used = begin;
         return true;
     }
-    if (out->count == out->list_room) {
-        uint64_t room = out->list_room ? out->list_room * 2 : 16;
-        lr_origin *grown = lr_resize(out->allocator, out->list, room * sizeof *grown);
-        if (!grown) {
-            return no_memory(f->job, room * sizeof *grown);
-        }
-        out->list = grown;
-        out->list_room = room;
+    if (!lr_job_grow(f->job, &out->list, out->count + 1, &out->list_room, sizeof *out->list)) {
+        return false;
     }
     if (!write_text(f, "", 1)) { /* NUL-terminated */
         return false;

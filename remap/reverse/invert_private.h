@@ -35,7 +35,8 @@ typedef struct lr_origin {
 typedef struct lr_origins {
     const lr_allocator *allocator;
     char *text;
-    size_t used, room;
+    size_t used;
+    uint64_t room;
     lr_origin *list;
     uint64_t count, list_room;
     bool lost; /**< the replacement's form is in the text, but lr_back_reason() forbids to tell of what it was made */

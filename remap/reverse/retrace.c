@@ -114,15 +114,8 @@ static size_t take(lr_retracer *r, size_t size)
 {
     lr_back_bytes *b = &r->bytes;
     size_t at = b->used;
-    if (b->room - b->used < size) {
-        size_t room = (b->room + size) * 2 + 1024;
-        char *grown = lr_resize(r->job->allocator, b->at, room);
-        if (!grown) {
-            (void)lr_fail_allocator(r->job, room);
-            return SIZE_MAX;
-        }
-        b->at = grown;
-        b->room = room;
+    if (!lr_job_grow(r->job, &b->at, b->used + size, &b->room, 1)) {
+        return SIZE_MAX;
     }
     b->used += size;
     return at;
@@ -133,15 +126,8 @@ static lr_walker *add(lr_retracer *r, lr_walkers *to, const char *text, size_t l
 {
     lr_walker *w;
     size_t at;
-    if (to->count == to->room) {
-        uint64_t room = to->room ? to->room * 2 : 64;
-        lr_walker *grown = lr_resize(r->job->allocator, to->list, room * sizeof *grown);
-        if (!grown) {
-            (void)lr_fail_allocator(r->job, room * sizeof *grown);
-            return NULL;
-        }
-        to->list = grown;
-        to->room = room;
+    if (!lr_job_grow(r->job, &to->list, to->count + 1, &to->room, sizeof *w)) {
+        return NULL;
     }
     at = take(r, length + 1);
     if (at == SIZE_MAX) {
@@ -333,19 +319,6 @@ static int32_t unsplit(lr_retracer *r, const lr_op *op, lr_candidates *out)
     return REC_OK;
 }
 
-static int32_t room_for(lr_retracer *r, uint64_t count)
-{
-    if (count > r->candidate_room) {
-        lr_candidate *grown = lr_resize(r->job->allocator, r->candidates, count * 2 * sizeof *grown);
-        if (!grown) {
-            return lr_fail_allocator(r->job, count * 2 * sizeof *grown);
-        }
-        r->candidates = grown;
-        r->candidate_room = count * 2;
-    }
-    return REC_OK;
-}
-
 int32_t lr_retrace(lr_retracer *r, const char *const *starts, uint32_t start_count, const lr_op *op, lr_candidates *out)
 {
     size_t width = (size_t)lr_retrace_width(r);
@@ -373,7 +346,7 @@ int32_t lr_retrace(lr_retracer *r, const char *const *starts, uint32_t start_cou
     if (unsplit(r, op, out) != REC_OK) {
         return r->job->error.status;
     }
-    if (room_for(r, r->next.count) != REC_OK) {
+    if (!lr_job_grow(r->job, &r->candidates, r->next.count, &r->candidate_room, sizeof *r->candidates)) {
         return r->job->error.status;
     }
     for (uint64_t i = 0; i < r->next.count; i++) {

@@ -119,7 +119,8 @@ typedef struct lr_walkers {
 
 typedef struct lr_back_bytes {
     char *at;
-    size_t used, room;
+    size_t used;
+    uint64_t room;
 } lr_back_bytes;
 
 struct lr_retracer {

@@ -20,7 +20,8 @@ typedef struct skeleton {
 } skeleton;
 
 typedef struct skeletons {
-    uint32_t count, room;
+    uint32_t count;
+    uint64_t room;
     skeleton *list;
 } skeletons;
 

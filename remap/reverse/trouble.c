@@ -23,15 +23,8 @@ const lr_rule *lr_back_rule(const lr_backer *b, uint64_t index)
 
 lr_back_item *lr_back_item_new(lr_backer *b)
 {
-    if (b->count == b->room) {
-        uint64_t room = b->room ? b->room * 2 : 256;
-        lr_back_item *grown = lr_resize(b->job->allocator, b->items, room * sizeof *grown);
-        if (!grown) {
-            (void)lr_fail_allocator(b->job, room * sizeof *grown);
-            return NULL;
-        }
-        b->items = grown;
-        b->room = room;
+    if (!lr_job_grow(b->job, &b->items, b->count + 1, &b->room, sizeof *b->items)) {
+        return NULL;
     }
     b->items[b->count] = (lr_back_item){.operations = "", .why = ""};
     return &b->items[b->count++];

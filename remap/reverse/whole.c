@@ -19,20 +19,16 @@ static uint64_t hash(uint64_t rule, const char *text)
 
 static int32_t grow_wholes(lr_backer *b)
 {
-    uint64_t room = b->whole_room ? b->whole_room * 2 : 64, slots = room * 4;
-    lr_whole *grown = lr_resize(b->job->allocator, b->wholes, room * sizeof *grown);
-    uint64_t *table;
-    if (!grown) {
-        return lr_fail_allocator(b->job, room * sizeof *grown);
+    uint64_t slots = b->slot_count ? b->slot_count * 2 : 64, *table; /* a power of two */
+    if (!lr_job_grow(b->job, &b->wholes, slots / 4, &b->whole_room, sizeof *b->wholes)) {
+        return b->job->error.status;
     }
-    b->wholes = grown;
-    b->whole_room = room;
     table = lr_zalloc(b->job->allocator, slots * sizeof *table);
     if (!table) {
         return lr_fail_allocator(b->job, slots * sizeof *table);
     }
     for (uint64_t i = 0; i < b->whole_count; i++) {
-        uint64_t at = hash(grown[i].index, grown[i].text) & (slots - 1);
+        uint64_t at = hash(b->wholes[i].index, b->wholes[i].text) & (slots - 1);
         while (table[at]) {
             at = (at + 1) & (slots - 1);
         }

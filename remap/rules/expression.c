@@ -253,14 +253,8 @@ static int32_t read_choice(rec_job *job, lr_rules *rules, const char *at, const 
 
 static int32_t add_let(rec_job *job, lr_rules *rules, const lr_let *let)
 {
-    if (rules->let_count == rules->let_room) {
-        uint64_t room = rules->let_room ? rules->let_room * 2 : 8;
-        lr_let *larger = lr_resize(rules->allocator, rules->lets, room * sizeof *larger);
-        if (!larger) {
-            return lr_fail_memory(job, room * sizeof *larger);
-        }
-        rules->lets = larger;
-        rules->let_room = room;
+    if (!lr_job_grow(job, &rules->lets, rules->let_count + 1, &rules->let_room, sizeof *let)) {
+        return job->error.status;
     }
     rules->lets[rules->let_count++] = *let;
     return REC_OK;

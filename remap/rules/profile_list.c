@@ -47,14 +47,8 @@ static int32_t on_profile(void *user, const lr_config *config, const lr_profile_
             return REC_OK;
         }
     }
-    if (l->count == l->room) {
-        uint64_t room = l->room ? l->room * 2 : 64;
-        rec_profile_info *larger = lr_resize(l->allocator, l->infos, room * sizeof *larger);
-        if (!larger) {
-            return lr_fail_memory(f->job, room * sizeof *larger);
-        }
-        l->infos = larger;
-        l->room = room;
+    if (!lr_job_grow(f->job, &l->infos, l->count + 1, &l->room, sizeof *l->infos)) {
+        return f->job->error.status;
     }
     l->infos[l->count] = (rec_profile_info){.size = sizeof(rec_profile_info),
                                             .name = copy(f, section->name),

@@ -96,29 +96,13 @@ static int32_t keep_place(rec_job *job, lr_rules *rules, const lr_place *place, 
     return job->error.status;
 }
 
-static int32_t more_room(rec_job *job, lr_rules *rules)
-{
-    uint64_t room = rules->room ? rules->room * 2 : 16;
-    lr_rule *larger;
-    if (rules->count < rules->room) {
-        return REC_OK;
-    }
-    larger = lr_resize(rules->allocator, rules->rules, room * sizeof *larger);
-    if (!larger) {
-        return lr_fail_memory(job, room * sizeof *larger);
-    }
-    rules->rules = larger;
-    rules->room = room;
-    return REC_OK;
-}
-
 static int32_t add_rule(rec_job *job, lr_rules *rules, int32_t kind, const char *value, bool strict,
                         const lr_place *place, const char *profile)
 {
     lr_rule rule = {.kind = kind, .number = (uint32_t)rules->count + 1, .rank = -1};
     const char *before = rules->count ? rules->rules[rules->count - 1].profile : NULL;
     if (keep_place(job, rules, place, lr_word_name(kind), rule.number, &rule.place) != REC_OK ||
-        more_room(job, rules) != REC_OK) {
+        !lr_job_grow(job, &rules->rules, rules->count + 1, &rules->room, sizeof rule)) {
         return job->error.status;
     }
     if (rules->count == RULES_MOST) {

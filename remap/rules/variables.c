@@ -53,14 +53,8 @@ static int32_t append(rec_job *job, const lr_numbers *numbers, lr_number **list,
                       const char *name, size_t length, double value)
 {
     char *copy;
-    if (*count == *room) {
-        uint64_t larger = *room ? *room * 2 : 8;
-        lr_number *memory = lr_resize(numbers->allocator, *list, larger * sizeof *memory);
-        if (!memory) {
-            return lr_fail_memory(job, larger * sizeof *memory);
-        }
-        *list = memory;
-        *room = larger;
+    if (!lr_job_grow(job, list, *count + 1, room, sizeof **list)) {
+        return job->error.status;
     }
     copy = lr_alloc(numbers->allocator, length + 1);
     if (!copy) {

@@ -367,7 +367,8 @@ REC_API const char *rec_metadata(const rec_record *record, const char *key);
 REC_API uint64_t rec_metadata_count(const rec_record *record);
 /** @param key,value (out, may be NULL) entry `index`, in the file's order. */
 REC_API rec_status rec_metadata_get(const rec_record *record, uint64_t index, const char **key, const char **value);
-/** Sets or (value NULL) removes a metadata entry. */
+/** Sets or (value NULL) removes a metadata entry. The five that tell how a record of Burn is written ("version" …
+ *  "settings") are REC_E_ARGUMENT: recorder, precision and the option `layout` choose them when it is saved. */
 REC_API rec_status rec_metadata_set(rec_record *record, const char *key, const char *value);
 
 /** @return the root of the tree. */

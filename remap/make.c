@@ -61,18 +61,6 @@ static int32_t add_base(rec_job *job, rec_plan *plan)
     return status;
 }
 
-static const char *const metadata_of_burn[] = {"float", "int", "format", "version", "settings", NULL};
-
-static bool is_burns(const char *key)
-{
-    for (size_t i = 0; metadata_of_burn[i]; i++) {
-        if (strcmp(metadata_of_burn[i], key) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Metadata of all sources; the first that has a key gives it. A foreign file's own under the names that Burn's records
  * use (format = pt) do not speak of a record, nor who wrote the file. */
 static int32_t take_metadata(rec_job *job, rec_plan *plan)
@@ -80,7 +68,7 @@ static int32_t take_metadata(rec_job *job, rec_plan *plan)
     rec_record *record = plan->result;
     for (uint64_t s = 0; s < plan->source_count; s++) {
         const rec_record *from = plan->sources[s].record;
-        bool foreign = from->root.form == REC_FORM_PATHS;
+        bool foreign = lr_record_is_foreign(from);
         if (plan->sources[s].reverse) { /* the file becomes PyTorch's: only what PyTorch's tools ask for */
             rec_value key, value;
             lr_entry *entry;
@@ -100,9 +88,9 @@ static int32_t take_metadata(rec_job *job, rec_plan *plan)
             const lr_entry *old = &from->metadata.entries[i];
             lr_entry *entry;
             rec_value key, value;
-            bool of_file = is_burns(old->key.v.text) ||
+            bool of_file = lr_metadata_is_burns(old->key.v.text) ||
                            (plan->sources[s].stored && strcmp(old->key.v.text, "producer") == 0);
-            if ((foreign && !plan->foreign && of_file) ||
+            if ((foreign && !lr_record_is_foreign(record) && of_file) ||
                 lr_map_find_text(&record->metadata, old->key.v.text, old->key.length)) {
                 continue;
             }

@@ -96,7 +96,7 @@ static FILE *report_stream(const char *out)
 static void print_people(const session *s, const rec_record *record, const report *r, FILE *out)
 {
     /* With a base they are the base's, not those of the inputs. */
-    const char *version = s->o->base ? NULL : rec_metadata(record, "version");
+    const char *version = s->o->base ? NULL : tool_burn_version(record);
     const char *word = s->o->base ? NULL : tool_precision_word(record);
     char number[NUMBER_ROOM];
     text from = {0}, line = {0};
@@ -171,7 +171,7 @@ static void print_json(const session *s, const rec_record *record, const rec_rec
     tool_json_string(&j, "out", strcmp(out, "-") == 0 ? out : r->out);
     tool_json_string(&j, "from", from);
     tool_json_string(&j, "to", rec_recorder_name(to));
-    tool_json_string(&j, "burn", rec_metadata(record, "version"));
+    tool_json_string(&j, "burn", tool_burn_version(record));
     tool_json_uint(&j, "tensors", r->sums.tensors);
     tool_json_uint(&j, "parameters", r->sums.elements);
     tool_json_uint(&j, "values", r->sums.values);

@@ -38,6 +38,24 @@ int tool_set_shown_type(session *s, const rec_record *record, rec_recorder *to)
     return tool_session_set_shown_type(s, record, to);
 }
 
+/* What a record of Burn says of itself is not set but follows from how it is written. */
+static int check_key(const rec_record *record, const char *key)
+{
+    static const struct {
+        const char *key, *option;
+    } chosen[] = {
+        {"version", "burn"}, {"format", "to"}, {"float", "precision"}, {"int", "precision"}, {"settings", "precision"}};
+
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen && rec_value_form(rec_root(record)) != REC_FORM_PATHS;
+         i++) {
+        if (strcmp(key, chosen[i].key) == 0) {
+            return tool_fail("--metadata %s: it tells how the record is written, which --%s chooses", key,
+                             chosen[i].option);
+        }
+    }
+    return EXIT_OK;
+}
+
 int tool_set_metadata(const session *s, rec_record *record)
 {
     int status = EXIT_OK;
@@ -45,7 +63,8 @@ int tool_set_metadata(const session *s, rec_record *record)
     for (size_t i = 0; i < s->o->metadata.count && status == EXIT_OK; i++) {
         const char *setting = s->o->metadata.at[i], *value = strchr(setting, '=') + 1;
         char *key = xasprintf("%.*s", (int)(value - 1 - setting), setting);
-        if (rec_metadata_set(record, key, *value ? value : NULL) != REC_OK) {
+        status = check_key(record, key);
+        if (status == EXIT_OK && rec_metadata_set(record, key, *value ? value : NULL) != REC_OK) {
             status = tool_fail_library();
         }
         free(key);

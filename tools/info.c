@@ -61,9 +61,20 @@ void tool_summary_free(summary *s)
     tool_text_free(&s->largest_path);
 }
 
+/* Whether its keys are those of another framework: then its metadata say nothing of Burn. */
+static bool is_of_others(const rec_record *record)
+{
+    return rec_value_form(rec_root(record)) == REC_FORM_PATHS;
+}
+
+const char *tool_burn_version(const rec_record *record)
+{
+    return is_of_others(record) ? NULL : rec_metadata(record, "version");
+}
+
 const char *tool_element_word(const rec_record *record, const char *key)
 {
-    const char *value = rec_metadata(record, key);
+    const char *value = is_of_others(record) ? NULL : rec_metadata(record, key);
     const char *colon = value ? strrchr(value, ':') : NULL; /* half::binary16::f16 */
 
     return colon ? colon + 1 : value;
@@ -85,12 +96,6 @@ const char *tool_precision_word(const rec_record *record)
 }
 
 /* -------------------------------------------------------------------------------------------------------- people -- */
-
-/* Whether its keys are those of another framework. */
-static bool is_of_others(const rec_record *record)
-{
-    return rec_value_form(rec_root(record)) == REC_FORM_PATHS;
-}
 
 static void print_precision(const rec_record *record, const summary *s, const char *label)
 {
@@ -239,7 +244,7 @@ static void print_people(const rec_record *record, const summary *s, const char 
 {
     enum { LABEL = 14, NAME_MOST = 28, LABELS = 5 };
     const rec_origin *origin = rec_record_origin(record);
-    const char *version = rec_metadata(record, "version");
+    const char *version = tool_burn_version(record);
     const char *slash = strrchr(path, '/');
     text name = {0}, burn = {0};
     size_t width;
@@ -311,7 +316,7 @@ static void print_json(const rec_record *record, const summary *s, const char *p
     tool_json_string(&j, "file", path);
     tool_json_string(&j, "recorder", origin->recorder);
     tool_json_bool(&j, "foreign", is_of_others(record));
-    tool_json_string(&j, "burn", is_of_others(record) ? NULL : rec_metadata(record, "version"));
+    tool_json_string(&j, "burn", tool_burn_version(record));
     tool_json_token(&j, "layout", origin->layout == 1 ? "1" : origin->layout == 2 ? "2" : "null");
     tool_json_string(&j, "precision", tool_precision_word(record));
     tool_json_object(&j, "metadata");

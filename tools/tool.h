@@ -126,6 +126,8 @@ typedef struct summary {
 /* Adds up. @return EXIT_OK, or EXIT_ERROR with the error printed. To be given back with tool_summary_free(). */
 int tool_summarise(const rec_record *record, summary *s);
 void tool_summary_free(summary *s);
+/* @return the version of Burn that wrote a record, borrowed; NULL if that is not known, or it was another program. */
+const char *tool_burn_version(const rec_record *record);
 /* @return the precision that the metadata speaks of: "half", "full", "double"; NULL if it is none of them. */
 const char *tool_precision_word(const rec_record *record);
 /* @return the element type in the metadata `float` or `int` without its Rust path: "f16"; NULL if it is not there. */

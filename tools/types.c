@@ -183,7 +183,7 @@ static void print_type_json(const session *s, const rec_record *record, const ch
     tool_json_object(&j, NULL);
     tool_json_string(&j, "file", path);
     tool_json_string(&j, "recorder", rec_record_origin(record)->recorder);
-    tool_json_string(&j, "burn", rec_metadata(record, "version"));
+    tool_json_string(&j, "burn", tool_burn_version(record));
     tool_json_string(&j, "given", s->type);
     tool_json_bool(&j, "named", !by_position);
     tool_json_uint(&j, "assumed", count_assumed(source));

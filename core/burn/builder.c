@@ -400,6 +400,9 @@ rec_record *lr_builder_finish(lr_builder *b)
         return NULL;
     }
     b->record->burn_minor = b->burn.minor;
+    if (lr_record_is_foreign(b->record) && !b->job->burn_forced) {
+        b->record->burn_minor = -1; /* a `version` of its own is not Burn's */
+    }
     record = b->record;
     record->arena.budget = NULL;
     b->record = NULL;

@@ -2,6 +2,7 @@
  * The walk: what is written around the item, and at which version and precision. */
 #include "core/burn/walk_private.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,10 +39,16 @@ static rec_precision guess_precision(const rec_value *value, rec_precision sofar
     return sofar;
 }
 
+/* What the metadata of a record of Burn say. */
+static rec_precision said_precision(const rec_record *record)
+{
+    return lr_record_is_foreign(record) ? REC_PRECISION_DEFAULT : lr_burn_of(&record->metadata).precision;
+}
+
 /* The precision that a record has when it is kept: that which it was loaded at, else what its metadata say. */
 static rec_precision own_precision(const rec_record *record)
 {
-    rec_precision said = lr_burn_of(&record->metadata).precision;
+    rec_precision said = said_precision(record);
     if (record->precision != REC_PRECISION_KEEP && record->precision != REC_PRECISION_DEFAULT) {
         return record->precision;
     }
@@ -66,13 +73,13 @@ static void make_metadata(const lr_walk *w, struct metadata *m)
     rec_precision precision = w->precision;
     const char *version = rec_metadata(record, "version");
     const char *settings;
-    rec_precision said = lr_burn_of(&record->metadata).precision;
+    rec_precision said = said_precision(record);
     bool chosen = record->precision != REC_PRECISION_KEEP && record->precision != REC_PRECISION_DEFAULT;
     /* Words that nobody knows stay if nothing was converted and no tensor's type depends on them. */
     bool right =
         said != REC_PRECISION_DEFAULT ? said == own_precision(record) : !chosen && w->job->burn_minor >= LR_BURN_V2;
-    bool own = precision == REC_PRECISION_KEEP && right && rec_metadata(record, "float") &&
-               rec_metadata(record, "int") && rec_metadata(record, "settings");
+    bool own = precision == REC_PRECISION_KEEP && right && !lr_record_is_foreign(record) &&
+               rec_metadata(record, "float") && rec_metadata(record, "int") && rec_metadata(record, "settings");
     if (own && !w->keep && said != REC_PRECISION_DEFAULT) {
         own = false; /* the same precision in the words of the version that is written */
     }
@@ -94,16 +101,6 @@ static void make_metadata(const lr_walk *w, struct metadata *m)
     m->values[4] = settings;
 }
 
-static bool is_ours(const struct metadata *m, const rec_value *key)
-{
-    for (size_t i = 0; i < OURS; i++) {
-        if (strcmp(key->v.text, m->keys[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static int32_t walk_entry(lr_walk *w, const char *key, const rec_value *value)
 {
     rec_scalar name = {.kind = REC_KIND_STRING, .v = {.length = strlen(key)}, .text = key};
@@ -116,18 +113,41 @@ static int32_t walk_entry(lr_walk *w, const char *key, const rec_value *value)
     return status == REC_OK ? lr_walk_scalar(w, &text) : status;
 }
 
+/* Where entries are told by their place, a sixth would be read as the record. */
+static void note_left_out(lr_walk *w, uint64_t count)
+{
+    const lr_map *own = &w->record->metadata;
+    const char *first = NULL;
+    lr_brief brief;
+    for (uint64_t i = 0; i < own->count && !first; i++) {
+        const char *key = own->entries[i].key.v.text;
+        first = lr_metadata_is_burns(key) ? NULL : key;
+    }
+    if (first) {
+        lr_note(w->job, REC_NOTE_DROPPED, count, "",
+                "%" PRIu64 " %s of metadata%s `%s`: left out, for data without names hold none but Burn's own", count,
+                count == 1 ? "entry" : "entries", count == 1 ? "," : ", the first", lr_brief_text(&brief, first));
+    }
+}
+
 static int32_t walk_metadata(lr_walk *w)
 {
     const lr_map *own = &w->record->metadata;
     struct metadata m;
     uint64_t extra = 0, ours = OURS;
     int32_t status = REC_OK;
+    bool nameless;
     make_metadata(w, &m);
     if (w->tensors && w->paths) {
         ours = 0; /* a foreign model in a foreign file: its own words about itself, and none of Burn's */
     }
     for (uint64_t i = 0; i < own->count; i++) {
-        extra += !is_ours(&m, &own->entries[i].key);
+        extra += !lr_metadata_is_burns(own->entries[i].key.v.text);
+    }
+    nameless = lr_walk_nameless(w);
+    if (nameless) {
+        note_left_out(w, extra);
+        extra = 0;
     }
     if (!w->tensors) {
         status = lr_walk_map(w, REC_FORM_STRUCT, OURS + extra);
@@ -136,8 +156,8 @@ static int32_t walk_metadata(lr_walk *w)
         rec_value text = {.kind = REC_KIND_STRING, .length = (uint32_t)strlen(m.values[i]), .v = {.text = m.values[i]}};
         status = walk_entry(w, m.keys[i], &text);
     }
-    for (uint64_t i = 0; i < own->count && status == REC_OK; i++) {
-        if (!ours || !is_ours(&m, &own->entries[i].key)) {
+    for (uint64_t i = 0; i < own->count && !nameless && status == REC_OK; i++) {
+        if (!ours || !lr_metadata_is_burns(own->entries[i].key.v.text)) {
             status = walk_entry(w, own->entries[i].key.v.text, &own->entries[i].value);
         }
     }

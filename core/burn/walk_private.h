@@ -41,6 +41,12 @@ struct lr_walk {
     lr_told told[LR_TOLD_MOST];
 };
 
+/** @return whether what is written has no names: everything is told by its place. */
+static inline bool lr_walk_nameless(const lr_walk *walk)
+{
+    return walk->job->plugin && walk->job->plugin->traits & (REC_TRAIT_NO_NAMES | REC_TRAIT_NEEDS_TYPE);
+}
+
 /* walk_emit.c: events, or what a writer that lacks one gets instead. All return a status. */
 
 int32_t lr_walk_scalar(lr_walk *walk, const rec_scalar *scalar);

@@ -301,7 +301,7 @@ static int32_t walk_event(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype,
 /* Whether what is written can hold the words of an element type that has more to it than a name. */
 static int32_t check_words(lr_walk *w, const rec_tensor *tensor)
 {
-    if (w->job->plugin->traits & (REC_TRAIT_NO_NAMES | REC_TRAIT_NEEDS_TYPE)) {
+    if (lr_walk_nameless(w)) {
         (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                        "a tensor of %s: its element type has words that this format has no place for",
                        rec_tensor_dtype_name(tensor));

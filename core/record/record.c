@@ -166,6 +166,36 @@ rec_status rec_metadata_get(const rec_record *record, uint64_t index, const char
     return REC_OK;
 }
 
+/* Burn's five, and what sets them. */
+static const struct {
+    const char *key, *how;
+} burns[] = {
+    {"float", "open the recorder that saves at the precision that is meant"},
+    {"int", "open the recorder that saves at the precision that is meant"},
+    {"settings", "open the recorder that saves at the precision that is meant"},
+    {"format", "save with the recorder that is meant"},
+    {"version", "set the option layout of the recorder that saves"},
+};
+
+static size_t burns_index(const char *key)
+{
+    size_t i = 0;
+    while (i < sizeof burns / sizeof *burns && strcmp(burns[i].key, key) != 0) {
+        i++;
+    }
+    return i;
+}
+
+bool lr_metadata_is_burns(const char *key)
+{
+    return burns_index(key) < sizeof burns / sizeof *burns;
+}
+
+bool lr_record_is_foreign(const rec_record *record)
+{
+    return record->root.kind == REC_KIND_MAP && record->root.form == REC_FORM_PATHS;
+}
+
 rec_status rec_metadata_set(rec_record *record, const char *key, const char *value)
 {
     lr_map *map;
@@ -176,6 +206,11 @@ rec_status rec_metadata_set(rec_record *record, const char *key, const char *val
     }
     map = &record->metadata;
     entry = lr_map_find_text(map, key, strlen(key));
+    if (lr_metadata_is_burns(key) && !lr_record_is_foreign(record) &&
+        (entry ? !value || strcmp(entry->value.v.text, value) != 0 : value != NULL)) {
+        return lr_publish(REC_E_ARGUMENT, "the metadata `%s` tell how a record is written, and are not set: %s", key,
+                          burns[burns_index(key)].how);
+    }
     if (!value) {
         if (entry) {
             uint64_t index = (uint64_t)(entry - map->entries);

@@ -141,6 +141,11 @@ lr_entry *lr_map_append(lr_arena *arena, lr_map *map, rec_value key);
  *  NULL. */
 bool lr_map_index(lr_arena *arena, lr_map *map, lr_entry **twice);
 
+/** @return whether a metadata key is one of the five by which a record of Burn says how it is written. */
+bool lr_metadata_is_burns(const char *key);
+/** @return whether a record is a model of another program's, in its own layout: its metadata say nothing of Burn. */
+bool lr_record_is_foreign(const rec_record *record);
+
 /** Data in the arena or lent; the latter takes a count and joins the record's list. */
 lr_data *lr_data_copy(rec_record *record, const void *bytes, uint64_t size);
 lr_data *lr_data_lent(rec_record *record, rec_source *source, const void *bytes, uint64_t size, uint64_t offset);

@@ -198,6 +198,50 @@ fails "metadata without a value" convert --metadata author net.safetensors x.mpk
 record: --metadata: expected KEY=VALUE, found "author"
 END
 
+run convert --metadata author=me --type net.rs:Net net.safetensors meta.bin
+status_is "data without names can hold no metadata of one's own" 0
+check "which is said" grep -q "^record: note: 1 entry of metadata, \`author\`: left out" "$scratch/err"
+run convert -q --type net.rs:Net net.safetensors plain.bin
+check "and they are as without" cmp meta.bin plain.bin
+run convert -q --metadata author=me --type net.rs:Net net.safetensors named.mpk
+run embed --to bin --type net.rs:Net --output embedded.c named.mpk
+check "nor has a program that they are embedded in" grep -q "^record: note: 1 entry of metadata, \`author\`: left out" \
+    "$scratch/err"
+while read -r key option; do
+    fails "what tells how a record is written is not set: $key" convert --metadata "$key=1" "$data/0.21.0/tiny-full.mpk" \
+        refused.mpk <<END
+record: --metadata $key: it tells how the record is written, which --$option chooses
+END
+done <<END
+version burn
+format to
+float precision
+int precision
+settings precision
+END
+check "and nothing is written" [ ! -e refused.mpk ]
+
+# Words of another program that Burn has, too.
+st_begin
+st_metadata '{"version":"0.7.3","float":"f64","int":"i64","settings":"mine","format":"pt","author":"me"}'
+st_tensor fc.weight "2, 3" 6
+st_tensor fc.bias 2 2
+st_end >words.safetensors
+run info words.safetensors
+check "they say nothing of Burn there" [ "$(grep -c 'Burn 0\|double' "$scratch/out")" = 0 ]
+check "but are shown" grep -q 'version = 0.7.3$' "$scratch/out"
+for precision in keep full; do
+    run convert --precision $precision words.safetensors words.mpk
+    check "nor of the record at precision $precision" grep -q '^words.safetensors -> words.mpk' "$scratch/out"
+    run info words.mpk
+    check "that becomes of it" grep -q 'written by Burn 0.21.0$' "$scratch/out"
+    check "whose precision is that of its tensors" grep -q '^precision *full (f32, i32)$' "$scratch/out"
+    check "and which has the rest" grep -q 'author = me$' "$scratch/out"
+done
+run convert --metadata version=2 words.safetensors words-2.safetensors
+run info words-2.safetensors
+check "in a file of its own kind they can be set" grep -q 'version = 2$' "$scratch/out"
+
 mkdir model
 run convert --max-shard-size 100 net.safetensors model/model.safetensors
 status_is "a model can be written in several files" 0

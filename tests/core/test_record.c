@@ -458,11 +458,11 @@ static void copies_share_bytes_and_are_edited_apart(void **state)
     assert_ptr_equal(rec_tensor_bytes(rec_tensor_at(copy, "w"), NULL), data);
     assert_ptr_equal(rec_tensor_f32(rec_tensor_at(copy, "w")), data);
     assert_int_equal(rec_set_id(copy, "w", "abcdefghij"), REC_OK);
-    assert_int_equal(rec_metadata_set(copy, "version", "9"), REC_OK);
+    assert_int_equal(rec_metadata_set(copy, "note", "9"), REC_OK);
     assert_int_equal(rec_set_uint(copy, "new", 1), REC_OK);
     assert_string_equal(rec_tensor_id(rec_tensor_at(record, "w")), "0123456789");
     assert_int_equal(rec_remove(copy, "w"), REC_OK);
-    assert_null(rec_metadata(record, "version"));
+    assert_null(rec_metadata(record, "note"));
     assert_null(rec_value_at(record, "new"));
     assert_ptr_equal(rec_tensor_f32(rec_tensor_at(record, "w")), data);
     rec_record_free(copy);
@@ -565,16 +565,16 @@ static void metadata_keeps_its_order(void **state)
     rec_record *record = empty();
     const char *key, *value;
     (void)state;
-    assert_null(rec_metadata(record, "version"));
-    assert_int_equal(rec_metadata_set(record, "version", "0.21.0"), REC_OK);
+    assert_null(rec_metadata(record, "his"));
+    assert_int_equal(rec_metadata_set(record, "his", "0.21.0"), REC_OK);
     assert_int_equal(rec_metadata_set(record, "mine", "1"), REC_OK);
-    assert_int_equal(rec_metadata_set(record, "float", "f32"), REC_OK);
+    assert_int_equal(rec_metadata_set(record, "hers", "f32"), REC_OK);
     assert_int_equal(rec_metadata_set(record, "mine", "2"), REC_OK);
     assert_int_equal(rec_metadata_count(record), 3);
     assert_int_equal(rec_metadata_get(record, 1, &key, &value), REC_OK);
     assert_string_equal(key, "mine");
     assert_string_equal(value, "2");
-    assert_int_equal(rec_metadata_set(record, "version", NULL), REC_OK);
+    assert_int_equal(rec_metadata_set(record, "his", NULL), REC_OK);
     assert_int_equal(rec_metadata_set(record, "never", NULL), REC_OK);
     assert_int_equal(rec_metadata_get(record, 0, &key, NULL), REC_OK);
     assert_string_equal(key, "mine");
@@ -582,6 +582,22 @@ static void metadata_keeps_its_order(void **state)
     assert_error(REC_E_ARGUMENT, "rec_metadata_get: there is no entry 2 among 2");
     assert_int_equal(rec_metadata_get(record, 0, NULL, &value), REC_OK);
     assert_int_equal(rec_error_status(), REC_OK); /* success clears the error */
+    rec_record_free(record);
+}
+
+static void what_tells_how_a_record_is_written_is_not_set(void **state)
+{
+    static const char *const keys[] = {"version", "format", "settings", "float", "int"};
+    rec_record *record = empty();
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(rec_metadata_set(record, keys[i], "0.21.0"), REC_E_ARGUMENT);
+        assert_null(rec_metadata(record, keys[i]));
+        assert_int_equal(rec_metadata_set(record, keys[i], NULL), REC_OK); /* it is not there */
+    }
+    (void)rec_metadata_set(record, "version", "0.13.2");
+    assert_error(REC_E_ARGUMENT, "the metadata `version` tell how a record is written, and are not set: set the option "
+                                 "layout of the recorder that saves");
     rec_record_free(record);
 }
 
@@ -773,6 +789,7 @@ int main(void)
         cmocka_unit_test(leaves_come_in_the_order_they_were_put),
         cmocka_unit_test(a_record_that_is_one_leaf_has_one_step),
         cmocka_unit_test(metadata_keeps_its_order),
+        cmocka_unit_test(what_tells_how_a_record_is_written_is_not_set),
         cmocka_unit_test(ids_are_made_kept_changed_and_taken_away),
         cmocka_unit_test(bytes_are_copied_borrowed_or_taken),
         cmocka_unit_test(bytes_are_taken_even_if_the_call_fails),

@@ -292,7 +292,7 @@ static int make_objects(void **state)
     assert_non_null(value);
     folder = scratch_new();
     (void)snprintf(file, sizeof file, "%s/model.mpk", folder->path);
-    assert_int_equal(rec_metadata_set(record, "version", "0.21.0"), REC_OK);
+    assert_int_equal(rec_metadata_set(record, "note", "0.21.0"), REC_OK);
     assert_int_equal(rec_save(recorder, record, file), REC_OK);
     mistakes = 0;
     (void)state;

@@ -366,6 +366,48 @@ static void a_record_that_carries_its_type_needs_none(void **state)
     rec_record_free(record);
 }
 
+/* Where there are names others' metadata come along; where there are none they would be read as what follows. */
+static void metadata_of_ones_own_are_kept_or_left_out_with_a_note(void **state)
+{
+    rec_record *record = make_record(), *more = rec_record_copy(record), *again;
+    (void)state;
+    assert_int_equal(rec_metadata_set(more, "author", "me"), REC_OK);
+    assert_int_equal(rec_metadata_set(more, "modelspec.title", "a model"), REC_OK);
+    for (int i = 0; i < RECORDERS; i++) {
+        rec_recorder *recorder = open_typed(recorders[i].name, REC_PRECISION_FULL);
+        for (int l = 0; l < LAYOUTS; l++) {
+            void *bytes, *more_bytes;
+            size_t size, more_size;
+            assert_int_equal(rec_recorder_set(recorder, "layout", layouts[l]), REC_OK);
+            assert_int_equal(rec_save_bytes(recorder, record, &bytes, &size), REC_OK);
+            assert_int_equal(rec_report_count(), 0);
+            assert_int_equal(rec_save_bytes(recorder, more, &more_bytes, &more_size), REC_OK);
+            if (recorders[i].typed) {
+                assert_int_equal(rec_report_count(), 1);
+                assert_int_equal(rec_report_note(0)->kind, REC_NOTE_DROPPED);
+                assert_int_equal(rec_report_note(0)->count, 2);
+                assert_string_equal(rec_report_note(0)->text,
+                                    "2 entries of metadata, the first `author`: left out, for data without names hold "
+                                    "none but Burn's own");
+                assert_int_equal(size, more_size);
+                assert_memory_equal(bytes, more_bytes, size);
+            }
+            again = rec_load_bytes(recorder, more_bytes, more_size);
+            if (!again) {
+                fail_msg("%s: %s", recorders[i].name, rec_error_message());
+            }
+            check_record(again);
+            assert_int_equal(rec_metadata(again, "author") == NULL, recorders[i].typed);
+            rec_record_free(again);
+            rec_free(bytes);
+            rec_free(more_bytes);
+        }
+        rec_close_recorder(recorder);
+    }
+    rec_record_free(record);
+    rec_record_free(more);
+}
+
 static void every_prefix_and_changed_byte_ends_well(void **state)
 {
     rec_record *record = make_record();
@@ -411,6 +453,7 @@ int main(void)
         cmocka_unit_test(files_convert_from_each_recorder_to_each_other),
         cmocka_unit_test(a_format_without_names_asks_for_the_type),
         cmocka_unit_test(a_record_that_carries_its_type_needs_none),
+        cmocka_unit_test(metadata_of_ones_own_are_kept_or_left_out_with_a_note),
         cmocka_unit_test(every_prefix_and_changed_byte_ends_well),
     };
     return cmocka_run_group_tests_name("every recorder", tests, NULL, NULL);

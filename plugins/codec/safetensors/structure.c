@@ -313,6 +313,11 @@ int32_t lr_st_tree_open(lr_st_tree *tree, rec_job *job, bool only_tensors)
     status = rec_job_walk(job, &visitor, &t);
     lr_st_put(&tree->text, "]", 1);
     status = status == REC_OK ? lr_st_tell_state(&t) : status;
+    if (status == REC_OK && only_tensors && t.reserved) {
+        status = rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                          "the metadata key `" LR_ST_RECORD_KEY "` is that of a record's own data, and none are written");
+        rec_fail_hint(job, "Remove it, or save with `record = yes`.");
+    }
     tree->plain = only_tensors || (tree->paths && !t.other && !t.reserved);
     for (uint64_t i = 0; i < tree->count && status == REC_OK; i++) {
         tree->tensors[i].key = tree->names.data + tree->tensors[i].key_at;

@@ -250,12 +250,42 @@ static int32_t decide(rec_job *job, rec_plan *plan)
     return status;
 }
 
+/* Tells where a file was taken for PyTorch's against the names in it. */
+static int32_t doubt_presumed(rec_job *job, rec_plan *plan)
+{
+    evidence burn = {0}, torch = {0};
+    const rec_plan_line *first = NULL;
+    uint64_t count = 0;
+    char rest[48] = "";
+    names(plan, LR_SIGN_BURN, &burn);
+    names(plan, LR_SIGN_HINT, &burn);
+    names(plan, LR_SIGN_TORCH, &torch);
+    for (uint64_t i = 0; i < plan->line_count && burn.count && !torch.count; i++) {
+        if (strstr(plan->lines[i].operations, "transpose")) {
+            first = first ? first : &plan->lines[i];
+            count++;
+        }
+    }
+    if (!count) {
+        return REC_OK;
+    }
+    if (count > 1) {
+        (void)snprintf(rest, sizeof rest, " and %" PRIu64 " more", count - 1);
+    }
+    return lr_plan_problem(
+        job, plan, REC_PROBLEM_AMBIGUOUS, false, "", hint,
+        "taken for PyTorch's, so that %.300s%s %s transposed, though %.300s is Burn's name of it and no "
+        "shape tells",
+        first->from, rest, count > 1 ? "are" : "is", burn.first);
+}
+
 int32_t lr_plan_work(rec_job *job, rec_plan *plan)
 {
     if (!plan->made) {
         plan->made = true;
         plan->failed = decide(job, plan);
         plan->failed = plan->failed == REC_OK ? lr_plan_make(job, plan) : plan->failed;
+        plan->failed = plan->failed == REC_OK ? doubt_presumed(job, plan) : plan->failed;
     } else if (plan->failed != REC_OK) {
         (void)rec_fail(job, plan->failed, REC_UNKNOWN, "the plan could not be made");
     }

@@ -17,11 +17,12 @@ static void settle(const rec_plan *plan, const lr_arguments *arguments, lr_plan_
 {
     bool foreign = source->record->root.form == REC_FORM_PATHS;
     bool profiled = arguments && arguments->profile;
-    bool asked = profiled || (arguments && plan->type.layout);
+    bool ruled = false, asked;
     int32_t adapter = source->rules->adapter, gaps = source->rules->gaps;
     for (uint64_t i = 0; i < source->rules->count; i++) {
-        asked = asked || source->rules->rules[i].kind == LR_RULE_MODULE;
+        ruled = ruled || source->rules->rules[i].kind == LR_RULE_MODULE;
     }
+    asked = profiled || ruled || (arguments && plan->type.layout);
     /* By default a foreign file is taken for PyTorch's on its way to what is Burn's; between two foreign files nothing
      * is adapted unless something says to what. */
     source->adapter = adapter != LR_ADAPTER_UNSET            ? adapter
@@ -30,6 +31,8 @@ static void settle(const rec_plan *plan, const lr_arguments *arguments, lr_plan_
     source->stored = is_of_burns_store(source->record);
     source->doubted = source->stored && adapter == LR_ADAPTER_UNSET && source->adapter == LR_ADAPTER_PYTORCH &&
                       !source->reverse;
+    source->presumed = !source->stored && adapter == LR_ADAPTER_UNSET && source->adapter == LR_ADAPTER_PYTORCH &&
+                       !profiled && !ruled && !source->reverse;
     source->gaps_given = gaps != LR_SWITCH_UNSET;
     source->close_gaps = source->gaps_given ? gaps == LR_SWITCH_YES : foreign && !plan->foreign && !profiled;
 }

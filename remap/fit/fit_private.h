@@ -97,6 +97,8 @@ bool lr_fit_doubted(const lr_fitter *f, const lr_node *node);
 int32_t lr_fit_sign_names(lr_fitter *f, const lr_node *node, const char *type, bool sure);
 /** Notes a Linear in Burn's layout, by its shapes. */
 int32_t lr_fit_sign_linear(lr_fitter *f, const lr_node *node, const uint64_t *weight, uint64_t bias);
+/** Notes a transposed module whose tensors go together, as they would not otherwise. */
+int32_t lr_fit_sign_held(lr_fitter *f, const lr_node *node, const char *module, const rec_value *value);
 
 /* missing.c */
 

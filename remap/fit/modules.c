@@ -100,7 +100,8 @@ int32_t lr_fit_module_built(lr_fitter *f, const lr_node *node, const char *type,
     holds = modules->hold(f->job, module, value, &clash);
     if (holds != 0) {
         value->bits = modules->number(module);
-        return f->job->error.status;
+        return holds > 0 && type && strcmp(type, "Linear") == 0 ? lr_fit_sign_held(f, node, module, value)
+                                                               : f->job->error.status;
     }
     if (f->plan->trial) {
         return lr_fit_doubted(f, node) ? lr_fit_clash(f, &clash, type && strcmp(type, "Linear") == 0, false) : REC_OK;
@@ -132,5 +133,8 @@ int32_t lr_fit_module_typed(lr_fitter *f, const lr_node *node, const char *type,
         return REC_OK;
     }
     holds = modules->hold(f->job, module, value, &clash);
-    return holds != 0 ? f->job->error.status : lr_fit_clash(f, &clash, transposed, !own && is_adapted(f, node));
+    if (holds != 0) {
+        return holds > 0 && transposed ? lr_fit_sign_held(f, node, module, value) : f->job->error.status;
+    }
+    return lr_fit_clash(f, &clash, transposed, !own && is_adapted(f, node));
 }

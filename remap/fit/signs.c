@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What a file that Burn's own store wrote shows of its layout: its metadata are the same whether it is Burn's layout or,
- * by the store's adapter, PyTorch's. Signs are noted in trials only; remap/decide.c weighs them. */
+ * What a file shows of its layout: Burn's own store leaves the same metadata whether it is Burn's layout or, by the store's
+ * adapter, PyTorch's, and others say nothing at all. Signs of the former are noted in trials; remap/decide.c weighs them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "remap/fit/fit_private.h"
 
-/* The source of what stands below a node, if its layout is to be decided; else NULL. */
-static const lr_plan_source *doubted(const lr_fitter *f, const lr_node *node)
+/* The source of what stands below a node, if signs of its layout are wanted; else NULL. */
+static const lr_plan_source *wanted(const lr_fitter *f, const lr_node *node)
 {
-    const lr_piece *piece = f->plan->trial && !f->plan->quiet ? lr_node_piece(node) : NULL;
+    const lr_piece *piece = f->plan->quiet || !node ? NULL : lr_node_piece(node);
     const lr_plan_source *source = piece && !piece->kept ? &f->plan->sources[piece->source] : NULL;
-    return source && source->doubted ? source : NULL;
+    return source && (f->plan->trial ? source->doubted : source->presumed) ? source : NULL;
 }
 
 bool lr_fit_doubted(const lr_fitter *f, const lr_node *node)
 {
-    return doubted(f, node) != NULL;
+    return f->plan->trial && wanted(f, node);
 }
 
 /* 0.MINOR of the store that wrote it, -1 if it does not say. */
@@ -64,7 +64,7 @@ int32_t lr_fit_sign_names(lr_fitter *f, const lr_node *node, const char *type, b
     static const char *const renamed[] = {"BatchNorm", "LayerNorm", "GroupNorm", NULL};
     static const char *const norms[] = {"BatchNorm", "LayerNorm", "GroupNorm", "RmsNorm", "PRelu", NULL};
     enum { RMS_NORM_SINCE = 22 };
-    const lr_plan_source *source = doubted(f, node);
+    const lr_plan_source *source = wanted(f, node);
     const char *path = f->path.text ? f->path.text : "", *dot = *path ? "." : "";
     if (!source || !is_one_of(type, norms)) {
         return REC_OK;
@@ -85,9 +85,27 @@ int32_t lr_fit_sign_linear(lr_fitter *f, const lr_node *node, const uint64_t *we
 {
     const char *path = f->path.text ? f->path.text : "";
     char shape[160];
-    if (!doubted(f, node)) {
+    if (!lr_fit_doubted(f, node)) {
         return REC_OK;
     }
     return lr_plan_sign(f->job, f->plan, LR_SIGN_BURN, path, "%.300s%sweight %s with bias [%" PRIu64 "]", path,
                         *path ? ": " : "", lr_shape_words(shape, sizeof shape, weight, 2), bias);
+}
+
+int32_t lr_fit_sign_held(lr_fitter *f, const lr_node *node, const char *module, const rec_value *value)
+{
+    const lr_entry *w, *b;
+    const rec_tensor *weight, *bias;
+    const char *path = f->path.text ? f->path.text : "";
+    if (f->plan->trial || !wanted(f, node) || strcmp(module, "Linear") != 0) {
+        return REC_OK;
+    }
+    w = lr_map_find_text(value->v.map, "weight", 6);
+    b = lr_map_find_text(value->v.map, "bias", 4);
+    weight = w ? rec_value_tensor(&w->value) : NULL;
+    bias = b ? rec_value_tensor(&b->value) : NULL;
+    if (!weight || !bias || weight->rank != 2 || weight->shape[0] == weight->shape[1]) {
+        return REC_OK;
+    }
+    return lr_plan_sign(f->job, f->plan, LR_SIGN_TORCH, path, "%.300s", path);
 }

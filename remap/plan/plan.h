@@ -54,6 +54,7 @@ typedef struct lr_plan_source {
     bool partial, strict, reverse, debug;
     bool stored;              /**< Burn's own store wrote it: the variant of an enum may be a part of its keys */
     bool doubted;             /**< whether the adapter acts is to be decided: Burn's own store wrote it (decide.c) */
+    bool presumed;            /**< it is taken for PyTorch's though nothing says so: no profile, no rule, no argument */
     bool lent;                /**< rules and numbers are another plan's */
     bool works;               /**< there are rules that act at the destination: squeeze, reshape, rope, add */
     lr_key *keys;

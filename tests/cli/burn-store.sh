@@ -93,6 +93,20 @@ status_is "what others wrote is taken for PyTorch's, as ever" 0
 run convert --type types.rs:Line --adapter pytorch other.safetensors as.mpk
 check "all of it" cmp other.mpk as.mpk
 
+model - named fc.weight "4, 4" 16 fc.bias 4 4 norm.gamma 4 4 norm.beta 4 4
+doubt="taken for PyTorch's, so that fc.weight is transposed, though norm.gamma is Burn's name of it and no shape tells"
+for type in "" "--type types.rs:Net"; do
+    # shellcheck disable=SC2086 # none or two words
+    run convert $type named.safetensors named.mpk
+    status_is "with Burn's names too ${type:-without a type}" 0
+    check "but it is told" grep -qF "$doubt" "$scratch/err"
+done
+run convert --type types.rs:Net --adapter pytorch named.safetensors named.mpk
+check "unless it was asked for" [ ! -s "$scratch/err" ]
+model - certain fc.weight "4, 3" 12 fc.bias 4 4 norm.gamma 4 4 norm.beta 4 4
+run convert --type types.rs:Net certain.safetensors certain.mpk
+check "or a bias shows it" [ ! -s "$scratch/err" ]
+
 # ------------------------------------------------------------------------------------------------------------------- names
 
 square='fc.weight 4,4 16 fc.bias 4 4'

@@ -16,6 +16,12 @@ static rec_status make_plan(const char *function, rec_plan *plan)
     return lr_job_end(&job);
 }
 
+/* The same for what is asked for line by line: once made it is no operation, which would have an error and a report. */
+static bool is_made(const char *function, rec_plan *plan)
+{
+    return (plan && plan->made && plan->failed == REC_OK) || make_plan(function, plan) == REC_OK;
+}
+
 rec_status rec_plan_make(rec_plan *plan)
 {
     return make_plan(__func__, plan);
@@ -28,7 +34,7 @@ uint64_t rec_plan_count(rec_plan *plan)
 
 const rec_plan_line *rec_plan_get(rec_plan *plan, uint64_t index)
 {
-    return !LR_NULL(plan) && plan->made && index < plan->line_count ? &plan->lines[index] : NULL;
+    return is_made(__func__, plan) && index < plan->line_count ? &plan->lines[index] : NULL;
 }
 
 uint64_t rec_plan_problem_count(rec_plan *plan)
@@ -38,7 +44,7 @@ uint64_t rec_plan_problem_count(rec_plan *plan)
 
 const rec_plan_problem *rec_plan_problem_get(rec_plan *plan, uint64_t index)
 {
-    return !LR_NULL(plan) && plan->made && index < plan->problem_count ? &plan->problems[index] : NULL;
+    return is_made(__func__, plan) && index < plan->problem_count ? &plan->problems[index] : NULL;
 }
 
 rec_status rec_plan_total(rec_plan *plan, rec_plan_totals *totals)

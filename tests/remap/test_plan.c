@@ -693,6 +693,32 @@ static void a_type_of_data_without_names_is_the_files_own(void **state)
     rec_record_free(in);
 }
 
+static void what_is_asked_of_a_plan_makes_it(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 2; how++) {
+        rec_record *in = rec_record_new(NULL);
+        rec_plan *plan = rec_plan_new(NULL, NULL);
+        put(in, "a.weight", 0, 2, 2, 3);
+        ok(rec_plan_add_record(plan, NULL, in, "in"));
+        if (how == 0) {
+            assert_non_null(rec_plan_get(plan, 0));
+            assert_string_equal(rec_plan_get(plan, 0)->from, "a.weight");
+        } else {
+            assert_null(rec_plan_problem_get(plan, 0));
+            assert_int_equal(rec_plan_add_record(plan, NULL, in, "in"), REC_E_ARGUMENT); /* it is made */
+        }
+        rec_plan_free(plan);
+        plan = rec_plan_new(NULL, NULL);
+        for (int again = 0; again < 2; again++) {
+            assert_null(rec_plan_get(plan, 0)); /* it has no source */
+            assert_int_equal(rec_error_status(), REC_E_ARGUMENT);
+        }
+        rec_plan_free(plan);
+        rec_record_free(in);
+    }
+}
+
 static void a_profile_that_matches_nothing_is_refused(void **state)
 {
     rec_record *in = rec_record_new(NULL);
@@ -793,6 +819,7 @@ int main(void)
         cmocka_unit_test(gaps_are_closed_or_kept_as_asked),
         cmocka_unit_test(gaps_in_a_tuple_are_closed_over_what_holds_data),
         cmocka_unit_test(a_type_of_data_without_names_is_the_files_own),
+        cmocka_unit_test(what_is_asked_of_a_plan_makes_it),
         cmocka_unit_test(a_profile_that_matches_nothing_is_refused),
         cmocka_unit_test(what_several_files_have_of_a_tensor_is_merged),
         cmocka_unit_test(a_plan_that_is_made_takes_nothing_more),

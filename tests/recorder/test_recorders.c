@@ -444,9 +444,53 @@ static void every_prefix_and_changed_byte_ends_well(void **state)
     rec_record_free(record);
 }
 
+/* The type of a record's first module reads, and that is not all there is. */
+static void a_type_that_ends_before_the_data_is_refused(void **state)
+{
+    static const float numbers[] = {1, 2, 3, 4};
+    static const uint64_t shape[] = {2, 2};
+    static const char source[] = "pub struct Two<B: Backend> { a: One<B>, b: One<B> }\n"
+                                 "pub struct One<B: Backend> { weight: Param<Tensor<B, 2>> }";
+    rec_recorder *recorder = rec_open_recorder("BinBytes", REC_PRECISION_KEEP);
+    rec_types *types = rec_types_new(NULL);
+    rec_record *record = rec_record_new(NULL), *first;
+    void *data = NULL;
+    size_t size;
+    (void)state;
+    assert_int_equal(rec_types_add_rust(types, source, "two.rs"), REC_OK);
+    assert_int_equal(rec_recorder_set_type_name(recorder, types, "Two"), REC_OK);
+    assert_int_equal(rec_set_f32(record, "a.weight", numbers, 2, shape), REC_OK);
+    assert_int_equal(rec_set_f32(record, "b.weight", numbers, 2, shape), REC_OK);
+    for (int described = 0; described < 2; described++) {
+        assert_int_equal(rec_recorder_set_type_name(recorder, types, "Two"), REC_OK);
+        assert_int_equal(rec_recorder_set(recorder, "self-describing", described ? "yes" : "no"), REC_OK);
+        assert_int_equal(rec_recorder_set(recorder, "trailing", "refuse"), REC_OK);
+        assert_int_equal(rec_save_bytes(recorder, record, &data, &size), REC_OK);
+        first = rec_load_bytes(recorder, data, size); /* the type behind it is no rest */
+        assert_non_null(first);
+        assert_int_equal(rec_report_count(), 0);
+        rec_record_free(first);
+        assert_int_equal(rec_recorder_set_type_name(recorder, types, "One"), REC_OK);
+        assert_null(rec_load_bytes(recorder, data, size));
+        assert_int_equal(rec_error_status(), REC_E_FORMAT);
+        assert_non_null(strstr(rec_error_message(), "the record ends here, and "));
+        assert_non_null(strstr(rec_error_hint(), "The type is not that of the whole record"));
+        assert_int_equal(rec_recorder_set(recorder, "trailing", "ignore"), REC_OK);
+        first = rec_load_bytes(recorder, data, size);
+        assert_non_null(first);
+        assert_non_null(rec_tensor_at(first, "weight"));
+        rec_record_free(first);
+        rec_free(data);
+    }
+    rec_record_free(record);
+    rec_types_free(types);
+    rec_close_recorder(recorder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_type_that_ends_before_the_data_is_refused),
         cmocka_unit_test(names_aliases_and_extensions),
         cmocka_unit_test(memory_round_trips_at_every_precision),
         cmocka_unit_test(every_version_of_the_layout_comes_back),

@@ -6,18 +6,14 @@
  * nor trusted: a line that does not come back at once is a failure. */
 #include "core/config/config.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <ini.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/base.h"
 
-enum { FILE_MOST = 16 << 20, LINE_MOST = 1 << 20, FIRST_ROOM = 4096 };
+enum { LINE_MOST = 1 << 20 };
 
 /** A file that is being read. */
 typedef struct ini {
@@ -31,64 +27,6 @@ typedef struct ini {
     bool handed;             /**< inih was given a key that it has not called back for */
     const char *key, *value; /**< of that line */
 } ini;
-
-/* ----------------------------------------------------------------------------------------------------- the file -- */
-
-static int32_t system_failed(ini *in, int error, const char *doing)
-{
-    char text[256];
-    return lr_fail_line(in->job, REC_E_IO, in->path, 0, "cannot %s: %s", doing, lr_errno_words(error, text, sizeof text));
-}
-
-static int32_t grow(ini *in, size_t *room)
-{
-    size_t larger = *room ? *room * 2 : FIRST_ROOM;
-    char *text = lr_resize(in->job->allocator, in->text, larger + 1); /* one byte more for the last line's NUL */
-    if (!text) {
-        return lr_fail_memory(in->job, larger + 1);
-    }
-    in->text = text;
-    *room = larger;
-    return REC_OK;
-}
-
-static int32_t read_file(ini *in)
-{
-    size_t room = 0, used = 0;
-    struct stat state;
-    int32_t status = REC_OK;
-    int fd = open(in->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0) {
-        return system_failed(in, errno, "open");
-    }
-    if (fstat(fd, &state) == 0 && S_ISDIR(state.st_mode)) {
-        status = lr_fail_line(in->job, REC_E_IO, in->path, 0, "a folder, where a configuration file is needed");
-    }
-    while (status == REC_OK) {
-        ssize_t got;
-        if (used == room) {
-            status = grow(in, &room);
-            continue;
-        }
-        got = read(fd, in->text + used, room - used);
-        if (got == 0) {
-            break;
-        }
-        if (got < 0) {
-            status = errno == EINTR ? REC_OK : system_failed(in, errno, "read");
-            continue;
-        }
-        used += (size_t)got;
-        if (used > FILE_MOST) {
-            status =
-                lr_fail_line(in->job, REC_E_LIMIT, in->path, 0, "larger than 16 MiB: this is no configuration file");
-        }
-    }
-    (void)close(fd);
-    in->next = in->text;
-    in->end = in->text ? in->text + used : NULL;
-    return status;
-}
 
 /* ---------------------------------------------------------------------------------------------------- the lines -- */
 
@@ -283,9 +221,14 @@ static int on_setting(void *user, const char *section, const char *key, const ch
 int32_t lr_ini_read(rec_job *job, const char *path, const lr_ini_reader *reader, void *user)
 {
     ini in = {.job = job, .path = path, .reader = reader, .user = user, .key = ""};
-    int32_t status = read_file(&in);
-    if (status == REC_OK) {
-        int result = ini_parse_stream(next_line, &in, on_setting, &in);
+    size_t length = 0;
+    int32_t status;
+    in.text = in.next = lr_text_file(job, path, "a configuration file", "configuration file", &length);
+    status = job->error.status;
+    if (in.text) {
+        int result;
+        in.end = in.text + length;
+        result = ini_parse_stream(next_line, &in, on_setting, &in);
         if (lr_job_failed(job)) {
             status = job->error.status;
         } else if (in.handed) {

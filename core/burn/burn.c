@@ -44,16 +44,9 @@ static rec_dtype bool_store(const rec_value *store)
 
 rec_dtype lr_burn_dtype(const rec_value *value)
 {
-    const rec_value *name = value;
-    const rec_value *payload = NULL;
+    const rec_value *payload;
+    const rec_value *name = lr_value_variant(value, &payload);
     rec_dtype dtype;
-    if (value->kind == REC_KIND_MAP && value->v.map->count == 1) {
-        name = &value->v.map->entries[0].key;
-        payload = &value->v.map->entries[0].value;
-    } else if (value->kind == REC_KIND_VARIANT) {
-        name = &value->v.variant->name;
-        payload = value->v.variant->has_payload ? &value->v.variant->payload : NULL;
-    }
     dtype = by_name(name);
     if (dtype == REC_DTYPE_BOOL && payload) {
         return bool_store(payload);

@@ -436,16 +436,9 @@ static int32_t typed_map(lr_walk *w, const rec_value *value, const rec_layout *l
 
 static int32_t typed_enum(lr_walk *w, const rec_value *value, const rec_layout *layout)
 {
-    const rec_value *name = value;
-    const rec_value *payload = NULL;
+    const rec_value *payload;
+    const rec_value *name = lr_value_variant(value, &payload);
     rec_value nil = lr_nil(REC_FORM_UNKNOWN);
-    if (value->kind == REC_KIND_MAP && value->v.map->count == 1) {
-        name = &value->v.map->entries[0].key;
-        payload = &value->v.map->entries[0].value;
-    } else if (value->kind == REC_KIND_VARIANT) {
-        name = &value->v.variant->name;
-        payload = value->v.variant->has_payload ? &value->v.variant->payload : NULL;
-    }
     if (name->kind != REC_KIND_STRING) {
         return mismatch(w, "a variant of an enum", value);
     }

@@ -353,15 +353,8 @@ static void bind_struct(binder *b, const rec_type *type, const rec_value *value,
 /* An enum module's struct: the variant's index, then one pointer for each variant with data. */
 static void bind_enum(binder *b, const rec_type *type, const rec_value *value, uint8_t *target)
 {
-    const rec_value *name = value;
-    const rec_value *payload = NULL;
-    if (value->kind == REC_KIND_MAP && value->v.map->count == 1) {
-        name = &value->v.map->entries[0].key;
-        payload = &value->v.map->entries[0].value;
-    } else if (value->kind == REC_KIND_VARIANT) {
-        name = &value->v.variant->name;
-        payload = value->v.variant->has_payload ? &value->v.variant->payload : NULL;
-    }
+    const rec_value *payload;
+    const rec_value *name = lr_value_variant(value, &payload);
     if (name->kind != REC_KIND_STRING) {
         problem(b, REC_NOTE_KIND, "expected a variant of %s, found %s", type->name, lr_kind_words(value->kind));
         return;

@@ -162,6 +162,9 @@ rec_scalar lr_run_number(const lr_run *run, uint64_t index);
 
 /** "a list", "a tensor": for messages. */
 const char *lr_kind_words(int32_t kind);
+/** The variant that a value may be: itself, or as a map of one entry, or its name alone. @param payload (out) NULL: none.
+ *  @return the name; no string if the value cannot be a variant. */
+const rec_value *lr_value_variant(const rec_value *value, const rec_value **payload);
 
 /* --------------------------------------------------------------------------------------------------------- paths -- */
 

@@ -11,6 +11,20 @@ const char *lr_kind_words(int32_t kind)
     return kind >= 0 && (size_t)kind < sizeof words / sizeof *words ? words[kind] : "something unknown";
 }
 
+const rec_value *lr_value_variant(const rec_value *value, const rec_value **payload)
+{
+    const rec_value *name = value;
+    *payload = NULL;
+    if (value->kind == REC_KIND_MAP && value->v.map->count == 1) {
+        name = &value->v.map->entries[0].key;
+        *payload = &value->v.map->entries[0].value;
+    } else if (value->kind == REC_KIND_VARIANT) {
+        name = &value->v.variant->name;
+        *payload = value->v.variant->has_payload ? &value->v.variant->payload : NULL;
+    }
+    return name;
+}
+
 const rec_value *rec_root(const rec_record *record)
 {
     return record ? &record->root : NULL;

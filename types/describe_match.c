@@ -91,23 +91,6 @@ static bool fits(const lr_seen *seen, const rec_layout *layout)
     }
 }
 
-/* Whether a field's name speaks of a type: `decoder`, `decoder_2` of TransformerDecoder. */
-static bool speaks_of(const char *field, const char *type)
-{
-    char a[64], b[64];
-    size_t n = 0, m = 0;
-    for (; *field && n + 1 < sizeof a; field++) {
-        if ((*field >= 'a' && *field <= 'z') || (*field >= 'A' && *field <= 'Z')) {
-            a[n++] = (char)(*field | 0x20);
-        }
-    }
-    for (; *type && m + 1 < sizeof b; type++) {
-        b[m++] = (char)(*type >= 'A' && *type <= 'Z' ? *type | 0x20 : *type);
-    }
-    a[n] = b[m] = '\0';
-    return n > 1 && (strstr(b, a) || strstr(a, b));
-}
-
 bool lr_own_types_make(rec_job *job, lr_arena *arena, const rec_types *types, lr_own_types *own)
 {
     uint64_t room = 0;
@@ -158,7 +141,7 @@ const lr_def *lr_own_types_find(const lr_own_types *own, const lr_seen *seen, co
     *other = NULL;
     for (uint64_t i = 0; i < own->count; i++) {
         const lr_def *def = own->list[i].def;
-        if (is_one(seen, &own->list[i]) && (!best || (speaks_of(field, def->name) && !speaks_of(field, best->name)))) {
+        if (is_one(seen, &own->list[i]) && (!best || (lr_field_speaks_of(field, def->name) && !lr_field_speaks_of(field, best->name)))) {
             best = def;
         }
     }

@@ -176,8 +176,7 @@ static bool fits(const rec_value *value, const rec_layout *layout, fit *f)
     }
 }
 
-/* Whether a field's name speaks of a type, either in the other: `bn1` does not, `embedding`, `conv_transpose` do. */
-static bool speaks_of(const char *field, const char *type)
+bool lr_field_speaks_of(const char *field, const char *type)
 {
     char a[64], b[64];
     size_t n = 0, m = 0;
@@ -257,7 +256,7 @@ static const lr_def *best_of(const candidates *list, const rec_value *value, con
             continue;
         }
         holds = !c->shapes || lr_shapes_hold(c->shapes, value, &clash);
-        spoken = speaks_of(field, c->def->name);
+        spoken = lr_field_speaks_of(field, c->def->name);
         if (best && is_turned(c->def) != is_turned(best) && holds == best_holds) {
             *sure = false;
         } else if (!best || holds > best_holds) {

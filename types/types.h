@@ -142,5 +142,8 @@ bool lr_shapes_hold(const lr_shapes *shapes, const rec_value *module, lr_module_
 
 /** What is known of Burn's own modules (modules.c). */
 extern const lr_modules lr_types_modules;
+/** Whether a field's name speaks of a type, the letters of either in the other: `bn1` does not, `embedding`,
+ *  `decoder_2` of TransformerDecoder do. */
+bool lr_field_speaks_of(const char *field, const char *type);
 
 #endif

@@ -189,12 +189,31 @@ static bool parse_counted(lr_re_parser *p, uint32_t *least, uint32_t *most)
     return true;
 }
 
+/* Makes the last item the one child of a node that ends at `p->at`. */
+static bool take_last(lr_re_parser *p, lr_re_node *node)
+{
+    const lr_re_node **child = lr_arena_alloc(p->arena, sizeof *child, _Alignof(lr_re_node *));
+    if (!child) {
+        (void)lr_re_fail_memory(p);
+        return false;
+    }
+    child[0] = settle(p, &p->items[p->item_count - 1]);
+    if (!child[0]) {
+        return false;
+    }
+    p->item_count--;
+    node->end = (uint32_t)(p->at - p->pattern);
+    node->nodes = child;
+    node->count = 1;
+    node->height = child[0]->height + 1;
+    return true;
+}
+
 /* The operator at `p->at` repeats the last item. @param base,flags the sequence it is in; flags: they are its last. */
 static bool parse_repetition(lr_re_parser *p, size_t base, bool flags)
 {
     const char *start = p->at;
     lr_re_node node = {.kind = LR_RE_REPEAT, .most = LR_RE_UNLIMITED};
-    const lr_re_node **child;
     char sign = *p->at;
     if (p->item_count == base || flags) {
         (void)lr_re_fail(p, start,
@@ -213,25 +232,14 @@ static bool parse_repetition(lr_re_parser *p, size_t base, bool flags)
         node.most = sign == '?' ? 1 : LR_RE_UNLIMITED;
     }
     node.lazy = lr_re_take(p, "?") != p->flags.swap;
-    child = lr_arena_alloc(p->arena, sizeof *child, _Alignof(lr_re_node *));
-    if (!child) {
-        (void)lr_re_fail_memory(p);
+    if (!take_last(p, &node)) {
         return false;
     }
-    child[0] = settle(p, &p->items[p->item_count - 1]);
-    if (!child[0]) {
-        return false;
-    }
-    node.begin = child[0]->begin;
-    node.end = (uint32_t)(p->at - p->pattern);
-    node.nodes = child;
-    node.count = 1;
-    node.height = child[0]->height + 1;
+    node.begin = node.nodes[0]->begin;
     if (node.height > LR_RE_HEIGHT_MOST) {
         (void)lr_re_fail(p, start, "more than %d levels in one another", LR_RE_HEIGHT_MOST);
         return false;
     }
-    p->item_count--;
     return push(p, &node);
 }
 
@@ -389,7 +397,6 @@ static bool parse_group(lr_re_parser *p, uint32_t depth, bool *flags_only)
     const char *start = p->at++;
     lr_re_flags outer = p->flags, inner = p->flags;
     lr_re_node node = {.kind = LR_RE_GROUP, .begin = (uint32_t)(start - p->pattern)};
-    const lr_re_node **child;
     bool any;
     *flags_only = false;
     lr_re_skip_spaces(p);
@@ -432,21 +439,7 @@ static bool parse_group(lr_re_parser *p, uint32_t depth, bool *flags_only)
     }
     p->flags = outer;
     p->at++;
-    child = lr_arena_alloc(p->arena, sizeof *child, _Alignof(lr_re_node *));
-    if (!child) {
-        (void)lr_re_fail_memory(p);
-        return false;
-    }
-    child[0] = settle(p, &p->items[p->item_count - 1]);
-    if (!child[0]) {
-        return false;
-    }
-    node.end = (uint32_t)(p->at - p->pattern);
-    node.nodes = child;
-    node.count = 1;
-    node.height = child[0]->height + 1;
-    p->item_count--;
-    return push(p, &node);
+    return take_last(p, &node) && push(p, &node);
 }
 
 /* ----------------------------------------------------------------------------------------------------- sequences -- */

@@ -28,27 +28,6 @@ int32_t lr_json_unexpected(const lr_json_input *in, const char *expected)
     return rec_fail_found(in->job, REC_E_FORMAT, at, expected, "0x%02x", (unsigned)byte);
 }
 
-/* ----------------------------------------------------------------------------------------------- plain stretches -- */
-
-/* Bytes from `p` on that stand for themselves: no quote, backslash, control character, and ASCII. */
-static const uint8_t *plain_until(const uint8_t *p, const uint8_t *end)
-{
-    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
-    for (; end - p >= 8; p += 8) {
-        uint64_t word;
-        memcpy(&word, p, sizeof word);
-        uint64_t quote = word ^ ones * '"', backslash = word ^ ones * '\\';
-        uint64_t stop = ((word - ones * 0x20) | (quote - ones) | (backslash - ones) | word) & tops;
-        if (stop) {
-            break;
-        }
-    }
-    while (p < end && *p >= 0x20 && *p < 0x80 && *p != '"' && *p != '\\') {
-        p++;
-    }
-    return p;
-}
-
 /* ----------------------------------------------------------------------------------------------------- piecemeal -- */
 
 static int32_t append(lr_json_input *in, lr_json_text *memory, const void *bytes, uint64_t size)
@@ -191,7 +170,7 @@ static int32_t wide(lr_json_input *in, lr_json_text *memory)
 static int32_t gather(lr_json_input *in, lr_json_text *memory)
 {
     for (;;) {
-        const uint8_t *stop = plain_until(in->at, in->end);
+        const uint8_t *stop = lr_json_plain_until(in->at, in->end);
         int32_t status = append(in, memory, in->at, (uint64_t)(stop - in->at));
         in->at = stop;
         if (status == REC_OK && in->at == in->end) {
@@ -224,7 +203,7 @@ static int32_t gather(lr_json_input *in, lr_json_text *memory)
 int32_t lr_json_string(lr_json_input *in, lr_json_text *memory, const char **text, uint64_t *length)
 {
     const uint8_t *from = ++in->at;
-    const uint8_t *stop = plain_until(from, in->end);
+    const uint8_t *stop = lr_json_plain_until(from, in->end);
     if (stop < in->end && *stop == '"') {
         in->at = stop + 1;
         *text = (const char *)from;

@@ -1,190 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Jobs: the error, the report, the budget and the progress of one operation; and the calling thread's last error. */
-#include "core/base/base.h"
+ * Jobs: the first failure, the notes, the budget and the progress of one operation. */
+#include "core/base/base_private.h"
 
-#include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-
-/* -------------------------------------------------------------------------------------------------- the report -- */
-
-enum { NOTES_KEPT = 1000 };
-
-struct lr_report {
-    lr_arena arena;
-    rec_note *notes;
-    uint64_t count, room;
-};
-
-/* Reports outlive their job and its context, so they come from malloc. */
-static lr_report *report_new(void)
-{
-    lr_report *report = malloc(sizeof *report);
-    if (report) {
-        *report = (lr_report){0};
-        lr_arena_init(&report->arena, &lr_standard_allocator);
-    }
-    return report;
-}
-
-static void report_free(void *memory)
-{
-    lr_report *report = memory;
-    if (report) {
-        lr_arena_free(&report->arena);
-        free(report->notes);
-        free(report);
-    }
-}
-
-static void report_add(lr_report *report, const rec_note *note)
-{
-    rec_note kept = *note;
-    if (report->count == NOTES_KEPT) {
-        return;
-    }
-    if (!lr_grow(&lr_standard_allocator, &report->notes, report->count + 1, &report->room, sizeof *report->notes)) {
-        return;
-    }
-    kept.path = lr_arena_text(&report->arena, note->path, strlen(note->path));
-    kept.text = lr_arena_text(&report->arena, note->text, strlen(note->text));
-    if (kept.path && kept.text) {
-        report->notes[report->count++] = kept;
-    }
-}
-
-/* -------------------------------------------------------------------------------------- the thread's last words -- */
-
-static _Thread_local lr_error last_error = {.offset = REC_UNKNOWN};
-static _Thread_local uint64_t last_notes;
-static _Thread_local lr_report *last_report;
-
-/* The report is the one part that is allocated: a key frees it when the thread ends. */
-static pthread_key_t report_key;
-static pthread_once_t report_once = PTHREAD_ONCE_INIT;
-static int report_key_made;
-
-static void make_report_key(void)
-{
-    report_key_made = pthread_key_create(&report_key, report_free) == 0;
-}
-
-static void publish_report(lr_report *report, uint64_t notes)
-{
-    (void)pthread_once(&report_once, make_report_key);
-    report_free(last_report);
-    if (report && (!report_key_made || pthread_setspecific(report_key, report) != 0)) {
-        report_free(report);
-        report = NULL;
-    }
-    if (!report && report_key_made) {
-        (void)pthread_setspecific(report_key, NULL);
-    }
-    last_report = report;
-    last_notes = notes;
-}
-
-static void clear_error(lr_error *error)
-{
-    error->status = REC_OK;
-    error->line = 0;
-    error->offset = REC_UNKNOWN;
-    error->file[0] = error->path[0] = error->expected[0] = error->found[0] = '\0';
-    error->hint[0] = error->what[0] = error->message[0] = '\0';
-}
-
-/* The beginning of the character that byte `at` of a text is in. */
-static size_t boundary(const char *text, size_t at)
-{
-    while (at > 0 && ((unsigned char)text[at] & 0xC0) == 0x80) {
-        at--;
-    }
-    return at;
-}
-
-/* Copies what fits; a cut text ends in "..." at a character's boundary. */
-static void copy_text(char *target, size_t room, const char *text)
-{
-    size_t length = strlen(text);
-    if (length < room) {
-        memcpy(target, text, length + 1);
-        return;
-    }
-    length = boundary(text, room - 4);
-    memcpy(target, text, length);
-    memcpy(target + length, "...", 4);
-}
-
-static void print_text(char *target, size_t room, const char *format, va_list args) REC_PRINTF(3, 0);
-static void print_text(char *target, size_t room, const char *format, va_list args)
-{
-    int length = vsnprintf(target, room, format, args);
-    if (length < 0) {
-        copy_text(target, room, "(text lost)");
-    } else if ((size_t)length >= room) {
-        memcpy(target + boundary(target, room - 4), "...", 4);
-    }
-}
-
-char *lr_group_digits(uint64_t number, char *buffer, size_t room)
-{
-    char digits[24];
-    int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
-    size_t at = 0;
-    for (int i = 0; i < length && at + 2 < room; i++) {
-        if (i && (length - i) % 3 == 0) {
-            buffer[at++] = ',';
-        }
-        buffer[at++] = digits[i];
-    }
-    buffer[at] = '\0';
-    return buffer;
-}
-
-enum { PATH_SHOWN = 160 };
-
-/* FILE: line N: PATH: WHAT, or FILE: byte N: PATH: WHAT; then the hint, each of its lines indented. */
-static void compose(lr_error *error)
-{
-    char *at = error->message;
-    size_t room = sizeof error->message;
-    char digits[32];
-    int n = 0;
-#define APPEND(...)                          \
-    do {                                     \
-        n = snprintf(at, room, __VA_ARGS__); \
-        if (n < 0 || (size_t)n >= room) {    \
-            return;                          \
-        }                                    \
-        at += n;                             \
-        room -= (size_t)n;                   \
-    } while (0)
-    if (error->file[0]) {
-        APPEND("%s: ", error->file);
-    }
-    if (error->line) {
-        APPEND("line %" PRIu32 ": ", error->line);
-    }
-    if (error->offset != REC_UNKNOWN) {
-        APPEND("byte %s: ", lr_group_digits(error->offset, digits, sizeof digits));
-    }
-    if (strlen(error->path) > PATH_SHOWN) {
-        APPEND("%.*s…%s: ", (int)boundary(error->path, PATH_SHOWN / 2), error->path,
-               error->path + boundary(error->path, strlen(error->path) - PATH_SHOWN / 2));
-    } else if (error->path[0]) {
-        APPEND("%s: ", error->path);
-    }
-    APPEND("%s", error->what);
-    for (const char *line = error->hint; *line;) {
-        size_t length = strcspn(line, "\n");
-        APPEND("\n  %.*s", (int)length, line);
-        line += length + (line[length] == '\n');
-    }
-#undef APPEND
-}
 
 /* ---------------------------------------------------------------------------------------------------- the job -- */
 
@@ -204,7 +23,7 @@ rec_limits rec_limits_default(void)
 void lr_job_begin(rec_job *job, rec_context *context, const char *operation, const char *file)
 {
     memset(job, 0, offsetof(rec_job, error));
-    clear_error(&job->error);
+    lr_error_clear(&job->error);
     job->operation = operation;
     job->file = file;
     job->total = REC_UNKNOWN;
@@ -226,7 +45,7 @@ static void give_back(rec_job *job)
 void lr_job_drop(rec_job *job)
 {
     give_back(job);
-    report_free(job->report);
+    lr_report_free(job->report);
     job->report = NULL;
     job->notes = 0;
 }
@@ -234,7 +53,7 @@ void lr_job_drop(rec_job *job)
 void lr_job_again(rec_job *job)
 {
     lr_job_drop(job);
-    clear_error(&job->error);
+    lr_error_clear(&job->error);
     job->hinting = false;
     job->budget.used = 0;
     job->burn_known = false;
@@ -242,7 +61,7 @@ void lr_job_again(rec_job *job)
 
 void lr_job_forgive(rec_job *job)
 {
-    clear_error(&job->error);
+    lr_error_clear(&job->error);
     job->hinting = false;
 }
 
@@ -250,14 +69,9 @@ rec_status lr_job_end(rec_job *job)
 {
     rec_status status = job->error.status;
     give_back(job);
-    publish_report(job->report, job->notes);
+    lr_report_publish(job->report, job->notes);
     job->report = NULL;
-    if (status != REC_OK) {
-        compose(&job->error);
-        last_error = job->error;
-    } else {
-        clear_error(&last_error);
-    }
+    lr_error_publish(&job->error);
     return status;
 }
 
@@ -298,7 +112,7 @@ static int32_t fail_begin(rec_job *job, int32_t status, uint64_t at)
     error->status = status == REC_OK ? REC_E_PLUGIN : status;
     error->offset = at;
     if (job->file) {
-        copy_text(error->file, sizeof error->file, job->file);
+        lr_error_copy(error->file, sizeof error->file, job->file);
     }
     if (job->where) {
         (void)job->where(job->where_user, error->path, sizeof error->path);
@@ -309,7 +123,7 @@ static int32_t fail_begin(rec_job *job, int32_t status, uint64_t at)
 int32_t lr_vfail(rec_job *job, int32_t status, uint64_t at, const char *format, va_list args)
 {
     if (fail_begin(job, status, at)) {
-        print_text(job->error.what, sizeof job->error.what, format, args);
+        lr_error_print(job->error.what, sizeof job->error.what, format, args);
     }
     return job->error.status;
 }
@@ -329,8 +143,8 @@ int32_t rec_fail_found(rec_job *job, int32_t status, uint64_t at, const char *ex
     if (fail_begin(job, status, at)) {
         va_list args;
         va_start(args, found);
-        copy_text(error->expected, sizeof error->expected, expected);
-        print_text(error->found, sizeof error->found, found, args);
+        lr_error_copy(error->expected, sizeof error->expected, expected);
+        lr_error_print(error->found, sizeof error->found, found, args);
         va_end(args);
         (void)snprintf(error->what, sizeof error->what, "expected %s, found %s", error->expected, error->found);
     }
@@ -342,8 +156,8 @@ int32_t lr_fail_path(rec_job *job, int32_t status, const char *path, const char 
     if (fail_begin(job, status, REC_UNKNOWN)) {
         va_list args;
         va_start(args, format);
-        copy_text(job->error.path, sizeof job->error.path, path);
-        print_text(job->error.what, sizeof job->error.what, format, args);
+        lr_error_copy(job->error.path, sizeof job->error.path, path);
+        lr_error_print(job->error.what, sizeof job->error.what, format, args);
         va_end(args);
     }
     return job->error.status;
@@ -354,9 +168,9 @@ int32_t lr_fail_line(rec_job *job, int32_t status, const char *file, uint32_t li
     if (fail_begin(job, status, REC_UNKNOWN)) {
         va_list args;
         va_start(args, format);
-        copy_text(job->error.file, sizeof job->error.file, file);
+        lr_error_copy(job->error.file, sizeof job->error.file, file);
         job->error.line = line;
-        print_text(job->error.what, sizeof job->error.what, format, args);
+        lr_error_print(job->error.what, sizeof job->error.what, format, args);
         va_end(args);
     }
     return job->error.status;
@@ -407,7 +221,7 @@ void rec_fail_hint(rec_job *job, const char *format, ...)
         error->hint[used++] = '\n';
     }
     va_start(args, format);
-    print_text(error->hint + used, sizeof error->hint - used, format, args);
+    lr_error_print(error->hint + used, sizeof error->hint - used, format, args);
     va_end(args);
 }
 
@@ -415,7 +229,7 @@ void lr_fail_file(rec_job *job, const char *name)
 {
     lr_error *error = &job->error;
     if (error->status != REC_OK && job->hinting && !job->named) {
-        copy_text(error->file, sizeof error->file, name);
+        lr_error_copy(error->file, sizeof error->file, name);
         job->named = true; /* whoever opened the index that led here may say the same of that */
     }
 }
@@ -474,19 +288,6 @@ bool lr_job_arena_grow(rec_job *job, lr_arena *arena, void *array, uint64_t need
     return true;
 }
 
-const char *lr_errno_words(int error, char *text, size_t room)
-{
-    const char *words = NULL;
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
-    words = strerrordesc_np(error);
-#endif
-    if (!words) {
-        (void)snprintf(text, room, "system error %d", error);
-        words = text;
-    }
-    return words;
-}
-
 int32_t lr_fail_errno(rec_job *job, int error, const char *doing)
 {
     char text[64];
@@ -506,18 +307,18 @@ static void add_note(rec_job *job, int32_t kind, uint64_t count, const char *pat
         return;
     }
     if (path) {
-        copy_text(place, sizeof place, path);
+        lr_error_copy(place, sizeof place, path);
     } else if (job->where) {
         (void)job->where(job->where_user, place, sizeof place);
     }
     note.path = place;
-    print_text(text, sizeof text, format, args);
+    lr_error_print(text, sizeof text, format, args);
     job->notes++;
     if (!job->report) {
-        job->report = report_new();
+        job->report = lr_report_new();
     }
     if (job->report) {
-        report_add(job->report, &note);
+        lr_report_add(job->report, &note);
     }
     if (job->context && job->context->note) {
         job->context->note(job->context->note_user, &note);
@@ -659,98 +460,4 @@ int32_t rec_job_check_count(rec_job *job, uint64_t at, uint64_t count, uint64_t 
         rec_fail_hint(job, "The file is cut short or damaged.");
     }
     return job->error.status;
-}
-
-/* -------------------------------------------------------------------------------------------------- what is left -- */
-
-rec_status lr_publish(rec_status status, const char *format, ...)
-{
-    va_list args;
-    publish_report(NULL, 0);
-    clear_error(&last_error);
-    last_error.status = status;
-    va_start(args, format);
-    print_text(last_error.what, sizeof last_error.what, format, args);
-    va_end(args);
-    compose(&last_error);
-    return status;
-}
-
-bool lr_null(const char *function, const char *argument)
-{
-    if (last_error.status == REC_OK) {
-        (void)lr_publish(REC_E_ARGUMENT, "%s: `%s` is NULL", function, argument);
-    }
-    return true;
-}
-
-void lr_publish_ok(void)
-{
-    publish_report(NULL, 0);
-    clear_error(&last_error);
-}
-
-rec_status rec_error_status(void)
-{
-    return last_error.status;
-}
-
-const char *rec_error_message(void)
-{
-    return last_error.message;
-}
-
-const char *rec_error_file(void)
-{
-    return last_error.file;
-}
-
-uint64_t rec_error_offset(void)
-{
-    return last_error.offset;
-}
-
-uint32_t rec_error_line(void)
-{
-    return last_error.line;
-}
-
-const char *rec_error_path(void)
-{
-    return last_error.path;
-}
-
-const char *rec_error_expected(void)
-{
-    return last_error.expected;
-}
-
-const char *rec_error_found(void)
-{
-    return last_error.found;
-}
-
-const char *rec_error_hint(void)
-{
-    return last_error.hint;
-}
-
-uint64_t rec_report_count(void)
-{
-    return last_notes;
-}
-
-const rec_note *rec_report_note(uint64_t index)
-{
-    return last_report && index < last_report->count ? &last_report->notes[index] : NULL;
-}
-
-const char *rec_status_name(rec_status status)
-{
-    static const char *const names[] = {
-        "REC_OK",          "REC_E_ARGUMENT", "REC_E_MEMORY", "REC_E_IO",    "REC_E_FORMAT", "REC_E_UNSUPPORTED",
-        "REC_E_NOT_FOUND", "REC_E_MISMATCH", "REC_E_RANGE",  "REC_E_LIMIT", "REC_E_PLUGIN", "REC_E_CONFIG",
-        "REC_E_CANCELLED",
-    };
-    return status >= 0 && (size_t)status < sizeof names / sizeof *names ? names[status] : "unknown";
 }

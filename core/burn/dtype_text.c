@@ -376,7 +376,7 @@ int32_t lr_burn_dtype_read(rec_job *job, rec_record *record, uint64_t at, rec_dt
         read = read && value->kind == REC_KIND_MAP && lr_burn_dtype(value) == dtype;
     }
     if (r.refused) {
-        return lr_fail_memory(job, sizeof *value);
+        return lr_fail_arena(job, &record->arena, sizeof *value);
     }
     return read ? REC_OK
                 : rec_fail_found(job, REC_E_FORMAT, at,

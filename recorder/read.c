@@ -107,7 +107,7 @@ static void suggest(rec_job *job, const rec_recorder *r, rec_source *source, con
         }
     } else if (!job->error.hint[0] || (job->error.offset == 0 && lr_foreign_words(&head))) {
         const char *words = lr_foreign_words(&head);
-        job->error.hint[0] = '\0'; /* "cut short" is no help where the first byte is another format's */
+        lr_job_clear_hint(job); /* "cut short" is no help where the first byte is another format's */
         rec_fail_hint(job, "%s", words ? words : "It does not begin like a record: is it the right file?");
     }
 }
@@ -280,13 +280,11 @@ static void suggest_version(rec_job *job, const rec_recorder *r, rec_source *sou
     int32_t minor = job->burn_minor;
     uint32_t fit = versions_that_fit(job, r, source);
     char words[128];
-    if (!fit && (strstr(job->error.found, "end of the file") || strstr(job->error.hint, "cut short") ||
-                 strstr(job->error.hint, "`trailing`"))) {
-        return; /* as it is in any version */
+    if (!fit && job->error.status == REC_E_FORMAT && (job->error.truncated || job->error.hint[0])) {
+        return; /* as it is in any version; or the reader knows better */
     }
     version_words(fit, words, sizeof words);
-    job->error.hint[0] = '\0'; /* "damaged" is the least likely */
-    job->hinting = true;
+    lr_job_clear_hint(job); /* "damaged" is the least likely */
     if (fit) {
         rec_fail_hint(job, "The file says Burn 0.%d; does the version differ?\n"
                            "By the layout of Burn %s the type fits it.",

@@ -140,11 +140,7 @@ static int32_t apply_section(rec_job *job, rec_recorder *r, const lr_recorder_se
         const lr_place place = {.file = lr_config_file(r->context->config), .line = setting->line, .what = what};
         if (set_at(job, r, setting->key, setting->value, &place) != REC_OK) {
             /* What has a place of its own is about a line elsewhere: in a profile. */
-            if (!job->error.line) {
-                job->error.line = setting->line;
-                (void)snprintf(job->error.file, sizeof job->error.file, "%s", place.file);
-            }
-            job->error.status = REC_E_CONFIG;
+            lr_job_locate(job, REC_E_CONFIG, place.file, setting->line);
             return job->error.status;
         }
     }
@@ -174,8 +170,7 @@ static int32_t resolve(rec_job *job, rec_recorder *r, const char *name)
         r->plugin = lr_registry_find(job, name);
         if (!r->plugin) {
             if (section) {
-                job->error.line = section->plugin_line;
-                (void)snprintf(job->error.file, sizeof job->error.file, "%s", lr_config_file(config));
+                lr_job_locate(job, job->error.status, lr_config_file(config), section->plugin_line);
             }
             return job->error.status;
         }

@@ -161,6 +161,7 @@ typedef struct lr_error {
     char hint[1024];
     char what[2048];    /**< the middle part: words of rec_fail, or "expected …, found …" */
     char message[5120]; /**< all of it */
+    bool truncated;     /**< what was found was the end of the file */
 } lr_error;
 
 /** What a room above keeps with a context: the first member of a struct of its own (config.h: lr_context_attach). */
@@ -237,6 +238,10 @@ struct rec_job {
 void lr_job_begin(rec_job *job, rec_context *context, const char *operation, const char *file);
 /** Begins an operation over that failed or did not do: no error, no report. */
 void lr_job_again(rec_job *job);
+/** Says which line of a file the failure is about, unless it names one itself. @param status what it then is. */
+void lr_job_locate(rec_job *job, int32_t status, const char *file, uint32_t line);
+/** Takes back what there is to do about the failure: another hint follows. */
+void lr_job_clear_hint(rec_job *job);
 /** Takes the failure back, and nothing else: it became something that the caller is told in another way. */
 void lr_job_forgive(rec_job *job);
 /** Drops an operation: nothing is published. */

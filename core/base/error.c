@@ -94,6 +94,7 @@ void lr_error_clear(lr_error *error)
     error->offset = REC_UNKNOWN;
     error->file[0] = error->path[0] = error->expected[0] = error->found[0] = '\0';
     error->hint[0] = error->what[0] = error->message[0] = '\0';
+    error->truncated = false;
 }
 
 /* The beginning of the character that byte `at` of a text is in. */

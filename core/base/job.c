@@ -65,6 +65,22 @@ void lr_job_forgive(rec_job *job)
     job->hinting = false;
 }
 
+void lr_job_locate(rec_job *job, int32_t status, const char *file, uint32_t line)
+{
+    lr_error *error = &job->error;
+    if (!error->line) {
+        error->line = line;
+        lr_error_copy(error->file, sizeof error->file, file);
+    }
+    error->status = status;
+}
+
+void lr_job_clear_hint(rec_job *job)
+{
+    job->error.hint[0] = '\0';
+    job->hinting = job->error.status != REC_OK;
+}
+
 rec_status lr_job_end(rec_job *job)
 {
     rec_status status = job->error.status;
@@ -137,6 +153,12 @@ int32_t rec_fail(rec_job *job, int32_t status, uint64_t at, const char *format, 
     return status;
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
 int32_t rec_fail_found(rec_job *job, int32_t status, uint64_t at, const char *expected, const char *found, ...)
 {
     lr_error *error = &job->error;
@@ -147,6 +169,7 @@ int32_t rec_fail_found(rec_job *job, int32_t status, uint64_t at, const char *ex
         lr_error_print(error->found, sizeof error->found, found, args);
         va_end(args);
         (void)snprintf(error->what, sizeof error->what, "expected %s, found %s", error->expected, error->found);
+        error->truncated = ends_with(error->found, "the end of the file");
     }
     return error->status;
 }

@@ -43,7 +43,8 @@ typedef struct rec_layout rec_layout;
 
 /** Reports a failure in words: "a map key may not be a list". @param at byte offset or REC_UNKNOWN. @return status. */
 REC_API int32_t rec_fail(rec_job *job, int32_t status, uint64_t at, const char *format, ...) REC_PRINTF(4, 5);
-/** Reports "expected …, found …". @param expected fixed text. @param found format of what was found. @return status. */
+/** Reports "expected …, found …". @param expected fixed text. @param found format of what was found; where the input ends
+ *  too early, it ends in "the end of the file", by which core tells a file that was cut short. @return status. */
 REC_API int32_t rec_fail_found(rec_job *job, int32_t status, uint64_t at, const char *expected, const char *found, ...)
     REC_PRINTF(5, 6);
 /** Adds what to do to the failure that this job has just reported. Does nothing without one. */

@@ -74,7 +74,8 @@ typedef struct lr_arena {
 void lr_arena_init(lr_arena *arena, const lr_allocator *allocator);
 void lr_arena_free(lr_arena *arena);
 void *lr_arena_alloc(lr_arena *arena, uint64_t size, uint64_t alignment); /**< alignment: a power of two up to 16 */
-/** As lr_grow, in an arena, for elements that are aligned to 8 or less. It keeps the smaller arrays too: together they are no larger than the last one. */
+/** As lr_grow, in an arena, for elements that are aligned to 8 or less. It keeps the smaller arrays too: together they are
+ *  no larger than the last one. */
 bool lr_arena_grow(lr_arena *arena, void *array, uint64_t need, uint64_t *room, size_t each);
 /** Takes back the last allocations, from `memory` on, if nothing else was allocated after them: `end` is where the last
  *  of them ended. Does nothing otherwise. */

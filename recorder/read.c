@@ -226,7 +226,7 @@ static uint32_t versions_that_fit(const rec_job *job, const rec_recorder *r, rec
         trial.plugin = job->plugin;
         trial.options = r->options;
         trial.type = r->type;
-        trial.burn_forced = minor;
+        trial.burn.forced = minor;
         if (rec_source_rewind(&trial, source) == REC_OK) {
             record = build(&trial, r, trial.plugin, source);
         }
@@ -277,7 +277,7 @@ static bool is_misfit(const rec_job *job)
 /* A record without names did not fit its type: whether it does at another version of Burn, and which. */
 static void suggest_version(rec_job *job, const rec_recorder *r, rec_source *source)
 {
-    int32_t minor = job->burn_minor;
+    int32_t minor = job->burn.minor;
     uint32_t fit = versions_that_fit(job, r, source);
     char words[128];
     if (!fit && job->error.status == REC_E_FORMAT && (job->error.truncated || job->error.hint[0])) {
@@ -309,7 +309,7 @@ static rec_record *load_untold(rec_job *job, const rec_recorder *r, rec_source *
         record = NULL;
         lr_layouts_free(job);
         lr_job_again(job);
-        job->burn_forced = minor;
+        job->burn.forced = minor;
         if (rec_source_rewind(job, source) == REC_OK) {
             record = build(job, r, job->plugin, source);
         }
@@ -336,13 +336,13 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
             (plugin->d.traits & (REC_TRAIT_NEEDS_TYPE | REC_TRAIT_NO_NAMES))) {
             job->type = r->type;
         }
-        job->burn_known = false;
+        job->burn.known = false;
         if (lr_recorder_check(job, r, job->plugin) == REC_OK) {
             record = build(job, r, job->plugin, source);
-            if (r->type.layout && job->burn_known && job->layouts && job->layouts->whole) {
+            if (r->type.layout && job->burn.known && job->layouts && job->layouts->whole) {
                 /* The reader went by the type. */
                 bool misfit = is_misfit(job);
-                if (!job->burn_told && (record || misfit)) {
+                if (!job->burn.told && (record || misfit)) {
                     record = load_untold(job, r, source, record);
                 } else if (misfit) {
                     suggest_version(job, r, source);

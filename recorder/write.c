@@ -49,17 +49,17 @@ int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, con
     job->options = store ? store : r->options;
     job->type = r->type;
     job->budget.limit = UINT64_MAX; /* what is saved is already in memory; a writer needs little beside */
-    job->done = 0;
-    job->total = REC_UNKNOWN;
+    job->progress.done = 0;
+    job->progress.total = REC_UNKNOWN;
     if (lr_walk_begin(job, record, r->precision, r->clamp, r->target) == REC_OK &&
-        (plugin->d.traits & REC_TRAIT_EXACT_SIZE) && job->burn_minor >= LR_BURN_V2) {
+        (plugin->d.traits & REC_TRAIT_EXACT_SIZE) && job->burn.minor >= LR_BURN_V2) {
         rec_sink *layout = lr_sink_layout_of(job, sink);
         if (layout) {
             job->quiet = true;
             status = plugin->d.save(job, layout);
             job->quiet = false;
             if (status == REC_OK) {
-                job->total = lr_sink_tell_all(layout);
+                job->progress.total = lr_sink_tell_all(layout);
                 (void)lr_sink_expect(sink, layout);
             }
             (void)rec_sink_close(layout);
@@ -74,7 +74,7 @@ int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, con
     }
     if (!lr_job_failed(job)) {
         uint64_t written = lr_sink_tell_all(sink); /* what a filter in front of it was given may be more */
-        uint64_t all = written > job->done ? written : job->done;
+        uint64_t all = written > job->progress.done ? written : job->progress.done;
         (void)rec_job_progress(job, all, all);
     }
     if (data && !lr_job_failed(job)) {

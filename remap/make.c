@@ -38,7 +38,7 @@ static int32_t add_base(rec_job *job, rec_plan *plan)
     }
     plan->base_source = number;
     /* Its modules are those of its own version. */
-    job->burn_minor = plan->base->burn_minor > 0 ? plan->base->burn_minor : LR_BURN_NOW;
+    job->burn.minor = plan->base->burn_minor > 0 ? plan->base->burn_minor : LR_BURN_NOW;
     slot->name = "the base";
     slot->record = plan->base;
     slot->rules = lr_rules_new(job);
@@ -112,13 +112,13 @@ static int32_t destination(rec_job *job, rec_plan *plan, const rec_layout **layo
 {
     *layout = NULL;
     job->plugin = NULL;
-    job->burn_minor = plan->minor > 0 ? plan->minor : LR_BURN_NOW;
+    job->burn.minor = plan->minor > 0 ? plan->minor : LR_BURN_NOW;
     if (!plan->type.layout) {
         return REC_OK;
     }
     job->type = plan->type;
-    if (job->burn_minor < LR_BURN_V2) {
-        job->burn_precision = REC_PRECISION_FULL;
+    if (job->burn.minor < LR_BURN_V2) {
+        job->burn.precision = REC_PRECISION_FULL;
     }
     *layout = lr_layout_item(job);
     return *layout ? REC_OK : job->error.status;
@@ -308,7 +308,7 @@ int32_t lr_plan_make(rec_job *job, rec_plan *plan)
     if (plan->source_count == 0) {
         return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the plan has no source");
     }
-    job->burn_minor = LR_BURN_NOW; /* whose modules are recognised in what goes backwards */
+    job->burn.minor = LR_BURN_NOW; /* whose modules are recognised in what goes backwards */
     for (uint32_t s = 0; s < plan->source_count && status == REC_OK; s++) {
         lr_plan_source *source = &plan->sources[s];
         job->file = source->name;
@@ -326,7 +326,7 @@ int32_t lr_plan_make(rec_job *job, rec_plan *plan)
     status = status == REC_OK ? lr_plan_merge(job, plan) : status;
     if (status == REC_OK && plan->base) {
         status = add_base(job, plan);
-        job->burn_minor = LR_BURN_NOW;
+        job->burn.minor = LR_BURN_NOW;
     }
     status = status == REC_OK ? lr_plan_tree(job, plan) : status;
     status = status == REC_OK && !plan->backward ? destination(job, plan, &layout) : status;

@@ -505,10 +505,10 @@ char *rec_record_describe(const rec_record *record, const rec_types *types, cons
     lr_job_begin(&job, record->context, "describe", NULL);
     lr_arena_init(&arena, job.allocator);
     name = name && *name ? name : "Model";
-    job.burn_minor = record->burn_minor >= LR_BURN_FIRST ? record->burn_minor : LR_BURN_NOW;
-    job.burn_precision = REC_PRECISION_FULL;
-    job.burn_known = true;
-    w = (writer){.job = &job, .arena = &arena, .types = types, .minor = job.burn_minor, .root = name};
+    job.burn.minor = record->burn_minor >= LR_BURN_FIRST ? record->burn_minor : LR_BURN_NOW;
+    job.burn.precision = REC_PRECISION_FULL;
+    job.burn.known = true;
+    w = (writer){.job = &job, .arena = &arena, .types = types, .minor = job.burn.minor, .root = name};
     if (!lr_seen_name(name) || strlen(name) > LR_NAME_MOST) {
         lr_brief brief;
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "`%s` cannot name a type", lr_brief_text(&brief, name));

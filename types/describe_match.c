@@ -110,7 +110,7 @@ bool lr_own_types_make(rec_job *job, lr_arena *arena, const rec_types *types, lr
         for (uint64_t i = 0; i < def->generic_count && def->kind != LR_DEF_OPTIMIZER; i++) {
             ours = ours && !(def->generic_constants && def->generic_constants[i]); /* a part of an optimizer's state */
         }
-        if (!ours || def->since <= 0 || lr_types_find_path(types, &expr, job->burn_minor) != def) {
+        if (!ours || def->since <= 0 || lr_types_find_path(types, &expr, job->burn.minor) != def) {
             continue;
         }
         layout = lr_layout_of_expr(job, types, &expr);

@@ -86,7 +86,7 @@ static const lr_def *find(const rec_types *types, const char *module, int32_t mi
 static const rec_layout *module_layout(rec_job *job, const char *module)
 {
     const rec_types *types = types_of(job);
-    const lr_def *def = types ? find(types, module, job->burn_minor) : NULL;
+    const lr_def *def = types ? find(types, module, job->burn.minor) : NULL;
     return def ? layout_of_def(job, types, def) : NULL;
 }
 
@@ -216,7 +216,7 @@ static const candidates *candidates_of(rec_job *job, const rec_types *types)
 {
     const candidates *made = lr_layouts_begin(job) ? job->layouts->modules : NULL;
     candidates *list;
-    if (lr_job_failed(job) || (made && made->minor == job->burn_minor)) {
+    if (lr_job_failed(job) || (made && made->minor == job->burn.minor)) {
         return made;
     }
     list = lr_arena_alloc(&job->layouts->arena, sizeof *list, 8);
@@ -224,10 +224,10 @@ static const candidates *candidates_of(rec_job *job, const rec_types *types)
         (void)lr_fail_memory(job, sizeof *list);
         return NULL;
     }
-    list->minor = job->burn_minor;
+    list->minor = job->burn.minor;
     list->count = 0;
     for (size_t i = 0; i < KNOWN; i++) {
-        const lr_def *def = find(types, known[i], job->burn_minor);
+        const lr_def *def = find(types, known[i], job->burn.minor);
         const rec_layout *layout = def ? layout_of_def(job, types, def) : NULL;
         if (def && !layout) {
             return NULL;

@@ -445,7 +445,7 @@ static const rec_layout *data_layout(layer *l, const lr_expr *expr, const scope 
 /* The value that the next version of a module of Burn's which has the field gives to records without it. */
 static const char *later_default(const rec_job *job, const rec_layout *layout, const char *name)
 {
-    for (int32_t minor = job->burn_minor + 1; minor <= LR_BURN_NOW; minor++) {
+    for (int32_t minor = job->burn.minor + 1; minor <= LR_BURN_NOW; minor++) {
         const lr_def *later = lr_types_find(job->type.types, layout->module, minor);
         for (uint64_t i = 0; later && i < later->field_count; i++) {
             if (strcmp(later->fields[i].name, name) == 0) {
@@ -593,7 +593,7 @@ static const rec_layout *def_layout(layer *l, const lr_def *def, const lr_expr *
 
 const rec_layout *lr_layout_of_expr(rec_job *job, const rec_types *types, const lr_expr *expr)
 {
-    layer l = {.job = job, .types = types, .minor = job->burn_minor};
+    layer l = {.job = job, .types = types, .minor = job->burn.minor};
     return lr_layouts_begin(job) ? data_layout(&l, expr, NULL) : NULL;
 }
 

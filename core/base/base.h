@@ -201,37 +201,56 @@ typedef struct lr_type_ref {
 
 typedef struct lr_walk lr_walk; /* core/burn/walk_private.h: what is saved */
 
+/** The version of Burn whose layout counts, and how that is known. */
+typedef struct lr_job_burn {
+    int32_t minor;           /**< load: by the metadata so far; save: what is written */
+    rec_precision precision; /**< the same for the precision that V1 tensors are stored at */
+    bool known;              /**< both were said, or chosen */
+    bool told;               /**< load: the metadata say which minor version wrote the file */
+    int32_t forced;          /**< load: taken for that version whatever they say; 0: not */
+} lr_job_burn;
+
+typedef struct lr_job_progress {
+    uint64_t done, total; /**< in bytes; REC_UNKNOWN: not known yet */
+} lr_job_progress;
+
+/** A job in parts of one concern each. */
 struct rec_job {
+    /* What it is. */
     rec_context *context;          /**< NULL only while one is made */
     const lr_allocator *allocator; /**< the context's */
-    bool passing;                  /**< what is loaded is only handed on: files that are not mapped are read when needed */
+    rec_limits limits;             /**< the context's, copied at the beginning */
     const char *operation;         /**< "load", "save"…; static */
     const char *file;              /**< what it works on, for messages; borrowed; may be NULL */
     const rec_plugin *plugin;      /**< whose code runs; may be NULL */
     const lr_option_set *options;  /**< of that plugin, as they were set; core/registry/option.c */
-    lr_budget budget;
-    uint64_t input;                /**< size of the (inflated) input seen so far */
-    uint64_t beside;               /**< size of the files that were opened beside it */
+    bool passing;                  /**< what is loaded is only handed on: files that are not mapped are read when needed */
+    lr_walk *walk;                 /**< of a save, or NULL */
     void (*at_end)(rec_job *job);  /**< gives back what a room above keeps in `kept`, and clears both; NULL: nothing */
-    void *kept;                    /**< core/io/source_siblings.c: those files */
-    rec_limits limits;             /**< the context's, copied at the beginning */
-    uint64_t done, total;          /**< progress */
+    void *kept;                    /**< core/io/source_siblings.c: the files that were opened beside it */
+
+    /* What it may take. */
+    lr_budget budget;
+    uint64_t input;  /**< size of the (inflated) input seen so far */
+    uint64_t beside; /**< size of the files beside it */
+
+    /* The type, if the caller gave one, and the version of Burn whose layout counts. */
+    lr_type_ref type;           /**< of a typed load or save */
+    struct lr_layouts *layouts; /**< burn.h: what was made of it, NULL until it is asked for */
+    lr_job_burn burn;
+
+    /* How far it is, and where. */
+    lr_job_progress progress;
     /** Writes the place in the record where the events are, "" if nowhere; the whole length. NULL: nowhere. */
     uint64_t (*where)(void *user, char *path, size_t room);
     void *where_user;
-    lr_type_ref type;              /**< of a typed load or save */
-    struct lr_layouts *layouts;    /**< layout.h: what was made of it, NULL until it is asked for */
-    int32_t burn_minor;            /**< load: by the metadata so far; save: what is written */
-    rec_precision burn_precision;  /**< the same for the precision that V1 tensors are stored at */
-    bool burn_known;
-    bool burn_told;                /**< load: the metadata say which minor version wrote the file */
-    int32_t burn_forced;           /**< load: taken for that version whatever they say; 0: not */
-    lr_walk *walk;                 /**< of a save, or NULL */
-    bool quiet;                    /**< no notes: a walk that only measures */
-    lr_report *report;             /**< NULL until the first note */
+
+    /* What it has to say. Last: lr_job_begin() does not clear the texts. */
+    bool quiet;        /**< no notes: a walk that only measures */
+    lr_report *report; /**< NULL until the first note */
     uint64_t notes;
-    bool hinting;                  /**< the last failure reported was the first: hints are about it */
-    bool named;                    /**< it says by itself which file it is about */
+    bool hinting;      /**< the last failure reported was the first: hints are about it */
+    bool named;        /**< it says by itself which file it is about */
     lr_error error;
 };
 

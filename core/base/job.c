@@ -26,7 +26,7 @@ void lr_job_begin(rec_job *job, rec_context *context, const char *operation, con
     lr_error_clear(&job->error);
     job->operation = operation;
     job->file = file;
-    job->total = REC_UNKNOWN;
+    job->progress.total = REC_UNKNOWN;
     job->context = context;
     job->allocator = context ? &context->allocator : &lr_standard_allocator;
     job->limits = context ? context->limits : rec_limits_default();
@@ -56,7 +56,7 @@ void lr_job_again(rec_job *job)
     lr_error_clear(&job->error);
     job->hinting = false;
     job->budget.used = 0;
-    job->burn_known = false;
+    job->burn.known = false;
 }
 
 void lr_job_forgive(rec_job *job)
@@ -449,11 +449,12 @@ int32_t rec_job_progress(rec_job *job, uint64_t done, uint64_t total)
     if (job->error.status != REC_OK) {
         return job->error.status;
     }
-    if (total == job->total && done < job->done) {
-        progress.done = done = job->done; /* what was inflated is now being read: nobody's bar goes back for that */
+    if (total == job->progress.total && done < job->progress.done) {
+        /* What was inflated is now being read: nobody's bar goes back for that. */
+        progress.done = done = job->progress.done;
     }
-    job->done = done;
-    job->total = total;
+    job->progress.done = done;
+    job->progress.total = total;
     if (context && context->progress && context->progress(context->progress_user, &progress) != 0) {
         (void)rec_fail(job, REC_E_CANCELLED, REC_UNKNOWN, "cancelled by the caller");
         job->error.path[0] = '\0'; /* where it happened to be */

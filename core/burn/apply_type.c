@@ -69,7 +69,7 @@ static int32_t adopt_tensor(adopter *a, rec_value *value, const rec_layout *layo
                             layout->rank, (unsigned)tensor->rank);
     }
     if (tensor->count == 0 && tensor->assumed) {
-        rec_dtype empty = ints                                  ? lr_dtype_at(REC_DTYPE_I64, a->job->burn_precision)
+        rec_dtype empty = ints                                  ? lr_dtype_at(REC_DTYPE_I64, a->job->burn.precision)
                           : layout->elements == REC_FIELD_BOOLS ? REC_DTYPE_BOOL
                                                                 : tensor->stored;
         tensor->stored = tensor->packed = (uint8_t)empty;
@@ -155,7 +155,7 @@ int32_t lr_adopt(rec_job *job, rec_record *record, rec_precision precision, cons
     adopter a = {.job = job, .record = record, .precision = precision};
     int32_t status = adopt(&a, &record->root, layout);
     if (status == REC_E_MISMATCH) {
-        rec_fail_hint(job, "The file says Burn 0.%d. Is the type another one than the record's?", (int)job->burn_minor);
+        rec_fail_hint(job, "The file says Burn 0.%d. Is the type another one than the record's?", (int)job->burn.minor);
     }
     return status;
 }

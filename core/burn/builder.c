@@ -400,7 +400,7 @@ rec_record *lr_builder_finish(lr_builder *b)
         return NULL;
     }
     b->record->burn_minor = b->burn.minor;
-    if (lr_record_is_foreign(b->record) && !b->job->burn_forced) {
+    if (lr_record_is_foreign(b->record) && !b->job->burn.forced) {
         b->record->burn_minor = -1; /* a `version` of its own is not Burn's */
     }
     record = b->record;

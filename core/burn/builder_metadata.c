@@ -6,11 +6,11 @@
 static int32_t settle(lr_builder *b)
 {
     b->burn = lr_burn_of(&b->record->metadata);
-    b->job->burn_told = b->burn.minor >= 0;
-    b->burn.minor = b->job->burn_forced ? b->job->burn_forced : b->burn.minor;
-    b->job->burn_minor = b->burn.minor >= 0 ? b->burn.minor : LR_BURN_NOW;
-    b->job->burn_precision = b->burn.precision;
-    b->job->burn_known = true;
+    b->job->burn.told = b->burn.minor >= 0;
+    b->burn.minor = b->job->burn.forced ? b->job->burn.forced : b->burn.minor;
+    b->job->burn.minor = b->burn.minor >= 0 ? b->burn.minor : LR_BURN_NOW;
+    b->job->burn.precision = b->burn.precision;
+    b->job->burn.known = true;
     return REC_OK;
 }
 

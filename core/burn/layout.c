@@ -46,7 +46,7 @@ rec_layout *lr_layout_wrap(rec_job *job, int32_t kind, const rec_layout *child)
 
 rec_layout *lr_layout_constant(rec_job *job)
 {
-    rec_layout *layout = lr_layout_node(job, job->burn_minor == 7 ? REC_LAYOUT_UNIT : REC_LAYOUT_OPTION, 0);
+    rec_layout *layout = lr_layout_node(job, job->burn.minor == 7 ? REC_LAYOUT_UNIT : REC_LAYOUT_OPTION, 0);
     return layout;
 }
 
@@ -54,7 +54,7 @@ rec_layout *lr_layout_constant(rec_job *job)
 
 static const rec_layout *dtype_layout(rec_job *job)
 {
-    int32_t minor = job->burn_minor;
+    int32_t minor = job->burn.minor;
     rec_layout *layout = lr_layout_node(job, REC_LAYOUT_ENUM, lr_burn_dtype_count(minor));
     for (uint64_t i = 0; layout && i < layout->count; i++) {
         const char *name = lr_burn_dtype_at(minor, i);
@@ -73,11 +73,11 @@ static const rec_layout *dtype_layout(rec_job *job)
 
 static const rec_layout *v1_element(rec_job *job, int32_t elements)
 {
-    rec_precision precision = job->burn_precision;
+    rec_precision precision = job->burn.precision;
     if (elements == REC_FIELD_BOOLS) {
         return lr_layout_node(job, REC_LAYOUT_BOOL, 0);
     }
-    if (elements == REC_FIELD_INTS && (job->burn_minor >= 12 || precision != REC_PRECISION_FULL)) {
+    if (elements == REC_FIELD_INTS && (job->burn.minor >= 12 || precision != REC_PRECISION_FULL)) {
         return lr_layout_number(job, REC_LAYOUT_INT,
                                 precision == REC_PRECISION_HALF     ? 16
                                 : precision == REC_PRECISION_DOUBLE ? 64
@@ -90,7 +90,7 @@ static const rec_layout *v1_element(rec_job *job, int32_t elements)
 
 const rec_layout *lr_layout_tensor(rec_job *job, int32_t elements, uint64_t rank, bool bare)
 {
-    bool v1 = job->burn_minor < LR_BURN_V2;
+    bool v1 = job->burn.minor < LR_BURN_V2;
     bool speaks = job->plugin && (job->plugin->traits & REC_TRAIT_TENSORS);
     rec_layout *tensor, *parameter;
     if (speaks) {

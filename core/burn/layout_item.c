@@ -33,7 +33,7 @@ int32_t rec_job_layout(rec_job *job, const rec_layout **layout)
         return job->error.status;
     }
     all = job->layouts;
-    if (!job->burn_known) {
+    if (!job->burn.known) {
         if (!all->metadata) {
             root = lr_layout_node(job, REC_LAYOUT_STRUCT, 1);
             lr_layout_set(root, 0, "metadata", metadata_layout(job));
@@ -42,7 +42,7 @@ int32_t rec_job_layout(rec_job *job, const rec_layout **layout)
         *layout = all->metadata;
     } else if (lr_job_typed(job)) {
         if (!all->whole && lr_layout_item(job)) {
-            bool unit = job->burn_minor >= LR_BURN_UNIT_B;
+            bool unit = job->burn.minor >= LR_BURN_UNIT_B;
             root = lr_layout_node(job, REC_LAYOUT_STRUCT, unit ? 3 : 2);
             lr_layout_set(root, 0, "metadata", metadata_layout(job));
             lr_layout_set(root, 1, "item", all->item);

@@ -56,7 +56,7 @@ static const rec_layout *field_layout(rec_job *job, const rec_type *type, const 
         break;
     case REC_FIELD_ARRAY:
         /* Up to 0.11 an array was counted like a Vec. */
-        array = lr_layout_wrap(job, job->burn_minor < 12 ? REC_LAYOUT_LIST : REC_LAYOUT_ARRAY,
+        array = lr_layout_wrap(job, job->burn.minor < 12 ? REC_LAYOUT_LIST : REC_LAYOUT_ARRAY,
                                type_layout(job, field->type, depth));
         if (array) {
             array->count = field->length;

@@ -77,7 +77,7 @@ static void make_metadata(const lr_walk *w, struct metadata *m)
     bool chosen = record->precision != REC_PRECISION_KEEP && record->precision != REC_PRECISION_DEFAULT;
     /* Words that nobody knows stay if nothing was converted and no tensor's type depends on them. */
     bool right =
-        said != REC_PRECISION_DEFAULT ? said == own_precision(record) : !chosen && w->job->burn_minor >= LR_BURN_V2;
+        said != REC_PRECISION_DEFAULT ? said == own_precision(record) : !chosen && w->job->burn.minor >= LR_BURN_V2;
     bool own = precision == REC_PRECISION_KEEP && right && !lr_record_is_foreign(record) &&
                rec_metadata(record, "float") && rec_metadata(record, "int") && rec_metadata(record, "settings");
     if (own && !w->keep && said != REC_PRECISION_DEFAULT) {
@@ -92,9 +92,9 @@ static void make_metadata(const lr_walk *w, struct metadata *m)
     m->values[1] = own ? rec_metadata(record, "int") : lr_burn_int_name(precision);
     format_name(w, settings, m->format, sizeof m->format);
     m->values[2] = m->format;
-    (void)snprintf(m->version, sizeof m->version, "0.%d.0", (int)w->job->burn_minor);
+    (void)snprintf(m->version, sizeof m->version, "0.%d.0", (int)w->job->burn.minor);
     m->values[3] = m->version;
-    if (version && (w->keep || (record->burn_minor == w->job->burn_minor &&
+    if (version && (w->keep || (record->burn_minor == w->job->burn.minor &&
                                 strncmp(version, m->version, strlen(m->version) - 1) == 0))) {
         m->values[3] = version; /* of the same layout, so its last number stays */
     }
@@ -214,15 +214,15 @@ int32_t lr_walk_begin(rec_job *job, const rec_record *record, rec_precision prec
     job->walk = w;
     w->ids = target > 0;
     w->paths = is_paths(record, &w->tensor_count) && !lr_job_typed(job);
-    job->burn_minor = w->keep ? record->burn_minor : target > 0 ? target : LR_BURN_NOW;
-    job->burn_precision = precision;
+    job->burn.minor = w->keep ? record->burn_minor : target > 0 ? target : LR_BURN_NOW;
+    job->burn.precision = precision;
     if (precision == REC_PRECISION_KEEP) {
-        job->burn_precision = own_precision(record);
+        job->burn.precision = own_precision(record);
     }
-    if (job->burn_precision == REC_PRECISION_DEFAULT) {
-        job->burn_precision = REC_PRECISION_FULL;
+    if (job->burn.precision == REC_PRECISION_DEFAULT) {
+        job->burn.precision = REC_PRECISION_FULL;
     }
-    job->burn_known = true;
+    job->burn.known = true;
     return REC_OK;
 }
 
@@ -248,7 +248,7 @@ int32_t rec_job_walk(rec_job *job, const rec_visitor *visitor, void *self)
 {
     lr_walk *w = job->walk;
     size_t size = visitor->size < sizeof *visitor ? visitor->size : sizeof *visitor;
-    bool unit = job->burn_minor >= LR_BURN_UNIT_B;
+    bool unit = job->burn.minor >= LR_BURN_UNIT_B;
     int32_t status;
     if (!w) {
         return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "rec_job_walk was called outside of a save");

@@ -24,7 +24,7 @@ struct lr_walk {
     const rec_record *record;
     rec_precision precision; /**< not DEFAULT */
     bool clamp;
-    bool keep; /**< the layout the record came with, else that of job->burn_minor */
+    bool keep; /**< the layout the record came with, else that of job->burn.minor */
     bool ids;  /**< ids become those of that version */
     /** Any value as its layout says: lr_walk_typed(), for modules within a record without a type. */
     int32_t (*typed)(lr_walk *walk, const rec_value *value, const rec_layout *layout);

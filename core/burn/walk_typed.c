@@ -11,9 +11,9 @@
 static int32_t mismatch(lr_walk *w, const char *expected, const rec_value *found)
 {
     int32_t status = rec_fail_found(w->job, REC_E_MISMATCH, REC_UNKNOWN, expected, "%s", lr_kind_words(found->kind));
-    if (w->record->burn_minor >= LR_BURN_FIRST && w->record->burn_minor != w->job->burn_minor) {
+    if (w->record->burn_minor >= LR_BURN_FIRST && w->record->burn_minor != w->job->burn.minor) {
         rec_fail_hint(w->job, "The record is one of Burn 0.%d, which may not keep what Burn 0.%d has in this place.",
-                      (int)w->record->burn_minor, (int)w->job->burn_minor);
+                      (int)w->record->burn_minor, (int)w->job->burn.minor);
     }
     return status;
 }
@@ -134,7 +134,7 @@ static int32_t walk_nothing(lr_walk *w, const rec_layout *layout)
     if (layout->kind == REC_LAYOUT_LIST && !layout->fixed && holds_nothing(layout->children[0])) {
         lr_walk_tell(w, REC_NOTE_LAYOUT, 1, NULL,
                      "Burn 0.%d counts the constants of this list, which the record does not: an empty list was written",
-                     (int)w->job->burn_minor);
+                     (int)w->job->burn.minor);
     } else if (layout->kind == REC_LAYOUT_LIST && !layout->fixed) {
         lr_walk_tell(w, REC_NOTE_ASSUMED, 1, NULL, "the record lacks this list: an empty one was written");
     }
@@ -235,11 +235,11 @@ static int32_t typed_absent(lr_walk *w, const rec_value *value, const rec_layout
     if (initial && strncmp(initial, "zeros(", 6) == 0) {
         lr_walk_tell(w, REC_NOTE_ASSUMED, 1, NULL,
                      "Burn 0.%d always has this parameter, and the record does not: zeros were written",
-                     (int)w->job->burn_minor);
+                     (int)w->job->burn.minor);
         return walk_zeros(w, value, layout->names[index], initial, child);
     }
     if (initial) {
-        if (w->record->burn_minor >= w->job->burn_minor) { /* an older one had it built in */
+        if (w->record->burn_minor >= w->job->burn.minor) { /* an older one had it built in */
             lr_walk_tell(w, REC_NOTE_ASSUMED, 1, initial, "the record lacks this field, and its default was written");
         }
         rec_value name = {.kind = REC_KIND_STRING, .length = (uint32_t)strlen(initial), .v = {.text = initial}};
@@ -365,7 +365,7 @@ static int32_t check_rest(lr_walk *w, const lr_map *map, const rec_layout *layou
         }
         used = lr_walk_enter_key(w, &entry->key);
         if (is_nothing(&entry->value)) {
-            if (w->record->burn_minor == w->job->burn_minor) {
+            if (w->record->burn_minor == w->job->burn.minor) {
                 lr_walk_tell(w, REC_NOTE_DROPPED, 1, NULL, "the type has no such field, which is empty and was left out");
             }
         } else if ((map == whole && goes_without_saying(w, layout, entry)) ||
@@ -375,7 +375,7 @@ static int32_t check_rest(lr_walk *w, const lr_map *map, const rec_layout *layou
             status = check_rest(w, entry->value.v.map, layout, whole, below);
         } else {
             status = rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "the type has no such field in Burn 0.%d",
-                              (int)w->job->burn_minor);
+                              (int)w->job->burn.minor);
         }
         lr_walk_leave(w, used);
     }
@@ -464,7 +464,7 @@ static int32_t typed_enum(lr_walk *w, const rec_value *value, const rec_layout *
         return status;
     }
     return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "the type has no variant `%s` in Burn 0.%d", name->v.text,
-                    (int)w->job->burn_minor);
+                    (int)w->job->burn.minor);
 }
 
 enum { INTS_SINCE = 11 };
@@ -491,9 +491,9 @@ static int32_t typed_tensor(lr_walk *w, const rec_value *value, const rec_layout
                         : layout->elements == REC_FIELD_BOOLS ? "bools"
                                                               : "floats");
     }
-    if (layout->role == LR_ROLE_PARAMETER && layout->elements != REC_FIELD_FLOATS && w->job->burn_minor < INTS_SINCE) {
+    if (layout->role == LR_ROLE_PARAMETER && layout->elements != REC_FIELD_FLOATS && w->job->burn.minor < INTS_SINCE) {
         return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                        "Burn 0.%d has no parameters of integers or bools: 0.%d is the first", (int)w->job->burn_minor,
+                        "Burn 0.%d has no parameters of integers or bools: 0.%d is the first", (int)w->job->burn.minor,
                         INTS_SINCE);
     }
     if (!w->tensors && (layout->role == LR_ROLE_PARAMETER) != lr_walk_parameter(w, tensor)) {
@@ -534,7 +534,7 @@ static int32_t typed_element(lr_walk *w, const rec_value *value, const rec_layou
     if (count > 1) {
         lr_walk_tell(w, REC_NOTE_DROPPED, count - 1, lost,
                      "of these %" PRIu64 " values Burn 0.%d keeps the one at %" PRIu64 ", and the others are left out",
-                     count, (int)w->job->burn_minor, index);
+                     count, (int)w->job->burn.minor, index);
     }
     return lr_walk_typed(w, element_at(value, index, &number), &plain);
 }

@@ -77,7 +77,7 @@ int32_t lr_walk_check_ids(lr_walk *w, const lr_map *map)
     for (uint64_t i = 0; i < map->count && !changed && w->ids; i++) {
         const rec_value *key = &map->entries[i].key;
         char buffer[LR_ID_ROOM];
-        changed = key->kind == REC_KIND_STRING && lr_burn_id(key->v.text, w->job->burn_minor, buffer) != key->v.text;
+        changed = key->kind == REC_KIND_STRING && lr_burn_id(key->v.text, w->job->burn.minor, buffer) != key->v.text;
     }
     if (!changed) {
         return REC_OK;
@@ -86,7 +86,7 @@ int32_t lr_walk_check_ids(lr_walk *w, const lr_map *map)
     for (uint64_t i = 0; ids && i < map->count; i++) {
         const rec_value *key = &map->entries[i].key;
         char buffer[LR_ID_ROOM];
-        const char *id = key->kind == REC_KIND_STRING ? lr_burn_id(key->v.text, w->job->burn_minor, buffer) : "";
+        const char *id = key->kind == REC_KIND_STRING ? lr_burn_id(key->v.text, w->job->burn.minor, buffer) : "";
         size_t length = strlen(id);
         if (length && length < LR_ID_ROOM) {
             memcpy(ids[count++], id, length + 1);
@@ -99,7 +99,7 @@ int32_t lr_walk_check_ids(lr_walk *w, const lr_map *map)
         if (strcmp(ids[i - 1], ids[i]) == 0) {
             (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                            "two ids of parameters would both become %s in Burn 0.%d, which has 64 bits for one", ids[i],
-                           (int)w->job->burn_minor);
+                           (int)w->job->burn.minor);
             break;
         }
     }
@@ -126,24 +126,24 @@ static bool is_optimizer(const lr_map *map)
 static rec_dtype target_dtype(lr_walk *w, const rec_tensor *tensor)
 {
     rec_dtype dtype = lr_dtype_at(tensor->dtype, w->precision), target = dtype;
-    if (lr_dtype_is_bool(dtype) && w->job->burn_minor < LR_BURN_BOOL_STORE) {
+    if (lr_dtype_is_bool(dtype) && w->job->burn.minor < LR_BURN_BOOL_STORE) {
         target = REC_DTYPE_BOOL;
-    } else if (dtype == REC_DTYPE_FLEX32 && w->job->burn_minor < FLEX32_SINCE) {
+    } else if (dtype == REC_DTYPE_FLEX32 && w->job->burn.minor < FLEX32_SINCE) {
         target = REC_DTYPE_F32;
     }
     if (target != dtype) {
         lr_walk_tell(w, REC_NOTE_DROPPED, 1, NULL, "Burn 0.%d has no element type %s: the same values were written as %s",
-                     (int)w->job->burn_minor, rec_dtype_name(dtype), rec_dtype_name(target));
+                     (int)w->job->burn.minor, rec_dtype_name(dtype), rec_dtype_name(target));
     }
     return target;
 }
 
 const char *lr_walk_id(lr_walk *w, const char *id, char *buffer)
 {
-    const char *text = w->ids ? lr_burn_id(id, w->job->burn_minor, buffer) : id;
+    const char *text = w->ids ? lr_burn_id(id, w->job->burn.minor, buffer) : id;
     if (text != id && strlen(id) > LR_ID_ROOM) {
         lr_walk_tell(w, REC_NOTE_LAYOUT, 1, NULL, "Burn 0.%d has ids of 64 bits: the first half of a UUID was taken, in every record the same",
-                     (int)w->job->burn_minor);
+                     (int)w->job->burn.minor);
     }
     return text;
 }
@@ -191,12 +191,12 @@ static int32_t walk_dtype(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
     if (tensor->dtype_value) {
         return lr_walk_value(w, tensor->dtype_value);
     }
-    name = lr_burn_dtype_name(dtype, w->job->burn_minor, &index);
+    name = lr_burn_dtype_name(dtype, w->job->burn.minor, &index);
     if (!name) {
         return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "Burn 0.%d has no element type %s",
-                        (int)w->job->burn_minor, rec_dtype_name(dtype));
+                        (int)w->job->burn.minor, rec_dtype_name(dtype));
     }
-    if (!lr_dtype_is_bool(dtype) || w->job->burn_minor < LR_BURN_BOOL_STORE) {
+    if (!lr_dtype_is_bool(dtype) || w->job->burn.minor < LR_BURN_BOOL_STORE) {
         return unit_variant(w, index, name);
     }
     store = dtype == REC_DTYPE_BOOL ? 0 : dtype == REC_DTYPE_BOOL8 ? 1 : 2;
@@ -227,7 +227,7 @@ static int32_t fail_rounded(lr_walk *w, uint64_t index, int32_t number)
     (void)lr_fail_path(w->job, REC_E_RANGE, w->path,
                        "element %" PRIu64 " is %" PRId32
                        ", but Burn 0.%d keeps the integers of full precision as f32, which has no such number",
-                       index, number, (int)w->job->burn_minor);
+                       index, number, (int)w->job->burn.minor);
     rec_fail_hint(w->job, "Save it at double precision, or for Burn 0.12 or later.");
     return w->job->error.status;
 }
@@ -244,12 +244,12 @@ static int32_t walk_v1(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
     if (dtype != REC_DTYPE_F64 && dtype != REC_DTYPE_F32 && dtype != REC_DTYPE_F16 && dtype != REC_DTYPE_I64 &&
         dtype != REC_DTYPE_I32 && dtype != REC_DTYPE_I16 && dtype != REC_DTYPE_BOOL) {
         return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "Burn 0.%d has no element type %s",
-                        (int)w->job->burn_minor, rec_tensor_dtype_name(tensor));
+                        (int)w->job->burn.minor, rec_tensor_dtype_name(tensor));
     }
-    if (lr_dtype_at(dtype, w->job->burn_precision) != dtype) { /* nothing in the file would tell its type */
+    if (lr_dtype_at(dtype, w->job->burn.precision) != dtype) { /* nothing in the file would tell its type */
         (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                        "a tensor of %s in a record of %s precision: a file of Burn 0.%d has one precision",
-                       rec_dtype_name(dtype), rec_precision_name(w->job->burn_precision), (int)w->job->burn_minor);
+                       rec_dtype_name(dtype), rec_precision_name(w->job->burn.precision), (int)w->job->burn.minor);
         rec_fail_hint(w->job, "Save it at half, full or double precision instead of keeping it.");
         return w->job->error.status;
     }
@@ -260,7 +260,7 @@ static int32_t walk_v1(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
         uint64_t piece[V1_PIECE];
         uint64_t n = tensor->count - done < V1_PIECE ? tensor->count - done : V1_PIECE;
         status = lr_tensor_convert(w->job, tensor, w->path, dtype, w->clamp, done, n, piece, &losses);
-        if (status == REC_OK && dtype == REC_DTYPE_I32 && w->job->burn_minor < LR_BURN_UNIT_B) {
+        if (status == REC_OK && dtype == REC_DTYPE_I32 && w->job->burn.minor < LR_BURN_UNIT_B) {
             float numbers[V1_PIECE];
             for (uint64_t i = 0; i < n; i++) {
                 int32_t number;
@@ -308,14 +308,14 @@ static int32_t check_words(lr_walk *w, const rec_tensor *tensor)
         rec_fail_hint(w->job, "Write it as MessagePack or JSON (NamedMpk, PrettyJson), which hold it as it is.");
         return w->job->error.status;
     }
-    if (tensor->dtype == REC_DTYPE_QFLOAT && w->job->burn_minor < LR_BURN_V2) {
+    if (tensor->dtype == REC_DTYPE_QFLOAT && w->job->burn.minor < LR_BURN_V2) {
         return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "Burn 0.%d has no quantised tensors",
-                        (int)w->job->burn_minor);
+                        (int)w->job->burn.minor);
     }
     if (tensor->dtype == REC_DTYPE_QFLOAT &&
-        !lr_burn_scheme_fits(tensor->dtype_value, w->record->burn_minor, w->job->burn_minor)) {
+        !lr_burn_scheme_fits(tensor->dtype_value, w->record->burn_minor, w->job->burn.minor)) {
         (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                       "a quantised tensor whose scheme is not in the form of Burn 0.%d", (int)w->job->burn_minor);
+                       "a quantised tensor whose scheme is not in the form of Burn 0.%d", (int)w->job->burn.minor);
         rec_fail_hint(w->job, "Write it for the version of Burn that it comes from, or quantise the model again.");
         return w->job->error.status;
     }
@@ -330,7 +330,7 @@ bool lr_walk_parameter(const lr_walk *w, const rec_tensor *tensor)
 int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
 {
     rec_dtype dtype = target_dtype(w, tensor);
-    bool v1 = w->job->burn_minor < LR_BURN_V2;
+    bool v1 = w->job->burn.minor < LR_BURN_V2;
     char buffer[LR_ID_ROOM], made[LR_ID_ROOM];
     const char *id = tensor->id;
     int32_t status = tensor->dtype_value ? check_words(w, tensor) : REC_OK;

@@ -39,7 +39,7 @@ int32_t lr_io_errno(rec_job *job, const char *file, uint64_t at, const char *hin
 
 int32_t lr_io_interrupted(rec_job *job)
 {
-    return rec_job_progress(job, job->done, job->total);
+    return rec_job_progress(job, job->progress.done, job->progress.total);
 }
 
 int32_t lr_io_shrank(rec_job *job, const char *file, uint64_t at, uint64_t size)

@@ -12,7 +12,7 @@ int32_t lr_back_type_begin(rec_job *job, const lr_plan_source *source, lr_back_t
     }
     job->type = source->type;
     job->plugin = NULL;
-    job->burn_minor = source->record->burn_minor > 0 ? source->record->burn_minor : LR_BURN_NOW;
+    job->burn.minor = source->record->burn_minor > 0 ? source->record->burn_minor : LR_BURN_NOW;
     type->item = lr_layout_item(job);
     return type->item ? REC_OK : job->error.status;
 }

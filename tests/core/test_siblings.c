@@ -787,8 +787,8 @@ static void large_parts_are_whole(void **state)
             assert_int_equal(rec_sink_write(parts[i], data + at, size - at < 50000 ? size - at : 50000), REC_OK);
         }
     }
-    assert_int_equal(w->job.total, 3 * size); /* the progress is that of all */
-    assert_true(w->job.done > 2 * size);
+    assert_int_equal(w->job.progress.total, 3 * size); /* the progress is that of all */
+    assert_true(w->job.progress.done > 2 * size);
     assert_true(w->progress_calls > 4);
     assert_int_equal(lr_sink_commit(sink), REC_OK);
     for (int i = 0; i < 3; i++) {

@@ -495,8 +495,8 @@ static void progress_is_told_and_cancels(void **state)
     assert_int_equal(rec_sink_put(sink, &blob), REC_OK);
     assert_int_equal(lr_sink_commit(sink), REC_OK);
     assert_int_equal(w->progress_calls, 10);
-    assert_int_equal(w->job.done, 40 * MIB);
-    assert_int_equal(w->job.total, 100);
+    assert_int_equal(w->job.progress.done, 40 * MIB);
+    assert_int_equal(w->job.progress.total, 100);
     w->cancel_at = 13;
     sink = lr_sink_memory(&w->job);
     assert_int_equal(rec_sink_put(sink, &blob), REC_E_CANCELLED);

@@ -199,7 +199,7 @@ static int32_t note_origin(rec_job *job, const rec_recorder *r, const rec_plugin
     uint64_t stored = rec_source_size(source);
     bool mapped, beside;
     if (!file || !name) {
-        return lr_fail_allocator(job, strlen(path));
+        return lr_fail_memory(job, strlen(path));
     }
     record->clamp = r->clamp;
     record->precision = r->precision;

@@ -87,7 +87,7 @@ static int32_t remember(rec_job *job, rec_recorder *r, const char *name, const c
     size_t name_size = strlen(name) + 1, value_size = strlen(value) + 1;
     lr_option_set *set = lr_alloc(&r->context->allocator, sizeof *set + name_size + value_size);
     if (!set) {
-        return lr_fail_allocator(job, name_size + value_size);
+        return lr_fail_memory(job, name_size + value_size);
     }
     memcpy(set->name, name, name_size);
     set->value = memcpy(set->name + name_size, value, value_size);
@@ -215,7 +215,7 @@ static rec_recorder *open_recorder(const char *function, rec_context *context, c
     } else {
         r = lr_zalloc(job.allocator, sizeof *r);
         if (!r) {
-            (void)lr_fail_allocator(&job, sizeof *r);
+            (void)lr_fail_memory(&job, sizeof *r);
         }
     }
     if (r) {
@@ -298,7 +298,7 @@ int32_t lr_recorder_path(rec_job *job, const lr_plugin *plugin, const char *path
     }
     *path_out = lr_alloc(job->allocator, size);
     if (!*path_out) {
-        return lr_fail_allocator(job, size);
+        return lr_fail_memory(job, size);
     }
     if (!plugin || ends_in(path, extension)) {
         (void)snprintf(*path_out, size, "%s", path);
@@ -319,7 +319,7 @@ char *rec_recorder_path(const rec_recorder *recorder, const char *path)
     if (lr_recorder_path(&job, recorder->plugin, path, &ours) == REC_OK) {
         theirs = strdup(ours);
         if (!theirs) {
-            (void)lr_fail_allocator(&job, strlen(ours));
+            (void)lr_fail_memory(&job, strlen(ours));
         }
     }
     lr_release(job.allocator, ours);

@@ -27,7 +27,7 @@ static lr_option_set *for_store(rec_job *job, const rec_recorder *r, const lr_pl
     }
     set = lr_alloc(job->allocator, sizeof *set + sizeof name);
     if (!set) {
-        (void)lr_fail_allocator(job, sizeof *set + sizeof name);
+        (void)lr_fail_memory(job, sizeof *set + sizeof name);
         return NULL;
     }
     set->next = r->options;

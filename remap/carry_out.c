@@ -79,7 +79,7 @@ static int32_t debug_notes(rec_job *job, const rec_plan *plan)
     uint64_t count = 0;
     const lr_piece **list = lr_alloc(job->allocator, (plan->piece_count + 1) * sizeof *list);
     if (!list) {
-        return lr_fail_allocator(job, plan->piece_count * sizeof *list);
+        return lr_fail_memory(job, plan->piece_count * sizeof *list);
     }
     for (const lr_piece *piece = plan->pieces; piece; piece = piece->next) {
         if (piece->op && !piece->dead && !piece->kept && plan->sources[piece->source].debug) {
@@ -142,7 +142,7 @@ rec_record *rec_plan_load(rec_plan *plan)
     if (lr_plan_carry_out(&job, plan, NULL) == REC_OK) {
         record = rec_record_copy(plan->result);
         if (!record) {
-            (void)lr_fail_allocator(&job, sizeof *record);
+            (void)lr_fail_memory(&job, sizeof *record);
         }
     }
     (void)lr_job_end(&job);

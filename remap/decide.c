@@ -34,7 +34,7 @@ static rec_plan *try_with(rec_job *job, const rec_plan *plan, int32_t adapter)
             source->sorted = NULL;
             source->hits = lr_zalloc(job->allocator, (source->rules->count + 1) * sizeof *source->hits);
             if (!source->hits) {
-                (void)lr_fail_allocator(job, source->rules->count * sizeof *source->hits);
+                (void)lr_fail_memory(job, source->rules->count * sizeof *source->hits);
             }
         }
     }
@@ -88,7 +88,7 @@ static const lr_sign **clashes_of(rec_job *job, const rec_plan *trial, uint64_t 
     }
     list = lr_alloc(job->allocator, (*count + 1) * sizeof *list);
     if (!list) {
-        (void)lr_fail_allocator(job, *count * sizeof *list);
+        (void)lr_fail_memory(job, *count * sizeof *list);
         return NULL;
     }
     *count = 0;

@@ -31,7 +31,7 @@ static rec_record *by_plan(rec_job *job, const lr_plan_input *input, const char 
             record = plan->result;
             plan->result = NULL;
         } else {
-            (void)lr_fail_allocator(job, sizeof *record);
+            (void)lr_fail_memory(job, sizeof *record);
         }
     }
     rec_plan_free(plan);

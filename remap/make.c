@@ -79,7 +79,7 @@ static int32_t take_metadata(rec_job *job, rec_plan *plan)
                         ? lr_map_append(&record->arena, &record->metadata, key)
                         : NULL;
             if (!entry) {
-                return lr_fail_allocator(job, sizeof *entry);
+                return lr_fail_memory(job, sizeof *entry);
             }
             entry->value = value;
             continue;
@@ -99,7 +99,7 @@ static int32_t take_metadata(rec_job *job, rec_plan *plan)
                         ? lr_map_append(&record->arena, &record->metadata, key)
                         : NULL;
             if (!entry) {
-                return lr_fail_allocator(job, sizeof *entry);
+                return lr_fail_memory(job, sizeof *entry);
             }
             entry->value = value;
         }
@@ -232,7 +232,7 @@ static int32_t finish_lines(rec_job *job, rec_plan *plan)
     rec_plan_line *lines = lr_resize(job->allocator, plan->lines, (count + 1) * sizeof *lines);
     rec_plan_totals *t = &plan->totals;
     if (!lines) {
-        return lr_fail_allocator(job, count * sizeof *lines);
+        return lr_fail_memory(job, count * sizeof *lines);
     }
     plan->lines = lines;
     if (plan->lost_count) {
@@ -334,7 +334,7 @@ int32_t lr_plan_make(rec_job *job, rec_plan *plan)
     if (status == REC_OK) {
         f.matcher = lr_matcher_new(job);
         f.record = plan->result = lr_record_new(plan->context);
-        status = !f.matcher ? job->error.status : f.record ? REC_OK : lr_fail_allocator(job, sizeof *f.record);
+        status = !f.matcher ? job->error.status : f.record ? REC_OK : lr_fail_memory(job, sizeof *f.record);
     }
     if (status == REC_OK) {
         f.record->precision = plan->precision;

@@ -79,7 +79,7 @@ int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input)
     if (!lr_job_failed(job)) {
         source->hits = lr_zalloc(job->allocator, (source->rules->count + 1) * sizeof *source->hits);
         if (!source->hits) {
-            (void)lr_fail_allocator(job, source->rules->count * sizeof *source->hits);
+            (void)lr_fail_memory(job, source->rules->count * sizeof *source->hits);
         }
     }
     if (lr_job_failed(job)) {

@@ -101,7 +101,7 @@ static int32_t put(splitter *s, lr_map *map, const char *name, uint32_t length, 
     rec_value key;
     lr_entry *entry = lr_string(s->arena, name, length, &key) ? lr_map_append(s->arena, map, key) : NULL;
     if (!entry) {
-        return lr_fail_allocator(s->job, length);
+        return lr_fail_memory(s->job, length);
     }
     entry->value = *value;
     return REC_OK;
@@ -112,7 +112,7 @@ static int32_t as_map(splitter *s, const group *groups, uint32_t count, uint32_t
 {
     lr_map *map = lr_map_new(s->arena, entries);
     lr_entry *twice;
-    int32_t status = map ? REC_OK : lr_fail_allocator(s->job, entries);
+    int32_t status = map ? REC_OK : lr_fail_memory(s->job, entries);
     for (uint32_t i = 0; i < count && status == REC_OK; i++) {
         const group *g = &groups[i];
         bool both = is_leaf(s, g, offset) && g->end - g->first > 1;
@@ -125,7 +125,7 @@ static int32_t as_map(splitter *s, const group *groups, uint32_t count, uint32_t
         }
     }
     if (status == REC_OK && !lr_map_index(s->arena, map, &twice)) {
-        status = lr_fail_allocator(s->job, entries);
+        status = lr_fail_memory(s->job, entries);
     }
     *out = (rec_value){.kind = REC_KIND_MAP, .form = REC_FORM_UNKNOWN, .v.map = map};
     return status;
@@ -148,9 +148,9 @@ static bool are_elements(const splitter *s, const group *groups, uint32_t count,
 static int32_t as_list(splitter *s, const group *groups, uint32_t count, uint32_t offset, rec_value *out)
 {
     lr_list *list = lr_list_new(s->arena, count);
-    int32_t status = list ? REC_OK : lr_fail_allocator(s->job, count);
+    int32_t status = list ? REC_OK : lr_fail_memory(s->job, count);
     for (uint32_t i = 0; i < count && status == REC_OK; i++) {
-        status = lr_list_append(s->arena, list) ? REC_OK : lr_fail_allocator(s->job, count);
+        status = lr_list_append(s->arena, list) ? REC_OK : lr_fail_memory(s->job, count);
     }
     for (uint32_t i = 0; i < count && status == REC_OK; i++) {
         uint64_t index = plain_index(s->items[groups[i].first].text + offset, groups[i].length);
@@ -174,7 +174,7 @@ static int32_t split(splitter *s, uint32_t first, uint32_t end, uint32_t offset,
         if (count == room) {
             group *wider = lr_alloc(s->job->allocator, (uint64_t)room * 2 * sizeof *wider);
             if (!wider) {
-                status = lr_fail_allocator(s->job, (uint64_t)room * 2 * sizeof *wider);
+                status = lr_fail_memory(s->job, (uint64_t)room * 2 * sizeof *wider);
                 goto done;
             }
             memcpy(wider, groups, count * sizeof *wider);
@@ -242,7 +242,7 @@ int32_t lr_unflatten(rec_job *job, rec_record *record)
     }
     s.items = lr_alloc(job->allocator, flat->count * sizeof *s.items);
     if (!s.items) {
-        return lr_fail_allocator(job, flat->count * sizeof *s.items);
+        return lr_fail_memory(job, flat->count * sizeof *s.items);
     }
     for (uint64_t i = 0; i < flat->count; i++) {
         lr_entry *entry = &flat->entries[i];

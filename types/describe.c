@@ -245,7 +245,7 @@ static const char *define(writer *w, const char *name, bool root, const char *be
     i = lr_arena_alloc(w->arena, sizeof *i, 8);
     free_name = lr_arena_alloc(w->arena, strlen(name) + 24, 1);
     if (!i || !free_name) {
-        (void)lr_fail_allocator(w->job, sizeof *i);
+        (void)lr_fail_memory(w->job, sizeof *i);
         return "";
     }
     (void)snprintf(free_name, strlen(name) + 24, "%s", name);
@@ -488,7 +488,7 @@ static char *describe(writer *w, const rec_record *record, const char *name)
     put(w, &whole, w->out.at);
     copy = lr_job_failed(w->job) ? NULL : strdup(whole.at);
     if (!copy && !lr_job_failed(w->job)) {
-        (void)lr_fail_allocator(w->job, whole.used);
+        (void)lr_fail_memory(w->job, whole.used);
     }
     return copy;
 }

@@ -100,7 +100,7 @@ bool lr_own_types_make(rec_job *job, lr_arena *arena, const rec_types *types, lr
     }
     own->list = lr_arena_alloc(arena, (room + 1) * sizeof *own->list, 8);
     if (!own->list) {
-        (void)lr_fail_allocator(job, room * sizeof *own->list);
+        (void)lr_fail_memory(job, room * sizeof *own->list);
         return false;
     }
     for (const lr_def *def = types->defs; def; def = def->next) {

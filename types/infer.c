@@ -15,7 +15,7 @@ static lr_seen *make(const seer *s, int32_t kind, uint64_t count)
     const char **names = lr_arena_alloc(s->arena, (count + 1) * sizeof *names, 8);
     lr_seen **children = lr_arena_alloc(s->arena, (count + 1) * sizeof *children, 8);
     if (!seen || !names || !children) {
-        (void)lr_fail_allocator(s->job, (count + 1) * sizeof *children);
+        (void)lr_fail_memory(s->job, (count + 1) * sizeof *children);
         return NULL;
     }
     memset(names, 0, (size_t)(count + 1) * sizeof *names);

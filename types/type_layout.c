@@ -474,7 +474,7 @@ static bool note_fields(layer *l, rec_layout *layout, const lr_def *def)
     }
     notes = lr_arena_alloc(&l->job->layouts->arena, def->field_count * sizeof *notes, 8);
     if (!notes) {
-        (void)lr_fail_allocator(l->job, def->field_count * sizeof *notes);
+        (void)lr_fail_memory(l->job, def->field_count * sizeof *notes);
         return false;
     }
     for (uint64_t i = 0; i < def->field_count; i++) {

@@ -291,7 +291,6 @@ bool lr_job_arena_grow(rec_job *job, lr_arena *arena, void *array, uint64_t need
 
 /** Failures of core, beside rec_fail and rec_fail_found. All return the status. */
 int32_t lr_fail_memory(rec_job *job, uint64_t size);                    /**< the allocator gave nothing */
-int32_t lr_fail_allocator(rec_job *job, uint64_t size);                 /**< the same */
 int32_t lr_fail_budget(rec_job *job);                                   /**< REC_E_LIMIT: too much for such an input */
 /** An arena gave nothing, because of its budget (which is the job's) or of the allocator. */
 int32_t lr_fail_arena(rec_job *job, const lr_arena *arena, uint64_t size);

@@ -264,11 +264,6 @@ int32_t lr_fail_memory(rec_job *job, uint64_t size)
                     lr_group_digits(size, need, sizeof need));
 }
 
-int32_t lr_fail_allocator(rec_job *job, uint64_t size)
-{
-    return lr_fail_memory(job, size);
-}
-
 int32_t lr_fail_budget(rec_job *job)
 {
     char have[32], input[32];

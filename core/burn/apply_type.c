@@ -35,7 +35,7 @@ static int32_t floats_to_ints(adopter *a, rec_tensor *tensor)
     int32_t *numbers = lr_arena_alloc(&a->record->arena, tensor->count * sizeof *numbers, 8);
     lr_data *data = lr_arena_alloc(&a->record->arena, sizeof *data, 8);
     if (!numbers || !data) {
-        return lr_fail_allocator(a->job, tensor->count * sizeof *numbers);
+        return lr_fail_memory(a->job, tensor->count * sizeof *numbers);
     }
     for (uint64_t i = 0; i < tensor->count; i++) {
         double number = lr_element(REC_DTYPE_F32, tensor->data->data + i * 4).v.f;

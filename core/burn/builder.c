@@ -358,7 +358,7 @@ lr_builder *lr_builder_new(rec_job *job, rec_precision precision, bool tensors, 
     }
     if (!b || !b->record) {
         lr_release(job->allocator, b);
-        (void)lr_fail_allocator(job, sizeof *b);
+        (void)lr_fail_memory(job, sizeof *b);
         return NULL;
     }
     b->job = job;

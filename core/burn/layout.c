@@ -11,7 +11,7 @@ rec_layout *lr_layout_node(rec_job *job, int32_t kind, uint64_t count)
     const char **names = lr_arena_alloc(arena, (count + 1) * sizeof *names, 8);
     const rec_layout **children = lr_arena_alloc(arena, (count + 1) * sizeof *children, 8);
     if (!layout || !names || !children) {
-        (void)lr_fail_allocator(job, sizeof *layout);
+        (void)lr_fail_memory(job, sizeof *layout);
         return NULL;
     }
     memset(names, 0, (size_t)(count + 1) * sizeof *names);
@@ -134,7 +134,7 @@ bool lr_layouts_begin(rec_job *job)
     if (!job->layouts) {
         job->layouts = lr_zalloc(job->allocator, sizeof *job->layouts);
         if (!job->layouts) {
-            (void)lr_fail_allocator(job, sizeof *job->layouts);
+            (void)lr_fail_memory(job, sizeof *job->layouts);
             return false;
         }
         lr_arena_init(&job->layouts->arena, job->allocator);

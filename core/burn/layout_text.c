@@ -193,7 +193,7 @@ static const char *parse_name(parser *p)
     }
     name = lr_arena_alloc(&p->job->layouts->arena, length + 1, 1);
     if (!name) {
-        (void)lr_fail_allocator(p->job, length);
+        (void)lr_fail_memory(p->job, length);
         return NULL;
     }
     while (*p->at && *p->at != '`') {
@@ -382,7 +382,7 @@ int32_t rec_job_use_layout_text(rec_job *job, const char *text, uint64_t length)
     if (!lr_job_failed(job) && !lr_job_typed(job) && lr_layouts_begin(job)) {
         const char *kept = lr_arena_text(&job->layouts->arena, text, length);
         if (!kept) {
-            return lr_fail_allocator(job, length);
+            return lr_fail_memory(job, length);
         }
         job->type = job->layouts->type = (lr_type_ref){.layout = of_ref, .what = kept};
     }

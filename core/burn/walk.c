@@ -207,7 +207,7 @@ int32_t lr_walk_begin(rec_job *job, const rec_record *record, rec_precision prec
 {
     lr_walk *w = lr_zalloc(job->allocator, sizeof *w);
     if (!w) {
-        return lr_fail_allocator(job, sizeof *w);
+        return lr_fail_memory(job, sizeof *w);
     }
     *w = (lr_walk){.job = job, .record = record, .precision = precision, .clamp = clamp, .typed = lr_walk_typed};
     w->keep = target == LR_TARGET_KEEP && record->burn_minor >= LR_BURN_FIRST;

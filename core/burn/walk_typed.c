@@ -195,7 +195,7 @@ static int32_t walk_zeros(lr_walk *w, const rec_value *value, const char *name, 
     data.size = like->data->size;
     data.data = lr_arena_alloc(&w->job->layouts->arena, data.size ? data.size : 1, 8);
     if (!data.data) {
-        return lr_fail_allocator(w->job, data.size);
+        return lr_fail_memory(w->job, data.size);
     }
     memset((void *)(uintptr_t)data.data, 0, (size_t)data.size);
     zeros = (rec_tensor){.record = like->record,

@@ -137,7 +137,7 @@ static int32_t read_whole(rec_job *job, rec_source *source)
     uint64_t size = source->ops->size(source);
     int32_t status;
     if (!lr_pages_grow(&source->pages, size)) {
-        return lr_fail_allocator(job, size);
+        return lr_fail_memory(job, size);
     }
     status = source->ops->read_at(job, source, 0, source->pages.data, size);
     if (status == REC_OK) {

@@ -73,7 +73,7 @@ static void leave(binder *b, size_t used)
 
 static void no_memory(binder *b)
 {
-    (void)lr_fail_allocator(b->job, 64);
+    (void)lr_fail_memory(b->job, 64);
 }
 
 static void bind_type(binder *b, const rec_type *type, const rec_value *value, void *target);
@@ -424,7 +424,7 @@ static rec_binding *bind_at(const rec_record *record, const char *path, const re
     filled = lr_zalloc(job.allocator, type->c_size);
     b = lr_zalloc(job.allocator, sizeof *b);
     if (!binding || !filled || !b) {
-        (void)lr_fail_allocator(&job, type->c_size);
+        (void)lr_fail_memory(&job, type->c_size);
         goto done;
     }
     binding->context = record->context;

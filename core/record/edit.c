@@ -32,7 +32,7 @@ static rec_status edit_end(edit *e)
 
 static int32_t no_memory(edit *e)
 {
-    return lr_fail_allocator(&e->job, 0);
+    return lr_fail_memory(&e->job, 0);
 }
 
 /* Child `part` of a container, made if it is missing. NULL: the job has failed. */

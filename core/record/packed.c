@@ -34,7 +34,7 @@ static int32_t reserve(rec_job *job, lr_runner *runner, uint64_t size)
     }
     /* What is taken of the budget is what is used, not what is reserved: pages not touched cost nothing. */
     if (!lr_pages_grow(&runner->pages, room)) {
-        return lr_fail_allocator(job, room);
+        return lr_fail_memory(job, room);
     }
     return REC_OK;
 }
@@ -204,7 +204,7 @@ int lr_runner_add(rec_job *job, lr_runner *runner, rec_dtype dtype, const void *
         return 0;
     }
     if (count > (UINT64_MAX / 16) - runner->count) {
-        (void)lr_fail_allocator(job, UINT64_MAX);
+        (void)lr_fail_memory(job, UINT64_MAX);
         return -1;
     }
     if (dtype == REC_DTYPE_U8 && (runner->dtype == REC_DTYPE_NONE || runner->dtype == REC_DTYPE_U8)) {
@@ -278,7 +278,7 @@ lr_run *lr_runner_take(rec_job *job, lr_runner *runner, rec_record *record, int3
         /* The record takes the memory over, and with it its share of the budget. */
         lr_pages *pages = lr_alloc(job->allocator, sizeof *pages);
         if (!pages) {
-            (void)lr_fail_allocator(job, sizeof *pages);
+            (void)lr_fail_memory(job, sizeof *pages);
             return NULL;
         }
         lr_pages_trim(&runner->pages, size);
@@ -288,7 +288,7 @@ lr_run *lr_runner_take(rec_job *job, lr_runner *runner, rec_record *record, int3
         if (!run->data.source) {
             lr_release(job->allocator, pages);
             run->data.data = NULL;
-            (void)lr_fail_allocator(job, size);
+            (void)lr_fail_memory(job, size);
             return NULL;
         }
         lr_data_hold(record, &run->data);

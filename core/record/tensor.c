@@ -91,7 +91,7 @@ static lr_view *new_view(rec_job *job, const rec_tensor *tensor, rec_dtype dtype
         }
         lr_release(allocator, view);
     }
-    (void)lr_fail_allocator(job, size);
+    (void)lr_fail_memory(job, size);
     return NULL;
 }
 
@@ -430,7 +430,7 @@ static lr_view *make_typed(rec_job *job, const rec_tensor *tensor, rec_dtype dty
         return NULL;
     }
     if (!lr_tensor_size(dtype, tensor->count, &size)) {
-        (void)lr_fail_allocator(job, UINT64_MAX);
+        (void)lr_fail_memory(job, UINT64_MAX);
         return NULL;
     }
     view = new_view(job, tensor, dtype, size);

@@ -44,7 +44,7 @@ static lr_registry *registry_of(rec_job *job)
     if (!have) {
         lr_registry *registry = lr_zalloc(&context->allocator, sizeof *registry);
         if (!registry) {
-            (void)lr_fail_allocator(job, sizeof *registry);
+            (void)lr_fail_memory(job, sizeof *registry);
             return NULL;
         }
         registry->attached.release = release;

@@ -123,7 +123,7 @@ lr_node **lr_fit_in_order(lr_fit *t, const lr_node *node, bool *ok)
     uint64_t n = 0;
     *ok = true;
     if (!list) {
-        (void)lr_fail_allocator(t->f->job, node->child_count * sizeof *list);
+        (void)lr_fail_memory(t->f->job, node->child_count * sizeof *list);
         return NULL;
     }
     for (lr_node *child = node->first; child; child = child->next) {
@@ -152,7 +152,7 @@ bool lr_fit_elements(lr_fit *t, const rec_layout *layout, lr_node *const *list, 
     uint64_t next = 0, wanted = layout->kind == REC_LAYOUT_LIST ? layout->fixed : layout->count, size;
     *slots = lr_mul(wanted, sizeof **slots, &size) ? lr_zalloc(t->f->job->allocator, size) : NULL;
     if (!*slots) {
-        (void)lr_fail_allocator(t->f->job, size);
+        (void)lr_fail_memory(t->f->job, size);
         return false;
     }
     for (uint64_t i = 0; i < count && by_index_fits; i++) {

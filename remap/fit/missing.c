@@ -25,7 +25,7 @@ int32_t lr_fit_miss(lr_fit *t, const char *what, int *how)
     bool partial = false;
     *how = LR_FIT_OMITTED;
     if (!m || !path) {
-        return lr_fail_allocator(t->f->job, sizeof *m);
+        return lr_fail_memory(t->f->job, sizeof *m);
     }
     for (uint64_t i = 0; i < plan->source_count; i++) {
         partial = partial || plan->sources[i].partial;
@@ -109,7 +109,7 @@ static int32_t report_missing(lr_fit *t, const lr_missing *m)
         }
         part = lr_arena_text(&plan->arena, piece->key, (uint64_t)(end - piece->key));
         if (!part) {
-            return lr_fail_allocator(t->f->job, piece->length);
+            return lr_fail_memory(t->f->job, piece->length);
         }
         if (lr_name_same(part, m->path) || same_trimmed(part, m->path)) {
             same = part;

@@ -69,7 +69,7 @@ static rec_plan_line *new_line(lr_fitter *f, int32_t action, const char *why)
     *line = (rec_plan_line){
         .size = sizeof *line, .action = action, .source = "", .from = "", .to = to, .operations = "", .why = why};
     if (!to || !why) {
-        (void)lr_fail_allocator(f->job, f->path.used);
+        (void)lr_fail_memory(f->job, f->path.used);
         return NULL;
     }
     plan->line_count++;
@@ -89,7 +89,7 @@ static int32_t piece_line(lr_fitter *f, const lr_piece *piece, const char *opera
     const char *both = lr_plan_and(f->job, plan, why, piece->why);
     rec_plan_line *line;
     if (!inputs || !both) {
-        return lr_fail_allocator(f->job, piece->input_count * sizeof *inputs);
+        return lr_fail_memory(f->job, piece->input_count * sizeof *inputs);
     }
     line = new_line(f, piece->kept ? REC_PLAN_KEPT : REC_PLAN_MAPPED, both);
     if (!line) {
@@ -139,7 +139,7 @@ static rec_tensor *make_tensor(lr_fitter *f, lr_op *op, const char *id)
     uint64_t *shape = lr_arena_alloc(&record->arena, (rank + 1) * sizeof *shape, 8);
     const rec_value *words = lr_op_dtype_value(op);
     if (!tensor || !shape) {
-        (void)lr_fail_allocator(f->job, sizeof *tensor);
+        (void)lr_fail_memory(f->job, sizeof *tensor);
         return NULL;
     }
     memcpy(shape, lr_op_shape(op), rank * sizeof *shape);
@@ -149,7 +149,7 @@ static rec_tensor *make_tensor(lr_fitter *f, lr_op *op, const char *id)
     if (words) {
         rec_value *copy = lr_arena_alloc(&record->arena, sizeof *copy, 8);
         if (!copy || !lr_value_copy(record, words, copy)) {
-            (void)lr_fail_allocator(f->job, sizeof *copy);
+            (void)lr_fail_memory(f->job, sizeof *copy);
             return NULL;
         }
         tensor->dtype_value = copy;
@@ -171,7 +171,7 @@ int32_t lr_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t wanted, bo
     piece->taken = true;
     if (!piece->op) {
         if (!lr_value_copy(f->record, piece->value, out)) {
-            return lr_fail_allocator(f->job, sizeof *out);
+            return lr_fail_memory(f->job, sizeof *out);
         }
         if (piece->kept && piece->value->kind == REC_KIND_NIL) {
             return REC_OK; /* a constant of the base's: nothing was kept */

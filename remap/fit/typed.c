@@ -125,13 +125,13 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
         if (status == REC_OK && filled == LR_FIT_FILLED) {
             lr_entry *entry = lr_string(arena, name, strlen(name), &key) ? lr_map_append(arena, map, key) : NULL;
             if (!entry) {
-                return lr_fail_allocator(t->f->job, sizeof *entry);
+                return lr_fail_memory(t->f->job, sizeof *entry);
             }
             entry->value = value;
         }
     }
     if (!map) {
-        return lr_fail_allocator(t->f->job, sizeof *map);
+        return lr_fail_memory(t->f->job, sizeof *map);
     }
     if (node && status == REC_OK && !lr_job_failed(t->f->job)) {
         status = left_behind(t, type, by_rule, node);
@@ -208,7 +208,7 @@ static int32_t build_list(lr_fit *t, const rec_layout *layout, lr_node *node, re
     }
     items = lr_list_new(arena, count);
     if (!items) {
-        return lr_fail_allocator(t->f->job, count);
+        return lr_fail_memory(t->f->job, count);
     }
     if (node) {
         list = lr_fit_in_order(t, node, &ok);
@@ -233,7 +233,7 @@ static int32_t build_list(lr_fit *t, const rec_layout *layout, lr_node *node, re
         rec_value *item = lr_list_append(arena, items);
         int filled = LR_FIT_FILLED;
         if (!item) {
-            status = lr_fail_allocator(t->f->job, sizeof *item);
+            status = lr_fail_memory(t->f->job, sizeof *item);
             break;
         }
         if (list) {
@@ -264,7 +264,7 @@ static int32_t build_variant(lr_fit *t, const rec_layout *layout, uint64_t index
     const char *name = layout->names[index];
     int32_t status = REC_OK;
     if (!variant || !lr_string(arena, name, strlen(name), &variant->name)) {
-        return lr_fail_allocator(t->f->job, sizeof *variant);
+        return lr_fail_memory(t->f->job, sizeof *variant);
     }
     variant->index = index;
     variant->has_payload = layout->children[index] != NULL;
@@ -383,16 +383,16 @@ static int32_t build_map(lr_fit *t, const rec_layout *layout, lr_node *node, rec
         if (by_number && child->index != REC_UNKNOWN) {
             key = (rec_value){.kind = REC_KIND_UINT, .bits = (uint16_t)key_layout->bits, .v.u = child->index};
         } else if (!lr_string(arena, child->name, child->length, &key)) {
-            return lr_fail_allocator(t->f->job, child->length);
+            return lr_fail_memory(t->f->job, child->length);
         }
         entry = lr_map_append(arena, map, key);
         if (!entry) {
-            return lr_fail_allocator(t->f->job, sizeof *entry);
+            return lr_fail_memory(t->f->job, sizeof *entry);
         }
         entry->value = value;
     }
     if (!map) {
-        return lr_fail_allocator(t->f->job, sizeof *map);
+        return lr_fail_memory(t->f->job, sizeof *map);
     }
     *out = (rec_value){.kind = REC_KIND_MAP, .form = REC_FORM_MAP, .v.map = map};
     return status;
@@ -426,7 +426,7 @@ static int32_t build_scalar(lr_fit *t, const rec_layout *layout, lr_node *node, 
         break;
     default:
         if (!lr_string(&t->f->record->arena, "", 0, &zero)) {
-            return lr_fail_allocator(t->f->job, 1);
+            return lr_fail_memory(t->f->job, 1);
         }
         break;
     }

@@ -164,7 +164,7 @@ static int32_t doubt_it(shaper *s, const char *text, const char *type)
     size_t used = 0;
     doubt *d;
     if (!pattern) {
-        return lr_fail_allocator(s->f->job, s->f->path.used);
+        return lr_fail_memory(s->f->job, s->f->path.used);
     }
     for (size_t i = 0; i < s->f->path.used; i++) {
         bool digit = lr_is_digit(path[i]);
@@ -187,7 +187,7 @@ static int32_t doubt_it(shaper *s, const char *text, const char *type)
     d = lr_arena_alloc(&plan->arena, sizeof *d, 8);
     path = lr_arena_text(&plan->arena, path, s->f->path.used);
     if (!d || !path) {
-        return lr_fail_allocator(s->f->job, sizeof *d);
+        return lr_fail_memory(s->f->job, sizeof *d);
     }
     *d = (doubt){.next = s->doubts, .pattern = pattern, .count = 1, .path = path, .text = text, .hint = type};
     s->doubts = d;
@@ -276,7 +276,7 @@ static int32_t append(shaper *s, lr_map *map, const char *name, uint64_t length,
     rec_value key;
     lr_entry *entry = lr_string(arena, name, length, &key) ? lr_map_append(arena, map, key) : NULL;
     if (!entry) {
-        return lr_fail_allocator(s->f->job, sizeof *entry);
+        return lr_fail_memory(s->f->job, sizeof *entry);
     }
     entry->value = *value;
     return REC_OK;
@@ -375,7 +375,7 @@ static int32_t as_list(shaper *s, const lr_node *node, lr_node ***list)
     }
     *list = lr_alloc(s->f->job->allocator, node->child_count * sizeof **list);
     if (!*list) {
-        return lr_fail_allocator(s->f->job, node->child_count * sizeof **list);
+        return lr_fail_memory(s->f->job, node->child_count * sizeof **list);
     }
     for (lr_node *child = node->first; child; child = child->next) {
         (*list)[n++] = child;
@@ -409,7 +409,7 @@ static int32_t build_list(shaper *s, lr_node *const *children, uint64_t count, c
         int n = snprintf(text, sizeof text, "%" PRIu64, i);
         size_t before;
         if (!item || !lr_place_enter(s->f->job, &s->f->path, text, (uint64_t)n, &before)) {
-            return item ? s->f->job->error.status : lr_fail_allocator(s->f->job, sizeof *item);
+            return item ? s->f->job->error.status : lr_fail_memory(s->f->job, sizeof *item);
         }
         s->f->moved += children[i]->index != i;
         known += children[i]->in_base;
@@ -419,7 +419,7 @@ static int32_t build_list(shaper *s, lr_node *const *children, uint64_t count, c
         lr_place_leave(&s->f->path, before);
     }
     if (!items) {
-        return lr_fail_allocator(s->f->job, count);
+        return lr_fail_memory(s->f->job, count);
     }
     *out = (rec_value){.kind = REC_KIND_LIST, .form = REC_FORM_UNKNOWN, .v.list = items};
     if (status == REC_OK && s->f->plan->base && !s->open && known < count) {
@@ -492,7 +492,7 @@ static int32_t build_map(shaper *s, lr_node *node, const char *type, const char 
         }
     }
     if (!map || (status == REC_OK && !lr_map_index(&s->f->record->arena, map, &twice))) {
-        return lr_fail_allocator(s->f->job, node->child_count);
+        return lr_fail_memory(s->f->job, node->child_count);
     }
     if (status == REC_OK && twice) {
         const char *path = s->f->path.text ? s->f->path.text : "";
@@ -561,11 +561,11 @@ static int32_t make_flat(shaper *s)
     lr_entry *twice;
     int32_t status;
     if (!map) {
-        return lr_fail_allocator(s->f->job, sizeof *map);
+        return lr_fail_memory(s->f->job, sizeof *map);
     }
     status = flatten(s, &f->record->root, map);
     if (status == REC_OK && !lr_map_index(&f->record->arena, map, &twice)) {
-        return lr_fail_allocator(s->f->job, map->count);
+        return lr_fail_memory(s->f->job, map->count);
     }
     f->record->root.v.map = map;
     return status;

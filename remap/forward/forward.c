@@ -70,7 +70,7 @@ static int32_t emit(lr_rules_run *r, const char *text, size_t length, lr_op *op,
         size_t head = strlen(prefix);
         joined = lr_alloc(r->job->allocator, head + 1 + length + 1);
         if (!joined) {
-            return lr_fail_allocator(r->job, head + length);
+            return lr_fail_memory(r->job, head + length);
         }
         memcpy(joined, prefix, head);
         joined[head] = '.';
@@ -185,7 +185,7 @@ static int32_t split_part(lr_rules_run *r, lr_key *key, const char *text, const 
     uint32_t fired = r->fired_count;
     int32_t status;
     if (!spans) {
-        return lr_fail_allocator(r->job, bytes);
+        return lr_fail_memory(r->job, bytes);
     }
     for (uint64_t g = 0; g < groups; g++) {
         spans[g] = (lr_span){.begin = g * group + offset, .count = size};
@@ -203,7 +203,7 @@ static int32_t split_part(lr_rules_run *r, lr_key *key, const char *text, const 
         if (target) {
             memcpy(target, output, length + 1);
         } else {
-            status = lr_fail_allocator(r->job, length);
+            status = lr_fail_memory(r->job, length);
         }
     }
     if (status == REC_OK) {
@@ -250,7 +250,7 @@ static int32_t split_key(lr_rules_run *r, lr_key *key, const char *text, size_t 
             offset += size;
         }
     } else if (!amounts) {
-        (void)lr_fail_allocator(r->job, rule->part_count);
+        (void)lr_fail_memory(r->job, rule->part_count);
     }
     key->used = true;
     lr_op_release(whole);
@@ -325,7 +325,7 @@ static int32_t fuse(lr_rules_run *r, lr_key *key)
             lr_key *g;
             lr_op *length_op = NULL, *direction_op = NULL, *op = NULL;
             if (!text) {
-                return lr_fail_allocator(r->job, key->length);
+                return lr_fail_memory(r->job, key->length);
             }
             memcpy(text, key->text, (size_t)key->length + 1);
             text[key->length - 1] = new_style ? '0' : 'g';

@@ -122,7 +122,7 @@ static int32_t one_of_them(lr_rules_run *r, const lr_rule *rule, const member *m
     }
     inputs = lr_alloc(r->job->allocator, (input_count + 1) * sizeof *inputs);
     if (!ops || !inputs) {
-        status = lr_fail_allocator(r->job, count * sizeof *ops);
+        status = lr_fail_memory(r->job, count * sizeof *ops);
         goto done;
     }
     input_count = 0;

@@ -54,7 +54,7 @@ static int32_t compare(merger *m, lr_op *a, lr_op *b, bool *same)
     if (*same && size) {
         left = lr_alloc(m->job->allocator, size);
         right = lr_alloc(m->job->allocator, size);
-        status = left && right ? lr_op_make(m->job, a, left) : lr_fail_allocator(m->job, size);
+        status = left && right ? lr_op_make(m->job, a, left) : lr_fail_memory(m->job, size);
         status = status == REC_OK ? lr_op_make(m->job, b, right) : status;
         *same = status == REC_OK && memcmp(left, right, (size_t)size) == 0;
     }
@@ -103,7 +103,7 @@ static int32_t join(merger *m, lr_piece *const *pieces, uint64_t count, const lr
     keys = lr_arena_alloc(&m->plan->arena, (inputs + 1) * sizeof *keys, 8);
     if (!ops || !keys) {
         lr_release(m->job->allocator, ops);
-        return lr_fail_allocator(m->job, count * sizeof *ops);
+        return lr_fail_memory(m->job, count * sizeof *ops);
     }
     inputs = 0;
     for (uint64_t i = 0; i < count; i++) {
@@ -166,7 +166,7 @@ int32_t lr_plan_merge(rec_job *job, rec_plan *plan)
     m.matcher = list ? lr_matcher_new(job) : NULL;
     if (!m.matcher) {
         lr_release(job->allocator, list);
-        return lr_job_failed(job) ? job->error.status : lr_fail_allocator(job, plan->piece_count * sizeof *list);
+        return lr_job_failed(job) ? job->error.status : lr_fail_memory(job, plan->piece_count * sizeof *list);
     }
     for (lr_piece *piece = plan->pieces; piece; piece = piece->next) {
         if (!piece->dead) {

@@ -137,7 +137,7 @@ static int32_t slice_block(rec_job *job, lr_op *op, uint64_t row, uint64_t row_b
     count = least(count, rows - row);
     kept->count = 0;
     if (!lr_pages_grow(&kept->block, count * row_bytes)) {
-        return lr_fail_allocator(job, count * row_bytes);
+        return lr_fail_memory(job, count * row_bytes);
     }
     status = lr_op_part(job, op->inputs[0], row * row_bytes, kept->block.data, count * row_bytes);
     if (status == REC_OK) {
@@ -216,7 +216,7 @@ static int32_t join_block(rec_job *job, lr_op *op, uint64_t row, uint64_t row_by
     }
     kept->count = 0;
     if (!lr_pages_grow(&kept->block, count * row_bytes) || !lr_pages_grow(&part, count * row_bytes)) {
-        status = lr_fail_allocator(job, count * row_bytes);
+        status = lr_fail_memory(job, count * row_bytes);
         goto done;
     }
     for (uint64_t i = 0; i < op->input_count; i++) {
@@ -312,7 +312,7 @@ static int32_t transpose_block(rec_job *job, lr_op *op, const uint8_t *from, uin
     count = least(count, op->shape[0] - row);
     kept->count = 0;
     if (!lr_pages_grow(&kept->block, count * row_bytes)) {
-        return lr_fail_allocator(job, count * row_bytes);
+        return lr_fail_memory(job, count * row_bytes);
     }
     lr_transpose(from + row * width, stride, kept->block.data, row_bytes, op->shape[1], count, width);
     kept->first = row;
@@ -362,7 +362,7 @@ static int32_t transpose_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t 
         if (!kept->has_whole) {
             status = lr_pages_grow(&kept->whole, input->nbytes)
                          ? lr_op_part(job, input, 0, kept->whole.data, input->nbytes)
-                         : lr_fail_allocator(job, input->nbytes);
+                         : lr_fail_memory(job, input->nbytes);
             kept->has_whole = status == REC_OK;
             lr_op_forget(input);
         }
@@ -418,7 +418,7 @@ static int32_t cast_elements(rec_job *job, lr_op *op, uint64_t first, uint8_t *t
     while (count && status == REC_OK) {
         uint64_t n = least(count, BLOCK / width);
         status = lr_pages_grow(middle, n * width) ? lr_op_part(job, input, first * width, middle->data, n * width)
-                                                  : lr_fail_allocator(job, n * width);
+                                                  : lr_fail_memory(job, n * width);
         if (status == REC_OK) {
             status = lr_op_cast_numbers(job, op, first, middle->data, target, n);
         }
@@ -465,7 +465,7 @@ static int32_t weight_norm_whole(rec_job *job, lr_op *op, uint8_t *target)
     lr_op *g = op->inputs[0];
     lr_pages bytes = {.allocator = op->allocator};
     int32_t status =
-        lr_pages_grow(&bytes, g->nbytes) ? lr_op_part(job, g, 0, bytes.data, g->nbytes) : lr_fail_allocator(job, g->nbytes);
+        lr_pages_grow(&bytes, g->nbytes) ? lr_op_part(job, g, 0, bytes.data, g->nbytes) : lr_fail_memory(job, g->nbytes);
     if (status == REC_OK) {
         status = lr_op_part(job, op->inputs[1], 0, target, op->nbytes);
     }
@@ -487,7 +487,7 @@ static int32_t weight_norm_part(rec_job *job, lr_op *op, uint64_t offset, uint8_
     (void)pthread_mutex_lock(&kept->lock);
     if (!kept->has_whole) {
         status = lr_pages_grow(&kept->whole, op->nbytes) ? weight_norm_whole(job, op, kept->whole.data)
-                                                         : lr_fail_allocator(job, op->nbytes);
+                                                         : lr_fail_memory(job, op->nbytes);
         kept->has_whole = status == REC_OK;
     }
     if (status == REC_OK) {

@@ -183,7 +183,7 @@ int32_t lr_op_weigh(rec_job *job, const lr_op *op, const void *g, void *data)
     }
     norms = lr_mul(length, sizeof *norms, &size) ? lr_zalloc(job->allocator, size) : NULL;
     if (!norms) {
-        return lr_fail_allocator(job, length);
+        return lr_fail_memory(job, length);
     }
     if (inner == 1) {
         sum_rows(op, v, outer, length, norms);

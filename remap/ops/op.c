@@ -55,14 +55,14 @@ static lr_op *node_new(rec_job *job, int32_t kind, rec_dtype dtype, const uint64
     inputs_at = shape_at + rank * sizeof *shape;
     extra_at = inputs_at + input_count * sizeof *inputs; /* both arrays are in memory: no overflow */
     if (!lr_add(extra_at, extra, &kept_at) || kept_at > PTRDIFF_MAX - sizeof(lr_op_kept) - 8) {
-        (void)lr_fail_allocator(job, extra);
+        (void)lr_fail_memory(job, extra);
         return NULL;
     }
     kept_at = aligned(kept_at);
     size = kept_at + (keeps ? sizeof(lr_op_kept) : 0);
     memory = lr_zalloc(job->allocator, size);
     if (!memory) {
-        (void)lr_fail_allocator(job, size);
+        (void)lr_fail_memory(job, size);
         return NULL;
     }
     op = (lr_op *)(void *)memory;
@@ -82,7 +82,7 @@ static lr_op *node_new(rec_job *job, int32_t kind, rec_dtype dtype, const uint64
     if (keeps) {
         op->kept = (lr_op_kept *)(void *)(memory + kept_at);
         if (pthread_mutex_init(&op->kept->lock, NULL) != 0) {
-            (void)lr_fail_allocator(job, size);
+            (void)lr_fail_memory(job, size);
             lr_release(job->allocator, memory);
             return NULL;
         }
@@ -181,7 +181,7 @@ static uint8_t *own_bytes(rec_job *job, lr_op *op)
         }
     }
     if (!source) {
-        (void)lr_fail_allocator(job, op->nbytes);
+        (void)lr_fail_memory(job, op->nbytes);
         return NULL;
     }
     op->u.tensor.data = (lr_data){.data = pages->data, .size = op->nbytes, .offset = REC_UNKNOWN, .source = source};
@@ -212,7 +212,7 @@ static int32_t keep_words(rec_job *job, lr_op *op, const rec_value *value)
     op->u.tensor.words = record;
     op->u.tensor.dtype_value = copy;
     if (!copy || !lr_value_copy(record, value, copy)) {
-        return lr_fail_allocator(job, sizeof *copy);
+        return lr_fail_memory(job, sizeof *copy);
     }
     return REC_OK;
 }
@@ -516,7 +516,7 @@ lr_op *lr_op_rope(rec_job *job, lr_op *input, uint64_t heads, uint64_t rotary, b
     }
     spans = lr_mul(rows, sizeof *spans, &size) ? lr_alloc(job->allocator, size) : NULL;
     if (!spans) {
-        (void)lr_fail_allocator(job, rows);
+        (void)lr_fail_memory(job, rows);
         return NULL;
     }
     for (uint64_t head = 0; head < heads; head++) {

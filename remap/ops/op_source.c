@@ -52,7 +52,7 @@ lr_data *lr_op_data(rec_job *job, rec_record *record, lr_op *op)
         rec_source_release(source);
     }
     if (!data) {
-        (void)lr_fail_allocator(job, sizeof *data);
+        (void)lr_fail_memory(job, sizeof *data);
     }
     return data;
 }

@@ -28,7 +28,7 @@ static int32_t add(lister *l, const char *text, uint64_t length, const rec_value
         text = lr_arena_text(&l->plan->arena, l->path.text ? l->path.text : "", l->path.used);
         length = l->path.used;
         if (!text) {
-            return lr_fail_allocator(l->job, length);
+            return lr_fail_memory(l->job, length);
         }
     }
     s->keys[s->key_count++] = (lr_key){
@@ -139,7 +139,7 @@ lr_key *lr_plan_find_key(rec_job *job, lr_plan_source *source, const char *text,
     if (!source->sorted) { /* when one is asked for the first time */
         source->sorted = lr_alloc(job->allocator, (high + 1) * sizeof *source->sorted);
         if (!source->sorted) {
-            (void)lr_fail_allocator(job, high * sizeof *source->sorted);
+            (void)lr_fail_memory(job, high * sizeof *source->sorted);
             return NULL;
         }
         for (uint64_t i = 0; i < high; i++) {

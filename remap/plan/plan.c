@@ -12,7 +12,7 @@ const char *lr_plan_keep(rec_job *job, rec_plan *plan, const char *text, uint64_
 {
     const char *kept = length ? lr_arena_text(&plan->arena, text, length) : "";
     if (!kept) {
-        (void)lr_fail_allocator(job, length);
+        (void)lr_fail_memory(job, length);
     }
     return kept;
 }
@@ -34,7 +34,7 @@ const char *lr_plan_text(rec_job *job, rec_plan *plan, const char *format, ...)
     /* Keys are made here too: they may be long, and two of them must not become one. */
     whole = lr_arena_alloc(&plan->arena, (uint64_t)length + 1, 1);
     if (!whole) {
-        (void)lr_fail_allocator(job, (uint64_t)length + 1);
+        (void)lr_fail_memory(job, (uint64_t)length + 1);
         return NULL;
     }
     va_start(args, format);
@@ -92,7 +92,7 @@ int32_t lr_plan_sign(rec_job *job, rec_plan *plan, int32_t kind, const char *pat
     lr_sign *sign = lr_arena_alloc(&plan->arena, sizeof *sign, 8);
     va_list args;
     if (!sign) {
-        return lr_fail_allocator(job, sizeof *sign);
+        return lr_fail_memory(job, sizeof *sign);
     }
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
@@ -136,7 +136,7 @@ int32_t lr_plan_lost(rec_job *job, rec_plan *plan, int32_t action, lr_key *key, 
     rec_plan_line *line;
     const char **input = lr_arena_alloc(&plan->arena, sizeof *input, 8);
     if (!input) {
-        return lr_fail_allocator(job, sizeof *input);
+        return lr_fail_memory(job, sizeof *input);
     }
     if (!lr_job_grow(job, &plan->lost, plan->lost_count + 1, &plan->lost_room, sizeof *plan->lost)) {
         return job->error.status;
@@ -169,7 +169,7 @@ lr_piece *lr_plan_piece(rec_job *job, rec_plan *plan, uint32_t source, const cha
     lr_key **copy = lr_arena_alloc(&plan->arena, (count + 1) * sizeof *copy, 8);
     const char *text = lr_arena_text(&plan->arena, key, length);
     if (!piece || !copy || !text) {
-        (void)lr_fail_allocator(job, sizeof *piece);
+        (void)lr_fail_memory(job, sizeof *piece);
         return NULL;
     }
     for (uint64_t i = 0; i < count; i++) {
@@ -236,7 +236,7 @@ rec_plan *lr_plan_new(rec_job *job, lr_type_ref type, int32_t minor, rec_precisi
 {
     rec_plan *plan = lr_zalloc(job->allocator, sizeof *plan);
     if (!plan) {
-        (void)lr_fail_allocator(job, sizeof *plan);
+        (void)lr_fail_memory(job, sizeof *plan);
         return NULL;
     }
     plan->context = job->context;

@@ -44,7 +44,7 @@ static bool grow(rec_job *job, table *t)
     uint64_t room = t->room ? t->room * 2 : 1024;
     lr_node **slots = lr_zalloc(job->allocator, room * sizeof *slots);
     if (!slots) {
-        (void)lr_fail_allocator(job, room * sizeof *slots);
+        (void)lr_fail_memory(job, room * sizeof *slots);
         return false;
     }
     for (uint64_t i = 0; i < t->room; i++) {
@@ -81,7 +81,7 @@ static lr_node *child(rec_job *job, rec_plan *plan, table *t, lr_node *parent, c
     }
     node = lr_arena_alloc(&plan->arena, sizeof *node, 8);
     if (!node) {
-        (void)lr_fail_allocator(job, sizeof *node);
+        (void)lr_fail_memory(job, sizeof *node);
         return NULL;
     }
     *node = (lr_node){.name = name, .length = length, .offset = offset, .index = REC_UNKNOWN, .parent = parent};
@@ -195,7 +195,7 @@ int32_t lr_plan_tree(rec_job *job, rec_plan *plan)
     int32_t status = REC_OK;
     plan->root = lr_arena_alloc(&plan->arena, sizeof *plan->root, 8);
     if (!plan->root) {
-        return lr_fail_allocator(job, sizeof *plan->root);
+        return lr_fail_memory(job, sizeof *plan->root);
     }
     *plan->root = (lr_node){.name = "", .index = REC_UNKNOWN};
     /* The base's first, so that fields stand in its order. */

@@ -53,6 +53,6 @@ void *lr_re_fail_memory(lr_re_parser *p)
     if (p->arena->refused) {
         return lr_re_fail(p, p->pattern, "it is too large once it is taken apart");
     }
-    (void)lr_fail_allocator(p->job, sizeof(lr_re_node));
+    (void)lr_fail_memory(p->job, sizeof(lr_re_node));
     return NULL;
 }

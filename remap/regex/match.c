@@ -38,7 +38,7 @@ static bool make_room(rec_job *job, lr_matcher *m, uint32_t pairs)
 {
     pcre2_match_data *data = pcre2_match_data_create(pairs, m->general);
     if (!data) {
-        (void)lr_fail_allocator(job, pairs * sizeof(PCRE2_SIZE) * 2);
+        (void)lr_fail_memory(job, pairs * sizeof(PCRE2_SIZE) * 2);
         return false;
     }
     pcre2_match_data_free(m->data);
@@ -51,7 +51,7 @@ lr_matcher *lr_matcher_new(rec_job *job)
 {
     lr_matcher *m = lr_zalloc(job->allocator, sizeof *m);
     if (!m) {
-        (void)lr_fail_allocator(job, sizeof *m);
+        (void)lr_fail_memory(job, sizeof *m);
         return NULL;
     }
     m->allocator = job->allocator;
@@ -60,7 +60,7 @@ lr_matcher *lr_matcher_new(rec_job *job)
     if (!m->limits || !make_room(job, m, 16)) {
         lr_matcher_free(m);
         if (!lr_job_failed(job)) {
-            (void)lr_fail_allocator(job, sizeof *m);
+            (void)lr_fail_memory(job, sizeof *m);
         }
         return NULL;
     }
@@ -118,7 +118,7 @@ static int search_failed(rec_job *job, const lr_regex *regex, const lr_matcher *
                                lr_brief_text(&key, text));
         break;
     case PCRE2_ERROR_NOMEMORY:
-        (void)lr_fail_allocator(job, 0);
+        (void)lr_fail_memory(job, 0);
         break;
     default:
         if (error <= PCRE2_ERROR_UTF8_ERR1 && error >= PCRE2_ERROR_UTF8_ERR21) {

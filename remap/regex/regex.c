@@ -15,7 +15,7 @@ enum {
 
 static void *out_of_memory(rec_job *job, uint64_t size)
 {
-    (void)lr_fail_allocator(job, size);
+    (void)lr_fail_memory(job, size);
     return NULL;
 }
 

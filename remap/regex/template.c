@@ -211,7 +211,7 @@ lr_template *lr_template_new(rec_job *job, const char *text, const lr_regex *reg
         made->text = lr_arena_text(&made->arena, text, length);
     }
     if (!made || !made->text) {
-        (void)lr_fail_allocator(job, length);
+        (void)lr_fail_memory(job, length);
     } else {
         r.made = made;
         if (read_all(&r) == REC_OK) {

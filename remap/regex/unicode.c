@@ -79,7 +79,7 @@ static char *all_characters(rec_job *job, uint32_t last, size_t *length)
         }
     }
     if (!text) {
-        (void)lr_fail_allocator(job, 4 * ((uint64_t)last + 1));
+        (void)lr_fail_memory(job, 4 * ((uint64_t)last + 1));
     }
     return text;
 }
@@ -125,7 +125,7 @@ static int scan(rec_job *job, const char *inside, bool icase, const char *text, 
     result = data && !ranges->failed && (found > 0 || found == PCRE2_ERROR_NOMATCH) ? 1 : -1;
 done:
     if (result < 0) {
-        (void)lr_fail_allocator(job, pattern.room);
+        (void)lr_fail_memory(job, pattern.room);
     }
     pcre2_match_data_free(data);
     pcre2_code_free(code);
@@ -205,7 +205,7 @@ int lr_re_unicode_fold(lr_re_parser *p, lr_re_ranges *ranges)
     } else {
         lr_re_write_ranges(&inside, ranges->list, count);
         if (inside.failed || inside.full) {
-            (void)lr_fail_allocator(job, inside.room);
+            (void)lr_fail_memory(job, inside.room);
             result = -1;
         } else if (inside.used) {
             result = lr_re_unicode_cased(p, inside.data, true, ranges) < 0 ? -1 : 1;

@@ -145,7 +145,7 @@ static int32_t unjoin(lr_backer *b, uint64_t rule, lr_back *const *backs, uint64
     b->items[number].gone = true;
     amounts = lr_alloc(b->job->allocator, (r->part_count + 1) * sizeof *amounts);
     if (!amounts) {
-        return lr_fail_allocator(b->job, r->part_count);
+        return lr_fail_memory(b->job, r->part_count);
     }
     for (uint64_t p = 0; p < r->part_count; p++) {
         shares = shares || r->parts[p].amount;
@@ -214,7 +214,7 @@ int32_t lr_back_take_apart(lr_backer *b, uint64_t rule)
     lr_origins origins = {.allocator = b->job->allocator};
     int32_t status = REC_OK;
     if (!backs) {
-        return lr_fail_allocator(b->job, back_count * sizeof *backs);
+        return lr_fail_memory(b->job, back_count * sizeof *backs);
     }
     for (uint64_t p = 0; p < back_count && status == REC_OK; p++) {
         backs[p] = join ? lr_back_new(b->job, r->part_regexes[p], r->template, 0, LR_BACK_WHOLE) : stack_back(b, r);

@@ -22,7 +22,7 @@ typedef struct writer {
 
 static bool no_memory(rec_job *job, uint64_t size)
 {
-    (void)lr_fail_allocator(job, size);
+    (void)lr_fail_memory(job, size);
     return false;
 }
 

@@ -142,7 +142,7 @@ int32_t lr_back_unadapt(lr_backer *b, lr_back_item *one)
         size_t head = (size_t)(field - one->text), tail = strlen(torch);
         char *renamed = lr_arena_alloc(&b->plan->arena, head + tail + 1, 1);
         if (!renamed) {
-            return lr_fail_allocator(b->job, head + tail);
+            return lr_fail_memory(b->job, head + tail);
         }
         memcpy(renamed, one->text, head);
         memcpy(renamed + head, torch, tail + 1);
@@ -179,7 +179,7 @@ static int same_data(rec_job *job, lr_op *a, lr_op *b)
     }
     buffer = lr_alloc(job->allocator, 2 * CHUNK);
     if (!buffer) {
-        (void)lr_fail_allocator(job, 2 * CHUNK);
+        (void)lr_fail_memory(job, 2 * CHUNK);
         return -1;
     }
     for (uint64_t at = 0, n; at < size && same == 1; at += n) {

@@ -24,7 +24,7 @@ static bool collect(lr_retracer *r, lr_steps *s, int32_t kind, int32_t makes)
     }
     s->list = lr_zalloc(r->job->allocator, (count + 1) * sizeof *s->list);
     if (!s->list) {
-        (void)lr_fail_allocator(r->job, count * sizeof *s->list);
+        (void)lr_fail_memory(r->job, count * sizeof *s->list);
         return false;
     }
     for (uint64_t i = 0; i < rules->count; i++) {
@@ -55,7 +55,7 @@ lr_retracer *lr_retracer_new(rec_job *job, rec_plan *plan, uint32_t source, lr_m
     lr_retracer *r = lr_zalloc(job->allocator, sizeof *r);
     const lr_rules *rules;
     if (!r) {
-        (void)lr_fail_allocator(job, sizeof *r);
+        (void)lr_fail_memory(job, sizeof *r);
         return NULL;
     }
     r->job = job;

@@ -12,7 +12,7 @@ static int32_t set_inputs(lr_backer *b, lr_back_item *one, lr_key *const *inputs
 {
     lr_key **copy = lr_arena_alloc(&b->plan->arena, (count + 1) * sizeof *copy, 8);
     if (!copy) {
-        return lr_fail_allocator(b->job, count * sizeof *copy);
+        return lr_fail_memory(b->job, count * sizeof *copy);
     }
     memcpy(copy, inputs, (size_t)count * sizeof *copy);
     one->inputs = copy;
@@ -47,7 +47,7 @@ static int32_t take_key(lr_backer *b, lr_key *key)
     if (b->type.item) {
         clean = lr_alloc(b->job->allocator, length + 1);
         if (!clean) {
-            return lr_fail_allocator(b->job, length);
+            return lr_fail_memory(b->job, length);
         }
         module = lr_back_type_of(&b->type, text, length, clean);
         text = clean;

@@ -11,7 +11,7 @@ const char *lr_back_keep(lr_backer *b, const char *text, uint64_t length)
 {
     const char *kept = lr_arena_text(&b->plan->arena, text, length);
     if (!kept) {
-        (void)lr_fail_allocator(b->job, length);
+        (void)lr_fail_memory(b->job, length);
     }
     return kept;
 }
@@ -43,7 +43,7 @@ int32_t lr_back_trouble(lr_backer *b, int32_t kind, uint64_t rule, const char *k
     }
     t = lr_arena_alloc(&b->plan->arena, sizeof *t, 8);
     if (!t) {
-        return lr_fail_allocator(b->job, sizeof *t);
+        return lr_fail_memory(b->job, sizeof *t);
     }
     *t = (lr_trouble){.kind = kind, .rule = rule, .count = 1};
     t->what = lr_back_keep(b, what, strlen(what));

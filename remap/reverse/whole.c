@@ -25,7 +25,7 @@ static int32_t grow_wholes(lr_backer *b)
     }
     table = lr_zalloc(b->job->allocator, slots * sizeof *table);
     if (!table) {
-        return lr_fail_allocator(b->job, slots * sizeof *table);
+        return lr_fail_memory(b->job, slots * sizeof *table);
     }
     for (uint64_t i = 0; i < b->whole_count; i++) {
         uint64_t at = hash(b->wholes[i].index, b->wholes[i].text) & (slots - 1);
@@ -64,7 +64,7 @@ static lr_whole *find_whole(lr_backer *b, uint64_t index, const char *text, bool
     *w = (lr_whole){.rule = lr_back_rule(b, index), .index = index, .text = text};
     w->parts = lr_arena_alloc(&b->plan->arena, w->rule->part_count * sizeof *w->parts, 8);
     if (!w->parts) {
-        (void)lr_fail_allocator(b->job, w->rule->part_count);
+        (void)lr_fail_memory(b->job, w->rule->part_count);
         return NULL;
     }
     memset(w->parts, 0, (size_t)w->rule->part_count * sizeof *w->parts);
@@ -80,7 +80,7 @@ static bool keep_candidate(lr_backer *b, const lr_candidate *from, lr_candidate 
     *to = *from;
     to->text = lr_back_keep(b, from->text, from->length);
     if (!fired || !to->text) {
-        (void)lr_fail_allocator(b->job, width);
+        (void)lr_fail_memory(b->job, width);
         return false;
     }
     memcpy(fired, from->fired, (size_t)width);
@@ -96,7 +96,7 @@ static int32_t wait_for_parts(lr_backer *b, uint64_t number, const lr_candidates
     one->candidates = *candidates;
     one->candidates.list = lr_arena_alloc(&b->plan->arena, candidates->count * sizeof *candidates->list, 8);
     if (!one->candidates.list) {
-        return lr_fail_allocator(b->job, candidates->count * sizeof *candidates->list);
+        return lr_fail_memory(b->job, candidates->count * sizeof *candidates->list);
     }
     for (uint64_t i = 0; i < candidates->count; i++) {
         lr_candidate *c = &one->candidates.list[i];
@@ -262,7 +262,7 @@ static int32_t choose(lr_backer *b, lr_back_item *one, const lr_candidates *cand
     if (candidates->count > sizeof few) {
         left = lr_alloc(b->job->allocator, candidates->count);
         if (!left) {
-            return lr_fail_allocator(b->job, candidates->count);
+            return lr_fail_memory(b->job, candidates->count);
         }
     }
     status = lr_retrace_choose(b->retracer, candidates, dead, left, &made);
@@ -276,7 +276,7 @@ static int32_t choose(lr_backer *b, lr_back_item *one, const lr_candidates *cand
         one->rules = chosen ? lr_retrace_why(b->retracer, chosen) : NULL;
         status = one->rules              ? REC_OK
                  : lr_job_failed(b->job) ? b->job->error.status
-                                         : lr_fail_allocator(b->job, sizeof *chosen);
+                                         : lr_fail_memory(b->job, sizeof *chosen);
     } else if (status == REC_OK) {
         status = choice_failed(b, one, candidates, left, &made, wrong);
     }
@@ -307,7 +307,7 @@ int32_t lr_back_choose(lr_backer *b, lr_back_item *one)
     const lr_whole *wrong = NULL;
     int32_t status;
     if (!dead) {
-        return lr_fail_allocator(b->job, c->count);
+        return lr_fail_memory(b->job, c->count);
     }
     for (uint64_t i = 0; i < c->count; i++) {
         const lr_whole *w = c->list[i].split ? find_whole(b, c->list[i].split - 1, c->list[i].text, false) : NULL;
@@ -331,7 +331,7 @@ static int32_t emit(lr_backer *b, const char *text, lr_op *op, lr_key *const *in
         size_t head = strlen(select), tail = strlen(text);
         char *joined = lr_arena_alloc(&b->plan->arena, head + tail + 2, 1);
         if (!joined) {
-            return lr_fail_allocator(b->job, head + tail);
+            return lr_fail_memory(b->job, head + tail);
         }
         memcpy(joined, select, head);
         joined[head] = '.';
@@ -357,7 +357,7 @@ static lr_op *join_parts(lr_backer *b, const lr_whole *w)
     int64_t groups;
     uint64_t used = 0;
     if (!ops) {
-        (void)lr_fail_allocator(b->job, rule->part_count * sizeof *ops);
+        (void)lr_fail_memory(b->job, rule->part_count * sizeof *ops);
         return NULL;
     }
     for (uint64_t p = 0; p < rule->part_count; p++) {
@@ -371,7 +371,7 @@ static lr_op *join_parts(lr_backer *b, const lr_whole *w)
     spans = lr_alloc(b->job->allocator, (uint64_t)groups * rule->part_count * sizeof *spans);
     op = NULL;
     if (!spans) {
-        (void)lr_fail_allocator(b->job, (uint64_t)groups * rule->part_count * sizeof *spans);
+        (void)lr_fail_memory(b->job, (uint64_t)groups * rule->part_count * sizeof *spans);
         goto done;
     }
     for (int64_t g = 0; g < groups; g++) {
@@ -419,7 +419,7 @@ static int32_t emit_whole(lr_backer *b, lr_whole *w)
     }
     inputs = lr_alloc(b->job->allocator, (count + 1) * sizeof *inputs);
     if (!inputs) {
-        return lr_fail_allocator(b->job, count * sizeof *inputs);
+        return lr_fail_memory(b->job, count * sizeof *inputs);
     }
     count = 0;
     for (uint64_t p = 0; p < rule->part_count; p++) {

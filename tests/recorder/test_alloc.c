@@ -253,10 +253,61 @@ static void every_allocation_of_a_configured_gzip_recorder_may_fail(void **state
     each_in_turn(*state, false, true);
 }
 
+/* A file of Burn's own store, whose plan is made both ways, with a name of Rust's source; written for that store again. */
+static void every_allocation_of_an_import_may_fail(void **state)
+{
+    static const rec_allocator allocator = {
+        .size = sizeof allocator, .alloc = give, .resize = give_more, .release = take_back};
+    static const char header[] = "{\"__metadata__\":{\"producer\":\"burn\",\"version\":\"0.21.0\"},"
+                                 "\"r#type.weight\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[0,24]},"
+                                 "\"r#type.bias\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[24,32]}}";
+    uint8_t file[8 + sizeof header - 1 + 32] = {(uint8_t)(sizeof header - 1), (uint8_t)((sizeof header - 1) >> 8)};
+    memcpy(file + 8, header, sizeof header - 1);
+    (void)state;
+    for (long n = 0;; n++) {
+        uint64_t held_before = held;
+        long failures = failed;
+        rec_context *context = rec_context_new(&allocator);
+        rec_recorder *recorder = rec_open_recorder_in(context, "Safetensors", REC_PRECISION_FULL);
+        rec_record *record;
+        void *bytes = NULL;
+        size_t size = 0;
+        bool well;
+        assert_non_null(recorder);
+        countdown = n;
+        armed = true;
+        record = rec_load_bytes(recorder, file, sizeof file);
+        well = record && rec_recorder_set(recorder, "layout", "burn-0.21") == REC_OK &&
+               rec_save_bytes(recorder, record, &bytes, &size) == REC_OK;
+        armed = false;
+        if (!well && failed == failures) {
+            fail_msg("allocation %ld: failed although none was refused: %s", n, rec_error_message());
+        }
+        if (!well) {
+            assert_int_not_equal(rec_error_status(), REC_OK);
+        } else {
+            const rec_tensor *weight = rec_tensor_at(record, "type.weight");
+            assert_non_null(weight);
+            assert_int_equal(rec_tensor_shape(weight)[0], 3); /* not transposed */
+            assert_non_null(memmem(bytes, size, "\"r#type.weight\":{", 17));
+        }
+        rec_free(bytes);
+        rec_record_free(record);
+        rec_close_recorder(recorder);
+        rec_context_free(context);
+        assert_int_equal(held, held_before);
+        if (failed == failures) {
+            assert_true(well && n > 20);
+            break;
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_context_with_its_own_allocator_survives_each_failure, set_up, tear_down),
+        cmocka_unit_test(every_allocation_of_an_import_may_fail),
         cmocka_unit_test_setup_teardown(every_allocation_of_the_process_may_fail, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_allocation_of_a_configured_gzip_recorder_may_fail, set_up, tear_down),
     };

@@ -322,6 +322,8 @@ int tool_run_convert(session *s, const char *const *operands, size_t count)
         free(path);
         path = index;
         r.written = REC_UNKNOWN;
+    } else if (path) {
+        tool_note_old_index(path, &r.save_notes);
     }
     r.out = to_stdout ? "standard output" : path ? path : out;
     if (s->o->json) {

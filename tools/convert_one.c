@@ -13,18 +13,36 @@ uint64_t tool_size_of_file(const char *path)
     return stat(path, &s) == 0 && S_ISREG(s.st_mode) ? (uint64_t)s.st_size : REC_UNKNOWN;
 }
 
-char *tool_index_beside(const char *path)
+/* The index of a set of files that may stand beside a file. @param newer than the file, or there is no file; else older.
+ * @return to be freed; NULL: there is none. */
+static char *find_index(const char *path, bool newer)
 {
     char *index = xasprintf("%s.index.json", path);
     struct stat of, is;
 
     if (stat(index, &of) == 0 && S_ISREG(of.st_mode) &&
         (stat(path, &is) != 0 || of.st_mtim.tv_sec > is.st_mtim.tv_sec ||
-         (of.st_mtim.tv_sec == is.st_mtim.tv_sec && of.st_mtim.tv_nsec > is.st_mtim.tv_nsec))) {
+         (of.st_mtim.tv_sec == is.st_mtim.tv_sec && of.st_mtim.tv_nsec > is.st_mtim.tv_nsec)) == newer) {
         return index;
     }
     free(index);
     return NULL;
+}
+
+char *tool_index_beside(const char *path)
+{
+    return find_index(path, true);
+}
+
+void tool_note_old_index(const char *path, notes *n)
+{
+    char *index = find_index(path, false);
+
+    if (index) {
+        tool_notes_add(n, REC_NOTE_LAYOUT, "",
+                       xasprintf("%s is of an older set of files, and who reads the folder goes by it: remove it", index));
+    }
+    free(index);
 }
 
 int tool_set_shown_type(session *s, const rec_record *record, rec_recorder *to)
@@ -107,6 +125,9 @@ int tool_convert_one(session *s, const char *in, const char *to_name, const char
     tool_notes_take(&saved);
     tool_notes_append(n, &saved);
     c->out = tool_index_beside(out);
+    if (!c->out) {
+        tool_note_old_index(out, n);
+    }
     c->written = c->out ? REC_UNKNOWN : tool_size_of_file(out);
     c->out = c->out ? c->out : xstrdup(out);
     c->tensors = sums.tensors;

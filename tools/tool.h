@@ -59,6 +59,8 @@ uint64_t tool_size_of_file(const char *path);
 /* @return the name of the index if a file was written in several parts, to be freed; NULL if it was not. An index that
  * is older than the file is of another model. */
 char *tool_index_beside(const char *path);
+/** Notes that a file was written whole where the index of an older set of files stands beside it. */
+void tool_note_old_index(const char *path, notes *n);
 /* Sets what --metadata asks for. */
 int tool_set_metadata(const session *s, rec_record *record);
 /* Sets the type that a record with names shows on a recorder that writes for another version of Burn: what that version

@@ -250,6 +250,9 @@ net.safetensors -> model/model.safetensors.index.json: 6 tensors in T s
 END
 check "with an index" [ -f model/model.safetensors.index.json ]
 check "and more than one part" [ "$(find model -name '*-of-*' | wc -l)" -ge 2 ]
+cp -r model older
+run convert net.safetensors older/model.safetensors
+check "a file written whole beside an older index is told" grep -q 'index.json is of an older set of files' "$scratch/err"
 for from in model model/model.safetensors.index.json; do
     "$record" ls --all "$from" | sort >"$scratch/second"
     same "which $from lists" "$scratch/raw" "$scratch/second"

@@ -28,6 +28,13 @@ void tool_notes_append(notes *n, notes *more)
     *more = (notes){0};
 }
 
+void tool_notes_add(notes *n, int32_t kind, const char *path, char *said)
+{
+    n->at = xrealloc(n->at, (n->kept + 1) * sizeof *n->at);
+    n->at[n->kept++] = (struct note){kind, 1, xstrdup(path), said};
+    n->made++;
+}
+
 void tool_notes_free(notes *n)
 {
     for (size_t i = 0; i < n->kept; i++) {

@@ -150,6 +150,8 @@ typedef struct notes {
 void tool_notes_take(notes *n);
 /* Moves the notes of the second behind those of the first. */
 void tool_notes_append(notes *n, notes *more);
+/** One of the command's own. @param words are taken. */
+void tool_notes_add(notes *n, int32_t kind, const char *path, char *said);
 /* To standard error, many of a kind shortened; nothing if `quiet`. */
 void tool_notes_print(const notes *n, bool quiet);
 /* @return REC_NOTE_… as a word: "assumed". */

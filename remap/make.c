@@ -187,7 +187,7 @@ static int32_t report_dead_rules(rec_job *job, rec_plan *plan)
         for (uint64_t i = 0; source->hits && !source->reverse && i < source->rules->count && status == REC_OK; i++) {
             const lr_rule *rule = &source->rules->rules[i];
             bool backwards = rule->kind == LR_RULE_BACK || rule->kind == LR_RULE_EXPORT;
-            if (source->hits[i] || backwards || rule->profile) {
+            if (source->hits[i] || backwards || rule->profile || rule->kind == LR_RULE_REQUIRE) {
                 continue;
             }
             status = lr_plan_problem(job, plan, REC_PROBLEM_DEAD_RULE, source->strict, "",
@@ -195,32 +195,6 @@ static int32_t report_dead_rules(rec_job *job, rec_plan *plan)
                                      "rule %u (`%.300s`) matched nothing%s%.200s", (unsigned)rule->number,
                                      rule->pattern ? rule->pattern : rule->text, plan->source_count > 1 ? " in " : "",
                                      plan->source_count > 1 ? source->name : "");
-        }
-    }
-    return status;
-}
-
-/* A profile of which not one rule acted is another family's. */
-static int32_t report_dead_profiles(rec_job *job, rec_plan *plan)
-{
-    int32_t status = REC_OK;
-    for (uint64_t s = 0; s < plan->source_count && status == REC_OK; s++) {
-        const lr_plan_source *source = &plan->sources[s];
-        const char *profile = NULL;
-        uint64_t acted = 0;
-        for (uint64_t i = 0; source->hits && !source->reverse && i < source->rules->count; i++) {
-            const lr_rule *rule = &source->rules->rules[i];
-            bool idle = rule->kind == LR_RULE_BACK || rule->kind == LR_RULE_EXPORT ||
-                        (rule->kind == LR_RULE_MODULE && source->adapter == LR_ADAPTER_NONE);
-            if (rule->profile && !idle) {
-                profile = rule->profile;
-                acted += source->hits[i];
-            }
-        }
-        if (profile && !acted && source->key_count) {
-            status = lr_plan_problem(job, plan, REC_PROBLEM_DEAD_RULE, true, "",
-                                     "Is it another family's model? `record profiles` lists those there are.",
-                                     "no rule of the profile %.64s matched anything in %.200s", profile, source->name);
         }
     }
     return status;
@@ -348,7 +322,7 @@ int32_t lr_plan_make(rec_job *job, rec_plan *plan)
     }
     status = status == REC_OK ? take_metadata(job, plan) : status;
     status = status == REC_OK ? report_dead_rules(job, plan) : status;
-    status = status == REC_OK ? report_dead_profiles(job, plan) : status;
+    status = status == REC_OK ? lr_plan_report_family(job, plan) : status;
     status = status == REC_OK ? finish_lines(job, plan) : status;
     status = status == REC_OK ? report_empty(job, plan, typed) : status;
     if (lr_job_failed(job)) {

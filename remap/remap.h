@@ -78,4 +78,7 @@ rec_record *lr_import(rec_job *job, const lr_plan_input *input, const char *file
 /** Takes the dotted keys of a flat map apart (unflatten.c): numbers 0, 1, 2… become a list, all else stays as it is. */
 int32_t lr_unflatten(rec_job *job, rec_record *record);
 
+/** Says whether profiles are those of the models' families, and which numbers were set in vain (family.c). */
+int32_t lr_plan_report_family(rec_job *job, rec_plan *plan);
+
 #endif

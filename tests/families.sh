@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Every profile on made models of its family, beside a second opinion in Python that takes its rules from the reference's
-# text and not from etc/profiles (tests/families/).
+# text and not from etc/profiles (tests/families/); and every
+# profile on the models of all other families.
 set -u
 : "${top_builddir:=.}"
 srcdir=$(cd "${srcdir:-.}" && pwd)
@@ -10,15 +11,12 @@ RECORD=${RECORD:-$top_builddir/tools/record}
 . "$srcdir/tests/tap.sh"
 text=${LIBRECORD_SHARED:-$srcdir/../shared}/reference/families.md
 
-if [ ! -r "$text" ]; then
-    skip "profiles beside the text" "the reference is not there: set LIBRECORD_SHARED"
-elif ! command -v python3 >/dev/null; then
-    skip "profiles beside the text" "python3 is missing"
-else
-    mkdir "$scratch/models"
-    status=0
-    PYTHONDONTWRITEBYTECODE=1 python3 "$srcdir/tests/families/check.py" "$RECORD" "$text" "$scratch/models" \
-        >"$scratch/said" 2>"$scratch/wrong" || status=$?
+# opinion FILE ARGUMENTS...: a program that prints TAP
+opinion() {
+    opinion_status=0
+    opinion_program=$1
+    shift
+    PYTHONDONTWRITEBYTECODE=1 python3 "$srcdir/tests/families/$opinion_program" "$@" >"$scratch/said" 2>"$scratch/wrong" || opinion_status=$?
     while read -r line; do
         case $line in
         "ok - "*) ok "${line#ok - }" ;;
@@ -26,8 +24,20 @@ else
         *) echo "$line" ;;
         esac
     done <"$scratch/said"
-    if [ "$status" != 0 ]; then
-        not_ok "the second opinion comes to its end" "$scratch/wrong"
+    if [ "$opinion_status" != 0 ]; then
+        not_ok "$opinion_program comes to its end" "$scratch/wrong"
     fi
+}
+
+mkdir "$scratch/models"
+if ! command -v python3 >/dev/null; then
+    skip "profiles and models" "python3 is missing"
+else
+    if [ -r "$text" ]; then
+        opinion check.py "$RECORD" "$text" "$scratch/models"
+    else
+        skip "profiles beside the text" "the reference is not there: set LIBRECORD_SHARED"
+    fi
+    opinion matrix.py "$RECORD" "$scratch/models"
 fi
 finish

@@ -241,7 +241,7 @@ static int check_rule(const char *setting)
 {
     static const char *const keys[] = {"drop",    "split", "weight_norm", "rename", "remap",   "add",     "rope",
                                        "squeeze", "stack", "reshape",     "join",   "merge",   "tie",     "module",  "variant",
-                                       "back",    "let",   "export",      "select", "adapter", "gaps",    "prefix",
+                                       "back",    "let",   "export",      "require",      "select", "adapter", "gaps",    "prefix",
                                        "partial", "set",   "config",      "strict", "profile", "reverse", NULL};
     size_t length = strcspn(setting, "= \t");
     char *key;

@@ -48,6 +48,7 @@ static const lr_word words[] = {
     {"variant", LR_WORD_VARIANT, LR_FOR_RULES, true},
     {"back", LR_WORD_BACK, LR_FOR_RULES, true},
     {"export", LR_WORD_EXPORT, LR_FOR_RULES, true},
+    {"require", LR_WORD_REQUIRE, LR_FOR_RULES, true},
     {"let", LR_WORD_LET, LR_FOR_RULES, true},
     {"adapter", LR_WORD_ADAPTER, LR_FOR_RULES, false},
     {"gaps", LR_WORD_GAPS, LR_FOR_RULES, false},

@@ -24,6 +24,8 @@ typedef struct shaper {
     uint64_t taken[3];                 /* Linear, norms, Embedding by their shapes */
     uint64_t unnamed;                  /* weights of rank 2 that no module rule speaks of */
     const char *first_unnamed;
+    uint64_t named;                    /* those that one speaks of */
+    bool whole;                        /* some rules are for a family, whose modules they know (require) */
 } shaper;
 
 static bool adapts(const shaper *s, const lr_piece *piece)
@@ -194,10 +196,10 @@ static int32_t doubt_it(shaper *s, const char *text, const char *type)
     return REC_OK;
 }
 
-static bool has_module_rules(const lr_plan_source *source)
+static bool has_rules(const lr_plan_source *source, int32_t kind)
 {
     for (uint64_t i = 0; i < source->rules->count; i++) {
-        if (source->rules->rules[i].kind == LR_RULE_MODULE) {
+        if (source->rules->rules[i].kind == kind) {
             return true;
         }
     }
@@ -246,7 +248,7 @@ static const char *module_type(shaper *s, const lr_node *node, const char **why,
         *status = *why ? REC_OK : s->f->job->error.status;
         return type;
     }
-    if (has_module_rules(source)) {
+    if (has_rules(source, LR_RULE_MODULE)) {
         return NULL; /* the rules say what there is: what they do not name is a plain parameter */
     }
     type = recognise(s, node, &by, &doubtful, &what_to_do);
@@ -315,9 +317,12 @@ static int32_t put_leaf(shaper *s, const lr_node *node, lr_node *leaf, const cha
     if (s->f->plan->base && !s->open && !piece->kept && !lr_fit_in_base(node, name, length)) {
         return REC_OK; /* reported among what is left out */
     }
-    if (!type && adapts(s, piece) && lr_op_rank(piece->op) == 2 && length == 6 && memcmp(name, "weight", 6) == 0 &&
-        has_module_rules(&plan->sources[piece->source])) {
-        s->first_unnamed = s->unnamed++ ? s->first_unnamed : piece->key;
+    if (adapts(s, piece) && lr_op_rank(piece->op) == 2 && length == 6 && memcmp(name, "weight", 6) == 0 &&
+        has_rules(&plan->sources[piece->source], LR_RULE_MODULE)) {
+        s->whole = s->whole || (has_rules(&plan->sources[piece->source], LR_RULE_REQUIRE) &&
+                                !plan->sources[piece->source].partial);
+        s->named += type != NULL;
+        s->first_unnamed = !type && s->unnamed++ == 0 ? piece->key : s->first_unnamed;
     }
     if (!lr_place_enter(s->f->job, &s->f->path, name, length, &before)) {
         return s->f->job->error.status;
@@ -614,8 +619,11 @@ int32_t lr_plan_untyped(lr_fitter *f)
     /* Nothing of Burn's is in it: its names are still the paths of a foreign file. */
     f->record->root.form = flat || plain ? REC_FORM_PATHS : REC_FORM_UNKNOWN;
     if (status == REC_OK && s.unnamed) {
-        status = lr_plan_problem(f->job, f->plan, REC_PROBLEM_AMBIGUOUS, false, "",
-                                 "If they are Linear, say so: module = PATTERN => Linear.",
+        /* Of a family's model a profile knows most: a head or two may be others. */
+        bool other = s.whole && s.unnamed > s.named;
+        status = lr_plan_problem(f->job, f->plan, REC_PROBLEM_AMBIGUOUS, other, "",
+                                 other ? "Is it another family's model? Else say what they are: module = PATTERN => Linear."
+                                       : "If they are Linear, say so: module = PATTERN => Linear.",
                                  "no module rule speaks of %" PRIu64 " weight%s of rank 2, which %s as %s: %.200s%s",
                                  s.unnamed, s.unnamed == 1 ? "" : "s", s.unnamed == 1 ? "stays" : "stay",
                                  s.unnamed == 1 ? "it is" : "they are", s.first_unnamed, s.unnamed > 1 ? ", …" : "");

@@ -383,6 +383,9 @@ static int name_value(lookup *l, const char *name, const active *outer, int dept
         return FAILED;
     }
     if (lr_number_find(l->numbers->set, l->numbers->set_count, name, value)) {
+        for (uint64_t i = 0; i < l->numbers->set_count; i++) {
+            l->numbers->set[i].used = l->numbers->set[i].used || strcmp(l->numbers->set[i].name, name) == 0;
+        }
         return FOUND;
     }
     if (let && !is_active(outer, let)) {

@@ -44,6 +44,7 @@ static const char *const forms[] = {
     [LR_RULE_VARIANT] = "variant = PATTERN => NAME",
     [LR_RULE_BACK] = "back = PATTERN => REPLACEMENT",
     [LR_RULE_EXPORT] = "export = PATTERN",
+    [LR_RULE_REQUIRE] = "require = PATTERN",
     [LR_RULE_MERGE] = "merge = PATTERN | rows, or merge = PATTERN | same",
 };
 

@@ -29,7 +29,8 @@ enum {
     LR_RULE_BACK = LR_WORD_BACK, /**< back = RE => TEXT  only going backwards: keys before all else */
     LR_RULE_EXPORT = LR_WORD_EXPORT, /**< export = RE  only going backwards: source keys; see lr_retrace_choose() */
     LR_RULE_MERGE = LR_WORD_MERGE, /**< merge = RE | rows|last|AXIS|same  one key of several sources */
-    LR_RULE_LAST = LR_RULE_MERGE
+    LR_RULE_REQUIRE = LR_WORD_REQUIRE, /**< require = RE  source keys: one of them must match */
+    LR_RULE_LAST = LR_RULE_REQUIRE
 };
 
 /** A whole number that may need the model's configuration: product and quotient of names and numbers, `q*H/K`. */
@@ -132,6 +133,7 @@ bool lr_rules_names_numbers(const lr_rules *rules);
 typedef struct lr_number {
     char *name;
     double value;
+    bool used; /**< some rule asked for it */
 } lr_number;
 
 /** Where numbers come from: those that were set, then the model's configuration. */

@@ -320,6 +320,53 @@ values "and the layout" reversed.safetensors fc2.weight <<END
  [54.0, 55.0, 56.0, 57.0]]          f32 [2, 4]
 END
 
+run convert --profile bert net.safetensors wrong.mpk
+status_is "a profile of another family is refused" 2
+check "which says what the family always has" \
+    grep -q '^record: the profile bert is for a model that has `encoder' "$scratch/err"
+check "and what it may be instead" grep -q 'Is it another family' "$scratch/err"
+check "nothing is written" [ ! -e wrong.mpk ]
+run convert --profile bert --reverse net.mpk wrong.safetensors
+status_is "backwards too" 2
+check "since the record becomes none of that family" grep -q 'and net.mpk becomes none$' "$scratch/err"
+run convert --partial --profile family.ini:net --rule 'require = ^fc9' net.safetensors wrong.mpk
+status_is "a part of a model is a partial load" 0
+check "with a note" grep -q '^record: note: rule 4 requires `^fc9`, and net.safetensors has no such key' "$scratch/err"
+run convert --profile family.ini:net --rule 'require = ^fc9' net.safetensors wrong.mpk
+status_is "else it is an error" 2
+cat >other.ini <<END
+[profile other]
+require = ^fc1
+module = ^fc3\$ => Linear
+module = ^fc1\$ => Linear
+END
+torch_deep() {
+    st_begin
+    for st_layer in 1 4 5; do
+        st_tensor "fc$st_layer.weight" "2, 3" 6
+    done
+    st_end
+}
+torch_deep >deep.safetensors
+run convert --profile other.ini:other deep.safetensors wrong.mpk
+status_is "a profile that knows few of the weights is refused" 2
+check "which names them" grep -q '^record: no module rule speaks of 2 weights of rank 2.*fc4.weight' "$scratch/err"
+run convert --profile other.ini:other --module 'fc4 => Linear' deep.safetensors most.mpk
+status_is "one that knows most is not" 0
+check "and tells the rest" grep -q '^record: note: no module rule speaks of 1 weight of rank 2' "$scratch/err"
+run convert --set heads=4 --profile family.ini:net net.safetensors set.mpk
+status_is "a number that no rule asks for" 0
+check "is told" grep -q '^record: note: no rule asked for the number `heads`, which was set$' "$scratch/err"
+run convert --strict --set heads=4 --profile family.ini:net net.safetensors set.mpk
+status_is "and refused where it is strict" 2
+cat >plain.ini <<END
+[profile plain]
+rename = ^nothing => something
+END
+run convert --adapter none --profile plain.ini:plain --reverse net.mpk plain.safetensors
+status_is "backwards, a profile whose rules change nothing is refused" 2
+check "and says so" grep -q 'no rule of the profile plain matched anything in net.mpk' "$scratch/err"
+
 # ----------------------------------------------------------------------------------------------------- rounded once
 
 # Integers where floats are wanted, and the other way round: 2^24 + 1 (f32 has no such number), 16777217.5, 10^-300.

@@ -728,8 +728,18 @@ static void a_profile_that_matches_nothing_is_refused(void **state)
     put(in, "a", 1, 1, 3, 0);
     ok(rec_recorder_set(r, "profile", "gpt-neox"));
     plan = plan_of(r, in);
-    expect_problem(plan, REC_PROBLEM_DEAD_RULE, 1, "no rule of the profile gpt-neox matched anything in model",
-                   "Is it another family's model? `record profiles` lists those there are.");
+    expect_problem(plan, REC_PROBLEM_DEAD_RULE, 1,
+                   "the profile gpt-neox is for a model that has `\\.attention\\.query_key_value\\.weight$`, and model has "
+                   "no such key",
+                   "Is it another family's model? `record profiles` lists those there are.\nA part of a model is a partial "
+                   "load (partial).");
+    rec_plan_free(plan);
+    ok(rec_recorder_set(r, "partial", "yes"));
+    plan = plan_of(r, in);
+    expect_problem(plan, REC_PROBLEM_DEAD_RULE, 0,
+                   "the profile gpt-neox is for a model that has `\\.attention\\.query_key_value\\.weight$`, and model has "
+                   "no such key",
+                   "");
     rec_plan_free(plan);
     rec_close_recorder(r);
     rec_record_free(in);
@@ -745,6 +755,8 @@ static void what_several_files_have_of_a_tensor_is_merged(void **state)
     put(b, "layers.0.attention.wq.weight", 10, 2, 2, 2);
     put(a, "layers.0.attention.wo.weight", 0, 2, 2, 2);
     put(b, "layers.0.attention.wo.weight", 10, 2, 2, 2);
+    put(a, "layers.0.feed_forward.w1.weight", 0, 2, 2, 2);
+    put(b, "layers.0.feed_forward.w1.weight", 0, 2, 2, 2);
     put(a, "norm.weight", 1, 1, 2, 0);
     put(b, "norm.weight", 1, 1, 2, 0);
     ok(rec_recorder_set(r, "profile", "llama-meta"));
@@ -766,7 +778,7 @@ static void what_several_files_have_of_a_tensor_is_merged(void **state)
     ok(rec_plan_add_record(plan, r, a, "consolidated.00"));
     ok(rec_plan_add_record(plan, r, b, "consolidated.01"));
     expect_problem(plan, REC_PROBLEM_COLLISION, 1,
-                   "norm.gamma: rule 8 says that it is the same in every file, but consolidated.00 and consolidated.01 differ",
+                   "norm.gamma: rule 9 says that it is the same in every file, but consolidated.00 and consolidated.01 differ",
                    "Let the rule name the axis they were cut along.");
     rec_plan_free(plan);
     rec_close_recorder(r);

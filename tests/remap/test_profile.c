@@ -192,6 +192,8 @@ static void every_other_kind_is_taken_apart(void **state)
     assert_string_equal(rule->replacement, ".");
     rule = add(f, rules, "export", "^model\\.");
     assert_int_equal(rule->kind, LR_RULE_EXPORT);
+    rule = add(f, rules, "require", "^model\\.");
+    assert_int_equal(rule->kind, LR_RULE_REQUIRE);
     assert_int_equal(rule->number, rules->count);
     assert_int_equal(rules->adapter, LR_ADAPTER_UNSET);
     assert_int_equal(rules->gaps, LR_SWITCH_UNSET);
@@ -1110,7 +1112,7 @@ static const struct {
     {"[profile a]\nthreads = 2\n",
      ": line 2: [profile a] has no key \"threads\"\n"
      "  There are: description, source, destination, include, less, drop, split, weight_norm, rename, add, rope, "
-     "squeeze, reshape, stack, join, merge, tie, module, variant, back, export, let, adapter, gaps, select."},
+     "squeeze, reshape, stack, join, merge, tie, module, variant, back, export, require, let, adapter, gaps, select."},
     {"[profile a]\nsource = b\nsource = c\n", ": line 3: \"source\" stands twice in [profile a]"},
     {"[profile a]\ngaps = keep\ngaps = keep\n", ": line 3: \"gaps\" stands twice in [profile a], first in line 2"},
     {"[recorder a]\nplugin = b\nrename = a => b\nprofile = c\nprofile = c\n",

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Whether a profile is the one of the model's family: its rules act, and what it says the family always has is there. */
+#include <stdio.h>
+#include <string.h>
+
+#include "remap/remap.h"
+
+#define ANOTHER "Is it another family's model? `record profiles` lists those there are."
+
+/* The key below what is selected. NULL: it is not below it. */
+static const char *selected(const char *select, const char *key, size_t *length)
+{
+    size_t head = select ? strlen(select) : 0;
+    if (!select) {
+        return key;
+    }
+    if (*length <= head || memcmp(key, select, head) != 0 || key[head] != '.') {
+        return NULL;
+    }
+    *length -= head + 1;
+    return key + head + 1;
+}
+
+/* Whether a key of the foreign file matches. @return 1 or 0; -1: the job has failed. */
+static int is_there(rec_job *job, const rec_plan *plan, uint64_t number, const lr_rule *rule, lr_matcher *matcher)
+{
+    const lr_plan_source *source = &plan->sources[number];
+    int found = 0;
+    if (source->reverse) { /* what it goes back to */
+        for (const lr_piece *piece = plan->pieces; piece && found == 0; piece = piece->next) {
+            uint64_t length = piece->length;
+            const char *key = piece->source == number ? lr_place_without_prefix(source, piece->key, &length) : NULL;
+            found = key ? lr_regex_match(job, rule->regex, matcher, key, (size_t)length) : 0;
+        }
+        return found;
+    }
+    for (uint64_t i = 0; i < source->key_count && found == 0; i++) {
+        size_t length = (size_t)source->keys[i].length;
+        const char *key = selected(source->rules->select, source->keys[i].text, &length);
+        found = key ? lr_regex_match(job, rule->regex, matcher, key, length) : 0;
+    }
+    return found;
+}
+
+/* What a family always has may be in another of several inputs. */
+static int is_elsewhere(rec_job *job, const rec_plan *plan, uint64_t number, const lr_rule *rule, lr_matcher *matcher)
+{
+    int found = 0;
+    for (uint64_t s = 0; s < plan->source_count && found == 0; s++) {
+        const lr_rules *rules = plan->sources[s].rules;
+        for (uint64_t i = 0; s != number && i < rules->count && found == 0; i++) {
+            const lr_rule *other = &rules->rules[i];
+            if (other->kind == LR_RULE_REQUIRE && strcmp(other->text, rule->text) == 0) {
+                found = is_there(job, plan, s, other, matcher);
+            }
+        }
+    }
+    return found;
+}
+
+static int32_t report_requires(rec_job *job, rec_plan *plan, uint64_t number, lr_matcher *matcher)
+{
+    lr_plan_source *source = &plan->sources[number];
+    int32_t status = REC_OK;
+    for (uint64_t i = 0; source->hits && source->key_count && i < source->rules->count && status == REC_OK; i++) {
+        const lr_rule *rule = &source->rules->rules[i];
+        int found = rule->kind != LR_RULE_REQUIRE ? 1 : is_there(job, plan, number, rule, matcher);
+        found = found ? found : is_elsewhere(job, plan, number, rule, matcher);
+        if (found < 0) {
+            return job->error.status;
+        }
+        source->hits[i] += rule->kind == LR_RULE_REQUIRE && found;
+        if (!found && rule->profile) {
+            status = lr_plan_problem(job, plan, REC_PROBLEM_DEAD_RULE, !source->partial, "",
+                                     source->partial ? "" : ANOTHER "\nA part of a model is a partial load (partial).",
+                                     "the profile %.64s is for a model that has `%.200s`, and %.200s %s", rule->profile,
+                                     rule->pattern, source->name, source->reverse ? "becomes none" : "has no such key");
+        } else if (!found) {
+            status = lr_plan_problem(job, plan, REC_PROBLEM_DEAD_RULE, !source->partial, "", "",
+                                     "rule %u requires `%.200s`, and %.200s %s", (unsigned)rule->number, rule->pattern,
+                                     source->name, source->reverse ? "becomes none" : "has no such key");
+        }
+    }
+    return status;
+}
+
+/* Whether rules or modules of a source that goes backwards changed anything. */
+static bool is_changed(const rec_plan *plan, uint64_t number)
+{
+    for (const lr_piece *piece = plan->pieces; piece; piece = piece->next) {
+        const lr_key *key = piece->input_count ? piece->inputs[0] : NULL;
+        if (piece->source == number && (!key || piece->input_count > 1 || *piece->operations ||
+                                        key->length != piece->length || memcmp(key->text, piece->key, key->length))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A profile of which not one rule acted is another family's. */
+static int32_t report_dead(rec_job *job, rec_plan *plan, uint64_t number)
+{
+    const lr_plan_source *source = &plan->sources[number];
+    const char *profile = NULL;
+    uint64_t acted = 0;
+    for (uint64_t i = 0; source->hits && i < source->rules->count; i++) {
+        const lr_rule *rule = &source->rules->rules[i];
+        bool idle = rule->kind == LR_RULE_BACK || rule->kind == LR_RULE_EXPORT || rule->kind == LR_RULE_REQUIRE ||
+                    (rule->kind == LR_RULE_MODULE && source->adapter == LR_ADAPTER_NONE);
+        if (rule->profile && !idle) {
+            profile = rule->profile;
+            acted += source->hits[i];
+        }
+    }
+    acted = source->reverse ? is_changed(plan, number) : acted;
+    if (!profile || acted || source->key_count == 0) {
+        return REC_OK;
+    }
+    return lr_plan_problem(job, plan, REC_PROBLEM_DEAD_RULE, true, "", ANOTHER,
+                           "no rule of the profile %.64s matched anything in %.200s", profile, source->name);
+}
+
+/* A number that was set and that no source's rules asked for. */
+static int32_t report_numbers(rec_job *job, rec_plan *plan, uint64_t number)
+{
+    const lr_plan_source *source = &plan->sources[number];
+    int32_t status = REC_OK;
+    for (uint64_t i = 0; i < source->numbers.set_count && status == REC_OK && !plan->totals.fatal; i++) {
+        const char *name = source->numbers.set[i].name;
+        bool used = false, told = false;
+        for (uint64_t s = 0; s < plan->source_count && !used; s++) {
+            const lr_numbers *numbers = &plan->sources[s].numbers;
+            for (uint64_t k = 0; k < numbers->set_count; k++) {
+                bool same = strcmp(numbers->set[k].name, name) == 0;
+                used = used || (same && numbers->set[k].used);
+                told = told || (same && (s < number || (s == number && k < i)));
+            }
+        }
+        if (!used && !told) {
+            status = lr_plan_problem(job, plan, REC_PROBLEM_DEAD_RULE, source->strict, "", "",
+                                     "no rule asked for the number `%.100s`, which was set", name);
+        }
+    }
+    return status;
+}
+
+int32_t lr_plan_report_family(rec_job *job, rec_plan *plan)
+{
+    lr_matcher *matcher = lr_matcher_new(job);
+    int32_t status = matcher ? REC_OK : job->error.status;
+    for (uint64_t s = 0; s < plan->source_count && status == REC_OK; s++) {
+        uint64_t before = plan->totals.fatal;
+        if (plan->base && s == plan->base_source) {
+            continue;
+        }
+        status = report_requires(job, plan, s, matcher);
+        status = status == REC_OK && plan->totals.fatal == before ? report_dead(job, plan, s) : status;
+        status = status == REC_OK ? report_numbers(job, plan, s) : status;
+    }
+    lr_matcher_free(matcher);
+    return status;
+}

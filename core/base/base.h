@@ -46,8 +46,8 @@ static inline bool lr_add(uint64_t a, uint64_t b, uint64_t *sum)
 }
 
 /** Makes an array large enough for `need` elements of `each` bytes: at least twice as large as it is, and no smaller
- *  than 4 elements and 64 bytes. What it holds stays. @param array the address of its pointer, which may be NULL while there is no
- *  room. @return false: out of memory, or no memory could hold it; the array and its room are as they were. */
+ *  than 4 elements and 64 bytes. What it holds stays. @param array the address of its pointer, which may be NULL while
+ *  there is no room. @return false: out of memory, or no memory could hold it; the array and its room are as they were. */
 bool lr_grow(const lr_allocator *allocator, void *array, uint64_t need, uint64_t *room, size_t each);
 /** What such an array is to grow to. @return its bytes, UINT64_MAX if they cannot be counted. */
 uint64_t lr_grow_size(uint64_t need, uint64_t *room, size_t each);
@@ -74,8 +74,8 @@ typedef struct lr_arena {
 void lr_arena_init(lr_arena *arena, const lr_allocator *allocator);
 void lr_arena_free(lr_arena *arena);
 void *lr_arena_alloc(lr_arena *arena, uint64_t size, uint64_t alignment); /**< alignment: a power of two up to 16 */
-/** As lr_grow, in an arena, for elements that are aligned to 8 or less. It keeps the smaller arrays too: together they are
- *  no larger than the last one. */
+/** As lr_grow, in an arena, for elements that are aligned to 8 or less. It keeps the smaller arrays too: together they
+ *  are no larger than the last one. */
 bool lr_arena_grow(lr_arena *arena, void *array, uint64_t need, uint64_t *room, size_t each);
 /** Takes back the last allocations, from `memory` on, if nothing else was allocated after them: `end` is where the last
  *  of them ended. Does nothing otherwise. */
@@ -171,7 +171,7 @@ typedef struct lr_attached {
     void (*release)(struct lr_attached *what); /**< its own: says what it is, too */
 } lr_attached;
 
-/** What the contexts of a program have in common; core/config/context.c makes them. Shared by threads. */
+/** What recorders, records and plans of one context share, in all threads. core/config/context.c makes it. */
 struct rec_context {
     lr_allocator allocator;
     rec_limits limits;
@@ -224,7 +224,7 @@ struct rec_job {
     const char *file;              /**< what it works on, for messages; borrowed; may be NULL */
     const rec_plugin *plugin;      /**< whose code runs; may be NULL */
     const lr_option_set *options;  /**< of that plugin, as they were set; core/registry/option.c */
-    bool passing;                  /**< what is loaded is only handed on: files that are not mapped are read when needed */
+    bool passing;                  /**< what is loaded is only handed on: files not mapped are read when needed */
     lr_walk *walk;                 /**< of a save, or NULL */
     void (*at_end)(rec_job *job);  /**< gives back what a room above keeps in `kept`, and clears both; NULL: nothing */
     void *kept;                    /**< core/io/source_siblings.c: the files that were opened beside it */

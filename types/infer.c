@@ -159,6 +159,8 @@ static lr_seen *merge(const seer *s, lr_seen *a, lr_seen *b)
         return same_names(a, b) ? merge_parts(s, a, b) : merge_modules(s, a, b);
     case LR_SEEN_ENUM:
         return merge_enums(s, a, b);
+    case LR_SEEN_FLOAT: /* those of 64 bits need them, and hold the others */
+        return a->bits < b->bits && a->bits ? b : a;
     case LR_SEEN_IDS:
         return NULL;
     default:

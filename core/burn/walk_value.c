@@ -74,7 +74,7 @@ int32_t lr_walk_check_ids(lr_walk *w, const lr_map *map)
     char(*ids)[LR_ID_ROOM];
     size_t count = 0;
     bool changed = false;
-    for (uint64_t i = 0; i < map->count && !changed && w->ids; i++) {
+    for (uint64_t i = 0; i < map->count && !changed && w->ids && !w->tensors; i++) {
         const rec_value *key = &map->entries[i].key;
         char buffer[LR_ID_ROOM];
         changed = key->kind == REC_KIND_STRING && lr_burn_id(key->v.text, w->job->burn.minor, buffer) != key->v.text;
@@ -140,7 +140,7 @@ static rec_dtype target_dtype(lr_walk *w, const rec_tensor *tensor)
 
 const char *lr_walk_id(lr_walk *w, const char *id, char *buffer)
 {
-    const char *text = w->ids ? lr_burn_id(id, w->job->burn.minor, buffer) : id;
+    const char *text = w->ids && !w->tensors ? lr_burn_id(id, w->job->burn.minor, buffer) : id;
     if (text != id && strlen(id) > LR_ID_ROOM) {
         lr_walk_tell(w, REC_NOTE_LAYOUT, 1, NULL, "Burn 0.%d has ids of 64 bits: the first half of a UUID was taken, in every record the same",
                      (int)w->job->burn.minor);

@@ -344,6 +344,50 @@ static void a_double_that_becomes_a_float_is_told(void **state)
     rec_close_recorder(r);
 }
 
+/* Safetensors keep the ids of parameters as they are, and so those of an optimizer. */
+static void ids_stay_where_tensors_keep_theirs(void **state)
+{
+    rec_record *record = load("0.13.2", "{\"" UUID_A "\":" STATE ",\"" UUID_B "\":" STATE "}"), *back;
+    rec_recorder *r = recorder("Safetensors", NULL, "burn-0.21");
+    void *data;
+    size_t size;
+    (void)state;
+    assert_int_equal(rec_save_bytes(r, record, &data, &size), REC_OK);
+    assert_int_equal(rec_report_count(), 0);
+    back = rec_load_bytes(r, data, size);
+    assert_non_null(back);
+    assert_non_null(rec_value_at(back, UUID_A));
+    assert_non_null(rec_value_at(back, UUID_B));
+    rec_free(data);
+    rec_record_free(back);
+    rec_record_free(record);
+    rec_close_recorder(r);
+}
+
+/* The type that a record shows has room for the widest of its numbers. */
+static void the_type_of_floats_is_the_widest(void **state)
+{
+    static const uint16_t widths[] = {32, 64, 32};
+    rec_record *record = rec_record_new(NULL);
+    char *source;
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        char path[8];
+        assert_int_equal(rec_set_empty(record, "", REC_KIND_LIST), REC_OK);
+        for (size_t k = 0; k < 3; k++) { /* in every order */
+            rec_scalar number = {.kind = REC_KIND_FLOAT, .bits = widths[(i + k) % 3], .v = {.f = 0.5}};
+            (void)snprintf(path, sizeof path, "%zu", k);
+            assert_int_equal(rec_set_scalar(record, path, number), REC_OK);
+        }
+        source = rec_record_describe(record, types, "Floats");
+        assert_non_null(source);
+        assert_non_null(strstr(source, "f64"));
+        assert_null(strstr(source, "f32"));
+        rec_free(source);
+    }
+    rec_record_free(record);
+}
+
 static int set_up(void **state)
 {
     static const char source[] = "#[derive(Record)] enum Told { Empty, Full(u32) }\n"
@@ -366,7 +410,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_loss_is_told_or_refused),         cmocka_unit_test(ten_thousand_of_a_kind_are_one_line),
         cmocka_unit_test(numbers_that_json_has_not_are_told),    cmocka_unit_test(a_fraction_is_no_integer),
-        cmocka_unit_test(a_double_that_becomes_a_float_is_told),
+        cmocka_unit_test(a_double_that_becomes_a_float_is_told), cmocka_unit_test(the_type_of_floats_is_the_widest),
+        cmocka_unit_test(ids_stay_where_tensors_keep_theirs),
     };
     return cmocka_run_group_tests_name("what is lost is told", tests, set_up, tear_down);
 }

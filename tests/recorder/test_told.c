@@ -291,6 +291,27 @@ static void numbers_that_json_has_not_are_told(void **state)
     rec_close_recorder(r);
 }
 
+/* Keys are text in JSON: 0 and "0" would be one. */
+static void keys_that_json_cannot_tell_apart_are_refused(void **state)
+{
+    static const char mixed[] = "\x83\xa8metadata\x81\xa7version\xa6"
+                                "0.21.0\xa4item\x82\x00\xc3\xa1"
+                                "0\xc2\xa2_b\x90";
+    rec_recorder *mpk = recorder("NamedMpk", NULL, NULL), *json = recorder("PrettyJson", NULL, NULL);
+    rec_record *record = rec_load_bytes(mpk, mixed, sizeof mixed - 1);
+    void *data = NULL;
+    size_t size;
+    (void)state;
+    if (!record) {
+        fail_msg("%s", rec_error_message());
+    }
+    assert_int_equal(rec_save_bytes(json, record, &data, &size), REC_E_UNSUPPORTED);
+    assert_non_null(strstr(rec_error_message(), "a map with texts and numbers as keys"));
+    rec_record_free(record);
+    rec_close_recorder(mpk);
+    rec_close_recorder(json);
+}
+
 /* Up to 0.11 integers are kept as floats; what is none is no integer. */
 static void a_fraction_is_no_integer(void **state)
 {
@@ -408,9 +429,13 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_loss_is_told_or_refused),         cmocka_unit_test(ten_thousand_of_a_kind_are_one_line),
-        cmocka_unit_test(numbers_that_json_has_not_are_told),    cmocka_unit_test(a_fraction_is_no_integer),
-        cmocka_unit_test(a_double_that_becomes_a_float_is_told), cmocka_unit_test(the_type_of_floats_is_the_widest),
+        cmocka_unit_test(every_loss_is_told_or_refused),
+        cmocka_unit_test(ten_thousand_of_a_kind_are_one_line),
+        cmocka_unit_test(numbers_that_json_has_not_are_told),
+        cmocka_unit_test(a_fraction_is_no_integer),
+        cmocka_unit_test(keys_that_json_cannot_tell_apart_are_refused),
+        cmocka_unit_test(a_double_that_becomes_a_float_is_told),
+        cmocka_unit_test(the_type_of_floats_is_the_widest),
         cmocka_unit_test(ids_stay_where_tensors_keep_theirs),
     };
     return cmocka_run_group_tests_name("what is lost is told", tests, set_up, tear_down);

@@ -35,6 +35,7 @@ struct lr_json_writer {
     struct {
         uint8_t in;
         bool filled; /* something was written in it */
+        bool texts;  /* of a map: its keys are text */
     } levels[LEVELS];
     uint64_t nulls;      /* numbers that JSON has not: infinities and NaN */
     char null_path[512]; /* of the first */
@@ -379,9 +380,15 @@ static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t coun
 static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
 {
     lr_json_writer *w = self;
+    bool keyed = w->levels[w->depth].filled; /* this is not the first */
     int32_t status = separate(w);
     bool quote = key->kind != REC_KIND_STRING;
     (void)at;
+    if (w->levels[w->depth].in == IN_MAP && keyed && w->levels[w->depth].texts == quote) {
+        return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                        "a map with texts and numbers as keys, which JSON cannot tell apart");
+    }
+    w->levels[w->depth].texts = !quote;
     status = status == REC_OK && quote ? put(w, "\"", 1) : status;
     status = status == REC_OK ? put_scalar(w, key) : status;
     status = status == REC_OK && quote ? put(w, "\"", 1) : status;

@@ -116,7 +116,8 @@ enum {
     REC_NOTE_LAYOUT = 10,    /**< something unusual in how the file is built */
     REC_NOTE_KEY = 11,       /**< load argument `debug`: a tensor's keys, shape and dtype, in Burn's words */
     REC_NOTE_ADAPTED = 12,   /**< how the adapter took a module that no type or rule names */
-    REC_NOTE_RULE = 13       /**< a rule that matched nothing, or reads otherwise than it was probably meant */
+    REC_NOTE_RULE = 13,      /**< a rule that matched nothing, or reads otherwise than it was probably meant */
+    REC_NOTE_CHECK = 14      /**< what was saved could not be read back, though the option `check` asks for it */
 };
 
 /** One line of a report. The strings live as long as the report. */
@@ -214,7 +215,7 @@ typedef struct rec_limits {
 typedef struct rec_progress {
     uint32_t size;         /**< sizeof(rec_progress) of the library */
     uint32_t reserved;
-    const char *operation; /**< "load", "save" or "convert"; static */
+    const char *operation; /**< "load", "save", "convert"; "check" while what was saved is read back; static */
     const char *file;      /**< the file or stream */
     uint64_t done;         /**< bytes */
     uint64_t total;        /**< bytes, `REC_UNKNOWN` where it cannot be known */
@@ -526,6 +527,10 @@ REC_API const char *rec_recorder_extension(const rec_recorder *recorder);
  * Sets an option before use. Those every recorder has:
  * `map` = yes|no (map local files, default yes; no: copy them into memory),
  * `sync` = yes|no (fsync before renaming, default yes),
+ * `check` = auto|yes|no (read back what was saved, before it takes the old file's place, and hold every value and every
+ *   tensor's bytes against what was given to the writer: what differs is REC_E_FORMAT with its path, and the old file
+ *   stays. What cannot be read back is a REC_NOTE_CHECK. Default auto: where it costs less than a tenth of the time, which
+ *   is files with `sync` in formats that hold tensors as bytes: MessagePack, bincode and safetensors from Burn 0.14 on),
  * `clamp` = yes|no (integers that do not fit become the nearest limit instead of an error, default no),
  * `modules` = yes|no (loading looks the record over: a note tells of tensors of one module that do not go together, and
  *   of layers that lack what their siblings have; default no, rec_convert() always does),

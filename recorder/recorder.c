@@ -34,6 +34,18 @@ static int set_common(rec_job *job, rec_recorder *r, const char *name, const cha
             return 1;
         }
     }
+    if (strcmp(name, "check") == 0) {
+        bool yes = false;
+        if (strcmp(value, "auto") == 0) {
+            r->check = LR_CHECK_AUTO;
+        } else if (lr_bool_read(value, &yes)) {
+            r->check = yes ? LR_CHECK_YES : LR_CHECK_NO;
+        } else {
+            (void)fail_value(job, name, "yes, no or auto", value);
+            return -1;
+        }
+        return 1;
+    }
     if (strcmp(name, "layout") == 0) {
         int64_t minor = 0;
         if (strcmp(value, "keep") == 0) {
@@ -55,7 +67,7 @@ static int32_t check_option(rec_job *job, const rec_plugin *plugin, const char *
     const rec_option *option = lr_option_find(plugin, name);
     char why[256];
     if (!option) {
-        char names[256] = "map, sync, clamp, modules, layout";
+        char names[256] = "map, sync, check, clamp, modules, layout";
         lr_near near;
         size_t used = strlen(names);
         (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s has no option `%s`", plugin->name, name);

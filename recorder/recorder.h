@@ -9,12 +9,15 @@
 #include "core/registry/registry.h"
 #include "remap/remap.h"
 
+enum { LR_CHECK_AUTO = 0, LR_CHECK_NO = 1, LR_CHECK_YES = 2 };
+
 struct rec_recorder {
     rec_context *context;
     const lr_plugin *plugin; /**< NULL: Auto */
     rec_precision precision; /**< not DEFAULT */
     bool map, sync, clamp;
     bool modules; /**< what is read is looked over: its modules' shapes, its layers */
+    int32_t check; /**< LR_CHECK_…: whether what was saved is read back */
     int32_t target; /**< 0.MINOR whose layout and ids are written, or LR_TARGET_… */
     lr_type_ref type;
     lr_arena arena; /**< of its expression, if it is one by name */

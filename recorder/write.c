@@ -36,10 +36,57 @@ static lr_option_set *for_store(rec_job *job, const rec_recorder *r, const lr_pl
     return set;
 }
 
+/* Whether what is saved is read back before it gets its name. By itself where that costs next to nothing: bytes that are
+ * compared as they lie, while the system writes them to the disk, which has to be waited for anyway. Of what is
+ * compressed or a text, reading takes a part of the time that is felt, and so it does of V1's numbers. */
+static bool is_checked(const rec_job *job, const rec_recorder *r, const rec_plugin *plugin, const rec_sink *sink)
+{
+    bool file = *rec_sink_name(sink) != '\0';
+    if (!plugin->load || r->check == LR_CHECK_NO) {
+        return false;
+    }
+    return r->check == LR_CHECK_YES ||
+           (file && r->sync && (plugin->traits & REC_TRAIT_EXACT_SIZE) && job->burn.minor >= LR_BURN_V2);
+}
+
+/* Somebody asked for a check that there cannot be. */
+static void note_unchecked(rec_job *job, const char *why)
+{
+    lr_note(job, REC_NOTE_CHECK, 1, "", "not checked: %s", why);
+}
+
+/* Reads what was written. Its names are still those that it had before: a failure leaves them. */
+static void check_written(rec_job *job, const rec_recorder *r, lr_check *check, rec_sink *sink)
+{
+    const char *operation = job->operation;
+    uint64_t done = job->progress.done, total = job->progress.total;
+    rec_source *source;
+    if (lr_sink_end(sink) != REC_OK) {
+        return;
+    }
+    source = lr_sink_reopen(sink);
+    if (source) {
+        job->operation = "check";
+        job->progress.done = 0;
+        job->progress.total = rec_source_size(source);
+        if (lr_check_read(check, source) == REC_OK) {
+            (void)rec_job_progress(job, job->progress.total, job->progress.total);
+        }
+        rec_source_release(source);
+        lr_besides_drop(job);
+        job->operation = operation;
+        job->progress.done = done;
+        job->progress.total = total;
+    } else if (!lr_job_failed(job) && r->check == LR_CHECK_YES) {
+        note_unchecked(job, "what goes to a pipe, a device or a descriptor cannot be read back");
+    }
+}
+
 int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, const rec_record *record, rec_sink *sink,
                      void **data, size_t *size)
 {
     lr_option_set *store;
+    lr_check *check = NULL;
     int32_t status;
     if (!sink) {
         return job->error.status;
@@ -51,8 +98,14 @@ int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, con
     job->budget.limit = UINT64_MAX; /* what is saved is already in memory; a writer needs little beside */
     job->progress.done = 0;
     job->progress.total = REC_UNKNOWN;
-    if (lr_walk_begin(job, record, r->precision, r->clamp, r->target) == REC_OK &&
-        (plugin->d.traits & REC_TRAIT_EXACT_SIZE) && job->burn.minor >= LR_BURN_V2) {
+    if (lr_walk_begin(job, record, r->precision, r->clamp, r->target) == REC_OK) {
+        if (is_checked(job, r, &plugin->d, sink)) {
+            check = lr_check_new(job);
+        } else if (r->check == LR_CHECK_YES) {
+            note_unchecked(job, "its recorder can only save");
+        }
+    }
+    if (!lr_job_failed(job) && (plugin->d.traits & REC_TRAIT_EXACT_SIZE) && job->burn.minor >= LR_BURN_V2) {
         rec_sink *layout = lr_sink_layout_of(job, sink);
         if (layout) {
             job->quiet = true;
@@ -77,10 +130,14 @@ int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, con
         uint64_t all = written > job->progress.done ? written : job->progress.done;
         (void)rec_job_progress(job, all, all);
     }
+    if (check) {
+        check_written(job, r, check, sink);
+    }
     if (data && !lr_job_failed(job)) {
         (void)lr_sink_take(sink, data, size);
     }
     (void)lr_sink_commit(sink);
+    lr_check_free(check);
     lr_layouts_free(job);
     lr_walk_free(job);
     job->plugin = NULL;

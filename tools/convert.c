@@ -15,6 +15,7 @@ typedef struct report {
     const char *out; /* as people should see it */
     summary sums;
     double seconds;
+    bool checked;     /* it was read back */
     uint64_t written; /* bytes, REC_UNKNOWN into a pipe */
     notes load_notes, save_notes;
     planned plan; /* .plan is NULL if it went without */
@@ -132,7 +133,7 @@ static void print_people(const session *s, const rec_record *record, const repor
     if (r->written != REC_UNKNOWN) {
         tool_text_format(&line, ", %s", tool_sized(r->written, number));
     }
-    fprintf(out, "%s in %.2f s\n", line.at, r->seconds);
+    fprintf(out, "%s in %.2f s, %s\n", line.at, r->seconds, r->checked ? "checked" : "not checked");
     tool_text_free(&line);
     if (r->plan.plan && !tool_plan_is_plain(&r->plan)) {
         tool_plan_sum(&r->plan, &line);
@@ -181,6 +182,7 @@ static void print_json(const session *s, const rec_record *record, const rec_rec
         tool_json_uint(&j, "written", r->written);
     }
     tool_json_token(&j, "seconds", seconds);
+    tool_json_bool(&j, "checked", r->checked);
     if (r->plan.plan) {
         tool_json_totals(&j, "plan", &r->plan.totals);
         tool_json_problems(&j, "problems", &r->plan);
@@ -316,6 +318,7 @@ int tool_run_convert(session *s, const char *const *operands, size_t count)
         goto done;
     }
     r.seconds = now() - begun;
+    r.checked = tool_progress_checked();
     tool_progress_end();
     path = to_stdout ? NULL : rec_recorder_path(to, out);
     if (path && (index = tool_index_beside(path))) {

@@ -122,6 +122,7 @@ int tool_convert_one(session *s, const char *in, const char *to_name, const char
         tool_set_metadata(s, record) != EXIT_OK || rec_save(to, record, out) != REC_OK) {
         goto done;
     }
+    c->checked = tool_progress_checked();
     tool_notes_take(&saved);
     tool_notes_append(n, &saved);
     c->out = tool_index_beside(out);

@@ -19,6 +19,7 @@ typedef struct found {
     char *why;  /* it was skipped or failed; else what it was converted from */
     int result;
     uint64_t tensors, written;
+    bool checked;
 } found;
 
 typedef struct folder {
@@ -263,6 +264,7 @@ static int convert_file(folder *f, found *file)
         file->out = xasprintf("%s%s", name, strcmp(c.out, out) == 0 ? "" : INDEX);
         file->tensors = c.tensors;
         file->written = c.written;
+        file->checked = c.checked;
     }
     for (size_t i = 0; i < n.kept; i++) {
         char *path = n.at[i].path;
@@ -287,6 +289,7 @@ done:
 
 static void print_report(const folder *f)
 {
+    uint64_t checked = 0;
     char number[NUMBER_ROOM];
     table t;
 
@@ -318,6 +321,12 @@ static void print_report(const folder *f)
     }
     tool_table_print(&t, stdout);
     printf("%s converted", tool_grouped(f->of[CONVERTED], number));
+    for (size_t i = 0; i < f->count; i++) {
+        checked += f->files[i].checked;
+    }
+    if (f->of[CONVERTED]) {
+        printf(" (%s checked)", tool_grouped(checked, number));
+    }
     printf(", %s skipped", tool_grouped(f->of[SKIPPED], number));
     printf(", %s failed\n", tool_grouped(f->of[FAILED], number));
 }
@@ -339,6 +348,7 @@ static void print_report_json(const folder *f)
         if (file->result == CONVERTED) {
             tool_json_string(&j, "out", file->out);
             tool_json_uint(&j, "tensors", file->tensors);
+            tool_json_bool(&j, "checked", file->checked);
             if (file->written == REC_UNKNOWN) {
                 tool_json_token(&j, "written", "null");
             } else {
@@ -385,6 +395,7 @@ int tool_run_recursive(session *s, const char *in, const char *out)
         f.to = xstrdup(rec_recorder_name(to));
         rec_close_recorder(to);
     }
+    tool_progress_begin(s->context, true); /* a table comes at the end */
     if (find_files(&f, "") != EXIT_OK) {
         goto done;
     }
@@ -415,6 +426,7 @@ int tool_run_recursive(session *s, const char *in, const char *out)
     status = f.of[FAILED] ? EXIT_ERROR : EXIT_OK;
 
 done:
+    tool_progress_end();
     for (size_t i = 0; i < f.count; i++) {
         free(f.files[i].name);
         free(f.files[i].out);

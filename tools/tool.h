@@ -53,6 +53,7 @@ void tool_print_positions(const rec_record *record, const char *path);
 typedef struct conversion {
     char *out; /* the file that was written */
     uint64_t tensors, written;
+    bool checked; /* it was read back */
 } conversion;
 /* @return the size of a regular file, or REC_UNKNOWN. */
 uint64_t tool_size_of_file(const char *path);

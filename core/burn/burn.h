@@ -177,4 +177,15 @@ int32_t lr_modules_look(rec_job *job, const rec_value *root, bool shapes, lr_mod
 int32_t lr_walk_begin(rec_job *job, const rec_record *record, rec_precision precision, bool clamp, int32_t target);
 void lr_walk_free(rec_job *job);
 
+/* The check: what a walk gives the writer, held against what the reader finds in the result. Of each value its place,
+ * its kind and itself; of bytes that stay during the save all of them, of those that were made on the way a hash. */
+
+typedef struct lr_check lr_check;
+
+/** For the walks of a job that follow. To be freed before the walk. NULL: the job has failed. */
+lr_check *lr_check_new(rec_job *job);
+/** Reads what was written. Anything that is not as it was given: the job fails with its path. */
+int32_t lr_check_read(lr_check *check, rec_source *source);
+void lr_check_free(lr_check *check);
+
 #endif

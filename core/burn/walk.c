@@ -259,6 +259,9 @@ int32_t rec_job_walk(rec_job *job, const rec_visitor *visitor, void *self)
     memset(&w->visitor, 0, sizeof w->visitor);
     memcpy(&w->visitor, visitor, size);
     w->self = self;
+    if (w->overhear) {
+        w->overhear(w->listener, &w->visitor, &w->self);
+    }
     w->tensors = job->plugin && (job->plugin->traits & REC_TRAIT_TENSORS);
     w->depth = 0;
     w->told_count = 0;

@@ -30,6 +30,9 @@ struct lr_walk {
     int32_t (*typed)(lr_walk *walk, const rec_value *value, const rec_layout *layout);
     bool paths;/**< the record is a foreign model in its own layout, nothing but tensors under dotted paths */
     uint64_t tensor_count; /**< of such a record */
+    /** Puts somebody between the walk and a writer; NULL: there is nobody. */
+    void (*overhear)(void *listener, rec_visitor *visitor, void **self);
+    void *listener;
     /* While a walk is on: */
     rec_visitor visitor; /**< the writer's, of full size: what it lacks is NULL */
     void *self;

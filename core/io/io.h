@@ -35,6 +35,8 @@ rec_source *lr_source_owned(const lr_allocator *allocator, const void *data, uin
 rec_source *lr_source_retain(rec_source *source);
 /** The first bytes without moving the position, at most 64 KiB. */
 int32_t lr_source_head(rec_job *job, rec_source *source, rec_head *head);
+/** What was looked at so far will hardly be again: the pages of a mapped file need not stay. NULL is ignored. */
+void lr_source_forget(const rec_source *source);
 /** Whether it is a mapped file, for `record info`. */
 bool lr_source_mapped(const rec_source *source);
 /** Bytes of a place if they are in memory already. NULL: they are not, or the source ends before. */
@@ -96,6 +98,12 @@ rec_sink *lr_sink_custom(rec_job *job, lr_sink_write_fn write, void *user);
 int32_t lr_sink_expect(rec_sink *sink, const rec_sink *layout);
 /** Reserves space for the whole file. */
 int32_t lr_sink_reserve(rec_sink *sink, uint64_t size);
+/** Ends the writing: all of it and of those beside it is with the system, which may still be writing it to the disk, and
+ *  nothing has its name yet. */
+int32_t lr_sink_end(rec_sink *sink);
+/** What was written, to be read back after lr_sink_end(): it has its name to be already, and those beside it theirs. The
+ *  sink must outlive it. NULL: what was written can only be read by somebody else, or the job has failed. */
+rec_source *lr_sink_reopen(rec_sink *sink);
 /** Flushes, syncs, renames, with those beside it; frees the sink. After a failed job: removes what is temporary and
  *  leaves the targets. */
 int32_t lr_sink_commit(rec_sink *sink);

@@ -53,6 +53,7 @@ struct rec_source {
     bool may_map;        /**< …and these, as the file itself, are to be mapped: their views cost nothing */
     const uint8_t *data; /**< never NULL when ready */
     uint64_t size;
+    rec_sink *written;    /**< what it is read back from: the files beside it are those beside that; else NULL */
     uint64_t position;    /**< of rec_source_read */
     pthread_mutex_t lock; /**< of making the view: deferred tensors of one record may ask for it from several threads */
     void *map;            /**< what to unmap, or NULL */
@@ -109,9 +110,14 @@ typedef struct lr_sink_ops {
     /** Brings everything out. Called once, and only for a job that has not failed; nothing is written after it. NULL:
      *  nothing to do. */
     int32_t (*finish)(rec_sink *sink);
+    /** Makes what was finished outlast a crash of the system, as far as that is asked for; and tells of what failed on the
+     *  way there. Called once after it. NULL: nothing to do. */
+    int32_t (*secure)(rec_sink *sink);
     /** Gives a finished file its name, and makes that last. Both or neither are NULL. */
     int32_t (*place)(rec_sink *sink);
     int32_t (*settle)(rec_sink *sink);
+    /** What was written, once it is finished. NULL, or returns NULL: nobody can read it, or the job has failed. */
+    rec_source *(*reopen)(rec_sink *sink);
     /** Frees all but the struct itself; undoes what was not committed. NULL: nothing to do. */
     void (*release)(rec_sink *sink);
     /** Another sink of its kind, whose `first` it is, and another name before the first byte. Names are plain ones that
@@ -141,6 +147,7 @@ struct rec_sink {
     uint64_t whole;   /**< …and what that will be, or REC_UNKNOWN */
     uint64_t told;    /**< `all` at the last progress report */
     bool finished;    /**< nothing more may be written */
+    bool secured;     /**< and it is where it has to be */
     bool quiet;       /**< another sink in front of it reports the progress */
     bool closable;    /**< a plugin made it and closes it */
 };
@@ -154,6 +161,8 @@ int32_t lr_sink_finish(rec_sink *sink);
 int32_t lr_sink_set_own_name(rec_sink *sink, const char *name);
 uint64_t lr_sink_beside_count(const rec_sink *sink);
 const rec_sink *lr_sink_beside_at(const rec_sink *sink, uint64_t index);
+/** Of a sink that is read back: the file of that name beside it, or itself. NULL: the job has failed. */
+rec_source *lr_sink_reopen_beside(rec_sink *sink, const char *name);
 
 enum { LR_FD_PARTS = 128, LR_FD_BUFFER = 1 << 19 };
 

@@ -233,12 +233,24 @@ static void hint_placed(rec_sink *sink, uint64_t placed)
                   (unsigned long long)beside->count + 1, (unsigned long long)placed, names, i < placed ? ", ..." : "");
 }
 
-int32_t lr_sink_finish(rec_sink *sink)
+/* A failure of either is the job's. */
+static int32_t bring_out(rec_sink *sink)
 {
     if (!lr_job_failed(sink->job) && !sink->finished) {
         sink->finished = true;
         if (sink->ops && sink->ops->finish) {
-            (void)sink->ops->finish(sink); /* a failure is the job's */
+            (void)sink->ops->finish(sink);
+        }
+    }
+    return sink->job->error.status;
+}
+
+int32_t lr_sink_finish(rec_sink *sink)
+{
+    if (bring_out(sink) == REC_OK && !sink->secured) {
+        sink->secured = true;
+        if (sink->ops && sink->ops->secure) {
+            (void)sink->ops->secure(sink);
         }
     }
     return sink->job->error.status;
@@ -267,6 +279,37 @@ static void place_all(rec_sink *sink)
     if (!lr_job_failed(sink->job)) {
         (void)sink->ops->settle(sink);
     }
+}
+
+int32_t lr_sink_end(rec_sink *sink)
+{
+    for (uint64_t i = 0; i < lr_sink_beside_count(sink); i++) {
+        (void)bring_out(sink->beside->sinks[i]);
+    }
+    return bring_out(sink);
+}
+
+rec_source *lr_sink_reopen(rec_sink *sink)
+{
+    return !lr_job_failed(sink->job) && sink->ops && sink->ops->reopen ? sink->ops->reopen(sink) : NULL;
+}
+
+rec_source *lr_sink_reopen_beside(rec_sink *sink, const char *name)
+{
+    uint64_t count = lr_sink_beside_count(sink), i = 0;
+    if (strcmp(rec_sink_name(sink), name) == 0) {
+        return lr_sink_reopen(sink);
+    }
+    while (i < count && strcmp(rec_sink_name(sink->beside->sinks[i]), name) != 0) {
+        i++;
+    }
+    if (i == count) {
+        lr_brief brief;
+        (void)lr_io_fail(sink->job, sink->name, REC_E_FORMAT, REC_UNKNOWN, NULL,
+                         "a file beside it is asked for that was not written: \"%s\"", lr_brief_text(&brief, name));
+        return NULL;
+    }
+    return lr_sink_reopen(sink->beside->sinks[i]);
 }
 
 int32_t lr_sink_commit(rec_sink *sink)
@@ -381,6 +424,12 @@ static int32_t memory_reserve(rec_sink *sink, uint64_t size)
     return size > self->room ? memory_grow(self, size) : REC_OK;
 }
 
+static rec_source *memory_reopen(rec_sink *sink)
+{
+    const struct memory_sink *self = (const struct memory_sink *)sink;
+    return lr_source_memory(sink->job, self->data, self->used, sink->name);
+}
+
 static void memory_release(rec_sink *sink)
 {
     free(((struct memory_sink *)sink)->data);
@@ -391,6 +440,7 @@ static const lr_sink_ops memory_ops = {
     .space = memory_space,
     .filled = memory_filled,
     .reserve = memory_reserve,
+    .reopen = memory_reopen,
     .release = memory_release,
 };
 

@@ -78,15 +78,29 @@ static int32_t file_finish(rec_sink *sink)
     if (self->replaces) {
         status = lr_target_keep_attributes(self);
     }
-    if (status == REC_OK && (self->sync ? sync_fd(fd) : close_copy(fd)) != 0) {
-        status = lr_fd_errno(&self->out, REC_UNKNOWN, errno, self->sync ? "sync the file" : "write");
-    }
-    if (status == REC_OK && self->lead) {
-        (void)close(fd); /* there may be a thousand; what it could tell has been told */
-        self->out.fd = -1;
+    if (status == REC_OK && self->sync) {
+        /* A wish: the disk begins, whatever else is done before it has to be waited for. */
+        (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
     }
     lr_fd_free(&self->out);
     return status;
+}
+
+static int32_t file_secure(rec_sink *sink)
+{
+    lr_file_sink *self = (lr_file_sink *)sink;
+    int fd = self->out.fd;
+    if (self->straight) {
+        return REC_OK;
+    }
+    if ((self->sync ? sync_fd(fd) : close_copy(fd)) != 0) {
+        return lr_fd_errno(&self->out, REC_UNKNOWN, errno, self->sync ? "sync the file" : "write");
+    }
+    if (self->lead) {
+        (void)close(fd); /* there may be a thousand; what it could tell has been told */
+        self->out.fd = -1;
+    }
+    return REC_OK;
 }
 
 static int32_t file_place(rec_sink *sink)
@@ -113,6 +127,35 @@ static int32_t file_settle(rec_sink *sink)
     return sync_fd(self->folder) != 0 && errno != EINVAL && errno != EBADF
                ? lr_file_failed(self, "sync its folder", hint)
                : REC_OK;
+}
+
+/* By its temporary name: what is read is what will get the file's. */
+static rec_source *file_reopen(rec_sink *sink)
+{
+    lr_file_sink *self = (lr_file_sink *)sink;
+    rec_source *source;
+    int fd;
+    if (self->straight) {
+        return NULL;
+    }
+    do {
+        fd = openat(self->folder, self->temporary, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+    } while (fd < 0 && errno == EINTR);
+    if (fd < 0) {
+        (void)lr_file_failed(self, "read back what was written", NULL);
+        return NULL;
+    }
+    source = lr_source_new(sink->job, sink->name);
+    if (!source) {
+        (void)close(fd);
+    } else if (lr_path_begin(sink->job, source, fd, true) != REC_OK) {
+        rec_source_release(source);
+        source = NULL;
+    } else {
+        source->written = sink->first ? sink->first : sink;
+        lr_job_input(sink->job, rec_source_size(source));
+    }
+    return source;
 }
 
 /* Lets go of everything that belongs to the target. */
@@ -316,8 +359,10 @@ static const lr_sink_ops file_ops = {
     .filled = lr_fd_filled,
     .reserve = file_reserve,
     .finish = file_finish,
+    .secure = file_secure,
     .place = file_place,
     .settle = file_settle,
+    .reopen = file_reopen,
     .release = file_release,
     .beside = file_beside,
     .rename = file_rename,

@@ -63,6 +63,13 @@ bool lr_source_map(rec_source *source, int fd, uint64_t begin, uint64_t end)
     return true;
 }
 
+void lr_source_forget(const rec_source *source)
+{
+    if (source && source->mapped && source->map) {
+        (void)madvise(source->map, (size_t)source->map_size, MADV_DONTNEED);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------------- copying -- */
 
 /* What the threads that copy a file share. */

@@ -170,9 +170,17 @@ int32_t rec_source_beside(rec_job *job, rec_source *source, const char *name, re
                           lr_brief_text(&brief, name));
     }
     status = lr_check_own_name(job, source->name, REC_E_FORMAT, name);
-    if (status == REC_OK) {
+    if (status == REC_OK && !source->written) {
         path = lr_path_beside(job, source->name, lr_source_is_folder(source), name);
         status = path ? REC_OK : job->error.status;
+    }
+    if (status == REC_OK && source->written) {
+        beside = lr_sink_reopen_beside(source->written, name);
+        status = beside ? keep(job, beside) : job->error.status;
+        *out = status == REC_OK ? beside : NULL;
+        beside = status == REC_OK ? NULL : beside;
+        rec_source_release(beside);
+        return status;
     }
     if (status == REC_OK && all && all->waiting >= WAITING_MOST) {
         status = lr_besides_settle(job);

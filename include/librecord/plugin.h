@@ -67,8 +67,8 @@ REC_API void *rec_job_resize(rec_job *job, void *old, uint64_t size);
 REC_API void rec_job_free(rec_job *job, void *memory);
 
 /** Value of an option, as checked by core: from the recorder, else the default. Unknown names give 0 and "". A BOOL is
- *  read as an int (0 or 1), a CHOICE as text. `map`, `sync`, `clamp`, `modules`, `layout` and the load arguments
- *  (docs/plans.md) are core's own and may not be used. */
+ *  read as an int (0 or 1), a CHOICE as text. `map`, `sync`, `check`, `clamp`, `modules`, `layout` and the load
+ *  arguments (docs/plans.md) are core's own and may not be used. */
 REC_API int64_t rec_job_option_int(const rec_job *job, const char *name);
 REC_API double rec_job_option_float(const rec_job *job, const char *name);
 REC_API const char *rec_job_option_text(const rec_job *job, const char *name);

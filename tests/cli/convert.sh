@@ -7,7 +7,7 @@ set -u
 
 # reports NAME EXPECTED: the line in $scratch/FILE, without the seconds and the folder
 reports() {
-    sed "s/ in [0-9.]* s\$/ in T s/; s|$scratch/||g" "$scratch/${3:-out}" >"$scratch/line"
+    sed "s/ in [0-9.]* s, / in T s, /; s|$scratch/||g" "$scratch/${3:-out}" >"$scratch/line"
     printf '%s\n' "$2" >"$scratch/expected"
     same "$1" "$scratch/expected" "$scratch/line"
 }
@@ -27,7 +27,7 @@ run convert 0.13.2/zoo-full.mpk "$scratch/zoo.mpk"
 status_is "V1 to 0.21's layout succeeds" 0
 same "and has nothing to note" /dev/null "$scratch/err"
 reports "one line says what was done" \
-    "0.13.2/zoo-full.mpk (Burn 0.13.2, V1, full) -> zoo.mpk: 43 tensors, $(size "$scratch/zoo.mpk") in T s"
+    "0.13.2/zoo-full.mpk (Burn 0.13.2, V1, full) -> zoo.mpk: 43 tensors, $(size "$scratch/zoo.mpk") in T s, checked"
 alike "tensors, ids and values are the same" 0.13.2/zoo-full.mpk "$scratch/zoo.mpk"
 run info "$scratch/zoo.mpk"
 check "the output says 0.21" grep -q 'Burn 0.21.0$' "$scratch/out"
@@ -47,7 +47,7 @@ run convert --precision half --to mpk-gz 0.18.0/mnist.mpk "$scratch/run.1"
 check "an extension is appended, never replaced" [ -f "$scratch/run.1.mpk.gz" ]
 reports "the precision asked for is named" \
     "0.18.0/mnist.mpk (Burn 0.18.0, full) -> run.1.mpk.gz (half): 24 tensors, $(wc -c <"$scratch/run.1.mpk.gz" |
-        awk '{ printf "%.1f", $1 / 1024 }') KiB in T s"
+        awk '{ printf "%.1f", $1 / 1024 }') KiB in T s, not checked"
 run info "$scratch/run.1"
 check "without its extension the file is not found" [ "$status" = 2 ]
 run info --from mpk-gz "$scratch/run.1"
@@ -131,7 +131,7 @@ record: expected a whole number from 0 to 9 for the option level, found \`99\`
 END
 fails "an option that the recorder lacks" convert --option lvl=9 0.18.0/mnist.mpk "$scratch/bad.mpk.gz" <<END
 record: NamedMpkGz has no option \`lvl\`
-  Its options: map, sync, clamp, modules, layout, level, trailing
+  Its options: map, sync, check, clamp, modules, layout, level, trailing
 END
 check "after a mistake there is no file" [ ! -e "$scratch/bad.mpk.gz" ]
 fails "a folder that is not there" convert 0.18.0/mnist.mpk "$scratch/none/x.mpk" <<END
@@ -172,8 +172,9 @@ need_jq
 run convert --json --precision half 0.21.0/plain-full.mpk "$scratch/x.mpk.gz"
 same "--json prints no notes on standard error" /dev/null "$scratch/err"
 sed -i "s|$scratch/||" "$scratch/out"
-answers "--json is a report" 'del(.seconds, .notes)' "{\"in\":\"0.21.0/plain-full.mpk\",\"inputs\":[\"0.21.0/plain-full.mpk\"],\"out\":\"x.mpk.gz\",\"from\":\"NamedMpk\",\"to\":\"NamedMpkGz\",\"burn\":\"0.21.0\",\"tensors\":5,\"parameters\":22,\"values\":18,\"written\":$(wc -c <"$scratch/x.mpk.gz")}"
+answers "--json is a report" 'del(.seconds, .notes, .checked)' "{\"in\":\"0.21.0/plain-full.mpk\",\"inputs\":[\"0.21.0/plain-full.mpk\"],\"out\":\"x.mpk.gz\",\"from\":\"NamedMpk\",\"to\":\"NamedMpkGz\",\"burn\":\"0.21.0\",\"tensors\":5,\"parameters\":22,\"values\":18,\"written\":$(wc -c <"$scratch/x.mpk.gz")}"
 answers "with the notes" '[.notes[] | [.kind, .count, .path]]' '[["overflow",2,"floats"]]'
+answers "and whether it was read back" '.checked' false
 answers "and the time" '.seconds >= 0' true
 
 finish

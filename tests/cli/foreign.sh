@@ -34,7 +34,7 @@ values() {
 # reports NAME <<EXPECTED: what convert said, without the seconds
 reports() {
     cat >"$scratch/expected"
-    sed 's/ in [0-9.]* s$/ in T s/' "$scratch/out" >"$scratch/line"
+    sed 's/ in [0-9.]* s, / in T s, /' "$scratch/out" >"$scratch/line"
     same "$1" "$scratch/expected" "$scratch/line"
 }
 
@@ -80,7 +80,7 @@ check "types shows the type of what becomes of it" grep -q 'fc1: nn::Linear<B>' 
 run convert net.safetensors net.mpk
 status_is "PyTorch's file becomes a record in one command" 0
 reports "which says what was done, and why" <<END
-net.safetensors -> net.mpk: 6 tensors, $(size net.mpk) in T s
+net.safetensors -> net.mpk: 6 tensors, $(size net.mpk) in T s, checked
   6 tensors: 6 mapped, 0 dropped; 0 unexpected, 0 missing
   2 renamed (LayerNorm, by its shape); 2 transpose (Linear, by its shape)
 END
@@ -133,7 +133,7 @@ same "and leaves the old file" "$scratch/expected" old.mpk
 run convert --prefix a net.safetensors --prefix b other.safetensors both.mpk
 status_is "several inputs become one record" 0
 reports "which the report says" <<END
-net.safetensors + other.safetensors -> both.mpk: 12 tensors, $(wc -c <both.mpk | awk '{ printf "%.2f KiB", $1 / 1024 }') in T s
+net.safetensors + other.safetensors -> both.mpk: 12 tensors, $(wc -c <both.mpk | awk '{ printf "%.2f KiB", $1 / 1024 }') in T s, checked
   12 tensors: 12 mapped, 0 dropped; 0 unexpected, 0 missing
   4 renamed (LayerNorm, by its shape); 4 transpose (Linear, by its shape); 4 renamed (Linear, by its shape)
 END
@@ -246,7 +246,7 @@ mkdir model
 run convert --max-shard-size 100 net.safetensors model/model.safetensors
 status_is "a model can be written in several files" 0
 reports "the report names their index" <<END
-net.safetensors -> model/model.safetensors.index.json: 6 tensors in T s
+net.safetensors -> model/model.safetensors.index.json: 6 tensors in T s, checked
 END
 check "with an index" [ -f model/model.safetensors.index.json ]
 check "and more than one part" [ "$(find model -name '*-of-*' | wc -l)" -ge 2 ]

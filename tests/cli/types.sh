@@ -215,7 +215,7 @@ epoch-1/model.mpk  converted  -> epoch-1/model.mpk: 2 tensors
 epoch-1/optim.mpk  converted  -> epoch-1/optim.mpk: 6 tensors
 model.bin          converted  -> model.mpk: 2 tensors
 notes.txt          skipped    no record
-3 converted, 2 skipped, 0 failed
+3 converted (3 checked), 2 skipped, 0 failed
 END
 run convert --recursive --burn 0.21 --to mpk --type 'optim*=Adam' --type "model.*=$types/tiny.rs:Tiny" run new
 status_is "a folder is converted" 0

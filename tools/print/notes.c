@@ -74,6 +74,8 @@ const char *tool_note_word(int32_t kind)
         return "adapted";
     case REC_NOTE_RULE:
         return "rule";
+    case REC_NOTE_CHECK:
+        return "check";
     default:
         return "other";
     }

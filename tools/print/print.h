@@ -167,6 +167,8 @@ void tool_json_note_items(json *j, const notes *n);
 void tool_progress_begin(rec_context *context, bool quiet);
 /* Says how many bytes the work is about, where the library cannot know; 0: unknown. */
 void tool_progress_expect(uint64_t bytes);
+/* Whether the last thing that was done is reading back what was saved. */
+bool tool_progress_checked(void);
 /* From here to tool_progress_end() an interrupt lets the library clean up after itself. */
 void tool_progress_guard(void);
 /* Wipes the line, for what else is to be printed on standard error. */

@@ -11,6 +11,7 @@
 static volatile sig_atomic_t interrupted;
 static struct timespec begun, shown;
 static bool visible, stopped, silent;
+static bool checked; /* the last save was read back */
 static rec_context *watched;
 static uint64_t all; /* bytes, where the library cannot know them; 0: unknown */
 
@@ -41,6 +42,7 @@ static int32_t on_progress(void *user, const rec_progress *progress)
     uint64_t bytes = progress->total;
 
     (void)user;
+    checked = strcmp(progress->operation, "check") == 0 && progress->done == progress->total;
     if (interrupted) {
         stopped = true;
         return 1;
@@ -85,12 +87,18 @@ void tool_progress_begin(rec_context *context, bool quiet)
     silent = quiet;
     (void)clock_gettime(CLOCK_MONOTONIC, &begun);
     shown = begun;
+    checked = false;
     rec_context_set_progress(context, on_progress, NULL);
 }
 
 void tool_progress_expect(uint64_t bytes)
 {
     all = bytes;
+}
+
+bool tool_progress_checked(void)
+{
+    return checked;
 }
 
 void tool_progress_guard(void)

@@ -141,6 +141,9 @@ rec_recorder *tool_session_output(session *s, const char *name)
     char *layout = burn ? layout_of(burn) : NULL;
     int status = recorder ? tool_session_set_options(recorder, &s->o->to_options) : EXIT_OK;
 
+    if (recorder && status == EXIT_OK && s->o->check && rec_recorder_set(recorder, "check", "yes") != REC_OK) {
+        status = tool_fail_library();
+    }
     if (recorder && status == EXIT_OK && size && rec_recorder_set(recorder, "max-shard-size", size) != REC_OK) {
         status = tool_fail_library();
     }

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The option `check`: what was saved is read back before it takes the old file's place. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/burn/check_private.h"
+#include "librecord.h"
+#include "tests/scratch.h"
+
+/* -------------------------------------------------------------------------------------------- hashes and numbers -- */
+
+static void the_hash_is_xxh64(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t hash;
+    } known[] = {
+        {"", UINT64_C(0xef46db3751d8e999)},
+        {"a", UINT64_C(0xd24ec4f1a98c6e5b)},
+        {"abc", UINT64_C(0x44bc2cf5ad770999)},
+        {"Nobody inspects the spammish repetition", UINT64_C(0xfbcea83c8a378bf1)},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        size_t length = strlen(known[i].text);
+        for (size_t cut = 0; cut <= length; cut++) {
+            lr_hash hash;
+            lr_hash_begin(&hash);
+            lr_hash_add(&hash, known[i].text, cut);
+            lr_hash_add(&hash, known[i].text + cut, length - cut);
+            assert_true(lr_hash_end(&hash) == known[i].hash);
+        }
+    }
+}
+
+static uint64_t hash_of(const lr_numbers *n)
+{
+    return lr_hash_end(&n->hash);
+}
+
+static void chunks_of_numbers_do_not_matter(void **state)
+{
+    float floats[1000];
+    double doubles[1000];
+    int64_t longs[1000];
+    uint8_t bytes[1000];
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        floats[i] = (float)i / 7;
+        doubles[i] = (double)floats[i];
+        longs[i] = i % 256;
+        bytes[i] = (uint8_t)i;
+    }
+    for (uint64_t cut = 0; cut <= 1000; cut += 37) {
+        lr_numbers whole, parts, one, wide;
+        lr_numbers_begin(&whole);
+        lr_numbers_begin(&parts);
+        lr_numbers_add(&whole, REC_DTYPE_F32, floats, 1000);
+        lr_numbers_add(&parts, REC_DTYPE_F32, floats, cut);
+        for (uint64_t i = cut; i < 1000; i++) {
+            lr_numbers_scalar(&parts, &(rec_scalar){.kind = REC_KIND_FLOAT, .bits = 32, .v.f = doubles[i]});
+        }
+        assert_true(hash_of(&whole) == hash_of(&parts));
+        /* A reader that knows no width: by what was written it is the same. */
+        lr_numbers_begin(&wide);
+        wide.given = true;
+        wide.narrow = whole.narrow;
+        lr_numbers_add(&wide, REC_DTYPE_F64, doubles, 1000);
+        assert_true(hash_of(&whole) == hash_of(&wide));
+        lr_numbers_begin(&one);
+        lr_numbers_begin(&parts);
+        lr_numbers_add(&one, REC_DTYPE_U8, bytes, 1000);
+        lr_numbers_add(&parts, REC_DTYPE_I64, longs, cut);
+        lr_numbers_add(&parts, REC_DTYPE_U8, bytes + cut, 1000 - cut);
+        assert_true(hash_of(&one) == hash_of(&parts));
+    }
+}
+
+static void other_numbers_have_another_hash(void **state)
+{
+    static const rec_scalar scalars[] = {
+        {.kind = REC_KIND_NIL},
+        {.kind = REC_KIND_BOOL},
+        {.kind = REC_KIND_BOOL, .v.i = 1},
+        {.kind = REC_KIND_UINT},
+        {.kind = REC_KIND_UINT, .v.u = 1},
+        {.kind = REC_KIND_UINT, .v.u = 256},
+        {.kind = REC_KIND_INT, .v.i = -1},
+        {.kind = REC_KIND_UINT, .v.u = UINT64_MAX},
+        {.kind = REC_KIND_FLOAT, .bits = 64, .v.f = 0},
+        {.kind = REC_KIND_FLOAT, .bits = 64, .v.f = -0.0},
+        {.kind = REC_KIND_FLOAT, .bits = 64, .v.f = 1},
+    };
+    enum { COUNT = sizeof scalars / sizeof *scalars };
+    uint64_t hashes[COUNT * COUNT];
+    (void)state;
+    for (size_t i = 0; i < COUNT * COUNT; i++) {
+        lr_numbers n;
+        lr_numbers_begin(&n);
+        lr_numbers_scalar(&n, &scalars[i / COUNT]);
+        lr_numbers_scalar(&n, &scalars[i % COUNT]);
+        hashes[i] = hash_of(&n);
+        for (size_t k = 0; k < i; k++) {
+            assert_false(hashes[k] == hashes[i]);
+        }
+    }
+}
+
+/* JSON has null for what is not finite. */
+static void null_stands_for_what_is_not_finite(void **state)
+{
+    float with[] = {1, NAN, 2, INFINITY, 3};
+    double parts[] = {1, 2, 3};
+    lr_numbers written, found;
+    (void)state;
+    lr_numbers_begin(&written);
+    lr_numbers_add(&written, REC_DTYPE_F32, with, 5);
+    lr_numbers_begin(&found);
+    found.given = true;
+    found.narrow = written.narrow;
+    for (int i = 0; i < 3; i++) {
+        lr_numbers_add(&found, REC_DTYPE_F64, &parts[i], 1);
+        if (i < 2) {
+            lr_numbers_scalar(&found, &(rec_scalar){.kind = REC_KIND_NIL});
+        }
+    }
+    assert_true(written.loose);
+    assert_true(lr_hash_end(&written.loose_hash) == hash_of(&found));
+    assert_false(hash_of(&written) == hash_of(&found));
+}
+
+/* -------------------------------------------------------------------------------------------- a writer that errs -- */
+
+typedef struct scene {
+    scratch *folder;
+    rec_context *context;
+    rec_record *record;
+} scene;
+
+static int set_up(void **state)
+{
+    const char *compiler = getenv("CC"), *top = getenv("top_srcdir");
+    scene *s = calloc(1, sizeof *s);
+    float floats[100];
+    uint64_t shape[] = {10, 10};
+    char *command = NULL, *plugins;
+    rec_tensor_spec spec = {.size = sizeof spec, .dtype = REC_DTYPE_F32, .rank = 2, .shape = shape, .data = floats,
+                            .data_size = sizeof floats, .id = "0123456789abc"};
+    if (!s) {
+        return -1;
+    }
+    s->folder = scratch_new();
+    s->context = rec_context_new(NULL);
+    s->record = rec_record_new(s->context);
+    for (int i = 0; i < 100; i++) {
+        floats[i] = (float)i / 3;
+    }
+    plugins = scratch_folder(s->folder, "plugins");
+    if (asprintf(&command, "%s -std=c11 -fPIC -shared -I'%s/include' -o '%s/faulty.so' '%s/tests/plugins/faulty.c'",
+                 compiler && *compiler ? compiler : "cc", top ? top : ".", plugins, top ? top : ".") < 0 ||
+        system(command) != 0 || rec_context_add_plugin_path(s->context, plugins) != REC_OK ||
+        rec_set_tensor(s->record, "layer.weight", &spec) != REC_OK ||
+        rec_set_string(s->record, "greeting", "hello") != REC_OK || rec_set_uint(s->record, "five", 5) != REC_OK ||
+        rec_set_float(s->record, "rate", 0.25) != REC_OK || rec_set_bool(s->record, "on", true) != REC_OK) {
+        return -1;
+    }
+    free(command);
+    free(plugins);
+    *state = s;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    scene *s = *state;
+    rec_record_free(s->record);
+    rec_context_free(s->context);
+    scratch_free(s->folder);
+    free(s);
+    return 0;
+}
+
+static rec_recorder *open_as(const scene *s, const char *name, const char *check, const char *fault)
+{
+    rec_recorder *recorder = rec_open_recorder_in(s->context, name, REC_PRECISION_KEEP);
+    if (!recorder || rec_recorder_set(recorder, "check", check) != REC_OK ||
+        (fault && rec_recorder_set(recorder, "fault", fault) != REC_OK)) {
+        fail_msg("%s", rec_error_message());
+    }
+    return recorder;
+}
+
+static unsigned files_in(const char *folder)
+{
+    DIR *open = opendir(folder);
+    unsigned count = 0;
+    assert_non_null(open);
+    while (readdir(open)) {
+        count++;
+    }
+    (void)closedir(open);
+    return count - 2;
+}
+
+static void assert_old(const char *path)
+{
+    char text[8] = "";
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fread(text, 1, sizeof text, file), 3);
+    assert_memory_equal(text, "old", 3);
+    (void)fclose(file);
+}
+
+static void a_mistake_is_found_and_the_old_file_stays(void **state)
+{
+    static const struct {
+        const char *fault, *path, *expected, *found;
+    } faults[] = {
+        {"byte", "layer.weight.param.bytes", "a list of 400 numbers", "byte 399 of 400 is another"},
+        {"text", "greeting", "\"hello\"", "\"hullo\""},
+        {"integer", "layer.weight.param.shape", "a list of 2 numbers", "whose data are others"},
+        {"float", "rate", "the float 0.25", "the float 0.25"},
+        {"bool", "on", "true", "false"},
+        {"nil", "layer.weight.param.shape", "a list of 2 numbers", "whose data are others"},
+        {"lost", "five", "the integer 5", "nothing at this place"},
+        {"name", "fives", "no value", "the integer 5"},
+        {"added", "sixth", "no value", "\"6\""},
+    };
+    const scene *s = *state;
+    char *folder = scratch_folder(s->folder, "faults");
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        char *path = scratch_text(s->folder, "faults/x.faulty", "old");
+        rec_recorder *recorder = open_as(s, "Faulty", "yes", faults[i].fault);
+        assert_int_equal(rec_save(recorder, s->record, path), REC_E_FORMAT);
+        if (strcmp(rec_error_path(), faults[i].path) != 0 || strcmp(rec_error_expected(), faults[i].expected) != 0 ||
+            !strstr(rec_error_found(), faults[i].found) || !strstr(rec_error_message(), "nothing was put in")) {
+            fail_msg("%s: %s", faults[i].fault, rec_error_message());
+        }
+        assert_old(path);
+        assert_int_equal(files_in(folder), 1);
+        /* Not asked for, it is written: the test is about the check and nothing else. */
+        assert_int_equal(rec_recorder_set(recorder, "check", "no"), REC_OK);
+        assert_int_equal(rec_save(recorder, s->record, path), REC_OK);
+        rec_close_recorder(recorder);
+        free(path);
+    }
+    free(folder);
+}
+
+static void what_cannot_be_read_back_is_no_record(void **state)
+{
+    const scene *s = *state;
+    char *path = scratch_text(s->folder, "y.faulty", "old");
+    rec_recorder *recorder = open_as(s, "Faulty", "yes", "unread");
+    assert_int_equal(rec_save(recorder, s->record, path), REC_E_FORMAT);
+    assert_non_null(strstr(rec_error_message(), "half an event"));
+    assert_non_null(strstr(rec_error_message(), "nothing was put in"));
+    assert_old(path);
+    rec_close_recorder(recorder);
+    recorder = open_as(s, "Faulty", "yes", "none");
+    assert_int_equal(rec_save(recorder, s->record, path), REC_OK);
+    assert_int_equal(rec_report_count(), 0);
+    rec_close_recorder(recorder);
+    free(path);
+}
+
+static void memory_is_checked_where_it_is_asked_for(void **state)
+{
+    const scene *s = *state;
+    for (int wrong = 0; wrong < 2; wrong++) {
+        rec_recorder *recorder = open_as(s, "Faulty", "yes", wrong ? "bool" : "none");
+        void *data = NULL;
+        size_t size = 0;
+        assert_int_equal(rec_save_bytes(recorder, s->record, &data, &size), wrong ? REC_E_FORMAT : REC_OK);
+        assert_true(wrong ? !data && !size : data && size);
+        rec_free(data);
+        rec_close_recorder(recorder);
+    }
+}
+
+static void what_cannot_be_checked_is_told(void **state)
+{
+    const scene *s = *state;
+    char *path = scratch_path(s->folder, "z.mute");
+    rec_recorder *recorder = open_as(s, "Mute", "yes", NULL);
+    int fd = open("/dev/null", O_WRONLY);
+    assert_int_equal(rec_save(recorder, s->record, path), REC_OK);
+    assert_int_equal(rec_report_count(), 1);
+    assert_int_equal(rec_report_note(0)->kind, REC_NOTE_CHECK);
+    assert_string_equal(rec_report_note(0)->text, "not checked: its recorder can only save");
+    rec_close_recorder(recorder);
+    recorder = open_as(s, "NamedMpk", "yes", NULL);
+    for (int device = 0; device < 2; device++) {
+        assert_int_equal(device ? rec_save(recorder, s->record, "/dev/null")
+                                : rec_save_fd(recorder, s->record, fd, "a descriptor"),
+                         REC_OK);
+        assert_int_equal(rec_report_count(), 1);
+        assert_int_equal(rec_report_note(0)->kind, REC_NOTE_CHECK);
+    }
+    assert_int_equal(rec_recorder_set(recorder, "check", "auto"), REC_OK);
+    assert_int_equal(rec_save_fd(recorder, s->record, fd, "a descriptor"), REC_OK);
+    assert_int_equal(rec_report_count(), 0);
+    assert_int_equal(rec_recorder_set(recorder, "check", "maybe"), REC_E_ARGUMENT);
+    assert_non_null(strstr(rec_error_message(), "yes, no or auto"));
+    rec_close_recorder(recorder);
+    (void)close(fd);
+    free(path);
+}
+
+/* ----------------------------------------------------------------------------------------------- when it is done -- */
+
+static int32_t note_check(void *user, const rec_progress *progress)
+{
+    *(bool *)user |= strcmp(progress->operation, "check") == 0;
+    return 0;
+}
+
+static int32_t stop_check(void *user, const rec_progress *progress)
+{
+    (void)user;
+    return strcmp(progress->operation, "check") == 0;
+}
+
+static void it_is_done_by_itself_where_it_costs_little(void **state)
+{
+    static const struct {
+        const char *recorder, *check, *sync, *layout;
+        bool done;
+    } cases[] = {
+        {"NamedMpk", "auto", "yes", "keep", true},        {"Safetensors", "auto", "yes", "keep", true},
+        {"NamedMpk", "no", "yes", "keep", false},         {"NamedMpk", "auto", "no", "keep", false},
+        {"NamedMpk", "auto", "yes", "burn-0.13", false},  {"NamedMpk", "yes", "no", "burn-0.13", true},
+        {"NamedMpkGz", "auto", "yes", "keep", false},     {"NamedMpkGz", "yes", "no", "keep", true},
+        {"PrettyJson", "auto", "yes", "keep", false},     {"PrettyJson", "yes", "yes", "keep", true},
+        {"Faulty", "auto", "yes", "keep", false},
+    };
+    const scene *s = *state;
+    char *path = scratch_path(s->folder, "when");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rec_recorder *recorder = open_as(s, cases[i].recorder, cases[i].check, NULL);
+        bool done = false;
+        assert_int_equal(rec_recorder_set(recorder, "sync", cases[i].sync), REC_OK);
+        assert_int_equal(rec_recorder_set(recorder, "layout", cases[i].layout), REC_OK);
+        rec_context_set_progress(s->context, note_check, &done);
+        if (rec_save(recorder, s->record, path) != REC_OK || done != cases[i].done) {
+            fail_msg("%zu: %s", i, rec_error_message());
+        }
+        rec_context_set_progress(s->context, NULL, NULL);
+        rec_close_recorder(recorder);
+    }
+    free(path);
+}
+
+static void a_check_can_be_cancelled(void **state)
+{
+    const scene *s = *state;
+    char *path = scratch_text(s->folder, "cancelled.mpk", "old");
+    rec_recorder *recorder = open_as(s, "NamedMpk", "yes", NULL);
+    rec_context_set_progress(s->context, stop_check, NULL);
+    assert_int_equal(rec_save(recorder, s->record, path), REC_E_CANCELLED);
+    rec_context_set_progress(s->context, NULL, NULL);
+    assert_old(path);
+    rec_close_recorder(recorder);
+    free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_hash_is_xxh64),
+        cmocka_unit_test(chunks_of_numbers_do_not_matter),
+        cmocka_unit_test(other_numbers_have_another_hash),
+        cmocka_unit_test(null_stands_for_what_is_not_finite),
+        cmocka_unit_test(a_mistake_is_found_and_the_old_file_stays),
+        cmocka_unit_test(what_cannot_be_read_back_is_no_record),
+        cmocka_unit_test(memory_is_checked_where_it_is_asked_for),
+        cmocka_unit_test(what_cannot_be_checked_is_told),
+        cmocka_unit_test(it_is_done_by_itself_where_it_costs_little),
+        cmocka_unit_test(a_check_can_be_cancelled),
+    };
+    return cmocka_run_group_tests_name("check", tests, set_up, tear_down);
+}

@@ -486,7 +486,7 @@ static void put_value(text *t, const rec_value *value, rules *r)
     case REC_KIND_VARIANT:
         scalar = rec_value_key(value, 0);
         if (r->positional && r->typed && (!count || is_nothing(rec_value_item(value, 0), r))) {
-            put_scalar(t, &scalar, false, r); /* without a payload, or with one that is nothing */
+            put(t, "{}"); /* without a payload, or with one that is nothing; a map of one nothing may be one, too */
             break;
         }
         if (r->typed && count && is_nothing(rec_value_item(value, 0), r)) {

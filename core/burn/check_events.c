@@ -18,15 +18,23 @@ static uint64_t fold(uint64_t place, const char *text, uint64_t length)
     return place;
 }
 
-/* The place below another one. A format of tensors may have names in levels or joined by dots. */
+/* The place below another one. A format of tensors may have names in levels or joined by dots, and a field as Rust writes
+ * it: `r#type` is `type`. */
 static uint64_t below(const lr_check *c, uint64_t place, const char *text, uint64_t length)
 {
     if (!c->tensors) {
-        place = fold(place, "\x1f", 1);
-    } else if (place != seed) {
+        return fold(fold(place, "\x1f", 1), text, length);
+    }
+    if (place != seed) {
         place = fold(place, ".", 1);
     }
-    return fold(place, text, length);
+    for (const char *end = text + length, *dot; text < end; text = dot) {
+        text += end - text > 2 && text[0] == 'r' && text[1] == '#' ? 2 : 0;
+        dot = memchr(text, '.', (size_t)(end - text));
+        dot = dot ? dot + 1 : end;
+        place = fold(place, text, (uint64_t)(dot - text));
+    }
+    return place;
 }
 
 static int32_t grammar(lr_check *c, uint64_t at, const char *what)

@@ -94,6 +94,7 @@ struct lr_check {
     uint64_t without_id;   /**< …and the place of one that was not: a format has room for ids or has not; 0: none */
     rec_visitor inner;
     void *inner_self;
+    bool with_values; /**< a format of tensors had other values too: it has room for them, or was told to have none */
     /* The table: open addressing by the hash of the path, a power of two. */
     uint64_t *places;
     lr_leaf *leaves;

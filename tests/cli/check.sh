@@ -26,6 +26,9 @@ for format in mpk mpk.gz json json.gz safetensors; do
         checked "$file to $format" "$file" "$scratch/x.$format"
     done
 done
+for file in 0.21.0/*.mpk; do
+    checked "the tensors alone of $file" --option record=no "$file" "$scratch/x.safetensors"
+done
 for file in 0.13.2/zoo-full.mpk 0.21.0/zoo-double.mpk 0.18.0/mnist.mpk 0.21.0/tiny-full.mpk; do
     [ -e "$file" ] || continue
     for precision in half full double; do

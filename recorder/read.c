@@ -141,7 +141,7 @@ static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *
         /* A foreign file has the type of what becomes of it. */
         if (record && lr_job_typed(job) && record->root.form != REC_FORM_PATHS) {
             const rec_layout *layout = lr_layout_item(job);
-            if (!layout || lr_adopt(job, record, r->precision, layout) != REC_OK) {
+            if (!layout || lr_apply_type(job, record, r->precision, layout) != REC_OK) {
                 rec_record_free(record);
                 record = NULL;
             }
@@ -151,7 +151,7 @@ static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *
         }
         job->budget.used = 0;
         job->quiet = false;
-        lr_besides_drop(job);
+        lr_siblings_drop(job);
         if (rec_source_rewind(job, source) != REC_OK) {
             break;
         }
@@ -203,7 +203,7 @@ static int32_t note_origin(rec_job *job, const rec_recorder *r, const rec_plugin
     }
     record->clamp = r->clamp;
     record->precision = r->precision;
-    mapped = lr_besides_mapped(job, &beside);
+    mapped = lr_siblings_mapped(job, &beside);
     record->origin.mapped = beside ? mapped : lr_source_mapped(source) && job->input == rec_source_size(source);
     record->origin.layout = record->burn_minor < 0 ? 0 : record->burn_minor < LR_BURN_V2 ? 1 : 2;
     record->origin.recorder = name;
@@ -349,8 +349,9 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
                 }
             }
         }
-        if (record && ((!job->passing && (lr_source_settle(job, source) != REC_OK || lr_besides_settle(job) != REC_OK)) ||
-                       note_origin(job, r, job->plugin, source, path, record) != REC_OK)) {
+        if (record &&
+            ((!job->passing && (lr_source_settle(job, source) != REC_OK || lr_siblings_settle(job) != REC_OK)) ||
+             note_origin(job, r, job->plugin, source, path, record) != REC_OK)) {
             rec_record_free(record);
             record = NULL;
         }
@@ -367,7 +368,7 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
         }
     }
     lr_layouts_free(job);
-    lr_besides_drop(job);
+    lr_siblings_drop(job);
     job->plugin = NULL;
     return record;
 }

@@ -68,15 +68,15 @@ static int32_t check_option(rec_job *job, const rec_plugin *plugin, const char *
     char why[256];
     if (!option) {
         char names[256] = "map, sync, check, clamp, modules, layout";
-        lr_near near;
+        lr_suggestion near;
         size_t used = strlen(names);
         (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s has no option `%s`", plugin->name, name);
         for (size_t i = 0; plugin->options && plugin->options[i] && used < sizeof names; i++) {
             used += (size_t)snprintf(names + used, sizeof names - used, ", %s", plugin->options[i]->name);
         }
         rec_fail_hint(job, "Its options: %s", names);
-        lr_near_begin(&near, name);
-        lr_words_near(&near, LR_IN_ARGUMENTS);
+        lr_suggestion_begin(&near, name);
+        lr_words_suggest(&near, LR_IN_ARGUMENTS);
         if (near.best) {
             rec_fail_hint(job, "The load argument `%s` has nearly that name.", near.best);
         }
@@ -109,7 +109,7 @@ static int32_t remember(rec_job *job, rec_recorder *r, const char *name, const c
 }
 
 /* @param place of an INI file's line, or NULL. */
-static int32_t set_at(rec_job *job, rec_recorder *r, const char *name, const char *value, const lr_place *place)
+static int32_t set_at(rec_job *job, rec_recorder *r, const char *name, const char *value, const lr_location *place)
 {
     int common = set_common(job, r, name, value);
     if (common) {
@@ -149,7 +149,7 @@ static int32_t apply_section(rec_job *job, rec_recorder *r, const lr_recorder_se
     (void)snprintf(what, sizeof what, "[recorder %s]", section->name);
     for (uint64_t i = 0; i < section->setting_count; i++) {
         const lr_setting *setting = &section->settings[i];
-        const lr_place place = {.file = lr_config_file(r->context->config), .line = setting->line, .what = what};
+        const lr_location place = {.file = lr_config_file(r->context->config), .line = setting->line, .what = what};
         if (set_at(job, r, setting->key, setting->value, &place) != REC_OK) {
             /* What has a place of its own is about a line elsewhere: in a profile. */
             lr_job_locate(job, REC_E_CONFIG, place.file, setting->line);

@@ -73,7 +73,7 @@ static void check_written(rec_job *job, const rec_recorder *r, lr_check *check, 
             (void)rec_job_progress(job, job->progress.total, job->progress.total);
         }
         rec_source_release(source);
-        lr_besides_drop(job);
+        lr_siblings_drop(job);
         job->operation = operation;
         job->progress.done = done;
         job->progress.total = total;

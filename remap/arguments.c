@@ -10,7 +10,7 @@ enum { TEXT_MOST = 4096 };
 void lr_arguments_init(lr_arguments *arguments, const lr_allocator *allocator)
 {
     *arguments = (lr_arguments){0};
-    lr_numbers_init(&arguments->numbers, allocator);
+    lr_variables_init(&arguments->numbers, allocator);
 }
 
 void lr_arguments_free(lr_arguments *arguments)
@@ -20,7 +20,7 @@ void lr_arguments_free(lr_arguments *arguments)
     lr_rules_free(arguments->profile);
     lr_release(allocator, arguments->prefix);
     lr_release(allocator, arguments->config);
-    lr_numbers_free(&arguments->numbers);
+    lr_variables_free(&arguments->numbers);
     lr_arguments_init(arguments, allocator);
 }
 
@@ -41,7 +41,7 @@ static int32_t keep(rec_job *job, char **target, const char *folder, size_t leng
     return REC_OK;
 }
 
-static int32_t set_profile(rec_job *job, lr_arguments *arguments, const char *value, const lr_place *place)
+static int32_t set_profile(rec_job *job, lr_arguments *arguments, const char *value, const lr_location *place)
 {
     lr_rules *profile = lr_profile_load(job, value, place ? place->file : NULL);
     if (profile) {
@@ -55,10 +55,10 @@ static int32_t set_profile(rec_job *job, lr_arguments *arguments, const char *va
 static int32_t set_prefix(rec_job *job, lr_arguments *arguments, const char *value)
 {
     size_t length = strlen(value);
-    lr_brief brief;
+    lr_excerpt brief;
     if (!length || length > TEXT_MOST || value[0] == '.' || value[length - 1] == '.' || strstr(value, "..")) {
         (void)rec_fail_found(job, REC_E_ARGUMENT, REC_UNKNOWN, "a path for the prefix", "\"%s\"",
-                             lr_brief_text(&brief, value));
+                             lr_excerpt_text(&brief, value));
         rec_fail_hint(job, "It is put in front of all keys, with a dot between: prefix = encoder.");
         return job->error.status;
     }
@@ -66,7 +66,7 @@ static int32_t set_prefix(rec_job *job, lr_arguments *arguments, const char *val
 }
 
 /* A file's name in an INI file is relative to that file. */
-static int32_t set_config(rec_job *job, lr_arguments *arguments, const char *value, const lr_place *place)
+static int32_t set_config(rec_job *job, lr_arguments *arguments, const char *value, const lr_location *place)
 {
     const char *slash = place && place->file && *value != '/' ? strrchr(place->file, '/') : NULL;
     if (!*value) {
@@ -79,16 +79,16 @@ static int32_t set_config(rec_job *job, lr_arguments *arguments, const char *val
 static int32_t set_switch(rec_job *job, bool *target, const char *name, const char *value)
 {
     char what[64];
-    lr_brief brief;
+    lr_excerpt brief;
     if (lr_bool_read(value, target)) {
         return REC_OK;
     }
     (void)snprintf(what, sizeof what, "yes or no for the option %s", name);
-    return rec_fail_found(job, REC_E_ARGUMENT, REC_UNKNOWN, what, "`%s`", lr_brief_text(&brief, value));
+    return rec_fail_found(job, REC_E_ARGUMENT, REC_UNKNOWN, what, "`%s`", lr_excerpt_text(&brief, value));
 }
 
 static int32_t add_rule(rec_job *job, lr_arguments *arguments, const char *name, const char *value,
-                        const lr_place *place)
+                        const lr_location *place)
 {
     if (!arguments->rules) {
         arguments->rules = lr_rules_new(job);
@@ -98,7 +98,7 @@ static int32_t add_rule(rec_job *job, lr_arguments *arguments, const char *name,
 }
 
 int32_t lr_arguments_set(rec_job *job, lr_arguments *arguments, const char *name, const char *value,
-                         const lr_place *place)
+                         const lr_location *place)
 {
     const lr_word *word = lr_word_find(name, LR_FOR_LOAD);
     switch (word ? word->which : 0) {
@@ -109,7 +109,7 @@ int32_t lr_arguments_set(rec_job *job, lr_arguments *arguments, const char *name
     case LR_WORD_CONFIG:
         return set_config(job, arguments, value, place);
     case LR_WORD_SET:
-        return lr_numbers_set(job, &arguments->numbers, value);
+        return lr_variables_set(job, &arguments->numbers, value);
     case LR_WORD_PARTIAL:
         return set_switch(job, &arguments->partial, name, value);
     case LR_WORD_STRICT:
@@ -183,12 +183,12 @@ lr_rules *lr_arguments_rules(rec_job *job, const lr_arguments *arguments)
     return rules;
 }
 
-int32_t lr_arguments_numbers(rec_job *job, const lr_arguments *arguments, const lr_rules *rules,
-                             const char *model_path, lr_numbers *numbers)
+int32_t lr_arguments_variables(rec_job *job, const lr_arguments *arguments, const lr_rules *rules,
+                             const char *model_path, lr_variables *numbers)
 {
-    int32_t status = lr_numbers_copy(job, numbers, &arguments->numbers);
-    if (status == REC_OK && (arguments->config || lr_rules_names_numbers(rules))) {
-        status = lr_numbers_read(job, numbers, model_path, arguments->config);
+    int32_t status = lr_variables_copy(job, numbers, &arguments->numbers);
+    if (status == REC_OK && (arguments->config || lr_rules_names_variables(rules))) {
+        status = lr_variables_read(job, numbers, model_path, arguments->config);
     }
     return status;
 }

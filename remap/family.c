@@ -129,7 +129,7 @@ static int32_t report_numbers(rec_job *job, rec_plan *plan, uint64_t number)
         const char *name = source->numbers.set[i].name;
         bool used = false, told = false;
         for (uint64_t s = 0; s < plan->source_count && !used; s++) {
-            const lr_numbers *numbers = &plan->sources[s].numbers;
+            const lr_variables *numbers = &plan->sources[s].numbers;
             for (uint64_t k = 0; k < numbers->set_count; k++) {
                 bool same = strcmp(numbers->set[k].name, name) == 0;
                 used = used || (same && numbers->set[k].used);

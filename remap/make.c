@@ -148,7 +148,7 @@ static const char *near_part(const lr_plan_source *source, const char *pattern, 
         const char *text = source->keys[i].text;
         for (const char *dot; text; text = dot ? dot + 1 : NULL) {
             size_t n = (size_t)((dot = strchr(text, '.')) ? dot - text : (ptrdiff_t)strlen(text));
-            lr_near near;
+            lr_suggestion near;
             if (n == 0 || n >= sizeof part || text[0] != word[0]) {
                 continue; /* by its first letter: cheaply, and rarely wrong */
             }
@@ -157,8 +157,8 @@ static const char *near_part(const lr_plan_source *source, const char *pattern, 
             if (strcmp(part, best) == 0) {
                 continue;
             }
-            lr_near_begin(&near, word);
-            lr_near_try(&near, part);
+            lr_suggestion_begin(&near, word);
+            lr_suggestion_try(&near, part);
             if (near.best && near.distance < distance) {
                 distance = near.distance;
                 memcpy(best, part, n + 1);

@@ -23,7 +23,7 @@ typedef struct lr_arguments {
     lr_rules *profile;   /**< the profile with what it includes; NULL: none */
     char *prefix;        /**< in front of destination keys; NULL: none */
     char *config;        /**< the model's configuration; NULL: what lies beside the model */
-    lr_numbers numbers;  /**< those that were set; without a configuration */
+    lr_variables numbers;  /**< those that were set; without a configuration */
     bool partial, strict, debug, reverse;
 } lr_arguments;
 
@@ -31,7 +31,7 @@ void lr_arguments_init(lr_arguments *arguments, const lr_allocator *allocator);
 void lr_arguments_free(lr_arguments *arguments);
 /** @param place of an INI file's line, or NULL. */
 int32_t lr_arguments_set(rec_job *job, lr_arguments *arguments, const char *name, const char *value,
-                         const lr_place *place);
+                         const lr_location *place);
 /** Whether anything was given that a load without a plan would not do. The plugin's default adapter does not count. */
 bool lr_arguments_any(const lr_arguments *arguments);
 /** All rules that count, in order: the profile's, then the arguments' own; adapter, gaps and select are the arguments'
@@ -40,9 +40,9 @@ bool lr_arguments_any(const lr_arguments *arguments);
 lr_rules *lr_arguments_rules(rec_job *job, const lr_arguments *arguments);
 /** All numbers that count: those that were set, and (if some rule needs a name that was not set, or a file was named)
  *  the model's configuration. @param rules of lr_arguments_rules(). @param model_path NULL: a record in memory.
- *  @param numbers (out) initialised here, to be freed with lr_numbers_free() also on failure. */
-int32_t lr_arguments_numbers(rec_job *job, const lr_arguments *arguments, const lr_rules *rules, const char *model_path,
-                             lr_numbers *numbers);
+ *  @param numbers (out) initialised here, to be freed with lr_variables_free() also on failure. */
+int32_t lr_arguments_variables(rec_job *job, const lr_arguments *arguments, const lr_rules *rules,
+                               const char *model_path, lr_variables *numbers);
 
 /* -------------------------------------------------------------------------------------------------------- a plan -- */
 

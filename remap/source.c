@@ -49,8 +49,8 @@ static int32_t take_arguments(rec_job *job, rec_plan *plan, const lr_plan_input 
     source->reverse = arguments->reverse;
     source->type = input->type;
     if (!lr_job_failed(job)) {
-        lr_numbers_free(&source->numbers);
-        (void)lr_arguments_numbers(job, arguments, source->rules, input->path, &source->numbers);
+        lr_variables_free(&source->numbers);
+        (void)lr_arguments_variables(job, arguments, source->rules, input->path, &source->numbers);
     }
     return job->error.status;
 }

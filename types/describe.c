@@ -510,8 +510,8 @@ char *rec_record_describe(const rec_record *record, const rec_types *types, cons
     job.burn.known = true;
     w = (writer){.job = &job, .arena = &arena, .types = types, .minor = job.burn.minor, .root = name};
     if (!lr_seen_name(name) || strlen(name) > LR_NAME_MOST) {
-        lr_brief brief;
-        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "`%s` cannot name a type", lr_brief_text(&brief, name));
+        lr_excerpt brief;
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "`%s` cannot name a type", lr_excerpt_text(&brief, name));
     } else {
         source = describe(&w, record, name);
     }

@@ -186,10 +186,10 @@ static lr_seen *see_number(const seer *s, int32_t kind, uint32_t bits)
     return seen;
 }
 
-static lr_seen *see_run(const seer *s, const lr_run *run)
+static lr_seen *see_run(const seer *s, const lr_packed *run)
 {
     lr_seen *list = make(s, LR_SEEN_LIST, 1);
-    rec_scalar first = lr_run_number(run, 0);
+    rec_scalar first = lr_packed_number(run, 0);
     lr_seen *element = list ? see_number(s, first.kind, first.kind == REC_KIND_FLOAT ? first.bits : 0) : NULL;
     if (!element) {
         return NULL;

@@ -124,9 +124,9 @@ static bool read_number(const char *text, uint64_t most, uint64_t *number)
 static lr_def *new_def(parser *p, const char *name, size_t length, uint32_t line)
 {
     lr_def *def;
-    lr_brief brief;
+    lr_excerpt brief;
     if (length > LR_NAME_MOST) {
-        (void)MISTAKE(p, line, "the name \"%s\" is longer than %d bytes", lr_brief_text(&brief, name), LR_NAME_MOST);
+        (void)MISTAKE(p, line, "the name \"%s\" is longer than %d bytes", lr_excerpt_text(&brief, name), LR_NAME_MOST);
         return NULL;
     }
     for (def = p->first; def; def = def->next) {
@@ -239,9 +239,9 @@ static int32_t read_generics(parser *p, const char *text, size_t length, uint32_
 static int32_t read_since(parser *p, const char *text, uint32_t line)
 {
     uint64_t minor = 0;
-    lr_brief brief;
+    lr_excerpt brief;
     if (*text && (strncmp(text, "0.", 2) != 0 || !read_number(text + 2, MINOR_MOST, &minor) || !minor)) {
-        (void)MISTAKE(p, line, "[%s]: \"%s\" is no version of Burn", p->title, lr_brief_text(&brief, text));
+        (void)MISTAKE(p, line, "[%s]: \"%s\" is no version of Burn", p->title, lr_excerpt_text(&brief, text));
         rec_fail_hint(p->job,
                       "Write the first one that the section is about as 0.MINOR, or leave it out: [%s NAME 0.14].",
                       kinds[p->kind].name);
@@ -253,18 +253,18 @@ static int32_t read_since(parser *p, const char *text, uint32_t line)
 static int32_t find_kind(parser *p, const char *text, size_t length, uint32_t line)
 {
     char word[LR_NAME_MOST + 1];
-    lr_brief brief;
-    lr_near near;
+    lr_excerpt brief;
+    lr_suggestion near;
     (void)snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word), text);
-    lr_near_begin(&near, word);
+    lr_suggestion_begin(&near, word);
     for (size_t i = 0; i < KINDS; i++) {
         if (strcmp(kinds[i].name, word) == 0) {
             p->kind = i;
             return REC_OK;
         }
-        lr_near_try(&near, kinds[i].name);
+        lr_suggestion_try(&near, kinds[i].name);
     }
-    (void)MISTAKE(p, line, "there is no section [%s] for types", lr_brief_text(&brief, text));
+    (void)MISTAKE(p, line, "there is no section [%s] for types", lr_excerpt_text(&brief, text));
     if (strcmp(word, "librecord") == 0 || strcmp(word, "recorder") == 0) {
         rec_fail_hint(p->job, "Types stand in a file of their own, apart from the configuration.");
     } else if (near.best) {
@@ -335,7 +335,7 @@ static int32_t on_section(void *user, const char *text, uint32_t line)
     parser *p = user;
     size_t length = strcspn(text, " \t");
     const char *rest = skip_blanks(text + length);
-    lr_brief brief;
+    lr_excerpt brief;
     if (end_section(p) != REC_OK || find_kind(p, text, length, line) != REC_OK) {
         return p->job->error.status;
     }
@@ -343,7 +343,7 @@ static int32_t on_section(void *user, const char *text, uint32_t line)
         p->kind++; /* [record enum], the next in the table */
         rest = skip_blanks(rest + 4);
     }
-    (void)snprintf(p->title, sizeof p->title, "%s", lr_brief_text(&brief, text));
+    (void)snprintf(p->title, sizeof p->title, "%s", lr_excerpt_text(&brief, text));
     p->line = line;
     p->def = NULL;
     p->fields = NULL;
@@ -452,15 +452,15 @@ static int32_t default_setting(parser *p, lr_type_field *field, const char *valu
     static const char zeros[] = "zeros(";
     const char *name = strncmp(value, zeros, strlen(zeros)) == 0 ? value + strlen(zeros) : value;
     size_t length = name_length(name);
-    lr_brief brief;
+    lr_excerpt brief;
     if (!length || strcmp(name + length, name == value ? "" : ")") != 0) {
-        (void)MISTAKE(p, line, "the default of \"%s\" is \"%s\"", field->name, lr_brief_text(&brief, value));
+        (void)MISTAKE(p, line, "the default of \"%s\" is \"%s\"", field->name, lr_excerpt_text(&brief, value));
         rec_fail_hint(p->job, "It may be the name of a variant, or zeros(FIELD): as many zeros as FIELD has elements.");
         return p->job->error.status;
     }
     if (name != value && !find_field(p, name, length)) {
         return MISTAKE(p, line, "the default of \"%s\" is \"%s\", but there is no such field before it", field->name,
-                       lr_brief_text(&brief, value));
+                       lr_excerpt_text(&brief, value));
     }
     field->initial = copy(p, value, strlen(value));
     return p->job->error.status;
@@ -468,16 +468,17 @@ static int32_t default_setting(parser *p, lr_type_field *field, const char *valu
 
 static int32_t from_setting(parser *p, lr_type_field *field, const char *value, uint32_t line)
 {
-    lr_brief brief;
+    lr_excerpt brief;
     uint64_t element = 0;
     if (p->def->kind == LR_DEF_ALIAS) {
         if (!read_number(value, FIELDS_MOST, &element)) {
-            (void)MISTAKE(p, line, "type.from is \"%s\", which is no element of a tuple", lr_brief_text(&brief, value));
+            (void)MISTAKE(p, line, "type.from is \"%s\", which is no element of a tuple",
+                          lr_excerpt_text(&brief, value));
             rec_fail_hint(p->job, "Elements count from 0.");
         }
         field->from_element = element + 1;
     } else if (!is_path(value)) {
-        (void)MISTAKE(p, line, "\"%s.from\" is \"%s\", which is no path", field->name, lr_brief_text(&brief, value));
+        (void)MISTAKE(p, line, "\"%s.from\" is \"%s\", which is no path", field->name, lr_excerpt_text(&brief, value));
         rec_fail_hint(p->job, "It says where an older version has the field, such as group_norm.gamma.");
     } else {
         field->from = copy(p, value, strlen(value));
@@ -487,9 +488,9 @@ static int32_t from_setting(parser *p, lr_type_field *field, const char *value, 
 
 static int32_t skip_setting(parser *p, lr_type_field *field, const char *value, uint32_t line)
 {
-    lr_brief brief;
+    lr_excerpt brief;
     if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0) {
-        (void)MISTAKE(p, line, "\"%s.skip\" is \"%s\"", field->name, lr_brief_text(&brief, value));
+        (void)MISTAKE(p, line, "\"%s.skip\" is \"%s\"", field->name, lr_excerpt_text(&brief, value));
         rec_fail_hint(p->job, "There are: yes, no.");
     }
     field->skip = strcmp(value, "yes") == 0;
@@ -505,7 +506,7 @@ static int32_t detail_setting(parser *p, const char *key, const char *value, uin
     } details[] = {{"default", default_setting}, {"from", from_setting}, {"skip", skip_setting}};
     const char *dot = strchr(key, '.');
     lr_type_field *field = find_field(p, key, (size_t)(dot - key));
-    lr_near near;
+    lr_suggestion near;
     if (!field || field != &p->fields[p->def->field_count - 1]) {
         (void)MISTAKE(p, line, "\"%s\" does not stand below its field", key);
         rec_fail_hint(p->job, "First comes \"%.*s = TYPE\", then what else there is to say about it.", (int)(dot - key),
@@ -515,12 +516,12 @@ static int32_t detail_setting(parser *p, const char *key, const char *value, uin
     if (p->def->kind == LR_DEF_ENUM || (p->def->kind == LR_DEF_ALIAS && strcmp(dot + 1, "from") != 0)) {
         return MISTAKE(p, line, "[%s]: \"%s\" is for fields of structs", p->title, key);
     }
-    lr_near_begin(&near, dot + 1);
+    lr_suggestion_begin(&near, dot + 1);
     for (size_t i = 0; i < sizeof details / sizeof details[0]; i++) {
         if (strcmp(details[i].name, dot + 1) == 0) {
             return details[i].set(p, field, value, line);
         }
-        lr_near_try(&near, details[i].name);
+        lr_suggestion_try(&near, details[i].name);
     }
     (void)MISTAKE(p, line, "a field has no \"%s\": \"%s\"", dot + 1, key);
     if (near.best) {
@@ -543,8 +544,8 @@ static int32_t names_setting(parser *p, const char *key, const char *value, uint
         size_t length = name_length(at);
         const char *stop = skip_blanks(at + length);
         if (!length || (*stop && *stop != ',')) {
-            lr_brief brief;
-            (void)MISTAKE(p, line, "expected a name, found \"%s\"", lr_brief_text(&brief, at));
+            lr_excerpt brief;
+            (void)MISTAKE(p, line, "expected a name, found \"%s\"", lr_excerpt_text(&brief, at));
             rec_fail_hint(p->job, "Names are separated by commas.");
             return p->job->error.status;
         }
@@ -607,8 +608,8 @@ static int32_t shapes_setting(parser *p, const char *path, const char *value, ui
         size_t length = name_length(at + multiple) + multiple;
         const char *stop = skip_blanks(at + length);
         if (length == multiple || (*stop && *stop != ',') || count == LR_RANK_MOST) {
-            lr_brief brief;
-            (void)MISTAKE(p, line, "expected a word for each dimension, found \"%s\"", lr_brief_text(&brief, at));
+            lr_excerpt brief;
+            (void)MISTAKE(p, line, "expected a word for each dimension, found \"%s\"", lr_excerpt_text(&brief, at));
             rec_fail_hint(p->job, "One word is one number in all of the module, _ is any, *WORD a multiple: in, out.");
             return p->job->error.status;
         }

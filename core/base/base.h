@@ -109,14 +109,14 @@ bool lr_name_valid(const char *name);
 bool lr_key_valid(const char *key);
 
 /** Two or more candidates are shown to it; `best` is the nearest that is near enough to be meant, or NULL. */
-typedef struct lr_near {
+typedef struct lr_suggestion {
     const char *asked;
     const char *best; /**< borrowed from the candidates */
     uint32_t distance;
-} lr_near;
+} lr_suggestion;
 
-void lr_near_begin(lr_near *near, const char *asked);
-void lr_near_try(lr_near *near, const char *candidate);
+void lr_suggestion_begin(lr_suggestion *near, const char *asked);
+void lr_suggestion_try(lr_suggestion *near, const char *candidate);
 
 /** @return the offset of the first byte that is not valid UTF-8 (no surrogates, nothing overlong), or `length`. */
 size_t lr_utf8_valid(const char *text, size_t length);
@@ -141,10 +141,10 @@ static inline bool lr_is_digit(char c)
 size_t lr_character_begin(const char *text, size_t at);
 
 /** Text for a message: at most 64 bytes, cut at a character and closed with "..." if it is longer. @return buffer. */
-typedef struct lr_brief {
+typedef struct lr_excerpt {
     char text[LR_NAME_MOST + 4];
-} lr_brief;
-const char *lr_brief_text(lr_brief *brief, const char *text);
+} lr_excerpt;
+const char *lr_excerpt_text(lr_excerpt *brief, const char *text);
 
 /* --------------------------------------------------------------------------------------------- contexts and jobs -- */
 
@@ -281,7 +281,7 @@ static inline bool lr_job_typed(const rec_job *job)
 /** The input is at least this large: the budget follows. */
 void lr_job_input(rec_job *job, uint64_t size);
 /** The same for a file beside it, whose size is added. */
-void lr_job_beside(rec_job *job, uint64_t size);
+void lr_job_sibling(rec_job *job, uint64_t size);
 
 /** lr_grow with the job's allocator, with rec_job_resize, which counts against the budget, and lr_arena_grow.
  *  @return false: the job has failed. */
@@ -302,16 +302,16 @@ int32_t lr_fail_line(rec_job *job, int32_t status, const char *file, uint32_t li
     REC_PRINTF(5, 6);
 
 /** Where something stands that was written by a person, for messages: "FILE:LINE: " or "rule 2: ". Borrowed. */
-typedef struct lr_place {
+typedef struct lr_location {
     const char *file; /**< INI file, or NULL */
     uint32_t line;    /**< in that file */
     const char *what; /**< "rule 2", "[profile llama]"; what the message calls it */
-} lr_place;
+} lr_location;
 /** Fails at that place. @return the status. */
-int32_t lr_fail_place_as(rec_job *job, int32_t status, const lr_place *place, const char *format, ...)
+int32_t lr_fail_location_as(rec_job *job, int32_t status, const lr_location *place, const char *format, ...)
     REC_PRINTF(4, 5);
 /** REC_E_CONFIG with file and line, or REC_E_ARGUMENT without a file. @return the status. */
-int32_t lr_fail_place(rec_job *job, const lr_place *place, const char *format, ...) REC_PRINTF(3, 4);
+int32_t lr_fail_location(rec_job *job, const lr_location *place, const char *format, ...) REC_PRINTF(3, 4);
 int32_t lr_vfail(rec_job *job, int32_t status, uint64_t at, const char *format, va_list args);
 /** As rec_job_note, for `count` values. */
 void lr_note(rec_job *job, int32_t kind, uint64_t count, const char *path, const char *format, ...) REC_PRINTF(5, 6);

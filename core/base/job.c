@@ -109,7 +109,7 @@ void lr_job_input(rec_job *job, uint64_t size)
     }
 }
 
-void lr_job_beside(rec_job *job, uint64_t size)
+void lr_job_sibling(rec_job *job, uint64_t size)
 {
     if (!lr_add(job->beside, size, &job->beside)) {
         job->beside = UINT64_MAX;
@@ -199,9 +199,9 @@ int32_t lr_fail_line(rec_job *job, int32_t status, const char *file, uint32_t li
     return job->error.status;
 }
 
-static int32_t fail_at(rec_job *job, int32_t status, const lr_place *place, const char *format, va_list args)
+static int32_t fail_at(rec_job *job, int32_t status, const lr_location *place, const char *format, va_list args)
     REC_PRINTF(4, 0);
-static int32_t fail_at(rec_job *job, int32_t status, const lr_place *place, const char *format, va_list args)
+static int32_t fail_at(rec_job *job, int32_t status, const lr_location *place, const char *format, va_list args)
 {
     char what[1536];
     const char *name = place->what ? place->what : "";
@@ -213,7 +213,7 @@ static int32_t fail_at(rec_job *job, int32_t status, const lr_place *place, cons
     return rec_fail(job, status, REC_UNKNOWN, "%s%s%s", name, colon, what);
 }
 
-int32_t lr_fail_place_as(rec_job *job, int32_t status, const lr_place *place, const char *format, ...)
+int32_t lr_fail_location_as(rec_job *job, int32_t status, const lr_location *place, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -222,7 +222,7 @@ int32_t lr_fail_place_as(rec_job *job, int32_t status, const lr_place *place, co
     return status;
 }
 
-int32_t lr_fail_place(rec_job *job, const lr_place *place, const char *format, ...)
+int32_t lr_fail_location(rec_job *job, const lr_location *place, const char *format, ...)
 {
     va_list args;
     int32_t status;

@@ -121,14 +121,14 @@ static uint32_t distance(const char *a, size_t a_length, const char *b, size_t b
     return last[b_length];
 }
 
-void lr_near_begin(lr_near *near, const char *asked)
+void lr_suggestion_begin(lr_suggestion *near, const char *asked)
 {
     near->asked = asked;
     near->best = NULL;
     near->distance = UINT32_MAX;
 }
 
-void lr_near_try(lr_near *near, const char *candidate)
+void lr_suggestion_try(lr_suggestion *near, const char *candidate)
 {
     char a[LR_NAME_MOST], b[LR_NAME_MOST];
     size_t a_length = fold(near->asked, a), b_length = fold(candidate, b);
@@ -179,7 +179,7 @@ size_t lr_character_begin(const char *text, size_t at)
     return at;
 }
 
-const char *lr_brief_text(lr_brief *brief, const char *text)
+const char *lr_excerpt_text(lr_excerpt *brief, const char *text)
 {
     size_t length = strnlen(text, LR_NAME_MOST + 1);
     bool cut = length > LR_NAME_MOST;

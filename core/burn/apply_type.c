@@ -150,7 +150,7 @@ static int32_t adopt(adopter *a, rec_value *value, const rec_layout *layout)
     }
 }
 
-int32_t lr_adopt(rec_job *job, rec_record *record, rec_precision precision, const rec_layout *layout)
+int32_t lr_apply_type(rec_job *job, rec_record *record, rec_precision precision, const rec_layout *layout)
 {
     adopter a = {.job = job, .record = record, .precision = precision};
     int32_t status = adopt(&a, &record->root, layout);

@@ -211,7 +211,7 @@ int32_t lr_builder_end_list(lr_builder *b, const lr_frame *f, rec_value *value)
 /* A packed list with nils that turned out to be no tensor's. */
 static int32_t unpack_nils(lr_builder *b, rec_value *value)
 {
-    const lr_run *run = value->kind == REC_KIND_NUMBERS && value->v.run->nils ? value->v.run : NULL;
+    const lr_packed *run = value->kind == REC_KIND_NUMBERS && value->v.run->nils ? value->v.run : NULL;
     lr_list *list = run ? lr_list_new(&b->record->arena, run->count) : NULL;
     if (!run) {
         return REC_OK;
@@ -220,7 +220,7 @@ static int32_t unpack_nils(lr_builder *b, rec_value *value)
         return lr_fail_arena(b->job, &b->record->arena, run->count * sizeof(rec_value));
     }
     for (uint64_t i = 0; i < run->count; i++) {
-        rec_scalar number = lr_run_number(run, i);
+        rec_scalar number = lr_packed_number(run, i);
         list->items[i] = lr_nil(REC_FORM_UNKNOWN);
         if (!lr_float_nil(number.v.f) && !lr_from_scalar(&b->record->arena, &number, &list->items[i])) {
             return lr_fail_arena(b->job, &b->record->arena, 1);

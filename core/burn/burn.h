@@ -126,7 +126,7 @@ void lr_builder_free(lr_builder *builder);
 
 /** Goes through a record and the layout of its type. Assumed element types become the type's; a tensor of another rank
  *  or kind is REC_E_MISMATCH with its path. Fields that are missing or unexpected are left to rec_bind and to saving. */
-int32_t lr_adopt(rec_job *job, rec_record *record, rec_precision precision, const rec_layout *layout);
+int32_t lr_apply_type(rec_job *job, rec_record *record, rec_precision precision, const rec_layout *layout);
 
 /* What is known of Burn's own modules, for those that may not know of types: imports, which recognise them, and the walk,
  * which writes them as a version has them. The types room has the one table there is; it stands in the context. */

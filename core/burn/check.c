@@ -21,7 +21,7 @@ enum { TILE = 128 * 1024 };
 static void words_of(const lr_leaf *leaf, const lr_leaf_words *words, char *text, size_t room)
 {
     char shape[128];
-    lr_brief brief;
+    lr_excerpt brief;
     double number;
     switch (leaf->kind) {
     case LR_LEAF_NIL:
@@ -46,7 +46,7 @@ static void words_of(const lr_leaf *leaf, const lr_leaf_words *words, char *text
         size_t length = leaf->count < sizeof cut ? (size_t)leaf->count : sizeof cut - 1;
         memcpy(cut, words->scalar->text, length);
         cut[length] = '\0';
-        (void)snprintf(text, room, "\"%s\"", lr_brief_text(&brief, cut));
+        (void)snprintf(text, room, "\"%s\"", lr_excerpt_text(&brief, cut));
         break;
     }
     case LR_LEAF_LIST:

@@ -297,7 +297,7 @@ static int32_t on_end(void *self, uint64_t at)
     }
     leave_to(c, f->used);
     if (f->kind == REC_KIND_LIST && (f->numbers.count || !f->count)) {
-        lr_numbers *n = &f->numbers;
+        lr_variables *n = &f->numbers;
         lr_leaf list = {.kind = LR_LEAF_LIST,
                         .hashed = true,
                         .loose = n->loose,

@@ -8,7 +8,7 @@
 enum { KIND_NIL = 1, KIND_BOOL, KIND_INT, KIND_HUGE /* beyond int64_t */, KIND_FLOAT, KIND_BYTES };
 enum { TOGETHER = 512, EACH = 63 };
 
-void lr_numbers_begin(lr_numbers *n)
+void lr_numbers_begin(lr_variables *n)
 {
     memset(n, 0, sizeof *n);
     lr_hash_begin(&n->hash);
@@ -38,7 +38,7 @@ static void mark(lr_hash *hash, int32_t *now, int32_t kind)
 }
 
 /* Ends the bytes at the beginning. */
-static void widen(lr_numbers *n)
+static void widen(lr_variables *n)
 {
     if (!n->wide) {
         uint64_t words[2] = {n->count, lr_hash_end(&n->hash)};
@@ -52,7 +52,7 @@ static void widen(lr_numbers *n)
     }
 }
 
-static void put_words(lr_numbers *n, int32_t kind, uint64_t *words, uint64_t count)
+static void put_words(lr_variables *n, int32_t kind, uint64_t *words, uint64_t count)
 {
     if (!count) {
         return;
@@ -69,7 +69,7 @@ static void put_words(lr_numbers *n, int32_t kind, uint64_t *words, uint64_t cou
 }
 
 /* A NaN or an infinity. */
-static void put_loose(lr_numbers *n, uint64_t word)
+static void put_loose(lr_variables *n, uint64_t word)
 {
     const uint64_t nil = 0;
     widen(n);
@@ -87,7 +87,7 @@ static void put_loose(lr_numbers *n, uint64_t word)
 }
 
 /* Whether float number `index` counts at 32 bits; the first time it is what it came with. */
-static bool is_narrow(lr_numbers *n, uint64_t index, bool mine)
+static bool is_narrow(lr_variables *n, uint64_t index, bool mine)
 {
     uint64_t bit = UINT64_C(1) << (index < EACH ? index : EACH);
     if (!n->given && (index < EACH || !n->after)) {
@@ -97,7 +97,7 @@ static bool is_narrow(lr_numbers *n, uint64_t index, bool mine)
     return (n->narrow & bit) != 0;
 }
 
-static void put_floats(lr_numbers *n, rec_dtype dtype, const uint8_t *data, uint64_t count)
+static void put_floats(lr_variables *n, rec_dtype dtype, const uint8_t *data, uint64_t count)
 {
     uint64_t words[TOGETHER], used = 0;
     bool mine = dtype == REC_DTYPE_F32;
@@ -166,7 +166,7 @@ static uint64_t word_of(rec_dtype dtype, const uint8_t *data, int32_t *kind)
     }
 }
 
-static void put_whole(lr_numbers *n, rec_dtype dtype, const uint8_t *data, uint64_t count)
+static void put_whole(lr_variables *n, rec_dtype dtype, const uint8_t *data, uint64_t count)
 {
     uint64_t words[TOGETHER], used = 0;
     uint32_t width = rec_dtype_bits(dtype) / 8;
@@ -190,7 +190,7 @@ static void put_whole(lr_numbers *n, rec_dtype dtype, const uint8_t *data, uint6
     put_words(n, kind, words, used);
 }
 
-void lr_numbers_add(lr_numbers *n, rec_dtype dtype, const void *data, uint64_t count)
+void lr_numbers_add(lr_variables *n, rec_dtype dtype, const void *data, uint64_t count)
 {
     if (dtype == REC_DTYPE_F32 || dtype == REC_DTYPE_F64) {
         put_floats(n, dtype, data, count);
@@ -202,7 +202,7 @@ void lr_numbers_add(lr_numbers *n, rec_dtype dtype, const void *data, uint64_t c
     }
 }
 
-void lr_numbers_scalar(lr_numbers *n, const rec_scalar *scalar)
+void lr_numbers_scalar(lr_variables *n, const rec_scalar *scalar)
 {
     uint64_t nil = 0;
     float single;

@@ -21,7 +21,7 @@ uint64_t lr_hash_end(const lr_hash *hash);
  * number: what counts is its value, and of a float its value at the width that was written. */
 
 /** Numbers so far. A list that is all bytes has the hash of those bytes. */
-typedef struct lr_numbers {
+typedef struct lr_variables {
     lr_hash hash, loose_hash;
     uint64_t count;
     uint64_t narrow; /**< which of the first 63 are floats of 32 bits; bit 63: those after them */
@@ -30,13 +30,13 @@ typedef struct lr_numbers {
     bool after;   /**< bit 63 is decided */
     bool wide;    /**< some are no bytes: the hash is of words */
     bool loose;   /**< some are NaN or infinite: `loose_hash` has them as nil, which is all that JSON can say */
-} lr_numbers;
+} lr_variables;
 
-void lr_numbers_begin(lr_numbers *numbers);
+void lr_numbers_begin(lr_variables *numbers);
 /** @param scalar nil, a bool or a number. */
-void lr_numbers_scalar(lr_numbers *numbers, const rec_scalar *scalar);
+void lr_numbers_scalar(lr_variables *numbers, const rec_scalar *scalar);
 /** @param data host byte order. */
-void lr_numbers_add(lr_numbers *numbers, rec_dtype dtype, const void *data, uint64_t count);
+void lr_numbers_add(lr_variables *numbers, rec_dtype dtype, const void *data, uint64_t count);
 /** The bits of a float at a width; all NaNs are one. */
 uint64_t lr_float_bits(double value, bool narrow);
 
@@ -56,8 +56,8 @@ typedef struct lr_leaf {
     bool spare;     /**< a format of tensors may have no place for it: metadata */
     uint64_t count; /**< of a list its elements, of a tensor its bytes, of a text its length; the bits of a number */
     uint64_t hash;  /**< of the data; of an integer whether it is negative */
-    uint64_t other; /**< of a list: lr_numbers.loose_hash */
-    uint64_t sizes; /**< of a list: lr_numbers.narrow; of a tensor: hash of shape and name of the type */
+    uint64_t other; /**< of a list: lr_variables.loose_hash */
+    uint64_t sizes; /**< of a list: lr_variables.narrow; of a tensor: hash of shape and name of the type */
     uint64_t id;    /**< of a tensor: hash of its id */
     const uint8_t *data; /**< the bytes themselves where they stay… */
     rec_source *source;  /**< …or where they can be read again; NULL: neither */
@@ -79,7 +79,7 @@ typedef struct lr_check_frame {
     uint64_t next;
     uint64_t count;
     size_t used;    /**< of the path */
-    lr_numbers numbers; /**< those in a list */
+    lr_variables numbers; /**< those in a list */
 } lr_check_frame;
 
 struct lr_check {

@@ -135,7 +135,7 @@ static void put_value(writer *w, const rec_value *value, unsigned depth)
         put_word(w, "[");
         for (uint64_t i = 0; i < value->v.run->count && w->used < LONGEST; i++) {
             put_word(w, i ? "," : "");
-            scalar = lr_run_number(value->v.run, i);
+            scalar = lr_packed_number(value->v.run, i);
             put_scalar(w, &scalar);
         }
         put_word(w, "]");

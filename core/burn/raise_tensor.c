@@ -47,11 +47,11 @@ rec_tensor *lr_raise_tensor(const lr_raise *r, const rec_value *shape)
         return NULL;
     }
     for (uint64_t i = 0; i < rank; i++) {
-        shown[i] = lr_run_number(shape->v.run, i).v.u;
+        shown[i] = lr_packed_number(shape->v.run, i).v.u;
     }
     if (rank) {
         /* The list of the shape is not needed any more: a record of many small tensors is the smaller for it. */
-        const lr_run *run = shape->v.run;
+        const lr_packed *run = shape->v.run;
         if (!run->data.source) {
             lr_arena_rewind(&r->record->arena, shape->v.run, run->data.data + run->data.size);
         }

@@ -13,11 +13,11 @@ static float single_of(double value)
 }
 
 /* Values of a list that mixes integers, floats and null (how JSON writes NaN and infinities) as one float run. */
-static lr_run *float_run(const lr_raise *r, const lr_list *list)
+static lr_packed *float_run(const lr_raise *r, const lr_list *list)
 {
     bool half_width = r->burn->precision == REC_PRECISION_FULL;
     uint64_t width = half_width ? 4 : 8, size;
-    lr_run *run = lr_arena_alloc(&r->record->arena, sizeof *run, 8);
+    lr_packed *run = lr_arena_alloc(&r->record->arena, sizeof *run, 8);
     uint8_t *bytes = run && lr_mul(list->count, width, &size) ? lr_arena_alloc(&r->record->arena, size, 8) : NULL;
     if (!bytes) {
         (void)lr_fail_arena(r->job, &r->record->arena, list->count * width);
@@ -39,7 +39,7 @@ static lr_run *float_run(const lr_raise *r, const lr_list *list)
         }
     }
     lr_swap_if_big(bytes, (uint32_t)width, list->count);
-    *run = (lr_run){.count = list->count,
+    *run = (lr_packed){.count = list->count,
                     .dtype = half_width ? REC_DTYPE_F32 : REC_DTYPE_F64,
                     .data = {.data = bytes, .size = list->count * width, .offset = REC_UNKNOWN}};
     return run;
@@ -47,7 +47,7 @@ static lr_run *float_run(const lr_raise *r, const lr_list *list)
 
 /* Floats read as f64, as all those of JSON are: at full precision they were written from f32, and null was NaN. The
  * values are the record's own, which nobody has seen yet, so that it is done in place. */
-static void finish_floats(const lr_raise *r, lr_run *run)
+static void finish_floats(const lr_raise *r, lr_packed *run)
 {
     uint8_t *bytes = (uint8_t *)(uintptr_t)run->data.data; /* sheds the const */
     bool narrow = r->burn->precision == REC_PRECISION_FULL;
@@ -106,13 +106,13 @@ static bool has_floats(const lr_list *list, uint64_t *maximum)
 }
 
 /* Extremes of an integer run. */
-static void run_limits(const lr_run *run, int64_t *minimum, uint64_t *maximum)
+static void run_limits(const lr_packed *run, int64_t *minimum, uint64_t *maximum)
 {
     int64_t low = 0;
     uint64_t high = 0;
-    if (!lr_raise_is_unsigned(&(rec_value){.kind = REC_KIND_NUMBERS, .v = {.run = (lr_run *)run}})) {
+    if (!lr_raise_is_unsigned(&(rec_value){.kind = REC_KIND_NUMBERS, .v = {.run = (lr_packed *)run}})) {
         for (uint64_t i = 0; i < run->count; i++) {
-            rec_scalar number = lr_run_number(run, i);
+            rec_scalar number = lr_packed_number(run, i);
             if (number.kind == REC_KIND_INT) {
                 low = number.v.i < low ? number.v.i : low;
             } else {
@@ -121,7 +121,7 @@ static void run_limits(const lr_run *run, int64_t *minimum, uint64_t *maximum)
         }
     } else {
         for (uint64_t i = 0; i < run->count; i++) {
-            uint64_t number = lr_run_number(run, i).v.u;
+            uint64_t number = lr_packed_number(run, i).v.u;
             high = number > high ? number : high;
         }
     }
@@ -130,7 +130,7 @@ static void run_limits(const lr_run *run, int64_t *minimum, uint64_t *maximum)
 }
 
 /* The bit patterns of half floats, 16 bits each. NULL: the job has failed. */
-static lr_data *half_bits(const lr_raise *r, const lr_run *run)
+static lr_data *half_bits(const lr_raise *r, const lr_packed *run)
 {
     lr_converted result = {0};
     lr_data *data;
@@ -150,10 +150,10 @@ static lr_data *half_bits(const lr_raise *r, const lr_run *run)
     return data;
 }
 
-static bool all_whole(const lr_run *run)
+static bool all_whole(const lr_packed *run)
 {
     for (uint64_t i = 0; i < run->count; i++) {
-        double value = lr_run_number(run, i).v.f;
+        double value = lr_packed_number(run, i).v.f;
         if (!(value >= -2147483648.0 && value <= 2147483648.0) || value != (double)(int64_t)value) {
             return false;
         }
@@ -176,7 +176,7 @@ static int fail_number(const lr_raise *r, const char *expected, int64_t minimum,
 
 /* Which type the integers of a V1 tensor are. At half precision f16 bit patterns and i16 look alike: a negative number
  * must be an i16, one above 32,767 a bit pattern; anything else is taken for f16 and marked as assumed. */
-static int v1_integers(const lr_raise *r, rec_tensor *tensor, lr_run *run)
+static int v1_integers(const lr_raise *r, rec_tensor *tensor, lr_packed *run)
 {
     int64_t minimum;
     uint64_t maximum;
@@ -216,7 +216,7 @@ static int v1_integers(const lr_raise *r, rec_tensor *tensor, lr_run *run)
 int lr_raise_v1(const lr_raise *r, const rec_value *value, const rec_value *shape, rec_value *out)
 {
     rec_tensor *tensor;
-    lr_run *run;
+    lr_packed *run;
     char text[160], expected[256], a[32], b[32];
     uint64_t count = rec_value_count(value), maximum;
     if (!lr_raise_is_numbers(shape) || (value->kind != REC_KIND_NUMBERS && !is_float_list(value))) {

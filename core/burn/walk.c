@@ -118,7 +118,7 @@ static void note_left_out(lr_walk *w, uint64_t count)
 {
     const lr_map *own = &w->record->metadata;
     const char *first = NULL;
-    lr_brief brief;
+    lr_excerpt brief;
     for (uint64_t i = 0; i < own->count && !first; i++) {
         const char *key = own->entries[i].key.v.text;
         first = lr_metadata_is_burns(key) ? NULL : key;
@@ -126,7 +126,7 @@ static void note_left_out(lr_walk *w, uint64_t count)
     if (first) {
         lr_note(w->job, REC_NOTE_DROPPED, count, "",
                 "%" PRIu64 " %s of metadata%s `%s`: left out, for data without names hold none but Burn's own", count,
-                count == 1 ? "entry" : "entries", count == 1 ? "," : ", the first", lr_brief_text(&brief, first));
+                count == 1 ? "entry" : "entries", count == 1 ? "," : ", the first", lr_excerpt_text(&brief, first));
     }
 }
 

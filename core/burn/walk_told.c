@@ -27,7 +27,7 @@ static size_t append(char *text, size_t room, size_t used, const char *format, .
 
 const char *lr_walk_value_words(const rec_value *value, char *text, size_t room)
 {
-    lr_brief brief;
+    lr_excerpt brief;
     char shape[160];
     switch (value->kind) {
     case REC_KIND_BOOL:
@@ -50,7 +50,7 @@ const char *lr_walk_value_words(const rec_value *value, char *text, size_t room)
         }
         break;
     case REC_KIND_STRING:
-        (void)snprintf(text, room, "\"%s\"", lr_brief_text(&brief, value->v.text));
+        (void)snprintf(text, room, "\"%s\"", lr_excerpt_text(&brief, value->v.text));
         break;
     case REC_KIND_TENSOR:
         (void)snprintf(text, room, "a tensor %s of %s",

@@ -284,7 +284,7 @@ static int32_t typed_sequence(lr_walk *w, const rec_value *value, const rec_layo
         if (value->kind == REC_KIND_LIST) {
             status = lr_walk_typed(w, &value->v.list->items[i], element);
         } else if (element->kind == REC_LAYOUT_OPTION || is_number_layout(element)) {
-            rec_scalar number = lr_run_number(value->v.run, i);
+            rec_scalar number = lr_packed_number(value->v.run, i);
             rec_value item = {.kind = (uint8_t)number.kind, .bits = number.bits, .v = {.u = number.v.u}};
             status = lr_walk_typed(w, &item, element);
         } else {
@@ -511,7 +511,7 @@ static const rec_value *element_at(const rec_value *value, uint64_t index, rec_v
     if (value->kind == REC_KIND_LIST) {
         return &value->v.list->items[index];
     }
-    scalar = lr_run_number(value->v.run, index);
+    scalar = lr_packed_number(value->v.run, index);
     *number = (rec_value){.kind = (uint8_t)scalar.kind, .bits = scalar.bits, .v = {.u = scalar.v.u}};
     return number;
 }

@@ -362,7 +362,7 @@ int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
 
 /* -------------------------------------------------------------------------------------------------------- values -- */
 
-static int32_t walk_run(lr_walk *w, const lr_run *run)
+static int32_t walk_run(lr_walk *w, const lr_packed *run)
 {
     int32_t status = lr_walk_list(w, run->form, run->count);
     uint32_t width = rec_dtype_bits(run->dtype) / 8;

@@ -112,7 +112,7 @@ const lr_word *lr_word_find(const char *name, uint32_t where);
 /** "rename"; "" if there is none. */
 const char *lr_word_name(int32_t which);
 /** Tries all words that may stand there. */
-void lr_words_near(lr_near *near, uint32_t where);
+void lr_words_suggest(lr_suggestion *near, uint32_t where);
 /** Writes "drop, split, …": all words that may stand there, and of two for the same the first. @return text. */
 const char *lr_words_list(char *text, size_t room, uint32_t where);
 

@@ -65,7 +65,7 @@ void lr_config_reset(lr_config *config, const lr_allocator *allocator);
 /** NULL: the job has failed. */
 char *lr_config_copy(lr_config_parser *p, const char *text);
 /** @param all the words that may stand there. */
-int32_t lr_config_hint_near(lr_config_parser *p, const lr_near *near, const char *all);
+int32_t lr_config_hint_suggestion(lr_config_parser *p, const lr_suggestion *near, const char *all);
 /** @param words all that may stand there, NULL-terminated. @param number (out) its index. */
 int32_t lr_config_read_word(lr_config_parser *p, const char *key, const char *value, uint32_t line,
                             const char *const *words, uint64_t *number);

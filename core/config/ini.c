@@ -104,13 +104,13 @@ static int32_t take_line(ini *in, char **line, char **end)
 static int32_t take_section(ini *in, char *line)
 {
     char *close = strchr(line, ']');
-    lr_brief brief;
+    lr_excerpt brief;
     if (!close) {
-        return MISTAKE(in, "\"%s\" has no \"]\"", lr_brief_text(&brief, line));
+        return MISTAKE(in, "\"%s\" has no \"]\"", lr_excerpt_text(&brief, line));
     }
     if (close[1]) {
         (void)MISTAKE(in, "text after the \"]\" of a section: \"%s\"",
-                      lr_brief_text(&brief, trim(close + 1, strchr(close, 0))));
+                      lr_excerpt_text(&brief, trim(close + 1, strchr(close, 0))));
         rec_fail_hint(in->job, "Comments stand on lines of their own.");
         return in->job->error.status;
     }
@@ -120,17 +120,17 @@ static int32_t take_section(ini *in, char *line)
 
 static int32_t check_key(ini *in, const char *key)
 {
-    lr_brief brief;
+    lr_excerpt brief;
     if (!*key) {
         return MISTAKE(in, "no key before the \"=\"");
     }
     if (strlen(key) > LR_NAME_MOST) {
-        return MISTAKE(in, "the key \"%s\" is longer than %d bytes", lr_brief_text(&brief, key), LR_NAME_MOST);
+        return MISTAKE(in, "the key \"%s\" is longer than %d bytes", lr_excerpt_text(&brief, key), LR_NAME_MOST);
     }
     for (const char *c = key; *c; c++) {
         if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-", *c)) {
             return MISTAKE(in, "\"%s\" is not a key: it may have letters, digits, \".\", \"_\" and \"-\"",
-                           lr_brief_text(&brief, key));
+                           lr_excerpt_text(&brief, key));
         }
     }
     return REC_OK;
@@ -140,10 +140,10 @@ static int32_t check_key(ini *in, const char *key)
 static int32_t take_setting(ini *in, char *line)
 {
     char *equals = strchr(line, '=');
-    lr_brief brief;
+    lr_excerpt brief;
     char *key;
     if (!equals) {
-        (void)MISTAKE(in, "no \"=\" in \"%s\"", lr_brief_text(&brief, line));
+        (void)MISTAKE(in, "no \"=\" in \"%s\"", lr_excerpt_text(&brief, line));
         rec_fail_hint(in->job, "A line is \"key = value\" or \"[section]\", or a comment that begins with ; or #.\n"
                                "A value cannot go on in the next line.");
         return in->job->error.status;

@@ -41,16 +41,16 @@ static int32_t main_setting(lr_config_parser *p, const char *key, const char *va
         i++;
     }
     if (i == KEYS) {
-        lr_near near;
+        lr_suggestion near;
         char all[256] = "";
-        lr_near_begin(&near, key);
+        lr_suggestion_begin(&near, key);
         for (i = 0; i < KEYS; i++) {
             size_t used = strlen(all);
-            lr_near_try(&near, keys[i].name);
+            lr_suggestion_try(&near, keys[i].name);
             (void)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", keys[i].name);
         }
         (void)MISTAKE(p, line, "[librecord] has no key \"%s\"", key);
-        return lr_config_hint_near(p, &near, all);
+        return lr_config_hint_suggestion(p, &near, all);
     }
     if (config->values[i].line) {
         return MISTAKE(p, line, "\"%s\" stands twice in [librecord], first in line %u", key,
@@ -241,11 +241,11 @@ static int32_t begin_profile(lr_config_parser *p, const char *name, uint32_t lin
 static int32_t unknown_profile_key(lr_config_parser *p, const char *key, uint32_t line)
 {
     char all[512];
-    lr_near near;
-    lr_near_begin(&near, key);
-    lr_words_near(&near, LR_IN_PROFILE);
+    lr_suggestion near;
+    lr_suggestion_begin(&near, key);
+    lr_words_suggest(&near, LR_IN_PROFILE);
     (void)MISTAKE(p, line, "[profile %s] has no key \"%s\"", p->profile->name, key);
-    return lr_config_hint_near(p, &near, lr_words_list(all, sizeof all, LR_IN_PROFILE));
+    return lr_config_hint_suggestion(p, &near, lr_words_list(all, sizeof all, LR_IN_PROFILE));
 }
 
 /* One of the texts about a profile, each of which is a line. */
@@ -294,13 +294,13 @@ static int32_t profile_setting(lr_config_parser *p, const char *key, const char 
 
 static int32_t unknown_section(lr_config_parser *p, const char *text, const char *kind, uint32_t line)
 {
-    lr_brief brief;
-    lr_near near;
-    lr_near_begin(&near, kind);
-    lr_near_try(&near, "librecord");
-    lr_near_try(&near, "recorder");
-    lr_near_try(&near, "profile");
-    (void)MISTAKE(p, line, "there is no section [%s]", lr_brief_text(&brief, text));
+    lr_excerpt brief;
+    lr_suggestion near;
+    lr_suggestion_begin(&near, kind);
+    lr_suggestion_try(&near, "librecord");
+    lr_suggestion_try(&near, "recorder");
+    lr_suggestion_try(&near, "profile");
+    (void)MISTAKE(p, line, "there is no section [%s]", lr_excerpt_text(&brief, text));
     if (near.best) {
         rec_fail_hint(p->job, "Did you mean [%s%s]?", near.best, near.best[0] == 'l' ? "" : " NAME");
     } else {

@@ -14,7 +14,7 @@ char *lr_config_copy(lr_config_parser *p, const char *text)
     return copied;
 }
 
-int32_t lr_config_hint_near(lr_config_parser *p, const lr_near *near, const char *all)
+int32_t lr_config_hint_suggestion(lr_config_parser *p, const lr_suggestion *near, const char *all)
 {
     if (near->best) {
         rec_fail_hint(p->job, "Did you mean \"%s\"?", near->best);
@@ -28,19 +28,19 @@ int32_t lr_config_read_word(lr_config_parser *p, const char *key, const char *va
                             const char *const *words, uint64_t *number)
 {
     char all[128] = "";
-    lr_brief brief;
-    lr_near near;
-    lr_near_begin(&near, value);
+    lr_excerpt brief;
+    lr_suggestion near;
+    lr_suggestion_begin(&near, value);
     for (size_t i = 0; words[i]; i++) {
         size_t used = strlen(all);
         if (strcmp(words[i], value) == 0) {
             *number = i;
             return REC_OK;
         }
-        lr_near_try(&near, words[i]);
+        lr_suggestion_try(&near, words[i]);
         (void)snprintf(all + used, sizeof all - used, "%s%s", !i ? "" : words[i + 1] ? ", " : " or ", words[i]);
     }
-    (void)MISTAKE(p, line, "expected %s for %s, found \"%s\"", all, key, lr_brief_text(&brief, value));
+    (void)MISTAKE(p, line, "expected %s for %s, found \"%s\"", all, key, lr_excerpt_text(&brief, value));
     if (near.best) {
         rec_fail_hint(p->job, "Did you mean \"%s\"?", near.best);
     }
@@ -62,13 +62,13 @@ int32_t lr_config_read_precision(lr_config_parser *p, const char *value, uint32_
 
 int32_t lr_config_check_name(lr_config_parser *p, const char *what, const char *name, uint32_t line)
 {
-    lr_brief brief;
+    lr_excerpt brief;
     if (strlen(name) > LR_NAME_MOST) {
-        return MISTAKE(p, line, "the name \"%s\" is longer than %d bytes", lr_brief_text(&brief, name), LR_NAME_MOST);
+        return MISTAKE(p, line, "the name \"%s\" is longer than %d bytes", lr_excerpt_text(&brief, name), LR_NAME_MOST);
     }
     if (!lr_name_valid(name)) {
         return MISTAKE(p, line, "\"%s\" cannot name a %s: it may have letters, digits, \".\", \"_\" and \"-\"",
-                       lr_brief_text(&brief, name), what);
+                       lr_excerpt_text(&brief, name), what);
     }
     return REC_OK;
 }
@@ -110,19 +110,20 @@ int32_t lr_config_read_number(lr_config_parser *p, const lr_config_key *key, boo
                               uint32_t line, uint64_t *number)
 {
     const char *rest = value;
-    lr_brief brief;
+    lr_excerpt brief;
     if (read_digits(&rest, number) && (!sized || read_suffix(&rest, number)) && !*rest && *number >= key->minimum &&
         *number <= key->maximum) {
         return REC_OK;
     }
     if (sized) {
-        (void)MISTAKE(p, line, "%s is \"%s\", which is no size", key->name, lr_brief_text(&brief, value));
+        (void)MISTAKE(p, line, "%s is \"%s\", which is no size", key->name, lr_excerpt_text(&brief, value));
         rec_fail_hint(p->job, "Write bytes, or a whole number of KiB, MiB or GiB: 64 MiB.");
     } else if (key->maximum == INT64_MAX) {
-        (void)MISTAKE(p, line, "%s is \"%s\", which is no whole number", key->name, lr_brief_text(&brief, value));
+        (void)MISTAKE(p, line, "%s is \"%s\", which is no whole number", key->name, lr_excerpt_text(&brief, value));
     } else {
         (void)MISTAKE(p, line, "%s is \"%s\", which is no whole number from %llu to %llu", key->name,
-                      lr_brief_text(&brief, value), (unsigned long long)key->minimum, (unsigned long long)key->maximum);
+                      lr_excerpt_text(&brief, value), (unsigned long long)key->minimum,
+                      (unsigned long long)key->maximum);
     }
     return p->job->error.status;
 }
@@ -131,10 +132,10 @@ int32_t lr_config_check_folders(lr_config_parser *p, const char *value, uint32_t
 {
     for (const char *folder = value;; folder = strchr(folder, ':') + 1) {
         if (*folder != '/') {
-            lr_brief brief;
+            lr_excerpt brief;
             char text[LR_NAME_MOST + 2];
             (void)snprintf(text, sizeof text, "%.*s", (int)strcspn(folder, ":"), folder);
-            (void)MISTAKE(p, line, "plugin_path has \"%s\", which is no absolute path", lr_brief_text(&brief, text));
+            (void)MISTAKE(p, line, "plugin_path has \"%s\", which is no absolute path", lr_excerpt_text(&brief, text));
             rec_fail_hint(p->job, "Folders begin with / and are separated by colons.");
             return p->job->error.status;
         }

@@ -76,11 +76,11 @@ const char *lr_word_name(int32_t which)
     return "";
 }
 
-void lr_words_near(lr_near *near, uint32_t where)
+void lr_words_suggest(lr_suggestion *near, uint32_t where)
 {
     for (size_t i = 0; i < WORDS; i++) {
         if (words[i].where & where) {
-            lr_near_try(near, words[i].name);
+            lr_suggestion_try(near, words[i].name);
         }
     }
 }

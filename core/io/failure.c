@@ -85,25 +85,25 @@ const char *lr_own_name(const char *path)
 int32_t lr_check_own_name(rec_job *job, const char *file, int32_t status, const char *name)
 {
     static const char hint[] = "The files of a model lie in one folder; a name that leads out of it is not followed.";
-    lr_brief brief;
+    lr_excerpt brief;
     size_t length = strnlen(name, NAME_MAX + 1);
     if (length == 0) {
         return lr_io_fail(job, file, status, REC_UNKNOWN, NULL, "the name of another file is empty");
     }
     if (length > NAME_MAX) {
         return lr_io_fail(job, file, status, REC_UNKNOWN, NULL,
-                          "the name of another file, \"%s\", is longer than %d bytes", lr_brief_text(&brief, name),
+                          "the name of another file, \"%s\", is longer than %d bytes", lr_excerpt_text(&brief, name),
                           NAME_MAX);
     }
     if (strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
         return lr_io_fail(job, file, status, REC_UNKNOWN, hint,
                           "it names the file \"%s\", which is not the plain name of a file beside it",
-                          lr_brief_text(&brief, name));
+                          lr_excerpt_text(&brief, name));
     }
     return REC_OK;
 }
 
-char *lr_path_beside(rec_job *job, const char *path, bool inside, const char *name)
+char *lr_path_sibling(rec_job *job, const char *path, bool inside, const char *name)
 {
     const char *slash = strrchr(path, '/');
     size_t folder = inside ? strlen(path) : slash ? (size_t)(slash - path) + 1 : 0;

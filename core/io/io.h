@@ -72,11 +72,11 @@ void *lr_source_self(const rec_source *source);
 /* The files of rec_source_beside(). A job keeps count of them, so that those that a record keeps are settled too. */
 
 /** lr_source_settle() for all of them; those that nobody else keeps are released. */
-int32_t lr_besides_settle(rec_job *job);
+int32_t lr_siblings_settle(rec_job *job);
 /** Whether all that somebody keeps are mapped files, once they were settled. @param any (out) whether any is kept. */
-bool lr_besides_mapped(const rec_job *job, bool *any);
+bool lr_siblings_mapped(const rec_job *job, bool *any);
 /** At the end of a load, or before its second pass: gives the job's counts back. */
-void lr_besides_drop(rec_job *job);
+void lr_siblings_drop(rec_job *job);
 
 /* Sinks. NULL: the job has failed. */
 

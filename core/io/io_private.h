@@ -37,7 +37,7 @@ const char *lr_own_name(const char *path);
 int32_t lr_check_own_name(rec_job *job, const char *file, int32_t status, const char *name);
 /** The path of a file in the folder of another one, or (`inside`) in a folder. From the job's allocator. NULL: the job
  *  has failed. */
-char *lr_path_beside(rec_job *job, const char *path, bool inside, const char *name);
+char *lr_path_sibling(rec_job *job, const char *path, bool inside, const char *name);
 
 /* ------------------------------------------------------------------------------------------------------- sources -- */
 
@@ -159,8 +159,8 @@ void *lr_sink_new(rec_job *job, const lr_sink_ops *ops, uint64_t size);
 void lr_sink_free(rec_sink *sink);
 int32_t lr_sink_finish(rec_sink *sink);
 int32_t lr_sink_set_own_name(rec_sink *sink, const char *name);
-uint64_t lr_sink_beside_count(const rec_sink *sink);
-const rec_sink *lr_sink_beside_at(const rec_sink *sink, uint64_t index);
+uint64_t lr_sink_sibling_count(const rec_sink *sink);
+const rec_sink *lr_sink_sibling_at(const rec_sink *sink, uint64_t index);
 /** Of a sink that is read back: the file of that name beside it, or itself. NULL: the job has failed. */
 rec_source *lr_sink_reopen_beside(rec_sink *sink, const char *name);
 

@@ -198,12 +198,12 @@ const char *rec_sink_name(const rec_sink *sink)
     return sink->own_name ? sink->own_name : "";
 }
 
-uint64_t lr_sink_beside_count(const rec_sink *sink)
+uint64_t lr_sink_sibling_count(const rec_sink *sink)
 {
     return sink->beside ? sink->beside->count : 0;
 }
 
-const rec_sink *lr_sink_beside_at(const rec_sink *sink, uint64_t index)
+const rec_sink *lr_sink_sibling_at(const rec_sink *sink, uint64_t index)
 {
     return sink->beside->sinks[index];
 }
@@ -260,7 +260,7 @@ int32_t lr_sink_finish(rec_sink *sink)
  * an index finds what it speaks of. */
 static void place_all(rec_sink *sink)
 {
-    uint64_t count = lr_sink_beside_count(sink), placed = 0;
+    uint64_t count = lr_sink_sibling_count(sink), placed = 0;
     if (!sink->ops || !sink->ops->place) {
         return;
     }
@@ -283,7 +283,7 @@ static void place_all(rec_sink *sink)
 
 int32_t lr_sink_end(rec_sink *sink)
 {
-    for (uint64_t i = 0; i < lr_sink_beside_count(sink); i++) {
+    for (uint64_t i = 0; i < lr_sink_sibling_count(sink); i++) {
         (void)bring_out(sink->beside->sinks[i]);
     }
     return bring_out(sink);
@@ -296,7 +296,7 @@ rec_source *lr_sink_reopen(rec_sink *sink)
 
 rec_source *lr_sink_reopen_beside(rec_sink *sink, const char *name)
 {
-    uint64_t count = lr_sink_beside_count(sink), i = 0;
+    uint64_t count = lr_sink_sibling_count(sink), i = 0;
     if (strcmp(rec_sink_name(sink), name) == 0) {
         return lr_sink_reopen(sink);
     }
@@ -304,9 +304,9 @@ rec_source *lr_sink_reopen_beside(rec_sink *sink, const char *name)
         i++;
     }
     if (i == count) {
-        lr_brief brief;
+        lr_excerpt brief;
         (void)lr_io_fail(sink->job, sink->name, REC_E_FORMAT, REC_UNKNOWN, NULL,
-                         "a file beside it is asked for that was not written: \"%s\"", lr_brief_text(&brief, name));
+                         "a file beside it is asked for that was not written: \"%s\"", lr_excerpt_text(&brief, name));
         return NULL;
     }
     return lr_sink_reopen(sink->beside->sinks[i]);
@@ -315,7 +315,7 @@ rec_source *lr_sink_reopen_beside(rec_sink *sink, const char *name)
 int32_t lr_sink_commit(rec_sink *sink)
 {
     rec_job *job = sink->job;
-    for (uint64_t i = 0; i < lr_sink_beside_count(sink); i++) {
+    for (uint64_t i = 0; i < lr_sink_sibling_count(sink); i++) {
         (void)lr_sink_finish(sink->beside->sinks[i]);
     }
     if (lr_sink_finish(sink) == REC_OK) {

@@ -226,10 +226,10 @@ static int32_t check_alone(lr_file_sink *self, const lr_file_sink *other)
 /* Makes it a part of the save of `first`. */
 static int32_t join(lr_file_sink *self, lr_file_sink *first)
 {
-    uint64_t count = lr_sink_beside_count(&first->out.sink);
+    uint64_t count = lr_sink_sibling_count(&first->out.sink);
     int32_t status = check_alone(self, first);
     for (uint64_t i = 0; i < count && status == REC_OK; i++) {
-        status = check_alone(self, (const lr_file_sink *)lr_sink_beside_at(&first->out.sink, i));
+        status = check_alone(self, (const lr_file_sink *)lr_sink_sibling_at(&first->out.sink, i));
     }
     if (status == REC_OK && same_folder(self, first)) {
         (void)close(self->folder);
@@ -324,13 +324,13 @@ rec_sink *lr_sink_file(rec_job *job, const char *path, bool sync)
 static rec_sink *file_beside(rec_sink *sink, const char *name)
 {
     const lr_file_sink *first = (const lr_file_sink *)sink;
-    return make_sink(sink->job, lr_path_beside(sink->job, first->name, false, name), sink, first->sync);
+    return make_sink(sink->job, lr_path_sibling(sink->job, first->name, false, name), sink, first->sync);
 }
 
 static int32_t file_rename(rec_sink *sink, const char *name)
 {
     lr_file_sink *self = (lr_file_sink *)sink;
-    char *path = lr_path_beside(sink->job, self->name, false, name);
+    char *path = lr_path_sibling(sink->job, self->name, false, name);
     uint64_t reserved = self->reserved;
     int32_t status;
     if (path && !self->mark) {

@@ -26,7 +26,7 @@ static int32_t keep(rec_job *job, rec_source *source)
         if (!all) {
             return lr_fail_memory(job, sizeof *all);
         }
-        job->at_end = lr_besides_drop;
+        job->at_end = lr_siblings_drop;
     }
     if (!lr_job_grow(job, (void *)&all->sources, all->count + 1, &all->room, sizeof(rec_source *))) {
         return job->error.status;
@@ -41,7 +41,7 @@ static bool is_shared(const rec_source *source)
     return atomic_load_explicit(&source->count, memory_order_acquire) > 1;
 }
 
-int32_t lr_besides_settle(rec_job *job)
+int32_t lr_siblings_settle(rec_job *job)
 {
     besides *all = job->kept;
     uint64_t kept = 0;
@@ -63,7 +63,7 @@ int32_t lr_besides_settle(rec_job *job)
     return status;
 }
 
-bool lr_besides_mapped(const rec_job *job, bool *any)
+bool lr_siblings_mapped(const rec_job *job, bool *any)
 {
     const besides *all = job->kept;
     bool mapped = true;
@@ -77,7 +77,7 @@ bool lr_besides_mapped(const rec_job *job, bool *any)
     return mapped;
 }
 
-void lr_besides_drop(rec_job *job)
+void lr_siblings_drop(rec_job *job)
 {
     besides *all = job->kept;
     if (all) {
@@ -110,7 +110,7 @@ static int32_t open_regular(rec_job *job, const char *path, int *fd)
     int error;
     int32_t status = lr_path_open(job, path, fd, &error);
     if (error == EMFILE || error == ENFILE) {
-        status = lr_besides_settle(job); /* they give their descriptors back */
+        status = lr_siblings_settle(job); /* they give their descriptors back */
         if (status == REC_OK) {
             status = lr_path_open(job, path, fd, &error);
         }
@@ -144,7 +144,7 @@ static rec_source *open_beside(rec_job *job, const rec_source *source, const cha
         }
     }
     if (status == REC_OK) {
-        lr_job_beside(job, rec_source_size(beside));
+        lr_job_sibling(job, rec_source_size(beside));
     } else {
         rec_source_release(beside);
         beside = NULL;
@@ -163,15 +163,15 @@ int32_t rec_source_beside(rec_job *job, rec_source *source, const char *name, re
         return job->error.status;
     }
     if (!source->located) {
-        lr_brief brief;
+        lr_excerpt brief;
         return lr_io_fail(job, source->name, REC_E_UNSUPPORTED, REC_UNKNOWN,
                           "Load it by the path of its file: what is in memory, inflated or a stream has no folder.",
                           "the model goes on in another file, \"%s\", and there is none beside this one",
-                          lr_brief_text(&brief, name));
+                          lr_excerpt_text(&brief, name));
     }
     status = lr_check_own_name(job, source->name, REC_E_FORMAT, name);
     if (status == REC_OK && !source->written) {
-        path = lr_path_beside(job, source->name, lr_source_is_folder(source), name);
+        path = lr_path_sibling(job, source->name, lr_source_is_folder(source), name);
         status = path ? REC_OK : job->error.status;
     }
     if (status == REC_OK && source->written) {
@@ -183,7 +183,7 @@ int32_t rec_source_beside(rec_job *job, rec_source *source, const char *name, re
         return status;
     }
     if (status == REC_OK && all && all->waiting >= WAITING_MOST) {
-        status = lr_besides_settle(job);
+        status = lr_siblings_settle(job);
     }
     if (status == REC_OK) {
         beside = open_beside(job, source, path);

@@ -250,19 +250,19 @@ bool lr_float_nil(double number)
 
 rec_scalar lr_runner_number(const lr_runner *runner, uint64_t index)
 {
-    lr_run run = {.count = runner->count, .dtype = runner->dtype, .data = {.data = runner->pages.data}};
-    return lr_run_number(&run, index);
+    lr_packed run = {.count = runner->count, .dtype = runner->dtype, .data = {.data = runner->pages.data}};
+    return lr_packed_number(&run, index);
 }
 
-lr_run *lr_runner_take(rec_job *job, lr_runner *runner, rec_record *record, int32_t form)
+lr_packed *lr_runner_take(rec_job *job, lr_runner *runner, rec_record *record, int32_t form)
 {
-    lr_run *run = lr_arena_alloc(&record->arena, sizeof *run, 8);
+    lr_packed *run = lr_arena_alloc(&record->arena, sizeof *run, 8);
     uint64_t size = runner->count * (rec_dtype_bits(runner->dtype) / 8);
     if (!run) {
         (void)lr_fail_arena(job, &record->arena, sizeof *run);
         return NULL;
     }
-    *run = (lr_run){.count = runner->count, .dtype = runner->dtype, .form = form, .nils = runner->nils};
+    *run = (lr_packed){.count = runner->count, .dtype = runner->dtype, .form = form, .nils = runner->nils};
     run->data = (lr_data){.size = size, .offset = REC_UNKNOWN};
     if (size <= SMALL_RUN) {
         uint8_t *copy = lr_arena_alloc(&record->arena, size, 8);

@@ -39,13 +39,13 @@ typedef struct lr_data {
 } lr_data;
 
 /** Packed numbers, little-endian. Integers are as narrow as their values allow. */
-typedef struct lr_run {
+typedef struct lr_packed {
     uint64_t count;
     rec_dtype dtype; /**< i8…u64, f32, f64, bool */
     int32_t form;
     uint64_t nils;   /**< elements of an f64 run that are lr_float_nil(): null in a list of floats; 0 in a finished record */
     lr_data data;
-} lr_run;
+} lr_packed;
 
 struct rec_value {
     uint8_t kind;    /**< REC_KIND_… */
@@ -62,7 +62,7 @@ struct rec_value {
         lr_list *list;
         lr_map *map;
         lr_variant *variant;
-        lr_run *run;
+        lr_packed *run;
         rec_tensor *tensor;
     } v;
 };
@@ -158,7 +158,7 @@ void lr_data_hold(rec_record *record, lr_data *data);
 bool lr_value_copy(rec_record *record, const rec_value *from, rec_value *to);
 
 /** Reads a run's number. */
-rec_scalar lr_run_number(const lr_run *run, uint64_t index);
+rec_scalar lr_packed_number(const lr_packed *run, uint64_t index);
 
 /** "a list", "a tensor": for messages. */
 const char *lr_kind_words(int32_t kind);
@@ -300,7 +300,7 @@ int lr_runner_add_nil(rec_job *job, lr_runner *runner);
 /** Whether a number of an f64 run stands for nil. */
 bool lr_float_nil(double number);
 /** Ends the run: its numbers become a run of the record. NULL: the job has failed. The runner is empty again. */
-lr_run *lr_runner_take(rec_job *job, lr_runner *runner, rec_record *record, int32_t form);
+lr_packed *lr_runner_take(rec_job *job, lr_runner *runner, rec_record *record, int32_t form);
 /** Number `index` of the unfinished run. */
 rec_scalar lr_runner_number(const lr_runner *runner, uint64_t index);
 void lr_runner_clear(lr_runner *runner);

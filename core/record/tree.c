@@ -308,7 +308,7 @@ lr_data *lr_data_share(rec_record *record, const lr_data *data)
                         : lr_data_copy(record, data->data, data->size);
 }
 
-rec_scalar lr_run_number(const lr_run *run, uint64_t index)
+rec_scalar lr_packed_number(const lr_packed *run, uint64_t index)
 {
     rec_scalar scalar = {0};
     if (index >= run->count) {
@@ -358,14 +358,14 @@ static bool copy_tensor(rec_record *record, const rec_tensor *from, rec_value *t
     return tensor->data && (!from->id || tensor->id);
 }
 
-static bool copy_run(rec_record *record, const lr_run *from, rec_value *to)
+static bool copy_run(rec_record *record, const lr_packed *from, rec_value *to)
 {
-    lr_run *run = lr_arena_alloc(&record->arena, sizeof *run, 8);
+    lr_packed *run = lr_arena_alloc(&record->arena, sizeof *run, 8);
     lr_data *data = lr_data_share(record, &from->data);
     if (!run || !data) {
         return false;
     }
-    *run = (lr_run){.count = from->count, .dtype = from->dtype, .form = from->form, .data = *data};
+    *run = (lr_packed){.count = from->count, .dtype = from->dtype, .form = from->form, .data = *data};
     run->data.next = NULL;
     run->data.source = NULL; /* `data` holds it */
     to->v.run = run;

@@ -96,7 +96,7 @@ rec_scalar rec_value_number(const rec_value *value, uint64_t index)
     if (rec_value_kind(value) != REC_KIND_NUMBERS || index >= value->v.run->count) {
         return (rec_scalar){.kind = REC_KIND_NIL};
     }
-    return lr_run_number(value->v.run, index);
+    return lr_packed_number(value->v.run, index);
 }
 
 const rec_tensor *rec_value_tensor(const rec_value *value)

@@ -51,15 +51,15 @@ static bool extension_valid(const char *extension)
 }
 
 /* A name for messages, whatever bytes it has. */
-static const char *shown(lr_brief *brief, const char *name)
+static const char *shown(lr_excerpt *brief, const char *name)
 {
     size_t length = strnlen(name, LR_NAME_MOST + 1);
-    return lr_utf8_valid(name, length) == length ? lr_brief_text(brief, name) : "(not UTF-8)";
+    return lr_utf8_valid(name, length) == length ? lr_excerpt_text(brief, name) : "(not UTF-8)";
 }
 
 static bool check_names(const rec_plugin *plugin, char *reason)
 {
-    lr_brief brief;
+    lr_excerpt brief;
     size_t count = 0;
     if (!plugin->name) {
         return REFUSE("it has no name");
@@ -96,7 +96,7 @@ static bool choices_valid(const rec_option *option)
 static bool check_option(const rec_option *option, char *reason)
 {
     char expected[128];
-    lr_brief brief;
+    lr_excerpt brief;
     if (option->size < OPTION_LEAST || option->size > SIZE_MOST) {
         return REFUSE("an option's size is %u, at least %zu was expected", (unsigned)option->size, OPTION_LEAST);
     }

@@ -155,17 +155,17 @@ static void hint_names(rec_job *job, const lr_table *t, const char *name)
 {
     const lr_config *config = job->context->config;
     names all = {.text = ""};
-    lr_near near;
-    lr_near_begin(&near, name);
+    lr_suggestion near;
+    lr_suggestion_begin(&near, name);
     for (uint64_t i = 0; i < lr_config_recorder_count(config); i++) {
-        lr_near_try(&near, lr_config_recorder_at(config, i)->name);
+        lr_suggestion_try(&near, lr_config_recorder_at(config, i)->name);
         names_add(&all, lr_config_recorder_at(config, i)->name);
     }
     for (uint64_t i = 0; i < t->plugin_count; i++) {
         const rec_plugin *d = &t->plugins[i]->d;
-        lr_near_try(&near, d->name);
+        lr_suggestion_try(&near, d->name);
         for (size_t j = 0; d->aliases && d->aliases[j]; j++) {
-            lr_near_try(&near, d->aliases[j]);
+            lr_suggestion_try(&near, d->aliases[j]);
         }
         names_add(&all, d->name);
     }
@@ -214,17 +214,17 @@ const lr_plugin *lr_registry_find(rec_job *job, const char *name)
     const lr_table *t = get(job);
     const lr_plugin *plugin = t ? lr_table_find(t, name) : NULL;
     const rec_plugin_info *refused;
-    lr_brief brief;
+    lr_excerpt brief;
     if (!t || plugin) {
         return plugin;
     }
     refused = find_refused(t, name);
     if (refused) {
         (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the recorder \"%s\" cannot be used: %s was refused: %s",
-                       lr_brief_text(&brief, name), refused->file, refused->refused);
+                       lr_excerpt_text(&brief, name), refused->file, refused->refused);
         return NULL;
     }
-    (void)rec_fail(job, REC_E_NOT_FOUND, REC_UNKNOWN, "no recorder is called \"%s\"", lr_brief_text(&brief, name));
+    (void)rec_fail(job, REC_E_NOT_FOUND, REC_UNKNOWN, "no recorder is called \"%s\"", lr_excerpt_text(&brief, name));
     hint_names(job, t, name);
     hint_folders(job, t);
     return NULL;

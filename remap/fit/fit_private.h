@@ -12,7 +12,7 @@
 const char *lr_place_rule_path(const lr_fitter *f, const lr_plan_source *source, uint64_t *length);
 /** Places a piece: a tensor or a copy of a value, and its line. @param cast the kind of element that is wanted,
  *  REC_FIELD_FLOATS…; 0: any. @param parameter it gets an id if it has none. @param type,why for the line. */
-int32_t lr_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t cast, bool parameter, const char *why,
+int32_t lr_fit_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t cast, bool parameter, const char *why,
                  rec_value *out);
 /** A line for the place where the walk is that has no piece. */
 int32_t lr_place_line(lr_fitter *f, int32_t action, const char *why);

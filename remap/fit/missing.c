@@ -87,11 +87,11 @@ static int32_t report_missing(lr_fit *t, const lr_missing *m)
     const lr_piece *neighbour = NULL;
     const char *by_adapter = "";
     char hint[600] = "";
-    lr_near near;
+    lr_suggestion near;
     uint64_t seen = 0;
     const char *same = NULL;
     char below[200] = "";
-    lr_near_begin(&near, m->path);
+    lr_suggestion_begin(&near, m->path);
     for (const lr_piece *piece = plan->pieces;
          piece && seen++ < CANDIDATES_MOST && t->compared < COMPARED_MOST && !same; piece = piece->next) {
         const char *end = piece->key;
@@ -117,7 +117,7 @@ static int32_t report_missing(lr_fit *t, const lr_missing *m)
         if (!below[0]) {
             find_below(piece, m->path, below, sizeof below);
         }
-        lr_near_try(&near, part);
+        lr_suggestion_try(&near, part);
         if (piece->length > parent && memcmp(piece->key, m->path, parent) == 0 && !strchr(piece->key + parent, '.') &&
             (!neighbour || strcmp(piece->key + parent, strcmp(last, "beta") == 0 ? "bias" : "weight") == 0)) {
             neighbour = parent || !dot ? piece : neighbour;

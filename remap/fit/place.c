@@ -159,7 +159,7 @@ static rec_tensor *make_tensor(lr_fitter *f, lr_op *op, const char *id)
     return tensor->data ? tensor : NULL;
 }
 
-int32_t lr_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t wanted, bool parameter, const char *why,
+int32_t lr_fit_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t wanted, bool parameter, const char *why,
                rec_value *out)
 {
     const char *path = f->path.text ? f->path.text : "";

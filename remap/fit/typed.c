@@ -34,7 +34,7 @@ static int32_t build_tensor(lr_fit *t, const rec_layout *layout, lr_node *node, 
                                "%.300s: a tensor is wanted, found %s", lr_fit_here(t),
                                node->piece ? lr_kind_words(node->piece->value->kind) : "keys below it");
     }
-    status = lr_put(t->f, node->piece, transpose, layout->elements, layout->role == LR_ROLE_PARAMETER, why, out);
+    status = lr_fit_put(t->f, node->piece, transpose, layout->elements, layout->role == LR_ROLE_PARAMETER, why, out);
     if (status == REC_OK && out->kind == REC_KIND_TENSOR && out->v.tensor->rank != layout->rank) {
         char shape[160];
         status =
@@ -194,7 +194,7 @@ static int32_t build_list(lr_fit *t, const rec_layout *layout, lr_node *node, re
         node = NULL; /* an array of constants: what has its name is not for it */
     }
     if (node && node->piece && node->piece->value && !node->first) {
-        return lr_put(t->f, node->piece, false, 0, false, "",
+        return lr_fit_put(t->f, node->piece, false, 0, false, "",
                       out); /* a record's own list of numbers, or an empty one */
     }
     if (node && (node->index_count != node->child_count || !node->first)) {
@@ -330,7 +330,7 @@ static int32_t build_enum(lr_fit *t, const rec_layout *layout, lr_node *node, re
         return lr_fit_miss(t, what, how);
     }
     if (node->piece && node->piece->value && !node->first) {
-        return lr_put(t->f, node->piece, false, 0, false, "", out); /* a record's own unit variant */
+        return lr_fit_put(t->f, node->piece, false, 0, false, "", out); /* a record's own unit variant */
     }
     chosen = ruled_variant(t, layout, node);
     if (chosen == REC_UNKNOWN) {
@@ -403,7 +403,7 @@ static int32_t build_scalar(lr_fit *t, const rec_layout *layout, lr_node *node, 
     rec_value zero = {.bits = (uint16_t)layout->bits};
     if (lr_fit_has_content(node)) {
         if (node->piece && node->piece->value) {
-            return lr_put(t->f, node->piece, false, 0, false, "", out);
+            return lr_fit_put(t->f, node->piece, false, 0, false, "", out);
         }
         *how = LR_FIT_OMITTED;
         return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),

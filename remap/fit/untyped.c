@@ -327,7 +327,7 @@ static int32_t put_leaf(shaper *s, const lr_node *node, lr_node *leaf, const cha
     if (!lr_place_enter(s->f->job, &s->f->path, name, length, &before)) {
         return s->f->job->error.status;
     }
-    status = lr_put(s->f, piece, change == LR_ADAPT_TRANSPOSE, 0, false, why, &value);
+    status = lr_fit_put(s->f, piece, change == LR_ADAPT_TRANSPOSE, 0, false, why, &value);
     lr_place_leave(&s->f->path, before);
     return status == REC_OK ? append(s, map, name, length, &value) : status;
 }
@@ -418,7 +418,7 @@ static int32_t build_list(shaper *s, lr_node *const *children, uint64_t count, c
         }
         s->f->moved += children[i]->index != i;
         known += children[i]->in_base;
-        status = is_leaf(children[i]) ? lr_put(s->f, children[i]->piece, false, 0, false, why, item)
+        status = is_leaf(children[i]) ? lr_fit_put(s->f, children[i]->piece, false, 0, false, why, item)
                                       : build(s, children[i], false, item);
         s->f->moved -= children[i]->index != i;
         lr_place_leave(&s->f->path, before);

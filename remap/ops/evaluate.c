@@ -88,9 +88,9 @@ static int32_t tensor_part(rec_job *job, const lr_op *op, uint64_t offset, void 
 }
 
 /* A run of the slice that index `index` of its axis lies in. */
-static const lr_run_of *find_run(const lr_op *op, uint64_t index)
+static const lr_packed_span *find_run(const lr_op *op, uint64_t index)
 {
-    const lr_run_of *runs = op->u.slice.runs;
+    const lr_packed_span *runs = op->u.slice.runs;
     uint64_t low = 0, high = op->u.slice.count;
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
@@ -107,7 +107,7 @@ static const lr_run_of *find_run(const lr_op *op, uint64_t index)
 static int32_t slice_row(rec_job *job, const lr_op *op, uint64_t inner, const uint8_t *row, uint64_t row_at,
                          uint64_t within, uint8_t *target, uint64_t size)
 {
-    const lr_run_of *run = find_run(op, within / inner);
+    const lr_packed_span *run = find_run(op, within / inner);
     uint64_t skip = within - run->at * inner;
     int32_t status = REC_OK;
     for (; size && status == REC_OK; run++) {

@@ -329,7 +329,7 @@ lr_op *lr_op_transpose(rec_job *job, lr_op *input)
 }
 
 /* Joins neighbours. @param runs may be NULL: only counts. @return how many there are; *total: of indices. */
-static uint64_t gather_runs(const lr_span *spans, uint64_t count, lr_run_of *runs, uint64_t *total)
+static uint64_t gather_runs(const lr_span *spans, uint64_t count, lr_packed_span *runs, uint64_t *total)
 {
     uint64_t used = 0, end = 0;
     *total = 0;
@@ -343,7 +343,7 @@ static uint64_t gather_runs(const lr_span *spans, uint64_t count, lr_run_of *run
             }
         } else {
             if (runs) {
-                runs[used] = (lr_run_of){.begin = spans[i].begin, .count = spans[i].count, .at = *total};
+                runs[used] = (lr_packed_span){.begin = spans[i].begin, .count = spans[i].count, .at = *total};
             }
             used++;
         }
@@ -377,7 +377,7 @@ lr_op *lr_op_slice(rec_job *job, lr_op *input, uint32_t axis, const lr_span *spa
         }
         fits = fits && lr_add(total, spans[i].count, &total);
     }
-    if (!fits || !lr_mul(count, sizeof(lr_run_of), &size)) {
+    if (!fits || !lr_mul(count, sizeof(lr_packed_span), &size)) {
         (void)rec_fail(job, REC_E_RANGE, REC_UNKNOWN, "a tensor would have more than 2^64 indices");
         return NULL;
     }
@@ -386,7 +386,7 @@ lr_op *lr_op_slice(rec_job *job, lr_op *input, uint32_t axis, const lr_span *spa
     if (used <= 1 && shape[axis] == input->shape[axis]) {
         return lr_op_retain(input); /* everything, in order */
     }
-    op = node_new(job, LR_OP_SLICE, input->dtype, shape, input->rank, &input, 1, used * sizeof(lr_run_of), true,
+    op = node_new(job, LR_OP_SLICE, input->dtype, shape, input->rank, &input, 1, used * sizeof(lr_packed_span), true,
                   &behind);
     if (op) {
         op->axis = axis;

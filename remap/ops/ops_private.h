@@ -10,9 +10,9 @@
 #include "remap/ops/ops.h"
 
 /** A span of a slice, and the index of the result that it begins at. */
-typedef struct lr_run_of {
+typedef struct lr_packed_span {
     uint64_t begin, count, at;
-} lr_run_of;
+} lr_packed_span;
 
 /** What a node keeps while it is read in pieces: all of itself (or of its input), or a block of rows. */
 typedef struct lr_op_kept {
@@ -44,7 +44,7 @@ struct lr_op {
             const rec_value *dtype_value;
         } tensor;
         struct {
-            const lr_run_of *runs;
+            const lr_packed_span *runs;
             uint64_t count;
         } slice;
         double number;                   /**< ADD */

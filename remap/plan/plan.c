@@ -214,7 +214,7 @@ lr_plan_source *lr_plan_source_new(rec_job *job, rec_plan *plan)
     }
     source = &plan->sources[plan->source_count++];
     *source = (lr_plan_source){.name = ""};
-    lr_numbers_init(&source->numbers, job->allocator);
+    lr_variables_init(&source->numbers, job->allocator);
     return source;
 }
 
@@ -224,7 +224,7 @@ void lr_plan_source_drop(rec_plan *plan)
     lr_plan_source *source = &plan->sources[--plan->source_count];
     if (!source->lent) {
         lr_rules_free(source->rules);
-        lr_numbers_free(&source->numbers);
+        lr_variables_free(&source->numbers);
     }
     lr_release(allocator, source->keys);
     lr_release(allocator, source->sorted);

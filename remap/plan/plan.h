@@ -46,7 +46,7 @@ typedef struct lr_plan_source {
     rec_record *owned;        /**< to be freed with the plan, or NULL */
     const rec_record *record;
     lr_rules *rules;          /**< profile and arguments together */
-    lr_numbers numbers;
+    lr_variables numbers;
     const char *prefix;       /**< or NULL */
     int32_t adapter;          /**< LR_ADAPTER_NONE, LR_ADAPTER_PYTORCH */
     bool close_gaps;

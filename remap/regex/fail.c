@@ -44,7 +44,7 @@ void *lr_re_fail(lr_re_parser *p, const char *at, const char *format, ...)
     for (const char *c = p->pattern; c < at; c++) {
         place += ((unsigned char)*c & 0xC0) != 0x80;
     }
-    (void)lr_fail_place(p->job, p->place, "the pattern `%s`, character %zu: %s", shown, place, what);
+    (void)lr_fail_location(p->job, p->place, "the pattern `%s`, character %zu: %s", shown, place, what);
     return NULL;
 }
 

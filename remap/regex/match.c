@@ -100,34 +100,34 @@ static void set_steps(lr_matcher *m, size_t length)
 static int search_failed(rec_job *job, const lr_regex *regex, const lr_matcher *m, int error, const char *text)
 {
     char digits[32];
-    lr_brief key, pattern;
+    lr_excerpt key, pattern;
     PCRE2_UCHAR words[160] = "";
-    const char *shown = lr_brief_text(&pattern, regex->pattern);
+    const char *shown = lr_excerpt_text(&pattern, regex->pattern);
     switch (error) {
     case PCRE2_ERROR_MATCHLIMIT:
     case PCRE2_ERROR_DEPTHLIMIT:
-        (void)lr_fail_place_as(
+        (void)lr_fail_location_as(
             job, REC_E_LIMIT, &regex->place,
             "the pattern `%s` takes more than %s steps on \"%s\": write it so that no two parts of it can "
             "match the same characters, such as `[^.]+` for `.+`",
-            shown, lr_group_digits(m->steps, digits, sizeof digits), lr_brief_text(&key, text));
+            shown, lr_group_digits(m->steps, digits, sizeof digits), lr_excerpt_text(&key, text));
         break;
     case PCRE2_ERROR_HEAPLIMIT:
-        (void)lr_fail_place_as(job, REC_E_LIMIT, &regex->place,
+        (void)lr_fail_location_as(job, REC_E_LIMIT, &regex->place,
                                "the pattern `%s` takes more than %d MiB of memory on \"%s\"", shown, HEAP_MOST >> 10,
-                               lr_brief_text(&key, text));
+                               lr_excerpt_text(&key, text));
         break;
     case PCRE2_ERROR_NOMEMORY:
         (void)lr_fail_memory(job, 0);
         break;
     default:
         if (error <= PCRE2_ERROR_UTF8_ERR1 && error >= PCRE2_ERROR_UTF8_ERR21) {
-            (void)lr_fail_place_as(job, REC_E_FORMAT, &regex->place,
+            (void)lr_fail_location_as(job, REC_E_FORMAT, &regex->place,
                                    "the pattern `%s` was tried on a text that is not UTF-8", shown);
         } else {
             (void)pcre2_get_error_message(error, words, sizeof words);
-            (void)lr_fail_place_as(job, REC_E_LIMIT, &regex->place, "the pattern `%s` failed on \"%s\": %s", shown,
-                                   lr_brief_text(&key, text), (const char *)words);
+            (void)lr_fail_location_as(job, REC_E_LIMIT, &regex->place, "the pattern `%s` failed on \"%s\": %s", shown,
+                                   lr_excerpt_text(&key, text), (const char *)words);
         }
         break;
     }
@@ -151,14 +151,14 @@ static bool may_match(const lr_regex *regex, const char *text, size_t length)
 static int look(rec_job *job, const lr_regex *regex, lr_matcher *m, const char *text, size_t length)
 {
     char digits[32];
-    lr_brief shown;
+    lr_excerpt shown;
     m->regex = NULL;
     if (!may_match(regex, text, length)) {
         return 0;
     }
     if (length > TEXT_MOST) {
-        (void)lr_fail_place_as(job, REC_E_LIMIT, &regex->place,
-                               "\"%s\" has %s bytes: rules are for keys of up to 65,536", lr_brief_text(&shown, text),
+        (void)lr_fail_location_as(job, REC_E_LIMIT, &regex->place,
+                               "\"%s\" has %s bytes: rules are for keys of up to 65,536", lr_excerpt_text(&shown, text),
                                lr_group_digits(length, digits, sizeof digits));
         return -1;
     }

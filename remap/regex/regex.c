@@ -107,7 +107,7 @@ done:
 }
 
 /* Copies what outlives the parser. */
-static bool settle(rec_job *job, lr_regex *regex, const lr_re_parser *p, const lr_place *place)
+static bool settle(rec_job *job, lr_regex *regex, const lr_re_parser *p, const lr_location *place)
 {
     regex->groups = p->groups;
     regex->name_count = p->name_count;
@@ -129,7 +129,7 @@ static bool settle(rec_job *job, lr_regex *regex, const lr_re_parser *p, const l
     return true;
 }
 
-lr_regex *lr_regex_new(rec_job *job, const char *pattern, const lr_place *place)
+lr_regex *lr_regex_new(rec_job *job, const char *pattern, const lr_location *place)
 {
     size_t length = strlen(pattern);
     lr_re_text text = {.allocator = job->allocator};
@@ -137,11 +137,12 @@ lr_regex *lr_regex_new(rec_job *job, const char *pattern, const lr_place *place)
     lr_regex *regex = NULL;
     bool good = false;
     if (length > LR_RE_PATTERN_MOST) {
-        (void)lr_fail_place(job, place, "the pattern is longer than 65,536 bytes");
+        (void)lr_fail_location(job, place, "the pattern is longer than 65,536 bytes");
         return NULL;
     }
     if (lr_utf8_valid(pattern, length) != length) {
-        (void)lr_fail_place(job, place, "the pattern is not UTF-8 at its byte %zu", lr_utf8_valid(pattern, length) + 1);
+        (void)lr_fail_location(job, place, "the pattern is not UTF-8 at its byte %zu",
+                               lr_utf8_valid(pattern, length) + 1);
         return NULL;
     }
     regex = lr_zalloc(job->allocator, sizeof *regex);

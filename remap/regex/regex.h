@@ -13,7 +13,7 @@ typedef struct lr_regex lr_regex;
 
 /** Compiles a pattern in Rust's syntax (at most 64 KiB). NULL: the job has failed; the message shows the pattern, the
  *  place in it and what to write instead. Memory from the context's allocator. */
-lr_regex *lr_regex_new(rec_job *job, const char *pattern, const lr_place *place);
+lr_regex *lr_regex_new(rec_job *job, const char *pattern, const lr_location *place);
 void lr_regex_free(lr_regex *regex); /**< NULL is ignored */
 /** @return the pattern as it was written. */
 const char *lr_regex_pattern(const lr_regex *regex);
@@ -29,7 +29,8 @@ typedef struct lr_template lr_template;
  *        was probably meant (`$1x`: write `${1}x`; `\1`: write `$1`); true: it is refused.
  * NULL: the job has failed.
  */
-lr_template *lr_template_new(rec_job *job, const char *text, const lr_regex *regex, bool strict, const lr_place *place);
+lr_template *lr_template_new(rec_job *job, const char *text, const lr_regex *regex, bool strict,
+                             const lr_location *place);
 void lr_template_free(lr_template *replacement);
 const char *lr_template_text(const lr_template *replacement);
 /** Whether a group, by number or by its name, stands in it. */

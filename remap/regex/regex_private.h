@@ -79,7 +79,7 @@ typedef struct lr_re_name {
 
 typedef struct lr_re_parser {
     rec_job *job;
-    const lr_place *place;
+    const lr_location *place;
     lr_arena *arena;
     const char *pattern, *end;
     const char *at; /**< the next character */
@@ -166,7 +166,7 @@ struct lr_regex {
     lr_arena arena;
     lr_budget budget;
     const char *pattern;
-    lr_place place; /**< copies */
+    lr_location place; /**< copies */
     const lr_re_node *tree;
     uint32_t groups;
     uint32_t *map; /**< PCRE2's number of each group */

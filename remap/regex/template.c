@@ -18,7 +18,7 @@ struct lr_template {
 typedef struct reader {
     rec_job *job;
     const lr_regex *regex;
-    const lr_place *place;
+    const lr_location *place;
     lr_template *made;
     bool strict;
 } reader;
@@ -42,12 +42,12 @@ static int32_t keep_text(reader *r, const char *text, size_t length)
 /* What is probably not meant: an error for who is strict, else a note. */
 static int32_t doubt(reader *r, const char *what)
 {
-    const lr_place *place = r->place;
-    lr_brief brief;
-    const char *text = lr_brief_text(&brief, r->made->text);
+    const lr_location *place = r->place;
+    lr_excerpt brief;
+    const char *text = lr_excerpt_text(&brief, r->made->text);
     char where[32] = "";
     if (r->strict) {
-        return lr_fail_place(r->job, place, "the replacement `%s`: %s", text, what);
+        return lr_fail_location(r->job, place, "the replacement `%s`: %s", text, what);
     }
     if (place->file) {
         (void)snprintf(where, sizeof where, ":%u: ", (unsigned)place->line);
@@ -190,18 +190,19 @@ static int32_t read_all(reader *r)
     return lr_job_failed(r->job) ? r->job->error.status : keep_text(r, text, strlen(text));
 }
 
-lr_template *lr_template_new(rec_job *job, const char *text, const lr_regex *regex, bool strict, const lr_place *place)
+lr_template *lr_template_new(rec_job *job, const char *text, const lr_regex *regex, bool strict,
+                             const lr_location *place)
 {
     lr_template *made = NULL;
     size_t length = strlen(text);
     reader r = {.job = job, .regex = regex, .place = place, .strict = strict};
     if (lr_utf8_valid(text, length) != length) {
-        (void)lr_fail_place(job, place, "the replacement is not UTF-8 at its byte %zu",
+        (void)lr_fail_location(job, place, "the replacement is not UTF-8 at its byte %zu",
                             lr_utf8_valid(text, length) + 1);
         return NULL;
     }
     if (length > 64 << 10) {
-        (void)lr_fail_place(job, place, "the replacement is longer than 65,536 bytes");
+        (void)lr_fail_location(job, place, "the replacement is longer than 65,536 bytes");
         return NULL;
     }
     made = lr_zalloc(job->allocator, sizeof *made);

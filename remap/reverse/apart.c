@@ -7,7 +7,7 @@
 #include "remap/reverse/reverse_private.h"
 
 /* A tensor taken out of an item. Takes the count of `op`. */
-static int32_t add_taken(lr_backer *b, uint64_t from, const char *key, lr_op *op, const char *word)
+static int32_t add_taken(lr_reverse *b, uint64_t from, const char *key, lr_op *op, const char *word)
 {
     lr_back_item *one = lr_back_item_new(b);
     const lr_back_item *whole_item = one ? &b->items[from] : NULL;
@@ -25,7 +25,7 @@ static int32_t add_taken(lr_backer *b, uint64_t from, const char *key, lr_op *op
 
 /* The only text that a stack or a join makes the key of. @return 1 it is in `origins`, 0 there is none, -1: the job has
  * failed, 2: there is a problem. */
-static int one_origin(lr_backer *b, uint64_t rule, const lr_back *back, const char *key, const char *fixed,
+static int one_origin(lr_reverse *b, uint64_t rule, const lr_back *back, const char *key, const char *fixed,
                       lr_origins *origins)
 {
     if (lr_back_find(b->job, back, b->matcher, key, strlen(key), NULL, fixed, origins) != REC_OK) {
@@ -41,7 +41,7 @@ static int one_origin(lr_backer *b, uint64_t rule, const lr_back *back, const ch
                        (unsigned)r->number, lr_word_name(r->kind), r->text,
                        origins->count ? origins->text + origins->list[0].at : "many keys",
                        origins->count > 1 ? origins->text + origins->list[1].at : "more");
-        return lr_back_trouble(b, REC_PROBLEM_AMBIGUOUS, rule + 1, key, "", text,
+        return lr_back_issue(b, REC_PROBLEM_AMBIGUOUS, rule + 1, key, "", text,
                                "A pattern that says more has one inverse.") == REC_OK
                    ? 2
                    : -1;
@@ -50,7 +50,7 @@ static int one_origin(lr_backer *b, uint64_t rule, const lr_back *back, const ch
 }
 
 /* A stack rule backwards: its index is the first group that the target lacks and that may be a number. */
-static lr_back *stack_back(lr_backer *b, const lr_rule *rule)
+static lr_back *stack_back(lr_reverse *b, const lr_rule *rule)
 {
     lr_back *first = NULL;
     for (uint32_t g = 1; g <= lr_regex_groups(rule->regex); g++) {
@@ -81,7 +81,7 @@ static lr_back *stack_back(lr_backer *b, const lr_rule *rule)
 /* A stack's items become pieces of their own: a hostile shape must not make that many. */
 enum { STACK_MOST = 65536 };
 
-static int32_t unstack(lr_backer *b, uint64_t rule, const lr_back *back, uint64_t number, lr_origins *origins)
+static int32_t unstack(lr_reverse *b, uint64_t rule, const lr_back *back, uint64_t number, lr_origins *origins)
 {
     const lr_back_item *one = &b->items[number];
     const char *key = one->text;
@@ -97,7 +97,7 @@ static int32_t unstack(lr_backer *b, uint64_t rule, const lr_back *back, uint64_
         char text[400];
         (void)snprintf(text, sizeof text, "%.200s: rule %u stacks 1 to %d tensors, this would be %" PRIu64, key,
                        (unsigned)lr_back_rule(b, rule)->number, (int)STACK_MOST, n);
-        return lr_back_trouble(b, REC_PROBLEM_SHAPE, rule + 1, key, "", text, "");
+        return lr_back_issue(b, REC_PROBLEM_SHAPE, rule + 1, key, "", text, "");
     }
     b->source->hits[rule]++;
     memcpy(shape, lr_op_shape(one->op), rank * sizeof *shape);
@@ -128,7 +128,7 @@ static int32_t unstack(lr_backer *b, uint64_t rule, const lr_back *back, uint64_
     return REC_OK;
 }
 
-static int32_t unjoin(lr_backer *b, uint64_t rule, lr_back *const *backs, uint64_t number, lr_origins *origins)
+static int32_t unjoin(lr_reverse *b, uint64_t rule, lr_back *const *backs, uint64_t number, lr_origins *origins)
 {
     const lr_rule *r = lr_back_rule(b, rule);
     const char *key = b->items[number].text;
@@ -173,7 +173,7 @@ static int32_t unjoin(lr_backer *b, uint64_t rule, lr_back *const *backs, uint64
                        "%.200s: rule %u joins %" PRIu64
                        " equal shares, which does not come out even for a length of %" PRIu64,
                        key, (unsigned)r->number, sum, length);
-        (void)lr_back_trouble(b, REC_PROBLEM_SHAPE, rule + 1, key, "", text,
+        (void)lr_back_issue(b, REC_PROBLEM_SHAPE, rule + 1, key, "", text,
                               "Are the numbers those of this model? Give its config.json, or --set.");
         goto done;
     }
@@ -205,7 +205,7 @@ done:
 }
 
 /* Takes apart what one rule put together. */
-int32_t lr_back_take_apart(lr_backer *b, uint64_t rule)
+int32_t lr_back_take_apart(lr_reverse *b, uint64_t rule)
 {
     const lr_rule *r = lr_back_rule(b, rule);
     bool join = r->kind == LR_RULE_JOIN;

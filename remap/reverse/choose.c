@@ -6,7 +6,7 @@
 #include "remap/reverse/reverse_private.h"
 
 /* Whether what made `a` is less than what made `b`, and nothing else: b then has a trace that a does not explain. */
-static bool is_less(const lr_retracer *r, const lr_candidate *a, const lr_candidate *b)
+static bool is_less(const lr_trace *r, const lr_candidate *a, const lr_candidate *b)
 {
     bool less = false;
     if (a->split != b->split || a->part != b->part) {
@@ -29,7 +29,7 @@ static bool is_less(const lr_retracer *r, const lr_candidate *a, const lr_candid
 
 /* The rule that one of two candidates was made by and the other not, by index + 1: the first in the order of the rules,
  * which is the last that was undone; 0: none. */
-static uint64_t difference(const lr_retracer *r, const lr_candidate *a, const lr_candidate *b)
+static uint64_t difference(const lr_trace *r, const lr_candidate *a, const lr_candidate *b)
 {
     for (uint64_t i = 0; i < r->renames.count; i++) {
         if (a->fired[i + 1] != b->fired[i + 1]) {
@@ -58,7 +58,7 @@ static uint64_t count_left(const bool *left, uint64_t count)
 
 /* Leaves those that match the export rules: load arguments first, then the profile's. @param decided (out) whether some
  * rule matched. */
-static int32_t by_exports(lr_retracer *r, const lr_candidates *c, bool *left, bool *decided)
+static int32_t by_exports(lr_trace *r, const lr_candidates *c, bool *left, bool *decided)
 {
     const lr_rules *rules = r->source->rules;
     *decided = false;
@@ -89,7 +89,7 @@ static int32_t by_exports(lr_retracer *r, const lr_candidates *c, bool *left, bo
     return REC_OK;
 }
 
-int32_t lr_retrace_choose(lr_retracer *r, const lr_candidates *c, const bool *dead, bool *left, lr_choice_made *made)
+int32_t lr_retrace_choose(lr_trace *r, const lr_candidates *c, const bool *dead, bool *left, lr_choice_made *made)
 {
     bool exported = false;
     uint64_t first = UINT64_MAX, second = UINT64_MAX;
@@ -141,7 +141,7 @@ int32_t lr_retrace_choose(lr_retracer *r, const lr_candidates *c, const bool *de
     return REC_OK;
 }
 
-const char *lr_retrace_why(lr_retracer *r, const lr_candidate *candidate)
+const char *lr_retrace_why(lr_trace *r, const lr_candidate *candidate)
 {
     char text[512] = "";
     size_t used = 0;

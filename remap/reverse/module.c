@@ -9,7 +9,7 @@
 /* --------------------------------------------------------------------------------------- modules and their operations -- */
 
 /* Takes the count of `op`. @return false: there is a problem, or the job has failed. */
-static bool replace_op(lr_backer *b, lr_back_item *one, lr_op *op, const char *word)
+static bool replace_op(lr_reverse *b, lr_back_item *one, lr_op *op, const char *word)
 {
     if (!op) {
         return false;
@@ -20,7 +20,7 @@ static bool replace_op(lr_backer *b, lr_back_item *one, lr_op *op, const char *w
     return one->operations != NULL;
 }
 
-static lr_op *unsqueeze(lr_backer *b, const lr_rule *rule, const lr_op *op, lr_op *input)
+static lr_op *unsqueeze(lr_reverse *b, const lr_rule *rule, const lr_op *op, lr_op *input)
 {
     uint64_t shape[LR_RANK_MOST];
     bool one[LR_RANK_MOST] = {false};
@@ -48,7 +48,7 @@ static lr_op *unsqueeze(lr_backer *b, const lr_rule *rule, const lr_op *op, lr_o
     return lr_op_reshape(b->job, input, shape, rank);
 }
 
-static lr_op *unrope(lr_backer *b, const lr_rule *rule, lr_op *op)
+static lr_op *unrope(lr_reverse *b, const lr_rule *rule, lr_op *op)
 {
     int64_t heads = 0, dims = 0;
     if (lr_amount_value(b->job, b->source->rules, &b->source->numbers, &rule->amounts[0], &rule->place, &heads) !=
@@ -64,7 +64,7 @@ static lr_op *unrope(lr_backer *b, const lr_rule *rule, lr_op *op)
 static const int32_t works[] = {LR_RULE_ADD, LR_RULE_ROPE, LR_RULE_RESHAPE, LR_RULE_SQUEEZE};
 
 /* Undoes one rule. */
-static int32_t undo_work(lr_backer *b, lr_back_item *one, uint64_t index)
+static int32_t undo_work(lr_reverse *b, lr_back_item *one, uint64_t index)
 {
     const lr_rule *rule = lr_back_rule(b, index);
     b->source->hits[index]++;
@@ -90,7 +90,7 @@ static int32_t undo_work(lr_backer *b, lr_back_item *one, uint64_t index)
 }
 
 /* The module type that a tensor's key belongs to; NULL: none, or the job has failed. */
-static const char *module_of(lr_backer *b, lr_back_item *one, uint64_t path)
+static const char *module_of(lr_reverse *b, lr_back_item *one, uint64_t path)
 {
     const lr_rule *rule;
     bool failed;
@@ -106,7 +106,7 @@ static const char *module_of(lr_backer *b, lr_back_item *one, uint64_t path)
 }
 
 /* A tensor in Burn's layout becomes PyTorch's. */
-int32_t lr_back_unadapt(lr_backer *b, lr_back_item *one)
+int32_t lr_back_unadapt(lr_reverse *b, lr_back_item *one)
 {
     const lr_rules *rules = b->source->rules;
     uint64_t length = strlen(one->text);
@@ -127,7 +127,7 @@ int32_t lr_back_unadapt(lr_backer *b, lr_back_item *one)
             (void)snprintf(text, sizeof text,
                            "%.300s: nothing says whether it is a Linear's, which is transposed, or an Embedding's",
                            one->text);
-            return lr_back_trouble(
+            return lr_back_issue(
                 b, REC_PROBLEM_AMBIGUOUS, 0, one->text, "module", text,
                 "Give the record's type, module rules (module = PATTERN => Linear) or --adapter none.");
         }
@@ -194,7 +194,7 @@ static int same_data(rec_job *job, lr_op *a, lr_op *b)
     return same;
 }
 
-static lr_back_item *find_item(const lr_backer *b, const char *key)
+static lr_back_item *find_item(const lr_reverse *b, const char *key)
 {
     for (uint64_t i = 0; i < b->count; i++) {
         for (uint32_t k = 0; !b->items[i].gone && k < b->items[i].start_count; k++) {
@@ -207,7 +207,7 @@ static lr_back_item *find_item(const lr_backer *b, const char *key)
 }
 
 /* A tensor that the rule would make of another again is left out, as save_pretrained() does. */
-int32_t lr_back_untie(lr_backer *b, uint64_t rule)
+int32_t lr_back_untie(lr_reverse *b, uint64_t rule)
 {
     const lr_rule *r = lr_back_rule(b, rule);
     lr_back_item *tied = find_item(b, r->pattern), *to = find_item(b, r->replacement);

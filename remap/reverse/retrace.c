@@ -10,12 +10,12 @@
 /* More candidates of one key are not looked at. */
 enum { CANDIDATES_MOST = 4096 };
 
-uint64_t lr_retrace_width(const lr_retracer *r)
+uint64_t lr_retrace_width(const lr_trace *r)
 {
     return r->renames.count + 1;
 }
 
-static bool collect(lr_retracer *r, lr_steps *s, int32_t kind, int32_t makes)
+static bool collect(lr_trace *r, lr_steps *s, int32_t kind, int32_t makes)
 {
     const lr_rules *rules = r->source->rules;
     uint64_t count = 0;
@@ -42,7 +42,7 @@ static bool collect(lr_retracer *r, lr_steps *s, int32_t kind, int32_t makes)
     return true;
 }
 
-static void forget(const lr_retracer *r, lr_steps *s)
+static void forget(const lr_trace *r, lr_steps *s)
 {
     for (uint64_t i = 0; i < s->count; i++) {
         lr_back_free(s->list[i].back);
@@ -50,9 +50,9 @@ static void forget(const lr_retracer *r, lr_steps *s)
     lr_release(r->job->allocator, s->list);
 }
 
-lr_retracer *lr_retracer_new(rec_job *job, rec_plan *plan, uint32_t source, lr_matcher *matcher)
+lr_trace *lr_trace_new(rec_job *job, rec_plan *plan, uint32_t source, lr_matcher *matcher)
 {
-    lr_retracer *r = lr_zalloc(job->allocator, sizeof *r);
+    lr_trace *r = lr_zalloc(job->allocator, sizeof *r);
     const lr_rules *rules;
     if (!r) {
         (void)lr_fail_memory(job, sizeof *r);
@@ -71,13 +71,13 @@ lr_retracer *lr_retracer_new(rec_job *job, rec_plan *plan, uint32_t source, lr_m
     }
     if (!collect(r, &r->renames, LR_RULE_RENAME, LR_BACK_PLACES) ||
         !collect(r, &r->splits, LR_RULE_SPLIT, LR_BACK_PARTS)) {
-        lr_retracer_free(r);
+        lr_trace_free(r);
         return NULL;
     }
     return r;
 }
 
-void lr_retracer_free(lr_retracer *r)
+void lr_trace_free(lr_trace *r)
 {
     if (r) {
         const lr_allocator *allocator = r->job->allocator;
@@ -92,7 +92,7 @@ void lr_retracer_free(lr_retracer *r)
     }
 }
 
-const char *lr_retrace_reason(const lr_retracer *r, uint64_t rule)
+const char *lr_retrace_reason(const lr_trace *r, uint64_t rule)
 {
     for (uint64_t i = 0; i < r->renames.count; i++) {
         if (r->renames.list[i].index == rule) {
@@ -110,7 +110,7 @@ const char *lr_retrace_reason(const lr_retracer *r, uint64_t rule)
 /* -------------------------------------------------------------------------------------------------------- one text -- */
 
 /* Room for bytes. @return their place, SIZE_MAX: the job has failed. */
-static size_t take(lr_retracer *r, size_t size)
+static size_t take(lr_trace *r, size_t size)
 {
     lr_back_bytes *b = &r->bytes;
     size_t at = b->used;
@@ -122,7 +122,7 @@ static size_t take(lr_retracer *r, size_t size)
 }
 
 /* Appends a text. @param text not among the retracer's bytes. NULL: the job has failed. */
-static lr_walker *add(lr_retracer *r, lr_walkers *to, const char *text, size_t length)
+static lr_walker *add(lr_trace *r, lr_walkers *to, const char *text, size_t length)
 {
     lr_walker *w;
     size_t at;
@@ -140,7 +140,7 @@ static lr_walker *add(lr_retracer *r, lr_walkers *to, const char *text, size_t l
     return w;
 }
 
-static bool copy_fired(lr_retracer *r, lr_walker *to, const lr_walker *from)
+static bool copy_fired(lr_trace *r, lr_walker *to, const lr_walker *from)
 {
     size_t width = (size_t)lr_retrace_width(r), at = take(r, width);
     if (at == SIZE_MAX) {
@@ -152,7 +152,7 @@ static bool copy_fired(lr_retracer *r, lr_walker *to, const lr_walker *from)
 }
 
 /* Undoes a rename in all texts there are. */
-static int32_t undo(lr_retracer *r, uint64_t number, lr_candidates *out)
+static int32_t undo(lr_trace *r, uint64_t number, lr_candidates *out)
 {
     const lr_step *s = &r->renames.list[number];
     lr_walkers swap;
@@ -204,7 +204,7 @@ static int32_t undo(lr_retracer *r, uint64_t number, lr_candidates *out)
 /* ----------------------------------------------------------------------------------------- what the file may have -- */
 
 /* @return 1 if a rule drops the key, 0 if not, -1: the job has failed. */
-static int drops(lr_retracer *r, const char *text, size_t length, const lr_op *op)
+static int drops(lr_trace *r, const char *text, size_t length, const lr_op *op)
 {
     const lr_rules *rules = r->source->rules;
     for (uint64_t i = 0; r->drops && i < rules->count; i++) {
@@ -227,7 +227,7 @@ static int drops(lr_retracer *r, const char *text, size_t length, const lr_op *o
 
 /* The first split that acts on a key. @return its place among the splits, r->splits.count for none; UINT64_MAX: the job
  * has failed. */
-static uint64_t split_of(lr_retracer *r, const char *text, size_t length)
+static uint64_t split_of(lr_trace *r, const char *text, size_t length)
 {
     for (uint64_t i = 0; i < r->splits.count; i++) {
         int leaves = lr_back_leaves(r->job, r->splits.list[i].back, r->matcher, text, length);
@@ -239,7 +239,7 @@ static uint64_t split_of(lr_retracer *r, const char *text, size_t length)
 }
 
 /* The weight_norm rule that a weight's key would be fused by, by index + 1; 0: none; UINT64_MAX: the job has failed. */
-static uint64_t fused_by(lr_retracer *r, const char *text, size_t length)
+static uint64_t fused_by(lr_trace *r, const char *text, size_t length)
 {
     const lr_rules *rules = r->source->rules;
     const char *dot = memrchr(text, '.', length), *last = dot ? dot + 1 : text;
@@ -258,7 +258,7 @@ static uint64_t fused_by(lr_retracer *r, const char *text, size_t length)
 }
 
 /* Undoes the splits: r->now has the parts' keys and those that were none, r->next gets the file's. */
-static int32_t unsplit(lr_retracer *r, const lr_op *op, lr_candidates *out)
+static int32_t unsplit(lr_trace *r, const lr_op *op, lr_candidates *out)
 {
     r->next.count = 0;
     for (uint64_t i = 0; i < r->now.count; i++) {
@@ -319,7 +319,7 @@ static int32_t unsplit(lr_retracer *r, const lr_op *op, lr_candidates *out)
     return REC_OK;
 }
 
-int32_t lr_retrace(lr_retracer *r, const char *const *starts, uint32_t start_count, const lr_op *op, lr_candidates *out)
+int32_t lr_retrace(lr_trace *r, const char *const *starts, uint32_t start_count, const lr_op *op, lr_candidates *out)
 {
     size_t width = (size_t)lr_retrace_width(r);
     *out = (lr_candidates){0};

@@ -8,7 +8,7 @@
 
 /* ---------------------------------------------------------------------------------------------------------- items -- */
 
-static int32_t set_inputs(lr_backer *b, lr_back_item *one, lr_key *const *inputs, uint64_t count)
+static int32_t set_inputs(lr_reverse *b, lr_back_item *one, lr_key *const *inputs, uint64_t count)
 {
     lr_key **copy = lr_arena_alloc(&b->plan->arena, (count + 1) * sizeof *copy, 8);
     if (!copy) {
@@ -21,7 +21,7 @@ static int32_t set_inputs(lr_backer *b, lr_back_item *one, lr_key *const *inputs
 }
 
 /* A key of the record, through the `back` rules. */
-static int32_t take_key(lr_backer *b, lr_key *key)
+static int32_t take_key(lr_reverse *b, lr_key *key)
 {
     const lr_rules *rules = b->source->rules;
     const char *prefix = b->source->prefix, *text = key->text, *module = NULL;
@@ -83,7 +83,7 @@ done:
 /* ----------------------------------------------------------------------------------------------------------- all -- */
 
 /* Lists whose gaps were closed: what their numbers were is nowhere. */
-static int32_t check_gaps(lr_backer *b)
+static int32_t check_gaps(lr_reverse *b)
 {
     if (!b->source->gaps_given || !b->source->close_gaps) {
         return REC_OK;
@@ -97,7 +97,7 @@ static int32_t check_gaps(lr_backer *b)
                 (void)snprintf(words, sizeof words,
                                "%.300s: gaps = close has no inverse: the numbers before are not in the record",
                                b->items[i].text);
-                return lr_back_trouble(
+                return lr_back_issue(
                     b, REC_PROBLEM_NO_INVERSE, 0, b->items[i].text, "gaps", words,
                     "Give gaps = keep, and back rules that put the numbers back, the highest first.");
             }
@@ -106,7 +106,7 @@ static int32_t check_gaps(lr_backer *b)
     return REC_OK;
 }
 
-static int32_t run(lr_backer *b)
+static int32_t run(lr_reverse *b)
 {
     const lr_rules *rules = b->source->rules;
     for (uint64_t i = 0; i < b->source->key_count; i++) {
@@ -158,7 +158,7 @@ static int32_t run(lr_backer *b)
 
 int32_t lr_plan_backward(rec_job *job, rec_plan *plan, uint32_t source)
 {
-    lr_backer b = {.job = job, .plan = plan, .source = &plan->sources[source], .number = source};
+    lr_reverse b = {.job = job, .plan = plan, .source = &plan->sources[source], .number = source};
     int32_t status;
     /* The file's own default, not the record's: a profile's modules are PyTorch's unless something says otherwise. */
     b.torch = b.source->rules->adapter != LR_ADAPTER_NONE;
@@ -169,7 +169,7 @@ int32_t lr_plan_backward(rec_job *job, rec_plan *plan, uint32_t source)
     }
     if (status == REC_OK) {
         b.matcher = lr_matcher_new(job);
-        b.retracer = b.matcher ? lr_retracer_new(job, plan, source, b.matcher) : NULL;
+        b.retracer = b.matcher ? lr_trace_new(job, plan, source, b.matcher) : NULL;
         status = b.retracer ? run(&b) : job->error.status;
     }
     for (uint64_t i = 0; i < b.count; i++) {
@@ -178,7 +178,7 @@ int32_t lr_plan_backward(rec_job *job, rec_plan *plan, uint32_t source)
     lr_release(job->allocator, b.items);
     lr_release(job->allocator, b.wholes);
     lr_release(job->allocator, b.slots);
-    lr_retracer_free(b.retracer);
+    lr_trace_free(b.retracer);
     lr_matcher_free(b.matcher);
     lr_back_type_end(job);
     return status;

@@ -29,11 +29,11 @@ typedef struct lr_candidates {
     bool dropped;      /**< there were others, but a rule drops them */
 } lr_candidates;
 
-typedef struct lr_retracer lr_retracer;
+typedef struct lr_trace lr_trace;
 
 /** NULL: the job has failed. */
-lr_retracer *lr_retracer_new(rec_job *job, rec_plan *plan, uint32_t source, lr_matcher *matcher);
-void lr_retracer_free(lr_retracer *retracer); /**< NULL is ignored */
+lr_trace *lr_trace_new(rec_job *job, rec_plan *plan, uint32_t source, lr_matcher *matcher);
+void lr_trace_free(lr_trace *retracer); /**< NULL is ignored */
 
 /**
  * Finds all keys that the rules make into one of some texts.
@@ -41,7 +41,7 @@ void lr_retracer_free(lr_retracer *retracer); /**< NULL is ignored */
  *        two. @param op the tensor: drop rules ask for its dtype and rank.
  * @param out borrowed from the retracer until it is asked again.
  */
-int32_t lr_retrace(lr_retracer *retracer, const char *const *starts, uint32_t start_count, const lr_op *op,
+int32_t lr_retrace(lr_trace *retracer, const char *const *starts, uint32_t start_count, const lr_op *op,
                    lr_candidates *out);
 
 /** How a choice ended. */
@@ -65,14 +65,14 @@ typedef struct lr_choice_made {
  * that leaves no trace (`^model\. => `) is never guessed.
  * @param dead candidates to leave out, or NULL. @param left (out) which are left at the end: room for all.
  */
-int32_t lr_retrace_choose(lr_retracer *retracer, const lr_candidates *candidates, const bool *dead, bool *left,
+int32_t lr_retrace_choose(lr_trace *retracer, const lr_candidates *candidates, const bool *dead, bool *left,
                           lr_choice_made *made);
 /** Counts the rules that made a candidate, and names them: "rules 2, 4". NULL: the job has failed. */
-const char *lr_retrace_why(lr_retracer *retracer, const lr_candidate *candidate);
+const char *lr_retrace_why(lr_trace *retracer, const lr_candidate *candidate);
 /** Why a rename or split has no inverse; NULL if it has one. @param rule by index. */
-const char *lr_retrace_reason(const lr_retracer *retracer, uint64_t rule);
+const char *lr_retrace_reason(const lr_trace *retracer, uint64_t rule);
 /** Bytes of `fired`. */
-uint64_t lr_retrace_width(const lr_retracer *retracer);
+uint64_t lr_retrace_width(const lr_trace *retracer);
 
 /* record_type.c: what the record's own type says. */
 
@@ -123,7 +123,7 @@ typedef struct lr_back_bytes {
     uint64_t room;
 } lr_back_bytes;
 
-struct lr_retracer {
+struct lr_trace {
     rec_job *job;
     rec_plan *plan;
     lr_plan_source *source;
@@ -157,14 +157,14 @@ typedef struct lr_back_item {
 } lr_back_item;
 
 /** The same thing wrong with several keys is one problem. */
-typedef struct lr_trouble {
-    struct lr_trouble *next;
+typedef struct lr_issue {
+    struct lr_issue *next;
     int32_t kind;     /**< REC_PROBLEM_… */
     uint64_t rule;    /**< by index + 1; 0: none */
     const char *what; /**< other words part two troubles of one rule */
     const char *key, *text, *hint;
     uint64_t count;
-} lr_trouble;
+} lr_issue;
 
 /** Parts of one tensor of the file. */
 typedef struct lr_whole {
@@ -176,13 +176,13 @@ typedef struct lr_whole {
     bool made;
 } lr_whole;
 
-typedef struct lr_backer {
+typedef struct lr_reverse {
     rec_job *job;
     rec_plan *plan;
     lr_plan_source *source;
     uint32_t number;
     lr_matcher *matcher;
-    lr_retracer *retracer;
+    lr_trace *retracer;
     lr_back_type type;
     lr_back_item *items;
     uint64_t count, room;
@@ -190,38 +190,38 @@ typedef struct lr_backer {
     uint64_t whole_count, whole_room;
     uint64_t *slots; /**< of wholes by rule and text: number + 1 */
     uint64_t slot_count;
-    lr_trouble *troubles, *last_trouble;
+    lr_issue *troubles, *last_trouble;
     bool torch; /**< the file is PyTorch's: modules are put back */
     bool told;  /**< module rules or a type say what modules there are */
-} lr_backer;
+} lr_reverse;
 
 /* trouble.c. Statuses are those of the job: a problem of the plan is no failure. */
 
 /** A text of any length in the plan's arena, NUL-terminated. NULL: the job has failed. */
-const char *lr_back_keep(lr_backer *b, const char *text, uint64_t length);
-const lr_rule *lr_back_rule(const lr_backer *b, uint64_t index);
-lr_back_item *lr_back_item_new(lr_backer *b); /**< NULL: the job has failed. Items move. */
+const char *lr_back_keep(lr_reverse *b, const char *text, uint64_t length);
+const lr_rule *lr_back_rule(const lr_reverse *b, uint64_t index);
+lr_back_item *lr_back_item_new(lr_reverse *b); /**< NULL: the job has failed. Items move. */
 /** Notes what is wrong with a key. @param rule by index + 1, 0: none. @param what other words part two troubles of one
  *  rule. */
-int32_t lr_back_trouble(lr_backer *b, int32_t kind, uint64_t rule, const char *key, const char *what, const char *text,
+int32_t lr_back_issue(lr_reverse *b, int32_t kind, uint64_t rule, const char *key, const char *what, const char *text,
                         const char *hint);
 /** A rule that has no inverse. @param rule by index. */
-int32_t lr_back_no_inverse(lr_backer *b, uint64_t rule, const char *key, const char *why, const char *hint);
-int32_t lr_back_refused_by(lr_backer *b, const char *key, const lr_rule *rule);
-int32_t lr_back_report(lr_backer *b); /**< makes problems of all that was noted */
+int32_t lr_back_no_inverse(lr_reverse *b, uint64_t rule, const char *key, const char *why, const char *hint);
+int32_t lr_back_refused_by(lr_reverse *b, const char *key, const lr_rule *rule);
+int32_t lr_back_report(lr_reverse *b); /**< makes problems of all that was noted */
 
 /* apart.c */
-int32_t lr_back_take_apart(lr_backer *b, uint64_t rule); /**< what a stack or join rule put together */
+int32_t lr_back_take_apart(lr_reverse *b, uint64_t rule); /**< what a stack or join rule put together */
 
 /* module.c */
-int32_t lr_back_unadapt(lr_backer *b, lr_back_item *one); /**< a tensor in Burn's layout becomes PyTorch's */
+int32_t lr_back_unadapt(lr_reverse *b, lr_back_item *one); /**< a tensor in Burn's layout becomes PyTorch's */
 /** A tensor that the rule would make of another again is left out, as save_pretrained() does. */
-int32_t lr_back_untie(lr_backer *b, uint64_t rule);
+int32_t lr_back_untie(lr_reverse *b, uint64_t rule);
 
 /* whole.c */
-int32_t lr_back_retrace(lr_backer *b, uint64_t number);      /**< finds an item's key, or that it may be a part */
-int32_t lr_back_check_whole(lr_backer *b, lr_whole *w);      /**< settles whether its parts fit */
-int32_t lr_back_choose(lr_backer *b, lr_back_item *one);     /**< for an item that may be a part */
-int32_t lr_back_emit(lr_backer *b, const lr_back_item *one); /**< makes its piece, or that of its whole */
+int32_t lr_back_retrace(lr_reverse *b, uint64_t number);      /**< finds an item's key, or that it may be a part */
+int32_t lr_back_check_whole(lr_reverse *b, lr_whole *w);      /**< settles whether its parts fit */
+int32_t lr_back_choose(lr_reverse *b, lr_back_item *one);     /**< for an item that may be a part */
+int32_t lr_back_emit(lr_reverse *b, const lr_back_item *one); /**< makes its piece, or that of its whole */
 
 #endif

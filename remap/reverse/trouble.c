@@ -7,7 +7,7 @@
 
 #include "remap/reverse/reverse_private.h"
 
-const char *lr_back_keep(lr_backer *b, const char *text, uint64_t length)
+const char *lr_back_keep(lr_reverse *b, const char *text, uint64_t length)
 {
     const char *kept = lr_arena_text(&b->plan->arena, text, length);
     if (!kept) {
@@ -16,12 +16,12 @@ const char *lr_back_keep(lr_backer *b, const char *text, uint64_t length)
     return kept;
 }
 
-const lr_rule *lr_back_rule(const lr_backer *b, uint64_t index)
+const lr_rule *lr_back_rule(const lr_reverse *b, uint64_t index)
 {
     return &b->source->rules->rules[index];
 }
 
-lr_back_item *lr_back_item_new(lr_backer *b)
+lr_back_item *lr_back_item_new(lr_reverse *b)
 {
     if (!lr_job_grow(b->job, &b->items, b->count + 1, &b->room, sizeof *b->items)) {
         return NULL;
@@ -31,10 +31,10 @@ lr_back_item *lr_back_item_new(lr_backer *b)
 }
 
 /* @param rule by index + 1, 0: none. @param what why, for troubles without a text of their own. */
-int32_t lr_back_trouble(lr_backer *b, int32_t kind, uint64_t rule, const char *key, const char *what, const char *text,
+int32_t lr_back_issue(lr_reverse *b, int32_t kind, uint64_t rule, const char *key, const char *what, const char *text,
                         const char *hint)
 {
-    lr_trouble *t;
+    lr_issue *t;
     for (t = b->troubles; t; t = t->next) {
         if (t->kind == kind && t->rule == rule && strcmp(t->what, what) == 0) {
             t->count++;
@@ -45,7 +45,7 @@ int32_t lr_back_trouble(lr_backer *b, int32_t kind, uint64_t rule, const char *k
     if (!t) {
         return lr_fail_memory(b->job, sizeof *t);
     }
-    *t = (lr_trouble){.kind = kind, .rule = rule, .count = 1};
+    *t = (lr_issue){.kind = kind, .rule = rule, .count = 1};
     t->what = lr_back_keep(b, what, strlen(what));
     t->key = lr_back_keep(b, key, strlen(key));
     t->text = lr_back_keep(b, text, strlen(text));
@@ -63,19 +63,19 @@ int32_t lr_back_trouble(lr_backer *b, int32_t kind, uint64_t rule, const char *k
 }
 
 /* A rule that has no inverse. @param rule by index. */
-int32_t lr_back_no_inverse(lr_backer *b, uint64_t rule, const char *key, const char *why, const char *hint)
+int32_t lr_back_no_inverse(lr_reverse *b, uint64_t rule, const char *key, const char *why, const char *hint)
 {
     const lr_rule *r = lr_back_rule(b, rule);
     char text[900];
     (void)snprintf(text, sizeof text, "%.200s: rule %u (%s = %.200s) has no inverse: %.300s", key, (unsigned)r->number,
                    lr_word_name(r->kind), r->text, why);
-    return lr_back_trouble(b, REC_PROBLEM_NO_INVERSE, rule + 1, key, why, text, hint);
+    return lr_back_issue(b, REC_PROBLEM_NO_INVERSE, rule + 1, key, why, text, hint);
 }
 
-int32_t lr_back_report(lr_backer *b)
+int32_t lr_back_report(lr_reverse *b)
 {
     int32_t status = REC_OK;
-    for (const lr_trouble *t = b->troubles; t && status == REC_OK; t = t->next) {
+    for (const lr_issue *t = b->troubles; t && status == REC_OK; t = t->next) {
         char more[64] = "";
         if (t->count > 1) {
             (void)snprintf(more, sizeof more, " (and %" PRIu64 " more key%s)", t->count - 1, t->count == 2 ? "" : "s");
@@ -85,7 +85,7 @@ int32_t lr_back_report(lr_backer *b)
     return status;
 }
 
-int32_t lr_back_refused_by(lr_backer *b, const char *key, const lr_rule *rule)
+int32_t lr_back_refused_by(lr_reverse *b, const char *key, const lr_rule *rule)
 {
     char doing[260];
     (void)snprintf(doing, sizeof doing, "rule %u backwards (%s = %.200s)", (unsigned)rule->number,

@@ -17,7 +17,7 @@ static uint64_t hash(uint64_t rule, const char *text)
     return h ^ (h >> 29);
 }
 
-static int32_t grow_wholes(lr_backer *b)
+static int32_t grow_wholes(lr_reverse *b)
 {
     uint64_t slots = b->slot_count ? b->slot_count * 2 : 64, *table; /* a power of two */
     if (!lr_job_grow(b->job, &b->wholes, slots / 4, &b->whole_room, sizeof *b->wholes)) {
@@ -41,7 +41,7 @@ static int32_t grow_wholes(lr_backer *b)
 }
 
 /* The whole of that rule and key. @param make it is made if it is not there yet. NULL: not there, or the job has failed. */
-static lr_whole *find_whole(lr_backer *b, uint64_t index, const char *text, bool make)
+static lr_whole *find_whole(lr_reverse *b, uint64_t index, const char *text, bool make)
 {
     uint64_t at;
     lr_whole *w;
@@ -73,7 +73,7 @@ static lr_whole *find_whole(lr_backer *b, uint64_t index, const char *text, bool
 }
 
 /* Copies a candidate into the plan's arena. */
-static bool keep_candidate(lr_backer *b, const lr_candidate *from, lr_candidate *to)
+static bool keep_candidate(lr_reverse *b, const lr_candidate *from, lr_candidate *to)
 {
     uint64_t width = lr_retrace_width(b->retracer);
     uint8_t *fired = lr_arena_alloc(&b->plan->arena, width, 1);
@@ -89,7 +89,7 @@ static bool keep_candidate(lr_backer *b, const lr_candidate *from, lr_candidate 
 }
 
 /* An item that may be a part waits until all items are known. */
-static int32_t wait_for_parts(lr_backer *b, uint64_t number, const lr_candidates *candidates)
+static int32_t wait_for_parts(lr_reverse *b, uint64_t number, const lr_candidates *candidates)
 {
     lr_back_item *one = &b->items[number];
     one->waits = true;
@@ -123,7 +123,7 @@ static uint32_t axis_of(const lr_rule *rule, uint32_t rank)
 }
 
 /* How many groups a split's axis has. */
-static int32_t groups_of(lr_backer *b, const lr_rule *rule, int64_t *groups)
+static int32_t groups_of(lr_reverse *b, const lr_rule *rule, int64_t *groups)
 {
     *groups = 1;
     return rule->groups
@@ -132,7 +132,7 @@ static int32_t groups_of(lr_backer *b, const lr_rule *rule, int64_t *groups)
 }
 
 /* Settles whether the parts make a whole that the rule would cut into them again. */
-int32_t lr_back_check_whole(lr_backer *b, lr_whole *w)
+int32_t lr_back_check_whole(lr_reverse *b, lr_whole *w)
 {
     const lr_rule *rule = w->rule;
     const lr_op *first;
@@ -208,7 +208,7 @@ static void list_candidates(const lr_candidates *c, const bool *left, char *text
     }
 }
 
-static int32_t choice_failed(lr_backer *b, const lr_back_item *one, const lr_candidates *c, const bool *left,
+static int32_t choice_failed(lr_reverse *b, const lr_back_item *one, const lr_candidates *c, const bool *left,
                              const lr_choice_made *made, const lr_whole *wrong)
 {
     char text[1000], keys[560];
@@ -231,29 +231,29 @@ static int32_t choice_failed(lr_backer *b, const lr_back_item *one, const lr_can
             (void)snprintf(text + used, sizeof text - used, ": rule %u (%s = %.150s) makes one key of them",
                            (unsigned)rule->number, lr_word_name(rule->kind), rule->text);
         }
-        return lr_back_trouble(b, REC_PROBLEM_AMBIGUOUS, made->rule, one->text, "several", text,
+        return lr_back_issue(b, REC_PROBLEM_AMBIGUOUS, made->rule, one->text, "several", text,
                                "An export rule says what the file's keys look like: export = PATTERN.");
     case LR_CHOICE_TOO_MANY:
         (void)snprintf(text, sizeof text, "%.200s: rule %u (%s = %.200s) may have made it of too many keys", one->text,
                        (unsigned)rule->number, lr_word_name(rule->kind), rule->text);
-        return lr_back_trouble(b, REC_PROBLEM_AMBIGUOUS, made->rule, one->text, "many", text,
+        return lr_back_issue(b, REC_PROBLEM_AMBIGUOUS, made->rule, one->text, "many", text,
                                "A pattern that says more has fewer inverses.");
     default:
         if (wrong) {
             (void)snprintf(text, sizeof text, "%.300s cannot be joined by rule %u: %s", wrong->text,
                            (unsigned)wrong->rule->number, wrong->wrong);
-            return lr_back_trouble(b, REC_PROBLEM_MISSING, wrong->index + 1, one->text, "parts", text,
+            return lr_back_issue(b, REC_PROBLEM_MISSING, wrong->index + 1, one->text, "parts", text,
                                    "All parts must be in the record.");
         }
         (void)snprintf(text, sizeof text, "%.200s: the rules make it of no key%s", one->text,
                        c->dropped ? " that they do not drop" : "");
-        return lr_back_trouble(b, REC_PROBLEM_NO_INVERSE, 0, one->text, c->dropped ? "dropped" : "none", text,
+        return lr_back_issue(b, REC_PROBLEM_NO_INVERSE, 0, one->text, c->dropped ? "dropped" : "none", text,
                                "A back rule gives it a name that they make, or is it another profile's record?");
     }
 }
 
 /* Chooses an item's key. @param dead those that cannot be. @param wrong why, or NULL. */
-static int32_t choose(lr_backer *b, lr_back_item *one, const lr_candidates *candidates, const bool *dead,
+static int32_t choose(lr_reverse *b, lr_back_item *one, const lr_candidates *candidates, const bool *dead,
                       const lr_whole *wrong)
 {
     bool few[64], *left = few;
@@ -286,7 +286,7 @@ static int32_t choose(lr_backer *b, lr_back_item *one, const lr_candidates *cand
     return status;
 }
 
-int32_t lr_back_retrace(lr_backer *b, uint64_t number)
+int32_t lr_back_retrace(lr_reverse *b, uint64_t number)
 {
     lr_back_item *one = &b->items[number];
     lr_candidates candidates;
@@ -300,7 +300,7 @@ int32_t lr_back_retrace(lr_backer *b, uint64_t number)
 }
 
 /* Chooses for an item that may be a part. */
-int32_t lr_back_choose(lr_backer *b, lr_back_item *one)
+int32_t lr_back_choose(lr_reverse *b, lr_back_item *one)
 {
     const lr_candidates *c = &one->candidates;
     bool *dead = lr_zalloc(b->job->allocator, c->count + 1);
@@ -321,7 +321,7 @@ int32_t lr_back_choose(lr_backer *b, lr_back_item *one)
 
 /* ------------------------------------------------------------------------------------------------------- emitting -- */
 
-static int32_t emit(lr_backer *b, const char *text, lr_op *op, lr_key *const *inputs, uint64_t count,
+static int32_t emit(lr_reverse *b, const char *text, lr_op *op, lr_key *const *inputs, uint64_t count,
                     const char *operations, const char *why)
 {
     const char *select = b->source->rules->select;
@@ -347,7 +347,7 @@ static int32_t emit(lr_backer *b, const char *text, lr_op *op, lr_key *const *in
 }
 
 /* Joins the parts again: in groups, all parts of the first group come first. */
-static lr_op *join_parts(lr_backer *b, const lr_whole *w)
+static lr_op *join_parts(lr_reverse *b, const lr_whole *w)
 {
     const lr_rule *rule = w->rule;
     lr_op **ops = lr_alloc(b->job->allocator, rule->part_count * sizeof *ops);
@@ -393,7 +393,7 @@ done:
     return lr_job_failed(b->job) ? NULL : op;
 }
 
-static int32_t emit_whole(lr_backer *b, lr_whole *w)
+static int32_t emit_whole(lr_reverse *b, lr_whole *w)
 {
     const lr_rule *rule = w->rule;
     const lr_back_item *first = &b->items[w->parts[0] - 1];
@@ -412,7 +412,7 @@ static int32_t emit_whole(lr_backer *b, lr_whole *w)
             char text[700];
             (void)snprintf(text, sizeof text, "%.200s: rule %u would join %.200s into it, which goes to %.200s",
                            w->text, (unsigned)rule->number, part->text, part->chosen->text);
-            return lr_back_trouble(b, REC_PROBLEM_AMBIGUOUS, w->index + 1, w->text, "elsewhere", text,
+            return lr_back_issue(b, REC_PROBLEM_AMBIGUOUS, w->index + 1, w->text, "elsewhere", text,
                                    "An export rule says what the file's keys look like: export = PATTERN.");
         }
         count += part->input_count;
@@ -436,7 +436,7 @@ static int32_t emit_whole(lr_backer *b, lr_whole *w)
     return status;
 }
 
-int32_t lr_back_emit(lr_backer *b, const lr_back_item *one)
+int32_t lr_back_emit(lr_reverse *b, const lr_back_item *one)
 {
     lr_whole *w;
     const char *why;

@@ -35,7 +35,7 @@ typedef struct lr_choice {
 typedef struct parser {
     rec_job *job;
     lr_rules *rules;
-    const lr_place *place;
+    const lr_location *place;
     const char *text, *at, *end;
     int depth;
 } parser;
@@ -52,12 +52,13 @@ static void skip_blanks(parser *p)
 static const lr_term *bad(parser *p, const char *expected)
 {
     char text[2 * LR_NAME_MOST], rest[LR_NAME_MOST];
-    lr_brief brief, found;
+    lr_excerpt brief, found;
     size_t length = (size_t)(p->end - p->text), left = (size_t)(p->end - p->at);
     (void)snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), p->text);
     (void)snprintf(rest, sizeof rest, "%.*s", (int)(left < sizeof rest ? left : sizeof rest - 1), p->at);
-    (void)lr_fail_place(p->job, p->place, "\"%s\" is no amount: expected %s, found %s%s%s", lr_brief_text(&brief, text),
-                        expected, left ? "\"" : "", left ? lr_brief_text(&found, rest) : "its end", left ? "\"" : "");
+    (void)lr_fail_location(p->job, p->place, "\"%s\" is no amount: expected %s, found %s%s%s",
+                           lr_excerpt_text(&brief, text), expected, left ? "\"" : "",
+                           left ? lr_excerpt_text(&found, rest) : "its end", left ? "\"" : "");
     rec_fail_hint(p->job, "Amounts are names and numbers with + - * / and parentheses between them: H/K.");
     return NULL;
 }
@@ -78,7 +79,7 @@ static const char *keep_name(parser *p, const char *name, size_t length)
 {
     const char *copy;
     if (length > LR_NAME_MOST) {
-        (void)lr_fail_place(p->job, p->place, "the name \"%.*s...\" is longer than %d bytes", LR_NAME_MOST, name,
+        (void)lr_fail_location(p->job, p->place, "the name \"%.*s...\" is longer than %d bytes", LR_NAME_MOST, name,
                             LR_NAME_MOST);
         return NULL;
     }
@@ -97,7 +98,7 @@ static const lr_term *parse_one(parser *p)
     skip_blanks(p);
     if (p->at < p->end && *p->at == '(') {
         if (++p->depth > DEPTH_MOST) {
-            (void)lr_fail_place(p->job, p->place, "more than %d parentheses in one another", DEPTH_MOST);
+            (void)lr_fail_location(p->job, p->place, "more than %d parentheses in one another", DEPTH_MOST);
             return NULL;
         }
         p->at++;
@@ -161,12 +162,12 @@ static const lr_term *parse_sum(parser *p)
 }
 
 /* All of a text. NULL: the job has failed. */
-static const lr_term *parse_all(rec_job *job, lr_rules *rules, const char *text, size_t length, const lr_place *place)
+static const lr_term *parse_all(rec_job *job, lr_rules *rules, const char *text, size_t length, const lr_location *place)
 {
     parser p = {.job = job, .rules = rules, .place = place, .text = text, .at = text, .end = text + length};
     const lr_term *term;
     if (length > TEXT_MOST) {
-        (void)lr_fail_place(job, place, "an amount is longer than %d bytes", TEXT_MOST);
+        (void)lr_fail_location(job, place, "an amount is longer than %d bytes", TEXT_MOST);
         return NULL;
     }
     term = parse_sum(&p);
@@ -174,7 +175,7 @@ static const lr_term *parse_all(rec_job *job, lr_rules *rules, const char *text,
     return term && p.at < p.end ? bad(&p, "+ - * or /") : term;
 }
 
-const lr_amount *lr_amount_new(rec_job *job, lr_rules *rules, const char *text, size_t length, const lr_place *place)
+const lr_amount *lr_amount_new(rec_job *job, lr_rules *rules, const char *text, size_t length, const lr_location *place)
 {
     lr_amount *amount = lr_arena_alloc(&rules->arena, sizeof *amount, 8);
     const char *copy = lr_arena_text(&rules->arena, text, length);
@@ -200,10 +201,10 @@ const lr_amount *lr_amount_new(rec_job *job, lr_rules *rules, const char *text, 
 
 /* ----------------------------------------------------------------------------------------------------------- let -- */
 
-static int32_t bad_let(rec_job *job, const lr_place *place, const char *text, const char *why)
+static int32_t bad_let(rec_job *job, const lr_location *place, const char *text, const char *why)
 {
-    lr_brief brief;
-    (void)lr_fail_place(job, place, "let %s: \"%s\"", why, lr_brief_text(&brief, text));
+    lr_excerpt brief;
+    (void)lr_fail_location(job, place, "let %s: \"%s\"", why, lr_excerpt_text(&brief, text));
     rec_fail_hint(job,
                   "Write let = NAME AMOUNT | AMOUNT | AMOUNT if NAME: the first one whose names are all there counts.");
     return job->error.status;
@@ -225,7 +226,7 @@ static const char *find_condition(const char *text, const char *end, const char 
 
 /* One alternative: text up to `end`, without blanks around it. */
 static int32_t read_choice(rec_job *job, lr_rules *rules, const char *at, const char *end, const char *whole,
-                           const lr_place *place, lr_choice *choice)
+                           const lr_location *place, lr_choice *choice)
 {
     parser p = {.job = job, .rules = rules, .place = place};
     const char *name = NULL;
@@ -251,7 +252,7 @@ static int32_t read_choice(rec_job *job, lr_rules *rules, const char *at, const 
     return job->error.status;
 }
 
-static int32_t add_let(rec_job *job, lr_rules *rules, const lr_let *let)
+static int32_t add_let(rec_job *job, lr_rules *rules, const lr_definition *let)
 {
     if (!lr_job_grow(job, &rules->lets, rules->let_count + 1, &rules->let_room, sizeof *let)) {
         return job->error.status;
@@ -260,18 +261,18 @@ static int32_t add_let(rec_job *job, lr_rules *rules, const lr_let *let)
     return REC_OK;
 }
 
-int32_t lr_let_add(rec_job *job, lr_rules *rules, const char *text, const lr_place *place)
+int32_t lr_definition_add(rec_job *job, lr_rules *rules, const char *text, const lr_location *place)
 {
     size_t length = strlen(text), name = lr_number_name(text, length);
     const char *at = text + name, *end = text + length;
     parser p = {.job = job, .rules = rules, .place = place};
     lr_choice *choices;
-    lr_let let = {.place = *place};
+    lr_definition let = {.place = *place};
     if (!name || at == end || (*at != ' ' && *at != '\t')) {
         return bad_let(job, place, text, name && at == end ? "has no amount" : "has no name");
     }
     if (rules->let_count == LETS_MOST) {
-        return lr_fail_place(job, place, "more than %d lets", LETS_MOST);
+        return lr_fail_location(job, place, "more than %d lets", LETS_MOST);
     }
     choices = lr_arena_alloc(&rules->arena, CHOICES_MOST * sizeof *choices, 8);
     let.name = keep_name(&p, text, name);
@@ -290,7 +291,7 @@ int32_t lr_let_add(rec_job *job, lr_rules *rules, const char *text, const lr_pla
             stop--;
         }
         if (let.choice_count == CHOICES_MOST) {
-            return lr_fail_place(job, place, "let %s has more than %d alternatives", let.name, CHOICES_MOST);
+            return lr_fail_location(job, place, "let %s has more than %d alternatives", let.name, CHOICES_MOST);
         }
         if (read_choice(job, rules, at, stop, text, place, &choices[let.choice_count++]) != REC_OK) {
             return job->error.status;
@@ -310,23 +311,23 @@ enum { FOUND = 0, MISSING = 1, FAILED = 2 };
 /** The lets that are being worked out: to themselves their names mean numbers of the configuration. */
 typedef struct active {
     const struct active *outer;
-    const lr_let *let;
+    const lr_definition *let;
 } active;
 
 typedef struct lookup {
     rec_job *job;
     const lr_rules *rules;
-    const lr_numbers *numbers;
-    const lr_place *place;
+    const lr_variables *numbers;
+    const lr_location *place;
     const char *amount; /**< for messages */
     int steps;
     const char *missing; /**< the name that was found nowhere first */
-    const lr_let *let;   /**< whose let it is, or NULL */
+    const lr_definition *let;   /**< whose let it is, or NULL */
 } lookup;
 
 static int term_value(lookup *l, const lr_term *term, const active *outer, int depth, double *value);
 
-static const lr_let *find_let(const lr_rules *rules, const char *name)
+static const lr_definition *find_let(const lr_rules *rules, const char *name)
 {
     for (uint64_t i = rules->let_count; i > 0; i--) {
         if (strcmp(rules->lets[i - 1].name, name) == 0) {
@@ -347,7 +348,7 @@ static int condition_value(lookup *l, const lr_choice *choice, const active *out
     return result == FAILED ? FAILED : FOUND;
 }
 
-static int let_value(lookup *l, const lr_let *let, const active *outer, int depth, double *value)
+static int let_value(lookup *l, const lr_definition *let, const active *outer, int depth, double *value)
 {
     active self = {.outer = outer, .let = let};
     for (uint64_t i = 0; i < let->choice_count; i++) {
@@ -365,7 +366,7 @@ static int let_value(lookup *l, const lr_let *let, const active *outer, int dept
     return MISSING;
 }
 
-static bool is_active(const active *outer, const lr_let *let)
+static bool is_active(const active *outer, const lr_definition *let)
 {
     for (; outer; outer = outer->outer) {
         if (outer->let == let) {
@@ -377,9 +378,9 @@ static bool is_active(const active *outer, const lr_let *let)
 
 static int name_value(lookup *l, const char *name, const active *outer, int depth, double *value)
 {
-    const lr_let *let = find_let(l->rules, name);
+    const lr_definition *let = find_let(l->rules, name);
     if (++l->steps > LOOKUPS_MOST || depth > DEPTH_MOST) {
-        (void)lr_fail_place(l->job, l->place, "the lets of the amount \"%s\" need each other too often", l->amount);
+        (void)lr_fail_location(l->job, l->place, "the lets of the amount \"%s\" need each other too often", l->amount);
         return FAILED;
     }
     if (lr_number_find(l->numbers->set, l->numbers->set_count, name, value)) {
@@ -455,18 +456,18 @@ static const lr_rule *find_rule(const lr_rules *rules, const lr_amount *amount)
 /* "rule 5 (rope = attention\.wq\.weight | H) of profile llama needs H" */
 static void who_needs(const lr_rule *rule, const char *name, char *text, size_t room)
 {
-    lr_brief brief;
+    lr_excerpt brief;
     if (!rule) {
         (void)snprintf(text, room, "%s is needed", name);
         return;
     }
     (void)snprintf(text, room, "rule %u (%s = %s)%s%s needs %s", (unsigned)rule->number, lr_word_name(rule->kind),
-                   lr_brief_text(&brief, rule->text), rule->profile ? " of profile " : "",
+                   lr_excerpt_text(&brief, rule->text), rule->profile ? " of profile " : "",
                    rule->profile ? rule->profile : "", name);
 }
 
 /* "config.json (/m/config.json: not found)" */
-static void where_from(const lr_numbers *numbers, char *text, size_t room)
+static void where_from(const lr_variables *numbers, char *text, size_t room)
 {
     if (numbers->config_file) {
         (void)snprintf(text, room, "%s", numbers->config_file);
@@ -485,7 +486,7 @@ static const char *alternative(const lr_rules *rules, const lr_choice *choice)
 }
 
 /* What would give the number: the alternatives of a let from `first` on. */
-static void what_gives(const lr_rules *rules, const lr_let *let, uint64_t first, char *text, size_t room)
+static void what_gives(const lr_rules *rules, const lr_definition *let, uint64_t first, char *text, size_t room)
 {
     size_t used = 0;
     for (uint64_t i = first; let && i < let->choice_count && used < room; i++) {
@@ -497,7 +498,7 @@ static void what_gives(const lr_rules *rules, const lr_let *let, uint64_t first,
 static int32_t fail_missing(lookup *l, const lr_amount *amount)
 {
     char need[256], config[1100], gives[512] = "";
-    const lr_let *let = l->let;
+    const lr_definition *let = l->let;
     const char *name = l->missing;
     uint64_t first = 0;
     who_needs(find_rule(l->rules, amount), let ? let->name : name, need, sizeof need);
@@ -516,8 +517,8 @@ static int32_t fail_missing(lookup *l, const lr_amount *amount)
     return l->job->error.status;
 }
 
-int32_t lr_amount_value(rec_job *job, const lr_rules *rules, const lr_numbers *numbers, const lr_amount *amount,
-                        const lr_place *place, int64_t *value)
+int32_t lr_amount_value(rec_job *job, const lr_rules *rules, const lr_variables *numbers, const lr_amount *amount,
+                        const lr_location *place, int64_t *value)
 {
     lookup l = {.job = job,
                 .rules = rules,
@@ -559,7 +560,7 @@ static bool has_name(const lr_term *term)
     return term->kind == 'a' || (term->left && has_name(term->left)) || (term->right && has_name(term->right));
 }
 
-bool lr_rules_names_numbers(const lr_rules *rules)
+bool lr_rules_names_variables(const lr_rules *rules)
 {
     for (uint64_t i = 0; i < rules->count; i++) {
         const lr_rule *rule = &rules->rules[i];

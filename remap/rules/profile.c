@@ -194,7 +194,7 @@ typedef struct search {
     const lr_profile_section *except;  /**< the profile that asks: it does not mean itself */
     const lr_config *config;           /**< (out) */
     const lr_profile_section *section; /**< (out) */
-    lr_near near;
+    lr_suggestion near;
     char all[700];
 } search;
 
@@ -206,7 +206,7 @@ static int32_t on_profile(void *user, const lr_config *config, const lr_profile_
         s->config = config;
         s->section = section;
     }
-    lr_near_try(&s->near, section->name);
+    lr_suggestion_try(&s->near, section->name);
     if (used + strlen(section->name) + 8 < sizeof s->all) {
         (void)snprintf(s->all + used, sizeof s->all - used, "%s%s", used ? ", " : "", section->name);
     }
@@ -225,13 +225,13 @@ static void hint_names(lr_library *library, const search *s)
 /* Fails with or without the line that asks. */
 static int32_t unknown(lr_library *library, const char *name, const search *s, const char *file, uint32_t line)
 {
-    lr_brief brief;
+    lr_excerpt brief;
     if (file) {
         (void)lr_fail_line(library->job, REC_E_CONFIG, file, line, "there is no profile \"%s\"",
-                           lr_brief_text(&brief, name));
+                           lr_excerpt_text(&brief, name));
     } else {
         (void)rec_fail(library->job, REC_E_NOT_FOUND, REC_UNKNOWN, "there is no profile \"%s\"",
-                       lr_brief_text(&brief, name));
+                       lr_excerpt_text(&brief, name));
     }
     if (!library->path_count) {
         rec_fail_hint(library->job,
@@ -264,7 +264,7 @@ static const lr_profile_section *find_named(lr_library *library, const char *nam
             return section;
         }
     }
-    lr_near_begin(&s.near, name);
+    lr_suggestion_begin(&s.near, name);
     if (lr_job_failed(library->job) || lr_library_each(library, on_profile, &s) != REC_OK) {
         return NULL;
     }
@@ -291,16 +291,16 @@ static const lr_profile_section *find_in_file(lr_library *library, const char *p
     if (section) {
         return section;
     }
-    lr_near_begin(&s.near, name ? name : "");
+    lr_suggestion_begin(&s.near, name ? name : "");
     for (uint64_t i = 0; i < count; i++) {
         (void)on_profile(&s, *config, lr_config_profile_at(*config, i));
     }
     if (!count) {
         (void)lr_fail_line(library->job, REC_E_NOT_FOUND, path, 0, "there is no [profile NAME] in it");
     } else if (name) {
-        lr_brief brief;
+        lr_excerpt brief;
         (void)lr_fail_line(library->job, REC_E_NOT_FOUND, path, 0, "there is no [profile %s] in it",
-                           lr_brief_text(&brief, name));
+                           lr_excerpt_text(&brief, name));
         hint_names(library, &s);
     } else {
         (void)lr_fail_line(library->job, REC_E_ARGUMENT, path, 0, "it has more than one profile: %s", s.all);
@@ -403,16 +403,16 @@ static int32_t parse_less(lr_library *library, const frame *f, const lr_setting 
     size_t length = strcspn(line->value, " \t");
     const char *rest = line->value + length + strspn(line->value + length, " \t");
     int32_t kind;
-    lr_brief brief;
+    lr_excerpt brief;
     (void)snprintf(key, sizeof key, "%.*s", (int)(length < sizeof key ? length : sizeof key - 1), line->value);
     kind = lr_rule_kind(key);
     *number = 0;
     if (!kind) {
-        lr_near near;
-        lr_near_begin(&near, key);
-        lr_words_near(&near, LR_FOR_RULES);
+        lr_suggestion near;
+        lr_suggestion_begin(&near, key);
+        lr_words_suggest(&near, LR_FOR_RULES);
         (void)MISTAKE(library, f, line->line, "less is \"%s\", which is no kind of rules",
-                      lr_brief_text(&brief, line->value));
+                      lr_excerpt_text(&brief, line->value));
         if (near.best && lr_rule_kind(near.best)) {
             rec_fail_hint(library->job, "Did you mean \"%s\"?", near.best);
         } else {
@@ -470,7 +470,7 @@ static int32_t build(lr_library *library, lr_rules *rules, const frame *f, uint3
     bool included = false;
     int32_t status = REC_OK;
     char what[LR_NAME_MOST + 16];
-    lr_place place = {.file = lr_config_file(f->config), .what = what};
+    lr_location place = {.file = lr_config_file(f->config), .what = what};
     (void)snprintf(what, sizeof what, "[profile %s]", section->name);
     for (int pass = 0; pass < 2; pass++) {
         for (uint64_t i = 0; i < section->setting_count && status == REC_OK; i++) {

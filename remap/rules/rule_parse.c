@@ -50,7 +50,7 @@ static const char *const forms[] = {
 
 /* -------------------------------------------------------------------------------------------------- small pieces -- */
 
-#define MISTAKE(p, ...) lr_fail_place((p)->job, &(p)->rule->place, __VA_ARGS__)
+#define MISTAKE(p, ...) lr_fail_location((p)->job, &(p)->rule->place, __VA_ARGS__)
 
 /* A mistake in how the rule is written: the hint shows the form. */
 static int32_t bad_form(parser *p, const char *format, ...) REC_PRINTF(2, 3);
@@ -473,17 +473,17 @@ static int32_t read_shape(parser *p, span text)
 
 static int32_t read_type(parser *p, span text)
 {
-    lr_brief brief;
-    lr_near near;
+    lr_excerpt brief;
+    lr_suggestion near;
     p->rule->replacement = copy(p, text);
     if (!p->rule->replacement || lr_adapt_known(p->rule->replacement)) {
         return p->job->error.status;
     }
-    lr_near_begin(&near, p->rule->replacement);
+    lr_suggestion_begin(&near, p->rule->replacement);
     for (size_t i = 0; lr_adapt_types[i]; i++) {
-        lr_near_try(&near, lr_adapt_types[i]);
+        lr_suggestion_try(&near, lr_adapt_types[i]);
     }
-    (void)MISTAKE(p, "there is no module type \"%s\"", lr_brief_text(&brief, p->rule->replacement));
+    (void)MISTAKE(p, "there is no module type \"%s\"", lr_excerpt_text(&brief, p->rule->replacement));
     if (near.best) {
         rec_fail_hint(p->job, "Did you mean %s?", near.best);
     } else {
@@ -512,14 +512,14 @@ static int32_t read_variant(parser *p, span text)
 static int32_t parse_tie(parser *p, span text)
 {
     span to, from;
-    lr_brief brief;
+    lr_excerpt brief;
     if (!cut(text, "=", &to, &from) || !to.length || !from.length) {
-        return bad_form(p, "is \"%s\"", lr_brief_text(&brief, p->rule->text));
+        return bad_form(p, "is \"%s\"", lr_excerpt_text(&brief, p->rule->text));
     }
     p->rule->pattern = copy(p, to);
     p->rule->replacement = copy(p, from);
     if (!lr_job_failed(p->job) && strcmp(p->rule->pattern, p->rule->replacement) == 0) {
-        return bad_form(p, "ties \"%s\" to itself", lr_brief_text(&brief, p->rule->pattern));
+        return bad_form(p, "ties \"%s\" to itself", lr_excerpt_text(&brief, p->rule->pattern));
     }
     return p->job->error.status;
 }
@@ -602,18 +602,18 @@ int32_t lr_rule_parse(rec_job *job, lr_rules *rules, lr_rule *rule, bool strict)
     span pattern = trim(rule->text, rule->text + strlen(rule->text));
     span replacement = {"", 0}, arguments = {"", 0};
     bool given = false;
-    lr_brief brief;
+    lr_excerpt brief;
     if (rule->kind == LR_RULE_TIE) {
         return parse_tie(&p, pattern);
     }
     if (cut(pattern, "=>", &pattern, &replacement) != has_arrow(rule->kind)) {
-        return has_arrow(rule->kind) ? bad_form(&p, "has no \" => \" in \"%s\"", lr_brief_text(&brief, rule->text))
-                                     : bad_form(&p, "has a \" => \" in \"%s\"", lr_brief_text(&brief, rule->text));
+        return has_arrow(rule->kind) ? bad_form(&p, "has no \" => \" in \"%s\"", lr_excerpt_text(&brief, rule->text))
+                                     : bad_form(&p, "has a \" => \" in \"%s\"", lr_excerpt_text(&brief, rule->text));
     }
     if (has_arguments(rule->kind)) {
         given = cut(pattern, "|", &pattern, &arguments);
         if (!given && !may_lack_arguments(rule->kind)) {
-            return bad_form(&p, "has no \" | \" in \"%s\"", lr_brief_text(&brief, rule->text));
+            return bad_form(&p, "has no \" | \" in \"%s\"", lr_excerpt_text(&brief, rule->text));
         }
     }
     if (read_pattern(&p, pattern) == REC_OK &&

@@ -79,10 +79,10 @@ static const char *keep(rec_job *job, lr_rules *rules, const char *text, const c
 }
 
 /* `place` of a line that is `number` among the rules; for an argument it says which rule that is. */
-static int32_t keep_place(rec_job *job, lr_rules *rules, const lr_place *place, const char *key, uint32_t number,
-                          lr_place *kept)
+static int32_t keep_place(rec_job *job, lr_rules *rules, const lr_location *place, const char *key, uint32_t number,
+                          lr_location *kept)
 {
-    const lr_place *before = rules->count ? &rules->rules[rules->count - 1].place : NULL;
+    const lr_location *before = rules->count ? &rules->rules[rules->count - 1].place : NULL;
     char what[32];
     kept->line = place ? place->line : 0;
     if (place && place->file) {
@@ -97,7 +97,7 @@ static int32_t keep_place(rec_job *job, lr_rules *rules, const lr_place *place, 
 }
 
 static int32_t add_rule(rec_job *job, lr_rules *rules, int32_t kind, const char *value, bool strict,
-                        const lr_place *place, const char *profile)
+                        const lr_location *place, const char *profile)
 {
     lr_rule rule = {.kind = kind, .number = (uint32_t)rules->count + 1, .rank = -1};
     const char *before = rules->count ? rules->rules[rules->count - 1].profile : NULL;
@@ -106,7 +106,7 @@ static int32_t add_rule(rec_job *job, lr_rules *rules, int32_t kind, const char 
         return job->error.status;
     }
     if (rules->count == RULES_MOST) {
-        return lr_fail_place(job, &rule.place, "more than %d rules", RULES_MOST);
+        return lr_fail_location(job, &rule.place, "more than %d rules", RULES_MOST);
     }
     rule.text = keep(job, rules, value, NULL);
     rule.profile = keep(job, rules, profile, before);
@@ -120,17 +120,17 @@ static int32_t add_rule(rec_job *job, lr_rules *rules, int32_t kind, const char 
 
 /* ----------------------------------------------------------------------------------------------------- switches -- */
 
-static int32_t bad_word(rec_job *job, const lr_place *place, const char *key, const char *value, const char *a,
+static int32_t bad_word(rec_job *job, const lr_location *place, const char *key, const char *value, const char *a,
                         const char *b)
 {
-    lr_brief brief;
-    lr_near near;
-    lr_near_begin(&near, value);
-    lr_near_try(&near, a);
-    lr_near_try(&near, b);
+    lr_excerpt brief;
+    lr_suggestion near;
+    lr_suggestion_begin(&near, value);
+    lr_suggestion_try(&near, a);
+    lr_suggestion_try(&near, b);
     /* Outside of a file the place is the key itself. */
-    (void)lr_fail_place(job, place, "expected %s or %s%s%s, found \"%s\"", a, b, place->file ? " for " : "",
-                        place->file ? key : "", lr_brief_text(&brief, value));
+    (void)lr_fail_location(job, place, "expected %s or %s%s%s, found \"%s\"", a, b, place->file ? " for " : "",
+                        place->file ? key : "", lr_excerpt_text(&brief, value));
     if (near.best) {
         rec_fail_hint(job, "Did you mean \"%s\"?", near.best);
     }
@@ -138,7 +138,7 @@ static int32_t bad_word(rec_job *job, const lr_place *place, const char *key, co
 }
 
 /* Burn's words for it are taken too. */
-static int32_t set_adapter(rec_job *job, lr_rules *rules, const char *value, const lr_place *place)
+static int32_t set_adapter(rec_job *job, lr_rules *rules, const char *value, const lr_location *place)
 {
     if (lr_name_same(value, "pytorch") || lr_name_same(value, "PyTorchAdapter")) {
         rules->adapter = LR_ADAPTER_PYTORCH;
@@ -150,7 +150,7 @@ static int32_t set_adapter(rec_job *job, lr_rules *rules, const char *value, con
     return REC_OK;
 }
 
-static int32_t set_gaps(rec_job *job, lr_rules *rules, const char *value, const lr_place *place)
+static int32_t set_gaps(rec_job *job, lr_rules *rules, const char *value, const lr_location *place)
 {
     if (strcmp(value, "close") == 0) {
         rules->gaps = LR_SWITCH_YES;
@@ -162,12 +162,12 @@ static int32_t set_gaps(rec_job *job, lr_rules *rules, const char *value, const 
     return REC_OK;
 }
 
-static int32_t set_select(rec_job *job, lr_rules *rules, const char *value, const lr_place *place)
+static int32_t set_select(rec_job *job, lr_rules *rules, const char *value, const lr_location *place)
 {
     size_t length = strlen(value);
-    lr_brief brief;
+    lr_excerpt brief;
     if (strcmp(value, ".") != 0 && (!length || length > SELECT_MOST || value[0] == '.' || value[length - 1] == '.')) {
-        (void)lr_fail_place(job, place, "select is \"%s\", which is no path", lr_brief_text(&brief, value));
+        (void)lr_fail_location(job, place, "select is \"%s\", which is no path", lr_excerpt_text(&brief, value));
         rec_fail_hint(job, "It names what the wanted keys stand below, without a dot at its ends: select = model.");
         return job->error.status;
     }
@@ -176,10 +176,10 @@ static int32_t set_select(rec_job *job, lr_rules *rules, const char *value, cons
 }
 
 int32_t lr_rules_add(rec_job *job, lr_rules *rules, const char *key, const char *value, bool strict,
-                     const lr_place *place, const char *profile)
+                     const lr_location *place, const char *profile)
 {
     int32_t kind = lr_rule_kind(key);
-    lr_place kept;
+    lr_location kept;
     if (kind) {
         return add_rule(job, rules, kind, value, strict, place, profile);
     }
@@ -189,7 +189,7 @@ int32_t lr_rules_add(rec_job *job, lr_rules *rules, const char *key, const char 
     return strcmp(key, "adapter") == 0  ? set_adapter(job, rules, value, &kept)
            : strcmp(key, "gaps") == 0   ? set_gaps(job, rules, value, &kept)
            : strcmp(key, "select") == 0 ? set_select(job, rules, value, &kept)
-                                        : lr_let_add(job, rules, value, &kept);
+                                        : lr_definition_add(job, rules, value, &kept);
 }
 
 int32_t lr_rules_append_one(rec_job *job, lr_rules *rules, const lr_rule *rule, bool strict)

@@ -47,7 +47,7 @@ typedef struct lr_part {
 typedef struct lr_rule {
     int32_t kind; /**< LR_RULE_… */
     uint32_t number; /**< position among all rules of the list, from 1: "rule 2" */
-    lr_place place;
+    lr_location place;
     const char *text; /**< the whole value as it was written, without its key */
     const char *pattern;      /**< RE as written; of TIE: DST */
     lr_regex *regex;          /**< NULL for TIE, and for a JOIN, which has one for each part */
@@ -74,13 +74,13 @@ enum { LR_ADAPTER_UNSET = 0, LR_ADAPTER_NONE = 1, LR_ADAPTER_PYTORCH = 2 };
 enum { LR_SWITCH_UNSET = 0, LR_SWITCH_NO = 1, LR_SWITCH_YES = 2 };
 
 /** A number of a profile: `let = H heads | num_attention_heads | hidden_size / d if flag`. */
-typedef struct lr_let {
+typedef struct lr_definition {
     const char *name;
     const char *text;
     const struct lr_choice *choices; /**< expression.c */
     uint64_t choice_count;
-    lr_place place;
-} lr_let;
+    lr_location place;
+} lr_definition;
 
 /** Rules, switches and numbers together: those of a profile with what it includes, or load arguments. */
 typedef struct lr_rules {
@@ -88,7 +88,7 @@ typedef struct lr_rules {
     lr_arena arena; /**< of everything but the regular expressions */
     lr_rule *rules;
     uint64_t count, room;
-    lr_let *lets;
+    lr_definition *lets;
     uint64_t let_count, let_room;
     int32_t adapter; /**< LR_ADAPTER_… */
     int32_t gaps;    /**< LR_SWITCH_YES: closed */
@@ -107,7 +107,7 @@ int32_t lr_rule_kind(const char *key);
  *  @param place file NULL: an argument, then `what` is made here ("rule 2"). Copied. @param profile what the rule's
  *         `profile` becomes, or NULL. @param strict as in lr_template_new(). */
 int32_t lr_rules_add(rec_job *job, lr_rules *rules, const char *key, const char *value, bool strict,
-                     const lr_place *place, const char *profile);
+                     const lr_location *place, const char *profile);
 /** Appends what another list has; regular expressions are compiled again. */
 int32_t lr_rules_append(rec_job *job, lr_rules *rules, const lr_rules *other, bool strict);
 /** Appends one rule of another list. */
@@ -128,7 +128,7 @@ lr_rules *lr_profile_load(rec_job *job, const char *name, const char *beside);
 /* Numbers (expression.c, variables.c). */
 
 /** Whether some rule asks for a number by name. */
-bool lr_rules_names_numbers(const lr_rules *rules);
+bool lr_rules_names_variables(const lr_rules *rules);
 
 typedef struct lr_number {
     char *name;
@@ -137,31 +137,31 @@ typedef struct lr_number {
 } lr_number;
 
 /** Where numbers come from: those that were set, then the model's configuration. */
-typedef struct lr_numbers {
+typedef struct lr_variables {
     const lr_allocator *allocator;
     lr_number *set, *config;
     uint64_t set_count, set_room, config_count, config_room;
     char *config_file; /**< NULL: none was found */
     char *config_tried; /**< the last place that was looked at, where none was found; NULL: there was nowhere to look */
-} lr_numbers;
-void lr_numbers_init(lr_numbers *numbers, const lr_allocator *allocator);
-void lr_numbers_free(lr_numbers *numbers);
+} lr_variables;
+void lr_variables_init(lr_variables *numbers, const lr_allocator *allocator);
+void lr_variables_free(lr_variables *numbers);
 /** Finds the last number of that name. */
 bool lr_number_find(const lr_number *numbers, uint64_t count, const char *name, double *value);
 /** Copies the numbers that were set. `to` is initialised here. */
-int32_t lr_numbers_copy(rec_job *job, lr_numbers *to, const lr_numbers *from);
+int32_t lr_variables_copy(rec_job *job, lr_variables *to, const lr_variables *from);
 /** `NAME=NUMBER`; true and false are 1 and 0. */
-int32_t lr_numbers_set(rec_job *job, lr_numbers *numbers, const char *assignment);
+int32_t lr_variables_set(rec_job *job, lr_variables *numbers, const char *assignment);
 /** Reads the numbers and bools of a configuration: `explicit_path`, else NAME.config.json (NAME: the model's file
  *  without its extensions) or config.json beside the model, or in it if it is a folder; none there is no error, one
  *  that cannot be read is. Nested ones have dotted names. The file is read by the recorder whose extension it has.
  *  @param model_path NULL: a record in memory. */
-int32_t lr_numbers_read(rec_job *job, lr_numbers *numbers, const char *model_path, const char *explicit_path);
+int32_t lr_variables_read(rec_job *job, lr_variables *numbers, const char *model_path, const char *explicit_path);
 /** The value of an amount. A name is one that was set, a `let` of the rules, else one of the configuration; one that is
  *  nowhere is REC_E_NOT_FOUND, and the message names it, what was tried, and `--set`. A result that is no whole number
  *  (by more than a millionth of it), or below 0 (but -1 in RESHAPE), or 0 in a SPLIT or ROPE, is REC_E_ARGUMENT. */
-int32_t lr_amount_value(rec_job *job, const lr_rules *rules, const lr_numbers *numbers, const lr_amount *amount,
-                        const lr_place *place, int64_t *value);
+int32_t lr_amount_value(rec_job *job, const lr_rules *rules, const lr_variables *numbers, const lr_amount *amount,
+                        const lr_location *place, int64_t *value);
 
 /* adapter.c: what PyTorch's and Burn's layouts of a module have different. */
 

@@ -11,9 +11,10 @@
 /** Takes the value of a rule apart. `rule` has its kind, text and place, and frees what was made. */
 int32_t lr_rule_parse(rec_job *job, lr_rules *rules, lr_rule *rule, bool strict);
 /** Parses a `let`, and appends it to the rules. */
-int32_t lr_let_add(rec_job *job, lr_rules *rules, const char *text, const lr_place *place);
+int32_t lr_definition_add(rec_job *job, lr_rules *rules, const char *text, const lr_location *place);
 /** Parses an amount. In the rules' arena. NULL: the job has failed. */
-const lr_amount *lr_amount_new(rec_job *job, lr_rules *rules, const char *text, size_t length, const lr_place *place);
+const lr_amount *lr_amount_new(rec_job *job, lr_rules *rules, const char *text, size_t length,
+                               const lr_location *place);
 
 /* profile.c: the profiles that can be named, those of the context's INI file and those that come with the library. */
 

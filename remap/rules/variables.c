@@ -16,12 +16,12 @@ enum { SET_MOST = 10000, CONFIG_MOST = 100000, NAME_MOST = 256, DEPTH_MOST = 256
 
 /* ------------------------------------------------------------------------------------------------------- numbers -- */
 
-void lr_numbers_init(lr_numbers *numbers, const lr_allocator *allocator)
+void lr_variables_init(lr_variables *numbers, const lr_allocator *allocator)
 {
-    *numbers = (lr_numbers){.allocator = allocator};
+    *numbers = (lr_variables){.allocator = allocator};
 }
 
-static void release(const lr_numbers *numbers, lr_number *list, uint64_t count)
+static void release(const lr_variables *numbers, lr_number *list, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
         lr_release(numbers->allocator, list[i].name);
@@ -29,13 +29,13 @@ static void release(const lr_numbers *numbers, lr_number *list, uint64_t count)
     lr_release(numbers->allocator, list);
 }
 
-void lr_numbers_free(lr_numbers *numbers)
+void lr_variables_free(lr_variables *numbers)
 {
     release(numbers, numbers->set, numbers->set_count);
     release(numbers, numbers->config, numbers->config_count);
     lr_release(numbers->allocator, numbers->config_file);
     lr_release(numbers->allocator, numbers->config_tried);
-    lr_numbers_init(numbers, numbers->allocator);
+    lr_variables_init(numbers, numbers->allocator);
 }
 
 bool lr_number_find(const lr_number *numbers, uint64_t count, const char *name, double *value)
@@ -49,7 +49,7 @@ bool lr_number_find(const lr_number *numbers, uint64_t count, const char *name, 
     return false;
 }
 
-static int32_t append(rec_job *job, const lr_numbers *numbers, lr_number **list, uint64_t *count, uint64_t *room,
+static int32_t append(rec_job *job, const lr_variables *numbers, lr_number **list, uint64_t *count, uint64_t *room,
                       const char *name, size_t length, double value)
 {
     char *copy;
@@ -66,10 +66,10 @@ static int32_t append(rec_job *job, const lr_numbers *numbers, lr_number **list,
     return REC_OK;
 }
 
-int32_t lr_numbers_copy(rec_job *job, lr_numbers *to, const lr_numbers *from)
+int32_t lr_variables_copy(rec_job *job, lr_variables *to, const lr_variables *from)
 {
     int32_t status = REC_OK;
-    lr_numbers_init(to, from->allocator);
+    lr_variables_init(to, from->allocator);
     for (uint64_t i = 0; i < from->set_count && status == REC_OK; i++) {
         status = append(job, to, &to->set, &to->set_count, &to->set_room, from->set[i].name, strlen(from->set[i].name),
                         from->set[i].value);
@@ -86,19 +86,19 @@ static bool read_value(const char *text, double *value)
     return lr_number_read(text, strlen(text), value);
 }
 
-int32_t lr_numbers_set(rec_job *job, lr_numbers *numbers, const char *assignment)
+int32_t lr_variables_set(rec_job *job, lr_variables *numbers, const char *assignment)
 {
     const char *equals = strchr(assignment, '='), *end = equals, *start = assignment + strspn(assignment, " \t");
     size_t length = equals ? lr_number_name(start, (size_t)(equals - start)) : 0;
     double value = 0;
-    lr_brief brief;
+    lr_excerpt brief;
     while (end && end > start && (end[-1] == ' ' || end[-1] == '\t')) {
         end--;
     }
     if (!equals || !length || start + length != end || length > LR_NAME_MOST ||
         !read_value(equals + 1 + strspn(equals + 1, " \t"), &value)) {
         (void)rec_fail_found(job, REC_E_ARGUMENT, REC_UNKNOWN, "NAME=NUMBER for set", "\"%s\"",
-                             lr_brief_text(&brief, assignment));
+                             lr_excerpt_text(&brief, assignment));
         rec_fail_hint(job, "It gives a number that rules ask for: heads=32, partial_rotary_factor=0.4.");
         return job->error.status;
     }
@@ -119,7 +119,7 @@ int32_t lr_numbers_set(rec_job *job, lr_numbers *numbers, const char *assignment
 /** What a reader tells of a configuration. Only maps in maps count: what lies in lists has no name. */
 typedef struct reader {
     rec_job *job;
-    lr_numbers *numbers;
+    lr_variables *numbers;
     char name[NAME_MOST]; /**< of the value that comes next, with dots */
     size_t length;
     bool fits;                  /**< the name fitted */
@@ -132,7 +132,7 @@ typedef struct reader {
 static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
 {
     reader *r = self;
-    lr_numbers *n = r->numbers;
+    lr_variables *n = r->numbers;
     double value;
     (void)at;
     if (r->skipped || !r->depth || !r->fits) {
@@ -263,7 +263,7 @@ static const rec_visitor visitor = {.size = sizeof visitor,
                                     .option = on_option};
 
 /* Hands the file to a plugin, which then works for this job as if it were loading. */
-static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_numbers *numbers, const char *path)
+static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_variables *numbers, const char *path)
 {
     const char *file = job->file;
     const rec_plugin *before = job->plugin;
@@ -294,7 +294,7 @@ static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_numbers *numb
     return status;
 }
 
-static int32_t read_config(rec_job *job, lr_numbers *numbers, const char *path)
+static int32_t read_config(rec_job *job, lr_variables *numbers, const char *path)
 {
     const lr_plugin *plugin = lr_registry_by_extension(job, path);
     struct stat state;
@@ -376,7 +376,7 @@ static bool find_config(rec_job *job, const char *model, char **path)
     return *path && exists(*path);
 }
 
-int32_t lr_numbers_read(rec_job *job, lr_numbers *numbers, const char *model_path, const char *explicit_path)
+int32_t lr_variables_read(rec_job *job, lr_variables *numbers, const char *model_path, const char *explicit_path)
 {
     char *path = NULL;
     int32_t status = REC_OK;

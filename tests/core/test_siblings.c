@@ -253,7 +253,7 @@ static void the_memory_that_a_load_may_take_follows_all_of_its_files(void **stat
     rec_source_release(index);
     rec_source_release(a);
     rec_source_release(b);
-    lr_besides_drop(&w->job);
+    lr_siblings_drop(&w->job);
     assert_null(w->job.kept);
     assert_null(w->job.at_end);
     assert_int_equal(w->job.beside, 0);
@@ -274,8 +274,8 @@ static void what_is_kept_does_not_depend_on_the_files(void **state)
         assert_int_equal(rec_source_beside(&w->job, index, "passed", &passed), REC_OK);
         rec_source_release(passed);
         rec_source_release(index);
-        assert_int_equal(lr_besides_settle(&w->job), REC_OK);
-        assert_int_equal(lr_besides_mapped(&w->job, &any), map);
+        assert_int_equal(lr_siblings_settle(&w->job), REC_OK);
+        assert_int_equal(lr_siblings_mapped(&w->job, &any), map);
         assert_true(any);
         assert_int_equal(end_job(w), REC_OK);
         assert_int_equal(open_descriptors(), before);
@@ -961,11 +961,11 @@ static void each_allocation_may_fail(void **state)
         if (folder && rec_source_beside(&w->job, folder, "index", &index) == REC_OK) {
             (void)rec_source_beside(&w->job, index, "a", &a);
         }
-        (void)lr_besides_settle(&w->job);
+        (void)lr_siblings_settle(&w->job);
         rec_source_release(folder);
         rec_source_release(index);
         rec_source_release(a);
-        lr_besides_drop(&w->job);
+        lr_siblings_drop(&w->job);
         sink = lr_job_failed(&w->job) ? NULL : lr_sink_file(&w->job, "m/x", false);
         if (sink) {
             (void)rec_sink_rename(&w->job, sink, "y");

@@ -45,7 +45,7 @@ static void the_hash_is_xxh64(void **state)
     }
 }
 
-static uint64_t hash_of(const lr_numbers *n)
+static uint64_t hash_of(const lr_variables *n)
 {
     return lr_hash_end(&n->hash);
 }
@@ -64,7 +64,7 @@ static void chunks_of_numbers_do_not_matter(void **state)
         bytes[i] = (uint8_t)i;
     }
     for (uint64_t cut = 0; cut <= 1000; cut += 37) {
-        lr_numbers whole, parts, one, wide;
+        lr_variables whole, parts, one, wide;
         lr_numbers_begin(&whole);
         lr_numbers_begin(&parts);
         lr_numbers_add(&whole, REC_DTYPE_F32, floats, 1000);
@@ -107,7 +107,7 @@ static void other_numbers_have_another_hash(void **state)
     uint64_t hashes[COUNT * COUNT];
     (void)state;
     for (size_t i = 0; i < COUNT * COUNT; i++) {
-        lr_numbers n;
+        lr_variables n;
         lr_numbers_begin(&n);
         lr_numbers_scalar(&n, &scalars[i / COUNT]);
         lr_numbers_scalar(&n, &scalars[i % COUNT]);
@@ -123,7 +123,7 @@ static void null_stands_for_what_is_not_finite(void **state)
 {
     float with[] = {1, NAN, 2, INFINITY, 3};
     double parts[] = {1, 2, 3};
-    lr_numbers written, found;
+    lr_variables written, found;
     (void)state;
     lr_numbers_begin(&written);
     lr_numbers_add(&written, REC_DTYPE_F32, with, 5);

@@ -17,7 +17,7 @@ typedef struct fixture {
     rec_context *context;
     rec_job job;
     lr_matcher *matcher;
-    lr_place place;
+    lr_location place;
 } fixture;
 
 static int set_up(void **state)
@@ -29,7 +29,7 @@ static int set_up(void **state)
     lr_job_begin(&f->job, f->context, "test", NULL);
     f->matcher = lr_matcher_new(&f->job);
     assert_non_null(f->matcher);
-    f->place = (lr_place){.what = "rule 1"};
+    f->place = (lr_location){.what = "rule 1"};
     *state = f;
     return 0;
 }

@@ -338,7 +338,7 @@ static void each_mistake_has_its_message_and_leaves_the_rules_as_they_were(void 
 
 static void in_a_file_a_mistake_has_its_line(void **state)
 {
-    static const lr_place place = {.file = "my.ini", .line = 7, .what = "[profile a]"};
+    static const lr_location place = {.file = "my.ini", .line = 7, .what = "[profile a]"};
     fixture *f = *state;
     lr_rules *rules = rules_new(f);
     assert_int_equal(lr_rules_add(&f->job, rules, "rename", "a", true, &place, "a"), REC_E_CONFIG);
@@ -382,7 +382,7 @@ static void texts_have_bounds(void **state)
 
 static void rules_are_appended_renumbered_and_taken_out(void **state)
 {
-    static const lr_place place = {.file = "p.ini", .line = 3, .what = "[profile p]"};
+    static const lr_location place = {.file = "p.ini", .line = 3, .what = "[profile p]"};
     fixture *f = *state;
     lr_rules *one = rules_new(f), *two = rules_new(f);
     (void)add(f, one, "rename", "a => b");
@@ -412,11 +412,11 @@ static void rules_are_appended_renumbered_and_taken_out(void **state)
 /* ------------------------------------------------------------------------------------------------------- numbers -- */
 
 /* The value of an amount. @return -1 with the message in rec_error_message(). */
-static int64_t amount(fixture *f, lr_rules *rules, const lr_numbers *numbers, const char *text)
+static int64_t amount(fixture *f, lr_rules *rules, const lr_variables *numbers, const char *text)
 {
     int64_t value = -1;
-    const lr_amount *a = lr_amount_new(&f->job, rules, text, strlen(text), &(lr_place){.what = "test"});
-    if (!a || lr_amount_value(&f->job, rules, numbers, a, &(lr_place){.what = "test"}, &value) != REC_OK) {
+    const lr_amount *a = lr_amount_new(&f->job, rules, text, strlen(text), &(lr_location){.what = "test"});
+    if (!a || lr_amount_value(&f->job, rules, numbers, a, &(lr_location){.what = "test"}, &value) != REC_OK) {
         value = -1;
     }
     (void)outcome(f);
@@ -427,13 +427,13 @@ static void amounts_are_computed(void **state)
 {
     fixture *f = *state;
     lr_rules *rules = rules_new(f);
-    lr_numbers numbers;
-    lr_numbers_init(&numbers, &f->context->allocator);
-    assert_int_equal(lr_numbers_set(&f->job, &numbers, "H=8"), REC_OK);
-    assert_int_equal(lr_numbers_set(&f->job, &numbers, "K = 2"), REC_OK);
-    assert_int_equal(lr_numbers_set(&f->job, &numbers, "part=0.4"), REC_OK);
-    assert_int_equal(lr_numbers_set(&f->job, &numbers, "yes=true"), REC_OK);
-    assert_int_equal(lr_numbers_set(&f->job, &numbers, "K=4"), REC_OK);
+    lr_variables numbers;
+    lr_variables_init(&numbers, &f->context->allocator);
+    assert_int_equal(lr_variables_set(&f->job, &numbers, "H=8"), REC_OK);
+    assert_int_equal(lr_variables_set(&f->job, &numbers, "K = 2"), REC_OK);
+    assert_int_equal(lr_variables_set(&f->job, &numbers, "part=0.4"), REC_OK);
+    assert_int_equal(lr_variables_set(&f->job, &numbers, "yes=true"), REC_OK);
+    assert_int_equal(lr_variables_set(&f->job, &numbers, "K=4"), REC_OK);
     assert_int_equal(amount(f, rules, &numbers, "12"), 12);
     assert_int_equal(amount(f, rules, &numbers, "H/K"), 2);
     assert_int_equal(amount(f, rules, &numbers, "2*H/K*3"), 12);
@@ -453,7 +453,7 @@ static void amounts_are_computed(void **state)
     assert_int_equal(amount(f, rules, &numbers, "9007199254740992*2"), -1);
     assert_string_equal(rec_error_message(),
                         "9007199254740992*2 is needed, which is 1.8014398509482e+16: out of range");
-    lr_numbers_free(&numbers);
+    lr_variables_free(&numbers);
     lr_rules_free(rules);
 }
 
@@ -462,10 +462,10 @@ static void zero_heads_are_a_mistake(void **state)
     fixture *f = *state;
     lr_rules *rules = rules_new(f);
     const lr_rule *rule = add(f, rules, "rope", "q$ | H-8 0");
-    lr_numbers numbers;
+    lr_variables numbers;
     int64_t value;
-    lr_numbers_init(&numbers, &f->context->allocator);
-    assert_int_equal(lr_numbers_set(&f->job, &numbers, "H=8"), REC_OK);
+    lr_variables_init(&numbers, &f->context->allocator);
+    assert_int_equal(lr_variables_set(&f->job, &numbers, "H=8"), REC_OK);
     assert_int_equal(lr_amount_value(&f->job, rules, &numbers, &rule->amounts[0], &rule->place, &value),
                      REC_E_ARGUMENT);
     assert_string_equal(outcome(f), "rule 1 (rope = q$ | H-8 0) needs H-8, which is 0");
@@ -474,7 +474,7 @@ static void zero_heads_are_a_mistake(void **state)
     assert_int_equal(value, 0);
     assert_int_equal(lr_amount_value(&f->job, rules, &numbers, &rule->amounts[1], &rule->place, &value), REC_OK);
     assert_int_equal(value, -1);
-    lr_numbers_free(&numbers);
+    lr_variables_free(&numbers);
     lr_rules_free(rules);
 }
 
@@ -482,28 +482,28 @@ static void the_first_alternative_that_is_all_there_counts(void **state)
 {
     fixture *f = *state;
     lr_rules *rules = rules_new(f);
-    lr_numbers numbers;
-    lr_numbers_init(&numbers, &f->context->allocator);
+    lr_variables numbers;
+    lr_variables_init(&numbers, &f->context->allocator);
     (void)add(f, rules, "let", "H heads | n_head");
     (void)add(f, rules, "let", "K kv_heads if grouped | 1 if multi | H");
     (void)add(f, rules, "let", "d head_dim | hidden / H");
     (void)add(f, rules, "let", "head_dim head_dim | 3");
-    assert_int_equal(lr_numbers_set(&f->job, &numbers, "n_head=8"), REC_OK);
-    assert_int_equal(lr_numbers_set(&f->job, &numbers, "kv_heads=5"), REC_OK);
+    assert_int_equal(lr_variables_set(&f->job, &numbers, "n_head=8"), REC_OK);
+    assert_int_equal(lr_variables_set(&f->job, &numbers, "kv_heads=5"), REC_OK);
     assert_int_equal(amount(f, rules, &numbers, "H"), 8);
     assert_int_equal(amount(f, rules, &numbers, "K"), 8);
-    assert_int_equal(lr_numbers_set(&f->job, &numbers, "multi=true"), REC_OK);
+    assert_int_equal(lr_variables_set(&f->job, &numbers, "multi=true"), REC_OK);
     assert_int_equal(amount(f, rules, &numbers, "K"), 1);
-    assert_int_equal(lr_numbers_set(&f->job, &numbers, "grouped=1"), REC_OK);
+    assert_int_equal(lr_variables_set(&f->job, &numbers, "grouped=1"), REC_OK);
     assert_int_equal(amount(f, rules, &numbers, "K"), 5);
-    assert_int_equal(lr_numbers_set(&f->job, &numbers, "grouped=0"), REC_OK);
+    assert_int_equal(lr_variables_set(&f->job, &numbers, "grouped=0"), REC_OK);
     assert_int_equal(amount(f, rules, &numbers, "K"), 1);
     assert_int_equal(amount(f, rules, &numbers, "d"), 3);
-    assert_int_equal(lr_numbers_set(&f->job, &numbers, "H=2"), REC_OK);
+    assert_int_equal(lr_variables_set(&f->job, &numbers, "H=2"), REC_OK);
     assert_int_equal(amount(f, rules, &numbers, "H"), 2);
     (void)add(f, rules, "let", "K 7");
     assert_int_equal(amount(f, rules, &numbers, "K"), 7);
-    lr_numbers_free(&numbers);
+    lr_variables_free(&numbers);
     lr_rules_free(rules);
 }
 
@@ -512,9 +512,9 @@ static void a_missing_number_is_named_with_all_that_would_give_it(void **state)
     fixture *f = *state;
     lr_rules *rules = rules_new(f);
     const lr_rule *rule;
-    lr_numbers numbers;
+    lr_variables numbers;
     int64_t value;
-    lr_numbers_init(&numbers, &f->context->allocator);
+    lr_variables_init(&numbers, &f->context->allocator);
     (void)add(f, rules, "let", "H heads | num_attention_heads | n_head | num_heads");
     rule = add(f, rules, "rope", "wq$ | H");
     assert_int_equal(lr_amount_value(&f->job, rules, &numbers, &rule->amounts[0], &rule->place, &value),
@@ -525,14 +525,14 @@ static void a_missing_number_is_named_with_all_that_would_give_it(void **state)
                     "or num_heads\n"
                     "  Put the model's config.json beside it, or name it: --config-json FILE, or give the number: --set heads=NUMBER.");
     rule = add(f, rules, "split", "a | rows q*groups k => %");
-    assert_int_equal(lr_numbers_read(&f->job, &numbers, "/no/such/folder/model.safetensors", NULL), REC_OK);
+    assert_int_equal(lr_variables_read(&f->job, &numbers, "/no/such/folder/model.safetensors", NULL), REC_OK);
     assert_int_equal(lr_amount_value(&f->job, rules, &numbers, rule->parts[0].amount, &rule->place, &value),
                      REC_E_NOT_FOUND);
     assert_string_equal(
         outcome(f), "the number `groups` is missing: rule 2 (split = a | rows q*groups k => %) needs groups; neither "
                     "--set groups=NUMBER nor config.json (/no/such/folder/config.json: not found) gives groups\n"
                     "  Put the model's config.json beside it, or name it: --config-json FILE, or give the number: --set groups=NUMBER.");
-    lr_numbers_free(&numbers);
+    lr_variables_free(&numbers);
     lr_rules_free(rules);
 }
 
@@ -540,9 +540,9 @@ static void lets_that_need_each_other_end(void **state)
 {
     fixture *f = *state;
     lr_rules *rules = rules_new(f);
-    lr_numbers numbers;
+    lr_variables numbers;
     char text[64];
-    lr_numbers_init(&numbers, &f->context->allocator);
+    lr_variables_init(&numbers, &f->context->allocator);
     (void)add(f, rules, "let", "a b | 5");
     (void)add(f, rules, "let", "b a + 1");
     assert_int_equal(amount(f, rules, &numbers, "a"), 5);
@@ -553,7 +553,7 @@ static void lets_that_need_each_other_end(void **state)
     }
     assert_int_equal(amount(f, rules, &numbers, "x0"), -1);
     assert_string_equal(rec_error_message(), "test: the lets of the amount \"x0\" need each other too often");
-    lr_numbers_free(&numbers);
+    lr_variables_free(&numbers);
     lr_rules_free(rules);
 }
 
@@ -562,11 +562,11 @@ static void set_wants_a_name_and_a_number(void **state)
     static const char *const wrong[] = {"heads", "heads=", "=3",       "heads=many",
                                         "2x=3",  "a b=3",  "heads==3", "heads=3 4"};
     fixture *f = *state;
-    lr_numbers numbers;
+    lr_variables numbers;
     char expected[256];
-    lr_numbers_init(&numbers, &f->context->allocator);
+    lr_variables_init(&numbers, &f->context->allocator);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        assert_int_equal(lr_numbers_set(&f->job, &numbers, wrong[i]), REC_E_ARGUMENT);
+        assert_int_equal(lr_variables_set(&f->job, &numbers, wrong[i]), REC_E_ARGUMENT);
         (void)snprintf(expected, sizeof expected,
                        "expected NAME=NUMBER for set, found \"%s\"\n"
                        "  It gives a number that rules ask for: heads=32, partial_rotary_factor=0.4.",
@@ -574,12 +574,12 @@ static void set_wants_a_name_and_a_number(void **state)
         assert_string_equal(outcome(f), expected);
     }
     assert_int_equal(numbers.set_count, 0);
-    lr_numbers_free(&numbers);
+    lr_variables_free(&numbers);
 }
 
 /* ------------------------------------------------------------------------------------------------- configuration -- */
 
-static double config_number(const lr_numbers *numbers, const char *name)
+static double config_number(const lr_variables *numbers, const char *name)
 {
     double value = -1;
     (void)lr_number_find(numbers->config, numbers->config_count, name, &value);
@@ -589,15 +589,15 @@ static double config_number(const lr_numbers *numbers, const char *name)
 static void numbers_and_bools_of_a_configuration_have_dotted_names(void **state)
 {
     fixture *f = *state;
-    lr_numbers numbers;
+    lr_variables numbers;
     char *path = scratch_text(
         f->folder, "config.json",
         "{\"num_heads\": 4, \"rope_pct\": 0.25, \"tied\": true, \"none\": null, \"text\": \"7\",\n"
         " \"vision\": {\"num_heads\": 12, \"deep\": {\"er\": -3}, \"flags\": [1, {\"x\": 2}], \"off\": false},\n"
         " \"list\": [8, 9, [true]], \"empty\": {}, \"after\": 18446744073709551615}\n");
     char *model = scratch_path(f->folder, "model.safetensors");
-    lr_numbers_init(&numbers, &f->context->allocator);
-    assert_int_equal(lr_numbers_read(&f->job, &numbers, model, NULL), REC_OK);
+    lr_variables_init(&numbers, &f->context->allocator);
+    assert_int_equal(lr_variables_read(&f->job, &numbers, model, NULL), REC_OK);
     assert_string_equal(numbers.config_file, path);
     assert_int_equal(numbers.config_count, 7);
     assert_true(config_number(&numbers, "num_heads") == 4);
@@ -607,7 +607,7 @@ static void numbers_and_bools_of_a_configuration_have_dotted_names(void **state)
     assert_true(config_number(&numbers, "vision.deep.er") == -3);
     assert_true(config_number(&numbers, "vision.off") == 0);
     assert_true(config_number(&numbers, "after") == 18446744073709551615.0);
-    lr_numbers_free(&numbers);
+    lr_variables_free(&numbers);
     free(model);
     free(path);
 }
@@ -615,34 +615,34 @@ static void numbers_and_bools_of_a_configuration_have_dotted_names(void **state)
 static void the_models_own_configuration_comes_before_the_folders(void **state)
 {
     fixture *f = *state;
-    lr_numbers numbers;
+    lr_variables numbers;
     char *folder = scratch_folder(f->folder, "m"), *found;
     char *model = scratch_path(f->folder, "m/gru.safetensors.index.json");
-    lr_numbers_init(&numbers, &f->context->allocator);
-    assert_int_equal(lr_numbers_read(&f->job, &numbers, folder, NULL), REC_OK);
+    lr_variables_init(&numbers, &f->context->allocator);
+    assert_int_equal(lr_variables_read(&f->job, &numbers, folder, NULL), REC_OK);
     assert_null(numbers.config_file);
     found = scratch_path(f->folder, "m/config.json");
     assert_string_equal(numbers.config_tried, found);
     free(found);
     found = scratch_text(f->folder, "m/config.json", "{\"a\": 1}");
-    assert_int_equal(lr_numbers_read(&f->job, &numbers, folder, NULL), REC_OK);
+    assert_int_equal(lr_variables_read(&f->job, &numbers, folder, NULL), REC_OK);
     assert_string_equal(numbers.config_file, found);
     assert_true(config_number(&numbers, "a") == 1);
     free(found);
-    lr_numbers_free(&numbers);
-    lr_numbers_init(&numbers, &f->context->allocator);
+    lr_variables_free(&numbers);
+    lr_variables_init(&numbers, &f->context->allocator);
     found = scratch_text(f->folder, "m/gru.config.json", "{\"a\": 2}");
-    assert_int_equal(lr_numbers_read(&f->job, &numbers, model, NULL), REC_OK);
+    assert_int_equal(lr_variables_read(&f->job, &numbers, model, NULL), REC_OK);
     assert_string_equal(numbers.config_file, found);
     assert_true(config_number(&numbers, "a") == 2);
     free(found);
-    lr_numbers_free(&numbers);
-    lr_numbers_init(&numbers, &f->context->allocator);
+    lr_variables_free(&numbers);
+    lr_variables_init(&numbers, &f->context->allocator);
     found = scratch_text(f->folder, "m/other.json", "{\"a\": 3}");
-    assert_int_equal(lr_numbers_read(&f->job, &numbers, model, found), REC_OK);
+    assert_int_equal(lr_variables_read(&f->job, &numbers, model, found), REC_OK);
     assert_true(config_number(&numbers, "a") == 3);
     free(found);
-    lr_numbers_free(&numbers);
+    lr_variables_free(&numbers);
     free(model);
     free(folder);
 }
@@ -650,22 +650,22 @@ static void the_models_own_configuration_comes_before_the_folders(void **state)
 static void a_configuration_that_cannot_be_read_is_an_error(void **state)
 {
     fixture *f = *state;
-    lr_numbers numbers;
+    lr_variables numbers;
     char *path = scratch_text(f->folder, "config.json", "{\"a\": 1, \"b\": }"), *expected = NULL;
-    lr_numbers_init(&numbers, &f->context->allocator);
-    assert_int_equal(lr_numbers_read(&f->job, &numbers, f->folder->path, NULL), REC_E_FORMAT);
+    lr_variables_init(&numbers, &f->context->allocator);
+    assert_int_equal(lr_variables_read(&f->job, &numbers, f->folder->path, NULL), REC_E_FORMAT);
     (void)outcome(f);
     assert_string_equal(rec_error_file(), path);
     assert_int_equal(rec_error_offset(), 14);
     free(path);
     path = scratch_path(f->folder, "missing.json");
-    assert_int_equal(lr_numbers_read(&f->job, &numbers, NULL, path), REC_E_IO);
+    assert_int_equal(lr_variables_read(&f->job, &numbers, NULL, path), REC_E_IO);
     assert_true(asprintf(&expected, "%s: cannot open: No such file or directory", path) > 0);
     assert_string_equal(outcome(f), expected);
     free(expected);
     free(path);
     path = scratch_text(f->folder, "numbers.txt", "a = 1");
-    assert_int_equal(lr_numbers_read(&f->job, &numbers, NULL, path), REC_E_UNSUPPORTED);
+    assert_int_equal(lr_variables_read(&f->job, &numbers, NULL, path), REC_E_UNSUPPORTED);
     assert_true(asprintf(&expected,
                          "%s: no recorder reads configurations of this name\n"
                          "  Numbers can also be given one by one: --set heads=32.",
@@ -673,15 +673,15 @@ static void a_configuration_that_cannot_be_read_is_an_error(void **state)
     assert_string_equal(outcome(f), expected);
     free(expected);
     free(path);
-    assert_int_equal(lr_numbers_read(&f->job, &numbers, NULL, f->folder->path), REC_E_IO);
+    assert_int_equal(lr_variables_read(&f->job, &numbers, NULL, f->folder->path), REC_E_IO);
     (void)outcome(f);
-    lr_numbers_free(&numbers);
+    lr_variables_free(&numbers);
 }
 
 static void a_configuration_has_bounds(void **state)
 {
     fixture *f = *state;
-    lr_numbers numbers;
+    lr_variables numbers;
     char *text = NULL, *path, *expected = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
@@ -693,8 +693,8 @@ static void a_configuration_has_bounds(void **state)
     (void)fputc('}', stream);
     assert_int_equal(fclose(stream), 0);
     path = scratch_write(f->folder, "many.json", text, size);
-    lr_numbers_init(&numbers, &f->context->allocator);
-    assert_int_equal(lr_numbers_read(&f->job, &numbers, NULL, path), REC_E_LIMIT);
+    lr_variables_init(&numbers, &f->context->allocator);
+    assert_int_equal(lr_variables_read(&f->job, &numbers, NULL, path), REC_E_LIMIT);
     assert_true(asprintf(&expected, "%s: more than 100,000 numbers: this is no configuration", path) > 0);
     assert_string_equal(outcome(f), expected);
     free(expected);
@@ -702,12 +702,12 @@ static void a_configuration_has_bounds(void **state)
     free(text);
     path = scratch_text(f->folder, "large.json", "");
     assert_int_equal(truncate(path, (16 << 20) + 1), 0);
-    assert_int_equal(lr_numbers_read(&f->job, &numbers, NULL, path), REC_E_LIMIT);
+    assert_int_equal(lr_variables_read(&f->job, &numbers, NULL, path), REC_E_LIMIT);
     assert_true(asprintf(&expected, "%s: larger than 16 MiB: this is no configuration of a model", path) > 0);
     assert_string_equal(outcome(f), expected);
     free(expected);
     free(path);
-    lr_numbers_free(&numbers);
+    lr_variables_free(&numbers);
 }
 
 /* ------------------------------------------------------------------------------------------------ load arguments -- */
@@ -716,7 +716,7 @@ static void a_recorder_keeps_what_it_was_given_in_order(void **state)
 {
     fixture *f = *state;
     rec_recorder *r = rec_open_recorder_in(f->context, "Auto", REC_PRECISION_KEEP);
-    lr_numbers numbers;
+    lr_variables numbers;
     lr_rules *rules;
     assert_non_null(r);
     assert_false(lr_arguments_any(&r->arguments));
@@ -744,9 +744,9 @@ static void a_recorder_keeps_what_it_was_given_in_order(void **state)
     assert_string_equal(rules->rules[2].pattern, "b");
     assert_string_equal(rules->rules[2].place.what, "rule 3");
     assert_int_equal(rules->adapter, LR_ADAPTER_NONE);
-    assert_int_equal(lr_arguments_numbers(&f->job, &r->arguments, rules, NULL, &numbers), REC_OK);
+    assert_int_equal(lr_arguments_variables(&f->job, &r->arguments, rules, NULL, &numbers), REC_OK);
     assert_int_equal(numbers.set_count, 1);
-    lr_numbers_free(&numbers);
+    lr_variables_free(&numbers);
     lr_rules_free(rules);
     rec_close_recorder(r);
 }
@@ -1217,7 +1217,7 @@ static rec_status work(rec_context *context, const char *file, const char *confi
     rec_recorder *r = rec_open_recorder_in(context, "Auto", REC_PRECISION_KEEP);
     rec_job job;
     lr_rules *rules = NULL;
-    lr_numbers numbers;
+    lr_variables numbers;
     bool ok = r && rec_recorder_set(r, "profile", file) == REC_OK && rec_recorder_set(r, "config", config) == REC_OK &&
               rec_recorder_set(r, "join", "% | rows a b*H => c") == REC_OK &&
               rec_recorder_set(r, "set", "H=2") == REC_OK && rec_recorder_set(r, "prefix", "a.b") == REC_OK &&
@@ -1227,8 +1227,8 @@ static rec_status work(rec_context *context, const char *file, const char *confi
         lr_job_begin(&job, context, "test", NULL);
         rules = lr_arguments_rules(&job, &r->arguments);
         if (rules) {
-            (void)lr_arguments_numbers(&job, &r->arguments, rules, NULL, &numbers);
-            lr_numbers_free(&numbers);
+            (void)lr_arguments_variables(&job, &r->arguments, rules, NULL, &numbers);
+            lr_variables_free(&numbers);
         }
         lr_rules_free(rules);
         status = lr_job_end(&job);

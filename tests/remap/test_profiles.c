@@ -184,20 +184,20 @@ static void includes_bring_rules_and_less_leaves_some_out(void **state)
 /* What an amount of the only rule of a kind is with numbers such as "H=4 K=2". @return -1 if one is missing. */
 static int64_t value(fixture *f, const lr_rules *rules, const char *set, const lr_amount *amount)
 {
-    lr_numbers numbers;
+    lr_variables numbers;
     int64_t result = -1;
     char *text = strdup(set), *rest = text, *word;
     assert_non_null(text);
-    lr_numbers_init(&numbers, &f->context->allocator);
+    lr_variables_init(&numbers, &f->context->allocator);
     while ((word = strsep(&rest, " ")) != NULL) {
-        assert_int_equal(lr_numbers_set(&f->job, &numbers, word), REC_OK);
+        assert_int_equal(lr_variables_set(&f->job, &numbers, word), REC_OK);
     }
-    if (lr_amount_value(&f->job, rules, &numbers, amount, &(lr_place){.what = "test"}, &result) != REC_OK) {
+    if (lr_amount_value(&f->job, rules, &numbers, amount, &(lr_location){.what = "test"}, &result) != REC_OK) {
         result = -1;
         lr_job_drop(&f->job);
         lr_job_begin(&f->job, f->context, "test", NULL);
     }
-    lr_numbers_free(&numbers);
+    lr_variables_free(&numbers);
     free(text);
     return result;
 }
@@ -260,21 +260,21 @@ static void a_real_configuration_gives_them(void **state)
 {
     fixture *f = *state;
     lr_rules *rules;
-    lr_numbers numbers;
+    lr_variables numbers;
     char path[1024];
     int64_t heads = 0;
     if (!shared_path(path, sizeof path, "families/llama/model.safetensors.index.json")) {
         skip();
     }
     rules = load(f, "llama");
-    lr_numbers_init(&numbers, &f->context->allocator);
-    assert_int_equal(lr_numbers_read(&f->job, &numbers, path, NULL), REC_OK);
+    lr_variables_init(&numbers, &f->context->allocator);
+    assert_int_equal(lr_variables_read(&f->job, &numbers, path, NULL), REC_OK);
     assert_non_null(numbers.config_file);
     assert_int_equal(lr_amount_value(&f->job, rules, &numbers, &first(rules, LR_RULE_ROPE)->amounts[0],
-                                     &(lr_place){.what = "test"}, &heads),
+                                     &(lr_location){.what = "test"}, &heads),
                      REC_OK);
     assert_int_equal(heads, 4);
-    lr_numbers_free(&numbers);
+    lr_variables_free(&numbers);
     lr_rules_free(rules);
 }
 

@@ -17,8 +17,8 @@
 
 /* ------------------------------------------------------------------------------------------------------- fixture -- */
 
-static const lr_place place = {.what = "rule 2"};
-static const lr_place in_file = {.file = "rules.ini", .line = 7, .what = "[profile x]"};
+static const lr_location place = {.what = "rule 2"};
+static const lr_location in_file = {.file = "rules.ini", .line = 7, .what = "[profile x]"};
 
 /* Memory that is counted, and that can run out. */
 static struct {
@@ -417,7 +417,7 @@ static void what_rust_refuses_is_refused_in_these_words(void **state)
 }
 
 /* Compiles, and gives the message where it is refused. */
-static rec_status compile(const char *pattern, const lr_place *where)
+static rec_status compile(const char *pattern, const lr_location *where)
 {
     rec_job job;
     lr_job_begin(&job, context, "load", NULL);

@@ -51,7 +51,7 @@ int lr_st_type_find(const char *name, uint64_t length)
 
 /* ---------------------------------------------------------------------------------------------------------- words -- */
 
-const char *lr_st_shown(lr_st_brief *buffer, const char *text, uint64_t length)
+const char *lr_st_shown(lr_st_excerpt *buffer, const char *text, uint64_t length)
 {
     uint64_t most = sizeof buffer->text - 4, used = length < most ? length : most;
     while (used < length && used > 0 && ((unsigned char)text[used] & 0xc0) == 0x80) {
@@ -65,7 +65,7 @@ const char *lr_st_shown(lr_st_brief *buffer, const char *text, uint64_t length)
     return buffer->text;
 }
 
-static const char *shown_key(lr_st_brief *buffer, const lr_st_header *h, const lr_st_entry *e)
+static const char *shown_key(lr_st_excerpt *buffer, const lr_st_header *h, const lr_st_entry *e)
 {
     return lr_st_shown(buffer, lr_st_text_at(h, &e->key), e->key.length);
 }
@@ -76,7 +76,7 @@ typedef struct parser {
     lr_st_header *h;
     lr_st_json *json; /* the header's */
     uint64_t foreign; /* fields of entries that are not known */
-    lr_st_brief first_foreign;
+    lr_st_excerpt first_foreign;
     bool sorted; /* so far each tensor begins where the one before ends */
     bool has_metadata;
 } parser;
@@ -85,8 +85,8 @@ typedef struct parser {
 
 static int32_t fail_entry(parser *p, const lr_st_entry *e, int32_t status, const char *what)
 {
-    lr_st_brief key;
-    return lr_st_json_damaged(p->h->job, rec_fail(p->h->job, status, lr_st_place(e->at), "the tensor `%s`: %s",
+    lr_st_excerpt key;
+    return lr_st_json_damaged(p->h->job, rec_fail(p->h->job, status, lr_st_location(e->at), "the tensor `%s`: %s",
                                                   shown_key(&key, p->h, e), what));
 }
 
@@ -128,7 +128,7 @@ static int32_t unknown_type(parser *p, const lr_st_text *name, uint64_t at)
 {
     char names[256];
     size_t used = 0;
-    lr_st_brief brief;
+    lr_st_excerpt brief;
     int32_t status;
     for (size_t i = 0; i < LR_ST_TYPES; i++) {
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? " " : "", lr_st_types[i].name);
@@ -153,7 +153,7 @@ static int32_t shape(parser *p, lr_st_entry *e)
     }
     while (status == REC_OK) {
         if (e->rank == LR_ST_RANK_MOST) {
-            return rec_fail(h->job, REC_E_UNSUPPORTED, lr_st_place(e->at), "a tensor of more than %d dimensions",
+            return rec_fail(h->job, REC_E_UNSUPPORTED, lr_st_location(e->at), "a tensor of more than %d dimensions",
                             LR_ST_RANK_MOST);
         }
         if (!lr_st_grow(h->job, (void **)&h->dims, h->dim_count, &h->dim_room, 1, sizeof *h->dims)) {
@@ -369,7 +369,7 @@ static int32_t metadata(parser *p, uint32_t at)
     bool more;
     if (p->has_metadata) {
         return lr_st_json_damaged(h->job,
-                                  rec_fail(h->job, REC_E_FORMAT, lr_st_place(at), "`__metadata__` is there twice"));
+                                  rec_fail(h->job, REC_E_FORMAT, lr_st_location(at), "`__metadata__` is there twice"));
     }
     p->has_metadata = true;
     if (lr_st_json_next(p->json, 'n')) {
@@ -388,7 +388,7 @@ static int32_t metadata(parser *p, uint32_t at)
         status = lr_st_json_string(p->json, &pair->key, "a key in quotes");
         status = status == REC_OK ? lr_st_json_expect(p->json, ':', "`:` after a key") : status;
         if (status == REC_OK && !lr_st_json_next(p->json, '"')) {
-            lr_st_brief key;
+            lr_st_excerpt key;
             status = lr_st_json_unexpected(p->json, "a string, as all values of `__metadata__` are");
             rec_fail_hint(h->job, "It is the value of `%s`.",
                           lr_st_shown(&key, lr_st_text_at(h, &pair->key), pair->key.length));
@@ -463,16 +463,16 @@ static int by_place(const void *a, const void *b)
 
 static int32_t fail_place(parser *p, const lr_st_entry *e, const lr_st_entry *before, uint64_t end)
 {
-    lr_st_brief key, other;
+    lr_st_excerpt key, other;
     rec_job *job = p->h->job;
     int32_t status;
     if (e->begin > end) {
-        status = rec_fail(job, REC_E_FORMAT, lr_st_place(e->at),
+        status = rec_fail(job, REC_E_FORMAT, lr_st_location(e->at),
                           "the data of `%s` begin at %" PRIu64 ", but the tensors before it end at %" PRIu64
                           ": the bytes between belong to none",
                           shown_key(&key, p->h, e), e->begin, end);
     } else {
-        status = rec_fail(job, REC_E_FORMAT, lr_st_place(e->at),
+        status = rec_fail(job, REC_E_FORMAT, lr_st_location(e->at),
                           "the data of `%s` begin at %" PRIu64 ", but those of `%s` go on to %" PRIu64
                           ": tensors may not share bytes",
                           shown_key(&key, p->h, e), e->begin, shown_key(&other, p->h, before), end);

@@ -77,7 +77,7 @@ static void drop_repeated(lr_st_model *m, entry *entries, uint64_t count)
         } else if (e->source != before->source) {
             e->again = true;
             if (e->length != before->length || memcmp(e->value, before->value, (size_t)e->length) != 0) {
-                lr_st_brief brief;
+                lr_st_excerpt brief;
                 rec_job_note(m->job, REC_NOTE_DROPPED, "",
                              "the files of the model differ in the metadata entry `%s`: the first one's is taken",
                              lr_st_shown(&brief, e->key, e->key_length));
@@ -140,8 +140,8 @@ static int32_t tell_tensors(lr_st_model *m, const rec_visitor *visitor, void *se
             }
             key.text = lr_st_text_at(h, &e->key);
             event = lr_st_event(h, e);
-            status = visitor->key(self, lr_st_place(e->at), &key);
-            status = status == REC_OK ? visitor->tensor(self, lr_st_place(e->at), &event) : status;
+            status = visitor->key(self, lr_st_location(e->at), &key);
+            status = status == REC_OK ? visitor->tensor(self, lr_st_location(e->at), &event) : status;
         }
         if (status != REC_OK && file->source) {
             rec_fail_source(m->job, file->source);

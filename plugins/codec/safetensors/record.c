@@ -269,7 +269,7 @@ static int32_t tagged(lr_st_reader *r)
                  {"[\"tuple\",", REC_FORM_TUPLE}};
     static const unsigned widths[] = {0, 8, 16, 32, 64};
     if (lr_st_pass(r, "[\"tensor\"")) {
-        return lr_st_told_tensor(r);
+        return lr_st_restore_tensor(r);
     }
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
         if ((maps[i].form != REC_FORM_PATHS || r->depth == 0) && lr_st_pass(r, maps[i].text)) {
@@ -300,10 +300,10 @@ static int32_t tagged(lr_st_reader *r)
         return variant(r);
     }
     if (lr_st_pass(r, "[\"blob\"")) {
-        return lr_st_told_blob(r);
+        return lr_st_restore_blob(r);
     }
     if (lr_st_pass(r, "[\"bytes\"")) {
-        return lr_st_told_bytes(r);
+        return lr_st_restore_bytes(r);
     }
     for (const char *letter = "iuf"; *letter; letter++) {
         for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {

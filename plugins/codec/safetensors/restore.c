@@ -35,7 +35,7 @@ int32_t lr_st_wrong(lr_st_reader *r, const char *expected)
 
 int32_t lr_st_wrong_tensor(lr_st_reader *r, const char *key, uint64_t length, const char *what)
 {
-    lr_st_brief brief;
+    lr_st_excerpt brief;
     return lr_st_hint(
         r, rec_fail(r->job, REC_E_FORMAT, r->at, "the tensor `%s` %s", lr_st_shown(&brief, key, length), what));
 }

@@ -44,10 +44,10 @@ int32_t lr_st_sized_number(lr_st_reader *r, char letter, unsigned bits, rec_scal
 int lr_st_hex_digit(char c);
 
 /** Behind ["tensor": `,id,key,dtype,name,shape]`, as far as they are there. */
-int32_t lr_st_told_tensor(lr_st_reader *r);
+int32_t lr_st_restore_tensor(lr_st_reader *r);
 /** Behind ["blob": bytes that are stored as a tensor. */
-int32_t lr_st_told_blob(lr_st_reader *r);
+int32_t lr_st_restore_blob(lr_st_reader *r);
 /** Behind ["bytes": those that stand in the text. */
-int32_t lr_st_told_bytes(lr_st_reader *r);
+int32_t lr_st_restore_bytes(lr_st_reader *r);
 
 #endif

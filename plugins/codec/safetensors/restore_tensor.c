@@ -78,7 +78,7 @@ static bool may_be(rec_dtype stored, rec_dtype dtype)
 }
 
 /* Behind ["tensor": `,id,key,dtype,name,shape]`, as far as they are there. */
-int32_t lr_st_told_tensor(lr_st_reader *r)
+int32_t lr_st_restore_tensor(lr_st_reader *r)
 {
     bool has_id, has_key, has_dtype, has_name = false;
     uint64_t id, key, dtype, name = 0, length, key_length, words = r->words.size, shape[LR_ST_RANK_MOST];
@@ -115,7 +115,7 @@ int32_t lr_st_told_tensor(lr_st_reader *r)
     event.dtype_name = has_name ? r->words.data + name : event.dtype_name;
     status = status == REC_OK ? lr_st_expect(r, ']', "`]` after a tensor") : status;
     if (status == REC_OK) {
-        status = r->visitor->tensor(r->self, lr_st_place(entry->at), &event);
+        status = r->visitor->tensor(r->self, lr_st_location(entry->at), &event);
         if (status != REC_OK && file->header.beside) {
             rec_fail_source(r->job, file->source);
         }
@@ -125,7 +125,7 @@ int32_t lr_st_told_tensor(lr_st_reader *r)
 }
 
 /* Bytes that are stored as a tensor. */
-int32_t lr_st_told_blob(lr_st_reader *r)
+int32_t lr_st_restore_blob(lr_st_reader *r)
 {
     uint64_t key, length = 0, words = r->words.size;
     bool has_key;
@@ -141,13 +141,13 @@ int32_t lr_st_told_blob(lr_st_reader *r)
             return lr_st_wrong_tensor(r, lr_st_text_at(&file->header, &entry->key), entry->key.length,
                                       "is not of U8, though the text `" LR_ST_RECORD_KEY "` says that it is bytes");
         }
-        status = r->visitor->bytes(r->self, lr_st_place(entry->at), &event.data);
+        status = r->visitor->bytes(r->self, lr_st_location(entry->at), &event.data);
     }
     r->words.size = words;
     return status;
 }
 
-int32_t lr_st_told_bytes(lr_st_reader *r)
+int32_t lr_st_restore_bytes(lr_st_reader *r)
 {
     rec_blob b = {.struct_size = sizeof b, .kind = REC_BLOB_TEMPORARY, .offset = REC_UNKNOWN};
     uint8_t data[256];

@@ -86,17 +86,17 @@ static inline const char *lr_st_text_at(const lr_st_header *header, const lr_st_
     return lr_st_json_text(&header->json, text);
 }
 /** Place of something of the header in the file. */
-static inline uint64_t lr_st_place(uint32_t at)
+static inline uint64_t lr_st_location(uint32_t at)
 {
     return 8 + (uint64_t)at;
 }
 /** What the visitor is told of an entry. */
 rec_tensor_event lr_st_event(const lr_st_header *header, const lr_st_entry *entry);
 /** A key for messages: what is long is cut, what does not print is shown as `?`. @return buffer. */
-typedef struct lr_st_brief {
+typedef struct lr_st_excerpt {
     char text[132];
-} lr_st_brief;
-const char *lr_st_shown(lr_st_brief *buffer, const char *text, uint64_t length);
+} lr_st_excerpt;
+const char *lr_st_shown(lr_st_excerpt *buffer, const char *text, uint64_t length);
 
 /* ------------------------------------------------------------------------------------------------------------ keys -- */
 

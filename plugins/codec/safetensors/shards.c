@@ -327,7 +327,7 @@ static int32_t open_named(lr_st_model *m, named *names, rec_source *beside)
             continue;
         }
         if (memchr(names[i].text, 0, (size_t)names[i].length)) {
-            lr_st_brief brief;
+            lr_st_excerpt brief;
             status =
                 rec_fail(m->job, REC_E_FORMAT, x->weights[names[i].weight].at, "it names the file \"%s\", with a NUL",
                          lr_st_shown(&brief, names[i].text, names[i].length));
@@ -348,7 +348,7 @@ static int32_t fail_weight(lr_st_model *m, uint64_t number, const char *what, co
 {
     const lr_st_index *x = &m->index;
     const lr_st_text *key = &x->weights[number].key;
-    lr_st_brief brief;
+    lr_st_excerpt brief;
     int32_t status = rec_fail(m->job, REC_E_FORMAT, x->weights[number].at, "the tensor `%s` %s%s",
                               lr_st_shown(&brief, lr_st_json_text(&x->json, key), key->length), what, file);
     rec_fail_hint(m->job, "The index and the files are not of one model, or not all were copied.");
@@ -368,7 +368,7 @@ static const char *own_name(const rec_source *source)
 static int32_t check_weights(lr_st_model *m, const lr_st_keys *weights, const named *names, uint8_t *seen)
 {
     uint64_t left_out = 0;
-    lr_st_brief first;
+    lr_st_excerpt first;
     int32_t status = REC_OK;
     for (uint64_t f = 0; f < m->file_count; f++) {
         lr_st_header *h = &m->files[f].header;
@@ -577,11 +577,11 @@ static int32_t index_tensors(lr_st_model *m)
             }
             if (twin != REC_UNKNOWN) {
                 const lr_st_file *other = lr_st_model_file(m, twin);
-                lr_st_brief brief;
+                lr_st_excerpt brief;
                 const char *key = lr_st_shown(&brief, lr_st_text_at(&file->header, &e->key), e->key.length);
-                status = other == file ? rec_fail(m->job, REC_E_FORMAT, lr_st_place(e->at),
+                status = other == file ? rec_fail(m->job, REC_E_FORMAT, lr_st_location(e->at),
                                                   "the header has the tensor `%s` twice", key)
-                                       : rec_fail(m->job, REC_E_FORMAT, lr_st_place(e->at),
+                                       : rec_fail(m->job, REC_E_FORMAT, lr_st_location(e->at),
                                                   "the tensor `%s` is in %s, too", key, own_name(other->source));
                 status = lr_st_json_damaged(m->job, status);
                 if (file->source) {

@@ -66,7 +66,7 @@ static bool is_refused(rec_dtype dtype)
 /* Which names a note speaks of: the first, and how many more. */
 static void note(const lr_st_tree *tree, uint64_t count, const lr_st_tensor *first, const char *what)
 {
-    lr_st_brief brief;
+    lr_st_excerpt brief;
     char more[48] = "";
     if (count > 1) {
         (void)snprintf(more, sizeof more, " and %" PRIu64 " more", count - 1);

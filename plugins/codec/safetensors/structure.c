@@ -27,7 +27,7 @@ static void put_pair(lr_st_buffer *b, bool first, const rec_scalar *key, const r
 
 static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
 {
-    lr_st_teller *t = self;
+    lr_st_structure_writer *t = self;
     static const char own[] = LR_ST_RECORD_KEY;
     (void)at;
     t->reserved |= key->v.length == sizeof own - 1 && memcmp(key->text, own, sizeof own - 1) == 0;
@@ -36,11 +36,11 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
     if (!is_burns(key)) {
         put_pair(&t->others, t->other_pairs++ == 0, key, value);
     }
-    return lr_st_tell_state(t);
+    return lr_st_structure_state(t);
 }
 
 /* The metadata end where the item begins. */
-static void item_begins(lr_st_teller *t)
+static void item_begins(lr_st_structure_writer *t)
 {
     if (t->depth == 0) {
         lr_st_put_word(&t->tree->text, "},");
@@ -49,7 +49,7 @@ static void item_begins(lr_st_teller *t)
 
 static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
 {
-    lr_st_teller *t = self;
+    lr_st_structure_writer *t = self;
     (void)at;
     item_begins(t);
     lr_st_value_begins(t);
@@ -57,12 +57,12 @@ static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
     t->other = true;
     t->tree->left_out += scalar->kind != REC_KIND_NIL;
     lr_st_value_ends(t);
-    return lr_st_tell_state(t);
+    return lr_st_structure_state(t);
 }
 
 static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
 {
-    lr_st_teller *t = self;
+    lr_st_structure_writer *t = self;
     lr_st_buffer *b = &t->tree->text;
     lr_st_level *l = &t->levels[t->depth - 1];
     uint32_t width = rec_dtype_bits(dtype) / 8;
@@ -126,12 +126,12 @@ static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *
     lr_st_put_word(b, "]]");
     l->count += count;
     t->tree->left_out++;
-    return lr_st_tell_state(t);
+    return lr_st_structure_state(t);
 }
 
 static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
 {
-    lr_st_teller *t = self;
+    lr_st_structure_writer *t = self;
     lr_st_tree *tree = t->tree;
     uint8_t bytes[LR_ST_INLINE_BYTES];
     int32_t status = REC_OK;
@@ -148,7 +148,7 @@ static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
         lr_st_put_hex(&tree->text, bytes, status == REC_OK ? blob->size : 0);
         lr_st_put_word(&tree->text, "\"]");
     } else {
-        status = lr_st_tell_add(t, lr_st_type_find("U8", 2), &blob->size, 1, blob, &own);
+        status = lr_st_structure_add(t, lr_st_type_find("U8", 2), &blob->size, 1, blob, &own);
         if (status == REC_OK) {
             const lr_st_tensor *tensor = &tree->tensors[tree->count - 1];
             lr_st_put_word(&tree->text, "[\"blob\"");
@@ -160,12 +160,12 @@ static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
         }
     }
     lr_st_value_ends(t);
-    return status == REC_OK ? lr_st_tell_state(t) : status;
+    return status == REC_OK ? lr_st_structure_state(t) : status;
 }
 
 static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t count)
 {
-    lr_st_teller *t = self;
+    lr_st_structure_writer *t = self;
     (void)at, (void)count;
     item_begins(t);
     lr_st_value_begins(t);
@@ -179,7 +179,7 @@ static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t cou
 
 static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
 {
-    lr_st_teller *t = self;
+    lr_st_structure_writer *t = self;
     bool wrapped = form == REC_FORM_STRUCT || form == REC_FORM_MAP || form == REC_FORM_PATHS;
     (void)at, (void)count;
     item_begins(t);
@@ -199,7 +199,7 @@ static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t coun
 /* A key that is no string is ~ and the value's text, a string that begins with ~ gets another one. */
 static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
 {
-    lr_st_teller *t = self;
+    lr_st_structure_writer *t = self;
     lr_st_tree *tree = t->tree;
     lr_st_level *l = &t->levels[t->depth - 1];
     lr_st_buffer text = {.job = tree->job};
@@ -221,12 +221,12 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
     }
     lr_st_put(&tree->text, ":", 1);
     l->path = lr_st_path_enter(&t->path, key);
-    return lr_st_tell_state(t);
+    return lr_st_structure_state(t);
 }
 
 static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
 {
-    lr_st_teller *t = self;
+    lr_st_structure_writer *t = self;
     lr_st_buffer *b = &t->tree->text;
     int32_t status;
     (void)at;
@@ -246,12 +246,12 @@ static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const r
     if (status == REC_OK) {
         t->levels[t->depth - 1].path = lr_st_path_enter(&t->path, name);
     }
-    return status == REC_OK ? lr_st_tell_state(t) : status;
+    return status == REC_OK ? lr_st_structure_state(t) : status;
 }
 
 static int32_t on_option(void *self, uint64_t at, int32_t present)
 {
-    lr_st_teller *t = self;
+    lr_st_structure_writer *t = self;
     (void)at;
     item_begins(t);
     t->other = true;
@@ -263,12 +263,12 @@ static int32_t on_option(void *self, uint64_t at, int32_t present)
     lr_st_value_begins(t);
     lr_st_put_word(&t->tree->text, lr_st_nil_word(REC_FORM_NONE));
     lr_st_value_ends(t);
-    return lr_st_tell_state(t);
+    return lr_st_structure_state(t);
 }
 
 static int32_t on_end(void *self, uint64_t at)
 {
-    lr_st_teller *t = self;
+    lr_st_structure_writer *t = self;
     lr_st_buffer *b = &t->tree->text;
     const lr_st_level *l = &t->levels[t->depth - 1];
     (void)at;
@@ -281,13 +281,13 @@ static int32_t on_end(void *self, uint64_t at)
     }
     t->depth--;
     lr_st_value_ends(t);
-    return lr_st_tell_state(t);
+    return lr_st_structure_state(t);
 }
 
 static int32_t on_item_tensor(void *self, uint64_t at, const rec_tensor_event *e)
 {
     item_begins(self);
-    return lr_st_tell_tensor(self, at, e);
+    return lr_st_structure_tensor(self, at, e);
 }
 
 int32_t lr_st_tree_open(lr_st_tree *tree, rec_job *job, bool only_tensors)
@@ -304,15 +304,15 @@ int32_t lr_st_tree_open(lr_st_tree *tree, rec_job *job, bool only_tensors)
                                         .end = on_end,
                                         .option = on_option,
                                         .tensor = on_item_tensor};
-    lr_st_teller t = {
-        .tree = tree, .path.text.job = job, .others.job = job, .keys = {.text = lr_st_tell_name, .self = tree}};
+    lr_st_structure_writer t = {
+        .tree = tree, .path.text.job = job, .others.job = job, .keys = {.text = lr_st_structure_name, .self = tree}};
     int32_t status;
     *tree = (lr_st_tree){.job = job, .only_tensors = only_tensors, .for_store = rec_job_option_int(job, "burn-store") != 0};
     tree->text.job = tree->metadata.job = tree->names.job = job;
     lr_st_put_word(&tree->text, "[1,{");
     status = rec_job_walk(job, &visitor, &t);
     lr_st_put(&tree->text, "]", 1);
-    status = status == REC_OK ? lr_st_tell_state(&t) : status;
+    status = status == REC_OK ? lr_st_structure_state(&t) : status;
     if (status == REC_OK && only_tensors && t.reserved) {
         status = rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                           "the metadata key `" LR_ST_RECORD_KEY "` is that of a record's own data, and none are written");

@@ -16,7 +16,7 @@ typedef struct lr_st_level {
     uint64_t path;  /**< where the path ended before the entry or element that is on */
 } lr_st_level;
 
-typedef struct lr_st_teller {
+typedef struct lr_st_structure_writer {
     lr_st_tree *tree;
     lr_st_path path;
     lr_st_level *levels;
@@ -28,30 +28,30 @@ typedef struct lr_st_teller {
     uint64_t pairs, other_pairs;
     bool reserved; /**< a metadata entry has the name of the text */
     bool other;    /**< something that a flat map does not hold */
-} lr_st_teller;
+} lr_st_structure_writer;
 
 /** A value begins that others are in. */
-int32_t lr_st_push(lr_st_teller *t, int kind, bool wrapped);
+int32_t lr_st_push(lr_st_structure_writer *t, int kind, bool wrapped);
 /** @return the first failure of what the teller writes to. */
-int32_t lr_st_tell_state(const lr_st_teller *t);
+int32_t lr_st_structure_state(const lr_st_structure_writer *t);
 /** Before each value: in a list its place. */
-void lr_st_value_begins(lr_st_teller *t);
+void lr_st_value_begins(lr_st_structure_writer *t);
 /** After each value: it is complete, and so is the option that it was the value of. */
-void lr_st_value_ends(lr_st_teller *t);
+void lr_st_value_ends(lr_st_structure_writer *t);
 
 void lr_st_put_hex(lr_st_buffer *b, const uint8_t *bytes, uint64_t size);
 /** A number in digits that read back to the bit. */
-void lr_st_put_number(lr_st_teller *t, lr_st_buffer *b, const rec_scalar *s);
+void lr_st_put_number(lr_st_structure_writer *t, lr_st_buffer *b, const rec_scalar *s);
 /** Any scalar, with its width where it has to be said. */
-void lr_st_put_scalar(lr_st_teller *t, lr_st_buffer *b, const rec_scalar *s);
+void lr_st_put_scalar(lr_st_structure_writer *t, lr_st_buffer *b, const rec_scalar *s);
 const char *lr_st_nil_word(unsigned form);
 
 /** The name in the file of a tensor of the tree; for lr_st_keys. */
-const char *lr_st_tell_name(const void *self, uint64_t number, uint64_t *length);
+const char *lr_st_structure_name(const void *self, uint64_t number, uint64_t *length);
 /** Adds a tensor of type `type`. @param own (out) whether its name is its path. */
-int32_t lr_st_tell_add(lr_st_teller *t, int type, const uint64_t *shape, uint32_t rank, const rec_blob *blob,
-                       bool *own);
+int32_t lr_st_structure_add(lr_st_structure_writer *t, int type, const uint64_t *shape, uint32_t rank,
+                            const rec_blob *blob, bool *own);
 /** The event of a tensor. */
-int32_t lr_st_tell_tensor(void *self, uint64_t at, const rec_tensor_event *e);
+int32_t lr_st_structure_tensor(void *self, uint64_t at, const rec_tensor_event *e);
 
 #endif

@@ -29,7 +29,7 @@ static void put_bits(lr_st_buffer *b, double value)
 }
 
 /* A float by the fewest digits that read back to the bit, else by its bits. @param width 32 or 64. */
-static void put_float(lr_st_teller *t, lr_st_buffer *b, double value, unsigned width)
+static void put_float(lr_st_structure_writer *t, lr_st_buffer *b, double value, unsigned width)
 {
     char text[LR_NUMBER_ROOM];
     lr_decimal decimal;
@@ -65,7 +65,7 @@ const char *lr_st_nil_word(unsigned form)
     }
 }
 
-void lr_st_put_number(lr_st_teller *t, lr_st_buffer *b, const rec_scalar *s)
+void lr_st_put_number(lr_st_structure_writer *t, lr_st_buffer *b, const rec_scalar *s)
 {
     char text[LR_NUMBER_ROOM];
     if (s->kind == REC_KIND_FLOAT) {
@@ -76,7 +76,7 @@ void lr_st_put_number(lr_st_teller *t, lr_st_buffer *b, const rec_scalar *s)
 }
 
 /* A number is bare where JSON says it all: an integer of unknown width, unsigned or negative, and a double. */
-void lr_st_put_scalar(lr_st_teller *t, lr_st_buffer *b, const rec_scalar *s)
+void lr_st_put_scalar(lr_st_structure_writer *t, lr_st_buffer *b, const rec_scalar *s)
 {
     char tag[16];
     bool bare;

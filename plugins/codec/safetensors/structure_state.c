@@ -2,7 +2,7 @@
  * Where in the record the text that tells it has come to: the values that are not complete, and the path to them. */
 #include "plugins/codec/safetensors/structure_private.h"
 
-int32_t lr_st_push(lr_st_teller *t, int kind, bool wrapped)
+int32_t lr_st_push(lr_st_structure_writer *t, int kind, bool wrapped)
 {
     if (t->depth == t->room) {
         uint64_t room = t->room ? t->room * 2 : 32;
@@ -17,7 +17,7 @@ int32_t lr_st_push(lr_st_teller *t, int kind, bool wrapped)
     return REC_OK;
 }
 
-int32_t lr_st_tell_state(const lr_st_teller *t)
+int32_t lr_st_structure_state(const lr_st_structure_writer *t)
 {
     const lr_st_tree *tree = t->tree;
     return tree->text.status != REC_OK       ? tree->text.status
@@ -27,7 +27,7 @@ int32_t lr_st_tell_state(const lr_st_teller *t)
                                              : t->path.text.status;
 }
 
-void lr_st_value_begins(lr_st_teller *t)
+void lr_st_value_begins(lr_st_structure_writer *t)
 {
     lr_st_level *l = t->depth ? &t->levels[t->depth - 1] : NULL;
     if (l && l->kind == IN_LIST) {
@@ -39,7 +39,7 @@ void lr_st_value_begins(lr_st_teller *t)
     }
 }
 
-void lr_st_value_ends(lr_st_teller *t)
+void lr_st_value_ends(lr_st_structure_writer *t)
 {
     lr_st_level *l;
     while (t->depth && t->levels[t->depth - 1].kind == IN_OPTION) {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-const char *lr_st_tell_name(const void *self, uint64_t number, uint64_t *length)
+const char *lr_st_structure_name(const void *self, uint64_t number, uint64_t *length)
 {
     const lr_st_tree *tree = self;
     *length = tree->tensors[number].key_length;
@@ -12,13 +12,13 @@ const char *lr_st_tell_name(const void *self, uint64_t number, uint64_t *length)
 }
 
 /* Adds the last tensor's name to the index. @return false: another one has it, or the job has failed. */
-static bool name_is_free(lr_st_teller *t)
+static bool name_is_free(lr_st_structure_writer *t)
 {
     lr_st_tree *tree = t->tree;
     const char *name;
     uint64_t length;
     if (tree->count > t->keys_room) {
-        lr_st_keys larger = {.text = lr_st_tell_name, .self = tree};
+        lr_st_keys larger = {.text = lr_st_structure_name, .self = tree};
         int32_t status = lr_st_keys_open(&larger, tree->job, tree->count * 4);
         if (status != REC_OK) {
             lr_st_keys_close(&larger);
@@ -26,20 +26,20 @@ static bool name_is_free(lr_st_teller *t)
             return false;
         }
         for (uint64_t i = 0; i + 1 < tree->count; i++) {
-            name = lr_st_tell_name(tree, i, &length);
+            name = lr_st_structure_name(tree, i, &length);
             (void)lr_st_keys_add(&larger, i, name, length);
         }
         lr_st_keys_close(&t->keys);
         t->keys = larger;
         t->keys_room = tree->count * 4;
     }
-    name = lr_st_tell_name(tree, tree->count - 1, &length);
+    name = lr_st_structure_name(tree, tree->count - 1, &length);
     return lr_st_keys_add(&t->keys, tree->count - 1, name, length) == REC_UNKNOWN;
 }
 
 /* Names the last tensor by its path. Where that name is taken (`a.b` may be one name or two) or reserved, a number makes it
  * another one. @param own (out) whether it is the path. */
-static int32_t name_tensor(lr_st_teller *t, bool *own)
+static int32_t name_tensor(lr_st_structure_writer *t, bool *own)
 {
     static const char reserved[] = "__metadata__";
     lr_st_tree *tree = t->tree;
@@ -58,13 +58,13 @@ static int32_t name_tensor(lr_st_teller *t, bool *own)
     tensor->key_length = length;
     lr_st_put(&tree->names, "", 1); /* so that there always is text */
     free = length != sizeof reserved - 1 || memcmp(text, reserved, length) != 0;
-    free = free && lr_st_tell_state(t) == REC_OK && name_is_free(t);
+    free = free && lr_st_structure_state(t) == REC_OK && name_is_free(t);
     *own = free && !raw;
-    if (lr_st_tell_state(t) != REC_OK || free) {
-        return lr_st_tell_state(t);
+    if (lr_st_structure_state(t) != REC_OK || free) {
+        return lr_st_structure_state(t);
     }
     if (tree->only_tensors || (t->path.parts == 1 && tree->paths && length == sizeof reserved - 1)) {
-        lr_st_brief brief;
+        lr_st_excerpt brief;
         int32_t status =
             rec_fail(tree->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "the name `%s` %s", lr_st_shown(&brief, text, length),
                      length == sizeof reserved - 1 && memcmp(text, reserved, length) == 0
@@ -79,8 +79,8 @@ static int32_t name_tensor(lr_st_teller *t, bool *own)
         lr_st_put_uint(&tree->names, suffix++);
         tensor->key_length = tree->names.size - tensor->key_at;
         lr_st_put(&tree->names, "", 1);
-    } while (lr_st_tell_state(t) == REC_OK && !name_is_free(t));
-    return lr_st_tell_state(t);
+    } while (lr_st_structure_state(t) == REC_OK && !name_is_free(t));
+    return lr_st_structure_state(t);
 }
 
 static bool add_dim(lr_st_tree *tree, uint64_t dim)
@@ -99,7 +99,8 @@ static bool add_dim(lr_st_tree *tree, uint64_t dim)
 }
 
 /* Adds a tensor of `type`. */
-int32_t lr_st_tell_add(lr_st_teller *t, int type, const uint64_t *shape, uint32_t rank, const rec_blob *blob, bool *own)
+int32_t lr_st_structure_add(lr_st_structure_writer *t, int type, const uint64_t *shape, uint32_t rank,
+                            const rec_blob *blob, bool *own)
 {
     lr_st_tree *tree = t->tree;
     lr_st_tensor *tensor;
@@ -173,7 +174,7 @@ static void put_text(lr_st_buffer *b, const char *text, uint64_t length)
 
 /* ["tensor", id, key, dtype, name, shape], as far as there is something to say. The key stands there if it is not the
  * path. */
-static void put_tensor(lr_st_teller *t, const rec_tensor_event *e, bool own, bool marked, bool as_bytes)
+static void put_tensor(lr_st_structure_writer *t, const rec_tensor_event *e, bool own, bool marked, bool as_bytes)
 {
     lr_st_buffer *b = &t->tree->text;
     const lr_st_tensor *tensor = &t->tree->tensors[t->tree->count - 1];
@@ -204,9 +205,9 @@ static void put_tensor(lr_st_teller *t, const rec_tensor_event *e, bool own, boo
     lr_st_put(b, "]", 1);
 }
 
-int32_t lr_st_tell_tensor(void *self, uint64_t at, const rec_tensor_event *e)
+int32_t lr_st_structure_tensor(void *self, uint64_t at, const rec_tensor_event *e)
 {
-    lr_st_teller *t = self;
+    lr_st_structure_writer *t = self;
     lr_st_tree *tree = t->tree;
     bool marked, own;
     int type = stored_type(e, &marked);
@@ -223,14 +224,14 @@ int32_t lr_st_tell_tensor(void *self, uint64_t at, const rec_tensor_event *e)
     t->other = t->other || type < 0 || e->dtype == REC_DTYPE_BOOL32;
     tree->ids += e->id != NULL;
     if (type < 0) {
-        status = lr_st_tell_add(t, lr_st_type_find("U8", 2), &e->data.size, 1, &e->data, &own);
+        status = lr_st_structure_add(t, lr_st_type_find("U8", 2), &e->data.size, 1, &e->data, &own);
     } else {
-        status = lr_st_tell_add(t, type, e->shape, e->rank, &e->data, &own);
+        status = lr_st_structure_add(t, type, e->shape, e->rank, &e->data, &own);
     }
     if (status == REC_OK) {
         tree->tensors[tree->count - 1].quantised = e->dtype == REC_DTYPE_QFLOAT;
         put_tensor(t, e, own, marked, type < 0);
         lr_st_value_ends(t);
     }
-    return status == REC_OK ? lr_st_tell_state(t) : status;
+    return status == REC_OK ? lr_st_structure_state(t) : status;
 }

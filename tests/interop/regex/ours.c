@@ -23,7 +23,7 @@ static char *from_hex(char *text)
 
 static void answer(rec_job *job, char *line)
 {
-    const lr_place place = {.what = "rule 1"};
+    const lr_location place = {.what = "rule 1"};
     const char *pattern = line, *replacement, *text, *result;
     lr_regex *regex = NULL;
     lr_template *made = NULL;

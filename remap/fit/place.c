@@ -189,7 +189,7 @@ int32_t lr_fit_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t wanted
         lr_op_release(op);
         return status; /* a failure, or a problem of the plan */
     }
-    if (!id && parameter && !f->plan->foreign) {
+    if (!id && parameter && (!f->plan->foreign || f->plan->type.layout)) {
         id = make_id(f->record, path, f->path.used);
     } else if (id) {
         id = lr_arena_text(&f->record->arena, id, strlen(id));

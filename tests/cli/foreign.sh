@@ -250,6 +250,11 @@ net.safetensors -> model/model.safetensors.index.json: 6 tensors in T s, checked
 END
 check "with an index" [ -f model/model.safetensors.index.json ]
 check "and more than one part" [ "$(find model -name '*-of-*' | wc -l)" -ge 2 ]
+run convert --type net.rs:Net net.safetensors typed.safetensors
+run convert --type net.rs:Net typed.safetensors typed.mpk
+status_is "a record in safetensors is still one by its type" 0
+run convert --type net.rs:Net net.safetensors straight.mpk
+check "with the ids that its tensors get" cmp straight.mpk typed.mpk
 cp -r model older
 run convert net.safetensors older/model.safetensors
 check "a file written whole beside an older index is told" grep -q 'index.json is of an older set of files' "$scratch/err"

@@ -232,7 +232,7 @@ static size_t codes_of(const element_type *t, uint64_t *codes)
                                         1,
                                         infinity_of(t),
                                         infinity_of(t) + 1,
-                                        infinity_of(t) | 1u << (t->fraction - 1),
+                                        infinity_of(t) | UINT64_C(1) << (t->fraction - 1),
                                         bits_below(t->bits - 1),
                                         infinity_of(t) | bits_below(t->fraction) >> 1};
             for (size_t i = 0; i < sizeof special / sizeof *special; i++) {

@@ -83,13 +83,6 @@ static const lr_def *find(const rec_types *types, const char *module, int32_t mi
     return def && def->since > 0 && def->kind == LR_DEF_STRUCT && def->derive == LR_DERIVE_MODULE ? def : NULL;
 }
 
-static const rec_layout *module_layout(rec_job *job, const char *module)
-{
-    const rec_types *types = types_of(job);
-    const lr_def *def = types ? find(types, module, job->burn.minor) : NULL;
-    return def ? layout_of_def(job, types, def) : NULL;
-}
-
 /* ----------------------------------------------------------------------------------------------------- recognising -- */
 
 typedef struct fit {
@@ -238,6 +231,18 @@ static const candidates *candidates_of(rec_job *job, const rec_types *types)
     }
     job->layouts->modules = list;
     return list;
+}
+
+static const rec_layout *module_layout(rec_job *job, const char *module)
+{
+    const rec_types *types = types_of(job);
+    const candidates *list = types ? candidates_of(job, types) : NULL;
+    for (uint64_t i = 0; list && i < list->count; i++) {
+        if (strcmp(list->list[i].def->name, module) == 0) {
+            return list->list[i].layout;
+        }
+    }
+    return NULL;
 }
 
 /* The best of Burn's modules that a map fits. */

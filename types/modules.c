@@ -90,15 +90,6 @@ typedef struct fit {
     uint64_t absent; /* fields with data that the map lacks */
 } fit;
 
-static bool is_nothing(const rec_value *value)
-{
-    bool nothing = value->kind == REC_KIND_NIL || value->kind == REC_KIND_LIST;
-    for (uint64_t i = 0; nothing && value->kind == REC_KIND_LIST && i < value->v.list->count; i++) {
-        nothing = is_nothing(&value->v.list->items[i]);
-    }
-    return nothing;
-}
-
 /* A layout without data: constants, and what is made of them. */
 static bool holds_nothing(const rec_layout *layout)
 {
@@ -154,7 +145,7 @@ static bool fits(const rec_value *value, const rec_layout *layout, fit *f)
         return tensor && tensor->rank == layout->rank && (elements == layout->elements || tensor->assumed);
     }
     if (holds_nothing(layout)) {
-        return is_nothing(value);
+        return lr_value_is_nothing(value);
     }
     switch (layout->kind) {
     case REC_LAYOUT_OPTION:

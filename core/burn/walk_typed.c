@@ -89,20 +89,6 @@ static bool is_number_layout(const rec_layout *layout)
 
 /* ----------------------------------------------------------------------------------- what a version lacks or has -- */
 
-/* Nil, and lists of nothing but nil: what constants look like in any version. */
-static bool is_nothing(const rec_value *value)
-{
-    if (value->kind != REC_KIND_LIST) {
-        return value->kind == REC_KIND_NIL;
-    }
-    for (uint64_t i = 0; i < value->v.list->count; i++) {
-        if (!is_nothing(&value->v.list->items[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Whether a layout holds no data, so that a record may lack it. */
 static bool holds_nothing(const rec_layout *layout)
 {
@@ -260,7 +246,7 @@ static int32_t typed_sequence(lr_walk *w, const rec_value *value, const rec_layo
                                                       : REC_FORM_TUPLE;
     uint64_t due = layout->kind == REC_LAYOUT_LIST ? layout->fixed : layout->count; /* 0 in a list: any */
     int32_t status;
-    if (is_nothing(value) && holds_nothing(layout) && (value->kind == REC_KIND_NIL || (due && count != due))) {
+    if (lr_value_is_nothing(value) && holds_nothing(layout) && (value->kind == REC_KIND_NIL || (due && count != due))) {
         if (value->kind != REC_KIND_NIL && count) {
             lr_walk_tell(w, REC_NOTE_LAYOUT, 1, NULL,
                          "%" PRIu64 " constants where the type has %" PRIu64 ", which is how many were written", count,
@@ -327,7 +313,7 @@ static bool goes_without_saying(const lr_walk *w, const rec_layout *layout, cons
                                                                                          : NULL;
     const char *later;
     if (name->kind != REC_KIND_STRING || entry->key.kind != REC_KIND_STRING || !layout->later_default ||
-        (payload && !is_nothing(payload))) {
+        (payload && !lr_value_is_nothing(payload))) {
         return false;
     }
     later = layout->later_default(w->job, layout, entry->key.v.text);
@@ -364,7 +350,7 @@ static int32_t check_rest(lr_walk *w, const lr_map *map, const rec_layout *layou
             continue;
         }
         used = lr_walk_enter_key(w, &entry->key);
-        if (is_nothing(&entry->value)) {
+        if (lr_value_is_nothing(&entry->value)) {
             if (w->record->burn_minor == w->job->burn.minor) {
                 lr_walk_tell(w, REC_NOTE_DROPPED, 1, NULL, "the type has no such field, which is empty and was left out");
             }
@@ -449,7 +435,7 @@ static int32_t typed_enum(lr_walk *w, const rec_value *value, const rec_layout *
         if (strcmp(layout->names[i], name->v.text) != 0) {
             continue;
         }
-        if (!child && payload && !is_nothing(payload)) {
+        if (!child && payload && !lr_value_is_nothing(payload)) {
             return mismatch(w, "a variant without data", payload);
         }
         used = lr_walk_enter_key(w, name);
@@ -559,7 +545,7 @@ int32_t lr_walk_typed(lr_walk *w, const rec_value *value, const rec_layout *layo
             status = lr_walk_option(w, true); /* an option of a constant that is known to be present */
             return status == REC_OK ? walk_nothing(w, child) : status;
         }
-        if (value->kind == REC_KIND_NIL || (!child && is_nothing(value))) {
+        if (value->kind == REC_KIND_NIL || (!child && lr_value_is_nothing(value))) {
             return lr_walk_option(w, false);
         }
         if (!child) {
@@ -569,7 +555,7 @@ int32_t lr_walk_typed(lr_walk *w, const rec_value *value, const rec_layout *layo
         return status == REC_OK ? lr_walk_typed(w, value, child) : status;
     }
     case REC_LAYOUT_UNIT:
-        return is_nothing(value)
+        return lr_value_is_nothing(value)
                    ? lr_walk_scalar(w, &(rec_scalar){.kind = REC_KIND_NIL, .form = REC_FORM_UNIT})
                    : mismatch(w, "nothing", value);
     case REC_LAYOUT_STRING:

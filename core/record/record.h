@@ -162,6 +162,8 @@ rec_scalar lr_packed_number(const lr_packed *run, uint64_t index);
 
 /** "a list", "a tensor": for messages. */
 const char *lr_kind_words(int32_t kind);
+/** Nil, and lists of nothing but nil: what constants look like in any version of Burn. */
+bool lr_value_is_nothing(const rec_value *value);
 /** The variant that a value may be: itself, or as a map of one entry, or its name alone. @param payload (out) NULL: none.
  *  @return the name; no string if the value cannot be a variant. */
 const rec_value *lr_value_variant(const rec_value *value, const rec_value **payload);

@@ -11,6 +11,19 @@ const char *lr_kind_words(int32_t kind)
     return kind >= 0 && (size_t)kind < sizeof words / sizeof *words ? words[kind] : "something unknown";
 }
 
+bool lr_value_is_nothing(const rec_value *value)
+{
+    if (value->kind != REC_KIND_LIST) {
+        return value->kind == REC_KIND_NIL;
+    }
+    for (uint64_t i = 0; i < value->v.list->count; i++) {
+        if (!lr_value_is_nothing(&value->v.list->items[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 const rec_value *lr_value_variant(const rec_value *value, const rec_value **payload)
 {
     const rec_value *name = value;

@@ -43,14 +43,14 @@ extern "C" {
 /* ---------------------------------------------------------------------------------------------------- version -- */
 
 #define REC_VERSION_MAJOR 0
-#define REC_VERSION_MINOR 1
+#define REC_VERSION_MINOR 2
 #define REC_VERSION_PATCH 0
-/** The version as one number that can be compared: 0.1.0 is 100. */
+/** The version as one number that can be compared: 0.2.0 is 200. */
 #define REC_VERSION_NUMBER (REC_VERSION_MAJOR * 10000 + REC_VERSION_MINOR * 100 + REC_VERSION_PATCH)
 
 /** @return the version of the library that runs, in the form of `REC_VERSION_NUMBER`. */
 REC_API uint32_t rec_version(void);
-/** @return the same as text, "0.1.0"; static. */
+/** @return the same as text, "0.2.0"; static. */
 REC_API const char *rec_version_string(void);
 
 /* ----------------------------------------------------------------------------------------------- status, errors -- */

@@ -54,9 +54,13 @@ static int32_t probe(const rec_head *head)
     return head->length > 0 && head->data[0] == 'x';
 }
 
+/* As a plugin for 0.1 in C++17 is written, in the order of the members; those that came later are zero. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 static const rec_plugin example = {
     REC_PLUGIN_ABI, (uint32_t)sizeof(rec_plugin), "Example", NULL, "x", "", NULL, 0, NULL, probe, NULL, NULL, REC_ADAPTER_NONE, 0,
 };
+#pragma GCC diagnostic pop
 REC_PLUGINS(header_macros, &example);
 
 REC_API int32_t report(const char *text, ...) REC_PRINTF(1, 2);

@@ -181,6 +181,9 @@ bool lr_plugin_check(const rec_plugin *plugin, rec_plugin *copy, char *reason)
         return REFUSE("it has an adapter that librecord %s does not know (%d)", rec_version_string(),
                       (int)copy->adapter);
     }
+    if (copy->kind != REC_PLUGIN_FORMAT) {
+        return REFUSE("it is of a kind that librecord %s does not know (%d)", rec_version_string(), (int)copy->kind);
+    }
     if (!copy->load && !copy->save) {
         return REFUSE("it can neither load nor save");
     }

@@ -354,7 +354,24 @@ typedef struct rec_head {
     uint64_t name_count;
 } rec_head;
 
-/** A recorder. `static const`, with designated initialisers; a NULL function says that it cannot do that. */
+/** Bytes that every file of a format has at a fixed place: what core looks at before it asks `probe`. */
+typedef struct rec_magic {
+    uint32_t size;        /**< sizeof(rec_magic) */
+    uint32_t length;      /**< of the bytes, 1 to 16 */
+    int64_t offset;       /**< from the first byte; negative: from the end of the file */
+    const uint8_t *bytes; /**< what stands there */
+    const uint8_t *mask;  /**< the bits of them that count, as many bytes; NULL: all */
+} rec_magic;
+
+/** What a plugin is. Kinds that a librecord does not know are refused. */
+enum {
+    REC_PLUGIN_FORMAT = 0, /**< a recorder: `load`, `save` */
+    REC_PLUGIN_CODEC = 1,  /**< bytes made of bytes, compression say, in front of any format: `decode`, `encode` */
+    REC_PLUGIN_STACK = 2,  /**< a name of its own for a format in a codec: `format`, `codec`, `presets` */
+    REC_PLUGIN_SOURCE = 3  /**< where files are that are not in a folder: `schemes`, `open` */
+};
+
+/** A plugin. `static const`, with designated initialisers; a NULL function says that it cannot do that. */
 typedef struct rec_plugin {
     uint32_t abi;                    /**< REC_PLUGIN_ABI */
     uint32_t size;                   /**< sizeof(rec_plugin) */
@@ -374,6 +391,24 @@ typedef struct rec_plugin {
     int32_t (*save)(rec_job *job, rec_sink *sink);
     int32_t adapter;                 /**< REC_ADAPTER_… */
     int32_t reserved;
+    /* From 0.2 on. */
+    int32_t kind;                    /**< REC_PLUGIN_… */
+    int32_t reserved_kind;
+    const char *const *extensions;   /**< those that are recognised beside `extension`, NULL-terminated, or NULL */
+    const rec_magic *const *magic;   /**< a file without one of these is none of its own, and `probe` is not asked;
+                                          NULL-terminated, or NULL: any file might be */
+    const char *version;             /**< of the plugin itself, one line, or NULL */
+    const char *license;             /**< SPDX expression, or NULL */
+    /** CODEC: what a source decodes to, made with rec_source_filter(). @param out counted. */
+    int32_t (*decode)(rec_job *job, rec_source *stored, rec_source **out);
+    /** CODEC: a sink in front of `target`, made with rec_sink_filter(); core closes it. */
+    int32_t (*encode)(rec_job *job, rec_sink *target, rec_sink **out);
+    const char *format;              /**< STACK: the name of the format */
+    const char *codec;               /**< STACK: the name of the codec */
+    const char *const *presets;      /**< STACK: options of theirs that it sets, "name=value", NULL-terminated, or NULL */
+    const char *const *schemes;      /**< SOURCE: those it opens, "https", NULL-terminated */
+    /** SOURCE: opens "https://host/name", made with rec_source_make(). @param out counted. */
+    int32_t (*open)(rec_job *job, const char *location, rec_source **out);
 } rec_plugin;
 
 /**

@@ -70,7 +70,8 @@ enum {
     REC_E_LIMIT = 9,       /**< a limit of `rec_limits` was met */
     REC_E_PLUGIN = 10,     /**< a plugin could not be used or broke its contract */
     REC_E_CONFIG = 11,     /**< the configuration is wrong; the error has file and line */
-    REC_E_CANCELLED = 12   /**< the progress callback asked to stop */
+    REC_E_CANCELLED = 12,  /**< the progress callback asked to stop */
+    REC_E_TYPE = 13        /**< the format has no names: rec_recorder_set_type() or its like is needed first */
 };
 
 /** @return the name of a status, "REC_E_FORMAT"; static. */

@@ -77,7 +77,7 @@ const lr_plugin *lr_recorder_reader(rec_job *job, const lr_plugin *asked, rec_so
 static int32_t check_type(rec_job *job, const rec_plugin *plugin, lr_type_ref type)
 {
     if ((plugin->traits & REC_TRAIT_NEEDS_TYPE) && !type.layout) {
-        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+        (void)rec_fail(job, REC_E_TYPE, REC_UNKNOWN,
                        "a %s record carries no names: the type of the record is needed", plugin->name);
         rec_fail_hint(job, "Give it with rec_recorder_set_type.");
     }

@@ -250,11 +250,11 @@ static int convert_file(folder *f, found *file)
     } else if (!make_folders(out)) {
         file->why = xasprintf("cannot make its folder: %s", strerror(errno));
     } else if (tool_convert_one(f->s, in, to, out, type, foreign, &c, &n) != EXIT_OK) {
-        bool unsupported = rec_error_status() == REC_E_UNSUPPORTED;
+        bool typeless = rec_error_status() == REC_E_TYPE;
         bool other = strncmp(rec_error_expected(), "a Burn record", strlen("a Burn record")) == 0;
         file->why = other ? xstrdup("no record") : short_error(in, out);
         file->result = other ? SKIPPED : FAILED;
-        if (!type && unsupported && tool_needs_type(f->s, recorder)) {
+        if (!type && typeless && tool_needs_type(f->s, recorder)) {
             free(file->why);
             file->why =
                 xasprintf("a %s record carries no names: give its type, --type '%s=TYPE'", recorder, file->name);

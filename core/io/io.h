@@ -32,9 +32,10 @@ rec_source *lr_source_fd(rec_job *job, int fd, const char *name, bool map);
 /** Owned bytes with a way to free them; for tensors of built records. `free_data(user, data)` may be NULL. */
 rec_source *lr_source_owned(const lr_allocator *allocator, const void *data, uint64_t size,
                             void (*free_data)(void *user, void *data), void *user);
-rec_source *lr_source_retain(rec_source *source);
 /** The first bytes without moving the position, at most 64 KiB. */
 int32_t lr_source_head(rec_job *job, rec_source *source, rec_head *head);
+/** The last bytes, at most 64 KiB, for a head that was filled: where they can be had without reading all of it. */
+int32_t lr_source_tail(rec_job *job, rec_source *source, rec_head *head);
 /** What was looked at so far will hardly be again: the pages of a mapped file need not stay. NULL is ignored. */
 void lr_source_forget(const rec_source *source);
 /** Whether it is a mapped file, for `record info`. */
@@ -48,6 +49,7 @@ bool lr_source_is_stored(const rec_source *source);
  *  of this any more. */
 typedef struct lr_source_ops {
     bool stored; /**< its bytes lie somewhere: they need not be kept to be had again, and their offsets may be told */
+    bool lasting; /**< who gives them promised that they stay: a record that keeps it may read them later */
     /** Its size; REC_UNKNOWN if only who reads it knows. */
     uint64_t (*size)(const rec_source *source);
     /** Makes the view, by lr_source_ready(). The source is locked. NULL: `read_at` does, into page memory. */
@@ -57,10 +59,13 @@ typedef struct lr_source_ops {
     /** rec_source_read() and rec_source_rewind(). NULL: `read_at` does; only the position is set. */
     int32_t (*next)(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got);
     int32_t (*rewind)(rec_job *job, rec_source *source);
-    /** The first bytes, at most `most`, without moving the position. NULL: they are taken from the view. */
+    /** The first bytes, at most `most`, without moving the position. NULL: `read_at` gives them, or the view. */
     int32_t (*head)(rec_job *job, rec_source *source, uint64_t most, const uint8_t **data, uint64_t *size);
     /** Of a folder, which has no bytes: the names of its files. NULL: it is none. */
     const char *const *(*names)(const rec_source *source, uint64_t *count);
+    /** What is beside it; of one whose path was opened, core's functions know that. `optional`: that it is not there is
+     *  NULL without a failure. NULL: nothing is beside it. */
+    int32_t (*beside)(rec_job *job, rec_source *source, const char *name, bool optional, rec_source **out);
     /** Frees what `self` is. Called once, also if the view was made. */
     void (*release)(rec_source *source);
 } lr_source_ops;

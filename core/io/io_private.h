@@ -56,6 +56,7 @@ struct rec_source {
     rec_sink *written;    /**< what it is read back from: the files beside it are those beside that; else NULL */
     uint64_t position;    /**< of rec_source_read */
     pthread_mutex_t lock; /**< of making the view: deferred tensors of one record may ask for it from several threads */
+    uint8_t *head, *tail; /**< the first and the last bytes, once somebody looked at them and the view was not there */
     void *map;            /**< what to unmap, or NULL */
     uint64_t map_size;
     lr_pages pages; /**< what to free if it was read */
@@ -68,6 +69,22 @@ struct rec_source {
 rec_source *lr_source_new(rec_job *job, const char *name);
 /** Makes it ready. `data` may be NULL if `size` is 0. */
 void lr_source_ready(rec_source *source, const void *data, uint64_t size);
+
+/** Reads all of it by `read_at` into page memory and makes it ready. */
+int32_t lr_source_read_whole(rec_job *job, rec_source *source);
+/** Locks it, or one of its maker's: a thread that has it already is called by what it does there and asks for the same
+ *  bytes once more, which is a failure. */
+int32_t lr_source_enter(rec_job *job, const rec_source *source, pthread_mutex_t *lock);
+/** Makes a lock that tells the thread which has it. @return whether there is one. */
+bool lr_lock_init(pthread_mutex_t *lock);
+/** Fails unless `size` bytes from `offset` on are within `whole`. */
+int32_t lr_source_check_place(rec_job *job, const rec_source *source, uint64_t offset, uint64_t size, uint64_t whole);
+
+/** The next bytes of a stream. @param got (out) 0 at the end only. */
+typedef int32_t (*lr_stream_fn)(rec_job *job, const rec_source *source, void *user, uint64_t at, void *target,
+                                uint64_t room, uint64_t *got);
+/** Reads a stream to its end and makes the source ready: into memory, or a temporary file if it is long. */
+int32_t lr_source_drain(rec_job *job, rec_source *source, lr_stream_fn read, void *user);
 
 /** Maps [begin, end) of a regular file, or copies it by several threads, and makes the source ready. */
 int32_t lr_source_fill(rec_job *job, rec_source *source, int fd, uint64_t begin, uint64_t end, bool map);
@@ -124,6 +141,10 @@ typedef struct lr_sink_ops {
      *  nobody else has. Both or neither are NULL. */
     rec_sink *(*beside)(rec_sink *sink, const char *name);
     int32_t (*rename)(rec_sink *sink, const char *name);
+    /** Writes over bytes that were given to it already. NULL: it cannot. */
+    int32_t (*patch)(rec_sink *sink, uint64_t offset, const uint8_t *data, uint64_t size);
+    /** Whether it can after all. NULL: if there is `patch`. */
+    bool (*patches)(const rec_sink *sink);
 } lr_sink_ops;
 
 /** Those beside a sink. */
@@ -161,8 +182,9 @@ int32_t lr_sink_finish(rec_sink *sink);
 int32_t lr_sink_set_own_name(rec_sink *sink, const char *name);
 uint64_t lr_sink_sibling_count(const rec_sink *sink);
 const rec_sink *lr_sink_sibling_at(const rec_sink *sink, uint64_t index);
-/** Of a sink that is read back: the file of that name beside it, or itself. NULL: the job has failed. */
-rec_source *lr_sink_reopen_beside(rec_sink *sink, const char *name);
+/** Of a sink that is read back: the file of that name beside it, or itself. NULL: the job has failed, or (`optional`)
+ *  there is none. */
+rec_source *lr_sink_reopen_beside(rec_sink *sink, const char *name, bool optional);
 
 enum { LR_FD_PARTS = 128, LR_FD_BUFFER = 1 << 19 };
 

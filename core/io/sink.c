@@ -159,6 +159,38 @@ uint64_t rec_sink_tell(const rec_sink *sink)
     return sink->written;
 }
 
+int32_t rec_sink_can_patch(const rec_sink *sink)
+{
+    const rec_sink *real = sink->ops || !sink->like ? sink : sink->like;
+    if (!real->ops) {
+        return !real->first || !real->first->like || rec_sink_can_patch(real->first);
+    }
+    return real->ops->patch && (!real->ops->patches || real->ops->patches(real));
+}
+
+int32_t rec_sink_patch(rec_sink *sink, uint64_t offset, const void *data, uint64_t size)
+{
+    rec_job *job = sink->job;
+    if (lr_job_failed(job)) {
+        return job->error.status;
+    }
+    if (sink->finished) {
+        return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "a plugin wrote to a sink that it had closed");
+    }
+    if (offset > sink->written || size > sink->written - offset) {
+        char from[32], many[32], have[32];
+        return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN,
+                        "a plugin wrote over %s bytes from byte %s on, where only %s bytes were written",
+                        lr_group_digits(size, many, sizeof many), lr_group_digits(offset, from, sizeof from),
+                        lr_group_digits(sink->written, have, sizeof have));
+    }
+    if (!rec_sink_can_patch(sink)) {
+        return lr_io_fail(job, sink->name, REC_E_UNSUPPORTED, offset, "Save it by the path of a regular file.",
+                          "what was written to a stream or compressed cannot be written over");
+    }
+    return sink->ops && size ? sink->ops->patch(sink, offset, data, size) : REC_OK;
+}
+
 int32_t lr_sink_reserve(rec_sink *sink, uint64_t size)
 {
     if (lr_job_failed(sink->job)) {
@@ -294,7 +326,7 @@ rec_source *lr_sink_reopen(rec_sink *sink)
     return !lr_job_failed(sink->job) && sink->ops && sink->ops->reopen ? sink->ops->reopen(sink) : NULL;
 }
 
-rec_source *lr_sink_reopen_beside(rec_sink *sink, const char *name)
+rec_source *lr_sink_reopen_beside(rec_sink *sink, const char *name, bool optional)
 {
     uint64_t count = lr_sink_sibling_count(sink), i = 0;
     if (strcmp(rec_sink_name(sink), name) == 0) {
@@ -302,6 +334,9 @@ rec_source *lr_sink_reopen_beside(rec_sink *sink, const char *name)
     }
     while (i < count && strcmp(rec_sink_name(sink->beside->sinks[i]), name) != 0) {
         i++;
+    }
+    if (i == count && optional) {
+        return NULL;
     }
     if (i == count) {
         lr_excerpt brief;
@@ -424,6 +459,12 @@ static int32_t memory_reserve(rec_sink *sink, uint64_t size)
     return size > self->room ? memory_grow(self, size) : REC_OK;
 }
 
+static int32_t memory_patch(rec_sink *sink, uint64_t offset, const uint8_t *data, uint64_t size)
+{
+    memcpy(((struct memory_sink *)sink)->data + offset, data, (size_t)size);
+    return REC_OK;
+}
+
 static rec_source *memory_reopen(rec_sink *sink)
 {
     const struct memory_sink *self = (const struct memory_sink *)sink;
@@ -440,6 +481,7 @@ static const lr_sink_ops memory_ops = {
     .space = memory_space,
     .filled = memory_filled,
     .reserve = memory_reserve,
+    .patch = memory_patch,
     .reopen = memory_reopen,
     .release = memory_release,
 };

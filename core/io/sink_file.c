@@ -129,6 +129,30 @@ static int32_t file_settle(rec_sink *sink)
                : REC_OK;
 }
 
+static bool file_patches(const rec_sink *sink)
+{
+    return !((const lr_file_sink *)sink)->straight;
+}
+
+static int32_t file_patch(rec_sink *sink, uint64_t offset, const uint8_t *data, uint64_t size)
+{
+    lr_file_sink *self = (lr_file_sink *)sink;
+    int32_t status = lr_fd_flush(&self->out);
+    while (size && status == REC_OK) {
+        ssize_t n = pwrite(self->out.fd, data, (size_t)(size < LR_IO_PIECE ? size : LR_IO_PIECE), (off_t)offset);
+        if (n > 0) {
+            offset += (uint64_t)n;
+            data += n;
+            size -= (uint64_t)n;
+        } else if (n < 0 && errno == EINTR) {
+            status = lr_io_interrupted(sink->job);
+        } else {
+            status = lr_fd_errno(&self->out, offset, n < 0 ? errno : EIO, "write");
+        }
+    }
+    return status;
+}
+
 /* By its temporary name: what is read is what will get the file's. */
 static rec_source *file_reopen(rec_sink *sink)
 {
@@ -366,4 +390,6 @@ static const lr_sink_ops file_ops = {
     .release = file_release,
     .beside = file_beside,
     .rename = file_rename,
+    .patch = file_patch,
+    .patches = file_patches,
 };

@@ -20,11 +20,23 @@ static void memory_release(rec_source *source)
 /* Born ready: nothing is asked of it. */
 static const lr_source_ops memory_ops = {.stored = true, .release = memory_release};
 
+bool lr_lock_init(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t kind;
+    bool made;
+    if (pthread_mutexattr_init(&kind) != 0) {
+        return false;
+    }
+    made = pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ERRORCHECK) == 0 && pthread_mutex_init(lock, &kind) == 0;
+    (void)pthread_mutexattr_destroy(&kind);
+    return made;
+}
+
 static rec_source *source_alloc(const lr_allocator *allocator, const char *name)
 {
     size_t length = strlen(name) + 1;
     rec_source *source = lr_zalloc(allocator, sizeof *source + length);
-    if (source && pthread_mutex_init(&source->lock, NULL) != 0) {
+    if (source && !lr_lock_init(&source->lock)) {
         lr_release(allocator, source);
         source = NULL;
     }
@@ -95,8 +107,11 @@ void *lr_source_self(const rec_source *source)
     return source->self;
 }
 
-rec_source *lr_source_retain(rec_source *source)
+rec_source *rec_source_retain(rec_source *source)
 {
+    if (!source) {
+        return NULL;
+    }
     (void)atomic_fetch_add_explicit(&source->count, 1, memory_order_relaxed);
     return source;
 }
@@ -132,7 +147,16 @@ const uint8_t *lr_source_in_memory(const rec_source *source, uint64_t offset, ui
     return is_ready(source) && offset <= source->size && size <= source->size - offset ? source->data + offset : NULL;
 }
 
-static int32_t read_whole(rec_job *job, rec_source *source)
+int32_t lr_source_enter(rec_job *job, const rec_source *source, pthread_mutex_t *lock)
+{
+    if (pthread_mutex_lock(lock) == 0) {
+        return REC_OK;
+    }
+    return lr_io_fail(job, source->name, REC_E_PLUGIN, REC_UNKNOWN, NULL,
+                      "what gives its bytes asks librecord for bytes of the same source meanwhile");
+}
+
+int32_t lr_source_read_whole(rec_job *job, rec_source *source)
 {
     uint64_t size = source->ops->size(source);
     int32_t status;
@@ -151,12 +175,32 @@ static int32_t read_whole(rec_job *job, rec_source *source)
 /* Another thread may be faster. */
 static int32_t make_view(rec_job *job, rec_source *source)
 {
-    int32_t status = REC_OK;
-    (void)pthread_mutex_lock(&source->lock);
+    int32_t status = lr_source_enter(job, source, &source->lock);
+    if (status != REC_OK) {
+        return status;
+    }
     if (!is_ready(source)) {
-        status = source->ops->view ? source->ops->view(job, source) : read_whole(job, source);
+        status = source->ops->view ? source->ops->view(job, source) : lr_source_read_whole(job, source);
     }
     (void)pthread_mutex_unlock(&source->lock);
+    return status;
+}
+
+/* Bytes that somebody looks at, of a source that is not read for that: they are kept as long as it is. */
+static int32_t look_at(rec_job *job, rec_source *source, uint64_t at, uint64_t size, uint8_t **kept)
+{
+    uint8_t *bytes;
+    int32_t status;
+    if (*kept) {
+        return REC_OK;
+    }
+    bytes = lr_alloc(source->allocator, size);
+    status = bytes ? source->ops->read_at(job, source, at, bytes, size) : lr_fail_memory(job, size);
+    if (status == REC_OK) {
+        *kept = bytes;
+    } else {
+        lr_release(source->allocator, bytes);
+    }
     return status;
 }
 
@@ -165,7 +209,7 @@ int32_t lr_source_head(rec_job *job, rec_source *source, rec_head *head)
     int32_t status = REC_OK;
     const void *data = "";
     *head = (rec_head){.size = sizeof *head, .total = rec_source_size(source), .name = ""};
-    if (source->located) {
+    if (source->located || source->ops->beside) {
         head->name = lr_own_name(source->name);
     }
     if (source->ops->names) {
@@ -173,6 +217,11 @@ int32_t lr_source_head(rec_job *job, rec_source *source, rec_head *head)
         status = rec_source_names(job, source, &head->names, &head->name_count);
     } else if (!is_ready(source) && source->ops->head) {
         status = source->ops->head(job, source, HEAD_MOST, &head->data, &head->length);
+    } else if (is_deferred(source)) {
+        uint64_t length = head->total < HEAD_MOST ? head->total : HEAD_MOST;
+        status = look_at(job, source, 0, length, &source->head);
+        head->data = source->head;
+        head->length = status == REC_OK ? length : 0;
     } else {
         status = rec_source_view(job, source, &data, &head->length);
         head->data = data;
@@ -181,10 +230,28 @@ int32_t lr_source_head(rec_job *job, rec_source *source, rec_head *head)
     return status;
 }
 
+int32_t lr_source_tail(rec_job *job, rec_source *source, rec_head *head)
+{
+    uint64_t size = is_ready(source) || is_deferred(source) ? rec_source_size(source) : 0;
+    uint64_t length = size < HEAD_MOST ? size : HEAD_MOST;
+    int32_t status = REC_OK;
+    head->tail = NULL;
+    head->tail_length = 0;
+    if (length && is_ready(source)) {
+        head->tail = source->data + (size - length);
+    } else if (length) {
+        status = look_at(job, source, size - length, length, &source->tail);
+        head->tail = source->tail;
+    }
+    head->tail_length = head->tail ? length : 0;
+    return status;
+}
+
 int32_t lr_source_settle(rec_job *job, rec_source *source)
 {
     bool shared = atomic_load_explicit(&source->count, memory_order_acquire) > 1;
-    return shared && is_deferred(source) && source->ops->stored ? make_view(job, source) : REC_OK;
+    bool settles = source->ops->stored && !source->ops->lasting;
+    return shared && is_deferred(source) && settles ? make_view(job, source) : REC_OK;
 }
 
 int32_t lr_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uint64_t size, const uint8_t **data)
@@ -267,7 +334,7 @@ int32_t rec_source_rewind(rec_job *job, rec_source *source)
     return REC_OK;
 }
 
-static int32_t check_place(rec_job *job, const rec_source *source, uint64_t offset, uint64_t size, uint64_t whole)
+int32_t lr_source_check_place(rec_job *job, const rec_source *source, uint64_t offset, uint64_t size, uint64_t whole)
 {
     char need[32], have[32], from[32];
     if (offset > whole || size > whole - offset) {
@@ -286,7 +353,7 @@ static int32_t view_at(rec_job *job, rec_source *source, uint64_t offset, uint64
     uint64_t whole;
     int32_t status = rec_source_view(job, source, &data, &whole);
     if (status == REC_OK) {
-        status = check_place(job, source, offset, size, whole);
+        status = lr_source_check_place(job, source, offset, size, whole);
     }
     if (status == REC_OK) {
         *at = (const uint8_t *)data + offset;
@@ -299,7 +366,7 @@ int32_t rec_source_read_at(rec_job *job, rec_source *source, uint64_t offset, vo
     const uint8_t *at;
     int32_t status;
     if (is_deferred(source)) {
-        status = check_place(job, source, offset, size, source->ops->size(source));
+        status = lr_source_check_place(job, source, offset, size, source->ops->size(source));
         return status == REC_OK ? source->ops->read_at(job, source, offset, target, size) : status;
     }
     status = view_at(job, source, offset, size, &at);
@@ -321,6 +388,8 @@ void rec_source_release(rec_source *source)
         (void)munmap(source->map, (size_t)source->map_size);
     }
     lr_pages_free(&source->pages);
+    lr_release(source->allocator, source->head);
+    lr_release(source->allocator, source->tail);
     (void)pthread_mutex_destroy(&source->lock);
     lr_release(source->allocator, source);
 }

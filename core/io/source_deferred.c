@@ -10,7 +10,6 @@
 typedef struct deferred {
     int fd; /* -1 once the view is there */
     uint64_t size;
-    uint8_t *head; /* the first bytes, for those who only look; NULL until then */
 } deferred;
 
 static uint64_t file_size(const rec_source *source)
@@ -65,32 +64,12 @@ static int32_t file_read_at(rec_job *job, rec_source *source, uint64_t at, void 
     return status;
 }
 
-static int32_t file_head(rec_job *job, rec_source *source, uint64_t most, const uint8_t **data, uint64_t *size)
-{
-    deferred *file = source->self;
-    uint64_t length = file->size < most ? file->size : most;
-    *data = file->head;
-    *size = length;
-    if (!file->head) {
-        uint8_t *head = lr_alloc(source->allocator, length);
-        int32_t status = head ? file_read_at(job, source, 0, head, length) : lr_fail_memory(job, length);
-        if (status != REC_OK) {
-            lr_release(source->allocator, head);
-            *size = 0;
-            return status;
-        }
-        *data = file->head = head;
-    }
-    return REC_OK;
-}
-
 static void file_release(rec_source *source)
 {
     deferred *file = source->self;
     if (file->fd >= 0) {
         (void)close(file->fd);
     }
-    lr_release(source->allocator, file->head);
     lr_release(source->allocator, file);
 }
 
@@ -99,7 +78,6 @@ static const lr_source_ops file_ops = {
     .size = file_size,
     .view = file_view,
     .read_at = file_read_at,
-    .head = file_head,
     .release = file_release,
 };
 

@@ -17,10 +17,11 @@
 
 /* ------------------------------------------------------------------------------------------------------- streams -- */
 
-/* @param got (out) 0 at the end only. */
-static int32_t read_some(rec_job *job, const rec_source *source, int fd, uint64_t at, void *target, uint64_t room,
+/* Of a descriptor: the lr_stream_fn of lr_source_drain. */
+static int32_t read_some(rec_job *job, const rec_source *source, void *user, uint64_t at, void *target, uint64_t room,
                          uint64_t *got)
 {
+    int fd = *(const int *)user;
     *got = 0;
     for (;;) {
         ssize_t n = read(fd, target, (size_t)(room < LR_IO_PIECE ? room : LR_IO_PIECE));
@@ -102,7 +103,7 @@ static int32_t spill_write(rec_job *job, int fd, const uint8_t *data, uint64_t s
 }
 
 /* The rest of a stream of which `pages` hold the first `used` bytes. */
-static int32_t spill(rec_job *job, rec_source *source, int fd, lr_pages *pages, uint64_t used)
+static int32_t spill(rec_job *job, rec_source *source, lr_stream_fn read, void *user, lr_pages *pages, uint64_t used)
 {
     int temporary = open_spill(job);
     int32_t status;
@@ -113,7 +114,7 @@ static int32_t spill(rec_job *job, rec_source *source, int fd, lr_pages *pages, 
     status = spill_write(job, temporary, pages->data, used);
     lr_pages_trim(pages, STREAM_FIRST); /* the rest passes through what is left of them */
     while (status == REC_OK && got) {
-        status = read_some(job, source, fd, used, pages->data, pages->size, &got);
+        status = read(job, source, user, used, pages->data, pages->size, &got);
         if (status == REC_OK && got) {
             status = spill_write(job, temporary, pages->data, got);
             used += got;
@@ -129,7 +130,7 @@ static int32_t spill(rec_job *job, rec_source *source, int fd, lr_pages *pages, 
     return status;
 }
 
-static int32_t read_stream(rec_job *job, rec_source *source, int fd)
+int32_t lr_source_drain(rec_job *job, rec_source *source, lr_stream_fn read, void *user)
 {
     lr_pages pages = {.allocator = job->allocator};
     uint64_t used = 0, got = 1;
@@ -138,7 +139,7 @@ static int32_t read_stream(rec_job *job, rec_source *source, int fd)
         if (used == pages.size) {
             uint64_t want = used ? used * 2 : STREAM_FIRST;
             if (used >= SPILL_FROM) {
-                status = spill(job, source, fd, &pages, used);
+                status = spill(job, source, read, user, &pages, used);
                 goto done;
             }
             if (!lr_pages_grow(&pages, want)) {
@@ -146,7 +147,7 @@ static int32_t read_stream(rec_job *job, rec_source *source, int fd)
                 goto done;
             }
         }
-        status = read_some(job, source, fd, used, pages.data + used, pages.size - used, &got);
+        status = read(job, source, user, used, pages.data + used, pages.size - used, &got);
         used += got;
         if (status == REC_OK && used / LR_IO_PIECE != (used - got) / LR_IO_PIECE) {
             status = rec_job_progress(job, used, REC_UNKNOWN);
@@ -185,7 +186,7 @@ static int32_t fill(rec_job *job, rec_source *source, int fd, bool at_position, 
     }
     if (begin >= end) {
         /* A stream, an empty file, or one of those of /proc that have bytes and no size. */
-        status = read_stream(job, source, fd);
+        status = lr_source_drain(job, source, read_some, &fd);
     } else {
         status = lr_source_fill(job, source, fd, begin, end, map);
     }

@@ -266,7 +266,7 @@ int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops
         status = lr_fail_memory(job, sizeof *filter);
         goto done;
     }
-    filter->parent = lr_source_retain(parent);
+    filter->parent = rec_source_retain(parent);
     filter->ops = known;
     filter->self = self;
     filter->input = input_size(parent);

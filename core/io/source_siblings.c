@@ -31,7 +31,7 @@ static int32_t keep(rec_job *job, rec_source *source)
     if (!lr_job_grow(job, (void *)&all->sources, all->count + 1, &all->room, sizeof(rec_source *))) {
         return job->error.status;
     }
-    all->sources[all->count++] = lr_source_retain(source);
+    all->sources[all->count++] = rec_source_retain(source);
     all->waiting++;
     return REC_OK;
 }
@@ -118,13 +118,24 @@ static int32_t open_regular(rec_job *job, const char *path, int *fd)
     return error && status == REC_OK ? lr_path_refused(job, path, error) : status;
 }
 
-static rec_source *open_beside(rec_job *job, const rec_source *source, const char *path)
+static bool is_missing(const char *path)
 {
-    rec_source *beside = lr_source_new(job, path);
+    struct stat info;
+    return stat(path, &info) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+/* A file in the folder. @return NULL: the job has failed, or (`optional`) it is not there. */
+static rec_source *open_beside(rec_job *job, const rec_source *source, const char *path, bool optional)
+{
+    rec_source *beside;
     const void *data;
     uint64_t size;
     int32_t status;
     int fd = -1;
+    if (optional && is_missing(path)) {
+        return NULL;
+    }
+    beside = lr_source_new(job, path);
     if (!beside) {
         return NULL;
     }
@@ -152,17 +163,36 @@ static rec_source *open_beside(rec_job *job, const rec_source *source, const cha
     return beside;
 }
 
-int32_t rec_source_beside(rec_job *job, rec_source *source, const char *name, rec_source **out)
+/* In the folder of a file that was opened by its path. */
+static int32_t file_beside(rec_job *job, const rec_source *source, const char *name, bool optional, rec_source **out)
 {
     const besides *all = job->kept;
-    char *path = NULL;
-    rec_source *beside = NULL;
+    char *path = lr_path_sibling(job, source->name, lr_source_is_folder(source), name);
+    int32_t status = path ? REC_OK : job->error.status;
+    if (status == REC_OK && all && all->waiting >= WAITING_MOST) {
+        status = lr_siblings_settle(job);
+    }
+    if (status == REC_OK) {
+        *out = open_beside(job, source, path, optional);
+        status = job->error.status;
+        if (status != REC_OK) {
+            rec_fail_hint(job, "It belongs to %s.", source->name);
+        }
+    }
+    lr_release(job->allocator, path);
+    return status;
+}
+
+/* @param optional that it is not there, or can be nowhere, is no failure: *out is NULL then. */
+static int32_t find_beside(rec_job *job, rec_source *source, const char *name, bool optional, rec_source **out)
+{
+    bool any = source->located || source->ops->beside;
     int32_t status;
     *out = NULL;
     if (lr_job_failed(job)) {
         return job->error.status;
     }
-    if (!source->located) {
+    if (!any && !optional) {
         lr_excerpt brief;
         return lr_io_fail(job, source->name, REC_E_UNSUPPORTED, REC_UNKNOWN,
                           "Load it by the path of its file: what is in memory, inflated or a stream has no folder.",
@@ -170,36 +200,33 @@ int32_t rec_source_beside(rec_job *job, rec_source *source, const char *name, re
                           lr_excerpt_text(&brief, name));
     }
     status = lr_check_own_name(job, source->name, REC_E_FORMAT, name);
-    if (status == REC_OK && !source->written) {
-        path = lr_path_sibling(job, source->name, lr_source_is_folder(source), name);
-        status = path ? REC_OK : job->error.status;
-    }
-    if (status == REC_OK && source->written) {
-        beside = lr_sink_reopen_beside(source->written, name);
-        status = beside ? keep(job, beside) : job->error.status;
-        *out = status == REC_OK ? beside : NULL;
-        beside = status == REC_OK ? NULL : beside;
-        rec_source_release(beside);
+    if (status != REC_OK || !any) {
         return status;
     }
-    if (status == REC_OK && all && all->waiting >= WAITING_MOST) {
-        status = lr_siblings_settle(job);
+    if (source->written) {
+        *out = lr_sink_reopen_beside(source->written, name, optional);
+        status = job->error.status;
+    } else if (source->located) {
+        status = file_beside(job, source, name, optional, out);
+    } else {
+        status = source->ops->beside(job, source, name, optional, out);
     }
-    if (status == REC_OK) {
-        beside = open_beside(job, source, path);
-        if (!beside) {
-            status = job->error.status;
-            rec_fail_hint(job, "It belongs to %s.", source->name);
-        }
+    if (status == REC_OK && *out) {
+        status = keep(job, *out);
     }
-    if (status == REC_OK) {
-        status = keep(job, beside);
+    if (status != REC_OK) {
+        rec_source_release(*out);
+        *out = NULL;
     }
-    if (status == REC_OK) {
-        *out = beside;
-        beside = NULL;
-    }
-    rec_source_release(beside);
-    lr_release(job->allocator, path);
     return status;
+}
+
+int32_t rec_source_beside(rec_job *job, rec_source *source, const char *name, rec_source **out)
+{
+    return find_beside(job, source, name, false, out);
+}
+
+int32_t rec_source_beside_maybe(rec_job *job, rec_source *source, const char *name, rec_source **out)
+{
+    return find_beside(job, source, name, true, out);
 }

@@ -15,7 +15,7 @@
 
 #define TRAITS_KNOWN \
     ((uint64_t)(REC_TRAIT_TENSORS | REC_TRAIT_NEEDS_TYPE | REC_TRAIT_EXACT_SIZE | REC_TRAIT_FOLDER | \
-                REC_TRAIT_NO_NAMES))
+                REC_TRAIT_NO_NAMES | REC_TRAIT_TAIL))
 
 /* More than these is a table without its NULL at the end. */
 enum {

@@ -157,29 +157,53 @@ REC_API int32_t rec_source_read_at(rec_job *job, rec_source *source, uint64_t of
 
 /** Another file in the folder of this one (or in this folder), for models in several files. @param name a plain file name:
  *  one with a `/`, or `..`, is refused, so that no input reaches out of its folder. Symbolic links are followed.
- *  @param out counted, to be given back with rec_source_release(). Sources that are no files have none beside them. */
+ *  @param out counted, to be given back with rec_source_release(). Sources that are no files have none beside them, but
+ *  for those of rec_source_make() that say how. */
 REC_API int32_t rec_source_beside(rec_job *job, rec_source *source, const char *name, rec_source **out);
+/** The same for a file that need not be there. @param out (out) NULL with REC_OK: it is not, or this source has no files
+ *  beside it. A file that is there and cannot be read is a failure. */
+REC_API int32_t rec_source_beside_maybe(rec_job *job, rec_source *source, const char *name, rec_source **out);
+/** A part of a source as a source, a member of an archive say: its first byte is at `offset`, it ends after `size` bytes,
+ *  and it is read by rec_source_read_at() of `source` or lies in its view. Offsets in messages count from the part's
+ *  beginning. @param out counted; it keeps `source` alive. REC_E_FORMAT where `source` ends before. */
+REC_API int32_t rec_source_part(rec_job *job, rec_source *source, uint64_t offset, uint64_t size, rec_source **out);
 /** The names of the files in a source that is a folder, sorted; see REC_TRAIT_FOLDER. @param names (out) NULL for a
  *  source that is no folder; lives as long as the source. */
 REC_API int32_t rec_source_names(rec_job *job, rec_source *source, const char *const **names, uint64_t *count);
 
-/** A source made from another one: decompression, decryption. */
+/** A source of the plugin's own: made from another one (decompression, decryption: rec_source_filter), or from what it
+ *  knows how to reach (rec_source_make). The job may be another one than that which made the source: keep nothing of it. */
 typedef struct rec_source_ops {
     uint32_t size; /**< sizeof(rec_source_ops) */
     uint32_t reserved;
-    /** As rec_source_read; must check the whole of its input by the time it reports the end. The job may be another
-     *  one than that which made the filter: keep nothing of it. */
+    /** As rec_source_read. Of a filter: must check the whole of its input by the time it reports the end. */
     int32_t (*read)(void *self, rec_job *job, void *target, uint64_t room, uint64_t *got);
-    /** Begins again. */
+    /** Begins again. Of a filter alone. */
     int32_t (*rewind)(void *self, rec_job *job);
     /** @return the size it will have if that is known without reading it, else REC_UNKNOWN; a hint, it may lie. */
     uint64_t (*size_hint)(void *self);
     /** Frees `self`, which outlives the job and so comes from malloc. May be called on any thread. */
     void (*release)(void *self);
+    /* From 0.2 on, of rec_source_make() alone. */
+    /** All of `size` bytes at `offset`, which lie within `total`. Never called by two threads at once, perhaps long after
+     *  the job has ended: a tensor's bytes are read when they are asked for. What it gives for a place must not change. */
+    int32_t (*read_at)(void *self, rec_job *job, uint64_t offset, void *target, uint64_t size);
+    /** @return its exact size, REC_UNKNOWN if only who reads it to its end knows. Asked once. */
+    uint64_t (*total)(void *self);
+    /** What is beside it under a plain file name, made with rec_source_make(). @param optional 1: that it is not there is
+     *  REC_OK with `*out` NULL. @param out counted. NULL: nothing is beside it. */
+    int32_t (*beside)(void *self, rec_job *job, const char *name, int32_t optional, rec_source **out);
 } rec_source_ops;
 /** Wraps a source. @param out counted, to be given back with rec_source_release(). `self` is taken, also on failure. */
 REC_API int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops *ops, void *self,
                                   rec_source **out);
+/** A source of bytes that only the plugin can reach: over a network, in an archive, made up. With `read_at` and a known
+ *  `total` it is read at any place, and no more of it than is asked for; else `read` is needed, and it is read to its end
+ *  now. @param name what messages call it, copied. @param out counted. `self` is taken, also on failure. */
+REC_API int32_t rec_source_make(rec_job *job, const char *name, const rec_source_ops *ops, void *self,
+                                rec_source **out);
+/** Takes one more count. @return `source`. */
+REC_API rec_source *rec_source_retain(rec_source *source);
 /** Gives one count back. NULL is ignored. */
 REC_API void rec_source_release(rec_source *source);
 
@@ -278,6 +302,11 @@ REC_API int32_t rec_sink_write(rec_sink *sink, const void *data, uint64_t size);
 REC_API int32_t rec_sink_put(rec_sink *sink, const rec_blob *blob);
 /** @return bytes written so far. */
 REC_API uint64_t rec_sink_tell(const rec_sink *sink);
+/** @return 1 if rec_sink_patch() works: files and memory, and sinks that count for them. 0: a stream, or a filter. */
+REC_API int32_t rec_sink_can_patch(const rec_sink *sink);
+/** Writes over bytes that were written already: a size or an offset that shows only afterwards. What rec_sink_tell()
+ *  says stays. Seldom: it waits until all that was written is with the system. REC_E_UNSUPPORTED where it cannot. */
+REC_API int32_t rec_sink_patch(rec_sink *sink, uint64_t offset, const void *data, uint64_t size);
 /** A sink that only counts: blobs are neither read nor converted. For formats that need sizes and offsets first: walk
  *  over it, then walk again. NULL with the failure reported. To be closed with rec_sink_close(). */
 REC_API rec_sink *rec_sink_layout(rec_job *job);
@@ -333,7 +362,8 @@ enum {
     REC_TRAIT_NEEDS_TYPE = 2, /**< cannot be read without a type */
     REC_TRAIT_EXACT_SIZE = 4, /**< a walk over a layout sink gives the size of the file (not: compressed) */
     REC_TRAIT_FOLDER = 8,     /**< also reads folders: probe and load may be given one */
-    REC_TRAIT_NO_NAMES = 16   /**< its data carry no names: a recorder's type is that of the file, whatever becomes of it */
+    REC_TRAIT_NO_NAMES = 16,  /**< its data carry no names: a recorder's type is that of the file, whatever becomes of it */
+    REC_TRAIT_TAIL = 32       /**< its probe looks at the end of the file: rec_head has its `tail` then */
 };
 
 /** The default of the load argument `adapter`, and what files of a format without Burn's layout hold. */
@@ -352,6 +382,8 @@ typedef struct rec_head {
     const char *name;    /**< the file's or folder's own name, without the path; "" if it has none */
     const char *const *names; /**< of a folder (REC_TRAIT_FOLDER): its files, sorted; NULL of all else */
     uint64_t name_count;
+    const uint8_t *tail;  /**< its last bytes, at most 64 KiB; NULL if nobody asked (REC_TRAIT_TAIL), or of a stream */
+    uint64_t tail_length; /**< how many */
 } rec_head;
 
 /** Bytes that every file of a format has at a fixed place: what core looks at before it asks `probe`. */

@@ -220,7 +220,7 @@ static void owned_bytes_are_freed_with_the_last_count(void **state)
     uint8_t *data = make_pattern(10);
     rec_source *source = lr_source_owned(&w->context.allocator, data, 10, count_free, &freed);
     assert_non_null(source);
-    assert_ptr_equal(lr_source_retain(source), source);
+    assert_ptr_equal(rec_source_retain(source), source);
     rec_source_release(source);
     assert_int_equal(freed, 0);
     assert_view(w, source, data, 10);
@@ -231,7 +231,7 @@ static void owned_bytes_are_freed_with_the_last_count(void **state)
 static void *retain_and_release(void *user)
 {
     for (int i = 0; i < 20000; i++) {
-        rec_source_release(lr_source_retain(user));
+        rec_source_release(rec_source_retain(user));
     }
     rec_source_release(user);
     return NULL;
@@ -245,7 +245,7 @@ static void counts_survive_many_threads(void **state)
     int freed = 0;
     rec_source *source = lr_source_owned(&w->context.allocator, make_pattern(10), 10, count_free, &freed);
     for (int i = 0; i < THREADS; i++) {
-        (void)lr_source_retain(source);
+        (void)rec_source_retain(source);
         assert_int_equal(pthread_create(&threads[i], NULL, retain_and_release, source), 0);
     }
     rec_source_release(source);
@@ -582,7 +582,7 @@ static void many_threads_may_ask_for_the_view(void **state)
     w->context.progress = NULL;
     source = runs_over(w, packed, packed_size, &released, NULL);
     for (int i = 0; i < THREADS; i++) {
-        viewers[i] = (struct viewer){.w = w, .source = lr_source_retain(source), .plain = plain, .size = size};
+        viewers[i] = (struct viewer){.w = w, .source = rec_source_retain(source), .plain = plain, .size = size};
         assert_int_equal(pthread_create(&threads[i], NULL, view_in_thread, &viewers[i]), 0);
     }
     rec_source_release(source);

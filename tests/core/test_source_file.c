@@ -212,7 +212,7 @@ static void who_keeps_an_opened_file_gets_it_whole_at_the_end_of_the_load(void *
     write_file("a.bin", data, 100000);
     alone = lr_source_open(&w->job, "a.bin", false);
     kept = lr_source_open(&w->job, "a.bin", false);
-    (void)lr_source_retain(kept);
+    (void)rec_source_retain(kept);
     assert_int_equal(lr_source_settle(&w->job, alone), REC_OK);
     assert_int_equal(lr_source_settle(&w->job, kept), REC_OK);
     rec_source_release(kept);

@@ -323,10 +323,10 @@ static void a_format_without_names_asks_for_the_type(void **state)
         again = rec_load_bytes(untyped, bytes, size);
         assert_int_equal(again == NULL, recorders[i].typed);
         if (recorders[i].typed) {
-            assert_int_equal(rec_error_status(), REC_E_UNSUPPORTED);
+            assert_int_equal(rec_error_status(), REC_E_TYPE);
             assert_non_null(strstr(rec_error_message(), "type"));
             rec_free(bytes);
-            assert_int_equal(rec_save_bytes(untyped, record, &bytes, &size), REC_E_UNSUPPORTED);
+            assert_int_equal(rec_save_bytes(untyped, record, &bytes, &size), REC_E_TYPE);
         }
         rec_record_free(again);
         rec_free(bytes);

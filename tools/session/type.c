@@ -180,10 +180,8 @@ bool tool_needs_type(const session *s, const char *recorder)
 
 bool tool_lacks_type(const session *s, const char *path, const char **recorder)
 {
-    rec_status status = rec_error_status();
-
     /* Looking would overwrite the error, which counts if this is not it. */
-    if (s->type || s->o->positional || status != REC_E_UNSUPPORTED || !strstr(rec_error_message(), "type")) {
+    if (s->type || s->o->positional || rec_error_status() != REC_E_TYPE) {
         return false;
     }
     *recorder = rec_recognise(s->context, path);

@@ -28,7 +28,7 @@ static int32_t read_tail(lr_bincode_reader *r)
 static int32_t no_type(lr_bincode_reader *r)
 {
     int32_t status =
-        rec_fail(r->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a bincode record carries no names: its type is needed");
+        rec_fail(r->job, REC_E_TYPE, REC_UNKNOWN, "a bincode record carries no names: its type is needed");
     rec_fail_hint(r->job, "Give the model's Rust source or another form of its type, or set the option `positional` to "
                           "list its parameters by position.");
     return status;

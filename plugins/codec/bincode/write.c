@@ -14,7 +14,7 @@ typedef struct writer {
 
 static int32_t needs_type(writer *w)
 {
-    int32_t status = rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+    int32_t status = rec_fail(w->job, REC_E_TYPE, REC_UNKNOWN,
                               "bincode has no names: writing it needs the type of the record");
     rec_fail_hint(w->job, "Give the model's Rust source or another form of its type.");
     return status;

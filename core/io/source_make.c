@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Sources that a plugin or the application gives the bytes of: read at any place, when they are asked for, where they can
+ * be; else to their end at once. Whatever their functions do, they are called in order and given back once. */
+#include <string.h>
+
+#include "core/io/io_private.h"
+
+/* What the functions of 0.1 take, and more than any librecord's will. */
+#define OPS_LEAST (offsetof(rec_source_ops, release) + sizeof(((rec_source_ops *)0)->release))
+enum { OPS_MOST = 4096 };
+
+struct made {
+    rec_source_ops ops; /**< members that the plugin does not know are NULL */
+    void *self;
+    uint64_t total;
+    pthread_mutex_t calls; /**< its functions are called by one thread at a time */
+};
+
+static uint64_t made_size(const rec_source *source)
+{
+    return ((const struct made *)source->self)->total;
+}
+
+/* Failures of its functions are about this source: a job may work on several. */
+static int32_t say_whose(rec_job *job, const rec_source *source, int32_t status)
+{
+    status = lr_said_why(job, status, "the function that gives a source's bytes");
+    if (status != REC_OK && status != REC_E_CANCELLED) {
+        lr_fail_file(job, source->name);
+    }
+    return status;
+}
+
+static int32_t made_read_at(rec_job *job, rec_source *source, uint64_t at, void *target, uint64_t size)
+{
+    struct made *made = source->self;
+    uint8_t *to = target;
+    int32_t status = lr_source_enter(job, source, &made->calls);
+    if (status != REC_OK) {
+        return status;
+    }
+    while (size && status == REC_OK) {
+        uint64_t piece = size < LR_IO_PIECE ? size : LR_IO_PIECE;
+        status = say_whose(job, source, made->ops.read_at(made->self, job, at, to, piece));
+        at += piece;
+        to += piece;
+        size -= piece;
+        if (status == REC_OK && size) {
+            status = lr_io_interrupted(job);
+        }
+    }
+    (void)pthread_mutex_unlock(&made->calls);
+    return status;
+}
+
+static int32_t made_beside(rec_job *job, rec_source *source, const char *name, bool optional, rec_source **out)
+{
+    struct made *made = source->self;
+    lr_excerpt brief;
+    int32_t status = lr_source_enter(job, source, &made->calls);
+    if (status != REC_OK) {
+        return status;
+    }
+    status = say_whose(job, source, made->ops.beside(made->self, job, name, optional, out));
+    (void)pthread_mutex_unlock(&made->calls);
+    if (status == REC_OK && !*out && !optional) {
+        status = lr_io_fail(job, source->name, REC_E_PLUGIN, REC_UNKNOWN, NULL,
+                            "the function that opens what is beside it said nothing of \"%s\"",
+                            lr_excerpt_text(&brief, name));
+    }
+    if (status == REC_OK && *out) {
+        lr_job_sibling(job, rec_source_size(*out));
+    }
+    return status;
+}
+
+static void made_free(struct made *made, const lr_allocator *allocator)
+{
+    if (made->ops.release) {
+        made->ops.release(made->self);
+    }
+    (void)pthread_mutex_destroy(&made->calls);
+    lr_release(allocator, made);
+}
+
+static void made_release(rec_source *source)
+{
+    made_free(source->self, source->allocator);
+}
+
+static const lr_source_ops made_ops = {
+    .stored = true,
+    .lasting = true,
+    .size = made_size,
+    .read_at = made_read_at,
+    .release = made_release,
+};
+
+static const lr_source_ops made_ops_beside = {
+    .stored = true,
+    .lasting = true,
+    .size = made_size,
+    .read_at = made_read_at,
+    .beside = made_beside,
+    .release = made_release,
+};
+
+/* The lr_stream_fn of one that is read to its end. */
+static int32_t next(rec_job *job, const rec_source *source, void *user, uint64_t at, void *target, uint64_t room,
+                    uint64_t *got)
+{
+    struct made *made = user;
+    uint64_t piece = room < LR_IO_PIECE ? room : LR_IO_PIECE, given = 0;
+    int32_t status = say_whose(job, source, made->ops.read(made->self, job, target, piece, &given));
+    if (status == REC_OK && given > piece) {
+        status = lr_io_fail(job, source->name, REC_E_PLUGIN, at, NULL,
+                            "the function that gives a source's bytes gave more than there was room for");
+    }
+    *got = status == REC_OK ? given : 0;
+    return status;
+}
+
+/* What is there already must be as long as was said. */
+static int32_t check_total(rec_job *job, const rec_source *source, uint64_t total)
+{
+    char said[32], was[32];
+    return total == REC_UNKNOWN || total == source->size
+               ? REC_OK
+               : lr_io_fail(job, source->name, REC_E_IO, source->size, "Load it again.",
+                            "it was to have %s bytes and ended after %s", lr_group_digits(total, said, sizeof said),
+                            lr_group_digits(source->size, was, sizeof was));
+}
+
+int32_t rec_source_make(rec_job *job, const char *name, const rec_source_ops *ops, void *self, rec_source **out)
+{
+    rec_source_ops known = {0};
+    rec_source *source = NULL;
+    struct made *made = NULL;
+    bool anywhere, locked = false;
+    uint64_t total = REC_UNKNOWN;
+    int32_t status = job->error.status;
+    *out = NULL;
+    if (ops && ops->size >= OPS_LEAST && ops->size <= OPS_MOST) {
+        memcpy(&known, ops, ops->size < sizeof known ? ops->size : sizeof known);
+    } else if (status == REC_OK) {
+        status = rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the functions of a source have no size that they can have");
+    }
+    if (status == REC_OK && known.total) {
+        total = known.total(self);
+    }
+    anywhere = known.read_at && total != REC_UNKNOWN;
+    if (status == REC_OK && !anywhere && !known.read) {
+        status = rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN,
+                          "a source must have `read`, or `read_at` with a `total` that is known");
+    }
+    if (status == REC_OK) {
+        source = lr_source_new(job, name);
+        made = lr_zalloc(job->allocator, sizeof *made);
+        locked = made && lr_lock_init(&made->calls);
+        if (!source || !locked) {
+            status = lr_fail_memory(job, sizeof *made);
+        }
+    }
+    if (status != REC_OK) {
+        goto done;
+    }
+    made->ops = known;
+    made->self = self;
+    made->total = total;
+    source->ops = known.beside ? &made_ops_beside : &made_ops;
+    source->self = made;
+    self = NULL;
+    known.release = NULL;
+    if (total == 0) {
+        lr_source_ready(source, NULL, 0);
+    } else if (!anywhere) {
+        status = lr_source_drain(job, source, next, made);
+        if (status == REC_OK) {
+            status = check_total(job, source, total);
+        }
+    }
+    made = NULL; /* the source's */
+    if (status == REC_OK) {
+        *out = source;
+        source = NULL;
+    }
+done:
+    if (made) {
+        if (locked) {
+            (void)pthread_mutex_destroy(&made->calls);
+        }
+        lr_release(job->allocator, made);
+    }
+    rec_source_release(source);
+    if (known.release) {
+        known.release(self);
+    }
+    return status;
+}

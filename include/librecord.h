@@ -270,6 +270,26 @@ REC_API rec_status rec_context_add_plugin_path(rec_context *context, const char 
 
 /* ------------------------------------------------------------------------------------------- plugins that are there -- */
 
+enum { REC_OPTION_BOOL = 1, REC_OPTION_INT = 2, REC_OPTION_FLOAT = 3, REC_OPTION_CHOICE = 4, REC_OPTION_TEXT = 5 };
+/** An option of a recorder; the library checks values against it. Named in INI files and on the command line. */
+typedef struct rec_option {
+    uint32_t size;             /**< sizeof(rec_option) */
+    int32_t type;              /**< REC_OPTION_… */
+    const char *name;          /**< [a-z0-9_-]+ */
+    const char *initial;       /**< the default, as text */
+    const char *help;          /**< one line */
+    int64_t minimum, maximum;  /**< of an INT */
+    const char *const *choices;/**< of a CHOICE: the words, NULL-terminated */
+} rec_option;
+
+/** What a plugin is. Kinds that a librecord does not know are refused. */
+enum {
+    REC_PLUGIN_FORMAT = 0, /**< a recorder */
+    REC_PLUGIN_CODEC = 1,  /**< bytes made of bytes, compression say, in front of any format */
+    REC_PLUGIN_STACK = 2,  /**< a recorder: a format in a codec, under a name of its own */
+    REC_PLUGIN_SOURCE = 3  /**< where files are that are not in a folder */
+};
+
 /** A plugin as the registry sees it. Strings live as long as the context. */
 typedef struct rec_plugin_info {
     uint32_t size;           /**< sizeof(rec_plugin_info) of the library */
@@ -278,16 +298,34 @@ typedef struct rec_plugin_info {
     const char *aliases;     /**< separated by ", " */
     const char *extension;   /**< "mpk", without dot; "" for memory only */
     const char *description; /**< one line */
-    const char *file;        /**< the shared object, or "built in" */
+    const char *file;        /**< the shared object, "built in" or "the program" (rec_context_add_plugin) */
     const char *refused;     /**< "" or the reason */
     const char *options;     /**< a line "name (type, default): help" each, "" without options */
     const char *adapter;     /**< default of the load argument: "pytorch" for files of foreign modules, else "none" */
+    /* From 0.2 on. All zero of what was refused. */
+    int32_t kind;            /**< REC_PLUGIN_… */
+    int32_t can_load;        /**< 1 or 0, like those that follow */
+    int32_t can_save;
+    int32_t needs_type;      /**< cannot be read without a type */
+    int32_t has_names;       /**< its data carry the names of fields; else a type is needed to tell them */
+    int32_t reads_folders;   /**< a folder can be loaded like a file */
+    const char *version;     /**< of the plugin, "" if it does not say */
+    const char *license;     /**< SPDX expression, "" if it does not say */
+    const char *extensions;  /**< all that are recognised, `extension` first: "pt, pth"; "" for memory only */
+    uint64_t option_count;
+    const rec_option *const *option_list; /**< `option_count` of them, with type, default and bounds */
+    const char *hidden;      /**< "", or a line each: what others that come before it do in its place, and whose they are */
 } rec_plugin_info;
 
 /** Opens what has not been opened yet. @return the number of plugins and refused files, 0 if there are none. */
 REC_API uint64_t rec_plugin_count(rec_context *context);
 /** @return plugin `index`, or NULL. NULL for `context`, here and in rec_plugin_count(), is the default context. */
 REC_API const rec_plugin_info *rec_plugin_get(rec_context *context, uint64_t index);
+/** The plugin that a name or alias stands for, as rec_open_recorder() takes it (recorders of the INI file aside). Opens no
+ *  more files than it needs to, and leaves `hidden` empty. @return NULL with the error if there is none. */
+REC_API const rec_plugin_info *rec_plugin_find(rec_context *context, const char *name);
+/** The plugin that saves under a name, by its extension; in all else as rec_plugin_find(). */
+REC_API const rec_plugin_info *rec_plugin_for_path(rec_context *context, const char *path);
 
 /* ------------------------------------------------------------------------------------------------------ records -- */
 

@@ -312,7 +312,7 @@ int32_t lr_recorder_path(rec_job *job, const lr_plugin *plugin, const char *path
     if (!*path_out) {
         return lr_fail_memory(job, size);
     }
-    if (!plugin || ends_in(path, extension)) {
+    if (!plugin || ends_in(path, extension) || lr_plugin_extension(&plugin->d, path)) {
         (void)snprintf(*path_out, size, "%s", path);
     } else {
         (void)snprintf(*path_out, size, "%s.%s", path, extension);

@@ -153,10 +153,10 @@ const lr_plugin *lr_recorder_writer(rec_job *job, const rec_recorder *r, const c
         plugin = lr_registry_by_extension(job, path);
     }
     if (!plugin) {
-        if (!lr_job_failed(job)) {
-            (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN,
-                           path ? "its name does not end in the extension of any recorder"
-                                : "Auto cannot tell which format to save in");
+        if (!lr_job_failed(job) && path) {
+            (void)lr_registry_fail_extension(job);
+        } else if (!lr_job_failed(job)) {
+            (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "Auto cannot tell which format to save in");
             rec_fail_hint(job, "Name the recorder; `record plugins` lists those there are with their extensions.");
         }
         return NULL;

@@ -29,33 +29,41 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* Adds ".mpk, .mpk.gz" for "mpk, mpk.gz". */
+static void add_extensions(text *known, const char *extensions)
+{
+    while (*extensions) {
+        size_t length = strcspn(extensions, ",");
+        tool_text_format(known, "%s.%.*s", known->length ? ", " : "", (int)length, extensions);
+        extensions += length;
+        extensions += strspn(extensions, ", ");
+    }
+}
+
 /* Finds the recorder that writes by the extension of its file, before anything is read. @return its name, NULL with the
  * error printed. */
 static const char *recorder_of(const session *s, const char *out)
 {
-    const char *name = NULL;
-    size_t length = strlen(out), longest = 0;
+    const rec_plugin_info *found = rec_plugin_for_path(s->context, out);
     text known = {0};
 
+    if (found) {
+        return found->name;
+    }
+    if (rec_error_status() != REC_E_ARGUMENT) {
+        (void)tool_fail_library();
+        return NULL;
+    }
     for (uint64_t i = 0; i < rec_plugin_count(s->context); i++) {
         const rec_plugin_info *p = rec_plugin_get(s->context, i);
-        size_t tail = strlen(p->extension);
-        if (!p->usable || !tail) {
-            continue;
-        }
-        tool_text_format(&known, "%s.%s", known.length ? ", " : "", p->extension);
-        if (tail > longest && length > tail && out[length - tail - 1] == '.' &&
-            strcmp(out + length - tail, p->extension) == 0) {
-            longest = tail;
-            name = p->name;
+        if (p->can_save) {
+            add_extensions(&known, p->extensions);
         }
     }
-    if (!name) {
-        (void)tool_fail("%s: no recorder has this extension\nThere are: %s\nOr name the recorder: --to NAME", out,
-                        known.at ? known.at : "none at all; record plugins --why says why");
-    }
+    (void)tool_fail("%s: no recorder has this extension\nThere are: %s\nOr name the recorder: --to NAME", out,
+                    known.at ? known.at : "none at all; record plugins --why says why");
     tool_text_free(&known);
-    return name;
+    return NULL;
 }
 
 /* Saves to `out`. @param written (out) bytes, where they can be known. */

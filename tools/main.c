@@ -55,7 +55,8 @@ static const command commands[] = {
      tool_run_types},
     {"embed", COMMAND_EMBED, 1, 1, "FILE", "make a record part of a program, as C or an object file",
      tool_embed_options_help, tool_run_embed},
-    {"plugins", COMMAND_PLUGINS, 0, 0, "", "list the recorders that are there", "", tool_run_plugins},
+    {"plugins", COMMAND_PLUGINS, 0, 1, "[NAME]", "list the recorders that are there, or tell all of one", "",
+     tool_run_plugins},
     {"help", COMMAND_HELP, 0, 1, "[COMMAND]", "print help", "", NULL},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };

@@ -5,38 +5,90 @@
 
 #include "tools/tool.h"
 
-static void print_json(rec_context *context, uint64_t count)
+/* The words of a list that is separated by `stops`. */
+static void json_words(json *j, const char *key, const char *list, const char *stops)
+{
+    tool_json_array(j, key);
+    while (*list) {
+        size_t length = strcspn(list, stops);
+        tool_json_text(j, NULL, list, length);
+        list += length;
+        list += strspn(list, stops);
+    }
+    tool_json_close(j, ']');
+}
+
+static const char *kind_word(int32_t kind)
+{
+    static const char *const kinds[] = {"format", "codec", "stack", "source"};
+    return kind >= 0 && kind < (int32_t)(sizeof kinds / sizeof *kinds) ? kinds[kind] : "unknown";
+}
+
+static void json_option(json *j, const rec_option *option)
+{
+    static const char *const types[] = {"", "bool", "int", "float", "choice", "text"};
+
+    tool_json_object(j, NULL);
+    tool_json_string(j, "name", option->name);
+    tool_json_string(j, "type", types[option->type]);
+    tool_json_string(j, "default", option->initial);
+    if (option->type == REC_OPTION_INT) {
+        tool_json_int(j, "minimum", option->minimum);
+        tool_json_int(j, "maximum", option->maximum);
+    } else if (option->type == REC_OPTION_CHOICE) {
+        tool_json_array(j, "choices");
+        for (size_t i = 0; option->choices[i]; i++) {
+            tool_json_string(j, NULL, option->choices[i]);
+        }
+        tool_json_close(j, ']');
+    }
+    tool_json_string(j, "help", option->help);
+    tool_json_close(j, '}');
+}
+
+static void json_plugin(json *j, const rec_plugin_info *p)
+{
+    tool_json_object(j, NULL);
+    tool_json_string(j, "name", p->name);
+    tool_json_bool(j, "usable", p->usable);
+    tool_json_string(j, "kind", kind_word(p->kind));
+    json_words(j, "aliases", p->aliases, ", ");
+    tool_json_string(j, "extension", p->extension);
+    json_words(j, "extensions", p->extensions, ", ");
+    tool_json_string(j, "description", p->description);
+    tool_json_string(j, "file", p->file);
+    tool_json_string(j, "refused", p->refused);
+    tool_json_string(j, "hidden", p->hidden);
+    tool_json_bool(j, "can_load", p->can_load);
+    tool_json_bool(j, "can_save", p->can_save);
+    tool_json_bool(j, "needs_type", p->needs_type);
+    tool_json_bool(j, "has_names", p->has_names);
+    tool_json_bool(j, "reads_folders", p->reads_folders);
+    tool_json_string(j, "adapter", p->adapter);
+    tool_json_string(j, "version", p->version);
+    tool_json_string(j, "license", p->license);
+    json_words(j, "options", p->options, "\n");
+    tool_json_array(j, "option_list");
+    for (uint64_t i = 0; i < p->option_count; i++) {
+        json_option(j, p->option_list[i]);
+    }
+    tool_json_close(j, ']');
+    tool_json_close(j, '}');
+}
+
+/* @param only one of them, or NULL: all. */
+static void print_json(rec_context *context, uint64_t count, const rec_plugin_info *only)
 {
     json j;
 
     tool_json_begin(&j, stdout, 2);
     tool_json_object(&j, NULL);
     tool_json_array(&j, "plugins");
-    for (uint64_t i = 0; i < count; i++) {
-        const rec_plugin_info *p = rec_plugin_get(context, i);
-        tool_json_object(&j, NULL);
-        tool_json_string(&j, "name", p->name);
-        tool_json_bool(&j, "usable", p->usable);
-        tool_json_array(&j, "aliases");
-        for (const char *at = p->aliases; *at;) {
-            size_t length = strcspn(at, ",");
-            tool_json_text(&j, NULL, at, length);
-            at += length;
-            at += strspn(at, ", ");
-        }
-        tool_json_close(&j, ']');
-        tool_json_string(&j, "extension", p->extension);
-        tool_json_string(&j, "description", p->description);
-        tool_json_string(&j, "file", p->file);
-        tool_json_string(&j, "refused", p->refused);
-        tool_json_array(&j, "options");
-        for (const char *at = p->options; *at;) {
-            size_t length = strcspn(at, "\n");
-            tool_json_text(&j, NULL, at, length);
-            at += length + (at[length] == '\n');
-        }
-        tool_json_close(&j, ']');
-        tool_json_close(&j, '}');
+    for (uint64_t i = 0; !only && i < count; i++) {
+        json_plugin(&j, rec_plugin_get(context, i));
+    }
+    if (only) {
+        json_plugin(&j, only);
     }
     tool_json_close(&j, ']');
     tool_json_close(&j, '}');
@@ -84,26 +136,81 @@ static void row(table *t, const rec_plugin_info *p, bool why)
     free(string);
 }
 
-/* The lines of a plugin that say more than the table: its other names, its options. */
-static void print_more(const rec_plugin_info *p)
+/* A line for each line of `lines`, after a label that is said once. */
+static void detail(const char *label, const char *lines)
+{
+    text line = {0};
+
+    for (; *lines; label = "") {
+        size_t length = strcspn(lines, "\n");
+        tool_text_safe(&line, lines, length);
+        printf("  %-11s  %s\n", label, line.at);
+        tool_text_free(&line);
+        lines += length + (lines[length] == '\n');
+    }
+}
+
+static void print_name(const rec_plugin_info *p)
 {
     text line = {0};
 
     tool_text_safe(&line, p->name, strlen(p->name));
-    printf("\n%s%s%s\n", tool_style(STYLE_BOLD), line.at, tool_style(STYLE_PLAIN));
+    printf("%s%s%s\n", tool_style(STYLE_BOLD), line.at, tool_style(STYLE_PLAIN));
     tool_text_free(&line);
-    if (*p->aliases) {
-        tool_text_safe(&line, p->aliases, strlen(p->aliases));
-        printf("  also called  %s\n", line.at);
-        tool_text_free(&line);
+}
+
+/* The lines of a plugin that say more than the table: its other names, its options. */
+static void print_more(const rec_plugin_info *p)
+{
+    putchar('\n');
+    print_name(p);
+    detail("also called", p->aliases);
+    detail("hidden", p->hidden);
+    detail("options", p->options);
+}
+
+static const char *abilities(const rec_plugin_info *p)
+{
+    return p->can_load && p->can_save ? "load and save"
+           : p->can_load              ? "load only"
+           : p->can_save              ? "save only"
+                                      : "";
+}
+
+/* All of one plugin. */
+static void print_one(const rec_plugin_info *p)
+{
+    print_name(p);
+    detail("", p->description);
+    detail("refused", p->refused);
+    detail("also called", p->aliases);
+    detail("kind", p->kind == REC_PLUGIN_FORMAT ? "" : kind_word(p->kind));
+    detail(strchr(p->extensions, ',') ? "extensions" : "extension",
+           *p->extensions || !p->usable ? p->extensions : "none: it works in memory");
+    detail("can", abilities(p));
+    detail("folders", p->reads_folders ? "are read like files" : "");
+    detail("names", p->usable && !p->has_names ? "are not in its files: give the record's type" : "");
+    detail("adapter", strcmp(p->adapter, "none") == 0 ? "" : p->adapter);
+    detail("version", p->version);
+    detail("license", p->license);
+    detail("file", p->file);
+    detail("hidden", p->hidden);
+    detail("options", p->options);
+}
+
+/* @return the plugin of that name, or what was refused under it; NULL with the error printed. */
+static const rec_plugin_info *look_up(rec_context *context, const char *name, uint64_t count)
+{
+    const rec_plugin_info *found = rec_plugin_find(context, name);
+
+    for (uint64_t i = 0; !found && i < count; i++) {
+        const rec_plugin_info *p = rec_plugin_get(context, i);
+        found = !p->usable && strcmp(p->name, name) == 0 ? p : NULL;
     }
-    for (const char *at = p->options, *label = "options"; *at; label = "") {
-        size_t length = strcspn(at, "\n");
-        tool_text_safe(&line, at, length);
-        printf("  %-11s  %s\n", label, line.at);
-        tool_text_free(&line);
-        at += length + (at[length] == '\n');
+    if (!found && !rec_plugin_find(context, name)) {
+        (void)tool_fail_library();
     }
+    return found;
 }
 
 static void print_people(rec_context *context, uint64_t count, bool why)
@@ -123,7 +230,7 @@ static void print_people(rec_context *context, uint64_t count, bool why)
     tool_table_print(&t, stdout);
     for (uint64_t i = 0; why && i < count; i++) {
         const rec_plugin_info *p = rec_plugin_get(context, i);
-        if (p->usable && (*p->aliases || *p->options)) {
+        if (p->usable && (*p->aliases || *p->options || *p->hidden)) {
             print_more(p);
         }
     }
@@ -138,11 +245,15 @@ static void print_people(rec_context *context, uint64_t count, bool why)
 int tool_run_plugins(session *s, const char *const *operands, size_t count)
 {
     uint64_t plugins = rec_plugin_count(s->context);
+    const rec_plugin_info *only = count ? look_up(s->context, operands[0], plugins) : NULL;
 
-    (void)operands;
-    (void)count;
+    if (count && !only) {
+        return EXIT_ERROR;
+    }
     if (s->o->json) {
-        print_json(s->context, plugins);
+        print_json(s->context, plugins, only);
+    } else if (only) {
+        print_one(only);
     } else {
         print_people(s->context, plugins, s->o->why);
     }

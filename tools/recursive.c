@@ -156,20 +156,35 @@ static char *index_of(const folder *f, const char *name)
     return index;
 }
 
+/* @return how long the longest of "mpk, mpk.gz" is that a name ends in, after a dot; 0: it ends in none. */
+static size_t tail_of(const char *name, size_t length, const char *extensions)
+{
+    size_t longest = 0;
+
+    while (*extensions) {
+        size_t tail = strcspn(extensions, ",");
+        if (tail > longest && length > tail + 1 && name[length - tail - 1] == '.' &&
+            strncmp(name + length - tail, extensions, tail) == 0) {
+            longest = tail;
+        }
+        extensions += tail;
+        extensions += strspn(extensions, ", ");
+    }
+    return longest;
+}
+
 /* A name without the extension of its recorder. */
 static char *stem_of(const session *s, const char *name, const char *recorder)
 {
     const rec_plugin_info *p = tool_session_plugin(s, recorder);
-    size_t length = strlen(name), tail = p ? strlen(p->extension) : 0;
+    const char *extensions = p ? p->extensions : "";
+    size_t length = strlen(name), tail;
 
-    if (tail && ends_in(name, INDEX)) {
+    if (*extensions && ends_in(name, INDEX)) {
         length -= strlen(INDEX);
     }
-    if (tail && length > tail + 1 && name[length - tail - 1] == '.' &&
-        strncmp(name + length - tail, p->extension, tail) == 0) {
-        length -= tail + 1;
-    }
-    return xasprintf("%.*s", (int)length, name);
+    tail = tail_of(name, length, extensions);
+    return xasprintf("%.*s", (int)(length - (tail ? tail + 1 : 0)), name);
 }
 
 /* Makes the folders above a file. */

@@ -13,6 +13,10 @@
 #define PLUGIN_LEAST (offsetof(rec_plugin, save) + sizeof(((rec_plugin *)0)->save))
 #define OPTION_LEAST (offsetof(rec_option, choices) + sizeof(((rec_option *)0)->choices))
 
+#define MAGIC_LEAST (offsetof(rec_magic, mask) + sizeof(((rec_magic *)0)->mask))
+
+/* Those of the upper half may be passed over. */
+#define TRAITS_COUNT ((uint64_t)UINT32_MAX)
 #define TRAITS_KNOWN \
     ((uint64_t)(REC_TRAIT_TENSORS | REC_TRAIT_NEEDS_TYPE | REC_TRAIT_EXACT_SIZE | REC_TRAIT_FOLDER | \
                 REC_TRAIT_NO_NAMES | REC_TRAIT_TAIL))
@@ -22,6 +26,10 @@ enum {
     ALIASES_MOST = 64,
     OPTIONS_MOST = 64,
     CHOICES_MOST = 64,
+    EXTENSIONS_MOST = 16,
+    MAGIC_MOST = 64,
+    MAGIC_BYTES = 16,
+    SCHEMES_MOST = 16,
     SIZE_MOST = 4096,
     LINE_MOST = 200,
     EXTENSION_MOST = 32
@@ -144,7 +152,87 @@ static bool check_options(const rec_plugin *plugin, char *reason)
     return true;
 }
 
+/* ----------------------------------------------------------------------------------------- extensions and magic -- */
+
+static bool check_extensions(rec_plugin *copy, char *reason)
+{
+    if (copy->extension && !extension_valid(copy->extension)) {
+        copy->extension = NULL;
+        return REFUSE("its extension is not 1 to %d letters and digits, with dots inside", EXTENSION_MOST);
+    }
+    for (size_t i = 0; copy->extensions && copy->extensions[i]; i++) {
+        if (i == EXTENSIONS_MOST) {
+            return REFUSE("it has more than %d further extensions, or no NULL after the last", EXTENSIONS_MOST);
+        }
+        if (!copy->extension) {
+            return REFUSE("it has further extensions, but none that is appended when it saves");
+        }
+        if (!extension_valid(copy->extensions[i])) {
+            return REFUSE("further extension %zu is not 1 to %d letters and digits, with dots inside", i + 1,
+                          EXTENSION_MOST);
+        }
+    }
+    return true;
+}
+
+static bool check_magic(const rec_plugin *plugin, char *reason)
+{
+    for (size_t i = 0; plugin->magic && plugin->magic[i]; i++) {
+        const rec_magic *magic = plugin->magic[i];
+        if (i == MAGIC_MOST) {
+            return REFUSE("it has more than %d kinds of magic bytes, or no NULL after the last", MAGIC_MOST);
+        }
+        if (magic->size < MAGIC_LEAST || magic->size > SIZE_MOST) {
+            return REFUSE("the size of its magic bytes %zu is %u, at least %zu was expected", i + 1,
+                          (unsigned)magic->size, MAGIC_LEAST);
+        }
+        if (magic->length < 1 || magic->length > MAGIC_BYTES || !magic->bytes) {
+            return REFUSE("its magic bytes %zu are not 1 to %d bytes", i + 1, MAGIC_BYTES);
+        }
+    }
+    return true;
+}
+
+/* As in "https://": letters, digits, "+", "-" and ".", of which the first is a letter; lower case. */
+static bool scheme_valid(const char *scheme)
+{
+    size_t length = strnlen(scheme, EXTENSION_MOST + 1);
+    return length >= 2 && length <= EXTENSION_MOST && scheme[0] >= 'a' && scheme[0] <= 'z' &&
+           strspn(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+-.") == length;
+}
+
+static bool check_source(const rec_plugin *plugin, char *reason)
+{
+    size_t count = 0;
+    if (!plugin->open) {
+        return REFUSE("it opens nothing, though it is a plugin for sources");
+    }
+    while (plugin->schemes && plugin->schemes[count]) {
+        if (count == SCHEMES_MOST) {
+            return REFUSE("it has more than %d schemes, or no NULL after the last", SCHEMES_MOST);
+        }
+        if (!scheme_valid(plugin->schemes[count])) {
+            return REFUSE("scheme %zu is not 2 to %d lower case letters, digits, \"+\", \"-\" and \".\"", count + 1,
+                          EXTENSION_MOST);
+        }
+        count++;
+    }
+    return count > 0 || REFUSE("it has no scheme, though it is a plugin for sources");
+}
+
 /* -------------------------------------------------------------------------------------------------- descriptor -- */
+
+static bool check_can(const rec_plugin *plugin, char *reason)
+{
+    switch (plugin->kind) {
+    case REC_PLUGIN_FORMAT:
+        return plugin->load || plugin->save || REFUSE("it can neither load nor save");
+    case REC_PLUGIN_SOURCE:
+        return check_source(plugin, reason);
+    default:
+        return REFUSE("it is of a kind that librecord %s does not know (%d)", rec_version_string(), (int)plugin->kind);
+    }
+}
 
 bool lr_plugin_check(const rec_plugin *plugin, rec_plugin *copy, char *reason)
 {
@@ -166,26 +254,25 @@ bool lr_plugin_check(const rec_plugin *plugin, rec_plugin *copy, char *reason)
         copy->description = NULL;
         return REFUSE("it has no description of one line");
     }
-    if (copy->extension && !extension_valid(copy->extension)) {
-        copy->extension = NULL;
-        return REFUSE("its extension is not 1 to %d letters and digits, with dots inside", EXTENSION_MOST);
+    if (!check_extensions(copy, reason)) {
+        return false;
+    }
+    if ((copy->version && !line_valid(copy->version)) || (copy->license && !line_valid(copy->license))) {
+        return REFUSE("its version or its license is not one line of text");
     }
     if (copy->burn_name && !line_valid(copy->burn_name)) {
         return REFUSE("its burn_name is not one line of text");
     }
-    if (copy->traits & ~TRAITS_KNOWN) {
+    if (copy->traits & TRAITS_COUNT & ~TRAITS_KNOWN) {
         return REFUSE("it has traits that librecord %s does not know (0x%llx)", rec_version_string(),
-                      (unsigned long long)(copy->traits & ~TRAITS_KNOWN));
+                      (unsigned long long)(copy->traits & TRAITS_COUNT & ~TRAITS_KNOWN));
     }
     if (copy->adapter < REC_ADAPTER_NONE || copy->adapter > REC_ADAPTER_PYTORCH) {
         return REFUSE("it has an adapter that librecord %s does not know (%d)", rec_version_string(),
                       (int)copy->adapter);
     }
-    if (copy->kind != REC_PLUGIN_FORMAT) {
-        return REFUSE("it is of a kind that librecord %s does not know (%d)", rec_version_string(), (int)copy->kind);
-    }
-    if (!copy->load && !copy->save) {
-        return REFUSE("it can neither load nor save");
+    if (!check_can(copy, reason) || !check_magic(copy, reason)) {
+        return false;
     }
     return check_options(copy, reason);
 }

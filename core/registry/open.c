@@ -200,15 +200,15 @@ static void *open_early(const char *path, char *reason)
 
 /* libltdl's own words for any failure are "file not found", and it binds lazily, so that a missing symbol would end the
  * process at the first call: the file is opened with dlopen first, for its words and for all of its symbols. */
-static void *open_symbol(const char *path, const char *symbol, char *reason)
+static void *open_symbol(const char *path, const char *module, char *reason)
 {
     void *found = NULL;
     void *early = open_early(path, reason);
     if (!early) {
         return NULL;
     }
-    if (!dlsym(early, symbol)) {
-        (void)snprintf(reason, LR_REASON, "it is not a plugin: it does not export %s", symbol);
+    if (!dlsym(early, module) && !dlsym(early, symbol_name)) {
+        (void)snprintf(reason, LR_REASON, "it exports neither %s nor %s: was it renamed?", symbol_name, module);
     } else {
         (void)pthread_mutex_lock(&ltdl_lock);
         if (ltdl_begin(reason)) {
@@ -252,7 +252,7 @@ static int32_t open_file(rec_job *job, lr_opener *opener, const char *folder, co
     for (char *c = symbol; *c; c++) {
         *c = *c == '-' ? '_' : *c;
     }
-    if (*check_symbol(path, symbol, reason)) {
+    if (*check_symbol(path, symbol_name, reason)) {
         return refuse(job, opener, path, reason);
     }
     plugins = open_symbol(path, symbol, reason);

@@ -33,6 +33,11 @@ static void release(lr_attached *what)
         lr_release(allocator, f->path);
         lr_release(allocator, f);
     }
+    while (registry->own) {
+        lr_own *own = registry->own;
+        registry->own = own->next;
+        lr_release(allocator, own);
+    }
     lr_release(allocator, registry);
 }
 
@@ -112,6 +117,62 @@ int32_t lr_registry_add_folder(rec_job *job, const char *path)
     atomic_store_explicit(&registry->current, NULL, memory_order_release);
     (void)pthread_mutex_unlock(&registry->context->lock);
     return REC_OK;
+}
+
+/* Under the lock. @return the plugin of the program's own that has one of these names; @param name (out) which. */
+static const rec_plugin *own_rival(const lr_registry *registry, const rec_plugin *d, const char **name)
+{
+    for (const lr_own *own = registry->own; own; own = own->next) {
+        *name = d->name;
+        if (lr_plugin_has_name(own->plugin, *name)) {
+            return own->plugin;
+        }
+        for (size_t i = 0; d->aliases && d->aliases[i]; i++) {
+            *name = d->aliases[i];
+            if (lr_plugin_has_name(own->plugin, *name)) {
+                return own->plugin;
+            }
+        }
+    }
+    return NULL;
+}
+
+int32_t lr_registry_add_plugin(rec_job *job, const rec_plugin *plugin)
+{
+    const lr_allocator *allocator = &job->context->allocator;
+    lr_registry *registry = registry_of(job);
+    char reason[LR_REASON];
+    const rec_plugin *rival;
+    const char *name;
+    rec_plugin d;
+    lr_own *own;
+    if (!registry) {
+        return job->error.status;
+    }
+    if (!lr_plugin_check(plugin, &d, reason)) {
+        return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the program's plugin%s%s was refused: %s", d.name ? " " : "",
+                        d.name ? d.name : "", reason);
+    }
+    own = lr_zalloc(allocator, sizeof *own);
+    if (!own) {
+        return lr_fail_memory(job, sizeof *own);
+    }
+    own->plugin = plugin;
+    (void)pthread_mutex_lock(&registry->context->lock);
+    rival = own_rival(registry, &d, &name);
+    if (!rival) {
+        own->next = registry->own;
+        registry->own = own;
+        atomic_store_explicit(&registry->current, NULL, memory_order_release);
+    }
+    (void)pthread_mutex_unlock(&registry->context->lock);
+    if (rival) {
+        (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN,
+                       "the program's plugin %s was refused: the name \"%s\" belongs to its plugin %s already", d.name,
+                       name, rival->name);
+        lr_release(allocator, own);
+    }
+    return job->error.status;
 }
 
 /* ------------------------------------------------------------------------------------------------------ look-ups -- */
@@ -230,17 +291,6 @@ const lr_plugin *lr_registry_find(rec_job *job, const char *name)
     return NULL;
 }
 
-/* @return the length of the extension if `path` ends in it, after a dot that is not the first of the name; else 0. */
-static size_t extension_length(const rec_plugin *d, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    size_t whole = strlen(name), length = d->extension ? strlen(d->extension) : 0;
-    bool ends = length && whole >= length + 2 && name[whole - length - 1] == '.' &&
-                strcmp(name + whole - length, d->extension) == 0;
-    return ends ? length : 0;
-}
-
 const lr_plugin *lr_registry_recognise(rec_job *job, const rec_head *head, const char *path)
 {
     const lr_table *t = get(job);
@@ -251,7 +301,7 @@ const lr_plugin *lr_registry_recognise(rec_job *job, const rec_head *head, const
         const rec_plugin *d = &t->plugins[i]->d;
         bool asked = d->probe && (!head->names || (d->traits & REC_TRAIT_FOLDER));
         int32_t bits = asked ? d->probe(head) : 0;
-        size_t length = path ? extension_length(d, path) : 0;
+        size_t length = path ? lr_plugin_extension(d, path) : 0;
         bits = bits > PROBE_MOST ? PROBE_MOST : bits;
         if (bits > best_bits || (bits > 0 && bits == best_bits && length > best_length)) {
             best = t->plugins[i];
@@ -281,13 +331,31 @@ const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path)
     const lr_plugin *best = NULL;
     size_t best_length = 0;
     for (uint64_t i = 0; t && i < t->plugin_count; i++) {
-        size_t length = extension_length(&t->plugins[i]->d, path);
+        size_t length = lr_plugin_extension(&t->plugins[i]->d, path);
         if (length > best_length) {
             best = t->plugins[i];
             best_length = length;
         }
     }
     return best;
+}
+
+int32_t lr_registry_fail_extension(rec_job *job)
+{
+    (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "its name does not end in the extension of any recorder");
+    rec_fail_hint(job, "Name the recorder; `record plugins` lists those there are with their extensions.");
+    return job->error.status;
+}
+
+const rec_plugin_info *lr_registry_info_of(rec_job *job, const lr_plugin *plugin)
+{
+    const lr_table *t = get(job);
+    for (uint64_t i = 0; t && i < t->info_count; i++) {
+        if (t->infos[i].name == plugin->d.name && t->infos[i].usable) {
+            return &t->infos[i];
+        }
+    }
+    return NULL;
 }
 
 uint64_t lr_registry_count(rec_job *job)
@@ -336,6 +404,42 @@ const rec_plugin_info *rec_plugin_get(rec_context *context, uint64_t index)
     return info;
 }
 
+const rec_plugin_info *rec_plugin_find(rec_context *context, const char *name)
+{
+    rec_job job;
+    const lr_plugin *plugin = NULL;
+    const rec_plugin_info *info = NULL;
+    if (LR_NULL(name)) {
+        return NULL;
+    }
+    lr_job_open(&job, context, "plugins", NULL);
+    plugin = lr_job_failed(&job) ? NULL : lr_registry_find(&job, name);
+    if (plugin) {
+        info = lr_registry_info_of(&job, plugin);
+    }
+    (void)lr_job_end(&job);
+    return info;
+}
+
+const rec_plugin_info *rec_plugin_for_path(rec_context *context, const char *path)
+{
+    rec_job job;
+    const lr_plugin *plugin = NULL;
+    const rec_plugin_info *info = NULL;
+    if (LR_NULL(path)) {
+        return NULL;
+    }
+    lr_job_open(&job, context, "plugins", path);
+    plugin = lr_job_failed(&job) ? NULL : lr_registry_by_extension(&job, path);
+    if (plugin) {
+        info = lr_registry_info_of(&job, plugin);
+    } else if (!lr_job_failed(&job)) {
+        (void)lr_registry_fail_extension(&job);
+    }
+    (void)lr_job_end(&job);
+    return info;
+}
+
 rec_status rec_context_add_plugin_path(rec_context *context, const char *folder)
 {
     rec_job job;
@@ -349,6 +453,19 @@ rec_status rec_context_add_plugin_path(rec_context *context, const char *folder)
         } else {
             (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "rec_context_add_plugin_path: a folder is needed");
         }
+    }
+    return lr_job_end(&job);
+}
+
+rec_status rec_context_add_plugin(rec_context *context, const rec_plugin *plugin)
+{
+    rec_job job;
+    if (LR_NULL(plugin)) {
+        return REC_E_ARGUMENT;
+    }
+    lr_job_open(&job, context, "plugins", NULL);
+    if (!lr_job_failed(&job)) {
+        (void)lr_registry_add_plugin(&job, plugin);
     }
     return lr_job_end(&job);
 }

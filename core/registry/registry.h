@@ -12,11 +12,32 @@
 /** One usable plugin. `d` is a copy of full size: members its file does not know are zero. */
 typedef struct lr_plugin {
     rec_plugin d;
-    const char *file; /**< absolute path, or "built in" */
+    const char *file; /**< absolute path, "built in" or "the program" */
 } lr_plugin;
+
+/** What a plugin is wanted for. */
+typedef enum lr_direction {
+    LR_CAN_ANY = 0,
+    LR_CAN_LOAD = 1,
+    LR_CAN_SAVE = 2
+} lr_direction;
+
+/* ------------------------------------------------------------------------------------------ descriptors (match.c) -- */
+
+/** @return whether the plugin has that name or alias. */
+bool lr_plugin_has_name(const rec_plugin *plugin, const char *name);
+bool lr_plugin_can(const rec_plugin *plugin, lr_direction direction);
+/** @return the length of the longest of its extensions that the name of `path` ends in, after a dot that is not the
+ *  first of the name; 0: none. */
+size_t lr_plugin_extension(const rec_plugin *plugin, const char *path);
+
+/* --------------------------------------------------------------------------------------------------- the registry -- */
 
 /** Adds a folder in front of the others; the next look-up reads it. Copied. */
 int32_t lr_registry_add_folder(rec_job *job, const char *folder);
+
+/** Adds a plugin of the program's own in front of all others. Borrowed for as long as the context lives. */
+int32_t lr_registry_add_plugin(rec_job *job, const rec_plugin *plugin);
 
 /** All of these open the folders first if that was not done. Names compare without case and without `-`, `_`, `.`,
  *  so that `mpk-gz`, `mpk.gz` and `MpkGz` are one. NULL: the job has failed (unknown: REC_E_NOT_FOUND with the names
@@ -31,10 +52,14 @@ const lr_plugin *lr_registry_recognise(rec_job *job, const rec_head *head, const
 bool lr_registry_folder_names(rec_job *job, char *names, size_t room);
 /** The plugin with the longest extension that `path` ends in; NULL without failure if none. */
 const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path);
+/** Fails because there is none, and says what to do. */
+int32_t lr_registry_fail_extension(rec_job *job);
 
 /** For rec_plugin_count and rec_plugin_get; indices are stable until the next lr_registry_add_folder. */
 uint64_t lr_registry_count(rec_job *job);
 const rec_plugin_info *lr_registry_info(rec_job *job, uint64_t index);
+/** What rec_plugin_info says of a plugin that was found. */
+const rec_plugin_info *lr_registry_info_of(rec_job *job, const lr_plugin *plugin);
 
 /* -------------------------------------------------------------------------------------------- options (option.c) -- */
 

@@ -52,6 +52,16 @@ static size_t print_aliases(const rec_plugin *d, char *target, size_t room)
     return used;
 }
 
+static size_t print_extensions(const rec_plugin *d, char *target, size_t room)
+{
+    size_t used = 0;
+    PRINT("%s", d->extension ? d->extension : "");
+    for (size_t i = 0; d->extensions && d->extensions[i]; i++) {
+        PRINT(", %s", d->extensions[i]);
+    }
+    return used;
+}
+
 static size_t print_options(const rec_plugin *d, char *target, size_t room)
 {
     size_t used = 0;
@@ -94,10 +104,32 @@ static const char *base_name(rec_job *job, lr_table *t, const char *file)
     return keep(job, t, name, length);
 }
 
+/* What is told of a usable plugin alone. */
+static void add_details(rec_job *job, lr_table *t, rec_plugin_info *info, const rec_plugin *d)
+{
+    info->aliases = keep_printed(job, t, d, print_aliases);
+    info->options = keep_printed(job, t, d, print_options);
+    info->extensions = keep_printed(job, t, d, print_extensions);
+    info->adapter = d->adapter == REC_ADAPTER_PYTORCH ? "pytorch" : "none";
+    info->kind = d->kind;
+    info->can_load = d->load != NULL;
+    info->can_save = d->save != NULL;
+    info->needs_type = (d->traits & REC_TRAIT_NEEDS_TYPE) != 0;
+    info->has_names = d->kind != REC_PLUGIN_SOURCE && !(d->traits & REC_TRAIT_NO_NAMES);
+    info->reads_folders = (d->traits & REC_TRAIT_FOLDER) != 0;
+    info->version = d->version ? d->version : "";
+    info->license = d->license ? d->license : "";
+    info->option_list = d->options;
+    while (d->options && d->options[info->option_count]) {
+        info->option_count++;
+    }
+}
+
 /* Adds the line of a plugin or of what was refused. @param d may lack any member if `refused`. */
 static int32_t add_info(rec_job *job, lr_table *t, const rec_plugin *d, const char *file, const char *refused)
 {
-    rec_plugin_info info = {.size = sizeof info, .usable = !refused, .aliases = "", .options = "", .adapter = "none"};
+    rec_plugin_info info = {.size = sizeof info, .usable = !refused, .aliases = "", .options = "", .adapter = "none",
+                            .version = "", .license = "", .extensions = "", .hidden = ""};
     if (!lr_job_arena_grow(job, &t->arena, &t->infos, t->info_count + 1, &t->info_room, sizeof info)) {
         return job->error.status;
     }
@@ -107,9 +139,7 @@ static int32_t add_info(rec_job *job, lr_table *t, const rec_plugin *d, const ch
     info.file = keep(job, t, file, strlen(file));
     info.refused = keep(job, t, refused ? refused : "", strlen(refused ? refused : ""));
     if (!refused) {
-        info.aliases = keep_printed(job, t, d, print_aliases);
-        info.options = keep_printed(job, t, d, print_options);
-        info.adapter = d->adapter == REC_ADAPTER_PYTORCH ? "pytorch" : "none";
+        add_details(job, t, &info, d);
     }
     if (!lr_job_failed(job)) {
         t->infos[t->info_count++] = info;
@@ -119,23 +149,10 @@ static int32_t add_info(rec_job *job, lr_table *t, const rec_plugin *d, const ch
 
 /* ----------------------------------------------------------------------------------------------- filling a table -- */
 
-static bool has_name(const rec_plugin *d, const char *name)
-{
-    if (lr_name_same(d->name, name)) {
-        return true;
-    }
-    for (size_t i = 0; d->aliases && d->aliases[i]; i++) {
-        if (lr_name_same(d->aliases[i], name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 const lr_plugin *lr_table_find(const lr_table *t, const char *name)
 {
     for (uint64_t i = 0; i < t->plugin_count; i++) {
-        if (has_name(&t->plugins[i]->d, name)) {
+        if (t->plugins[i]->d.kind == REC_PLUGIN_FORMAT && lr_plugin_has_name(&t->plugins[i]->d, name)) {
             return t->plugins[i];
         }
     }
@@ -286,6 +303,9 @@ static int32_t fill(maker *m, const lr_registry *registry)
     int32_t which = which_folders(m);
     if (lr_job_failed(m->job)) {
         return m->job->error.status;
+    }
+    for (const lr_own *own = registry->own; own && !lr_job_failed(m->job); own = own->next) {
+        (void)add_plugin(m->job, m->t, own->plugin, "the program");
     }
     (void)lr_open_builtin(m->job, &m->opener);
     if (which == REC_PLUGINS_ALL) {

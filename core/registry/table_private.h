@@ -24,6 +24,12 @@ typedef struct lr_folder {
     char *path;
 } lr_folder;
 
+/** A plugin of rec_context_add_plugin(). */
+typedef struct lr_own {
+    struct lr_own *next;
+    const rec_plugin *plugin;
+} lr_own;
+
 /** Of a context, to which it is attached. */
 typedef struct lr_registry {
     lr_attached attached; /**< the first member */
@@ -31,6 +37,7 @@ typedef struct lr_registry {
     _Atomic(lr_table *) current; /**< NULL: to be made */
     lr_table *tables;            /**< all, newest first; under the context's lock, as is what follows */
     lr_folder *folders;          /**< last added first */
+    lr_own *own;                 /**< last added first */
 } lr_registry;
 
 /** Reads the folders, under the context's lock. NULL: the job has failed. */

@@ -345,18 +345,8 @@ REC_API int32_t rec_job_walk(rec_job *job, const rec_visitor *visitor, void *sel
 
 /* --------------------------------------------------------------------------------------------------- descriptor -- */
 
-enum { REC_OPTION_BOOL = 1, REC_OPTION_INT = 2, REC_OPTION_FLOAT = 3, REC_OPTION_CHOICE = 4, REC_OPTION_TEXT = 5 };
-/** An option of a recorder; core checks values against it and shows it. Named in INI files and on the command line. */
-typedef struct rec_option {
-    uint32_t size;             /**< sizeof(rec_option) */
-    int32_t type;              /**< REC_OPTION_… */
-    const char *name;          /**< [a-z0-9_-]+ */
-    const char *initial;       /**< the default, as text */
-    const char *help;          /**< one line */
-    int64_t minimum, maximum;  /**< of an INT */
-    const char *const *choices;/**< of a CHOICE: the words, NULL-terminated */
-} rec_option;
-
+/** What a format is like. A trait of the low 32 bits that a librecord does not know makes it refuse the plugin; one of the
+ *  high 32 bits is passed over. */
 enum {
     REC_TRAIT_TENSORS = 1,    /**< its events are `metadata` and `tensor`, not Burn's maps */
     REC_TRAIT_NEEDS_TYPE = 2, /**< cannot be read without a type */
@@ -395,14 +385,6 @@ typedef struct rec_magic {
     const uint8_t *mask;  /**< the bits of them that count, as many bytes; NULL: all */
 } rec_magic;
 
-/** What a plugin is. Kinds that a librecord does not know are refused. */
-enum {
-    REC_PLUGIN_FORMAT = 0, /**< a recorder: `load`, `save` */
-    REC_PLUGIN_CODEC = 1,  /**< bytes made of bytes, compression say, in front of any format: `decode`, `encode` */
-    REC_PLUGIN_STACK = 2,  /**< a name of its own for a format in a codec: `format`, `codec`, `presets` */
-    REC_PLUGIN_SOURCE = 3  /**< where files are that are not in a folder: `schemes`, `open` */
-};
-
 /** A plugin. `static const`, with designated initialisers; a NULL function says that it cannot do that. */
 typedef struct rec_plugin {
     uint32_t abi;                    /**< REC_PLUGIN_ABI */
@@ -424,7 +406,7 @@ typedef struct rec_plugin {
     int32_t adapter;                 /**< REC_ADAPTER_… */
     int32_t reserved;
     /* From 0.2 on. */
-    int32_t kind;                    /**< REC_PLUGIN_… */
+    int32_t kind;                    /**< REC_PLUGIN_…, of librecord.h */
     int32_t reserved_kind;
     const char *const *extensions;   /**< those that are recognised beside `extension`, NULL-terminated, or NULL */
     const rec_magic *const *magic;   /**< a file without one of these is none of its own, and `probe` is not asked;
@@ -444,12 +426,23 @@ typedef struct rec_plugin {
 } rec_plugin;
 
 /**
- * Exports the plugins of a shared object, the only symbol it exports. `module` is the file's name without `.so`, with
- * each character that C does not allow in a name replaced by `_`: mpk-gz.so has REC_PLUGINS(mpk_gz, &one, &two).
+ * Exports the plugins of a shared object. `module` is the file's name without `.so`, with each character that C does
+ * not allow in a name replaced by `_`: mpk-gz.so has REC_PLUGINS(mpk_gz, &one, &two). The table is exported a second
+ * time under a name that is the same in every file, by which a file is found that was given another name; it is weak,
+ * so that several plugins can be linked into one program.
  */
 #define REC_PLUGINS(module, ...)                                                                  \
     extern REC_API const rec_plugin *const module##_LTX_librecord_plugins[];                      \
-    const rec_plugin *const module##_LTX_librecord_plugins[] = {__VA_ARGS__, NULL}
+    const rec_plugin *const module##_LTX_librecord_plugins[] = {__VA_ARGS__, NULL};               \
+    extern REC_API __attribute__((weak)) const rec_plugin *const librecord_plugins[];             \
+    const rec_plugin *const librecord_plugins[] = {__VA_ARGS__, NULL}
+
+/**
+ * Gives a context a plugin of the program's own, in front of all others; the last one that was given comes first.
+ * @param plugin checked like a file's; it, and what it points to, must outlive the context. @return REC_E_PLUGIN with
+ * the reason if it is refused, also where one that was given before has one of its names.
+ */
+REC_API rec_status rec_context_add_plugin(rec_context *context, const rec_plugin *plugin);
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,18 @@ check "--why names the file" grep -qE '^NamedMpk +\.mpk +(built in|[^ ]*/mpk\.so
 check "--why lists other names" grep -qE '^  also called  mpk, NamedMpkFileRecorder' "$scratch/out"
 check "--why lists options" grep -qE '^  options      level \(' "$scratch/out"
 
+run plugins mpk-gz
+status_is "all of one plugin, by any of its names" 0
+check "its name" grep -qx 'NamedMpkGz' "$scratch/out"
+check "its extension" grep -qx '  extension    mpk.gz' "$scratch/out"
+check "what it can" grep -qx '  can          load and save' "$scratch/out"
+check "its options" grep -qE '^  options      level \(' "$scratch/out"
+run plugins BinFile
+check "that it has no names" grep -qE '^  names        are not in its files' "$scratch/out"
+run plugins no-such-plugin
+status_is "a name that nothing has" 2
+check "is answered with those there are" grep -q 'no recorder is called "no-such-plugin"' "$scratch/err"
+
 # What cannot be used: a file that is no shared object.
 mkdir "$scratch/folder"
 chmod 700 "$scratch" "$scratch/folder"
@@ -30,12 +42,20 @@ check "but mentioned" grep -qx '1 more is refused; record plugins --why says why
 run plugins --why
 check "--why says why it was refused" grep -qE '^broken(\.so)? +- +.*broken\.so +refused: ' "$scratch/out"
 check "the others are there" grep -qE '^NamedMpk ' "$scratch/out"
+run plugins broken
+status_is "one that was refused is told too" 0
+check "with the reason" grep -qE '^  refused      [a-z]' "$scratch/out"
 
 if command -v jq >/dev/null; then
     run plugins --json
     answers "--json" '.plugins[] | select(.name == "NamedMpk") | [.usable, .extension, .aliases[0], (.options | length)]' \
         '[true,"mpk","mpk",1]'
     answers "--json has options" '.plugins[] | select(.name == "NamedMpkGz") | .options | length' 2
+    answers "--json has what a plugin can do" '.plugins[] | select(.name == "NamedMpkGz") |
+        [.kind, .extensions, .can_load, .can_save, .needs_type, .has_names, .reads_folders, .hidden]' \
+        '["format",["mpk.gz"],true,true,false,true,false,""]'
+    answers "--json has options with their bounds" '.plugins[] | select(.name == "NamedMpkGz") |
+        .option_list[] | select(.name == "level") | [.type, .minimum, .maximum]' '["int",0,9]'
     answers "--json has what was refused" '[.plugins[] | select(.usable | not) | .refused != ""]' '[true]'
 else
     skip "JSON output" "jq is not installed"

@@ -7,13 +7,7 @@
 
 const rec_plugin_info *tool_session_plugin(const session *s, const char *name)
 {
-    for (uint64_t i = 0; name && i < rec_plugin_count(s->context); i++) {
-        const rec_plugin_info *p = rec_plugin_get(s->context, i);
-        if (p->usable && strcmp(p->name, name) == 0) {
-            return p;
-        }
-    }
-    return NULL;
+    return name ? rec_plugin_find(s->context, name) : NULL;
 }
 
 /* Sets NAME=VALUE, or NAME = VALUE. */

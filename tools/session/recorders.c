@@ -2,6 +2,7 @@
  * Recorders that read and write, with the type that the command line gives. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "tools/session/session_private.h"
 
@@ -46,47 +47,9 @@ rec_recorder *tool_session_raw(session *s, size_t index)
     return recorder;
 }
 
-/* Compares as recorders' names do: without case and without `-`, `_` and `.`. @param length of `a`. */
-static bool same_name(const char *a, size_t length, const char *b)
-{
-    const char *end = a + length;
-
-    for (;; a++, b++) {
-        while (a < end && strchr("-_.", *a)) {
-            a++;
-        }
-        while (*b && strchr("-_.", *b)) {
-            b++;
-        }
-        if (a == end || !*b) {
-            return a == end && !*b;
-        }
-        if ((*a | 0x20) != (*b | 0x20)) {
-            return false;
-        }
-    }
-}
-
 bool tool_is_configured(const session *s, const char *name)
 {
-    if (!name || same_name("Auto", 4, name)) {
-        return false;
-    }
-    for (uint64_t i = 0; i < rec_plugin_count(s->context); i++) {
-        const rec_plugin_info *p = rec_plugin_get(s->context, i);
-        if (same_name(p->name, strlen(p->name), name)) {
-            return false;
-        }
-        for (const char *at = p->aliases; *at;) {
-            size_t length = strcspn(at, ",");
-            if (same_name(at, length, name)) {
-                return false;
-            }
-            at += length;
-            at += strspn(at, ", ");
-        }
-    }
-    return true;
+    return name && strcasecmp(name, "Auto") != 0 && !rec_plugin_find(s->context, name);
 }
 
 rec_recorder *tool_session_look(session *s)

@@ -401,7 +401,8 @@ typedef struct rec_origin {
 /** @return where the record came from; borrowed from it, never NULL. */
 REC_API const rec_origin *rec_record_origin(const rec_record *record);
 
-/** @return metadata `key` ("version", "float", "int", "format", "settings"), or NULL if there is none; borrowed. */
+/** @return metadata `key` ("version", "float", "int", "format", "settings"), or NULL if there is none; borrowed, as long
+ *  as the record. What is no text (rec_metadata_value()) is given as a line of JSON; NULL with an error out of memory. */
 REC_API const char *rec_metadata(const rec_record *record, const char *key);
 /** @return the number of metadata entries, known and unknown. */
 REC_API uint64_t rec_metadata_count(const rec_record *record);
@@ -410,6 +411,12 @@ REC_API rec_status rec_metadata_get(const rec_record *record, uint64_t index, co
 /** Sets or (value NULL) removes a metadata entry. The five that tell how a record of Burn is written ("version" …
  *  "settings") are REC_E_ARGUMENT: recorder, precision and the option `layout` choose them when it is saved. */
 REC_API rec_status rec_metadata_set(rec_record *record, const char *key, const char *value);
+/** @return metadata `key` as it is: a string, a number, a list, a map; NULL if there is none (no error is set). Borrowed
+ *  until the metadata are edited. */
+REC_API const rec_value *rec_metadata_value(const rec_record *record, const char *key);
+/** As rec_metadata_set(), of any value without tensors, copied from the same or another record. NULL removes. Formats
+ *  that cannot hold it leave it out when the record is saved, and tell. */
+REC_API rec_status rec_metadata_set_value(rec_record *record, const char *key, const rec_value *value);
 
 /** @return the root of the tree. */
 REC_API const rec_value *rec_root(const rec_record *record);

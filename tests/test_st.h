@@ -96,6 +96,14 @@ static inline void st_scalar(st_listener *l, const rec_scalar *s)
     st_say(l, " ");
 }
 
+static inline int32_t st_on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
+{
+    (void)at;
+    st_say(self, "meta:");
+    st_scalar(self, key);
+    return REC_OK;
+}
+
 static inline int32_t st_on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
 {
     st_say(self, "%" PRIu64 ":", at);
@@ -226,6 +234,7 @@ static const rec_visitor st_visitor = {
     .end = st_on_end,
     .option = st_on_option,
     .tensor = st_on_tensor,
+    .metadata_value = st_on_metadata_value,
 };
 
 /** What a reader says of a source: its events, or the status and the message. Notes follow. */

@@ -308,7 +308,7 @@ static void json_size(json *j, const char *key, uint64_t size)
 static void print_json(const rec_record *record, const summary *s, const char *path, const notes *n)
 {
     const rec_origin *origin = rec_record_origin(record);
-    const char *key, *value;
+    const char *key;
     json j;
 
     tool_json_begin(&j, stdout, 1);
@@ -321,8 +321,8 @@ static void print_json(const rec_record *record, const summary *s, const char *p
     tool_json_string(&j, "precision", tool_precision_word(record));
     tool_json_object(&j, "metadata");
     for (uint64_t i = 0; i < rec_metadata_count(record); i++) {
-        if (rec_metadata_get(record, i, &key, &value) == REC_OK) {
-            tool_json_string(&j, key, value);
+        if (rec_metadata_get(record, i, &key, NULL) == REC_OK) {
+            tool_json_leaf(&j, key, rec_metadata_value(record, key));
         }
     }
     tool_json_close(&j, '}');

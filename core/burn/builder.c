@@ -167,7 +167,12 @@ static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t cou
 
 static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
 {
-    return lr_builder_open(self, at, REC_KIND_MAP, form, count) ? REC_OK : ((lr_builder *)self)->job->error.status;
+    lr_builder *b = self;
+    if (form == REC_FORM_PATHS && b->entry) {
+        b->at = at;
+        return lr_builder_grammar(b, "dotted paths in the metadata");
+    }
+    return lr_builder_open(b, at, REC_KIND_MAP, form, count) ? REC_OK : b->job->error.status;
 }
 
 static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
@@ -239,10 +244,22 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
 {
     lr_builder *b = self;
     b->at = at;
-    if (!b->tensors || b->depth || b->rooted || key->kind != REC_KIND_STRING || value->kind != REC_KIND_STRING) {
+    if (!b->tensors || b->depth || b->rooted || b->entry || b->owed || key->kind != REC_KIND_STRING ||
+        value->kind != REC_KIND_STRING || key->v.length >= UINT32_MAX || value->v.length >= UINT32_MAX) {
         return lr_builder_grammar(b, "metadata that is no text, or not before the value");
     }
     return lr_builder_metadata_pair(b, key, value);
+}
+
+static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
+{
+    lr_builder *b = self;
+    b->at = at;
+    if (!b->tensors || b->depth || b->rooted || b->entry || b->owed || key->kind != REC_KIND_STRING ||
+        key->v.length >= UINT32_MAX) {
+        return lr_builder_grammar(b, "metadata whose key is no text, or that is not before the value");
+    }
+    return lr_builder_metadata_begin(b, key);
 }
 
 static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
@@ -254,8 +271,9 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     uint64_t size;
     char words[160];
     b->at = at;
-    if (!b->tensors) {
-        return lr_builder_grammar(b, "a tensor from a format whose traits do not say so");
+    if (!b->tensors || b->entry) {
+        return lr_builder_grammar(b, b->entry ? "a tensor in the metadata"
+                                              : "a tensor from a format whose traits do not say so");
     }
     if (event->dtype <= REC_DTYPE_NONE || event->dtype > REC_DTYPE_OPAQUE ||
         (event->dtype == REC_DTYPE_OPAQUE && !event->dtype_name) || (event->rank && !event->shape)) {
@@ -346,6 +364,7 @@ const rec_visitor lr_builder_visitor = {
     .end = on_end,
     .option = on_option,
     .tensor = on_tensor,
+    .metadata_value = on_metadata_value,
 };
 
 /* ---------------------------------------------------------------------------------------------- the whole record -- */
@@ -402,6 +421,9 @@ rec_record *lr_builder_finish(lr_builder *b)
     b->record->burn_minor = b->burn.minor;
     if (lr_record_is_foreign(b->record) && !b->job->burn.forced) {
         b->record->burn_minor = -1; /* a `version` of its own is not Burn's */
+    }
+    if (!lr_record_is_foreign(b->record) && lr_builder_metadata_check(b) != REC_OK) {
+        return NULL;
     }
     record = b->record;
     record->arena.budget = NULL;

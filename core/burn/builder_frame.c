@@ -23,6 +23,10 @@ uint64_t lr_builder_where(void *user, char *path, size_t room)
     if (room) {
         path[0] = '\0';
     }
+    if (b->entry) {
+        used = lr_path_append(path, room, used, "metadata", 8);
+        used = lr_path_append_key(path, room, used, &b->entry_key);
+    }
     for (uint64_t i = 0; i < b->depth; i++) {
         const lr_frame *f = &b->frames[i];
         if (f->kind == REC_KIND_LIST) {
@@ -110,6 +114,9 @@ int32_t lr_builder_emit(lr_builder *b, rec_value value)
     if (!b->depth) {
         if (b->rooted) {
             return lr_builder_grammar(b, "a second value");
+        }
+        if (b->entry) {
+            return lr_builder_metadata_end(b, &value);
         }
         b->record->root = value;
         b->rooted = true;
@@ -231,6 +238,12 @@ static int32_t unpack_nils(lr_builder *b, rec_value *value)
     return REC_OK;
 }
 
+/* Metadata hold no tensors, whatever they look like. */
+static bool in_metadata(const lr_builder *b)
+{
+    return b->frames[0].kind == REC_KIND_MAP && b->frames[0].has_key && lr_value_is(&b->frames[0].key, "metadata");
+}
+
 int32_t lr_builder_end_map(lr_builder *b, const lr_frame *f, rec_value *value)
 {
     lr_map *map = f->map;
@@ -245,7 +258,7 @@ int32_t lr_builder_end_map(lr_builder *b, const lr_frame *f, rec_value *value)
         /* Pairs of values, as entries are. */
         const lr_entry *entries = f->count ? (const lr_entry *)&b->stack[f->base] : NULL;
         /* Without metadata nobody knows how a tensor looks: a first pass that will be repeated leaves maps alone. */
-        if (lr_burn_may_raise(f->count) && !b->tensors && b->depth > 0 && (!b->again || b->second)) {
+        if (lr_burn_may_raise(f->count) && !b->tensors && b->depth > 0 && !in_metadata(b) && (!b->again || b->second)) {
             int raised = lr_burn_raise(b->job, b->record, &b->burn, b->precision, f->at, entries, f->count, value);
             if (raised) {
                 b->count = f->base;

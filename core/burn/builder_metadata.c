@@ -20,40 +20,68 @@ int32_t lr_builder_metadata(lr_builder *b, const rec_value *value)
         return rec_fail_found(b->job, REC_E_FORMAT, b->at, "a map of texts", "%s", lr_kind_words(value->kind));
     }
     for (uint64_t i = 0; i < value->v.map->count; i++) {
-        const lr_entry *entry = &value->v.map->entries[i];
-        if (entry->key.kind != REC_KIND_STRING || entry->value.kind != REC_KIND_STRING) {
+        const rec_value *key = &value->v.map->entries[i].key;
+        if (key->kind != REC_KIND_STRING) {
             char name[128];
-            (void)lr_path_append_key(name, sizeof name, 0, &entry->key);
-            return rec_fail_found(b->job, REC_E_FORMAT, b->at, "a map of texts", "%s as %s `%s`",
-                                  lr_kind_words(entry->key.kind == REC_KIND_STRING ? entry->value.kind
-                                                                                   : entry->key.kind),
-                                  entry->key.kind == REC_KIND_STRING ? "value of" : "key", name);
+            (void)lr_path_append_key(name, sizeof name, 0, key);
+            return rec_fail_found(b->job, REC_E_FORMAT, b->at, "a map with texts as keys", "%s as key `%s`",
+                                  lr_kind_words(key->kind), name);
         }
     }
     b->record->metadata = *value->v.map;
     if (!lr_map_index(&b->record->arena, &b->record->metadata, NULL)) {
         return lr_fail_arena(b->job, &b->record->arena, 64);
     }
+    return lr_builder_metadata_check(b) == REC_OK ? settle(b) : b->job->error.status;
+}
+
+int32_t lr_builder_metadata_check(lr_builder *b)
+{
+    const lr_map *metadata = &b->record->metadata;
+    for (uint64_t i = 0; i < metadata->count; i++) {
+        const lr_entry *entry = &metadata->entries[i];
+        if (entry->value.kind != REC_KIND_STRING && lr_metadata_is_burns(entry->key.v.text)) {
+            return rec_fail_found(b->job, REC_E_FORMAT, b->at, "a text as Burn's own metadata", "%s as value of `%s`",
+                                  lr_kind_words(entry->value.kind), entry->key.v.text);
+        }
+    }
+    return REC_OK;
+}
+
+int32_t lr_builder_metadata_begin(lr_builder *b, const rec_scalar *key)
+{
+    if (lr_map_find(&b->record->metadata, key)) {
+        return rec_fail(b->job, REC_E_FORMAT, b->at, "the metadata key `%.*s` occurs twice", (int)key->v.length,
+                        key->text);
+    }
+    if (!lr_from_scalar(&b->record->arena, key, &b->entry_key)) {
+        return lr_fail_arena(b->job, &b->record->arena, 64);
+    }
+    b->entry = true;
+    return REC_OK;
+}
+
+int32_t lr_builder_metadata_end(lr_builder *b, const rec_value *value)
+{
+    lr_entry *entry = lr_map_append(&b->record->arena, &b->record->metadata, b->entry_key);
+    if (!entry) {
+        return lr_fail_arena(b->job, &b->record->arena, sizeof *entry);
+    }
+    entry->value = *value;
+    b->entry = false;
     return settle(b);
 }
 
 int32_t lr_builder_metadata_pair(lr_builder *b, const rec_scalar *key, const rec_scalar *value)
 {
-    rec_value name, text;
-    lr_entry *entry;
-    if (lr_map_find(&b->record->metadata, key)) {
-        return rec_fail(b->job, REC_E_FORMAT, b->at, "the metadata key `%.*s` occurs twice", (int)key->v.length,
-                        key->text);
+    rec_value text;
+    if (lr_builder_metadata_begin(b, key) != REC_OK) {
+        return b->job->error.status;
     }
-    if (!lr_from_scalar(&b->record->arena, key, &name) || !lr_from_scalar(&b->record->arena, value, &text)) {
+    if (!lr_from_scalar(&b->record->arena, value, &text)) {
         return lr_fail_arena(b->job, &b->record->arena, 64);
     }
-    entry = lr_map_append(&b->record->arena, &b->record->metadata, name);
-    if (!entry) {
-        return lr_fail_arena(b->job, &b->record->arena, sizeof *entry);
-    }
-    entry->value = text;
-    return settle(b);
+    return lr_builder_metadata_end(b, &text);
 }
 
 /* The outermost map {metadata, item, _b}: item becomes the root. */

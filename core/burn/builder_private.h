@@ -32,6 +32,8 @@ struct lr_builder {
     bool second; /* metadata is known from a first pass */
     bool rooted; /* the one value is complete */
     bool owed;   /* an option was said to be present, and its value is due */
+    bool entry;  /* the value that is due or being read is that of a metadata entry */
+    rec_value entry_key;
     lr_frame *frames;
     uint64_t depth, frame_room;
     rec_value *stack;
@@ -66,6 +68,12 @@ int32_t lr_builder_end_map(lr_builder *builder, const lr_frame *frame, rec_value
 int32_t lr_builder_metadata(lr_builder *builder, const rec_value *value);
 /** One more text of the metadata, in a format that speaks tensors itself. */
 int32_t lr_builder_metadata_pair(lr_builder *builder, const rec_scalar *key, const rec_scalar *value);
+/** In such a format: what follows is the value of that entry. */
+int32_t lr_builder_metadata_begin(lr_builder *builder, const rec_scalar *key);
+/** And here it is. */
+int32_t lr_builder_metadata_end(lr_builder *builder, const rec_value *value);
+/** Refuses metadata by which a record of Burn says how it is written if they are no texts. */
+int32_t lr_builder_metadata_check(lr_builder *builder);
 /** The outermost map {metadata, item, _b}: item becomes the root. */
 int32_t lr_builder_unwrap(lr_builder *builder);
 

@@ -533,6 +533,13 @@ static int32_t tee_tensor(void *self, uint64_t at, const rec_tensor_event *event
     return status;
 }
 
+static int32_t tee_metadata_value(void *self, uint64_t at, const rec_scalar *key)
+{
+    lr_check *c = self;
+    int32_t status = lr_check_visitor.metadata_value(c, at, key);
+    return status == REC_OK && c->inner.metadata_value ? c->inner.metadata_value(c->inner_self, at, key) : status;
+}
+
 /* Puts the check between the walk and a writer. */
 static void overhear(void *user, rec_visitor *visitor, void **self)
 {
@@ -550,6 +557,7 @@ static void overhear(void *user, rec_visitor *visitor, void **self)
         .end = tee_end,
         .option = tee_option,
         .tensor = tee_tensor,
+        .metadata_value = tee_metadata_value,
     };
     c->inner = *visitor;
     c->inner_self = *self;
@@ -561,6 +569,7 @@ static void overhear(void *user, rec_visitor *visitor, void **self)
         visitor->bytes = c->inner.bytes ? tee_bytes : NULL;
         visitor->variant_begin = c->inner.variant_begin ? tee_variant_begin : NULL;
         visitor->option = c->inner.option ? tee_option : NULL;
+        visitor->metadata_value = c->inner.metadata_value ? tee_metadata_value : NULL;
     }
 }
 

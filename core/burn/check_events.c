@@ -53,6 +53,10 @@ static uint64_t enter(lr_check *c, uint64_t at)
     lr_check_frame *f = top(c);
     char index[24];
     int length;
+    if (!f && c->entry_due) {
+        c->entry_due = false;
+        return c->entry;
+    }
     if (!f && !c->rooted) {
         c->rooted = true;
         return seed;
@@ -85,12 +89,17 @@ static void leave(lr_check *c)
 {
     const lr_check_frame *f = top(c);
     leave_to(c, f ? f->used : 0);
+    if (!f && !c->entry_due) {
+        c->entry = 0;
+    }
 }
 
 static int32_t leaf(lr_check *c, uint64_t at, lr_leaf *leaf, const lr_leaf_words *words, const rec_blob *blob)
 {
     uint64_t place = enter(c, at);
-    int32_t status = place ? c->leaf(c, place, at, leaf, words, blob) : c->job->error.status;
+    int32_t status;
+    leaf->spare = leaf->spare || c->entry;
+    status = place ? c->leaf(c, place, at, leaf, words, blob) : c->job->error.status;
     leave(c);
     return status;
 }
@@ -257,6 +266,7 @@ static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const r
 {
     lr_check *c = self;
     lr_check_frame *f;
+    uint64_t entry;
     int32_t status;
     (void)index;
     if (variant->kind != REC_KIND_STRING) {
@@ -271,6 +281,7 @@ static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const r
         return status;
     }
     /* Without payload it is a text; its `end` comes all the same. */
+    entry = c->entry;
     status = on_scalar(c, at, variant);
     if (status == REC_OK) {
         f = top(c);
@@ -281,6 +292,8 @@ static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const r
             f->count--;
         } else {
             c->rooted = false;
+            c->entry = entry;
+            c->entry_due = entry != 0;
         }
         status = open(c, at, REC_KIND_VARIANT);
     }
@@ -300,6 +313,7 @@ static int32_t on_end(void *self, uint64_t at)
         lr_variables *n = &f->numbers;
         lr_leaf list = {.kind = LR_LEAF_LIST,
                         .hashed = true,
+                        .spare = c->entry != 0,
                         .loose = n->loose,
                         .count = n->count,
                         .hash = lr_hash_end(&n->hash),
@@ -307,7 +321,7 @@ static int32_t on_end(void *self, uint64_t at)
                         .sizes = n->narrow};
         status = c->leaf(c, f->place, at, &list, &(lr_leaf_words){0}, NULL);
     } else if (f->kind == REC_KIND_MAP && !f->count) {
-        lr_leaf nil = {.kind = LR_LEAF_NIL, .hashed = true}; /* JSON has null for a struct without fields */
+        lr_leaf nil = {.kind = LR_LEAF_NIL, .hashed = true, .spare = c->entry != 0}; /* JSON has null for a struct without fields */
         status = c->leaf(c, f->place, at, &nil, &(lr_leaf_words){0}, NULL);
     }
     c->depth--;
@@ -330,7 +344,7 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
     lr_leaf text = leaf_of_scalar(value);
     lr_leaf_words words = {.scalar = value};
     int32_t status;
-    if (key->kind != REC_KIND_STRING || value->kind != REC_KIND_STRING || c->depth || c->rooted) {
+    if (key->kind != REC_KIND_STRING || value->kind != REC_KIND_STRING || c->depth || c->rooted || c->entry) {
         return grammar(c, at, "metadata that is no text, or not before the value");
     }
     text.spare = true;
@@ -342,6 +356,23 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
         c->job->burn.known = true;
     }
     return status;
+}
+
+static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
+{
+    lr_check *c = self;
+    if (key->kind != REC_KIND_STRING || c->depth || c->rooted || c->entry) {
+        return grammar(c, at, "metadata whose key is no text, or that is not before the value");
+    }
+    c->used = lr_path_append(c->path, sizeof c->path, 0, "metadata", 8);
+    c->used = lr_path_append(c->path, sizeof c->path, c->used, key->text, key->v.length);
+    c->entry = fold(metadata_seed, key->text, key->v.length);
+    c->entry += c->entry == 0;
+    c->entry_due = true;
+    if (c->reading) {
+        c->job->burn.known = true;
+    }
+    return REC_OK;
 }
 
 static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
@@ -381,11 +412,14 @@ const rec_visitor lr_check_visitor = {
     .end = on_end,
     .option = on_option,
     .tensor = on_tensor,
+    .metadata_value = on_metadata_value,
 };
 
 void lr_check_rewind(lr_check *c)
 {
     c->depth = 0;
     c->rooted = false;
+    c->entry = 0;
+    c->entry_due = false;
     leave_to(c, 0);
 }

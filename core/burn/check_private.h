@@ -90,6 +90,8 @@ struct lr_check {
     bool reading; /**< events are those of a reader, and held against the table; else the walk's, which make it */
     bool tensors;
     bool rooted;  /**< the value came */
+    uint64_t entry; /**< the place of the metadata entry whose value is told, 0: it is the record's */
+    bool entry_due; /**< and that value has not begun */
     bool with_id;          /**< some tensor was read back with the id that it was written with… */
     uint64_t without_id;   /**< …and the place of one that was not: a format has room for ids or has not; 0: none */
     rec_visitor inner;

@@ -101,16 +101,55 @@ static void make_metadata(const lr_walk *w, struct metadata *m)
     m->values[4] = settings;
 }
 
+/* A number, bool or nil for a writer that knows of texts only. */
+static int32_t walk_as_text(lr_walk *w, const rec_scalar *name, const rec_value *value)
+{
+    char json[64]; /* the longest number has 24 characters */
+    rec_scalar text = {.kind = REC_KIND_STRING, .text = json};
+    text.v.length = lr_value_json(value, json, sizeof json);
+    lr_walk_tell(w, REC_NOTE_DROPPED, 1, json, "this format has metadata of texts only: written as one");
+    return w->visitor.metadata(w->self, REC_UNKNOWN, name, &text);
+}
+
+/* An entry for a format of tensors. */
+static int32_t walk_tensor_entry(lr_walk *w, const rec_scalar *name, const rec_value *value)
+{
+    rec_scalar scalar = lr_to_scalar(value);
+    char words[64];
+    int32_t status;
+    if (value->kind == REC_KIND_STRING) {
+        return w->visitor.metadata(w->self, REC_UNKNOWN, name, &scalar);
+    }
+    if (w->visitor.metadata_value) {
+        status = w->visitor.metadata_value(w->self, REC_UNKNOWN, name);
+        return status == REC_OK ? lr_walk_value(w, value) : status;
+    }
+    if (value->kind < REC_KIND_STRING) {
+        return walk_as_text(w, name, value);
+    }
+    lr_walk_tell(w, REC_NOTE_DROPPED, 1, lr_walk_value_words(value, words, sizeof words),
+                 "metadata that this format has no place for: left out");
+    return REC_OK;
+}
+
 static int32_t walk_entry(lr_walk *w, const char *key, const rec_value *value)
 {
     rec_scalar name = {.kind = REC_KIND_STRING, .v = {.length = strlen(key)}, .text = key};
-    rec_scalar text = lr_to_scalar(value);
+    const rec_value own = {.kind = REC_KIND_STRING, .length = (uint32_t)name.v.length, .v = {.text = key}};
+    const rec_value title = {.kind = REC_KIND_STRING, .length = 8, .v = {.text = "metadata"}};
+    size_t used = lr_walk_enter_key(w, &title);
     int32_t status;
+    (void)lr_walk_enter_key(w, &own);
+    w->aside = true;
     if (w->tensors) {
-        return w->visitor.metadata(w->self, REC_UNKNOWN, &name, &text);
+        status = walk_tensor_entry(w, &name, value);
+    } else {
+        status = w->visitor.key(w->self, REC_UNKNOWN, &name);
+        status = status == REC_OK ? lr_walk_value(w, value) : status;
     }
-    status = w->visitor.key(w->self, REC_UNKNOWN, &name);
-    return status == REC_OK ? lr_walk_scalar(w, &text) : status;
+    w->aside = false;
+    lr_walk_leave(w, used);
+    return status;
 }
 
 /* Where entries are told by their place, a sixth would be read as the record. */
@@ -263,6 +302,7 @@ int32_t rec_job_walk(rec_job *job, const rec_visitor *visitor, void *self)
         w->overhear(w->listener, &w->visitor, &w->self);
     }
     w->tensors = job->plugin && (job->plugin->traits & REC_TRAIT_TENSORS);
+    w->aside = false;
     w->depth = 0;
     w->told_count = 0;
     lr_walk_leave(w, 0);

@@ -37,6 +37,7 @@ struct lr_walk {
     rec_visitor visitor; /**< the writer's, of full size: what it lacks is NULL */
     void *self;
     bool tensors;
+    bool aside; /**< a value of the metadata is told: nothing in it is of Burn */
     unsigned depth;
     size_t used; /**< of the path */
     char path[1024];

@@ -459,10 +459,10 @@ static int32_t walk_map(lr_walk *w, const rec_value *value)
     const lr_map *map = value->v.map;
     int32_t status;
     bool ids;
-    if (w->tensors && w->paths && value == &w->record->root) {
+    if (w->tensors && w->paths && !w->aside && value == &w->record->root) {
         return walk_flat(w, value);
     }
-    ids = w->ids && is_optimizer(map);
+    ids = w->ids && !w->aside && is_optimizer(map);
     status = ids ? lr_walk_check_ids(w, map) : REC_OK;
     status = status == REC_OK
                  ? lr_walk_map(w, value->form == REC_FORM_PATHS ? REC_FORM_UNKNOWN : value->form, map->count)
@@ -520,7 +520,7 @@ int32_t lr_walk_value(lr_walk *w, const rec_value *value)
     case REC_KIND_LIST:
         return walk_list(w, value);
     case REC_KIND_MAP:
-        return value->bits && !w->paths ? walk_module(w, value) : walk_map(w, value);
+        return value->bits && !w->paths && !w->aside ? walk_module(w, value) : walk_map(w, value);
     case REC_KIND_VARIANT:
         return walk_variant(w, value->v.variant);
     case REC_KIND_NUMBERS:

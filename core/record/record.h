@@ -101,11 +101,16 @@ struct rec_tensor {
     bool assumed;
 };
 
+typedef struct lr_metadata_text lr_metadata_text;
+
 struct rec_record {
     rec_context *context;
     lr_arena arena;
     rec_value root;
-    lr_map metadata;    /**< strings to strings */
+    lr_map metadata;    /**< keys are strings */
+    lr_metadata_text *texts; /**< of metadata that are none, as far as somebody asked (metadata.c) */
+    const char **text_of;    /**< by entry, NULL: not asked for */
+    uint64_t text_room;      /**< entries of text_of */
     lr_data *held;      /**< all data that holds a source */
     rec_origin origin;
     rec_precision precision; /**< it was loaded at, which its tensors have; KEEP or DEFAULT: each its own */
@@ -141,6 +146,12 @@ lr_entry *lr_map_append(lr_arena *arena, lr_map *map, rec_value key);
  *  NULL. */
 bool lr_map_index(lr_arena *arena, lr_map *map, lr_entry **twice);
 
+/** A value as a line of JSON, for those who want text: NaN and infinities are null. NUL-terminated if it fits.
+ *  @return its length, whatever `room` is. */
+uint64_t lr_value_json(const rec_value *value, char *text, uint64_t room);
+
+/** Frees what rec_metadata() made. */
+void lr_metadata_free_texts(rec_record *record);
 /** @return whether a metadata key is one of the five by which a record of Burn says how it is written. */
 bool lr_metadata_is_burns(const char *key);
 /** @return whether a record is a model of another program's, in its own layout: its metadata say nothing of Burn. */

@@ -251,7 +251,8 @@ typedef struct rec_tensor_event {
 } rec_tensor_event;
 
 /**
- * The events of a data tree. A reader calls them in this order: `metadata` for each entry, then exactly one value.
+ * The events of a data tree. A reader calls them in this order: `metadata` for each entry (or `metadata_value`, and the
+ * events of that entry's value), then exactly one value.
  * A value is a `scalar`, `bytes`, a `tensor`, or a container that is closed by `end`:
  * - `list_begin`, then values, of which any run of numbers or bools may come as `numbers`;
  * - `map_begin`, then `key` and a value for each entry;
@@ -275,6 +276,7 @@ typedef struct rec_tensor_event {
 typedef struct rec_visitor {
     uint32_t size; /**< sizeof(rec_visitor) */
     uint32_t reserved;
+    /** @param key,value strings. */
     int32_t (*metadata)(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value);
     int32_t (*scalar)(void *self, uint64_t at, const rec_scalar *scalar);
     /** Part of a list: `count` elements of `dtype` at `data`, host byte order, any alignment, valid for the call. */
@@ -292,6 +294,10 @@ typedef struct rec_visitor {
     int32_t (*end)(void *self, uint64_t at);
     int32_t (*option)(void *self, uint64_t at, int32_t present);
     int32_t (*tensor)(void *self, uint64_t at, const rec_tensor_event *tensor);
+    /* From 0.2 on. */
+    /** Announces an entry of the metadata that is no text: the events that follow, of one value without tensors, are its.
+     *  A writer without it gets numbers, bools and nil as texts by `metadata`, and the rest is left out; both are told. */
+    int32_t (*metadata_value)(void *self, uint64_t at, const rec_scalar *key);
 } rec_visitor;
 
 /* -------------------------------------------------------------------------------------------------------- sinks -- */

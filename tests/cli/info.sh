@@ -102,5 +102,9 @@ answers "--json has the metadata as they are" .metadata.float '"half::binary16::
 answers "--json has the notes" '.notes[0] | [.kind, .count, .path]' '["assumed",20,""]'
 run info --json 0.21.0/composed-full.mpk
 answers "--json without tensors" '[.tensors, .largest, .layout, .ids.count, .notes]' '[0,null,2,0,[]]'
+printf '%s' '{"metadata":{"blocks":32,"tokens":["<s>",0.5],"rope":{"base":null}},"item":{"a":1}}' >"$scratch/typed.json"
+run info --json "$scratch/typed.json"
+answers "--json has metadata that are no texts as they are" '.metadata | del(.float)' \
+    '{"blocks":32,"tokens":["<s>",0.5],"rope":{"base":null}}'
 
 finish

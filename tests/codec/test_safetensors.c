@@ -364,7 +364,9 @@ static void a_text_that_does_not_fit_is_refused(void **state)
         const char *text, *words;
     } cases[] = {
         {"", "expected a list, [version, metadata, item], found its end at byte 0 of the text `librecord`"},
-        {"[2,{},null]", "the text `librecord` is of version 2; this librecord knows version 1"},
+        {"[2,{\"a\":1,\"b\":\"c\",\"d\":{\"e\":[\"blob\"]}},null]", "expected metadata without tensors before this"},
+        {"[3,{},null]", "the text `librecord` is of version 3; this librecord knows versions up to 2"},
+        {"[2,{\"a\":[\"tensor\"]},null]", "expected metadata without tensors before this"},
         {"[1,{},{\"a\":[\"tensor\"]}]", "the tensor `b.0` is in the file, but not in the text `librecord`"},
         {"[1,{},{\"a\":[\"tensor\"],\"b\":[\"tensor\"]}]",
          "the tensor `b` is not there; the text `librecord` says that it is"},

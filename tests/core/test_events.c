@@ -453,6 +453,58 @@ static void metadata_and_tensors_belong_to_formats_that_speak_them(void **state)
     refused(l, REC_E_FORMAT, "it: byte 2: the metadata key `version` occurs twice");
 }
 
+static void metadata_values_are_values_before_the_record(void **state)
+{
+    rec_scalar name = text("author"), version = text("version"), one = {.kind = REC_KIND_UINT, .v = {.u = 1}};
+    rec_tensor_event event = {
+        .size = sizeof event,
+        .dtype = REC_DTYPE_U8,
+        .data = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .size = 1, .data = "a"}};
+    load *l = begin(false);
+    (void)state;
+    EVENT(metadata_value, 1, &name);
+    refused(l, REC_E_PLUGIN, "it: byte 1: " BROKE "metadata whose key is no text, or that is not before the value");
+    l = begin(true);
+    EVENT(metadata_value, 1, &one);
+    refused(l, REC_E_PLUGIN, "it: byte 1: " BROKE "metadata whose key is no text, or that is not before the value");
+    l = begin(true);
+    number(l, 1);
+    EVENT(metadata_value, 1, &name);
+    refused(l, REC_E_PLUGIN, "it: byte 1: " BROKE "metadata whose key is no text, or that is not before the value");
+    l = begin(true);
+    EVENT(metadata_value, 1, &name);
+    EVENT(metadata_value, 2, &version);
+    refused(l, REC_E_PLUGIN, "it: byte 2: metadata.author: " BROKE "metadata whose key is no text, or that is not before the value");
+    l = begin(true);
+    EVENT(metadata_value, 1, &name);
+    EVENT(metadata, 2, &version, &version);
+    refused(l, REC_E_PLUGIN, "it: byte 2: metadata.author: " BROKE "metadata that is no text, or not before the value");
+    l = begin(true);
+    EVENT(metadata_value, 1, &name);
+    EVENT(tensor, 2, &event);
+    refused(l, REC_E_PLUGIN, "it: byte 2: metadata.author: " BROKE "a tensor in the metadata");
+    l = begin(true);
+    EVENT(metadata_value, 1, &name);
+    EVENT(map_begin, 2, REC_FORM_PATHS, 0);
+    refused(l, REC_E_PLUGIN, "it: byte 2: metadata.author: " BROKE "dotted paths in the metadata");
+    l = begin(true);
+    EVENT(metadata_value, 1, &name);
+    number(l, 1);
+    EVENT(metadata_value, 2, &name);
+    refused(l, REC_E_FORMAT, "it: byte 2: the metadata key `author` occurs twice");
+    l = begin(true); /* its value, and none of the record's */
+    EVENT(metadata_value, 1, &name);
+    number(l, 1);
+    refused(l, REC_E_PLUGIN, "it: byte 7: " BROKE "the value was not completed");
+    l = begin(true);
+    EVENT(metadata_value, 1, &version);
+    number(l, 1);
+    map(l, 0);
+    EVENT(end, 3);
+    refused(l, REC_E_FORMAT, "it: byte 10: expected a text as Burn's own metadata, found an unsigned integer as value of "
+                             "`version`");
+}
+
 static void a_tensor_is_sound(void **state)
 {
     uint64_t shape[] = {2}, huge[] = {UINT64_MAX, 2}, ones[40];
@@ -768,6 +820,7 @@ int main(void)
         cmocka_unit_test(variants_have_the_payload_they_announce),
         cmocka_unit_test(an_option_that_is_present_has_a_value),
         cmocka_unit_test(metadata_and_tensors_belong_to_formats_that_speak_them),
+        cmocka_unit_test(metadata_values_are_values_before_the_record),
         cmocka_unit_test(a_tensor_is_sound),
         cmocka_unit_test(nesting_ends_at_the_limit),
         cmocka_unit_test(a_key_that_comes_twice_is_named),

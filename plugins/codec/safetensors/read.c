@@ -24,6 +24,7 @@ typedef struct entry {
     uint64_t at;
     rec_source *source; /* to be named in failures, or NULL */
     bool again;         /* another file has it */
+    bool typed;         /* the text of those that are no texts */
 } entry;
 
 static int by_key(const void *a, const void *b)
@@ -41,10 +42,14 @@ static int by_order(const void *a, const void *b)
     return x->order < y->order ? -1 : 1;
 }
 
+static bool is_key(const lr_st_json *json, const lr_st_text *key, const char *own)
+{
+    return key->length == strlen(own) && memcmp(lr_st_json_text(json, key), own, key->length) == 0;
+}
+
 static bool is_text(const lr_st_json *json, const lr_st_text *key)
 {
-    static const char own[] = LR_ST_RECORD_KEY;
-    return key->length == sizeof own - 1 && memcmp(lr_st_json_text(json, key), own, sizeof own - 1) == 0;
+    return is_key(json, key, LR_ST_RECORD_KEY);
 }
 
 static uint64_t gather(entry *entries, uint64_t count, const lr_st_json *json, const lr_st_pair *pairs,
@@ -58,7 +63,8 @@ static uint64_t gather(entry *entries, uint64_t count, const lr_st_json *json, c
                                      .length = pairs[i].value.length,
                                      .order = count,
                                      .at = place + pairs[i].at,
-                                     .source = source};
+                                     .source = source,
+                                     .typed = is_key(json, &pairs[i].key, LR_ST_TYPED_KEY)};
             count++;
         }
     }
@@ -85,6 +91,16 @@ static void drop_repeated(lr_st_model *m, entry *entries, uint64_t count)
         }
     }
     qsort(entries, count, sizeof *entries, by_order);
+}
+
+/* What a file says in words of librecord's. */
+static int32_t tell_typed(lr_st_model *m, const entry *e, const rec_visitor *visitor, void *self)
+{
+    if (!rec_job_option_int(m->job, "record")) {
+        rec_job_note(m->job, REC_NOTE_DROPPED, "", "metadata that are no texts: left out, as asked (record = no)");
+        return REC_OK;
+    }
+    return lr_st_metadata_read(m, e->source, e->value, e->length, e->at, visitor, self);
 }
 
 static int32_t tell_metadata(lr_st_model *m, const rec_visitor *visitor, void *self)
@@ -114,7 +130,9 @@ static int32_t tell_metadata(lr_st_model *m, const rec_visitor *visitor, void *s
         const entry *e = &entries[i];
         rec_scalar key = {.kind = REC_KIND_STRING, .v.length = e->key_length, .text = e->key};
         rec_scalar value = {.kind = REC_KIND_STRING, .v.length = e->length, .text = e->value};
-        status = e->again ? REC_OK : visitor->metadata(self, e->at, &key, &value);
+        status = e->again   ? REC_OK
+                 : e->typed ? tell_typed(m, e, visitor, self)
+                            : visitor->metadata(self, e->at, &key, &value);
         if (status != REC_OK && e->source) {
             rec_fail_source(m->job, e->source);
         }

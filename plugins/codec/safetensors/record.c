@@ -7,7 +7,7 @@
 
 #include "plugins/codec/safetensors/restore_private.h"
 
-enum { TEXT_VERSION = 1 };
+enum { TEXT_VERSION = 2 }; /* 1: all metadata are texts */
 
 /* -------------------------------------------------------------------------------------------------------- values -- */
 
@@ -268,6 +268,9 @@ static int32_t tagged(lr_st_reader *r)
                  {"[\"array\",", REC_FORM_ARRAY},
                  {"[\"tuple\",", REC_FORM_TUPLE}};
     static const unsigned widths[] = {0, 8, 16, 32, 64};
+    if (r->aside && (lr_st_pass(r, "[\"tensor\"") || lr_st_pass(r, "[\"blob\"") || lr_st_pass(r, "[\"paths\""))) {
+        return lr_st_wrong(r, "metadata without tensors before this");
+    }
     if (lr_st_pass(r, "[\"tensor\"")) {
         return lr_st_restore_tensor(r);
     }
@@ -354,13 +357,19 @@ static int32_t metadata(lr_st_reader *r)
     }
     while (status == REC_OK) {
         rec_scalar key = {.kind = REC_KIND_STRING}, text = {.kind = REC_KIND_STRING};
-        uint64_t words = r->words.size, at;
+        uint64_t words = r->words.size, at = 0;
         status = lr_st_word(r, &at, &key.v.length);
         status = status == REC_OK ? lr_st_expect(r, ':', "`:` after a key") : status;
-        status = status == REC_OK ? lr_st_string(r, &text.text, &text.v.length) : status;
-        if (status == REC_OK) {
+        if (status == REC_OK && (!r->values || lr_st_next_is(r, '"'))) {
+            status = lr_st_string(r, &text.text, &text.v.length);
             key.text = r->words.data + at;
-            status = r->visitor->metadata(r->self, r->at, &key, &text);
+            status = status == REC_OK ? r->visitor->metadata(r->self, r->at, &key, &text) : status;
+        } else if (status == REC_OK) {
+            key.text = r->words.data + at;
+            status = r->visitor->metadata_value(r->self, r->at, &key);
+            r->aside = true;
+            status = status == REC_OK ? value(r) : status;
+            r->aside = false;
         }
         r->words.size = words;
         if (status == REC_OK && !lr_st_pass(r, ",")) {
@@ -386,43 +395,78 @@ static int32_t check_taken(lr_st_reader *r)
     return REC_OK;
 }
 
+/* A reader of `text`, which has that key. */
+static void open_reader(lr_st_reader *r, lr_st_model *model, const char *key, const char *text, uint64_t length,
+                        uint64_t at, const rec_visitor *visitor, void *self)
+{
+    *r = (lr_st_reader){.model = model, .job = model->job, .visitor = visitor, .self = self, .at = at, .key = key};
+    r->limit = rec_job_depth_limit(model->job);
+    r->path.text.job = r->words.job = model->job;
+    r->in = (lr_json_input){.job = model->job,
+                            .source = model->source,
+                            .at = (const uint8_t *)text,
+                            .start = (const uint8_t *)text,
+                            .end = (const uint8_t *)text + length,
+                            .offset = at,
+                            .size = length,
+                            .ended = true};
+}
+
+static void close_reader(lr_st_reader *r)
+{
+    lr_float_reader_free(&r->floats);
+    rec_job_free(r->job, r->memory.data);
+    rec_job_free(r->job, r->path.text.data);
+    rec_job_free(r->job, r->words.data);
+}
+
+/* `[1,{…}`: what all of these texts begin with. @param most the latest version. @param form what it should be. @param
+ *  values the first version whose metadata may be other than texts. */
+static int32_t begin(lr_st_reader *r, uint64_t most, const char *form, uint64_t values)
+{
+    rec_scalar version = {0};
+    int32_t status = lr_st_expect(r, '[', form);
+    status = status == REC_OK ? lr_st_sized_number(r, 'u', 0, &version) : status;
+    if (status == REC_OK && (version.v.u < 1 || version.v.u > most)) {
+        status = lr_st_hint(r, rec_fail(r->job, REC_E_UNSUPPORTED, r->at,
+                                        "the text `%s` is of version %" PRIu64 "; this librecord knows versions up to %" PRIu64,
+                                        r->key, version.v.u, most));
+    }
+    r->values = version.v.u >= values;
+    status = status == REC_OK ? lr_st_expect(r, ',', "`,` after the version") : status;
+    return status == REC_OK ? metadata(r) : status;
+}
+
+static int32_t end(lr_st_reader *r, int32_t status)
+{
+    status = status == REC_OK ? lr_st_expect(r, ']', "`]` at the end") : status;
+    return status == REC_OK && r->in.at != r->in.end ? lr_st_wrong(r, "nothing after the record") : status;
+}
+
 int32_t lr_st_record_read(lr_st_model *model, const char *text, uint64_t length, uint64_t at,
                           const rec_visitor *visitor, void *self)
 {
-    lr_st_reader r = {.model = model, .job = model->job, .visitor = visitor, .self = self, .at = at};
-    rec_scalar version;
+    lr_st_reader r;
     int32_t status;
-    r.limit = rec_job_depth_limit(model->job);
+    open_reader(&r, model, LR_ST_RECORD_KEY, text, length, at, visitor, self);
     r.source = model->indexed ? model->index.source : model->files[0].source;
-    r.path.text.job = r.words.job = model->job;
-    r.in = (lr_json_input){.job = model->job,
-                           .source = model->source,
-                           .at = (const uint8_t *)text,
-                           .start = (const uint8_t *)text,
-                           .end = (const uint8_t *)text + length,
-                           .offset = at,
-                           .size = length,
-                           .ended = true};
-    status = lr_st_expect(&r, '[', "a list, [version, metadata, item]");
-    status = status == REC_OK ? lr_st_sized_number(&r, 'u', 0, &version) : status;
-    if (status == REC_OK && version.v.u != TEXT_VERSION) {
-        status = lr_st_hint(&r, rec_fail(r.job, REC_E_UNSUPPORTED, at,
-                                         "the text `" LR_ST_RECORD_KEY "` is of version %" PRIu64
-                                         "; this librecord knows version %d",
-                                         version.v.u, TEXT_VERSION));
-    }
-    status = status == REC_OK ? lr_st_expect(&r, ',', "`,` after the version") : status;
-    status = status == REC_OK ? metadata(&r) : status;
+    status = begin(&r, TEXT_VERSION, "a list, [version, metadata, item]", 2);
     status = status == REC_OK ? lr_st_expect(&r, ',', "`,` after the metadata") : status;
     status = status == REC_OK ? value(&r) : status;
-    status = status == REC_OK ? lr_st_expect(&r, ']', "`]` at the end") : status;
-    if (status == REC_OK && r.in.at != r.in.end) {
-        status = lr_st_wrong(&r, "nothing after the record");
-    }
+    status = end(&r, status);
     status = status == REC_OK ? check_taken(&r) : status;
-    lr_float_reader_free(&r.floats);
-    rec_job_free(r.job, r.memory.data);
-    rec_job_free(r.job, r.path.text.data);
-    rec_job_free(r.job, r.words.data);
+    close_reader(&r);
+    return status;
+}
+
+int32_t lr_st_metadata_read(lr_st_model *model, rec_source *source, const char *text, uint64_t length, uint64_t at,
+                            const rec_visitor *visitor, void *self)
+{
+    lr_st_reader r;
+    int32_t status;
+    open_reader(&r, model, LR_ST_TYPED_KEY, text, length, at, visitor, self);
+    r.source = source;
+    status = end(&r, begin(&r, 1, "a list, [version, metadata]", 1));
+    close_reader(&r);
     return status;
 }

@@ -26,11 +26,11 @@ int32_t lr_st_wrong(lr_st_reader *r, const char *expected)
         shown++;
     }
     return lr_st_hint(r, rec_fail_found(r->job, REC_E_FORMAT, r->at, expected,
-                                        "%s%.*s%s at byte %" PRIu64 " of the text `" LR_ST_RECORD_KEY "`",
+                                        "%s%.*s%s at byte %" PRIu64 " of the text `%s`",
                                         p == r->in.end ? "its end"
                                         : shown        ? "`"
                                                        : "something else",
-                                        shown, (const char *)p, shown ? "`" : "", (uint64_t)(p - r->in.start)));
+                                        shown, (const char *)p, shown ? "`" : "", (uint64_t)(p - r->in.start), r->key));
 }
 
 int32_t lr_st_wrong_tensor(lr_st_reader *r, const char *key, uint64_t length, const char *what)
@@ -113,8 +113,7 @@ int32_t lr_st_number(lr_st_reader *r, rec_scalar *s)
         *s = (rec_scalar){.kind = REC_KIND_INT, .v.i = -(int64_t)(decimal.digits - 1) - 1};
     }
     if (status != REC_OK) {
-        return lr_st_hint(
-            r, rec_fail(r->job, status, r->at, "a number of the text `" LR_ST_RECORD_KEY "` cannot be read"));
+        return lr_st_hint(r, rec_fail(r->job, status, r->at, "a number of the text `%s` cannot be read", r->key));
     }
     r->in.at = decimal.end;
     return REC_OK;

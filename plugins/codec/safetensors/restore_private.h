@@ -20,6 +20,9 @@ typedef struct lr_st_reader {
     lr_st_path path;
     lr_st_buffer words; /**< strings that have to stay while others are read */
     uint32_t depth, limit;
+    const char *key; /**< of the text */
+    bool values;     /**< metadata may be other than texts */
+    bool aside;      /**< a value of the metadata is read */
     uint64_t taken;
 } lr_st_reader;
 

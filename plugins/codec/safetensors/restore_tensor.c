@@ -150,7 +150,7 @@ int32_t lr_st_restore_blob(lr_st_reader *r)
 int32_t lr_st_restore_bytes(lr_st_reader *r)
 {
     rec_blob b = {.struct_size = sizeof b, .kind = REC_BLOB_TEMPORARY, .offset = REC_UNKNOWN};
-    uint8_t data[256];
+    uint8_t shorter[256], *data = shorter;
     const char *text;
     uint64_t length;
     int32_t status = lr_st_expect(r, ',', "bytes as hexadecimal digits");
@@ -158,15 +158,22 @@ int32_t lr_st_restore_bytes(lr_st_reader *r)
     if (status != REC_OK) {
         return status;
     }
-    for (uint64_t i = 0; i < length; i++) {
+    if (length / 2 > sizeof shorter) {
+        data = rec_job_alloc(r->job, length / 2);
+        status = data ? REC_OK : lr_st_no_memory(r->job);
+    }
+    for (uint64_t i = 0; i < length && status == REC_OK; i++) {
         int digit = lr_st_hex_digit(text[i]);
-        if (digit < 0 || length % 2 || length / 2 > sizeof data) {
-            return lr_st_wrong(r, "bytes as pairs of hexadecimal digits before this");
+        if (digit < 0 || length % 2) {
+            status = lr_st_wrong(r, "bytes as pairs of hexadecimal digits before this");
+            break;
         }
         data[i / 2] = (uint8_t)(i % 2 ? data[i / 2] << 4 | digit : digit);
     }
     b.data = data;
     b.size = length / 2;
-    status = lr_st_expect(r, ']', "`]` after bytes");
-    return status == REC_OK ? r->visitor->bytes(r->self, r->at, &b) : status;
+    status = status == REC_OK ? lr_st_expect(r, ']', "`]` after bytes") : status;
+    status = status == REC_OK ? r->visitor->bytes(r->self, r->at, &b) : status;
+    rec_job_free(r->job, data == shorter ? NULL : data);
+    return status;
 }

@@ -166,12 +166,18 @@ bool lr_st_is_part(const char *name, uint64_t *stem, uint64_t *part, uint64_t *p
 
 /** The key of `__metadata__`, or of an index's `metadata`, under which it stands. */
 #define LR_ST_RECORD_KEY "librecord"
+/** The key of `__metadata__` of a file of flat names under which its metadata stand that are no texts. */
+#define LR_ST_TYPED_KEY "librecord.metadata"
 
 /** Tells the visitor the record that `text` (UTF-8, with tensors by reference) describes. Each tensor of the model that is
  *  not left out must be in it once.
  *  @param at where in the file failures are said to be. */
 int32_t lr_st_record_read(lr_st_model *model, const char *text, uint64_t length, uint64_t at,
                           const rec_visitor *visitor, void *self);
+
+/** As lr_st_record_read(), of metadata alone. @param source the file it is in, if that is not the one that is loaded. */
+int32_t lr_st_metadata_read(lr_st_model *model, rec_source *source, const char *text, uint64_t length, uint64_t at,
+                            const rec_visitor *visitor, void *self);
 
 /** Text that grows; the first failure stays. */
 typedef struct lr_st_buffer {
@@ -225,6 +231,8 @@ typedef struct lr_st_tree {
     uint64_t ids;          /**< …and parameter ids that were */
     lr_st_buffer text;     /**< what lr_st_record_read() reads */
     lr_st_buffer metadata; /**< the record's own as entries of a JSON map, without the braces */
+    lr_st_buffer typed;    /**< those that are no texts, as lr_st_metadata_read() reads them, without what is around */
+    uint64_t aside;        /**< byte strings among them that a walk meets before those that are data */
     lr_st_tensor *tensors;
     uint64_t count, room;
     uint64_t *dims;

@@ -25,12 +25,21 @@ static void put_pair(lr_st_buffer *b, bool first, const rec_scalar *key, const r
     lr_st_put_string(b, value->text, value->v.length);
 }
 
+static void look_for_reserved(lr_st_structure_writer *t, const rec_scalar *key)
+{
+    static const char *const own[] = {LR_ST_RECORD_KEY, LR_ST_TYPED_KEY};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (key->v.length == strlen(own[i]) && memcmp(key->text, own[i], strlen(own[i])) == 0) {
+            t->reserved = own[i];
+        }
+    }
+}
+
 static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
 {
     lr_st_structure_writer *t = self;
-    static const char own[] = LR_ST_RECORD_KEY;
     (void)at;
-    t->reserved |= key->v.length == sizeof own - 1 && memcmp(key->text, own, sizeof own - 1) == 0;
+    look_for_reserved(t, key);
     put_pair(&t->tree->text, t->pairs == 0, key, value);
     put_pair(&t->tree->metadata, t->pairs++ == 0, key, value);
     if (!is_burns(key)) {
@@ -39,10 +48,26 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
     return lr_st_structure_state(t);
 }
 
+static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
+{
+    lr_st_structure_writer *t = self;
+    lr_st_tree *tree = t->tree;
+    (void)at;
+    look_for_reserved(t, key);
+    lr_st_put(&tree->text, ",", t->pairs++ > 0);
+    t->entry = true;
+    t->entry_at = tree->text.size;
+    t->entry_left_out = tree->left_out;
+    t->entry_other = t->other;
+    lr_st_put_string(&tree->text, key->text, key->v.length);
+    lr_st_put(&tree->text, ":", 1);
+    return lr_st_structure_state(t);
+}
+
 /* The metadata end where the item begins. */
 static void item_begins(lr_st_structure_writer *t)
 {
-    if (t->depth == 0) {
+    if (t->depth == 0 && !t->entry) {
         lr_st_put_word(&t->tree->text, "},");
     }
 }
@@ -129,6 +154,21 @@ static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *
     return lr_st_structure_state(t);
 }
 
+/* Those of the metadata are text, however many: there are no tensors among them. */
+static int32_t put_long_bytes(lr_st_structure_writer *t, const rec_blob *blob)
+{
+    uint8_t bytes[512];
+    int32_t status = REC_OK;
+    lr_st_put_word(&t->tree->text, "[\"bytes\",\"");
+    for (uint64_t done = 0; done < blob->size && status == REC_OK; done += sizeof bytes) {
+        uint64_t n = blob->size - done < sizeof bytes ? blob->size - done : sizeof bytes;
+        status = rec_blob_read(t->tree->job, blob, done, bytes, n);
+        lr_st_put_hex(&t->tree->text, bytes, status == REC_OK ? n : 0);
+    }
+    lr_st_put_word(&t->tree->text, "\"]");
+    return status;
+}
+
 static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
 {
     lr_st_structure_writer *t = self;
@@ -140,7 +180,10 @@ static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
     item_begins(t);
     lr_st_value_begins(t);
     t->other = true;
-    if (tree->only_tensors) {
+    if (t->entry) {
+        tree->aside += blob->size > sizeof bytes;
+        status = put_long_bytes(t, blob);
+    } else if (tree->only_tensors) {
         tree->left_out++;
     } else if (blob->size <= sizeof bytes) {
         status = rec_blob_read(tree->job, blob, 0, bytes, blob->size);
@@ -303,19 +346,23 @@ int32_t lr_st_tree_open(lr_st_tree *tree, rec_job *job, bool only_tensors)
                                         .variant_begin = on_variant_begin,
                                         .end = on_end,
                                         .option = on_option,
-                                        .tensor = on_item_tensor};
+                                        .tensor = on_item_tensor,
+                                        .metadata_value = on_metadata_value};
     lr_st_structure_writer t = {
         .tree = tree, .path.text.job = job, .others.job = job, .keys = {.text = lr_st_structure_name, .self = tree}};
     int32_t status;
     *tree = (lr_st_tree){.job = job, .only_tensors = only_tensors, .for_store = rec_job_option_int(job, "burn-store") != 0};
-    tree->text.job = tree->metadata.job = tree->names.job = job;
+    tree->text.job = tree->metadata.job = tree->typed.job = tree->names.job = job;
     lr_st_put_word(&tree->text, "[1,{");
     status = rec_job_walk(job, &visitor, &t);
     lr_st_put(&tree->text, "]", 1);
     status = status == REC_OK ? lr_st_structure_state(&t) : status;
+    if (status == REC_OK && tree->typed.size) {
+        tree->text.data[1] = '2'; /* what a reader of version 1 does not know */
+    }
     if (status == REC_OK && only_tensors && t.reserved) {
         status = rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                          "the metadata key `" LR_ST_RECORD_KEY "` is that of a record's own data, and none are written");
+                          "the metadata key `%s` is that of a record's own data, and none are written", t.reserved);
         rec_fail_hint(job, "Remove it, or save with `record = yes`.");
     }
     tree->plain = only_tensors || (tree->paths && !t.other && !t.reserved);
@@ -340,6 +387,7 @@ void lr_st_tree_close(lr_st_tree *tree)
     if (tree->job) {
         rec_job_free(tree->job, tree->text.data);
         rec_job_free(tree->job, tree->metadata.data);
+        rec_job_free(tree->job, tree->typed.data);
         rec_job_free(tree->job, tree->names.data);
         rec_job_free(tree->job, tree->tensors);
         rec_job_free(tree->job, tree->dims);

@@ -26,7 +26,12 @@ typedef struct lr_st_structure_writer {
     lr_float_reader floats;
     lr_st_buffer others; /**< of the metadata those that are not Burn's */
     uint64_t pairs, other_pairs;
-    bool reserved; /**< a metadata entry has the name of the text */
+    const char *reserved; /**< a metadata entry has this name, which is that of a text; NULL: none has */
+    /* While a metadata value is told: */
+    bool entry;
+    uint64_t entry_at; /**< where it begins in the text */
+    uint64_t entry_left_out;
+    bool entry_other;
     bool other;    /**< something that a flat map does not hold */
 } lr_st_structure_writer;
 

@@ -23,6 +23,7 @@ int32_t lr_st_structure_state(const lr_st_structure_writer *t)
     return tree->text.status != REC_OK       ? tree->text.status
            : tree->names.status != REC_OK    ? tree->names.status
            : tree->metadata.status != REC_OK ? tree->metadata.status
+           : tree->typed.status != REC_OK    ? tree->typed.status
            : t->others.status != REC_OK      ? t->others.status
                                              : t->path.text.status;
 }
@@ -39,6 +40,19 @@ void lr_st_value_begins(lr_st_structure_writer *t)
     }
 }
 
+/* A metadata value is complete: nothing of the item was seen yet. */
+static void entry_ends(lr_st_structure_writer *t)
+{
+    lr_st_tree *tree = t->tree;
+    t->entry = false;
+    t->other = t->entry_other;
+    tree->left_out = t->entry_left_out + tree->only_tensors;
+    if (!tree->only_tensors && tree->text.status == REC_OK) {
+        lr_st_put(&tree->typed, ",", tree->typed.size > 0);
+        lr_st_put(&tree->typed, tree->text.data + t->entry_at, tree->text.size - t->entry_at);
+    }
+}
+
 void lr_st_value_ends(lr_st_structure_writer *t)
 {
     lr_st_level *l;
@@ -50,5 +64,8 @@ void lr_st_value_ends(lr_st_structure_writer *t)
     if (l && l->kind != IN_VARIANT) {
         lr_st_path_leave(&t->path, l->path);
         l->count++;
+    }
+    if (!l && t->entry) {
+        entry_ends(t);
     }
 }

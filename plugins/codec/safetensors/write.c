@@ -33,6 +33,7 @@ typedef struct writer {
     rec_sink *sink;
     uint64_t next, end; /* tensors of tree.tensors that are due */
     uint64_t walked;    /* tensors that the walk has met */
+    uint64_t aside;     /* byte strings of the metadata that it has met */
     uint8_t *window;    /* the bytes of tensors from `first` to before `last`, one after another */
     uint64_t window_room, first, last;
     uint64_t read;  /* bytes of the tensor that is due that were taken from it */
@@ -195,8 +196,9 @@ static void put_metadata(const writer *w, lr_st_buffer *b)
 {
     const lr_st_tree *tree = &w->tree;
     bool text = !tree->plain && w->file_count == 1;
+    lr_st_buffer typed = {.job = w->job};
     lr_st_put(b, "{", 1);
-    if (text || (tree->plain && tree->metadata.size)) {
+    if (text || (tree->plain && (tree->metadata.size || tree->typed.size))) {
         lr_st_put_word(b, "\"__metadata__\":{");
         if (text) {
             lr_st_put_word(b, "\"" LR_ST_RECORD_KEY "\":");
@@ -204,8 +206,18 @@ static void put_metadata(const writer *w, lr_st_buffer *b)
         } else {
             lr_st_put(b, tree->metadata.data, tree->metadata.size);
         }
+        if (!text && tree->typed.size) {
+            lr_st_put_word(&typed, "[1,{");
+            lr_st_put(&typed, tree->typed.data, tree->typed.size);
+            lr_st_put_word(&typed, "}]");
+            lr_st_put_word(b, tree->metadata.size ? "," : "");
+            lr_st_put_word(b, "\"" LR_ST_TYPED_KEY "\":");
+            lr_st_put_string(b, typed.data ? typed.data : "", typed.size);
+        }
         lr_st_put(b, "},", 2);
     }
+    b->status = b->status == REC_OK ? typed.status : b->status;
+    rec_job_free(w->job, typed.data);
 }
 
 static void put_entry(const writer *w, lr_st_buffer *b, const lr_st_tensor *t)
@@ -302,7 +314,12 @@ static int32_t met_tensor(void *self, uint64_t at, const rec_tensor_event *event
 
 static int32_t met_bytes(void *self, uint64_t at, const rec_blob *blob)
 {
+    writer *w = self;
     (void)at;
+    if (blob->size > LR_ST_INLINE_BYTES && w->aside < w->tree.aside) {
+        w->aside++; /* the metadata come first */
+        return REC_OK;
+    }
     return blob->size > LR_ST_INLINE_BYTES ? met(self, blob) : REC_OK;
 }
 
@@ -367,8 +384,9 @@ static int32_t walk(writer *w)
                            .variant_begin = pass_variant,
                            .end = pass_end,
                            .option = pass_option,
-                           .tensor = met_tensor};
-    w->walked = 0;
+                           .tensor = met_tensor,
+                           .metadata_value = pass_scalar};
+    w->walked = w->aside = 0;
     return rec_job_walk(w->job, &visitor, w);
 }
 

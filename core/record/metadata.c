@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The metadata of a record: texts, and values of any kind, which are texts to whoever asks for texts. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/record/record.h"
+
+/* ------------------------------------------------------------------------------------------- values as their text -- */
+
+/* The text of a value that is none. What was given to a caller stays as long as the record, whatever becomes of the
+ * entry. */
+struct lr_metadata_text {
+    lr_metadata_text *next;
+    char text[];
+};
+
+void lr_metadata_free_texts(rec_record *record)
+{
+    const lr_allocator *allocator = &record->context->allocator;
+    for (lr_metadata_text *text = record->texts; text;) {
+        lr_metadata_text *next = text->next;
+        lr_release(allocator, text);
+        text = next;
+    }
+    lr_release(allocator, record->text_of);
+}
+
+/* Under the record's lock: keeps an entry's text, if there is none yet. `text` is taken, also on failure. */
+static const char *keep_text(rec_record *record, uint64_t index, lr_metadata_text *text)
+{
+    const lr_allocator *allocator = &record->context->allocator;
+    if (index >= record->text_room) {
+        uint64_t room = record->metadata.count;
+        const char **texts = lr_resize(allocator, record->text_of, room * sizeof *texts);
+        if (!texts) {
+            lr_release(allocator, text);
+            return NULL;
+        }
+        memset(texts + record->text_room, 0, (size_t)(room - record->text_room) * sizeof *texts);
+        record->text_of = texts;
+        record->text_room = room;
+    }
+    if (record->text_of[index]) { /* another thread was faster */
+        lr_release(allocator, text);
+    } else {
+        text->next = record->texts;
+        record->texts = text;
+        record->text_of[index] = text->text;
+    }
+    return record->text_of[index];
+}
+
+/* NULL: out of memory, which is published. */
+static const char *text_at(const rec_record *record, uint64_t index)
+{
+    const rec_value *value = &record->metadata.entries[index].value;
+    rec_record *own = (rec_record *)record;
+    const char *text;
+    if (value->kind == REC_KIND_STRING) {
+        return value->v.text;
+    }
+    (void)pthread_mutex_lock(&own->lock);
+    text = index < own->text_room ? own->text_of[index] : NULL;
+    (void)pthread_mutex_unlock(&own->lock);
+    if (!text) { /* made without the lock, which bytes that were not read yet take */
+        uint64_t length = lr_value_json(value, NULL, 0);
+        lr_metadata_text *made = lr_alloc(&own->context->allocator, sizeof *made + length + 1);
+        if (made) {
+            (void)lr_value_json(value, made->text, length + 1);
+            (void)pthread_mutex_lock(&own->lock);
+            text = keep_text(own, index, made);
+            (void)pthread_mutex_unlock(&own->lock);
+        }
+    }
+    if (!text) {
+        (void)lr_publish(REC_E_MEMORY, "out of memory for the text of the metadata entry `%s`",
+                         record->metadata.entries[index].key.v.text);
+    }
+    return text;
+}
+
+/* ------------------------------------------------------------------------------------------------------- reading -- */
+
+static const lr_entry *find(const rec_record *record, const char *key)
+{
+    return record && key ? lr_map_find_text(&record->metadata, key, strlen(key)) : NULL;
+}
+
+const char *rec_metadata(const rec_record *record, const char *key)
+{
+    const lr_entry *entry = find(record, key);
+    return entry ? text_at(record, (uint64_t)(entry - record->metadata.entries)) : NULL;
+}
+
+const rec_value *rec_metadata_value(const rec_record *record, const char *key)
+{
+    const lr_entry *entry = find(record, key);
+    return entry ? &entry->value : NULL;
+}
+
+uint64_t rec_metadata_count(const rec_record *record)
+{
+    return record ? record->metadata.count : 0;
+}
+
+rec_status rec_metadata_get(const rec_record *record, uint64_t index, const char **key, const char **value)
+{
+    if (LR_NULL(record)) {
+        return REC_E_ARGUMENT;
+    }
+    if (index >= record->metadata.count) {
+        return lr_publish(REC_E_ARGUMENT, "rec_metadata_get: there is no entry %" PRIu64 " among %" PRIu64, index,
+                          record->metadata.count);
+    }
+    if (key) {
+        *key = record->metadata.entries[index].key.v.text;
+    }
+    if (value) {
+        const char *text = text_at(record, index);
+        if (!text) {
+            return REC_E_MEMORY;
+        }
+        *value = text;
+    }
+    lr_publish_ok();
+    return REC_OK;
+}
+
+/* Burn's five, and what sets them. */
+static const struct {
+    const char *key, *how;
+} burns[] = {
+    {"float", "open the recorder that saves at the precision that is meant"},
+    {"int", "open the recorder that saves at the precision that is meant"},
+    {"settings", "open the recorder that saves at the precision that is meant"},
+    {"format", "save with the recorder that is meant"},
+    {"version", "set the option layout of the recorder that saves"},
+};
+
+static size_t burns_index(const char *key)
+{
+    size_t i = 0;
+    while (i < sizeof burns / sizeof *burns && strcmp(burns[i].key, key) != 0) {
+        i++;
+    }
+    return i;
+}
+
+bool lr_metadata_is_burns(const char *key)
+{
+    return burns_index(key) < sizeof burns / sizeof *burns;
+}
+
+bool lr_record_is_foreign(const rec_record *record)
+{
+    return record->root.kind == REC_KIND_MAP && record->root.form == REC_FORM_PATHS;
+}
+
+/* ------------------------------------------------------------------------------------------------------- setting -- */
+
+/* Takes an entry out. */
+static void drop(rec_record *record, lr_entry *entry)
+{
+    lr_map *map = &record->metadata;
+    uint64_t index = (uint64_t)(entry - map->entries);
+    memmove(entry, entry + 1, (size_t)(map->count - index - 1) * sizeof *entry);
+    map->count--;
+    (void)lr_map_index(&record->arena, map, NULL);
+    if (index < record->text_room) {
+        const char **at = record->text_of + index;
+        memmove(at, at + 1, (size_t)(record->text_room - index - 1) * sizeof *at);
+        record->text_of[record->text_room - 1] = NULL;
+    }
+}
+
+/* Gives a key its value, which lies in the record's arena. */
+static rec_status put(rec_record *record, const char *key, const rec_value *value)
+{
+    lr_map *map = &record->metadata;
+    lr_entry *entry = lr_map_find_text(map, key, strlen(key));
+    rec_value name;
+    if (!entry) {
+        entry = lr_string(&record->arena, key, strlen(key), &name) ? lr_map_append(&record->arena, map, name) : NULL;
+        if (!entry) {
+            return lr_publish(REC_E_MEMORY, "out of memory");
+        }
+    }
+    entry->value = *value;
+    if ((uint64_t)(entry - map->entries) < record->text_room) {
+        record->text_of[entry - map->entries] = NULL;
+    }
+    lr_publish_ok();
+    return REC_OK;
+}
+
+/* @param text what it would become, NULL: nothing, or no text. */
+static bool may_set(const rec_record *record, const char *key, const char *text, bool removed)
+{
+    const lr_entry *entry = find(record, key);
+    bool same = removed
+                    ? !entry
+                    : entry && text && entry->value.kind == REC_KIND_STRING && strcmp(entry->value.v.text, text) == 0;
+    if (!lr_metadata_is_burns(key) || lr_record_is_foreign(record) || same) {
+        return true;
+    }
+    (void)lr_publish(REC_E_ARGUMENT, "the metadata `%s` tell how a record is written, and are not set: %s", key,
+                     burns[burns_index(key)].how);
+    return false;
+}
+
+rec_status rec_metadata_set(rec_record *record, const char *key, const char *value)
+{
+    lr_entry *entry;
+    rec_value text;
+    if (LR_NULL(record) || LR_NULL(key) || !may_set(record, key, value, !value)) {
+        return REC_E_ARGUMENT;
+    }
+    if (!value) {
+        entry = lr_map_find_text(&record->metadata, key, strlen(key));
+        if (entry) {
+            drop(record, entry);
+        }
+        lr_publish_ok();
+        return REC_OK;
+    }
+    if (!lr_string(&record->arena, value, strlen(value), &text)) {
+        return lr_publish(REC_E_MEMORY, "out of memory");
+    }
+    return put(record, key, &text);
+}
+
+/* Whether a tensor is in it: metadata are told before any. */
+static bool has_tensor(const rec_value *value)
+{
+    uint64_t count = value->kind == REC_KIND_NUMBERS ? 0 : rec_value_count(value);
+    for (uint64_t i = 0; i < count; i++) {
+        if (has_tensor(rec_value_item(value, i))) {
+            return true;
+        }
+    }
+    return value->kind == REC_KIND_TENSOR;
+}
+
+rec_status rec_metadata_set_value(rec_record *record, const char *key, const rec_value *value)
+{
+    rec_value copy;
+    if (LR_NULL(record) || LR_NULL(key)) {
+        return REC_E_ARGUMENT;
+    }
+    if (!value) {
+        return rec_metadata_set(record, key, NULL);
+    }
+    if (!may_set(record, key, value->kind == REC_KIND_STRING ? value->v.text : NULL, false)) {
+        return REC_E_ARGUMENT;
+    }
+    if (has_tensor(value)) {
+        return lr_publish(REC_E_ARGUMENT, "the metadata `%s` would hold a tensor: tensors are in the record itself",
+                          key);
+    }
+    if (!lr_value_copy(record, value, &copy)) {
+        return lr_publish(REC_E_MEMORY, "out of memory");
+    }
+    return put(record, key, &copy);
+}

@@ -3,6 +3,7 @@
 #ifndef LR_REGISTRY_OPEN_PRIVATE_H
 #define LR_REGISTRY_OPEN_PRIVATE_H
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "core/base/base.h"
@@ -30,12 +31,32 @@ typedef struct lr_opener {
     uint64_t seen_count, seen_room;
 } lr_opener;
 
-/** Opens every plugin of a folder, in the order of their names. @param required whether its absence is worth a line. */
-int32_t lr_open_folder(rec_job *job, lr_opener *opener, const char *folder, bool required);
-/** Opens the plugins that are linked into a static librecord; a shared one has none. */
-int32_t lr_open_builtin(rec_job *job, lr_opener *opener);
+/** Opens every plugin of a folder, in the order of their names. @param installed the one that librecord was installed
+ *  with, which need not be there, and is trusted as librecord is. */
+int32_t lr_open_folder(rec_job *job, lr_opener *opener, const char *folder, bool installed);
+
+/* ------------------------------------------------------------------------------------------------ safety (trust.c) -- */
+
+/** @param real its path without links. @return "" or the reason. */
+const char *lr_trust_folder(const char *real, const struct stat *state, bool installed, char *reason);
+/** @param state (out) of the file. @return "" or the reason. */
+const char *lr_trust_file(const char *path, bool installed, struct stat *state, char *reason);
+/** "cannot DOING: words of an errno". @return reason. */
+const char *lr_reason_errno(int error, char *reason, const char *doing);
+
+/* ---------------------------------------------------------------------------------------------- libltdl (module.c) -- */
+
+/** Opens a plugin's file, or finds that this process has done so. @param state as it is now. @return what it exports,
+ *  which stays for good; NULL with the reason. */
+const rec_plugin *const *lr_module_open(const char *path, const struct stat *state, char *reason);
+/** One plugin that is linked in. @return other than REC_OK: the job has failed. */
+typedef int32_t (*lr_builtin_fn)(void *user, rec_job *job, const rec_plugin *const *plugins);
+/** Tells the plugins that are linked into a static librecord; a shared one has none. */
+int32_t lr_modules_builtin(rec_job *job, lr_builtin_fn found, void *user);
 /** @return whether this librecord is a static one, which opens no files. */
 bool lr_static_build(void);
+
+/* ------------------------------------------------------------------------------------------ descriptors (check.c) -- */
 
 /** Checks a descriptor. @param copy (out) all of it, with members that it does not have zero. @return false with a
  *  reason. Name and description of `copy` are valid or NULL then. */

@@ -226,6 +226,11 @@ static int32_t on_found(void *user, rec_job *job, const char *file, const rec_pl
     return job->error.status;
 }
 
+static int32_t on_builtin(void *user, rec_job *job, const rec_plugin *const *plugins)
+{
+    return on_found(user, job, "built in", plugins, NULL);
+}
+
 /** A table on its way. */
 typedef struct maker {
     rec_job *job;
@@ -236,13 +241,14 @@ typedef struct maker {
 /* Bytes of a message that list folders. */
 enum { FOLDERS_SHOWN = 600 };
 
-static int32_t open_folder(maker *m, const char *path, bool required)
+static int32_t open_folder(maker *m, const char *path)
 {
     lr_table *t = m->t;
     size_t used = strlen(t->folders), more = strlen(path);
+    bool installed = strcmp(path, LR_PLUGIN_DIR) == 0;
     char *folders;
     if (lr_static_build()) {
-        return !required ? REC_OK
+        return installed ? REC_OK
                          : add_info(m->job, t, NULL, path, "this librecord is a static one, which opens no plugins");
     }
     if (used == 0 || used + more < FOLDERS_SHOWN) {
@@ -253,7 +259,7 @@ static int32_t open_folder(maker *m, const char *path, bool required)
         (void)snprintf(folders, used + more + 3, "%s%s%s", t->folders, used ? ", " : "", path);
         t->folders = folders;
     }
-    return lr_open_folder(m->job, &m->opener, path, required);
+    return lr_open_folder(m->job, &m->opener, path, installed);
 }
 
 /* Folders separated by colons; empty ones are skipped, as in other search paths of the environment. */
@@ -263,7 +269,7 @@ static int32_t open_list(maker *m, const char *list)
         size_t length = strcspn(list, ":");
         const char *path = keep(m->job, m->t, list, length);
         if (path && *path) {
-            (void)open_folder(m, path, true);
+            (void)open_folder(m, path);
         }
         list += length + (list[length] == ':');
     }
@@ -307,16 +313,16 @@ static int32_t fill(maker *m, const lr_registry *registry)
     for (const lr_own *own = registry->own; own && !lr_job_failed(m->job); own = own->next) {
         (void)add_plugin(m->job, m->t, own->plugin, "the program");
     }
-    (void)lr_open_builtin(m->job, &m->opener);
+    (void)lr_modules_builtin(m->job, on_builtin, m->t);
     if (which == REC_PLUGINS_ALL) {
         for (const lr_folder *f = registry->folders; f && !lr_job_failed(m->job); f = f->next) {
-            (void)open_folder(m, f->path, true);
+            (void)open_folder(m, f->path);
         }
         (void)open_list(m, secure_getenv("LIBRECORD_PLUGIN_PATH"));
         (void)open_list(m, lr_config_plugin_path(m->job->context->config));
     }
     if (which != REC_PLUGINS_NONE && !lr_job_failed(m->job)) {
-        (void)open_folder(m, LR_PLUGIN_DIR, false);
+        (void)open_folder(m, LR_PLUGIN_DIR);
     }
     return m->job->error.status;
 }

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Plugin files in the process: libltdl opens each once, whatever the number of contexts, and none is ever closed.
+ *
+ * libltdl keeps its state in bare globals: every call is made under one lock of the process, its search path is never
+ * used, and only absolute names of .so files are opened. It is initialised and never left: plugins stay for good. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ltdl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/base.h"
+#include "core/registry/open_private.h"
+
+static const char symbol_name[] = "librecord_plugins";
+
+/** A file that is open. */
+typedef struct module {
+    struct module *next;
+    struct stat state; /**< as it was when it was opened */
+    const rec_plugin *const *plugins;
+} module;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static module *modules; /* under the lock, as all that follows */
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Without memory for that it is looked at again the next time. */
+static void remember(const struct stat *state, const rec_plugin *const *plugins)
+{
+    module *m = malloc(sizeof *m);
+    if (m) {
+        *m = (module){modules, *state, plugins};
+        modules = m;
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------- the loader -- */
+
+#ifndef LR_STATIC_PLUGINS
+
+/* libltdl's own loader binds lazily, so that a missing symbol would end the process at the first call, and its words for
+ * any failure are "file not found". This one binds at once and keeps the system's words. Other loaders must not try what it
+ * refused, so it opens a failure, too: `failure` is the module then, and closed by who asked. The program may use libltdl
+ * for itself: what is not `asked` for here is left to the others. */
+static bool asked;
+static char failure[LR_REASON];
+
+/* Short of memory, dlopen may say that the file does not exist, and a refusal would last. So it is asked twice, and
+ * then whether there is memory at all. */
+static lt_module module_open(lt_user_data data, const char *path, lt_dladvise advice)
+{
+    void *handle;
+    (void)data;
+    (void)advice;
+    if (!asked) {
+        return NULL;
+    }
+    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    if (!handle) {
+        const char *words = dlerror();
+        void *volatile memory = malloc(4096);
+        (void)snprintf(failure, sizeof failure, "%s",
+                       !memory ? "not enough memory"
+                       : words ? words
+                               : "the system does not say why");
+        free(memory);
+        return failure;
+    }
+    return handle;
+}
+
+static int module_close(lt_user_data data, lt_module handle)
+{
+    (void)data;
+    return handle == failure ? 0 : dlclose(handle);
+}
+
+static void *module_symbol(lt_user_data data, lt_module handle, const char *name)
+{
+    (void)data;
+    return handle == failure ? NULL : dlsym(handle, name);
+}
+
+static const lt_dlvtable loader = {.name = "librecord",
+                                   .module_open = module_open,
+                                   .module_close = module_close,
+                                   .find_sym = module_symbol,
+                                   .priority = LT_DLLOADER_PREPEND};
+
+#endif
+
+/* Only memory can be short here; the half that was made is taken back, or the next call would find libltdl initialised,
+ * without loaders, and crash. */
+static bool begin(char *reason)
+{
+    static bool begun;
+    if (begun) {
+        return true;
+    }
+    (void)snprintf(reason, LR_REASON, "not enough memory");
+    if (lt_dlinit() != 0) {
+        (void)lt_dlexit();
+        return false;
+    }
+#ifndef LR_STATIC_PLUGINS
+    if (lt_dlloader_add(&loader) != 0) {
+        (void)lt_dlexit();
+        return false;
+    }
+#endif
+    begun = true;
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ opening a file -- */
+
+#ifndef LR_STATIC_PLUGINS
+
+/* Opening a file runs its code, so that it must show the symbol first: another folder of shared objects by mistake in a
+ * path, /usr/lib perhaps, must do no harm. Names stand in an ELF file as they are, with a NUL after them; what the file
+ * was called when it was made stands in front of this one. */
+static const char *check_symbol(const char *path, char *reason)
+{
+    struct stat state;
+    void *data = MAP_FAILED;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    reason[0] = '\0';
+    if (fd < 0 || fstat(fd, &state) != 0) {
+        (void)lr_reason_errno(errno, reason, "read the file");
+    } else if (state.st_size < 4) {
+        (void)snprintf(reason, LR_REASON, "it is not a shared object");
+    } else {
+        data = mmap(NULL, (size_t)state.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (data == MAP_FAILED) {
+            (void)lr_reason_errno(errno, reason, "read the file");
+        }
+    }
+    if (data != MAP_FAILED) {
+        if (memcmp(data, "\177ELF", 4) != 0) {
+            (void)snprintf(reason, LR_REASON, "it is not a shared object");
+        } else if (!memmem(data, (size_t)state.st_size, symbol_name, sizeof symbol_name)) {
+            (void)snprintf(reason, LR_REASON, "it is not a plugin: it does not export %s", symbol_name);
+        }
+        (void)munmap(data, (size_t)state.st_size);
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return reason;
+}
+
+/* `dlerror` says which file; the line that this goes into says it too. */
+static void take_reason(char *reason, const char *path, const char *text)
+{
+    size_t length = strlen(path);
+    if (strncmp(text, path, length) == 0 && text[length] == ':' && text[length + 1] == ' ') {
+        text += length + 2;
+    }
+    (void)snprintf(reason, LR_REASON, "%s", text);
+}
+
+/* @return the table; NULL with the reason. What is no plugin is closed again. */
+static const rec_plugin *const *take_table(lt_dlhandle handle, const char *path, char *reason)
+{
+    const rec_plugin *const *plugins = NULL;
+    if (failure[0]) {
+        take_reason(reason, path, failure);
+    } else {
+        plugins = lt_dlsym(handle, symbol_name); /* NAME_LTX_librecord_plugins first: what 0.1's files have */
+        if (!plugins) {
+            const lt_dlinfo *info = lt_dlgetinfo(handle);
+            (void)snprintf(reason, LR_REASON, "it exports neither %s nor %s_LTX_%s: was it renamed?", symbol_name,
+                           info && info->name ? info->name : "NAME", symbol_name);
+        }
+    }
+    if (!plugins || lt_dlmakeresident(handle) != 0) {
+        (void)lt_dlclose(handle);
+    }
+    return plugins;
+}
+
+static const rec_plugin *const *open_file(const char *path, char *reason)
+{
+    const rec_plugin *const *plugins = NULL;
+    lt_dladvise advice = NULL;
+    lt_dlhandle handle = NULL;
+    (void)snprintf(reason, LR_REASON, "not enough memory");
+    if (!begin(reason)) {
+        return NULL;
+    }
+    failure[0] = '\0';
+    asked = true;
+    if (lt_dladvise_init(&advice) == 0 && lt_dladvise_local(&advice) == 0) {
+        handle = lt_dlopenadvise(path, advice);
+    }
+    asked = false;
+    (void)lt_dladvise_destroy(&advice);
+    if (handle) {
+        plugins = take_table(handle, path, reason);
+    }
+    return plugins;
+}
+
+const rec_plugin *const *lr_module_open(const char *path, const struct stat *state, char *reason)
+{
+    const rec_plugin *const *plugins = NULL;
+    (void)pthread_mutex_lock(&lock);
+    for (const module *m = modules; m && !plugins; m = m->next) {
+        plugins = is_same(&m->state, state) ? m->plugins : NULL;
+    }
+    if (!plugins && !*check_symbol(path, reason)) {
+        plugins = open_file(path, reason);
+        if (plugins) {
+            remember(state, plugins);
+        }
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return plugins;
+}
+
+bool lr_static_build(void)
+{
+    return false;
+}
+
+int32_t lr_modules_builtin(rec_job *job, lr_builtin_fn found, void *user)
+{
+    (void)found;
+    (void)user;
+    return job->error.status;
+}
+
+/* -------------------------------------------------------------------------------------------------- static build -- */
+
+#else
+
+/* Made by libtool when it links the library with -dlpreopen. */
+extern const lt_dlsymlist lt_librecord_LTX_preloaded_symbols[];
+
+static bool complete; /* all that is linked in stands in `modules`, the last first */
+
+/* libltdl calls it for each module of the library's list. */
+static int take_builtin(lt_dlhandle handle)
+{
+    static const struct stat nowhere;
+    const rec_plugin *const *plugins = lt_dlsym(handle, symbol_name);
+    const module *before = modules;
+    if (plugins) {
+        remember(&nowhere, plugins);
+    }
+    return !plugins || modules == before;
+}
+
+static bool open_builtin(void)
+{
+    char reason[LR_REASON];
+    if (complete || !begin(reason)) {
+        return complete;
+    }
+    while (modules) { /* of an attempt that ran out of memory */
+        module *m = modules;
+        modules = m->next;
+        free(m);
+    }
+    complete = lt_dlpreload(lt_librecord_LTX_preloaded_symbols) == 0 &&
+               lt_dlpreload_open("librecord", take_builtin) == 0;
+    return complete;
+}
+
+const rec_plugin *const *lr_module_open(const char *path, const struct stat *state, char *reason)
+{
+    (void)state;
+    (void)snprintf(reason, LR_REASON, "%s is not opened: this librecord is a static one", path);
+    return NULL;
+}
+
+bool lr_static_build(void)
+{
+    return true;
+}
+
+/* In the order in which they were linked. */
+static void tell_builtin(rec_job *job, const module *m, lr_builtin_fn found, void *user)
+{
+    if (m && !lr_job_failed(job)) {
+        tell_builtin(job, m->next, found, user);
+        if (!lr_job_failed(job)) {
+            (void)found(user, job, m->plugins);
+        }
+    }
+}
+
+int32_t lr_modules_builtin(rec_job *job, lr_builtin_fn found, void *user)
+{
+    bool there;
+    (void)pthread_mutex_lock(&lock);
+    there = open_builtin();
+    (void)pthread_mutex_unlock(&lock);
+    if (!there) {
+        return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while opening the plugins that are built in");
+    }
+    tell_builtin(job, modules, found, user); /* it does not change any more */
+    return job->error.status;
+}
+
+#endif

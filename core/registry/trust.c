@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Which folders and files are safe to open: what others may change is not, as sudo and ssh have it.
+ *
+ * A folder counts with all that lies above it: who may rename a folder above may put another one in its place. One that
+ * anyone may write to is in order above it if it is sticky, as /tmp is, and what lies in it on the way is of those who are
+ * trusted: others cannot put theirs in its place then. The folder that this librecord was installed with is trusted as the
+ * library's own file is: its owner and its group have changed the library already if they wish to. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/base.h"
+#include "core/registry/open_private.h"
+
+const char *lr_reason_errno(int error, char *reason, const char *doing)
+{
+    char text[256];
+    (void)snprintf(reason, LR_REASON, "cannot %s: %s", doing, lr_errno_words(error, text, sizeof text));
+    return reason;
+}
+
+static bool is_stranger(uid_t user)
+{
+    return user != 0 && user != geteuid();
+}
+
+static const char *refuse_owner(const struct stat *state, char *reason, const char *what)
+{
+    (void)snprintf(reason, LR_REASON, "%.300s belongs to user %lu, neither root nor the one who runs this program", what,
+                   (unsigned long)state->st_uid);
+    return reason;
+}
+
+/* @return "" or the reason. */
+static const char *check_state(const struct stat *state, bool installed, char *reason, const char *what)
+{
+    reason[0] = '\0';
+    if (!installed && is_stranger(state->st_uid)) {
+        return refuse_owner(state, reason, what);
+    }
+    if (state->st_mode & S_IWOTH) {
+        (void)snprintf(reason, LR_REASON, "%s is writable by others", what);
+    } else if (!installed && (state->st_mode & S_IWGRP)) {
+        (void)snprintf(reason, LR_REASON, "%s is writable by its group", what);
+    }
+    return reason;
+}
+
+/* The folders above one. @param state of that one. */
+static const char *check_above(const char *real, const struct stat *state, char *reason, const char *what)
+{
+    char path[PATH_MAX];
+    struct stat above = *state;
+    if (snprintf(path, sizeof path, "%s", real) >= (int)sizeof path) {
+        (void)snprintf(reason, LR_REASON, "the path of %s is too long", what);
+        return reason;
+    }
+    for (char *slash; path[1] && (slash = strrchr(path, '/'));) {
+        struct stat below = above;
+        slash[slash == path] = '\0';
+        if (stat(path, &above) != 0) {
+            return lr_reason_errno(errno, reason, "look at the folders above it");
+        }
+        if (!(above.st_mode & S_IWOTH)) {
+            continue;
+        }
+        if (!(above.st_mode & S_ISVTX)) {
+            (void)snprintf(reason, LR_REASON, "%s lies in %.300s, which is writable by others", what, path);
+            return reason;
+        }
+        if (is_stranger(below.st_uid) || is_stranger(above.st_uid)) {
+            bool entry = is_stranger(below.st_uid);
+            return refuse_owner(entry ? &below : &above, reason, entry ? what : path);
+        }
+    }
+    return reason;
+}
+
+const char *lr_trust_folder(const char *real, const struct stat *state, bool installed, char *reason)
+{
+    if (!*check_state(state, installed, reason, "the folder")) {
+        (void)check_above(real, state, reason, "the folder");
+    }
+    return reason;
+}
+
+/* A link may lead to another folder, which must be safe as well. */
+static const char *check_link(const char *path, bool installed, char *reason)
+{
+    static const char what[] = "the folder that the link leads to";
+    char real[PATH_MAX];
+    struct stat state;
+    char *slash;
+    if (!realpath(path, real)) {
+        return lr_reason_errno(errno, reason, "follow the link");
+    }
+    slash = strrchr(real, '/');
+    slash[slash == real] = '\0';
+    if (stat(real, &state) != 0) {
+        return lr_reason_errno(errno, reason, "look at the folder that the link leads to");
+    }
+    return *check_state(&state, installed, reason, what) ? reason : check_above(real, &state, reason, what);
+}
+
+const char *lr_trust_file(const char *path, bool installed, struct stat *state, char *reason)
+{
+    reason[0] = '\0';
+    if (lstat(path, state) != 0) {
+        return lr_reason_errno(errno, reason, "look at the file");
+    }
+    if (S_ISLNK(state->st_mode)) {
+        if (*check_link(path, installed, reason)) {
+            return reason;
+        }
+        if (stat(path, state) != 0) {
+            return lr_reason_errno(errno, reason, "look at the file");
+        }
+    }
+    if (!S_ISREG(state->st_mode)) {
+        (void)snprintf(reason, LR_REASON, "it is not a regular file");
+        return reason;
+    }
+    return check_state(state, installed, reason, "the file");
+}

@@ -3,6 +3,8 @@
 #include "plugins/codec/gzip/gzip.h"
 #include "plugins/codec/json/json.h"
 
+#include <string.h>
+
 static int32_t probe(const rec_head *head)
 {
     return lr_json_probe(head->data, head->length);
@@ -27,9 +29,18 @@ static int32_t load(rec_job *job, rec_source *source, const rec_visitor *visitor
     return status;
 }
 
+static const rec_option style = {
+    .size = sizeof(rec_option),
+    .type = REC_OPTION_CHOICE,
+    .name = "style",
+    .initial = "pretty",
+    .help = "a line for each value, or no white space at all",
+    .choices = (const char *const[]){"pretty", "compact", NULL},
+};
+
 static int32_t save(rec_job *job, rec_sink *sink)
 {
-    return lr_json_write(job, sink, true);
+    return lr_json_write(job, sink, strcmp(rec_job_option_text(job, style.name), "pretty") == 0);
 }
 
 static const rec_plugin pretty_json = {
@@ -40,6 +51,7 @@ static const rec_plugin pretty_json = {
     .extension = "json",
     .description = "JSON with a line for each value",
     .burn_name = "burn_core::record::file::PrettyJsonFileRecorder",
+    .options = (const rec_option *const[]){&style, NULL},
     .probe = probe,
     .load = load,
     .save = save,

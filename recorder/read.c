@@ -11,11 +11,10 @@
 #include "core/io/io.h"
 #include "recorder/recorder.h"
 
-/* Whether a plugin recognises the beginning of its files; a byte or two may agree by chance. */
+/* Whether a plugin recognises the beginning of its files; a byte or two may agree by chance. A codec's magic does not. */
 static bool is_sure(const lr_plugin *plugin, const rec_head *head)
 {
-    enum { SURE_BITS = 16 };
-    return plugin->d.probe && plugin->d.probe(head) >= SURE_BITS;
+    return plugin->codec || lr_registry_bid(&plugin->d, head) >= LR_SURE_BITS;
 }
 
 /* A folder that was not to be one, or that nobody knows. */
@@ -37,34 +36,57 @@ static void fail_folder(rec_job *job, const lr_plugin *asked)
     }
 }
 
+/* What a file is that nobody knows. */
+static void hint_unknown(rec_job *job, const lr_recognised *found)
+{
+    if (found->codec) {
+        rec_fail_hint(job, "It is %s, but what it inflates to is no record that a recorder here knows.",
+                      found->codec->d.name);
+        if (found->inside) {
+            rec_fail_hint(job, "Of what is in it: %s", found->inside);
+        }
+    } else {
+        lr_foreign_hint(job, &found->head);
+    }
+}
+
+/* Nobody knows the file. What a codec's bytes cannot be decoded to is the failure itself. */
+static void fail_unknown(rec_job *job, const lr_recognised *found)
+{
+    const rec_head *head = &found->head;
+    char bytes[40] = "";
+    if (found->why.status != REC_OK) {
+        (void)rec_fail(job, found->why.status, found->why.offset, "%s", found->why.what);
+        if (found->why.hint[0]) {
+            rec_fail_hint(job, "%s", found->why.hint);
+        }
+        return;
+    }
+    for (uint64_t i = 0; i < head->length && i < 8; i++) {
+        (void)snprintf(bytes + strlen(bytes), sizeof bytes - strlen(bytes), "%s%02x", i ? " " : "", head->data[i]);
+    }
+    (void)rec_fail(job, REC_E_UNSUPPORTED, head->length ? 0 : REC_UNKNOWN,
+                   head->length ? "no recorder recognises this; it begins with %s" : "the file is empty%s", bytes);
+    hint_unknown(job, found);
+}
+
 const lr_plugin *lr_recorder_reader(rec_job *job, const lr_plugin *asked, rec_source *source, const char *path)
 {
-    rec_head head = {.size = sizeof head};
+    lr_recognised found;
     const lr_plugin *plugin = asked;
-    if (lr_source_is_folder(source)) {
-        if (!plugin && lr_source_head(job, source, &head) == REC_OK) {
-            plugin = lr_registry_recognise(job, &head, path);
-        }
-        if (!plugin || !(plugin->d.traits & REC_TRAIT_FOLDER)) {
-            fail_folder(job, asked);
-            return NULL;
-        }
-    } else if (!plugin && lr_source_head(job, source, &head) == REC_OK) {
-        plugin = lr_registry_recognise(job, &head, path);
-        if (plugin && !is_sure(plugin, &head) && lr_foreign_words(&head)) {
+    bool folder = lr_source_is_folder(source);
+    if (!plugin && lr_registry_recognise_source(job, source, path, &found) == REC_OK) {
+        plugin = found.plugin;
+        if (plugin && !folder && !is_sure(plugin, &found.head) && lr_foreign_words(&found.head)) {
             plugin = NULL;
         }
-        if (!plugin && !lr_job_failed(job)) {
-            char bytes[40] = "";
-            for (uint64_t i = 0; i < head.length && i < 8; i++) {
-                (void)snprintf(bytes + strlen(bytes), sizeof bytes - strlen(bytes), "%s%02x", i ? " " : "",
-                               head.data[i]);
-            }
-            (void)rec_fail(job, REC_E_UNSUPPORTED, head.length ? 0 : REC_UNKNOWN,
-                           head.length ? "no recorder recognises this; it begins with %s" : "the file is empty%s",
-                           bytes);
-            lr_foreign_hint(job, &head);
+        if (!plugin && !folder) {
+            fail_unknown(job, &found);
         }
+    }
+    if (folder && !(plugin && (plugin->d.traits & REC_TRAIT_FOLDER))) {
+        fail_folder(job, asked);
+        return NULL;
     }
     if (plugin && !plugin->d.load) {
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "%s can only save", plugin->d.name);
@@ -84,31 +106,44 @@ static int32_t check_type(rec_job *job, const rec_plugin *plugin, lr_type_ref ty
     return job->error.status;
 }
 
+/* Whether both read the same: the names may differ. */
+static bool reads_alike(const lr_plugin *a, const lr_plugin *b)
+{
+    const lr_plugin *inner = a->format ? a->format : a, *other = b->format ? b->format : b;
+    return inner->d.load == other->d.load &&
+           (a->codec ? a->codec->d.decode : NULL) == (b->codec ? b->codec->d.decode : NULL);
+}
+
 /* A recorder failed on the format of its input: say what that looks like, where the reader has not said what to do. */
 static void suggest(rec_job *job, const rec_recorder *r, rec_source *source, const char *path)
 {
-    rec_head head = {.size = sizeof head};
+    lr_recognised found;
     rec_job quiet;
-    const lr_plugin *other = NULL;
+    const lr_plugin *other;
+    const rec_head *head = &found.head;
     if (job->error.status != REC_E_FORMAT || strcmp(job->error.file, rec_source_name(source)) != 0) {
         return; /* of a file beside it the beginning of this one says nothing */
     }
     /* Of its own, since this job has failed already. */
     lr_job_begin(&quiet, job->context, "recognise", NULL);
-    if (lr_source_head(&quiet, source, &head) != REC_OK || !head.length) {
+    if (lr_registry_recognise_source(&quiet, source, path, &found) != REC_OK || !head->length) {
+        lr_job_drop(&quiet);
         return;
     }
-    other = lr_registry_recognise(&quiet, &head, path);
-    if (r->plugin && other && other->d.load != r->plugin->d.load && is_sure(other, &head)) {
+    other = found.plugin;
+    if (r->plugin && other && !reads_alike(other, r->plugin) && is_sure(other, head)) {
         rec_fail_hint(job, "It looks like a %s record: open it with that recorder, or with Auto.", other->d.name);
-    } else if (other && is_sure(other, &head)) {
+    } else if (other && is_sure(other, head)) {
         if (!job->error.hint[0]) {
             rec_fail_hint(job, "The file is damaged, or something else than Burn wrote it.");
         }
-    } else if (!job->error.hint[0] || (job->error.offset == 0 && lr_foreign_words(&head))) {
-        const char *words = lr_foreign_words(&head);
+    } else if (!job->error.hint[0] || (job->error.offset == 0 && (found.codec || lr_foreign_words(head)))) {
         lr_job_clear_hint(job); /* "cut short" is no help where the first byte is another format's */
-        rec_fail_hint(job, "%s", words ? words : "It does not begin like a record: is it the right file?");
+        if (found.codec || lr_foreign_words(head)) {
+            hint_unknown(job, &found);
+        } else {
+            rec_fail_hint(job, "It does not begin like a record: is it the right file?");
+        }
     }
 }
 

@@ -59,7 +59,8 @@ links() { # FILE ALLOWED: the names a file may need, as a pattern
 links "$library" 'libinih|libltdl|libpcre2-8'
 for plugin in "$top_builddir"/plugins/.libs/*.so; do
     case $plugin in
-    *-gz.so | *json.so) links "$plugin" 'librecord|libz' ;;
+    *-gz.so) links "$plugin" 'nothing' ;; # names alone
+    */gzip.so | *json.so) links "$plugin" 'librecord|libz' ;;
     *) links "$plugin" librecord ;;
     esac
 done

@@ -45,7 +45,7 @@ static void add_extensions(text *known, const char *extensions)
 static const char *recorder_of(const session *s, const char *out)
 {
     const rec_plugin_info *found = rec_plugin_for_path(s->context, out);
-    text known = {0};
+    text known = {0}, codecs = {0};
 
     if (found) {
         return found->name;
@@ -57,11 +57,13 @@ static const char *recorder_of(const session *s, const char *out)
     for (uint64_t i = 0; i < rec_plugin_count(s->context); i++) {
         const rec_plugin_info *p = rec_plugin_get(s->context, i);
         if (p->can_save) {
-            add_extensions(&known, p->extensions);
+            add_extensions(p->kind == REC_PLUGIN_CODEC ? &codecs : &known, p->extensions);
         }
     }
-    (void)tool_fail("%s: no recorder has this extension\nThere are: %s\nOr name the recorder: --to NAME", out,
-                    known.at ? known.at : "none at all; record plugins --why says why");
+    (void)tool_fail("%s: no recorder has this extension\nThere are: %s%s%s\nOr name the recorder: --to NAME", out,
+                    known.at ? known.at : "none at all; record plugins --why says why",
+                    known.at && codecs.at ? "; behind any of a format: " : "", known.at && codecs.at ? codecs.at : "");
+    tool_text_free(&codecs);
     tool_text_free(&known);
     return NULL;
 }

@@ -125,7 +125,7 @@ static void row(table *t, const rec_plugin_info *p, bool why)
     char *string;
 
     cell(t, p->name);
-    string = p->extension[0] ? xasprintf(".%s", p->extension) : xstrdup("-");
+    string = p->extension[0] ? xasprintf("%s.%s", p->kind == REC_PLUGIN_CODEC ? "*" : "", p->extension) : xstrdup("-");
     cell(t, string);
     free(string);
     if (why) {
@@ -171,6 +171,9 @@ static void print_more(const rec_plugin_info *p)
 
 static const char *abilities(const rec_plugin_info *p)
 {
+    if (p->kind == REC_PLUGIN_CODEC) {
+        return p->can_load && p->can_save ? "decode and encode" : p->can_load ? "decode only" : "encode only";
+    }
     return p->can_load && p->can_save ? "load and save"
            : p->can_load              ? "load only"
            : p->can_save              ? "save only"
@@ -189,7 +192,9 @@ static void print_one(const rec_plugin_info *p)
            *p->extensions || !p->usable ? p->extensions : "none: it works in memory");
     detail("can", abilities(p));
     detail("folders", p->reads_folders ? "are read like files" : "");
-    detail("names", p->usable && !p->has_names ? "are not in its files: give the record's type" : "");
+    if (p->usable && (p->kind == REC_PLUGIN_FORMAT || p->kind == REC_PLUGIN_STACK)) {
+        detail("names", p->has_names ? "" : "are not in its files: give the record's type");
+    }
     detail("adapter", strcmp(p->adapter, "none") == 0 ? "" : p->adapter);
     detail("version", p->version);
     detail("license", p->license);

@@ -222,11 +222,66 @@ static bool check_source(const rec_plugin *plugin, char *reason)
 
 /* -------------------------------------------------------------------------------------------------- descriptor -- */
 
+/* Bytes made of bytes: nothing of a record. */
+static bool check_codec(const rec_plugin *plugin, char *reason)
+{
+    if (plugin->load || plugin->save) {
+        return REFUSE("it is a codec, which has `decode` and `encode` and no `load` or `save`");
+    }
+    if (!plugin->decode && !plugin->encode) {
+        return REFUSE("it can neither decode nor encode");
+    }
+    if (!plugin->extension) {
+        return REFUSE("it is a codec without an extension, by which formats in it are named");
+    }
+    return !plugin->traits || REFUSE("it is a codec, and has traits of a format (0x%llx)",
+                                     (unsigned long long)plugin->traits);
+}
+
+static bool preset_valid(const char *preset)
+{
+    char name[LR_NAME_MOST + 1];
+    size_t length = strcspn(preset, "=");
+    if (length > LR_NAME_MOST || !preset[length] || !line_valid(preset)) {
+        return false;
+    }
+    memcpy(name, preset, length);
+    name[length] = '\0';
+    return lr_key_valid(name);
+}
+
+/* Names and presets, and nothing of its own: all it can do is its format's and its codec's. */
+static bool check_stack(const rec_plugin *plugin, char *reason)
+{
+    if (plugin->load || plugin->save || plugin->probe || plugin->decode || plugin->encode) {
+        return REFUSE("it is a stack, which has no functions of its own");
+    }
+    if (plugin->traits || plugin->options || plugin->adapter) {
+        return REFUSE("it is a stack, whose traits, options and adapter are those of its format and its codec");
+    }
+    if (!plugin->format || !lr_name_valid(plugin->format) || !plugin->codec || !lr_name_valid(plugin->codec)) {
+        return REFUSE("it is a stack that does not name its format and its codec");
+    }
+    for (size_t i = 0; plugin->presets && plugin->presets[i]; i++) {
+        if (i == OPTIONS_MOST) {
+            return REFUSE("it has more than %d presets, or no NULL after the last", OPTIONS_MOST);
+        }
+        if (!preset_valid(plugin->presets[i])) {
+            return REFUSE("its preset %zu is not of the form name=value", i + 1);
+        }
+    }
+    return true;
+}
+
 static bool check_can(const rec_plugin *plugin, char *reason)
 {
     switch (plugin->kind) {
     case REC_PLUGIN_FORMAT:
         return plugin->load || plugin->save || REFUSE("it can neither load nor save");
+    case REC_PLUGIN_CODEC:
+        return check_codec(plugin, reason);
+    case REC_PLUGIN_STACK:
+        return check_stack(plugin, reason);
     case REC_PLUGIN_SOURCE:
         return check_source(plugin, reason);
     default:

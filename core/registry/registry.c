@@ -12,6 +12,7 @@
 #include "core/config/config.h"
 #include "core/base/base.h"
 #include "core/registry/open_private.h"
+#include "core/registry/stack_private.h"
 
 /* Bits that agreed: nobody can be surer than that. */
 enum { PROBE_MOST = 1024 };
@@ -27,6 +28,7 @@ static void release(lr_attached *what)
         registry->tables = t->older;
         lr_table_free(allocator, t);
     }
+    lr_pairs_free(allocator, registry->pairs);
     while (registry->folders) {
         lr_folder *f = registry->folders;
         registry->folders = f->next;
@@ -42,7 +44,7 @@ static void release(lr_attached *what)
 }
 
 /* The context's registry, made when it is first asked for. NULL: the job has failed. */
-static lr_registry *registry_of(rec_job *job)
+lr_registry *lr_registry_of(rec_job *job)
 {
     rec_context *context = job->context;
     lr_attached *have = lr_context_attached(context, release);
@@ -65,7 +67,7 @@ static const lr_table *get(rec_job *job)
 {
     lr_registry *registry;
     lr_table *t;
-    registry = lr_job_failed(job) ? NULL : registry_of(job);
+    registry = lr_job_failed(job) ? NULL : lr_registry_of(job);
     if (!registry) {
         return NULL;
     }
@@ -99,7 +101,7 @@ int32_t lr_registry_add_folder(rec_job *job, const char *path)
         return rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                         "the plugin folder %s: this librecord is a static one, which opens no plugins", path);
     }
-    registry = registry_of(job);
+    registry = lr_registry_of(job);
     if (!registry) {
         return job->error.status;
     }
@@ -140,7 +142,7 @@ static const rec_plugin *own_rival(const lr_registry *registry, const rec_plugin
 int32_t lr_registry_add_plugin(rec_job *job, const rec_plugin *plugin)
 {
     const lr_allocator *allocator = &job->context->allocator;
-    lr_registry *registry = registry_of(job);
+    lr_registry *registry = lr_registry_of(job);
     char reason[LR_REASON];
     const rec_plugin *rival;
     const char *name;
@@ -224,6 +226,9 @@ static void hint_names(rec_job *job, const lr_table *t, const char *name)
     }
     for (uint64_t i = 0; i < t->plugin_count; i++) {
         const rec_plugin *d = &t->plugins[i]->d;
+        if (d->kind != REC_PLUGIN_FORMAT && d->kind != REC_PLUGIN_STACK) {
+            continue;
+        }
         lr_suggestion_try(&near, d->name);
         for (size_t j = 0; d->aliases && d->aliases[j]; j++) {
             lr_suggestion_try(&near, d->aliases[j]);
@@ -264,31 +269,48 @@ static void hint_folders(rec_job *job, const lr_table *t)
     }
 }
 
-const lr_plugin *lr_registry_look(rec_job *job, const char *name)
+const lr_plugin *lr_registry_raw(rec_job *job, int32_t kind, const char *name)
 {
     const lr_table *t = get(job);
-    return t ? lr_table_find(t, name) : NULL;
+    return t ? lr_table_find(t, kind, name) : NULL;
 }
 
-const lr_plugin *lr_registry_find(rec_job *job, const char *name)
+const lr_plugin *lr_registry_next(rec_job *job, int32_t kind, const lr_plugin *before)
 {
     const lr_table *t = get(job);
-    const lr_plugin *plugin = t ? lr_table_find(t, name) : NULL;
-    const rec_plugin_info *refused;
-    lr_excerpt brief;
-    if (!t || plugin) {
-        return plugin;
+    for (uint64_t i = 0; t && i < t->plugin_count; i++) {
+        if (before) {
+            before = t->plugins[i] == before ? NULL : before;
+        } else if (t->plugins[i]->d.kind == kind) {
+            return t->plugins[i];
+        }
     }
-    refused = find_refused(t, name);
+    return NULL;
+}
+
+void lr_registry_missing(rec_job *job, const char *name, const char *format)
+{
+    const lr_table *t = get(job);
+    const rec_plugin_info *refused = t ? find_refused(t, *format ? format : name) : NULL;
+    lr_excerpt brief;
     if (refused) {
         (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the recorder \"%s\" cannot be used: %s was refused: %s",
                        lr_excerpt_text(&brief, name), refused->file, refused->refused);
-        return NULL;
+    } else if (t) {
+        (void)rec_fail(job, REC_E_NOT_FOUND, REC_UNKNOWN,
+                       *format ? "no recorder is called \"%s\": what stands before the codec is no format"
+                               : "no recorder is called \"%s\"",
+                       lr_excerpt_text(&brief, name));
+        hint_names(job, t, *format ? format : name);
+        hint_folders(job, t);
     }
-    (void)rec_fail(job, REC_E_NOT_FOUND, REC_UNKNOWN, "no recorder is called \"%s\"", lr_excerpt_text(&brief, name));
-    hint_names(job, t, name);
-    hint_folders(job, t);
-    return NULL;
+}
+
+int32_t lr_registry_bid(const rec_plugin *d, const rec_head *head)
+{
+    bool asked = d->probe && d->kind == REC_PLUGIN_FORMAT && (!head->names || (d->traits & REC_TRAIT_FOLDER));
+    int32_t bits = asked ? d->probe(head) : 0;
+    return bits > PROBE_MOST ? PROBE_MOST : bits;
 }
 
 const lr_plugin *lr_registry_recognise(rec_job *job, const rec_head *head, const char *path)
@@ -299,10 +321,8 @@ const lr_plugin *lr_registry_recognise(rec_job *job, const rec_head *head, const
     size_t best_length = 0;
     for (uint64_t i = 0; t && i < t->plugin_count; i++) {
         const rec_plugin *d = &t->plugins[i]->d;
-        bool asked = d->probe && (!head->names || (d->traits & REC_TRAIT_FOLDER));
-        int32_t bits = asked ? d->probe(head) : 0;
+        int32_t bits = lr_registry_bid(d, head);
         size_t length = path ? lr_plugin_extension(d, path) : 0;
-        bits = bits > PROBE_MOST ? PROBE_MOST : bits;
         if (bits > best_bits || (bits > 0 && bits == best_bits && length > best_length)) {
             best = t->plugins[i];
             best_bits = bits;
@@ -325,13 +345,15 @@ bool lr_registry_folder_names(rec_job *job, char *text, size_t room)
     return list.used > 0;
 }
 
-const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path)
+const lr_plugin *lr_registry_by_own_extension(rec_job *job, const char *path)
 {
     const lr_table *t = get(job);
     const lr_plugin *best = NULL;
     size_t best_length = 0;
     for (uint64_t i = 0; t && i < t->plugin_count; i++) {
-        size_t length = lr_plugin_extension(&t->plugins[i]->d, path);
+        const rec_plugin *d = &t->plugins[i]->d;
+        bool recorder = d->kind == REC_PLUGIN_FORMAT || d->kind == REC_PLUGIN_STACK;
+        size_t length = recorder ? lr_plugin_extension(d, path) : 0;
         if (length > best_length) {
             best = t->plugins[i];
             best_length = length;
@@ -347,6 +369,21 @@ int32_t lr_registry_fail_extension(rec_job *job)
     return job->error.status;
 }
 
+/* What was put together has its line with it. */
+static const rec_plugin_info *info_of_pair(rec_job *job, const lr_plugin *plugin)
+{
+    const lr_registry *registry = lr_registry_of(job);
+    const lr_pair *pair = NULL;
+    if (registry) {
+        (void)pthread_mutex_lock(&registry->context->lock);
+        for (pair = registry->pairs; pair && pair->plugin != plugin;) {
+            pair = pair->next;
+        }
+        (void)pthread_mutex_unlock(&registry->context->lock);
+    }
+    return pair ? &pair->info : NULL;
+}
+
 const rec_plugin_info *lr_registry_info_of(rec_job *job, const lr_plugin *plugin)
 {
     const lr_table *t = get(job);
@@ -355,7 +392,7 @@ const rec_plugin_info *lr_registry_info_of(rec_job *job, const lr_plugin *plugin
             return &t->infos[i];
         }
     }
-    return NULL;
+    return t ? info_of_pair(job, plugin) : NULL;
 }
 
 uint64_t lr_registry_count(rec_job *job)
@@ -379,66 +416,6 @@ const rec_plugin_info *lr_registry_info(rec_job *job, uint64_t index)
 }
 
 /* ----------------------------------------------------------------------------------------------- the public part -- */
-
-uint64_t rec_plugin_count(rec_context *context)
-{
-    rec_job job;
-    uint64_t count = 0;
-    lr_job_open(&job, context, "plugins", NULL);
-    if (!lr_job_failed(&job)) {
-        count = lr_registry_count(&job);
-    }
-    (void)lr_job_end(&job);
-    return count;
-}
-
-const rec_plugin_info *rec_plugin_get(rec_context *context, uint64_t index)
-{
-    rec_job job;
-    const rec_plugin_info *info = NULL;
-    lr_job_open(&job, context, "plugins", NULL);
-    if (!lr_job_failed(&job)) {
-        info = lr_registry_info(&job, index);
-    }
-    (void)lr_job_end(&job);
-    return info;
-}
-
-const rec_plugin_info *rec_plugin_find(rec_context *context, const char *name)
-{
-    rec_job job;
-    const lr_plugin *plugin = NULL;
-    const rec_plugin_info *info = NULL;
-    if (LR_NULL(name)) {
-        return NULL;
-    }
-    lr_job_open(&job, context, "plugins", NULL);
-    plugin = lr_job_failed(&job) ? NULL : lr_registry_find(&job, name);
-    if (plugin) {
-        info = lr_registry_info_of(&job, plugin);
-    }
-    (void)lr_job_end(&job);
-    return info;
-}
-
-const rec_plugin_info *rec_plugin_for_path(rec_context *context, const char *path)
-{
-    rec_job job;
-    const lr_plugin *plugin = NULL;
-    const rec_plugin_info *info = NULL;
-    if (LR_NULL(path)) {
-        return NULL;
-    }
-    lr_job_open(&job, context, "plugins", path);
-    plugin = lr_job_failed(&job) ? NULL : lr_registry_by_extension(&job, path);
-    if (plugin) {
-        info = lr_registry_info_of(&job, plugin);
-    } else if (!lr_job_failed(&job)) {
-        (void)lr_registry_fail_extension(&job);
-    }
-    (void)lr_job_end(&job);
-    return info;
-}
 
 rec_status rec_context_add_plugin_path(rec_context *context, const char *folder)
 {

@@ -13,6 +13,8 @@
 typedef struct lr_plugin {
     rec_plugin d;
     const char *file; /**< absolute path, "built in" or "the program" */
+    /** Of a format in a codec, which is put together (stack.c): both. NULL of all else. */
+    const struct lr_plugin *format, *codec;
 } lr_plugin;
 
 /** What a plugin is wanted for. */
@@ -39,21 +41,51 @@ int32_t lr_registry_add_folder(rec_job *job, const char *folder);
 /** Adds a plugin of the program's own in front of all others. Borrowed for as long as the context lives. */
 int32_t lr_registry_add_plugin(rec_job *job, const rec_plugin *plugin);
 
-/** All of these open the folders first if that was not done. Names compare without case and without `-`, `_`, `.`,
- *  so that `mpk-gz`, `mpk.gz` and `MpkGz` are one. NULL: the job has failed (unknown: REC_E_NOT_FOUND with the names
- *  that exist and near misses; a refused file of that name: why it was refused). */
+/** All of these open the folders first if that was not done, and give recorders: formats, alone or in a codec. Names
+ *  compare without case and without `-`, `_`, `.`, so that `mpk-gz`, `mpk.gz` and `MpkGz` are one. NULL: the job has
+ *  failed (unknown: REC_E_NOT_FOUND with the names that exist and near misses; a refused file of that name: why it was
+ *  refused). */
 const lr_plugin *lr_registry_find(rec_job *job, const char *name);
 /** As above but NULL without a failure if there is none. */
 const lr_plugin *lr_registry_look(rec_job *job, const char *name);
 /** The plugin that is surest of a head (ties: the one whose extension `path` has); NULL without failure if none. The
  *  head of a folder is shown to those that read folders only. */
 const lr_plugin *lr_registry_recognise(rec_job *job, const rec_head *head, const char *path);
+/** Of a file that looks like something else a plugin must be so sure: a byte or two may agree by chance. */
+enum { LR_SURE_BITS = 16 };
+
+/** How a source was recognised. */
+typedef struct lr_recognised {
+    const lr_plugin *plugin; /**< NULL: nobody knows it */
+    rec_head head;           /**< of the source; valid as long as that is not read */
+    const lr_plugin *codec;  /**< whose file it is by its first bytes, or NULL… */
+    const char *inside;      /**< …and what it holds that is no record, a sentence, or NULL */
+    lr_error why;            /**< …and why its first bytes could not be had, or REC_OK */
+} lr_recognised;
+
+/** As lr_registry_recognise() for a source, whose beginning is decoded if it is a codec's. The source is at its first byte
+ *  afterwards. */
+int32_t lr_registry_recognise_source(rec_job *job, rec_source *source, const char *path, lr_recognised *found);
+/** How sure a plugin is of a head, in bits. */
+int32_t lr_registry_bid(const rec_plugin *plugin, const rec_head *head);
+
+/** A recorder (REC_PLUGIN_FORMAT, which stands for stacks as well) or a plugin of another kind that was found in a file: kinds
+ *  have names of their own. NULL: none of that name, or the job has failed. */
+const lr_plugin *lr_registry_raw(rec_job *job, int32_t kind, const char *name);
+/** Fails because no recorder is called so. @param format what stands before a codec in it, or "". */
+void lr_registry_missing(rec_job *job, const char *name, const char *format);
+/** The next of a kind. @param before NULL: the first. @return NULL: no more, or the job has failed. */
+const lr_plugin *lr_registry_next(rec_job *job, int32_t kind, const lr_plugin *before);
+
 /** Writes the names of the plugins that read folders, "SafeTensors, Other". @return whether there are any. */
 bool lr_registry_folder_names(rec_job *job, char *names, size_t room);
-/** The plugin with the longest extension that `path` ends in; NULL without failure if none. */
+/** The plugin with the longest extension that `path` ends in, or the format in a codec that both end it; NULL without
+ *  failure if none. */
 const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path);
 /** Fails because there is none, and says what to do. */
 int32_t lr_registry_fail_extension(rec_job *job);
+/** The same without what would be put together for it. */
+const lr_plugin *lr_registry_by_own_extension(rec_job *job, const char *path);
 
 /** For rec_plugin_count and rec_plugin_get; indices are stable until the next lr_registry_add_folder. */
 uint64_t lr_registry_count(rec_job *job);

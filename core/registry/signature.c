@@ -17,7 +17,7 @@ static const struct {
     {"\x93NUMPY", 6, 0, "It is a NumPy array."},
     {"GGUF", 4, 0, "It is a GGUF file."},
     {"\x80\x02", 2, 0, "It is a Python pickle, as older PyTorch files are."},
-    {"\x1f\x8b", 2, 0, "It is gzip, but what it inflates to is no record that a recorder here knows."},
+    {"\x1f\x8b", 2, 0, "It is compressed with gzip. Decompress it first."},
     {"\x28\xb5\x2f\xfd", 4, 0, "It is compressed with zstd. Decompress it first."},
     {"BZh", 3, 0, "It is compressed with bzip2. Decompress it first."},
     {"\xfd"

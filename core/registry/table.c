@@ -9,6 +9,7 @@
 #include "core/config/config.h"
 #include "core/base/base.h"
 #include "core/registry/open_private.h"
+#include "core/registry/stack_private.h"
 
 #ifndef LR_PLUGIN_DIR
 #error "LR_PLUGIN_DIR must be the folder of the installed plugins"
@@ -16,9 +17,9 @@
 
 /* ------------------------------------------------------------------------------------------ the lines of a table -- */
 
-static const char *keep(rec_job *job, lr_table *t, const char *text, size_t length)
+static const char *keep(rec_job *job, lr_arena *arena, const char *text, size_t length)
 {
-    char *kept = lr_arena_text(&t->arena, text, length);
+    char *kept = lr_arena_text(arena, text, length);
     if (!kept) {
         (void)lr_fail_memory(job, length + 1);
     }
@@ -28,10 +29,10 @@ static const char *keep(rec_job *job, lr_table *t, const char *text, size_t leng
 /* Two passes of the same printing, the first one without room: `print` returns how much it wants. */
 typedef size_t (*print_fn)(const rec_plugin *d, char *target, size_t room);
 
-static const char *keep_printed(rec_job *job, lr_table *t, const rec_plugin *d, print_fn print)
+static const char *keep_printed(rec_job *job, lr_arena *arena, const rec_plugin *d, print_fn print)
 {
     size_t length = print(d, NULL, 0);
-    char *text = lr_arena_alloc(&t->arena, length + 1, 1);
+    char *text = lr_arena_alloc(arena, length + 1, 1);
     if (!text) {
         (void)lr_fail_memory(job, length + 1);
         return NULL;
@@ -101,45 +102,68 @@ static const char *base_name(rec_job *job, lr_table *t, const char *file)
     if (length > 3 && strcmp(name + length - 3, ".so") == 0) {
         length -= 3;
     }
-    return keep(job, t, name, length);
+    return keep(job, &t->arena, name, length);
+}
+
+/* Formats and stacks are recorders, and have names together. */
+static int32_t kind_of_name(int32_t kind)
+{
+    return kind == REC_PLUGIN_STACK ? REC_PLUGIN_FORMAT : kind;
 }
 
 /* What is told of a usable plugin alone. */
-static void add_details(rec_job *job, lr_table *t, rec_plugin_info *info, const rec_plugin *d)
+void lr_info_details(rec_job *job, lr_arena *arena, rec_plugin_info *info, const rec_plugin *d)
 {
-    info->aliases = keep_printed(job, t, d, print_aliases);
-    info->options = keep_printed(job, t, d, print_options);
-    info->extensions = keep_printed(job, t, d, print_extensions);
+    info->aliases = keep_printed(job, arena, d, print_aliases);
+    info->options = keep_printed(job, arena, d, print_options);
+    info->extensions = keep_printed(job, arena, d, print_extensions);
     info->adapter = d->adapter == REC_ADAPTER_PYTORCH ? "pytorch" : "none";
     info->kind = d->kind;
-    info->can_load = d->load != NULL;
-    info->can_save = d->save != NULL;
+    info->can_load = d->load || d->decode;
+    info->can_save = d->save || d->encode;
     info->needs_type = (d->traits & REC_TRAIT_NEEDS_TYPE) != 0;
-    info->has_names = d->kind != REC_PLUGIN_SOURCE && !(d->traits & REC_TRAIT_NO_NAMES);
+    info->has_names = kind_of_name(d->kind) == REC_PLUGIN_FORMAT && !(d->traits & REC_TRAIT_NO_NAMES);
     info->reads_folders = (d->traits & REC_TRAIT_FOLDER) != 0;
     info->version = d->version ? d->version : "";
     info->license = d->license ? d->license : "";
     info->option_list = d->options;
+    info->option_count = 0;
     while (d->options && d->options[info->option_count]) {
         info->option_count++;
     }
 }
 
+rec_plugin_info lr_info_of(const rec_plugin *d, const char *file)
+{
+    return (rec_plugin_info){.size = sizeof(rec_plugin_info),
+                             .usable = 1,
+                             .name = d ? d->name : NULL,
+                             .extension = d && d->extension ? d->extension : "",
+                             .description = d && d->description ? d->description : "",
+                             .file = file,
+                             .refused = "",
+                             .aliases = "",
+                             .options = "",
+                             .adapter = "none",
+                             .version = "",
+                             .license = "",
+                             .extensions = "",
+                             .hidden = ""};
+}
+
 /* Adds the line of a plugin or of what was refused. @param d may lack any member if `refused`. */
 static int32_t add_info(rec_job *job, lr_table *t, const rec_plugin *d, const char *file, const char *refused)
 {
-    rec_plugin_info info = {.size = sizeof info, .usable = !refused, .aliases = "", .options = "", .adapter = "none",
-                            .version = "", .license = "", .extensions = "", .hidden = ""};
+    rec_plugin_info info;
     if (!lr_job_arena_grow(job, &t->arena, &t->infos, t->info_count + 1, &t->info_room, sizeof info)) {
         return job->error.status;
     }
+    info = lr_info_of(d, keep(job, &t->arena, file, strlen(file)));
+    info.usable = !refused;
     info.name = d && d->name ? d->name : base_name(job, t, file);
-    info.extension = d && d->extension ? d->extension : "";
-    info.description = d && d->description ? d->description : "";
-    info.file = keep(job, t, file, strlen(file));
-    info.refused = keep(job, t, refused ? refused : "", strlen(refused ? refused : ""));
+    info.refused = keep(job, &t->arena, refused ? refused : "", strlen(refused ? refused : ""));
     if (!refused) {
-        add_details(job, t, &info, d);
+        lr_info_details(job, &t->arena, &info, d);
     }
     if (!lr_job_failed(job)) {
         t->infos[t->info_count++] = info;
@@ -149,10 +173,11 @@ static int32_t add_info(rec_job *job, lr_table *t, const rec_plugin *d, const ch
 
 /* ----------------------------------------------------------------------------------------------- filling a table -- */
 
-const lr_plugin *lr_table_find(const lr_table *t, const char *name)
+const lr_plugin *lr_table_find(const lr_table *t, int32_t kind, const char *name)
 {
     for (uint64_t i = 0; i < t->plugin_count; i++) {
-        if (t->plugins[i]->d.kind == REC_PLUGIN_FORMAT && lr_plugin_has_name(&t->plugins[i]->d, name)) {
+        const rec_plugin *d = &t->plugins[i]->d;
+        if (kind_of_name(d->kind) == kind_of_name(kind) && lr_plugin_has_name(d, name)) {
             return t->plugins[i];
         }
     }
@@ -164,10 +189,10 @@ static const lr_plugin *find_rival(const lr_table *t, const rec_plugin *d, const
 {
     const lr_plugin *rival;
     *name = d->name;
-    rival = lr_table_find(t, d->name);
+    rival = lr_table_find(t, d->kind, d->name);
     for (size_t i = 0; !rival && d->aliases && d->aliases[i]; i++) {
         *name = d->aliases[i];
-        rival = lr_table_find(t, d->aliases[i]);
+        rival = lr_table_find(t, d->kind, d->aliases[i]);
     }
     return rival;
 }
@@ -198,6 +223,7 @@ static int32_t add_plugin(rec_job *job, lr_table *t, const rec_plugin *foreign, 
     }
     if (add_info(job, t, &d, file, NULL) == REC_OK) {
         plugin->d = d;
+        plugin->format = plugin->codec = NULL;
         plugin->file = t->infos[t->info_count - 1].file;
         t->plugins[t->plugin_count++] = plugin;
     }
@@ -229,6 +255,60 @@ static int32_t on_found(void *user, rec_job *job, const char *file, const rec_pl
 static int32_t on_builtin(void *user, rec_job *job, const rec_plugin *const *plugins)
 {
     return on_found(user, job, "built in", plugins, NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------ formats in codecs -- */
+
+/* The plugin that a stack names. NULL: there is none of that kind; why is in `reason`. */
+static const lr_plugin *find_part(const lr_table *t, const char *name, int32_t kind, char *reason)
+{
+    const lr_plugin *part = lr_table_find(t, kind, name);
+    const char *word = kind == REC_PLUGIN_CODEC ? "codec" : "format";
+    if (!part) {
+        (void)snprintf(reason, LR_REASON, "its %s \"%s\" is not there", word, name);
+    } else if (part->d.kind != kind) {
+        (void)snprintf(reason, LR_REASON, "\"%s\" of %s is no %s", name, part->file, word);
+        part = NULL;
+    }
+    return part;
+}
+
+/* Puts the stack of that index together, or takes it out: its line says why. @return whether it stays. */
+static bool put_together(rec_job *job, lr_table *t, uint64_t index)
+{
+    const lr_plugin *named = t->plugins[index];
+    rec_plugin_info *info = t->infos;
+    char reason[LR_REASON] = "";
+    const lr_plugin *format = find_part(t, named->d.format, REC_PLUGIN_FORMAT, reason);
+    const lr_plugin *codec = format ? find_part(t, named->d.codec, REC_PLUGIN_CODEC, reason) : NULL;
+    const lr_plugin *made = codec ? lr_stack_make(job, &t->arena, named, format, codec, reason) : NULL;
+    while (info->name != named->d.name) {
+        info++;
+    }
+    if (made) {
+        t->plugins[index] = made;
+        lr_info_details(job, &t->arena, info, &made->d);
+    } else if (!lr_job_failed(job)) {
+        *info = lr_info_of(&named->d, info->file);
+        info->usable = 0;
+        info->refused = keep(job, &t->arena, reason, strlen(reason));
+    }
+    return made != NULL;
+}
+
+/* What stacks name may come behind them. */
+static int32_t put_all_together(rec_job *job, lr_table *t)
+{
+    for (uint64_t i = 0; i < t->plugin_count && !lr_job_failed(job);) {
+        if (t->plugins[i]->d.kind != REC_PLUGIN_STACK || put_together(job, t, i)) {
+            i++;
+        } else {
+            t->plugin_count--;
+            memmove((void *)(t->plugins + i), (const void *)(t->plugins + i + 1),
+                    (size_t)(t->plugin_count - i) * sizeof *t->plugins);
+        }
+    }
+    return job->error.status;
 }
 
 /** A table on its way. */
@@ -267,7 +347,7 @@ static int32_t open_list(maker *m, const char *list)
 {
     while (list && *list && !lr_job_failed(m->job)) {
         size_t length = strcspn(list, ":");
-        const char *path = keep(m->job, m->t, list, length);
+        const char *path = keep(m->job, &m->t->arena, list, length);
         if (path && *path) {
             (void)open_folder(m, path);
         }
@@ -324,7 +404,7 @@ static int32_t fill(maker *m, const lr_registry *registry)
     if (which != REC_PLUGINS_NONE && !lr_job_failed(m->job)) {
         (void)open_folder(m, LR_PLUGIN_DIR);
     }
-    return m->job->error.status;
+    return lr_job_failed(m->job) ? m->job->error.status : put_all_together(m->job, m->t);
 }
 
 lr_table *lr_table_make(rec_job *job, const lr_registry *registry)

@@ -10,7 +10,7 @@
 typedef struct lr_table {
     struct lr_table *older;
     lr_arena arena;
-    lr_plugin **plugins; /**< the usable ones, in the order in which they were found */
+    const lr_plugin **plugins; /**< the usable ones, in the order in which they were found */
     uint64_t plugin_count, plugin_room;
     rec_plugin_info *infos; /**< all of them */
     uint64_t info_count, info_room;
@@ -38,12 +38,19 @@ typedef struct lr_registry {
     lr_table *tables;            /**< all, newest first; under the context's lock, as is what follows */
     lr_folder *folders;          /**< last added first */
     lr_own *own;                 /**< last added first */
+    struct lr_pair *pairs;       /**< stack_private.h: what was put together for a name or a file */
 } lr_registry;
 
+/** NULL: the job has failed. */
+lr_registry *lr_registry_of(rec_job *job);
 /** Reads the folders, under the context's lock. NULL: the job has failed. */
 lr_table *lr_table_make(rec_job *job, const lr_registry *registry);
 void lr_table_free(const lr_allocator *allocator, lr_table *table);
+/** The line of a plugin without its details. @param file kept by the caller. */
+rec_plugin_info lr_info_of(const rec_plugin *d, const char *file);
+/** What is told of a usable plugin alone; texts are of the arena. */
+void lr_info_details(rec_job *job, lr_arena *arena, rec_plugin_info *info, const rec_plugin *d);
 /** The plugin with that name or alias, or NULL. */
-const lr_plugin *lr_table_find(const lr_table *table, const char *name);
+const lr_plugin *lr_table_find(const lr_table *table, int32_t kind, const char *name);
 
 #endif

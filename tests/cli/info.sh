@@ -83,7 +83,7 @@ check "that says so" grep -q '^record: 0.21.0: no recorder recognises this folde
 fails "a recorder that is nearly one" info --from mpx 0.21.0/tiny-full.mpk.gz <<END
 record: no recorder is called "mpx"
   Did you mean "mpk"?
-  There are: $("$record" plugins --json | sed -n 's/^ *{"name": "\([^"]*\)".*/\1/p' | paste -sd, | sed 's/,/, /g').
+  There are: $("$record" plugins --json | sed -n '/"kind": "\(format\|stack\)"/s/^ *{"name": "\([^"]*\)".*/\1/p' | paste -sd, | sed 's/,/, /g').
 END
 fails "the wrong recorder" info --from mpk 0.21.0/tiny-full.mpk.gz <<END
 record: 0.21.0/tiny-full.mpk.gz: byte 0: expected a MessagePack map, found 0x1f 0x8b, which is how gzip begins

@@ -53,7 +53,7 @@ if command -v jq >/dev/null; then
     answers "--json has options" '.plugins[] | select(.name == "NamedMpkGz") | .options | length' 2
     answers "--json has what a plugin can do" '.plugins[] | select(.name == "NamedMpkGz") |
         [.kind, .extensions, .can_load, .can_save, .needs_type, .has_names, .reads_folders, .hidden]' \
-        '["format",["mpk.gz"],true,true,false,true,false,""]'
+        '["stack",["mpk.gz"],true,true,false,true,false,""]'
     answers "--json has options with their bounds" '.plugins[] | select(.name == "NamedMpkGz") |
         .option_list[] | select(.name == "level") | [.type, .minimum, .maximum]' '["int",0,9]'
     answers "--json has what was refused" '[.plugins[] | select(.usable | not) | .refused != ""]' '[true]'

@@ -452,28 +452,6 @@ static void each_failed_allocation_of_the_compressor_is_reported(void **state)
     rec_context_free(context);
 }
 
-static void a_peek_inflates_the_beginning_only(void **state)
-{
-    bytes data = make_data(100000), packed = pack(*state, data);
-    uint8_t out[256];
-    rec_head head = {.size = sizeof head, .data = packed.data, .length = packed.size, .total = packed.size};
-    assert_int_equal(lr_gzip_peek(&head, out, sizeof out), sizeof out);
-    assert_memory_equal(out, data.data, sizeof out);
-    head.length = 1000; /* a head is cut somewhere */
-    assert_int_equal(lr_gzip_peek(&head, out, sizeof out), sizeof out);
-    for (head.length = 0; head.length < 100; head.length++) {
-        uint64_t got = lr_gzip_peek(&head, out, sizeof out);
-        assert_true(got <= sizeof out);
-        assert_memory_equal(out, data.data, got);
-    }
-    packed.data[2] = 7; /* a method that does not exist */
-    assert_int_equal(lr_gzip_peek(&head, out, sizeof out), 0);
-    head.data = data.data;
-    assert_int_equal(lr_gzip_peek(&head, out, sizeof out), 0);
-    free(packed.data);
-    free(data.data);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -491,7 +469,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_bomb_meets_the_limit, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_disk_is_reported_wherever_it_shows, setup, teardown),
         cmocka_unit_test(each_failed_allocation_of_the_compressor_is_reported),
-        cmocka_unit_test_setup_teardown(a_peek_inflates_the_beginning_only, setup, teardown),
     };
     return cmocka_run_group_tests_name("gzip", tests, NULL, NULL);
 }

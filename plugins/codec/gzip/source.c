@@ -255,20 +255,3 @@ int32_t lr_gzip_source(rec_job *job, rec_source *parent, rec_source **out)
     }
     return rec_source_filter(job, parent, &inflating, self, out);
 }
-
-uint64_t lr_gzip_peek(const rec_head *head, uint8_t *out, uint32_t room)
-{
-    if (head->length < 18 || head->data[0] != 0x1f || head->data[1] != 0x8b) {
-        return 0;
-    }
-    z_stream stream = {.next_in = (z_const Bytef *)head->data,
-                       .avail_in = head->length < UINT_MAX ? (uint32_t)head->length : UINT_MAX,
-                       .next_out = out,
-                       .avail_out = room};
-    if (inflateInit2(&stream, GZIP_ONLY) != Z_OK) {
-        return 0;
-    }
-    (void)inflate(&stream, Z_SYNC_FLUSH); /* an error leaves what came before it, and that counts */
-    (void)inflateEnd(&stream);
-    return room - stream.avail_out;
-}

@@ -102,6 +102,8 @@ REC_API const char *rec_error_expected(void);
 REC_API const char *rec_error_found(void);
 /** @return what to do about it. */
 REC_API const char *rec_error_hint(void);
+/** @return the system's errno where it refused something (REC_E_IO, a file that is REC_E_NOT_FOUND), else 0. */
+REC_API int32_t rec_error_errno(void);
 
 /** What a line of a report is about. */
 enum {
@@ -201,7 +203,7 @@ typedef struct rec_allocator {
     void *user;
 } rec_allocator;
 
-/** Bounds on what an input may cost. Start from `rec_limits_default()`. */
+/** Bounds on what an input may cost. Start from `rec_limits_default()`, or set `size` and call rec_limits_init(). */
 typedef struct rec_limits {
     uint32_t size;             /**< sizeof(rec_limits) */
     uint32_t depth;            /**< nesting of lists and maps; default 128, at most 200 */
@@ -227,13 +229,22 @@ typedef int32_t (*rec_progress_fn)(void *user, const rec_progress *progress);
 /** Called for each note at the time it is made, on the thread that called the operation. */
 typedef void (*rec_note_fn)(void *user, const rec_note *note);
 
+/** Fills in the limits that a new context has. @param limits its `size` is to be set before the call. @return REC_OK, or
+ *  REC_E_ARGUMENT for a size that they cannot have. */
+REC_API rec_status rec_limits_init(rec_limits *limits);
 /** @return the limits a new context has. */
-REC_API rec_limits rec_limits_default(void);
+static inline rec_limits rec_limits_default(void)
+{
+    rec_limits limits;
+    limits.size = (uint32_t)sizeof limits;
+    (void)rec_limits_init(&limits);
+    return limits;
+}
 
 /**
  * A context of one's own, without configuration file.
  * @param allocator where its memory comes from, copied; NULL: malloc.
- * @return the context, to be freed after everything that was opened from it; NULL out of memory.
+ * @return the context, to be freed; NULL out of memory.
  */
 REC_API rec_context *rec_context_new(const rec_allocator *allocator);
 /**
@@ -243,7 +254,9 @@ REC_API rec_context *rec_context_new(const rec_allocator *allocator);
  * @return the context; NULL with file and line of the first mistake.
  */
 REC_API rec_context *rec_config_open(const char *path);
-/** Frees a context. Recorders and records made from it must have been freed before. NULL is ignored. */
+/** Gives a context up: at once or later, in any order with what was made from it. Recorders, records, plans, bindings and
+ *  sets of types keep what they need of it, the allocator included; the last of them frees it. Its callbacks are not called
+ *  any more. Strings borrowed from the context itself (plugins, profiles) must not be used after it. NULL is ignored. */
 REC_API void rec_context_free(rec_context *context);
 /** Makes `rec_open_recorder` use this context (NULL: the built-in default one again). Not for use while other threads
  *  open recorders. The context stays the caller's. */
@@ -561,7 +574,7 @@ typedef struct rec_recorder rec_recorder;
  * @return to be closed; NULL with REC_E_NOT_FOUND and the names that exist.
  */
 REC_API rec_recorder *rec_open_recorder(const char *name, rec_precision precision);
-/** The same in a context of one's own (NULL: the default one), which must outlive it. */
+/** The same in a context of one's own (NULL: the default one). */
 REC_API rec_recorder *rec_open_recorder_in(rec_context *context, const char *name, rec_precision precision);
 /** Closes a recorder; its records stay. NULL is ignored. */
 REC_API void rec_close_recorder(rec_recorder *recorder);
@@ -599,7 +612,7 @@ REC_API char *rec_recorder_path(const rec_recorder *recorder, const char *path);
 REC_API rec_record *rec_load(rec_recorder *recorder, const char *path);
 /** Loads from memory, which must stay unchanged until the record and its copies are freed: tensors point into it.
  *  @param data may be NULL if there are no bytes. */
-REC_API rec_record *rec_load_bytes(rec_recorder *recorder, const void *data, size_t size);
+REC_API rec_record *rec_load_bytes(rec_recorder *recorder, const void *data, uint64_t size);
 /** Loads from an open file descriptor from where it stands to its end (pipes too; not closed).
  *  @param name what errors call it. */
 REC_API rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name);
@@ -611,7 +624,7 @@ REC_API rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name
  */
 REC_API rec_status rec_save(rec_recorder *recorder, const rec_record *record, const char *path);
 /** Saves to memory. @param data (out) to be freed with rec_free(). */
-REC_API rec_status rec_save_bytes(rec_recorder *recorder, const rec_record *record, void **data, size_t *size);
+REC_API rec_status rec_save_bytes(rec_recorder *recorder, const rec_record *record, void **data, uint64_t *size);
 /** Frees what rec_save_bytes(), rec_recorder_path() or rec_record_describe() gave. NULL is ignored. */
 REC_API void rec_free(void *memory);
 /** Saves to an open file descriptor (not synced, not closed). @param name what errors call it. */
@@ -640,7 +653,7 @@ typedef struct rec_plan rec_plan;
 /** @param to the recorder that will save: the plan then leads to its type if it has one, and to its kind of file (no
  *         adapter by default between two foreign files). NULL: the plan is for rec_plan_load().
  *  @param context where there is no `to`; NULL: the default one.
- *  @return an empty plan, to be freed before the recorders; NULL with an error. */
+ *  @return an empty plan, to be freed; the recorders may be closed before. NULL with an error. */
 REC_API rec_plan *rec_plan_new(rec_context *context, const rec_recorder *to);
 /** Adds a source, read by `from` with the load arguments it has now. Only what comes before the data is read: the file
  *  must stay as it is until the plan was carried out, and what was loaded by it is freed.
@@ -970,7 +983,7 @@ struct rec_type {
 typedef struct rec_types rec_types;
 /** @return a set that knows Burn's own types, to be freed; NULL with an error. `context` NULL: the default one. */
 REC_API rec_types *rec_types_new(rec_context *context);
-/** Recorders that use it must have been closed. NULL is ignored. */
+/** Recorders that use it keep what they need. NULL is ignored. */
 REC_API void rec_types_free(rec_types *types);
 /** Adds the `struct`, `enum` and `type` items of a Rust file, or (*.ini) the type sections of an INI file
  *  (docs/types.md). A later definition hides an earlier one of its name. */
@@ -978,7 +991,8 @@ REC_API rec_status rec_types_add_file(rec_types *types, const char *path);
 /** The same for Rust source in memory. @param name what messages call it. */
 REC_API rec_status rec_types_add_rust(rec_types *types, const char *text, const char *name);
 /** Gives a recorder the type of its records as an expression in Rust's grammar over what `types` knows: "Model",
- *  "Vec<nn::Linear<B>>", "Adam", "f64". The set must outlive the recorder. NULL for `expression`: no type. */
+ *  "Vec<nn::Linear<B>>", "Adam", "f64". The recorder keeps the set; what is added to it later counts too, but not while
+ *  another thread uses the recorder. NULL for `expression`: no type. */
 REC_API rec_status rec_recorder_set_type_name(rec_recorder *recorder, const rec_types *types, const char *expression);
 
 /** The type of a record as Rust source, as far as the record shows it: `name` and what it is made of, Burn's own modules

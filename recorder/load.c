@@ -29,7 +29,7 @@ rec_record *rec_load(rec_recorder *recorder, const char *path)
     return record;
 }
 
-rec_record *rec_load_bytes(rec_recorder *recorder, const void *data, size_t size)
+rec_record *rec_load_bytes(rec_recorder *recorder, const void *data, uint64_t size)
 {
     rec_job job;
     rec_record *record = NULL;

@@ -12,6 +12,10 @@ rec_plan *rec_plan_new(rec_context *context, const rec_recorder *to)
         plan = to ? lr_plan_new(&job, to->type, to->target, to->precision,
                                 to->plugin && to->plugin->d.adapter != REC_ADAPTER_NONE)
                   : lr_plan_new(&job, (lr_type_ref){0}, 0, REC_PRECISION_KEEP, false);
+        if (plan && to && lr_recorder_lend(&job, (rec_recorder *)(uintptr_t)to, plan) != REC_OK) {
+            rec_plan_free(plan);
+            plan = NULL;
+        }
     }
     (void)lr_job_end(&job);
     return plan;
@@ -43,7 +47,7 @@ rec_status rec_plan_add(rec_plan *plan, rec_recorder *from, const char *path)
     } else {
         rec_record *record;
         job.passing = true;
-        record = lr_load_file(&job, from, path);
+        record = lr_recorder_lend(&job, from, plan) == REC_OK ? lr_load_file(&job, from, path) : NULL;
         if (record) {
             lr_plan_input input = lr_recorder_input(from, record, path);
             job.file = input.name;
@@ -66,12 +70,14 @@ rec_status rec_plan_add_record(rec_plan *plan, const rec_recorder *arguments, co
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "recorder and record must be of the plan's context");
     } else {
         lr_plan_input input = {.record = record, .name = name};
-        if (arguments) {
+        if (arguments && lr_recorder_lend(&job, (rec_recorder *)(uintptr_t)arguments, plan) == REC_OK) {
             input.arguments = &arguments->arguments;
             input.type = arguments->type;
             input.minor = arguments->target;
         }
-        (void)lr_plan_add(&job, plan, &input);
+        if (!lr_job_failed(&job)) {
+            (void)lr_plan_add(&job, plan, &input);
+        }
     }
     return lr_job_end(&job);
 }

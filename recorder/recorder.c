@@ -198,7 +198,9 @@ static int32_t resolve(rec_job *job, rec_recorder *r, const char *name)
 
 static void recorder_free(rec_recorder *r)
 {
-    const lr_allocator *allocator = &r->context->allocator;
+    rec_context *context = r->context;
+    const lr_allocator *allocator = &context->allocator;
+    lr_recorder_take_type(r, (lr_type_ref){0});
     for (lr_option_set *set = r->options; set;) {
         lr_option_set *next = set->next;
         lr_release(allocator, set);
@@ -207,6 +209,7 @@ static void recorder_free(rec_recorder *r)
     lr_arguments_free(&r->arguments);
     lr_arena_free(&r->arena);
     lr_release(allocator, r);
+    lr_context_release(context);
 }
 
 /* @param function the public one. */
@@ -231,7 +234,7 @@ static rec_recorder *open_recorder(const char *function, rec_context *context, c
         }
     }
     if (r) {
-        r->context = job.context;
+        r->context = lr_context_retain(job.context);
         atomic_store_explicit(&job.context->modules, &lr_types_modules, memory_order_relaxed);
         r->precision = precision;
         r->map = r->sync = true;
@@ -259,9 +262,23 @@ rec_recorder *rec_open_recorder(const char *name, rec_precision precision)
 
 void rec_close_recorder(rec_recorder *recorder)
 {
-    if (recorder) {
+    if (recorder && atomic_fetch_sub_explicit(&recorder->held, 1, memory_order_acq_rel) == 0) {
         recorder_free(recorder);
     }
+}
+
+static void give_back(void *recorder)
+{
+    rec_close_recorder(recorder);
+}
+
+int32_t lr_recorder_lend(rec_job *job, rec_recorder *recorder, rec_plan *plan)
+{
+    (void)atomic_fetch_add_explicit(&recorder->held, 1, memory_order_relaxed);
+    if (lr_plan_hold(job, plan, give_back, recorder) != REC_OK) {
+        rec_close_recorder(recorder);
+    }
+    return job->error.status;
 }
 
 const char *rec_recorder_name(const rec_recorder *recorder)
@@ -285,7 +302,7 @@ rec_status rec_recorder_set_type(rec_recorder *recorder, const rec_type *type)
     if (type && (type->size < sizeof *type || type->field_size < sizeof(rec_field))) {
         return lr_publish(REC_E_ARGUMENT, "the type is not one that REC_DEFINE_STRUCT or REC_DEFINE_ENUM made");
     }
-    recorder->type = lr_type_of_c(type);
+    lr_recorder_take_type(recorder, lr_type_of_c(type));
     lr_publish_ok();
     return REC_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The front door: a plugin at a precision, with its options, load arguments and a type; what loads, saves and converts.
  * It never looks into a format, and decides no key's way: plugins and remap do.
- * Who opens a recorder owns it, with its options and arguments; a type that was set stays its owner's. A record that a
- * load gives is the caller's. */
+ * Who opens a recorder owns it, with its options and arguments; a plan keeps those that it was made with, a recorder the
+ * definitions that its type is of. A record that a load gives is the caller's. */
 #ifndef LR_RECORDER_H
 #define LR_RECORDER_H
 
@@ -13,17 +13,23 @@ enum { LR_CHECK_AUTO = 0, LR_CHECK_NO = 1, LR_CHECK_YES = 2 };
 
 struct rec_recorder {
     rec_context *context;
+    atomic_uint_fast64_t held; /**< by how many plans beside its owner */
     const lr_plugin *plugin; /**< NULL: Auto */
     rec_precision precision; /**< not DEFAULT */
     bool map, sync, clamp;
     bool modules; /**< what is read is looked over: its modules' shapes, its layers */
     int32_t check; /**< LR_CHECK_…: whether what was saved is read back */
     int32_t target; /**< 0.MINOR whose layout and ids are written, or LR_TARGET_… */
-    lr_type_ref type;
-    lr_arena arena; /**< of its expression, if it is one by name */
+    lr_type_ref type; /**< its set of definitions is held */
+    lr_arena arena;   /**< of its expression, if it is one by name */
     lr_option_set *options; /**< of the plugin; checked, for Auto when the plugin is known */
     lr_arguments arguments;
 };
+
+/** Takes another type, and lets go of what the last one was made of. */
+void lr_recorder_take_type(rec_recorder *recorder, lr_type_ref type);
+/** Lets a plan keep the recorder: rec_close_recorder() gives that up as well. */
+int32_t lr_recorder_lend(rec_job *job, rec_recorder *recorder, rec_plan *plan);
 
 /** Sets any option of a recorder. */
 int32_t lr_recorder_set(rec_job *job, rec_recorder *recorder, const char *name, const char *value);
@@ -50,7 +56,7 @@ const lr_plugin *lr_recorder_writer(rec_job *job, const rec_recorder *recorder, 
 /** Writes the record to a sink that core made, and ends the sink whatever happens.
  *  @param sink NULL: the job has failed. @param data,size (out) of a sink in memory; else NULL. */
 int32_t lr_save_sink(rec_job *job, rec_recorder *recorder, const lr_plugin *plugin, const rec_record *record,
-                     rec_sink *sink, void **data, size_t *size);
+                     rec_sink *sink, void **data, uint64_t *size);
 int32_t lr_save_file(rec_job *job, rec_recorder *recorder, const rec_record *record, const char *path);
 
 /* plan.c */

@@ -5,6 +5,16 @@
 #include "recorder/recorder.h"
 #include "types/types.h"
 
+void lr_recorder_take_type(rec_recorder *recorder, lr_type_ref type)
+{
+    const rec_types *before = recorder->type.types;
+    if (type.types) {
+        (void)lr_types_retain(type.types);
+    }
+    recorder->type = type;
+    rec_types_free((rec_types *)(uintptr_t)before); /* sheds the const: it is given up */
+}
+
 rec_status rec_recorder_set_type_name(rec_recorder *recorder, const rec_types *types, const char *expression)
 {
     rec_job job;
@@ -17,7 +27,7 @@ rec_status rec_recorder_set_type_name(rec_recorder *recorder, const rec_types *t
         expr = lr_expr_parse(&job, &recorder->arena, expression, strlen(expression), NULL, 0);
     }
     if (!lr_job_failed(&job)) {
-        recorder->type = lr_type_of_expr(types, expr);
+        lr_recorder_take_type(recorder, expr ? lr_type_of_expr(types, expr) : (lr_type_ref){0});
     }
     return lr_job_end(&job);
 }

@@ -18,7 +18,7 @@ rec_status rec_save(rec_recorder *recorder, const rec_record *record, const char
     return lr_job_end(&job);
 }
 
-rec_status rec_save_bytes(rec_recorder *recorder, const rec_record *record, void **data, size_t *size)
+rec_status rec_save_bytes(rec_recorder *recorder, const rec_record *record, void **data, uint64_t *size)
 {
     rec_job job;
     const lr_plugin *plugin;

@@ -83,7 +83,7 @@ static void check_written(rec_job *job, const rec_recorder *r, lr_check *check, 
 }
 
 int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, const rec_record *record, rec_sink *sink,
-                     void **data, size_t *size)
+                     void **data, uint64_t *size)
 {
     lr_option_set *store;
     lr_check *check = NULL;

@@ -32,6 +32,10 @@ rec_types *rec_types_new(rec_context *context)
     rec_job job;
     lr_job_open(&job, context, "types", NULL);
     types = lr_types_new(&job);
+    if (types) {
+        types->context = lr_context_retain(types->context);
+        types->holds = true;
+    }
     if (lr_job_end(&job) != REC_OK) {
         rec_types_free(types);
         return NULL;
@@ -39,12 +43,25 @@ rec_types *rec_types_new(rec_context *context)
     return types;
 }
 
+const rec_types *lr_types_retain(const rec_types *types)
+{
+    (void)atomic_fetch_add_explicit(&((rec_types *)(uintptr_t)types)->held, 1, memory_order_relaxed);
+    return types;
+}
+
 void rec_types_free(rec_types *types)
 {
-    if (types) {
-        const lr_allocator *allocator = &types->context->allocator;
-        lr_arena_free(&types->arena);
-        lr_release(allocator, types);
+    rec_context *context;
+    bool holds;
+    if (!types || atomic_fetch_sub_explicit(&types->held, 1, memory_order_acq_rel) != 0) {
+        return;
+    }
+    context = types->context;
+    holds = types->holds;
+    lr_arena_free(&types->arena);
+    lr_release(&context->allocator, types);
+    if (holds) {
+        lr_context_release(context);
     }
 }
 

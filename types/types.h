@@ -91,13 +91,17 @@ typedef struct lr_shapes {
 struct rec_types {
     lr_attached attached; /**< of the context's own set, the first member */
     rec_context *context;
+    bool holds;                /**< it holds the context: it is not the context's own */
+    atomic_uint_fast64_t held; /**< by how many recorders beside its owner */
     lr_arena arena;
     lr_shapes *shapes; /**< the newest first, as definitions */
     lr_def *defs;  /**< the newest first; what the user gives hides what Burn has */
     bool builtin;  /**< Burn's own were read */
 };
 
-/** A set that knows Burn's own types. NULL: the job has failed. */
+/** Keeps a set, and gives that up (rec_types_free). @return `types`. */
+const rec_types *lr_types_retain(const rec_types *types);
+/** A set that knows Burn's own types, for the context itself. NULL: the job has failed. */
 rec_types *lr_types_new(rec_job *job);
 /** Adds a definition (copied shallowly: names, fields and expressions must be in the arena). */
 int32_t lr_types_add(rec_job *job, rec_types *types, const lr_def *def);

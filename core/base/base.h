@@ -154,6 +154,7 @@ typedef struct lr_config lr_config;
 typedef struct lr_error {
     rec_status status;
     uint32_t line;
+    int32_t number; /**< errno of a failure of the system's, else 0 */
     uint64_t offset;
     char file[1024];
     char path[512];
@@ -173,6 +174,8 @@ typedef struct lr_attached {
 
 /** What recorders, records and plans of one context share, in all threads. core/config/context.c makes it. */
 struct rec_context {
+    atomic_uint_fast64_t held; /**< by how many it is held beside its owner: config.h, lr_context_retain */
+    atomic_bool given_up;      /**< its owner has freed it: nobody is told anything any more */
     lr_allocator allocator;
     rec_limits limits;
     uint32_t threads;
@@ -187,6 +190,12 @@ struct rec_context {
     _Atomic(lr_attached *) attached; /**< the last one first */
     pthread_mutex_t lock;  /**< of what is attached, and of typed tensor access */
 };
+
+/** @return whether it has callbacks that may be called. NULL: no. */
+static inline bool lr_context_tells(const rec_context *context)
+{
+    return context && !atomic_load_explicit(&context->given_up, memory_order_acquire);
+}
 
 typedef struct lr_report lr_report;
 typedef struct lr_option_set lr_option_set; /* core/registry/registry.h */
@@ -254,12 +263,18 @@ struct rec_job {
     lr_error error;
 };
 
+/** What the members of 0.1 take: rec_limits is never smaller; and no struct that crosses is ever larger than that. */
+#define LR_LIMITS_LEAST (offsetof(rec_limits, elements) + sizeof(((rec_limits *)0)->elements))
+enum { LR_STRUCT_MOST = 4096 };
+
 /** Begins an operation. `context` NULL: it makes one (config.h has lr_job_open for those who may be told none). */
 void lr_job_begin(rec_job *job, rec_context *context, const char *operation, const char *file);
 /** Begins an operation over that failed or did not do: no error, no report. */
 void lr_job_again(rec_job *job);
 /** Says which line of a file the failure is about, unless it names one itself. @param status what it then is. */
 void lr_job_locate(rec_job *job, int32_t status, const char *file, uint32_t line);
+/** Says that the failure that was just reported is the system's. @return the status. */
+int32_t lr_job_errno(rec_job *job, int error);
 /** Takes back what there is to do about the failure: another hint follows. */
 void lr_job_clear_hint(rec_job *job);
 /** Takes the failure back, and nothing else: it became something that the caller is told in another way. */

@@ -91,6 +91,7 @@ void lr_error_clear(lr_error *error)
 {
     error->status = REC_OK;
     error->line = 0;
+    error->number = 0;
     error->offset = REC_UNKNOWN;
     error->file[0] = error->path[0] = error->expected[0] = error->found[0] = '\0';
     error->hint[0] = error->what[0] = error->message[0] = '\0';
@@ -241,6 +242,11 @@ void lr_publish_ok(void)
 rec_status rec_error_status(void)
 {
     return last_error.status;
+}
+
+int32_t rec_error_errno(void)
+{
+    return last_error.number;
 }
 
 const char *rec_error_message(void)

@@ -7,9 +7,9 @@
 
 /* ---------------------------------------------------------------------------------------------------- the job -- */
 
-rec_limits rec_limits_default(void)
+rec_status rec_limits_init(rec_limits *limits)
 {
-    return (rec_limits){
+    const rec_limits initial = {
         .size = sizeof(rec_limits),
         .depth = 128,
         .memory_factor = 4,
@@ -18,6 +18,17 @@ rec_limits rec_limits_default(void)
         .inflated_slack = UINT64_C(1) << 30,
         .elements = 65536,
     };
+    uint32_t size = limits ? limits->size : 0;
+    if (LR_NULL(limits)) {
+        return REC_E_ARGUMENT;
+    }
+    if (size < LR_LIMITS_LEAST || size > LR_STRUCT_MOST) {
+        return lr_publish(REC_E_ARGUMENT, "rec_limits_init: the limits need their size");
+    }
+    memset(limits, 0, size);
+    memcpy(limits, &initial, size < sizeof initial ? size : sizeof initial);
+    limits->size = size;
+    return REC_OK;
 }
 
 void lr_job_begin(rec_job *job, rec_context *context, const char *operation, const char *file)
@@ -73,6 +84,14 @@ void lr_job_locate(rec_job *job, int32_t status, const char *file, uint32_t line
         lr_error_copy(error->file, sizeof error->file, file);
     }
     error->status = status;
+}
+
+int32_t lr_job_errno(rec_job *job, int error)
+{
+    if (job->error.status != REC_OK && job->hinting) {
+        job->error.number = error;
+    }
+    return job->error.status;
 }
 
 void lr_job_clear_hint(rec_job *job)
@@ -309,7 +328,8 @@ bool lr_job_arena_grow(rec_job *job, lr_arena *arena, void *array, uint64_t need
 int32_t lr_fail_errno(rec_job *job, int error, const char *doing)
 {
     char text[64];
-    return rec_fail(job, REC_E_IO, REC_UNKNOWN, "cannot %s: %s", doing, lr_errno_words(error, text, sizeof text));
+    (void)rec_fail(job, REC_E_IO, REC_UNKNOWN, "cannot %s: %s", doing, lr_errno_words(error, text, sizeof text));
+    return lr_job_errno(job, error);
 }
 
 /* ------------------------------------------------------------------------------------------------------- notes -- */
@@ -338,7 +358,7 @@ static void add_note(rec_job *job, int32_t kind, uint64_t count, const char *pat
     if (job->report) {
         lr_report_add(job->report, &note);
     }
-    if (job->context && job->context->note) {
+    if (lr_context_tells(job->context) && job->context->note) {
         job->context->note(job->context->note_user, &note);
     }
 }
@@ -450,7 +470,7 @@ int32_t rec_job_progress(rec_job *job, uint64_t done, uint64_t total)
     }
     job->progress.done = done;
     job->progress.total = total;
-    if (context && context->progress && context->progress(context->progress_user, &progress) != 0) {
+    if (lr_context_tells(context) && context->progress && context->progress(context->progress_user, &progress) != 0) {
         (void)rec_fail(job, REC_E_CANCELLED, REC_UNKNOWN, "cancelled by the caller");
         job->error.path[0] = '\0'; /* where it happened to be */
         return REC_E_CANCELLED;

@@ -9,6 +9,11 @@
 
 /* ------------------------------------------------------------------------------------------------------ contexts -- */
 
+/** Who keeps a context beyond one operation holds it; what is attached to it does not. @return `context`. */
+rec_context *lr_context_retain(rec_context *context);
+/** Gives that up; the last one frees it. */
+void lr_context_release(rec_context *context);
+
 /** What was attached to be released by that function. NULL: nothing yet. */
 lr_attached *lr_context_attached(rec_context *context, void (*release)(lr_attached *what));
 /** Leaves something with the context, which releases what was attached to it when it goes, the last first.

@@ -2,6 +2,7 @@
  * Contexts: made, configured, freed; and the default one behind rec_open_recorder. */
 #include "core/config/config.h"
 
+#include <string.h>
 #include <unistd.h>
 
 /* Depth is bounded by the C stack that edits, copies and walks of a tree may take. */
@@ -45,18 +46,19 @@ static rec_context *context_new(const rec_allocator *allocator)
     return context;
 }
 
-void rec_context_free(rec_context *context)
+rec_context *lr_context_retain(rec_context *context)
+{
+    (void)atomic_fetch_add_explicit(&context->held, 1, memory_order_relaxed);
+    return context;
+}
+
+void lr_context_release(rec_context *context)
 {
     lr_allocator memory;
     lr_attached *last;
-    if (!context) {
+    if (atomic_fetch_sub_explicit(&context->held, 1, memory_order_acq_rel) != 0) {
         return;
     }
-    (void)pthread_mutex_lock(&default_lock);
-    if (default_chosen == context) {
-        default_chosen = NULL;
-    }
-    (void)pthread_mutex_unlock(&default_lock);
     last = atomic_load_explicit(&context->attached, memory_order_acquire);
     while (last) {
         lr_attached *before = last->next;
@@ -69,6 +71,20 @@ void rec_context_free(rec_context *context)
     (void)pthread_mutex_destroy(&context->lock);
     memory = context->allocator;
     lr_release(&memory, context);
+}
+
+void rec_context_free(rec_context *context)
+{
+    if (!context) {
+        return;
+    }
+    (void)pthread_mutex_lock(&default_lock);
+    if (default_chosen == context) {
+        default_chosen = NULL;
+    }
+    (void)pthread_mutex_unlock(&default_lock);
+    atomic_store_explicit(&context->given_up, true, memory_order_release);
+    lr_context_release(context);
 }
 
 lr_attached *lr_context_attached(rec_context *context, void (*release)(lr_attached *what))
@@ -211,14 +227,15 @@ rec_status rec_context_set_limits(rec_context *context, const rec_limits *limits
     if (LR_NULL(context) || LR_NULL(limits)) {
         return REC_E_ARGUMENT;
     }
-    if (limits->size < sizeof *limits) {
+    if (limits->size < LR_LIMITS_LEAST || limits->size > LR_STRUCT_MOST) {
         return lr_publish(REC_E_ARGUMENT, "rec_context_set_limits: the limits need their size");
     }
     if (limits->depth < 8 || limits->depth > DEPTH_MOST) {
         return lr_publish(REC_E_ARGUMENT, "rec_context_set_limits: depth must be from 8 to %d, not %u", DEPTH_MOST,
                           (unsigned)limits->depth);
     }
-    context->limits = *limits;
+    /* What the caller's header does not have stays as it is. */
+    memcpy(&context->limits, limits, limits->size < sizeof *limits ? limits->size : sizeof *limits);
     context->limits.size = sizeof context->limits;
     lr_publish_ok();
     return REC_OK;

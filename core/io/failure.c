@@ -34,7 +34,9 @@ int32_t lr_io_errno(rec_job *job, const char *file, uint64_t at, const char *hin
 {
     char text[64];
     int32_t status = error == ENOENT || error == ENOTDIR ? REC_E_NOT_FOUND : error == ENOMEM ? REC_E_MEMORY : REC_E_IO;
-    return lr_io_fail(job, file, status, at, hint, "cannot %s: %s", doing, lr_errno_words(error, text, sizeof text));
+    bool first = !lr_job_failed(job);
+    status = lr_io_fail(job, file, status, at, hint, "cannot %s: %s", doing, lr_errno_words(error, text, sizeof text));
+    return first ? lr_job_errno(job, error) : status;
 }
 
 int32_t lr_io_interrupted(rec_job *job)

@@ -113,6 +113,6 @@ rec_source *lr_sink_reopen(rec_sink *sink);
  *  leaves the targets. */
 int32_t lr_sink_commit(rec_sink *sink);
 /** Takes the bytes of a memory sink before lr_sink_commit: from malloc, at least one byte. */
-int32_t lr_sink_take(rec_sink *sink, void **data, size_t *size);
+int32_t lr_sink_take(rec_sink *sink, void **data, uint64_t *size);
 
 #endif

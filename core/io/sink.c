@@ -491,7 +491,7 @@ rec_sink *lr_sink_memory(rec_job *job)
     return lr_sink_new(job, &memory_ops, sizeof(struct memory_sink));
 }
 
-int32_t lr_sink_take(rec_sink *sink, void **data, size_t *size)
+int32_t lr_sink_take(rec_sink *sink, void **data, uint64_t *size)
 {
     struct memory_sink *self = (struct memory_sink *)sink;
     uint8_t *exact;
@@ -505,7 +505,7 @@ int32_t lr_sink_take(rec_sink *sink, void **data, size_t *size)
         return lr_fail_memory(sink->job, self->used); /* the bytes go with the sink */
     }
     *data = exact;
-    *size = (size_t)self->used;
+    *size = self->used;
     self->data = NULL;
     self->used = self->room = 0;
     return REC_OK;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/config/config.h"
 #include "core/record/record.h"
 
 struct rec_binding {
@@ -427,7 +428,7 @@ static rec_binding *bind_at(const rec_record *record, const char *path, const re
         (void)lr_fail_memory(&job, type->c_size);
         goto done;
     }
-    binding->context = record->context;
+    binding->context = lr_context_retain(record->context);
     lr_arena_init(&binding->arena, &record->context->allocator);
     *b = (binder){.job = &job, .arena = &binding->arena, .flags = flags};
     b->used = (size_t)snprintf(b->path, sizeof b->path, "%s", path);
@@ -452,9 +453,10 @@ done:
     lr_release(job.allocator, b);
     if (!done && binding) {
         if (binding->context) {
-            lr_arena_free(&binding->arena);
+            rec_binding_free(binding);
+        } else {
+            lr_release(job.allocator, binding);
         }
-        lr_release(job.allocator, binding);
         binding = NULL;
     }
     (void)lr_job_end(&job);
@@ -483,5 +485,6 @@ void rec_binding_free(rec_binding *binding)
         rec_context *context = binding->context;
         lr_arena_free(&binding->arena);
         lr_release(&context->allocator, binding);
+        lr_context_release(context);
     }
 }

@@ -12,7 +12,6 @@ rec_record *lr_record_new(rec_context *context)
     if (!record) {
         return NULL;
     }
-    record->context = context;
     record->burn_minor = -1;
     record->origin = (rec_origin){
         .size = sizeof(rec_origin), .recorder = "", .file = "", .stored = REC_UNKNOWN, .inflated = REC_UNKNOWN};
@@ -22,6 +21,7 @@ rec_record *lr_record_new(rec_context *context)
         lr_release(&context->allocator, record);
         return NULL;
     }
+    record->context = lr_context_retain(context);
     return record;
 }
 
@@ -52,11 +52,11 @@ static void free_views(rec_value *value)
 
 void rec_record_free(rec_record *record)
 {
-    const lr_allocator *allocator;
+    rec_context *context;
     if (!record) {
         return;
     }
-    allocator = &record->context->allocator;
+    context = record->context;
     free_views(&record->root);
     for (lr_data *data = record->held; data; data = data->next) {
         rec_source_release(data->source);
@@ -64,7 +64,8 @@ void rec_record_free(rec_record *record)
     lr_metadata_free_texts(record);
     lr_arena_free(&record->arena);
     (void)pthread_mutex_destroy(&record->lock);
-    lr_release(allocator, record);
+    lr_release(&context->allocator, record);
+    lr_context_release(context);
 }
 
 rec_record *rec_record_new(rec_context *context)

@@ -21,6 +21,10 @@
 #ifndef LIBRECORD_PLUGIN_H
 #define LIBRECORD_PLUGIN_H
 
+/* Short names are for programs: a plugin's own FULL is none of librecord's. */
+#if !defined LIBRECORD_H && !defined REC_NO_SHORT_NAMES
+#define REC_NO_SHORT_NAMES
+#endif
 #include <librecord.h>
 
 #ifdef __cplusplus

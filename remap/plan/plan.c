@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A plan's data: its texts, problems, lines, pieces and sources, made and freed. */
+#include "core/config/config.h"
 #include "remap/plan/plan.h"
 
 #include <stdarg.h>
@@ -239,7 +240,7 @@ rec_plan *lr_plan_new(rec_job *job, lr_type_ref type, int32_t minor, rec_precisi
         (void)lr_fail_memory(job, sizeof *plan);
         return NULL;
     }
-    plan->context = job->context;
+    plan->context = lr_context_retain(job->context);
     plan->type = type;
     plan->minor = minor > 0 ? minor : 0;
     plan->foreign = foreign;
@@ -249,10 +250,20 @@ rec_plan *lr_plan_new(rec_job *job, lr_type_ref type, int32_t minor, rec_precisi
     return plan;
 }
 
+int32_t lr_plan_hold(rec_job *job, rec_plan *plan, void (*release)(void *what), void *what)
+{
+    if (!lr_job_grow(job, (void *)&plan->held, plan->held_count + 1, &plan->held_room, sizeof *plan->held)) {
+        return job->error.status;
+    }
+    plan->held[plan->held_count++] = (struct lr_plan_held){.release = release, .what = what};
+    return REC_OK;
+}
+
 void rec_plan_free(rec_plan *plan)
 {
     if (plan) {
-        const lr_allocator *allocator = &plan->context->allocator;
+        rec_context *context = plan->context;
+        const lr_allocator *allocator = &context->allocator;
         for (lr_piece *piece = plan->pieces; piece; piece = piece->next) {
             lr_op_release(piece->op);
         }
@@ -265,6 +276,12 @@ void rec_plan_free(rec_plan *plan)
         lr_release(allocator, plan->lost);
         lr_release(allocator, plan->problems);
         lr_arena_free(&plan->arena);
+        while (plan->held_count) {
+            struct lr_plan_held *last = &plan->held[--plan->held_count];
+            last->release(last->what);
+        }
+        lr_release(allocator, plan->held);
         lr_release(allocator, plan);
+        lr_context_release(context);
     }
 }

@@ -126,6 +126,11 @@ struct rec_plan {
     lr_sign *signs;           /**< the last one first */
     bool quiet;               /**< while variants are tried: problems are not kept */
     rec_plan_totals totals;
+    struct lr_plan_held {
+        void (*release)(void *what);
+        void *what;
+    } *held;                  /**< what outlives the plan's sources and its result, and goes with it */
+    uint64_t held_count, held_room;
 };
 
 /* plan.c. NULL or a status: the job has failed (out of memory). All strings are copied into the plan's arena. */
@@ -134,6 +139,8 @@ struct rec_plan {
  *  0: the last one. @param written the precision that the result is written at, KEEP if that is not known. @param foreign
  *  the destination is a foreign file. */
 rec_plan *lr_plan_new(rec_job *job, lr_type_ref type, int32_t minor, rec_precision written, bool foreign);
+/** Keeps something for as long as the plan lives, and releases it then; not if it fails. */
+int32_t lr_plan_hold(rec_job *job, rec_plan *plan, void (*release)(void *what), void *what);
 /** Appends a source that has nothing yet. Pointers to others are not valid any more. */
 lr_plan_source *lr_plan_source_new(rec_job *job, rec_plan *plan);
 /** Takes the last source away again, with all it has. */

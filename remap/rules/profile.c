@@ -112,8 +112,9 @@ static int by_text(const void *a, const void *b)
 static int32_t folder_failed(lr_library *library, int error)
 {
     char text[256];
-    return lr_fail_line(library->job, REC_E_IO, library->folder, 0, "cannot read the folder of profiles: %s",
-                        lr_errno_words(error, text, sizeof text));
+    (void)lr_fail_line(library->job, REC_E_IO, library->folder, 0, "cannot read the folder of profiles: %s",
+                       lr_errno_words(error, text, sizeof text));
+    return lr_job_errno(library->job, error);
 }
 
 /* Finds the *.ini of that folder, in the order of their names. A folder that is not there holds none. */

@@ -419,6 +419,50 @@ static void names_may_have_64_bytes(void **state)
     release(f);
 }
 
+/* What a program of 0.1 takes by value. */
+struct limits_of_0_1 {
+    uint32_t size, depth;
+    uint64_t memory_factor, memory_slack, inflated_factor, inflated_slack, elements;
+};
+extern struct limits_of_0_1 limits_of_0_1(void) __asm__("rec_limits_default");
+
+static void limits_know_their_size(void **state)
+{
+    struct {
+        rec_limits limits;
+        uint64_t newer[2]; /* members of a librecord to come */
+    } more;
+    struct limits_of_0_1 old = limits_of_0_1();
+    rec_limits now = rec_limits_default();
+    rec_context *context = rec_context_new(NULL);
+    (void)state;
+    assert_int_equal(old.size, 48);
+    assert_int_equal(old.depth, 128);
+    assert_int_equal(old.inflated_slack, UINT64_C(1) << 30);
+    assert_int_equal(old.elements, 65536);
+    assert_int_equal(now.size, sizeof now);
+    assert_memory_equal(&now.depth, &old.depth, sizeof old - sizeof old.size);
+    memset(&more, 0x55, sizeof more);
+    more.limits.size = sizeof more;
+    assert_int_equal(rec_limits_init(&more.limits), REC_OK);
+    assert_int_equal(more.limits.size, sizeof more);
+    assert_int_equal(more.limits.depth, 128);
+    assert_int_equal(more.newer[0] | more.newer[1], 0);
+    more.limits.depth = 50;
+    assert_int_equal(rec_context_set_limits(context, &more.limits), REC_OK);
+    assert_int_equal(context->limits.depth, 50);
+    assert_int_equal(context->limits.size, sizeof(rec_limits));
+    for (size_t i = 0; i < 4; i++) {
+        static const uint32_t bad[] = {0, 47, 4097, UINT32_MAX};
+        more.limits.size = bad[i];
+        assert_int_equal(rec_limits_init(&more.limits), REC_E_ARGUMENT);
+        assert_int_equal(rec_context_set_limits(context, &more.limits), REC_E_ARGUMENT);
+        assert_int_equal(more.limits.depth, 50);
+    }
+    assert_int_equal(context->limits.depth, 50);
+    rec_context_free(context);
+}
+
 static void the_example_changes_nothing(void **state)
 {
     const char *source = getenv("srcdir");
@@ -710,6 +754,7 @@ int main(void)
         TEST(recorders_keep_their_options_in_order_with_lines),
         TEST(a_value_runs_to_the_end_of_its_line_whatever_is_in_it),
         TEST(names_may_have_64_bytes),
+        TEST(limits_know_their_size),
         TEST(the_example_changes_nothing),
         TEST(the_example_is_right_without_its_comment_marks),
         TEST(a_changed_inih_loses_nothing_silently),

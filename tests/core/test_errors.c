@@ -3,6 +3,7 @@
  * beside it, FILE standing for its path. The folders are named after recorders; make.py there makes the files. Below it:
  * what goes wrong before a byte was read. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -186,13 +187,20 @@ static void a_file_that_is_not_there_is_named_both_ways(void **state)
     assert_message(s, REC_E_NOT_FOUND,
                    "FILE/model.mpk: cannot open the file: No such file or directory\n"
                    "  There is no FILE/model either.");
+    assert_int_equal(rec_error_errno(), ENOENT);
     assert_null(rec_load(recorder, full));
+    assert_int_equal(rec_error_errno(), ENOENT);
     assert_message(s, REC_E_NOT_FOUND, "FILE/model.mpk: cannot open the file: No such file or directory");
     assert_null(rec_load(recorder, folder));
     assert_message(s, REC_E_IO, "FILE/sub: this is a folder, not a file\n  Give the name of a file.\n"
                                  "  Folders are read by: Safetensors.");
+    assert_int_equal(rec_error_errno(), 0); /* what librecord refuses is not the system's */
+    assert_null(rec_load_fd(recorder, -1, "nothing"));
+    assert_int_equal(rec_error_status(), REC_E_IO);
+    assert_int_equal(rec_error_errno(), EBADF);
     assert_null(rec_load(recorder, ""));
     assert_int_equal(rec_error_status(), REC_E_ARGUMENT);
+    assert_int_equal(rec_error_errno(), 0);
     assert_string_equal(rec_error_message(), "no path was given");
     assert_null(rec_load(recorder, NULL));
     assert_int_equal(rec_error_status(), REC_E_ARGUMENT);
@@ -302,7 +310,8 @@ static void every_status_has_a_name(void **state)
     assert_string_equal(rec_status_name(REC_OK), "REC_OK");
     assert_string_equal(rec_status_name(REC_E_FORMAT), "REC_E_FORMAT");
     assert_string_equal(rec_status_name(REC_E_CANCELLED), "REC_E_CANCELLED");
-    assert_string_equal(rec_status_name(13), "unknown");
+    assert_string_equal(rec_status_name(REC_E_TYPE), "REC_E_TYPE");
+    assert_string_equal(rec_status_name(14), "unknown");
     assert_string_equal(rec_status_name(-1), "unknown");
 }
 

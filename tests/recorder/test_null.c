@@ -316,6 +316,7 @@ static void test_contexts(void **state)
     (void)state;
     NEUTRAL(REC_DTYPE_NONE, rec_dtype_from_name, NULL);
     NEUTRAL(-1, rec_precision_from_name, NULL);
+    STATUS(rec_limits_init, NULL);
     ALLOWED(rec_context_new, NULL);
     ALLOWED(rec_config_open, NULL);
     ALLOWED(rec_context_free, NULL);
@@ -593,7 +594,7 @@ static void test_all(void **state)
         }
         (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(line, " \n"), line);
         (void)snprintf(call, sizeof call, "%s(", name);
-        if (!strstr(plugin_header, call)) {
+        if (!strstr(plugin_header, call) && strcmp(name, "rec_limits_default") != 0) { /* which older programs call */
             (void)find(name);
             listed++;
         }

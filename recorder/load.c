@@ -42,7 +42,7 @@ rec_record *rec_load_bytes(rec_recorder *recorder, const void *data, uint64_t si
     if (source) {
         record = lr_load_source(&job, recorder, source, "");
         record = record ? finish(&job, recorder, record, "(memory)") : NULL;
-        rec_source_release(source);
+        lr_source_release(source);
     }
     (void)lr_job_end(&job);
     return record;
@@ -61,7 +61,7 @@ rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name)
     if (source) {
         record = lr_load_source(&job, recorder, source, name);
         record = record ? finish(&job, recorder, record, name) : NULL;
-        rec_source_release(source);
+        lr_source_release(source);
     }
     (void)lr_job_end(&job);
     return record;
@@ -81,7 +81,7 @@ const char *rec_recognise(rec_context *context, const char *path)
     }
     if (source) {
         plugin = lr_recorder_reader(&job, NULL, source, path);
-        rec_source_release(source);
+        lr_source_release(source);
     }
     (void)lr_job_end(&job);
     return plugin ? plugin->d.name : NULL;

@@ -156,16 +156,10 @@ static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *
     for (int pass = 0; pass < 2; pass++) {
         lr_builder *builder = lr_builder_new(job, r->precision, tensors, known);
         bool again = false;
-        int32_t status;
         if (!builder) {
             return NULL;
         }
-        status = plugin->load(job, source, &lr_builder_visitor, builder);
-        if (status != REC_OK && !lr_job_failed(job)) {
-            (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the plugin %s stopped without saying why (%d)",
-                           plugin->name, (int)status);
-        }
-        again = !lr_job_failed(job) && lr_builder_again(builder);
+        again = lr_plugin_load(job, source, &lr_builder_visitor, builder) == REC_OK && lr_builder_again(builder);
         if (again) {
             burn = *lr_builder_burn(builder);
             known = &burn;
@@ -429,7 +423,7 @@ rec_record *lr_load_file(rec_job *job, rec_recorder *r, const char *path)
     }
     if (source) {
         record = lr_load_source(job, r, source, name);
-        rec_source_release(source);
+        lr_source_release(source);
     }
     if (job->error.status == REC_E_NOT_FOUND && name && strcmp(name, path) != 0 && !exists(name)) {
         rec_fail_hint(job, "There is no %s either.", path);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Writing: a record through the walk and a plugin's writer into a sink. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -72,7 +73,7 @@ static void check_written(rec_job *job, const rec_recorder *r, lr_check *check, 
         if (lr_check_read(check, source) == REC_OK) {
             (void)rec_job_progress(job, job->progress.total, job->progress.total);
         }
-        rec_source_release(source);
+        lr_source_release(source);
         lr_siblings_drop(job);
         job->operation = operation;
         job->progress.done = done;
@@ -87,7 +88,7 @@ int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, con
 {
     lr_option_set *store;
     lr_check *check = NULL;
-    int32_t status;
+    uint64_t expected = REC_UNKNOWN;
     if (!sink) {
         return job->error.status;
     }
@@ -109,24 +110,25 @@ int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, con
         rec_sink *layout = lr_sink_layout_of(job, sink);
         if (layout) {
             job->quiet = true;
-            status = plugin->d.save(job, layout);
+            (void)lr_plugin_save(job, layout);
             job->quiet = false;
-            if (status == REC_OK) {
-                job->progress.total = lr_sink_tell_all(layout);
+            if (!lr_job_failed(job)) {
+                job->progress.total = expected = lr_sink_tell_all(layout);
                 (void)lr_sink_expect(sink, layout);
             }
             (void)rec_sink_close(layout);
         }
     }
     if (!lr_job_failed(job)) {
-        status = plugin->d.save(job, sink);
-        if (status != REC_OK && !lr_job_failed(job)) {
-            (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the plugin %s stopped without saying why (%d)",
-                           plugin->d.name, (int)status);
-        }
+        (void)lr_plugin_save(job, sink);
     }
     if (!lr_job_failed(job)) {
         uint64_t written = lr_sink_tell_all(sink); /* what a filter in front of it was given may be more */
+        if (expected != REC_UNKNOWN && expected != written) {
+            (void)lr_breach(job, REC_UNKNOWN,
+                            "wrote %" PRIu64 " bytes after %" PRIu64 " in its walk over a layout (REC_TRAIT_EXACT_SIZE)",
+                            written, expected);
+        }
         uint64_t all = written > job->progress.done ? written : job->progress.done;
         (void)rec_job_progress(job, all, all);
     }

@@ -197,6 +197,9 @@ static inline bool lr_context_tells(const rec_context *context)
     return context && !atomic_load_explicit(&context->given_up, memory_order_acquire);
 }
 
+/** The last of the numbers that a plugin may give. */
+enum { LR_STATUS_LAST = REC_E_TYPE, LR_NOTE_LAST = REC_NOTE_CHECK };
+
 typedef struct lr_report lr_report;
 typedef struct lr_option_set lr_option_set; /* core/registry/registry.h */
 
@@ -223,6 +226,12 @@ typedef struct lr_job_progress {
     uint64_t done, total; /**< in bytes; REC_UNKNOWN: not known yet */
 } lr_job_progress;
 
+/** Memory of rec_job_alloc() that was not freed yet. */
+typedef struct lr_pieces {
+    struct lr_piece *slots;
+    uint64_t room, count;
+} lr_pieces;
+
 /** A job in parts of one concern each. */
 struct rec_job {
     /* What it is. */
@@ -238,8 +247,11 @@ struct rec_job {
     void (*at_end)(rec_job *job);  /**< gives back what a room above keeps in `kept`, and clears both; NULL: nothing */
     void *kept;                    /**< core/io/source_siblings.c: the files that were opened beside it */
 
-    /* What it may take. */
+    /* What it may take, and what it gave. */
     lr_budget budget;
+    lr_pieces pieces;
+    uint64_t buried;      /**< of those: what lr_job_bury() keeps */
+    struct rec_sink *made;/**< core/io/sink.c: the newest sink that a plugin made and has not closed */
     uint64_t input;  /**< size of the (inflated) input seen so far */
     uint64_t beside; /**< size of the files beside it */
 
@@ -297,6 +309,47 @@ static inline bool lr_job_typed(const rec_job *job)
 void lr_job_input(rec_job *job, uint64_t size);
 /** The same for a file beside it, whose size is added. */
 void lr_job_sibling(rec_job *job, uint64_t size);
+
+/* ---------------------------------------------------------------------------------------------- calls into plugins -- */
+
+/** What of a plugin is called. */
+enum {
+    LR_CALL_LOAD = 1,
+    LR_CALL_SAVE = 2,
+    LR_CALL_SOURCE = 3, /**< a function of a source that a plugin made */
+    LR_CALL_SINK = 4,   /**< the same of a sink */
+    LR_CALL_BLOB = 5    /**< a blob's read function */
+};
+
+/** A call into a plugin, on the stack of who calls. */
+typedef struct lr_call {
+    struct lr_call *outer;       /**< that which this one was made in, or NULL */
+    rec_job *job;                /**< NULL where there is none */
+    int32_t kind;                /**< LR_CALL_… */
+    void *self;                  /**< what the plugin was told to call back with, or NULL */
+    uint64_t handed;             /**< core/io/lent.c: counts of sources that it was given */
+} lr_call;
+
+void lr_call_begin(lr_call *call, rec_job *job, int32_t kind, void *self);
+void lr_call_end(const lr_call *call);
+/** @return the innermost call of this thread, NULL: it is in no plugin. */
+lr_call *lr_call_now(void);
+/** @return whether that is of this kind. */
+bool lr_call_is(int32_t kind);
+
+/** A plugin broke its contract: REC_E_PLUGIN, "the plugin NAME " and what it did. @param job NULL: that of the innermost
+ *  call, if there is one. @return the job's status. */
+int32_t lr_breach(rec_job *job, uint64_t at, const char *format, ...) REC_PRINTF(3, 4);
+/** The same for a public function that was given a NULL. @return true. */
+bool lr_breach_null(rec_job *job, const char *function, const char *argument);
+#define LR_LACKS(job, argument) (!(argument) && lr_breach_null((job), __func__, #argument))
+/** The same for a struct whose size cannot be. @return whether it can. */
+bool lr_size_check(rec_job *job, const char *what, uint64_t size, uint64_t least);
+/** The memory of what a plugin closed stays with the job, so that it can be told if it goes on with it; of many such
+ *  things the later ones are freed. */
+void lr_job_bury(rec_job *job, void *memory);
+/** @return what a function gives that broke off because of such a thing. */
+int32_t lr_breach_status(const rec_job *job);
 
 /** lr_grow with the job's allocator, with rec_job_resize, which counts against the budget, and lr_arena_grow.
  *  @return false: the job has failed. */

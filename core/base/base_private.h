@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What jobs take of errors and reports (error.c). */
+ * What jobs take of errors and reports, and of the list of their memory. */
 #ifndef LR_BASE_PRIVATE_H
 #define LR_BASE_PRIVATE_H
 
@@ -13,10 +13,31 @@ void lr_report_add(lr_report *report, const rec_note *note);
 /** Gives the report to the calling thread. NULL: there were no notes. */
 void lr_report_publish(lr_report *report, uint64_t notes);
 
+/* pieces.c */
+
+typedef struct lr_piece {
+    void *memory; /**< NULL: none */
+    uint64_t size;
+} lr_piece;
+
+/** Makes sure that there is room for one more. @return false: out of memory. */
+bool lr_pieces_reserve(lr_pieces *pieces, const lr_allocator *allocator);
+void lr_pieces_add(lr_pieces *pieces, void *memory, uint64_t size);
+/** NULL: it is none of them. */
+lr_piece *lr_pieces_find(const lr_pieces *pieces, const void *memory);
+void lr_pieces_remove(lr_pieces *pieces, lr_piece *piece);
+/** Frees them all. */
+void lr_pieces_free(lr_pieces *pieces, const lr_allocator *allocator);
+
+/* error.c */
+
 void lr_error_clear(lr_error *error);
 /** Copies what fits; a cut text ends in "..." at a character's boundary. */
 void lr_error_copy(char *target, size_t room, const char *text);
+/** Prints what fits; what is not UTF-8 or a control character becomes `?`, for messages are passed on as JSON. */
 void lr_error_print(char *target, size_t room, const char *format, va_list args) REC_PRINTF(3, 0);
+/** The same for a text that is there. */
+void lr_error_clean(char *text);
 /** Makes it the calling thread's last error, or if there is none, its success. */
 void lr_error_publish(lr_error *error);
 

@@ -120,6 +120,19 @@ void lr_error_copy(char *target, size_t room, const char *text)
     memcpy(target + length, "...", 4);
 }
 
+void lr_error_clean(char *text)
+{
+    size_t length = strlen(text);
+    for (size_t at = 0; (at += lr_utf8_valid(text + at, length - at)) < length; at++) {
+        text[at] = '?';
+    }
+    for (char *c = text; *c; c++) {
+        if (((unsigned char)*c < ' ' && *c != '\n' && *c != '\t') || *c == 0x7F) {
+            *c = '?';
+        }
+    }
+}
+
 void lr_error_print(char *target, size_t room, const char *format, va_list args)
 {
     int length = vsnprintf(target, room, format, args);
@@ -128,6 +141,7 @@ void lr_error_print(char *target, size_t room, const char *format, va_list args)
     } else if ((size_t)length >= room) {
         memcpy(target + boundary(target, room - 4), "...", 4);
     }
+    lr_error_clean(target);
 }
 
 char *lr_group_digits(uint64_t number, char *buffer, size_t room)

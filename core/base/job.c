@@ -51,6 +51,8 @@ static void give_back(rec_job *job)
         job->at_end(job);
     }
     job->beside = 0;
+    lr_pieces_free(&job->pieces, job->allocator);
+    job->buried = 0;
 }
 
 void lr_job_drop(rec_job *job)
@@ -136,6 +138,12 @@ void lr_job_sibling(rec_job *job, uint64_t size)
     follow_input(job);
 }
 
+/* Only statuses that there are reach a caller. */
+static bool is_failure(int32_t status)
+{
+    return status > REC_OK && status <= LR_STATUS_LAST;
+}
+
 static int32_t fail_begin(rec_job *job, int32_t status, uint64_t at)
 {
     lr_error *error = &job->error;
@@ -144,7 +152,7 @@ static int32_t fail_begin(rec_job *job, int32_t status, uint64_t at)
         return 0;
     }
     job->named = false;
-    error->status = status == REC_OK ? REC_E_PLUGIN : status;
+    error->status = status;
     error->offset = at;
     if (job->file) {
         lr_error_copy(error->file, sizeof error->file, job->file);
@@ -163,9 +171,66 @@ int32_t lr_vfail(rec_job *job, int32_t status, uint64_t at, const char *format, 
     return job->error.status;
 }
 
+int32_t lr_breach_status(const rec_job *job)
+{
+    const lr_call *call = lr_call_now();
+    job = job || !call ? job : call->job;
+    return job && lr_job_failed(job) ? job->error.status : REC_E_PLUGIN;
+}
+
+int32_t lr_breach(rec_job *job, uint64_t at, const char *format, ...)
+{
+    const lr_call *call = lr_call_now();
+    char what[1024];
+    va_list args;
+    job = job || !call ? job : call->job;
+    if (job && !lr_job_failed(job)) {
+        va_start(args, format);
+        (void)vsnprintf(what, sizeof what, format, args);
+        va_end(args);
+        (void)rec_fail(job, REC_E_PLUGIN, at, "the plugin %s %s", job->plugin ? job->plugin->name : "in use", what);
+        rec_fail_hint(job, "The plugin is at fault: tell whoever made it.");
+    }
+    return lr_breach_status(job);
+}
+
+bool lr_breach_null(rec_job *job, const char *function, const char *argument)
+{
+    (void)lr_breach(job, REC_UNKNOWN, "called %s() with NULL as `%s`", function, argument);
+    return true;
+}
+
+bool lr_size_check(rec_job *job, const char *what, uint64_t size, uint64_t least)
+{
+    enum { MOST = 4096 };
+    if (size < least || size > MOST) {
+        (void)lr_breach(job, REC_UNKNOWN, "gave the size of %s as %llu; %llu to %d bytes are possible", what,
+                        (unsigned long long)size, (unsigned long long)least, MOST);
+        return false;
+    }
+    return true;
+}
+
+/* What a plugin says that it fails with. @return whether that is told already. */
+static bool fails_wrongly(rec_job *job, int32_t status, const char *format)
+{
+    if (!job || !format) {
+        (void)lr_breach_null(job, "rec_fail", job ? "format" : "job");
+    } else if (!is_failure(status) && !lr_job_failed(job)) {
+        (void)lr_breach(job, REC_UNKNOWN, "reported a failure with the status %d, which is none of a failure: \"%.200s\"",
+                        (int)status, format);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 int32_t rec_fail(rec_job *job, int32_t status, uint64_t at, const char *format, ...)
 {
     va_list args;
+    if (fails_wrongly(job, status, format)) {
+        return lr_breach_status(job);
+    }
     va_start(args, format);
     status = lr_vfail(job, status, at, format, args);
     va_end(args);
@@ -180,11 +245,16 @@ static bool ends_with(const char *text, const char *end)
 
 int32_t rec_fail_found(rec_job *job, int32_t status, uint64_t at, const char *expected, const char *found, ...)
 {
-    lr_error *error = &job->error;
+    lr_error *error;
+    if (fails_wrongly(job, status, expected ? found : NULL)) {
+        return lr_breach_status(job);
+    }
+    error = &job->error;
     if (fail_begin(job, status, at)) {
         va_list args;
         va_start(args, found);
         lr_error_copy(error->expected, sizeof error->expected, expected);
+        lr_error_clean(error->expected);
         lr_error_print(error->found, sizeof error->found, found, args);
         va_end(args);
         (void)snprintf(error->what, sizeof error->what, "expected %s, found %s", error->expected, error->found);
@@ -253,9 +323,14 @@ int32_t lr_fail_location(rec_job *job, const lr_location *place, const char *for
 
 void rec_fail_hint(rec_job *job, const char *format, ...)
 {
-    lr_error *error = &job->error;
-    size_t used = strlen(error->hint);
+    lr_error *error;
+    size_t used;
     va_list args;
+    if (LR_LACKS(job, job) || LR_LACKS(job, format)) {
+        return;
+    }
+    error = &job->error;
+    used = strlen(error->hint);
     if (error->status == REC_OK || !job->hinting || used + 16 > sizeof error->hint) {
         return;
     }
@@ -346,6 +421,7 @@ static void add_note(rec_job *job, int32_t kind, uint64_t count, const char *pat
     }
     if (path) {
         lr_error_copy(place, sizeof place, path);
+        lr_error_clean(place);
     } else if (job->where) {
         (void)job->where(job->where_user, place, sizeof place);
     }
@@ -374,6 +450,13 @@ void lr_note(rec_job *job, int32_t kind, uint64_t count, const char *path, const
 void rec_job_note(rec_job *job, int32_t kind, const char *path, const char *format, ...)
 {
     va_list args;
+    if (LR_LACKS(job, job) || LR_LACKS(job, format)) {
+        return;
+    }
+    if (kind < REC_NOTE_ASSUMED || kind > LR_NOTE_LAST) {
+        (void)lr_breach(job, REC_UNKNOWN, "made a note of the kind %d, which there is not", (int)kind);
+        return;
+    }
     va_start(args, format);
     add_note(job, kind, 1, path, format, args);
     va_end(args);
@@ -381,38 +464,46 @@ void rec_job_note(rec_job *job, int32_t kind, const char *path, const char *form
 
 /* ---------------------------------------------------------------------------------------------------- services -- */
 
-/* Each piece begins with its size, so that callers need not keep it. 16 bytes, for the alignment. */
-typedef struct piece {
-    uint64_t size;
-    uint64_t reserved;
-} piece;
-
 void *rec_job_resize(rec_job *job, void *old, uint64_t size)
 {
-    piece *from = old ? (piece *)old - 1 : NULL;
-    uint64_t had = from ? from->size : 0;
-    uint64_t whole;
-    piece *to = NULL;
-    bool fits = lr_add(size, sizeof(piece), &whole);
-    if (fits && size > had && !lr_budget_take(&job->budget, size - had)) {
+    lr_piece *piece;
+    uint64_t had;
+    void *memory = NULL;
+    if (LR_LACKS(job, job)) {
+        return NULL;
+    }
+    piece = old ? lr_pieces_find(&job->pieces, old) : NULL;
+    if (old && !piece) {
+        (void)lr_breach(job, REC_UNKNOWN, "resized memory that rec_job_alloc() did not give it, or that it had freed");
+        return NULL;
+    }
+    had = piece ? piece->size : 0;
+    if (size > PTRDIFF_MAX) {
+        (void)lr_fail_memory(job, size);
+        return NULL;
+    }
+    if (size > had && !lr_budget_take(&job->budget, size - had)) {
         (void)lr_fail_budget(job);
         return NULL;
     }
-    if (fits) {
-        to = lr_resize(job->allocator, from, whole);
-        if (!to && size > had) {
+    if (old || lr_pieces_reserve(&job->pieces, job->allocator)) {
+        memory = lr_resize(job->allocator, old, size);
+    }
+    if (!memory) {
+        if (size > had) {
             lr_budget_give(&job->budget, size - had);
         }
-    }
-    if (!to) {
         (void)lr_fail_memory(job, size);
         return NULL;
     }
     if (size < had) {
         lr_budget_give(&job->budget, had - size);
     }
-    to->size = size;
-    return to + 1;
+    if (piece) {
+        lr_pieces_remove(&job->pieces, piece);
+    }
+    lr_pieces_add(&job->pieces, memory, size);
+    return memory;
 }
 
 bool lr_job_grow_counted(rec_job *job, void *array, uint64_t need, uint64_t *room, size_t each)
@@ -438,15 +529,36 @@ void *rec_job_alloc(rec_job *job, uint64_t size)
 
 void rec_job_free(rec_job *job, void *memory)
 {
-    if (memory) {
-        piece *from = (piece *)memory - 1;
-        lr_budget_give(&job->budget, from->size);
-        lr_release(job->allocator, from);
+    lr_piece *piece;
+    if (!memory || LR_LACKS(job, job)) {
+        return;
+    }
+    piece = lr_pieces_find(&job->pieces, memory);
+    if (!piece) {
+        (void)lr_breach(job, REC_UNKNOWN, "freed memory that rec_job_alloc() did not give it, or that it had freed");
+        return;
+    }
+    lr_budget_give(&job->budget, piece->size);
+    lr_pieces_remove(&job->pieces, piece);
+    lr_release(job->allocator, memory);
+}
+
+void lr_job_bury(rec_job *job, void *memory)
+{
+    enum { MOST = 4096 };
+    if (job->buried < MOST && lr_pieces_reserve(&job->pieces, job->allocator)) {
+        lr_pieces_add(&job->pieces, memory, 0);
+        job->buried++;
+    } else {
+        lr_release(job->allocator, memory);
     }
 }
 
 uint64_t rec_job_path(rec_job *job, char *path, uint64_t room)
 {
+    if (LR_LACKS(job, job) || (room && LR_LACKS(job, path))) {
+        return 0;
+    }
     if (room) {
         path[0] = '\0';
     }
@@ -455,12 +567,14 @@ uint64_t rec_job_path(rec_job *job, char *path, uint64_t room)
 
 int32_t rec_job_progress(rec_job *job, uint64_t done, uint64_t total)
 {
-    rec_context *context = job->context;
-    rec_progress progress = {.size = sizeof progress,
-                             .operation = job->operation,
-                             .file = job->file ? job->file : "",
-                             .done = done,
-                             .total = total};
+    rec_context *context;
+    rec_progress progress = {.size = sizeof progress, .done = done, .total = total};
+    if (LR_LACKS(job, job)) {
+        return lr_breach_status(job);
+    }
+    context = job->context;
+    progress.operation = job->operation;
+    progress.file = job->file ? job->file : "";
     if (job->error.status != REC_OK) {
         return job->error.status;
     }
@@ -480,12 +594,15 @@ int32_t rec_job_progress(rec_job *job, uint64_t done, uint64_t total)
 
 uint32_t rec_job_depth_limit(const rec_job *job)
 {
-    return job->limits.depth;
+    return LR_LACKS(NULL, job) ? 0 : job->limits.depth;
 }
 
 int32_t rec_job_check_count(rec_job *job, uint64_t at, uint64_t count, uint64_t each, uint64_t left)
 {
     char a[32], b[32];
+    if (LR_LACKS(job, job)) {
+        return lr_breach_status(job);
+    }
     if (each == 0) {
         if (count > job->limits.elements) {
             (void)rec_fail(job, REC_E_LIMIT, at, "a list of %s elements that take no bytes; the limit is %s",

@@ -146,12 +146,23 @@ void lr_suggestion_try(lr_suggestion *near, const char *candidate)
 
 /* -------------------------------------------------------------------------------------------------------- texts -- */
 
+/* The bits that no byte of ASCII has. */
+#define ASCII UINT64_C(0x8080808080808080)
+
 size_t lr_utf8_valid(const char *text, size_t length)
 {
     const unsigned char *bytes = (const unsigned char *)text;
     size_t at = 0;
     while (at < length) {
-        unsigned char first = bytes[at];
+        unsigned char first;
+        uint64_t eight;
+        while (length - at >= sizeof eight && (memcpy(&eight, bytes + at, sizeof eight), (eight & ASCII) == 0)) {
+            at += sizeof eight;
+        }
+        if (at == length) {
+            break;
+        }
+        first = bytes[at];
         /* The second byte's bounds keep out what is overlong, a surrogate or beyond U+10FFFF (Unicode, table 3-7). */
         unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
         unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;

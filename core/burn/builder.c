@@ -111,7 +111,7 @@ static lr_data *read_stream(lr_builder *b, const rec_blob *blob)
         source = lr_source_owned(b->job->allocator, pages->data, blob->size, lr_pages_release, pages);
         if (source) {
             data = lr_data_lent(b->record, source, pages->data, blob->size, REC_UNKNOWN);
-            rec_source_release(source);
+            lr_source_release(source);
             if (!data) {
                 (void)lr_fail_arena(b->job, &b->record->arena, sizeof *data);
             }
@@ -411,7 +411,7 @@ rec_record *lr_builder_finish(lr_builder *b)
     if (lr_job_failed(b->job)) {
         return NULL;
     }
-    if (!b->rooted || b->depth) {
+    if (!b->rooted || b->depth || b->owed) {
         (void)lr_builder_grammar(b, "the value was not completed");
         return NULL;
     }

@@ -43,8 +43,7 @@ uint64_t lr_builder_where(void *user, char *path, size_t room)
 
 int32_t lr_builder_grammar(lr_builder *b, const char *what)
 {
-    return rec_fail(b->job, REC_E_PLUGIN, b->at, "the plugin %s broke the order of events: %s",
-                    b->job->plugin ? b->job->plugin->name : "in use", what);
+    return lr_breach(b->job, b->at, "broke the order of events: %s", what);
 }
 
 static int32_t push(lr_builder *b, rec_value value)
@@ -54,6 +53,14 @@ static int32_t push(lr_builder *b, rec_value value)
     }
     b->stack[b->count++] = value;
     return REC_OK;
+}
+
+/* What its elements take. */
+static uint64_t size_of(const lr_frame *f)
+{
+    uint64_t size;
+    return lr_mul(f->announced, f->kind == REC_KIND_LIST ? sizeof(rec_value) : sizeof(lr_entry), &size) ? size
+                                                                                                   : UINT64_MAX;
 }
 
 /* The place in the arena of a list or map that is not small, once it is known to be needed. */
@@ -67,7 +74,7 @@ int32_t lr_builder_in_place(lr_builder *b, lr_frame *f)
     } else {
         f->map = lr_map_new(&b->record->arena, f->announced);
     }
-    return f->list || f->map ? REC_OK : lr_fail_arena(b->job, &b->record->arena, f->announced * sizeof(rec_value));
+    return f->list || f->map ? REC_OK : lr_fail_arena(b->job, &b->record->arena, size_of(f));
 }
 
 int32_t lr_builder_add(lr_builder *b, lr_frame *f, rec_value value)

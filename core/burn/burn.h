@@ -107,6 +107,12 @@ typedef struct lr_builder lr_builder;
 
 extern const rec_visitor lr_builder_visitor;
 
+/** Calls the job's plugin to load. What it tells is looked at before the visitor gets it, and what it leaves behind is
+ *  given back. @return the job's status. */
+int32_t lr_plugin_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
+/** Calls it to save, within lr_walk_begin(): it must walk the record and close what it made. @return the same. */
+int32_t lr_plugin_save(rec_job *job, rec_sink *sink);
+
 /**
  * A builder for one load. The job's `where` is its until it is freed.
  * @param tensors the format speaks tensors itself (REC_TRAIT_TENSORS).

@@ -79,7 +79,7 @@ static int32_t seek(lr_check *c, uint64_t place)
     int32_t status;
     job->quiet = true;
     job->walk->listener = &walk;
-    status = rec_job_walk(job, &nobody, NULL);
+    status = lr_walk_all(job, &nobody, NULL);
     job->walk->listener = c;
     job->quiet = quiet;
     job->where = where;
@@ -368,7 +368,6 @@ int32_t lr_check_read(lr_check *c, rec_source *source)
     uint64_t (*before)(void *, char *, size_t) = job->where;
     void *user = job->where_user;
     bool quiet = job->quiet, known = job->burn.known;
-    int32_t status;
     c->reading = true;
     c->total = rec_source_size(source);
     lr_check_rewind(c);
@@ -376,13 +375,8 @@ int32_t lr_check_read(lr_check *c, rec_source *source)
     job->burn.known = false;
     job->where = where;
     job->where_user = c;
-    status = job->plugin->load(job, source, &lr_check_visitor, c);
-    if (status != REC_OK && !lr_job_failed(job)) {
-        (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the plugin %s stopped without saying why (%d)",
-                       job->plugin->name, (int)status);
-    }
-    if (!lr_job_failed(job) && (!c->rooted || c->depth)) {
-        (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the plugin %s ended within a value", job->plugin->name);
+    if (lr_plugin_load(job, source, &lr_check_visitor, c) == REC_OK && (!c->rooted || c->depth)) {
+        (void)lr_breach(job, REC_UNKNOWN, "ended within a value");
     }
     job->where = before;
     job->where_user = user;

@@ -242,6 +242,15 @@ static bool is_paths(const rec_record *record, uint64_t *tensors)
            (record->root.v.map->count == 0 || all_tensors(&record->root, tensors));
 }
 
+/* What a function of the plugin returned, where its report counts for more. */
+int32_t lr_plugin_returned(rec_job *job, int32_t status)
+{
+    if (status != REC_OK && !lr_job_failed(job)) {
+        (void)lr_breach(job, REC_UNKNOWN, "stopped without saying why (%d)", (int)status);
+    }
+    return job->error.status;
+}
+
 int32_t lr_walk_begin(rec_job *job, const rec_record *record, rec_precision precision, bool clamp, int32_t target)
 {
     lr_walk *w = lr_zalloc(job->allocator, sizeof *w);
@@ -283,20 +292,13 @@ static int32_t walk_item(lr_walk *w)
     return layout ? lr_walk_typed(w, &w->record->root, layout) : lr_walk_value(w, &w->record->root);
 }
 
-int32_t rec_job_walk(rec_job *job, const rec_visitor *visitor, void *self)
+int32_t lr_walk_all(rec_job *job, const rec_visitor *visitor, void *self)
 {
     lr_walk *w = job->walk;
-    size_t size = visitor->size < sizeof *visitor ? visitor->size : sizeof *visitor;
     bool unit = job->burn.minor >= LR_BURN_UNIT_B;
     int32_t status;
-    if (!w) {
-        return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "rec_job_walk was called outside of a save");
-    }
-    if (lr_job_failed(job)) {
-        return job->error.status;
-    }
     memset(&w->visitor, 0, sizeof w->visitor);
-    memcpy(&w->visitor, visitor, size);
+    memcpy(&w->visitor, visitor, visitor->size < sizeof *visitor ? visitor->size : sizeof *visitor);
     w->self = self;
     if (w->overhear) {
         w->overhear(w->listener, &w->visitor, &w->self);
@@ -308,9 +310,9 @@ int32_t rec_job_walk(rec_job *job, const rec_visitor *visitor, void *self)
     lr_walk_leave(w, 0);
     if (!w->visitor.scalar || !w->visitor.list_begin || !w->visitor.map_begin || !w->visitor.key || !w->visitor.end ||
         (w->tensors && (!w->visitor.tensor || !w->visitor.metadata))) {
-        return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the plugin %s lacks an event that every writer needs",
-                        job->plugin ? job->plugin->name : "in use");
+        return lr_breach(job, REC_UNKNOWN, "lacks an event that every writer needs");
     }
+    w->walking = true;
     job->where = where;
     job->where_user = w;
     if (w->tensors) {
@@ -332,12 +334,32 @@ int32_t rec_job_walk(rec_job *job, const rec_visitor *visitor, void *self)
     }
     job->where = NULL;
     job->where_user = NULL;
+    w->walking = false;
     if (status == REC_OK) {
         lr_walk_tell_all(w);
     }
-    if (status != REC_OK && !lr_job_failed(job)) {
-        status = rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the plugin %s stopped without saying why (%d)",
-                          job->plugin ? job->plugin->name : "in use", (int)status);
+    return lr_plugin_returned(job, status);
+}
+
+/* The visitor of the first version had all events: none was ever smaller. */
+#define VISITOR_LEAST (offsetof(rec_visitor, tensor) + sizeof(void (*)(void)))
+
+int32_t rec_job_walk(rec_job *job, const rec_visitor *visitor, void *self)
+{
+    const lr_call *call = lr_call_now();
+    if (LR_LACKS(job, job) || LR_LACKS(job, visitor) ||
+        !lr_size_check(job, "a visitor", visitor->size, VISITOR_LEAST)) {
+        return lr_breach_status(job);
     }
-    return status;
+    if (!job->walk || (call && call->kind == LR_CALL_LOAD)) {
+        return lr_breach(job, REC_UNKNOWN, "called rec_job_walk() outside of a save");
+    }
+    if (job->walk->walking) {
+        return lr_breach(job, REC_UNKNOWN, "called rec_job_walk() within a walk");
+    }
+    if (lr_job_failed(job)) {
+        return job->error.status;
+    }
+    job->walk->walks++;
+    return lr_walk_all(job, visitor, self);
 }

@@ -33,6 +33,8 @@ struct lr_walk {
     /** Puts somebody between the walk and a writer; NULL: there is nobody. */
     void (*overhear)(void *listener, rec_visitor *visitor, void **self);
     void *listener;
+    uint64_t walks;      /**< that were begun, of one call of `save` */
+    bool walking;
     /* While a walk is on: */
     rec_visitor visitor; /**< the writer's, of full size: what it lacks is NULL */
     void *self;
@@ -95,6 +97,13 @@ bool lr_walk_parameter(const lr_walk *walk, const rec_tensor *tensor);
 const char *lr_walk_id(lr_walk *walk, const char *id, char *buffer);
 /** Fails if two keys of a map would become the same id. */
 int32_t lr_walk_check_ids(lr_walk *walk, const lr_map *map);
+
+/* walk.c */
+
+/** A walk of core's own: rec_job_walk() without the rules for plugins. */
+int32_t lr_walk_all(rec_job *job, const rec_visitor *visitor, void *self);
+/** What a function of the plugin returned, where its report counts for more. @return the job's status. */
+int32_t lr_plugin_returned(rec_job *job, int32_t status);
 
 /** Any value as its layout says (walk_typed.c). */
 int32_t lr_walk_typed(lr_walk *walk, const rec_value *value, const rec_layout *layout);

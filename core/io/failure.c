@@ -71,7 +71,7 @@ int32_t lr_io_wait(rec_job *job, int fd, short events)
 int32_t lr_said_why(rec_job *job, int32_t status, const char *whose)
 {
     if (status != REC_OK && !lr_job_failed(job)) {
-        return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "%s failed with status %d and did not say why", whose, status);
+        return lr_breach(job, REC_UNKNOWN, "has %s that failed with status %d and did not say why", whose, (int)status);
     }
     return status;
 }

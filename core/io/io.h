@@ -32,6 +32,15 @@ rec_source *lr_source_fd(rec_job *job, int fd, const char *name, bool map);
 /** Owned bytes with a way to free them; for tensors of built records. `free_data(user, data)` may be NULL. */
 rec_source *lr_source_owned(const lr_allocator *allocator, const void *data, uint64_t size,
                             void (*free_data)(void *user, void *data), void *user);
+rec_source *lr_source_retain(rec_source *source);
+/** Gives one count back; NULL is ignored. Plugins have rec_source_release(), which gives back what they were handed. */
+void lr_source_release(rec_source *source);
+/** One count of a source becomes a plugin's, which it has to give back: before `load` returns, unless it is `kept`… */
+void lr_source_hand(rec_source *source, bool kept);
+/** …or that core takes over. @return false: no plugin had one. */
+bool lr_source_take_back(rec_source *source);
+/** Releases what was handed out in a call of `load` that has ended. @return how many sources that were. */
+uint64_t lr_sources_left(const lr_call *call);
 /** The first bytes without moving the position, at most 64 KiB. */
 int32_t lr_source_head(rec_job *job, rec_source *source, rec_head *head);
 /** The last bytes, at most 64 KiB, for a head that was filled: where they can be had without reading all of it. */
@@ -74,6 +83,10 @@ typedef struct lr_source_ops {
 rec_source *lr_source_of(rec_job *job, const char *name, const lr_source_ops *ops, void *self);
 void *lr_source_self(const rec_source *source);
 
+/** Copies a blob that a reader lends, as far as the other side knows its members, and checks that it has what its kind
+ *  needs and lies where it says. */
+int32_t lr_blob_lent(rec_job *job, uint64_t at, const rec_blob *blob, rec_blob *copy);
+
 /* The files of rec_source_beside(). A job keeps count of them, so that those that a record keeps are settled too. */
 
 /** lr_source_settle() for all of them; those that nobody else keeps are released. */
@@ -87,6 +100,14 @@ void lr_siblings_drop(rec_job *job);
 
 /** A file, atomically: see rec_save(). Sweeps stale temporaries of the same target. */
 rec_sink *lr_sink_file(rec_job *job, const char *path, bool sync);
+/** Those that a plugin made since `before` was the newest, and did not close: frees them without finishing them.
+ *  @return whether there were any. */
+bool lr_sinks_left(rec_job *job, const rec_sink *before);
+/** @return whether it is one that a plugin made and has not closed. */
+bool lr_sink_is_made(const rec_job *job, const rec_sink *sink);
+/** Of the sink that a plugin saves to: it is not the plugin's to close. */
+void lr_sink_lend(rec_sink *sink, bool lent);
+
 /** A descriptor, straight. */
 rec_sink *lr_sink_fd(rec_job *job, int fd);
 /** Memory that grows. */

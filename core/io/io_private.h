@@ -53,6 +53,9 @@ struct rec_source {
     bool may_map;        /**< …and these, as the file itself, are to be mapped: their views cost nothing */
     const uint8_t *data; /**< never NULL when ready */
     uint64_t size;
+    rec_source *handed_next; /**< lent.c: of the same chain… */
+    uint64_t handed;         /**< …how many counts plugins have of it… */
+    const lr_call *handed_in;/**< …and the call of `load` that gave them, or NULL */
     rec_sink *written;    /**< what it is read back from: the files beside it are those beside that; else NULL */
     uint64_t position;    /**< of rec_source_read */
     pthread_mutex_t lock; /**< of making the view: deferred tensors of one record may ask for it from several threads */
@@ -105,6 +108,8 @@ int32_t lr_source_defer(rec_job *job, rec_source *source, int fd, uint64_t size)
 
 /** Copies a blob as far as the other side knows its members, and checks that it has what its kind needs. */
 int32_t lr_blob_check(rec_job *job, const rec_blob *blob, rec_blob *copy);
+/** The next bytes of a checked blob that is a stream. */
+int32_t lr_blob_next(rec_job *job, const rec_blob *blob, void *target, uint64_t size);
 /** Whether a checked blob is better read in parts: its view would be kept, and is neither there nor for nothing. */
 bool lr_blob_in_parts(const rec_blob *blob);
 /** The bytes of a checked blob in one piece; NULL for a stream. */
@@ -171,6 +176,9 @@ struct rec_sink {
     bool secured;     /**< and it is where it has to be */
     bool quiet;       /**< another sink in front of it reports the progress */
     bool closable;    /**< a plugin made it and closes it */
+    bool closed;      /**< which it has done: nothing of it is left but this */
+    bool lent;        /**< a plugin saves to it */
+    rec_sink *older;  /**< of those that plugins made and have not closed: the one before */
 };
 
 /** Allocates a sink's struct of `size` bytes, zeroed but for the beginning. NULL: the failure is reported. */

@@ -39,6 +39,18 @@ static void free_beside(rec_sink *sink)
     }
 }
 
+/* It is none of those any more that are to be closed. */
+static void forget(const rec_sink *sink)
+{
+    rec_sink **link = &sink->job->made;
+    while (*link && *link != sink) {
+        link = &(*link)->older;
+    }
+    if (*link) {
+        *link = sink->older;
+    }
+}
+
 void lr_sink_free(rec_sink *sink)
 {
     const lr_allocator *allocator = sink->job->allocator;
@@ -47,7 +59,54 @@ void lr_sink_free(rec_sink *sink)
         sink->ops->release(sink);
     }
     lr_release(allocator, sink->own_name);
-    lr_release(allocator, sink);
+    if (sink->closable) {
+        forget(sink);
+        *sink = (rec_sink){.job = sink->job, .name = "", .written = sink->written, .finished = true, .closable = true,
+                           .closed = true};
+        lr_job_bury(sink->job, sink);
+    } else {
+        lr_release(allocator, sink);
+    }
+}
+
+bool lr_sinks_left(rec_job *job, const rec_sink *before)
+{
+    bool any = job->made != before;
+    while (job->made && job->made != before) {
+        lr_sink_free(job->made);
+    }
+    return any;
+}
+
+bool lr_sink_is_made(const rec_job *job, const rec_sink *sink)
+{
+    const rec_sink *made = job->made;
+    while (made && made != sink) {
+        made = made->older;
+    }
+    return made != NULL;
+}
+
+void lr_sink_lend(rec_sink *sink, bool lent)
+{
+    sink->lent = lent;
+}
+
+/* A sink that a plugin makes. @return whether it may. */
+static bool may_make(rec_job *job, const char *function)
+{
+    bool may = !lr_call_is(LR_CALL_LOAD);
+    if (!may) {
+        (void)lr_breach(job, REC_UNKNOWN, "called %s() while it loads", function);
+    }
+    return may;
+}
+
+static void remember(rec_sink *sink)
+{
+    sink->closable = true;
+    sink->older = sink->job->made;
+    sink->job->made = sink;
 }
 
 /* ---------------------------------------------------------------------------------------------------- every sink -- */
@@ -95,7 +154,7 @@ static int32_t write_stream(rec_sink *sink, const rec_blob *blob)
         if (status == REC_OK && blob->kind == REC_BLOB_RANGE) {
             status = rec_source_read_at(sink->job, blob->source, blob->offset + (blob->size - left), room, piece);
         } else if (status == REC_OK) {
-            status = lr_said_why(sink->job, blob->read(blob->user, room, piece), "a blob's read function");
+            status = lr_blob_next(sink->job, blob, room, piece);
         }
         if (status == REC_OK) {
             status = sink->ops->filled(sink, piece);
@@ -116,7 +175,7 @@ static int32_t check_growth(rec_sink *sink, uint64_t size)
         return sink->job->error.status;
     }
     if (sink->finished) {
-        return rec_fail(sink->job, REC_E_PLUGIN, REC_UNKNOWN, "a plugin wrote to a sink that it had closed");
+        return lr_breach(sink->job, REC_UNKNOWN, "wrote to a sink that it had closed");
     }
     if (!lr_add(first->all, size, &sum)) {
         return lr_io_fail(sink->job, sink->name, REC_E_RANGE, sink->written, NULL, "a file cannot have 2^64 bytes");
@@ -126,7 +185,11 @@ static int32_t check_growth(rec_sink *sink, uint64_t size)
 
 int32_t rec_sink_write(rec_sink *sink, const void *data, uint64_t size)
 {
-    int32_t status = check_growth(sink, size);
+    int32_t status;
+    if (LR_LACKS(NULL, sink) || (size && LR_LACKS(sink->job, data))) {
+        return lr_breach_status(sink ? sink->job : NULL);
+    }
+    status = check_growth(sink, size);
     if (status != REC_OK) {
         return status;
     }
@@ -137,7 +200,11 @@ int32_t rec_sink_put(rec_sink *sink, const rec_blob *blob)
 {
     rec_blob b;
     const uint8_t *data = NULL;
-    int32_t status = lr_blob_check(sink->job, blob, &b);
+    int32_t status;
+    if (LR_LACKS(NULL, sink) || LR_LACKS(sink->job, blob)) {
+        return lr_breach_status(sink ? sink->job : NULL);
+    }
+    status = lr_blob_check(sink->job, blob, &b);
     if (status == REC_OK) {
         status = check_growth(sink, b.size);
     }
@@ -156,7 +223,7 @@ int32_t rec_sink_put(rec_sink *sink, const rec_blob *blob)
 
 uint64_t rec_sink_tell(const rec_sink *sink)
 {
-    return sink->written;
+    return LR_LACKS(NULL, sink) ? 0 : sink->written;
 }
 
 int32_t rec_sink_can_patch(const rec_sink *sink)
@@ -227,7 +294,7 @@ int32_t lr_sink_set_own_name(rec_sink *sink, const char *name)
 
 const char *rec_sink_name(const rec_sink *sink)
 {
-    return sink->own_name ? sink->own_name : "";
+    return !LR_LACKS(NULL, sink) && sink->own_name ? sink->own_name : "";
 }
 
 uint64_t lr_sink_sibling_count(const rec_sink *sink)
@@ -368,8 +435,11 @@ int32_t rec_sink_close(rec_sink *sink)
     if (sink->first) {
         return lr_sink_finish(sink);
     }
-    if (!sink->closable) {
-        return rec_fail(sink->job, REC_E_PLUGIN, REC_UNKNOWN, "a plugin closed the sink that it was given");
+    if (!sink->closable || sink->lent) {
+        return lr_breach(sink->job, REC_UNKNOWN, "closed the sink that it was given, which is core's to close");
+    }
+    if (sink->closed) {
+        return lr_breach(sink->job, REC_UNKNOWN, "closed a sink twice");
     }
     return lr_sink_commit(sink);
 }
@@ -378,9 +448,9 @@ int32_t rec_sink_close(rec_sink *sink)
 
 rec_sink *rec_sink_layout(rec_job *job)
 {
-    rec_sink *sink = lr_sink_new(job, NULL, sizeof *sink);
+    rec_sink *sink = !LR_LACKS(job, job) && may_make(job, __func__) ? lr_sink_new(job, NULL, sizeof *sink) : NULL;
     if (sink) {
-        sink->closable = true;
+        remember(sink);
     }
     return sink;
 }
@@ -519,6 +589,7 @@ struct passing_sink {
     uint8_t *tile;
     rec_sink *target; /* filter */
     bool target_was_quiet;
+    bool busy; /* it is writing */
     rec_sink_ops ops;
     void *self;
     lr_sink_write_fn call; /* callback */
@@ -541,25 +612,50 @@ static int32_t passing_filled(rec_sink *sink, uint64_t size)
     return sink->ops->write(sink, ((struct passing_sink *)sink)->tile, size);
 }
 
+/* A filter that writes to itself would do so for ever. */
 static int32_t filter_write(rec_sink *sink, const uint8_t *data, uint64_t size)
 {
     struct passing_sink *self = (struct passing_sink *)sink;
-    return lr_said_why(sink->job, self->ops.write(self->self, self->target, data, size), "a sink filter");
+    lr_call call;
+    int32_t status;
+    if (self->busy) {
+        return lr_breach(sink->job, REC_UNKNOWN, "has a sink filter that writes to itself");
+    }
+    self->busy = true;
+    lr_call_begin(&call, sink->job, LR_CALL_SINK, NULL);
+    status = self->ops.write(self->self, self->target, data, size);
+    lr_call_end(&call);
+    self->busy = false;
+    return lr_said_why(sink->job, status, "a sink filter");
 }
 
 static int32_t filter_finish(rec_sink *sink)
 {
     struct passing_sink *self = (struct passing_sink *)sink;
-    return self->ops.finish ? lr_said_why(sink->job, self->ops.finish(self->self, self->target), "a sink filter")
-                            : REC_OK;
+    lr_call call;
+    int32_t status = REC_OK;
+    if (self->ops.finish) {
+        lr_call_begin(&call, sink->job, LR_CALL_SINK, NULL);
+        status = self->ops.finish(self->self, self->target);
+        lr_call_end(&call);
+    }
+    return lr_said_why(sink->job, status, "a sink filter");
+}
+
+static void release_self(rec_job *job, const rec_sink_ops *ops, void *self)
+{
+    lr_call call;
+    if (self && ops->release) {
+        lr_call_begin(&call, job, LR_CALL_SINK, NULL);
+        ops->release(self);
+        lr_call_end(&call);
+    }
 }
 
 static void filter_release(rec_sink *sink)
 {
     struct passing_sink *self = (struct passing_sink *)sink;
-    if (self->self && self->ops.release) {
-        self->ops.release(self->self);
-    }
+    release_self(sink->job, &self->ops, self->self);
     self->target->quiet = self->target_was_quiet;
     lr_release(sink->job->allocator, self->tile);
 }
@@ -572,26 +668,31 @@ static const lr_sink_ops filter_ops = {
     .release = filter_release,
 };
 
+/* What the first version of the struct had: none was ever smaller. */
+#define OPS_LEAST (offsetof(rec_sink_ops, release) + sizeof(void (*)(void)))
+
 rec_sink *rec_sink_filter(rec_job *job, rec_sink *target, const rec_sink_ops *ops, void *self)
 {
     struct passing_sink *filter = NULL;
     rec_sink_ops known = {0};
+    if (LR_LACKS(job, job) || LR_LACKS(job, ops) ||
+        !lr_size_check(job, "the functions of a sink filter", ops->size, OPS_LEAST)) {
+        return NULL;
+    }
     memcpy(&known, ops, ops->size < sizeof known ? ops->size : sizeof known);
-    if (known.write) {
+    if (!known.write) {
+        (void)lr_breach(job, REC_UNKNOWN, "made a sink filter without `write`");
+    } else if (!LR_LACKS(job, target) && may_make(job, __func__)) {
         filter = lr_sink_new(job, &filter_ops, sizeof *filter);
-    } else {
-        (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "a sink filter must have `write`");
     }
     if (!filter) {
-        if (self && known.release) {
-            known.release(self);
-        }
+        release_self(job, &known, self);
         return NULL;
     }
     filter->ops = known;
     filter->self = self;
     filter->target = target;
-    filter->sink.closable = true;
+    remember(&filter->sink);
     filter->sink.name = target->name;
     /* Progress is told of what comes in: what goes out may be little and late. */
     filter->sink.quiet = filter->target_was_quiet = target->quiet;

@@ -95,7 +95,7 @@ static lr_fd_batch *batch_new(const lr_allocator *allocator)
 static void batch_clear(lr_fd_batch *batch)
 {
     for (uint32_t i = 0; i < batch->count; i++) {
-        rec_source_release(batch->held[i]);
+        lr_source_release(batch->held[i]);
     }
     batch->used = batch->queued = batch->done = 0;
     batch->count = batch->first = 0;
@@ -383,7 +383,7 @@ static void add_part(lr_fd_batch *batch, const uint8_t *data, uint64_t size, rec
     } else {
         /* writev does not write to it: sheds the const that its struct cannot have */
         batch->parts[batch->count] = (struct iovec){.iov_base = (void *)(uintptr_t)data, .iov_len = (size_t)size};
-        batch->held[batch->count++] = source ? rec_source_retain(source) : NULL;
+        batch->held[batch->count++] = source ? lr_source_retain(source) : NULL;
     }
     batch->queued += size;
 }

@@ -173,7 +173,7 @@ static rec_source *file_reopen(rec_sink *sink)
     if (!source) {
         (void)close(fd);
     } else if (lr_path_begin(sink->job, source, fd, true) != REC_OK) {
-        rec_source_release(source);
+        lr_source_release(source);
         source = NULL;
     } else {
         source->written = sink->first ? sink->first : sink;

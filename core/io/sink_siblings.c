@@ -22,6 +22,9 @@ static int32_t check_can(rec_sink *sink)
     if (lr_job_failed(sink->job)) {
         return sink->job->error.status;
     }
+    if (sink->finished) {
+        return lr_breach(sink->job, REC_UNKNOWN, "goes on with a sink that it had closed");
+    }
     return can_have_others(sink)
                ? REC_OK
                : lr_io_fail(sink->job, sink->name, REC_E_UNSUPPORTED, REC_UNKNOWN,
@@ -77,9 +80,13 @@ static rec_sink *count_beside(rec_sink *first, const char *name)
 
 int32_t rec_sink_beside(rec_job *job, rec_sink *sink, const char *name, rec_sink **out)
 {
-    rec_sink *first = sink->first ? sink->first : sink;
-    rec_sink *beside = NULL;
-    int32_t status = check_can(first);
+    rec_sink *first, *beside = NULL;
+    int32_t status;
+    if (LR_LACKS(job, job) || LR_LACKS(job, sink) || LR_LACKS(job, name) || LR_LACKS(job, out)) {
+        return lr_breach_status(job);
+    }
+    first = sink->first ? sink->first : sink;
+    status = check_can(first);
     *out = NULL;
     if (status == REC_OK) {
         status = check_name(first, name);
@@ -101,10 +108,13 @@ int32_t rec_sink_beside(rec_job *job, rec_sink *sink, const char *name, rec_sink
 
 int32_t rec_sink_rename(rec_job *job, rec_sink *sink, const char *name)
 {
-    int32_t status = check_can(sink);
+    int32_t status;
+    if (LR_LACKS(job, job) || LR_LACKS(job, sink) || LR_LACKS(job, name)) {
+        return lr_breach_status(job);
+    }
+    status = check_can(sink);
     if (status == REC_OK && (sink->first || sink->written || sink->beside)) {
-        status = rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN,
-                          "a plugin renamed a sink other than its first, or after something was written");
+        status = lr_breach(job, REC_UNKNOWN, "renamed a sink other than its first, or after something was written");
     }
     if (status == REC_OK) {
         status = lr_check_own_name(job, sink->name, REC_E_ARGUMENT, name);

@@ -107,7 +107,7 @@ void *lr_source_self(const rec_source *source)
     return source->self;
 }
 
-rec_source *rec_source_retain(rec_source *source)
+rec_source *lr_source_retain(rec_source *source)
 {
     if (!source) {
         return NULL;
@@ -152,8 +152,7 @@ int32_t lr_source_enter(rec_job *job, const rec_source *source, pthread_mutex_t 
     if (pthread_mutex_lock(lock) == 0) {
         return REC_OK;
     }
-    return lr_io_fail(job, source->name, REC_E_PLUGIN, REC_UNKNOWN, NULL,
-                      "what gives its bytes asks librecord for bytes of the same source meanwhile");
+    return lr_breach(job, REC_UNKNOWN, "has a source, %s, that asks for bytes of itself to give them", source->name);
 }
 
 int32_t lr_source_read_whole(rec_job *job, rec_source *source)
@@ -273,23 +272,41 @@ int32_t lr_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uin
 
 /* ------------------------------------------------------------------------------------- the functions of plugin.h -- */
 
+/* What a save may not do: the sources of what it saves are those of a record that others read, too. */
+static bool reads_in_save(rec_job *job, const char *function)
+{
+    bool saves = lr_call_is(LR_CALL_SAVE);
+    if (saves) {
+        (void)lr_breach(job, REC_UNKNOWN, "called %s() while it saves", function);
+    }
+    return saves;
+}
+
 const char *rec_source_name(const rec_source *source)
 {
-    return source->name;
+    return LR_LACKS(NULL, source) ? "" : source->name;
 }
 
 void rec_fail_source(rec_job *job, const rec_source *source)
 {
-    lr_fail_file(job, source->name);
+    if (!LR_LACKS(job, job) && !LR_LACKS(job, source)) {
+        lr_fail_file(job, source->name);
+    }
 }
 
 uint64_t rec_source_size(const rec_source *source)
 {
+    if (LR_LACKS(NULL, source)) {
+        return REC_UNKNOWN;
+    }
     return is_ready(source) ? source->size : source->ops->size(source);
 }
 
 int32_t rec_source_names(rec_job *job, rec_source *source, const char *const **names, uint64_t *count)
 {
+    if (LR_LACKS(job, job) || LR_LACKS(job, source) || LR_LACKS(job, names) || LR_LACKS(job, count)) {
+        return lr_breach_status(job);
+    }
     *count = 0;
     *names = source->ops->names ? source->ops->names(source, count) : NULL;
     return job->error.status;
@@ -297,7 +314,11 @@ int32_t rec_source_names(rec_job *job, rec_source *source, const char *const **n
 
 int32_t rec_source_view(rec_job *job, rec_source *source, const void **data, uint64_t *size)
 {
-    int32_t status = is_ready(source) ? REC_OK : make_view(job, source);
+    int32_t status;
+    if (LR_LACKS(job, job) || LR_LACKS(job, source) || LR_LACKS(job, data) || LR_LACKS(job, size)) {
+        return lr_breach_status(job);
+    }
+    status = is_ready(source) ? REC_OK : make_view(job, source);
     *data = status == REC_OK ? source->data : NULL;
     *size = status == REC_OK ? source->size : 0;
     return status;
@@ -305,9 +326,14 @@ int32_t rec_source_view(rec_job *job, rec_source *source, const void **data, uin
 
 int32_t rec_source_read(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got)
 {
-    bool ready = is_ready(source);
+    bool ready;
     uint64_t left, whole;
     int32_t status = REC_OK;
+    if (LR_LACKS(job, job) || LR_LACKS(job, source) || LR_LACKS(job, got) || (room && LR_LACKS(job, target)) ||
+        reads_in_save(job, __func__)) {
+        return lr_breach_status(job);
+    }
+    ready = is_ready(source);
     if (!ready && source->ops->next) {
         return source->ops->next(job, source, target, room, got);
     }
@@ -327,6 +353,9 @@ int32_t rec_source_read(rec_job *job, rec_source *source, void *target, uint64_t
 
 int32_t rec_source_rewind(rec_job *job, rec_source *source)
 {
+    if (LR_LACKS(job, job) || LR_LACKS(job, source) || reads_in_save(job, __func__)) {
+        return lr_breach_status(job);
+    }
     if (source->ops->rewind && !is_ready(source)) {
         return source->ops->rewind(job, source);
     }
@@ -365,6 +394,9 @@ int32_t rec_source_read_at(rec_job *job, rec_source *source, uint64_t offset, vo
 {
     const uint8_t *at;
     int32_t status;
+    if (LR_LACKS(job, job) || LR_LACKS(job, source) || (size && LR_LACKS(job, target))) {
+        return lr_breach_status(job);
+    }
     if (is_deferred(source)) {
         status = lr_source_check_place(job, source, offset, size, source->ops->size(source));
         return status == REC_OK ? source->ops->read_at(job, source, offset, target, size) : status;
@@ -376,7 +408,7 @@ int32_t rec_source_read_at(rec_job *job, rec_source *source, uint64_t offset, vo
     return status;
 }
 
-void rec_source_release(rec_source *source)
+void lr_source_release(rec_source *source)
 {
     if (!source || atomic_fetch_sub_explicit(&source->count, 1, memory_order_acq_rel) != 1) {
         return;
@@ -396,12 +428,17 @@ void rec_source_release(rec_source *source)
 
 /* --------------------------------------------------------------------------------------------------------- blobs -- */
 
+/* What the first version of the struct had: none was ever smaller. */
+#define BLOB_LEAST (offsetof(rec_blob, user) + sizeof(void *))
+
 int32_t lr_blob_check(rec_job *job, const rec_blob *blob, rec_blob *copy)
 {
-    size_t known = blob->struct_size < sizeof *copy ? blob->struct_size : sizeof *copy;
     bool sound;
     *copy = (rec_blob){0};
-    memcpy(copy, blob, known); /* members that the other side does not know count as zero */
+    if (!lr_size_check(job, "a blob", blob->struct_size, BLOB_LEAST)) {
+        return job->error.status;
+    }
+    memcpy(copy, blob, blob->struct_size < sizeof *copy ? blob->struct_size : sizeof *copy); /* members that the other side does not know count as zero */
     switch (copy->kind) {
     case REC_BLOB_VIEW:
     case REC_BLOB_TEMPORARY:
@@ -417,9 +454,8 @@ int32_t lr_blob_check(rec_job *job, const rec_blob *blob, rec_blob *copy)
         sound = false;
         break;
     }
-    return sound
-               ? REC_OK
-               : rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "a blob of kind %d without what that kind needs", copy->kind);
+    return sound ? REC_OK
+                 : lr_breach(job, REC_UNKNOWN, "gave a blob of kind %d without what that kind needs", (int)copy->kind);
 }
 
 bool lr_blob_in_parts(const rec_blob *blob)
@@ -437,18 +473,31 @@ int32_t lr_blob_view(rec_job *job, const rec_blob *blob, const uint8_t **data)
     return REC_OK;
 }
 
+int32_t lr_blob_next(rec_job *job, const rec_blob *blob, void *target, uint64_t size)
+{
+    lr_call call;
+    int32_t status;
+    lr_call_begin(&call, job, LR_CALL_BLOB, NULL);
+    status = blob->read(blob->user, target, size);
+    lr_call_end(&call);
+    return lr_said_why(job, status, "a blob's read function");
+}
+
 int32_t rec_blob_read(rec_job *job, const rec_blob *blob, uint64_t offset, void *target, uint64_t size)
 {
     rec_blob b;
     const uint8_t *data;
-    int32_t status = lr_blob_check(job, blob, &b);
+    int32_t status;
+    if (LR_LACKS(job, job) || LR_LACKS(job, blob) || (size && LR_LACKS(job, target))) {
+        return lr_breach_status(job);
+    }
+    status = lr_blob_check(job, blob, &b);
     if (status != REC_OK) {
         return status;
     }
     if (offset > b.size || size > b.size - offset) {
         char need[32], have[32], from[32];
-        return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN,
-                        "%s bytes were asked for from byte %s on, of a blob of %s bytes",
+        return lr_breach(job, REC_UNKNOWN, "asked for %s bytes from byte %s on, of a blob of %s bytes",
                         lr_group_digits(size, need, sizeof need), lr_group_digits(offset, from, sizeof from),
                         lr_group_digits(b.size, have, sizeof have));
     }
@@ -456,7 +505,7 @@ int32_t rec_blob_read(rec_job *job, const rec_blob *blob, uint64_t offset, void 
         return REC_OK;
     }
     if (b.kind == REC_BLOB_STREAM) {
-        return lr_said_why(job, b.read(b.user, target, size), "a blob's read function");
+        return lr_blob_next(job, &b, target, size);
     }
     if (lr_blob_in_parts(&b)) {
         return rec_source_read_at(job, b.source, b.offset + offset, target, size);

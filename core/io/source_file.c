@@ -253,7 +253,7 @@ rec_source *lr_source_open(rec_job *job, const char *path, bool map)
     if (status == REC_OK) {
         lr_job_input(job, rec_source_size(source));
     } else {
-        rec_source_release(source);
+        lr_source_release(source);
         source = NULL;
     }
     return source;
@@ -265,7 +265,7 @@ rec_source *lr_source_file(rec_job *job, const char *path, bool map)
     const void *data;
     uint64_t size;
     if (source && rec_source_view(job, source, &data, &size) != REC_OK) {
-        rec_source_release(source);
+        lr_source_release(source);
         source = NULL;
     }
     return source;
@@ -275,7 +275,7 @@ rec_source *lr_source_fd(rec_job *job, int fd, const char *name, bool map)
 {
     rec_source *source = lr_source_new(job, name);
     if (source && fill(job, source, fd, true, map) != REC_OK) {
-        rec_source_release(source);
+        lr_source_release(source);
         source = NULL;
     }
     if (source) {

@@ -13,6 +13,7 @@ struct filter {
     uint64_t limit; /**< most bytes it may give */
     uint64_t at;    /**< bytes taken from ops.read since it began */
     bool ended;
+    bool busy;     /**< a function of it is running */
     bool failed;   /**< it must begin again before it is used by another job */
     uint8_t *peek; /**< the first `peeked` bytes, kept for those who only look */
     uint64_t peeked;
@@ -24,16 +25,24 @@ struct filter {
 /* A hint may lie: at first no more than this many times the input is believed. */
 enum { HINT_BELIEVED = 16 };
 
+static void release_self(const rec_source_ops *ops, void *self)
+{
+    lr_call call;
+    if (self && ops->release) {
+        lr_call_begin(&call, NULL, LR_CALL_SOURCE, NULL);
+        ops->release(self);
+        lr_call_end(&call);
+    }
+}
+
 /* Frees what makes the bytes; what has been made stays. */
 static void dismantle(struct filter *filter, const lr_allocator *allocator)
 {
-    if (filter->self && filter->ops.release) {
-        filter->ops.release(filter->self);
-    }
+    release_self(&filter->ops, filter->self);
     filter->self = NULL;
     lr_release(allocator, filter->peek);
     filter->peek = NULL;
-    rec_source_release(filter->parent);
+    lr_source_release(filter->parent);
     filter->parent = NULL;
 }
 
@@ -50,6 +59,24 @@ static uint64_t input_size(const rec_source *source)
     return size == REC_UNKNOWN ? ((const struct filter *)source->self)->input : size;
 }
 
+/* A filter that reads itself would do so for ever. */
+static int32_t call_begin(rec_job *job, struct filter *filter, lr_call *call)
+{
+    if (filter->busy) {
+        return lr_breach(job, filter->at, "has a source filter that reads itself");
+    }
+    filter->busy = true;
+    lr_call_begin(call, job, LR_CALL_SOURCE, NULL);
+    return REC_OK;
+}
+
+static int32_t call_end(rec_job *job, struct filter *filter, const lr_call *call, int32_t status)
+{
+    lr_call_end(call);
+    filter->busy = false;
+    return lr_said_why(job, status, "a source filter");
+}
+
 /* The next bytes of the filter itself. One byte beyond the limit is asked for, so that a bomb shows as soon as there is
  * more than the limit and what ends exactly there is fine. */
 static int32_t take(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got)
@@ -58,6 +85,7 @@ static int32_t take(rec_job *job, rec_source *source, void *target, uint64_t roo
     uint64_t allowed = filter->limit - filter->at;
     int32_t status;
     char input[32], limit[32];
+    lr_call call;
     *got = 0;
     if (filter->ended || room == 0) {
         return REC_OK;
@@ -65,9 +93,12 @@ static int32_t take(rec_job *job, rec_source *source, void *target, uint64_t roo
     if (allowed < room) {
         room = allowed + 1;
     }
-    status = lr_said_why(job, filter->ops.read(filter->self, job, target, room, got), "a source filter");
+    status = call_begin(job, filter, &call);
+    if (status == REC_OK) {
+        status = call_end(job, filter, &call, filter->ops.read(filter->self, job, target, room, got));
+    }
     if (status == REC_OK && *got > room) {
-        status = rec_fail(job, REC_E_PLUGIN, filter->at, "a source filter gave more bytes than there was room for");
+        status = lr_breach(job, filter->at, "has a source filter that gave more bytes than there was room for");
     }
     if (status == REC_OK && *got > allowed) {
         status = lr_io_fail(
@@ -93,10 +124,14 @@ static int32_t take(rec_job *job, rec_source *source, void *target, uint64_t roo
 static int32_t begin_again(rec_job *job, struct filter *filter)
 {
     int32_t status;
+    lr_call call;
     if (filter->at <= filter->peeked && !filter->failed) {
         return REC_OK;
     }
-    status = lr_said_why(job, filter->ops.rewind(filter->self, job), "a source filter");
+    status = call_begin(job, filter, &call);
+    if (status == REC_OK) {
+        status = call_end(job, filter, &call, filter->ops.rewind(filter->self, job));
+    }
     if (status == REC_OK) {
         filter->at = 0;
         filter->ended = filter->failed = false;
@@ -175,10 +210,22 @@ static uint64_t first_reservation(const struct filter *filter, uint64_t hint)
     return (hint < filter->limit ? hint : filter->limit) + 1;
 }
 
+static uint64_t size_hint(const struct filter *filter)
+{
+    uint64_t hint = REC_UNKNOWN;
+    lr_call call;
+    if (filter->ops.size_hint) {
+        lr_call_begin(&call, NULL, LR_CALL_SOURCE, NULL);
+        hint = filter->ops.size_hint(filter->self);
+        lr_call_end(&call);
+    }
+    return hint;
+}
+
 static int32_t spool(rec_job *job, rec_source *source, lr_pages *pages, uint64_t *used)
 {
     struct filter *filter = source->self;
-    uint64_t hint = filter->ops.size_hint ? filter->ops.size_hint(filter->self) : REC_UNKNOWN;
+    uint64_t hint = size_hint(filter);
     uint64_t want = first_reservation(filter, hint);
     uint64_t told = 0;
     int32_t status = begin_again(job, filter);
@@ -248,16 +295,27 @@ static const lr_source_ops filter_ops = {
     .release = filter_release,
 };
 
+/* What the first version of the struct had: none was ever smaller. */
+#define OPS_LEAST (offsetof(rec_source_ops, release) + sizeof(void (*)(void)))
+
 int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops *ops, void *self, rec_source **out)
 {
     rec_source *source = NULL;
     struct filter *filter = NULL;
     rec_source_ops known = {0};
     int32_t status = REC_OK;
+    if (LR_LACKS(job, job) || LR_LACKS(job, out) || LR_LACKS(job, parent) || LR_LACKS(job, ops) ||
+        !lr_size_check(job, "the functions of a source filter", ops->size, OPS_LEAST)) {
+        return lr_breach_status(job);
+    }
     *out = NULL;
     memcpy(&known, ops, ops->size < sizeof known ? ops->size : sizeof known);
     if (!known.read || !known.rewind) {
-        status = rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "a source filter must have `read` and `rewind`");
+        status = lr_breach(job, REC_UNKNOWN, "made a source filter without `read` and `rewind`");
+        goto done;
+    }
+    if (lr_call_is(LR_CALL_SAVE)) {
+        status = lr_breach(job, REC_UNKNOWN, "called rec_source_filter() while it saves");
         goto done;
     }
     source = lr_source_new(job, parent->name);
@@ -266,7 +324,7 @@ int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops
         status = lr_fail_memory(job, sizeof *filter);
         goto done;
     }
-    filter->parent = rec_source_retain(parent);
+    filter->parent = lr_source_retain(parent);
     filter->ops = known;
     filter->self = self;
     filter->input = input_size(parent);
@@ -276,15 +334,14 @@ int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops
     }
     source->ops = &filter_ops;
     source->self = filter;
+    lr_source_hand(source, false);
     *out = source;
     source = NULL;
     filter = NULL;
     self = NULL;
 done:
     lr_release(job->allocator, filter);
-    rec_source_release(source);
-    if (self && known.release) {
-        known.release(self);
-    }
+    lr_source_release(source);
+    release_self(&known, self);
     return status;
 }

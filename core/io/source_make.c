@@ -5,9 +5,8 @@
 
 #include "core/io/io_private.h"
 
-/* What the functions of 0.1 take, and more than any librecord's will. */
+/* What the functions of 0.1 take. */
 #define OPS_LEAST (offsetof(rec_source_ops, release) + sizeof(((rec_source_ops *)0)->release))
-enum { OPS_MOST = 4096 };
 
 struct made {
     rec_source_ops ops; /**< members that the plugin does not know are NULL */
@@ -35,13 +34,17 @@ static int32_t made_read_at(rec_job *job, rec_source *source, uint64_t at, void 
 {
     struct made *made = source->self;
     uint8_t *to = target;
+    lr_call call;
     int32_t status = lr_source_enter(job, source, &made->calls);
     if (status != REC_OK) {
         return status;
     }
     while (size && status == REC_OK) {
         uint64_t piece = size < LR_IO_PIECE ? size : LR_IO_PIECE;
-        status = say_whose(job, source, made->ops.read_at(made->self, job, at, to, piece));
+        lr_call_begin(&call, job, LR_CALL_SOURCE, NULL);
+        status = made->ops.read_at(made->self, job, at, to, piece);
+        lr_call_end(&call);
+        status = say_whose(job, source, status);
         at += piece;
         to += piece;
         size -= piece;
@@ -57,16 +60,23 @@ static int32_t made_beside(rec_job *job, rec_source *source, const char *name, b
 {
     struct made *made = source->self;
     lr_excerpt brief;
+    lr_call call;
     int32_t status = lr_source_enter(job, source, &made->calls);
     if (status != REC_OK) {
         return status;
     }
-    status = say_whose(job, source, made->ops.beside(made->self, job, name, optional, out));
+    lr_call_begin(&call, job, LR_CALL_SOURCE, NULL);
+    status = made->ops.beside(made->self, job, name, optional, out);
+    lr_call_end(&call);
+    status = say_whose(job, source, status);
     (void)pthread_mutex_unlock(&made->calls);
+    if (*out && !lr_source_take_back(*out)) {
+        *out = NULL;
+        return lr_breach(job, REC_UNKNOWN, "gave a source as one beside another that is not its own, or not any more");
+    }
     if (status == REC_OK && !*out && !optional) {
-        status = lr_io_fail(job, source->name, REC_E_PLUGIN, REC_UNKNOWN, NULL,
-                            "the function that opens what is beside it said nothing of \"%s\"",
-                            lr_excerpt_text(&brief, name));
+        status = lr_breach(job, REC_UNKNOWN, "has a function that opens what is beside a source and said nothing of \"%s\"",
+                           lr_excerpt_text(&brief, name));
     }
     if (status == REC_OK && *out) {
         lr_job_sibling(job, rec_source_size(*out));
@@ -74,11 +84,19 @@ static int32_t made_beside(rec_job *job, rec_source *source, const char *name, b
     return status;
 }
 
+static void release_self(const rec_source_ops *ops, void *self)
+{
+    lr_call call;
+    if (ops->release) {
+        lr_call_begin(&call, NULL, LR_CALL_SOURCE, NULL);
+        ops->release(self);
+        lr_call_end(&call);
+    }
+}
+
 static void made_free(struct made *made, const lr_allocator *allocator)
 {
-    if (made->ops.release) {
-        made->ops.release(made->self);
-    }
+    release_self(&made->ops, made->self);
     (void)pthread_mutex_destroy(&made->calls);
     lr_release(allocator, made);
 }
@@ -111,10 +129,14 @@ static int32_t next(rec_job *job, const rec_source *source, void *user, uint64_t
 {
     struct made *made = user;
     uint64_t piece = room < LR_IO_PIECE ? room : LR_IO_PIECE, given = 0;
-    int32_t status = say_whose(job, source, made->ops.read(made->self, job, target, piece, &given));
+    lr_call call;
+    int32_t status;
+    lr_call_begin(&call, job, LR_CALL_SOURCE, NULL);
+    status = made->ops.read(made->self, job, target, piece, &given);
+    lr_call_end(&call);
+    status = say_whose(job, source, status);
     if (status == REC_OK && given > piece) {
-        status = lr_io_fail(job, source->name, REC_E_PLUGIN, at, NULL,
-                            "the function that gives a source's bytes gave more than there was room for");
+        status = lr_breach(job, at, "has a function that gives a source's bytes and gave more than there was room for");
     }
     *got = status == REC_OK ? given : 0;
     return status;
@@ -138,20 +160,24 @@ int32_t rec_source_make(rec_job *job, const char *name, const rec_source_ops *op
     struct made *made = NULL;
     bool anywhere, locked = false;
     uint64_t total = REC_UNKNOWN;
-    int32_t status = job->error.status;
-    *out = NULL;
-    if (ops && ops->size >= OPS_LEAST && ops->size <= OPS_MOST) {
-        memcpy(&known, ops, ops->size < sizeof known ? ops->size : sizeof known);
-    } else if (status == REC_OK) {
-        status = rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the functions of a source have no size that they can have");
+    lr_call call;
+    int32_t status;
+    if (LR_LACKS(job, job) || LR_LACKS(job, out) || LR_LACKS(job, ops) ||
+        !lr_size_check(job, "the functions of a source", ops->size, OPS_LEAST)) {
+        return lr_breach_status(job);
     }
+    status = job->error.status;
+    *out = NULL;
+    memcpy(&known, ops, ops->size < sizeof known ? ops->size : sizeof known);
     if (status == REC_OK && known.total) {
+        lr_call_begin(&call, job, LR_CALL_SOURCE, NULL);
         total = known.total(self);
+        lr_call_end(&call);
     }
     anywhere = known.read_at && total != REC_UNKNOWN;
     if (status == REC_OK && !anywhere && !known.read) {
-        status = rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN,
-                          "a source must have `read`, or `read_at` with a `total` that is known");
+        status = lr_breach(job, REC_UNKNOWN,
+                           "made a source without `read`, and without `read_at` and a `total` that is known");
     }
     if (status == REC_OK) {
         source = lr_source_new(job, name);
@@ -181,6 +207,7 @@ int32_t rec_source_make(rec_job *job, const char *name, const rec_source_ops *op
     }
     made = NULL; /* the source's */
     if (status == REC_OK) {
+        lr_source_hand(source, false);
         *out = source;
         source = NULL;
     }
@@ -191,9 +218,7 @@ done:
         }
         lr_release(job->allocator, made);
     }
-    rec_source_release(source);
-    if (known.release) {
-        known.release(self);
-    }
+    lr_source_release(source);
+    release_self(&known, self);
     return status;
 }

@@ -37,7 +37,7 @@ static int32_t part_view(rec_job *job, rec_source *source)
 static void part_release(rec_source *source)
 {
     struct part *part = source->self;
-    rec_source_release(part->whole);
+    lr_source_release(part->whole);
     lr_release(source->allocator, part);
 }
 
@@ -55,7 +55,11 @@ int32_t rec_source_part(rec_job *job, rec_source *source, uint64_t offset, uint6
     struct part *part = NULL;
     const void *data;
     uint64_t whole;
-    int32_t status = job->error.status;
+    int32_t status;
+    if (LR_LACKS(job, job) || LR_LACKS(job, source) || LR_LACKS(job, out)) {
+        return lr_breach_status(job);
+    }
+    status = job->error.status;
     *out = NULL;
     if (status == REC_OK && rec_source_size(source) == REC_UNKNOWN) {
         status = rec_source_view(job, source, &data, &whole); /* what is inflated is read once */
@@ -71,16 +75,17 @@ int32_t rec_source_part(rec_job *job, rec_source *source, uint64_t offset, uint6
     if (!made || !part) {
         status = lr_fail_memory(job, sizeof *part);
         lr_release(job->allocator, part);
-        rec_source_release(made);
+        lr_source_release(made);
         return status;
     }
-    *part = (struct part){.whole = rec_source_retain(source), .offset = offset, .size = size};
+    *part = (struct part){.whole = lr_source_retain(source), .offset = offset, .size = size};
     made->ops = &part_ops;
     made->self = part;
     made->may_map = source->may_map;
     if (size == 0) {
         lr_source_ready(made, NULL, 0);
     }
+    lr_source_hand(made, false);
     *out = made;
     return REC_OK;
 }

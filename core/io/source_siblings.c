@@ -31,7 +31,7 @@ static int32_t keep(rec_job *job, rec_source *source)
     if (!lr_job_grow(job, (void *)&all->sources, all->count + 1, &all->room, sizeof(rec_source *))) {
         return job->error.status;
     }
-    all->sources[all->count++] = rec_source_retain(source);
+    all->sources[all->count++] = lr_source_retain(source);
     all->waiting++;
     return REC_OK;
 }
@@ -52,7 +52,7 @@ int32_t lr_siblings_settle(rec_job *job)
     for (uint64_t i = 0; i < all->count; i++) {
         rec_source *source = all->sources[i];
         if (status == REC_OK && !is_shared(source)) {
-            rec_source_release(source);
+            lr_source_release(source);
         } else {
             status = status == REC_OK ? lr_source_settle(job, source) : status;
             all->sources[kept++] = source;
@@ -82,7 +82,7 @@ void lr_siblings_drop(rec_job *job)
     besides *all = job->kept;
     if (all) {
         for (uint64_t i = 0; i < all->count; i++) {
-            rec_source_release(all->sources[i]);
+            lr_source_release(all->sources[i]);
         }
         lr_release(job->allocator, (void *)all->sources);
         lr_release(job->allocator, all);
@@ -157,7 +157,7 @@ static rec_source *open_beside(rec_job *job, const rec_source *source, const cha
     if (status == REC_OK) {
         lr_job_sibling(job, rec_source_size(beside));
     } else {
-        rec_source_release(beside);
+        lr_source_release(beside);
         beside = NULL;
     }
     return beside;
@@ -186,9 +186,16 @@ static int32_t file_beside(rec_job *job, const rec_source *source, const char *n
 /* @param optional that it is not there, or can be nowhere, is no failure: *out is NULL then. */
 static int32_t find_beside(rec_job *job, rec_source *source, const char *name, bool optional, rec_source **out)
 {
-    bool any = source->located || source->ops->beside;
+    bool any;
     int32_t status;
+    if (LR_LACKS(job, job) || LR_LACKS(job, source) || LR_LACKS(job, name) || LR_LACKS(job, out)) {
+        return lr_breach_status(job);
+    }
+    any = source->located || source->ops->beside;
     *out = NULL;
+    if (lr_call_is(LR_CALL_SAVE)) {
+        return lr_breach(job, REC_UNKNOWN, "called rec_source_beside() while it saves");
+    }
     if (lr_job_failed(job)) {
         return job->error.status;
     }
@@ -215,8 +222,10 @@ static int32_t find_beside(rec_job *job, rec_source *source, const char *name, b
         status = keep(job, *out);
     }
     if (status != REC_OK) {
-        rec_source_release(*out);
+        lr_source_release(*out);
         *out = NULL;
+    } else if (*out) {
+        lr_source_hand(*out, false);
     }
     return status;
 }

@@ -381,7 +381,7 @@ static rec_tensor *make_tensor(edit *e, const char *path, const rec_tensor_spec 
             lr_source_owned(&record->context->allocator, spec->data, spec->data_size, take ? free_taken : NULL, NULL);
         take = take && !source; /* the source has it now */
         tensor->data = source ? lr_data_lent(record, source, spec->data, spec->data_size, REC_UNKNOWN) : NULL;
-        rec_source_release(source);
+        lr_source_release(source);
     }
     if (!tensor->data || (name && !tensor->id)) {
         (void)no_memory(e);

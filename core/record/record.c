@@ -59,7 +59,7 @@ void rec_record_free(rec_record *record)
     context = record->context;
     free_views(&record->root);
     for (lr_data *data = record->held; data; data = data->next) {
-        rec_source_release(data->source);
+        lr_source_release(data->source);
     }
     lr_metadata_free_texts(record);
     lr_arena_free(&record->arena);

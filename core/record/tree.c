@@ -282,7 +282,7 @@ lr_data *lr_data_lent(rec_record *record, rec_source *source, const void *bytes,
 {
     lr_data *data = lr_arena_alloc(&record->arena, sizeof *data, 8);
     if (data) {
-        *data = (lr_data){.data = bytes, .size = size, .offset = offset, .source = rec_source_retain(source)};
+        *data = (lr_data){.data = bytes, .size = size, .offset = offset, .source = lr_source_retain(source)};
         lr_data_hold(record, data);
     }
     return data;

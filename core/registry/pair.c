@@ -315,7 +315,7 @@ static int32_t look_inside(rec_job *job, rec_source *source, const char *path, u
         lr_stack_decode(&quiet, found->codec, source, &decoded) == REC_OK) {
         head.length = read_head(&quiet, decoded, data);
     }
-    rec_source_release(decoded);
+    lr_source_release(decoded);
     if (!head.length && lr_job_failed(&quiet)) {
         found->why = quiet.error;
     }

@@ -70,15 +70,23 @@ static int32_t call_codec(rec_job *job, const stack *s, rec_source *stored, rec_
         lr_release(job->allocator, inner);
         inner = next;
     }
+    if (made && !(stored ? lr_source_take_back(*decoded) : lr_sink_is_made(job, *encoding))) {
+        made = false;
+        status = rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the codec %s gave a %s that is not its own", s->inner.name,
+                          stored ? "source" : "sink");
+    }
     if (!lr_job_failed(job) && (status != REC_OK || !made)) {
         status = status != REC_OK ? rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN,
                                              "the codec %s stopped without saying why (%d)", s->inner.name, (int)status)
                                   : rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN,
                                              "the codec %s has put nothing in front of the bytes", s->inner.name);
     }
-    if (lr_job_failed(job) && made && status == REC_OK) { /* it has reported a failure, and says that there is none */
-        rec_source_release(stored ? *decoded : NULL);
-        (void)rec_sink_close(stored ? NULL : *encoding);
+    if (lr_job_failed(job)) { /* whatever it says itself */
+        lr_source_release(made && stored ? *decoded : NULL);
+        (void)rec_sink_close(made && !stored ? *encoding : NULL);
+        if (stored) {
+            *decoded = NULL;
+        }
     }
     return job->error.status;
 }
@@ -90,7 +98,7 @@ static int32_t load(rec_job *job, rec_source *source, const rec_visitor *visitor
     int32_t status = call_codec(job, s, source, &decoded, NULL, NULL);
     if (status == REC_OK) {
         status = s->plugin.format->d.load(job, decoded, visitor, self);
-        rec_source_release(decoded);
+        lr_source_release(decoded);
     }
     return status;
 }
@@ -101,7 +109,9 @@ static int32_t save(rec_job *job, rec_sink *sink)
     rec_sink *encoding = NULL;
     int32_t status = call_codec(job, s, NULL, NULL, sink, &encoding), closed;
     if (status == REC_OK) {
+        lr_sink_lend(encoding, true);
         status = s->plugin.format->d.save(job, encoding);
+        lr_sink_lend(encoding, false);
         closed = rec_sink_close(encoding);
         status = status != REC_OK ? status : closed;
     }

@@ -62,8 +62,8 @@ REC_API void rec_job_note(rec_job *job, int32_t kind, const char *path, const ch
 
 /* ------------------------------------------------------------------------------------------------- job services -- */
 
-/** Memory that counts against the job's limit and is to be freed by the plugin before its function returns.
- *  Aligned to 16. NULL: the failure is reported. */
+/** Memory that counts against the job's limit and is to be freed by the plugin before its function returns; what is
+ *  left is freed with the job. Aligned to 16. NULL: the failure is reported. */
 REC_API void *rec_job_alloc(rec_job *job, uint64_t size);
 /** As realloc for memory of `rec_job_alloc` or NULL; `old` stays valid if NULL is returned. */
 REC_API void *rec_job_resize(rec_job *job, void *old, uint64_t size);

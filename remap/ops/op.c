@@ -114,7 +114,7 @@ void lr_op_release(lr_op *op)
         lr_op_release(op->inputs[i]); /* as deep as nodes may be */
     }
     if (op->kind == LR_OP_TENSOR) {
-        rec_source_release(op->u.tensor.data.source);
+        lr_source_release(op->u.tensor.data.source);
         rec_record_free(op->u.tensor.words);
     }
     if (op->kept) {
@@ -235,7 +235,7 @@ lr_op *lr_op_tensor(rec_job *job, const rec_tensor *tensor)
         status = lr_fail_data(job, data->offset, tensor->stored, tensor->shape, tensor->rank, data->size);
     } else if (data->source) {
         op->u.tensor.data = (lr_data){
-            .data = data->data, .size = data->size, .offset = data->offset, .source = rec_source_retain(data->source)};
+            .data = data->data, .size = data->size, .offset = data->offset, .source = lr_source_retain(data->source)};
     } else {
         copy = own_bytes(job, op);
         if (copy && data->size) {

@@ -49,7 +49,7 @@ lr_data *lr_op_data(rec_job *job, rec_record *record, lr_op *op)
             return NULL;
         }
         data = lr_data_lent(record, source, NULL, op->nbytes, 0);
-        rec_source_release(source);
+        lr_source_release(source);
     }
     if (!data) {
         (void)lr_fail_memory(job, sizeof *data);

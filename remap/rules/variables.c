@@ -286,7 +286,7 @@ static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_variables *nu
         status = rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the plugin %s stopped without saying why (%d)",
                           plugin->d.name, (int)status);
     }
-    rec_source_release(source);
+    lr_source_release(source);
     lr_release(job->allocator, r);
     job->file = file;
     job->plugin = before;

@@ -117,11 +117,14 @@ static void refused(load *l, rec_status status, const char *message)
 {
     rec_record *record = lr_builder_finish(l->builder);
     bool late = l->status == REC_OK;
+    char whole[2048];
+    (void)snprintf(whole, sizeof whole, "%s%s", message,
+                   status == REC_E_PLUGIN ? "\n  The plugin is at fault: tell whoever made it." : "");
     lr_builder_free(l->builder);
     assert_null(record);
     assert_int_equal(lr_job_end(&l->job), status);
     assert_true(late || l->status == status);
-    assert_string_equal(rec_error_message(), message);
+    assert_string_equal(rec_error_message(), whole);
     free(l);
 }
 

@@ -13,14 +13,17 @@
 
 /* Counts, and gives nothing once `left` is 0. */
 typedef struct counted {
-    uint64_t calls, left;
+    uint64_t calls, left, live;
 } counted;
 
 static void *counted_alloc(void *user, size_t size)
 {
     counted *c = user;
+    void *memory;
     c->calls++;
-    return c->left && c->left-- ? malloc(size) : NULL;
+    memory = c->left && c->left-- ? malloc(size) : NULL;
+    c->live += memory != NULL;
+    return memory;
 }
 
 static void *counted_resize(void *user, void *old, size_t size)
@@ -32,7 +35,8 @@ static void *counted_resize(void *user, void *old, size_t size)
 
 static void counted_release(void *user, void *memory)
 {
-    (void)user;
+    counted *c = user;
+    c->live--;
     free(memory);
 }
 
@@ -227,11 +231,51 @@ static void what_counts_is_held_to_the_budget(void **state)
     assert_true(room == 100 && numbers[7] == 7);
     assert_false(lr_job_grow_counted(&job, &numbers, 1000, &room, sizeof *numbers));
     assert_true(job.error.status == REC_E_LIMIT && room == 100 && numbers[7] == 7);
-    lr_job_again(&job);
+    lr_job_forgive(&job);
     assert_false(lr_job_grow_counted(&job, &numbers, UINT64_MAX / 8 + 1, &room, sizeof *numbers));
     assert_true(job.error.status == REC_E_MEMORY && room == 100 && numbers[7] == 7);
     rec_job_free(&job, numbers);
+    assert_true(job.budget.used == 0);
     lr_job_drop(&job);
+}
+
+/* As plugins allocate: many pieces, freed in any order, some of them never. */
+static void a_job_knows_its_memory(void **state)
+{
+    enum { PIECES = 1000 };
+    counted c = {.left = UINT64_MAX};
+    rec_context context = {.allocator = counting(&c), .limits = {.memory_factor = 1, .memory_slack = 1 << 20}};
+    uint8_t *pieces[PIECES], foreign[64];
+    rec_job job;
+    (void)state;
+    lr_job_begin(&job, &context, "test", NULL);
+    for (int i = 0; i < PIECES; i++) {
+        pieces[i] = rec_job_alloc(&job, (uint64_t)(i % 50));
+        assert_non_null(pieces[i]);
+        memset(pieces[i], i, (size_t)(i % 50));
+    }
+    for (int i = 0; i < PIECES; i++) {
+        int j = i * 7 % PIECES; /* all of them, in another order */
+        if (j % 3 == 0) {
+            rec_job_free(&job, pieces[j]);
+        } else if (j % 3 == 1) {
+            pieces[j] = rec_job_resize(&job, pieces[j], 100);
+            assert_non_null(pieces[j]);
+            assert_true(j % 50 == 0 || pieces[j][j % 50 - 1] == (uint8_t)j);
+        }
+    }
+    assert_false(lr_job_failed(&job));
+    for (int i = 0; i < 3; i++) {
+        void *wrong = i == 0 ? (void *)pieces[0] : i == 1 ? (void *)(pieces[1] + 1) : foreign;
+        rec_job_free(&job, wrong);
+        assert_true(job.error.status == REC_E_PLUGIN && strstr(job.error.what, "freed memory"));
+        lr_job_forgive(&job);
+        assert_null(rec_job_resize(&job, wrong, 10));
+        assert_true(job.error.status == REC_E_PLUGIN && strstr(job.error.what, "resized memory"));
+        lr_job_forgive(&job);
+    }
+    lr_job_drop(&job);
+    assert_true(c.live == 0);
 }
 
 int main(void)
@@ -246,6 +290,7 @@ int main(void)
         cmocka_unit_test(an_arena_keeps_its_budget),
         cmocka_unit_test(a_job_tells_what_was_needed),
         cmocka_unit_test(what_counts_is_held_to_the_budget),
+        cmocka_unit_test(a_job_knows_its_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

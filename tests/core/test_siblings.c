@@ -734,7 +734,7 @@ static void nothing_is_written_to_a_closed_part(void **state)
     assert_int_equal(rec_sink_close(part), REC_OK);
     assert_int_equal(rec_sink_write(part, "b", 1), REC_E_PLUGIN);
     (void)lr_sink_commit(sink);
-    assert_failed(w, REC_E_PLUGIN, "a plugin wrote to a sink that it had closed");
+    assert_failed(w, REC_E_PLUGIN, "wrote to a sink that it had closed");
     assert_int_equal(count_files(".", ""), 0);
 }
 

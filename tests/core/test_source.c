@@ -484,10 +484,10 @@ static void failures_of_a_filter_are_passed_up_or_named(void **state)
             assert_failed(w, REC_E_FORMAT, "packed: byte 17: a damaged run");
             break;
         case FAIL_MUTE:
-            assert_failed(w, REC_E_PLUGIN, "packed: a source filter failed with status 4 and did not say why");
+            assert_failed(w, REC_E_PLUGIN, "packed: the plugin in use has a source filter that failed with status 4 and did not say why");
             break;
         default:
-            assert_failed(w, REC_E_PLUGIN, "a source filter gave more bytes than there was room for");
+            assert_failed(w, REC_E_PLUGIN, "has a source filter that gave more bytes than there was room for");
             break;
         }
         /* another job, another try: it begins again */
@@ -525,25 +525,26 @@ static void a_filter_without_what_it_needs_is_refused(void **state)
     assert_int_equal(rec_source_filter(&w->job, parent, &ops, new_runs(parent, &released), &source), REC_E_PLUGIN);
     assert_null(source);
     assert_int_equal(released, 1); /* taken, also on failure */
-    assert_failed(w, REC_E_PLUGIN, "a source filter must have `read` and `rewind`");
+    assert_failed(w, REC_E_PLUGIN, "made a source filter without `read` and `rewind`");
     rec_source_release(parent);
 }
 
-static void members_that_a_filter_does_not_know_are_not_used(void **state)
+static void a_filter_of_no_sensible_size_is_refused(void **state)
 {
+    static const uint32_t sizes[] = {0, (uint32_t)offsetof(rec_source_ops, release), 5000, UINT32_MAX};
     world *w = *state;
     rec_source_ops ops = runs_ops;
     rec_source *parent = lr_source_memory(&w->job, "\2a", 2, "packed");
     rec_source *source = NULL;
-    int released = 0;
-    struct runs *runs = new_runs(parent, &released);
-    ops.size = (uint32_t)offsetof(rec_source_ops, size_hint);
-    assert_int_equal(rec_source_filter(&w->job, parent, &ops, runs, &source), REC_OK);
-    assert_view(w, source, "aa", 2);
-    rec_source_release(source);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        ops.size = sizes[i];
+        assert_int_equal(rec_source_filter(&w->job, parent, &ops, &ops, &source), REC_E_PLUGIN);
+        assert_null(source);
+        assert_true(strstr(w->job.error.what, "gave the size of the functions of a source filter as") != NULL);
+        lr_job_forgive(&w->job);
+    }
     rec_source_release(parent);
-    assert_int_equal(released, 0);
-    free(runs);
+    assert_int_equal(end_job(w), REC_OK);
 }
 
 struct viewer {
@@ -633,7 +634,7 @@ static void blobs_of_every_kind_are_read(void **state)
         assert_memory_equal(room, data + 100, 800);
         assert_int_equal(rec_blob_read(&w->job, &blobs[i], 800, room, 0), REC_OK);
         assert_int_equal(rec_blob_read(&w->job, &blobs[i], 799, room, 2), REC_E_PLUGIN);
-        assert_failed(w, REC_E_PLUGIN, "2 bytes were asked for from byte 799 on, of a blob of 800 bytes");
+        assert_failed(w, REC_E_PLUGIN, "asked for 2 bytes from byte 799 on, of a blob of 800 bytes");
         assert_int_equal(rec_blob_read(&w->job, &blobs[i], 801, room, 0), REC_E_PLUGIN);
         (void)end_job(w);
     }
@@ -659,8 +660,8 @@ static void broken_blobs_are_refused(void **state)
         {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_VIEW, .size = 1},
         {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .size = 1},
         {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_STREAM, .size = 1},
-        {.struct_size = offsetof(rec_blob, read), .kind = REC_BLOB_STREAM, .size = 1, .read = stream_fails},
     };
+    const rec_blob sizeless = {.kind = REC_BLOB_VIEW, .size = 1, .data = "a"};
     rec_blob beyond = {
         .struct_size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .size = 2, .source = source, .offset = 2};
     rec_blob mute = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_STREAM, .size = 1, .read = stream_fails};
@@ -669,10 +670,12 @@ static void broken_blobs_are_refused(void **state)
         assert_int_equal(rec_blob_read(&w->job, &blobs[i], 0, room, 1), REC_E_PLUGIN);
         assert_failed(w, REC_E_PLUGIN, "without what that kind needs");
     }
+    assert_int_equal(rec_blob_read(&w->job, &sizeless, 0, room, 1), REC_E_PLUGIN);
+    assert_failed(w, REC_E_PLUGIN, "gave the size of a blob as 0");
     assert_int_equal(rec_blob_read(&w->job, &beyond, 0, room, 1), REC_E_FORMAT);
     assert_failed(w, REC_E_FORMAT, "m: byte 2: 2 bytes are needed from byte 2 on, but there are only 3 bytes");
     assert_int_equal(rec_blob_read(&w->job, &mute, 0, room, 1), REC_E_PLUGIN);
-    assert_failed(w, REC_E_PLUGIN, "a blob's read function failed with status 3 and did not say why");
+    assert_failed(w, REC_E_PLUGIN, "has a blob's read function that failed with status 3 and did not say why");
     rec_source_release(source);
 }
 
@@ -755,7 +758,7 @@ int main(void)
         TEST(failures_of_a_filter_are_passed_up_or_named),
         TEST(spooling_can_be_cancelled),
         TEST(a_filter_without_what_it_needs_is_refused),
-        TEST(members_that_a_filter_does_not_know_are_not_used),
+        TEST(a_filter_of_no_sensible_size_is_refused),
         TEST(many_threads_may_ask_for_the_view),
         TEST(blobs_of_every_kind_are_read),
         TEST(broken_blobs_are_refused),

@@ -304,11 +304,13 @@ int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops
     struct filter *filter = NULL;
     rec_source_ops known = {0};
     int32_t status = REC_OK;
+    if (out) {
+        *out = NULL;
+    }
     if (LR_LACKS(job, job) || LR_LACKS(job, out) || LR_LACKS(job, parent) || LR_LACKS(job, ops) ||
         !lr_size_check(job, "the functions of a source filter", ops->size, OPS_LEAST)) {
         return lr_breach_status(job);
     }
-    *out = NULL;
     memcpy(&known, ops, ops->size < sizeof known ? ops->size : sizeof known);
     if (!known.read || !known.rewind) {
         status = lr_breach(job, REC_UNKNOWN, "made a source filter without `read` and `rewind`");

@@ -137,6 +137,7 @@ static int32_t next(rec_job *job, const rec_source *source, void *user, uint64_t
     status = say_whose(job, source, status);
     if (status == REC_OK && given > piece) {
         status = lr_breach(job, at, "has a function that gives a source's bytes and gave more than there was room for");
+        lr_fail_file(job, source->name);
     }
     *got = status == REC_OK ? given : 0;
     return status;
@@ -162,12 +163,14 @@ int32_t rec_source_make(rec_job *job, const char *name, const rec_source_ops *op
     uint64_t total = REC_UNKNOWN;
     lr_call call;
     int32_t status;
+    if (out) {
+        *out = NULL;
+    }
     if (LR_LACKS(job, job) || LR_LACKS(job, out) || LR_LACKS(job, ops) ||
         !lr_size_check(job, "the functions of a source", ops->size, OPS_LEAST)) {
         return lr_breach_status(job);
     }
     status = job->error.status;
-    *out = NULL;
     memcpy(&known, ops, ops->size < sizeof known ? ops->size : sizeof known);
     if (status == REC_OK && known.total) {
         lr_call_begin(&call, job, LR_CALL_SOURCE, NULL);

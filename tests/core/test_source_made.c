@@ -199,17 +199,17 @@ static void what_cannot_be_a_source_is_refused_and_released_once(void **state)
         const char *words;
         int released;
     } cases[] = {
-        {{.size = 0, .read = give, .release = let_go}, REC_E_PLUGIN, "no size that they can have", 0},
-        {{.size = 100000, .read = give, .release = let_go}, REC_E_PLUGIN, "no size that they can have", 0},
-        {{.size = sizeof(rec_source_ops), .release = let_go}, REC_E_PLUGIN, "a source must have `read`", 1},
-        {{.size = sizeof(rec_source_ops), .release = let_go, .read_at = give_at}, REC_E_PLUGIN, "must have `read`", 1},
+        {{.size = 0, .read = give, .release = let_go}, REC_E_PLUGIN, "gave the size of the functions of a source as", 0},
+        {{.size = 100000, .read = give, .release = let_go}, REC_E_PLUGIN, "gave the size of the functions of a source as", 0},
+        {{.size = sizeof(rec_source_ops), .release = let_go}, REC_E_PLUGIN, "made a source without `read`", 1},
+        {{.size = sizeof(rec_source_ops), .release = let_go, .read_at = give_at}, REC_E_PLUGIN, "made a source without `read`", 1},
         {{.size = sizeof(rec_source_ops), .release = let_go, .read_at = give_at, .total = total_unknown},
          REC_E_PLUGIN,
-         "must have `read`",
+         "made a source without `read`",
          1},
         {{.size = offsetof(rec_source_ops, read_at), .release = let_go, .read_at = give_at, .total = total_of},
          REC_E_PLUGIN,
-         "must have `read`",
+         "made a source without `read`",
          1}, /* one of 0.1 has no places: what lies there is not looked at */
         {{.size = sizeof(rec_source_ops), .read = give, .release = let_go, .total = total_more},
          REC_E_IO,
@@ -228,7 +228,7 @@ static void what_cannot_be_a_source_is_refused_and_released_once(void **state)
         rec_source *source = NULL;
         assert_int_equal(rec_source_make(&w->job, "far/model", NULL, NULL, &source), REC_E_PLUGIN);
         assert_null(source);
-        assert_failed(w, REC_E_PLUGIN, "no size that they can have");
+        assert_failed(w, REC_E_PLUGIN, "called rec_source_make() with NULL as `ops`");
     }
 }
 
@@ -291,7 +291,7 @@ static void who_gives_bytes_cannot_ask_for_them(void **state)
                                      : rec_source_read_at(&w->job, g.own, 3, &byte, 1),
                              REC_E_PLUGIN);
             assert_failed(w, REC_E_PLUGIN,
-                          "far/model: what gives its bytes asks librecord for bytes of the same source");
+                          "has a source, far/model, that asks for bytes of itself to give them");
             assert_view(w, g.own, data, 100); /* and no lock is left behind */
             rec_source_release(g.own);
             assert_int_equal(g.released, 1);

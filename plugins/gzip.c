@@ -7,12 +7,6 @@ static int32_t decode(rec_job *job, rec_source *stored, rec_source **out)
     return lr_gzip_source(job, stored, out);
 }
 
-static int32_t encode(rec_job *job, rec_sink *target, rec_sink **out)
-{
-    *out = lr_gzip_sink(job, target, (int)rec_job_option_int(job, "level"));
-    return *out ? REC_OK : rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "the compressor could not be set up");
-}
-
 static const rec_option level = {
     .size = sizeof(rec_option),
     .type = REC_OPTION_INT,
@@ -22,6 +16,12 @@ static const rec_option level = {
     .minimum = 0,
     .maximum = 9,
 };
+
+static int32_t encode(rec_job *job, rec_sink *target, rec_sink **out)
+{
+    *out = lr_gzip_sink(job, target, (int)rec_job_option_int(job, level.name));
+    return *out ? REC_OK : rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "the compressor could not be set up");
+}
 
 /* Its two bytes, and the only method there is. */
 static const rec_magic magic = {

@@ -57,7 +57,8 @@ static const char *recorder_of(const session *s, const char *out)
     for (uint64_t i = 0; i < rec_plugin_count(s->context); i++) {
         const rec_plugin_info *p = rec_plugin_get(s->context, i);
         if (p->can_save) {
-            add_extensions(p->kind == REC_PLUGIN_CODEC ? &codecs : &known, p->extensions);
+            bool codec = p->kind == REC_PLUGIN_CODEC;
+            add_extensions(codec ? &codecs : &known, codec ? p->extension : p->extensions);
         }
     }
     (void)tool_fail("%s: no recorder has this extension\nThere are: %s%s%s\nOr name the recorder: --to NAME", out,

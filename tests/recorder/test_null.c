@@ -333,6 +333,10 @@ static void test_contexts(void **state)
     STATUS(rec_context_add_plugin_path, context, NULL);
     ALLOWED(rec_plugin_count, NULL);
     ALLOWED(rec_plugin_get, NULL, 0);
+    ALLOWED(rec_plugin_find, NULL, "mpk");
+    NOTHING(rec_plugin_find, context, NULL);
+    ALLOWED(rec_plugin_for_path, NULL, "a.mpk");
+    NOTHING(rec_plugin_for_path, context, NULL);
     ALLOWED(rec_profile_count, NULL);
     ALLOWED(rec_profile_get, NULL, 0);
     ALLOWED(rec_recognise, NULL, file);
@@ -359,6 +363,11 @@ static void test_records(void **state)
     STATUS(rec_metadata_set, NULL, "a", "b");
     STATUS(rec_metadata_set, record, NULL, "b");
     ALLOWED(rec_metadata_set, record, "a", NULL);
+    NEUTRAL(NULL, rec_metadata_value, NULL, "a");
+    NEUTRAL(NULL, rec_metadata_value, record, NULL);
+    STATUS(rec_metadata_set_value, NULL, "a", value);
+    STATUS(rec_metadata_set_value, record, NULL, value);
+    ALLOWED(rec_metadata_set_value, record, "a", NULL);
     NEUTRAL(NULL, rec_root, NULL);
     NEUTRAL(NULL, rec_value_at, NULL, "name");
     NEUTRAL(NULL, rec_value_at, record, NULL);

@@ -314,7 +314,8 @@ typedef struct rec_plugin_info {
     const char *file;        /**< the shared object, "built in" or "the program" (rec_context_add_plugin) */
     const char *refused;     /**< "" or the reason */
     const char *options;     /**< a line "name (type, default): help" each, "" without options */
-    const char *adapter;     /**< default of the load argument: "pytorch" for files of foreign modules, else "none" */
+    const char *adapter;     /**< default of the load argument: "pytorch" for files of foreign modules, "either" where that is found
+                                  out, else "none". A file may say otherwise of itself */
     /* From 0.2 on. All zero of what was refused. */
     int32_t kind;            /**< REC_PLUGIN_… */
     int32_t can_load;        /**< 1 or 0, like those that follow */
@@ -376,7 +377,8 @@ enum {
     REC_FORM_NONE = 7,   /**< of nil: an absent option */
     REC_FORM_CONSTANT = 8, /**< of nil: a constant field of a module */
     REC_FORM_UNIT_STRUCT = 9, /**< of nil: a struct without fields (MessagePack writes it as an empty array) */
-    REC_FORM_PATHS = 10 /**< of the root map: its keys came as dotted paths, nothing is known of lists and structs */
+    REC_FORM_PATHS = 10 /**< of the root map: a foreign model, whose keys came as dotted paths; nothing is known of its lists
+                             and structs */
 };
 
 /** A scalar, as values and plugins exchange it. Its layout is frozen. */
@@ -435,7 +437,8 @@ REC_API rec_status rec_metadata_set_value(rec_record *record, const char *key, c
 REC_API const rec_value *rec_root(const rec_record *record);
 
 /* Paths: names and list indices joined by dots, `layers.0.attention.weight`; a variant is a level (its name). A dot or
- * a backslash inside a name is written `\.` and `\\`. The empty path is the root. */
+ * a backslash inside a name is written `\.` and `\\`; any other backslash stands for itself. Names may be empty: `a..b`
+ * has three. The empty path is the root. */
 
 /** @return the value at a path, NULL if there is none (no error is set). Constant time for each level. */
 REC_API const rec_value *rec_value_at(const rec_record *record, const char *path);
@@ -634,7 +637,7 @@ REC_API rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record,
  * rules, its layouts through an adapter, and the result is fitted to the destination's type where there is one. They are
  * set with rec_recorder_set() on the recorder that loads, in an INI file's [recorder] section, or by a profile, and work
  * for every format (docs/plans.md):
- * `adapter` = pytorch|none      default: the plugin's (safetensors: pytorch, found out where Burn wrote them; others: none)
+ * `adapter` = pytorch|none      default: the file's (safetensors: pytorch, found out where Burn wrote them; others: none)
  * `profile` = NAME, FILE.ini:NAME   rules for a model family
  * `rename`, `remap` = PATTERN => REPLACEMENT   and the other rules of a profile (`drop`, `module`, …); each call adds one
  * `prefix` = PATH               in front of every destination key

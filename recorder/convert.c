@@ -14,13 +14,16 @@ static void convert_one(rec_job *job, rec_recorder *from, const char *in, rec_re
 {
     rec_record *record;
     rec_plan *plan = NULL;
+    lr_plan_input input;
     bool modules = from->modules;
     job->passing = true;
     from->modules = true; /* what is handed on is looked over */
     record = lr_load_file(job, from, in);
     from->modules = modules;
-    if (record && lr_import_needed(&from->arguments, record)) {
-        lr_plan_input input = lr_recorder_input(from, record, in);
+    if (record) {
+        input = lr_recorder_input(from, record, in);
+    }
+    if (record && lr_import_needed(&input)) {
         plan = lr_plan_new(job, to->type, to->target, to->precision, is_foreign(job, to, out));
         if (!plan) {
             rec_record_free(record);

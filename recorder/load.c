@@ -8,7 +8,7 @@
 static rec_record *finish(rec_job *job, const rec_recorder *recorder, rec_record *raw, const char *name)
 {
     lr_plan_input input = lr_recorder_input(recorder, raw, name);
-    return lr_import_needed(&recorder->arguments, raw) ? lr_import(job, &input, name) : raw;
+    return lr_import_needed(&input) ? lr_import(job, &input, name) : raw;
 }
 
 rec_record *rec_load(rec_recorder *recorder, const char *path)

@@ -167,8 +167,14 @@ static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *
             record = lr_builder_finish(builder);
         }
         lr_builder_free(builder);
-        /* A foreign file has the type of what becomes of it. */
-        if (record && lr_job_typed(job) && record->root.form != REC_FORM_PATHS) {
+        /* Where paths are only how a record of Burn writes its names, it becomes one at once. */
+        if (record && record->flat && record->adapter == REC_ADAPTER_NONE && lr_unflatten(job, record) != REC_OK) {
+            rec_record_free(record);
+            record = NULL;
+        }
+        /* A foreign file has the type of what becomes of it; and of what flat names do not say (lists, options), the plan
+         * that follows knows most. */
+        if (record && lr_job_typed(job) && record->root.form != REC_FORM_PATHS && !record->dotted) {
             const rec_layout *layout = lr_layout_item(job);
             if (!layout || lr_apply_type(job, record, r->precision, layout) != REC_OK) {
                 rec_record_free(record);

@@ -4,9 +4,11 @@
 
 #include "remap/remap.h"
 
-bool lr_import_needed(const lr_arguments *arguments, const rec_record *raw)
+bool lr_import_needed(const lr_plan_input *input)
 {
-    return raw->root.form == REC_FORM_PATHS || lr_arguments_any(arguments);
+    const rec_record *raw = input->record;
+    return raw->root.form == REC_FORM_PATHS || lr_arguments_any(input->arguments) ||
+           (raw->dotted && input->type.layout != NULL);
 }
 
 /* Keeps the record's origin: it is still that file. */

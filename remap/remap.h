@@ -70,12 +70,13 @@ int32_t lr_plan_carry_out(rec_job *job, rec_plan *plan, const char *file);
 
 /* --------------------------------------------------------------------------------------------- a load (import.c) -- */
 
-/** Whether a record as it was read needs more to become what load arguments ask for. */
-bool lr_import_needed(const lr_arguments *arguments, const rec_record *raw);
+/** Whether a record as it was read needs more to become what load arguments and its type ask for. */
+bool lr_import_needed(const lr_plan_input *input);
 /** What a load makes of it. Takes the record, which is owned, and has arguments. @param file that a failure is about.
  *  NULL: the job has failed. */
 rec_record *lr_import(rec_job *job, const lr_plan_input *input, const char *file);
-/** Takes the dotted keys of a flat map apart (unflatten.c): numbers 0, 1, 2… become a list, all else stays as it is. */
+/** Takes the dotted keys of a flat map apart (unflatten.c): numbers 0, 1, 2… become a list, all else stays as it is. In
+ *  Burn's layout it is a record of Burn then; a foreign model's names still are paths. */
 int32_t lr_unflatten(rec_job *job, rec_record *record);
 
 /** Says whether profiles are those of the models' families, and which numbers were set in vain (family.c). */

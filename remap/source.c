@@ -4,14 +4,6 @@
 
 #include "remap/remap.h"
 
-/* Whether Burn's own store wrote a file. Its metadata are the same whether or not its adapter for PyTorch was at work. */
-static bool is_of_burns_store(const rec_record *record)
-{
-    const lr_entry *producer = lr_map_find_text(&record->metadata, "producer", 8);
-    return record->root.form == REC_FORM_PATHS && producer && producer->value.kind == REC_KIND_STRING &&
-           producer->value.length == 4 && memcmp(producer->value.v.text, "burn", 4) == 0;
-}
-
 /* Settles what a source's load arguments leave open. */
 static void settle(const rec_plan *plan, const lr_arguments *arguments, lr_plan_source *source)
 {
@@ -28,13 +20,18 @@ static void settle(const rec_plan *plan, const lr_arguments *arguments, lr_plan_
     source->adapter = adapter != LR_ADAPTER_UNSET            ? adapter
                       : foreign && (!plan->foreign || asked) ? LR_ADAPTER_PYTORCH
                                                              : LR_ADAPTER_NONE;
-    source->stored = is_of_burns_store(source->record);
+    source->stored = foreign && source->record->adapter == REC_ADAPTER_EITHER;
     source->doubted = source->stored && adapter == LR_ADAPTER_UNSET && source->adapter == LR_ADAPTER_PYTORCH &&
                       !source->reverse;
     source->presumed = !source->stored && adapter == LR_ADAPTER_UNSET && source->adapter == LR_ADAPTER_PYTORCH &&
                        !profiled && !ruled && !source->reverse;
     source->gaps_given = gaps != LR_SWITCH_UNSET;
-    source->close_gaps = source->gaps_given ? gaps == LR_SWITCH_YES : foreign && !plan->foreign && !profiled;
+    if (source->gaps_given) {
+        source->close_gaps = gaps == LR_SWITCH_YES;
+    } else {
+        bool torch = foreign || (source->record->dotted && source->adapter == LR_ADAPTER_PYTORCH);
+        source->close_gaps = torch && !plan->foreign && !profiled;
+    }
 }
 
 /* Takes over load arguments, with what they need of the model's configuration. */

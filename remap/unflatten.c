@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The flat map of a foreign file as a tree, in place: what a plan without rules, type and adapter makes of it, without the
- * plan. A file of 100,000 tensors is looked at in a few milliseconds this way. */
+ * A flat map of paths as a tree, in place. Of a foreign file it is what a plan without rules, type and adapter makes of it,
+ * without the plan. A file of 100,000 tensors is looked at in a few milliseconds this way. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "remap/remap.h"
 
+/* While keys are taken apart, a dot that is part of a name is a byte that no UTF-8 has, so that all others separate. */
+enum { NAMES_DOT = 0xff };
+
 typedef struct item {
-    const char *text; /* the whole key */
-    uint32_t length;
+    const char *key;  /* as it is */
+    const char *text; /* with nothing escaped */
+    uint32_t length;  /* of the text */
     uint32_t order; /* place in the file */
     rec_value *value;
 } item;
@@ -17,6 +21,8 @@ typedef struct splitter {
     rec_job *job;
     lr_arena *arena;
     item *items;
+    bool odd;    /* some name has a dot */
+    bool strict; /* nothing may stand below a value */
 } splitter;
 
 /* A part of a key and what begins with it: items [first, end). */
@@ -96,10 +102,27 @@ static int32_t split_group(splitter *s, const group *g, uint32_t offset, rec_val
     return split(s, g->first, g->end, offset + g->length + 1, false, out);
 }
 
+/* A name with its dots. NULL: out of memory. */
+static const char *with_dots(splitter *s, const char *name, uint32_t length)
+{
+    char *copy = lr_arena_alloc(s->arena, (uint64_t)length + 1, 1);
+    for (uint32_t i = 0; copy && i < length; i++) {
+        copy[i] = (char)((unsigned char)name[i] == NAMES_DOT ? '.' : name[i]);
+    }
+    if (copy) {
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
 static int32_t put(splitter *s, lr_map *map, const char *name, uint32_t length, const rec_value *value)
 {
     rec_value key;
-    lr_entry *entry = lr_string(s->arena, name, length, &key) ? lr_map_append(s->arena, map, key) : NULL;
+    lr_entry *entry;
+    if (s->odd && memchr(name, NAMES_DOT, length) && !(name = with_dots(s, name, length))) {
+        return lr_fail_memory(s->job, length);
+    }
+    entry = lr_string(s->arena, name, length, &key) ? lr_map_append(s->arena, map, key) : NULL;
     if (!entry) {
         return lr_fail_memory(s->job, length);
     }
@@ -117,6 +140,11 @@ static int32_t as_map(splitter *s, const group *groups, uint32_t count, uint32_t
         const group *g = &groups[i];
         bool both = is_leaf(s, g, offset) && g->end - g->first > 1;
         rec_value value;
+        if (both && s->strict) {
+            status = rec_fail(s->job, REC_E_FORMAT, REC_UNKNOWN, "the key %.200s is below the key %.200s, which has a value",
+                              s->items[g->first + 1].key, s->items[g->first].key);
+            break;
+        }
         status = split_group(s, g, offset, &value);
         status = status == REC_OK ? put(s, map, s->items[g->first].text + offset, g->length, &value) : status;
         /* A tensor and keys below its name: they stand beside it, under names with dots. */
@@ -212,29 +240,54 @@ static int32_t check(splitter *s, uint64_t count, bool twice)
         unsigned dots = 0;
         if (twice && i && s->items[i].length == s->items[i - 1].length &&
             by_parts(&s->items[i], &s->items[i - 1]) == 0) {
-            return rec_fail(s->job, REC_E_FORMAT, REC_UNKNOWN, "the key %.200s is there twice", s->items[i].text);
+            return rec_fail(s->job, REC_E_FORMAT, REC_UNKNOWN, "the key %.200s is there twice", s->items[i].key);
         }
         /* A key may hold NUL: its length says where it ends. */
         for (uint32_t c = 0; s->items[i].length >= LEVELS_MOST && c < s->items[i].length; c++) {
             dots += s->items[i].text[c] == '.';
         }
         if (dots >= LEVELS_MOST) {
-            return rec_fail(s->job, REC_E_LIMIT, REC_UNKNOWN, "the key %.80s… has more than %d parts", s->items[i].text,
+            return rec_fail(s->job, REC_E_LIMIT, REC_UNKNOWN, "the key %.80s… has more than %d parts", s->items[i].key,
                             LEVELS_MOST);
         }
     }
     return REC_OK;
 }
 
+/* A key without its escapes. @return false: out of memory. */
+static bool plain_text(splitter *s, item *one)
+{
+    uint32_t length = one->length, used = 0;
+    char *text;
+    if (!memchr(one->key, '\\', length)) {
+        one->text = one->key;
+        return true;
+    }
+    one->text = text = lr_arena_alloc(s->arena, (uint64_t)length + 1, 1);
+    for (uint32_t i = 0; text && i < length; i++) {
+        char next = i + 1 < length ? one->key[i + 1] : '\0';
+        bool escape = one->key[i] == '\\' && (next == '.' || next == '\\');
+        i += escape;
+        s->odd = s->odd || (escape && next == '.');
+        text[used++] = (char)(escape && next == '.' ? NAMES_DOT : one->key[i]);
+    }
+    one->length = used;
+    return text != NULL;
+}
+
 int32_t lr_unflatten(rec_job *job, rec_record *record)
 {
-    splitter s = {.job = job, .arena = &record->arena};
+    bool foreign = record->adapter != REC_ADAPTER_NONE;
+    splitter s = {.job = job, .arena = &record->arena, .strict = !foreign};
     const lr_map *flat = record->root.v.map;
     rec_value root = {0};
     bool sorted = true;
-    int32_t status;
+    int32_t status = REC_OK;
     record->parameters = true;
+    record->flat = false;
+    record->dotted = !foreign;
     if (flat->count == 0) {
+        record->root.form = foreign ? REC_FORM_PATHS : REC_FORM_UNKNOWN;
         return REC_OK;
     }
     if (flat->count > UINT32_MAX) {
@@ -247,18 +300,22 @@ int32_t lr_unflatten(rec_job *job, rec_record *record)
     for (uint64_t i = 0; i < flat->count; i++) {
         lr_entry *entry = &flat->entries[i];
         s.items[i] = (item){
-            .text = entry->key.v.text, .length = entry->key.length, .order = (uint32_t)i, .value = &entry->value};
+            .key = entry->key.v.text, .length = entry->key.length, .order = (uint32_t)i, .value = &entry->value};
+        if (!plain_text(&s, &s.items[i])) {
+            status = lr_fail_memory(job, entry->key.length);
+            break;
+        }
         sorted = sorted && (i == 0 || by_parts(&s.items[i - 1], &s.items[i]) < 0);
     }
-    if (!sorted) {
+    if (status == REC_OK && !sorted) {
         qsort(s.items, (size_t)flat->count, sizeof *s.items, by_parts);
     }
-    status = check(&s, flat->count, !sorted);
+    status = status == REC_OK ? check(&s, flat->count, !sorted) : status;
     if (status == REC_OK) {
         status = split(&s, 0, (uint32_t)flat->count, 0, true, &root);
     }
     if (status == REC_OK) {
-        root.form = REC_FORM_PATHS;
+        root.form = foreign ? REC_FORM_PATHS : REC_FORM_UNKNOWN;
         record->root = root;
     }
     lr_release(job->allocator, s.items);

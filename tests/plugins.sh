@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Three plugins built outside the tree against the installed headers: a typed binary format, a format of number arrays
-# and a header-first format. Real records go through them and back.
+# Plugins built outside the tree against the installed headers: a typed binary format, a format of number arrays, a
+# header-first format and a flat one. Real records go through them and back; names and layouts through the flat one.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:=.}/tests/tap.sh"
@@ -24,7 +24,7 @@ else
     finish
 fi
 
-for plugin in typed arrays header; do
+for plugin in typed arrays header paths; do
     nm -D --defined-only "$plugin.so" | awk '{ print $3 }' | LC_ALL=C sort >"$scratch/symbols"
     printf '%s\n' librecord_plugins "${plugin}_LTX_librecord_plugins" | LC_ALL=C sort >"$scratch/expected"
     if [ -n "${SANITIZERS:-}" ] || diff "$scratch/expected" "$scratch/symbols" >"$scratch/log"; then
@@ -34,21 +34,27 @@ for plugin in typed arrays header; do
     fi
 done
 
-mkdir "$scratch/plugins" && install -m 644 typed.so arrays.so header.so "$scratch/plugins" || exit 1
+mkdir "$scratch/plugins" && install -m 644 typed.so arrays.so header.so paths.so "$scratch/plugins" || exit 1
 LIBRECORD_PLUGIN_PATH=$scratch/plugins:$plugindir
 export LIBRECORD_PLUGIN_PATH
-./check "$srcdir/tests/data/burn" >"$scratch/tap" 2>"$scratch/log"
-status=$?
-while IFS= read -r line; do
-    case $line in
-    "ok "*) ok "${line#ok * - }" ;;
-    "not ok "*) not_ok "${line#not ok * - }" ;;
-    "#"*) printf '%s\n' "$line" ;;
-    esac
-done <"$scratch/tap"
-if [ "$status" = 0 ] && grep -q '^1\.\.' "$scratch/tap" && [ ! -s "$scratch/log" ]; then
-    ok "the program that checks them ends well and says nothing else"
-else
-    not_ok "the program that checks them ends well and says nothing else (status $status)" "$scratch/log"
-fi
+
+# run PROGRAM ARGUMENT...: its tests are ours
+run() {
+    "$@" >"$scratch/tap" 2>"$scratch/log"
+    status=$?
+    while IFS= read -r line; do
+        case $line in
+        "ok "*) ok "${line#ok * - }" ;;
+        "not ok "*) not_ok "${line#not ok * - }" ;;
+        "#"*) printf '%s\n' "$line" ;;
+        esac
+    done <"$scratch/tap"
+    if [ "$status" = 0 ] && grep -q '^1\.\.' "$scratch/tap" && [ ! -s "$scratch/log" ]; then
+        ok "${1#./} ends well and says nothing else"
+    else
+        not_ok "${1#./} ends well and says nothing else (status $status)" "$scratch/log"
+    fi
+}
+run ./check "$srcdir/tests/data/burn"
+run ./use_paths
 finish

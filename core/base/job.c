@@ -565,6 +565,22 @@ uint64_t rec_job_path(rec_job *job, char *path, uint64_t room)
     return job->where ? job->where(job->where_user, path, (size_t)room) : 0;
 }
 
+int32_t rec_job_set_adapter(rec_job *job, int32_t adapter)
+{
+    if (LR_LACKS(job, job)) {
+        return lr_breach_status(job);
+    }
+    if (adapter < REC_ADAPTER_NONE || adapter > REC_ADAPTER_EITHER) {
+        return lr_breach(job, REC_UNKNOWN, "set an adapter that librecord %s does not know (%d)", rec_version_string(),
+                         (int)adapter);
+    }
+    if (!job->adapting) {
+        return lr_breach(job, REC_UNKNOWN, "called rec_job_set_adapter() after the first value, or outside of a load");
+    }
+    job->adapter = adapter;
+    return REC_OK;
+}
+
 int32_t rec_job_progress(rec_job *job, uint64_t done, uint64_t total)
 {
     rec_context *context;

@@ -19,8 +19,8 @@ static int32_t adopt_child(adopter *a, const rec_value *key, uint64_t index, rec
 {
     size_t used = a->used;
     int32_t status;
-    a->used = key ? lr_path_append_key(a->path, sizeof a->path, used, key)
-                  : lr_path_append_index(a->path, sizeof a->path, used, index);
+    a->used = key ? lr_path_append_key(a->path, sizeof a->path, used, used == 0, key)
+                  : lr_path_append_index(a->path, sizeof a->path, used, used == 0, index);
     status = layout ? adopt(a, value, layout) : REC_OK;
     a->used = used;
     if (used < sizeof a->path) {

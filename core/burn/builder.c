@@ -192,6 +192,9 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
     if (key->kind < REC_KIND_BOOL || key->kind > REC_KIND_STRING || key->kind == REC_KIND_FLOAT) {
         return lr_builder_grammar(b, "a key that is no string, bool or integer");
     }
+    if (f->form == REC_FORM_PATHS && key->kind != REC_KIND_STRING) {
+        return lr_builder_grammar(b, "a path that is no string");
+    }
     if (lr_builder_in_place(b, f) != REC_OK) {
         return b->job->error.status;
     }
@@ -419,7 +422,7 @@ rec_record *lr_builder_finish(lr_builder *b)
         return NULL;
     }
     b->record->burn_minor = b->burn.minor;
-    if (lr_record_is_foreign(b->record) && !b->job->burn.forced) {
+    if (lr_record_is_foreign(b->record) && b->record->adapter != REC_ADAPTER_NONE && !b->job->burn.forced) {
         b->record->burn_minor = -1; /* a `version` of its own is not Burn's */
     }
     if (!lr_record_is_foreign(b->record) && lr_builder_metadata_check(b) != REC_OK) {

@@ -19,24 +19,36 @@ static bool in_param(const lr_builder *b, const lr_frame *f)
 uint64_t lr_builder_where(void *user, char *path, size_t room)
 {
     const lr_builder *b = user;
-    size_t used = 0;
+    size_t used = 0, length;
+    bool first = true;
     if (room) {
         path[0] = '\0';
     }
     if (b->entry) {
-        used = lr_path_append(path, room, used, "metadata", 8);
-        used = lr_path_append_key(path, room, used, &b->entry_key);
+        used = lr_path_append(path, room, used, true, "metadata", 8);
+        used = lr_path_append_key(path, room, used, false, &b->entry_key);
+        first = false;
     }
     for (uint64_t i = 0; i < b->depth; i++) {
         const lr_frame *f = &b->frames[i];
         if (f->kind == REC_KIND_LIST) {
             uint64_t index = f->count + (f->run ? b->runner.count : 0);
-            used = lr_path_append_index(path, room, used, index);
+            used = lr_path_append_index(path, room, used, first, index);
         } else if (f->kind == REC_KIND_VARIANT) {
-            used = lr_path_append_key(path, room, used, &f->variant->name);
+            used = lr_path_append_key(path, room, used, first, &f->variant->name);
+        } else if (f->has_key && f->form == REC_FORM_PATHS) { /* the outermost */
+            used = f->key.length;
+            length = used < room ? used : room - (room > 0);
+            if (room) {
+                memcpy(path, f->key.v.text, length);
+                path[length] = '\0';
+            }
         } else if (f->has_key && (b->tensors || (i ? !in_param(b, f) : !lr_value_is(&f->key, "item")))) {
-            used = lr_path_append_key(path, room, used, &f->key);
+            used = lr_path_append_key(path, room, used, first, &f->key);
+        } else {
+            continue; /* it is no part of the path */
         }
+        first = false;
     }
     return used;
 }
@@ -125,6 +137,7 @@ int32_t lr_builder_emit(lr_builder *b, rec_value value)
         if (b->entry) {
             return lr_builder_metadata_end(b, &value);
         }
+        b->job->adapting = false;
         b->record->root = value;
         b->rooted = true;
         return REC_OK;
@@ -182,6 +195,11 @@ lr_frame *lr_builder_open(lr_builder *b, uint64_t at, int32_t kind, int32_t form
     if (!lr_job_grow_counted(b->job, &b->frames, b->depth + 1, &b->frame_room, sizeof *f)) {
         return NULL;
     }
+    if (!b->depth && !b->entry) {
+        b->job->adapting = false;
+        b->record->adapter = b->job->adapter;
+        b->record->flat = form == REC_FORM_PATHS;
+    }
     f = &b->frames[b->depth++];
     *f = (lr_frame){.kind = kind, .form = form, .at = at, .announced = announced, .base = b->count};
     return f;
@@ -190,7 +208,7 @@ lr_frame *lr_builder_open(lr_builder *b, uint64_t at, int32_t kind, int32_t form
 static int32_t fail_twice(lr_builder *b, const lr_frame *f, const rec_value *key)
 {
     char name[128];
-    (void)lr_path_append_key(name, sizeof name, 0, key);
+    (void)lr_path_append_key(name, sizeof name, 0, true, key);
     return rec_fail(b->job, REC_E_FORMAT, f->at, "the key `%s` occurs twice in one map", name);
 }
 
@@ -287,7 +305,7 @@ int32_t lr_builder_end_map(lr_builder *b, const lr_frame *f, rec_value *value)
             return b->job->error.status;
         }
     }
-    /* The flat map of a foreign file is taken apart right after: that finds what is there twice. */
+    /* A flat map is taken apart right after: that finds what is there twice. */
     if (f->form == REC_FORM_PATHS) {
         twice = NULL;
     } else if (!lr_map_index(&b->record->arena, map, &twice)) {

@@ -23,7 +23,7 @@ int32_t lr_builder_metadata(lr_builder *b, const rec_value *value)
         const rec_value *key = &value->v.map->entries[i].key;
         if (key->kind != REC_KIND_STRING) {
             char name[128];
-            (void)lr_path_append_key(name, sizeof name, 0, key);
+            (void)lr_path_append_key(name, sizeof name, 0, true, key);
             return rec_fail_found(b->job, REC_E_FORMAT, b->at, "a map with texts as keys", "%s as key `%s`",
                                   lr_kind_words(key->kind), name);
         }
@@ -113,7 +113,7 @@ int32_t lr_builder_unwrap(lr_builder *b)
         const lr_entry *entry = &root.v.map->entries[i];
         if (entry != item && entry != metadata && !lr_value_is(&entry->key, "_b")) {
             char name[128];
-            (void)lr_path_append_key(name, sizeof name, 0, &entry->key);
+            (void)lr_path_append_key(name, sizeof name, 0, true, &entry->key);
             lr_note(b->job, REC_NOTE_DROPPED, 1, name,
                     "beside `metadata` and `item`, where Burn has nothing: left out");
         }

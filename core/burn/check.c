@@ -302,14 +302,16 @@ static int32_t on_leaf(lr_check *c, uint64_t place, uint64_t at, lr_leaf *leaf, 
 {
     lr_leaf *written;
     place += place == 0;
-    c->last = place;
     if (c->sought) {
-        if (c->sought == place) {
+        if (c->sought == place || c->sought == lr_check_other_place(c, place)) {
             words_of(leaf, words, c->sought_words, sizeof c->sought_words);
             (void)snprintf(c->sought_path, sizeof c->sought_path, "%.500s", c->path);
         }
         return REC_OK;
     }
+    place = lr_check_place(c, place);
+    c->last = place;
+    leaf->exact = c->exact;
     if (c->reading) {
         written = lr_check_find(c, place);
         if (c->tensors && !c->used && leaf->kind == LR_LEAF_NIL && !(written && written->kind == LR_LEAF_NIL)) {

@@ -18,23 +18,71 @@ static uint64_t fold(uint64_t place, const char *text, uint64_t length)
     return place;
 }
 
-/* The place below another one. A format of tensors may have names in levels or joined by dots, and a field as Rust writes
- * it: `r#type` is `type`. */
-static uint64_t below(const lr_check *c, uint64_t place, const char *text, uint64_t length)
+/* The hashes of a path. A format of tensors may have names in levels or joined by dots, and a field as Rust writes it:
+ * `r#type` is `type`. So its place there is that of the names joined, and `exact` that of each name. */
+typedef struct spot {
+    uint64_t place, exact;
+} spot;
+
+static void fold_part(spot *at, const char *part, uint64_t length)
 {
+    at->place = fold(at->place, part, length);
+    at->exact = fold(at->exact, part, length);
+}
+
+/* The same of a name that is escaped. */
+static void fold_escaped(spot *at, const char *part, uint64_t length)
+{
+    const char *end = part + length;
+    while (part < end) {
+        const char *slash = memchr(part, '\\', (size_t)(end - part));
+        fold_part(at, part, (uint64_t)((slash ? slash : end) - part));
+        if (!slash) {
+            break;
+        }
+        slash += end - slash > 1 && (slash[1] == '\\' || slash[1] == '.');
+        fold_part(at, slash, 1);
+        part = slash + 1;
+    }
+}
+
+static bool is_raw(const char *part, const char *end)
+{
+    return end - part > 2 && part[0] == 'r' && part[1] == '#';
+}
+
+/* What is below a frame's value under a name, or under a path of several. */
+static spot below(const lr_check *c, const lr_check_frame *f, const char *text, uint64_t length)
+{
+    spot at = {f->place, f->exact};
+    bool first = c->depth == 1 && f->place == seed, paths = first && c->paths;
+    const char *end = text + length;
     if (!c->tensors) {
-        return fold(fold(place, "\x1f", 1), text, length);
+        at.place = fold(fold(at.place, "\x1f", 1), text, length);
+        return at;
     }
-    if (place != seed) {
-        place = fold(place, ".", 1);
+    for (bool last = false; !last; first = false) {
+        const char *dot = paths ? lr_path_dot(text, end) : NULL, *stop = dot ? dot : end;
+        last = !dot;
+        at.exact = fold(at.exact, "\x1f", 1);
+        if (!first) {
+            at.place = fold(at.place, ".", 1);
+        }
+        text += is_raw(text, stop) ? 2 : 0;
+        if (paths) {
+            fold_escaped(&at, text, (uint64_t)(stop - text));
+        } else {
+            /* A name may be several that are joined: each may be raw. */
+            for (const char *next; text < stop; text = next) {
+                next = memchr(text, '.', (size_t)(stop - text));
+                next = next ? next + 1 : stop;
+                fold_part(&at, text, (uint64_t)(next - text));
+                next += is_raw(next, stop) ? 2 : 0;
+            }
+        }
+        text = dot ? dot + 1 : end;
     }
-    for (const char *end = text + length, *dot; text < end; text = dot) {
-        text += end - text > 2 && text[0] == 'r' && text[1] == '#' ? 2 : 0;
-        dot = memchr(text, '.', (size_t)(end - text));
-        dot = dot ? dot + 1 : end;
-        place = fold(place, text, (uint64_t)(dot - text));
-    }
-    return place;
+    return at;
 }
 
 static int32_t grammar(lr_check *c, uint64_t at, const char *what)
@@ -55,21 +103,27 @@ static uint64_t enter(lr_check *c, uint64_t at)
     int length;
     if (!f && c->entry_due) {
         c->entry_due = false;
+        c->exact = c->entry;
         return c->entry;
     }
     if (!f && !c->rooted) {
         c->rooted = true;
+        c->exact = seed;
         return seed;
     }
     if (f && f->kind == REC_KIND_LIST) {
+        spot to;
         length = snprintf(index, sizeof index, "%" PRIu64, f->count);
-        c->used = lr_path_append_index(c->path, sizeof c->path, f->used, f->count);
+        c->used = lr_path_append_index(c->path, sizeof c->path, f->used, f->used == 0, f->count);
         f->count++;
-        return below(c, f->place, index, (uint64_t)length);
+        to = below(c, f, index, (uint64_t)length);
+        c->exact = to.exact;
+        return to.place;
     }
     if (f && f->keyed) {
         f->keyed = false;
         f->count++;
+        c->exact = f->exact_next;
         return f->next;
     }
     (void)grammar(c, at, "a value where none can be");
@@ -198,10 +252,11 @@ static int32_t open(lr_check *c, uint64_t at, int32_t kind)
     f->kind = kind;
     f->keyed = f->root_metadata = false;
     f->place = place;
+    f->exact = c->exact;
     f->count = 0;
     f->used = c->used;
     if (kind == REC_KIND_LIST) {
-        const lr_leaf *written = c->reading ? lr_check_find(c, place) : NULL;
+        const lr_leaf *written = c->reading ? lr_check_find(c, lr_check_place(c, place)) : NULL;
         lr_numbers_begin(&f->numbers);
         if (written && written->kind == LR_LEAF_LIST) {
             f->numbers.given = true;
@@ -220,8 +275,9 @@ static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t cou
 
 static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
 {
-    (void)form;
+    lr_check *c = self;
     (void)count;
+    c->paths = c->depth || c->entry_due ? c->paths : c->tensors && form == REC_FORM_PATHS;
     return open(self, at, REC_KIND_MAP);
 }
 
@@ -229,11 +285,13 @@ static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t coun
 static void name(lr_check *c, lr_check_frame *f, const char *text, uint64_t length)
 {
     bool outer = c->depth == 1 && !c->tensors;
-    f->next = below(c, f->place, text, length);
+    spot at = below(c, f, text, length);
+    f->next = at.place;
+    f->exact_next = at.exact;
     f->keyed = true;
     f->root_metadata = outer && length == 8 && memcmp(text, "metadata", 8) == 0;
     if (!outer || length != 4 || memcmp(text, "item", 4) != 0) { /* paths are those of the record */
-        c->used = lr_path_append(c->path, sizeof c->path, f->used, text, length);
+        c->used = lr_path_append(c->path, sizeof c->path, f->used, f->used == 0, text, length);
     }
 }
 
@@ -348,9 +406,10 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
         return grammar(c, at, "metadata that is no text, or not before the value");
     }
     text.spare = true;
-    c->used = lr_path_append(c->path, sizeof c->path, 0, "metadata", 8);
-    c->used = lr_path_append(c->path, sizeof c->path, c->used, key->text, key->v.length);
-    status = c->leaf(c, fold(metadata_seed, key->text, key->v.length), at, &text, &words, NULL);
+    c->used = lr_path_append(c->path, sizeof c->path, 0, true, "metadata", 8);
+    c->used = lr_path_append(c->path, sizeof c->path, c->used, false, key->text, key->v.length);
+    c->exact = fold(metadata_seed, key->text, key->v.length);
+    status = c->leaf(c, c->exact, at, &text, &words, NULL);
     leave(c);
     if (c->reading) {
         c->job->burn.known = true;
@@ -364,8 +423,8 @@ static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
     if (key->kind != REC_KIND_STRING || c->depth || c->rooted || c->entry) {
         return grammar(c, at, "metadata whose key is no text, or that is not before the value");
     }
-    c->used = lr_path_append(c->path, sizeof c->path, 0, "metadata", 8);
-    c->used = lr_path_append(c->path, sizeof c->path, c->used, key->text, key->v.length);
+    c->used = lr_path_append(c->path, sizeof c->path, 0, true, "metadata", 8);
+    c->used = lr_path_append(c->path, sizeof c->path, c->used, false, key->text, key->v.length);
     c->entry = fold(metadata_seed, key->text, key->v.length);
     c->entry += c->entry == 0;
     c->entry_due = true;
@@ -418,7 +477,7 @@ const rec_visitor lr_check_visitor = {
 void lr_check_rewind(lr_check *c)
 {
     c->depth = 0;
-    c->rooted = false;
+    c->rooted = c->paths = false;
     c->entry = 0;
     c->entry_due = false;
     leave_to(c, 0);

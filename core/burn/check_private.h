@@ -59,6 +59,7 @@ typedef struct lr_leaf {
     uint64_t other; /**< of a list: lr_variables.loose_hash */
     uint64_t sizes; /**< of a list: lr_variables.narrow; of a tensor: hash of shape and name of the type */
     uint64_t id;    /**< of a tensor: hash of its id */
+    uint64_t exact; /**< lr_check.exact */
     const uint8_t *data; /**< the bytes themselves where they stay… */
     rec_source *source;  /**< …or where they can be read again; NULL: neither */
     uint64_t offset;
@@ -75,8 +76,8 @@ typedef struct lr_check_frame {
     int32_t kind;   /**< REC_KIND_LIST, _MAP, _VARIANT */
     bool keyed;     /**< `next` is the place of a value that is yet to come */
     bool root_metadata; /**< the value that is to come is the metadata */
-    uint64_t place; /**< hash of its path */
-    uint64_t next;
+    uint64_t place, exact; /**< hashes of its path */
+    uint64_t next, exact_next;
     uint64_t count;
     size_t used;    /**< of the path */
     lr_variables numbers; /**< those in a list */
@@ -84,6 +85,7 @@ typedef struct lr_check_frame {
 
 struct lr_check {
     rec_job *job;
+    bool paths; /**< the outermost map's keys are paths */
     /** What becomes of a leaf. @param blob its data, NULL if it has none. */
     int32_t (*leaf)(lr_check *check, uint64_t place, uint64_t at, lr_leaf *leaf, const lr_leaf_words *words,
                     const rec_blob *blob);
@@ -106,6 +108,7 @@ struct lr_check {
     uint32_t depth, frame_room;
     size_t used;
     char path[1024];
+    uint64_t exact; /**< hash of the path of the value that came last, name by name; its place is that of its names joined */
     uint8_t *tile;
     uint64_t last;            /**< the place of the last leaf */
     uint64_t compared, total; /**< bytes, for progress */
@@ -117,6 +120,11 @@ struct lr_check {
 
 /* check_table.c */
 
+/** The place of the value that came last: another one where two paths are one once their names are joined (`a.b` may be
+ *  two names or one). A reader may tell joined names where they were written in levels. */
+uint64_t lr_check_place(const lr_check *check, uint64_t place);
+/** The same where `place` is taken. */
+uint64_t lr_check_other_place(const lr_check *check, uint64_t place);
 /** What was written at a place, NULL: nothing. */
 lr_leaf *lr_check_find(const lr_check *check, uint64_t place);
 /** Of a walk: the leaf of a place; a later walk gives the same once more. NULL: the job has failed. */

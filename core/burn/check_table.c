@@ -12,6 +12,18 @@ lr_leaf *lr_check_find(const lr_check *c, uint64_t place)
     return NULL;
 }
 
+uint64_t lr_check_other_place(const lr_check *c, uint64_t place)
+{
+    return (place ^ (c->exact * UINT64_C(0x9e3779b97f4a7c15))) | 1;
+}
+
+uint64_t lr_check_place(const lr_check *c, uint64_t place)
+{
+    const lr_leaf *known = c->tensors ? lr_check_find(c, place) : NULL;
+    uint64_t other = known && known->exact != c->exact ? lr_check_other_place(c, place) : place;
+    return c->reading && other != place && !lr_check_find(c, other) ? place : other;
+}
+
 static bool grow(lr_check *c)
 {
     const lr_allocator *allocator = c->job->allocator;

@@ -324,7 +324,10 @@ int32_t lr_plugin_load(rec_job *job, rec_source *source, const rec_visitor *visi
     uint64_t left;
     int32_t status;
     lr_call_begin(&call, job, LR_CALL_LOAD, &g);
+    job->adapter = job->plugin->adapter;
+    job->adapting = true;
     status = job->plugin->load(job, source, &guard_visitor, &g);
+    job->adapting = false;
     lr_call_end(&call);
     left = lr_sources_left(&call);
     if (left && status == REC_OK && !lr_job_failed(job)) {

@@ -208,7 +208,11 @@ static int32_t walk_metadata(lr_walk *w)
 static uint64_t where(void *user, char *path, size_t room)
 {
     const lr_walk *w = user;
-    (void)snprintf(path, room, "%s", w->path);
+    size_t size = w->used < room ? w->used : room - (room > 0);
+    if (room) {
+        memcpy(path, w->path, size);
+        path[size] = '\0';
+    }
     return w->used;
 }
 
@@ -258,6 +262,8 @@ int32_t lr_walk_begin(rec_job *job, const rec_record *record, rec_precision prec
         return lr_fail_memory(job, sizeof *w);
     }
     *w = (lr_walk){.job = job, .record = record, .precision = precision, .clamp = clamp, .typed = lr_walk_typed};
+    w->path = w->near;
+    w->path_room = sizeof w->near;
     w->keep = target == LR_TARGET_KEEP && record->burn_minor >= LR_BURN_FIRST;
     job->walk = w;
     w->ids = target > 0;
@@ -276,6 +282,9 @@ int32_t lr_walk_begin(rec_job *job, const rec_record *record, rec_precision prec
 
 void lr_walk_free(rec_job *job)
 {
+    if (job->walk && job->walk->path != job->walk->near) {
+        lr_release(job->allocator, job->walk->path);
+    }
     lr_release(job->allocator, job->walk);
     job->walk = NULL;
 }
@@ -307,7 +316,9 @@ int32_t lr_walk_all(rec_job *job, const rec_visitor *visitor, void *self)
     w->aside = false;
     w->depth = 0;
     w->told_count = 0;
-    lr_walk_leave(w, 0);
+    w->used = 0;
+    w->named = false;
+    w->path[0] = '\0';
     if (!w->visitor.scalar || !w->visitor.list_begin || !w->visitor.map_begin || !w->visitor.key || !w->visitor.end ||
         (w->tensors && (!w->visitor.tensor || !w->visitor.metadata))) {
         return lr_breach(job, REC_UNKNOWN, "lacks an event that every writer needs");
@@ -335,6 +346,7 @@ int32_t lr_walk_all(rec_job *job, const rec_visitor *visitor, void *self)
     job->where = NULL;
     job->where_user = NULL;
     w->walking = false;
+    status = status == REC_OK ? job->error.status : status; /* a path that there was no memory for */
     if (status == REC_OK) {
         lr_walk_tell_all(w);
     }

@@ -128,24 +128,72 @@ int32_t lr_walk_bytes(lr_walk *w, const rec_blob *blob)
 
 /* --------------------------------------------------------------------------------------------------------- paths -- */
 
+/* Room for `more` bytes. Without memory the job has failed, which ends the walk. */
+static void make_room(lr_walk *w, uint64_t more)
+{
+    uint64_t room = w->path_room;
+    char *path = NULL;
+    if (w->used + more < room) {
+        return;
+    }
+    while (room <= w->used + more) {
+        room *= 2;
+    }
+    path = lr_alloc(w->job->allocator, room);
+    if (!path) {
+        (void)lr_fail_memory(w->job, room);
+        return;
+    }
+    memcpy(path, w->path, (size_t)w->path_room);
+    if (w->path != w->near) {
+        lr_release(w->job->allocator, w->path);
+    }
+    w->path = path;
+    w->path_room = room;
+}
+
+/* The path as it is, to come back to: where it ends, and whether it has a name, which may be empty. */
+static size_t mark(const lr_walk *w)
+{
+    return w->used * 2 + w->named;
+}
+
 size_t lr_walk_enter_index(lr_walk *w, uint64_t index)
 {
-    size_t used = w->used;
-    w->used = lr_path_append_index(w->path, sizeof w->path, used, index);
-    return used;
+    size_t before = mark(w);
+    make_room(w, 24);
+    w->used = lr_path_append_index(w->path, (size_t)w->path_room, w->used, !w->named, index);
+    w->named = true;
+    return before;
 }
 
 size_t lr_walk_enter_key(lr_walk *w, const rec_value *key)
 {
-    size_t used = w->used;
-    w->used = lr_path_append_key(w->path, sizeof w->path, used, key);
-    return used;
+    size_t before = mark(w);
+    make_room(w, key->kind == REC_KIND_STRING ? 2 * (uint64_t)key->length + 2 : 24);
+    w->used = lr_path_append_key(w->path, (size_t)w->path_room, w->used, !w->named, key);
+    w->named = true;
+    return before;
 }
 
-void lr_walk_leave(lr_walk *w, size_t used)
+size_t lr_walk_enter_path(lr_walk *w, const char *path, uint64_t length)
 {
-    w->used = used;
-    if (used < sizeof w->path) {
-        w->path[used] = '\0';
+    size_t before = mark(w), end = w->used + (size_t)length;
+    make_room(w, length + 2);
+    if (end < w->path_room) {
+        memcpy(w->path + w->used, path, (size_t)length);
+        w->path[end] = '\0';
+    }
+    w->used = end;
+    w->named = true;
+    return before;
+}
+
+void lr_walk_leave(lr_walk *w, size_t before)
+{
+    w->used = before / 2;
+    w->named = before % 2;
+    if (w->used < w->path_room) {
+        w->path[w->used] = '\0';
     }
 }

@@ -42,7 +42,10 @@ struct lr_walk {
     bool aside; /**< a value of the metadata is told: nothing in it is of Burn */
     unsigned depth;
     size_t used; /**< of the path */
-    char path[1024];
+    bool named;  /**< it has a name, which may be empty */
+    char *path;  /**< `near`, or longer memory */
+    uint64_t path_room;
+    char near[1024];
     size_t told_count;
     lr_told told[LR_TOLD_MOST];
 };
@@ -69,7 +72,9 @@ int32_t lr_walk_numbers(lr_walk *walk, rec_dtype dtype, const void *data, uint64
 /** Appends a part to the path; @return what to give to lr_walk_leave. */
 size_t lr_walk_enter_index(lr_walk *walk, uint64_t index);
 size_t lr_walk_enter_key(lr_walk *walk, const rec_value *key);
-void lr_walk_leave(lr_walk *walk, size_t used);
+/** The same for the first part, which is a path already. */
+size_t lr_walk_enter_path(lr_walk *walk, const char *path, uint64_t length);
+void lr_walk_leave(lr_walk *walk, size_t before);
 
 /* walk_told.c: what is lost or made on the way. */
 

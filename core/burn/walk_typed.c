@@ -345,7 +345,7 @@ static int32_t check_rest(lr_walk *w, const lr_map *map, const rec_layout *layou
         size_t used;
         char below[256];
         size_t length = (size_t)snprintf(below, sizeof below, "%s", path);
-        length = lr_path_append_key(below, sizeof below, length, &entry->key);
+        length = lr_path_append_key(below, sizeof below, length, length == 0, &entry->key);
         if (map == whole && has_field(layout, &entry->key)) {
             continue;
         }

@@ -339,7 +339,7 @@ int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
     }
     if (!id && lr_walk_parameter(w, tensor) && !(w->tensors && w->paths)) {
         uint8_t bytes[8];
-        lr_id_of_path(w->path, w->used < sizeof w->path ? w->used : sizeof w->path - 1, bytes);
+        lr_id_of_path(w->path, w->used < w->path_room ? w->used : (size_t)w->path_room - 1, bytes);
         lr_id_base32(bytes, sizeof bytes, made);
         id = made;
     }
@@ -396,7 +396,8 @@ static int32_t walk_list(lr_walk *w, const rec_value *value)
     return status == REC_OK ? lr_walk_end(w) : status;
 }
 
-/* A key of a foreign model, put together again from the names above a tensor. */
+/* A key of a foreign model, put together again from the names above a tensor. Unlike the path for messages it has what
+ * cannot be printed, too. */
 typedef struct dotted {
     char *text;
     size_t used;
@@ -405,18 +406,24 @@ typedef struct dotted {
 
 static int32_t walk_paths(lr_walk *w, const rec_value *value, dotted *key, bool root);
 
-static int32_t walk_path(lr_walk *w, const char *name, uint64_t length, const rec_value *value, dotted *key, bool first)
+/* @param whole the name is a path already. */
+static int32_t walk_path(lr_walk *w, const char *name, uint64_t length, const rec_value *value, dotted *key, bool first,
+                         bool whole)
 {
-    size_t before = key->used, need = before + (size_t)length + 1;
+    size_t before = key->used;
     int32_t status;
-    if (!lr_job_grow_counted(w->job, &key->text, need, &key->room, 1)) {
+    if (!lr_job_grow_counted(w->job, &key->text, before + 2 * length + 1, &key->room, 1)) {
         return w->job->error.status;
     }
     if (!first) {
         key->text[key->used++] = '.';
     }
-    memcpy(key->text + key->used, name, (size_t)length);
-    key->used += (size_t)length;
+    for (uint64_t i = 0; i < length; i++) {
+        if (!whole && (name[i] == '.' || name[i] == '\\')) {
+            key->text[key->used++] = '\\';
+        }
+        key->text[key->used++] = name[i];
+    }
     status = walk_paths(w, value, key, false);
     key->used = before;
     return status;
@@ -425,7 +432,7 @@ static int32_t walk_path(lr_walk *w, const char *name, uint64_t length, const re
 /* All tensors of a foreign model under their dotted keys, without the levels between. */
 static int32_t walk_paths(lr_walk *w, const rec_value *value, dotted *key, bool root)
 {
-    bool list = value->kind == REC_KIND_LIST;
+    bool list = value->kind == REC_KIND_LIST, whole = root && w->record->flat;
     uint64_t count = rec_value_count(value);
     int32_t status = REC_OK;
     if (value->kind == REC_KIND_TENSOR) {
@@ -435,11 +442,13 @@ static int32_t walk_paths(lr_walk *w, const rec_value *value, dotted *key, bool 
     }
     for (uint64_t i = 0; i < count && status == REC_OK; i++) {
         const lr_entry *entry = list ? NULL : &value->v.map->entries[i];
-        size_t used = list ? lr_walk_enter_index(w, i) : lr_walk_enter_key(w, &entry->key);
+        size_t used = list    ? lr_walk_enter_index(w, i)
+                      : whole ? lr_walk_enter_path(w, entry->key.v.text, entry->key.length)
+                              : lr_walk_enter_key(w, &entry->key);
         char index[24];
         int length = snprintf(index, sizeof index, "%" PRIu64, i);
         status = walk_path(w, list ? index : entry->key.v.text, list ? (uint64_t)length : entry->key.length,
-                           list ? &value->v.list->items[i] : &entry->value, key, root);
+                           list ? &value->v.list->items[i] : &entry->value, key, root, whole);
         lr_walk_leave(w, used);
     }
     return status;

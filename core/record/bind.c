@@ -53,14 +53,14 @@ static void problem(binder *b, int32_t kind, const char *format, ...)
 static size_t enter(binder *b, const char *name)
 {
     size_t used = b->used;
-    b->used = lr_path_append(b->path, sizeof b->path, used, name, strlen(name));
+    b->used = lr_path_append(b->path, sizeof b->path, used, used == 0, name, strlen(name));
     return used;
 }
 
 static size_t enter_index(binder *b, uint64_t index)
 {
     size_t used = b->used;
-    b->used = lr_path_append_index(b->path, sizeof b->path, used, index);
+    b->used = lr_path_append_index(b->path, sizeof b->path, used, used == 0, index);
     return used;
 }
 
@@ -343,7 +343,7 @@ static void bind_struct(binder *b, const rec_type *type, const rec_value *value,
         }
         if (!known) {
             size_t used = b->used;
-            b->used = lr_path_append_key(b->path, sizeof b->path, used, &entry->key);
+            b->used = lr_path_append_key(b->path, sizeof b->path, used, used == 0, &entry->key);
             problem(b, REC_NOTE_UNEXPECTED, "%s has no such field (found %s)", type->name,
                     lr_kind_words(entry->value.kind));
             leave(b, used);

@@ -69,15 +69,17 @@ static bool push(rec_iterator *iterator, const rec_value *value, size_t used)
 /* Appends the name of a level's next child; the path buffer grows as needed. */
 static bool append_child(rec_iterator *iterator, const struct level *level, size_t *used)
 {
+    bool first = level == iterator->levels;
     for (;;) {
         size_t length = level->used;
         if (level->value->kind == REC_KIND_LIST) {
-            length = lr_path_append_index(iterator->path, iterator->path_room, length, level->next);
+            length = lr_path_append_index(iterator->path, iterator->path_room, length, first, level->next);
         } else if (level->value->kind == REC_KIND_MAP) {
-            length = lr_path_append_key(iterator->path, iterator->path_room, length,
+            length = lr_path_append_key(iterator->path, iterator->path_room, length, first,
                                         &level->value->v.map->entries[level->next].key);
         } else {
-            length = lr_path_append_key(iterator->path, iterator->path_room, length, &level->value->v.variant->name);
+            length = lr_path_append_key(iterator->path, iterator->path_room, length, first,
+                                        &level->value->v.variant->name);
         }
         if (length < iterator->path_room) {
             *used = length;

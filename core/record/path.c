@@ -15,10 +15,12 @@ static size_t put(char *path, size_t room, size_t used, char c)
     return used + 1;
 }
 
-size_t lr_path_append(char *path, size_t room, size_t used, const char *name, uint64_t length)
+size_t lr_path_append(char *path, size_t room, size_t used, bool first, const char *name, uint64_t length)
 {
-    if (used) {
+    if (!first) {
         used = put(path, room, used, '.');
+    } else if (room) {
+        path[0] = '\0';
     }
     for (uint64_t i = 0; i < length; i++) {
         if (name[i] == '.' || name[i] == '\\') {
@@ -29,42 +31,116 @@ size_t lr_path_append(char *path, size_t room, size_t used, const char *name, ui
     return used;
 }
 
-size_t lr_path_append_index(char *path, size_t room, size_t used, uint64_t index)
+size_t lr_path_append_index(char *path, size_t room, size_t used, bool first, uint64_t index)
 {
     char digits[24];
     int length = snprintf(digits, sizeof digits, "%" PRIu64, index);
-    return lr_path_append(path, room, used, digits, (uint64_t)length);
+    return lr_path_append(path, room, used, first, digits, (uint64_t)length);
 }
 
-size_t lr_path_append_key(char *path, size_t room, size_t used, const rec_value *key)
+size_t lr_path_append_key(char *path, size_t room, size_t used, bool first, const rec_value *key)
 {
     char digits[24];
     int length;
     switch (key->kind) {
     case REC_KIND_STRING:
-        return lr_path_append(path, room, used, key->v.text, key->length);
+        return lr_path_append(path, room, used, first, key->v.text, key->length);
     case REC_KIND_UINT:
-        return lr_path_append_index(path, room, used, key->v.u);
+        return lr_path_append_index(path, room, used, first, key->v.u);
     case REC_KIND_INT:
         length = snprintf(digits, sizeof digits, "%" PRId64, key->v.i);
-        return lr_path_append(path, room, used, digits, (uint64_t)length);
+        return lr_path_append(path, room, used, first, digits, (uint64_t)length);
     default:
-        return key->v.i ? lr_path_append(path, room, used, "true", 4) : lr_path_append(path, room, used, "false", 5);
+        return lr_path_append(path, room, used, first, key->v.i ? "true" : "false", key->v.i ? 4 : 5);
     }
+}
+
+const char *lr_path_dot(const char *part, const char *end)
+{
+    const char *dot = part;
+    for (; part < end && (dot = memchr(dot, '.', (size_t)(end - dot))) != NULL; dot++) {
+        const char *slash = dot;
+        while (slash > part && slash[-1] == '\\') {
+            slash--;
+        }
+        if ((dot - slash) % 2 == 0) {
+            return dot;
+        }
+    }
+    return NULL;
+}
+
+const char *lr_path_last(const char *path, uint64_t length)
+{
+    const char *end = path + length, *last = path, *dot;
+    while ((dot = lr_path_dot(last, end)) != NULL) {
+        last = dot + 1;
+    }
+    return last;
+}
+
+/* Whether two characters are one that is escaped. */
+static bool is_escape(const char *text, const char *end)
+{
+    return text[0] == '\\' && end - text > 1 && (text[1] == '.' || text[1] == '\\');
+}
+
+uint64_t lr_path_name(const char *part, uint64_t length, char *name)
+{
+    const char *end = part + length;
+    char *to = name;
+    while (part < end) {
+        part += is_escape(part, end);
+        *to++ = *part++;
+    }
+    return (uint64_t)(to - name);
 }
 
 const char *lr_path_split(const char *path, char *part, uint64_t *length)
 {
     char *to = part;
     while (*path && *path != '.') {
-        if (*path == '\\' && path[1]) {
-            path++;
-        }
+        path += *path == '\\' && (path[1] == '.' || path[1] == '\\');
         *to++ = *path++;
     }
     *to = '\0';
     *length = (uint64_t)(to - part);
     return *path ? path + 1 : NULL;
+}
+
+uint64_t rec_path_escape(const char *name, uint64_t length, char *path, uint64_t room)
+{
+    size_t used = 0;
+    if ((length && LR_LACKS(NULL, name)) || (room && LR_LACKS(NULL, path))) {
+        return 0;
+    }
+    if (room) {
+        path[0] = '\0';
+    }
+    for (uint64_t i = 0; i < length; i++) {
+        if (name[i] == '\\') {
+            used = put(path, (size_t)room, used, '\\');
+        }
+        used = put(path, (size_t)room, used, name[i]);
+    }
+    return used;
+}
+
+uint64_t rec_path_unescape(const char *path, uint64_t length, char *name, uint64_t room)
+{
+    const char *end;
+    size_t used = 0;
+    if ((length && LR_LACKS(NULL, path)) || (room && LR_LACKS(NULL, name))) {
+        return 0;
+    }
+    if (room) {
+        name[0] = '\0';
+    }
+    for (end = path + length; path < end;) {
+        path += is_escape(path, end);
+        used = put(name, (size_t)room, used, *path++);
+    }
+    return used;
 }
 
 bool lr_path_index(const char *text, uint64_t length, uint64_t *index)
@@ -207,7 +283,7 @@ int32_t lr_fail_no_key(rec_job *job, const rec_record *record, const char *path)
         if (!child) {
             break;
         }
-        used = lr_path_append(have, sizeof have, used, part, length);
+        used = lr_path_append(have, sizeof have, used, value == &record->root, part, length);
         value = child;
     }
     count = rec_value_count(value);
@@ -216,7 +292,7 @@ int32_t lr_fail_no_key(rec_job *job, const rec_record *record, const char *path)
             const rec_value *key = &value->v.map->entries[i].key;
             char name[128];
             unsigned d;
-            size_t n = lr_path_append_key(name, sizeof name, 0, key);
+            size_t n = lr_path_append_key(name, sizeof name, 0, true, key);
             if (n >= sizeof name) {
                 continue;
             }

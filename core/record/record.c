@@ -112,6 +112,9 @@ rec_record *rec_record_copy(const rec_record *record)
         copy->burn_minor = record->burn_minor;
         copy->precision = record->precision;
         copy->clamp = record->clamp;
+        copy->adapter = record->adapter;
+        copy->flat = record->flat;
+        copy->dotted = record->dotted;
         copy->parameters = record->parameters;
         copy->origin.mapped = record->origin.mapped;
         copy->origin.layout = record->origin.layout;

@@ -117,6 +117,9 @@ struct rec_record {
     int32_t burn_minor; /**< 0.MINOR of the Burn that wrote it, -1 if unknown or built here */
     bool clamp;         /**< typed access clamps integers */
     bool typed;         /**< it came from data without names, and was read by its type */
+    int32_t adapter;    /**< REC_ADAPTER_… of the file that it came from, where its names came as paths */
+    bool flat;          /**< root of REC_FORM_PATHS: its keys are whole paths, escaped; else it is a tree of names */
+    bool dotted;        /**< its names came as paths, in Burn's layout: what is no tensor, its type alone can tell */
     bool parameters;    /**< it came from a foreign file: tensors without an id are parameters, which get one of their path */
     pthread_mutex_t lock; /**< of typed access */
 };
@@ -181,11 +184,21 @@ const rec_value *lr_value_variant(const rec_value *value, const rec_value **payl
 
 /* --------------------------------------------------------------------------------------------------------- paths -- */
 
-/** Appends a name to a path of `used` bytes in a buffer, escaped, with a dot before it if `used`. @return new used,
- *  which may exceed `room` (the text is cut then). */
-size_t lr_path_append(char *path, size_t room, size_t used, const char *name, uint64_t length);
-size_t lr_path_append_key(char *path, size_t room, size_t used, const rec_value *key);
-size_t lr_path_append_index(char *path, size_t room, size_t used, uint64_t index);
+/* One grammar everywhere: names joined by dots, in which a dot is \. and a backslash \\; any other backslash stands for
+ * itself. Names may be empty, so that `a..b`, `.a` and `a.` are paths too. */
+
+/** Appends a name to a path of `used` bytes in a buffer, escaped, with a dot before it unless it is the `first`.
+ *  @return new used, which may exceed `room` (the text is cut then). */
+size_t lr_path_append(char *path, size_t room, size_t used, bool first, const char *name, uint64_t length);
+size_t lr_path_append_key(char *path, size_t room, size_t used, bool first, const rec_value *key);
+size_t lr_path_append_index(char *path, size_t room, size_t used, bool first, uint64_t index);
+/** @return the dot that ends the name which begins at `part`; NULL: it is the last. */
+const char *lr_path_dot(const char *part, const char *end);
+/** @return where the last name of a path begins. */
+const char *lr_path_last(const char *path, uint64_t length);
+/** Unescapes a name, or a path as it is where nothing is escaped. @param name room for `length`; may be `part`.
+ *  @return its length. */
+uint64_t lr_path_name(const char *part, uint64_t length, char *name);
 /** The child of a value by one unescaped path part, NULL if there is none. */
 rec_value *lr_child(const rec_value *value, const char *part, uint64_t length);
 /** Splits the first part off a path: unescapes it into `part` (room >= strlen(path) + 1). @return the rest, NULL if

@@ -322,7 +322,7 @@ bool lr_plugin_check(const rec_plugin *plugin, rec_plugin *copy, char *reason)
         return REFUSE("it has traits that librecord %s does not know (0x%llx)", rec_version_string(),
                       (unsigned long long)(copy->traits & TRAITS_COUNT & ~TRAITS_KNOWN));
     }
-    if (copy->adapter < REC_ADAPTER_NONE || copy->adapter > REC_ADAPTER_PYTORCH) {
+    if (copy->adapter < REC_ADAPTER_NONE || copy->adapter > REC_ADAPTER_EITHER) {
         return REFUSE("it has an adapter that librecord %s does not know (%d)", rec_version_string(),
                       (int)copy->adapter);
     }

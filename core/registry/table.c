@@ -117,7 +117,9 @@ void lr_info_details(rec_job *job, lr_arena *arena, rec_plugin_info *info, const
     info->aliases = keep_printed(job, arena, d, print_aliases);
     info->options = keep_printed(job, arena, d, print_options);
     info->extensions = keep_printed(job, arena, d, print_extensions);
-    info->adapter = d->adapter == REC_ADAPTER_PYTORCH ? "pytorch" : "none";
+    info->adapter = d->adapter == REC_ADAPTER_PYTORCH  ? "pytorch"
+                    : d->adapter == REC_ADAPTER_EITHER ? "either"
+                                                       : "none";
     info->kind = d->kind;
     info->can_load = d->load || d->decode;
     info->can_save = d->save || d->encode;

@@ -109,8 +109,20 @@ REC_API int32_t rec_job_layout_text(rec_job *job, const char **text);
 /** The reverse, before `metadata` is delivered: rec_job_layout() then answers as if the caller had given that type. A
  *  type that the caller did give wins. */
 REC_API int32_t rec_job_use_layout_text(rec_job *job, const char *text, uint64_t length);
-/** Writes where the events are, "layers.0.weight", into `path`; cut to `room`. @return its whole length. */
+/** Writes where the events are, "layers.0.weight", into `path`, NUL-terminated and cut to `room`. In a name a dot is
+ *  written `\.` and a backslash `\\`; a name may be empty. @return its whole length, without the NUL. */
 REC_API uint64_t rec_job_path(rec_job *job, char *path, uint64_t room);
+/** The path of a name that another framework's file has, in which every dot separates and nothing is escaped: its
+ *  backslashes are escaped, so that REC_FORM_PATHS gives them back. @param path (out) NUL-terminated, cut to `room`.
+ *  @return its whole length, without the NUL; at most twice `length`. */
+REC_API uint64_t rec_path_escape(const char *name, uint64_t length, char *path, uint64_t room);
+/** The reverse, for writers of such files: nothing is escaped any more. Two paths may become one name (`a\.b`, `a.b`):
+ *  refuse that. @param name (out) NUL-terminated, cut to `room`. @return its whole length, without the NUL. */
+REC_API uint64_t rec_path_unescape(const char *path, uint64_t length, char *name, uint64_t room);
+/** Says how the modules in the file that is read are laid out, where that is another way than the descriptor says:
+ *  what counts for a map of REC_FORM_PATHS, unless the user says it (`adapter`). Before the first value.
+ *  @param adapter REC_ADAPTER_… */
+REC_API int32_t rec_job_set_adapter(rec_job *job, int32_t adapter);
 
 /** What a layout node is. */
 enum {
@@ -289,7 +301,9 @@ typedef struct rec_visitor {
     /** @param form REC_FORM_LIST, _ARRAY, _TUPLE or _UNKNOWN. @param count elements, REC_UNKNOWN if not known yet. */
     int32_t (*list_begin)(void *self, uint64_t at, int32_t form, uint64_t count);
     /** @param form REC_FORM_STRUCT, _MAP or _UNKNOWN; of the outermost value of a format with REC_TRAIT_TENSORS also _PATHS:
-     *  its keys are dotted paths, which core takes apart. @param count entries, REC_UNKNOWN if not known yet. */
+     *  its keys are strings, paths as rec_job_path() writes them, which core takes apart (a backslash before anything
+     *  but a dot or another one stands for itself). In a file of REC_ADAPTER_NONE no key may be below one that has a
+     *  value. @param count entries, REC_UNKNOWN if not known yet. */
     int32_t (*map_begin)(void *self, uint64_t at, int32_t form, uint64_t count);
     /** A key is a string, bool or integer. */
     int32_t (*key)(void *self, uint64_t at, const rec_scalar *key);
@@ -366,10 +380,14 @@ enum {
     REC_TRAIT_TAIL = 32       /**< its probe looks at the end of the file: rec_head has its `tail` then */
 };
 
-/** The default of the load argument `adapter`, and what files of a format without Burn's layout hold. */
+/** How the modules in a map of REC_FORM_PATHS are laid out, and so the default of the load argument `adapter`: of all
+ *  files of a format, or of one (rec_job_set_adapter()). Other values are records of Burn in any case. */
 enum {
-    REC_ADAPTER_NONE = 0,   /**< modules as Burn lays them out */
-    REC_ADAPTER_PYTORCH = 1 /**< modules as PyTorch does: a map of REC_FORM_PATHS is adapted, its gaps are closed */
+    REC_ADAPTER_NONE = 0,    /**< as Burn does: paths are only how names are written, and it is a record of Burn */
+    REC_ADAPTER_PYTORCH = 1, /**< as PyTorch does, a foreign model: it is adapted on its way to a record of Burn, and the
+                                  gaps of its lists are closed. Of a descriptor also: between such files nothing is adapted */
+    REC_ADAPTER_EITHER = 2   /**< a foreign model in one or the other: core decides by its names and shapes, or asks
+                                  the user. For files that Burn's own stores wrote, which do not say */
 };
 
 /** The first bytes of a file that is to be recognised. */

@@ -62,17 +62,17 @@ static const char *kind_of(rec_dtype dtype)
 /* "fc2" of "fc2.weight", as a pattern: its dots are dots. */
 static const char *drop_option(const lr_fitter *f, const lr_piece *piece)
 {
-    const char *key = piece->input_count ? piece->inputs[0]->text : piece->key, *last = strrchr(key, '.');
+    const char *key = piece->input_count ? piece->inputs[0]->text : piece->key, *last = lr_path_last(key, strlen(key));
     char pattern[400];
     size_t used = 0;
-    for (const char *c = key; *c && (!last || c <= last) && used + 3 < sizeof pattern; c++) {
-        if (*c == '.') {
+    for (const char *c = key; *c && (last == key || c < last) && used + 3 < sizeof pattern; c++) {
+        if (*c == '.' || *c == '\\') {
             pattern[used++] = '\\';
         }
         pattern[used++] = *c;
     }
     pattern[used] = '\0';
-    return lr_plan_text(f->job, f->plan, "Drop it, and the base's stays: drop = ^%s%s", pattern, last ? "" : "$");
+    return lr_plan_text(f->job, f->plan, "Drop it, and the base's stays: drop = ^%s%s", pattern, last > key ? "" : "$");
 }
 
 /* The axis that alone differs; the rank: none, or more than one. */

@@ -41,8 +41,8 @@ static bool came_as(const lr_node *node, const char *field)
     for (const lr_node *child = node->first; child; child = child->next) {
         const lr_piece *piece = child->first ? NULL : child->piece;
         if (piece && piece->op && !piece->kept && piece->input_count == 1) {
-            const char *text = piece->inputs[0]->text, *dot = strrchr(text, '.');
-            if (strcmp(dot ? dot + 1 : text, field) == 0) {
+            const char *text = piece->inputs[0]->text;
+            if (strcmp(lr_path_last(text, piece->inputs[0]->length), field) == 0) {
                 return true;
             }
         }

@@ -338,9 +338,17 @@ static int32_t put_beside(shaper *s, const lr_node *node, const lr_node *below, 
     int32_t status = REC_OK;
     for (lr_node *child = below->first; child && status == REC_OK; child = child->next) {
         if (child->piece) {
-            lr_node leaf = {.name = child->piece->key + node->offset,
-                            .length = child->piece->length - node->offset,
-                            .piece = child->piece};
+            const char *rest = child->piece->key + node->offset;
+            uint64_t length = child->piece->length - node->offset;
+            lr_node leaf = {.name = rest, .length = length, .piece = child->piece};
+            if (memchr(rest, '\\', (size_t)length)) {
+                char *name = lr_arena_alloc(&s->f->plan->arena, length, 1);
+                if (!name) {
+                    return lr_fail_memory(s->f->job, length);
+                }
+                leaf.length = lr_path_name(rest, length, name);
+                leaf.name = name;
+            }
             status = put_leaf(s, node, &leaf, NULL, "", map);
         }
         if (status == REC_OK) {
@@ -573,6 +581,7 @@ static int32_t make_flat(shaper *s)
         return lr_fail_memory(s->f->job, map->count);
     }
     f->record->root.v.map = map;
+    f->record->flat = true;
     return status;
 }
 

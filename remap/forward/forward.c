@@ -269,10 +269,7 @@ static bool direction(const char *text, size_t length, size_t *base, const char 
     const size_t tail = sizeof end - 1;
     *new_style = length > tail && memcmp(text + length - tail, end, tail) == 0;
     if (*new_style) {
-        size_t dot = length - tail;
-        while (dot > 0 && text[dot - 1] != '.') {
-            dot--;
-        }
+        size_t dot = (size_t)(lr_path_last(text, length - tail) - text);
         *name = text + dot;
         *name_length = length - tail - dot;
         if (dot < sizeof middle - 1 || memcmp(text + dot - (sizeof middle - 1), middle, sizeof middle - 1) != 0) {
@@ -283,10 +280,7 @@ static bool direction(const char *text, size_t length, size_t *base, const char 
         return true;
     }
     if (length > 2 && memcmp(text + length - 2, "_v", 2) == 0) {
-        size_t dot = length;
-        while (dot > 0 && text[dot - 1] != '.') {
-            dot--;
-        }
+        size_t dot = (size_t)(lr_path_last(text, length) - text);
         *name = text + dot;
         *name_length = length - 2 - dot;
         *base = dot > 0 ? dot - 1 : 0;

@@ -26,7 +26,7 @@ static int32_t adapt(lr_rules_run *r, lr_piece *piece, lr_op **op, const char **
 {
     size_t length;
     const char *text = lr_rules_key_of(r, piece, &length);
-    const char *dot = memrchr(text, '.', length), *field = dot ? dot + 1 : text, *burn = NULL;
+    const char *field = lr_path_last(text, length), *burn = NULL;
     const lr_rule *rule;
     bool failed, transpose = false;
     const char *type = NULL, *operations;
@@ -34,7 +34,7 @@ static int32_t adapt(lr_rules_run *r, lr_piece *piece, lr_op **op, const char **
     *op = NULL;
     *key = NULL;
     if (r->source->adapter == LR_ADAPTER_PYTORCH) {
-        type = lr_module_rule(r->job, r->source, r->matcher, text, dot ? (uint64_t)(dot - text) : 0, &rule, &failed);
+        type = lr_module_rule(r->job, r->source, r->matcher, text, field > text ? (uint64_t)(field - text) - 1 : 0, &rule, &failed);
         if (failed) {
             return r->job->error.status;
         }

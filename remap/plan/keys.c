@@ -40,9 +40,10 @@ static int32_t list(lister *l, const rec_value *value, unsigned depth);
 
 static int32_t below(lister *l, const char *name, uint64_t length, const rec_value *value, unsigned depth)
 {
+    bool whole = depth == 0 && l->source->record->flat;
     size_t before;
     int32_t status;
-    if (!lr_place_enter(l->job, &l->path, name, length, &before)) {
+    if (!(whole ? lr_place_enter_path : lr_place_enter)(l->job, &l->path, name, length, &before)) {
         return l->job->error.status;
     }
     status = list(l, value, depth + 1);
@@ -73,7 +74,8 @@ static int32_t list_map(lister *l, const rec_value *value, unsigned depth)
     for (uint64_t i = 0; i < value->v.map->count && status == REC_OK; i++) {
         const lr_entry *entry = &value->v.map->entries[i];
         rec_scalar key = lr_to_scalar(&entry->key);
-        if (depth == 0 && key.kind == REC_KIND_STRING && entry->value.kind == REC_KIND_TENSOR) {
+        if (depth == 0 && l->source->record->flat && key.kind == REC_KIND_STRING &&
+            entry->value.kind == REC_KIND_TENSOR) {
             status = add(l, key.text, key.v.length, &entry->value); /* all keys of a foreign file: no copy */
         } else if (key.kind == REC_KIND_STRING) {
             status = below(l, key.text, key.v.length, &entry->value, depth);

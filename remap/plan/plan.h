@@ -12,7 +12,7 @@
 
 /** A tensor or value of a source. */
 typedef struct lr_key {
-    const char *text;       /**< names and indices joined by dots, nothing escaped */
+    const char *text;       /**< a path: names and indices joined by dots, in which dots and backslashes are escaped */
     uint64_t length;
     const rec_value *value; /**< in the source's record */
     uint32_t source;
@@ -183,7 +183,7 @@ bool lr_node_index(const char *text, uint64_t length, uint64_t *index);
 
 /* work.c: what the rules of a source ask for at a place of the destination. */
 
-/** The path where the walk is: names and indices joined by dots, nothing escaped. */
+/** The path where the walk is: names and indices joined by dots, in which dots and backslashes are escaped. */
 typedef struct lr_place_path {
     char *text; /**< NUL-terminated; from the context's allocator */
     size_t used;
@@ -191,6 +191,8 @@ typedef struct lr_place_path {
     unsigned levels;
 } lr_place_path;
 bool lr_place_enter(rec_job *job, lr_place_path *path, const char *name, uint64_t length, size_t *before);
+/** The same with a name that is a path already. */
+bool lr_place_enter_path(rec_job *job, lr_place_path *path, const char *name, uint64_t length, size_t *before);
 void lr_place_leave(lr_place_path *path, size_t before);
 
 /** The part of a path that the rules of a source see: without its prefix. @param length in and out. */

@@ -157,10 +157,15 @@ static int32_t insert(rec_job *job, rec_plan *plan, table *t, lr_piece *piece)
     lr_node *node = plan->root;
     const char *part = piece->key, *end = piece->key + piece->length;
     bool foreign = plan->foreign && !plan->type.layout;
-    bool raw = !foreign && !piece->kept && plan->sources[piece->source].record->root.form == REC_FORM_PATHS;
+    const rec_record *record = plan->sources[piece->source].record;
+    bool raw = !foreign && !piece->kept &&
+               (record->root.form == REC_FORM_PATHS || (record->dotted && plan->type.layout));
+    bool escaped = memchr(part, '\\', (size_t)piece->length) != NULL;
+    uint64_t offset;
     unsigned levels = 0;
     for (bool last = false; !last;) {
-        const char *dot = memchr(part, '.', (size_t)(end - part));
+        const char *dot = escaped ? lr_path_dot(part, end) : memchr(part, '.', (size_t)(end - part));
+        const char *name;
         uint64_t length = (uint64_t)((dot ? dot : end) - part);
         last = dot == NULL;
         if (raw && is_raw(part, length)) {
@@ -172,7 +177,17 @@ static int32_t insert(rec_job *job, rec_plan *plan, table *t, lr_piece *piece)
                            LEVELS_MOST);
             return job->error.status;
         }
-        node = child(job, plan, t, node, part, length, (uint64_t)(part - piece->key));
+        name = part;
+        offset = (uint64_t)(part - piece->key);
+        if (escaped && memchr(part, '\\', (size_t)length)) {
+            char *plain = lr_arena_alloc(&plan->arena, length, 1);
+            if (!plain) {
+                return lr_fail_memory(job, length);
+            }
+            length = lr_path_name(part, length, plain);
+            name = plain;
+        }
+        node = child(job, plan, t, node, name, length, offset);
         if (!node) {
             return job->error.status;
         }

@@ -10,6 +10,29 @@
 
 bool lr_place_enter(rec_job *job, lr_place_path *path, const char *name, uint64_t length, size_t *before)
 {
+    size_t need = path->used + 2 * (size_t)length + 2;
+    *before = path->used;
+    if (!memchr(name, '.', (size_t)length) && !memchr(name, '\\', (size_t)length)) {
+        return lr_place_enter_path(job, path, name, length, before);
+    }
+    if (!lr_job_grow(job, &path->text, need, &path->room, 1)) {
+        return false;
+    }
+    if (path->levels++) {
+        path->text[path->used++] = '.';
+    }
+    for (uint64_t i = 0; i < length; i++) {
+        if (name[i] == '.' || name[i] == '\\') {
+            path->text[path->used++] = '\\';
+        }
+        path->text[path->used++] = name[i];
+    }
+    path->text[path->used] = '\0';
+    return true;
+}
+
+bool lr_place_enter_path(rec_job *job, lr_place_path *path, const char *name, uint64_t length, size_t *before)
+{
     size_t need = path->used + (size_t)length + 2;
     *before = path->used;
     if (!lr_job_grow(job, &path->text, need, &path->room, 1)) {

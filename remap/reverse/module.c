@@ -110,8 +110,8 @@ int32_t lr_back_unadapt(lr_reverse *b, lr_back_item *one)
 {
     const lr_rules *rules = b->source->rules;
     uint64_t length = strlen(one->text);
-    const char *dot = memrchr(one->text, '.', (size_t)length), *field = dot ? dot + 1 : one->text, *torch = NULL;
-    const char *type = module_of(b, one, dot ? (uint64_t)(dot - one->text) : 0);
+    const char *field = lr_path_last(one->text, length), *torch = NULL;
+    const char *type = module_of(b, one, field > one->text ? (uint64_t)(field - one->text) - 1 : 0);
     int change;
     if (lr_job_failed(b->job)) {
         return b->job->error.status;

@@ -55,7 +55,7 @@ const char *lr_back_type_of(const lr_back_type *type, const char *text, uint64_t
     const char *part = text, *end = text + length, *module = NULL;
     size_t used = 0;
     for (bool last = false; layout && !last;) {
-        const char *dot = memchr(part, '.', (size_t)(end - part));
+        const char *dot = lr_path_dot(part, end);
         uint64_t size = (uint64_t)((dot ? dot : end) - part);
         bool variant;
         last = dot == NULL;

@@ -242,13 +242,13 @@ static uint64_t split_of(lr_trace *r, const char *text, size_t length)
 static uint64_t fused_by(lr_trace *r, const char *text, size_t length)
 {
     const lr_rules *rules = r->source->rules;
-    const char *dot = memrchr(text, '.', length), *last = dot ? dot + 1 : text;
+    const char *last = lr_path_last(text, length);
     if (!r->norms || length - (size_t)(last - text) < 6 || memcmp(last, "weight", 6) != 0) {
         return 0;
     }
     for (uint64_t i = 0; i < rules->count; i++) {
         if (rules->rules[i].kind == LR_RULE_WEIGHT_NORM) {
-            int found = lr_regex_match(r->job, rules->rules[i].regex, r->matcher, text, dot ? (size_t)(dot - text) : 0);
+            int found = lr_regex_match(r->job, rules->rules[i].regex, r->matcher, text, last > text ? (size_t)(last - text) - 1 : 0);
             if (found) {
                 return found < 0 ? UINT64_MAX : i + 1;
             }

@@ -91,7 +91,7 @@ static int32_t check_gaps(lr_reverse *b)
     for (uint64_t i = 0; i < b->count; i++) {
         const char *text = b->items[i].text;
         for (const char *dot; text; text = dot ? dot + 1 : NULL) {
-            uint64_t index, length = (uint64_t)((dot = strchr(text, '.')) ? dot - text : (ptrdiff_t)strlen(text));
+            uint64_t index, length = (uint64_t)((dot = lr_path_dot(text, text + strlen(text))) ? dot - text : (ptrdiff_t)strlen(text));
             if (lr_node_index(text, length, &index)) {
                 char words[400];
                 (void)snprintf(words, sizeof words,

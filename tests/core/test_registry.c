@@ -194,7 +194,7 @@ static const struct {
     {"-DMORE='.extension=\"a/b\"'", "Good", "its extension is not 1 to 32 letters and digits, with dots inside"},
     {"-DMORE='.burn_name=\"\\033[31m\"'", "Good", "its burn_name is not one line of text"},
     {"-DMORE='.traits=5u<<20'", "Good", "it has traits that librecord " RELEASE " does not know (0x500000)"},
-    {"-DMORE='.adapter=2'", "Good", "it has an adapter that librecord " RELEASE " does not know (2)"},
+    {"-DMORE='.adapter=3'", "Good", "it has an adapter that librecord " RELEASE " does not know (3)"},
     {"-DMORE='.load=0'", "Good", "it can neither load nor save"},
     {"-DEMPTY=bad_LTX_librecord_plugins", "bad", "it holds no recorder"},
     {"-DEMPTY=good_LTX_librecord_plugins", "bad", "it exports neither librecord_plugins nor bad_LTX_librecord_plugins: was it renamed?"},

@@ -130,9 +130,15 @@ static int32_t tell_metadata(lr_st_model *m, const rec_visitor *visitor, void *s
         const entry *e = &entries[i];
         rec_scalar key = {.kind = REC_KIND_STRING, .v.length = e->key_length, .text = e->key};
         rec_scalar value = {.kind = REC_KIND_STRING, .v.length = e->length, .text = e->value};
-        status = e->again   ? REC_OK
-                 : e->typed ? tell_typed(m, e, visitor, self)
-                            : visitor->metadata(self, e->at, &key, &value);
+        if (e->again) {
+            continue;
+        }
+        if (e->typed) {
+            status = tell_typed(m, e, visitor, self);
+        } else {
+            status = lr_st_set_adapter(m->job, &key, &value);
+            status = status == REC_OK ? visitor->metadata(self, e->at, &key, &value) : status;
+        }
         if (status != REC_OK && e->source) {
             rec_fail_source(m->job, e->source);
         }
@@ -145,6 +151,7 @@ static int32_t tell_metadata(lr_st_model *m, const rec_visitor *visitor, void *s
 
 static int32_t tell_tensors(lr_st_model *m, const rec_visitor *visitor, void *self)
 {
+    lr_st_buffer path = {.job = m->job};
     int32_t status = visitor->map_begin(self, m->file_count ? 8 : REC_UNKNOWN, REC_FORM_PATHS, m->taken);
     for (uint64_t f = 0; f < m->file_count && status == REC_OK; f++) {
         const lr_st_file *file = &m->files[f];
@@ -158,13 +165,15 @@ static int32_t tell_tensors(lr_st_model *m, const rec_visitor *visitor, void *se
             }
             key.text = lr_st_text_at(h, &e->key);
             event = lr_st_event(h, e);
-            status = visitor->key(self, lr_st_location(e->at), &key);
+            status = lr_st_path_of(&path, &key.text, &key.v.length);
+            status = status == REC_OK ? visitor->key(self, lr_st_location(e->at), &key) : status;
             status = status == REC_OK ? visitor->tensor(self, lr_st_location(e->at), &event) : status;
         }
         if (status != REC_OK && file->source) {
             rec_fail_source(m->job, file->source);
         }
     }
+    rec_job_free(m->job, path.data);
     return status == REC_OK ? visitor->end(self, REC_UNKNOWN) : status;
 }
 

@@ -82,6 +82,9 @@ static int32_t map(lr_st_reader *r, int32_t form)
                 path = lr_st_path_enter(&r->path, &key);
                 status = r->path.text.status;
             }
+            if (status == REC_OK && form == REC_FORM_PATHS) {
+                status = lr_st_path_of(&r->dotted, &key.text, &key.v.length);
+            }
             status = status == REC_OK ? r->visitor->key(r->self, r->at, &key) : status;
             status = status == REC_OK ? value(r) : status;
             lr_st_path_leave(&r->path, path);
@@ -363,6 +366,7 @@ static int32_t metadata(lr_st_reader *r)
         if (status == REC_OK && (!r->values || lr_st_next_is(r, '"'))) {
             status = lr_st_string(r, &text.text, &text.v.length);
             key.text = r->words.data + at;
+            status = status == REC_OK ? lr_st_set_adapter(r->job, &key, &text) : status;
             status = status == REC_OK ? r->visitor->metadata(r->self, r->at, &key, &text) : status;
         } else if (status == REC_OK) {
             key.text = r->words.data + at;
@@ -401,7 +405,7 @@ static void open_reader(lr_st_reader *r, lr_st_model *model, const char *key, co
 {
     *r = (lr_st_reader){.model = model, .job = model->job, .visitor = visitor, .self = self, .at = at, .key = key};
     r->limit = rec_job_depth_limit(model->job);
-    r->path.text.job = r->words.job = model->job;
+    r->path.text.job = r->words.job = r->dotted.job = model->job;
     r->in = (lr_json_input){.job = model->job,
                             .source = model->source,
                             .at = (const uint8_t *)text,
@@ -418,6 +422,7 @@ static void close_reader(lr_st_reader *r)
     rec_job_free(r->job, r->memory.data);
     rec_job_free(r->job, r->path.text.data);
     rec_job_free(r->job, r->words.data);
+    rec_job_free(r->job, r->dotted.data);
 }
 
 /* `[1,{…}`: what all of these texts begin with. @param most the latest version. @param form what it should be. @param

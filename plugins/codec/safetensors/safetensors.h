@@ -196,6 +196,11 @@ void lr_st_put_string(lr_st_buffer *buffer, const char *text, uint64_t length);
 enum { LR_ST_INLINE_BYTES = 64 };
 /** How a key is made of a path: the names joined with dots; what has no path is "item". */
 #define LR_ST_ROOT_KEY "item"
+/** The path of a name of the file's, in `buffer`, which is used again: as rec_path_escape(). Nothing is copied where nothing
+ *  is escaped. @param text,length in and out. */
+int32_t lr_st_path_of(lr_st_buffer *buffer, const char **text, uint64_t *length);
+/** The reverse. */
+int32_t lr_st_name_of(lr_st_buffer *buffer, const char **text, uint64_t *length);
 /** A path that grows and shrinks with the events. */
 typedef struct lr_st_path {
     lr_st_buffer text;
@@ -250,6 +255,9 @@ void lr_st_tree_close(lr_st_tree *tree);
 bool lr_st_has_word(const char *path, uint64_t length);
 /** Puts a path with such parts as Burn's store has it. */
 void lr_st_put_raw(lr_st_buffer *b, const char *path, uint64_t length);
+/** Says how a file is laid out whose metadata have that entry: Burn's store says that it wrote it, and not whether its
+ *  adapter for PyTorch was at work. */
+int32_t lr_st_set_adapter(rec_job *job, const rec_scalar *key, const rec_scalar *value);
 /** Notes what Burn's store has otherwise, or refuses. */
 void lr_st_note_store(const lr_st_tree *tree);
 

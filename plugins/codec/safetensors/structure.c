@@ -246,7 +246,15 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
     lr_st_tree *tree = t->tree;
     lr_st_level *l = &t->levels[t->depth - 1];
     lr_st_buffer text = {.job = tree->job};
+    rec_scalar name = *key;
     (void)at;
+    if (tree->paths && t->depth == 1) {
+        int32_t status = lr_st_name_of(&t->name, &name.text, &name.v.length);
+        if (status != REC_OK) {
+            return status;
+        }
+        key = &name;
+    }
     lr_st_put(&tree->text, ",", l->count > 0);
     if (key->kind == REC_KIND_STRING && (key->v.length == 0 || key->text[0] != '~')) {
         lr_st_put_string(&tree->text, key->text, key->v.length);
@@ -349,7 +357,7 @@ int32_t lr_st_tree_open(lr_st_tree *tree, rec_job *job, bool only_tensors)
                                         .tensor = on_item_tensor,
                                         .metadata_value = on_metadata_value};
     lr_st_structure_writer t = {
-        .tree = tree, .path.text.job = job, .others.job = job, .keys = {.text = lr_st_structure_name, .self = tree}};
+        .tree = tree, .path.text.job = job, .name.job = job, .others.job = job, .keys = {.text = lr_st_structure_name, .self = tree}};
     int32_t status;
     *tree = (lr_st_tree){.job = job, .only_tensors = only_tensors, .for_store = rec_job_option_int(job, "burn-store") != 0};
     tree->text.job = tree->metadata.job = tree->typed.job = tree->names.job = job;
@@ -379,6 +387,7 @@ int32_t lr_st_tree_open(lr_st_tree *tree, rec_job *job, bool only_tensors)
     lr_float_reader_free(&t.floats);
     rec_job_free(job, t.levels);
     rec_job_free(job, t.path.text.data);
+    rec_job_free(job, t.name.data);
     return status;
 }
 

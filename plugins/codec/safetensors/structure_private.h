@@ -19,6 +19,7 @@ typedef struct lr_st_level {
 typedef struct lr_st_structure_writer {
     lr_st_tree *tree;
     lr_st_path path;
+    lr_st_buffer name; /**< of a key that is a path */
     lr_st_level *levels;
     uint64_t depth, room;
     lr_st_keys keys;

@@ -63,14 +63,14 @@ static int32_t name_tensor(lr_st_structure_writer *t, bool *own)
     if (lr_st_structure_state(t) != REC_OK || free) {
         return lr_st_structure_state(t);
     }
-    if (tree->only_tensors || (t->path.parts == 1 && tree->paths && length == sizeof reserved - 1)) {
+    if (tree->only_tensors || tree->paths) {
         lr_st_excerpt brief;
         int32_t status =
             rec_fail(tree->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "the name `%s` %s", lr_st_shown(&brief, text, length),
                      length == sizeof reserved - 1 && memcmp(text, reserved, length) == 0
                          ? "is reserved in safetensors files: no tensor can have it"
                          : "is that of two tensors, once their paths are joined with dots");
-        rec_fail_hint(tree->job, "Rename the tensor%s.", tree->only_tensors ? ", or save with `record = yes`" : "");
+        rec_fail_hint(tree->job, "Rename the tensor%s.", tree->only_tensors && !tree->paths ? ", or save with `record = yes`" : "");
         return status;
     }
     do {

@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Records through the flat formats of paths.so and back: names, and whose layout a file's modules have. TAP on standard
+ * output.
+ *
+ *     use_paths        (the plugins are on LIBRECORD_PLUGIN_PATH; files are made in the working folder) */
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <librecord/plugin.h>
+
+#define LINEAR_FIELDS(F, T) F(T, PARAM, weight, 2) F(T, OPTION_PARAM, bias, 1)
+REC_DEFINE_STRUCT(LINEAR, LINEAR_FIELDS)
+#define STACK_FIELDS(F, T) F(T, LIST, layers, LINEAR) F(T, OPTION_CHILD, head, LINEAR)
+REC_DEFINE_STRUCT(STACK, STACK_FIELDS)
+
+static const uint64_t square[] = {2, 2}, two[] = {2};
+static const float matrix[] = {1, 2, 3, 4}, turned[] = {1, 3, 2, 4}, row[] = {5, 6};
+static int count, failed;
+
+static bool REC_PRINTF(2, 3) tell(bool good, const char *format, ...)
+{
+    va_list args;
+
+    count++;
+    failed += !good;
+    printf("%sok %d - ", good ? "" : "not ", count);
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    printf("\n");
+    if (!good) {
+        printf("# %s\n", rec_error_message());
+    }
+    return good;
+}
+
+/* ---- files made by hand ---- */
+
+typedef struct file {
+    unsigned char bytes[4096];
+    size_t size;
+} file;
+
+static void put(file *f, const void *data, size_t size)
+{
+    memcpy(f->bytes + f->size, data, size);
+    f->size += size;
+}
+
+static void put_number(file *f, uint64_t number, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++) {
+        f->bytes[f->size++] = (unsigned char)(number >> (8 * i));
+    }
+}
+
+static void put_text(file *f, const char *text)
+{
+    put_number(f, strlen(text), 4);
+    put(f, text, strlen(text));
+}
+
+static file begin(void)
+{
+    file f = {.size = 0};
+
+    put(&f, "RECPATHS", 8);
+    return f;
+}
+
+static void put_adapter(file *f, unsigned adapter)
+{
+    put(f, "a", 1);
+    put_number(f, adapter, 1);
+}
+
+static void put_tensor(file *f, const char *key, const float *data, uint32_t rank, const uint64_t *shape)
+{
+    uint64_t elements = 1;
+
+    put(f, "t", 1);
+    put_text(f, key);
+    put_text(f, "");
+    put_number(f, REC_DTYPE_F32, 4);
+    put_number(f, rank, 4);
+    for (uint32_t i = 0; i < rank; i++) {
+        put_number(f, shape[i], 8);
+        elements *= shape[i];
+    }
+    put_number(f, 4 * elements, 8);
+    for (uint64_t i = 0; i < elements; i++) { /* whole numbers: little-endian wherever this runs */
+        union {
+            float number;
+            uint32_t bits;
+        } u = {.number = data[i]};
+        put_number(f, u.bits, 4);
+    }
+}
+
+static rec_record *load(rec_recorder *recorder, file *f)
+{
+    put(f, "e", 1);
+    return rec_load_bytes(recorder, f->bytes, f->size);
+}
+
+/* ---- recorders and records ---- */
+
+static rec_recorder *open_with(const char *name, const char *option, const char *value)
+{
+    rec_recorder *recorder = rec_open_recorder(name, REC_PRECISION_KEEP);
+
+    if (!recorder || (option && rec_recorder_set(recorder, option, value) != REC_OK)) {
+        printf("Bail out! %s: %s\n", name, rec_error_message());
+        exit(EXIT_FAILURE);
+    }
+    return recorder;
+}
+
+static bool has(const rec_record *record, const char *path, const float *data, uint64_t elements)
+{
+    const rec_tensor *tensor = record ? rec_tensor_at(record, path) : NULL;
+    const float *found = tensor && rec_tensor_count(tensor) == elements ? rec_tensor_f32(tensor) : NULL;
+
+    return found && memcmp(found, data, elements * sizeof *data) == 0;
+}
+
+/** Through a recorder and back. */
+static rec_record *through(rec_recorder *save, rec_recorder *load_with, const rec_record *record)
+{
+    void *data = NULL;
+    size_t size = 0;
+    rec_record *back =
+        rec_save_bytes(save, record, &data, &size) == REC_OK ? rec_load_bytes(load_with, data, size) : NULL;
+
+    rec_free(data);
+    return back;
+}
+
+static rec_record *small_model(void)
+{
+    rec_record *record = rec_record_new(NULL);
+
+    if (!record || rec_set_f32(record, "fc.weight", matrix, 2, square) != REC_OK ||
+        rec_set_f32(record, "fc.bias", row, 1, two) != REC_OK ||
+        rec_set_f32(record, "norm.weight", row, 1, two) != REC_OK ||
+        rec_set_f32(record, "norm.bias", row, 1, two) != REC_OK) {
+        printf("Bail out! %s\n", rec_error_message());
+        exit(EXIT_FAILURE);
+    }
+    return record;
+}
+
+/** As small_model() has it. */
+static bool is_untouched(const rec_record *record)
+{
+    return has(record, "fc.weight", matrix, 4) && has(record, "fc.bias", row, 2) &&
+           has(record, "norm.weight", row, 2) && has(record, "norm.bias", row, 2);
+}
+
+/** As it is for who takes it for PyTorch's. */
+static bool is_adapted(const rec_record *record)
+{
+    return has(record, "fc.weight", turned, 4) && has(record, "fc.bias", row, 2) && has(record, "norm.gamma", row, 2) &&
+           has(record, "norm.beta", row, 2);
+}
+
+static bool is_foreign(const rec_record *record)
+{
+    return record && rec_value_form(rec_root(record)) == REC_FORM_PATHS;
+}
+
+/* ---- whose layout it is ---- */
+
+static void by_descriptor(void)
+{
+    rec_recorder *burn = open_with("Paths", NULL, NULL), *torch = open_with("TorchPaths", NULL, NULL),
+                 *asked = open_with("Paths", "adapter", "pytorch"), *raw = open_with("TorchPaths", "adapter", "none");
+    rec_record *model = small_model(), *back = through(burn, burn, model);
+
+    tell(is_untouched(back) && !is_foreign(back), "REC_ADAPTER_NONE: a record comes back as it was");
+    rec_record_free(back);
+    back = through(burn, torch, model);
+    tell(is_adapted(back), "REC_ADAPTER_PYTORCH: the same names are those of PyTorch's modules");
+    rec_record_free(back);
+    back = through(burn, asked, model);
+    tell(is_adapted(back), "the load argument adapter = pytorch counts before REC_ADAPTER_NONE");
+    rec_record_free(back);
+    back = through(burn, raw, model);
+    tell(is_untouched(back), "and none before REC_ADAPTER_PYTORCH");
+    rec_record_free(back);
+    rec_record_free(model);
+    rec_close_recorder(burn);
+    rec_close_recorder(torch);
+    rec_close_recorder(asked);
+    rec_close_recorder(raw);
+}
+
+/** A file says it of itself: that counts before its descriptor, and what the user says before that. */
+static void by_file(void)
+{
+    static const struct {
+        const char *recorder;
+        unsigned said;
+        const char *adapter;
+        bool adapted;
+    } cases[] = {
+        {"Paths", REC_ADAPTER_PYTORCH, NULL, true},      {"Paths", REC_ADAPTER_NONE, NULL, false},
+        {"Paths", REC_ADAPTER_PYTORCH, "none", false},   {"TorchPaths", REC_ADAPTER_NONE, NULL, false},
+        {"TorchPaths", REC_ADAPTER_PYTORCH, NULL, true}, {"TorchPaths", REC_ADAPTER_NONE, "pytorch", true},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rec_recorder *recorder = open_with(cases[i].recorder, cases[i].adapter ? "adapter" : NULL, cases[i].adapter);
+        file f = begin();
+        rec_record *record;
+
+        put_adapter(&f, cases[i].said);
+        put_tensor(&f, "fc.weight", matrix, 2, square);
+        put_tensor(&f, "fc.bias", row, 1, two);
+        put_tensor(&f, "norm.weight", row, 1, two);
+        put_tensor(&f, "norm.bias", row, 1, two);
+        record = load(recorder, &f);
+        tell(cases[i].adapted ? is_adapted(record) : is_untouched(record), "%s, the file says %u%s%s: %s",
+             cases[i].recorder, cases[i].said, cases[i].adapter ? ", the user " : "",
+             cases[i].adapter ? cases[i].adapter : "", cases[i].adapted ? "adapted" : "as it is");
+        rec_record_free(record);
+        rec_close_recorder(recorder);
+    }
+}
+
+/** A file of Burn's own store may be in either layout: its norm says which. */
+static void in_either(void)
+{
+    rec_recorder *recorder = open_with("Paths", NULL, NULL);
+    file burns = begin(), torches = begin(), neither = begin();
+    rec_record *record;
+
+    put_adapter(&burns, REC_ADAPTER_EITHER);
+    put_tensor(&burns, "fc.weight", matrix, 2, square);
+    put_tensor(&burns, "fc.bias", row, 1, two);
+    put_tensor(&burns, "norm.gamma", row, 1, two);
+    put_tensor(&burns, "norm.beta", row, 1, two);
+    record = load(recorder, &burns);
+    tell(has(record, "fc.weight", matrix, 4) && has(record, "norm.gamma", row, 2),
+         "REC_ADAPTER_EITHER: names of Burn's decide for its layout");
+    rec_record_free(record);
+    put_adapter(&torches, REC_ADAPTER_EITHER);
+    put_tensor(&torches, "fc.weight", matrix, 2, square);
+    put_tensor(&torches, "fc.bias", row, 1, two);
+    put_tensor(&torches, "norm.weight", row, 1, two);
+    put_tensor(&torches, "norm.bias", row, 1, two);
+    record = load(recorder, &torches);
+    tell(is_adapted(record), "and names of PyTorch's for that");
+    rec_record_free(record);
+    put_adapter(&neither, REC_ADAPTER_EITHER);
+    put_tensor(&neither, "fc.weight", matrix, 2, square);
+    put_tensor(&neither, "fc.bias", row, 1, two);
+    record = load(recorder, &neither);
+    tell(!record && rec_error_status() == REC_E_MISMATCH && strstr(rec_error_message(), "adapter"),
+         "what nothing tells is asked about");
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+}
+
+/** A writer sees whether it is given a foreign model, and can say so in its file. */
+static void marked(void)
+{
+    rec_recorder *burn = open_with("Paths", "mark", "yes"), *torch = open_with("TorchPaths", "mark", "yes"),
+                 *raw = open_with("TorchPaths", "adapter", "none");
+    rec_record *model = small_model(), *back = through(torch, torch, model), *foreign;
+    file f = begin();
+
+    tell(is_untouched(back) && !is_foreign(back),
+         "a record of Burn in a format of PyTorch's, which says so, comes back");
+    rec_record_free(back);
+    put_tensor(&f, "fc.weight", matrix, 2, square);
+    put_tensor(&f, "fc.bias", row, 1, two);
+    put_tensor(&f, "norm.weight", row, 1, two);
+    put_tensor(&f, "norm.bias", row, 1, two);
+    rec_recorder_set(raw, "gaps", "keep");
+    foreign = load(raw, &f);
+    back = foreign ? through(burn, burn, foreign) : NULL;
+    tell(is_foreign(foreign) && is_adapted(back),
+         "a foreign model in a format of Burn's, which says so, is adapted then");
+    rec_record_free(back);
+    rec_record_free(foreign);
+    rec_record_free(model);
+    rec_close_recorder(burn);
+    rec_close_recorder(torch);
+    rec_close_recorder(raw);
+}
+
+/** What Burn has laid out goes on as Burn's, to wherever: never taken for PyTorch's there. */
+static void to_other_formats(void)
+{
+    static const char *const others[] = {"Safetensors", "NamedMpk"};
+    rec_recorder *paths = open_with("Paths", "check", "yes");
+    rec_record *model = small_model();
+
+    tell(rec_save(paths, model, "model") == REC_OK, "what was written reads back as it was given");
+    for (size_t i = 0; i < 2; i++) {
+        rec_recorder *other = open_with(others[i], NULL, NULL);
+        char path[64];
+        rec_record *back = NULL;
+
+        (void)snprintf(path, sizeof path, "model.%s", rec_recorder_extension(other));
+        if (rec_convert(paths, "model", other, path, NULL) == REC_OK) {
+            back = rec_load(other, path);
+        }
+        tell(is_untouched(back), "Paths to %s: as it was", others[i]);
+        rec_record_free(back);
+        rec_close_recorder(other);
+    }
+    rec_record_free(model);
+    rec_close_recorder(paths);
+}
+
+/** Flat names say neither which lists there are nor what is absent: the type does. */
+static void by_type(void)
+{
+    rec_recorder *recorder = open_with("Paths", NULL, NULL);
+    file f = begin(), empty = begin();
+    rec_record *record;
+    rec_binding *binding = NULL;
+    STACK stack;
+
+    put_tensor(&f, "layers.0.weight", matrix, 2, square);
+    put_tensor(&f, "layers.1.weight", matrix, 2, square);
+    put_tensor(&f, "layers.1.bias", row, 1, two);
+    tell(rec_recorder_set_type(recorder, &STACK_type) == REC_OK, "a type is set");
+    record = load(recorder, &f);
+    binding = record ? rec_bind(record, &STACK_type, &stack) : NULL;
+    tell(binding && stack.layers_count == 2 && !stack.head && stack.layers[0].weight.data &&
+             has(record, "layers.1.weight", matrix, 4),
+         "REC_ADAPTER_NONE with a type: lists and options are the type's, no weight is transposed");
+    rec_binding_free(binding);
+    rec_record_free(record);
+    record = load(recorder, &empty);
+    tell(record && rec_value_count(rec_value_at(record, "layers")) == 0, "a file of nothing is an empty list");
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+}
+
+/** Numbers of a list that are not all there: a foreign model's are closed, a record's stay what they are. */
+static void gaps(void)
+{
+    rec_recorder *burn = open_with("Paths", NULL, NULL), *torch = open_with("TorchPaths", NULL, NULL);
+    file f = begin();
+    rec_record *record;
+
+    put_tensor(&f, "layers.0.x", row, 1, two);
+    put_tensor(&f, "layers.2.x", row, 1, two);
+    record = load(burn, &f);
+    tell(has(record, "layers.2.x", row, 2) && rec_value_kind(rec_value_at(record, "layers")) == REC_KIND_MAP,
+         "REC_ADAPTER_NONE: gaps are not closed");
+    rec_record_free(record);
+    record = rec_load_bytes(torch, f.bytes, f.size);
+    tell(has(record, "layers.1.x", row, 2), "REC_ADAPTER_PYTORCH: they are");
+    rec_record_free(record);
+    rec_close_recorder(burn);
+    rec_close_recorder(torch);
+}
+
+/* ---- names ---- */
+
+static const char *const names[] = {
+    "x\\\\y", /* a backslash */
+    "a..b",   /* an empty name in the middle */
+    ".",      /* two empty names */
+    ".lead",
+    "tail.",
+    "tails..",
+    "d\\.o\\.t",
+    "d.o.t",
+    "\\\\\\.",
+    "end\\\\",
+    "r#type",
+    "0.1",
+    "sp ace",
+    "\xc3\xa4.\xf0\x9f\x94\xa5",
+};
+enum { NAMES = sizeof names / sizeof *names };
+
+static bool has_names(const rec_record *record)
+{
+    bool all = record != NULL;
+
+    for (size_t i = 0; i < NAMES; i++) {
+        const float value[] = {(float)i, 1};
+        if (!has(record, names[i], value, 2)) {
+            printf("# %s is not there: %s\n", names[i], rec_error_message());
+            all = false;
+        }
+    }
+    return all;
+}
+
+/** How many values are in a record, each under a path that leads to it again. */
+static size_t leaves(const rec_record *record)
+{
+    rec_iterator *iterator = record ? rec_iterate(record) : NULL;
+    const rec_value *value;
+    const char *path;
+    size_t found = 0;
+
+    while (iterator && (value = rec_iterator_next(iterator, &path)) != NULL) {
+        found += rec_value_at(record, path) == value;
+    }
+    rec_iterator_free(iterator);
+    return found;
+}
+
+static void every_name(void)
+{
+    static const struct {
+        const char *recorder, *option, *value;
+    } ways[] = {{"Paths", NULL, NULL},
+                {"Safetensors", NULL, NULL},
+                {"NamedMpk", NULL, NULL},
+                {"Paths", "rename", "^nothing$ => x"}};
+    rec_record *record = rec_record_new(NULL);
+    char *deep = malloc(3001), path[3200];
+
+    for (size_t i = 0; i < NAMES; i++) {
+        const float value[] = {(float)i, 1};
+        if (rec_set_f32(record, names[i], value, 1, two) != REC_OK) {
+            tell(false, "%s can be set", names[i]);
+        }
+    }
+    tell(leaves(record) == NAMES, "every name has a path of its own");
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        rec_recorder *recorder = open_with(ways[i].recorder, "check", "yes"),
+                     *back_with = open_with(ways[i].recorder, ways[i].option, ways[i].value);
+        rec_record *back = through(recorder, back_with, record);
+        tell(has_names(back) && leaves(back) == NAMES, "%s%s%s: every name comes back", ways[i].recorder,
+             ways[i].option ? " with the rule " : "", ways[i].option ? ways[i].value : "");
+        rec_record_free(back);
+        rec_close_recorder(recorder);
+        rec_close_recorder(back_with);
+    }
+    rec_record_free(record);
+
+    /* Longer than any buffer on the way. */
+    memset(deep, 'n', 3000);
+    deep[3000] = '\0';
+    (void)snprintf(path, sizeof path, "%s.x\\\\y", deep);
+    record = rec_record_new(NULL);
+    for (int i = 0; i < 2; i++) {
+        rec_recorder *recorder = open_with(ways[i].recorder, NULL, NULL);
+        rec_record *back =
+            rec_set_f32(record, path, row, 1, two) == REC_OK ? through(recorder, recorder, record) : NULL;
+        tell(has(back, path, row, 2), "%s: a name of 3000 letters", ways[i].recorder);
+        rec_record_free(back);
+        rec_close_recorder(recorder);
+    }
+    rec_record_free(record);
+    free(deep);
+}
+
+/** Names as another framework has them, with nothing escaped: escaped by who reads them, so that they are the same
+ *  wherever they go. */
+static void verbatim(void)
+{
+    static const char *const keys[] = {"x\\y", "a..b", "back\\.slash", "\\\\", ".", "t.", "plain.weight"};
+    enum { KEYS = sizeof keys / sizeof *keys };
+    rec_recorder *foreign = open_with("TorchPaths", "verbatim", "yes"),
+                 *safetensors = open_with("Safetensors", NULL, NULL);
+    rec_record *record, *back;
+    file f = begin();
+    void *data = NULL;
+    size_t size = 0;
+
+    for (size_t i = 0; i < KEYS; i++) {
+        put_tensor(&f, keys[i], row, 1, two);
+    }
+    if (rec_recorder_set(foreign, "adapter", "none") != REC_OK || rec_recorder_set(foreign, "gaps", "keep") != REC_OK ||
+        rec_recorder_set(safetensors, "adapter", "none") != REC_OK ||
+        rec_recorder_set(safetensors, "gaps", "keep") != REC_OK) {
+        tell(false, "options are set");
+    }
+    record = load(foreign, &f);
+    tell(has(record, "x\\\\y", row, 2) && has(record, "back\\\\.slash", row, 2) && has(record, "a..b", row, 2) &&
+             has(record, "t.", row, 2),
+         "a foreign file's names, with nothing escaped in it");
+    tell(record && rec_save_bytes(foreign, record, &data, &size) == REC_OK && size == f.size &&
+             memcmp(data, f.bytes, size) == 0,
+         "and the same file again");
+    rec_free(data);
+    data = NULL;
+    back = record ? through(safetensors, safetensors, record) : NULL;
+    tell(back && rec_save_bytes(foreign, back, &data, &size) == REC_OK && size == f.size && leaves(back) == KEYS,
+         "and as long a file after it has been one of safetensors");
+    for (size_t i = 0; i < KEYS; i++) { /* which has them in another order */
+        file one = {.size = 0};
+        put_tensor(&one, keys[i], row, 1, two);
+        tell(data && memmem(data, size, one.bytes, one.size), "with the key `%s`", keys[i]);
+    }
+    rec_free(data);
+    rec_record_free(back);
+    rec_record_free(record);
+    rec_close_recorder(foreign);
+    rec_close_recorder(safetensors);
+}
+
+/** A key may be empty, alone or above others: a value of the outermost map, not the map. */
+static void without_a_name(void)
+{
+    static const struct {
+        const char *recorder, *keys[2];
+        uint64_t count;
+    } cases[] = {
+        {"Paths", {"", "x"}, 2}, {"TorchPaths", {"", "x"}, 2}, {"Paths", {".", "x"}, 2}, {"TorchPaths", {"", "."}, 2}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rec_recorder *recorder = open_with(cases[i].recorder, "adapter", "none");
+        file f = begin();
+        rec_record *record = NULL, *back = NULL;
+        void *data = NULL;
+        size_t size = 0;
+
+        put_tensor(&f, cases[i].keys[0], row, 1, two);
+        put_tensor(&f, cases[i].keys[1], matrix, 2, square);
+        if (rec_recorder_set(recorder, "gaps", "keep") == REC_OK &&
+            rec_recorder_set(recorder, "verbatim", strcmp(cases[i].recorder, "Paths") ? "yes" : "no") == REC_OK) {
+            record = load(recorder, &f);
+        }
+        back = record ? through(recorder, recorder, record) : NULL;
+        if (back && rec_save_bytes(recorder, back, &data, &size) != REC_OK) {
+            size = 0;
+        }
+        for (size_t k = 0; k < 2; k++) {
+            file one = {.size = 0};
+            put(&one, "t", 1);
+            put_text(&one, cases[i].keys[k]);
+            tell(back && rec_value_count(rec_root(back)) == cases[i].count && memmem(data, size, one.bytes, one.size),
+                 "%s: the key `%s` beside `%s`", cases[i].recorder, cases[i].keys[k], cases[i].keys[1 - k]);
+        }
+        rec_free(data);
+        rec_record_free(back);
+        rec_record_free(record);
+        rec_close_recorder(recorder);
+    }
+}
+
+/* ---- what is refused ---- */
+
+static void refused(void)
+{
+    static const struct {
+        const char *what, *keys[3];
+        rec_status status;
+        const char *message;
+    } cases[] = {
+        {"a key below a key", {"a.b", "a", NULL}, REC_E_FORMAT, "the key a.b is below the key a, which has a value"},
+        {"a key far below a key", {"m.a", "m.a.b.c", NULL}, REC_E_FORMAT, "the key m.a.b.c is below the key m.a"},
+        {"a key that is there twice", {"a.b", "a.b", NULL}, REC_E_FORMAT, "the key a.b is there twice"},
+        {"one that is there in two spellings", {"x\\y", "x\\\\y", NULL}, REC_E_FORMAT, "is there twice"},
+    };
+    rec_recorder *recorder = open_with("Paths", NULL, NULL);
+    file nested = begin(), unknown = begin(), late = begin();
+    rec_record *record;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        file f = begin();
+        for (size_t k = 0; cases[i].keys[k]; k++) {
+            put_tensor(&f, cases[i].keys[k], row, 1, two);
+        }
+        record = load(recorder, &f);
+        tell(!record && rec_error_status() == cases[i].status && strstr(rec_error_message(), cases[i].message),
+             "refused: %s", cases[i].what);
+        rec_record_free(record);
+    }
+    put(&nested, "n", 1);
+    put_text(&nested, "outer.inner");
+    record = load(recorder, &nested);
+    tell(!record && rec_error_status() == REC_E_PLUGIN && strstr(rec_error_message(), "Paths") &&
+             strcmp(rec_error_path(), "outer.inner") == 0,
+         "refused: a map of paths within one, with its place");
+    rec_record_free(record);
+    put_adapter(&unknown, 77);
+    record = load(recorder, &unknown);
+    tell(!record && rec_error_status() == REC_E_PLUGIN && strstr(rec_error_message(), "(77)"),
+         "refused: an adapter that there is not");
+    rec_record_free(record);
+    put_tensor(&late, "a", row, 1, two);
+    put_adapter(&late, REC_ADAPTER_PYTORCH);
+    record = load(recorder, &late);
+    tell(!record && rec_error_status() == REC_E_PLUGIN && strstr(rec_error_message(), "after the first value"),
+         "refused: an adapter after the first value");
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+}
+
+int main(void)
+{
+    by_descriptor();
+    by_file();
+    in_either();
+    marked();
+    to_other_formats();
+    by_type();
+    gaps();
+    every_name();
+    verbatim();
+    without_a_name();
+    refused();
+    printf("1..%d\n", count);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -113,6 +113,13 @@ int tool_convert_one(session *s, const char *in, const char *to_name, const char
         record = plan && rec_plan_add(plan, from, in) == REC_OK ? rec_plan_load(plan) : NULL;
     } else {
         record = rec_load(from, in);
+        if (record && rec_value_form(rec_root(record)) == REC_FORM_PATHS) {
+            /* Its format does not say so, but the file is a foreign one. */
+            rec_record_free(record);
+            rec_close_recorder(from);
+            rec_close_recorder(to);
+            return tool_convert_one(s, in, to_name, out, expression, true, c, n);
+        }
     }
     if (!record) {
         goto done;

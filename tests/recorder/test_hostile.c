@@ -12,65 +12,7 @@
 
 #include "librecord.h"
 
-/* ------------------------------------------------------------------------------ a context that counts its memory -- */
-
-typedef struct meter {
-    uint64_t now, peak;
-} meter;
-
-typedef struct piece {
-    uint64_t size, reserved;
-} piece;
-
-static void *meter_resize(void *user, void *old, size_t size)
-{
-    meter *m = user;
-    piece *from = old ? (piece *)old - 1 : NULL;
-    uint64_t had = from ? from->size : 0;
-    piece *to = realloc(from, size + sizeof *to);
-    if (!to) {
-        return NULL;
-    }
-    to->size = size;
-    m->now += size - had;
-    m->peak = m->now > m->peak ? m->now : m->peak;
-    return to + 1;
-}
-
-static void *meter_alloc(void *user, size_t size)
-{
-    return meter_resize(user, NULL, size);
-}
-
-static void meter_release(void *user, void *memory)
-{
-    meter *m = user;
-    piece *from = (piece *)memory - 1;
-    m->now -= from->size;
-    free(from);
-}
-
-static meter counted;
-static rec_context *context;
-
-static int set_up(void **state)
-{
-    rec_allocator allocator = {.size = sizeof allocator,
-                               .alloc = meter_alloc,
-                               .resize = meter_resize,
-                               .release = meter_release,
-                               .user = &counted};
-    (void)state;
-    context = rec_context_new(&allocator);
-    return context ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    rec_context_free(context);
-    return counted.now == 0 ? 0 : -1;
-}
+#include "tests/test_meter.h"
 
 /* ------------------------------------------------------------------------------------------------------- helpers -- */
 
@@ -173,7 +115,7 @@ static void every_prefix_ends_with_a_status(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        rec_recorder *recorder = rec_open_recorder_in(context, files[i].recorder, REC_PRECISION_KEEP);
+        rec_recorder *recorder = rec_open_recorder_in(meter_context, files[i].recorder, REC_PRECISION_KEEP);
         size_t size;
         uint8_t *data = read_file(files[i].file, &size);
         assert_non_null(recorder);
@@ -193,7 +135,7 @@ static void every_changed_byte_ends_with_a_record_or_a_status(void **state)
     static const uint8_t changes[] = {0x01, 0x80, 0xff, 0x55};
     (void)state;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        rec_recorder *recorder = rec_open_recorder_in(context, files[i].recorder, REC_PRECISION_FULL);
+        rec_recorder *recorder = rec_open_recorder_in(meter_context, files[i].recorder, REC_PRECISION_FULL);
         size_t size;
         uint8_t *data = read_file(files[i].file, &size);
         assert_non_null(recorder);
@@ -215,24 +157,24 @@ static void assert_within_limit(uint64_t before, uint64_t input)
     rec_limits limits = rec_limits_default();
     uint64_t most = limits.memory_factor * input + limits.memory_slack;
     uint64_t fixed = 256 * 1024; /* the reader's own state, the same for every input */
-    if (counted.peak - before > most + fixed) {
-        fail_msg("%llu bytes of memory for an input of %llu", (unsigned long long)(counted.peak - before),
+    if (meter_counted.peak - before > most + fixed) {
+        fail_msg("%llu bytes of memory for an input of %llu", (unsigned long long)(meter_counted.peak - before),
                  (unsigned long long)input);
     }
 }
 
 static void load_by_within_limit(const char *name, const uint8_t *data, size_t size)
 {
-    rec_recorder *recorder = rec_open_recorder_in(context, name, REC_PRECISION_KEEP);
+    rec_recorder *recorder = rec_open_recorder_in(meter_context, name, REC_PRECISION_KEEP);
     uint64_t before;
     rec_record *record;
     assert_non_null(recorder);
-    before = counted.now;
-    counted.peak = before;
+    before = meter_counted.now;
+    meter_counted.peak = before;
     record = rec_load_bytes(recorder, data, size);
     assert_within_limit(before, size);
     rec_record_free(record);
-    assert_int_equal(counted.now, before);
+    assert_int_equal(meter_counted.now, before);
     rec_close_recorder(recorder);
 }
 
@@ -318,7 +260,7 @@ static void nesting_is_limited(void **state)
     enum { DEEP = 100000 };
     uint8_t *data = malloc(DEEP + 64);
     size_t head = sizeof frame_head - 1;
-    rec_recorder *recorder = rec_open_recorder_in(context, "NamedMpk", REC_PRECISION_KEEP);
+    rec_recorder *recorder = rec_open_recorder_in(meter_context, "NamedMpk", REC_PRECISION_KEEP);
     (void)state;
     assert_non_null(data);
     assert_non_null(recorder);
@@ -341,14 +283,14 @@ static void keys_that_collide_do_not_take_long(void **state)
     enum { KEYS = 200000 };
     size_t head = sizeof frame_head - 1, at;
     uint8_t *data = malloc(KEYS * 8 + 64);
-    rec_recorder *recorder = rec_open_recorder_in(context, "NamedMpk", REC_PRECISION_KEEP);
+    rec_recorder *recorder = rec_open_recorder_in(meter_context, "NamedMpk", REC_PRECISION_KEEP);
     rec_limits limits = rec_limits_default();
     rec_record *record;
     (void)state;
     assert_non_null(data);
     assert_non_null(recorder);
     limits.memory_factor = 100;
-    assert_int_equal(rec_context_set_limits(context, &limits), REC_OK);
+    assert_int_equal(rec_context_set_limits(meter_context, &limits), REC_OK);
     memcpy(data, frame_head, head);
     memcpy(data + head, "\xdf\x00\x03\x0d\x40", 5);
     at = head + 5;
@@ -371,17 +313,17 @@ static void keys_that_collide_do_not_take_long(void **state)
     assert_int_equal(rec_error_status(), REC_E_FORMAT);
     assert_non_null(strstr(rec_error_message(), "00001"));
     limits = rec_limits_default();
-    assert_int_equal(rec_context_set_limits(context, &limits), REC_OK);
+    assert_int_equal(rec_context_set_limits(meter_context, &limits), REC_OK);
     rec_close_recorder(recorder);
     free(data);
 }
 
 static void a_gzip_bomb_meets_its_limit(void **state)
 {
-    rec_recorder *plain = rec_open_recorder_in(context, "NamedMpk", REC_PRECISION_KEEP);
-    rec_recorder *gz = rec_open_recorder_in(context, "NamedMpkGz", REC_PRECISION_KEEP);
+    rec_recorder *plain = rec_open_recorder_in(meter_context, "NamedMpk", REC_PRECISION_KEEP);
+    rec_recorder *gz = rec_open_recorder_in(meter_context, "NamedMpkGz", REC_PRECISION_KEEP);
     rec_limits limits = rec_limits_default();
-    rec_record *record = rec_record_new(context);
+    rec_record *record = rec_record_new(meter_context);
     uint64_t shape[] = {8u << 20};
     rec_tensor_spec spec = {
         .size = sizeof spec, .dtype = REC_DTYPE_U8, .rank = 1, .ownership = REC_TAKE, .shape = shape};
@@ -401,12 +343,12 @@ static void a_gzip_bomb_meets_its_limit(void **state)
     rec_record_free(record);
     limits.inflated_factor = 2;
     limits.inflated_slack = 1 << 20;
-    assert_int_equal(rec_context_set_limits(context, &limits), REC_OK);
+    assert_int_equal(rec_context_set_limits(meter_context, &limits), REC_OK);
     assert_null(rec_load_bytes(gz, saved, size));
     assert_int_equal(rec_error_status(), REC_E_LIMIT);
     assert_non_null(strstr(rec_error_hint(), "inflated_factor"));
     limits = rec_limits_default();
-    assert_int_equal(rec_context_set_limits(context, &limits), REC_OK);
+    assert_int_equal(rec_context_set_limits(meter_context, &limits), REC_OK);
     rec_free(saved);
     rec_close_recorder(plain);
     rec_close_recorder(gz);
@@ -424,5 +366,5 @@ int main(void)
         cmocka_unit_test(keys_that_collide_do_not_take_long),
         cmocka_unit_test(a_gzip_bomb_meets_its_limit),
     };
-    return cmocka_run_group_tests_name("hostile files", tests, set_up, tear_down);
+    return cmocka_run_group_tests_name("hostile files", tests, meter_set_up, meter_tear_down);
 }

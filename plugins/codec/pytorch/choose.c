@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Which part of a checkpoint is meant: the model in it, or what `top-level-key` names. */
+#include <stdio.h>
+#include <string.h>
+
+#include "plugins/codec/pytorch/pytorch.h"
+
+const rec_option lr_pt_top_level_key = {
+    .size = sizeof lr_pt_top_level_key,
+    .type = REC_OPTION_TEXT,
+    .name = "top-level-key",
+    .initial = "",
+    .help = "the dictionary that is read, \"state_dict\", parts with dots between them; \".\": the whole file; "
+            "default: the "
+            "model, where there is one",
+};
+
+/* Under which a trainer puts the model beside its other things, from the likeliest on. */
+static const char *const names[] = {"state_dict", "model_state_dict", "model_state", "model",  "module",
+                                    "net",        "network",          "params",      "weights"};
+enum { NAMES = sizeof names / sizeof *names, DEEPEST = 4 };
+
+/* -------------------------------------------------------------------------------------------------------- what is in -- */
+
+static bool is_container(const lr_pt_node *node)
+{
+    return node->kind == LR_PT_DICT || node->kind == LR_PT_LIST || node->kind == LR_PT_TUPLE;
+}
+
+/* The value of a key in a dictionary; of several the last, as in Python. 0: there is none. */
+static uint32_t look_up(const lr_pickle *p, const lr_pt_node *dict, const char *name, uint64_t length)
+{
+    uint32_t found = 0;
+    for (uint32_t c = dict->v.cells.first; c;) {
+        const lr_pt_cell *key = lr_pickle_cell(p, c), *value = lr_pickle_cell(p, key->next);
+        const lr_pt_node *k = lr_pickle_node(p, key->node);
+        if (k->kind == LR_PT_STRING && k->length == length && memcmp(lr_pickle_text(p, k), name, (size_t)length) == 0) {
+            found = value->node;
+        } else if (k->kind == LR_PT_INT && length < 21) {
+            char digits[24];
+            int written = snprintf(digits, sizeof digits, "%lld", (long long)k->v.i);
+            if ((uint64_t)written == length && memcmp(digits, name, (size_t)length) == 0) {
+                found = value->node;
+            }
+        }
+        c = value->next;
+    }
+    return found;
+}
+
+/* What torch.optim makes: `state` by the numbers of parameters, and `param_groups`. */
+static bool is_optimizer(const lr_pickle *p, const lr_pt_node *node)
+{
+    uint32_t state, groups;
+    if (node->kind != LR_PT_DICT) {
+        return false;
+    }
+    state = look_up(p, node, "state", 5);
+    groups = look_up(p, node, "param_groups", 12);
+    return state && groups && lr_pickle_node(p, state)->kind == LR_PT_DICT &&
+           lr_pickle_node(p, groups)->kind == LR_PT_LIST;
+}
+
+/* Marks containers by what is in them, each once. @param found (out) LR_PT_TENSORS and what else is in the node. */
+static int32_t mark(const lr_pt_file *f, uint32_t index, uint32_t depth, uint8_t *found)
+{
+    const lr_pickle *p = &f->pickle;
+    lr_pt_node *node = lr_pickle_node(p, index);
+    int32_t status = REC_OK;
+    if (node->kind == LR_PT_TENSOR) {
+        *found |= LR_PT_TENSORS;
+        return REC_OK;
+    }
+    if (!is_container(node)) {
+        *found |= node->kind == LR_PT_NONE ? 0 : LR_PT_OTHERS;
+        return REC_OK;
+    }
+    if (node->mark & LR_PT_OPEN) {
+        return rec_fail(f->job, REC_E_FORMAT, REC_UNKNOWN, "%s that has itself in it", lr_pickle_words(node));
+    }
+    if (!(node->mark & LR_PT_SEEN)) {
+        uint8_t inside = 0;
+        if (depth >= rec_job_depth_limit(f->job)) {
+            return rec_fail(f->job, REC_E_LIMIT, REC_UNKNOWN, "dictionaries and lists are nested more than %u deep",
+                            (unsigned)depth);
+        }
+        node->mark |= LR_PT_OPEN | LR_PT_SEEN;
+        for (uint32_t c = node->v.cells.first; c && status == REC_OK; c = lr_pickle_cell(p, c)->next) {
+            if (node->kind == LR_PT_DICT) {
+                c = lr_pickle_cell(p, c)->next; /* to the value */
+            }
+            status = mark(f, lr_pickle_cell(p, c)->node, depth + 1, &inside);
+        }
+        node->mark &= (uint8_t)~LR_PT_OPEN;
+        node->mark |= inside | (is_optimizer(p, node) ? LR_PT_OPTIMIZER : 0);
+    }
+    *found |= node->mark & (LR_PT_TENSORS | LR_PT_OPTIMIZER | LR_PT_OTHERS);
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------------------- choosing -- */
+
+/* A model, or a part of one: a dictionary with tensors, and nothing of an optimizer. */
+static bool is_model(const lr_pt_node *node)
+{
+    return node->kind == LR_PT_DICT && (node->mark & LR_PT_TENSORS) && !(node->mark & LR_PT_OPTIMIZER);
+}
+
+/* What is beside a model. */
+typedef struct survey {
+    uint32_t tensors; /* among the entries themselves */
+    uint32_t models;  /* entries that are models */
+    uint32_t only;    /* the last of these */
+    uint32_t others;  /* entries that hold tensors, and are none */
+    uint32_t plain;   /* entries without tensors */
+} survey;
+
+static survey look_around(const lr_pickle *p, const lr_pt_node *dict)
+{
+    survey s = {0};
+    for (uint32_t c = dict->v.cells.first; c;) {
+        const lr_pt_cell *value = lr_pickle_cell(p, lr_pickle_cell(p, c)->next);
+        const lr_pt_node *v = lr_pickle_node(p, value->node);
+        if (v->kind == LR_PT_TENSOR) {
+            s.tensors++;
+        } else if (is_container(v) && is_model(v)) {
+            s.models++;
+            s.only = value->node;
+        } else if (is_container(v) && v->mark & (LR_PT_TENSORS | LR_PT_OPTIMIZER)) {
+            s.others++;
+        } else {
+            s.plain++;
+        }
+        c = value->next;
+    }
+    return s;
+}
+
+static bool is_printable(const char *text, uint64_t length)
+{
+    for (uint64_t i = 0; i < length; i++) {
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The names of keys whose values are not that one, for a note. */
+static void name_rest(const lr_pickle *p, const lr_pt_node *dict, uint32_t chosen, char *text, size_t room)
+{
+    size_t used = 0, left_out = 0;
+    text[0] = '\0';
+    for (uint32_t c = dict->v.cells.first; c;) {
+        const lr_pt_cell *key = lr_pickle_cell(p, c), *value = lr_pickle_cell(p, key->next);
+        const lr_pt_node *k = lr_pickle_node(p, key->node);
+        c = value->next;
+        if (value->node == chosen) {
+            continue;
+        }
+        if (k->kind != LR_PT_STRING || k->length > 60 || !is_printable(lr_pickle_text(p, k), k->length) ||
+            used + k->length + 24 > room) {
+            left_out++;
+            continue;
+        }
+        used += (size_t)snprintf(text + used, room - used, "%s`%.*s`", used ? ", " : "", (int)k->length,
+                                 lr_pickle_text(p, k));
+    }
+    if (left_out) {
+        (void)snprintf(text + used, room - used, "%s%zu more", used ? ", " : "", left_out);
+    }
+}
+
+static void note_rest(const lr_pt_file *f, const lr_pt_node *dict, uint32_t chosen)
+{
+    char rest[400];
+    const lr_pickle *p = &f->pickle;
+    const lr_pt_node *name = NULL;
+    for (uint32_t c = dict->v.cells.first; c;) {
+        const lr_pt_cell *key = lr_pickle_cell(p, c), *value = lr_pickle_cell(p, key->next);
+        name = value->node == chosen ? lr_pickle_node(p, key->node) : name;
+        c = value->next;
+    }
+    if (dict->length > 2 && name && name->kind == LR_PT_STRING) {
+        name_rest(p, dict, chosen, rest, sizeof rest);
+        rec_job_note(
+            f->job, REC_NOTE_DROPPED, "",
+            "the model is what the file has as `%.*s`; left out: %s (top-level-key names another part, `.` the whole)",
+            (int)(name->length < 60 ? name->length : 60), lr_pickle_text(p, name), rest);
+    }
+}
+
+/* Goes down to the model in a checkpoint, as long as it is clear which that is. */
+static int32_t find_model(const lr_pt_file *f, lr_pt_choice *choice)
+{
+    const lr_pickle *p = &f->pickle;
+    for (int depth = 0; depth < DEEPEST; depth++) {
+        const lr_pt_node *node = lr_pickle_node(p, choice->node);
+        survey s;
+        uint32_t chosen = 0;
+        if (node->kind != LR_PT_DICT || is_optimizer(p, node)) {
+            return REC_OK;
+        }
+        s = look_around(p, node);
+        if (s.tensors) {
+            choice->paths = is_model(node);
+            return REC_OK;
+        }
+        for (size_t i = 0; i < NAMES && !chosen; i++) {
+            uint32_t found = look_up(p, node, names[i], strlen(names[i]));
+            chosen = found && is_model(lr_pickle_node(p, found)) ? found : 0;
+        }
+        if (!chosen && s.models == 1 && !s.others) {
+            chosen = s.only;
+        }
+        if (!chosen) {
+            choice->paths = is_model(node);
+            return REC_OK;
+        }
+        note_rest(f, node, chosen);
+        choice->node = chosen;
+    }
+    choice->paths = is_model(lr_pickle_node(p, choice->node));
+    return REC_OK;
+}
+
+/* The item of a list whose number that is. 0: there is none. */
+static uint32_t item_of(const lr_pickle *p, const lr_pt_node *list, const char *digits, uint64_t length)
+{
+    uint64_t number = 0;
+    uint32_t c = list->v.cells.first;
+    for (uint64_t i = 0; i < length; i++) {
+        if (digits[i] < '0' || digits[i] > '9' || number > UINT32_MAX) {
+            return 0;
+        }
+        number = number * 10 + (uint64_t)(digits[i] - '0');
+    }
+    for (; c && number; number--) {
+        c = lr_pickle_cell(p, c)->next;
+    }
+    return c && length ? lr_pickle_cell(p, c)->node : 0;
+}
+
+/* Goes down where the option says; a key may hold dots itself, so that the longest one counts. */
+static int32_t follow(const lr_pt_file *f, const char *path, lr_pt_choice *choice)
+{
+    const lr_pickle *p = &f->pickle;
+    const char *rest = path;
+    while (*rest) {
+        const lr_pt_node *node = lr_pickle_node(p, choice->node);
+        uint64_t length = strlen(rest);
+        uint32_t found = node->kind == LR_PT_DICT ? look_up(p, node, rest, length) : 0;
+        while (!found && node->kind == LR_PT_DICT && length) {
+            length--;
+            while (length && rest[length] != '.') {
+                length--;
+            }
+            found = length ? look_up(p, node, rest, length) : 0;
+        }
+        if (node->kind == LR_PT_LIST || node->kind == LR_PT_TUPLE) {
+            length = strcspn(rest, ".");
+            found = item_of(p, node, rest, length);
+        }
+        if (!found) {
+            char keys[400];
+            int32_t status;
+            if (node->kind != LR_PT_DICT) {
+                return rec_fail(f->job, REC_E_ARGUMENT, REC_UNKNOWN,
+                                "top-level-key: `%s` leads to %s, which has no keys", path, lr_pickle_words(node));
+            }
+            name_rest(p, node, 0, keys, sizeof keys);
+            status = rec_fail(f->job, REC_E_ARGUMENT, REC_UNKNOWN, "top-level-key: there is no `%s` in the file", rest);
+            rec_fail_hint(f->job, "There are: %s.", *keys ? keys : "none");
+            return status;
+        }
+        choice->node = found;
+        rest += length + (rest[length] == '.');
+    }
+    return REC_OK;
+}
+
+int32_t lr_pt_choose(const lr_pt_file *file, lr_pt_choice *choice)
+{
+    const char *path = rec_job_option_text(file->job, "top-level-key");
+    uint8_t found = 0;
+    int32_t status = mark(file, file->root, 0, &found);
+    *choice = (lr_pt_choice){.node = file->root};
+    if (status != REC_OK) {
+        return status;
+    }
+    if (!*path) {
+        return find_model(file, choice);
+    }
+    if (strcmp(path, ".") != 0) {
+        status = follow(file, path, choice);
+        choice->paths = status == REC_OK && is_model(lr_pickle_node(&file->pickle, choice->node));
+    } else { /* of the whole nothing is left out */
+        const lr_pt_node *node = lr_pickle_node(&file->pickle, choice->node);
+        choice->paths = is_model(node) && !(node->mark & LR_PT_OTHERS);
+    }
+    return status;
+}

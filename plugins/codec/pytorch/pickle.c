@@ -1,0 +1,763 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The pickle machine: a stack, marks on it, a memo, and one function for what each operation does. */
+#include "plugins/codec/pytorch/pickle.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plugins/codec/utf8.h"
+
+/* Operations, by the names that Python's pickletools gives them. */
+enum {
+    MARK = '(',
+    STOP = '.',
+    POP = '0',
+    POP_MARK = '1',
+    DUP = '2',
+    BINBYTES = 'B',
+    SHORT_BINBYTES = 'C',
+    BINFLOAT = 'G',
+    BININT = 'J',
+    BININT1 = 'K',
+    BININT2 = 'M',
+    NONE = 'N',
+    BINPERSID = 'Q',
+    REDUCE = 'R',
+    BINSTRING = 'T',
+    SHORT_BINSTRING = 'U',
+    BINUNICODE = 'X',
+    EMPTY_LIST = ']',
+    APPEND = 'a',
+    BUILD = 'b',
+    GLOBAL = 'c',
+    APPENDS = 'e',
+    BINGET = 'h',
+    LONG_BINGET = 'j',
+    BINPUT = 'q',
+    LONG_BINPUT = 'r',
+    SETITEM = 's',
+    TUPLE = 't',
+    SETITEMS = 'u',
+    EMPTY_DICT = '}',
+    EMPTY_TUPLE = ')',
+    PROTO = 0x80,
+    NEWOBJ = 0x81,
+    TUPLE1 = 0x85,
+    TUPLE2 = 0x86,
+    TUPLE3 = 0x87,
+    NEWTRUE = 0x88,
+    NEWFALSE = 0x89,
+    LONG1 = 0x8a,
+    LONG4 = 0x8b,
+    SHORT_BINUNICODE = 0x8c,
+    BINUNICODE8 = 0x8d,
+    BINBYTES8 = 0x8e,
+    EMPTY_SET = 0x8f,
+    ADDITEMS = 0x90,
+    FROZENSET = 0x91,
+    STACK_GLOBAL = 0x93,
+    MEMOIZE = 0x94,
+    FRAME = 0x95,
+    BYTEARRAY8 = 0x96
+};
+
+/* ----------------------------------------------------------------------------------------------------------- nodes -- */
+
+void *lr_pickle_grow(lr_pickle *p, lr_pt_array *array, uint64_t width)
+{
+    if (array->count == array->room) {
+        uint64_t room = array->room ? array->room + array->room / 2 : 64;
+        void *larger = rec_job_resize(p->job, array->data, room * width);
+        if (!larger) {
+            (void)rec_fail(p->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for a pickle");
+            return NULL;
+        }
+        array->data = larger;
+        array->room = room;
+    }
+    return (uint8_t *)array->data + width * array->count++;
+}
+
+uint32_t lr_pickle_new(lr_pickle *p, uint8_t kind)
+{
+    lr_pt_node *node = lr_pickle_grow(p, &p->nodes, sizeof *node);
+    if (!node) {
+        return 0;
+    }
+    *node = (lr_pt_node){.kind = kind};
+    return (uint32_t)(p->nodes.count - 1);
+}
+
+int32_t lr_pickle_append(lr_pickle *p, uint32_t container, uint32_t item)
+{
+    lr_pt_cell *cell = lr_pickle_grow(p, &p->cells, sizeof *cell);
+    lr_pt_node *node = lr_pickle_node(p, container);
+    if (!cell) {
+        return REC_E_MEMORY;
+    }
+    *cell = (lr_pt_cell){.node = item};
+    if (node->v.cells.last) {
+        ((lr_pt_cell *)p->cells.data)[node->v.cells.last - 1].next = (uint32_t)p->cells.count;
+    } else {
+        node->v.cells.first = (uint32_t)p->cells.count;
+    }
+    node->v.cells.last = (uint32_t)p->cells.count;
+    node->length++;
+    return REC_OK;
+}
+
+uint64_t lr_pickle_items(const lr_pickle *p, const lr_pt_node *node, uint32_t *items, uint64_t most)
+{
+    uint64_t i = 0;
+    for (uint32_t c = node->v.cells.first; c && i < most; c = lr_pickle_cell(p, c)->next) {
+        items[i++] = lr_pickle_cell(p, c)->node;
+    }
+    return node->length;
+}
+
+const char *lr_pickle_words(const lr_pt_node *node)
+{
+    static const char *const words[] = {
+        [LR_PT_NONE] = "None",
+        [LR_PT_BOOL] = "a bool",
+        [LR_PT_INT] = "an integer",
+        [LR_PT_UINT] = "an integer",
+        [LR_PT_BIG] = "an integer of more than 64 bits",
+        [LR_PT_FLOAT] = "a float",
+        [LR_PT_STRING] = "a string",
+        [LR_PT_BYTES] = "bytes",
+        [LR_PT_TUPLE] = "a tuple",
+        [LR_PT_LIST] = "a list",
+        [LR_PT_DICT] = "a dictionary",
+        [LR_PT_GLOBAL] = "a name of Python's",
+        [LR_PT_STORAGE] = "a storage",
+        [LR_PT_TENSOR] = "a tensor",
+    };
+    return words[node->kind];
+}
+
+bool lr_pickle_is(const lr_pickle *p, const lr_pt_node *node, const char *text)
+{
+    return node->kind == LR_PT_STRING && node->length == strlen(text) &&
+           memcmp(lr_pickle_text(p, node), text, node->length) == 0;
+}
+
+/* -------------------------------------------------------------------------------------------------------- the text -- */
+
+int32_t lr_pickle_fail(lr_pickle *p, const char *format, ...)
+{
+    char words[400];
+    int32_t status;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    status = rec_fail(p->job, REC_E_FORMAT, lr_pickle_place(p, p->op), "%s", words);
+    rec_fail_hint(p->job, "The file is damaged, or something else than torch.save() wrote it.");
+    return status;
+}
+
+static int32_t fail_cut(lr_pickle *p)
+{
+    int32_t status =
+        rec_fail_found(p->job, REC_E_FORMAT, lr_pickle_place(p, p->size), "more of a pickle", "the end of the file");
+    rec_fail_hint(p->job, "The file is cut short or damaged: copy it again from where it came from.");
+    return status;
+}
+
+/* The next bytes. */
+static int32_t take(lr_pickle *p, uint64_t size, const uint8_t **bytes)
+{
+    *bytes = p->text + p->at;
+    if (size > p->size - p->at) {
+        return fail_cut(p);
+    }
+    p->at += size;
+    return REC_OK;
+}
+
+/* The next number, little-endian. */
+static int32_t take_number(lr_pickle *p, unsigned width, uint64_t *number)
+{
+    const uint8_t *bytes;
+    int32_t status = take(p, width, &bytes);
+    *number = 0;
+    for (unsigned i = 0; i < width && status == REC_OK; i++) {
+        *number |= (uint64_t)bytes[i] << 8 * i;
+    }
+    return status;
+}
+
+/* A line, of which the newline is not part. */
+static int32_t take_line(lr_pickle *p, const char **line, uint64_t *length)
+{
+    const uint8_t *from = p->text + p->at;
+    const uint8_t *end = p->at < p->size ? memchr(from, '\n', (size_t)(p->size - p->at)) : NULL;
+    if (!end) {
+        return fail_cut(p);
+    }
+    *line = (const char *)from;
+    *length = (uint64_t)(end - from);
+    p->at += *length + 1;
+    return REC_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------- the stack -- */
+
+static int32_t fail_stack(lr_pickle *p)
+{
+    return lr_pickle_fail(p, "the pickle's operation 0x%02x finds too little on the stack", (unsigned)p->text[p->op]);
+}
+
+static int32_t push(lr_pickle *p, uint32_t node)
+{
+    uint32_t *slot = lr_pickle_grow(p, &p->stack, sizeof *slot);
+    if (!slot) {
+        return REC_E_MEMORY;
+    }
+    *slot = node;
+    return REC_OK;
+}
+
+/* Where the stack begins for operations that take single items. */
+static uint64_t bottom(const lr_pickle *p)
+{
+    return p->marks.count ? ((const uint32_t *)p->marks.data)[p->marks.count - 1] : 0;
+}
+
+/* Takes `count` items off; they stay where they are until the next push. */
+static int32_t pop(lr_pickle *p, uint64_t count, const uint32_t **items)
+{
+    *items = NULL;
+    if (p->stack.count - bottom(p) < count) {
+        return fail_stack(p);
+    }
+    p->stack.count -= count;
+    *items = (const uint32_t *)p->stack.data + p->stack.count;
+    return REC_OK;
+}
+
+/* Takes all down to the last mark. */
+static int32_t pop_mark(lr_pickle *p, const uint32_t **items, uint64_t *count)
+{
+    uint64_t from;
+    *items = NULL;
+    *count = 0;
+    if (!p->marks.count) {
+        return fail_stack(p);
+    }
+    from = bottom(p);
+    p->marks.count--;
+    *count = p->stack.count - from;
+    p->stack.count = from;
+    *items = (const uint32_t *)p->stack.data + from;
+    return REC_OK;
+}
+
+static int32_t peek(lr_pickle *p, uint32_t *item)
+{
+    if (p->stack.count == bottom(p)) {
+        return fail_stack(p);
+    }
+    *item = ((const uint32_t *)p->stack.data)[p->stack.count - 1];
+    return REC_OK;
+}
+
+/* Puts a new node there. @return it, NULL with the failure reported; good until the next one is made. */
+static lr_pt_node *push_new(lr_pickle *p, uint8_t kind)
+{
+    uint32_t index = lr_pickle_new(p, kind);
+    return index && push(p, index) == REC_OK ? lr_pickle_node(p, index) : NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- values -- */
+
+static int32_t do_int(lr_pickle *p, unsigned width)
+{
+    uint64_t number;
+    lr_pt_node *node;
+    int32_t status = take_number(p, width, &number);
+    if (status != REC_OK) {
+        return status;
+    }
+    if (width == 1 && p->small[number]) { /* they are frequent, and the same node does for all */
+        return push(p, p->small[number]);
+    }
+    node = push_new(p, LR_PT_INT);
+    if (!node) {
+        return REC_E_MEMORY;
+    }
+    node->v.i = width == 4 ? (int32_t)(uint32_t)number : (int64_t)number;
+    if (width == 1) {
+        p->small[number] = (uint32_t)(p->nodes.count - 1);
+    }
+    return REC_OK;
+}
+
+/* An integer of any width, two's complement. */
+static int32_t do_long(lr_pickle *p, unsigned width)
+{
+    uint64_t length, low = 0;
+    const uint8_t *bytes = NULL;
+    bool negative, narrow = true;
+    lr_pt_node *node;
+    int32_t status = take_number(p, width, &length);
+    status = status == REC_OK ? take(p, length, &bytes) : status;
+    node = status == REC_OK ? push_new(p, LR_PT_INT) : NULL;
+    if (!node) {
+        return status != REC_OK ? status : REC_E_MEMORY;
+    }
+    negative = length && bytes[length - 1] & 0x80;
+    for (uint64_t i = 0; i < 8; i++) {
+        low |= (uint64_t)(i < length ? bytes[i] : negative ? 0xff : 0) << 8 * i;
+    }
+    for (uint64_t i = 8; i < length; i++) {
+        narrow = narrow && bytes[i] == (negative ? 0xff : 0);
+    }
+    if (!narrow || (negative && !(low >> 63))) {
+        *node = (lr_pt_node){.kind = LR_PT_BIG, .length = (uint32_t)length, .v = {.u = p->at - length}};
+    } else if (!negative && low >> 63) {
+        *node = (lr_pt_node){.kind = LR_PT_UINT, .v = {.u = low}};
+    } else {
+        memcpy(&node->v.i, &low, sizeof low);
+    }
+    return REC_OK;
+}
+
+static int32_t do_float(lr_pickle *p)
+{
+    const uint8_t *bytes;
+    uint64_t bits = 0;
+    lr_pt_node *node;
+    int32_t status = take(p, 8, &bytes);
+    if (status != REC_OK) {
+        return status;
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        bits = bits << 8 | bytes[i];
+    }
+    node = push_new(p, LR_PT_FLOAT);
+    if (!node) {
+        return REC_E_MEMORY;
+    }
+    memcpy(&node->v.f, &bits, sizeof bits);
+    return REC_OK;
+}
+
+/* Text or bytes after their length. Python 2's strings may be either. */
+static int32_t do_text(lr_pickle *p, unsigned width, uint8_t kind, bool either)
+{
+    uint64_t length;
+    const uint8_t *bytes = NULL;
+    lr_pt_node *node;
+    int32_t status = take_number(p, width, &length);
+    status = status == REC_OK ? take(p, length, &bytes) : status;
+    if (status == REC_OK && kind == LR_PT_STRING && lr_utf8_until(bytes, length) != length) {
+        if (!either) {
+            return lr_pickle_fail(p, "a string that is not UTF-8");
+        }
+        kind = LR_PT_BYTES;
+    }
+    node = status == REC_OK ? push_new(p, kind) : NULL;
+    if (node) {
+        node->length = (uint32_t)length;
+        node->v.u = p->at - length;
+    }
+    return status != REC_OK ? status : node ? REC_OK : REC_E_MEMORY;
+}
+
+/* ------------------------------------------------------------------------------------------------------ containers -- */
+
+static int32_t do_container(lr_pickle *p, uint8_t kind, const uint32_t *items, uint64_t count)
+{
+    uint32_t index = lr_pickle_new(p, kind);
+    int32_t status = index ? REC_OK : REC_E_MEMORY;
+    for (uint64_t i = 0; i < count && status == REC_OK; i++) {
+        status = lr_pickle_append(p, index, items[i]);
+    }
+    return status == REC_OK ? push(p, index) : status;
+}
+
+static int32_t do_tuple(lr_pickle *p, uint64_t count)
+{
+    const uint32_t *items;
+    int32_t status = pop(p, count, &items);
+    return status == REC_OK ? do_container(p, LR_PT_TUPLE, items, count) : status;
+}
+
+/* Puts items into the container below them. */
+static int32_t add_items(lr_pickle *p, uint8_t kind, const uint32_t *items, uint64_t count)
+{
+    uint32_t container;
+    int32_t status = peek(p, &container);
+    if (status != REC_OK) {
+        return status;
+    }
+    if (lr_pickle_node(p, container)->kind != kind || (kind == LR_PT_DICT && count % 2)) {
+        return lr_pickle_fail(p, "the pickle's operation 0x%02x would put items into %s", (unsigned)p->text[p->op],
+                              lr_pickle_words(lr_pickle_node(p, container)));
+    }
+    for (uint64_t i = 0; i < count && status == REC_OK; i++) {
+        status = lr_pickle_append(p, container, items[i]);
+    }
+    return status;
+}
+
+static int32_t do_add(lr_pickle *p, uint8_t kind, uint64_t single)
+{
+    const uint32_t *items;
+    uint64_t count = single;
+    int32_t status = single ? pop(p, single, &items) : pop_mark(p, &items, &count);
+    return status == REC_OK ? add_items(p, kind, items, count) : status;
+}
+
+static int32_t do_frozenset(lr_pickle *p)
+{
+    const uint32_t *items;
+    uint64_t count;
+    int32_t status = pop_mark(p, &items, &count);
+    return status == REC_OK ? do_container(p, LR_PT_LIST, items, count) : status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ memo -- */
+
+static int32_t put(lr_pickle *p, uint64_t number)
+{
+    uint32_t item;
+    int32_t status = peek(p, &item);
+    if (status != REC_OK) {
+        return status;
+    }
+    if (number > p->size) { /* each number is a byte of the pickle at least */
+        return lr_pickle_fail(p, "the pickle would remember something as number %" PRIu64 ", and has %" PRIu64 " bytes",
+                              number, p->size);
+    }
+    while (p->memo.count <= number) {
+        uint32_t *slot = lr_pickle_grow(p, &p->memo, sizeof *slot);
+        if (!slot) {
+            return REC_E_MEMORY;
+        }
+        *slot = UINT32_MAX;
+    }
+    ((uint32_t *)p->memo.data)[number] = item;
+    p->memo_next = number >= p->memo_next ? number + 1 : p->memo_next;
+    return REC_OK;
+}
+
+static int32_t do_put(lr_pickle *p, unsigned width)
+{
+    uint64_t number;
+    int32_t status = take_number(p, width, &number);
+    return status == REC_OK ? put(p, number) : status;
+}
+
+static int32_t do_get(lr_pickle *p, unsigned width)
+{
+    uint64_t number;
+    int32_t status = take_number(p, width, &number);
+    if (status != REC_OK) {
+        return status;
+    }
+    if (number >= p->memo.count || ((const uint32_t *)p->memo.data)[number] == UINT32_MAX) {
+        return lr_pickle_fail(p, "the pickle asks for number %" PRIu64 " of its memo, which is not there", number);
+    }
+    return push(p, ((const uint32_t *)p->memo.data)[number]);
+}
+
+/* ----------------------------------------------------------------------------------------------- names and objects -- */
+
+/* Whether what is about to be pushed is the second argument of _rebuild_from_type_v2: the class of a tensor. */
+static bool is_class_of_tensor(const lr_pickle *p)
+{
+    const uint32_t *stack = p->stack.data;
+    uint64_t from = bottom(p);
+    return p->marks.count && from && p->stack.count == from + 1 &&
+           lr_pickle_is_global(p, stack[from - 1], LR_PT_G_FROM_TYPE);
+}
+
+static int32_t do_global(lr_pickle *p)
+{
+    const char *module, *name;
+    uint64_t module_length, length;
+    uint32_t node = 0;
+    int32_t status = take_line(p, &module, &module_length);
+    status = status == REC_OK ? take_line(p, &name, &length) : status;
+    status = status == REC_OK ? lr_pickle_global(p, module, module_length, name, length, is_class_of_tensor(p), &node)
+                              : status;
+    return status == REC_OK ? push(p, node) : status;
+}
+
+static int32_t do_stack_global(lr_pickle *p)
+{
+    const uint32_t *items;
+    const lr_pt_node *module, *name;
+    uint32_t node = 0;
+    int32_t status = pop(p, 2, &items);
+    if (status != REC_OK) {
+        return status;
+    }
+    module = lr_pickle_node(p, items[0]);
+    name = lr_pickle_node(p, items[1]);
+    if (module->kind != LR_PT_STRING || name->kind != LR_PT_STRING) {
+        return lr_pickle_fail(p, "the pickle names something by %s and %s", lr_pickle_words(module),
+                              lr_pickle_words(name));
+    }
+    status = lr_pickle_global(p, lr_pickle_text(p, module), module->length, lr_pickle_text(p, name), name->length,
+                              is_class_of_tensor(p), &node);
+    return status == REC_OK ? push(p, node) : status;
+}
+
+static int32_t do_call(lr_pickle *p)
+{
+    const uint32_t *items;
+    uint32_t node = 0;
+    int32_t status = pop(p, 2, &items);
+    status = status == REC_OK ? lr_pickle_call(p, items[0], items[1], &node) : status;
+    return status == REC_OK ? push(p, node) : status;
+}
+
+static int32_t do_persistent(lr_pickle *p)
+{
+    const uint32_t *items;
+    uint32_t node = 0;
+    int32_t status = pop(p, 1, &items);
+    status = status == REC_OK ? lr_pickle_persistent(p, items[0], &node) : status;
+    return status == REC_OK ? push(p, node) : status;
+}
+
+static int32_t do_build(lr_pickle *p)
+{
+    const uint32_t *items;
+    uint32_t object = 0;
+    int32_t status = pop(p, 1, &items);
+    status = status == REC_OK ? peek(p, &object) : status;
+    return status == REC_OK ? lr_pickle_build(p, object, items[0]) : status;
+}
+
+/* -------------------------------------------------------------------------------------------------------- the rest -- */
+
+static int32_t do_protocol(lr_pickle *p)
+{
+    uint64_t version;
+    int32_t status = take_number(p, 1, &version);
+    if (status == REC_OK && (version < 2 || version > 5)) {
+        status = rec_fail(p->job, REC_E_UNSUPPORTED, lr_pickle_place(p, p->op),
+                          "a pickle of protocol %u; 2 to 5 can be read", (unsigned)version);
+    }
+    return status;
+}
+
+static int32_t do_frame(lr_pickle *p)
+{
+    uint64_t length;
+    int32_t status = take_number(p, 8, &length);
+    return status == REC_OK && length > p->size - p->at ? fail_cut(p) : status;
+}
+
+static int32_t do_pop(lr_pickle *p)
+{
+    const uint32_t *items;
+    uint64_t count;
+    if (p->marks.count && p->stack.count == bottom(p)) {
+        return pop_mark(p, &items, &count); /* as Python has it: what is on top is the mark */
+    }
+    return pop(p, 1, &items);
+}
+
+static int32_t do_mark(lr_pickle *p)
+{
+    uint32_t *mark = lr_pickle_grow(p, &p->marks, sizeof *mark);
+    if (!mark) {
+        return REC_E_MEMORY;
+    }
+    *mark = (uint32_t)p->stack.count;
+    return REC_OK;
+}
+
+static int32_t do_dup(lr_pickle *p)
+{
+    uint32_t item;
+    int32_t status = peek(p, &item);
+    return status == REC_OK ? push(p, item) : status;
+}
+
+static int32_t fail_operation(lr_pickle *p, uint8_t op)
+{
+    int32_t status;
+    if (op < 0x80 && strchr("FILSVPgpdlioI", op)) {
+        status = rec_fail(p->job, REC_E_UNSUPPORTED, lr_pickle_place(p, p->op),
+                          "an operation of pickle protocol 0 or 1 (0x%02x); 2 to 5 can be read", (unsigned)op);
+        rec_fail_hint(p->job, "Save it again with torch.save() and without pickle_protocol.");
+        return status;
+    }
+    return lr_pickle_fail(p, "0x%02x is no operation of a pickle that torch.save() writes", (unsigned)op);
+}
+
+static int32_t step(lr_pickle *p, uint8_t op)
+{
+    const uint32_t *items;
+    uint64_t count;
+    int32_t status;
+    switch (op) {
+    case PROTO:
+        return do_protocol(p);
+    case FRAME:
+        return do_frame(p);
+    case MARK:
+        return do_mark(p);
+    case POP:
+        return do_pop(p);
+    case POP_MARK:
+        return pop_mark(p, &items, &count);
+    case DUP:
+        return do_dup(p);
+    case NONE:
+        return push(p, LR_PT_AT_NONE);
+    case NEWTRUE:
+        return push(p, LR_PT_AT_TRUE);
+    case NEWFALSE:
+        return push(p, LR_PT_AT_FALSE);
+    case BININT:
+        return do_int(p, 4);
+    case BININT1:
+        return do_int(p, 1);
+    case BININT2:
+        return do_int(p, 2);
+    case LONG1:
+        return do_long(p, 1);
+    case LONG4:
+        return do_long(p, 4);
+    case BINFLOAT:
+        return do_float(p);
+    case SHORT_BINUNICODE:
+        return do_text(p, 1, LR_PT_STRING, false);
+    case BINUNICODE:
+        return do_text(p, 4, LR_PT_STRING, false);
+    case BINUNICODE8:
+        return do_text(p, 8, LR_PT_STRING, false);
+    case SHORT_BINSTRING:
+        return do_text(p, 1, LR_PT_STRING, true);
+    case BINSTRING:
+        return do_text(p, 4, LR_PT_STRING, true);
+    case SHORT_BINBYTES:
+        return do_text(p, 1, LR_PT_BYTES, false);
+    case BINBYTES:
+        return do_text(p, 4, LR_PT_BYTES, false);
+    case BINBYTES8:
+    case BYTEARRAY8:
+        return do_text(p, 8, LR_PT_BYTES, false);
+    case EMPTY_TUPLE:
+        return do_tuple(p, 0);
+    case TUPLE1:
+        return do_tuple(p, 1);
+    case TUPLE2:
+        return do_tuple(p, 2);
+    case TUPLE3:
+        return do_tuple(p, 3);
+    case TUPLE:
+        status = pop_mark(p, &items, &count);
+        return status == REC_OK ? do_container(p, LR_PT_TUPLE, items, count) : status;
+    case EMPTY_LIST:
+    case EMPTY_SET:
+        return do_container(p, LR_PT_LIST, NULL, 0);
+    case FROZENSET:
+        return do_frozenset(p);
+    case EMPTY_DICT:
+        return do_container(p, LR_PT_DICT, NULL, 0);
+    case APPEND:
+        return do_add(p, LR_PT_LIST, 1);
+    case APPENDS:
+    case ADDITEMS:
+        return do_add(p, LR_PT_LIST, 0);
+    case SETITEM:
+        return do_add(p, LR_PT_DICT, 2);
+    case SETITEMS:
+        return do_add(p, LR_PT_DICT, 0);
+    case BINPUT:
+        return do_put(p, 1);
+    case LONG_BINPUT:
+        return do_put(p, 4);
+    case MEMOIZE:
+        return put(p, p->memo_next);
+    case BINGET:
+        return do_get(p, 1);
+    case LONG_BINGET:
+        return do_get(p, 4);
+    case GLOBAL:
+        return do_global(p);
+    case STACK_GLOBAL:
+        return do_stack_global(p);
+    case REDUCE:
+    case NEWOBJ:
+        return do_call(p);
+    case BUILD:
+        return do_build(p);
+    case BINPERSID:
+        return do_persistent(p);
+    default:
+        return fail_operation(p, op);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- the whole -- */
+
+int32_t lr_pickle_open(lr_pickle *p, rec_job *job, const uint8_t *text, uint64_t size, uint64_t begin)
+{
+    *p = (lr_pickle){.job = job, .text = text, .size = size, .begin = begin};
+    if (size >= UINT32_MAX) {
+        return rec_fail(job, REC_E_LIMIT, begin, "a pickle of %" PRIu64 " bytes; at most 4 GiB can be read", size);
+    }
+    /* Number 0 is nobody's; the constants follow. */
+    for (int i = 0; i < 4; i++) {
+        (void)lr_pickle_new(p, i <= LR_PT_AT_NONE ? LR_PT_NONE : LR_PT_BOOL);
+        if (p->nodes.count != (uint64_t)i + 1) {
+            return REC_E_MEMORY;
+        }
+    }
+    lr_pickle_node(p, LR_PT_AT_TRUE)->v.i = 1;
+    return REC_OK;
+}
+
+void lr_pickle_close(lr_pickle *p)
+{
+    lr_pt_array *arrays[] = {&p->nodes, &p->cells,      &p->stack,   &p->marks,
+                             &p->memo,  &p->references, &p->tensors, &p->dims};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        rec_job_free(p->job, arrays[i]->data);
+        *arrays[i] = (lr_pt_array){0};
+    }
+}
+
+int32_t lr_pickle_run(lr_pickle *p, uint32_t *root)
+{
+    int32_t status = REC_OK;
+    uint64_t told = p->at;
+    const uint32_t *items;
+    const uint8_t *op;
+    p->stack.count = p->marks.count = p->memo.count = p->memo_next = 0;
+    for (;;) {
+        p->op = p->at;
+        status = take(p, 1, &op);
+        if (status != REC_OK || *op == STOP) {
+            break;
+        }
+        status = step(p, *op);
+        if (status == REC_OK && p->at - told >= (UINT64_C(1) << 20)) {
+            told = p->at;
+            status = rec_job_progress(p->job, p->at, p->size);
+        }
+        if (status != REC_OK) {
+            break;
+        }
+    }
+    status = status == REC_OK ? pop(p, 1, &items) : status;
+    if (status == REC_OK && (p->stack.count || p->marks.count)) {
+        status = lr_pickle_fail(p, "the pickle ends with more than one thing on the stack");
+    }
+    if (status == REC_OK) {
+        *root = items[0];
+    }
+    return status;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Python's pickle (protocols 2 to 5) as data: a machine that makes nodes of what torch.save() writes. It runs nothing:
+ * what a pickle calls is one of a list of names that torch itself writes (globals.c), each of which is acted out here as
+ * the plain thing it is; any other name is refused. Nodes, cells and memo are numbers in arrays, so that memory is
+ * proportional to the pickle whatever it says. */
+#ifndef LR_PICKLE_H
+#define LR_PICKLE_H
+
+#include <stdbool.h>
+
+#include <librecord/plugin.h>
+
+/* ---------------------------------------------------------------------------------------------------------- nodes -- */
+
+enum {
+    LR_PT_NONE,
+    LR_PT_BOOL,    /**< v.i */
+    LR_PT_INT,     /**< v.i */
+    LR_PT_UINT,    /**< v.u: beyond those */
+    LR_PT_BIG,     /**< an integer of more than 64 bits: `length` bytes at v.u */
+    LR_PT_FLOAT,   /**< v.f */
+    LR_PT_STRING,  /**< UTF-8: `length` bytes at v.u */
+    LR_PT_BYTES,   /**< `length` bytes at v.u; `mark` LR_PT_LATIN1: as UTF-8, of which each character is a byte */
+    LR_PT_TUPLE,   /**< `length` cells from v.cells.first on */
+    LR_PT_LIST,    /**< the same */
+    LR_PT_DICT,    /**< the same: key, value, key, … */
+    LR_PT_GLOBAL,  /**< `length`: its index in lr_pt_globals */
+    LR_PT_STORAGE, /**< v.u: index of a reference to a storage */
+    LR_PT_TENSOR   /**< v.u: index of a tensor */
+};
+enum { LR_PT_LATIN1 = 1, LR_PT_OPEN = 2 /* it is being looked through: who meets it again has found a circle */ };
+
+/** Anything that a pickle makes. */
+typedef struct lr_pt_node {
+    uint8_t kind; /**< LR_PT_… */
+    uint8_t mark;
+    uint16_t reserved;
+    uint32_t length;
+    union {
+        int64_t i;
+        uint64_t u;
+        double f;
+        struct {
+            uint32_t first, last; /* index + 1; 0: none */
+        } cells;
+    } v;
+} lr_pt_node;
+
+/** Nodes that there are from the beginning; 0 is none. */
+enum { LR_PT_AT_NONE = 1, LR_PT_AT_TRUE = 2, LR_PT_AT_FALSE = 3 };
+
+/** An item of a container. */
+typedef struct lr_pt_cell {
+    uint32_t node;
+    uint32_t next; /**< index + 1; 0: none */
+} lr_pt_cell;
+
+/** A reference to a storage, as a tensor makes it. */
+typedef struct lr_pt_reference {
+    uint64_t count;   /**< elements of the storage */
+    uint64_t skip;    /**< elements before the part of it that is meant (views of old files) */
+    uint64_t part;    /**< elements of that part */
+    uint32_t key;     /**< node: a string */
+    uint32_t storage; /**< index, once it is known */
+    uint32_t at;      /**< place in the pickle */
+    uint8_t type;     /**< index in lr_pt_types */
+} lr_pt_reference;
+
+/** A tensor. */
+typedef struct lr_pt_tensor {
+    uint64_t offset;    /**< elements of its own type */
+    uint32_t reference; /**< index */
+    uint32_t dims;      /**< index of `rank` sizes, after which `rank` strides come */
+    uint32_t at;        /**< place in the pickle */
+    uint8_t rank;
+    uint8_t type; /**< index in lr_pt_types */
+} lr_pt_tensor;
+
+/** An element type. */
+typedef struct lr_pt_type {
+    const char *name;    /**< "float32", as in torch.float32 */
+    const char *storage; /**< "FloatStorage", or NULL: it has none of its own */
+    const char *opaque;  /**< what records call it that the library does not compute with, or NULL */
+    rec_dtype dtype;
+    uint8_t width; /**< bytes */
+    uint8_t part;  /**< bytes that are swapped together: half of a complex number */
+} lr_pt_type;
+extern const lr_pt_type lr_pt_types[];
+enum { LR_PT_UNTYPED = 0 /**< bytes, whose tensors say what they are */ };
+
+/* -------------------------------------------------------------------------------------------------------- globals -- */
+
+/** What a global is. */
+enum {
+    LR_PT_G_DICT = 1, /**< OrderedDict and its like */
+    LR_PT_G_TENSOR,   /**< torch.Tensor, Parameter: the type of one that is rebuilt */
+    LR_PT_G_REBUILD,  /**< torch._utils._rebuild_tensor */
+    LR_PT_G_REBUILD_V2,
+    LR_PT_G_REBUILD_V3,
+    LR_PT_G_PARAMETER, /**< torch._utils._rebuild_parameter, with state or without */
+    LR_PT_G_FROM_TYPE, /**< torch._tensor._rebuild_from_type_v2 */
+    LR_PT_G_SIZE,
+    LR_PT_G_DEVICE,
+    LR_PT_G_LAYOUT,
+    LR_PT_G_ENCODE, /**< _codecs.encode: bytes in protocol 2 */
+    LR_PT_G_BYTES,
+    LR_PT_G_SET,
+    LR_PT_G_COMPLEX,
+    LR_PT_G_DTYPE,   /**< `type`: index in lr_pt_types */
+    LR_PT_G_STORAGE, /**< `type` */
+    LR_PT_G_REFUSED  /**< torch's own, but what it makes is no plain tensor: `words` */
+};
+typedef struct lr_pt_global {
+    const char *module, *name;
+    const char *words;
+    uint8_t kind; /**< LR_PT_G_… */
+    uint8_t type;
+} lr_pt_global;
+
+/* -------------------------------------------------------------------------------------------------------- machine -- */
+
+typedef struct lr_pt_array {
+    void *data;
+    uint64_t count, room;
+} lr_pt_array;
+
+/** A pickle that is read, or several that belong together. */
+typedef struct lr_pickle {
+    rec_job *job;
+    const uint8_t *text;
+    uint64_t size;  /**< of the text, less than 2^32 - 1 */
+    uint64_t begin; /**< where the text is in the file, for messages; REC_UNKNOWN: nowhere */
+    uint64_t at;    /**< the next byte */
+    uint64_t op;    /**< the operation that is carried out */
+    lr_pt_array nodes, cells, stack, marks, memo;
+    lr_pt_array references, tensors, dims;
+    uint64_t memo_next;
+    uint32_t small[256]; /**< the nodes of integers that were met; 0: none yet */
+    bool legacy;         /**< its storages are those of the stream before zip */
+} lr_pickle;
+
+/** Begins. To be closed, also after a failure. @param text borrowed for as long. */
+int32_t lr_pickle_open(lr_pickle *p, rec_job *job, const uint8_t *text, uint64_t size, uint64_t begin);
+void lr_pickle_close(lr_pickle *p);
+/** Runs from `at` to the end of a pickle. @param root (out) the node it makes. */
+int32_t lr_pickle_run(lr_pickle *p, uint32_t *root);
+
+static inline lr_pt_node *lr_pickle_node(const lr_pickle *p, uint32_t index)
+{
+    return (lr_pt_node *)p->nodes.data + index;
+}
+static inline const lr_pt_cell *lr_pickle_cell(const lr_pickle *p, uint32_t index)
+{
+    return (const lr_pt_cell *)p->cells.data + (index - 1);
+}
+/** The text of a string or bytes. */
+static inline const char *lr_pickle_text(const lr_pickle *p, const lr_pt_node *node)
+{
+    return (const char *)p->text + node->v.u;
+}
+/** Place in the file of a place in the text. */
+static inline uint64_t lr_pickle_place(const lr_pickle *p, uint64_t at)
+{
+    return p->begin == REC_UNKNOWN ? at : p->begin + at;
+}
+/** "a list", for messages. */
+const char *lr_pickle_words(const lr_pt_node *node);
+/** Whether a string is this one. */
+bool lr_pickle_is(const lr_pickle *p, const lr_pt_node *node, const char *text);
+
+/* ------------------------------------------------------------------------- between machine (pickle.c) and globals.c -- */
+
+/** Refuses what the pickle would do, at the operation that is carried out. */
+int32_t lr_pickle_fail(lr_pickle *p, const char *format, ...) REC_PRINTF(2, 3);
+/** Grows an array to one element more. @return that, NULL with the failure reported. */
+void *lr_pickle_grow(lr_pickle *p, lr_pt_array *array, uint64_t width);
+/** A new node. @return its index, 0 with the failure reported. */
+uint32_t lr_pickle_new(lr_pickle *p, uint8_t kind);
+/** Puts one item at the end of a container. */
+int32_t lr_pickle_append(lr_pickle *p, uint32_t container, uint32_t item);
+/** The items of a container, at most `most`. @return how many it has. */
+uint64_t lr_pickle_items(const lr_pickle *p, const lr_pt_node *node, uint32_t *items, uint64_t most);
+/** Finds what `module`.`name` is, or refuses it. @param subclass it is given as the type of a tensor. */
+int32_t lr_pickle_global(lr_pickle *p, const char *module, uint64_t module_length, const char *name, uint64_t length,
+                         bool subclass, uint32_t *node);
+/** What `callable` makes of the tuple `arguments`. */
+int32_t lr_pickle_call(lr_pickle *p, uint32_t callable, uint32_t arguments, uint32_t *node);
+/** What a persistent id means. */
+int32_t lr_pickle_persistent(lr_pickle *p, uint32_t id, uint32_t *node);
+/** Gives an object its state. */
+int32_t lr_pickle_build(lr_pickle *p, uint32_t object, uint32_t state);
+/** The name of a global, "torch.float32", cut to `room`. @return its length. */
+uint64_t lr_pickle_global_name(const lr_pt_node *node, char *name, uint64_t room);
+/** Whether a node is the global of that kind. */
+bool lr_pickle_is_global(const lr_pickle *p, uint32_t node, uint8_t kind);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * PyTorch's own files, as torch.save() writes them: a zip archive with a pickle and the storages, or (before 1.6, and
+ * still on request) a stream of pickles with the storages behind them. */
+#ifndef LR_PYTORCH_H
+#define LR_PYTORCH_H
+
+#include <stdbool.h>
+
+#include <librecord/plugin.h>
+
+#include "plugins/codec/pytorch/pickle.h"
+#include "plugins/codec/zip/zip.h"
+
+/* ---------------------------------------------------------------------------------------- what plugins are made of -- */
+
+/** @return how sure it is, by the content alone. */
+int32_t lr_pt_probe(const rec_head *head);
+int32_t lr_pt_read(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
+int32_t lr_pt_write(rec_job *job, rec_sink *sink);
+
+extern const rec_option lr_pt_top_level_key, lr_pt_crc;
+
+/* ------------------------------------------------------------------------------------------------- a file (file.c) -- */
+
+/** The bytes that tensors share. */
+typedef struct lr_pt_storage {
+    rec_source *source; /**< counted, unless it is the file's */
+    uint64_t offset;    /**< of its bytes in the source */
+    uint64_t size;      /**< of them */
+    uint32_t key;       /**< node */
+    uint8_t width;      /**< of an element, as the first tensor has it */
+    bool found;
+} lr_pt_storage;
+
+/** A file whose pickle was read and whose storages were found. */
+typedef struct lr_pt_file {
+    rec_job *job;
+    rec_source *source; /**< borrowed */
+    lr_zip zip;
+    bool zipped;
+    bool big_endian;
+    rec_source *pickled; /**< counted: the member that the pickle is */
+    lr_pickle pickle;
+    uint32_t root;
+    lr_pt_storage *storages;
+    uint64_t storage_count;
+} lr_pt_file;
+
+/** Opens a file. Of the storages nothing is read, unless they are to be verified. To be closed, also after a failure. */
+int32_t lr_pt_file_open(lr_pt_file *file, rec_job *job, rec_source *source);
+void lr_pt_file_close(lr_pt_file *file);
+
+/** Whether the beginning of a file is that of the old stream. */
+bool lr_pt_is_stream(const uint8_t *data, uint64_t length);
+
+/* ----------------------------------------------------------------------------------------------- tensors (tensor.c) -- */
+
+/** What the visitor is told of a tensor, after its place in the storage was checked. Bytes that are not in the file as
+ *  they are wanted (strides, byte order) are made when they are asked for. @param shape,made (out) to be kept until the
+ *  visitor was told, and `made` then released. */
+int32_t lr_pt_event(const lr_pt_file *file, const lr_pt_tensor *tensor, rec_tensor_event *event, rec_source **made);
+
+/* -------------------------------------------------------------------------------- which part of it is meant (choose.c) -- */
+
+/** Marks of containers, beside those of pickle.h. */
+enum {
+    LR_PT_SEEN = 4,
+    LR_PT_TENSORS = 8,    /**< there is a tensor in it */
+    LR_PT_OPTIMIZER = 16, /**< it is the state of an optimizer, or has one in it */
+    LR_PT_OTHERS = 32     /**< there is something in it that is neither tensor nor None */
+};
+
+/** What is told of a file. */
+typedef struct lr_pt_choice {
+    uint32_t node;
+    bool paths; /**< as a model: names and tensors */
+} lr_pt_choice;
+/** Finds what is meant by the option `top-level-key`, or by what there is. */
+int32_t lr_pt_choose(const lr_pt_file *file, lr_pt_choice *choice);
+
+#endif

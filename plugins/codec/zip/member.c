@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * A member of a zip archive as a source: copied or inflated, and verified by the time its end is reported. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "plugins/codec/zip/zip.h"
+
+enum { PIECE = 128 * 1024 };
+
+/* From malloc, as it outlives the job. */
+typedef struct reader {
+    lr_zip_member member; /* its name is not used */
+    rec_source *parent;   /* the filter holds it for as long as this lives */
+    uint64_t taken;       /* bytes of it that were read */
+    uint64_t given;       /* bytes that came of them */
+    uint32_t crc;
+    bool ended; /* and verified */
+    z_stream stream;
+    uint8_t *buffer; /* while it is inflated: an archive may have many members that nobody reads */
+} reader;
+
+static void end_stream(reader *r)
+{
+    if (r->buffer) {
+        (void)inflateEnd(&r->stream);
+        free(r->buffer);
+        r->buffer = NULL;
+    }
+}
+
+static int32_t begin_stream(rec_job *job, reader *r)
+{
+    r->buffer = malloc(PIECE);
+    r->stream = (z_stream){.avail_in = 0};
+    if (!r->buffer || inflateInit2(&r->stream, -MAX_WBITS) != Z_OK) {
+        free(r->buffer);
+        r->buffer = NULL;
+        return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while zlib was set up");
+    }
+    return REC_OK;
+}
+
+static int32_t fail_damaged(rec_job *job, const reader *r, const char *what)
+{
+    int32_t status = rec_fail(job, REC_E_FORMAT, r->member.offset, "%s", what);
+    rec_fail_hint(job, "Copy the file again from where it came from.");
+    return status;
+}
+
+static int32_t verify(rec_job *job, reader *r)
+{
+    char words[160];
+    if (r->given != r->member.size) {
+        (void)snprintf(words, sizeof words,
+                       "a member of the zip archive that should inflate to %" PRIu64 " bytes and gives %" PRIu64,
+                       r->member.size, r->given);
+        return fail_damaged(job, r, words);
+    }
+    if (r->taken - r->stream.avail_in != r->member.stored) {
+        return fail_damaged(job, r, "the data of a member of the zip archive end before its bytes do");
+    }
+    if (r->crc != r->member.crc) {
+        (void)snprintf(words, sizeof words,
+                       "the checksum of a member of the zip archive is %08" PRIx32 ", but its bytes have %08" PRIx32,
+                       r->member.crc, r->crc);
+        return fail_damaged(job, r, words);
+    }
+    r->ended = true;
+    end_stream(r);
+    return REC_OK;
+}
+
+static int32_t feed(rec_job *job, reader *r)
+{
+    uint64_t left = r->member.stored - r->taken;
+    uint64_t piece = left < PIECE ? left : PIECE;
+    int32_t status = rec_source_read_at(job, r->parent, r->member.offset + r->taken, r->buffer, piece);
+    if (status == REC_OK) {
+        r->stream.next_in = r->buffer;
+        r->stream.avail_in = (uInt)piece;
+        r->taken += piece;
+    }
+    return status;
+}
+
+/* The next bytes; *got is 0 only at the end. */
+static int32_t inflate_some(rec_job *job, reader *r, uint8_t *target, uint64_t room, uint64_t *got)
+{
+    int result = Z_OK;
+    int32_t status = r->buffer ? REC_OK : begin_stream(job, r);
+    *got = 0;
+    r->stream.next_out = target;
+    r->stream.avail_out = room < UINT_MAX ? (uInt)room : UINT_MAX;
+    room = r->stream.avail_out;
+    while (status == REC_OK && r->stream.avail_out && result != Z_STREAM_END) {
+        if (!r->stream.avail_in && r->taken < r->member.stored) {
+            status = feed(job, r);
+        }
+        if (status != REC_OK) {
+            break;
+        }
+        result = inflate(&r->stream, Z_NO_FLUSH);
+        if (result == Z_BUF_ERROR) {
+            status = fail_damaged(job, r, "the bytes of a member of the zip archive end before its data do");
+        } else if (result == Z_MEM_ERROR) {
+            status = rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while zlib inflated");
+        } else if (result != Z_OK && result != Z_STREAM_END) {
+            status = fail_damaged(job, r, "the compressed data of a member of the zip archive are damaged");
+        }
+    }
+    *got = room - r->stream.avail_out;
+    return status;
+}
+
+static int32_t copy_some(rec_job *job, reader *r, uint8_t *target, uint64_t room, uint64_t *got)
+{
+    uint64_t left = r->member.stored - r->taken;
+    int32_t status;
+    *got = room < left ? room : left;
+    status = rec_source_read_at(job, r->parent, r->member.offset + r->taken, target, *got);
+    r->taken += *got;
+    return status;
+}
+
+static int32_t read_some(void *self, rec_job *job, void *target, uint64_t room, uint64_t *got)
+{
+    reader *r = self;
+    int32_t status;
+    *got = 0;
+    if (r->ended || !room) {
+        return REC_OK;
+    }
+    status = r->member.method == LR_ZIP_STORED ? copy_some(job, r, target, room, got)
+                                               : inflate_some(job, r, target, room, got);
+    if (status == REC_OK && *got > r->member.size - r->given) {
+        status = fail_damaged(job, r, "a member of the zip archive inflates to more bytes than it is said to have");
+    }
+    if (status == REC_OK) {
+        r->crc = (uint32_t)crc32_z(r->crc, target, (z_size_t)*got);
+        r->given += *got;
+    }
+    return status == REC_OK && *got == 0 ? verify(job, r) : status;
+}
+
+static int32_t begin_again(void *self, rec_job *job)
+{
+    reader *r = self;
+    (void)job;
+    end_stream(r);
+    r->taken = r->given = 0;
+    r->crc = 0;
+    r->ended = false;
+    r->stream.avail_in = 0;
+    return REC_OK;
+}
+
+static uint64_t size_hint(void *self)
+{
+    return ((const reader *)self)->member.size;
+}
+
+static void release(void *self)
+{
+    reader *r = self;
+    end_stream(r);
+    free(r);
+}
+
+static const rec_source_ops reading = {
+    .size = sizeof reading,
+    .read = read_some,
+    .rewind = begin_again,
+    .size_hint = size_hint,
+    .release = release,
+};
+
+static int32_t check_readable(rec_job *job, const lr_zip_member *member)
+{
+    if (member->encrypted) {
+        return rec_fail(job, REC_E_UNSUPPORTED, member->at, "a member of the zip archive that is encrypted");
+    }
+    if (member->method != LR_ZIP_STORED && member->method != LR_ZIP_DEFLATED) {
+        int32_t status =
+            rec_fail(job, REC_E_UNSUPPORTED, member->at, "a member of the zip archive that is compressed by method %u",
+                     (unsigned)member->method);
+        rec_fail_hint(job, "Stored (0) and deflated (8) ones can be read: pack the archive again.");
+        return status;
+    }
+    return REC_OK;
+}
+
+int32_t lr_zip_source(const lr_zip *zip, const lr_zip_member *member, rec_source **out)
+{
+    reader *r;
+    int32_t status = check_readable(zip->job, member);
+    *out = NULL;
+    if (status != REC_OK) {
+        return status;
+    }
+    r = calloc(1, sizeof *r);
+    if (!r) {
+        return rec_fail(zip->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for a member of a zip archive");
+    }
+    r->member = *member;
+    r->member.name = NULL;
+    r->parent = zip->source;
+    return rec_source_filter(zip->job, zip->source, &reading, r, out);
+}
+
+int32_t lr_zip_check(const lr_zip *zip, const lr_zip_member *member)
+{
+    rec_source *source;
+    uint64_t got = 1, done = 0;
+    uint8_t *piece = rec_job_alloc(zip->job, PIECE);
+    int32_t status = piece ? lr_zip_source(zip, member, &source)
+                           : rec_fail(zip->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory to verify a zip archive");
+    if (status == REC_OK) {
+        while (got && status == REC_OK) {
+            status = rec_source_read(zip->job, source, piece, PIECE, &got);
+            done += got;
+            if (status == REC_OK && done % (UINT64_C(4) << 20) < got) {
+                status = rec_job_progress(zip->job, member->offset + done, rec_source_size(zip->source));
+            }
+        }
+        rec_source_release(source);
+    }
+    rec_job_free(zip->job, piece);
+    return status;
+}

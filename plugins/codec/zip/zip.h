@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * zip archives as PyTorch's and NumPy's files are: read by their directory at any place, so that stored members need not
+ * be copied, and written in one go. Names are bytes, as they stand in the file. No encryption, no several volumes, no
+ * methods but stored and deflated. (libzip does not tell where the bytes of a stored member lie, minizip can write only
+ * where it can go back, and neither looks for members that overlap.) */
+#ifndef LR_ZIP_H
+#define LR_ZIP_H
+
+#include <stdbool.h>
+
+#include <librecord/plugin.h>
+
+enum { LR_ZIP_STORED = 0, LR_ZIP_DEFLATED = 8 };
+
+/* -------------------------------------------------------------------------------------------------------- reading -- */
+
+/** A file in an archive. */
+typedef struct lr_zip_member {
+    const char *name; /**< of `name_length` bytes, none of them NUL; not NUL-terminated */
+    uint64_t at;      /**< of its header in the archive */
+    uint64_t offset;  /**< of its bytes in the archive; all `stored` of them are there */
+    uint64_t stored;  /**< how many these are */
+    uint64_t size;    /**< of what they are made of; if stored, the same */
+    uint32_t crc;     /**< of that */
+    uint16_t name_length;
+    uint16_t method; /**< LR_ZIP_…, or another one that cannot be read */
+    bool encrypted;
+} lr_zip_member;
+
+/** The directory of an archive. */
+typedef struct lr_zip {
+    rec_job *job;
+    rec_source *source;     /**< borrowed */
+    uint8_t *directory;     /**< as it is in the file; names lie in it */
+    lr_zip_member *members; /**< as the directory has them */
+    uint64_t count;
+    const lr_zip_member **by_name;
+} lr_zip;
+
+/** Reads and checks the directory and all headers; of the members nothing. No two members overlap or have one name. To
+ *  be closed, also after a failure. */
+int32_t lr_zip_open(lr_zip *zip, rec_job *job, rec_source *source);
+void lr_zip_close(lr_zip *zip);
+/** @return the member of a name, NULL if there is none. */
+const lr_zip_member *lr_zip_find(const lr_zip *zip, const char *name, uint64_t length);
+/** The bytes of a member as a source, inflated if need be; their length and checksum are verified before the end is
+ *  reported. @param out counted. */
+int32_t lr_zip_source(const lr_zip *zip, const lr_zip_member *member, rec_source **out);
+/** Reads all of a member to verify its length and checksum. */
+int32_t lr_zip_check(const lr_zip *zip, const lr_zip_member *member);
+
+/* -------------------------------------------------------------------------------------------------------- writing -- */
+
+/** An archive that is written. */
+typedef struct lr_zip_writer {
+    rec_job *job;
+    rec_sink *sink;
+    uint32_t alignment; /**< the bytes of members begin at multiples of it; 0 or 1: anywhere */
+    uint64_t count;     /**< of members */
+    uint8_t *directory;
+    uint64_t used, room;
+    uint64_t begin; /**< of the archive in the sink */
+} lr_zip_writer;
+
+/** Begins an archive at the place where the sink is. To be closed, also after a failure. */
+void lr_zip_writer_open(lr_zip_writer *writer, rec_job *job, rec_sink *sink, uint32_t alignment);
+/** Writes a stored member: `blobs` one after the other. @param name NUL-terminated. */
+int32_t lr_zip_put(lr_zip_writer *writer, const char *name, const rec_blob *blobs, uint64_t count);
+/** The same of bytes in memory. */
+int32_t lr_zip_put_bytes(lr_zip_writer *writer, const char *name, const void *data, uint64_t size);
+/** Writes the directory. */
+int32_t lr_zip_finish(lr_zip_writer *writer);
+void lr_zip_writer_close(lr_zip_writer *writer);
+
+#endif

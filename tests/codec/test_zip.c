@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * zip archives: what is read, what is refused and in which words, and that what is written is read back. */
+#include "tests/test_io.h"
+
+#include <zlib.h>
+
+#include "plugins/codec/zip/zip.h"
+
+/* ---------------------------------------------------------------------------------------------- archives by hand -- */
+
+typedef struct maker {
+    uint8_t data[4096];
+    size_t size;
+    uint8_t directory[1024];
+    size_t used, count;
+} maker;
+
+/* What an archive says of a member, and what it is. */
+typedef struct member {
+    const char *name;
+    const char *other_name; /* in the header before it; NULL: the same */
+    const void *data;
+    uint32_t stored, size, crc;
+    uint16_t method, flags;
+    int64_t shift; /* of the place that the directory has */
+    bool wide;     /* numbers of 64 bits in the directory */
+} member;
+
+static void put(uint8_t *data, size_t *size, uint64_t number, int width)
+{
+    for (int i = 0; i < width; i++) {
+        data[(*size)++] = (uint8_t)(number >> 8 * i);
+    }
+}
+
+static void put_member(maker *m, const member *what)
+{
+    uint64_t at = (uint64_t)((int64_t)m->size + what->shift);
+    const char *inner = what->other_name ? what->other_name : what->name;
+    put(m->data, &m->size, 0x04034b50, 4);
+    put(m->data, &m->size, 20, 2);
+    put(m->data, &m->size, what->flags, 2);
+    put(m->data, &m->size, what->method, 2);
+    put(m->data, &m->size, 0, 4);
+    put(m->data, &m->size, what->crc, 4);
+    put(m->data, &m->size, what->stored, 4);
+    put(m->data, &m->size, what->size, 4);
+    put(m->data, &m->size, strlen(inner), 2);
+    put(m->data, &m->size, 0, 2);
+    memcpy(m->data + m->size, inner, strlen(inner));
+    m->size += strlen(inner);
+    memcpy(m->data + m->size, what->data, what->stored);
+    m->size += what->stored;
+    put(m->directory, &m->used, 0x02014b50, 4);
+    put(m->directory, &m->used, 20, 2);
+    put(m->directory, &m->used, 20, 2);
+    put(m->directory, &m->used, what->flags, 2);
+    put(m->directory, &m->used, what->method, 2);
+    put(m->directory, &m->used, 0, 4);
+    put(m->directory, &m->used, what->crc, 4);
+    put(m->directory, &m->used, what->wide ? UINT32_MAX : what->stored, 4);
+    put(m->directory, &m->used, what->wide ? UINT32_MAX : what->size, 4);
+    put(m->directory, &m->used, strlen(what->name), 2);
+    put(m->directory, &m->used, what->wide ? 28 : 0, 2);
+    put(m->directory, &m->used, 0, 10);
+    put(m->directory, &m->used, what->wide ? UINT32_MAX : at, 4);
+    memcpy(m->directory + m->used, what->name, strlen(what->name));
+    m->used += strlen(what->name);
+    if (what->wide) {
+        put(m->directory, &m->used, 1, 2);
+        put(m->directory, &m->used, 24, 2);
+        put(m->directory, &m->used, what->size, 8);
+        put(m->directory, &m->used, what->stored, 8);
+        put(m->directory, &m->used, at, 8);
+    }
+    m->count++;
+}
+
+/* What the end says otherwise than it is. */
+typedef struct ending {
+    int64_t shift, size, count;
+    uint16_t volume;
+    bool wide;
+    const char *comment;
+} ending;
+
+static void put_end(maker *m, ending e)
+{
+    uint64_t at = m->size, size = (uint64_t)((int64_t)m->used + e.size);
+    uint64_t count = (uint64_t)((int64_t)m->count + e.count), end;
+    memcpy(m->data + m->size, m->directory, m->used);
+    m->size += m->used;
+    at = (uint64_t)((int64_t)at + e.shift);
+    end = m->size;
+    if (e.wide) {
+        put(m->data, &m->size, 0x06064b50, 4);
+        put(m->data, &m->size, 44, 8);
+        put(m->data, &m->size, 0, 12);
+        put(m->data, &m->size, count, 8);
+        put(m->data, &m->size, count, 8);
+        put(m->data, &m->size, size, 8);
+        put(m->data, &m->size, at, 8);
+        put(m->data, &m->size, 0x07064b50, 4);
+        put(m->data, &m->size, 0, 4);
+        put(m->data, &m->size, end, 8);
+        put(m->data, &m->size, 1, 4);
+    }
+    put(m->data, &m->size, 0x06054b50, 4);
+    put(m->data, &m->size, e.volume, 2);
+    put(m->data, &m->size, e.volume, 2);
+    put(m->data, &m->size, e.wide ? 0xffff : count, 2);
+    put(m->data, &m->size, e.wide ? 0xffff : count, 2);
+    put(m->data, &m->size, e.wide ? UINT32_MAX : size, 4);
+    put(m->data, &m->size, e.wide ? UINT32_MAX : at, 4);
+    put(m->data, &m->size, e.comment ? strlen(e.comment) : 0, 2);
+    if (e.comment) {
+        memcpy(m->data + m->size, e.comment, strlen(e.comment));
+        m->size += strlen(e.comment);
+    }
+}
+
+static uint32_t crc_of(const void *data, size_t size)
+{
+    return (uint32_t)crc32(0, data, (uInt)size);
+}
+
+static member plain(const char *name, const char *text)
+{
+    uint32_t size = (uint32_t)strlen(text);
+    return (member){.name = name, .data = text, .stored = size, .size = size, .crc = crc_of(text, size)};
+}
+
+/* Deflates into `room`, which is large enough. */
+static member packed(const char *name, const void *data, uint32_t size, uint8_t *room, uint32_t most)
+{
+    z_stream stream = {.next_in = (z_const Bytef *)data, .avail_in = size, .next_out = room, .avail_out = most};
+    assert_int_equal(deflateInit2(&stream, 9, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY), Z_OK);
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    (void)deflateEnd(&stream);
+    return (member){.name = name,
+                    .data = room,
+                    .stored = most - stream.avail_out,
+                    .size = size,
+                    .crc = crc_of(data, size),
+                    .method = 8};
+}
+
+/* Opens an archive and reads all of it. @return the sum of the sizes, REC_UNKNOWN if it failed. */
+static uint64_t read_all(world *w, const void *data, size_t size)
+{
+    uint8_t *exact = malloc(size ? size : 1);
+    rec_source *source;
+    lr_zip zip;
+    uint64_t sum = 0;
+    int32_t status;
+    assert_non_null(exact);
+    memcpy(exact, data, size);
+    source = lr_source_memory(&w->job, exact, size, "a.zip");
+    status = lr_zip_open(&zip, &w->job, source);
+    for (uint64_t i = 0; i < zip.count && status == REC_OK; i++) {
+        rec_source *inner = NULL;
+        const void *bytes;
+        uint64_t length = 0;
+        status = lr_zip_source(&zip, &zip.members[i], &inner);
+        status = status == REC_OK ? rec_source_view(&w->job, inner, &bytes, &length) : status;
+        if (status == REC_OK) {
+            assert_int_equal(length, zip.members[i].size);
+            assert_int_equal(crc_of(bytes, length), zip.members[i].crc);
+            assert_ptr_equal(lr_zip_find(&zip, zip.members[i].name, zip.members[i].name_length), &zip.members[i]);
+        }
+        sum += length;
+        rec_source_release(inner);
+    }
+    lr_zip_close(&zip);
+    rec_source_release(source);
+    free(exact);
+    return status == REC_OK ? sum : REC_UNKNOWN;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- tests -- */
+
+static void sound_archives_are_read(void **state)
+{
+    world *w = *state;
+    uint8_t room[512], many[2000] = {0};
+    for (int i = 0; i < 8; i++) {
+        maker m = {0};
+        member a = plain("dir/a", "hello"), b = packed("dir/b", many, sizeof many, room, sizeof room),
+               c = plain("c", "");
+        a.wide = (i & 1) != 0;
+        put_member(&m, &a);
+        put_member(&m, &b);
+        put_member(&m, &c);
+        put_end(&m, (ending){.wide = (i & 2) != 0, .comment = i & 4 ? "as PK\x05\x06 would have it" : NULL});
+        assert_int_equal(read_all(w, m.data, m.size), 2005);
+        assert_int_equal(end_job(w), REC_OK);
+        for (size_t length = 0; length < m.size; length++) {
+            assert_int_equal(read_all(w, m.data, length), REC_UNKNOWN);
+            assert_int_not_equal(end_job(w), REC_OK);
+        }
+        for (size_t at = 0; at < m.size; at++) {
+            m.data[at] ^= 0x81;
+            (void)read_all(w, m.data, m.size);
+            (void)end_job(w);
+            m.data[at] ^= 0x81;
+        }
+    }
+    {
+        maker m = {0};
+        put_end(&m, (ending){0});
+        assert_int_equal(read_all(w, m.data, m.size), 0);
+    }
+}
+
+/* An archive of `a` and `b` is refused in these words. */
+static void refuse(world *w, const member *a, const member *b, ending e, int32_t status, const char *words)
+{
+    maker m = {0};
+    put_member(&m, a);
+    put_member(&m, b);
+    put_end(&m, e);
+    assert_int_equal(read_all(w, m.data, m.size), REC_UNKNOWN);
+    assert_failed(w, status, words);
+}
+
+static void unsound_archives_are_refused(void **state)
+{
+    world *w = *state;
+    const member good = plain("good", "data");
+    const ending whole = {0};
+    uint8_t room[256];
+    uint8_t zeros[100000] = {0};
+    member b;
+#define REFUSE(change, status, words)                       \
+    do {                                                    \
+        b = plain("other", "bytes");                        \
+        change;                                             \
+        refuse(w, &good, &b, whole, REC_E_##status, words); \
+    } while (0)
+    REFUSE(b.name = "good", FORMAT, "one name: `good`");
+    REFUSE(b.other_name = "wrong", FORMAT, "not as the directory");
+    REFUSE(b.shift = 1, FORMAT, "not as the directory");
+    REFUSE(b.shift = -1000, FORMAT, "where it cannot");
+    REFUSE(b.shift = 1000, FORMAT, "where it cannot");
+    REFUSE(b.crc++, FORMAT, "the checksum of a member");
+    REFUSE(b.size++, FORMAT, "a stored member of 5 bytes that is said to have 6");
+    REFUSE(b.flags = 1, UNSUPPORTED, "encrypted");
+    REFUSE(b.method = 12, UNSUPPORTED, "method 12");
+    REFUSE(b.method = 8, FORMAT, "end before its data do");
+    REFUSE(b = plain("other", "\xff\xff\xff"); b.method = 8, FORMAT, "are damaged");
+    REFUSE(b = packed("other", zeros, sizeof zeros, room, sizeof room); b.size = 1000, FORMAT, "more bytes than");
+    REFUSE(b = packed("other", zeros, sizeof zeros, room, sizeof room); b.size++, FORMAT, "should inflate to 100001");
+    REFUSE(b = packed("other", zeros, sizeof zeros, room, sizeof room); b.stored--, FORMAT, "end before its data do");
+    REFUSE(b = packed("other", zeros, sizeof zeros, room, sizeof room); b.stored++, FORMAT, "end before its bytes do");
+    REFUSE(b = packed("other", zeros, sizeof zeros, room, sizeof room); b.crc++, FORMAT, "the checksum of a member");
+#undef REFUSE
+    b = plain("other", "bytes");
+    refuse(w, &good, &b, (ending){.shift = 1}, REC_E_FORMAT, "it must end at");
+    refuse(w, &good, &b, (ending){.shift = -1}, REC_E_FORMAT, "it must end at");
+    refuse(w, &good, &b, (ending){.size = 1}, REC_E_FORMAT, "it must end at");
+    refuse(w, &good, &b, (ending){.count = 1}, REC_E_FORMAT, "3 elements are announced");
+    refuse(w, &good, &b, (ending){.count = -1}, REC_E_FORMAT, "more than its 1 entries");
+    refuse(w, &good, &b, (ending){.count = 60000}, REC_E_FORMAT, "");
+    refuse(w, &good, &b, (ending){.count = INT64_MAX - 2, .wide = true}, REC_E_FORMAT, "");
+    refuse(w, &good, &b, (ending){.volume = 1}, REC_E_UNSUPPORTED, "several volumes");
+}
+
+/* A member within another one: each is sound by itself. */
+static void members_do_not_overlap(void **state)
+{
+    world *w = *state;
+    maker inner = {0}, m = {0};
+    member small = plain("in", "x"), large;
+    put_member(&inner, &small);
+    large = (member){.name = "out",
+                     .data = inner.data,
+                     .stored = (uint32_t)inner.size,
+                     .size = (uint32_t)inner.size,
+                     .crc = crc_of(inner.data, inner.size)};
+    put_member(&m, &large);
+    {
+        size_t at = m.size;
+        small.shift = -(int64_t)inner.size;
+        put_member(&m, &small); /* for its entry alone */
+        m.size = at;
+    }
+    put_end(&m, (ending){0});
+    assert_int_equal(read_all(w, m.data, m.size), REC_UNKNOWN);
+    assert_failed(w, REC_E_FORMAT, "overlap");
+}
+
+static void what_is_written_is_read(void **state)
+{
+    world *w = *state;
+    for (uint32_t alignment = 0; alignment <= 64; alignment += 64) {
+        rec_sink *memory = lr_sink_memory(&w->job);
+        lr_zip_writer writer;
+        rec_blob parts[2] = {{.struct_size = sizeof *parts, .kind = REC_BLOB_TEMPORARY, .size = 3, .data = "abc"},
+                             {.struct_size = sizeof *parts, .kind = REC_BLOB_TEMPORARY, .size = 4, .data = "defg"}};
+        void *data = NULL;
+        size_t size = 0;
+        rec_source *source;
+        lr_zip zip;
+        lr_zip_writer_open(&writer, &w->job, memory, alignment);
+        assert_int_equal(lr_zip_put(&writer, "dir/one", parts, 2), REC_OK);
+        assert_int_equal(lr_zip_put_bytes(&writer, "empty", "", 0), REC_OK);
+        assert_int_equal(lr_zip_put_bytes(&writer, "two", "0123456789", 10), REC_OK);
+        assert_int_equal(lr_zip_finish(&writer), REC_OK);
+        lr_zip_writer_close(&writer);
+        assert_int_equal(lr_sink_take(memory, &data, &size), REC_OK);
+        assert_int_equal(lr_sink_commit(memory), REC_OK);
+        assert_int_equal(read_all(w, data, size), 17);
+        source = lr_source_memory(&w->job, data, size, "a.zip");
+        assert_int_equal(lr_zip_open(&zip, &w->job, source), REC_OK);
+        assert_int_equal(zip.count, 3);
+        for (uint64_t i = 0; i < zip.count && alignment; i++) {
+            assert_int_equal(zip.members[i].offset % alignment, 0);
+        }
+        lr_zip_close(&zip);
+        rec_source_release(source);
+        assert_int_equal(end_job(w), REC_OK);
+        rec_free(data);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(sound_archives_are_read, enter_world, leave_world),
+        cmocka_unit_test_setup_teardown(unsound_archives_are_refused, enter_world, leave_world),
+        cmocka_unit_test_setup_teardown(members_do_not_overlap, enter_world, leave_world),
+        cmocka_unit_test_setup_teardown(what_is_written_is_read, enter_world, leave_world),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -115,9 +115,11 @@ same "--quiet says nothing" /dev/null "$scratch/out"
 # -------------------------------------------------------------------------------------------------------- mistakes --
 
 codecs=$("$record" plugins | sed -n 's/^.* \*\(\.[a-z0-9]*\) .*/\1/p' | paste -sd, | sed 's/,/, /g')
+written=$("$record" plugins --json | grep '"can_save": true' | grep -v '"kind": "codec"' |
+    sed -n 's/.*"extension": "\([^"]\{1,\}\)".*/.\1/p' | paste -sd, | sed 's/,/, /g')
 fails "an extension that no recorder has" convert 0.18.0/mnist.mpk out.xyz <<END
 record: out.xyz: no recorder has this extension
-  There are: $("$record" plugins | sed -n 's/^[^ ]*  *\(\.[a-z.]*\) .*/\1/p' | paste -sd, | sed 's/,/, /g'); behind any of a format: $codecs
+  There are: $written; behind any of a format: $codecs
   Or name the recorder: --to NAME
 END
 fails "standard output without a recorder" convert 0.18.0/mnist.mpk - <<END

@@ -278,6 +278,9 @@ enum {
 };
 /** The switch for plugin folders of a context (NULL: the default one); the environment's LIBRECORD_PLUGINS=all|installed|none can only narrow it. */
 REC_API rec_status rec_context_set_plugins(rec_context *context, int32_t which);
+/** Whether paths that begin with a scheme (https://host/model.safetensors) are opened by the plugin of that scheme (NULL: in
+ *  the default context). @param yes 1 or 0; the default is 1, in a setuid program 0, and what the INI file's `sources` says. */
+REC_API rec_status rec_context_set_sources(rec_context *context, int32_t yes);
 /** Adds a folder (an absolute path) in front of the others of a context (NULL: the default one). Plugins are opened at the first look-up after that. */
 REC_API rec_status rec_context_add_plugin_path(rec_context *context, const char *folder);
 
@@ -607,7 +610,8 @@ REC_API rec_status rec_recorder_set(rec_recorder *recorder, const char *option, 
 REC_API char *rec_recorder_path(const rec_recorder *recorder, const char *path);
 
 /**
- * Loads a file. If `path` with the extension appended exists it is taken, else `path` itself.
+ * Loads a file. If `path` with the extension appended exists it is taken, else `path` itself. A path that begins with a scheme
+ * and "://" is what the plugin for that scheme opens; nothing is appended to it.
  * With `map` the record borrows from the mapped file: a file that another process truncates meanwhile ends the
  * program with SIGBUS; turn `map` off where that may happen. Files replaced by rename (as rec_save does) are safe.
  * @return the record, to be freed; NULL with the error.

@@ -77,7 +77,7 @@ const char *rec_recognise(rec_context *context, const char *path)
     }
     lr_job_open(&job, context, "recognise", path);
     if (!lr_job_failed(&job)) {
-        source = lr_source_open(&job, path, true);
+        source = lr_registry_open(&job, path, true);
     }
     if (source) {
         plugin = lr_recorder_reader(&job, NULL, source, path);

@@ -419,7 +419,10 @@ rec_record *lr_load_file(rec_job *job, rec_recorder *r, const char *path)
     char *name = NULL;
     rec_record *record = NULL;
     rec_source *source = NULL;
-    if (lr_recorder_path(job, r->plugin, path, &name) == REC_OK) {
+    if (lr_path_scheme(path)) {
+        job->file = path;
+        source = lr_registry_open(job, path, r->map);
+    } else if (lr_recorder_path(job, r->plugin, path, &name) == REC_OK) {
         /* What ends in a slash is a folder, and needs no extension. */
         if (path[strlen(path) - 1] == '/' || (strcmp(name, path) != 0 && !exists(name) && exists(path))) {
             (void)snprintf(name, strlen(name) + 1, "%s", path);
@@ -428,7 +431,7 @@ rec_record *lr_load_file(rec_job *job, rec_recorder *r, const char *path)
         source = lr_source_open(job, name, r->map);
     }
     if (source) {
-        record = lr_load_source(job, r, source, name);
+        record = lr_load_source(job, r, source, job->file);
         lr_source_release(source);
     }
     if (job->error.status == REC_E_NOT_FOUND && name && strcmp(name, path) != 0 && !exists(name)) {

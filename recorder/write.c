@@ -185,6 +185,11 @@ int32_t lr_save_file(rec_job *job, rec_recorder *r, const rec_record *record, co
     const lr_plugin *plugin;
     char *name = NULL;
     job->file = path;
+    if (lr_path_scheme(path)) {
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "what has a scheme in its path can be loaded, not saved");
+        rec_fail_hint(job, "Save it to a file; one of this computer that is called so has ./ in front of its path here.");
+        return job->error.status;
+    }
     plugin = lr_recorder_writer(job, r, path);
     if (plugin && lr_recorder_path(job, plugin, path, &name) == REC_OK) {
         if (is_special(path)) {

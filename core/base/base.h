@@ -180,6 +180,7 @@ struct rec_context {
     rec_limits limits;
     uint32_t threads;
     int32_t plugins; /**< REC_PLUGINS_… */
+    bool sources;    /**< paths with a scheme are opened by plugins */
     rec_progress_fn progress;
     void *progress_user;
     rec_note_fn note;

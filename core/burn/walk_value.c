@@ -2,6 +2,7 @@
  * The walk of values as they are known, without a type, and of tensors, in the layout and the precision that are
  * written. */
 #include "core/burn/walk_private.h"
+#include "core/io/io.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ struct stream {
     const rec_tensor *tensor;
     rec_dtype dtype;
     uint32_t width;
-    uint64_t next;    /* element */
+    uint64_t next;    /* element, or byte of what is not converted */
     uint8_t carry[8]; /* the rest of an element that was read in part */
     uint32_t carried;
     lr_losses losses;
@@ -31,6 +32,16 @@ static int32_t stream_elements(struct stream *s, uint8_t *target, uint64_t count
             lr_note_losses(s->walk->job, s->walk->path, s->dtype, &s->losses);
         }
     }
+    return status;
+}
+
+/* Bytes as they are stored, of a source that is better asked once. */
+static int32_t raw_read(void *user, void *target, uint64_t size)
+{
+    struct stream *s = user;
+    const lr_data *data = s->tensor->data;
+    int32_t status = rec_source_read_at(s->walk->job, data->source, data->offset + s->next, target, size);
+    s->next += size;
     return status;
 }
 
@@ -157,6 +168,15 @@ static void make_blob(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype, str
         blob->kind = data->data ? REC_BLOB_VIEW : REC_BLOB_RANGE;
         blob->data = data->data;
         blob->source = data->source;
+        if (blob->kind == REC_BLOB_RANGE && lr_source_is_far(data->source)) {
+            *stream = (struct stream){.walk = w, .tensor = tensor};
+            *blob = (rec_blob){.struct_size = sizeof *blob,
+                               .kind = REC_BLOB_STREAM,
+                               .size = data->size,
+                               .offset = REC_UNKNOWN,
+                               .read = raw_read,
+                               .user = stream};
+        }
         return;
     }
     *stream = (struct stream){.walk = w, .tensor = tensor, .dtype = dtype, .width = rec_dtype_bits(dtype) / 8};

@@ -50,6 +50,11 @@ int32_t lr_config_plugins(const lr_config *config)
     return config->values[KEY_PLUGINS].line ? (int32_t)config->values[KEY_PLUGINS].number : -1;
 }
 
+int32_t lr_config_sources(const lr_config *config)
+{
+    return config->values[KEY_SOURCES].line ? (int32_t)config->values[KEY_SOURCES].number : -1;
+}
+
 uint32_t lr_config_threads(const lr_config *config)
 {
     return (uint32_t)config->values[KEY_THREADS].number;

@@ -69,6 +69,7 @@ const char *lr_config_recorder(const lr_config *config);      /**< default recor
 rec_precision lr_config_precision(const lr_config *config);   /**< REC_PRECISION_DEFAULT if not set */
 const char *lr_config_plugin_path(const lr_config *config);   /**< folders separated by ':', NULL if not set */
 int32_t lr_config_plugins(const lr_config *config);           /**< REC_PLUGINS_…, -1 if not set */
+int32_t lr_config_sources(const lr_config *config);           /**< 0 or 1, -1 if not set */
 uint32_t lr_config_threads(const lr_config *config);          /**< 0 if not set */
 /** Applies memory_factor, memory_slack, inflated_factor, inflated_slack, depth, elements to `limits`. */
 void lr_config_limits(const lr_config *config, rec_limits *limits);

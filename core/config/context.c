@@ -3,6 +3,7 @@
 #include "core/config/config.h"
 
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 /* Depth is bounded by the C stack that edits, copies and walks of a tree may take. */
@@ -33,6 +34,7 @@ static rec_context *context_new(const rec_allocator *allocator)
                        : processors > THREADS_DEFAULT_MOST ? THREADS_DEFAULT_MOST
                                                            : (uint32_t)processors;
     context->plugins = REC_PLUGINS_ALL;
+    context->sources = getauxval(AT_SECURE) == 0; /* with another's rights nothing is fetched unasked */
     if (pthread_mutex_init(&context->lock, NULL) != 0) {
         lr_release(&memory, context);
         return NULL;
@@ -148,6 +150,9 @@ static int32_t configure(rec_job *job, rec_context *context, const char *path)
         }
         if (lr_config_plugins(context->config) >= 0) {
             context->plugins = lr_config_plugins(context->config);
+        }
+        if (lr_config_sources(context->config) >= 0) {
+            context->sources = lr_config_sources(context->config) == 1;
         }
     }
     lr_release(job->allocator, found);

@@ -10,7 +10,7 @@
 enum { SECTIONS_MOST = 1000, SETTINGS_MOST = 256, RULES_MOST = 10000, LINE_MOST = 500 };
 
 /** How a value of [librecord] is read. */
-enum { VALUE_NAME = 1, VALUE_PRECISION, VALUE_FOLDERS, VALUE_PLUGINS, VALUE_NUMBER, VALUE_SIZE };
+enum { VALUE_NAME = 1, VALUE_PRECISION, VALUE_FOLDERS, VALUE_PLUGINS, VALUE_SWITCH, VALUE_NUMBER, VALUE_SIZE };
 
 /** The keys of [librecord]. Bounds are those of rec_context_set_threads() and rec_limits. */
 static const lr_config_key keys[KEYS] = {
@@ -18,6 +18,7 @@ static const lr_config_key keys[KEYS] = {
     [KEY_PRECISION] = {"precision", VALUE_PRECISION, 0, 0},
     [KEY_PLUGIN_PATH] = {"plugin_path", VALUE_FOLDERS, 0, 0},
     [KEY_PLUGINS] = {"plugins", VALUE_PLUGINS, 0, 0},
+    [KEY_SOURCES] = {"sources", VALUE_SWITCH, 0, 0},
     [KEY_THREADS] = {"threads", VALUE_NUMBER, 1, 64},
     [KEY_MEMORY_FACTOR] = {"memory_factor", VALUE_NUMBER, 1, 1000000},
     [KEY_MEMORY_SLACK] = {"memory_slack", VALUE_SIZE, 0, INT64_MAX},
@@ -33,6 +34,7 @@ static int32_t main_setting(lr_config_parser *p, const char *key, const char *va
 {
     static const char *const plugins[] = {
         [REC_PLUGINS_ALL] = "all", [REC_PLUGINS_INSTALLED] = "installed", [REC_PLUGINS_NONE] = "none", NULL};
+    static const char *const switches[] = {"no", "yes", NULL};
     lr_config *config = p->config;
     int32_t status = REC_OK;
     rec_precision precision = REC_PRECISION_DEFAULT;
@@ -65,6 +67,9 @@ static int32_t main_setting(lr_config_parser *p, const char *key, const char *va
         break;
     case VALUE_PLUGINS:
         status = lr_config_read_word(p, key, value, line, plugins, &config->values[i].number);
+        break;
+    case VALUE_SWITCH:
+        status = lr_config_read_word(p, key, value, line, switches, &config->values[i].number);
         break;
     case VALUE_PRECISION:
         status = lr_config_read_precision(p, value, line, &precision);

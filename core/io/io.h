@@ -51,6 +51,8 @@ void lr_source_forget(const rec_source *source);
 bool lr_source_mapped(const rec_source *source);
 /** Bytes of a place if they are in memory already. NULL: they are not, or the source ends before. */
 const uint8_t *lr_source_in_memory(const rec_source *source, uint64_t offset, uint64_t size);
+/** Whether its bytes are made or fetched each time somebody asks: better once than twice. NULL: no. */
+bool lr_source_is_far(const rec_source *source);
 /** Whether its bytes lie somewhere, so that their offsets say something; false of computed ones. NULL: yes. */
 bool lr_source_is_stored(const rec_source *source);
 

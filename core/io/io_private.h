@@ -50,6 +50,7 @@ struct rec_source {
     atomic_bool ready;   /**< `data` and `size` are final */
     bool mapped;         /**< the caller's own file is mapped */
     bool located;        /**< `name` is a path that was opened: others can be opened beside it… */
+    bool far;            /**< its bytes are fetched when they are asked for */
     bool may_map;        /**< …and these, as the file itself, are to be mapped: their views cost nothing */
     const uint8_t *data; /**< never NULL when ready */
     uint64_t size;

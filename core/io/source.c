@@ -137,6 +137,11 @@ bool lr_source_is_stored(const rec_source *source)
     return !source || source->ops->stored;
 }
 
+bool lr_source_is_far(const rec_source *source)
+{
+    return source && is_deferred(source) && (source->far || !source->ops->stored);
+}
+
 bool lr_source_is_folder(const rec_source *source)
 {
     return source->ops->names != NULL;

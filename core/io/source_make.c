@@ -198,6 +198,7 @@ int32_t rec_source_make(rec_job *job, const char *name, const rec_source_ops *op
     made->total = total;
     source->ops = known.beside ? &made_ops_beside : &made_ops;
     source->self = made;
+    source->far = true;
     self = NULL;
     known.release = NULL;
     if (total == 0) {

@@ -82,6 +82,7 @@ int32_t rec_source_part(rec_job *job, rec_source *source, uint64_t offset, uint6
     made->ops = &part_ops;
     made->self = part;
     made->may_map = source->may_map;
+    made->far = source->far;
     if (size == 0) {
         lr_source_ready(made, NULL, 0);
     }

@@ -334,6 +334,22 @@ static int32_t look_inside(rec_job *job, rec_source *source, const char *path, u
     return found->plugin ? bits : 0;
 }
 
+/* Whether somebody looks at the end of files. */
+static bool wants_tail(rec_job *job)
+{
+    for (const lr_plugin *p = NULL; (p = lr_registry_next(job, REC_PLUGIN_FORMAT, p));) {
+        if (p->d.traits & REC_TRAIT_TAIL) {
+            return true;
+        }
+        for (size_t i = 0; p->d.magic && p->d.magic[i]; i++) {
+            if (p->d.magic[i]->offset < 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 int32_t lr_registry_recognise_source(rec_job *job, rec_source *source, const char *path, lr_recognised *found)
 {
     const lr_plugin *plain;
@@ -341,6 +357,9 @@ int32_t lr_registry_recognise_source(rec_job *job, rec_source *source, const cha
     uint8_t *data;
     *found = (lr_recognised){.head = {.size = sizeof found->head}};
     if (lr_source_head(job, source, &found->head) != REC_OK) {
+        return job->error.status;
+    }
+    if (!found->head.names && wants_tail(job) && lr_source_tail(job, source, &found->head) != REC_OK) {
         return job->error.status;
     }
     plain = lr_registry_recognise(job, &found->head, path);

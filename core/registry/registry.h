@@ -93,6 +93,13 @@ const rec_plugin_info *lr_registry_info(rec_job *job, uint64_t index);
 /** What rec_plugin_info says of a plugin that was found. */
 const rec_plugin_info *lr_registry_info_of(rec_job *job, const lr_plugin *plugin);
 
+/* ------------------------------------------------------------------------------------ what a path says (source.c) -- */
+
+/** @return the length of the scheme that a path begins with, "https" of https://host/name; 0: it is a file's. */
+size_t lr_path_scheme(const char *path);
+/** As lr_source_open(); a path with a scheme is opened by the plugin of that. */
+rec_source *lr_registry_open(rec_job *job, const char *path, bool map);
+
 /* -------------------------------------------------------------------------------------------- options (option.c) -- */
 
 /** A plugin's option that was set. */

@@ -262,14 +262,22 @@ static const rec_visitor visitor = {.size = sizeof visitor,
                                     .end = on_end,
                                     .option = on_option};
 
-/* Hands the file to a plugin, which then works for this job as if it were loading. */
-static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_variables *numbers, const char *path)
+static int32_t check_size(rec_job *job, const rec_source *source, const char *path)
+{
+    return rec_source_size(source) <= FILE_MOST
+               ? REC_OK
+               : lr_fail_line(job, REC_E_LIMIT, path, 0, "larger than 16 MiB: this is no configuration of a model");
+}
+
+/* Hands the file to a plugin, which then works for this job as if it were loading. @param source NULL: it is opened. */
+static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_variables *numbers, const char *path,
+                         rec_source *source)
 {
     const char *file = job->file;
     const rec_plugin *before = job->plugin;
     const lr_option_set *options = job->options;
     reader *r = lr_zalloc(job->allocator, sizeof *r);
-    rec_source *source = NULL;
+    rec_source *opened = NULL;
     int32_t status;
     job->file = path;
     job->plugin = &plugin->d;
@@ -279,14 +287,14 @@ static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_variables *nu
     } else {
         r->job = job;
         r->numbers = numbers;
-        source = lr_source_open(job, path, false);
-        status = source ? plugin->d.load(job, source, &visitor, r) : job->error.status;
+        source = source ? source : (opened = lr_registry_open(job, path, false));
+        status = source && check_size(job, source, path) == REC_OK ? plugin->d.load(job, source, &visitor, r) : job->error.status;
     }
     if (status != REC_OK && !lr_job_failed(job)) {
         status = rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the plugin %s stopped without saying why (%d)",
                           plugin->d.name, (int)status);
     }
-    lr_source_release(source);
+    lr_source_release(opened);
     lr_release(job->allocator, r);
     job->file = file;
     job->plugin = before;
@@ -294,7 +302,8 @@ static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_variables *nu
     return status;
 }
 
-static int32_t read_config(rec_job *job, lr_variables *numbers, const char *path)
+/* @param source what is at that path, or NULL. */
+static int32_t read_config(rec_job *job, lr_variables *numbers, const char *path, rec_source *source)
 {
     const lr_plugin *plugin = lr_registry_by_extension(job, path);
     struct stat state;
@@ -302,20 +311,18 @@ static int32_t read_config(rec_job *job, lr_variables *numbers, const char *path
     if (status != REC_OK) {
         return status;
     }
-    if (stat(path, &state) != 0) {
+    if (!source && !lr_path_scheme(path) && stat(path, &state) != 0) {
         char text[256];
         int error = errno;
         (void)lr_fail_line(job, REC_E_IO, path, 0, "cannot open: %s", lr_errno_words(error, text, sizeof text));
         status = lr_job_errno(job, error);
-    } else if (!S_ISREG(state.st_mode)) {
+    } else if (!source && !lr_path_scheme(path) && !S_ISREG(state.st_mode)) {
         status = lr_fail_line(job, REC_E_IO, path, 0, "not a regular file, where a model's configuration is needed");
-    } else if ((uint64_t)state.st_size > FILE_MOST) {
-        status = lr_fail_line(job, REC_E_LIMIT, path, 0, "larger than 16 MiB: this is no configuration of a model");
     } else if (!plugin || !plugin->d.load || (plugin->d.traits & (REC_TRAIT_TENSORS | REC_TRAIT_NEEDS_TYPE))) {
         status = lr_fail_line(job, REC_E_UNSUPPORTED, path, 0, "no recorder reads configurations of this name");
         rec_fail_hint(job, "Numbers can also be given one by one: --set heads=32.");
     } else {
-        status = read_with(job, plugin, numbers, path);
+        status = read_with(job, plugin, numbers, path, source);
     }
     if (status == REC_OK) {
         numbers->config_file = lr_strdup(numbers->allocator, path);
@@ -378,18 +385,50 @@ static bool find_config(rec_job *job, const char *model, char **path)
     return *path && exists(*path);
 }
 
+/* The same for a model that a plugin opens, which knows what is beside it. */
+static int32_t read_far_config(rec_job *job, lr_variables *numbers, const char *model)
+{
+    rec_source *source = lr_registry_open(job, model, false), *config = NULL;
+    const char *slash = strrchr(model, '/'), *name = slash + 1; /* a scheme ends in one */
+    size_t length = (size_t)(name - model), stem = strlen(name);
+    char *path = NULL;
+    int32_t status = source ? REC_OK : job->error.status;
+    while (status == REC_OK && !config && stem) {
+        do {
+            stem--;
+        } while (stem && name[stem] != '.');
+        lr_release(job->allocator, path);
+        path = stem ? join(job, model, length, name, stem, ".config.json") : join(job, model, length, "", 0, "config.json");
+        status = path ? rec_source_beside_maybe(job, source, path + length, &config) : job->error.status;
+    }
+    if (config) {
+        status = read_config(job, numbers, path, config);
+    } else if (status == REC_OK && path) {
+        lr_release(numbers->allocator, numbers->config_tried);
+        numbers->config_tried = lr_strdup(numbers->allocator, path);
+        status = numbers->config_tried ? REC_OK : lr_fail_memory(job, strlen(path) + 1);
+    }
+    lr_release(job->allocator, path);
+    rec_source_release(config);
+    lr_source_release(source);
+    return status;
+}
+
 int32_t lr_variables_read(rec_job *job, lr_variables *numbers, const char *model_path, const char *explicit_path)
 {
     char *path = NULL;
     int32_t status = REC_OK;
     if (explicit_path) {
-        return read_config(job, numbers, explicit_path);
+        return read_config(job, numbers, explicit_path, NULL);
     }
     if (!model_path) {
         return REC_OK;
     }
+    if (lr_path_scheme(model_path)) {
+        return read_far_config(job, numbers, model_path);
+    }
     if (find_config(job, model_path, &path)) {
-        status = read_config(job, numbers, path);
+        status = read_config(job, numbers, path, NULL);
     } else if (path) {
         lr_release(numbers->allocator, numbers->config_tried);
         numbers->config_tried = lr_strdup(numbers->allocator, path);

@@ -77,7 +77,7 @@ static void release(fixture f)
     "\n  A value cannot go on in the next line."
 #define NAME_RULE " cannot name a recorder: it may have letters, digits, \".\", \"_\" and \"-\""
 #define MAIN_KEYS                                                                                      \
-    "\n  There are: recorder, precision, plugin_path, plugins, threads, memory_factor, memory_slack, " \
+    "\n  There are: recorder, precision, plugin_path, plugins, sources, threads, memory_factor, memory_slack, " \
     "inflated_factor, inflated_slack, depth, elements."
 
 static const struct {

@@ -145,6 +145,7 @@ static void suggest(rec_job *job, const rec_recorder *r, rec_source *source, con
             rec_fail_hint(job, "It does not begin like a record: is it the right file?");
         }
     }
+    lr_job_drop(&quiet);
 }
 
 static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *plugin, rec_source *source)

@@ -58,6 +58,9 @@ struct rec_source {
     uint64_t handed;         /**< …how many counts plugins have of it… */
     const lr_call *handed_in;/**< …and the call of `load` that gave them, or NULL */
     rec_sink *written;    /**< what it is read back from: the files beside it are those beside that; else NULL */
+    uint64_t file;        /**< number of the source whose bytes it is made of: its own, if of none… */
+    bool derived;         /**< …else it is a part of that, or what that is decoded to… */
+    uint64_t file_size;   /**< …and this is its size */
     uint64_t position;    /**< of rec_source_read */
     pthread_mutex_t lock; /**< of making the view: deferred tensors of one record may ask for it from several threads */
     uint8_t *head, *tail; /**< the first and the last bytes, once somebody looked at them and the view was not there */
@@ -73,6 +76,26 @@ struct rec_source {
 rec_source *lr_source_new(rec_job *job, const char *name);
 /** Makes it ready. `data` may be NULL if `size` is 0. */
 void lr_source_ready(rec_source *source, const void *data, uint64_t size);
+
+/** Says that it is made of another one's bytes. */
+void lr_source_derive(rec_source *source, const rec_source *from);
+/** The size of what it is made of in the end, REC_UNKNOWN if nobody knows it. */
+uint64_t lr_source_file_size(const rec_source *source);
+
+/** What the filters of a job may give together. Counted: filters outlive their job. */
+typedef struct lr_inflation lr_inflation;
+/** Where the job keeps its own. NULL: the job has failed. */
+lr_inflation **lr_siblings_inflation(rec_job *job);
+/** That of the job, made if it has none, in which the file counts that `source` is made of; to be given back. @param slot
+ *  of lr_siblings_inflation(). NULL: the job has failed. */
+lr_inflation *lr_inflation_of(rec_job *job, lr_inflation **slot, const rec_source *source);
+void lr_inflation_release(lr_inflation *inflation);
+/** The size of the files, the most that they may inflate to, and what is left of that. */
+uint64_t lr_inflation_stored(const lr_inflation *inflation);
+uint64_t lr_inflation_limit(const lr_inflation *inflation);
+uint64_t lr_inflation_left(const lr_inflation *inflation);
+/** Bytes were given that had not been given before. */
+void lr_inflation_take(lr_inflation *inflation, uint64_t size);
 
 /** Reads all of it by `read_at` into page memory and makes it ready. */
 int32_t lr_source_read_whole(rec_job *job, rec_source *source);

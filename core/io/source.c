@@ -32,6 +32,9 @@ bool lr_lock_init(pthread_mutex_t *lock)
     return made;
 }
 
+/* Numbers of sources, of which none is given twice: an address may be. */
+static atomic_uint_fast64_t last_number;
+
 static rec_source *source_alloc(const lr_allocator *allocator, const char *name)
 {
     size_t length = strlen(name) + 1;
@@ -43,6 +46,7 @@ static rec_source *source_alloc(const lr_allocator *allocator, const char *name)
     if (source) {
         atomic_init(&source->count, 1);
         atomic_init(&source->ready, false);
+        source->file = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed);
         source->ops = &memory_ops;
         source->allocator = allocator;
         source->pages.allocator = allocator;
@@ -58,6 +62,18 @@ rec_source *lr_source_new(rec_job *job, const char *name)
         (void)lr_fail_memory(job, sizeof *source);
     }
     return source;
+}
+
+void lr_source_derive(rec_source *source, const rec_source *from)
+{
+    source->file = from->file;
+    source->file_size = lr_source_file_size(from);
+    source->derived = true;
+}
+
+uint64_t lr_source_file_size(const rec_source *source)
+{
+    return source->derived ? source->file_size : rec_source_size(source);
 }
 
 void lr_source_ready(rec_source *source, const void *data, uint64_t size)

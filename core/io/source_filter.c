@@ -10,8 +10,9 @@ struct filter {
     rec_source_ops ops; /**< members that the plugin does not know are NULL */
     void *self;
     uint64_t input; /**< size of what it is made from */
-    uint64_t limit; /**< most bytes it may give */
-    uint64_t at;    /**< bytes taken from ops.read since it began */
+    lr_inflation *inflation; /**< what it may give, together with others */
+    uint64_t at;      /**< bytes taken from ops.read since it began… */
+    uint64_t counted; /**< …and the most that there ever were: those have been counted */
     bool ended;
     bool busy;     /**< a function of it is running */
     bool failed;   /**< it must begin again before it is used by another job */
@@ -44,6 +45,8 @@ static void dismantle(struct filter *filter, const lr_allocator *allocator)
     filter->peek = NULL;
     lr_source_release(filter->parent);
     filter->parent = NULL;
+    lr_inflation_release(filter->inflation);
+    filter->inflation = NULL;
 }
 
 static void filter_release(rec_source *source)
@@ -77,12 +80,19 @@ static int32_t call_end(rec_job *job, struct filter *filter, const lr_call *call
     return lr_said_why(job, status, "a source filter");
 }
 
+/* How far it may go from where it is: over what it has given before, and over what is left. */
+static uint64_t allowed_to(const struct filter *filter)
+{
+    uint64_t again = filter->at < filter->counted ? filter->counted - filter->at : 0, allowed;
+    return lr_add(again, lr_inflation_left(filter->inflation), &allowed) ? allowed : UINT64_MAX;
+}
+
 /* The next bytes of the filter itself. One byte beyond the limit is asked for, so that a bomb shows as soon as there is
  * more than the limit and what ends exactly there is fine. */
 static int32_t take(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got)
 {
     struct filter *filter = source->self;
-    uint64_t allowed = filter->limit - filter->at;
+    uint64_t allowed = allowed_to(filter);
     int32_t status;
     char input[32], limit[32];
     lr_call call;
@@ -102,10 +112,11 @@ static int32_t take(rec_job *job, rec_source *source, void *target, uint64_t roo
     }
     if (status == REC_OK && *got > allowed) {
         status = lr_io_fail(
-            job, source->name, REC_E_LIMIT, filter->limit,
+            job, source->name, REC_E_LIMIT, filter->at + allowed,
             "If the file can be trusted, raise inflated_factor or inflated_slack (rec_limits, or the INI file).",
             "the file of %s bytes inflates to more than %s bytes, the limit for its size",
-            lr_group_digits(filter->input, input, sizeof input), lr_group_digits(filter->limit, limit, sizeof limit));
+            lr_group_digits(lr_inflation_stored(filter->inflation), input, sizeof input),
+            lr_group_digits(lr_inflation_limit(filter->inflation), limit, sizeof limit));
     }
     if (status != REC_OK) {
         if (status != REC_E_CANCELLED) {
@@ -117,6 +128,10 @@ static int32_t take(rec_job *job, rec_source *source, void *target, uint64_t roo
     }
     filter->ended = *got == 0;
     filter->at += *got;
+    if (filter->at > filter->counted) {
+        lr_inflation_take(filter->inflation, filter->at - filter->counted);
+        filter->counted = filter->at;
+    }
     return REC_OK;
 }
 
@@ -207,7 +222,8 @@ static uint64_t first_reservation(const struct filter *filter, uint64_t hint)
         hint = believed + SPOOL_FIRST;
     }
     /* One byte more than what is expected: the end shows when there is room and nothing comes. */
-    return (hint < filter->limit ? hint : filter->limit) + 1;
+    believed = filter->counted + lr_inflation_left(filter->inflation);
+    return (hint < believed ? hint : believed) + 1;
 }
 
 static uint64_t size_hint(const struct filter *filter)
@@ -326,14 +342,16 @@ int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops
         status = lr_fail_memory(job, sizeof *filter);
         goto done;
     }
+    filter->inflation = lr_inflation_of(job, lr_siblings_inflation(job), parent);
+    if (!filter->inflation) {
+        status = job->error.status;
+        goto done;
+    }
     filter->parent = lr_source_retain(parent);
     filter->ops = known;
     filter->self = self;
     filter->input = input_size(parent);
-    if (!lr_mul(filter->input, job->limits.inflated_factor, &filter->limit) ||
-        !lr_add(filter->limit, job->limits.inflated_slack, &filter->limit)) {
-        filter->limit = UINT64_MAX;
-    }
+    lr_source_derive(source, parent);
     source->ops = &filter_ops;
     source->self = filter;
     lr_source_hand(source, false);

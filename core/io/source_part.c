@@ -83,6 +83,7 @@ int32_t rec_source_part(rec_job *job, rec_source *source, uint64_t offset, uint6
     made->self = part;
     made->may_map = source->may_map;
     made->far = source->far;
+    lr_source_derive(made, source);
     if (size == 0) {
         lr_source_ready(made, NULL, 0);
     }

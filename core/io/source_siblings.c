@@ -16,17 +16,34 @@ typedef struct besides {
     rec_source **sources;
     uint64_t count, room;
     uint64_t waiting; /* opened since they were last settled */
+    lr_inflation *inflation; /* NULL without filters */
 } besides;
 
-static int32_t keep(rec_job *job, rec_source *source)
+static besides *besides_of(rec_job *job)
 {
     besides *all = job->kept;
     if (!all) {
         all = job->kept = lr_zalloc(job->allocator, sizeof *all);
         if (!all) {
-            return lr_fail_memory(job, sizeof *all);
+            (void)lr_fail_memory(job, sizeof *all);
+            return NULL;
         }
         job->at_end = lr_siblings_drop;
+    }
+    return all;
+}
+
+lr_inflation **lr_siblings_inflation(rec_job *job)
+{
+    besides *all = besides_of(job);
+    return all ? &all->inflation : NULL;
+}
+
+static int32_t keep(rec_job *job, rec_source *source)
+{
+    besides *all = besides_of(job);
+    if (!all) {
+        return job->error.status;
     }
     if (!lr_job_grow(job, (void *)&all->sources, all->count + 1, &all->room, sizeof(rec_source *))) {
         return job->error.status;
@@ -84,6 +101,7 @@ void lr_siblings_drop(rec_job *job)
         for (uint64_t i = 0; i < all->count; i++) {
             lr_source_release(all->sources[i]);
         }
+        lr_inflation_release(all->inflation);
         lr_release(job->allocator, (void *)all->sources);
         lr_release(job->allocator, all);
         job->kept = NULL;

@@ -437,6 +437,79 @@ static void a_bomb_meets_the_limit(void **state)
     free(room);
 }
 
+/* One member of an archive, decoded. */
+static rec_source *member_of(world *w, rec_source *archive, uint64_t at, uint64_t size, int *released)
+{
+    rec_source *part = NULL, *decoded = NULL;
+    assert_int_equal(rec_source_part(&w->job, archive, at, size, &part), REC_OK);
+    assert_int_equal(rec_source_filter(&w->job, part, &runs_ops, new_runs(part, released), &decoded), REC_OK);
+    rec_source_release(part);
+    return decoded;
+}
+
+static void members_of_one_file_share_what_it_may_inflate_to(void **state)
+{
+    enum { MEMBERS = 10, EACH = 2000 };
+    world *w = *state;
+    uint8_t *bomb = calloc(MEMBERS, EACH); /* each inflates to 256,000 zeros */
+    rec_source *archive, *members[MEMBERS];
+    const void *data;
+    uint64_t size, got;
+    uint8_t room[5000];
+    int released = 0;
+    w->context.limits.inflated_factor = 100;
+    w->context.limits.inflated_slack = 0;
+    begin_job(w);
+    archive = lr_source_memory(&w->job, bomb, MEMBERS * EACH, "archive");
+    for (int i = 0; i < MEMBERS; i++) {
+        members[i] = member_of(w, archive, (uint64_t)i * EACH, EACH, &released);
+    }
+    for (int again = 0; again < 50; again++) { /* what is read again is no more than it was */
+        do {
+            assert_int_equal(rec_source_read(&w->job, members[0], room, sizeof room, &got), REC_OK);
+        } while (got);
+        assert_int_equal(rec_source_rewind(&w->job, members[0]), REC_OK);
+    }
+    for (int i = 0; i < 7; i++) {
+        assert_int_equal(rec_source_view(&w->job, members[i], &data, &size), REC_OK);
+        assert_int_equal(size, 256000);
+    }
+    /* the job ends, and what is left of its members is read in another one: a record does that */
+    assert_int_equal(end_job(w), REC_OK);
+    begin_job(w);
+    assert_int_equal(rec_source_view(&w->job, members[7], &data, &size), REC_E_LIMIT);
+    assert_failed(w, REC_E_LIMIT,
+                  "archive: byte 208,000: the file of 20,000 bytes inflates to more than 2,000,000 bytes, the limit for "
+                  "its size\n  If the file can be trusted, raise inflated_factor or inflated_slack");
+    for (int i = 0; i < MEMBERS; i++) {
+        rec_source_release(members[i]);
+    }
+    /* another job begins anew, and each file adds its size, once */
+    begin_job(w);
+    {
+        rec_source *other = lr_source_memory(&w->job, bomb, MEMBERS * EACH, "other");
+        for (int i = 0; i < MEMBERS; i++) {
+            members[i] = member_of(w, i % 2 ? other : archive, (uint64_t)i * EACH, EACH, &released);
+            assert_int_equal(rec_source_view(&w->job, members[i], &data, &size), REC_OK);
+        }
+        rec_source_release(other);
+    }
+    for (int i = 0; i < MEMBERS; i++) {
+        rec_source_release(members[i]);
+    }
+    for (int i = 0; i < 6; i++) { /* 1,440,000 are left of 4,000,000 */
+        members[i] = member_of(w, archive, 0, EACH, &released);
+        assert_int_equal(rec_source_view(&w->job, members[i], &data, &size), i < 5 ? REC_OK : REC_E_LIMIT);
+    }
+    for (int i = 0; i < 6; i++) {
+        rec_source_release(members[i]);
+    }
+    rec_source_release(archive);
+    assert_int_equal(end_job(w), REC_E_LIMIT);
+    assert_int_equal(released, MEMBERS * 2 + 6);
+    free(bomb);
+}
+
 static void a_hint_may_lie(void **state)
 {
     world *w = *state;
@@ -457,6 +530,7 @@ static void a_hint_may_lie(void **state)
             assert_view(w, source, plain, size);
             rec_source_release(source);
         }
+        lr_siblings_drop(&w->job); /* what filters share */
         use_counted_allocator(w);
     }
     assert_int_equal(w->live, 0);
@@ -754,6 +828,7 @@ int main(void)
         TEST(a_filter_of_nothing_gives_nothing),
         TEST(filters_stand_on_filters),
         TEST(a_bomb_meets_the_limit),
+        TEST(members_of_one_file_share_what_it_may_inflate_to),
         TEST(a_hint_may_lie),
         TEST(failures_of_a_filter_are_passed_up_or_named),
         TEST(spooling_can_be_cancelled),

@@ -18,7 +18,7 @@ const rec_option lr_pt_top_level_key = {
 /* Under which a trainer puts the model beside its other things, from the likeliest on. */
 static const char *const names[] = {"state_dict", "model_state_dict", "model_state", "model",  "module",
                                     "net",        "network",          "params",      "weights"};
-enum { NAMES = sizeof names / sizeof *names, DEEPEST = 4 };
+enum { NAMES = sizeof names / sizeof *names, DEEPEST = 4, METADATA_MOST = 4096 };
 
 /* -------------------------------------------------------------------------------------------------------- what is in -- */
 
@@ -146,7 +146,14 @@ static bool is_printable(const char *text, uint64_t length)
     return true;
 }
 
-/* The names of keys whose values are not that one, for a note. */
+bool lr_pt_is_metadata(const lr_pickle *p, const lr_pt_node *key, const lr_pt_node *value)
+{
+    return key->kind == LR_PT_STRING && key->length && value->kind != LR_PT_NONE && value->kind <= LR_PT_STRING &&
+           value->kind != LR_PT_BIG && (value->kind != LR_PT_STRING || value->length <= METADATA_MOST) &&
+           is_printable(lr_pickle_text(p, key), key->length);
+}
+
+/* The names of keys whose values are not that one, and are not kept as metadata beside it, for a message. */
 static void name_rest(const lr_pickle *p, const lr_pt_node *dict, uint32_t chosen, char *text, size_t room)
 {
     size_t used = 0, left_out = 0;
@@ -155,7 +162,7 @@ static void name_rest(const lr_pickle *p, const lr_pt_node *dict, uint32_t chose
         const lr_pt_cell *key = lr_pickle_cell(p, c), *value = lr_pickle_cell(p, key->next);
         const lr_pt_node *k = lr_pickle_node(p, key->node);
         c = value->next;
-        if (value->node == chosen) {
+        if (value->node == chosen || (chosen && lr_pt_is_metadata(p, k, lr_pickle_node(p, value->node)))) {
             continue;
         }
         if (k->kind != LR_PT_STRING || k->length > 60 || !is_printable(lr_pickle_text(p, k), k->length) ||
@@ -181,8 +188,8 @@ static void note_rest(const lr_pt_file *f, const lr_pt_node *dict, uint32_t chos
         name = value->node == chosen ? lr_pickle_node(p, key->node) : name;
         c = value->next;
     }
-    if (dict->length > 2 && name && name->kind == LR_PT_STRING) {
-        name_rest(p, dict, chosen, rest, sizeof rest);
+    name_rest(p, dict, chosen, rest, sizeof rest);
+    if (*rest && name && name->kind == LR_PT_STRING) {
         rec_job_note(
             f->job, REC_NOTE_DROPPED, "",
             "the model is what the file has as `%.*s`; left out: %s (top-level-key names another part, `.` the whole)",
@@ -218,6 +225,7 @@ static int32_t find_model(const lr_pt_file *f, lr_pt_choice *choice)
             return REC_OK;
         }
         note_rest(f, node, chosen);
+        choice->beside = choice->node;
         choice->node = chosen;
     }
     choice->paths = is_model(lr_pickle_node(p, choice->node));

@@ -73,8 +73,11 @@ enum {
 /** What is told of a file. */
 typedef struct lr_pt_choice {
     uint32_t node;
-    bool paths; /**< as a model: names and tensors */
+    uint32_t beside; /**< the dictionary that the model was found in; 0: none */
+    bool paths;      /**< as a model: names and tensors */
 } lr_pt_choice;
+/** Whether an entry beside a model is told as metadata. */
+bool lr_pt_is_metadata(const lr_pickle *p, const lr_pt_node *key, const lr_pt_node *value);
 /** Finds what is meant by the option `top-level-key`, or by what there is. */
 int32_t lr_pt_choose(const lr_pt_file *file, lr_pt_choice *choice);
 

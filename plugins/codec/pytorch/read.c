@@ -208,10 +208,10 @@ static int32_t tell_value(teller *t, uint32_t index, uint32_t depth)
 
 /* ---------------------------------------------------------------------------------------------------------- a model -- */
 
-/* Puts one more part behind the name. @return its length before that; REC_UNKNOWN with the failure reported. */
+/* Puts one more part behind the name: a path, in which a backslash of the file's is escaped. @return its length before that; REC_UNKNOWN with the failure reported. */
 static uint64_t enter(teller *t, const char *part, uint64_t length)
 {
-    uint64_t before = t->length, need = before + length + 1;
+    uint64_t before = t->length, need = before + 2 * length + 2;
     if (need > t->room) {
         uint64_t room = need < 256 ? 256 : 2 * need;
         char *larger = rec_job_resize(t->job, t->path, room);
@@ -225,8 +225,7 @@ static uint64_t enter(teller *t, const char *part, uint64_t length)
     if (before) {
         t->path[t->length++] = '.';
     }
-    memcpy(t->path + t->length, part, (size_t)length);
-    t->length += length;
+    t->length += rec_path_escape(part, length, t->path + t->length, t->room - t->length);
     return before;
 }
 
@@ -293,10 +292,36 @@ static int32_t tell_part(teller *t, uint32_t index, uint32_t depth)
     return status;
 }
 
-static int32_t tell_model(teller *t, uint32_t root)
+/* What is beside the model and is one number or text, as metadata: the epoch, the version of the trainer. */
+static int32_t tell_metadata(teller *t, const lr_pt_node *beside)
 {
-    int32_t status = t->visitor->map_begin(t->self, REC_UNKNOWN, REC_FORM_PATHS, REC_UNKNOWN);
-    status = status == REC_OK ? tell_part(t, root, 0) : status;
+    int32_t status = REC_OK;
+    for (uint32_t c = beside->v.cells.first; c && status == REC_OK;) {
+        const lr_pt_cell *key = lr_pickle_cell(t->p, c), *value = lr_pickle_cell(t->p, key->next);
+        const lr_pt_node *k = lr_pickle_node(t->p, key->node), *v = lr_pickle_node(t->p, value->node);
+        rec_scalar name = {.kind = REC_KIND_STRING, .v.length = k->length};
+        rec_scalar text = {.kind = REC_KIND_STRING, .v.length = v->length};
+        c = value->next;
+        if (!lr_pt_is_metadata(t->p, k, v)) {
+            continue;
+        }
+        name.text = lr_pickle_text(t->p, k);
+        if (v->kind == LR_PT_STRING) {
+            text.text = lr_pickle_text(t->p, v);
+            status = t->visitor->metadata(t->self, lr_pickle_place(t->p, k->v.u), &name, &text);
+        } else {
+            status = t->visitor->metadata_value(t->self, lr_pickle_place(t->p, k->v.u), &name);
+            status = status == REC_OK ? tell_scalar(t, v) : status;
+        }
+    }
+    return status;
+}
+
+static int32_t tell_model(teller *t, const lr_pt_choice *choice)
+{
+    int32_t status = choice->beside ? tell_metadata(t, lr_pickle_node(t->p, choice->beside)) : REC_OK;
+    status = status == REC_OK ? t->visitor->map_begin(t->self, REC_UNKNOWN, REC_FORM_PATHS, REC_UNKNOWN) : status;
+    status = status == REC_OK ? tell_part(t, choice->node, 0) : status;
     status = status == REC_OK ? t->visitor->end(t->self, REC_UNKNOWN) : status;
     if (status == REC_OK && t->passed_over) {
         rec_job_note(t->job, REC_NOTE_DROPPED, "",
@@ -325,7 +350,7 @@ int32_t lr_pt_read(rec_job *job, rec_source *source, const rec_visitor *visitor,
                      .visitor = visitor,
                      .self = self,
                      .left = 65536 + 4 * (file.pickle.nodes.count + file.pickle.cells.count)};
-        status = choice.paths ? tell_model(&t, choice.node) : tell_value(&t, choice.node, 0);
+        status = choice.paths ? tell_model(&t, &choice) : tell_value(&t, choice.node, 0);
     }
     lr_pt_file_close(&file);
     return status;

@@ -12,11 +12,11 @@
 /* A tensor whose elements are elsewhere than one after the other, or of the other byte order. From malloc, as it outlives
  * the job. */
 typedef struct scattered {
-    rec_source *parent; /* the filter holds it for as long as this lives */
+    rec_source *parent; /* counted */
     uint64_t begin;     /* of the bytes in the parent that the tensor's elements are among */
     uint64_t span;      /* how many these are */
     uint64_t total;     /* bytes that come of them */
-    uint64_t at;        /* those that were given */
+    uint64_t at;        /* those that were read in order */
     uint8_t *bytes;     /* all of the span, while they are put in order */
     uint8_t rank, width, part;
     bool swapped;
@@ -61,42 +61,53 @@ static uint64_t locate(const scattered *s, uint64_t number, uint64_t *rest)
     return element;
 }
 
-static int32_t gather_some(void *self, rec_job *job, void *target, uint64_t room, uint64_t *got)
+/* Bytes from a place on. The span is kept until the last ones were given: who reads piece by piece needs all of it for
+ * each. */
+static int32_t gather(void *self, rec_job *job, uint64_t at, void *target, uint64_t size)
 {
     scattered *s = self;
     uint8_t *out = target;
-    uint64_t left = s->total - s->at;
     int32_t status = REC_OK;
-    *got = room = room < left ? room : left;
-    if (room && !s->bytes) {
+    if (size && !s->bytes) {
         s->bytes = malloc((size_t)s->span);
         status = s->bytes
                      ? rec_source_read_at(job, s->parent, s->begin, s->bytes, s->span)
                      : rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory to put a tensor's elements in order");
     }
-    while (room && status == REC_OK) {
-        uint64_t skip = s->at % s->width, rest, done;
-        uint64_t element = locate(s, s->at / s->width, &rest);
-        if (!skip && room >= s->width) {
-            uint64_t whole = room / s->width;
+    while (size && status == REC_OK) {
+        uint64_t skip = at % s->width, rest, done;
+        uint64_t element = locate(s, at / s->width, &rest);
+        if (!skip && size >= s->width) {
+            uint64_t whole = size / s->width;
             rest = rest < whole ? rest : whole;
             put_row(s, element, s->rank ? s->dims[2 * s->rank - 1] : 0, rest, out);
             done = rest * s->width;
         } else {
             uint8_t one[16];
-            done = s->width - skip < room ? s->width - skip : room;
+            done = s->width - skip < size ? s->width - skip : size;
             put_element(s, element, one);
             memcpy(out, one + skip, (size_t)done);
         }
         out += done;
-        room -= done;
-        s->at += done;
+        size -= done;
+        at += done;
     }
-    if (s->at == s->total || status != REC_OK) {
+    if (at == s->total || status != REC_OK) {
         free(s->bytes);
         s->bytes = NULL;
     }
+    return status;
+}
+
+static int32_t gather_next(void *self, rec_job *job, void *target, uint64_t room, uint64_t *got)
+{
+    scattered *s = self;
+    uint64_t left = s->total - s->at;
+    int32_t status;
+    *got = room < left ? room : left;
+    status = gather(self, job, s->at, target, *got);
     *got = status == REC_OK ? *got : 0;
+    s->at += *got;
     return status;
 }
 
@@ -107,23 +118,27 @@ static int32_t begin_again(void *self, rec_job *job)
     return REC_OK;
 }
 
-static uint64_t size_hint(void *self)
+static uint64_t total(void *self)
 {
     return ((const scattered *)self)->total;
 }
 
 static void release(void *self)
 {
-    free(((scattered *)self)->bytes);
-    free(self);
+    scattered *s = self;
+    free(s->bytes);
+    rec_source_release(s->parent);
+    free(s);
 }
 
 static const rec_source_ops gathering = {
     .size = sizeof gathering,
-    .read = gather_some,
+    .read = gather_next,
     .rewind = begin_again,
-    .size_hint = size_hint,
+    .size_hint = total,
     .release = release,
+    .read_at = gather,
+    .total = total,
 };
 
 /* ----------------------------------------------------------------------------------------------------- the tensors -- */
@@ -186,7 +201,7 @@ static int32_t make(const lr_pt_file *f, const lr_pt_tensor *t, const lr_pt_stor
     if (!self) {
         return rec_fail(f->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for a tensor");
     }
-    *self = (scattered){.parent = s->source,
+    *self = (scattered){.parent = rec_source_retain(s->source),
                         .begin = s->offset + first,
                         .span = (e->last + 1) * type->width,
                         .total = e->count * type->width,
@@ -197,7 +212,9 @@ static int32_t make(const lr_pt_file *f, const lr_pt_tensor *t, const lr_pt_stor
     if (dims) {
         memcpy(self->dims, (const uint64_t *)f->pickle.dims.data + t->dims, dims);
     }
-    return rec_source_filter(f->job, s->source, &gathering, self, made);
+    /* What repeats elements is more than there is in the file, as if it were compressed: the same limit is for it. */
+    return self->total > self->span ? rec_source_filter(f->job, s->source, &gathering, self, made)
+                                    : rec_source_make(f->job, rec_source_name(f->source), &gathering, self, made);
 }
 
 int32_t lr_pt_event(const lr_pt_file *file, const lr_pt_tensor *tensor, rec_tensor_event *event, rec_source **made)

@@ -57,4 +57,19 @@ run() {
 }
 run ./check "$srcdir/tests/data/burn"
 run ./use_paths
+
+# The command goes by the file, not by its format alone.
+goes_to() { # FILE NAMES: what the norm is in it
+    "$record" ls --all "$1" && "$record" ls --all "$1" | grep -q "^norm\\.{*$2"
+}
+mkdir in || exit 1
+cp foreign.paths in/foreign.paths || exit 1
+LIBRECORD_DATA=$srcdir/etc
+export LIBRECORD_DATA
+check "record convert adapts a foreign file of a format of Burn's" "$record" convert foreign.paths out.mpk
+check "so that it has Burn's names" goes_to out.mpk gamma
+check "record convert leaves it as it is on its way to another foreign file" "$record" convert foreign.paths out.safetensors
+check "so that it has PyTorch's" goes_to out.safetensors weight
+check "record convert --recursive adapts it" "$record" convert --recursive --to NamedMpk in out
+check "so that it has Burn's names, too" goes_to out/foreign.mpk gamma
 finish

@@ -267,6 +267,17 @@ static rec_record *load(session *s, const rec_recorder *to, bool to_stdout, repo
     if (!needs_plan && look(s, r->inputs[0], &r->plan, &record, &needs_plan) != EXIT_OK) {
         return NULL;
     }
+    /* As it is, for its format may not say what a file is: a foreign model needs a plan after all. */
+    if (!needs_plan && !record && (from = tool_session_look(s))) {
+        record = rec_recorder_set(from, "modules", "yes") == REC_OK ? tool_session_load_typed(s, from, r->inputs[0])
+                                                                        : NULL;
+        rec_close_recorder(from);
+        needs_plan = record && rec_value_form(rec_root(record)) == REC_FORM_PATHS;
+        if (needs_plan) {
+            rec_record_free(record);
+            record = NULL;
+        }
+    }
     if (needs_plan) {
         int status = tool_plan_make(s, r->inputs, r->input_count, to, &r->plan);
         if (status == EXIT_OK && s->o->debug) {
@@ -279,11 +290,6 @@ static rec_record *load(session *s, const rec_recorder *to, bool to_stdout, repo
         record = r->plan.record;
         r->plan.record = NULL;
         return record;
-    }
-    if (!record && (from = tool_session_input(s))) {
-        record = rec_recorder_set(from, "modules", "yes") == REC_OK ? tool_session_load_typed(s, from, r->inputs[0])
-                                                                        : NULL;
-        rec_close_recorder(from);
     }
     if (record) {
         tool_notes_take(&r->load_notes);

@@ -175,6 +175,24 @@ static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t coun
     return lr_builder_open(b, at, REC_KIND_MAP, form, count) ? REC_OK : b->job->error.status;
 }
 
+/* A key that is a path, as all are written. @return false: there is no memory for it. */
+static bool path_key(lr_builder *b, const rec_scalar *key, rec_value *value)
+{
+    lr_arena *arena = &b->record->arena;
+    uint64_t length = key->v.length;
+    char *text;
+    if (!memchr(key->text, '\\', (size_t)length)) {
+        return lr_from_scalar(arena, key, value);
+    }
+    text = length < UINT32_MAX / 2 ? lr_arena_alloc(arena, 2 * length + 1, 1) : NULL;
+    if (text) {
+        length = lr_path_plain(key->text, length, text);
+        text[length] = '\0';
+        *value = (rec_value){.kind = REC_KIND_STRING, .length = (uint32_t)length, .v.text = text};
+    }
+    return text != NULL;
+}
+
 static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
 {
     lr_builder *b = self;
@@ -199,7 +217,7 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
         return b->job->error.status;
     }
     if ((key->kind == REC_KIND_STRING && key->v.length >= UINT32_MAX) ||
-        !lr_from_scalar(&b->record->arena, key, &f->key)) {
+        !(f->form == REC_FORM_PATHS ? path_key(b, key, &f->key) : lr_from_scalar(&b->record->arena, key, &f->key))) {
         return lr_fail_arena(b->job, &b->record->arena, 64);
     }
     f->has_key = true;

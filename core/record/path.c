@@ -85,6 +85,22 @@ static bool is_escape(const char *text, const char *end)
     return text[0] == '\\' && end - text > 1 && (text[1] == '.' || text[1] == '\\');
 }
 
+uint64_t lr_path_plain(const char *path, uint64_t length, char *target)
+{
+    const char *end = path + length;
+    uint64_t used = 0;
+    while (path < end) {
+        bool escape = is_escape(path, end);
+        if (*path == '\\' && !escape) {
+            target[used++] = '\\';
+        }
+        for (unsigned n = escape ? 2 : 1; n > 0; n--) {
+            target[used++] = *path++;
+        }
+    }
+    return used;
+}
+
 uint64_t lr_path_name(const char *part, uint64_t length, char *name)
 {
     const char *end = part + length;

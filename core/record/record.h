@@ -196,6 +196,9 @@ size_t lr_path_append_index(char *path, size_t room, size_t used, bool first, ui
 const char *lr_path_dot(const char *part, const char *end);
 /** @return where the last name of a path begins. */
 const char *lr_path_last(const char *path, uint64_t length);
+/** Writes a path as all are written: backslashes that stand for themselves are escaped. @param target room for twice
+ *  `length`. @return its length. */
+uint64_t lr_path_plain(const char *path, uint64_t length, char *target);
 /** Unescapes a name, or a path as it is where nothing is escaped. @param name room for `length`; may be `part`.
  *  @return its length. */
 uint64_t lr_path_name(const char *part, uint64_t length, char *name);

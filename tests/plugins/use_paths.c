@@ -2,7 +2,8 @@
  * Records through the flat formats of paths.so and back: names, and whose layout a file's modules have. TAP on standard
  * output.
  *
- *     use_paths        (the plugins are on LIBRECORD_PLUGIN_PATH; files are made in the working folder) */
+ *     use_paths        (the plugins are on LIBRECORD_PLUGIN_PATH; files are made in the working folder, among them
+ *                      foreign.paths, of the plugin with REC_ADAPTER_NONE, which says that it is laid out as PyTorch's) */
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -128,16 +129,21 @@ static bool has(const rec_record *record, const char *path, const float *data, u
     return found && memcmp(found, data, elements * sizeof *data) == 0;
 }
 
+/** What records were loaded from, which they read while they live. */
+static void *held[64];
+static size_t held_count;
+
 /** Through a recorder and back. */
 static rec_record *through(rec_recorder *save, rec_recorder *load_with, const rec_record *record)
 {
     void *data = NULL;
-    size_t size = 0;
-    rec_record *back =
-        rec_save_bytes(save, record, &data, &size) == REC_OK ? rec_load_bytes(load_with, data, size) : NULL;
+    uint64_t size = 0;
 
-    rec_free(data);
-    return back;
+    if (rec_save_bytes(save, record, &data, &size) != REC_OK) {
+        return NULL;
+    }
+    held[held_count++] = data;
+    return rec_load_bytes(load_with, data, size);
 }
 
 static rec_record *small_model(void)
@@ -212,6 +218,7 @@ static void by_file(void)
         {"Paths", REC_ADAPTER_PYTORCH, "none", false},   {"TorchPaths", REC_ADAPTER_NONE, NULL, false},
         {"TorchPaths", REC_ADAPTER_PYTORCH, NULL, true}, {"TorchPaths", REC_ADAPTER_NONE, "pytorch", true},
     };
+    FILE *written;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         rec_recorder *recorder = open_with(cases[i].recorder, cases[i].adapter ? "adapter" : NULL, cases[i].adapter);
@@ -224,6 +231,10 @@ static void by_file(void)
         put_tensor(&f, "norm.weight", row, 1, two);
         put_tensor(&f, "norm.bias", row, 1, two);
         record = load(recorder, &f);
+        if (i == 0 && (!(written = fopen("foreign.paths", "wb")) || fwrite(f.bytes, f.size, 1, written) != 1 ||
+                       fclose(written) != 0)) {
+            tell(false, "foreign.paths is written");
+        }
         tell(cases[i].adapted ? is_adapted(record) : is_untouched(record), "%s, the file says %u%s%s: %s",
              cases[i].recorder, cases[i].said, cases[i].adapter ? ", the user " : "",
              cases[i].adapter ? cases[i].adapter : "", cases[i].adapted ? "adapted" : "as it is");
@@ -472,7 +483,7 @@ static void verbatim(void)
     rec_record *record, *back;
     file f = begin();
     void *data = NULL;
-    size_t size = 0;
+    uint64_t size = 0;
 
     for (size_t i = 0; i < KEYS; i++) {
         put_tensor(&f, keys[i], row, 1, two);
@@ -520,7 +531,7 @@ static void without_a_name(void)
         file f = begin();
         rec_record *record = NULL, *back = NULL;
         void *data = NULL;
-        size_t size = 0;
+        uint64_t size = 0;
 
         put_tensor(&f, cases[i].keys[0], row, 1, two);
         put_tensor(&f, cases[i].keys[1], matrix, 2, square);
@@ -544,6 +555,62 @@ static void without_a_name(void)
         rec_record_free(record);
         rec_close_recorder(recorder);
     }
+}
+
+/* ---- what lies beside a file ---- */
+
+static bool write_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    bool good = f && fputs(text, f) >= 0;
+
+    return f ? fclose(f) == 0 && good : false;
+}
+
+/** How many rows the part `a` of a tensor of 4 has: as many as the configuration of the file says. */
+static uint64_t rows_of(const char *recorder_name, const char *path)
+{
+    rec_recorder *recorder = open_with(recorder_name, "split", "^w$ | rows a*A b*(4-A) => %");
+    const rec_tensor *part;
+    rec_record *record = NULL;
+    uint64_t rows = 0;
+
+    if (rec_recorder_set(recorder, "let", "A share") == REC_OK && (record = rec_load(recorder, path)) != NULL &&
+        (part = rec_tensor_at(record, "a")) != NULL) {
+        rows = rec_tensor_shape(part)[0];
+    }
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+    return rows;
+}
+
+static void configurations(void)
+{
+    static const char *const formats[] = {"Paths", "TorchPaths"};
+    const float w[8] = {0};
+    const uint64_t shape[] = {4, 2};
+    rec_record *record = rec_record_new(NULL);
+
+    (void)rec_set_f32(record, "w", w, 2, shape);
+    for (size_t i = 0; i < 2; i++) {
+        rec_recorder *recorder = open_with(formats[i], NULL, NULL);
+        char one[64], two_of_them[64];
+
+        (void)snprintf(one, sizeof one, "one.%s", rec_recorder_extension(recorder));
+        (void)snprintf(two_of_them, sizeof two_of_them, "two.%s", rec_recorder_extension(recorder));
+        tell(rec_save(recorder, record, one) == REC_OK && rec_save(recorder, record, two_of_them) == REC_OK &&
+                 rows_of(formats[i], one) == 0,
+             "%s: without a configuration the number is missing", formats[i]);
+        tell(write_text("config.json", "{\"share\": 1}") && rows_of(formats[i], one) == 1,
+             "%s: config.json beside it gives it", formats[i]);
+        tell(write_text("two.config.json", "{\"share\": 3}") && rows_of(formats[i], two_of_them) == 3 &&
+                 rows_of(formats[i], one) == 1,
+             "%s: the one that has the file's name comes first", formats[i]);
+        (void)remove("config.json");
+        (void)remove("two.config.json");
+        rec_close_recorder(recorder);
+    }
+    rec_record_free(record);
 }
 
 /* ---- what is refused ---- */
@@ -607,7 +674,11 @@ int main(void)
     every_name();
     verbatim();
     without_a_name();
+    configurations();
     refused();
+    while (held_count > 0) {
+        rec_free(held[--held_count]);
+    }
     printf("1..%d\n", count);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -51,10 +51,10 @@ static int set_common(rec_job *job, rec_recorder *r, const char *name, const cha
         if (strcmp(value, "keep") == 0) {
             r->target = LR_TARGET_KEEP;
         } else if (strncmp(value, "burn-0.", 7) == 0 && lr_int_read(value + 7, &minor) && minor >= LR_BURN_FIRST &&
-                   minor <= LR_BURN_NOW) {
+                   minor <= LR_BURN_LAST) {
             r->target = (int32_t)minor;
         } else {
-            (void)fail_value(job, name, "keep, or one of burn-0.7 to burn-0.21,", value);
+            (void)fail_value(job, name, "keep, or one of burn-0.7 to burn-0.23,", value);
             return -1;
         }
         return 1;

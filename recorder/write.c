@@ -99,7 +99,8 @@ int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, con
     job->budget.limit = UINT64_MAX; /* what is saved is already in memory; a writer needs little beside */
     job->progress.done = 0;
     job->progress.total = REC_UNKNOWN;
-    if (lr_walk_begin(job, record, r->precision, r->clamp, r->target) == REC_OK) {
+    if (lr_burn_check(job, &plugin->d, r->target) == REC_OK &&
+        lr_walk_begin(job, record, r->precision, r->clamp, r->target) == REC_OK) {
         if (is_checked(job, r, &plugin->d, sink)) {
             check = lr_check_new(job);
         } else if (r->check == LR_CHECK_YES) {

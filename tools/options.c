@@ -76,7 +76,7 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_TYPE] = {"type", "TYPE", 0, READERS, "the record's type: an expression, or FILE.rs:TYPE"},
     [OPTION_TYPES] = {"types", "FILE", 0, READERS, "Rust source or INI with types (repeatable)"},
     [OPTION_TYPE_OF] = {"type-of", "RECORD", 0, READERS, "the type is that of this record, which has names"},
-    [OPTION_BURN] = {"burn", "0.N", 0, WRITERS, "write as this version of Burn does, 0.7 to 0.21"},
+    [OPTION_BURN] = {"burn", "0.N", 0, WRITERS, "write as this version of Burn does, 0.7 to 0.23"},
     [OPTION_SELF_DESCRIBING] = {"self-describing", NULL, 0, WRITERS, "put the type behind a record without names"},
     [OPTION_POSITIONAL] = {"positional", NULL, 0, READERS, "without a type: name parameters by their position"},
     [OPTION_METADATA] = {"metadata", "KEY=VALUE", 0, COMMAND_CONVERT, "set metadata; an empty VALUE removes it"},

@@ -604,7 +604,10 @@ static const rec_layout *of_ref(rec_job *job, const lr_type_ref *type)
 
 lr_type_ref lr_type_of_expr(const rec_types *types, const lr_expr *expr)
 {
-    return (lr_type_ref){.layout = expr ? of_ref : NULL, .what = expr, .types = types};
+    return (lr_type_ref){.layout = expr ? of_ref : NULL,
+                         .what = expr,
+                         .types = types,
+                         .name = expr && expr->kind == LR_EXPR_NAME ? expr->name : NULL};
 }
 
 int32_t rec_job_layout_of(rec_job *job, const char *expression, const rec_layout **layout)

@@ -210,6 +210,7 @@ typedef struct lr_type_ref {
     const rec_layout *(*layout)(rec_job *job, const struct lr_type_ref *type);
     const void *what;       /**< for `layout`: a C type, an expression, a text; borrowed */
     const rec_types *types; /**< the definitions for what is known by name; NULL: none */
+    const char *name;       /**< of a type by name: that, without path and arguments; borrowed; or NULL */
 } lr_type_ref;
 
 typedef struct lr_walk lr_walk; /* core/burn/walk_private.h: what is saved */

@@ -633,3 +633,8 @@ int32_t rec_job_check_count(rec_job *job, uint64_t at, uint64_t count, uint64_t 
     }
     return job->error.status;
 }
+
+int32_t rec_job_burn(const rec_job *job)
+{
+    return job->burn.minor;
+}

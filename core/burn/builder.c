@@ -446,6 +446,9 @@ rec_record *lr_builder_finish(lr_builder *b)
     if (!lr_record_is_foreign(b->record) && lr_builder_metadata_check(b) != REC_OK) {
         return NULL;
     }
+    if (b->job->plugin && (b->job->plugin->traits & REC_TRAIT_PATHS) && lr_states_raise(b) != REC_OK) {
+        return NULL;
+    }
     record = b->record;
     record->arena.budget = NULL;
     b->record = NULL;

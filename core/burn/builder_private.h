@@ -62,6 +62,11 @@ int32_t lr_builder_emit(lr_builder *builder, rec_value value);
 int32_t lr_builder_end_list(lr_builder *builder, const lr_frame *frame, rec_value *value);
 int32_t lr_builder_end_map(lr_builder *builder, const lr_frame *frame, rec_value *value);
 
+/* states.c */
+
+/** Makes a tree of the flat state of an optimizer or scheduler; of what is a model, nothing. */
+int32_t lr_states_raise(lr_builder *builder);
+
 /* builder_metadata.c */
 
 /** The metadata of a record, as a value. */

@@ -179,3 +179,33 @@ const char *lr_burn_id(const char *id, int32_t minor, char *buffer)
     }
     return id;
 }
+
+/* ----------------------------------------------------------------------------------------------------- versions -- */
+
+bool lr_burn_can(const rec_plugin *plugin, int32_t minor)
+{
+    return plugin && plugin->burn_first ? minor >= plugin->burn_first && minor <= plugin->burn_last
+                                        : minor <= LR_BURN_NOW;
+}
+
+int32_t lr_burn_default(const rec_plugin *plugin)
+{
+    return plugin && plugin->burn_first ? plugin->burn_default : LR_BURN_NOW;
+}
+
+int32_t lr_burn_check(rec_job *job, const rec_plugin *plugin, int32_t target)
+{
+    if (target <= 0 || lr_burn_can(plugin, target)) {
+        return REC_OK;
+    }
+    if (plugin->burn_first) {
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "Burn 0.%d has no %s files: Burn 0.%d is the first with them",
+                       (int)target, plugin->name, (int)plugin->burn_first);
+        rec_fail_hint(job, "It has recorders: write .mpk, say.");
+    } else {
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "Burn 0.%d has no recorders, and loads no %s: Burn 0.%d is the "
+                       "last that does", (int)target, plugin->name, LR_BURN_NOW);
+        rec_fail_hint(job, "It loads .bpk.");
+    }
+    return job->error.status;
+}

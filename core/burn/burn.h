@@ -12,6 +12,8 @@
 enum {
     LR_BURN_FIRST = 7,     /**< the first with recorders that are known */
     LR_BURN_NOW = 21,      /**< the last 0.x with recorders: what is written by default */
+    LR_BURN_STATES = 22,   /**< the first without them, whose optimizers and schedulers are flat states */
+    LR_BURN_LAST = 23,     /**< the last 0.x that is known */
     LR_BURN_V2 = 14,       /**< the first with {bytes, shape, dtype} */
     LR_BURN_UNIT_B = 12,   /**< the first with `_b` */
     LR_BURN_BOOL_STORE = 21/**< the first with Bool(store) */
@@ -178,6 +180,8 @@ int32_t lr_modules_look(rec_job *job, const rec_value *root, bool shapes, lr_mod
 
 /* The walk: a record to the events of a writer (rec_job_walk), at a precision, in the layout of a Burn version. */
 
+/** Fails where a plugin cannot write for that version. @param target 0.MINOR or LR_TARGET_…. */
+int32_t lr_burn_check(rec_job *job, const rec_plugin *plugin, int32_t target);
 /** Prepares a save: layout, metadata's version and precision. The job's walk until lr_walk_free().
  *  @param target 0.MINOR or LR_TARGET_…. */
 int32_t lr_walk_begin(rec_job *job, const rec_record *record, rec_precision precision, bool clamp, int32_t target);

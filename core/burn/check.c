@@ -581,6 +581,7 @@ lr_check *lr_check_new(rec_job *job)
     c->job = job;
     c->leaf = on_leaf;
     c->tensors = (job->plugin->traits & REC_TRAIT_TENSORS) != 0;
+    c->flat = (job->plugin->traits & REC_TRAIT_PATHS) != 0;
     job->walk->listener = c;
     job->walk->overhear = overhear;
     return c;

@@ -396,6 +396,17 @@ static int32_t on_option(void *self, uint64_t at, int32_t present)
     return present ? REC_OK : on_scalar(self, at, &(rec_scalar){.kind = REC_KIND_NIL});
 }
 
+/* Whether an entry is none of the record's own: a flat format may say of itself which Burn it is for. */
+static bool says_of_itself(const lr_check *c, const rec_scalar *key)
+{
+    char text[16] = "";
+    if (key->v.length < sizeof text) {
+        memcpy(text, key->text, (size_t)key->v.length);
+    }
+    return lr_metadata_is_burns(text) ||
+           (c->reading && !lr_check_find(c, fold(metadata_seed, key->text, key->v.length)));
+}
+
 static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
 {
     lr_check *c = self;
@@ -404,6 +415,9 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
     int32_t status;
     if (key->kind != REC_KIND_STRING || value->kind != REC_KIND_STRING || c->depth || c->rooted || c->entry) {
         return grammar(c, at, "metadata that is no text, or not before the value");
+    }
+    if (c->flat && says_of_itself(c, key)) {
+        return REC_OK;
     }
     text.spare = true;
     c->used = lr_path_append(c->path, sizeof c->path, 0, true, "metadata", 8);

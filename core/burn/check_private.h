@@ -91,6 +91,7 @@ struct lr_check {
                     const rec_blob *blob);
     bool reading; /**< events are those of a reader, and held against the table; else the walk's, which make it */
     bool tensors;
+    bool flat; /**< it has all under paths */
     bool rooted;  /**< the value came */
     uint64_t entry; /**< the place of the metadata entry whose value is told, 0: it is the record's */
     bool entry_due; /**< and that value has not begun */

@@ -177,8 +177,8 @@ static int32_t walk_metadata(lr_walk *w)
     int32_t status = REC_OK;
     bool nameless;
     make_metadata(w, &m);
-    if (w->tensors && w->paths) {
-        ours = 0; /* a foreign model in a foreign file: its own words about itself, and none of Burn's */
+    if (w->tensors && (w->paths || w->flat)) {
+        ours = 0; /* a foreign model in a foreign file: its own words about itself, and none of Burn's recorders' */
     }
     for (uint64_t i = 0; i < own->count; i++) {
         extra += !lr_metadata_is_burns(own->entries[i].key.v.text);
@@ -196,7 +196,8 @@ static int32_t walk_metadata(lr_walk *w)
         status = walk_entry(w, m.keys[i], &text);
     }
     for (uint64_t i = 0; i < own->count && !nameless && status == REC_OK; i++) {
-        if (!ours || !lr_metadata_is_burns(own->entries[i].key.v.text)) {
+        if (!lr_metadata_is_burns(own->entries[i].key.v.text) ||
+            (!ours && (w->paths || w->record->dotted))) {
             status = walk_entry(w, own->entries[i].key.v.text, &own->entries[i].value);
         }
     }
@@ -264,11 +265,13 @@ int32_t lr_walk_begin(rec_job *job, const rec_record *record, rec_precision prec
     *w = (lr_walk){.job = job, .record = record, .precision = precision, .clamp = clamp, .typed = lr_walk_typed};
     w->path = w->near;
     w->path_room = sizeof w->near;
-    w->keep = target == LR_TARGET_KEEP && record->burn_minor >= LR_BURN_FIRST;
+    w->flat = job->plugin && (job->plugin->traits & REC_TRAIT_PATHS);
+    w->keep = target == LR_TARGET_KEEP && record->burn_minor >= LR_BURN_FIRST &&
+              lr_burn_can(job->plugin, record->burn_minor);
     job->walk = w;
     w->ids = target > 0;
     w->paths = is_paths(record, &w->tensor_count) && !lr_job_typed(job);
-    job->burn.minor = w->keep ? record->burn_minor : target > 0 ? target : LR_BURN_NOW;
+    job->burn.minor = w->keep ? record->burn_minor : target > 0 ? target : lr_burn_default(job->plugin);
     job->burn.precision = precision;
     if (precision == REC_PRECISION_KEEP) {
         job->burn.precision = own_precision(record);
@@ -292,6 +295,15 @@ void lr_walk_free(rec_job *job)
 static int32_t walk_item(lr_walk *w)
 {
     const rec_layout *layout = NULL;
+    rec_value state;
+    if (w->record->states && !lr_optimizer_is(&w->record->root)) {
+        /* As it is; or, for a Burn with recorders, what it was called there. */
+        if (w->flat) {
+            return lr_walk_value(w, &w->record->root);
+        }
+        return lr_scheduler_lower(w->job, &w->record->root, &state) == REC_OK ? lr_walk_value(w, &state)
+                                                                              : w->job->error.status;
+    }
     if (lr_job_typed(w->job)) {
         layout = lr_layout_item(w->job);
         if (!layout) {
@@ -327,8 +339,14 @@ int32_t lr_walk_all(rec_job *job, const rec_visitor *visitor, void *self)
     job->where = where;
     job->where_user = w;
     if (w->tensors) {
+        lr_paths *paths = NULL;
         status = walk_metadata(w);
+        if (status == REC_OK && w->flat && !w->paths) {
+            status = lr_walk_paths_begin(w, &paths);
+        }
         status = status == REC_OK ? walk_item(w) : status;
+        status = paths && status == REC_OK ? lr_walk_paths_end(w, paths) : status;
+        lr_walk_paths_free(w, paths);
     } else {
         status = lr_walk_map(w, REC_FORM_STRUCT, unit ? 3 : 2);
         status = status == REC_OK ? lr_walk_key(w, "metadata") : status;

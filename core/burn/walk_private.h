@@ -28,6 +28,7 @@ struct lr_walk {
     bool ids;  /**< ids become those of that version */
     /** Any value as its layout says: lr_walk_typed(), for modules within a record without a type. */
     int32_t (*typed)(lr_walk *walk, const rec_value *value, const rec_layout *layout);
+    bool flat; /**< the writer has all under paths (REC_TRAIT_PATHS) */
     bool paths;/**< the record is a foreign model in its own layout, nothing but tensors under dotted paths */
     uint64_t tensor_count; /**< of such a record */
     /** Puts somebody between the walk and a writer; NULL: there is nobody. */
@@ -75,6 +76,34 @@ size_t lr_walk_enter_key(lr_walk *walk, const rec_value *key);
 /** The same for the first part, which is a path already. */
 size_t lr_walk_enter_path(lr_walk *walk, const char *path, uint64_t length);
 void lr_walk_leave(lr_walk *walk, size_t before);
+
+/* walk_paths.c: a record taken apart to paths */
+
+typedef struct lr_paths lr_paths;
+/** Puts itself between the walk and the writer, and begins the flat map. @param paths (out) to be ended; NULL: the job has
+ *  failed. */
+int32_t lr_walk_paths_begin(lr_walk *walk, lr_paths **paths);
+/** Ends the map. */
+int32_t lr_walk_paths_end(lr_walk *walk, lr_paths *paths);
+/** Frees what lr_walk_paths_begin() made. NULL is ignored. */
+void lr_walk_paths_free(lr_walk *walk, lr_paths *paths);
+
+/* states.c: of optimizers and schedulers from Burn 0.22 on */
+
+/** A scheduler of a Burn with recorders, and what its number is called since. */
+typedef struct lr_scheduler {
+    const char *type, *variant; /**< its type; what it is called in a composed one */
+    const char *name;           /**< of its number */
+    int32_t kind;               /**< REC_KIND_… of that */
+} lr_scheduler;
+/** By the name of its type, or as a variant, or by its number's name: the first that has what is not NULL. */
+const lr_scheduler *lr_scheduler_find(const char *type, const char *variant, const char *name);
+/** @return whether a record is that of a composed scheduler of a Burn with recorders. */
+bool lr_scheduler_is_composed(const rec_value *root);
+/** @return whether a record is an optimizer's of Burn 0.14 to 0.21: ids of parameters, each with {"V1": {"RankN": …}}. */
+bool lr_optimizer_is(const rec_value *root);
+/** What a scheduler's state is to a Burn with recorders. @param out in the job's layouts. */
+int32_t lr_scheduler_lower(rec_job *job, const rec_value *state, rec_value *out);
 
 /* walk_told.c: what is lost or made on the way. */
 

@@ -409,7 +409,7 @@ static int32_t typed_map(lr_walk *w, const rec_value *value, const rec_layout *l
         rec_scalar key = lr_to_scalar(&entry->key);
         size_t used = lr_walk_enter_key(w, &entry->key);
         char buffer[LR_ID_ROOM];
-        if (layout->role == LR_ROLE_IDS && w->ids && key.kind == REC_KIND_STRING) {
+        if (layout->role == LR_ROLE_IDS && (w->ids || w->flat) && key.kind == REC_KIND_STRING) {
             key.text = lr_walk_id(w, key.text, buffer);
             key.v.length = strlen(key.text);
         }

@@ -80,12 +80,18 @@ static int by_text(const void *a, const void *b)
     return strcmp(a, b);
 }
 
+/* Whether ids become those of the version that is written. */
+static bool changes_ids(const lr_walk *w)
+{
+    return w->flat || (w->ids && !w->tensors);
+}
+
 int32_t lr_walk_check_ids(lr_walk *w, const lr_map *map)
 {
     char(*ids)[LR_ID_ROOM];
     size_t count = 0;
     bool changed = false;
-    for (uint64_t i = 0; i < map->count && !changed && w->ids && !w->tensors; i++) {
+    for (uint64_t i = 0; i < map->count && !changed && changes_ids(w); i++) {
         const rec_value *key = &map->entries[i].key;
         char buffer[LR_ID_ROOM];
         changed = key->kind == REC_KIND_STRING && lr_burn_id(key->v.text, w->job->burn.minor, buffer) != key->v.text;
@@ -118,21 +124,6 @@ int32_t lr_walk_check_ids(lr_walk *w, const lr_map *map)
     return w->job->error.status;
 }
 
-/* An optimizer's record: the keys are ids of parameters, the values {"V1": {"RankN": …}}. */
-static bool is_optimizer(const lr_map *map)
-{
-    for (uint64_t i = 0; i < map->count; i++) {
-        const rec_value *value = &map->entries[i].value;
-        const rec_value *name = value->kind == REC_KIND_VARIANT                         ? &value->v.variant->name
-                                : value->kind == REC_KIND_MAP && value->v.map->count == 1 ? &value->v.map->entries[0].key
-                                                                                          : NULL;
-        if (!name || !lr_value_is(name, "V1") || map->entries[i].key.kind != REC_KIND_STRING) {
-            return false;
-        }
-    }
-    return map->count > 0;
-}
-
 /* The element type that is written. */
 static rec_dtype target_dtype(lr_walk *w, const rec_tensor *tensor)
 {
@@ -151,7 +142,7 @@ static rec_dtype target_dtype(lr_walk *w, const rec_tensor *tensor)
 
 const char *lr_walk_id(lr_walk *w, const char *id, char *buffer)
 {
-    const char *text = w->ids && !w->tensors ? lr_burn_id(id, w->job->burn.minor, buffer) : id;
+    const char *text = changes_ids(w) ? lr_burn_id(id, w->job->burn.minor, buffer) : id;
     if (text != id && strlen(id) > LR_ID_ROOM) {
         lr_walk_tell(w, REC_NOTE_LAYOUT, 1, NULL, "Burn 0.%d has ids of 64 bits: the first half of a UUID was taken, in every record the same",
                      (int)w->job->burn.minor);
@@ -357,14 +348,14 @@ int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
     if (status != REC_OK) {
         return status;
     }
-    if (!id && lr_walk_parameter(w, tensor) && !(w->tensors && w->paths)) {
+    if (!id && lr_walk_parameter(w, tensor) && !(w->tensors && (w->paths || (w->flat && w->record->dotted)))) {
         uint8_t bytes[8];
         lr_id_of_path(w->path, w->used < w->path_room ? w->used : (size_t)w->path_room - 1, bytes);
         lr_id_base32(bytes, sizeof bytes, made);
         id = made;
     }
     if (w->tensors) {
-        return walk_event(w, tensor, dtype, id);
+        return walk_event(w, tensor, dtype, id && w->flat ? lr_walk_id(w, id, buffer) : id);
     }
     if (!id) {
         return v1 ? walk_v1(w, tensor, dtype) : walk_v2(w, tensor, dtype);
@@ -491,7 +482,7 @@ static int32_t walk_map(lr_walk *w, const rec_value *value)
     if (w->tensors && w->paths && !w->aside && value == &w->record->root) {
         return walk_flat(w, value);
     }
-    ids = w->ids && !w->aside && is_optimizer(map);
+    ids = (w->ids || w->flat) && !w->aside && lr_optimizer_is(value);
     status = ids ? lr_walk_check_ids(w, map) : REC_OK;
     status = status == REC_OK
                  ? lr_walk_map(w, value->form == REC_FORM_PATHS ? REC_FORM_UNKNOWN : value->form, map->count)

@@ -45,6 +45,38 @@ bool lr_id_from_base32(const char *id, uint8_t bytes[6])
     return id[10] == '\0';
 }
 
+const char *rec_id_text(uint64_t number, char *text)
+{
+    uint8_t bytes[8];
+    for (unsigned i = 0; i < 8; i++) {
+        bytes[i] = (uint8_t)(number >> (8 * i));
+    }
+    lr_id_base32(bytes, sizeof bytes, text);
+    return text;
+}
+
+int32_t rec_id_number(const char *id, uint64_t *number)
+{
+    enum { DIGITS = 13 }; /* 65 bits for 64 */
+    uint64_t held = 0, last = 0;
+    for (size_t i = 0; i < DIGITS; i++) {
+        const char *digit = id[i] ? memchr(base32, id[i], 32) : NULL;
+        if (!digit) {
+            return 0;
+        }
+        last = (uint64_t)(digit - base32);
+        held = i + 1 < DIGITS ? held << 5 | last : held << 4 | last >> 1;
+    }
+    if (id[DIGITS] || (last & 1)) {
+        return 0;
+    }
+    *number = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        *number |= (held >> (8 * i) & 0xff) << (56 - 8 * i);
+    }
+    return 1;
+}
+
 void lr_id_of_path(const char *path, size_t length, uint8_t bytes[8])
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a, then stirred so that near paths are far apart */

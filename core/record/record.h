@@ -119,6 +119,7 @@ struct rec_record {
     bool typed;         /**< it came from data without names, and was read by its type */
     int32_t adapter;    /**< REC_ADAPTER_… of the file that it came from, where its names came as paths */
     bool flat;          /**< root of REC_FORM_PATHS: its keys are whole paths, escaped; else it is a tree of names */
+    bool states;        /**< it came as the state of an optimizer or scheduler of Burn 0.22 or later */
     bool dotted;        /**< its names came as paths, in Burn's layout: what is no tensor, its type alone can tell */
     bool parameters;    /**< it came from a foreign file: tensors without an id are parameters, which get one of their path */
     pthread_mutex_t lock; /**< of typed access */

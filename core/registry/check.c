@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/burn/burn.h"
 #include "core/registry/registry.h"
 #include "core/config/config.h"
 
@@ -19,7 +20,7 @@
 #define TRAITS_COUNT ((uint64_t)UINT32_MAX)
 #define TRAITS_KNOWN \
     ((uint64_t)(REC_TRAIT_TENSORS | REC_TRAIT_NEEDS_TYPE | REC_TRAIT_EXACT_SIZE | REC_TRAIT_FOLDER | \
-                REC_TRAIT_NO_NAMES | REC_TRAIT_TAIL))
+                REC_TRAIT_NO_NAMES | REC_TRAIT_TAIL | REC_TRAIT_PATHS))
 
 /* More than these is a table without its NULL at the end. */
 enum {
@@ -325,6 +326,14 @@ bool lr_plugin_check(const rec_plugin *plugin, rec_plugin *copy, char *reason)
     if (copy->adapter < REC_ADAPTER_NONE || copy->adapter > REC_ADAPTER_EITHER) {
         return REFUSE("it has an adapter that librecord %s does not know (%d)", rec_version_string(),
                       (int)copy->adapter);
+    }
+    if ((copy->traits & REC_TRAIT_PATHS) && !(copy->traits & REC_TRAIT_TENSORS)) {
+        return REFUSE("it has the trait PATHS without TENSORS");
+    }
+    if (copy->burn_first && (copy->burn_first < LR_BURN_FIRST || copy->burn_last < copy->burn_first ||
+                             copy->burn_default < copy->burn_first || copy->burn_default > copy->burn_last)) {
+        return REFUSE("its versions of Burn, 0.%d to 0.%d, by default 0.%d, are none", (int)copy->burn_first,
+                      (int)copy->burn_last, (int)copy->burn_default);
     }
     if (!check_can(copy, reason) || !check_magic(copy, reason)) {
         return false;

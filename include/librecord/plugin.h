@@ -109,6 +109,9 @@ REC_API int32_t rec_job_layout_text(rec_job *job, const char **text);
 /** The reverse, before `metadata` is delivered: rec_job_layout() then answers as if the caller had given that type. A
  *  type that the caller did give wins. */
 REC_API int32_t rec_job_use_layout_text(rec_job *job, const char *text, uint64_t length);
+/** @return the version of Burn, 0.N, whose layout counts: of a save the one that is written, of a load the one that the
+ *  metadata so far tell, or the last one with recorders. */
+REC_API int32_t rec_job_burn(const rec_job *job);
 /** Writes where the events are, "layers.0.weight", into `path`, NUL-terminated and cut to `room`. In a name a dot is
  *  written `\.` and a backslash `\\`; a name may be empty. @return its whole length, without the NUL. */
 REC_API uint64_t rec_job_path(rec_job *job, char *path, uint64_t room);
@@ -123,6 +126,15 @@ REC_API uint64_t rec_path_unescape(const char *path, uint64_t length, char *name
  *  what counts for a map of REC_FORM_PATHS, unless the user says it (`adapter`). Before the first value.
  *  @param adapter REC_ADAPTER_… */
 REC_API int32_t rec_job_set_adapter(rec_job *job, int32_t adapter);
+
+/** Room for the id of a parameter as Burn has it since 0.15, with its NUL. */
+#define REC_ID_ROOM 16
+/** An id as text, of the number it is since 0.15. @param text room for REC_ID_ROOM. @return text. */
+REC_API const char *rec_id_text(uint64_t number, char *text);
+/** The reverse. @param number (out). @return 1, or 0: that id is none of Burn 0.15 or later. */
+REC_API int32_t rec_id_number(const char *id, uint64_t *number);
+/** @return 1 if a field has this name in Rust's source only with r# in front of it, else 0. */
+REC_API int32_t rec_is_rust_word(const char *name, uint64_t length);
 
 /** What a layout node is. */
 enum {
@@ -377,7 +389,11 @@ enum {
     REC_TRAIT_EXACT_SIZE = 4, /**< a walk over a layout sink gives the size of the file (not: compressed) */
     REC_TRAIT_FOLDER = 8,     /**< also reads folders: probe and load may be given one */
     REC_TRAIT_NO_NAMES = 16,  /**< its data carry no names: a recorder's type is that of the file, whatever becomes of it */
-    REC_TRAIT_TAIL = 32       /**< its probe looks at the end of the file: rec_head has its `tail` then */
+    REC_TRAIT_TAIL = 32,      /**< its probe looks at the end of the file: rec_head has its `tail` then */
+    REC_TRAIT_PATHS = 64      /**< with REC_TRAIT_TENSORS: flat. What it saves is one map of REC_FORM_PATHS whose values are
+                                   tensors and numbers; core takes every record apart to that, its count is not known
+                                   before its end. What it loads may be one, too, and the states of Burn's optimizers and
+                                   schedulers are told by their keys */
 };
 
 /** How the modules in a map of REC_FORM_PATHS are laid out, and so the default of the load argument `adapter`: of all
@@ -451,6 +467,11 @@ typedef struct rec_plugin {
     const char *const *schemes;      /**< SOURCE: those it opens, "https", NULL-terminated */
     /** SOURCE: opens "https://host/name", made with rec_source_make(). @param out counted. */
     int32_t (*open)(rec_job *job, const char *location, rec_source **out);
+    int32_t burn_first;              /**< the first version of Burn, 0.`burn_first`, that has this format; 0: a format of
+                                          the versions that have recorders, 0.7 to 0.21 */
+    int32_t burn_last;               /**< the last one that is known to have it */
+    int32_t burn_default;            /**< the one it is written for unless the caller names another */
+    int32_t reserved_burn;
 } rec_plugin;
 
 /**

@@ -111,7 +111,7 @@ rec_recorder *tool_session_output(session *s, const char *name)
         status = tool_fail_library();
     }
     if (recorder && status == EXIT_OK && layout && rec_recorder_set(recorder, "layout", layout) != REC_OK) {
-        status = tool_fail("--burn: expected 0.7 to 0.21, found \"%s\"", burn);
+        status = tool_fail("--burn: expected 0.7 to 0.23, found \"%s\"", burn);
     }
     free(layout);
     if (recorder &&

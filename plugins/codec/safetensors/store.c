@@ -16,30 +16,13 @@ const rec_option lr_st_burn_store = {
             "layout is Burn 0.19's or later",
 };
 
-/* Words that can be names in Rust with r# alone. `gen` is one since the edition of 2024. */
-static bool is_word(const char *text, uint64_t length)
-{
-    static const char *const words[] = {
-        "abstract", "as",      "async",  "await",   "become", "box",   "break", "const", "continue", "do",
-        "dyn",      "else",    "enum",   "extern",  "false",  "final", "fn",    "for",   "if",       "impl",
-        "in",       "let",     "loop",   "macro",   "match",  "mod",   "move",  "mut",   "override", "priv",
-        "pub",      "ref",     "return", "static",  "struct", "trait", "true",  "try",   "type",     "typeof",
-        "unsafe",   "unsized", "use",    "virtual", "where",  "while", "yield"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strlen(words[i]) == length && memcmp(words[i], text, (size_t)length) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool lr_st_has_word(const char *path, uint64_t length)
 {
     const char *end = path + length, *dot;
     for (; path <= end; path = dot + 1) {
         dot = memchr(path, '.', (size_t)(end - path));
         dot = dot ? dot : end;
-        if (is_word(path, (uint64_t)(dot - path))) {
+        if (rec_is_rust_word(path, (uint64_t)(dot - path))) {
             return true;
         }
     }
@@ -53,7 +36,7 @@ void lr_st_put_raw(lr_st_buffer *b, const char *path, uint64_t length)
         dot = memchr(part, '.', (size_t)(end - part));
         dot = dot ? dot : end;
         lr_st_put(b, ".", part > path);
-        lr_st_put(b, "r#", is_word(part, (uint64_t)(dot - part)) ? 2 : 0);
+        lr_st_put(b, "r#", rec_is_rust_word(part, (uint64_t)(dot - part)) ? 2 : 0);
         lr_st_put(b, part, (uint64_t)(dot - part));
     }
 }

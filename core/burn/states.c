@@ -240,9 +240,15 @@ static int32_t put(lr_builder *b, lr_map *map, const char *path, uint64_t length
     enum { LEVELS_MOST = 100 };
     lr_arena *arena = &b->record->arena;
     for (unsigned level = 0;; level++) {
-        const char *dot = memchr(path, '.', (size_t)length);
-        uint64_t part = dot ? (uint64_t)(dot - path) : length;
-        lr_entry *entry = entry_of(arena, map, path, part);
+        const char *dot = lr_path_dot(path, path + length), *name = path;
+        uint64_t part = dot ? (uint64_t)(dot - path) : length, named = part;
+        lr_entry *entry;
+        if (part && memchr(path, '\\', (size_t)part)) {
+            char *plain = lr_arena_alloc(arena, part, 1);
+            name = plain;
+            named = plain ? lr_path_name(path, part, plain) : 0;
+        }
+        entry = name ? entry_of(arena, map, name, named) : NULL;
         if (!entry) {
             return fail_arena(b);
         }

@@ -11,11 +11,16 @@ enum { TUPLES_SINCE = 20 };
 /* What the record is. */
 enum { MODULE, OPTIMIZER, SCHEDULER, STATE };
 
+/* How far the path goes: its names may be empty. */
+typedef struct place {
+    uint64_t used, parts;
+} place;
+
 typedef struct frame {
     int32_t kind;   /* REC_KIND_MAP, _LIST, _VARIANT */
     bool tuple;     /* whose elements have no step */
     uint64_t index; /* of the next element */
-    uint64_t used;  /* of the path, up to it */
+    place here;     /* of the path, up to it */
 } frame;
 
 struct lr_paths {
@@ -29,7 +34,8 @@ struct lr_paths {
     frame *frames;
     uint64_t depth, frame_room;
     char *path;
-    uint64_t used, room;
+    place here;
+    uint64_t room;
 };
 
 /* ------------------------------------------------------------------------------------------------------------ steps -- */
@@ -37,25 +43,29 @@ struct lr_paths {
 static int32_t append(lr_paths *p, const char *text, uint64_t length)
 {
     rec_job *job = p->walk->job;
-    if (!lr_job_grow_counted(job, &p->path, p->used + length + 4, &p->room, 1)) {
+    if (!lr_job_grow_counted(job, &p->path, p->here.used + 2 * length + 4, &p->room, 1)) {
         return job->error.status;
     }
-    if (p->used) {
-        p->path[p->used++] = '.';
+    if (p->here.parts++) {
+        p->path[p->here.used++] = '.';
     }
     if (p->mode == MODULE && !p->walk->record->dotted && rec_is_rust_word(text, length)) {
-        memcpy(p->path + p->used, "r#", 2);
-        p->used += 2;
+        memcpy(p->path + p->here.used, "r#", 2);
+        p->here.used += 2;
     }
-    memcpy(p->path + p->used, text, (size_t)length);
-    p->used += length;
+    for (uint64_t i = 0; i < length; i++) {
+        if (text[i] == '.' || text[i] == '\\') {
+            p->path[p->here.used++] = '\\';
+        }
+        p->path[p->here.used++] = text[i];
+    }
     return REC_OK;
 }
 
-/* Tells the writer of a leaf: its path, less what stands in `below`. */
+/* Tells the writer of a leaf. */
 static int32_t tell_key(lr_paths *p)
 {
-    rec_scalar key = {.kind = REC_KIND_STRING, .v.length = p->used, .text = p->used ? p->path : ""};
+    rec_scalar key = {.kind = REC_KIND_STRING, .v.length = p->here.used, .text = p->here.used ? p->path : ""};
     return p->to.key(p->self, REC_UNKNOWN, &key);
 }
 
@@ -71,7 +81,7 @@ static int32_t step_optimizer(lr_paths *p, const rec_scalar *name, uint64_t leve
     static const char rank[] = "Rank";
     rec_job *job = p->walk->job;
     char digits[24];
-    uint64_t used = p->used;
+    place before = p->here;
     rec_scalar number = {.kind = REC_KIND_UINT, .bits = 64};
     int32_t status;
     if (level == 0) {
@@ -96,7 +106,7 @@ static int32_t step_optimizer(lr_paths *p, const rec_scalar *name, uint64_t leve
     }
     status = append(p, "__rank", 6);
     status = status == REC_OK ? tell_number(p, &number) : status;
-    p->used = used;
+    p->here = before;
     return status;
 }
 
@@ -124,7 +134,7 @@ static int32_t begin_value(lr_paths *p)
     if (!f || f->kind != REC_KIND_LIST) {
         return REC_OK;
     }
-    p->used = f->used;
+    p->here = f->here;
     length = snprintf(digits, sizeof digits, "%" PRIu64, f->index++);
     return f->tuple ? REC_OK : append(p, digits, (uint64_t)length);
 }
@@ -135,7 +145,7 @@ static int32_t open_frame(lr_paths *p, int32_t kind, bool tuple)
     if (!lr_job_grow_counted(job, &p->frames, p->depth + 1, &p->frame_room, sizeof *p->frames)) {
         return job->error.status;
     }
-    p->frames[p->depth++] = (frame){.kind = kind, .tuple = tuple, .used = p->used};
+    p->frames[p->depth++] = (frame){.kind = kind, .tuple = tuple, .here = p->here};
     return REC_OK;
 }
 
@@ -267,7 +277,7 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
     char digits[24];
     rec_scalar text = *key;
     (void)at;
-    p->used = p->frames[p->depth - 1].used;
+    p->here = p->frames[p->depth - 1].here;
     if (key->kind != REC_KIND_STRING) {
         text.kind = REC_KIND_STRING;
         text.text = digits;

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What stands before the tensors: read in one pass, then checked against the size of the file. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugins/codec/burnpack/burnpack.h"
+
+const uint8_t lr_bpk_magic[4] = {'N', 'R', 'U', 'B'};
+
+int lr_bpk_compare(const lr_bpk_text *a, const lr_bpk_text *b)
+{
+    uint64_t least = a->length < b->length ? a->length : b->length;
+    int order = least ? memcmp(a->at, b->at, (size_t)least) : 0;
+    return order ? order : a->length < b->length ? -1 : a->length > b->length;
+}
+
+const char *lr_bpk_shown(lr_bpk_excerpt *buffer, const lr_bpk_text *text)
+{
+    uint64_t most = sizeof buffer->text - 4, used = text->length < most ? text->length : most;
+    while (used < text->length && used > 0 && ((unsigned char)text->at[used] & 0xc0) == 0x80) {
+        used--; /* not in the middle of a character */
+    }
+    for (uint64_t i = 0; i < used; i++) {
+        unsigned char c = (unsigned char)text->at[i];
+        buffer->text[i] = c < ' ' || c == 0x7f ? '?' : text->at[i];
+    }
+    memcpy(buffer->text + used, used < text->length ? "..." : "", used < text->length ? 4 : 1);
+    return buffer->text;
+}
+
+int32_t lr_bpk_grow(rec_job *job, void *array, uint64_t need, uint64_t *room, size_t each)
+{
+    void **at = array, *grown;
+    uint64_t wider = *room ? *room * 2 : 16;
+    if (need <= *room) {
+        return REC_OK;
+    }
+    while (wider < need) {
+        wider *= 2; /* of what the file holds, far from an overflow */
+    }
+    grown = rec_job_resize(job, *at, wider * each);
+    if (!grown) {
+        return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory"); /* the first counts */
+    }
+    *at = grown;
+    *room = wider;
+    return REC_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------ descriptors -- */
+
+static bool is_word(const lr_bpk_text *text, const char *word)
+{
+    return text->length == strlen(word) && memcmp(text->at, word, (size_t)text->length) == 0;
+}
+
+/* A field's name in a struct, which also may be bytes. */
+static int32_t read_field(lr_cbor *c, lr_cbor_item *key)
+{
+    int32_t status = lr_cbor_next(c, key);
+    if (status == REC_OK && (key->indefinite || (key->kind != LR_CBOR_TEXT && key->kind != LR_CBOR_BYTES))) {
+        status = lr_cbor_unexpected(c, key, "the name of a field");
+    }
+    return status;
+}
+
+static int32_t read_name(lr_cbor *c, lr_cbor_item *name, const char *expected)
+{
+    int32_t status = lr_cbor_next(c, name);
+    return status == REC_OK && name->kind != LR_CBOR_TEXT ? lr_cbor_unexpected(c, name, expected) : status;
+}
+
+static int32_t read_map(lr_cbor *c, lr_cbor_item *map, const char *expected)
+{
+    int32_t status = lr_cbor_next(c, map);
+    if (status == REC_OK && map->kind != LR_CBOR_MAP) {
+        status = lr_cbor_unexpected(c, map, expected);
+    }
+    return status == REC_OK ? lr_cbor_enter(c, map) : status;
+}
+
+static int32_t read_number(lr_cbor *c, uint64_t *number, const char *expected)
+{
+    lr_cbor_item item;
+    int32_t status = lr_cbor_next(c, &item);
+    if (status == REC_OK && (item.kind != LR_CBOR_UINT || item.wide)) {
+        status = lr_cbor_unexpected(c, &item, expected);
+    }
+    *number = item.value;
+    return status;
+}
+
+static int32_t add_dim(lr_bpk_header *h, lr_bpk_entry *e, uint64_t dim, uint64_t at)
+{
+    lr_bpk_excerpt brief;
+    int32_t status = lr_bpk_grow(h->job, (void *)&h->dims, h->dim_count + 1, &h->dim_room, sizeof *h->dims);
+    if (status == REC_OK && (e->rank == LR_BPK_RANK_MOST || h->dim_count == UINT32_MAX)) {
+        status = rec_fail(h->job, REC_E_UNSUPPORTED, at, "the tensor `%s` has more than %d dimensions",
+                          lr_bpk_shown(&brief, &e->name), LR_BPK_RANK_MOST);
+    }
+    if (status == REC_OK) {
+        h->dims[h->dim_count++] = dim;
+        e->rank++;
+    }
+    return status;
+}
+
+/* A list of integers; Burn takes bytes for one, too. */
+static int32_t read_shape(lr_bpk_header *h, lr_bpk_entry *e)
+{
+    lr_cbor *c = &h->cbor;
+    lr_cbor_item list;
+    int32_t status = lr_cbor_next(c, &list);
+    uint64_t left = list.value, dim;
+    bool more = true;
+    if (status != REC_OK) {
+        return status;
+    }
+    e->dims = (uint32_t)h->dim_count;
+    if (list.kind == LR_CBOR_BYTES) {
+        for (uint64_t i = 0; i < list.text.length && status == REC_OK; i++) {
+            status = add_dim(h, e, (uint8_t)list.text.at[i], list.at);
+        }
+        return status;
+    }
+    if (list.kind != LR_CBOR_ARRAY) {
+        return lr_cbor_unexpected(c, &list, "a list of integers as shape");
+    }
+    status = lr_cbor_enter(c, &list);
+    while (status == REC_OK && (status = lr_cbor_more(c, &list, &left, &more)) == REC_OK && more) {
+        status = read_number(c, &dim, "an unsigned integer as dimension");
+        status = status == REC_OK ? add_dim(h, e, dim, list.at) : status;
+    }
+    lr_cbor_leave(c);
+    return status;
+}
+
+static int32_t read_offsets(lr_bpk_header *h, lr_bpk_entry *e)
+{
+    lr_cbor *c = &h->cbor;
+    lr_cbor_item pair;
+    int32_t status = lr_cbor_next(c, &pair);
+    if (status == REC_OK && (pair.kind != LR_CBOR_ARRAY || pair.indefinite || pair.value != 2)) {
+        status = pair.kind != LR_CBOR_ARRAY || pair.indefinite
+                     ? lr_cbor_unexpected(c, &pair, "a list of two integers as data_offsets")
+                     : rec_fail_found(h->job, REC_E_FORMAT, pair.at, "a list of two integers as data_offsets",
+                                      "one of %" PRIu64, pair.value);
+    }
+    status = status == REC_OK ? lr_cbor_enter(c, &pair) : status;
+    status = status == REC_OK ? read_number(c, &e->begin, "an unsigned integer as offset") : status;
+    status = status == REC_OK ? read_number(c, &e->end, "an unsigned integer as offset") : status;
+    lr_cbor_leave(c);
+    return status;
+}
+
+static int32_t read_id(lr_bpk_header *h, lr_bpk_entry *e)
+{
+    lr_cbor_item item;
+    int32_t status = lr_cbor_next(&h->cbor, &item);
+    if (status == REC_OK && item.kind != LR_CBOR_NULL) {
+        if (item.kind != LR_CBOR_UINT || item.wide) {
+            return lr_cbor_unexpected(&h->cbor, &item, "an unsigned integer as param_id");
+        }
+        e->id = item.value;
+        e->has_id = true;
+    }
+    return status;
+}
+
+enum { DTYPE, SHAPE, OFFSETS, ID, FIELDS };
+
+static int32_t read_descriptor(lr_bpk_header *h, lr_bpk_entry *e)
+{
+    static const char *const names[FIELDS] = {"dtype", "shape", "data_offsets", "param_id"};
+    lr_cbor *c = &h->cbor;
+    lr_cbor_item map, key, other;
+    lr_bpk_excerpt brief;
+    bool seen[FIELDS] = {false}, more = true;
+    int32_t status = read_map(c, &map, "a tensor's descriptor, a map");
+    uint64_t left = map.value;
+    while (status == REC_OK && (status = lr_cbor_more(c, &map, &left, &more)) == REC_OK && more) {
+        int field = 0;
+        status = read_field(c, &key);
+        if (status != REC_OK) {
+            break;
+        }
+        while (field < FIELDS && !is_word(&key.text, names[field])) {
+            field++;
+        }
+        if (field < FIELDS && seen[field]) {
+            status = rec_fail(h->job, REC_E_FORMAT, key.at, "the tensor `%s` has `%s` twice",
+                              lr_bpk_shown(&brief, &e->name), names[field]);
+        } else if (field < FIELDS) {
+            seen[field] = true;
+            status = field == DTYPE     ? lr_bpk_dtype_read(h, e)
+                     : field == SHAPE   ? read_shape(h, e)
+                     : field == OFFSETS ? read_offsets(h, e)
+                                        : read_id(h, e);
+        } else {
+            status = lr_cbor_next(c, &other);
+            status = status == REC_OK ? lr_cbor_skip(c, &other) : status;
+        }
+    }
+    for (int field = 0; field < ID && status == REC_OK; field++) {
+        if (!seen[field]) {
+            status = rec_fail(h->job, REC_E_FORMAT, map.at, "the tensor `%s` has no `%s`",
+                              lr_bpk_shown(&brief, &e->name), names[field]);
+        }
+    }
+    lr_cbor_leave(c);
+    return status;
+}
+
+static int32_t read_tensors(lr_bpk_header *h)
+{
+    lr_cbor *c = &h->cbor;
+    lr_cbor_item map, name;
+    bool more = true;
+    int32_t status = read_map(c, &map, "the map of the tensors");
+    uint64_t left = map.value;
+    while (status == REC_OK && (status = lr_cbor_more(c, &map, &left, &more)) == REC_OK && more) {
+        lr_bpk_entry *e;
+        if (h->count == LR_BPK_TENSORS_MOST) {
+            status =
+                rec_fail(h->job, REC_E_LIMIT, map.at, "more than %d tensors, which no Burn loads", LR_BPK_TENSORS_MOST);
+            break;
+        }
+        status = read_name(c, &name, "the name of a tensor");
+        status = status == REC_OK ? lr_bpk_grow(h->job, (void *)&h->entries, h->count + 1, &h->room, sizeof *h->entries)
+                                  : status;
+        if (status == REC_OK) {
+            e = &h->entries[h->count++];
+            *e = (lr_bpk_entry){.name = name.text, .at = name.at};
+            status = read_descriptor(h, e);
+        }
+    }
+    lr_cbor_leave(c);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------- metadata and scalars -- */
+
+/* One of {"Int": …}, {"UInt": …}, {"Float": …}, {"Bool": …}. */
+static int32_t read_scalar(lr_bpk_header *h, lr_bpk_pair *pair)
+{
+    lr_cbor *c = &h->cbor;
+    lr_cbor_item map, kind, value;
+    uint64_t left;
+    bool more = true;
+    int32_t status = read_map(c, &map, "a scalar, a map of its kind and value");
+    left = map.value;
+    status = status == REC_OK ? lr_cbor_more(c, &map, &left, &more) : status;
+    if (status == REC_OK && (!more || (!map.indefinite && left))) {
+        status = rec_fail(h->job, REC_E_FORMAT, map.at, "a scalar is a map of one entry: its kind and its value");
+    }
+    status = status == REC_OK ? read_field(c, &kind) : status;
+    status = status == REC_OK ? lr_cbor_next(c, &value) : status;
+    if (status == REC_OK) {
+        rec_scalar *s = &pair->scalar;
+        bool whole = value.kind <= LR_CBOR_NEGATIVE && !value.wide;
+        if (is_word(&kind.text, "Int") && whole && value.value <= INT64_MAX) {
+            *s = (rec_scalar){.kind = REC_KIND_INT, .bits = 64};
+            s->v.i = value.kind == LR_CBOR_UINT ? (int64_t)value.value : -1 - (int64_t)value.value;
+        } else if (is_word(&kind.text, "UInt") && whole && value.kind == LR_CBOR_UINT) {
+            *s = (rec_scalar){.kind = REC_KIND_UINT, .bits = 64, .v.u = value.value};
+        } else if (is_word(&kind.text, "Float") && value.kind == LR_CBOR_FLOAT) {
+            *s = (rec_scalar){.kind = REC_KIND_FLOAT, .bits = 64, .v.f = value.number};
+        } else if (is_word(&kind.text, "Bool") && value.kind == LR_CBOR_BOOL) {
+            *s = (rec_scalar){.kind = REC_KIND_BOOL, .v.i = (int64_t)value.value};
+        } else {
+            status = lr_cbor_unexpected(c, &value, "a value of the kind Int, UInt, Float or Bool");
+        }
+    }
+    status = status == REC_OK && map.indefinite ? lr_cbor_more(c, &map, &left, &more) : status;
+    if (status == REC_OK && map.indefinite && more) {
+        status = rec_fail(h->job, REC_E_FORMAT, map.at, "a scalar is a map of one entry: its kind and its value");
+    }
+    lr_cbor_leave(c);
+    return status;
+}
+
+static int32_t read_pairs(lr_bpk_header *h, bool scalars)
+{
+    lr_cbor *c = &h->cbor;
+    lr_cbor_item map, key, value;
+    lr_bpk_pair **pairs = scalars ? &h->scalars : &h->pairs;
+    uint64_t *count = scalars ? &h->scalar_count : &h->pair_count, *room = scalars ? &h->scalar_room : &h->pair_room;
+    bool more = true;
+    int32_t status = read_map(c, &map, scalars ? "the map of the scalars" : "the map of the metadata");
+    uint64_t left = map.value;
+    while (status == REC_OK && (status = lr_cbor_more(c, &map, &left, &more)) == REC_OK && more) {
+        lr_bpk_pair *pair;
+        status = read_name(c, &key, scalars ? "the name of a scalar" : "a text as key of the metadata");
+        status = status == REC_OK ? lr_bpk_grow(h->job, (void *)pairs, *count + 1, room, sizeof **pairs) : status;
+        if (status != REC_OK) {
+            break;
+        }
+        pair = &(*pairs)[(*count)++];
+        *pair = (lr_bpk_pair){.key = key.text, .at = key.at};
+        if (scalars) {
+            status = read_scalar(h, pair);
+        } else {
+            status = read_name(c, &value, "a text as value of the metadata");
+            pair->value = value.text;
+        }
+    }
+    lr_cbor_leave(c);
+    return status;
+}
+
+static int32_t read_whole(lr_bpk_header *h)
+{
+    static const char *const names[] = {"tensors", "metadata", "scalars"};
+    lr_cbor *c = &h->cbor;
+    lr_cbor_item map, key, other;
+    bool seen[3] = {false}, more = true;
+    int32_t status = read_map(c, &map, "a map");
+    uint64_t left = map.value;
+    while (status == REC_OK && (status = lr_cbor_more(c, &map, &left, &more)) == REC_OK && more) {
+        int field = 0;
+        status = read_field(c, &key);
+        if (status != REC_OK) {
+            break;
+        }
+        while (field < 3 && !is_word(&key.text, names[field])) {
+            field++;
+        }
+        if (field == 3) {
+            status = lr_cbor_next(c, &other);
+            status = status == REC_OK ? lr_cbor_skip(c, &other) : status;
+        } else if (seen[field]) {
+            status = rec_fail(h->job, REC_E_FORMAT, key.at, "`%s` is there twice", names[field]);
+        } else {
+            seen[field] = true;
+            status = field ? read_pairs(h, field == 2) : read_tensors(h);
+        }
+    }
+    lr_cbor_leave(c);
+    if (status == REC_OK && !seen[0]) {
+        status = rec_fail(h->job, REC_E_FORMAT, map.at, "the metadata have no `tensors`");
+    }
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------------------- checks -- */
+
+uint32_t lr_bpk_width(rec_dtype dtype)
+{
+    return rec_dtype_bits(dtype) / 8;
+}
+
+static int32_t check_entry(const lr_bpk_header *h, const lr_bpk_entry *e, uint64_t size)
+{
+    uint64_t bytes = lr_bpk_width(e->dtype);
+    lr_bpk_excerpt brief;
+    const char *name = lr_bpk_shown(&brief, &e->name);
+    bool counted = true, quantised = bytes == 0;
+    bytes += quantised;
+    for (unsigned i = 0; i < e->rank; i++) {
+        counted = counted && !__builtin_mul_overflow(bytes, h->dims[e->dims + i], &bytes);
+    }
+    if (!counted) {
+        return rec_fail(h->job, REC_E_FORMAT, e->at,
+                        "the shape of the tensor `%s` has more bytes than 64 bits can count", name);
+    }
+    if (e->end < e->begin) {
+        return rec_fail(h->job, REC_E_FORMAT, e->at,
+                        "the data of the tensor `%s` end at %" PRIu64 ", before they begin at %" PRIu64, name, e->end,
+                        e->begin);
+    }
+    if (!quantised && e->end - e->begin != bytes) {
+        return rec_fail(h->job, REC_E_FORMAT, e->at,
+                        "the tensor `%s` needs %" PRIu64 " bytes by its shape and %s, its data_offsets give %" PRIu64,
+                        name, bytes, rec_dtype_name(e->dtype), e->end - e->begin);
+    }
+    if (h->data > size || e->end > size - h->data) {
+        (void)rec_fail_found(h->job, REC_E_FORMAT, e->at, "a file that holds all tensors",
+                             "the data of `%s` to go on %" PRIu64 " bytes past the end of the file", name,
+                             e->end > UINT64_MAX - h->data ? UINT64_MAX : h->data + e->end - size);
+        rec_fail_hint(h->job, "The file is cut short or damaged.");
+        return REC_E_FORMAT;
+    }
+    return REC_OK;
+}
+
+/* In the order of their data, which is that of the module's fields; the file has them by name. */
+static int by_place(const void *a, const void *b)
+{
+    const lr_bpk_entry *x = a, *y = b;
+    return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1)
+           : x->end != y->end   ? (x->end < y->end ? -1 : 1)
+                                : lr_bpk_compare(&x->name, &y->name);
+}
+
+/* Whether tensors lie one right behind the other up to the end of the file, as Burn 0.19 puts them, and there is something
+ * where a later Burn has zeros. Entries are in the order of their data. */
+static int32_t is_unaligned(const lr_bpk_header *h, uint64_t after, uint64_t size, bool *unaligned)
+{
+    uint8_t gap[LR_BPK_ALIGNMENT];
+    uint64_t at = 0, zeros = lr_bpk_aligned(after) - after;
+    int32_t status;
+    *unaligned = false;
+    for (uint64_t i = 0; i < h->count; i++) {
+        if (h->entries[i].begin != at) {
+            return REC_OK;
+        }
+        at = h->entries[i].end;
+    }
+    if (!at || at != size - after) {
+        return REC_OK;
+    }
+    zeros = zeros < at ? zeros : at;
+    status = rec_source_read_at(h->job, h->source, after, gap, zeros);
+    for (uint64_t i = 0; i < zeros && status == REC_OK; i++) {
+        *unaligned = *unaligned || gap[i];
+    }
+    return status;
+}
+
+/* By Burn 0.19 data begin right after the metadata. Its own word counts; without it the file must look like that. */
+static int32_t find_data(lr_bpk_header *h, uint64_t size)
+{
+    uint64_t after = LR_BPK_PREFIX + h->cbor.size, end = 0;
+    int32_t status = REC_OK;
+    bool told = false;
+    for (uint64_t i = 0; i < h->pair_count && !told; i++) {
+        const lr_bpk_pair *pair = &h->pairs[i];
+        told = is_word(&pair->key, "version") && pair->value.length >= 5;
+        h->unaligned = told && memcmp(pair->value.at, "0.19.", 5) == 0;
+    }
+    for (uint64_t i = 0; i < h->count; i++) {
+        end = h->entries[i].end > end ? h->entries[i].end : end;
+    }
+    h->data = lr_bpk_aligned(after);
+    if (!told && end && (h->data > size || end > size - h->data)) {
+        status = is_unaligned(h, after, size, &h->unaligned);
+    }
+    h->data = h->unaligned ? after : h->data;
+    return status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return lr_bpk_compare(*(const lr_bpk_text *const *)a, *(const lr_bpk_text *const *)b);
+}
+
+/* Fails where a name is there twice. @param names room for that many. */
+static int32_t check_twice(lr_bpk_header *h, const lr_bpk_text **names, uint64_t count, const char *what)
+{
+    lr_bpk_excerpt brief;
+    if (count) {
+        qsort(names, (size_t)count, sizeof *names, by_name);
+    }
+    for (uint64_t i = 1; i < count; i++) {
+        if (lr_bpk_compare(names[i - 1], names[i]) == 0) {
+            return rec_fail(h->job, REC_E_FORMAT, LR_BPK_PREFIX, "two %s are called `%s`", what,
+                            lr_bpk_shown(&brief, names[i]));
+        }
+    }
+    return REC_OK;
+}
+
+static int32_t check_names(lr_bpk_header *h)
+{
+    const lr_bpk_text **names = rec_job_alloc(h->job, (h->count + h->scalar_count + 1) * sizeof *names);
+    uint64_t count = 0;
+    int32_t status = REC_OK;
+    if (!names) {
+        return rec_fail(h->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the names");
+    }
+    for (uint64_t i = 0; i < h->count; i++) {
+        names[count++] = &h->entries[i].name;
+    }
+    for (uint64_t i = 0; i < h->scalar_count; i++) {
+        names[count++] = &h->scalars[i].key;
+    }
+    status = check_twice(h, names, count, h->scalar_count ? "tensors or scalars" : "tensors");
+    rec_job_free(h->job, (void *)names);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------- the file -- */
+
+/* Magic, version and length of the metadata. */
+static int32_t read_prefix(lr_bpk_header *h, uint64_t size, uint64_t *length)
+{
+    uint8_t prefix[LR_BPK_PREFIX];
+    unsigned version;
+    int32_t status;
+    if (size < sizeof prefix) {
+        return rec_fail_found(h->job, REC_E_FORMAT, size, "10 bytes that begin a burnpack", "the end of the file");
+    }
+    status = rec_source_read_at(h->job, h->source, 0, prefix, sizeof prefix);
+    if (status != REC_OK) {
+        return status;
+    }
+    if (memcmp(prefix, lr_bpk_magic, sizeof lr_bpk_magic) != 0) {
+        return rec_fail_found(h->job, REC_E_FORMAT, 0, "NRUB, which begins a burnpack", "%02x %02x %02x %02x",
+                              prefix[0], prefix[1], prefix[2], prefix[3]);
+    }
+    version = prefix[4] | (unsigned)prefix[5] << 8;
+    if (version > LR_BPK_VERSION) {
+        return rec_fail(h->job, REC_E_UNSUPPORTED, 4, "a burnpack of version %u; this librecord knows version %d",
+                        version, LR_BPK_VERSION);
+    }
+    *length = 0;
+    for (int i = 9; i >= 6; i--) {
+        *length = *length << 8 | prefix[i];
+    }
+    if (*length > LR_BPK_METADATA_MOST) {
+        return rec_fail(h->job, REC_E_LIMIT, 6, "%" PRIu64 " bytes of metadata; no Burn loads more than 100 MiB",
+                        *length);
+    }
+    return *length > size - sizeof prefix
+               ? rec_fail_found(h->job, REC_E_FORMAT, 6, "metadata within the file",
+                                "%" PRIu64 " bytes of them, and then the end of the file", *length)
+               : REC_OK;
+}
+
+int32_t lr_bpk_header_open(lr_bpk_header *h, rec_job *job, rec_source *source)
+{
+    uint64_t size, length = 0;
+    const void *view;
+    int32_t status = REC_OK;
+    *h = (lr_bpk_header){.job = job, .source = source, .cbor.job = job};
+    size = rec_source_size(source);
+    if (size == REC_UNKNOWN) {
+        status = rec_source_view(job, source, &view, &size);
+    }
+    status = status == REC_OK ? read_prefix(h, size, &length) : status;
+    if (status == REC_OK) {
+        h->bytes = rec_job_alloc(job, length ? length : 1);
+        status = h->bytes ? rec_source_read_at(job, source, LR_BPK_PREFIX, h->bytes, length)
+                          : rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the metadata");
+    }
+    if (status == REC_OK) {
+        h->cbor.data = h->bytes;
+        h->cbor.size = length;
+        status = read_whole(h);
+    }
+    if (status == REC_OK && h->count) {
+        qsort(h->entries, (size_t)h->count, sizeof *h->entries, by_place);
+    }
+    status = status == REC_OK ? find_data(h, size) : status;
+    status = status == REC_OK ? check_names(h) : status;
+    for (uint64_t i = 0; i < h->count && status == REC_OK; i++) {
+        status = check_entry(h, &h->entries[i], size);
+    }
+    return status;
+}
+
+void lr_bpk_header_close(lr_bpk_header *h)
+{
+    lr_cbor_close(&h->cbor);
+    rec_job_free(h->job, h->bytes);
+    rec_job_free(h->job, h->entries);
+    rec_job_free(h->job, h->dims);
+    rec_job_free(h->job, h->words);
+    rec_job_free(h->job, h->pairs);
+    rec_job_free(h->job, h->scalars);
+}

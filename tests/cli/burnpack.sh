@@ -1,0 +1,139 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Burnpack on the command line: records of every Burn into it and back, and the golden files of Burn's own stores.
+set -u
+# shellcheck source=tests/cli/cli.sh
+. "${srcdir:=.}/tests/cli/cli.sh"
+
+# listed FILE: its tensors and values
+listed() {
+    "$record" ls -q --json "$1"
+}
+
+# ------------------------------------------------------------------------------------------- models there and back again
+
+for file in 0.13.2/tiny-full 0.14.0/tiny-half 0.16.1/zoo-double 0.18.0/zoo-full 0.18.0/mnist 0.21.0/zoo-full; do
+    for burn in 0.19 0.20 0.21 0.22 0.23; do
+        [ "$burn/${file#*/}" = 0.19/zoo-full ] || [ "$burn/${file#*/}" = 0.19/zoo-double ] && continue
+        run convert -q --burn $burn $file.mpk "$scratch/a.bpk"
+        status_is "$file for Burn $burn" 0
+    done
+    run convert -q $file.mpk "$scratch/a.bpk"
+    run convert -q "$scratch/a.bpk" "$scratch/b.bpk"
+    check "$file.bpk comes back to the byte" cmp "$scratch/a.bpk" "$scratch/b.bpk"
+    run convert -q "$scratch/a.bpk" "$scratch/a.mpk"
+    run convert -q "$scratch/a.mpk" "$scratch/b.bpk"
+    check "$file.bpk by way of .mpk, too" cmp "$scratch/a.bpk" "$scratch/b.bpk"
+done
+
+run convert -q 0.13.2/tiny-full.mpk "$scratch/a.bpk"
+check "ids of UUIDs are numbers of 64 bits" sh -c "'$record' ls -q --json '$scratch/a.bpk' | grep -qE '\"id\": *\"[0-9a-v]{13}\"'"
+
+# ------------------------------------------------------------------------------------------------ who has which file
+
+sed "s|%|$scratch|" >"$scratch/expected.old" <<'END'
+record: %/x.bpk: Burn 0.18 has no Burnpack files: Burn 0.19 is the first with them
+  It has recorders: write .mpk, say.
+END
+run convert --burn 0.18 0.18.0/tiny-full.mpk "$scratch/x.bpk"
+status_is "Burn 0.18 has no burnpack" 2
+same "which is said" "$scratch/expected.old" "$scratch/err"
+for format in mpk mpk.gz json safetensors; do
+    run convert --burn 0.22 0.18.0/tiny-full.mpk "$scratch/x.$format"
+    status_is "Burn 0.22 has no $format" 2
+    check "which is said of $format" grep -q 'Burn 0.22 has no recorders' "$scratch/err"
+    check "and nothing is left of $format" [ ! -e "$scratch/x.$format" ]
+done
+
+# ------------------------------------------------------------------------------------------- optimizers, schedulers
+
+for version in 0.14.0 0.16.1 0.18.0 0.21.0; do
+    run convert -q $version/adam-full.mpk "$scratch/adam.bpk"
+    status_is "Adam of $version" 0
+    run convert -q "$scratch/adam.bpk" "$scratch/adam.mpk"
+    run convert -q "$scratch/adam.mpk" "$scratch/again.bpk"
+    check "comes back from $version" cmp "$scratch/adam.bpk" "$scratch/again.bpk"
+    run convert -q --burn 0.21 "$scratch/adam.bpk" "$scratch/x.bpk"
+    status_is "Adam of $version is no burnpack of 0.21" 2
+    run convert -q --type NoamLrScheduler $version/noam-full.mpk "$scratch/noam.bpk"
+    status_is "Noam of $version, by its type" 0
+    run convert -q "$scratch/noam.bpk" "$scratch/noam.mpk"
+    "$record" show -q $version/noam-full.mpk >"$scratch/first"
+    "$record" show -q "$scratch/noam.mpk" >"$scratch/second"
+    same "and back is the same number" "$scratch/first" "$scratch/second"
+    run convert -q $version/noam-full.mpk "$scratch/x.bpk"
+    status_is "a number does not say which scheduler it is of" 2
+done
+run convert -q 0.21.0/composed-full.mpk "$scratch/composed.bpk"
+status_is "a composed scheduler says it" 0
+run convert -q "$scratch/composed.bpk" "$scratch/composed.mpk"
+check "and is the same again" cmp "$scratch/composed.mpk" 0.21.0/composed-full.mpk
+
+# -------------------------------------------------------------------------------------------------- Burn's own files
+
+golden=${LIBRECORD_SHARED:-$srcdir/../shared}/data/golden/store
+if [ -d "$golden" ]; then
+    for file in "$golden"/0.*/*/*.bpk; do
+        version=${file#"$golden"/}
+        version=${version%%/*}
+        run convert -q --burn "${version%.*}" "$file" "$scratch/x.bpk"
+        case $version in *-*) run convert -q --burn 0.23 "$file" "$scratch/x.bpk" ;; esac
+        check "${file#"$golden"/} comes back to the byte" cmp "$scratch/x.bpk" "$file"
+    done
+    # What Burn's recorder and its store saved of the same model, where both kept its element types.
+    for file in "$golden"/0.*/*/full.mpk; do
+        folder=${file%/*}
+        version=${folder#"$golden"/}
+        version=${version%%/*}
+        case ${folder#"$golden"/} in
+        0.19.1/plain | 0.19.1/zoo | 0.20.1/plain | 0.20.1/zoo) continue ;;
+        esac
+        [ -e "$folder/store.bpk" ] || continue
+        run convert -q --burn "${version%.*}" --option "store=$version" "$file" "$scratch/x.bpk"
+        check "${folder#"$golden"/}: the record becomes the store's file" cmp "$scratch/x.bpk" "$folder/store.bpk"
+    done
+    for case in adam rmsprop sgd sgd_plain; do
+        run convert -q "$golden/0.21.0/optim_$case/full.mpk" "$scratch/x.bpk"
+        listed "$scratch/x.bpk" | sed '/"file"/d' >"$scratch/first"
+        listed "$golden/0.22.1/optim_$case/core.bpk" | sed '/"file"/d' >"$scratch/second"
+        check "$case of 0.21 has what 0.22's own has" [ "$(grep -c '"path"' "$scratch/first")" = "$(grep -c '"path"' "$scratch/second")" ]
+    done
+    for case in noam:Noam step:Step; do
+        run convert -q --type "${case#*:}LrScheduler" "$golden/0.21.0/sched_${case%:*}/full.mpk" "$scratch/x.bpk"
+        check "${case%:*} of 0.21 is 0.22's" cmp "$scratch/x.bpk" "$golden/0.22.1/sched_${case%:*}/core.bpk"
+        run convert -q "$golden/0.22.1/sched_${case%:*}/core.bpk" "$scratch/x.mpk"
+        check "${case%:*} of 0.22 is 0.21's" cmp "$scratch/x.mpk" "$golden/0.21.0/sched_${case%:*}/full.mpk"
+    done
+    for case in composed constant; do
+        run convert -q "$golden/0.21.0/sched_$case/full.mpk" "$scratch/x.bpk"
+        check "$case of 0.21 is 0.22's" cmp "$scratch/x.bpk" "$golden/0.22.1/sched_$case/core.bpk"
+    done
+    # Quantised tensors change their scheme's form, and nothing else.
+    run convert -q "$golden/0.21.0/quant_q8/full.mpk" "$scratch/x.bpk"
+    check "a quantised model of 0.21 is 0.22's" cmp "$scratch/x.bpk" "$golden/0.22.1/quant_q8/core.bpk"
+    run convert -q "$golden/0.22.1/quant_q8/core.bpk" "$scratch/x.mpk"
+    check "and back" cmp "$scratch/x.mpk" "$golden/0.21.0/quant_q8/full.mpk"
+    # Refused by all or by 0.22 and later: refused here. Accepted by all: read, but for names that are there twice.
+    for file in "$golden"/hostile/*.bpk; do
+        name=${file##*/}
+        name=${name%.bpk}
+        # Four versions say what they make of it, the last of them being the strictest.
+        verdict=$(awk -v name="\"$name\": {" '
+            index($0, name) { on = 1 }
+            on && /"list":/ { asked++; last = /"ok"/; accepted += last }
+            asked == 4 { exit }
+            END { print accepted == 4 ? "ok" : accepted == 0 || !last ? "refused" : "either" }
+        ' "$golden/hostile/verdicts.json")
+        case $name in twice_name_* | twice_metadata_key) verdict=refused ;; esac
+        run ls "$file"
+        case $verdict in
+        ok) status_is "$name is read, as by every Burn" 0 ;;
+        refused) status_is "$name is refused" 2 ;;
+        *) status_is "$name is what newer versions read" 0 ;;
+        esac
+    done
+else
+    skip "golden files of Burn's stores" "the shared test data are not there: set LIBRECORD_SHARED"
+fi
+
+finish

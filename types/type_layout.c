@@ -613,6 +613,9 @@ lr_type_ref lr_type_of_expr(const rec_types *types, const lr_expr *expr)
 int32_t rec_job_layout_of(rec_job *job, const char *expression, const rec_layout **layout)
 {
     const lr_expr *expr;
+    if (LR_LACKS(job, job) || LR_LACKS(job, expression) || LR_LACKS(job, layout)) {
+        return lr_breach_status(job);
+    }
     *layout = NULL;
     if (lr_layouts_begin(job)) {
         expr = lr_expr_parse(job, &job->layouts->arena, expression, strlen(expression), NULL, 0);

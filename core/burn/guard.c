@@ -63,8 +63,8 @@ static bool is_text(const guard *g, uint64_t at, const char *what, const char *t
         (void)lr_breach(g->job, at, "gave %s of %" PRIu64 " bytes without its text", what, length);
         return false;
     }
-    if (length > PTRDIFF_MAX) {
-        (void)lr_breach(g->job, at, "gave %s of %" PRIu64 " bytes, more than there can be", what, length);
+    if (length >= UINT32_MAX) {
+        (void)rec_fail(g->job, REC_E_UNSUPPORTED, at, "a string of 4 GiB or more");
         return false;
     }
     good = length ? lr_utf8_valid(text, (size_t)length) : 0;
@@ -132,7 +132,16 @@ static bool is_name(const guard *g, uint64_t at, const char *what, const char *t
     return true;
 }
 
-static bool is_count(const guard *g, uint64_t at, int32_t form, int32_t a, int32_t b, int32_t c, const char *event)
+static bool is_id(const guard *g, uint64_t at, const char *id)
+{
+    const char *fault = lr_id_fault(id, strnlen(id, LR_ID_MOST + 1));
+    if (fault) {
+        (void)lr_breach(g->job, at, "gave an id that %s", fault);
+    }
+    return !fault;
+}
+
+static bool has_form(const guard *g, uint64_t at, int32_t form, int32_t a, int32_t b, int32_t c, const char *event)
 {
     if (form != REC_FORM_UNKNOWN && form != a && form != b && form != c) {
         (void)lr_breach(g->job, at, "told `%s` with the form %d, which it has not", event, (int)form);
@@ -213,7 +222,7 @@ static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
 static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t count)
 {
     guard *g = enter(self, "list_begin");
-    if (!g || !is_count(g, at, form, REC_FORM_LIST, REC_FORM_ARRAY, REC_FORM_TUPLE, "list_begin")) {
+    if (!g || !has_form(g, at, form, REC_FORM_LIST, REC_FORM_ARRAY, REC_FORM_TUPLE, "list_begin")) {
         return refused(g);
     }
     g->depth++;
@@ -223,7 +232,7 @@ static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t cou
 static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
 {
     guard *g = enter(self, "map_begin");
-    if (!g || !is_count(g, at, form, REC_FORM_STRUCT, REC_FORM_MAP, REC_FORM_PATHS, "map_begin")) {
+    if (!g || !has_form(g, at, form, REC_FORM_STRUCT, REC_FORM_MAP, REC_FORM_PATHS, "map_begin")) {
         return refused(g);
     }
     if (form == REC_FORM_PATHS && (g->depth || !g->tensors)) {
@@ -287,7 +296,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *tensor
     }
     if ((event.rank && !has(g, at, "tensor", "shape", event.shape)) ||
         (event.dtype == REC_DTYPE_OPAQUE && !has(g, at, "tensor", "dtype_name", event.dtype_name)) ||
-        (event.id && !is_name(g, at, "an id", event.id, LR_ID_MOST)) ||
+        (event.id && !is_id(g, at, event.id)) ||
         (event.dtype_name && !is_name(g, at, "a dtype_name", event.dtype_name, LR_DTYPE_TEXT_ROOM - 1)) ||
         lr_blob_lent(g->job, at, &event.data, &blob) != REC_OK) {
         return refused(g);
@@ -353,6 +362,8 @@ int32_t lr_plugin_save(rec_job *job, rec_sink *sink)
     }
     if (!job->walk->walks && status == REC_OK) {
         (void)lr_breach(job, REC_UNKNOWN, "saved without a look at the record: rec_job_walk()");
+    } else if (!lr_sink_tell_all(sink) && status == REC_OK) {
+        (void)lr_breach(job, REC_UNKNOWN, "wrote nothing");
     }
     return lr_plugin_returned(job, status);
 }

@@ -28,6 +28,9 @@ int32_t rec_job_layout(rec_job *job, const rec_layout **layout)
 {
     struct lr_layouts *all;
     rec_layout *root;
+    if (LR_LACKS(job, job) || LR_LACKS(job, layout)) {
+        return lr_breach_status(job);
+    }
     *layout = NULL;
     if (lr_job_failed(job) || !lr_layouts_begin(job)) {
         return job->error.status;
@@ -59,6 +62,9 @@ int32_t rec_job_layout(rec_job *job, const rec_layout **layout)
 int32_t rec_job_layout_text(rec_job *job, const char **text)
 {
     const rec_layout *item;
+    if (LR_LACKS(job, job) || LR_LACKS(job, text)) {
+        return lr_breach_status(job);
+    }
     *text = NULL;
     if (!lr_job_typed(job)) {
         return job->error.status;

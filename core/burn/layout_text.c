@@ -379,6 +379,12 @@ static const rec_layout *of_ref(rec_job *job, const lr_type_ref *type)
 
 int32_t rec_job_use_layout_text(rec_job *job, const char *text, uint64_t length)
 {
+    if (LR_LACKS(job, job) || LR_LACKS(job, text)) {
+        return lr_breach_status(job);
+    }
+    if (length > PTRDIFF_MAX) {
+        return lr_breach(job, REC_UNKNOWN, "gave the text of a layout of %llu bytes", (unsigned long long)length);
+    }
     if (!lr_job_failed(job) && !lr_job_typed(job) && lr_layouts_begin(job)) {
         const char *kept = lr_arena_text(&job->layouts->arena, text, length);
         if (!kept) {

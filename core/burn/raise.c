@@ -125,11 +125,17 @@ static int check_parameter(const lr_raise *r, const rec_value *param)
 
 static int raise_parameter(const lr_raise *r, const rec_value *id, const rec_value *param, rec_value *out)
 {
+    const char *fault;
     if (id->kind == REC_KIND_STRING && param->kind == REC_KIND_MAP) {
         return check_parameter(r, param);
     }
     if (id->kind != REC_KIND_STRING || param->kind != REC_KIND_TENSOR || param->v.tensor->id) {
         return 0;
+    }
+    fault = lr_id_fault(id->v.text, id->length);
+    if (fault) {
+        (void)rec_fail(r->job, REC_E_FORMAT, r->at, "the id of this parameter %s", fault);
+        return -1;
     }
     param->v.tensor->id = id->v.text;
     if (r->burn->minor >= 0 && r->burn->minor < 11) {

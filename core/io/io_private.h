@@ -202,6 +202,7 @@ struct rec_sink {
     bool closable;    /**< a plugin made it and closes it */
     bool closed;      /**< which it has done: nothing of it is left but this */
     bool lent;        /**< a plugin saves to it */
+    bool busy;        /**< of a filter: a function of it is running */
     rec_sink *older;  /**< of those that plugins made and have not closed: the one before */
 };
 

@@ -228,7 +228,11 @@ uint64_t rec_sink_tell(const rec_sink *sink)
 
 int32_t rec_sink_can_patch(const rec_sink *sink)
 {
-    const rec_sink *real = sink->ops || !sink->like ? sink : sink->like;
+    const rec_sink *real;
+    if (LR_LACKS(NULL, sink)) {
+        return 0;
+    }
+    real = sink->ops || !sink->like ? sink : sink->like;
     if (!real->ops) {
         return !real->first || !real->first->like || rec_sink_can_patch(real->first);
     }
@@ -237,18 +241,21 @@ int32_t rec_sink_can_patch(const rec_sink *sink)
 
 int32_t rec_sink_patch(rec_sink *sink, uint64_t offset, const void *data, uint64_t size)
 {
-    rec_job *job = sink->job;
+    rec_job *job;
+    if (LR_LACKS(NULL, sink) || (size && LR_LACKS(sink->job, data))) {
+        return lr_breach_status(sink ? sink->job : NULL);
+    }
+    job = sink->job;
     if (lr_job_failed(job)) {
         return job->error.status;
     }
     if (sink->finished) {
-        return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "a plugin wrote to a sink that it had closed");
+        return lr_breach(job, REC_UNKNOWN, "wrote to a sink that it had closed");
     }
     if (offset > sink->written || size > sink->written - offset) {
         char from[32], many[32], have[32];
-        return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN,
-                        "a plugin wrote over %s bytes from byte %s on, where only %s bytes were written",
-                        lr_group_digits(size, many, sizeof many), lr_group_digits(offset, from, sizeof from),
+        return lr_breach(job, REC_UNKNOWN, "wrote over %s bytes from byte %s on, where only %s bytes were written",
+                         lr_group_digits(size, many, sizeof many), lr_group_digits(offset, from, sizeof from),
                         lr_group_digits(sink->written, have, sizeof have));
     }
     if (!rec_sink_can_patch(sink)) {
@@ -441,6 +448,9 @@ int32_t rec_sink_close(rec_sink *sink)
     if (sink->closed) {
         return lr_breach(sink->job, REC_UNKNOWN, "closed a sink twice");
     }
+    if (sink->busy) {
+        return lr_breach(sink->job, REC_UNKNOWN, "has a sink filter that closes itself");
+    }
     return lr_sink_commit(sink);
 }
 
@@ -589,7 +599,6 @@ struct passing_sink {
     uint8_t *tile;
     rec_sink *target; /* filter */
     bool target_was_quiet;
-    bool busy; /* it is writing */
     rec_sink_ops ops;
     void *self;
     lr_sink_write_fn call; /* callback */
@@ -618,14 +627,14 @@ static int32_t filter_write(rec_sink *sink, const uint8_t *data, uint64_t size)
     struct passing_sink *self = (struct passing_sink *)sink;
     lr_call call;
     int32_t status;
-    if (self->busy) {
+    if (sink->busy) {
         return lr_breach(sink->job, REC_UNKNOWN, "has a sink filter that writes to itself");
     }
-    self->busy = true;
+    sink->busy = true;
     lr_call_begin(&call, sink->job, LR_CALL_SINK, NULL);
     status = self->ops.write(self->self, self->target, data, size);
     lr_call_end(&call);
-    self->busy = false;
+    sink->busy = false;
     return lr_said_why(sink->job, status, "a sink filter");
 }
 
@@ -635,9 +644,11 @@ static int32_t filter_finish(rec_sink *sink)
     lr_call call;
     int32_t status = REC_OK;
     if (self->ops.finish) {
+        sink->busy = true;
         lr_call_begin(&call, sink->job, LR_CALL_SINK, NULL);
         status = self->ops.finish(self->self, self->target);
         lr_call_end(&call);
+        sink->busy = false;
     }
     return lr_said_why(sink->job, status, "a sink filter");
 }

@@ -140,7 +140,7 @@ static int32_t begin_again(rec_job *job, struct filter *filter)
 {
     int32_t status;
     lr_call call;
-    if (filter->at <= filter->peeked && !filter->failed) {
+    if (filter->at <= filter->peeked && !filter->failed && !filter->busy) {
         return REC_OK;
     }
     status = call_begin(job, filter, &call);

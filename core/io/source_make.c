@@ -166,7 +166,7 @@ int32_t rec_source_make(rec_job *job, const char *name, const rec_source_ops *op
     if (out) {
         *out = NULL;
     }
-    if (LR_LACKS(job, job) || LR_LACKS(job, out) || LR_LACKS(job, ops) ||
+    if (LR_LACKS(job, job) || LR_LACKS(job, out) || LR_LACKS(job, name) || LR_LACKS(job, ops) ||
         !lr_size_check(job, "the functions of a source", ops->size, OPS_LEAST)) {
         return lr_breach_status(job);
     }

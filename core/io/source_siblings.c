@@ -206,13 +206,15 @@ static int32_t find_beside(rec_job *job, rec_source *source, const char *name, b
 {
     bool any;
     int32_t status;
-    if (LR_LACKS(job, job) || LR_LACKS(job, source) || LR_LACKS(job, name) || LR_LACKS(job, out)) {
+    const char *what = !job ? "job" : !source ? "source" : !name ? "name" : !out ? "out" : NULL;
+    const char *function = optional ? "rec_source_beside_maybe" : "rec_source_beside";
+    if (what && lr_breach_null(job, function, what)) {
         return lr_breach_status(job);
     }
     any = source->located || source->ops->beside;
     *out = NULL;
     if (lr_call_is(LR_CALL_SAVE)) {
-        return lr_breach(job, REC_UNKNOWN, "called rec_source_beside() while it saves");
+        return lr_breach(job, REC_UNKNOWN, "called %s() while it saves", function);
     }
     if (lr_job_failed(job)) {
         return job->error.status;

@@ -357,6 +357,9 @@ static rec_tensor *make_tensor(edit *e, const char *path, const rec_tensor_spec 
             goto failed;
         }
         name = id;
+    } else if (name && lr_id_fault(name, strlen(name))) {
+        (void)lr_fail_path(&e->job, REC_E_ARGUMENT, path, "the tensor's id %s", lr_id_fault(name, strlen(name)));
+        goto failed;
     }
     tensor = lr_arena_alloc(&record->arena, sizeof *tensor, 8);
     shape = lr_arena_alloc(&record->arena, sizeof *shape * (spec->rank ? spec->rank : 1u), 8);
@@ -455,6 +458,8 @@ rec_status rec_set_id(rec_record *record, const char *path, const char *id)
         (void)lr_fail_path(&e.job, REC_E_NOT_FOUND, path, "there is %s here, not a tensor", lr_kind_words(value->kind));
     } else if (!id) {
         value->v.tensor->id = NULL;
+    } else if (lr_id_fault(id, strlen(id))) {
+        (void)lr_fail_path(&e.job, REC_E_ARGUMENT, path, "the tensor's id %s", lr_id_fault(id, strlen(id)));
     } else {
         const char *copy = lr_arena_text(&record->arena, id, strlen(id));
         if (copy) {

@@ -90,3 +90,19 @@ void lr_id_of_path(const char *path, size_t length, uint8_t bytes[8])
         bytes[i] = (uint8_t)(h >> (8 * i));
     }
 }
+
+const char *lr_id_fault(const char *text, uint64_t length)
+{
+    if (length == 0 || length > LR_ID_MOST) {
+        return length ? "has more than 256 bytes" : "is empty";
+    }
+    if (lr_utf8_valid(text, (size_t)length) != length) {
+        return "is not UTF-8";
+    }
+    for (uint64_t i = 0; i < length; i++) {
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7F) {
+            return "has a control character";
+        }
+    }
+    return NULL;
+}

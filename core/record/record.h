@@ -341,6 +341,8 @@ void lr_runner_free(rec_job *job, lr_runner *runner);
 enum { LR_ID_ROOM = 16 };
 /** The longest id that is believed to be one, in bytes. */
 enum { LR_ID_MOST = 256 };
+/** @return what keeps a text from being an id, "is empty", "has a control character"; NULL if it is one. */
+const char *lr_id_fault(const char *text, uint64_t length);
 /** Base32 of bytes in Burn's alphabet (DNSSEC's), without padding. @param text room for (count * 8 + 4) / 5 + 1. */
 void lr_id_base32(const uint8_t *bytes, size_t count, char *text);
 /** The six bytes of an id of 0.14, ten characters. @return false if it is none. */

@@ -53,7 +53,11 @@ const rec_option *lr_option_find(const rec_plugin *plugin, const char *name)
 /* The text of an option: as set, else its default. "" for unknown ones. */
 const char *rec_job_option_text(const rec_job *job, const char *name)
 {
-    const rec_option *option = job->plugin ? lr_option_find(job->plugin, name) : NULL;
+    const rec_option *option;
+    if (LR_LACKS(NULL, job) || LR_LACKS(NULL, name)) {
+        return "";
+    }
+    option = job->plugin ? lr_option_find(job->plugin, name) : NULL;
     if (!option) {
         return "";
     }

@@ -77,6 +77,19 @@ static bool may_be(rec_dtype stored, rec_dtype dtype)
                : (dtype == REC_DTYPE_QFLOAT || dtype == REC_DTYPE_OPAQUE) && stored == REC_DTYPE_U8;
 }
 
+/* The longest id and the longest name of an element type that librecord takes. */
+enum { ID_MOST = 256, NAME_MOST = 4000 };
+
+static int32_t check_line(lr_st_reader *r, uint64_t at, uint64_t length, uint64_t most, const char *what)
+{
+    const char *text = r->words.data + at;
+    bool fine = length > 0 && length <= most;
+    for (uint64_t i = 0; fine && i < length; i++) {
+        fine = (unsigned char)text[i] >= ' ' && text[i] != 0x7F;
+    }
+    return fine ? REC_OK : lr_st_wrong(r, what);
+}
+
 /* Behind ["tensor": `,id,key,dtype,name,shape]`, as far as they are there. */
 int32_t lr_st_restore_tensor(lr_st_reader *r)
 {
@@ -86,6 +99,9 @@ int32_t lr_st_restore_tensor(lr_st_reader *r)
     const lr_st_entry *entry;
     rec_tensor_event event;
     int32_t status = more_text(r, &has_id, &id, &length);
+    if (status == REC_OK && has_id) {
+        status = check_line(r, id, length, ID_MOST, "an id of 1 to 256 bytes without control characters before this");
+    }
     status = status == REC_OK ? more_text(r, &has_key, &key, &key_length) : status;
     status = status == REC_OK ? more_text(r, &has_dtype, &dtype, &length) : status;
     if (status == REC_OK) {
@@ -104,6 +120,9 @@ int32_t lr_st_restore_tensor(lr_st_reader *r)
         event.dtype = said;
         if (said == REC_DTYPE_QFLOAT || said == REC_DTYPE_OPAQUE) {
             status = more_text(r, &has_name, &name, &length);
+            if (status == REC_OK && has_name) {
+                status = check_line(r, name, length, NAME_MOST, "the name of an element type in one line before this");
+            }
             status = status == REC_OK ? read_shape(r, shape, &event.rank) : status;
             event.shape = shape;
             if (status == REC_OK && said == REC_DTYPE_OPAQUE && !has_name) {

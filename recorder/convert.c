@@ -5,7 +5,7 @@
 /* The recorder that will write `out` makes foreign files. */
 static bool is_foreign(rec_job *job, const rec_recorder *to, const char *out)
 {
-    const lr_plugin *plugin = to->plugin ? to->plugin : lr_registry_by_extension(job, out);
+    const lr_plugin *plugin = to->plugin ? to->plugin : lr_registry_by_extension(job, out, LR_CAN_SAVE);
     return plugin && plugin->d.adapter != REC_ADAPTER_NONE;
 }
 

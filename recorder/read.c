@@ -80,17 +80,21 @@ const lr_plugin *lr_recorder_reader(rec_job *job, const lr_plugin *asked, rec_so
         if (plugin && !folder && !is_sure(plugin, &found.head) && lr_foreign_words(&found.head)) {
             plugin = NULL;
         }
-        if (!plugin && !folder) {
+        if (!plugin && !folder && lr_registry_fail_empty(job) == REC_OK) {
             fail_unknown(job, &found);
+            lr_registry_refused_hint(job);
         }
     }
     if (folder && !(plugin && (plugin->d.traits & REC_TRAIT_FOLDER))) {
         fail_folder(job, asked);
         return NULL;
     }
-    if (plugin && !plugin->d.load) {
-        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "%s can only save", plugin->d.name);
-        return NULL;
+    if (plugin) {
+        const lr_plugin *reads = lr_registry_for(job, plugin, LR_CAN_LOAD);
+        if (!reads && !lr_job_failed(job)) {
+            (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "%s can only save", plugin->d.name);
+        }
+        plugin = reads;
     }
     return plugin;
 }

@@ -108,6 +108,13 @@ static int32_t remember(rec_job *job, rec_recorder *r, const char *name, const c
     return REC_OK;
 }
 
+/* The one that has an option: of a plugin that can only load or only save another one may do the rest. */
+static const rec_plugin *option_owner(rec_job *job, const lr_plugin *plugin, const char *name)
+{
+    const lr_plugin *other = lr_registry_for(job, plugin, plugin->d.load ? LR_CAN_SAVE : LR_CAN_LOAD);
+    return other && !lr_option_find(&plugin->d, name) && lr_option_find(&other->d, name) ? &other->d : &plugin->d;
+}
+
 /* @param place of an INI file's line, or NULL. */
 static int32_t set_at(rec_job *job, rec_recorder *r, const char *name, const char *value, const lr_location *place)
 {
@@ -118,10 +125,10 @@ static int32_t set_at(rec_job *job, rec_recorder *r, const char *name, const cha
     if (lr_word_find(name, LR_IN_ARGUMENTS)) {
         return lr_arguments_set(job, &r->arguments, name, value, place);
     }
-    if (r->plugin && check_option(job, &r->plugin->d, name, value) != REC_OK) {
+    if (r->plugin && check_option(job, option_owner(job, r->plugin, name), name, value) != REC_OK) {
         return job->error.status;
     }
-    return remember(job, r, name, value);
+    return lr_job_failed(job) ? job->error.status : remember(job, r, name, value);
 }
 
 int32_t lr_recorder_set(rec_job *job, rec_recorder *r, const char *name, const char *value)

@@ -151,9 +151,9 @@ int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, con
 
 const lr_plugin *lr_recorder_writer(rec_job *job, const rec_recorder *r, const char *path)
 {
-    const lr_plugin *plugin = r->plugin;
+    const lr_plugin *plugin = r->plugin, *writes;
     if (!plugin && path) {
-        plugin = lr_registry_by_extension(job, path);
+        plugin = lr_registry_by_extension(job, path, LR_CAN_SAVE);
     }
     if (!plugin) {
         if (!lr_job_failed(job) && path) {
@@ -164,14 +164,14 @@ const lr_plugin *lr_recorder_writer(rec_job *job, const rec_recorder *r, const c
         }
         return NULL;
     }
-    if (lr_recorder_check(job, r, &plugin->d) != REC_OK) {
+    writes = lr_registry_for(job, plugin, LR_CAN_SAVE);
+    if (!writes) {
+        if (!lr_job_failed(job)) {
+            (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "%s can only load", plugin->d.name);
+        }
         return NULL;
     }
-    if (!plugin->d.save) {
-        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "%s can only load", plugin->d.name);
-        return NULL;
-    }
-    return plugin;
+    return lr_recorder_check(job, r, &writes->d) == REC_OK ? writes : NULL;
 }
 
 /* A FIFO or a device is what it is called: no extension is appended to it. */

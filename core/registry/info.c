@@ -60,7 +60,7 @@ const rec_plugin_info *rec_plugin_for_path(rec_context *context, const char *pat
         return NULL;
     }
     lr_job_open(&job, context, "plugins", path);
-    plugin = lr_job_failed(&job) ? NULL : lr_registry_by_extension(&job, path);
+    plugin = lr_job_failed(&job) ? NULL : lr_registry_by_extension(&job, path, LR_CAN_SAVE);
     if (plugin) {
         info = lr_registry_info_of(&job, plugin);
     } else if (!lr_job_failed(&job)) {

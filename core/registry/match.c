@@ -6,6 +6,11 @@
 
 #include "core/base/base.h"
 
+int32_t lr_kind_of_name(int32_t kind)
+{
+    return kind == REC_PLUGIN_STACK ? REC_PLUGIN_FORMAT : kind;
+}
+
 bool lr_plugin_has_name(const rec_plugin *d, const char *name)
 {
     if (lr_name_same(d->name, name)) {
@@ -21,7 +26,8 @@ bool lr_plugin_has_name(const rec_plugin *d, const char *name)
 
 bool lr_plugin_can(const rec_plugin *d, lr_direction direction)
 {
-    return (!(direction & LR_CAN_LOAD) || d->load) && (!(direction & LR_CAN_SAVE) || d->save);
+    return (!(direction & LR_CAN_LOAD) || d->load || d->decode || d->open) &&
+           (!(direction & LR_CAN_SAVE) || d->save || d->encode);
 }
 
 /* A dot and something before it. @return the extension's length, 0 if `name` does not end in it. */
@@ -43,4 +49,57 @@ size_t lr_plugin_extension(const rec_plugin *d, const char *path)
         longest = length > longest ? length : longest;
     }
     return longest;
+}
+
+static int32_t count_bits(uint8_t byte)
+{
+    int32_t bits = 0;
+    for (; byte; byte = (uint8_t)(byte >> 1)) {
+        bits += byte & 1;
+    }
+    return bits;
+}
+
+/* The bytes at an offset from the beginning, or from the end if it is negative. NULL: they cannot be seen. */
+static const uint8_t *bytes_at(const rec_head *head, int64_t offset, uint64_t length)
+{
+    uint64_t at = (uint64_t)offset, tail;
+    if (offset < 0) {
+        if (head->total == REC_UNKNOWN || head->total < 0 - at) {
+            return NULL;
+        }
+        at = head->total + at;
+    }
+    if (at <= head->length && length <= head->length - at) {
+        return head->data + at;
+    }
+    tail = head->tail && head->total != REC_UNKNOWN ? head->total - head->tail_length : REC_UNKNOWN;
+    return at >= tail && at - tail <= head->tail_length && length <= head->tail_length - (at - tail)
+               ? head->tail + (at - tail)
+               : NULL;
+}
+
+/* @return the bits that agree, -1: they do not. */
+static int32_t magic_bits(const rec_magic *magic, const rec_head *head)
+{
+    const uint8_t *found = bytes_at(head, magic->offset, magic->length);
+    int32_t bits = found ? 0 : -1;
+    for (uint32_t i = 0; found && i < magic->length; i++) {
+        uint8_t mask = magic->mask ? magic->mask[i] : 0xff;
+        if ((found[i] ^ magic->bytes[i]) & mask) {
+            return -1;
+        }
+        bits += count_bits(mask);
+    }
+    return bits;
+}
+
+int32_t lr_plugin_magic(const rec_plugin *d, const rec_head *head)
+{
+    int32_t best = d->magic && d->magic[0] ? -1 : 0;
+    for (size_t i = 0; d->magic && d->magic[i]; i++) {
+        int32_t bits = magic_bits(d->magic[i], head);
+        best = bits > best ? bits : best;
+    }
+    return best;
 }

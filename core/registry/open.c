@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Folders of plugins: which files in them are to be opened, in the order of their names. */
-#include "core/registry/open_private.h"
+#include "core/registry/index_private.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,46 +22,37 @@ static bool file_name_valid(const char *name)
     return length > 0 && strcmp(name + length, ".so") == 0;
 }
 
-static bool out_of_memory(const char *reason)
-{
-    return strcasestr(reason, "cannot allocate memory") || strcasestr(reason, "not enough memory");
-}
-
-static int32_t refuse(rec_job *job, lr_opener *opener, const char *file, const char *reason)
-{
-    if (out_of_memory(reason)) {
-        return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while opening the plugin %s", file);
-    }
-    return opener->found(opener->user, job, file, NULL, reason);
-}
-
 /** A folder that is looked into. */
 typedef struct place {
     const char *path; /**< without links */
     bool installed;
     char refused[LR_REASON]; /**< why its files are not opened, or "" */
+    lr_index *index;
 } place;
 
-static int32_t open_file(rec_job *job, lr_opener *opener, const place *folder, const char *name)
+static int32_t refuse(rec_job *job, lr_opener *opener, const char *path, const char *reason)
 {
-    char path[PATH_MAX], reason[LR_REASON];
-    const rec_plugin *const *plugins;
-    struct stat state;
+    const lr_listed listed = {.path = path, .refused = reason};
+    if (lr_reason_is_memory(reason)) {
+        return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while listing the plugins of %s", path);
+    }
+    return opener->file(opener->user, job, &listed);
+}
+
+static int32_t tell_file(rec_job *job, lr_opener *opener, const place *folder, const char *name)
+{
+    char path[PATH_MAX];
+    lr_listed listed = {.path = path, .name = name, .installed = folder->installed, .index = folder->index};
     if (snprintf(path, sizeof path, "%s/%s", strcmp(folder->path, "/") == 0 ? "" : folder->path, name) >=
         (int)sizeof path) {
         return refuse(job, opener, folder->path, "the path of a file in it is too long");
     }
     if (*folder->refused) {
-        return refuse(job, opener, path, folder->refused);
+        listed.refused = folder->refused;
+    } else if (!file_name_valid(name)) {
+        listed.refused = "its name may have a-z, 0-9, \"_\" and \"-\" before the .so";
     }
-    if (!file_name_valid(name)) {
-        return refuse(job, opener, path, "its name may have a-z, 0-9, \"_\" and \"-\" before the .so");
-    }
-    if (*lr_trust_file(path, folder->installed, &state, reason)) {
-        return refuse(job, opener, path, reason);
-    }
-    plugins = lr_module_open(path, &state, reason);
-    return plugins ? opener->found(opener->user, job, path, plugins, NULL) : refuse(job, opener, path, reason);
+    return opener->file(opener->user, job, &listed);
 }
 
 static int by_name(const void *a, const void *b)
@@ -117,7 +107,14 @@ static bool seen_before(rec_job *job, lr_opener *opener, const struct stat *stat
     return false;
 }
 
-static int32_t open_files(rec_job *job, lr_opener *opener, place *where, DIR *folder)
+static int32_t read_index(rec_job *job, lr_opener *opener, place *where)
+{
+    where->index = lr_arena_alloc(opener->arena, sizeof *where->index, 16);
+    return where->index ? lr_index_read(job, opener->arena, where->path, where->installed, where->index)
+                        : lr_fail_memory(job, sizeof *where->index);
+}
+
+static int32_t tell_files(rec_job *job, lr_opener *opener, place *where, DIR *folder)
 {
     char reason[LR_REASON];
     struct stat state;
@@ -136,13 +133,16 @@ static int32_t open_files(rec_job *job, lr_opener *opener, place *where, DIR *fo
     if (*lr_trust_folder(where->path, &state, where->installed, where->refused) && files.count == 0) {
         return refuse(job, opener, where->path, where->refused);
     }
+    if (!*where->refused && read_index(job, opener, where) != REC_OK) {
+        return job->error.status;
+    }
     for (size_t i = 0; i < files.count && !lr_job_failed(job); i++) {
-        (void)open_file(job, opener, where, files.names[i]);
+        (void)tell_file(job, opener, where, files.names[i]);
     }
     return job->error.status;
 }
 
-int32_t lr_open_folder(rec_job *job, lr_opener *opener, const char *folder, bool installed)
+int32_t lr_list_folder(rec_job *job, lr_opener *opener, const char *folder, bool installed)
 {
     char real[PATH_MAX], reason[LR_REASON];
     place where = {.path = real, .installed = installed};
@@ -171,7 +171,7 @@ int32_t lr_open_folder(rec_job *job, lr_opener *opener, const char *folder, bool
         (void)close(fd);
         return status;
     }
-    status = open_files(job, opener, &where, entries);
+    status = tell_files(job, opener, &where, entries);
     (void)closedir(entries);
     return status;
 }

@@ -11,10 +11,19 @@
 /** Room for the reason of a refusal. */
 enum { LR_REASON = 512 };
 
-/** One find. @param file absolute path or "built in", valid during the call. @param plugins what it exports, or NULL:
- *  @param refused says why. @return other than REC_OK: the job has failed, nothing further is opened. */
-typedef int32_t (*lr_found_fn)(void *user, rec_job *job, const char *file, const rec_plugin *const *plugins,
-                               const char *refused);
+struct lr_index;
+
+/** A file of a folder, or a folder that is not opened. */
+typedef struct lr_listed {
+    const char *path;             /**< absolute */
+    const char *name;             /**< the file's own; NULL of a folder */
+    bool installed;               /**< in the folder that librecord was installed with */
+    const struct lr_index *index; /**< of its folder */
+    const char *refused;          /**< why it is not to be opened, or NULL */
+} lr_listed;
+
+/** @param listed valid during the call. @return other than REC_OK: the job has failed. */
+typedef int32_t (*lr_listed_fn)(void *user, rec_job *job, const lr_listed *listed);
 
 /** A folder that was looked into, so that none is read twice. */
 typedef struct lr_seen {
@@ -22,18 +31,18 @@ typedef struct lr_seen {
     ino_t inode;
 } lr_seen;
 
-/** Where finds go. */
+/** Where files are told. */
 typedef struct lr_opener {
-    lr_found_fn found;
+    lr_listed_fn file;
     void *user;
-    lr_arena *arena; /**< for what lives as long as the finds */
+    lr_arena *arena; /**< for what lives as long as they count */
     lr_seen *seen;
     uint64_t seen_count, seen_room;
 } lr_opener;
 
-/** Opens every plugin of a folder, in the order of their names. @param installed the one that librecord was installed
- *  with, which need not be there, and is trusted as librecord is. */
-int32_t lr_open_folder(rec_job *job, lr_opener *opener, const char *folder, bool installed);
+/** Tells the files of a folder, in the order of their names, and opens none. @param installed the one that librecord was
+ *  installed with, which need not be there, and is trusted as librecord is. */
+int32_t lr_list_folder(rec_job *job, lr_opener *opener, const char *folder, bool installed);
 
 /* ------------------------------------------------------------------------------------------------ safety (trust.c) -- */
 
@@ -43,6 +52,8 @@ const char *lr_trust_folder(const char *real, const struct stat *state, bool ins
 const char *lr_trust_file(const char *path, bool installed, struct stat *state, char *reason);
 /** "cannot DOING: words of an errno". @return reason. */
 const char *lr_reason_errno(int error, char *reason, const char *doing);
+/** @return whether it is for want of memory: no refusal that may last. */
+bool lr_reason_is_memory(const char *reason);
 
 /* ---------------------------------------------------------------------------------------------- libltdl (module.c) -- */
 

@@ -14,12 +14,38 @@ enum { HEAD_MOST = 64 * 1024, HEAD_FIRST = 256 };
 
 /* --------------------------------------------------------------------------------------------------------- a pair -- */
 
+/** What a plugin is looked for by. */
+typedef struct wish {
+    const lr_plugin *format, *codec;
+    const char *path;
+    const rec_head *head;
+} wish;
+
+static bool is_stack_of(const rec_plugin *d, const void *user)
+{
+    const wish *w = user;
+    return lr_plugin_has_name(&w->format->d, d->format) && lr_plugin_has_name(&w->codec->d, d->codec);
+}
+
+static bool ends_path(const rec_plugin *d, const void *user)
+{
+    return lr_plugin_extension(d, ((const wish *)user)->path) > 0;
+}
+
+/* Whether a codec has something to say to a head. */
+static bool may_decode(const rec_plugin *d, const void *user)
+{
+    const wish *w = user;
+    return d->magic || d->probe ? lr_plugin_magic(d, w->head) >= 0 : w->path && lr_plugin_extension(d, w->path) > 0;
+}
+
 /* A plugin that gives a pair a name of its own. @param path NULL: one without presets is wanted, which does what the pair
  * does; else the one whose extension it ends in comes first. */
 static const lr_plugin *find_stack(rec_job *job, const lr_plugin *format, const lr_plugin *codec, const char *path)
 {
+    const wish wanted = {.format = format, .codec = codec};
     const lr_plugin *best = NULL;
-    for (const lr_plugin *p = NULL; (p = lr_registry_next(job, REC_PLUGIN_STACK, p));) {
+    for (const lr_plugin *p = NULL; (p = lr_registry_next_of(job, REC_PLUGIN_STACK, p, is_stack_of, &wanted));) {
         bool same = p->format == format && p->codec == codec;
         if (same && (path || !p->d.presets || !p->d.presets[0])) {
             if (!path || lr_plugin_extension(&p->d, path)) {
@@ -177,13 +203,15 @@ const lr_plugin *lr_registry_find(rec_job *job, const char *name)
 }
 
 /* The format whose extension stands before a codec's. @param path without that. */
-static const lr_plugin *format_of(rec_job *job, const char *path, size_t *length)
+static const lr_plugin *format_of(rec_job *job, const char *path, lr_direction direction, size_t *length)
 {
+    const wish wanted = {.path = path};
     const lr_plugin *best = NULL;
     *length = 0;
-    for (const lr_plugin *p = NULL; (p = lr_registry_next(job, REC_PLUGIN_FORMAT, p));) {
+    for (const lr_plugin *p = NULL; (p = lr_registry_next_of(job, REC_PLUGIN_FORMAT, p, ends_path, &wanted));) {
         size_t its = lr_plugin_extension(&p->d, path);
-        if (its > *length) {
+        if (its > *length || (its == *length && !lr_plugin_can(&best->d, direction) &&
+                              lr_plugin_can(&p->d, direction))) {
             *length = its;
             best = p;
         }
@@ -191,17 +219,15 @@ static const lr_plugin *format_of(rec_job *job, const char *path, size_t *length
     return best;
 }
 
-static const lr_plugin *pair_by_extension(rec_job *job, const char *path, size_t *length)
+static const lr_plugin *pair_by_extension(rec_job *job, const char *path, lr_direction direction, size_t *length)
 {
+    const wish wanted = {.path = path};
     const lr_plugin *format = NULL, *codec = NULL;
     *length = 0;
-    for (const lr_plugin *p = NULL; (p = lr_registry_next(job, REC_PLUGIN_CODEC, p));) {
+    for (const lr_plugin *p = NULL; (p = lr_registry_next_of(job, REC_PLUGIN_CODEC, p, ends_path, &wanted));) {
         size_t tail = lr_plugin_extension(&p->d, path), size = strlen(path), head;
         const lr_plugin *found;
         char *rest;
-        if (!tail) {
-            continue;
-        }
         rest = lr_alloc(job->allocator, size + 1);
         if (!rest) {
             (void)lr_fail_memory(job, size + 1);
@@ -209,7 +235,7 @@ static const lr_plugin *pair_by_extension(rec_job *job, const char *path, size_t
         }
         memcpy(rest, path, size - tail - 1);
         rest[size - tail - 1] = '\0';
-        found = format_of(job, rest, &head);
+        found = format_of(job, rest, direction, &head);
         if (found && head + 1 + tail > *length) {
             format = found;
             codec = p;
@@ -220,55 +246,24 @@ static const lr_plugin *pair_by_extension(rec_job *job, const char *path, size_t
     return format ? pair_of(job, format, codec, NULL) : NULL;
 }
 
-const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path)
+const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path, lr_direction direction)
 {
-    const lr_plugin *plugin = lr_registry_by_own_extension(job, path), *pair;
+    const lr_plugin *plugin = lr_registry_by_own_extension(job, path, direction), *pair;
     size_t length = plugin ? lr_plugin_extension(&plugin->d, path) : 0, longer;
-    pair = lr_job_failed(job) ? NULL : pair_by_extension(job, path, &longer);
+    pair = lr_job_failed(job) ? NULL : pair_by_extension(job, path, direction, &longer);
     return pair && longer > length ? pair : plugin;
 }
 
 /* ---------------------------------------------------------------------------------------------------- recognising -- */
 
-static int32_t count_bits(uint8_t byte)
-{
-    int32_t bits = 0;
-    for (; byte; byte = (uint8_t)(byte >> 1)) {
-        bits += byte & 1;
-    }
-    return bits;
-}
-
-/* The bits of a magic if they stand there, 0 if they do not; bytes from the end of a file count as not there. */
-static int32_t match_magic(const rec_magic *magic, const rec_head *head)
-{
-    int32_t bits = 0;
-    uint64_t at = (uint64_t)magic->offset;
-    if (magic->offset < 0 || at > head->length || magic->length > head->length - at) {
-        return 0;
-    }
-    for (uint32_t i = 0; i < magic->length; i++) {
-        uint8_t mask = magic->mask ? magic->mask[i] : 0xff;
-        if ((head->data[at + i] ^ magic->bytes[i]) & mask) {
-            return 0;
-        }
-        bits += count_bits(mask);
-    }
-    return bits;
-}
-
 /* How sure a codec is of a head. One that files do not show goes by the name. */
 static int32_t codec_bits(const rec_plugin *d, const rec_head *head, const char *path)
 {
-    int32_t best = 0;
+    int32_t best = lr_plugin_magic(d, head);
     if (!d->magic && !d->probe) {
         return path && lr_plugin_extension(d, path) ? 1 : 0;
     }
-    for (size_t i = 0; d->magic && d->magic[i]; i++) {
-        int32_t bits = match_magic(d->magic[i], head);
-        best = bits > best ? bits : best;
-    }
-    if (d->probe && (best || !d->magic)) {
+    if (d->probe && best >= 0) {
         int32_t bits = d->probe(head);
         best = bits < best || !d->magic ? bits : best;
     }
@@ -334,24 +329,9 @@ static int32_t look_inside(rec_job *job, rec_source *source, const char *path, u
     return found->plugin ? bits : 0;
 }
 
-/* Whether somebody looks at the end of files. */
-static bool wants_tail(rec_job *job)
-{
-    for (const lr_plugin *p = NULL; (p = lr_registry_next(job, REC_PLUGIN_FORMAT, p));) {
-        if (p->d.traits & REC_TRAIT_TAIL) {
-            return true;
-        }
-        for (size_t i = 0; p->d.magic && p->d.magic[i]; i++) {
-            if (p->d.magic[i]->offset < 0) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 int32_t lr_registry_recognise_source(rec_job *job, rec_source *source, const char *path, lr_recognised *found)
 {
+    const wish wanted = {.path = path, .head = &found->head};
     const lr_plugin *plain;
     int32_t best = 0, bits, inside;
     uint8_t *data;
@@ -359,11 +339,12 @@ int32_t lr_registry_recognise_source(rec_job *job, rec_source *source, const cha
     if (lr_source_head(job, source, &found->head) != REC_OK) {
         return job->error.status;
     }
-    if (!found->head.names && wants_tail(job) && lr_source_tail(job, source, &found->head) != REC_OK) {
+    if (!found->head.names && lr_registry_needs_tail(job) && lr_source_tail(job, source, &found->head) != REC_OK) {
         return job->error.status;
     }
     plain = lr_registry_recognise(job, &found->head, path);
-    for (const lr_plugin *p = NULL; !found->head.names && (p = lr_registry_next(job, REC_PLUGIN_CODEC, p));) {
+    for (const lr_plugin *p = NULL;
+         !found->head.names && (p = lr_registry_next_of(job, REC_PLUGIN_CODEC, p, may_decode, &wanted));) {
         bits = p->d.decode ? codec_bits(&p->d, &found->head, path) : 0;
         if (bits > best) {
             best = bits;

@@ -26,9 +26,14 @@ typedef enum lr_direction {
 
 /* ------------------------------------------------------------------------------------------ descriptors (match.c) -- */
 
+/** The kind under which it has its names: formats and stacks are recorders, and have theirs together. */
+int32_t lr_kind_of_name(int32_t kind);
 /** @return whether the plugin has that name or alias. */
 bool lr_plugin_has_name(const rec_plugin *plugin, const char *name);
 bool lr_plugin_can(const rec_plugin *plugin, lr_direction direction);
+/** @return the bits of the longest of its magic bytes that stand in a file; 0: it has none, or stands on none that can be
+ *  seen; -1: the file is none of its own. */
+int32_t lr_plugin_magic(const rec_plugin *plugin, const rec_head *head);
 /** @return the length of the longest of its extensions that the name of `path` ends in, after a dot that is not the
  *  first of the name; 0: none. */
 size_t lr_plugin_extension(const rec_plugin *plugin, const char *path);
@@ -76,16 +81,30 @@ const lr_plugin *lr_registry_raw(rec_job *job, int32_t kind, const char *name);
 void lr_registry_missing(rec_job *job, const char *name, const char *format);
 /** The next of a kind. @param before NULL: the first. @return NULL: no more, or the job has failed. */
 const lr_plugin *lr_registry_next(rec_job *job, int32_t kind, const lr_plugin *before);
+/** The same of those that are wanted, by what their folder's index has of them where it has; others are not opened. */
+typedef bool (*lr_wanted_fn)(const rec_plugin *plugin, const void *user);
+const lr_plugin *lr_registry_next_of(rec_job *job, int32_t kind, const lr_plugin *before, lr_wanted_fn wanted,
+                                     const void *user);
+
+/** The plugin itself if it can do that, else the next of its name that can. NULL: there is none, or the job has failed. */
+const lr_plugin *lr_registry_for(rec_job *job, const lr_plugin *plugin, lr_direction direction);
+/** @return whether some plugin wants to see the end of a file that is to be recognised. */
+bool lr_registry_needs_tail(rec_job *job);
+/** Fails where there is no recorder at all, and says why. */
+int32_t lr_registry_fail_empty(rec_job *job);
+/** Adds to a failure what was refused, and where nothing was found: a format may be missing for that. */
+void lr_registry_refused_hint(rec_job *job);
 
 /** Writes the names of the plugins that read folders, "SafeTensors, Other". @return whether there are any. */
 bool lr_registry_folder_names(rec_job *job, char *names, size_t room);
-/** The plugin with the longest extension that `path` ends in, or the format in a codec that both end it; NULL without
+/** The plugin with the longest extension that `path` ends in, the first that can what is wanted (or the first where none
+ *  can), or the format in a codec that both end it; NULL without
  *  failure if none. */
-const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path);
+const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path, lr_direction direction);
 /** Fails because there is none, and says what to do. */
 int32_t lr_registry_fail_extension(rec_job *job);
 /** The same without what would be put together for it. */
-const lr_plugin *lr_registry_by_own_extension(rec_job *job, const char *path);
+const lr_plugin *lr_registry_by_own_extension(rec_job *job, const char *path, lr_direction direction);
 
 /** For rec_plugin_count and rec_plugin_get; indices are stable until the next lr_registry_add_folder. */
 uint64_t lr_registry_count(rec_job *job);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Filling the registry's table: which folders count, what each find says in the list, and which names are taken. */
+ * The registry's table: the files that count, in search order, and what is known of each. A file is known by its folder's
+ * index or by opening it, whichever is asked for; what is known only grows. Under the registry's lock, all of it. */
 #include "core/registry/table_private.h"
 
 #include <stdio.h>
@@ -8,14 +9,14 @@
 
 #include "core/config/config.h"
 #include "core/base/base.h"
-#include "core/registry/open_private.h"
 #include "core/registry/stack_private.h"
 
 #ifndef LR_PLUGIN_DIR
 #error "LR_PLUGIN_DIR must be the folder of the installed plugins"
 #endif
 
-/* ------------------------------------------------------------------------------------------ the lines of a table -- */
+/* More descriptors in one file are a table without its NULL at the end. */
+enum { DESCRIPTORS_MOST = 64 };
 
 static const char *keep(rec_job *job, lr_arena *arena, const char *text, size_t length)
 {
@@ -26,289 +27,296 @@ static const char *keep(rec_job *job, lr_arena *arena, const char *text, size_t 
     return kept;
 }
 
-/* Two passes of the same printing, the first one without room: `print` returns how much it wants. */
-typedef size_t (*print_fn)(const rec_plugin *d, char *target, size_t room);
+/* ------------------------------------------------------------------------------------------------ what a file holds -- */
 
-static const char *keep_printed(rec_job *job, lr_arena *arena, const rec_plugin *d, print_fn print)
+/* Adds a find to a file. @param d what is known of its descriptor. @param refused NULL: it can be used. */
+static int32_t add_find(rec_job *job, lr_table *t, lr_file *file, const rec_plugin *d, const char *refused)
 {
-    size_t length = print(d, NULL, 0);
-    char *text = lr_arena_alloc(arena, length + 1, 1);
-    if (!text) {
-        (void)lr_fail_memory(job, length + 1);
-        return NULL;
-    }
-    text[0] = '\0';
-    (void)print(d, text, length + 1);
-    return text;
-}
-
-#define PRINT(...) used += (size_t)snprintf(target ? target + used : NULL, target ? room - used : 0, __VA_ARGS__)
-
-static size_t print_aliases(const rec_plugin *d, char *target, size_t room)
-{
-    size_t used = 0;
-    for (size_t i = 0; d->aliases && d->aliases[i]; i++) {
-        PRINT("%s%s", i ? ", " : "", d->aliases[i]);
-    }
-    return used;
-}
-
-static size_t print_extensions(const rec_plugin *d, char *target, size_t room)
-{
-    size_t used = 0;
-    PRINT("%s", d->extension ? d->extension : "");
-    for (size_t i = 0; d->extensions && d->extensions[i]; i++) {
-        PRINT(", %s", d->extensions[i]);
-    }
-    return used;
-}
-
-static size_t print_options(const rec_plugin *d, char *target, size_t room)
-{
-    size_t used = 0;
-    for (size_t i = 0; d->options && d->options[i]; i++) {
-        const rec_option *option = d->options[i];
-        PRINT("%s%s (", i ? "\n" : "", option->name);
-        switch (option->type) {
-        case REC_OPTION_BOOL:
-            PRINT("yes|no");
-            break;
-        case REC_OPTION_INT:
-            PRINT("%lld to %lld", (long long)option->minimum, (long long)option->maximum);
-            break;
-        case REC_OPTION_FLOAT:
-            PRINT("number");
-            break;
-        case REC_OPTION_CHOICE:
-            for (size_t j = 0; option->choices[j]; j++) {
-                PRINT("%s%s", j ? "|" : "", option->choices[j]);
-            }
-            break;
-        default:
-            PRINT("text");
-            break;
-        }
-        PRINT(", %s): %s", *option->initial ? option->initial : "empty", option->help);
-    }
-    return used;
-}
-
-/* "mpk" of "/usr/lib/mpk.so", "plugins" of "/srv/plugins". */
-static const char *base_name(rec_job *job, lr_table *t, const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    const char *name = slash && slash[1] ? slash + 1 : file;
-    size_t length = strlen(name);
-    if (length > 3 && strcmp(name + length - 3, ".so") == 0) {
-        length -= 3;
-    }
-    return keep(job, &t->arena, name, length);
-}
-
-/* Formats and stacks are recorders, and have names together. */
-static int32_t kind_of_name(int32_t kind)
-{
-    return kind == REC_PLUGIN_STACK ? REC_PLUGIN_FORMAT : kind;
-}
-
-/* What is told of a usable plugin alone. */
-void lr_info_details(rec_job *job, lr_arena *arena, rec_plugin_info *info, const rec_plugin *d)
-{
-    info->aliases = keep_printed(job, arena, d, print_aliases);
-    info->options = keep_printed(job, arena, d, print_options);
-    info->extensions = keep_printed(job, arena, d, print_extensions);
-    info->adapter = d->adapter == REC_ADAPTER_PYTORCH  ? "pytorch"
-                    : d->adapter == REC_ADAPTER_EITHER ? "either"
-                                                       : "none";
-    info->kind = d->kind;
-    info->can_load = d->load || d->decode;
-    info->can_save = d->save || d->encode;
-    info->needs_type = (d->traits & REC_TRAIT_NEEDS_TYPE) != 0;
-    info->has_names = kind_of_name(d->kind) == REC_PLUGIN_FORMAT && !(d->traits & REC_TRAIT_NO_NAMES);
-    info->reads_folders = (d->traits & REC_TRAIT_FOLDER) != 0;
-    info->version = d->version ? d->version : "";
-    info->license = d->license ? d->license : "";
-    info->option_list = d->options;
-    info->option_count = 0;
-    while (d->options && d->options[info->option_count]) {
-        info->option_count++;
-    }
-}
-
-rec_plugin_info lr_info_of(const rec_plugin *d, const char *file)
-{
-    return (rec_plugin_info){.size = sizeof(rec_plugin_info),
-                             .usable = 1,
-                             .name = d ? d->name : NULL,
-                             .extension = d && d->extension ? d->extension : "",
-                             .description = d && d->description ? d->description : "",
-                             .file = file,
-                             .refused = "",
-                             .aliases = "",
-                             .options = "",
-                             .adapter = "none",
-                             .version = "",
-                             .license = "",
-                             .extensions = "",
-                             .hidden = ""};
-}
-
-/* Adds the line of a plugin or of what was refused. @param d may lack any member if `refused`. */
-static int32_t add_info(rec_job *job, lr_table *t, const rec_plugin *d, const char *file, const char *refused)
-{
-    rec_plugin_info info;
-    if (!lr_job_arena_grow(job, &t->arena, &t->infos, t->info_count + 1, &t->info_room, sizeof info)) {
+    lr_find *find;
+    if (!lr_job_arena_grow(job, &t->arena, (void *)&file->finds, file->count + 1, &file->room, sizeof(lr_find *))) {
         return job->error.status;
     }
-    info = lr_info_of(d, keep(job, &t->arena, file, strlen(file)));
-    info.usable = !refused;
-    info.name = d && d->name ? d->name : base_name(job, t, file);
-    info.refused = keep(job, &t->arena, refused ? refused : "", strlen(refused ? refused : ""));
-    if (!refused) {
-        lr_info_details(job, &t->arena, &info, d);
+    find = lr_arena_alloc(&t->arena, sizeof *find, 16);
+    if (!find) {
+        return lr_fail_memory(job, sizeof *find);
+    }
+    *find = (lr_find){.plugin = {.file = file->path}, .file = file};
+    if (d) {
+        find->plugin.d = *d;
+    }
+    if (refused) {
+        find->refused = keep(job, &t->arena, refused, strlen(refused));
+    } else if (d->kind != REC_PLUGIN_STACK) {
+        find->use = &find->plugin;
     }
     if (!lr_job_failed(job)) {
-        t->infos[t->info_count++] = info;
+        file->finds[file->count++] = find;
     }
     return job->error.status;
 }
 
-/* ----------------------------------------------------------------------------------------------- filling a table -- */
-
-const lr_plugin *lr_table_find(const lr_table *t, int32_t kind, const char *name)
+static int32_t add_descriptor(rec_job *job, lr_table *t, lr_file *file, const rec_plugin *foreign)
 {
-    for (uint64_t i = 0; i < t->plugin_count; i++) {
-        const rec_plugin *d = &t->plugins[i]->d;
-        if (kind_of_name(d->kind) == kind_of_name(kind) && lr_plugin_has_name(d, name)) {
-            return t->plugins[i];
+    char reason[LR_REASON];
+    rec_plugin d;
+    bool good = lr_plugin_check(foreign, &d, reason);
+    return add_find(job, t, file, &d, good ? NULL : reason);
+}
+
+static int32_t add_descriptors(rec_job *job, lr_table *t, lr_file *file, const rec_plugin *const *plugins)
+{
+    if (!plugins[0]) {
+        return add_find(job, t, file, NULL, "it holds no recorder");
+    }
+    for (size_t i = 0; plugins[i] && !lr_job_failed(job); i++) {
+        if (i == DESCRIPTORS_MOST) {
+            return add_find(job, t, file, NULL, "it holds more than 64 recorders, or no NULL after the last");
+        }
+        (void)add_descriptor(job, t, file, plugins[i]);
+    }
+    return job->error.status;
+}
+
+/* What the index of its folder has. They are no plugins yet: `use` is what there is after opening. */
+static int32_t add_told(rec_job *job, lr_table *t, lr_file *file, const lr_index_file *told)
+{
+    for (uint64_t i = 0; i < told->count && !lr_job_failed(job); i++) {
+        if (add_find(job, t, file, &told->plugins[i], NULL) == REC_OK) {
+            file->finds[i]->use = NULL;
+            file->finds[i]->told = true;
+        }
+    }
+    return job->error.status;
+}
+
+/* Fills a file that nothing is known of. @param wanted whether it is to be opened even if the index has it. */
+static int32_t look_into(rec_job *job, lr_table *t, lr_file *file, bool wanted)
+{
+    char reason[LR_REASON];
+    const rec_plugin *const *plugins = NULL;
+    const lr_index_file *told;
+    struct stat state;
+    if (file->refused) {
+        (void)snprintf(reason, sizeof reason, "%s", file->refused);
+    } else if (!*lr_trust_file(file->path, file->installed, &state, reason)) {
+        told = !wanted && file->index ? lr_index_find(file->index, file->name, &state) : NULL;
+        if (told) {
+            file->known = LR_FILE_TOLD;
+            return add_told(job, t, file, told);
+        }
+        plugins = lr_module_open(file->path, &state, reason);
+    }
+    file->known = LR_FILE_OPEN;
+    if (plugins) {
+        return add_descriptors(job, t, file, plugins);
+    }
+    if (lr_reason_is_memory(reason)) {
+        return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while opening the plugin %s", file->path);
+    }
+    return add_find(job, t, file, NULL, reason);
+}
+
+int32_t lr_table_see(rec_job *job, lr_table *t, lr_file *file, bool open)
+{
+    lr_file before = *file;
+    if (file->known == LR_FILE_OPEN || (file->known == LR_FILE_TOLD && !open)) {
+        return REC_OK;
+    }
+    file->finds = NULL;
+    file->count = file->room = 0;
+    if (look_into(job, t, file, open) != REC_OK) {
+        *file = before; /* another time it may do */
+    }
+    return job->error.status;
+}
+
+lr_find *lr_table_next(rec_job *job, lr_table *t, lr_place *at)
+{
+    while (at->file < t->file_count && !lr_job_failed(job)) {
+        lr_file *file = t->files[at->file];
+        if (lr_table_see(job, t, file, false) != REC_OK) {
+            return NULL;
+        }
+        while (at->find < file->count) {
+            lr_find *find = file->finds[at->find++];
+            if (!find->refused) {
+                return find;
+            }
+        }
+        at->file++;
+        at->find = 0;
+    }
+    return NULL;
+}
+
+/* ----------------------------------------------------------------------------------------------- handing a find out -- */
+
+/* The plugin that a stack names. NULL: there is none of that kind; why is in `reason`. */
+static const lr_plugin *find_part(rec_job *job, lr_table *t, const char *name, int32_t kind, char *reason)
+{
+    const char *word = kind == REC_PLUGIN_CODEC ? "codec" : "format";
+    lr_find *part = lr_table_named(job, t, kind, name, LR_CAN_ANY);
+    if (lr_job_failed(job)) {
+        return NULL;
+    }
+    if (!part) {
+        (void)snprintf(reason, LR_REASON, "its %s \"%s\" is not there", word, name);
+        return NULL;
+    }
+    if (part->plugin.d.kind != kind) {
+        (void)snprintf(reason, LR_REASON, "\"%s\" of %s is no %s", name, part->plugin.file, word);
+        return NULL;
+    }
+    return part->use;
+}
+
+/* Puts a stack together, or refuses it. */
+static void put_together(rec_job *job, lr_table *t, lr_find *find)
+{
+    const lr_plugin *named = &find->plugin;
+    char reason[LR_REASON] = "";
+    const lr_plugin *format = find_part(job, t, named->d.format, REC_PLUGIN_FORMAT, reason);
+    const lr_plugin *codec = format ? find_part(job, t, named->d.codec, REC_PLUGIN_CODEC, reason) : NULL;
+    const lr_plugin *made = codec ? lr_stack_make(job, &t->arena, named, format, codec, reason) : NULL;
+    if (made) {
+        find->use = made;
+    } else if (!lr_job_failed(job)) {
+        find->refused = keep(job, &t->arena, reason, strlen(reason));
+    }
+}
+
+const lr_plugin *lr_table_use(rec_job *job, lr_table *t, lr_find *find)
+{
+    if (find->told) {
+        (void)lr_table_see(job, t, find->file, true);
+        return NULL; /* what the file holds is in other finds now */
+    }
+    if (!find->use && !find->refused) {
+        put_together(job, t, find);
+    }
+    return lr_job_failed(job) || find->refused ? NULL : find->use;
+}
+
+bool lr_find_can(const lr_find *find, lr_direction direction)
+{
+    const rec_plugin *d = find->use ? &find->use->d : &find->plugin.d;
+    return (!find->use && d->kind == REC_PLUGIN_STACK) || lr_plugin_can(d, direction);
+}
+
+/* @return the find of a file that is called so, and can what is wanted. */
+static lr_find *named_in(const lr_file *file, int32_t kind, const char *name, lr_direction direction)
+{
+    for (uint64_t i = 0; i < file->count; i++) {
+        lr_find *find = file->finds[i];
+        if (!find->refused && lr_kind_of_name(find->plugin.d.kind) == lr_kind_of_name(kind) &&
+            lr_plugin_has_name(&find->plugin.d, name) && lr_find_can(find, direction)) {
+            return find;
         }
     }
     return NULL;
 }
 
-/* @return the plugin that has one of these names already; @param name (out) which. */
-static const lr_plugin *find_rival(const lr_table *t, const rec_plugin *d, const char **name)
+static bool has_stem(const lr_file *file, const char *name)
 {
-    const lr_plugin *rival;
-    *name = d->name;
-    rival = lr_table_find(t, d->kind, d->name);
-    for (size_t i = 0; !rival && d->aliases && d->aliases[i]; i++) {
-        *name = d->aliases[i];
-        rival = lr_table_find(t, d->kind, d->aliases[i]);
+    char stem[LR_NAME_MOST + 1];
+    size_t length = file->name ? strlen(file->name) : 0;
+    if (length < 4 || length - 3 >= sizeof stem) {
+        return false;
     }
-    return rival;
+    (void)snprintf(stem, sizeof stem, "%.*s", (int)(length - 3), file->name);
+    return lr_name_same(stem, name);
 }
 
-static int32_t add_plugin(rec_job *job, lr_table *t, const rec_plugin *foreign, const char *file)
+/* One pass over the files: those of the program and those called so, or all. Parts of a stack are never stacks, so that
+ * what this calls does not come back here for the same one. */
+static lr_find *pass(rec_job *job, lr_table *t, int32_t kind, const char *name, lr_direction direction, bool all)
 {
-    char reason[LR_REASON];
-    const char *name;
-    const lr_plugin *rival;
-    rec_plugin d;
-    lr_plugin *plugin;
-    if (!lr_plugin_check(foreign, &d, reason)) {
-        return add_info(job, t, &d, file, reason);
-    }
-    rival = find_rival(t, &d, &name);
-    if (rival) {
-        (void)snprintf(reason, sizeof reason, "the name \"%s\" belongs to %s of %s already", name, rival->d.name,
-                       rival->file);
-        return add_info(job, t, &d, file, reason);
-    }
-    if (!lr_job_arena_grow(job, &t->arena, (void *)&t->plugins, t->plugin_count + 1, &t->plugin_room,
-                           sizeof(lr_plugin *))) {
-        return job->error.status;
-    }
-    plugin = lr_arena_alloc(&t->arena, sizeof *plugin, 16);
-    if (!plugin) {
-        return lr_fail_memory(job, sizeof *plugin);
-    }
-    if (add_info(job, t, &d, file, NULL) == REC_OK) {
-        plugin->d = d;
-        plugin->format = plugin->codec = NULL;
-        plugin->file = t->infos[t->info_count - 1].file;
-        t->plugins[t->plugin_count++] = plugin;
-    }
-    return job->error.status;
-}
-
-/* More descriptors in one file are a table without its NULL at the end. */
-enum { DESCRIPTORS_MOST = 64 };
-
-static int32_t on_found(void *user, rec_job *job, const char *file, const rec_plugin *const *plugins,
-                        const char *refused)
-{
-    lr_table *t = user;
-    if (!plugins) {
-        return add_info(job, t, NULL, file, refused);
-    }
-    if (!plugins[0]) {
-        return add_info(job, t, NULL, file, "it holds no recorder");
-    }
-    for (size_t i = 0; plugins[i] && !lr_job_failed(job); i++) {
-        if (i == DESCRIPTORS_MOST) {
-            return add_info(job, t, NULL, file, "it holds more than 64 recorders, or no NULL after the last");
+    for (uint64_t i = 0; i < t->file_count && !lr_job_failed(job); i++) {
+        lr_file *file = t->files[i];
+        lr_find *find;
+        if (!all && file->name && !has_stem(file, name)) {
+            continue;
         }
-        (void)add_plugin(job, t, plugins[i], file);
+        if (lr_table_see(job, t, file, false) != REC_OK) {
+            return NULL;
+        }
+        find = named_in(file, kind, name, direction);
+        if (find) {
+            return find;
+        }
     }
-    return job->error.status;
+    return NULL;
+}
+
+lr_find *lr_table_named(rec_job *job, lr_table *t, int32_t kind, const char *name, lr_direction direction)
+{
+    while (!lr_job_failed(job)) {
+        lr_find *find = pass(job, t, kind, name, direction, false);
+        find = find || lr_job_failed(job) ? find : pass(job, t, kind, name, direction, true);
+        if (!find) {
+            return NULL;
+        }
+        if (find->told) {
+            (void)lr_table_see(job, t, find->file, true);
+        } else if (find->plugin.d.kind == REC_PLUGIN_STACK && kind != REC_PLUGIN_STACK && !find->use &&
+                   direction == LR_CAN_ANY) {
+            return find; /* put together by who wants to use it */
+        } else if (lr_table_use(job, t, find) && lr_find_can(find, direction)) {
+            return find;
+        }
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------- the files that count -- */
+
+static lr_file *add_file(rec_job *job, lr_table *t, const char *path)
+{
+    lr_file *file;
+    if (!lr_job_arena_grow(job, &t->arena, (void *)&t->files, t->file_count + 1, &t->file_room, sizeof(lr_file *))) {
+        return NULL;
+    }
+    file = lr_arena_alloc(&t->arena, sizeof *file, 16);
+    if (!file) {
+        (void)lr_fail_memory(job, sizeof *file);
+        return NULL;
+    }
+    *file = (lr_file){.path = keep(job, &t->arena, path, strlen(path))};
+    t->files[t->file_count++] = file;
+    return lr_job_failed(job) ? NULL : file;
+}
+
+/* Of a plugin that needs no opening. */
+static lr_file *add_open(rec_job *job, lr_table *t, const char *what)
+{
+    lr_file *file = add_file(job, t, what);
+    if (file) {
+        file->known = LR_FILE_OPEN;
+    }
+    return file;
 }
 
 static int32_t on_builtin(void *user, rec_job *job, const rec_plugin *const *plugins)
 {
-    return on_found(user, job, "built in", plugins, NULL);
+    lr_table *t = user;
+    lr_file *file = add_open(job, t, "built in");
+    return file ? add_descriptors(job, t, file, plugins) : job->error.status;
 }
 
-/* ------------------------------------------------------------------------------------------------ formats in codecs -- */
-
-/* The plugin that a stack names. NULL: there is none of that kind; why is in `reason`. */
-static const lr_plugin *find_part(const lr_table *t, const char *name, int32_t kind, char *reason)
+static int32_t on_file(void *user, rec_job *job, const lr_listed *listed)
 {
-    const lr_plugin *part = lr_table_find(t, kind, name);
-    const char *word = kind == REC_PLUGIN_CODEC ? "codec" : "format";
-    if (!part) {
-        (void)snprintf(reason, LR_REASON, "its %s \"%s\" is not there", word, name);
-    } else if (part->d.kind != kind) {
-        (void)snprintf(reason, LR_REASON, "\"%s\" of %s is no %s", name, part->file, word);
-        part = NULL;
+    lr_table *t = user;
+    lr_file *file = add_file(job, t, listed->path);
+    if (!file) {
+        return job->error.status;
     }
-    return part;
-}
-
-/* Puts the stack of that index together, or takes it out: its line says why. @return whether it stays. */
-static bool put_together(rec_job *job, lr_table *t, uint64_t index)
-{
-    const lr_plugin *named = t->plugins[index];
-    rec_plugin_info *info = t->infos;
-    char reason[LR_REASON] = "";
-    const lr_plugin *format = find_part(t, named->d.format, REC_PLUGIN_FORMAT, reason);
-    const lr_plugin *codec = format ? find_part(t, named->d.codec, REC_PLUGIN_CODEC, reason) : NULL;
-    const lr_plugin *made = codec ? lr_stack_make(job, &t->arena, named, format, codec, reason) : NULL;
-    while (info->name != named->d.name) {
-        info++;
+    file->installed = listed->installed;
+    file->index = listed->index;
+    if (listed->name) {
+        file->name = strrchr(file->path, '/') + 1;
     }
-    if (made) {
-        t->plugins[index] = made;
-        lr_info_details(job, &t->arena, info, &made->d);
-    } else if (!lr_job_failed(job)) {
-        *info = lr_info_of(&named->d, info->file);
-        info->usable = 0;
-        info->refused = keep(job, &t->arena, reason, strlen(reason));
-    }
-    return made != NULL;
-}
-
-/* What stacks name may come behind them. */
-static int32_t put_all_together(rec_job *job, lr_table *t)
-{
-    for (uint64_t i = 0; i < t->plugin_count && !lr_job_failed(job);) {
-        if (t->plugins[i]->d.kind != REC_PLUGIN_STACK || put_together(job, t, i)) {
-            i++;
-        } else {
-            t->plugin_count--;
-            memmove((void *)(t->plugins + i), (const void *)(t->plugins + i + 1),
-                    (size_t)(t->plugin_count - i) * sizeof *t->plugins);
-        }
+    if (listed->refused) {
+        file->refused = keep(job, &t->arena, listed->refused, strlen(listed->refused));
     }
     return job->error.status;
 }
@@ -330,8 +338,8 @@ static int32_t open_folder(maker *m, const char *path)
     bool installed = strcmp(path, LR_PLUGIN_DIR) == 0;
     char *folders;
     if (lr_static_build()) {
-        return installed ? REC_OK
-                         : add_info(m->job, t, NULL, path, "this librecord is a static one, which opens no plugins");
+        lr_listed listed = {.path = path, .refused = "this librecord is a static one, which opens no plugins"};
+        return installed ? REC_OK : on_file(t, m->job, &listed);
     }
     if (used == 0 || used + more < FOLDERS_SHOWN) {
         folders = lr_arena_alloc(&t->arena, used + more + 3, 1);
@@ -341,7 +349,7 @@ static int32_t open_folder(maker *m, const char *path)
         (void)snprintf(folders, used + more + 3, "%s%s%s", t->folders, used ? ", " : "", path);
         t->folders = folders;
     }
-    return lr_open_folder(m->job, &m->opener, path, installed);
+    return lr_list_folder(m->job, &m->opener, path, installed);
 }
 
 /* Folders separated by colons; empty ones are skipped, as in other search paths of the environment. */
@@ -393,7 +401,10 @@ static int32_t fill(maker *m, const lr_registry *registry)
         return m->job->error.status;
     }
     for (const lr_own *own = registry->own; own && !lr_job_failed(m->job); own = own->next) {
-        (void)add_plugin(m->job, m->t, own->plugin, "the program");
+        lr_file *file = add_open(m->job, m->t, "the program");
+        if (file) {
+            (void)add_descriptor(m->job, m->t, file, own->plugin);
+        }
     }
     (void)lr_modules_builtin(m->job, on_builtin, m->t);
     if (which == REC_PLUGINS_ALL) {
@@ -406,7 +417,7 @@ static int32_t fill(maker *m, const lr_registry *registry)
     if (which != REC_PLUGINS_NONE && !lr_job_failed(m->job)) {
         (void)open_folder(m, LR_PLUGIN_DIR);
     }
-    return lr_job_failed(m->job) ? m->job->error.status : put_all_together(m->job, m->t);
+    return m->job->error.status;
 }
 
 lr_table *lr_table_make(rec_job *job, const lr_registry *registry)
@@ -420,7 +431,7 @@ lr_table *lr_table_make(rec_job *job, const lr_registry *registry)
     }
     lr_arena_init(&t->arena, allocator);
     t->folders = "";
-    m.opener = (lr_opener){.found = on_found, .user = t, .arena = &t->arena};
+    m.opener = (lr_opener){.file = on_file, .user = t, .arena = &t->arena};
     if (fill(&m, registry) != REC_OK) {
         lr_table_free(allocator, t);
         return NULL;

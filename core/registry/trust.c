@@ -22,6 +22,11 @@ const char *lr_reason_errno(int error, char *reason, const char *doing)
     return reason;
 }
 
+bool lr_reason_is_memory(const char *reason)
+{
+    return strcasestr(reason, "cannot allocate memory") || strcasestr(reason, "not enough memory");
+}
+
 static bool is_stranger(uid_t user)
 {
     return user != 0 && user != geteuid();

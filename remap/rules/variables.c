@@ -305,7 +305,7 @@ static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_variables *nu
 /* @param source what is at that path, or NULL. */
 static int32_t read_config(rec_job *job, lr_variables *numbers, const char *path, rec_source *source)
 {
-    const lr_plugin *plugin = lr_registry_by_extension(job, path);
+    const lr_plugin *plugin = lr_registry_by_extension(job, path, LR_CAN_LOAD);
     struct stat state;
     int32_t status = job->error.status;
     if (status != REC_OK) {

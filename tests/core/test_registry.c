@@ -153,8 +153,9 @@ static void folders_count_in_order_and_none_twice(void **state)
     assert_string_equal(old->file, file);
     assert_int_equal(old->usable, 1);
     free(text);
-    assert_true(asprintf(&text, "the name \"Good\" belongs to Good of %s already", expected) > 0);
-    assert_refused(context, file, "Good", text);
+    assert_true(asprintf(&text, "all of it: Good of %s", expected) > 0);
+    assert_string_equal(info_of(context, file, 0)->hidden, text);
+    assert_int_equal(info_of(context, file, 0)->usable, 1);
 
     rec_context_free(context);
     free(expected);
@@ -339,24 +340,27 @@ static void good_floats_and_ints_are_taken_as_defaults(void **state)
     }
 }
 
-static void a_second_plugin_of_a_name_or_alias_is_refused_naming_both(void **state)
+static void of_two_plugins_of_a_name_or_alias_the_first_has_it_and_the_other_says_so(void **state)
 {
     scratch *s = *state;
     char *first = scratch_path(s, "a.so"), *second = scratch_path(s, "b.so"), *third = scratch_path(s, "c.so");
-    char *reason = NULL;
+    char *hidden = NULL;
     rec_context *context = context_new();
     make(s->path, "a.so", "-DALIASES='(const char *const[]){\"x-y\",0}'");
     make(s->path, "b.so", "-DNAME='\"go.od\"'");
     make(s->path, "c.so", "-DNAME='\"Third\"' -DALIASES='(const char *const[]){\"free\",\"XY\",0}'");
     assert_int_equal(rec_context_add_plugin_path(context, s->path), REC_OK);
-    assert_int_equal(info_of(context, first, 0)->usable, 1);
-    assert_true(asprintf(&reason, "the name \"go.od\" belongs to Good of %s already", first) > 0);
-    assert_refused(context, second, "go.od", reason);
-    free(reason);
-    assert_true(asprintf(&reason, "the name \"XY\" belongs to Good of %s already", first) > 0);
-    assert_refused(context, third, "Third", reason);
+    assert_string_equal(info_of(context, first, 0)->hidden, "");
+    assert_true(asprintf(&hidden, "all of it: Good of %s", first) > 0);
+    assert_string_equal(info_of(context, second, 0)->hidden, hidden);
+    free(hidden);
+    assert_true(asprintf(&hidden, "the name XY: Good of %s", first) > 0);
+    assert_string_equal(info_of(context, third, 0)->hidden, hidden);
+    assert_string_equal(file_of(context, "Good"), first);
+    assert_string_equal(file_of(context, "xy"), first);
+    assert_string_equal(file_of(context, "free"), third);
     rec_context_free(context);
-    free(reason);
+    free(hidden);
     free(third);
     free(second);
     free(first);
@@ -690,7 +694,7 @@ static const char *by_extension(rec_context *context, const char *path)
     rec_job job;
     const lr_plugin *plugin;
     lr_job_begin(&job, context, "open", NULL);
-    plugin = lr_registry_by_extension(&job, path);
+    plugin = lr_registry_by_extension(&job, path, LR_CAN_ANY);
     assert_int_equal(lr_job_end(&job), REC_OK);
     return plugin ? plugin->d.name : "";
 }
@@ -699,9 +703,9 @@ static void the_surest_plugin_wins_and_the_extension_decides_a_draw(void **state
 {
     scratch *s = *state;
     rec_context *context = context_new();
-    make(s->path, "a.so", "-DNAME='\"A\"' -DBITS=2000 -DMORE='.extension=\"zza\"'");
-    make(s->path, "b.so", "-DNAME='\"B\"' -DBITS=1024 -DMORE='.extension=\"zzb\"'");
-    make(s->path, "c.so", "-DNAME='\"C\"' -DBITS=1023 -DMORE='.extension=\"zzc\"'");
+    make(s->path, "a.so", "-DNAME='\"A\"' -DBITS=2000 -DMORE='.extension=\"zza\"'"); /* which counts as 32 */
+    make(s->path, "b.so", "-DNAME='\"B\"' -DBITS=32 -DMORE='.extension=\"zzb\"'");
+    make(s->path, "c.so", "-DNAME='\"C\"' -DBITS=31 -DMORE='.extension=\"zzc\"'");
     make(s->path, "d.so", "-DNAME='\"D\"' -DBITS=-5 -DMORE='.extension=\"zzd\"'");
     assert_int_equal(rec_context_add_plugin_path(context, s->path), REC_OK);
     assert_string_equal(recognised(context, "x.zzc"), "A");
@@ -1000,7 +1004,7 @@ int main(void)
         TEST(a_descriptor_of_the_first_size_is_as_good),
         TEST(each_bad_option_is_refused_with_its_reason),
         TEST(good_floats_and_ints_are_taken_as_defaults),
-        TEST(a_second_plugin_of_a_name_or_alias_is_refused_naming_both),
+        TEST(of_two_plugins_of_a_name_or_alias_the_first_has_it_and_the_other_says_so),
         TEST(files_that_are_no_plugins_are_refused_or_passed_over),
         TEST(the_code_of_what_is_no_plugin_does_not_run),
         TEST(what_others_may_change_is_not_opened),

@@ -52,6 +52,18 @@ static int32_t take_arguments(rec_job *job, rec_plan *plan, const lr_plan_input 
     return job->error.status;
 }
 
+/* What is written at a precision is numbers, and so is what operations work on on the way there. The map of a foreign file has
+ * its tensors beside each other. */
+static void take_numbers(rec_value *root)
+{
+    for (uint64_t i = 0; root->kind == REC_KIND_MAP && i < root->v.map->count; i++) {
+        rec_value *value = &root->v.map->entries[i].value;
+        if (value->kind == REC_KIND_TENSOR && value->v.tensor->numbers) {
+            *value->v.tensor = *value->v.tensor->numbers;
+        }
+    }
+}
+
 int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input)
 {
     lr_plan_source *source = NULL;
@@ -78,6 +90,9 @@ int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input)
         if (!source->hits) {
             (void)lr_fail_memory(job, source->rules->count * sizeof *source->hits);
         }
+    }
+    if (input->owned && lr_precision_changes(plan->written)) {
+        take_numbers(&input->owned->root);
     }
     if (lr_job_failed(job)) {
         lr_plan_source_drop(plan);

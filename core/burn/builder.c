@@ -283,6 +283,35 @@ static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
     return lr_builder_metadata_begin(b, key);
 }
 
+/* The elements of a tensor as numbers, which are made when somebody asks for them. */
+static int32_t take_numbers(lr_builder *b, const rec_tensor_event *event, rec_tensor *tensor)
+{
+    rec_tensor *numbers;
+    uint64_t size;
+    if (event->size < sizeof *event || event->numbers_dtype == REC_DTYPE_NONE) {
+        return REC_OK;
+    }
+    if (!lr_dtype_is_float(event->numbers_dtype) && !lr_dtype_is_int(event->numbers_dtype)) {
+        return lr_builder_grammar(b, "numbers of a tensor that are neither floats nor integers");
+    }
+    if (event->numbers.kind != REC_BLOB_VIEW && event->numbers.kind != REC_BLOB_RANGE) {
+        return lr_builder_grammar(b, "numbers of a tensor that lie in no source");
+    }
+    if (!lr_tensor_size(event->numbers_dtype, tensor->count, &size) || size != event->numbers.size) {
+        return lr_fail_data(b->job, b->at, event->numbers_dtype, tensor->shape, tensor->rank, event->numbers.size);
+    }
+    numbers = lr_arena_alloc(&b->record->arena, sizeof *numbers, 8);
+    if (!numbers) {
+        return lr_fail_arena(b->job, &b->record->arena, sizeof *numbers);
+    }
+    *numbers = *tensor;
+    numbers->stored = numbers->packed = numbers->dtype = (uint8_t)event->numbers_dtype;
+    numbers->dtype_value = NULL;
+    numbers->data = take_blob(b, &event->numbers);
+    tensor->numbers = numbers;
+    return numbers->data ? REC_OK : b->job->error.status;
+}
+
 static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
 {
     lr_builder *b = self;
@@ -341,6 +370,9 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     }
     tensor->data = take_blob(b, &event->data);
     if (!tensor->data) {
+        return b->job->error.status;
+    }
+    if (take_numbers(b, event, tensor) != REC_OK) {
         return b->job->error.status;
     }
     lr_tensor_set_precision(tensor, b->precision);

@@ -312,12 +312,22 @@ static int32_t walk_event(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype,
 /* Whether what is written can hold the words of an element type that has more to it than a name. */
 static int32_t check_words(lr_walk *w, const rec_tensor *tensor)
 {
+    if (tensor->numbers && !w->tensors) {
+        (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a tensor of %s: Burn has no such element type",
+                       rec_tensor_dtype_name(tensor));
+        rec_fail_hint(w->job, "Convert to a precision: full, half or double make numbers of its elements.");
+        return w->job->error.status;
+    }
     if (lr_walk_nameless(w)) {
         (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                        "a tensor of %s: its element type has words that this format has no place for",
                        rec_tensor_dtype_name(tensor));
         rec_fail_hint(w->job, "Write it as MessagePack or JSON (NamedMpk, PrettyJson), which hold it as it is.");
         return w->job->error.status;
+    }
+    if (tensor->dtype == REC_DTYPE_OPAQUE && !w->tensors) {
+        lr_walk_tell(w, REC_NOTE_LAYOUT, 1, NULL, "Burn has no element type %s: its tensors are carried, and Burn loads no "
+                                                  "file that has them", rec_tensor_dtype_name(tensor));
     }
     if (tensor->dtype == REC_DTYPE_QFLOAT && w->job->burn.minor < LR_BURN_V2) {
         return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "Burn 0.%d has no quantised tensors",
@@ -340,11 +350,16 @@ bool lr_walk_parameter(const lr_walk *w, const rec_tensor *tensor)
 
 int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
 {
-    rec_dtype dtype = target_dtype(w, tensor);
     bool v1 = w->job->burn.minor < LR_BURN_V2;
     char buffer[LR_ID_ROOM], made[LR_ID_ROOM];
     const char *id = tensor->id;
-    int32_t status = tensor->dtype_value ? check_words(w, tensor) : REC_OK;
+    rec_dtype dtype;
+    int32_t status;
+    if (tensor->numbers && lr_precision_changes(w->precision)) {
+        tensor = tensor->numbers;
+    }
+    dtype = target_dtype(w, tensor);
+    status = tensor->dtype_value ? check_words(w, tensor) : REC_OK;
     if (status != REC_OK) {
         return status;
     }

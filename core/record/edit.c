@@ -468,5 +468,8 @@ rec_status rec_set_id(rec_record *record, const char *path, const char *id)
             (void)no_memory(&e);
         }
     }
+    if (!lr_job_failed(&e.job) && value->v.tensor->numbers) {
+        value->v.tensor->numbers->id = value->v.tensor->id;
+    }
     return edit_end(&e);
 }

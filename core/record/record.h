@@ -94,6 +94,8 @@ struct rec_tensor {
     uint64_t count;
     _Atomic(lr_view *) views;
     const rec_value *dtype_value; /**< of qfloat and opaque: the file's own words, else NULL */
+    struct rec_tensor *numbers;   /**< its elements as numbers, made when they are asked for, a tensor of the same shape and id;
+                                       NULL: they are numbers, or nobody can make them that */
     uint8_t rank;
     uint8_t packed; /**< element type of the bytes: `stored`, or a narrower integer type that holds all values (V1) */
     uint8_t stored; /**< element type in the file */
@@ -217,8 +219,18 @@ int32_t lr_fail_no_key(rec_job *job, const rec_record *record, const char *path)
 
 /* ------------------------------------------------------------------------------------------------------- tensors -- */
 
-/** Element type a tensor has at a precision; see lr_dtype_at. */
+/** Element type a tensor has at a precision; see lr_dtype_at. One that has numbers becomes these, unless it is kept. */
 void lr_tensor_set_precision(rec_tensor *tensor, rec_precision precision);
+/** The tensor itself, or its numbers if it is to be read as a number type. */
+static inline const rec_tensor *lr_tensor_as(const rec_tensor *tensor, rec_dtype dtype)
+{
+    return tensor->numbers && rec_dtype_bits(dtype) ? tensor->numbers : tensor;
+}
+/** Whether a precision changes what is stored: not KEEP, not DEFAULT. */
+static inline bool lr_precision_changes(rec_precision precision)
+{
+    return precision >= REC_PRECISION_DOUBLE && precision <= REC_PRECISION_HALF;
+}
 void lr_tensor_free_views(rec_tensor *tensor);
 /** The bytes of the stored dtype, little-endian (deferred ones are read, once). NULL: the job has failed. */
 const uint8_t *lr_tensor_view(rec_job *job, const rec_tensor *tensor, uint64_t *size);

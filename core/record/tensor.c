@@ -48,6 +48,9 @@ int32_t lr_fail_data(rec_job *job, uint64_t at, rec_dtype dtype, const uint64_t 
 
 void lr_tensor_set_precision(rec_tensor *tensor, rec_precision precision)
 {
+    if (tensor->numbers && lr_precision_changes(precision)) {
+        *tensor = *tensor->numbers;
+    }
     tensor->dtype = (uint8_t)lr_dtype_at(tensor->stored, precision);
 }
 
@@ -66,6 +69,9 @@ void lr_tensor_free_views(rec_tensor *tensor)
         view = next;
     }
     atomic_store_explicit(&tensor->views, NULL, memory_order_relaxed);
+    if (tensor->numbers) {
+        lr_tensor_free_views(tensor->numbers);
+    }
 }
 
 static lr_view *find_view(const rec_tensor *tensor, rec_dtype dtype)
@@ -268,11 +274,13 @@ static int32_t convert_block(rec_job *job, const rec_tensor *tensor, const char 
 int32_t lr_tensor_convert(rec_job *job, const rec_tensor *tensor, const char *path, rec_dtype dtype, bool clamp,
                           uint64_t first, uint64_t count, void *target, lr_losses *losses)
 {
-    uint32_t from_width = rec_dtype_bits(tensor->packed) / 8;
-    uint32_t to_width = rec_dtype_bits(dtype) / 8;
-    const uint8_t *bytes = tensor->data->data;
+    uint32_t from_width, to_width = rec_dtype_bits(dtype) / 8;
+    const uint8_t *bytes;
     uint8_t *to = target;
     int32_t status = REC_OK;
+    tensor = lr_tensor_as(tensor, dtype);
+    from_width = rec_dtype_bits(tensor->packed) / 8;
+    bytes = tensor->data->data;
     if (!from_width || !to_width || !lr_convertible(tensor->packed, tensor->dtype) ||
         !lr_convertible(tensor->dtype, dtype)) {
         return fail_refused(job, tensor, path, dtype);
@@ -447,7 +455,9 @@ static lr_view *make_typed(rec_job *job, const rec_tensor *tensor, rec_dtype dty
 
 const void *lr_tensor_typed(rec_job *job, const rec_tensor *tensor, rec_dtype dtype)
 {
-    const void *data = typed_at_hand(tensor, dtype);
+    const void *data;
+    tensor = lr_tensor_as(tensor, dtype);
+    data = typed_at_hand(tensor, dtype);
     if (!data) {
         (void)pthread_mutex_lock(&tensor->record->lock);
         data = typed_at_hand(tensor, dtype);
@@ -472,7 +482,7 @@ static void begin_read(rec_job *job, const rec_tensor *tensor)
 
 static const void *access_typed(const rec_tensor *tensor, rec_dtype dtype)
 {
-    const void *data = typed_at_hand(tensor, dtype);
+    const void *data = typed_at_hand(lr_tensor_as(tensor, dtype), dtype);
     rec_job job;
     if (data) {
         lr_publish_ok();

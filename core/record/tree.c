@@ -354,6 +354,13 @@ static bool copy_tensor(rec_record *record, const rec_tensor *from, rec_value *t
     if (from->id) {
         tensor->id = lr_arena_text(&record->arena, from->id, strlen(from->id));
     }
+    if (from->numbers) {
+        rec_value numbers;
+        if (!copy_tensor(record, from->numbers, &numbers)) {
+            return false;
+        }
+        tensor->numbers = numbers.v.tensor;
+    }
     to->v.tensor = tensor;
     return tensor->data && (!from->id || tensor->id);
 }

@@ -276,6 +276,13 @@ typedef struct rec_tensor_event {
                                 name, as REC_DTYPE_QFLOAT always has: Burn's words as JSON, {"QFloat":{…}}, in which a
                                 float of 32 bits ends in f. A writer keeps them, a reader gives them back */
     rec_blob data;         /**< little-endian elements, row-major */
+    /* From 0.2 on. */
+    /** What the elements are as numbers, where `data` are blocks or codes that the library cannot compute with: as many of
+     *  this type, in `numbers`, a VIEW or RANGE, so that they are made when somebody asks for them (rec_source_make). They
+     *  take the place of `data` wherever a precision is asked for, and in typed access. REC_DTYPE_NONE: there are none. */
+    rec_dtype numbers_dtype;
+    uint32_t reserved_numbers;
+    rec_blob numbers;
 } rec_tensor_event;
 
 /**

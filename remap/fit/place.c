@@ -155,8 +155,11 @@ static rec_tensor *make_tensor(lr_fitter *f, lr_op *op, const char *id)
         tensor->dtype_value = copy;
     }
     tensor->data = lr_op_data(f->job, record, op);
+    if (tensor->data && lr_op_numbers(op)) {
+        tensor->numbers = make_tensor(f, lr_op_numbers(op), id);
+    }
     lr_tensor_set_precision(tensor, f->plan->precision);
-    return tensor->data ? tensor : NULL;
+    return tensor->data && !lr_job_failed(f->job) ? tensor : NULL;
 }
 
 int32_t lr_fit_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t wanted, bool parameter, const char *why,

@@ -116,6 +116,7 @@ void lr_op_release(lr_op *op)
     if (op->kind == LR_OP_TENSOR) {
         lr_source_release(op->u.tensor.data.source);
         rec_record_free(op->u.tensor.words);
+        lr_op_release(op->u.tensor.numbers);
     }
     if (op->kept) {
         lr_pages_free(&op->kept->whole);
@@ -162,6 +163,11 @@ const rec_value *lr_op_dtype_value(const lr_op *op)
 {
     op = lr_op_reshaped(op);
     return op->kind == LR_OP_TENSOR ? op->u.tensor.dtype_value : NULL;
+}
+
+lr_op *lr_op_numbers(const lr_op *op)
+{
+    return op->kind == LR_OP_TENSOR ? op->u.tensor.numbers : NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------- tensors -- */
@@ -245,6 +251,9 @@ lr_op *lr_op_tensor(rec_job *job, const rec_tensor *tensor)
     if (status == REC_OK && tensor->dtype_value) {
         status = keep_words(job, op, tensor->dtype_value);
     }
+    if (status == REC_OK && tensor->numbers) {
+        op->u.tensor.numbers = lr_op_tensor(job, tensor->numbers);
+    }
     if (status != REC_OK || lr_job_failed(job)) {
         lr_op_release(op);
         return NULL;
@@ -261,6 +270,9 @@ static bool check_elements(rec_job *job, const lr_op *op, const char *doing)
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                        "a tensor of %s cannot be %s: its elements have no size of their own", rec_dtype_name(op->dtype),
                        doing);
+        if (lr_op_numbers(op)) {
+            rec_fail_hint(job, "Convert to a precision: full, half or double make numbers of its elements.");
+        }
         return false;
     }
     return true;

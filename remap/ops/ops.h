@@ -69,6 +69,8 @@ const uint64_t *lr_op_shape(const lr_op *op);
 uint64_t lr_op_nbytes(const lr_op *op);
 /** The tensor of an LR_OP_TENSOR had a dtype of its own words (opaque, qfloat): they, else NULL. */
 const rec_value *lr_op_dtype_value(const lr_op *op);
+/** Its elements as numbers, where the tensor is kept in blocks and has these: another LR_OP_TENSOR, borrowed; else NULL. */
+lr_op *lr_op_numbers(const lr_op *op);
 
 /** Makes all bytes at once, little-endian. @param target lr_op_nbytes() bytes, any alignment. */
 int32_t lr_op_make(rec_job *job, lr_op *op, void *target);

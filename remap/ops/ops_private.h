@@ -42,6 +42,7 @@ struct lr_op {
             lr_data data;      /**< its source is counted; never without */
             rec_record *words; /**< holds dtype_value, or NULL */
             const rec_value *dtype_value;
+            lr_op *numbers; /**< its elements as numbers, or NULL */
         } tensor;
         struct {
             const lr_packed_span *runs;

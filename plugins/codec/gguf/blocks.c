@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Decoding blocks of quantised numbers. A block of 32 has a scale and perhaps a minimum of its own; one of 256 has eight or
+ * sixteen parts whose scales are small integers times the block's. To be compiled without contraction of a * b + c. */
+#include "plugins/codec/gguf/blocks.h"
+
+#include <string.h>
+
+#include "plugins/codec/gguf/gguf.h"
+
+enum { SMALL = 32, PART = 16, LARGE = 256 };
+
+static float single(uint32_t bits)
+{
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+/* An f16 in two bytes. */
+static float half(const uint8_t *data)
+{
+    uint32_t bits = (uint32_t)data[0] | (uint32_t)data[1] << 8;
+    uint32_t sign = (bits & 0x8000u) << 16, exponent = bits >> 10 & 0x1F, fraction = bits & 0x3FF;
+    if (exponent == 0x1F) {
+        return single(sign | 0x7F800000u | fraction << 13);
+    }
+    if (exponent) {
+        return single(sign | (exponent + 112) << 23 | fraction << 13);
+    }
+    /* Zero or subnormal: an integer times 2 to the -24th, both exact. */
+    return single(sign | 0x33800000u) * (float)fraction;
+}
+
+/* ---------------------------------------------------------------------------------------------------- blocks of 32 -- */
+
+void lr_gguf_q4_0(const uint8_t *b, uint64_t count, float *y)
+{
+    for (; count; count--, b += 18, y += SMALL) {
+        float d = half(b);
+        for (int i = 0; i < PART; i++) {
+            y[i] = (float)((b[2 + i] & 15) - 8) * d;
+            y[i + PART] = (float)((b[2 + i] >> 4) - 8) * d;
+        }
+    }
+}
+
+void lr_gguf_q4_1(const uint8_t *b, uint64_t count, float *y)
+{
+    for (; count; count--, b += 20, y += SMALL) {
+        float d = half(b), m = half(b + 2);
+        for (int i = 0; i < PART; i++) {
+            y[i] = (float)(b[4 + i] & 15) * d + m;
+            y[i + PART] = (float)(b[4 + i] >> 4) * d + m;
+        }
+    }
+}
+
+/* The five bits of element `i` and of the one 16 behind it. */
+static void five(const uint8_t *q, uint32_t high, int i, int *low_one, int *high_one)
+{
+    *low_one = (q[i] & 15) | (int)(high >> i << 4 & 16);
+    *high_one = q[i] >> 4 | (int)(high >> (i + 12) & 16);
+}
+
+void lr_gguf_q5_0(const uint8_t *b, uint64_t count, float *y)
+{
+    for (; count; count--, b += 22, y += SMALL) {
+        float d = half(b);
+        uint32_t high = lr_gguf_u32(b + 2);
+        for (int i = 0; i < PART; i++) {
+            int one, other;
+            five(b + 6, high, i, &one, &other);
+            y[i] = (float)(one - 16) * d;
+            y[i + PART] = (float)(other - 16) * d;
+        }
+    }
+}
+
+void lr_gguf_q5_1(const uint8_t *b, uint64_t count, float *y)
+{
+    for (; count; count--, b += 24, y += SMALL) {
+        float d = half(b), m = half(b + 2);
+        uint32_t high = lr_gguf_u32(b + 4);
+        for (int i = 0; i < PART; i++) {
+            int one, other;
+            five(b + 8, high, i, &one, &other);
+            y[i] = (float)one * d + m;
+            y[i + PART] = (float)other * d + m;
+        }
+    }
+}
+
+void lr_gguf_q8_0(const uint8_t *b, uint64_t count, float *y)
+{
+    for (; count; count--, b += 34, y += SMALL) {
+        float d = half(b);
+        for (int i = 0; i < SMALL; i++) {
+            y[i] = (float)(int8_t)b[2 + i] * d;
+        }
+    }
+}
+
+/* What four bits stand for where they are not spaced evenly. */
+static const int8_t uneven[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+
+void lr_gguf_iq4_nl(const uint8_t *b, uint64_t count, float *y)
+{
+    for (; count; count--, b += 18, y += SMALL) {
+        float d = half(b);
+        for (int i = 0; i < PART; i++) {
+            y[i] = d * (float)uneven[b[2 + i] & 15];
+            y[i + PART] = d * (float)uneven[b[2 + i] >> 4];
+        }
+    }
+}
+
+void lr_gguf_mxfp4(const uint8_t *b, uint64_t count, float *y)
+{
+    /* Twice the values of FP4 (E2M1), so that they are integers; the scale is halved for it. */
+    static const int8_t doubled[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+    for (; count; count--, b += 17, y += SMALL) {
+        /* 2 to the power of b[0] - 128; the two smallest are subnormal. */
+        float d = single(b[0] < 2 ? 0x00200000u << b[0] : (uint32_t)(b[0] - 1) << 23);
+        for (int i = 0; i < PART; i++) {
+            y[i] = d * (float)doubled[b[1 + i] & 15];
+            y[i + PART] = d * (float)doubled[b[1 + i] >> 4];
+        }
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------- blocks of 256 -- */
+
+void lr_gguf_q2_k(const uint8_t *b, uint64_t count, float *y)
+{
+    for (; count; count--, b += 84) {
+        const uint8_t *scales = b, *q = b + 16;
+        float d = half(b + 80), least = half(b + 82);
+        for (int part = 0; part < 16; part++, y += PART) {
+            /* Two parts of 16 share 32 bytes, at two bits each; after eight parts come the next 32. */
+            const uint8_t *from = q + part / 8 * 32 + part % 2 * PART;
+            int shift = part / 2 % 4 * 2;
+            float scale = d * (float)(scales[part] & 15), m = least * (float)(scales[part] >> 4);
+            for (int i = 0; i < PART; i++) {
+                y[i] = scale * (float)(from[i] >> shift & 3) - m;
+            }
+        }
+    }
+}
+
+void lr_gguf_q3_k(const uint8_t *b, uint64_t count, float *y)
+{
+    for (; count; count--, b += 110) {
+        const uint8_t *high = b, *q = b + 32, *packed = b + 96;
+        float d = half(b + 108);
+        for (int part = 0; part < 16; part++, y += PART) {
+            const uint8_t *from = q + part / 8 * 32 + part % 2 * PART, *bit = high + part % 2 * PART;
+            int shift = part / 2 % 4 * 2, mask = 1 << part / 2;
+            /* Six bits of scale: four in the first eight bytes, two in the last four. */
+            int low = part < 8 ? packed[part] & 15 : packed[part - 8] >> 4;
+            int scale = (low | (packed[8 + part % 4] >> part / 4 * 2 & 3) << 4) - 32;
+            float step = d * (float)scale;
+            for (int i = 0; i < PART; i++) {
+                y[i] = step * (float)((from[i] >> shift & 3) - (bit[i] & mask ? 0 : 4));
+            }
+        }
+    }
+}
+
+/* Part `part` of eight: its six bits of scale and of minimum, packed in twelve bytes. */
+static void scale_and_least(const uint8_t *packed, int part, int *scale, int *least)
+{
+    if (part < 4) {
+        *scale = packed[part] & 63;
+        *least = packed[part + 4] & 63;
+    } else {
+        *scale = (packed[part + 4] & 15) | packed[part - 4] >> 6 << 4;
+        *least = packed[part + 4] >> 4 | packed[part] >> 6 << 4;
+    }
+}
+
+void lr_gguf_q4_k(const uint8_t *b, uint64_t count, float *y)
+{
+    for (; count; count--, b += 144) {
+        float d = half(b), least = half(b + 2);
+        for (int part = 0; part < 8; part++, y += SMALL) {
+            const uint8_t *from = b + 16 + part / 2 * 32;
+            int scale, m, shift = part % 2 * 4;
+            float step, down;
+            scale_and_least(b + 4, part, &scale, &m);
+            step = d * (float)scale;
+            down = least * (float)m;
+            for (int i = 0; i < SMALL; i++) {
+                y[i] = step * (float)(from[i] >> shift & 15) - down;
+            }
+        }
+    }
+}
+
+void lr_gguf_q5_k(const uint8_t *b, uint64_t count, float *y)
+{
+    for (; count; count--, b += 176) {
+        const uint8_t *high = b + 16;
+        float d = half(b), least = half(b + 2);
+        for (int part = 0; part < 8; part++, y += SMALL) {
+            const uint8_t *from = b + 48 + part / 2 * 32;
+            int scale, m, shift = part % 2 * 4;
+            float step, down;
+            scale_and_least(b + 4, part, &scale, &m);
+            step = d * (float)scale;
+            down = least * (float)m;
+            for (int i = 0; i < SMALL; i++) {
+                y[i] = step * (float)((from[i] >> shift & 15) | (high[i] >> part & 1) << 4) - down;
+            }
+        }
+    }
+}
+
+void lr_gguf_q6_k(const uint8_t *b, uint64_t count, float *y)
+{
+    for (; count; count--, b += 210) {
+        const uint8_t *scales = b + 192;
+        float d = half(b + 208);
+        for (int part = 0; part < 16; part++, y += PART) {
+            /* 128 elements have 64 bytes of low bits, two elements a byte, and 32 of high bits, four a byte. */
+            int side = part / 8, row = part % 8 / 2, column = part % 2 * PART;
+            const uint8_t *low = b + side * 64 + row % 2 * 32 + column, *high = b + 128 + side * 32 + column;
+            float step = d * (float)(int8_t)scales[part];
+            for (int i = 0; i < PART; i++) {
+                int q = (low[i] >> row / 2 * 4 & 15) | (high[i] >> row * 2 & 3) << 4;
+                y[i] = step * (float)(q - 32);
+            }
+        }
+    }
+}
+
+void lr_gguf_q8_k(const uint8_t *b, uint64_t count, float *y)
+{
+    for (; count; count--, b += 292, y += LARGE) {
+        float d = single(lr_gguf_u32(b));
+        for (int i = 0; i < LARGE; i++) {
+            y[i] = d * (float)(int8_t)b[4 + i];
+        }
+    }
+}
+
+void lr_gguf_iq4_xs(const uint8_t *b, uint64_t count, float *y)
+{
+    for (; count; count--, b += 136) {
+        float d = half(b);
+        uint32_t high = (uint32_t)b[2] | (uint32_t)b[3] << 8;
+        for (int part = 0; part < 8; part++, y += SMALL) {
+            const uint8_t *from = b + 8 + part * PART;
+            int scale = (b[4 + part / 2] >> part % 2 * 4 & 15) | (int)(high >> part * 2 & 3) << 4;
+            float step = d * (float)(scale - 32);
+            for (int i = 0; i < PART; i++) {
+                y[i] = step * (float)uneven[from[i] & 15];
+                y[i + PART] = step * (float)uneven[from[i] >> 4];
+            }
+        }
+    }
+}
+
+void lr_gguf_tq2_0(const uint8_t *b, uint64_t count, float *y)
+{
+    for (; count; count--, b += 66) {
+        float d = half(b + 64);
+        for (int part = 0; part < 8; part++, y += SMALL) {
+            const uint8_t *from = b + part / 4 * 32;
+            for (int i = 0; i < SMALL; i++) {
+                y[i] = (float)((from[i] >> part % 4 * 2 & 3) - 1) * d;
+            }
+        }
+    }
+}

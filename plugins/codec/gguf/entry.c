@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Metadata as GGUF writes it. A number has the width that it came with, or the narrowest of 32 and 64 bits; the numbers of a list
+ * are of 32 bits where all of them fit, which is what llama.cpp reads. */
+#include "plugins/codec/gguf/entry.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------------------------- bytes -- */
+
+void lr_gguf_put(lr_gguf_buffer *b, const void *data, uint64_t size)
+{
+    if (b->status == REC_OK && size > b->room - b->size) {
+        uint64_t room = b->room + b->room / 2 + size + 256;
+        char *larger = rec_job_resize(b->job, b->data, room);
+        if (larger) {
+            b->data = larger;
+            b->room = room;
+        } else {
+            b->status = rec_fail(b->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the header");
+        }
+    }
+    if (b->status == REC_OK && size) {
+        memcpy(b->data + b->size, data, (size_t)size);
+        b->size += size;
+    }
+}
+
+static void put_bits(lr_gguf_buffer *b, uint64_t bits, uint32_t bytes)
+{
+    uint8_t little[8];
+    for (uint32_t i = 0; i < bytes; i++) {
+        little[i] = (uint8_t)(bits >> 8 * i);
+    }
+    lr_gguf_put(b, little, bytes);
+}
+
+void lr_gguf_put_u32(lr_gguf_buffer *b, uint32_t number)
+{
+    put_bits(b, number, 4);
+}
+
+void lr_gguf_put_u64(lr_gguf_buffer *b, uint64_t number)
+{
+    put_bits(b, number, 8);
+}
+
+void lr_gguf_put_text(lr_gguf_buffer *b, const char *text, uint64_t length)
+{
+    lr_gguf_put_u64(b, length);
+    lr_gguf_put(b, text, length);
+}
+
+void lr_gguf_put_dot(lr_gguf_buffer *b)
+{
+    lr_gguf_put(b, ".", b->size > 0);
+}
+
+void lr_gguf_put_number(lr_gguf_buffer *b, uint64_t number)
+{
+    char text[24];
+    lr_gguf_put(b, text, (uint64_t)snprintf(text, sizeof text, "%" PRIu64, number));
+}
+
+void lr_gguf_put_scalar(lr_gguf_buffer *b, const rec_scalar *key)
+{
+    if (key->kind == REC_KIND_BOOL) {
+        lr_gguf_put(b, key->v.i ? "true" : "false", key->v.i ? 4 : 5);
+    } else {
+        bool negative = key->kind == REC_KIND_INT && key->v.i < 0;
+        lr_gguf_put(b, "-", negative);
+        lr_gguf_put_number(b, negative ? 0 - (uint64_t)key->v.i : key->v.u);
+    }
+}
+
+void lr_gguf_put_unescaped(lr_gguf_buffer *b, const char *path, uint64_t length)
+{
+    uint64_t at = b->size;
+    lr_gguf_put(b, path, length);
+    lr_gguf_put(b, "", 1); /* the NUL */
+    if (b->status == REC_OK) {
+        b->size = at + rec_path_unescape(path, length, b->data + at, length + 1);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------------- entries -- */
+
+void lr_gguf_entries_open(lr_gguf_entries *e, rec_job *job)
+{
+    memset(e, 0, sizeof *e);
+    e->job = e->text.job = e->numbers.job = e->names.job = e->places.job = job;
+    e->alignment = LR_GGUF_ALIGNMENT;
+}
+
+void lr_gguf_entries_close(lr_gguf_entries *e)
+{
+    rec_job_free(e->job, e->text.data);
+    rec_job_free(e->job, e->numbers.data);
+    rec_job_free(e->job, e->names.data);
+    rec_job_free(e->job, e->places.data);
+}
+
+/* How Burn's own recorders say how they wrote; of no use to who reads this file. */
+static bool is_burns(const rec_scalar *key)
+{
+    static const char *const own[] = {"float", "int", "format", "version", "settings"};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        if (key->v.length == strlen(own[i]) && memcmp(key->text, own[i], strlen(own[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The narrowest type of 32 or 64 bits. */
+static int32_t type_of_uint(uint64_t number)
+{
+    return number <= UINT32_MAX ? LR_GGUF_U32 : LR_GGUF_U64;
+}
+
+static int32_t type_of(const rec_scalar *scalar)
+{
+    static const int32_t ints[] = {LR_GGUF_I8, LR_GGUF_I16, LR_GGUF_I32, LR_GGUF_I64};
+    static const int32_t uints[] = {LR_GGUF_U8, LR_GGUF_U16, LR_GGUF_U32, LR_GGUF_U64};
+    int width = scalar->bits == 8 ? 0 : scalar->bits == 16 ? 1 : scalar->bits == 32 ? 2 : scalar->bits == 64 ? 3 : -1;
+    switch (scalar->kind) {
+    case REC_KIND_BOOL:
+        return LR_GGUF_BOOL;
+    case REC_KIND_STRING:
+        return LR_GGUF_STRING;
+    case REC_KIND_INT:
+        return width >= 0                                              ? ints[width]
+               : scalar->v.i >= INT32_MIN && scalar->v.i <= INT32_MAX ? LR_GGUF_I32
+                                                                       : LR_GGUF_I64;
+    case REC_KIND_UINT:
+        return width >= 0 ? uints[width] : type_of_uint(scalar->v.u);
+    case REC_KIND_FLOAT:
+        return width == 3 || (width < 0 && (double)(float)scalar->v.f != scalar->v.f) ? LR_GGUF_F64 : LR_GGUF_F32;
+    default:
+        return -1;
+    }
+}
+
+/* A number of a type. */
+static void put_value(lr_gguf_buffer *b, int32_t type, const rec_scalar *scalar)
+{
+    uint64_t bits = scalar->v.u;
+    if (type == LR_GGUF_F32) {
+        float number = (float)scalar->v.f;
+        uint32_t word;
+        memcpy(&word, &number, sizeof word);
+        bits = word;
+    } else if (type == LR_GGUF_F64) {
+        memcpy(&bits, &scalar->v.f, sizeof bits);
+    }
+    put_bits(b, bits, rec_dtype_bits(lr_gguf_value_dtype((uint32_t)type)) / 8);
+}
+
+static int32_t set_alignment(lr_gguf_entries *e, const rec_scalar *value)
+{
+    uint64_t alignment = value->kind == REC_KIND_UINT || value->kind == REC_KIND_INT ? value->v.u : 0;
+    if (alignment < 8 || alignment > UINT64_C(1) << 30 || (alignment & (alignment - 1))) {
+        int32_t status = rec_fail(e->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                                  "the metadata entry " LR_GGUF_KEY_ALIGNMENT " is no power of two from 8 on");
+        rec_fail_hint(e->job, "GGUF takes it for how tensors lie in the file: remove it, or give it such a number.");
+        return status;
+    }
+    e->alignment = alignment;
+    return REC_OK;
+}
+
+static bool is_key(const rec_scalar *key, const char *word)
+{
+    return key->v.length == strlen(word) && memcmp(key->text, word, strlen(word)) == 0;
+}
+
+int32_t lr_gguf_entries_pair(lr_gguf_entries *e, const rec_scalar *key, const rec_scalar *value)
+{
+    if (is_burns(key)) {
+        return REC_OK;
+    }
+    if (is_key(key, LR_GGUF_KEY_ALIGNMENT)) {
+        return set_alignment(e, value);
+    }
+    lr_gguf_put_text(&e->text, key->text, key->v.length);
+    lr_gguf_put_u32(&e->text, LR_GGUF_STRING);
+    lr_gguf_put_text(&e->text, value->text, value->v.length);
+    e->count++;
+    return e->text.status;
+}
+
+int32_t lr_gguf_entries_begin(lr_gguf_entries *e, const rec_scalar *key)
+{
+    e->open = true;
+    e->aligning = is_key(key, LR_GGUF_KEY_ALIGNMENT);
+    e->bad = false;
+    e->depth = e->skipped = 0;
+    e->entry = e->text.size;
+    lr_gguf_put_text(&e->text, key->text, key->v.length);
+    return e->text.status;
+}
+
+/* The value is complete. */
+static int32_t finish(lr_gguf_entries *e)
+{
+    e->open = false;
+    if (e->bad && e->aligning) {
+        return set_alignment(e, &(rec_scalar){0});
+    }
+    if (e->bad) {
+        e->text.size = e->entry;
+        e->left_out++;
+    } else {
+        e->count++;
+    }
+    return e->text.status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ lists -- */
+
+/* An element of a kind joins the innermost list, or is the value. */
+static void join(lr_gguf_entries *e, int32_t type)
+{
+    lr_gguf_list *list = e->depth ? &e->lists[e->depth - 1] : NULL;
+    if (!list) {
+        lr_gguf_put_u32(&e->text, (uint32_t)type);
+        return;
+    }
+    e->bad = e->bad || (list->type >= 0 && list->type != type);
+    list->type = type;
+    list->count++;
+}
+
+int32_t lr_gguf_entries_list(lr_gguf_entries *e)
+{
+    if (e->bad || e->depth == LR_GGUF_NESTED_MOST) {
+        return lr_gguf_entries_map(e);
+    }
+    join(e, LR_GGUF_ARRAY);
+    e->lists[e->depth++] = (lr_gguf_list){.start = e->text.size, .type = -1};
+    e->numbers.size = 0;
+    lr_gguf_put_u32(&e->text, LR_GGUF_I32); /* what an empty list is of */
+    lr_gguf_put_u64(&e->text, 0);
+    return e->text.status;
+}
+
+int32_t lr_gguf_entries_map(lr_gguf_entries *e)
+{
+    e->bad = true;
+    e->skipped++;
+    return REC_OK;
+}
+
+int32_t lr_gguf_entries_other(lr_gguf_entries *e)
+{
+    e->bad = true;
+    return e->depth || e->skipped ? REC_OK : finish(e);
+}
+
+/* A number among those of a list: kept until all of them are known. Integers of any width are one kind, as are floats. */
+static void keep_number(lr_gguf_entries *e, const rec_scalar *scalar)
+{
+    lr_gguf_list *list = &e->lists[e->depth - 1];
+    int32_t type = type_of(scalar);
+    bool whole = scalar->kind == REC_KIND_INT || scalar->kind == REC_KIND_UINT;
+    if (whole && scalar->kind == REC_KIND_INT && scalar->v.i < 0) {
+        list->smallest = scalar->v.i < list->smallest ? scalar->v.i : list->smallest;
+    } else if (whole) {
+        list->largest = scalar->v.u > list->largest ? scalar->v.u : list->largest;
+    }
+    type = whole ? LR_GGUF_I64 : type;
+    if (scalar->kind == REC_KIND_FLOAT && (list->type == LR_GGUF_F32 || list->type == LR_GGUF_F64)) {
+        list->type = type = type == LR_GGUF_F64 ? type : list->type;
+    }
+    join(e, type);
+    lr_gguf_put(&e->numbers, &scalar->v.u, sizeof scalar->v.u);
+}
+
+int32_t lr_gguf_entries_scalar(lr_gguf_entries *e, const rec_scalar *scalar)
+{
+    int32_t type = type_of(scalar), status = e->aligning && !e->depth ? set_alignment(e, scalar) : REC_OK;
+    rec_scalar aligned = *scalar;
+    if (status != REC_OK) {
+        return status;
+    }
+    if (e->bad || type < 0) {
+        return lr_gguf_entries_other(e);
+    }
+    if (e->aligning && !e->depth) {
+        aligned.v.u = e->alignment;
+        type = LR_GGUF_U32;
+    }
+    if (type == LR_GGUF_STRING) {
+        join(e, type);
+        lr_gguf_put_text(&e->text, scalar->text, scalar->v.length);
+    } else if (e->depth) {
+        keep_number(e, scalar);
+    } else {
+        join(e, type);
+        put_value(&e->text, type, &aligned);
+    }
+    return e->depth || e->skipped ? e->text.status : finish(e);
+}
+
+int32_t lr_gguf_entries_numbers(lr_gguf_entries *e, rec_dtype dtype, const void *data, uint64_t count)
+{
+    uint32_t width = rec_dtype_bits(dtype) / 8;
+    const uint8_t *from = data;
+    for (uint64_t i = 0; i < count && !e->bad && e->numbers.status == REC_OK; i++, from += width) {
+        uint8_t little[8] = {0};
+        uint32_t type = 0;
+        rec_scalar scalar;
+        while (type < LR_GGUF_VALUES && lr_gguf_value_dtype(type) != dtype) {
+            type++;
+        }
+        if (type == LR_GGUF_VALUES) {
+            e->bad = true;
+            break;
+        }
+        for (uint32_t j = 0; j < width; j++) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+            little[j] = from[width - 1 - j];
+#else
+            little[j] = from[j];
+#endif
+        }
+        scalar = lr_gguf_scalar(type, little);
+        keep_number(e, &scalar);
+    }
+    return e->numbers.status;
+}
+
+/* The type that all numbers of a list have. @return -1: there is none. */
+static int32_t common_type(const lr_gguf_list *list)
+{
+    if (list->type != LR_GGUF_I64) {
+        return list->type;
+    }
+    if (list->smallest < 0) {
+        return list->largest > INT64_MAX                                       ? -1
+               : list->smallest >= INT32_MIN && list->largest <= INT32_MAX ? LR_GGUF_I32
+                                                                             : LR_GGUF_I64;
+    }
+    return list->largest <= INT32_MAX ? LR_GGUF_I32 : type_of_uint(list->largest);
+}
+
+static void end_list(lr_gguf_entries *e)
+{
+    lr_gguf_list list = e->lists[--e->depth];
+    int32_t type = common_type(&list);
+    uint64_t end;
+    if (list.count && type < 0) {
+        e->bad = true;
+    }
+    if (e->bad || e->text.status != REC_OK || !list.count) {
+        return;
+    }
+    if (type != LR_GGUF_STRING && type != LR_GGUF_ARRAY) {
+        for (uint64_t i = 0; i < list.count; i++) {
+            rec_scalar scalar = {0};
+            memcpy(&scalar.v.u, e->numbers.data + i * sizeof scalar.v.u, sizeof scalar.v.u);
+            put_value(&e->text, type, &scalar);
+        }
+    }
+    /* The type and the count, over those of an empty list. */
+    end = e->text.size;
+    e->text.size = list.start;
+    lr_gguf_put_u32(&e->text, (uint32_t)type);
+    lr_gguf_put_u64(&e->text, list.count);
+    e->text.size = end;
+}
+
+int32_t lr_gguf_entries_end(lr_gguf_entries *e)
+{
+    if (e->skipped) {
+        e->skipped--;
+    } else {
+        end_list(e);
+    }
+    return e->depth || e->skipped ? e->text.status : finish(e);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ names -- */
+
+int32_t lr_gguf_names_add(lr_gguf_entries *e, const char *name, uint64_t length)
+{
+    uint64_t place[2] = {e->names.size, length};
+    lr_gguf_put(&e->names, name, length);
+    lr_gguf_put(&e->places, place, sizeof place);
+    return e->names.status == REC_OK ? e->places.status : e->names.status;
+}
+
+typedef struct name {
+    const char *text;
+    uint64_t length;
+} name;
+
+static int by_text(const void *a, const void *b)
+{
+    const name *x = a, *y = b;
+    uint64_t least = x->length < y->length ? x->length : y->length;
+    int order = memcmp(x->text, y->text, (size_t)least);
+    return order ? order : x->length < y->length ? -1 : x->length > y->length;
+}
+
+int32_t lr_gguf_names_check(lr_gguf_entries *e)
+{
+    uint64_t count = e->places.size / (2 * sizeof(uint64_t));
+    name *names;
+    int32_t status = REC_OK;
+    if (count < 2) {
+        return REC_OK;
+    }
+    names = rec_job_alloc(e->job, count * sizeof *names);
+    if (!names) {
+        return rec_fail(e->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for %" PRIu64 " names", count);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t place[2];
+        memcpy(place, e->places.data + i * sizeof place, sizeof place);
+        names[i] = (name){e->names.data + place[0], place[1]};
+    }
+    qsort(names, count, sizeof *names, by_text);
+    for (uint64_t i = 1; i < count && status == REC_OK; i++) {
+        if (by_text(&names[i - 1], &names[i]) == 0) {
+            int shown = names[i].length < 200 ? (int)names[i].length : 200;
+            status = rec_fail(e->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "two tensors would be called %.*s in GGUF", shown,
+                              names[i].text);
+        }
+    }
+    rec_job_free(e->job, names);
+    return status;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What a writer gathers for the header: bytes, metadata entries, and the names of tensors, of which none may come twice. */
+#ifndef LR_GGUF_ENTRY_H
+#define LR_GGUF_ENTRY_H
+
+#include "plugins/codec/gguf/gguf.h"
+
+/** Bytes that grow. `status` keeps the first failure; what follows it does nothing. */
+typedef struct lr_gguf_buffer {
+    rec_job *job;
+    char *data;
+    uint64_t size, room;
+    int32_t status;
+} lr_gguf_buffer;
+
+void lr_gguf_put(lr_gguf_buffer *b, const void *data, uint64_t size);
+void lr_gguf_put_u32(lr_gguf_buffer *b, uint32_t number);
+void lr_gguf_put_u64(lr_gguf_buffer *b, uint64_t number);
+/** A string as the file has it: its length first. */
+void lr_gguf_put_text(lr_gguf_buffer *b, const char *text, uint64_t length);
+/** Parts of a path: a dot unless it is empty; a number; a key that is a bool or number; a path without its escapes. */
+void lr_gguf_put_dot(lr_gguf_buffer *b);
+void lr_gguf_put_number(lr_gguf_buffer *b, uint64_t number);
+void lr_gguf_put_scalar(lr_gguf_buffer *b, const rec_scalar *key);
+void lr_gguf_put_unescaped(lr_gguf_buffer *b, const char *path, uint64_t length);
+
+enum { LR_GGUF_NESTED_MOST = 8 };
+
+/** A list of metadata on its way. */
+typedef struct lr_gguf_list {
+    uint64_t start;    /**< of its type in the text */
+    uint64_t count;    /**< elements so far */
+    int32_t type;      /**< LR_GGUF_… of its elements; -1: none came yet. Integers and floats: the widest so far */
+    uint64_t largest;  /**< of integers that are not negative */
+    int64_t smallest;  /**< of those that are */
+} lr_gguf_list;
+
+/** The metadata, and the names of the tensors. */
+typedef struct lr_gguf_entries {
+    rec_job *job;
+    lr_gguf_buffer text;
+    uint64_t count;
+    uint64_t left_out;  /**< that GGUF has no words for */
+    uint64_t alignment; /**< of tensors: what the metadata say, or the default */
+    bool open;          /**< a value's events are expected */
+    bool bad;           /**< it is left out */
+    bool aligning;      /**< it is the alignment */
+    uint32_t skipped;   /**< containers of it that are open */
+    uint64_t entry;     /**< where it begins in the text */
+    uint32_t depth;
+    lr_gguf_list lists[LR_GGUF_NESTED_MOST];
+    lr_gguf_buffer numbers; /**< of the innermost list: eight bytes each */
+    lr_gguf_buffer names;   /**< of tensors: the bytes of all */
+    lr_gguf_buffer places;  /**< of each: where it is in `names` and how long, two uint64_t */
+} lr_gguf_entries;
+
+void lr_gguf_entries_open(lr_gguf_entries *e, rec_job *job);
+void lr_gguf_entries_close(lr_gguf_entries *e);
+/** An entry whose value is a text. Those by which a record of Burn says how it is written are passed over. */
+int32_t lr_gguf_entries_pair(lr_gguf_entries *e, const rec_scalar *key, const rec_scalar *value);
+/** An entry whose value comes as events, each of which is given to the functions that follow. */
+int32_t lr_gguf_entries_begin(lr_gguf_entries *e, const rec_scalar *key);
+int32_t lr_gguf_entries_scalar(lr_gguf_entries *e, const rec_scalar *scalar);
+int32_t lr_gguf_entries_numbers(lr_gguf_entries *e, rec_dtype dtype, const void *data, uint64_t count);
+int32_t lr_gguf_entries_list(lr_gguf_entries *e);
+/** What GGUF has no words for: a map, a variant (both end with lr_gguf_entries_end), … */
+int32_t lr_gguf_entries_map(lr_gguf_entries *e);
+/** …bytes, a tensor. */
+int32_t lr_gguf_entries_other(lr_gguf_entries *e);
+int32_t lr_gguf_entries_end(lr_gguf_entries *e);
+
+/** Keeps the name of a tensor. */
+int32_t lr_gguf_names_add(lr_gguf_entries *e, const char *name, uint64_t length);
+/** Fails if two are the same. */
+int32_t lr_gguf_names_check(lr_gguf_entries *e);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What GGUF's element types and metadata types are. */
+#include <string.h>
+
+#include "plugins/codec/gguf/blocks.h"
+#include "plugins/codec/gguf/gguf.h"
+
+#define PLAIN(name, dtype, size) {name, dtype, 1, size, NULL}
+#define BLOCKS(name, count, size, decode) {name, REC_DTYPE_OPAQUE, count, size, decode}
+
+/* By ggml's numbers. Those that are missing were given up before version 2, or are of results on their way (Q8_1), which no file
+ * holds. */
+static const lr_gguf_type types[] = {
+    [0] = PLAIN("F32", REC_DTYPE_F32, 4),
+    [1] = PLAIN("F16", REC_DTYPE_F16, 2),
+    [2] = BLOCKS("Q4_0", 32, 18, lr_gguf_q4_0),
+    [3] = BLOCKS("Q4_1", 32, 20, lr_gguf_q4_1),
+    [6] = BLOCKS("Q5_0", 32, 22, lr_gguf_q5_0),
+    [7] = BLOCKS("Q5_1", 32, 24, lr_gguf_q5_1),
+    [8] = BLOCKS("Q8_0", 32, 34, lr_gguf_q8_0),
+    [10] = BLOCKS("Q2_K", 256, 84, lr_gguf_q2_k),
+    [11] = BLOCKS("Q3_K", 256, 110, lr_gguf_q3_k),
+    [12] = BLOCKS("Q4_K", 256, 144, lr_gguf_q4_k),
+    [13] = BLOCKS("Q5_K", 256, 176, lr_gguf_q5_k),
+    [14] = BLOCKS("Q6_K", 256, 210, lr_gguf_q6_k),
+    [15] = BLOCKS("Q8_K", 256, 292, lr_gguf_q8_k),
+    [16] = BLOCKS("IQ2_XXS", 256, 66, NULL),
+    [17] = BLOCKS("IQ2_XS", 256, 74, NULL),
+    [18] = BLOCKS("IQ3_XXS", 256, 98, NULL),
+    [19] = BLOCKS("IQ1_S", 256, 50, NULL),
+    [20] = BLOCKS("IQ4_NL", 32, 18, lr_gguf_iq4_nl),
+    [21] = BLOCKS("IQ3_S", 256, 110, NULL),
+    [22] = BLOCKS("IQ2_S", 256, 82, NULL),
+    [23] = BLOCKS("IQ4_XS", 256, 136, lr_gguf_iq4_xs),
+    [24] = PLAIN("I8", REC_DTYPE_I8, 1),
+    [25] = PLAIN("I16", REC_DTYPE_I16, 2),
+    [26] = PLAIN("I32", REC_DTYPE_I32, 4),
+    [27] = PLAIN("I64", REC_DTYPE_I64, 8),
+    [28] = PLAIN("F64", REC_DTYPE_F64, 8),
+    [29] = BLOCKS("IQ1_M", 256, 56, NULL),
+    [30] = PLAIN("BF16", REC_DTYPE_BF16, 2),
+    [34] = BLOCKS("TQ1_0", 256, 54, NULL),
+    [35] = BLOCKS("TQ2_0", 256, 66, lr_gguf_tq2_0),
+    [39] = BLOCKS("MXFP4", 32, 17, lr_gguf_mxfp4),
+    [40] = BLOCKS("NVFP4", 64, 36, NULL),
+    [41] = BLOCKS("Q1_0", 128, 18, NULL),
+};
+
+enum { TYPE_COUNT = sizeof types / sizeof types[0] };
+
+const lr_gguf_type *lr_gguf_type_of(uint32_t number)
+{
+    return number < TYPE_COUNT && types[number].name ? &types[number] : NULL;
+}
+
+int32_t lr_gguf_type_number(rec_dtype dtype, const char *name)
+{
+    dtype = dtype == REC_DTYPE_FLEX32 ? REC_DTYPE_F32 : dtype;
+    for (int32_t i = 0; i < TYPE_COUNT; i++) {
+        if (types[i].name && types[i].dtype == dtype &&
+            (dtype != REC_DTYPE_OPAQUE || (name && strcmp(types[i].name, name) == 0))) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+bool lr_gguf_type_size(const lr_gguf_type *type, uint64_t row, uint64_t count, uint64_t *size)
+{
+    uint64_t blocks = count / type->count;
+    if (row % type->count != 0 || blocks > UINT64_MAX / type->size) {
+        return false;
+    }
+    *size = blocks * type->size;
+    return true;
+}
+
+rec_dtype lr_gguf_value_dtype(uint32_t type)
+{
+    static const uint8_t dtypes[LR_GGUF_VALUES] = {
+        [LR_GGUF_U8] = REC_DTYPE_U8,   [LR_GGUF_I8] = REC_DTYPE_I8,   [LR_GGUF_U16] = REC_DTYPE_U16,
+        [LR_GGUF_I16] = REC_DTYPE_I16, [LR_GGUF_U32] = REC_DTYPE_U32, [LR_GGUF_I32] = REC_DTYPE_I32,
+        [LR_GGUF_F32] = REC_DTYPE_F32, [LR_GGUF_BOOL] = REC_DTYPE_BOOL, [LR_GGUF_U64] = REC_DTYPE_U64,
+        [LR_GGUF_I64] = REC_DTYPE_I64, [LR_GGUF_F64] = REC_DTYPE_F64,
+    };
+    return type < LR_GGUF_VALUES ? dtypes[type] : REC_DTYPE_NONE;
+}
+
+uint32_t lr_gguf_u32(const uint8_t *data)
+{
+    return (uint32_t)data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
+}
+
+uint64_t lr_gguf_u64(const uint8_t *data)
+{
+    return lr_gguf_u32(data) | (uint64_t)lr_gguf_u32(data + 4) << 32;
+}
+
+rec_scalar lr_gguf_scalar(uint32_t type, const uint8_t *data)
+{
+    rec_scalar scalar = {.kind = REC_KIND_UINT, .bits = (uint16_t)rec_dtype_bits(lr_gguf_value_dtype(type))};
+    uint64_t bits = 0;
+    uint32_t word;
+    float single;
+    for (uint32_t i = scalar.bits / 8u; i-- > 0;) {
+        bits = bits << 8 | data[i];
+    }
+    switch (type) {
+    case LR_GGUF_I8:
+        scalar.v.i = (int8_t)bits;
+        break;
+    case LR_GGUF_I16:
+        scalar.v.i = (int16_t)bits;
+        break;
+    case LR_GGUF_I32:
+        scalar.v.i = (int32_t)bits;
+        break;
+    case LR_GGUF_I64:
+        scalar.v.i = (int64_t)bits;
+        break;
+    case LR_GGUF_F32:
+        word = (uint32_t)bits;
+        memcpy(&single, &word, sizeof single);
+        scalar.v.f = single;
+        break;
+    case LR_GGUF_F64:
+        memcpy(&scalar.v.f, &bits, sizeof scalar.v.f);
+        break;
+    case LR_GGUF_BOOL:
+        scalar.v.i = bits != 0;
+        break;
+    default:
+        scalar.v.u = bits;
+        return scalar;
+    }
+    scalar.kind = type == LR_GGUF_BOOL                          ? REC_KIND_BOOL
+                  : type == LR_GGUF_F32 || type == LR_GGUF_F64 ? REC_KIND_FLOAT
+                                                                : REC_KIND_INT;
+    scalar.bits = type == LR_GGUF_BOOL ? 0 : scalar.bits;
+    return scalar;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The writer. A first walk gathers the header, a second one writes the tensors behind it, in the record's order. What a flat
+ * file of tensors does not hold is refused, or, of parameters' ids, told. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "plugins/codec/gguf/entry.h"
+
+typedef struct writer {
+    rec_job *job;
+    rec_sink *sink;
+    lr_gguf_buffer path; /**< of the value that comes next */
+    uint64_t *starts;    /**< of each level: how long the path was before it */
+    uint64_t *index;     /**< of each level: the next number of a list, REC_UNKNOWN of a map */
+    uint32_t depth, room;
+    bool paths; /**< the root's keys are paths */
+    bool burn;  /**< modules are laid out as Burn's */
+    lr_gguf_entries metadata;
+    lr_gguf_buffer tensors; /**< the header's entries of them */
+    uint64_t count, ids, offset, long_names;
+    uint64_t next; /**< of the second walk: bytes of the data written */
+} writer;
+
+/* ---------------------------------------------------------------------------------------------------------- names -- */
+
+static int32_t refuse(writer *w, const char *what)
+{
+    char path[256];
+    int32_t status;
+    (void)rec_job_path(w->job, path, sizeof path);
+    status = rec_fail_found(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "tensors", "%s at `%s`", what, path);
+    rec_fail_hint(w->job, "GGUF holds tensors and metadata, nothing else: save the record as MessagePack (NamedMpk) or "
+                          "safetensors, which hold all of it.");
+    return status;
+}
+
+/* A value begins: a list's is named by its number. */
+static int32_t value_begins(writer *w)
+{
+    uint64_t *index = w->depth ? &w->index[w->depth - 1] : NULL;
+    if (!index || *index == REC_UNKNOWN) {
+        return REC_OK;
+    }
+    w->path.size = w->starts[w->depth - 1];
+    lr_gguf_put_dot(&w->path);
+    lr_gguf_put_number(&w->path, (*index)++);
+    return w->path.status;
+}
+
+static int32_t push(writer *w, uint64_t index)
+{
+    int32_t status = value_begins(w);
+    if (status == REC_OK && w->depth == w->room) {
+        status = rec_fail(w->job, REC_E_LIMIT, REC_UNKNOWN, "the record is nested deeper than %" PRIu32, w->room);
+    }
+    if (status == REC_OK) {
+        w->starts[w->depth] = w->path.size;
+        w->index[w->depth++] = index;
+    }
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------------- gathering -- */
+
+static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
+{
+    writer *w = self;
+    (void)at;
+    return lr_gguf_entries_pair(&w->metadata, key, value);
+}
+
+static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
+{
+    writer *w = self;
+    (void)at;
+    return lr_gguf_entries_begin(&w->metadata, key);
+}
+
+static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
+{
+    writer *w = self;
+    (void)at;
+    if (w->metadata.open) {
+        return lr_gguf_entries_scalar(&w->metadata, scalar);
+    }
+    /* Constants and absent options hold nothing. */
+    return scalar->kind == REC_KIND_NIL ? value_begins(w) : refuse(w, "a value that is no tensor");
+}
+
+static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
+{
+    writer *w = self;
+    (void)at;
+    return w->metadata.open ? lr_gguf_entries_numbers(&w->metadata, dtype, data, count)
+           : count          ? refuse(w, "a list of numbers")
+                            : REC_OK;
+}
+
+static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
+{
+    writer *w = self;
+    (void)at, (void)blob;
+    return w->metadata.open ? lr_gguf_entries_other(&w->metadata) : refuse(w, "bytes");
+}
+
+static int32_t on_list(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    writer *w = self;
+    (void)at, (void)form, (void)count;
+    return w->metadata.open ? lr_gguf_entries_list(&w->metadata) : push(w, 0);
+}
+
+static int32_t on_map(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    writer *w = self;
+    (void)at, (void)count;
+    if (w->metadata.open) {
+        return lr_gguf_entries_map(&w->metadata);
+    }
+    if (!w->depth) {
+        w->paths = form == REC_FORM_PATHS;
+        w->burn = !w->paths;
+    }
+    return push(w, REC_UNKNOWN);
+}
+
+static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
+{
+    writer *w = self;
+    (void)at;
+    if (w->metadata.open) {
+        return REC_OK;
+    }
+    w->path.size = w->starts[w->depth - 1];
+    if (key->kind != REC_KIND_STRING) {
+        lr_gguf_put_dot(&w->path);
+        lr_gguf_put_scalar(&w->path, key);
+    } else if (w->depth == 1 && w->paths) {
+        lr_gguf_put_unescaped(&w->path, key->text, key->v.length);
+    } else {
+        lr_gguf_put_dot(&w->path);
+        lr_gguf_put(&w->path, key->text, key->v.length);
+    }
+    return w->path.status;
+}
+
+static int32_t on_variant(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
+{
+    writer *w = self;
+    int32_t status;
+    (void)at, (void)index;
+    if (w->metadata.open || !payload) {
+        return w->metadata.open ? lr_gguf_entries_map(&w->metadata) : refuse(w, "a variant without data");
+    }
+    status = push(w, REC_UNKNOWN);
+    lr_gguf_put_dot(&w->path);
+    lr_gguf_put(&w->path, name->text, name->v.length);
+    return status == REC_OK ? w->path.status : status;
+}
+
+static int32_t on_end(void *self, uint64_t at)
+{
+    writer *w = self;
+    (void)at;
+    if (w->metadata.open) {
+        return lr_gguf_entries_end(&w->metadata);
+    }
+    w->depth--;
+    w->path.size = w->starts[w->depth];
+    return REC_OK;
+}
+
+static int32_t on_option(void *self, uint64_t at, int32_t present)
+{
+    writer *w = self;
+    (void)at;
+    return present ? REC_OK : w->metadata.open ? lr_gguf_entries_other(&w->metadata) : value_begins(w);
+}
+
+static int32_t refuse_type(writer *w, const rec_tensor_event *event)
+{
+    char path[256];
+    int32_t status;
+    (void)rec_job_path(w->job, path, sizeof path);
+    status = rec_fail_found(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "an element type that GGUF has", "%s at `%s`",
+                            event->dtype_name ? event->dtype_name : rec_dtype_name(event->dtype), path);
+    rec_fail_hint(w->job, "It has f64, f32, f16, bf16, i64, i32, i16, i8 and ggml's own blocks.");
+    return status;
+}
+
+static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
+{
+    writer *w = self;
+    int32_t number = lr_gguf_type_number(event->dtype, event->dtype_name), status;
+    const lr_gguf_type *type = number < 0 ? NULL : lr_gguf_type_of((uint32_t)number);
+    uint64_t count = 1, size = 0, pad = w->metadata.alignment - 1;
+    (void)at;
+    if (w->metadata.open) {
+        return lr_gguf_entries_other(&w->metadata);
+    }
+    status = value_begins(w);
+    if (status != REC_OK) {
+        return status;
+    }
+    if (!type) {
+        return refuse_type(w, event);
+    }
+    if (event->rank > LR_GGUF_RANK_MOST) {
+        return refuse(w, "a tensor of more than 4 dimensions, which GGUF does not have,");
+    }
+    for (uint32_t i = 0; i < event->rank; i++) {
+        count *= event->shape[i];
+    }
+    if (!lr_gguf_type_size(type, event->rank ? event->shape[event->rank - 1] : 1, count, &size) || size != event->data.size) {
+        return refuse(w, "blocks that are no whole rows of the tensor");
+    }
+    lr_gguf_put_text(&w->tensors, w->path.data, w->path.size);
+    lr_gguf_put_u32(&w->tensors, event->rank);
+    for (uint32_t i = event->rank; i-- > 0;) {
+        lr_gguf_put_u64(&w->tensors, event->shape[i]);
+    }
+    lr_gguf_put_u32(&w->tensors, (uint32_t)number);
+    lr_gguf_put_u64(&w->tensors, w->offset);
+    w->offset = (w->offset + size + pad) & ~pad;
+    w->count++;
+    w->ids += event->id != NULL;
+    w->long_names += w->path.size > LR_GGUF_NAME_MOST;
+    return w->tensors.status == REC_OK ? lr_gguf_names_add(&w->metadata, w->path.data, w->path.size) : w->tensors.status;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- writing -- */
+
+static int32_t pad_to(writer *w, uint64_t to)
+{
+    static const uint8_t zeros[4096];
+    int32_t status = REC_OK;
+    while (w->next < to && status == REC_OK) {
+        uint64_t n = to - w->next < sizeof zeros ? to - w->next : sizeof zeros;
+        status = rec_sink_write(w->sink, zeros, n);
+        w->next += n;
+    }
+    return status;
+}
+
+static int32_t put_tensor(void *self, uint64_t at, const rec_tensor_event *event)
+{
+    writer *w = self;
+    uint64_t pad = w->metadata.alignment - 1;
+    int32_t status = rec_sink_put(w->sink, &event->data);
+    (void)at;
+    w->next += event->data.size;
+    return status == REC_OK ? pad_to(w, (w->next + pad) & ~pad) : status;
+}
+
+static int32_t pass_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
+{
+    (void)self, (void)at, (void)key, (void)value;
+    return REC_OK;
+}
+
+static int32_t pass_key(void *self, uint64_t at, const rec_scalar *key)
+{
+    (void)self, (void)at, (void)key;
+    return REC_OK;
+}
+
+static int32_t pass_begin(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    (void)self, (void)at, (void)form, (void)count;
+    return REC_OK;
+}
+
+static int32_t pass_end(void *self, uint64_t at)
+{
+    (void)self, (void)at;
+    return REC_OK;
+}
+
+static const rec_visitor gather = {
+    .size = sizeof gather,
+    .metadata = on_metadata,
+    .scalar = on_scalar,
+    .numbers = on_numbers,
+    .bytes = on_bytes,
+    .list_begin = on_list,
+    .map_begin = on_map,
+    .key = on_key,
+    .variant_begin = on_variant,
+    .end = on_end,
+    .option = on_option,
+    .tensor = on_tensor,
+    .metadata_value = on_metadata_value,
+};
+
+/* What the first walk let pass holds nothing but tensors: the rest core may replace as it likes. */
+static const rec_visitor put = {
+    .size = sizeof put,
+    .metadata = pass_metadata,
+    .scalar = pass_key,
+    .list_begin = pass_begin,
+    .map_begin = pass_begin,
+    .key = pass_key,
+    .end = pass_end,
+    .tensor = put_tensor,
+    .metadata_value = pass_key,
+};
+
+static int32_t write_header(writer *w)
+{
+    static const rec_scalar layout = {.kind = REC_KIND_STRING, .v.length = 16, .text = LR_GGUF_KEY_LAYOUT};
+    static const rec_scalar burn = {.kind = REC_KIND_STRING, .v.length = 4, .text = "burn"};
+    lr_gguf_buffer head = {.job = w->job};
+    uint64_t pad = w->metadata.alignment - 1;
+    int32_t status = REC_OK;
+    if (w->burn && w->count) {
+        status = lr_gguf_entries_pair(&w->metadata, &layout, &burn);
+    }
+    lr_gguf_put(&head, LR_GGUF_MAGIC, 4);
+    lr_gguf_put_u32(&head, LR_GGUF_VERSION);
+    lr_gguf_put_u64(&head, w->count);
+    lr_gguf_put_u64(&head, w->metadata.count);
+    status = status == REC_OK ? head.status : status;
+    status = status == REC_OK ? rec_sink_write(w->sink, head.data, head.size) : status;
+    status = status == REC_OK ? rec_sink_write(w->sink, w->metadata.text.data, w->metadata.text.size) : status;
+    status = status == REC_OK ? rec_sink_write(w->sink, w->tensors.data, w->tensors.size) : status;
+    w->next = head.size + w->metadata.text.size + w->tensors.size;
+    status = status == REC_OK && w->count ? pad_to(w, (w->next + pad) & ~pad) : status;
+    w->next = 0;
+    rec_job_free(w->job, head.data);
+    return status;
+}
+
+static void tell(const writer *w)
+{
+    if (w->ids) {
+        rec_job_note(w->job, REC_NOTE_DROPPED, "", "the ids of %" PRIu64 " parameter%s: GGUF has none", w->ids,
+                     w->ids == 1 ? "" : "s");
+    }
+    if (w->long_names) {
+        rec_job_note(w->job, REC_NOTE_LAYOUT, "", "%" PRIu64 " tensor%s a name of more than 63 bytes, which llama.cpp refuses",
+                     w->long_names, w->long_names == 1 ? " has" : "s have");
+    }
+    if (w->metadata.left_out) {
+        rec_job_note(w->job, REC_NOTE_DROPPED, "", "%" PRIu64 " metadata entr%s with maps, bytes or lists of mixed values, "
+                     "which GGUF does not have: left out", w->metadata.left_out, w->metadata.left_out == 1 ? "y" : "ies");
+    }
+}
+
+int32_t lr_gguf_write(rec_job *job, rec_sink *sink)
+{
+    writer w = {.job = job, .sink = sink, .path.job = job, .tensors.job = job, .room = rec_job_depth_limit(job)};
+    int32_t status;
+    lr_gguf_entries_open(&w.metadata, job);
+    w.starts = rec_job_alloc(job, w.room * sizeof *w.starts);
+    w.index = rec_job_alloc(job, w.room * sizeof *w.index);
+    status = w.starts && w.index ? REC_OK : rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the header");
+    status = status == REC_OK ? rec_job_walk(job, &gather, &w) : status;
+    status = status == REC_OK ? lr_gguf_names_check(&w.metadata) : status;
+    if (status == REC_OK) {
+        tell(&w);
+        status = write_header(&w);
+    }
+    status = status == REC_OK ? rec_job_walk(job, &put, &w) : status;
+    lr_gguf_entries_close(&w.metadata);
+    rec_job_free(job, w.starts);
+    rec_job_free(job, w.index);
+    rec_job_free(job, w.path.data);
+    rec_job_free(job, w.tensors.data);
+    return status;
+}

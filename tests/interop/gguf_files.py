@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The golden files of tests/data/gguf, and judging ours, by the package gguf of llama.cpp.
+
+gguf_files.py make FOLDER         writes the golden files
+gguf_files.py check FILE EXPECTED reads FILE as llama.cpp's package does and compares names, shapes, types, bytes and metadata with
+                            EXPECTED, another GGUF file; prints what differs
+gguf_files.py numbers FILE OUT    writes what the package makes of the elements of FILE, as f32, to the safetensors file OUT
+"""
+import json
+import struct
+import sys
+
+import numpy as np
+from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, GGUFReader, GGUFValueType, GGUFWriter, quants
+
+BLOCKS = ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS", "TQ2_0", "MXFP4"]
+CARRIED = ["IQ1_S", "IQ2_XXS", "TQ1_0"]
+
+
+def finite_blocks(rng, kind, rows, blocks):
+    """Random blocks whose numbers are finite in f32."""
+    while True:
+        size = GGML_QUANT_SIZES[kind][1]
+        raw = rng.integers(0, 256, size=(rows, blocks * size), dtype=np.uint8)
+        if kind.name in CARRIED:
+            return raw
+        per_block = raw.reshape(-1, size)
+        for i in range(len(per_block)):
+            while not np.isfinite(quants.dequantize(per_block[i : i + 1], kind)).all():
+                per_block[i] = rng.integers(0, 256, size=size, dtype=np.uint8)
+        return raw
+
+
+def make(folder):
+    np.seterr(all="ignore")
+    rng = np.random.default_rng(20220917)
+    w = GGUFWriter(f"{folder}/types.gguf", "test")
+    w.add_uint8("an.u8", 200)
+    w.add_int8("an.i8", -100)
+    w.add_uint16("an.u16", 60000)
+    w.add_int16("an.i16", -30000)
+    w.add_uint32("an.u32", 4000000000)
+    w.add_int32("an.i32", -2000000000)
+    w.add_uint64("an.u64", 2**64 - 1)
+    w.add_int64("an.i64", -(2**63))
+    w.add_float32("an.f32", 0.1)
+    w.add_float64("an.f64", 0.1)
+    w.add_bool("a.bool", True)
+    w.add_string("a.string", "grün \u2603")
+    w.add_array("an.array.of.strings", ["<s>", "", "▁the"])
+    w.add_array("an.array.of.ints", [1, -2, 3, 2**31 - 1])
+    w.add_array("an.array.of.floats", [0.5, -1000.0, 0.25])
+    w.add_array("an.array.of.bools", [True, False, True])
+    for kind, dtype in (("f32", np.float32), ("f16", np.float16), ("f64", np.float64)):
+        w.add_tensor(f"plain.{kind}", rng.standard_normal((2, 3)).astype(dtype))
+    for kind, dtype in (("i8", np.int8), ("i16", np.int16), ("i32", np.int32), ("i64", np.int64)):
+        w.add_tensor(f"plain.{kind}", rng.integers(-100, 100, size=(2, 1, 3)).astype(dtype))
+    bf16 = (rng.standard_normal((3, 4)).astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    w.add_tensor("plain.bf16", bf16.view(np.uint8), raw_dtype=GGMLQuantizationType.BF16)
+    for name in BLOCKS + CARRIED:
+        kind = GGMLQuantizationType[name]
+        w.add_tensor(f"blocks.{name}", finite_blocks(rng, kind, 2, 1), raw_dtype=kind)
+    w.write_header_to_file()
+    w.write_kv_data_to_file()
+    w.write_tensors_to_file()
+    w.close()
+    split = GGUFWriter(f"{folder}/split.gguf", "test", split_max_tensors=2)
+    split.add_string("general.name", "split")
+    for i in range(5):
+        split.add_tensor(f"t.{i}", np.full((i + 1,), i, dtype=np.float32))
+    split.write_header_to_file()
+    split.write_kv_data_to_file()
+    split.write_tensors_to_file()
+    split.close()
+
+
+def value(field):
+    def part(i):
+        p = field.parts[i]
+        return bytes(p).decode() if field.types[-1] == GGUFValueType.STRING else p[0].item()
+
+    if field.types and field.types[0] == GGUFValueType.ARRAY:
+        return [part(i) for i in field.data]
+    return part(field.data[0])
+
+
+def entries(reader):
+    return {
+        f.name: ([t.name for t in f.types], value(f)) for f in reader.fields.values() if not f.name.startswith("GGUF.")
+    }
+
+
+def check(path, expected):
+    a, b = GGUFReader(path), GGUFReader(expected)
+    wrong = []
+    x, y = entries(a), entries(b)
+    wrong += [f"metadata {k}: {x.get(k)} for {y.get(k)}" for k in sorted(set(x) | set(y)) if x.get(k) != y.get(k)]
+    s, t = {v.name: v for v in a.tensors}, {v.name: v for v in b.tensors}
+    if list(s) != list(t):
+        wrong.append(f"tensors: {list(s)} for {list(t)}")
+    for name in set(s) & set(t):
+        if s[name].tensor_type != t[name].tensor_type or list(s[name].shape) != list(t[name].shape):
+            wrong.append(f"{name}: another type or shape")
+        elif s[name].data.tobytes() != t[name].data.tobytes():
+            wrong.append(f"{name}: other data")
+    for line in wrong:
+        print(line)
+    return 1 if wrong else 0
+
+
+def numbers(path, out):
+    np.seterr(all="ignore")
+    header, data = {}, b""
+    for tensor in sorted(GGUFReader(path).tensors, key=lambda t: t.name):
+        if tensor.tensor_type.name not in BLOCKS + ["F32", "F16", "BF16"]:
+            continue
+        flat = quants.dequantize(tensor.data, tensor.tensor_type).astype("<f4").tobytes()
+        shape = [int(n) for n in reversed(tensor.shape)]
+        header[tensor.name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(flat)]}
+        data += flat
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(out, "wb") as f:
+        f.write(struct.pack("<Q", len(text)) + text + data)
+    return 0
+
+
+if __name__ == "__main__":
+    what, *rest = sys.argv[1:]
+    sys.exit({"make": make, "check": check, "numbers": numbers}[what](*rest) or 0)

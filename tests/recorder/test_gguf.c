@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * GGUF: the golden file of llama.cpp's own package as numbers and as bytes, what is refused and in which words, and files cut
+ * short or changed at every byte. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "librecord.h"
+
+typedef struct bytes {
+    uint8_t data[8192];
+    size_t size;
+} bytes;
+
+static bytes golden;
+
+static void put(bytes *b, const void *data, size_t size)
+{
+    assert_true(b->size + size <= sizeof b->data);
+    memcpy(b->data + b->size, data, size);
+    b->size += size;
+}
+
+static void put_uint(bytes *b, uint64_t number, size_t width)
+{
+    for (size_t i = 0; i < width; i++) {
+        uint8_t byte = (uint8_t)(number >> 8 * i);
+        put(b, &byte, 1);
+    }
+}
+
+static void put_text(bytes *b, const char *text)
+{
+    put_uint(b, strlen(text), 8);
+    put(b, text, strlen(text));
+}
+
+static void put_header(bytes *b, uint32_t version, uint64_t tensors, uint64_t entries)
+{
+    b->size = 0;
+    put(b, "GGUF", 4);
+    put_uint(b, version, 4);
+    put_uint(b, tensors, 8);
+    put_uint(b, entries, 8);
+}
+
+static void put_tensor(bytes *b, const char *name, uint32_t rank, const uint64_t *dims, uint32_t type, uint64_t offset)
+{
+    put_text(b, name);
+    put_uint(b, rank, 4);
+    for (uint32_t i = 0; i < rank; i++) {
+        put_uint(b, dims[i], 8);
+    }
+    put_uint(b, type, 4);
+    put_uint(b, offset, 8);
+}
+
+static void pad(bytes *b, size_t more)
+{
+    static const uint8_t zeros[64];
+    put(b, zeros, (32 - b->size % 32) % 32);
+    put(b, zeros, more);
+}
+
+static rec_record *load_at(const void *data, size_t size, rec_precision precision)
+{
+    rec_recorder *r = rec_open_recorder("Gguf", precision);
+    rec_record *record;
+    if (!r) {
+        fail_msg("%s", rec_error_message());
+    }
+    assert_int_equal(rec_recorder_set(r, "adapter", "none"), REC_OK);
+    record = rec_load_bytes(r, data, size);
+    rec_close_recorder(r); /* leaves the last error be */
+    return record;
+}
+
+/* -------------------------------------------------------------------------------------------------------- read right -- */
+
+static void test_what_is_there(void **state)
+{
+    rec_record *record = load_at(golden.data, golden.size, REC_PRECISION_KEEP);
+    const rec_tensor *tensor;
+    const rec_value *value;
+    (void)state;
+    if (!record) {
+        fail_msg("%s", rec_error_message());
+    }
+    tensor = rec_tensor_at(record, "plain.i64");
+    assert_non_null(tensor);
+    assert_int_equal(rec_tensor_dtype(tensor), REC_DTYPE_I64);
+    assert_int_equal(rec_tensor_rank(tensor), 3);
+    assert_int_equal(rec_tensor_shape(tensor)[0], 2);
+    assert_int_equal(rec_tensor_shape(tensor)[2], 3);
+    tensor = rec_tensor_at(record, "blocks.Q6_K");
+    assert_non_null(tensor);
+    assert_string_equal(rec_tensor_dtype_name(tensor), "Q6_K");
+    assert_int_equal(rec_tensor_nbytes(tensor), 420);
+    assert_int_equal(rec_tensor_count(tensor), 512);
+    value = rec_metadata_value(record, "an.i8");
+    assert_non_null(value);
+    assert_int_equal(rec_value_scalar(value).v.i, -100);
+    assert_int_equal(rec_value_scalar(value).bits, 8);
+    value = rec_metadata_value(record, "an.u64");
+    assert_true(rec_value_scalar(value).v.u == UINT64_MAX);
+    value = rec_metadata_value(record, "an.array.of.strings");
+    assert_int_equal(rec_value_count(value), 3);
+    assert_string_equal(rec_value_scalar(rec_value_item(value, 2)).text, "▁the");
+    value = rec_metadata_value(record, "an.array.of.ints");
+    assert_int_equal(rec_value_number(value, 1).v.i, -2);
+    rec_record_free(record);
+}
+
+/* A number of a kept tensor, and the same where the record was loaded at a precision. */
+static void test_numbers(void **state)
+{
+    rec_record *kept = load_at(golden.data, golden.size, REC_PRECISION_KEEP);
+    rec_record *full = load_at(golden.data, golden.size, REC_PRECISION_FULL);
+    static const char *const names[] = {"Q4_0", "Q5_1", "Q8_0", "Q2_K", "Q6_K", "IQ4_XS", "MXFP4"};
+    (void)state;
+    assert_non_null(kept);
+    assert_non_null(full);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[64];
+        const rec_tensor *a, *b;
+        const float *x, *y;
+        float part[7];
+        (void)snprintf(path, sizeof path, "blocks.%s", names[i]);
+        a = rec_tensor_at(kept, path);
+        b = rec_tensor_at(full, path);
+        assert_non_null(a);
+        assert_non_null(b);
+        assert_int_equal(rec_tensor_dtype(a), REC_DTYPE_OPAQUE);
+        assert_int_equal(rec_tensor_dtype(b), REC_DTYPE_F32);
+        assert_int_equal(rec_tensor_nbytes(b), rec_tensor_count(b) * 4);
+        x = rec_tensor_f32(a);
+        y = rec_tensor_f32(b);
+        assert_non_null(x);
+        assert_non_null(y);
+        assert_memory_equal(x, y, rec_tensor_count(b) * 4);
+        assert_int_equal(rec_tensor_read(a, REC_DTYPE_F32, 13, 7, part), REC_OK);
+        assert_memory_equal(part, x + 13, sizeof part);
+        assert_non_null(rec_tensor_f64(a));
+        assert_true(rec_tensor_f64(a)[5] == (double)x[5]);
+        assert_null(rec_tensor_i32(a));
+    }
+    assert_null(rec_tensor_f32(rec_tensor_at(full, "blocks.IQ1_S")));
+    assert_int_equal(rec_error_status(), REC_E_MISMATCH);
+    rec_record_free(kept);
+    rec_record_free(full);
+}
+
+/* A block of Q8_0 whose numbers are known without any package: 0.5 times an integer. */
+static void test_known_numbers(void **state)
+{
+    static const uint64_t dims[] = {32, 2};
+    rec_record *record;
+    const float *numbers;
+    bytes b;
+    (void)state;
+    put_header(&b, 3, 1, 0);
+    put_tensor(&b, "w", 2, dims, 8, 0);
+    pad(&b, 0);
+    for (int block = 0; block < 2; block++) {
+        put_uint(&b, block ? 0xC000 : 0x3800, 2); /* -2 and 0.5 */
+        for (int i = 0; i < 32; i++) {
+            put_uint(&b, (uint8_t)(i - 16), 1);
+        }
+    }
+    record = load_at(b.data, b.size, REC_PRECISION_FULL);
+    if (!record) {
+        fail_msg("%s", rec_error_message());
+    }
+    numbers = rec_tensor_f32(rec_tensor_at(record, "w"));
+    assert_non_null(numbers);
+    for (int i = 0; i < 32; i++) {
+        assert_true(numbers[i] == 0.5f * (float)(i - 16));
+        assert_true(numbers[32 + i] == -2.0f * (float)(i - 16));
+    }
+    rec_record_free(record);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- refused -- */
+
+static void refused(const bytes *b, const char *words)
+{
+    rec_record *record = load_at(b->data, b->size, REC_PRECISION_KEEP);
+    if (record || !strstr(rec_error_message(), words)) {
+        fail_msg("expected `%s`, found `%s`", words, record ? "a record" : rec_error_message());
+    }
+}
+
+static void test_refused(void **state)
+{
+    static const uint64_t six[] = {6}, blocks[] = {33}, huge[] = {UINT64_MAX / 2, 4}, two[] = {2};
+    bytes b;
+    (void)state;
+    put_header(&b, 1, 0, 0);
+    refused(&b, "expected GGUF of version 2 or 3, found version 1");
+    put_header(&b, 0x03000000, 0, 0);
+    refused(&b, "a big-endian GGUF file");
+    put_header(&b, 3, UINT64_MAX, 0);
+    refused(&b, "byte 8");
+    put_header(&b, 3, 0, UINT64_C(1) << 60);
+    refused(&b, "byte 16");
+    put_header(&b, 3, 0, 1);
+    put_text(&b, "k");
+    put_uint(&b, 13, 4);
+    refused(&b, "expected a type of metadata (0 to 12), found 13");
+    put_header(&b, 3, 0, 1);
+    put_text(&b, "k");
+    put_uint(&b, 7, 4);
+    put_uint(&b, 2, 1);
+    refused(&b, "expected a bool (0 or 1), found byte 0x02");
+    put_header(&b, 3, 0, 1);
+    put_text(&b, "general.alignment");
+    put_uint(&b, 4, 4);
+    put_uint(&b, 48, 4);
+    refused(&b, "expected an alignment that is a power of two from 8 on, found 48");
+    put_header(&b, 3, 0, 2);
+    for (int i = 0; i < 2; i++) {
+        put_text(&b, "k");
+        put_uint(&b, 0, 4);
+        put_uint(&b, 1, 1);
+    }
+    refused(&b, "the metadata key `k` occurs twice");
+    put_header(&b, 3, 1, 0);
+    put_tensor(&b, "t", 5, (const uint64_t[]){1, 1, 1, 1, 1}, 0, 0);
+    refused(&b, "expected a rank of at most 4, found 5");
+    put_header(&b, 3, 1, 0);
+    put_tensor(&b, "t", 1, six, 4, 0);
+    refused(&b, "expected an element type of ggml's that is known, found 4");
+    put_header(&b, 3, 1, 0);
+    put_tensor(&b, "t", 1, blocks, 2, 0);
+    refused(&b, "the tensor t of Q4_0 in rows of 33 elements, which come in blocks of 32");
+    put_header(&b, 3, 1, 0);
+    put_tensor(&b, "t", 2, huge, 0, 0);
+    refused(&b, "the tensor t has more elements than can be counted");
+    put_header(&b, 3, 1, 0);
+    put_tensor(&b, "t", 1, six, 0, 32);
+    pad(&b, 64);
+    refused(&b, "t at 32 of the data, where 0 comes next");
+    put_header(&b, 3, 2, 0);
+    put_tensor(&b, "t", 1, two, 0, 0);
+    put_tensor(&b, "u", 1, two, 0, 0);
+    pad(&b, 64);
+    refused(&b, "u at 0 of the data, where 32 comes next");
+    put_header(&b, 3, 1, 0);
+    put_tensor(&b, "t", 1, six, 0, 0);
+    pad(&b, 23);
+    refused(&b, "t of 24 bytes, which goes on behind the end of the file");
+    put_header(&b, 3, 2, 0);
+    put_tensor(&b, "t", 1, two, 0, 0);
+    put_tensor(&b, "t", 1, two, 0, 32);
+    pad(&b, 64);
+    refused(&b, "2 sources for t");
+}
+
+/* Every prefix is refused; every changed byte is refused or read, and never more than that. */
+static void test_damage(void **state)
+{
+    (void)state;
+    for (size_t size = 0; size < golden.size - 32; size++) {
+        rec_record *record = load_at(golden.data, size, REC_PRECISION_FULL);
+        if (record) {
+            fail_msg("%zu of %zu bytes were taken for the whole", size, golden.size);
+        }
+    }
+    for (size_t i = 0; i < 2400; i++) { /* the header; behind it all bytes are numbers */
+        static const uint8_t flips[] = {0x01, 0x80, 0xFF};
+        for (size_t j = 0; j < sizeof flips; j++) {
+            rec_record *record;
+            golden.data[i] ^= flips[j];
+            record = load_at(golden.data, golden.size, REC_PRECISION_FULL);
+            if (record && i < 4) {
+                fail_msg("byte %zu was changed, and nobody saw it", i);
+            }
+            rec_record_free(record);
+            golden.data[i] ^= flips[j];
+        }
+    }
+}
+
+static int setup(void **state)
+{
+    const char *srcdir = getenv("srcdir");
+    char path[1024];
+    FILE *file;
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/tests/data/gguf/types.gguf", srcdir ? srcdir : ".");
+    file = fopen(path, "rb");
+    if (!file) {
+        return -1;
+    }
+    golden.size = fread(golden.data, 1, sizeof golden.data, file);
+    return fclose(file) == 0 && golden.size > 4096 && golden.size < sizeof golden.data ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_there), cmocka_unit_test(test_numbers), cmocka_unit_test(test_known_numbers),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_damage),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}

@@ -2,6 +2,7 @@
  * The record tree through librecord.h: paths, editing, copies, who owns bytes, iterating, metadata, ids. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +11,8 @@
 #include <time.h>
 
 #include <cmocka.h>
+
+#include <librecord/plugin.h>
 
 #include "tests/craft.h"
 #include "librecord.h"
@@ -105,6 +108,65 @@ static void dots_and_backslashes_in_names_are_escaped(void **state)
     assert_null(rec_iterator_next(iterator, &path));
     rec_iterator_free(iterator);
     rec_record_free(record);
+}
+
+/* Names that are empty, wherever they stand, and backslashes that escape nothing. */
+static void every_path_leads_to_its_own_value(void **state)
+{
+    static const char *const paths[] = {".a", "b.", "..c", "d..e", "f\\\\g", "h\\\\\\.i", "j\\\\.k"};
+    rec_record *record = empty();
+    rec_iterator *iterator;
+    const rec_value *value;
+    const char *path;
+    unsigned seen = 0;
+    (void)state;
+    for (size_t i = 0; i < 7; i++) {
+        assert_int_equal(rec_set_uint(record, paths[i], i), REC_OK);
+    }
+    for (size_t i = 0; i < 7; i++) {
+        assert_int_equal(uint_at(record, paths[i]), i);
+    }
+    assert_int_equal(uint_at(record, "f\\g"), 4); /* it stands for itself */
+    iterator = rec_iterate(record);
+    while ((value = rec_iterator_next(iterator, &path)) != NULL) {
+        bool one = false;
+        for (size_t i = 0; i < 7; i++) {
+            one = one || strcmp(path, paths[i]) == 0;
+        }
+        assert_true(one);
+        assert_ptr_equal(rec_value_at(record, path), value);
+        seen++;
+    }
+    assert_int_equal(seen, 7);
+    rec_iterator_free(iterator);
+    rec_record_free(record);
+}
+
+static void names_of_others_are_escaped_and_back(void **state)
+{
+    static const struct {
+        const char *name, *path;
+    } cases[] = {{"", ""},           {"a.b", "a.b"},      {"x\\y", "x\\\\y"}, {"\\", "\\\\"},
+                 {"\\.", "\\\\."}, {"a\\\\", "a\\\\\\\\"}, {"..", ".."},      {"\xc3\xa4", "\xc3\xa4"}};
+    char text[16], back[16];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t length = strlen(cases[i].path), plain = strlen(cases[i].name);
+        assert_int_equal(rec_path_escape(cases[i].name, plain, NULL, 0), length);
+        assert_int_equal(rec_path_escape(cases[i].name, plain, text, sizeof text), length);
+        assert_string_equal(text, cases[i].path);
+        assert_int_equal(rec_path_unescape(text, length, NULL, 0), plain);
+        assert_int_equal(rec_path_unescape(text, length, back, sizeof back), plain);
+        assert_string_equal(back, cases[i].name);
+    }
+    assert_int_equal(rec_path_escape("a\\bcd", 5, text, 4), 6); /* cut, with its end */
+    assert_string_equal(text, "a\\\\");
+    assert_int_equal(rec_path_unescape("a\\.b\\\\c\\d\\", 10, text, sizeof text), 8);
+    assert_string_equal(text, "a.b\\c\\d\\");
+    assert_int_equal(rec_path_unescape("a\\.b", 4, text, 3), 3);
+    assert_string_equal(text, "a.");
+    assert_int_equal(rec_path_escape(NULL, 3, text, sizeof text), 0);
+    assert_int_equal(rec_path_unescape("abc", 3, NULL, 3), 0);
 }
 
 static void keys_that_are_numbers_or_bools_are_reached_by_their_text(void **state)
@@ -773,6 +835,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_record_is_an_empty_map_of_no_origin),
         cmocka_unit_test(dots_and_backslashes_in_names_are_escaped),
+        cmocka_unit_test(every_path_leads_to_its_own_value),
+        cmocka_unit_test(names_of_others_are_escaped_and_back),
         cmocka_unit_test(keys_that_are_numbers_or_bools_are_reached_by_their_text),
         cmocka_unit_test(lists_are_reached_by_plain_indices),
         cmocka_unit_test(a_path_longer_than_any_buffer_works),

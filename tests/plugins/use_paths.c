@@ -557,6 +557,62 @@ static void without_a_name(void)
     }
 }
 
+/** Rules and adapters see a dot that is part of a name for what it is. */
+static void dots_in_rules(void)
+{
+    static const struct {
+        const char *recorder, *rule, *value, *weight, *norm;
+        bool turned;
+    } cases[] = {
+        {"TorchPaths", NULL, NULL, "fc\\.1.weight", "n\\\\m\\..gamma", true},
+        {"TorchPaths", "module", "^fc\\\\\\.1$ => Linear", "fc\\.1.weight", NULL, true},
+        {"TorchPaths", "rename", "^fc\\\\\\.1\\. => a.", "a.weight", "n\\\\m\\..gamma", true},
+        {"TorchPaths", "rename", "^fc\\\\\\.1\\. => a\\.b.c.", "a\\.b.c.weight", "n\\\\m\\..gamma", true},
+        {"TorchPaths", "prefix", "p", "p.fc\\.1.weight", "p.n\\\\m\\..gamma", true},
+        {"Paths", "rename", "^fc\\\\\\.1\\. => a.", "a.weight", "n\\\\m\\..weight", false},
+        {"Paths", "tie", "t\\.t = fc\\.1.weight", "t\\.t", "n\\\\m\\..weight", false},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rec_recorder *recorder = open_with(cases[i].recorder, cases[i].rule, cases[i].value);
+        file f = begin();
+        rec_record *record;
+
+        put_tensor(&f, "fc\\.1.weight", matrix, 2, square);
+        put_tensor(&f, "fc\\.1.bias", row, 1, two);
+        put_tensor(&f, "n\\\\m\\..weight", row, 1, two);
+        put_tensor(&f, "n\\\\m\\..bias", row, 1, two);
+        record = load(recorder, &f);
+        tell(has(record, cases[i].weight, cases[i].turned ? turned : matrix, 4) &&
+                 (!cases[i].norm || has(record, cases[i].norm, row, 2)),
+             "%s, %s %s: %s", cases[i].recorder, cases[i].rule ? cases[i].rule : "without rules",
+             cases[i].rule ? cases[i].value : "", cases[i].weight);
+        rec_record_free(record);
+        rec_close_recorder(recorder);
+    }
+}
+
+/** Names that only escapes tell apart cannot be told apart where nothing is escaped. */
+static void two_that_become_one(void)
+{
+    rec_recorder *foreign = open_with("TorchPaths", "adapter", "none"), *other = open_with("Safetensors", NULL, NULL);
+    file f = begin();
+    rec_record *record;
+    void *data = NULL;
+    uint64_t size;
+
+    put_tensor(&f, "a.b", row, 1, two);
+    put_tensor(&f, "a\\.b", row, 1, two);
+    record = rec_recorder_set(foreign, "gaps", "keep") == REC_OK ? load(foreign, &f) : NULL;
+    tell(record && leaves(record) == 2 && rec_save_bytes(other, record, &data, &size) == REC_E_UNSUPPORTED &&
+             strstr(rec_error_message(), "`a.b` is that of two tensors"),
+         "safetensors refuses two paths of a foreign model that become one name");
+    rec_free(data);
+    rec_record_free(record);
+    rec_close_recorder(foreign);
+    rec_close_recorder(other);
+}
+
 /* ---- what lies beside a file ---- */
 
 static bool write_text(const char *path, const char *text)
@@ -674,6 +730,8 @@ int main(void)
     every_name();
     verbatim();
     without_a_name();
+    dots_in_rules();
+    two_that_become_one();
     configurations();
     refused();
     while (held_count > 0) {

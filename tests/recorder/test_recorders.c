@@ -32,6 +32,14 @@ static const struct {
     {"PrettyJson", "pretty-json", "json", false, false},
     {"JsonGz", "json.gz", "json.gz", false, false},
     {"Safetensors", "safetensors", "safetensors", false, true},
+    {"Safetensors.gz", "safetensors.gz", "safetensors.gz", false, true},
+#ifdef LR_HAVE_ZSTD
+    {"NamedMpk.zst", "mpk.zst", "mpk.zst", false, false},
+    {"BinFile.zst", "bin.zstd", "bin.zst", true, true},
+    {"BinBytes.zst", "bytes.zst", "", true, true},
+    {"PrettyJson.zst", "json.zst", "json.zst", false, false},
+    {"Safetensors.zst", "safetensors.zst", "safetensors.zst", false, true},
+#endif
 };
 enum { RECORDERS = sizeof recorders / sizeof *recorders };
 

@@ -15,7 +15,9 @@ static void format_name(const lr_walk *w, const char *settings, char *text, size
     if (plugin && plugin->burn_name) {
         (void)snprintf(text, room, "%s<burn_core::record::settings::%s>", plugin->burn_name, settings);
     } else {
-        (void)snprintf(text, room, "%s", plugin ? plugin->name : "");
+        /* What is behind a codec is the format's. */
+        bool stack = plugin && plugin->kind == REC_PLUGIN_STACK && plugin->format;
+        (void)snprintf(text, room, "%s", stack ? plugin->format : plugin ? plugin->name : "");
     }
 }
 

@@ -287,12 +287,12 @@ static bool make(maker *m, const lr_plugin *named)
         *d = (rec_plugin){.abi = REC_PLUGIN_ABI, .size = sizeof *d, .kind = REC_PLUGIN_STACK};
         d->name = join(m, m->format->name, ".", m->codec->extension);
         d->description = join(m, m->format->description, ", in ", m->codec->name);
-        d->format = m->format->name;
         d->codec = m->codec->name;
         d->version = m->format->version;
         d->license = m->format->license;
     }
-    d->burn_name = d->burn_name ? d->burn_name : m->format->burn_name; /* decompressed, it is that */
+    d->burn_name = d->burn_name ? d->burn_name : m->format->burn_name; /* what is compressed is the format's file */
+    d->format = m->format->name;
     d->traits = m->format->traits & ~(uint64_t)(REC_TRAIT_EXACT_SIZE | REC_TRAIT_FOLDER);
     d->adapter = m->format->adapter;
     d->load = m->format->load && m->codec->decode ? load : NULL;

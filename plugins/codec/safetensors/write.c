@@ -544,7 +544,7 @@ static int32_t write_files(writer *w, rec_sink *sink)
         status =
             rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                      "max-shard-size would make %" PRIu32 " files, and what is saved to is no file", w->file_count);
-        rec_fail_hint(w->job, "Save to a file, or without max-shard-size.");
+        rec_fail_hint(w->job, "Save to a file that is not compressed, or without max-shard-size.");
         return status;
     }
     length -= length > tail && strcmp(own + length - tail, extension) == 0 ? tail : 0;

@@ -501,7 +501,8 @@ REC_API rec_status rec_remove(rec_record *record, const char *path);
 enum {
     REC_COPY = 0,   /**< copied now */
     REC_BORROW = 1, /**< used in place; the caller keeps them unchanged until the record and its copies are freed */
-    REC_TAKE = 2    /**< from malloc, freed with the record; also if the call fails */
+    REC_TAKE = 2,   /**< from malloc, freed with the record; also if the call fails */
+    REC_PRODUCE = 3 /**< nowhere yet: made by `produce` each time they are asked for */
 };
 
 /** A tensor to be put into a record. Zero the struct, set `size`, fill in. */
@@ -509,11 +510,19 @@ typedef struct rec_tensor_spec {
     uint32_t size;         /**< sizeof(rec_tensor_spec) */
     rec_dtype dtype;       /**< one with a size of its own */
     uint32_t rank;         /**< at most 32 */
-    int32_t ownership;     /**< REC_COPY, REC_BORROW, REC_TAKE */
+    int32_t ownership;     /**< REC_COPY, REC_BORROW, REC_TAKE, REC_PRODUCE */
     const uint64_t *shape; /**< `rank` dimensions, outermost first */
-    const void *data;      /**< little-endian elements, row-major, as many bytes as the shape asks for */
+    const void *data;      /**< little-endian elements, row-major, as many bytes as the shape asks for; NULL to be made */
     uint64_t data_size;    /**< bytes at `data`: must be shape × element size */
     const char *id;        /**< parameter id; "" makes one (13 characters, as Burn's); NULL: a tensor without id */
+    /** Of all but REC_TAKE: `data` and `user` are not needed any more. Called once, also if the call fails, on any thread;
+     *  or NULL. */
+    void (*release)(void *user, const void *data);
+    void *user;            /**< for `release` and `produce` */
+    /** REC_PRODUCE: `size` of the tensor's bytes from `offset` on. Returns 0 or an errno, as rec_input's functions do, and
+     *  is called by one thread at a time. A save asks for each byte once and in order, in pieces of at most 4 MiB. What
+     *  rec_tensor_bytes() and typed access asked for is kept by the record, and not asked for again. */
+    int32_t (*produce)(void *user, uint64_t offset, void *target, uint64_t size);
 } rec_tensor_spec;
 
 /** Sets a tensor from its parts. */
@@ -620,6 +629,30 @@ REC_API rec_record *rec_load(rec_recorder *recorder, const char *path);
 /** Loads from memory, which must stay unchanged until the record and its copies are freed: tensors point into it.
  *  @param data may be NULL if there are no bytes. */
 REC_API rec_record *rec_load_bytes(rec_recorder *recorder, const void *data, uint64_t size);
+/** The same with a way to give the memory back. @param release called once with `user` and `data`, on any thread: when the
+ *  record and all that shares its bytes was freed, or before the function returns if it fails. NULL: as above. */
+REC_API rec_record *rec_load_bytes_with(rec_recorder *recorder, const void *data, uint64_t size,
+                                        void (*release)(void *user, const void *data), void *user);
+
+/** Where a program has bytes that are neither a file nor memory. Zero the struct, set `size`, fill in. The functions return
+ *  0 or an errno, which becomes REC_E_IO and rec_error_errno(); ECANCELED becomes REC_E_CANCELLED. One is called at a
+ *  time. They may use librecord, but not what they are giving the bytes of. */
+typedef struct rec_input {
+    uint32_t size;    /**< sizeof(rec_input) */
+    uint32_t reserved;
+    const char *name; /**< what messages call it, copied; NULL: "(input)" */
+    uint64_t total;   /**< its exact size in bytes, or REC_UNKNOWN */
+    /** The next bytes. @param got (out) how many, at most `room`; 0 at the end only. */
+    int32_t (*read)(void *user, void *target, uint64_t room, uint64_t *got);
+    /** All of `size` bytes at `offset`, which lie within `total`; or NULL. */
+    int32_t (*read_at)(void *user, uint64_t offset, void *target, uint64_t size);
+    void (*release)(void *user); /**< gives `user` back: once, whatever happens, on any thread; or NULL */
+} rec_input;
+/** Loads from the program's own functions. With `read_at` and `total` only what is needed is read; tensors of formats that
+ *  hold them as bytes are read when they are asked for, so that the functions may be called as long as the record lives.
+ *  Else `read` is called to the end at once; what is longer than 64 MiB goes to a temporary file. @param input copied. */
+REC_API rec_record *rec_load_from(rec_recorder *recorder, const rec_input *input, void *user);
+
 /** Loads from an open file descriptor from where it stands to its end (pipes too; not closed).
  *  @param name what errors call it. */
 REC_API rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name);
@@ -632,6 +665,23 @@ REC_API rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name
 REC_API rec_status rec_save(rec_recorder *recorder, const rec_record *record, const char *path);
 /** Saves to memory. @param data (out) to be freed with rec_free(). */
 REC_API rec_status rec_save_bytes(rec_recorder *recorder, const rec_record *record, void **data, uint64_t *size);
+/** Where a program wants bytes that go neither to a file nor to memory. Zero the struct, set `size`, fill in. What its
+ *  functions return is as in rec_input. */
+typedef struct rec_output {
+    uint32_t size;    /**< sizeof(rec_output) */
+    uint32_t reserved;
+    const char *name; /**< what messages call it; NULL: "(output)" */
+    int32_t (*write)(void *user, const void *data, uint64_t size); /**< the next bytes, all of them */
+    /** Writes over bytes that were written already, for formats that need it; or NULL. */
+    int32_t (*patch)(void *user, uint64_t offset, const void *data, uint64_t size);
+    /** Called once. @param ok 1: that was all of it, to be put in its place; 0: the save failed, what was written counts
+     *  for nothing. What it returns counts with 1 only. NULL: nothing to do. */
+    int32_t (*finish)(void *user, int32_t ok);
+    void (*release)(void *user); /**< after that: gives `user` back, once, whatever happens; or NULL */
+} rec_output;
+/** Saves to the program's own functions, in pieces of at most 4 MiB. What was saved is not read back (option `check`).
+ *  @param output copied. */
+REC_API rec_status rec_save_to(rec_recorder *recorder, const rec_record *record, const rec_output *output, void *user);
 /** Frees what rec_save_bytes(), rec_recorder_path() or rec_record_describe() gave. NULL is ignored. */
 REC_API void rec_free(void *memory);
 /** Saves to an open file descriptor (not synced, not closed). @param name what errors call it. */
@@ -666,6 +716,8 @@ REC_API rec_plan *rec_plan_new(rec_context *context, const rec_recorder *to);
  *  must stay as it is until the plan was carried out, and what was loaded by it is freed.
  *  The first source that has a type sets the destination's, if `to` has none. */
 REC_API rec_status rec_plan_add(rec_plan *plan, rec_recorder *from, const char *path);
+/** The same with the program's own functions as the source: see rec_load_from(). */
+REC_API rec_status rec_plan_add_from(rec_plan *plan, rec_recorder *from, const rec_input *input, void *user);
 /** The same with a record in memory, which must outlive the plan and what is loaded from it. `arguments` may be NULL.
  *  @param name what messages call it. */
 REC_API rec_status rec_plan_add_record(rec_plan *plan, const rec_recorder *arguments, const rec_record *record,

@@ -29,19 +29,68 @@ rec_record *rec_load(rec_recorder *recorder, const char *path)
     return record;
 }
 
+/* @param source taken; NULL: the job has failed. @param file "" for memory. @param name for messages. */
+static rec_record *load_source(rec_job *job, rec_recorder *recorder, rec_source *source, const char *file,
+                               const char *name)
+{
+    rec_record *record = NULL;
+    if (source) {
+        record = lr_load_source(job, recorder, source, file);
+        record = record ? finish(job, recorder, record, name) : NULL;
+        lr_source_release(source);
+    }
+    return record;
+}
+
 rec_record *rec_load_bytes(rec_recorder *recorder, const void *data, uint64_t size)
 {
     rec_job job;
-    rec_record *record = NULL;
-    rec_source *source;
+    rec_record *record;
     if (LR_NULL(recorder) || (size && LR_NULL(data))) {
         return NULL;
     }
     lr_job_begin(&job, recorder->context, "load", "(memory)");
-    source = lr_source_memory(&job, data, size, "(memory)");
+    record = load_source(&job, recorder, lr_source_memory(&job, data, size, "(memory)"), "", "(memory)");
+    (void)lr_job_end(&job);
+    return record;
+}
+
+rec_record *rec_load_bytes_with(rec_recorder *recorder, const void *data, uint64_t size,
+                                void (*release)(void *user, const void *data), void *user)
+{
+    rec_job job;
+    rec_record *record;
+    if (LR_NULL(recorder) || (size && LR_NULL(data))) {
+        if (release) {
+            release(user, data);
+        }
+        return NULL;
+    }
+    lr_job_begin(&job, recorder->context, "load", "(memory)");
+    record =
+        load_source(&job, recorder, lr_source_lent(&job, data, size, "(memory)", release, user), "", "(memory)");
+    (void)lr_job_end(&job);
+    return record;
+}
+
+rec_record *rec_load_from(rec_recorder *recorder, const rec_input *input, void *user)
+{
+    rec_job job;
+    rec_record *record = NULL;
+    rec_source *source;
+    if (LR_NULL(input)) {
+        return NULL;
+    }
+    if (LR_NULL(recorder)) {
+        lr_input_give_back(input, user);
+        return NULL;
+    }
+    lr_job_begin(&job, recorder->context, "load", NULL);
+    source = lr_source_input(&job, input, user);
     if (source) {
-        record = lr_load_source(&job, recorder, source, "");
-        record = record ? finish(&job, recorder, record, "(memory)") : NULL;
+        job.file = rec_source_name(source);
+        record = load_source(&job, recorder, lr_source_retain(source), job.file, job.file);
+        job.file = NULL;
         lr_source_release(source);
     }
     (void)lr_job_end(&job);
@@ -51,18 +100,12 @@ rec_record *rec_load_bytes(rec_recorder *recorder, const void *data, uint64_t si
 rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name)
 {
     rec_job job;
-    rec_record *record = NULL;
-    rec_source *source;
+    rec_record *record;
     if (LR_NULL(recorder) || LR_NULL(name)) {
         return NULL;
     }
     lr_job_begin(&job, recorder->context, "load", name);
-    source = lr_source_fd(&job, fd, name, recorder->map);
-    if (source) {
-        record = lr_load_source(&job, recorder, source, name);
-        record = record ? finish(&job, recorder, record, name) : NULL;
-        lr_source_release(source);
-    }
+    record = load_source(&job, recorder, lr_source_fd(&job, fd, name, recorder->map), name, name);
     (void)lr_job_end(&job);
     return record;
 }

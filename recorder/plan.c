@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Plans as recorders have part in them: what is read becomes a source, and the result is written. */
 #include "core/config/config.h"
+#include "core/io/io.h"
 #include "recorder/recorder.h"
 
 rec_plan *rec_plan_new(rec_context *context, const rec_recorder *to)
@@ -55,6 +56,38 @@ rec_status rec_plan_add(rec_plan *plan, rec_recorder *from, const char *path)
             job.file = NULL;
         }
     }
+    return lr_job_end(&job);
+}
+
+rec_status rec_plan_add_from(rec_plan *plan, rec_recorder *from, const rec_input *input, void *user)
+{
+    rec_job job;
+    rec_source *source = NULL;
+    rec_record *record = NULL;
+    if (LR_NULL(input)) {
+        return REC_E_ARGUMENT;
+    }
+    if (LR_NULL(plan) || LR_NULL(from)) {
+        lr_input_give_back(input, user);
+        return REC_E_ARGUMENT;
+    }
+    lr_job_begin(&job, plan->context, "load", NULL);
+    if (from->context != plan->context) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "the recorder must be of the plan's context");
+    }
+    source = lr_source_input(&job, input, user);
+    if (source && lr_recorder_lend(&job, from, plan) == REC_OK) {
+        job.passing = true;
+        job.file = rec_source_name(source);
+        record = lr_load_source(&job, from, source, job.file);
+    }
+    if (record) {
+        lr_plan_input taken = lr_recorder_input(from, record, rec_source_name(source));
+        taken.path = NULL; /* it is no file: nothing is looked for beside it */
+        (void)lr_plan_add(&job, plan, &taken);
+    }
+    job.file = NULL;
+    lr_source_release(source);
     return lr_job_end(&job);
 }
 

@@ -39,6 +39,29 @@ rec_status rec_save_bytes(rec_recorder *recorder, const rec_record *record, void
     return lr_job_end(&job);
 }
 
+rec_status rec_save_to(rec_recorder *recorder, const rec_record *record, const rec_output *output, void *user)
+{
+    rec_job job;
+    const lr_plugin *plugin;
+    rec_sink *sink;
+    if (LR_NULL(output)) {
+        return REC_E_ARGUMENT;
+    }
+    if (LR_NULL(recorder) || LR_NULL(record)) {
+        lr_output_give_back(output, user);
+        return REC_E_ARGUMENT;
+    }
+    lr_job_begin(&job, recorder->context, "save", NULL);
+    sink = lr_sink_output(&job, output, user);
+    plugin = sink ? lr_recorder_writer(&job, recorder, NULL) : NULL;
+    if (plugin) {
+        (void)lr_save_sink(&job, recorder, plugin, record, sink, NULL, NULL);
+    } else if (sink) {
+        (void)lr_sink_commit(sink); /* of a job that has failed: it is told so */
+    }
+    return lr_job_end(&job);
+}
+
 rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record, int fd, const char *name)
 {
     rec_job job;

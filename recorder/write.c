@@ -79,7 +79,7 @@ static void check_written(rec_job *job, const rec_recorder *r, lr_check *check, 
         job->progress.done = done;
         job->progress.total = total;
     } else if (!lr_job_failed(job) && r->check == LR_CHECK_YES) {
-        note_unchecked(job, "what goes to a pipe, a device or a descriptor cannot be read back");
+        note_unchecked(job, "what goes to a pipe, a device, a descriptor or the program cannot be read back");
     }
 }
 

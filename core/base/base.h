@@ -94,7 +94,7 @@ bool lr_pages_grow(lr_pages *pages, uint64_t size); /**< at least `size` bytes; 
 void lr_pages_trim(lr_pages *pages, uint64_t size); /**< gives back what is beyond `size` */
 void lr_pages_free(lr_pages *pages);
 /** Frees pages and the struct itself, which is of their allocator: for those who lend them (lr_source_owned). */
-void lr_pages_release(void *pages, void *data);
+void lr_pages_release(void *pages, const void *data);
 
 /* ---------------------------------------------------------------------------------------------------------- text -- */
 
@@ -322,7 +322,8 @@ enum {
     LR_CALL_SAVE = 2,
     LR_CALL_SOURCE = 3, /**< a function of a source that a plugin made */
     LR_CALL_SINK = 4,   /**< the same of a sink */
-    LR_CALL_BLOB = 5    /**< a blob's read function */
+    LR_CALL_BLOB = 5,   /**< a blob's read function */
+    LR_CALL_PROGRAM = 6 /**< no plugin's: a function of the application's, which may begin operations of its own */
 };
 
 /** A call into a plugin, on the stack of who calls. */

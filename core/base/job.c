@@ -435,7 +435,10 @@ static void add_note(rec_job *job, int32_t kind, uint64_t count, const char *pat
         lr_report_add(job->report, &note);
     }
     if (lr_context_tells(job->context) && job->context->note) {
+        lr_call call;
+        lr_call_begin(&call, job, LR_CALL_PROGRAM, NULL);
         job->context->note(job->context->note_user, &note);
+        lr_call_end(&call);
     }
 }
 
@@ -584,6 +587,8 @@ int32_t rec_job_set_adapter(rec_job *job, int32_t adapter)
 int32_t rec_job_progress(rec_job *job, uint64_t done, uint64_t total)
 {
     rec_context *context;
+    lr_call call;
+    int32_t answer;
     rec_progress progress = {.size = sizeof progress, .done = done, .total = total};
     if (LR_LACKS(job, job)) {
         return lr_breach_status(job);
@@ -600,7 +605,13 @@ int32_t rec_job_progress(rec_job *job, uint64_t done, uint64_t total)
     }
     job->progress.done = done;
     job->progress.total = total;
-    if (lr_context_tells(context) && context->progress && context->progress(context->progress_user, &progress) != 0) {
+    if (!lr_context_tells(context) || !context->progress) {
+        return REC_OK;
+    }
+    lr_call_begin(&call, job, LR_CALL_PROGRAM, NULL);
+    answer = context->progress(context->progress_user, &progress);
+    lr_call_end(&call);
+    if (answer != 0) {
         (void)rec_fail(job, REC_E_CANCELLED, REC_UNKNOWN, "cancelled by the caller");
         job->error.path[0] = '\0'; /* where it happened to be */
         return REC_E_CANCELLED;

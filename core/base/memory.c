@@ -329,7 +329,7 @@ void lr_pages_free(lr_pages *pages)
     pages->mapped = false;
 }
 
-void lr_pages_release(void *user, void *data)
+void lr_pages_release(void *user, const void *data)
 {
     lr_pages *pages = user;
     const lr_allocator *allocator = pages->allocator;

@@ -39,6 +39,22 @@ int32_t lr_io_errno(rec_job *job, const char *file, uint64_t at, const char *hin
     return first ? lr_job_errno(job, error) : status;
 }
 
+int32_t lr_io_program(rec_job *job, const char *file, uint64_t at, int32_t error, const char *doing)
+{
+    file = file ? file : job->file ? job->file : "";
+    if (error == 0 || lr_job_failed(job)) {
+        return job->error.status;
+    }
+    if (error == ECANCELED) {
+        return lr_io_fail(job, file, REC_E_CANCELLED, REC_UNKNOWN, NULL, "cancelled by the caller");
+    }
+    if (error < 0) {
+        return lr_io_fail(job, file, REC_E_IO, at, NULL, "cannot %s: the program's function returned %d, which is no errno",
+                          doing, (int)error);
+    }
+    return lr_io_errno(job, file, at, NULL, error, doing);
+}
+
 int32_t lr_io_interrupted(rec_job *job)
 {
     return rec_job_progress(job, job->progress.done, job->progress.total);

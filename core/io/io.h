@@ -9,6 +9,9 @@
 
 #include "core/base/base.h"
 
+/** Makes a lock that tells the thread which has it. @return whether there is one. */
+bool lr_lock_init(pthread_mutex_t *lock);
+
 /* Sources. Each is born with one count. NULL: the job has failed. */
 
 /** A regular file whose bytes are read when somebody asks for them: as a whole for the view, which is mapped (`map`) or
@@ -24,6 +27,16 @@ int32_t lr_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uin
 int32_t lr_source_settle(rec_job *job, rec_source *source);
 /** The same with the view at once. */
 rec_source *lr_source_file(rec_job *job, const char *path, bool map);
+/** The program's memory with a way to give it back, and what its functions give. Either is given back once, also if that
+ *  fails. */
+rec_source *lr_source_lent(rec_job *job, const void *data, uint64_t size, const char *name,
+                           void (*release)(void *user, const void *data), void *user);
+rec_source *lr_source_input(rec_job *job, const rec_input *input, void *user);
+/** Gives back what no source and no sink came of. */
+void lr_input_give_back(const rec_input *input, void *user);
+void lr_output_give_back(const rec_output *output, void *user);
+/** A tensor's bytes that the program makes (REC_PRODUCE). @param spec of which it is; not given back if it fails. */
+rec_source *lr_source_produced(rec_job *job, const rec_tensor_spec *spec);
 /** The caller's memory. */
 rec_source *lr_source_memory(rec_job *job, const void *data, uint64_t size, const char *name);
 /** A descriptor from its position on: mapped or read as a file if it is regular, else read to its end; what does not
@@ -31,7 +44,7 @@ rec_source *lr_source_memory(rec_job *job, const void *data, uint64_t size, cons
 rec_source *lr_source_fd(rec_job *job, int fd, const char *name, bool map);
 /** Owned bytes with a way to free them; for tensors of built records. `free_data(user, data)` may be NULL. */
 rec_source *lr_source_owned(const lr_allocator *allocator, const void *data, uint64_t size,
-                            void (*free_data)(void *user, void *data), void *user);
+                            void (*free_data)(void *user, const void *data), void *user);
 rec_source *lr_source_retain(rec_source *source);
 /** Gives one count back; NULL is ignored. Plugins have rec_source_release(), which gives back what they were handed. */
 void lr_source_release(rec_source *source);
@@ -112,6 +125,8 @@ void lr_sink_lend(rec_sink *sink, bool lent);
 
 /** A descriptor, straight. */
 rec_sink *lr_sink_fd(rec_job *job, int fd);
+/** The program's own functions. They are told of the end and given back once, also if that fails. */
+rec_sink *lr_sink_output(rec_job *job, const rec_output *output, void *user);
 /** Memory that grows. */
 rec_sink *lr_sink_memory(rec_job *job);
 /** One that counts what is written as rec_sink_layout(), for a first walk over what `sink` will get: it has its name,

@@ -20,6 +20,8 @@ int32_t lr_io_fail(rec_job *job, const char *file, int32_t status, uint64_t at, 
                    ...) REC_PRINTF(6, 7);
 /** Fails as the system did: "cannot DOING: …". A file that is not there is REC_E_NOT_FOUND, the rest REC_E_IO. */
 int32_t lr_io_errno(rec_job *job, const char *file, uint64_t at, const char *hint, int error, const char *doing);
+/** A function of the program's returned an errno, or 0: fails as the system did. @param file NULL: the job's. */
+int32_t lr_io_program(rec_job *job, const char *file, uint64_t at, int32_t error, const char *doing);
 /** A call was interrupted by a signal: asks whether to go on. @return REC_OK or REC_E_CANCELLED. */
 int32_t lr_io_interrupted(rec_job *job);
 /** Fails because a file of `size` bytes ended at byte `at`. */
@@ -50,6 +52,7 @@ struct rec_source {
     atomic_bool ready;   /**< `data` and `size` are final */
     bool mapped;         /**< the caller's own file is mapped */
     bool located;        /**< `name` is a path that was opened: others can be opened beside it… */
+    bool programs;       /**< the application gives the bytes, not a plugin */
     bool far;            /**< its bytes are fetched when they are asked for */
     bool may_map;        /**< …and these, as the file itself, are to be mapped: their views cost nothing */
     const uint8_t *data; /**< never NULL when ready */
@@ -67,7 +70,7 @@ struct rec_source {
     void *map;            /**< what to unmap, or NULL */
     uint64_t map_size;
     lr_pages pages; /**< what to free if it was read */
-    void (*free_data)(void *user, void *data);
+    void (*free_data)(void *user, const void *data);
     void *free_user;
     char name[];
 };
@@ -102,8 +105,6 @@ int32_t lr_source_read_whole(rec_job *job, rec_source *source);
 /** Locks it, or one of its maker's: a thread that has it already is called by what it does there and asks for the same
  *  bytes once more, which is a failure. */
 int32_t lr_source_enter(rec_job *job, const rec_source *source, pthread_mutex_t *lock);
-/** Makes a lock that tells the thread which has it. @return whether there is one. */
-bool lr_lock_init(pthread_mutex_t *lock);
 /** Fails unless `size` bytes from `offset` on are within `whole`. */
 int32_t lr_source_check_place(rec_job *job, const rec_source *source, uint64_t offset, uint64_t size, uint64_t whole);
 
@@ -206,6 +207,8 @@ struct rec_sink {
     rec_sink *older;  /**< of those that plugins made and have not closed: the one before */
 };
 
+/** Room in a tile of the sink's own, made when it is first needed. */
+int32_t lr_sink_tile(rec_sink *sink, uint8_t **tile, uint64_t want, uint8_t **room, uint64_t *size);
 /** Allocates a sink's struct of `size` bytes, zeroed but for the beginning. NULL: the failure is reported. */
 void *lr_sink_new(rec_job *job, const lr_sink_ops *ops, uint64_t size);
 

@@ -605,15 +605,19 @@ struct passing_sink {
     void *user;
 };
 
+int32_t lr_sink_tile(rec_sink *sink, uint8_t **tile, uint64_t want, uint8_t **room, uint64_t *size)
+{
+    if (!*tile) {
+        *tile = lr_alloc(sink->job->allocator, TILE);
+    }
+    *room = *tile;
+    *size = want < TILE ? want : TILE;
+    return *tile ? REC_OK : lr_fail_memory(sink->job, TILE);
+}
+
 static int32_t passing_space(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size)
 {
-    struct passing_sink *self = (struct passing_sink *)sink;
-    if (!self->tile) {
-        self->tile = lr_alloc(sink->job->allocator, TILE);
-    }
-    *room = self->tile;
-    *size = want < TILE ? want : TILE;
-    return self->tile ? REC_OK : lr_fail_memory(sink->job, TILE);
+    return lr_sink_tile(sink, &((struct passing_sink *)sink)->tile, want, room, size);
 }
 
 static int32_t passing_filled(rec_sink *sink, uint64_t size)

@@ -13,7 +13,7 @@ enum { HEAD_MOST = 64 * 1024 };
 static void memory_release(rec_source *source)
 {
     if (source->free_data) {
-        source->free_data(source->free_user, (void *)(uintptr_t)source->data); /* sheds the const: it is being freed */
+        source->free_data(source->free_user, source->data);
     }
 }
 
@@ -95,7 +95,7 @@ rec_source *lr_source_memory(rec_job *job, const void *data, uint64_t size, cons
 
 /* Without a job: NULL is out of memory, and the data stay the caller's. */
 rec_source *lr_source_owned(const lr_allocator *allocator, const void *data, uint64_t size,
-                            void (*free_data)(void *user, void *data), void *user)
+                            void (*free_data)(void *user, const void *data), void *user)
 {
     rec_source *source = source_alloc(allocator, "memory");
     if (source) {
@@ -172,6 +172,10 @@ int32_t lr_source_enter(rec_job *job, const rec_source *source, pthread_mutex_t 
 {
     if (pthread_mutex_lock(lock) == 0) {
         return REC_OK;
+    }
+    if (source->programs) {
+        return lr_io_fail(job, source->name, REC_E_ARGUMENT, REC_UNKNOWN, NULL,
+                          "the program's function that gives these bytes asks for them meanwhile");
     }
     return lr_breach(job, REC_UNKNOWN, "has a source, %s, that asks for bytes of itself to give them", source->name);
 }

@@ -287,10 +287,41 @@ static bool new_id(char id[LR_ID_ROOM])
     return true;
 }
 
-static void free_taken(void *user, void *data)
+static void free_taken(void *user, const void *data)
 {
     (void)user;
-    free(data);
+    free((void *)(uintptr_t)data); /* sheds the const: it was given away */
+}
+
+/* What 0.1's program knows of a spec. */
+#define SPEC_LEAST (offsetof(rec_tensor_spec, id) + sizeof(((rec_tensor_spec *)0)->id))
+
+static bool spec_fits(const rec_tensor_spec *spec)
+{
+    return spec->size >= SPEC_LEAST && spec->size <= LR_STRUCT_MOST;
+}
+
+/* As far as the caller's size goes; nothing of one whose size cannot be. */
+static rec_tensor_spec spec_known(const rec_tensor_spec *spec)
+{
+    rec_tensor_spec known = {0};
+    if (spec_fits(spec)) {
+        memcpy(&known, spec, spec->size < sizeof known ? spec->size : sizeof known);
+    }
+    return known;
+}
+
+/* Gives the caller's bytes back, where they are not kept. */
+static void spec_give_back(const rec_tensor_spec *spec)
+{
+    lr_call call;
+    if (spec->ownership == REC_TAKE) {
+        free_taken(NULL, spec->data);
+    } else if (spec->release) {
+        lr_call_begin(&call, NULL, LR_CALL_PROGRAM, NULL);
+        spec->release(spec->user, spec->data);
+        lr_call_end(&call);
+    }
 }
 
 /* The elements and bytes that a shape asks for. */
@@ -316,7 +347,7 @@ static int32_t check_spec(edit *e, const char *path, const rec_tensor_spec *spec
 {
     uint64_t size = 0;
     char text[160], need[32], have[32];
-    if (spec->size < sizeof *spec || spec->ownership < REC_COPY || spec->ownership > REC_TAKE) {
+    if (!spec->size || spec->ownership < REC_COPY || spec->ownership > REC_PRODUCE) {
         return lr_fail_path(&e->job, REC_E_ARGUMENT, path, "the tensor's `size` or `ownership` is not set");
     }
     if (rec_dtype_bits(spec->dtype) == 0) {
@@ -332,22 +363,45 @@ static int32_t check_spec(edit *e, const char *path, const rec_tensor_spec *spec
                             lr_group_digits(size, need, sizeof need),
                             lr_group_digits(spec->data_size, have, sizeof have));
     }
-    if (size && !spec->data) {
+    if (size && spec->ownership == REC_PRODUCE && !spec->produce) {
+        return lr_fail_path(&e->job, REC_E_ARGUMENT, path, "the tensor's bytes are to be made, and it has no `produce`");
+    }
+    if (size && !spec->data && spec->ownership != REC_PRODUCE) {
         return lr_fail_path(&e->job, REC_E_ARGUMENT, path, "the tensor has no data");
     }
     return REC_OK;
+}
+
+/* The bytes of a spec. @param taken (out) they were taken or given back, also if it fails. */
+static lr_data *make_data(edit *e, const rec_tensor_spec *spec, bool *taken)
+{
+    rec_record *record = e->record;
+    lr_data *data = NULL;
+    rec_source *source;
+    bool made = spec->ownership == REC_PRODUCE, take = spec->ownership == REC_TAKE;
+    if (!spec->data_size || spec->ownership == REC_COPY) { /* no data: no elements */
+        return lr_data_copy(record, spec->data, spec->data_size);
+    }
+    source = made ? lr_source_produced(&e->job, spec)
+                  : lr_source_owned(&record->context->allocator, spec->data, spec->data_size,
+                                    take ? free_taken : spec->release, spec->user);
+    if (source) {
+        *taken = true;
+        data = lr_data_lent(record, source, made ? NULL : spec->data, spec->data_size, made ? 0 : REC_UNKNOWN);
+        lr_source_release(source);
+    }
+    return data;
 }
 
 static rec_tensor *make_tensor(edit *e, const char *path, const rec_tensor_spec *spec)
 {
     rec_record *record = e->record;
     rec_tensor *tensor = NULL;
-    rec_source *source = NULL;
     uint64_t *shape = NULL;
     uint64_t count = 0;
     char id[LR_ID_ROOM];
     const char *name = spec->id;
-    bool take = spec->ownership == REC_TAKE && spec->data;
+    bool taken = false;
     if (lr_job_failed(&e->job) || check_spec(e, path, spec, &count) != REC_OK) {
         goto failed;
     }
@@ -377,23 +431,18 @@ static rec_tensor *make_tensor(edit *e, const char *path, const rec_tensor_spec 
     tensor->rank = (uint8_t)spec->rank;
     tensor->packed = tensor->stored = tensor->dtype = (uint8_t)spec->dtype;
     tensor->id = name ? lr_arena_text(&record->arena, name, strlen(name)) : NULL;
-    if (spec->ownership == REC_COPY || !spec->data) { /* no data: no elements */
-        tensor->data = lr_data_copy(record, spec->data, spec->data_size);
-    } else {
-        source =
-            lr_source_owned(&record->context->allocator, spec->data, spec->data_size, take ? free_taken : NULL, NULL);
-        take = take && !source; /* the source has it now */
-        tensor->data = source ? lr_data_lent(record, source, spec->data, spec->data_size, REC_UNKNOWN) : NULL;
-        lr_source_release(source);
-    }
+    tensor->data = make_data(e, spec, &taken);
     if (!tensor->data || (name && !tensor->id)) {
         (void)no_memory(e);
         goto failed;
     }
+    if (!taken) {
+        spec_give_back(spec);
+    }
     return tensor;
 failed:
-    if (take) {
-        free((void *)spec->data);
+    if (!taken) {
+        spec_give_back(spec);
     }
     return NULL;
 }
@@ -401,18 +450,18 @@ failed:
 rec_status rec_set_tensor(rec_record *record, const char *path, const rec_tensor_spec *spec)
 {
     edit e;
+    rec_tensor_spec known;
     rec_value value = {.kind = REC_KIND_TENSOR};
     if (LR_NULL(spec)) {
         return REC_E_ARGUMENT;
     }
+    known = spec_known(spec);
     if (LR_NULL(record) || LR_NULL(path)) {
-        if (spec->size >= sizeof *spec && spec->ownership == REC_TAKE) {
-            free((void *)spec->data);
-        }
+        spec_give_back(&known);
         return REC_E_ARGUMENT;
     }
     edit_begin(&e, record, path);
-    value.v.tensor = make_tensor(&e, path, spec);
+    value.v.tensor = make_tensor(&e, path, &known);
     return put(&e, path, &value);
 }
 

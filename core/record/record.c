@@ -17,7 +17,7 @@ rec_record *lr_record_new(rec_context *context)
         .size = sizeof(rec_origin), .recorder = "", .file = "", .stored = REC_UNKNOWN, .inflated = REC_UNKNOWN};
     lr_arena_init(&record->arena, &context->allocator);
     record->root = lr_nil(REC_FORM_UNKNOWN);
-    if (pthread_mutex_init(&record->lock, NULL) != 0) {
+    if (!lr_lock_init(&record->lock)) {
         lr_release(&context->allocator, record);
         return NULL;
     }

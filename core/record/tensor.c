@@ -114,6 +114,17 @@ static void drop_view(const rec_tensor *tensor, lr_view *view)
     lr_release(&tensor->record->context->allocator, view);
 }
 
+/* Locks the record. A thread that has it already is in a function that gives bytes, and asks for more of them. */
+static bool enter(rec_job *job, const rec_tensor *tensor)
+{
+    bool entered = pthread_mutex_lock(&tensor->record->lock) == 0;
+    if (!entered) {
+        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN,
+                       "the function that gives bytes of a record asks for numbers of the same record meanwhile");
+    }
+    return entered;
+}
+
 /* Fills a view of dtype NONE: deferred bytes are read, the narrow integers of a V1 file widened. */
 static int32_t fill_stored(rec_job *job, const rec_tensor *tensor, void *target)
 {
@@ -141,7 +152,9 @@ const uint8_t *lr_tensor_view(rec_job *job, const rec_tensor *tensor, uint64_t *
     }
     view = find_view(tensor, REC_DTYPE_NONE);
     if (!view) {
-        (void)pthread_mutex_lock(&tensor->record->lock);
+        if (!enter(job, tensor)) {
+            return NULL;
+        }
         view = find_view(tensor, REC_DTYPE_NONE);
         if (!view) {
             view = new_view(job, tensor, REC_DTYPE_NONE, *size);
@@ -232,6 +245,7 @@ static bool packed_as(const rec_tensor *tensor, rec_dtype dtype)
 }
 
 enum { STEP = 4096 }; /* elements converted at a time where two steps are needed */
+enum { FAR_STEP = 256 * 1024 }; /* elements that are asked for at a time where asking costs something */
 
 /* One block of stored bytes, through the tensor's own dtype if that differs from both ends. */
 static int32_t convert_block(rec_job *job, const rec_tensor *tensor, const char *path, rec_dtype dtype, bool clamp,
@@ -277,6 +291,8 @@ int32_t lr_tensor_convert(rec_job *job, const rec_tensor *tensor, const char *pa
     uint32_t from_width, to_width = rec_dtype_bits(dtype) / 8;
     const uint8_t *bytes;
     uint8_t *to = target;
+    void *large = NULL;
+    uint64_t step;
     int32_t status = REC_OK;
     tensor = lr_tensor_as(tensor, dtype);
     from_width = rec_dtype_bits(tensor->packed) / 8;
@@ -306,17 +322,23 @@ int32_t lr_tensor_convert(rec_job *job, const rec_tensor *tensor, const char *pa
         return rec_source_read_at(job, tensor->data->source, tensor->data->offset + first * from_width, target,
                                   count * from_width);
     }
+    if (count > STEP && lr_source_is_far(tensor->data->source)) {
+        large = lr_alloc(job->allocator, (uint64_t)FAR_STEP * from_width); /* without it the pieces are smaller */
+    }
+    step = large ? FAR_STEP : STEP;
     for (uint64_t done = 0; done < count && status == REC_OK;) {
-        uint64_t block[STEP];
-        uint64_t n = count - done < STEP ? count - done : STEP;
+        uint64_t small[STEP];
+        void *block = large ? large : small;
+        uint64_t n = count - done < step ? count - done : step;
         status = rec_source_read_at(job, tensor->data->source, tensor->data->offset + (first + done) * from_width,
                                     block, n * from_width);
         if (status == REC_OK) {
-            status = convert_block(job, tensor, path, dtype, clamp, first + done, n, (const uint8_t *)block,
-                                   to + done * to_width, losses);
+            status = convert_block(job, tensor, path, dtype, clamp, first + done, n, block, to + done * to_width,
+                                   losses);
         }
         done += n;
     }
+    lr_release(job->allocator, large);
     return status;
 }
 
@@ -459,7 +481,9 @@ const void *lr_tensor_typed(rec_job *job, const rec_tensor *tensor, rec_dtype dt
     tensor = lr_tensor_as(tensor, dtype);
     data = typed_at_hand(tensor, dtype);
     if (!data) {
-        (void)pthread_mutex_lock(&tensor->record->lock);
+        if (!enter(job, tensor)) {
+            return NULL;
+        }
         data = typed_at_hand(tensor, dtype);
         if (!data) {
             lr_view *view = make_typed(job, tensor, dtype);

@@ -215,10 +215,10 @@ static void a_descriptor_takes_every_kind_of_write(void **state)
     free(data);
 }
 
-static void count_free(void *user, void *data)
+static void count_free(void *user, const void *data)
 {
     ++*(int *)user;
-    free(data);
+    free((void *)(uintptr_t)data);
 }
 
 static void views_are_kept_until_they_are_written(void **state)

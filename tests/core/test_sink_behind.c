@@ -65,12 +65,12 @@ struct freed {
     bool elsewhere; /* on another thread than the test's */
 };
 
-static void free_part(void *user, void *data)
+static void free_part(void *user, const void *data)
 {
     struct freed *freed = user;
     freed->count++;
     freed->elsewhere = freed->elsewhere || !pthread_equal(freed->thread, pthread_self());
-    free(data);
+    free((void *)(uintptr_t)data);
 }
 
 static uint8_t *made(size_t at, size_t size)

@@ -207,10 +207,10 @@ static void reading_beyond_the_end_says_how_much_there_is(void **state)
     rec_source_release(source);
 }
 
-static void count_free(void *user, void *data)
+static void count_free(void *user, const void *data)
 {
     ++*(int *)user;
-    free(data);
+    free((void *)(uintptr_t)data);
 }
 
 static void owned_bytes_are_freed_with_the_last_count(void **state)

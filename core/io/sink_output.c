@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Sinks that are the program's own functions. They are told of the end once, good or bad, and given back after that. */
+#include <string.h>
+
+#include "core/io/io_private.h"
+
+struct output_sink {
+    rec_sink sink;
+    rec_output out;
+    void *user;
+    uint8_t *tile;
+};
+
+/* What the struct is at least: its first version. */
+#define OUTPUT_LEAST (offsetof(rec_output, release) + sizeof(((rec_output *)0)->release))
+
+static int32_t output_write(rec_sink *sink, const uint8_t *data, uint64_t size)
+{
+    struct output_sink *self = (struct output_sink *)sink;
+    lr_call call;
+    int32_t error;
+    lr_call_begin(&call, sink->job, LR_CALL_PROGRAM, NULL);
+    error = self->out.write(self->user, data, size);
+    lr_call_end(&call);
+    return lr_io_program(sink->job, sink->name, sink->written, error, "write");
+}
+
+static int32_t output_patch(rec_sink *sink, uint64_t offset, const uint8_t *data, uint64_t size)
+{
+    struct output_sink *self = (struct output_sink *)sink;
+    lr_call call;
+    int32_t error;
+    lr_call_begin(&call, sink->job, LR_CALL_PROGRAM, NULL);
+    error = self->out.patch(self->user, offset, data, size);
+    lr_call_end(&call);
+    return lr_io_program(sink->job, sink->name, offset, error, "write");
+}
+
+static bool output_patches(const rec_sink *sink)
+{
+    return ((const struct output_sink *)sink)->out.patch != NULL;
+}
+
+static int32_t output_space(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size)
+{
+    return lr_sink_tile(sink, &((struct output_sink *)sink)->tile, want, room, size);
+}
+
+static int32_t output_filled(rec_sink *sink, uint64_t size)
+{
+    return output_write(sink, ((struct output_sink *)sink)->tile, size);
+}
+
+/* It failed: nothing is to come of what was written, if anything was. */
+static void give_up(const rec_output *out, void *user)
+{
+    lr_call call;
+    lr_call_begin(&call, NULL, LR_CALL_PROGRAM, NULL);
+    if (out->finish) {
+        (void)out->finish(user, 0);
+    }
+    if (out->release) {
+        out->release(user);
+    }
+    lr_call_end(&call);
+}
+
+/* As late as a file gets its name. */
+static int32_t output_secure(rec_sink *sink)
+{
+    struct output_sink *self = (struct output_sink *)sink;
+    lr_call call;
+    int32_t error = 0;
+    if (self->out.finish) {
+        lr_call_begin(&call, sink->job, LR_CALL_PROGRAM, NULL);
+        error = self->out.finish(self->user, 1);
+        lr_call_end(&call);
+        self->out.finish = NULL; /* it was told */
+    }
+    return lr_io_program(sink->job, sink->name, REC_UNKNOWN, error, "finish");
+}
+
+static void output_release(rec_sink *sink)
+{
+    struct output_sink *self = (struct output_sink *)sink;
+    give_up(&self->out, self->user); /* what was told of the end is not told again */
+    lr_release(sink->job->allocator, self->tile);
+    lr_release(sink->job->allocator, (void *)(uintptr_t)self->out.name);
+}
+
+static const lr_sink_ops output_ops = {
+    .write = output_write,
+    .space = output_space,
+    .filled = output_filled,
+    .secure = output_secure,
+    .patch = output_patch,
+    .patches = output_patches,
+    .release = output_release,
+};
+
+void lr_output_give_back(const rec_output *output, void *user)
+{
+    if (output->size >= OUTPUT_LEAST && output->size <= LR_STRUCT_MOST) {
+        give_up(output, user);
+    }
+}
+
+rec_sink *lr_sink_output(rec_job *job, const rec_output *output, void *user)
+{
+    rec_output known = {0};
+    struct output_sink *self = NULL;
+    char *name = NULL;
+    if (output->size < OUTPUT_LEAST || output->size > LR_STRUCT_MOST) {
+        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the output has no size that it can have (%u)",
+                       (unsigned)output->size);
+        return NULL;
+    }
+    memcpy(&known, output, output->size < sizeof known ? output->size : sizeof known);
+    if (!lr_job_failed(job) && !known.write) {
+        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the output needs `write`");
+    }
+    if (!lr_job_failed(job)) {
+        name = lr_strdup(job->allocator, known.name ? known.name : "(output)");
+        self = name ? lr_sink_new(job, &output_ops, sizeof *self) : NULL;
+        if (!name) {
+            (void)lr_fail_memory(job, 1);
+        }
+    }
+    if (!self) {
+        lr_release(job->allocator, name);
+        give_up(&known, user);
+        return NULL;
+    }
+    self->out = known;
+    self->out.name = name;
+    self->user = user;
+    self->sink.name = name;
+    return &self->sink;
+}

@@ -22,6 +22,7 @@ static const rec_plugin pytorch = {
     .options = options,
     .probe = lr_pt_probe,
     .load = lr_pt_read,
+    .save = lr_pt_write,
     .adapter = REC_ADAPTER_PYTORCH,
     .magic = (const rec_magic *const[]){&zip, &stream, &framed, NULL},
 };

@@ -18,6 +18,7 @@ typedef struct meter_piece {
 } meter_piece;
 
 static meter meter_counted;
+static int64_t meter_left = -1; /* allocations before one fails; negative: none does */
 static rec_context *meter_context;
 
 static inline void *meter_resize(void *user, void *old, size_t size)
@@ -25,7 +26,8 @@ static inline void *meter_resize(void *user, void *old, size_t size)
     meter *m = user;
     meter_piece *from = old ? (meter_piece *)old - 1 : NULL;
     uint64_t had = from ? from->size : 0;
-    meter_piece *to = realloc(from, size + sizeof *to);
+    meter_piece *to = meter_left == 0 ? NULL : realloc(from, size + sizeof *to);
+    meter_left -= meter_left >= 0;
     if (!to) {
         return NULL;
     }

@@ -11,6 +11,7 @@ enum {
     OPTION_PRECISION,
     OPTION_OPTION,
     OPTION_FROM_OPTION,
+    OPTION_TOP_LEVEL_KEY,
     OPTION_TYPE,
     OPTION_TYPES,
     OPTION_TYPE_OF,
@@ -73,6 +74,7 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_PRECISION] = {"precision", "P", 0, READERS, "half, full, double, default (as configured) or keep"},
     [OPTION_OPTION] = {"option", "N=VALUE", 0, WRITERS, "set option N of the recorder that writes"},
     [OPTION_FROM_OPTION] = {"from-option", "N=VALUE", 0, READERS, "set option N of the recorder that reads"},
+    [OPTION_TOP_LEVEL_KEY] = {"top-level-key", "KEY", 0, READERS, "of PyTorch's files: the part to read; .: the whole"},
     [OPTION_TYPE] = {"type", "TYPE", 0, READERS, "the record's type: an expression, or FILE.rs:TYPE"},
     [OPTION_TYPES] = {"types", "FILE", 0, READERS, "Rust source or INI with types (repeatable)"},
     [OPTION_TYPE_OF] = {"type-of", "RECORD", 0, READERS, "the type is that of this record, which has names"},
@@ -284,8 +286,9 @@ static int add_setting(words *w, const char *option, const char *form, const cha
 static void add_reading(options *o, int kind, size_t which, const char *value)
 {
     readings *r = &o->readings;
+    const char *key = which == OPTION_TOP_LEVEL_KEY ? specs[which].name : load_keys[which];
     r->at = xrealloc(r->at, (r->count + 1) * sizeof *r->at);
-    r->at[r->count++] = (reading){kind, load_keys[which], value, specs[which].name, o->operands.count};
+    r->at[r->count++] = (reading){kind, key, value, specs[which].name, o->operands.count};
 }
 
 static int set_option(options *o, size_t which, const char *value)
@@ -330,6 +333,9 @@ static int set_option(options *o, size_t which, const char *value)
         if (!is_setting(value)) {
             return tool_fail("--from-option: expected NAME=VALUE, found \"%s\"", value);
         }
+        add_reading(o, READING_OPTION, which, value);
+        return EXIT_OK;
+    case OPTION_TOP_LEVEL_KEY:
         add_reading(o, READING_OPTION, which, value);
         return EXIT_OK;
     case OPTION_TYPE:

@@ -116,7 +116,8 @@ same "--quiet says nothing" /dev/null "$scratch/out"
 
 codecs=$("$record" plugins | sed -n 's/^.* \*\(\.[a-z0-9]*\) .*/\1/p' | paste -sd, | sed 's/,/, /g')
 written=$("$record" plugins --json | grep '"can_save": true' | grep -v '"kind": "codec"' |
-    sed -n 's/.*"extension": "\([^"]\{1,\}\)".*/.\1/p' | paste -sd, | sed 's/,/, /g')
+    sed -n 's/.*"extensions": \[\([^]]\{1,\}\)\].*/\1/p' | sed 's/"\([^"]*\)"/.\1/g' | paste -sd, |
+    sed 's/, */, /g')
 fails "an extension that no recorder has" convert 0.18.0/mnist.mpk out.xyz <<END
 record: out.xyz: no recorder has this extension
   There are: $written; behind any of a format: $codecs

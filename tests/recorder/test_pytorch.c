@@ -565,6 +565,135 @@ static void checksums_are_verified_where_asked(void **state)
     free(data);
 }
 
+/* ----------------------------------------------------------------------------------------------------------- writing -- */
+
+/* Loads, saves and loads again with one allocation that fails. @return whether all went well. */
+static bool go_round(const uint8_t *data, size_t size, int64_t fail_at)
+{
+    rec_recorder *recorder = open_recorder("");
+    rec_record *record, *again = NULL;
+    void *saved = NULL;
+    uint64_t length = 0;
+    meter_left = fail_at;
+    record = rec_load_bytes(recorder, data, size);
+    if (record && rec_save_bytes(recorder, record, &saved, &length) == REC_OK) {
+        again = rec_load_bytes(recorder, saved, length);
+    }
+    meter_left = -1;
+    if (!again) {
+        assert_int_equal(rec_error_status(), REC_E_MEMORY);
+    }
+    rec_free(saved);
+    rec_record_free(record);
+    rec_record_free(again);
+    rec_close_recorder(recorder);
+    return again != NULL;
+}
+
+static void each_allocation_may_fail(void **state)
+{
+    static const char *const files[] = {"1.13.1/zip_lightning.pt", "1.13.1/legacy_views.pt", "1.13.1/zip_optimizer.pt"};
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        size_t size;
+        uint8_t *data = read_golden(files[i], &size);
+        uint64_t before;
+        int64_t fail_at = 0;
+        assert_true(go_round(data, size, -1));
+        before = meter_counted.now;
+        while (!go_round(data, size, fail_at)) {
+            assert_int_equal(meter_counted.now, before);
+            fail_at++;
+        }
+        assert_true(fail_at > 20);
+        free(data);
+    }
+}
+
+static void what_is_written_comes_back(void **state)
+{
+    static const char *const files[] = {"1.13.1/zip_types.pt", "1.13.1/zip_views.pt", "1.13.1/zip_values.pt",
+                                        "1.13.1/zip_optimizer.pt", "2.8.0/new_types.pt"};
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        rec_recorder *recorder = open_recorder("");
+        rec_record *record = load_golden(files[i], "."), *again;
+        rec_iterator *iterator, *other;
+        const rec_value *value, *found;
+        const char *path, *same;
+        void *data = NULL, *twice = NULL;
+        uint64_t size = 0, more = 0;
+        assert_non_null(record);
+        assert_int_equal(rec_save_bytes(recorder, record, &data, &size), REC_OK);
+        assert_int_equal(rec_save_bytes(recorder, record, &twice, &more), REC_OK);
+        assert_int_equal(size, more);
+        assert_memory_equal(data, twice, size);
+        again = rec_load_bytes(recorder, data, size);
+        if (!again) {
+            fail_msg("%s: %s", files[i], rec_error_message());
+        }
+        iterator = rec_iterate(record);
+        other = rec_iterate(again);
+        while ((value = rec_iterator_next(iterator, &path)) != NULL) {
+            const rec_tensor *tensor = rec_value_tensor(value);
+            found = rec_iterator_next(other, &same);
+            assert_non_null(found);
+            assert_string_equal(path, same);
+            assert_int_equal(rec_value_kind(value), rec_value_kind(found));
+            if (tensor) {
+                char line[4096], expected[4096];
+                print_tensor(expected, sizeof expected, path, tensor);
+                print_tensor(line, sizeof line, path, rec_value_tensor(found));
+                assert_string_equal(line, expected);
+            } else {
+                rec_scalar a = rec_value_scalar(value), b = rec_value_scalar(found);
+                assert_int_equal(a.kind, b.kind);
+                assert_int_equal(a.v.u, b.v.u);
+            }
+        }
+        assert_null(rec_iterator_next(other, &same));
+        rec_iterator_free(iterator);
+        rec_iterator_free(other);
+        rec_record_free(record);
+        rec_record_free(again);
+        rec_close_recorder(recorder);
+        rec_free(data);
+        rec_free(twice);
+    }
+}
+
+/* Records of any shape that are no models: each comes back as it is. */
+static void what_is_no_model_stays_what_it_is(void **state)
+{
+    const float data[] = {1, 2, 3, 4};
+    const uint64_t shape[] = {2, 2};
+    rec_record *record = rec_record_new(meter_context), *again;
+    rec_recorder *recorder = open_recorder("");
+    void *bytes = NULL;
+    uint64_t size = 0;
+    (void)state;
+    assert_int_equal(rec_set_f32(record, "fc.weight", data, 2, shape), REC_OK);
+    assert_int_equal(rec_set_int(record, "large", INT64_MIN), REC_OK);
+    assert_int_equal(rec_set_int(record, "medium", -(INT64_C(1) << 39)), REC_OK);
+    assert_int_equal(rec_set_uint(record, "most", UINT64_MAX), REC_OK);
+    assert_int_equal(rec_set_uint(record, "narrow", UINT32_MAX), REC_OK);
+    assert_int_equal(rec_set_string(record, "a\\.b", "dotted"), REC_OK);
+    assert_int_equal(rec_save_bytes(recorder, record, &bytes, &size), REC_OK);
+    again = rec_load_bytes(recorder, bytes, size);
+    assert_non_null(again);
+    assert_int_equal(rec_value_form(rec_root(again)), REC_FORM_MAP);
+    expect_scalar(again, "large", REC_KIND_INT, "-9223372036854775808");
+    expect_scalar(again, "medium", REC_KIND_INT, "-549755813888");
+    expect_scalar(again, "most", REC_KIND_UINT, "18446744073709551615");
+    expect_scalar(again, "narrow", REC_KIND_UINT, "4294967295");
+    expect_scalar(again, "a\\.b", REC_KIND_STRING, "dotted");
+    assert_non_null(rec_tensor_at(again, "fc.weight"));
+    rec_record_free(record);
+    rec_record_free(again);
+    rec_free(bytes);
+    rec_close_recorder(recorder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -579,6 +708,9 @@ int main(void)
         cmocka_unit_test(every_prefix_is_refused),
         cmocka_unit_test(every_changed_byte_ends_well),
         cmocka_unit_test(checksums_are_verified_where_asked),
+        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(what_is_written_comes_back),
+        cmocka_unit_test(what_is_no_model_stays_what_it_is),
     };
     return cmocka_run_group_tests(tests, meter_set_up, meter_tear_down);
 }

@@ -297,7 +297,7 @@ int32_t lr_pt_choose(const lr_pt_file *file, lr_pt_choice *choice)
         return status;
     }
     if (!*path) {
-        return find_model(file, choice);
+        return file->values ? REC_OK : find_model(file, choice);
     }
     if (strcmp(path, ".") != 0) {
         status = follow(file, path, choice);

@@ -267,6 +267,7 @@ static int32_t open_zip(lr_pt_file *f)
         rec_fail_hint(f->job, "In Python, if you trust the file: torch.save(torch.jit.load(…).state_dict(), …).");
         return status;
     }
+    f->values = beside(f, pickle, root, LR_PT_OWN_MEMBER, sizeof LR_PT_OWN_MEMBER - 1) != NULL;
     order = beside(f, pickle, root, "byteorder", 9);
     status = order ? read_byte_order(f, order) : REC_OK;
     status = status == REC_OK ? lr_zip_source(&f->zip, pickle, &f->pickled) : status;

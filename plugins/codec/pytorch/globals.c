@@ -9,7 +9,7 @@
 
 /* ---------------------------------------------------------------------------------------------------- element types -- */
 
-const lr_pt_type lr_pt_types[] = {
+const lr_pt_type lr_pt_types[LR_PT_TYPES] = {
     /* The first is LR_PT_UNTYPED. */
     {.name = "", .storage = "UntypedStorage", .dtype = REC_DTYPE_U8, .width = 1, .part = 1},
     {.name = "float32", .storage = "FloatStorage", .dtype = REC_DTYPE_F32, .width = 4, .part = 4},
@@ -45,7 +45,6 @@ const lr_pt_type lr_pt_types[] = {
     {.name = "float8_e5m2fnuz", .opaque = "F8_E5M2FNUZ", .dtype = REC_DTYPE_OPAQUE, .width = 1, .part = 1},
     {.name = "float8_e8m0fnu", .opaque = "F8_E8M0", .dtype = REC_DTYPE_OPAQUE, .width = 1, .part = 1},
 };
-enum { TYPES = sizeof lr_pt_types / sizeof *lr_pt_types };
 
 /* --------------------------------------------------------------------------------------------------------- the list -- */
 
@@ -90,7 +89,7 @@ enum {
     GLOBALS = sizeof globals / sizeof *globals,
     /* A node's number of a global: one of that list, or behind it an element type, or behind these a storage. */
     DTYPES = GLOBALS,
-    STORAGES = GLOBALS + TYPES
+    STORAGES = GLOBALS + LR_PT_TYPES
 };
 
 static lr_pt_global global_of(const lr_pt_node *node)
@@ -143,7 +142,7 @@ static uint32_t find(const char *module, uint64_t module_length, const char *nam
             return i;
         }
     }
-    for (uint32_t i = 0; i < TYPES && storages; i++) {
+    for (uint32_t i = 0; i < LR_PT_TYPES && storages; i++) {
         if (i != LR_PT_UNTYPED && same(module, module_length, "torch") && same(name, length, lr_pt_types[i].name)) {
             return DTYPES + i;
         }

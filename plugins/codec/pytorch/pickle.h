@@ -85,8 +85,11 @@ typedef struct lr_pt_type {
     uint8_t width; /**< bytes */
     uint8_t part;  /**< bytes that are swapped together: half of a complex number */
 } lr_pt_type;
-extern const lr_pt_type lr_pt_types[];
-enum { LR_PT_UNTYPED = 0 /**< bytes, whose tensors say what they are */ };
+enum {
+    LR_PT_UNTYPED = 0, /**< bytes, whose tensors say what they are */
+    LR_PT_TYPES = 22
+};
+extern const lr_pt_type lr_pt_types[LR_PT_TYPES];
 
 /* -------------------------------------------------------------------------------------------------------- globals -- */
 

@@ -20,6 +20,11 @@ int32_t lr_pt_write(rec_job *job, rec_sink *sink);
 
 extern const rec_option lr_pt_top_level_key, lr_pt_crc;
 
+/** A member of archives that librecord wrote of what is no model: it is read as the values it is, whatever it looks
+ *  like. PyTorch does not look there. */
+#define LR_PT_OWN_MEMBER ".data/librecord"
+#define LR_PT_OWN_VALUES "values 1\n"
+
 /* ------------------------------------------------------------------------------------------------- a file (file.c) -- */
 
 /** The bytes that tensors share. */
@@ -39,6 +44,7 @@ typedef struct lr_pt_file {
     lr_zip zip;
     bool zipped;
     bool big_endian;
+    bool values;         /**< librecord wrote it, of what is no model */
     rec_source *pickled; /**< counted: the member that the pickle is */
     lr_pickle pickle;
     uint32_t root;

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The writer: a model as a dictionary of names and tensors, any other record as the dictionaries and lists it is. The
+ * record is walked three times: to see which tensors are the same bytes, for the pickle, which comes first in the archive,
+ * and for the storages. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugins/codec/pytorch/pickle_write.h"
+#include "plugins/codec/pytorch/pytorch.h"
+
+enum { ALIGNMENT = 64 /* as torch.save() has it, so that storages can be mapped */ };
+
+/* A tensor's bytes. */
+typedef struct tensor {
+    const rec_source *source;
+    const void *data;
+    uint64_t offset, size;
+    uint32_t storage;
+    uint8_t type; /* index in lr_pt_types */
+    bool first;   /* of those that are in its storage */
+} tensor;
+
+/* A name of a model: where it is in the pickle. */
+typedef struct name {
+    uint64_t at, length;
+} name;
+
+typedef struct writer {
+    rec_job *job;
+    lr_pickle_writer pickle;
+    bool paths;    /* the record is a model */
+    bool escaped;  /* some names are written otherwise than their paths */
+    uint8_t *ends; /* what each container that is open ends with */
+    uint32_t depth;
+    tensor *tensors; /* as they come */
+    uint64_t count, room;
+    name *names;
+    uint64_t name_count, name_room;
+    uint64_t ids, metadata; /* what is left out */
+    uint64_t renamed;       /* tensors of a type that PyTorch has under another name */
+    uint64_t recent;        /* tensors of a type that only later versions of it have */
+    uint64_t next;          /* the tensor that comes */
+    lr_zip_writer zip;
+} writer;
+
+static int32_t fail_memory(const writer *w)
+{
+    return rec_fail(w->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for what is written");
+}
+
+/* Room for one element more. @return where it goes, NULL with the failure reported. */
+static void *grow(writer *w, void *array, uint64_t count, uint64_t *room, uint64_t width)
+{
+    if (count == *room) {
+        uint64_t more = *room ? *room * 2 : 64;
+        void *larger = rec_job_resize(w->job, array, more * width);
+        if (!larger) {
+            (void)fail_memory(w);
+            return NULL;
+        }
+        *room = more;
+        return larger;
+    }
+    return array;
+}
+
+/* ------------------------------------------------------------------------------------------------- the tensors there are -- */
+
+/* The element type that is written for one of a record's. @return its index; LR_PT_TYPES: there is none. */
+static uint8_t find_type(const rec_tensor_event *event)
+{
+    uint8_t i = LR_PT_UNTYPED + 1;
+    rec_dtype dtype = event->dtype == REC_DTYPE_FLEX32   ? REC_DTYPE_F32
+                      : event->dtype == REC_DTYPE_BOOL8  ? REC_DTYPE_BOOL
+                      : event->dtype == REC_DTYPE_BOOL32 ? REC_DTYPE_U32
+                                                         : event->dtype;
+    while (i < LR_PT_TYPES &&
+           (lr_pt_types[i].dtype != dtype ||
+            (lr_pt_types[i].opaque && (!event->dtype_name || strcmp(lr_pt_types[i].opaque, event->dtype_name) != 0)))) {
+        i++;
+    }
+    return i;
+}
+
+static int32_t see_tensor(void *self, uint64_t at, const rec_tensor_event *event)
+{
+    writer *w = self;
+    const rec_blob *blob = &event->data;
+    bool lies = blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_RANGE;
+    tensor *tensors = grow(w, w->tensors, w->count, &w->room, sizeof *tensors);
+    (void)at;
+    if (!tensors) {
+        return REC_E_MEMORY;
+    }
+    w->tensors = tensors;
+    tensors[w->count] = (tensor){.source = lies && blob->size ? blob->source : NULL,
+                                 .data = blob->kind == REC_BLOB_VIEW ? blob->data : NULL,
+                                 .offset = blob->kind == REC_BLOB_RANGE ? blob->offset : 0,
+                                 .size = blob->size,
+                                 .type = find_type(event)};
+    w->ids += event->id != NULL;
+    w->renamed += event->dtype == REC_DTYPE_FLEX32 || event->dtype == REC_DTYPE_BOOL32;
+    w->recent += !lr_pt_types[tensors[w->count].type % LR_PT_TYPES].storage;
+    if (tensors[w->count].type == LR_PT_TYPES) {
+        char path[400];
+        int32_t status;
+        (void)rec_job_path(w->job, path, sizeof path);
+        status = rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                          "%s is a tensor of %.100s, which PyTorch's files do not have", path,
+                          event->dtype_name ? event->dtype_name : rec_dtype_name(event->dtype));
+        rec_fail_hint(w->job, "Leave it out, or save in a format that has it.");
+        return status;
+    }
+    if (++w->count >= UINT32_MAX) {
+        return rec_fail(w->job, REC_E_LIMIT, REC_UNKNOWN, "more than 2^32 tensors");
+    }
+    return REC_OK;
+}
+
+/* A tensor by its number, to be brought beside those of the same bytes. */
+typedef struct numbered {
+    const tensor *is;
+    uint64_t number;
+} numbered;
+
+static int compare_bytes(const tensor *a, const tensor *b)
+{
+    uintptr_t x[] = {(uintptr_t)a->source, (uintptr_t)a->data}, y[] = {(uintptr_t)b->source, (uintptr_t)b->data};
+    for (int i = 0; i < 2; i++) {
+        if (x[i] != y[i]) {
+            return x[i] < y[i] ? -1 : 1;
+        }
+    }
+    if (a->offset != b->offset) {
+        return a->offset < b->offset ? -1 : 1;
+    }
+    if (a->size != b->size) {
+        return a->size < b->size ? -1 : 1;
+    }
+    return (a->type > b->type) - (a->type < b->type);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const numbered *x = a, *y = b;
+    int order = compare_bytes(x->is, y->is);
+    return order ? order : x->number < y->number ? -1 : 1;
+}
+
+/* Gives tensors storages in their order; those that are the same bytes of a source share one. */
+static int32_t share_storages(writer *w)
+{
+    numbered *sorted = rec_job_alloc(w->job, (w->count ? w->count : 1) * sizeof *sorted);
+    uint32_t storages = 0;
+    if (!sorted) {
+        return fail_memory(w);
+    }
+    for (uint64_t i = 0; i < w->count; i++) {
+        sorted[i] = (numbered){&w->tensors[i], i};
+    }
+    qsort(sorted, (size_t)w->count, sizeof *sorted, by_bytes);
+    for (uint64_t i = 0, first = 0; i < w->count; i++) {
+        if (!sorted[i].is->source || compare_bytes(sorted[i].is, sorted[first].is) != 0) {
+            first = i;
+        }
+        w->tensors[sorted[i].number].first = i == first;
+        w->tensors[sorted[i].number].storage = (uint32_t)sorted[first].number; /* for now, the first one's number */
+    }
+    rec_job_free(w->job, sorted);
+    for (uint64_t i = 0; i < w->count; i++) {
+        tensor *t = &w->tensors[i];
+        t->storage = t->first ? storages++ : w->tensors[t->storage].storage;
+    }
+    return REC_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------- the pickle -- */
+
+static void put_sizes(lr_pickle_writer *p, const uint64_t *sizes, uint32_t rank)
+{
+    static const char *const ends[] = {")", "\x85", "\x86", "\x87"};
+    if (rank > 3) {
+        lr_pw_word(p, "(");
+    }
+    for (uint32_t d = 0; d < rank; d++) {
+        lr_pw_uint(p, sizes[d]);
+    }
+    lr_pw_word(p, rank > 3 ? "t" : ends[rank]);
+}
+
+static int32_t put_tensor(void *self, uint64_t at, const rec_tensor_event *event)
+{
+    writer *w = self;
+    lr_pickle_writer *p = &w->pickle;
+    const tensor *t = &w->tensors[w->next++];
+    const lr_pt_type *type = &lr_pt_types[t->type];
+    uint64_t strides[64], step = 1;
+    char key[16];
+    (void)at;
+    for (uint32_t d = event->rank; d-- > 0;) {
+        strides[d] = step;
+        step *= event->shape[d] ? event->shape[d] : 1; /* as torch counts, where there are no elements */
+    }
+    lr_pw_global(p, type->storage ? LR_PW_REBUILD_V2 : LR_PW_REBUILD_V3, "torch._utils",
+                 type->storage ? "_rebuild_tensor_v2" : "_rebuild_tensor_v3");
+    lr_pw_word(p, "((");
+    lr_pw_name(p, LR_PW_STORAGE, "storage");
+    if (type->storage) {
+        lr_pw_global(p, LR_PW_STORAGES + t->type, "torch", type->storage);
+    } else {
+        lr_pw_global(p, LR_PW_STORAGES + LR_PT_UNTYPED, "torch.storage", lr_pt_types[LR_PT_UNTYPED].storage);
+    }
+    lr_pw_string(p, key, (uint64_t)snprintf(key, sizeof key, "%" PRIu32, t->storage));
+    lr_pw_name(p, LR_PW_CPU, "cpu");
+    lr_pw_uint(p, type->storage ? t->size / type->width : t->size);
+    lr_pw_word(p, "tQ");
+    lr_pw_uint(p, 0);
+    put_sizes(p, event->shape, event->rank);
+    put_sizes(p, strides, event->rank);
+    lr_pw_bool(p, false);
+    lr_pw_global(p, LR_PW_DICT, "collections", "OrderedDict");
+    lr_pw_word(p, ")R");
+    if (!type->storage) {
+        lr_pw_global(p, LR_PW_DTYPES + t->type, "torch", type->name);
+    }
+    lr_pw_word(p, "tR");
+    return p->status;
+}
+
+static int32_t put_scalar(void *self, uint64_t at, const rec_scalar *scalar)
+{
+    lr_pickle_writer *p = &((writer *)self)->pickle;
+    (void)at;
+    switch (scalar->kind) {
+    case REC_KIND_BOOL:
+        lr_pw_bool(p, scalar->v.i != 0);
+        break;
+    case REC_KIND_INT:
+        lr_pw_int(p, scalar->v.i);
+        break;
+    case REC_KIND_UINT:
+        lr_pw_uint(p, scalar->v.u);
+        break;
+    case REC_KIND_FLOAT:
+        lr_pw_float(p, scalar->v.f);
+        break;
+    case REC_KIND_STRING:
+        lr_pw_string(p, scalar->text, scalar->v.length);
+        break;
+    default:
+        lr_pw_word(p, "N");
+        break;
+    }
+    return p->status;
+}
+
+static int32_t put_bytes(void *self, uint64_t at, const rec_blob *blob)
+{
+    writer *w = self;
+    uint8_t *bytes = rec_job_alloc(w->job, blob->size ? blob->size : 1);
+    int32_t status = bytes ? rec_blob_read(w->job, blob, 0, bytes, blob->size) : fail_memory(w);
+    (void)at;
+    if (status == REC_OK) {
+        lr_pw_bytes(&w->pickle, bytes, blob->size);
+        status = w->pickle.status;
+    }
+    rec_job_free(w->job, bytes);
+    return status;
+}
+
+/* Keeps what a container ends with. */
+static int32_t begin(writer *w, const char *begins, uint8_t ends)
+{
+    if (w->depth >= rec_job_depth_limit(w->job)) {
+        return rec_fail(w->job, REC_E_LIMIT, REC_UNKNOWN, "values are nested more than %u deep", (unsigned)w->depth);
+    }
+    w->ends[w->depth++] = ends;
+    lr_pw_word(&w->pickle, begins);
+    return w->pickle.status;
+}
+
+static int32_t begin_list(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    bool tuple = form == REC_FORM_TUPLE;
+    (void)at;
+    (void)count;
+    return begin(self, tuple ? "(" : "](", tuple ? 't' : 'e');
+}
+
+static int32_t begin_map(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    writer *w = self;
+    (void)at;
+    (void)count;
+    if (!w->depth && form == REC_FORM_PATHS) {
+        w->paths = true;
+        lr_pw_global(&w->pickle, LR_PW_DICT, "collections", "OrderedDict");
+        return begin(w, ")R(", 'u');
+    }
+    return begin(w, "}(", 'u');
+}
+
+/* The key of a model's tensor: its path as a name of PyTorch's, in which nothing is escaped. */
+static int32_t put_name(writer *w, const rec_scalar *key)
+{
+    name *names = grow(w, w->names, w->name_count, &w->name_room, sizeof *names);
+    char *text;
+    uint64_t length;
+    if (!names) {
+        return REC_E_MEMORY;
+    }
+    w->names = names;
+    text = rec_job_alloc(w->job, key->v.length + 1);
+    if (!text) {
+        return fail_memory(w);
+    }
+    length = rec_path_unescape(key->text, key->v.length, text, key->v.length + 1);
+    w->escaped = w->escaped || length != key->v.length;
+    lr_pw_string(&w->pickle, text, length);
+    names[w->name_count++] = (name){w->pickle.size - length, length};
+    rec_job_free(w->job, text);
+    return w->pickle.status;
+}
+
+static int32_t put_key(void *self, uint64_t at, const rec_scalar *key)
+{
+    writer *w = self;
+    return w->paths && w->depth == 1 ? put_name(w, key) : put_scalar(self, at, key);
+}
+
+static int32_t end(void *self, uint64_t at)
+{
+    writer *w = self;
+    (void)at;
+    lr_pw_put(&w->pickle, &w->ends[--w->depth], 1);
+    return w->pickle.status;
+}
+
+/* A record's own; what says how a record is written, or that a file is PyTorch's, is none of them. */
+static int32_t see_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
+{
+    static const char *const known[] = {"float", "int", "settings", "format", "version"};
+    writer *w = self;
+    bool plain = true;
+    (void)at;
+    (void)value;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        plain = plain && (key->v.length != strlen(known[i]) || memcmp(key->text, known[i], key->v.length) != 0);
+    }
+    w->metadata += plain;
+    return REC_OK;
+}
+
+/* Two paths (`a\.b`, `a.b`) may be one name. */
+typedef struct text {
+    const char *data;
+    uint64_t length;
+} text;
+
+static int by_text(const void *a, const void *b)
+{
+    const text *x = a, *y = b;
+    int order = memcmp(x->data, y->data, (size_t)(x->length < y->length ? x->length : y->length));
+    return order ? order : x->length < y->length ? -1 : x->length > y->length;
+}
+
+static int32_t check_names(const writer *w)
+{
+    text *sorted = rec_job_alloc(w->job, w->name_count * sizeof *sorted);
+    int32_t status = REC_OK;
+    if (!sorted) {
+        return fail_memory(w);
+    }
+    for (uint64_t i = 0; i < w->name_count; i++) {
+        sorted[i] = (text){(const char *)w->pickle.data + w->names[i].at, w->names[i].length};
+    }
+    qsort(sorted, (size_t)w->name_count, sizeof *sorted, by_text);
+    for (uint64_t i = 1; i < w->name_count && status == REC_OK; i++) {
+        if (by_text(&sorted[i - 1], &sorted[i]) == 0) {
+            status = rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                              "the name `%.*s` is that of two tensors, once their paths are joined with dots",
+                              (int)(sorted[i].length < 200 ? sorted[i].length : 200), sorted[i].data);
+            rec_fail_hint(w->job, "Rename one of the tensors.");
+        }
+    }
+    rec_job_free(w->job, sorted);
+    return status;
+}
+
+static int32_t make_pickle(writer *w)
+{
+    static const rec_visitor visitor = {.size = sizeof visitor,
+                                        .metadata = see_metadata,
+                                        .scalar = put_scalar,
+                                        .bytes = put_bytes,
+                                        .list_begin = begin_list,
+                                        .map_begin = begin_map,
+                                        .key = put_key,
+                                        .end = end,
+                                        .tensor = put_tensor};
+    int32_t status;
+    lr_pw_put(&w->pickle, "\x80\x02", 2);
+    status = rec_job_walk(w->job, &visitor, w);
+    lr_pw_word(&w->pickle, ".");
+    status = status == REC_OK ? w->pickle.status : status;
+    return status == REC_OK && w->escaped ? check_names(w) : status;
+}
+
+/* ------------------------------------------------------------------------------------------------------ the archive -- */
+
+static int32_t skip_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
+{
+    (void)self, (void)at, (void)key, (void)value;
+    return REC_OK;
+}
+
+static int32_t skip_scalar(void *self, uint64_t at, const rec_scalar *scalar)
+{
+    (void)self, (void)at, (void)scalar;
+    return REC_OK;
+}
+
+static int32_t skip_bytes(void *self, uint64_t at, const rec_blob *blob)
+{
+    (void)self, (void)at, (void)blob;
+    return REC_OK;
+}
+
+static int32_t skip_begin(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    (void)self, (void)at, (void)form, (void)count;
+    return REC_OK;
+}
+
+static int32_t skip_end(void *self, uint64_t at)
+{
+    (void)self, (void)at;
+    return REC_OK;
+}
+
+static int32_t put_storage(void *self, uint64_t at, const rec_tensor_event *event)
+{
+    writer *w = self;
+    const tensor *t = &w->tensors[w->next++];
+    char path[40];
+    (void)at;
+    (void)snprintf(path, sizeof path, "archive/data/%" PRIu32, t->storage);
+    return t->first ? lr_zip_put(&w->zip, path, &event->data, 1) : REC_OK;
+}
+
+/* A walk that looks at tensors alone. */
+static int32_t walk_tensors(writer *w, int32_t (*each)(void *self, uint64_t at, const rec_tensor_event *event))
+{
+    const rec_visitor visitor = {.size = sizeof visitor,
+                                 .metadata = skip_metadata,
+                                 .scalar = skip_scalar,
+                                 .bytes = skip_bytes,
+                                 .list_begin = skip_begin,
+                                 .map_begin = skip_begin,
+                                 .key = skip_scalar,
+                                 .end = skip_end,
+                                 .tensor = each};
+    w->next = 0;
+    return rec_job_walk(w->job, &visitor, w);
+}
+
+static int32_t make_archive(writer *w)
+{
+    lr_zip_writer *z = &w->zip;
+    int32_t status = lr_zip_put_bytes(z, "archive/data.pkl", w->pickle.data, w->pickle.size);
+    status = status == REC_OK ? lr_zip_put_bytes(z, "archive/byteorder", "little", 6) : status;
+    status = status == REC_OK ? walk_tensors(w, put_storage) : status;
+    status = status == REC_OK ? lr_zip_put_bytes(z, "archive/version", "3\n", 2) : status;
+    if (status == REC_OK && !w->paths) {
+        status = lr_zip_put_bytes(z, "archive/" LR_PT_OWN_MEMBER, LR_PT_OWN_VALUES, sizeof LR_PT_OWN_VALUES - 1);
+    }
+    return status == REC_OK ? lr_zip_finish(z) : status;
+}
+
+static void note_left_out(const writer *w)
+{
+    if (w->ids) {
+        rec_job_note(w->job, REC_NOTE_DROPPED, "", "the id%s of %" PRIu64 " tensor%s: left out, PyTorch has none",
+                     w->ids == 1 ? "" : "s", w->ids, w->ids == 1 ? "" : "s");
+    }
+    if (w->metadata) {
+        rec_job_note(w->job, REC_NOTE_DROPPED, "", "%" PRIu64 " entr%s of the metadata: left out, PyTorch has none",
+                     w->metadata, w->metadata == 1 ? "y" : "ies");
+    }
+    if (w->renamed) {
+        rec_job_note(w->job, REC_NOTE_DROPPED, "",
+                     "%" PRIu64 " tensor%s of Flex32 or Bool(U32): float32 and uint32 now", w->renamed,
+                     w->renamed == 1 ? "" : "s");
+    }
+    if (w->recent) {
+        rec_job_note(w->job, REC_NOTE_LAYOUT, "",
+                     "%" PRIu64 " tensor%s of an element type that only PyTorch 2.3 and later load", w->recent,
+                     w->recent == 1 ? "" : "s");
+    }
+    if (!w->paths && w->count) {
+        rec_job_note(
+            w->job, REC_NOTE_LAYOUT, "",
+            "written as the values it is, under its own names and in its own layout; for a model that PyTorch is to "
+            "load, go backwards (reverse)");
+    }
+}
+
+int32_t lr_pt_write(rec_job *job, rec_sink *sink)
+{
+    writer w = {.job = job, .pickle = {.job = job, .status = REC_OK}};
+    int32_t status;
+    lr_zip_writer_open(&w.zip, job, sink, ALIGNMENT);
+    w.ends = rec_job_alloc(job, rec_job_depth_limit(job));
+    status = w.ends ? walk_tensors(&w, see_tensor) : fail_memory(&w);
+    status = status == REC_OK ? share_storages(&w) : status;
+    w.next = 0;
+    status = status == REC_OK ? make_pickle(&w) : status;
+    status = status == REC_OK ? make_archive(&w) : status;
+    if (status == REC_OK) {
+        note_left_out(&w);
+    }
+    lr_zip_writer_close(&w.zip);
+    rec_job_free(job, w.pickle.data);
+    rec_job_free(job, w.tensors);
+    rec_job_free(job, w.names);
+    rec_job_free(job, w.ends);
+    return status;
+}

@@ -649,3 +649,21 @@ int32_t rec_job_burn(const rec_job *job)
 {
     return job->burn.minor;
 }
+
+int32_t rec_job_check_inflated(rec_job *job, uint64_t stored, uint64_t inflated)
+{
+    char a[32], b[32], c[32];
+    uint64_t limit;
+    if (!lr_mul(stored, job->limits.inflated_factor, &limit) || !lr_add(limit, job->limits.inflated_slack, &limit)) {
+        limit = UINT64_MAX;
+    }
+    if (inflated > limit) {
+        (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN,
+                       "the file of %s bytes would inflate to %s bytes; the limit for its size is %s",
+                       lr_group_digits(stored, a, sizeof a), lr_group_digits(inflated, b, sizeof b),
+                       lr_group_digits(limit, c, sizeof c));
+        rec_fail_hint(
+            job, "If the file can be trusted, raise inflated_factor or inflated_slack (rec_limits, or the INI file).");
+    }
+    return job->error.status;
+}

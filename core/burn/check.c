@@ -266,6 +266,12 @@ static bool same_number(const lr_leaf *written, const lr_leaf *found)
     return written->count == found->count && written->hash == found->hash;
 }
 
+/* Burn's Bool(U8) is Bool to formats that have no name for it: the same bytes. */
+static bool same_type(rec_dtype written, rec_dtype found)
+{
+    return written == found || (written == REC_DTYPE_BOOL8 && found == REC_DTYPE_BOOL);
+}
+
 static int32_t hold(lr_check *c, lr_leaf *written, uint64_t place, uint64_t at, lr_leaf *found,
                     const lr_leaf_words *words, const rec_blob *blob)
 {
@@ -278,7 +284,7 @@ static int32_t hold(lr_check *c, lr_leaf *written, uint64_t place, uint64_t at, 
         same = written->count == found->count && written->hash == found->hash;
         (void)snprintf(how, sizeof how, ", which goes on otherwise");
     } else if (same && (written->kind == LR_LEAF_LIST || written->kind == LR_LEAF_TENSOR)) {
-        same = written->count == found->count && written->dtype == found->dtype &&
+        same = written->count == found->count && same_type(written->dtype, found->dtype) &&
                (written->kind == LR_LEAF_LIST || written->sizes == found->sizes);
         if (same && written->has_id && found->has_id) {
             same = written->id == found->id;

@@ -89,6 +89,10 @@ REC_API uint32_t rec_job_depth_limit(const rec_job *job);
  * without bytes counts). @param left bytes left of the input; REC_UNKNOWN (a stream) passes.
  */
 REC_API int32_t rec_job_check_count(rec_job *job, uint64_t at, uint64_t count, uint64_t each, uint64_t left);
+/** Refuses what would inflate to more than the limits allow for a file of its size. For sources of rec_source_make() that
+ *  inflate: rec_source_filter() sees to it by itself. @param stored bytes of the file. @param inflated of all that it
+ *  inflates to, as it says. */
+REC_API int32_t rec_job_check_inflated(rec_job *job, uint64_t stored, uint64_t inflated);
 
 /**
  * The layout that the caller's type gives the record.

@@ -62,7 +62,7 @@ for plugin in "$top_builddir"/plugins/.libs/*.so; do
     case $plugin in
     *-gz.so) links "$plugin" 'nothing' ;; # names alone
     */zstd.so) links "$plugin" 'librecord|libzstd' ;;
-    */gzip.so | *json.so | */pytorch.so) links "$plugin" 'librecord|libz' ;;
+    */gzip.so | */npz.so | *json.so | */pytorch.so) links "$plugin" 'librecord|libz' ;;
     *) links "$plugin" librecord ;;
     esac
 done

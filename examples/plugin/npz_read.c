@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The readers: the arrays of an archive as a map of dotted names, the array of an .npy as the record itself. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "npz.h"
+
+static rec_tensor_event event_of(const npz_array *a)
+{
+    return (rec_tensor_event){.size = sizeof(rec_tensor_event),
+                              .dtype = a->dtype,
+                              .rank = a->rank,
+                              .shape = a->shape,
+                              .data = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .size = a->size}};
+}
+
+/* The elements of an array whose header is at `base` of `source`. @param turned (out) to be released. */
+static int32_t elements(rec_job *job, rec_source *source, uint64_t base, const npz_array *a, rec_tensor_event *event,
+                        rec_source **turned)
+{
+    *turned = NULL;
+    event->data.source = source;
+    event->data.offset = base + a->header;
+    if ((a->big || a->fortran) && a->size) {
+        int32_t status = npz_turned_open(job, source, base, a, turned);
+        event->data.source = *turned;
+        event->data.offset = 0;
+        return status;
+    }
+    return REC_OK;
+}
+
+int32_t npy_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
+{
+    uint64_t size = rec_source_size(source);
+    rec_source *turned = NULL;
+    rec_tensor_event event;
+    npz_array array;
+    const void *view;
+    int32_t status = size == REC_UNKNOWN ? rec_source_view(job, source, &view, &size) : REC_OK;
+    status = status == REC_OK ? npz_header_read(job, source, 0, size, 0, NULL, &array) : status;
+    if (status == REC_OK) {
+        event = event_of(&array);
+        status = elements(job, source, 0, &array, &event, &turned);
+    }
+    status = status == REC_OK ? visitor->tensor(self, 0, &event) : status;
+    rec_source_release(turned);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------- archives -- */
+
+typedef struct reader {
+    rec_job *job;
+    rec_source *source;
+    const rec_visitor *visitor;
+    void *self;
+    npz_archive archive;
+    bool verify;
+    char *path; /* room for the longest key, escaped */
+    uint64_t room;
+    uint64_t others; /* members that are no arrays */
+    npz_name other;  /* the first of them */
+} reader;
+
+/* Whether a member without .npy is an array all the same. */
+static int32_t is_array(reader *r, rec_source *bytes, uint64_t base, const npz_member *m, bool *yes)
+{
+    uint8_t magic[6];
+    int32_t status = REC_OK;
+    *yes = m->key_length < m->name_length;
+    if (!*yes && m->size >= sizeof magic) {
+        status = rec_source_read_at(r->job, bytes, base, magic, sizeof magic);
+        *yes = status == REC_OK && memcmp(magic, "\x93NUMPY", 6) == 0;
+    }
+    return status;
+}
+
+static int32_t tell_key(reader *r, const npz_member *m)
+{
+    rec_scalar key = {.kind = REC_KIND_STRING, .v.length = m->key_length, .text = m->name};
+    if (!r->archive.nested) { /* a path, in which a backslash is one of the name */
+        key.v.length = rec_path_escape(m->name, m->key_length, r->path, r->room);
+        key.text = r->path;
+    }
+    return r->visitor->key(r->self, m->local, &key);
+}
+
+static int32_t tell_member(reader *r, const npz_member *m)
+{
+    bool plain = m->method == NPZ_STORED && !r->verify, yes = false;
+    rec_source *bytes = NULL, *turned = NULL, *from = r->source;
+    uint64_t base = plain ? m->data : 0;
+    rec_tensor_event event;
+    npz_array array;
+    npz_name name;
+    int32_t status = plain ? REC_OK : npz_member_open(r->job, r->source, m, &bytes);
+    from = plain ? r->source : bytes;
+    status = status == REC_OK ? is_array(r, from, base, m, &yes) : status;
+    if (status == REC_OK && !yes) {
+        if (!r->others++) {
+            (void)npz_shown(&r->other, m->name, m->name_length);
+        }
+    } else if (status == REC_OK) {
+        (void)npz_shown(&name, m->name, m->name_length);
+        status = npz_header_read(r->job, from, base, m->size, m->data, name.text, &array);
+        if (status == REC_OK) {
+            event = event_of(&array);
+            status = elements(r->job, from, base, &array, &event, &turned);
+        }
+        status = status == REC_OK ? tell_key(r, m) : status;
+        status = status == REC_OK ? r->visitor->tensor(r->self, m->data, &event) : status;
+    }
+    rec_source_release(turned);
+    rec_source_release(bytes);
+    return status;
+}
+
+int32_t npz_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
+{
+    reader r = {.job = job, .source = source, .visitor = visitor, .self = self};
+    uint8_t magic[6];
+    uint32_t longest = 0;
+    int32_t status;
+    if (rec_source_size(source) != REC_UNKNOWN && rec_source_size(source) >= sizeof magic) {
+        status = rec_source_read_at(job, source, 0, magic, sizeof magic);
+        if (status != REC_OK || memcmp(magic, "\x93NUMPY", 6) == 0) { /* numpy.load takes both, too */
+            return status == REC_OK ? npy_load(job, source, visitor, self) : status;
+        }
+    }
+    status = npz_archive_open(job, source, &r.archive);
+    r.verify = rec_job_option_int(job, "verify") != 0;
+    for (uint64_t i = 0; i < r.archive.count && status == REC_OK; i++) {
+        longest = r.archive.members[i].key_length > longest ? r.archive.members[i].key_length : longest;
+    }
+    if (status == REC_OK) {
+        r.room = (uint64_t)longest * 2 + 1;
+        r.path = rec_job_alloc(job, r.room);
+        status = r.path ? REC_OK : rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the longest name");
+    }
+    if (status == REC_OK && r.archive.nested) {
+        rec_job_note(job, REC_NOTE_LAYOUT, "",
+                     "some names are below others (a, a.b), which no tree can hold: all are taken whole, dots and all");
+    }
+    status = status == REC_OK
+                 ? visitor->map_begin(self, 0, r.archive.nested ? REC_FORM_MAP : REC_FORM_PATHS, REC_UNKNOWN)
+                 : status;
+    for (uint64_t i = 0; i < r.archive.count && status == REC_OK; i++) {
+        status = tell_member(&r, &r.archive.members[i]);
+    }
+    if (status == REC_OK && r.others) {
+        rec_job_note(job, REC_NOTE_DROPPED, "",
+                     "%" PRIu64 " member%s of the archive that %s no array, the first %s: left out", r.others,
+                     r.others == 1 ? "" : "s", r.others == 1 ? "is" : "are", r.other.text);
+    }
+    status = status == REC_OK ? visitor->end(self, REC_UNKNOWN) : status;
+    rec_job_free(job, r.path);
+    npz_archive_close(job, &r.archive);
+    return status;
+}

@@ -1,0 +1,698 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The writers: visitors that write tensors as they come and tell what else the record held. The bytes are those of
+ * numpy.savez and numpy.save.
+ *
+ * A member's checksum and compressed size stand before its bytes and are known after them. Where the sink can be written
+ * to again they are filled in when all is done; for a stream they are found on a walk of their own. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "npz.h"
+
+enum { TILE = 256 * 1024, LOCAL = 30, EXTRA = 20, ENTRY = 46, NARROW = 0x7fffffff };
+
+/* A member that is written. */
+typedef struct written {
+    uint64_t name; /* in the names */
+    uint32_t name_length;
+    uint32_t crc;
+    uint64_t local; /* where its header is */
+    uint64_t stored, size;
+} written;
+
+/* A list or map that is open. */
+typedef struct level {
+    uint64_t path; /* length of the path to it */
+    uint64_t count;
+    bool list;
+    bool told; /* a list whose numbers were counted */
+} level;
+
+typedef struct writer {
+    rec_job *job;
+    rec_sink *sink;
+    bool array;   /* an .npy */
+    bool measure; /* this walk finds checksums and sizes */
+    bool fixed;   /* another one has found them */
+    bool compress;
+    int method_level;
+    bool paths; /* the outermost keys are dotted paths */
+    bool aside; /* a metadata entry is told */
+    uint64_t aside_depth;
+    level *levels;
+    uint64_t depth, level_room;
+    char *path;
+    uint64_t used, path_room;
+    written *members;
+    uint64_t count, member_room, next;
+    char *names;
+    uint64_t name_used, name_room;
+    uint64_t ids, values, metadata;
+    npz_name value, entry; /* the first of them */
+    uint8_t *tile;         /* two, one for what is compressed */
+    z_stream stream;
+    bool streaming;
+} writer;
+
+static int32_t no_memory(writer *w)
+{
+    return rec_fail(w->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while arrays were written");
+}
+
+static int32_t grow(writer *w, void *array, uint64_t need, uint64_t *room, uint64_t each)
+{
+    void **at = array, *larger;
+    uint64_t wanted = *room ? *room : 16;
+    if (need <= *room) {
+        return REC_OK;
+    }
+    while (wanted < need) {
+        wanted *= 2;
+    }
+    larger = rec_job_resize(w->job, *at, wanted * each);
+    if (!larger) {
+        return no_memory(w);
+    }
+    *at = larger;
+    *room = wanted;
+    return REC_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- zip -- */
+
+static void put(uint8_t *at, int bytes, uint64_t number)
+{
+    for (int i = 0; i < bytes; i++) {
+        at[i] = (uint8_t)(number >> (8 * i));
+    }
+}
+
+static bool is_ascii(const char *text, uint64_t length)
+{
+    while (length > 0 && (unsigned char)text[length - 1] < 0x80) {
+        length--;
+    }
+    return length == 0;
+}
+
+/* Versions, flags, method, time, date: alike in a member's header and in the directory. */
+static void put_common(const writer *w, uint8_t *at, const written *m)
+{
+    put(at, 2, 45); /* for sizes in 64 bits */
+    put(at + 2, 2, is_ascii(w->names + m->name, m->name_length) ? 0 : 0x800);
+    put(at + 4, 2, w->compress ? NPZ_DEFLATED : NPZ_STORED);
+    put(at + 6, 2, 0);
+    put(at + 8, 2, 0x21); /* 1980-01-01 */
+    put(at + 10, 4, m->crc);
+}
+
+static int32_t put_local(writer *w, const written *m)
+{
+    uint8_t header[LOCAL], extra[EXTRA];
+    int32_t status;
+    put(header, 4, 0x04034b50);
+    put_common(w, header + 4, m);
+    put(header + 18, 8, UINT64_MAX);
+    put(header + 26, 2, m->name_length);
+    put(header + 28, 2, EXTRA);
+    put(extra, 4, 16 << 16 | 1);
+    put(extra + 4, 8, m->size);
+    put(extra + 12, 8, m->stored);
+    status = rec_sink_write(w->sink, header, sizeof header);
+    status = status == REC_OK ? rec_sink_write(w->sink, w->names + m->name, m->name_length) : status;
+    return status == REC_OK ? rec_sink_write(w->sink, extra, sizeof extra) : status;
+}
+
+/* What was not known when it was written. */
+static int32_t patch_local(writer *w, const written *m)
+{
+    uint8_t crc[4], stored[8];
+    int32_t status;
+    put(crc, 4, m->crc);
+    put(stored, 8, m->stored);
+    status = rec_sink_patch(w->sink, m->local + 14, crc, sizeof crc);
+    return status == REC_OK && w->compress
+               ? rec_sink_patch(w->sink, m->local + LOCAL + m->name_length + 12, stored, sizeof stored)
+               : status;
+}
+
+static int32_t put_entry(writer *w, const written *m)
+{
+    uint8_t entry[ENTRY] = {0}, extra[4 + 3 * 8];
+    uint64_t length = 4;
+    bool wide = m->size > NARROW || m->stored > NARROW, far = m->local > NARROW;
+    int32_t status;
+    put(entry, 4, 0x02014b50);
+    put(entry + 4, 2, 3 << 8 | 45);
+    put_common(w, entry + 6, m);
+    put(entry + 20, 4, wide ? UINT32_MAX : m->stored);
+    put(entry + 24, 4, wide ? UINT32_MAX : m->size);
+    put(entry + 28, 2, m->name_length);
+    put(entry + 38, 4, UINT32_C(0600) << 16); /* who may read it, to Unix */
+    put(entry + 42, 4, far ? UINT32_MAX : m->local);
+    if (wide) {
+        put(extra + 4, 8, m->size);
+        put(extra + 12, 8, m->stored);
+        length += 16;
+    }
+    if (far) {
+        put(extra + length, 8, m->local);
+        length += 8;
+    }
+    put(extra, 4, (length - 4) << 16 | 1);
+    length = length > 4 ? length : 0;
+    put(entry + 30, 2, length);
+    status = rec_sink_write(w->sink, entry, sizeof entry);
+    status = status == REC_OK ? rec_sink_write(w->sink, w->names + m->name, m->name_length) : status;
+    return status == REC_OK && length ? rec_sink_write(w->sink, extra, length) : status;
+}
+
+static int32_t put_directory(writer *w)
+{
+    uint8_t end[22] = {0}, wide[56 + 20] = {0};
+    uint64_t at = rec_sink_tell(w->sink), size;
+    int32_t status = REC_OK;
+    for (uint64_t i = 0; i < w->count && status == REC_OK; i++) {
+        status = put_entry(w, &w->members[i]);
+    }
+    size = rec_sink_tell(w->sink) - at;
+    if (status == REC_OK && (w->count > UINT16_MAX || at > NARROW || size > NARROW)) {
+        put(wide, 4, 0x06064b50);
+        put(wide + 4, 8, 56 - 12);
+        put(wide + 12, 4, 45 << 16 | 45);
+        put(wide + 24, 8, w->count);
+        put(wide + 32, 8, w->count);
+        put(wide + 40, 8, size);
+        put(wide + 48, 8, at);
+        put(wide + 56, 4, 0x07064b50);
+        put(wide + 64, 8, at + size);
+        put(wide + 72, 4, 1);
+        status = rec_sink_write(w->sink, wide, sizeof wide);
+    }
+    put(end, 4, 0x06054b50);
+    put(end + 8, 2, w->count < UINT16_MAX ? w->count : UINT16_MAX);
+    put(end + 10, 2, w->count < UINT16_MAX ? w->count : UINT16_MAX);
+    put(end + 12, 4, size < UINT32_MAX ? size : UINT32_MAX);
+    put(end + 16, 4, at < UINT32_MAX ? at : UINT32_MAX);
+    return status == REC_OK ? rec_sink_write(w->sink, end, sizeof end) : status;
+}
+
+/* --------------------------------------------------------------------------------------------------------- bytes -- */
+
+/* Compresses what there is; `last`: there is no more. */
+static int32_t deflate_some(writer *w, written *m, const uint8_t *data, uint64_t size, bool last)
+{
+    int result = Z_OK;
+    int32_t status = REC_OK;
+    w->stream.next_in = (z_const Bytef *)data;
+    w->stream.avail_in = (uInt)size; /* at most TILE */
+    do {
+        uint64_t made;
+        w->stream.next_out = w->tile + TILE;
+        w->stream.avail_out = TILE;
+        result = deflate(&w->stream, last ? Z_FINISH : Z_NO_FLUSH);
+        made = TILE - w->stream.avail_out;
+        m->stored += made;
+        if (made && !w->measure) {
+            status = rec_sink_write(w->sink, w->tile + TILE, made);
+        }
+    } while (status == REC_OK && (w->stream.avail_out == 0 || (last && result != Z_STREAM_END)) && result >= Z_OK);
+    return status == REC_OK && result < Z_OK && result != Z_BUF_ERROR
+               ? rec_fail(w->job, REC_E_PLUGIN, REC_UNKNOWN, "zlib lost the state of the compressed stream")
+               : status;
+}
+
+static int32_t put_bytes(writer *w, written *m, const uint8_t *data, uint64_t size, bool write)
+{
+    uLong sum = m->crc;
+    int32_t status = REC_OK;
+    for (uint64_t done = 0; done < size && status == REC_OK;) {
+        uint64_t n = size - done < TILE ? size - done : TILE;
+        sum = crc32(sum, data + done, (uInt)n);
+        status = w->compress ? deflate_some(w, m, data + done, n, false) : REC_OK;
+        done += n;
+    }
+    m->crc = (uint32_t)sum;
+    if (w->compress) {
+        return status;
+    }
+    m->stored += size;
+    return write && !w->measure && status == REC_OK ? rec_sink_write(w->sink, data, size) : status;
+}
+
+static int32_t put_blob(writer *w, written *m, const rec_blob *blob)
+{
+    int32_t status = REC_OK;
+    if (blob->size && (blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_TEMPORARY)) {
+        status = put_bytes(w, m, blob->data, blob->size, false);
+        return status == REC_OK && !w->compress && !w->measure ? rec_sink_put(w->sink, blob) : status;
+    }
+    for (uint64_t done = 0; done < blob->size && status == REC_OK;) {
+        uint64_t n = blob->size - done < TILE ? blob->size - done : TILE;
+        status = rec_blob_read(w->job, blob, done, w->tile, n);
+        status = status == REC_OK ? put_bytes(w, m, w->tile, n, true) : status;
+        done += n;
+    }
+    return status;
+}
+
+static voidpf take_memory(voidpf job, uInt items, uInt size)
+{
+    return rec_job_alloc(job, (uint64_t)items * size);
+}
+
+static void give_memory(voidpf job, voidpf memory)
+{
+    rec_job_free(job, memory);
+}
+
+static int32_t begin_member(writer *w)
+{
+    int result = Z_OK;
+    if (!w->tile) {
+        w->tile = rec_job_alloc(w->job, 2 * TILE);
+    }
+    if (w->tile && w->compress && !w->streaming) {
+        w->stream = (z_stream){.zalloc = take_memory, .zfree = give_memory, .opaque = w->job};
+        result = deflateInit2(&w->stream, w->method_level, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+        w->streaming = result == Z_OK;
+    } else if (w->streaming) {
+        result = deflateReset(&w->stream);
+    }
+    return w->tile && result == Z_OK ? REC_OK : no_memory(w);
+}
+
+/* ------------------------------------------------------------------------------------------------------- tensors -- */
+
+static int32_t refuse(writer *w, const char *what, const char *hint)
+{
+    int32_t status = rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "%s", what);
+    rec_fail_hint(w->job, "%s", hint);
+    return status;
+}
+
+/* The header of an array, or why there is none. */
+static int32_t header_of(writer *w, const rec_tensor_event *t, char *text, uint64_t *length)
+{
+    *length = npz_header_write(text, t->dtype, t->rank, t->shape);
+    if (*length) {
+        return REC_OK;
+    }
+    (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "NumPy has no element type %s",
+                   t->dtype == REC_DTYPE_OPAQUE && t->dtype_name ? t->dtype_name : rec_dtype_name(t->dtype));
+    rec_fail_hint(w->job, t->dtype == REC_DTYPE_BF16 || t->dtype == REC_DTYPE_FLEX32
+                              ? "Save it at full precision (--precision full)."
+                              : "Save it in a format that has it, safetensors say.");
+    return REC_E_UNSUPPORTED;
+}
+
+static int32_t new_member(writer *w, uint64_t header, const rec_tensor_event *t)
+{
+    static const char extension[] = ".npy";
+    uint64_t length = w->used + sizeof extension - 1;
+    written *m;
+    int32_t status = grow(w, &w->members, w->count + 1, &w->member_room, sizeof *w->members);
+    status = status == REC_OK ? grow(w, &w->names, w->name_used + length, &w->name_room, 1) : status;
+    if (status == REC_OK && (length > UINT16_MAX || memchr(w->used ? w->path : "", '\0', w->used))) {
+        status = refuse(w,
+                        length > UINT16_MAX ? "a name of more than 65,531 bytes, which no zip file can hold"
+                                            : "a name with a NUL, at which NumPy would cut it",
+                        "Rename it (record convert --rename).");
+    }
+    if (status != REC_OK) {
+        return status;
+    }
+    m = &w->members[w->count++];
+    *m = (written){.name = w->name_used, .name_length = (uint32_t)length, .size = header + t->data.size};
+    m->stored = w->compress ? 0 : m->size;
+    if (w->used) {
+        memcpy(w->names + m->name, w->path, w->used);
+    }
+    memcpy(w->names + m->name + w->used, extension, sizeof extension - 1);
+    w->name_used += length;
+    return REC_OK;
+}
+
+static int32_t put_member(writer *w, const rec_tensor_event *t)
+{
+    char header[NPZ_HEADER];
+    uint64_t length;
+    written *m, known;
+    int32_t status = header_of(w, t, header, &length);
+    status = status == REC_OK && !w->fixed ? new_member(w, length, t) : status;
+    if (status == REC_OK && (!w->fixed || w->next < w->count)) {
+        status = begin_member(w);
+    } else if (status == REC_OK) {
+        status = rec_fail(w->job, REC_E_PLUGIN, REC_UNKNOWN, "the record changed while it was saved");
+    }
+    if (status != REC_OK) {
+        return status;
+    }
+    m = &w->members[w->fixed ? w->next++ : w->count - 1];
+    m->local = rec_sink_tell(w->sink);
+    known = *m;
+    status = w->measure ? REC_OK : put_local(w, m);
+    m->crc = (uint32_t)crc32(0, NULL, 0);
+    m->stored = 0;
+    status = status == REC_OK ? put_bytes(w, m, (const uint8_t *)header, length, true) : status;
+    status = status == REC_OK ? put_blob(w, m, &t->data) : status;
+    status = status == REC_OK && w->compress ? deflate_some(w, m, NULL, 0, true) : status;
+    if (status == REC_OK && w->fixed && (m->crc != known.crc || m->stored != known.stored)) {
+        status = rec_fail(w->job, REC_E_PLUGIN, REC_UNKNOWN, "the record changed while it was saved");
+    }
+    return status;
+}
+
+static int32_t put_array(writer *w, const rec_tensor_event *t)
+{
+    char header[NPZ_HEADER];
+    uint64_t length;
+    int32_t status = header_of(w, t, header, &length);
+    status = status == REC_OK ? rec_sink_write(w->sink, header, length) : status;
+    return status == REC_OK ? rec_sink_put(w->sink, &t->data) : status;
+}
+
+/* -------------------------------------------------------------------------------------------------------- events -- */
+
+static int32_t to_path(writer *w, const char *text, uint64_t length)
+{
+    int32_t status = grow(w, &w->path, w->used + length + 2, &w->path_room, 1);
+    level *l = &w->levels[w->depth - 1];
+    if (status != REC_OK) {
+        return status;
+    }
+    w->used = l->path;
+    if (w->depth > 1) {
+        w->path[w->used++] = '.';
+    }
+    if (w->paths && w->depth == 1) { /* NumPy's names have nothing escaped */
+        w->used += rec_path_unescape(text, length, w->path + w->used, length + 1);
+    } else if (length) {
+        memcpy(w->path + w->used, text, length);
+        w->used += length;
+    }
+    return REC_OK;
+}
+
+/* Before each value: in a list its place. */
+static int32_t value_begins(writer *w)
+{
+    char digits[24];
+    if (w->aside || !w->depth || !w->levels[w->depth - 1].list) {
+        return REC_OK;
+    }
+    return to_path(w, digits, (uint64_t)snprintf(digits, sizeof digits, "%" PRIu64, w->levels[w->depth - 1].count++));
+}
+
+/* A value that is no array. @return what to do about it. */
+static int32_t other(writer *w)
+{
+    if (w->aside) {
+        w->aside = w->aside_depth > 0;
+        return REC_OK;
+    }
+    if (w->array) {
+        return refuse(w, "a record that is not one tensor", "An .npy file holds one array: save it as .npz.");
+    }
+    if (!w->values++) {
+        (void)npz_shown(&w->value, w->path, w->used);
+    }
+    return REC_OK;
+}
+
+static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
+{
+    writer *w = self;
+    int32_t status = value_begins(w);
+    (void)at;
+    /* Nothing is nothing, but an .npy has to be one array. */
+    return status == REC_OK && (w->aside || w->array || scalar->kind != REC_KIND_NIL) ? other(w) : status;
+}
+
+static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
+{
+    writer *w = self;
+    level *l = w->depth ? &w->levels[w->depth - 1] : NULL;
+    (void)at, (void)dtype, (void)data;
+    if (w->aside || !l || l->told) {
+        return REC_OK;
+    }
+    l->told = true;
+    l->count += count;
+    return other(w);
+}
+
+static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
+{
+    int32_t status = value_begins(self);
+    (void)at, (void)blob;
+    return status == REC_OK ? other(self) : status;
+}
+
+static int32_t push(writer *w, bool list)
+{
+    int32_t status = value_begins(w);
+    if (w->aside) {
+        w->aside_depth++;
+        return REC_OK;
+    }
+    if (status == REC_OK && w->array) {
+        return other(w);
+    }
+    status = status == REC_OK ? grow(w, &w->levels, w->depth + 1, &w->level_room, sizeof *w->levels) : status;
+    if (status == REC_OK) {
+        w->levels[w->depth++] = (level){.path = w->used, .list = list};
+    }
+    return status;
+}
+
+static int32_t on_list(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    (void)at, (void)form, (void)count;
+    return push(self, true);
+}
+
+static int32_t on_map(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    writer *w = self;
+    (void)at, (void)count;
+    w->paths = w->paths || (form == REC_FORM_PATHS && !w->depth && !w->aside);
+    return push(w, false);
+}
+
+static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
+{
+    writer *w = self;
+    char digits[24];
+    (void)at;
+    if (w->aside) {
+        return REC_OK;
+    }
+    switch (key->kind) {
+    case REC_KIND_STRING:
+        return to_path(w, key->text, key->v.length);
+    case REC_KIND_BOOL:
+        return to_path(w, key->v.i ? "true" : "false", key->v.i ? 4 : 5);
+    case REC_KIND_INT:
+        return to_path(w, digits, (uint64_t)snprintf(digits, sizeof digits, "%" PRId64, key->v.i));
+    default:
+        return to_path(w, digits, (uint64_t)snprintf(digits, sizeof digits, "%" PRIu64, key->v.u));
+    }
+}
+
+static int32_t on_variant(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
+{
+    writer *w = self;
+    int32_t status = push(w, false);
+    (void)at, (void)index;
+    if (status == REC_OK && !w->aside) {
+        status = to_path(w, name->text, name->v.length);
+        status = status == REC_OK && !payload ? other(w) : status; /* its name is all there is to it */
+    }
+    return status;
+}
+
+static int32_t on_end(void *self, uint64_t at)
+{
+    writer *w = self;
+    (void)at;
+    if (w->aside) {
+        w->aside = --w->aside_depth > 0;
+    } else if (w->depth) {
+        w->used = w->levels[--w->depth].path;
+    }
+    return REC_OK;
+}
+
+static int32_t on_option(void *self, uint64_t at, int32_t present)
+{
+    return present ? REC_OK : on_scalar(self, at, &(rec_scalar){.kind = REC_KIND_NIL});
+}
+
+/* Burn's own words about a file say nothing of arrays. */
+static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
+{
+    static const char *const burns[] = {"float", "int", "format", "version", "settings"};
+    writer *w = self;
+    (void)at, (void)value;
+    for (size_t i = 0; i < sizeof burns / sizeof *burns; i++) {
+        if (key->v.length == strlen(burns[i]) && memcmp(key->text, burns[i], key->v.length) == 0) {
+            return REC_OK;
+        }
+    }
+    if (!w->metadata++) {
+        (void)npz_shown(&w->entry, key->text, key->v.length);
+    }
+    return REC_OK;
+}
+
+static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
+{
+    writer *w = self;
+    w->aside = true;
+    w->aside_depth = 0;
+    return on_metadata(w, at, key, NULL);
+}
+
+static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *t)
+{
+    writer *w = self;
+    int32_t status = value_begins(w);
+    (void)at;
+    w->ids += t->id != NULL;
+    if (status == REC_OK && !w->depth && !w->array) {
+        return refuse(w, "a tensor without a name: the record is nothing else", "Save it as .npy.");
+    }
+    return status != REC_OK ? status : w->array ? put_array(w, t) : put_member(w, t);
+}
+
+static const rec_visitor visitor = {
+    .size = sizeof visitor,
+    .metadata = on_metadata,
+    .scalar = on_scalar,
+    .numbers = on_numbers,
+    .bytes = on_bytes,
+    .list_begin = on_list,
+    .map_begin = on_map,
+    .key = on_key,
+    .variant_begin = on_variant,
+    .end = on_end,
+    .option = on_option,
+    .tensor = on_tensor,
+    .metadata_value = on_metadata_value,
+};
+
+/* ------------------------------------------------------------------------------------------------------ the whole -- */
+
+static int32_t walk(writer *w)
+{
+    w->depth = w->used = w->ids = w->values = w->metadata = 0;
+    w->paths = w->aside = false;
+    return rec_job_walk(w->job, &visitor, w);
+}
+
+/* What arrays do not say, and is not in the file. */
+static void note_left_out(const writer *w)
+{
+    if (w->values) {
+        rec_job_note(w->job, REC_NOTE_DROPPED, w->value.text,
+                     "%" PRIu64 " value%s that %s no tensor%s: left out, for NumPy's files hold arrays", w->values,
+                     w->values == 1 ? "" : "s", w->values == 1 ? "is" : "are",
+                     w->values == 1 ? "" : ", the first here");
+    }
+    if (w->ids) {
+        rec_job_note(w->job, REC_NOTE_DROPPED, "",
+                     "the id%s of %" PRIu64 " parameter%s: left out, for NumPy's files hold arrays",
+                     w->ids == 1 ? "" : "s", w->ids, w->ids == 1 ? "" : "s");
+    }
+    if (w->metadata) {
+        rec_job_note(w->job, REC_NOTE_DROPPED, "",
+                     "%" PRIu64 " entr%s of metadata, %s`%s`: left out, for NumPy's files hold arrays", w->metadata,
+                     w->metadata == 1 ? "y" : "ies", w->metadata == 1 ? "" : "the first ", w->entry.text);
+    }
+}
+
+static int32_t finish(writer *w, int32_t status)
+{
+    if (status == REC_OK) {
+        note_left_out(w);
+    }
+    if (w->streaming) {
+        (void)deflateEnd(&w->stream);
+    }
+    rec_job_free(w->job, w->levels);
+    rec_job_free(w->job, w->path);
+    rec_job_free(w->job, w->members);
+    rec_job_free(w->job, w->names);
+    rec_job_free(w->job, w->tile);
+    return status;
+}
+
+int32_t npy_save(rec_job *job, rec_sink *sink)
+{
+    writer w = {.job = job, .sink = sink, .array = true};
+    return finish(&w, walk(&w));
+}
+
+/* Names as C's qsort can compare them. */
+typedef struct named {
+    const char *text;
+    uint64_t length;
+} named;
+
+static int by_name(const void *a, const void *b)
+{
+    const named *x = a, *y = b;
+    int order = memcmp(x->text, y->text, x->length < y->length ? x->length : y->length);
+    return order ? order : x->length < y->length ? -1 : x->length > y->length;
+}
+
+/* Two places of a record may have one name: a field `b` in `a`, and a field `a.b`. */
+static int32_t check_names(writer *w)
+{
+    named *names = rec_job_alloc(w->job, (w->count + 1) * sizeof *names);
+    npz_name name;
+    int32_t status = names ? REC_OK : no_memory(w);
+    for (uint64_t i = 0; i < w->count && status == REC_OK; i++) {
+        names[i] = (named){w->names + w->members[i].name, w->members[i].name_length};
+    }
+    if (status == REC_OK) {
+        qsort(names, w->count, sizeof *names, by_name);
+    }
+    for (uint64_t i = 1; i < w->count && status == REC_OK; i++) {
+        if (by_name(&names[i - 1], &names[i]) == 0) {
+            status = rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "two arrays would both be called `%s`",
+                              npz_shown(&name, names[i].text, names[i].length - 4));
+            rec_fail_hint(w->job, "Rename one of them: in NumPy's files names are joined with dots.");
+        }
+    }
+    rec_job_free(w->job, names);
+    return status;
+}
+
+int32_t npz_save(rec_job *job, rec_sink *sink)
+{
+    writer w = {.job = job,
+                .sink = sink,
+                .compress = rec_job_option_int(job, "compress") != 0,
+                .method_level = (int)rec_job_option_int(job, "level")};
+    bool patch = rec_sink_can_patch(sink);
+    int32_t status = REC_OK;
+    if (!patch) {
+        w.measure = true;
+        status = walk(&w);
+        w.measure = false;
+        w.fixed = true;
+    }
+    status = status == REC_OK ? walk(&w) : status;
+    status = status == REC_OK ? check_names(&w) : status;
+    for (uint64_t i = 0; patch && i < w.count && status == REC_OK; i++) {
+        status = patch_local(&w, &w.members[i]);
+    }
+    status = status == REC_OK ? put_directory(&w) : status;
+    return finish(&w, status);
+}

@@ -419,6 +419,7 @@ static void a_bomb_meets_the_limit(void **state)
     assert_int_equal(rec_source_view(&w->job, source, &(const void *){NULL}, &got), REC_OK);
     assert_int_equal(got, 2560000);
     rec_source_release(source);
+    assert_int_equal(end_job(w), REC_OK);
     /* a filter over a filter counts from the file, not from what the first one made of it */
     w->context.limits.inflated_factor = 200;
     begin_job(w);

@@ -295,7 +295,7 @@ int32_t rec_is_rust_word(const char *name, uint64_t length)
         "in",       "let",     "loop",   "macro",   "match",  "mod",   "move",  "mut",   "override", "priv",
         "pub",      "ref",     "return", "static",  "struct", "trait", "true",  "try",   "type",     "typeof",
         "unsafe",   "unsized", "use",    "virtual", "where",  "while", "yield"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    for (size_t i = 0; name && i < sizeof words / sizeof *words; i++) {
         if (strlen(words[i]) == length && memcmp(words[i], name, (size_t)length) == 0) {
             return 1;
         }

@@ -48,6 +48,9 @@ bool lr_id_from_base32(const char *id, uint8_t bytes[6])
 const char *rec_id_text(uint64_t number, char *text)
 {
     uint8_t bytes[8];
+    if (LR_LACKS(NULL, text)) {
+        return "";
+    }
     for (unsigned i = 0; i < 8; i++) {
         bytes[i] = (uint8_t)(number >> (8 * i));
     }
@@ -59,6 +62,9 @@ int32_t rec_id_number(const char *id, uint64_t *number)
 {
     enum { DIGITS = 13 }; /* 65 bits for 64 */
     uint64_t held = 0, last = 0;
+    if (LR_LACKS(NULL, id) || LR_LACKS(NULL, number)) {
+        return 0;
+    }
     for (size_t i = 0; i < DIGITS; i++) {
         const char *digit = id[i] ? memchr(base32, id[i], 32) : NULL;
         if (!digit) {

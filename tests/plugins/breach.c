@@ -247,7 +247,10 @@ static int32_t load(rec_job *job, rec_source *source, const rec_visitor *visitor
                                                         breach_sources, breach_filters, breach_job};
     reading x = {.job = job, .source = source, .on = visitor, .self = self, .breach = rec_job_option_text(job, "breach")};
     if (strcmp(x.breach, "none") == 0) {
-        return plain(&x);
+        uint8_t byte;
+        uint64_t got;
+        int32_t status = rec_source_read(job, source, &byte, 1, &got);
+        return status == REC_OK ? plain(&x) : status;
     }
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         int32_t status = parts[i](&x);
@@ -299,4 +302,4 @@ static const rec_plugin tensors = FORMAT("Breach", "breach", REC_TRAIT_TENSORS, 
 static const rec_plugin maps = FORMAT("BreachMaps", "breach-maps", 0, load_maps);
 static const rec_plugin exact = FORMAT("BreachExact", "breach-exact", REC_TRAIT_TENSORS | REC_TRAIT_EXACT_SIZE, load);
 
-REC_PLUGINS(breach, &tensors, &maps, &exact);
+REC_PLUGINS(breach, &tensors, &maps, &exact, &breach_codec);

@@ -46,6 +46,9 @@ int32_t breach_save(writing *x);
 int32_t breach_walk(writing *x, const rec_blob *blob);
 int32_t breach_sinks(writing *x);
 
+/** breach_codec.c: a codec, which has an option `coding` for what it does wrong. */
+extern const rec_plugin breach_codec;
+
 /** The beginning of a value: the outermost map and the key of its first entry; and its end. */
 int32_t begin(const reading *x);
 int32_t finish(const reading *x);

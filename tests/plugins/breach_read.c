@@ -211,6 +211,36 @@ int32_t breach_job(const reading *x)
                    ? 77
                    : plain(x);
     }
+    if (IS("adapter of 77")) {
+        return then(x, rec_job_set_adapter(x->job, 77));
+    }
+    if (IS("adapter of no job")) {
+        return then(x, rec_job_set_adapter(nowhere, REC_ADAPTER_NONE));
+    }
+    if (IS("adapter after a value")) {
+        status = begin(x);
+        return status == REC_OK ? rec_job_set_adapter(x->job, REC_ADAPTER_NONE) : status;
+    }
+    if (IS("escaping nothing")) {
+        char path[8];
+        return rec_path_escape(nowhere, 8, path, sizeof path) ? 77 : plain(x);
+    }
+    if (IS("unescaping into nothing")) {
+        return rec_path_unescape("a.b", 3, nowhere, 8) ? 77 : plain(x);
+    }
+    if (IS("id into nothing")) {
+        return *rec_id_text(7, nowhere) ? 77 : plain(x);
+    }
+    if (IS("id of nothing")) {
+        uint64_t number;
+        return rec_id_number(nowhere, &number) ? 77 : plain(x);
+    }
+    if (IS("version of no job")) {
+        return rec_job_burn(nowhere) >= 0 ? 77 : plain(x);
+    }
+    if (IS("word of nothing")) {
+        return rec_is_rust_word(nowhere, 5) ? 77 : plain(x);
+    }
     if (IS("walk in a load")) {
         return then(x, rec_job_walk(x->job, &breach_writer, nowhere));
     }

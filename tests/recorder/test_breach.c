@@ -12,7 +12,8 @@
 #include "tests/scratch.h"
 
 typedef struct breach {
-    char how;           /* l: load, m: load as maps, s: save, e: save with a walk over a layout first, p: probe */
+    char how;           /* l: load, k: twice, m: as maps, d: through a codec, c: the codec's own; s, D, C: the same for saves;
+                           e: save with a walk over a layout first; p: probe */
     rec_status status;
     const char *name;
     const char *words; /* of the message; NULL for success */
@@ -238,6 +239,15 @@ static const breach breaches[] = {
     BROKEN('l', "layout by no text", "called rec_job_use_layout_text() with NULL as `text`"),
     BROKEN('l', "layout by a text without end", "gave the text of a layout of 18446744073709551615 bytes"),
     FINE('l', "nodes of no layout"),
+    BROKEN('l', "adapter of 77", "set an adapter that librecord"),
+    BROKEN('l', "adapter of no job", "called rec_job_set_adapter() with NULL as `job`"),
+    BROKEN('l', "adapter after a value", "called rec_job_set_adapter() after the first value"),
+    BROKEN('l', "escaping nothing", "called rec_path_escape() with NULL as `name`"),
+    BROKEN('l', "unescaping into nothing", "called rec_path_unescape() with NULL as `name`"),
+    BROKEN('l', "id into nothing", "called rec_id_text() with NULL as `text`"),
+    BROKEN('l', "id of nothing", "called rec_id_number() with NULL as `id`"),
+    BROKEN('l', "version of no job", "called rec_job_burn() with NULL as `job`"),
+    FINE('l', "word of nothing"),
     BROKEN('l', "walk in a load", "called rec_job_walk() outside of a save"),
     BROKEN('l', "walk in a load for nobody", "called rec_job_walk() with NULL as `visitor`"),
     BROKEN('l', "sink in a load", "called rec_sink_layout() while it loads"),
@@ -402,7 +412,47 @@ static const breach breaches[] = {
     BROKEN('s', "renaming after a part", "renamed a sink other than its first"),
     BROKEN('s', "renaming a part", "renamed a sink other than its first"),
     /* Probes: an mpk file stays one. */
+    FINE('p', "2147483647"),
     FINE('p', "-2147483648"),
+    FINE('p', "1024"),
+    /* Codecs, with a format that is right… */
+    FINE('c', "none"),
+    BROKEN('c', "decode without a report", "stopped without saying why (77)"),
+    BROKEN('c', "decode of nothing", "has put nothing in front of the bytes"),
+    BROKEN('c', "decode that gives what it was given", "has put nothing in front of the bytes"),
+    BROKEN('c', "decode that gives what it has given back", "gave a source that is not its own"),
+    BROKEN('c', "decode that gives what is none", "gave a source that is not its own"),
+    {'c', REC_E_FORMAT, "decode that gives and fails", "not a file of this codec"},
+    BROKEN('c', "decode that gives and fails without a word", "stopped without saying why (4)"),
+    {'c', REC_E_FORMAT, "decode that reports and gives", "not a file of this codec"},
+    BROKEN('c', "decode that releases what it was given", "gave a source back that is not its own"),
+    BROKEN('c', "decode that keeps another one", "did not give back 1 source"),
+    BROKEN('c', "decode that makes a sink", "called rec_sink_layout() while it loads"),
+    BROKEN('c', "decode that walks", "called rec_job_walk() outside of a save"),
+    BROKEN('c', "decoding that gives more than there is room for", "gave more bytes than there was room for"),
+    BROKEN('c', "decoding that fails without a word", "failed with status 4 and did not say why"),
+    FINE('C', "none"),
+    BROKEN('C', "encode without a report", "stopped without saying why (77)"),
+    BROKEN('C', "encode of nothing", "has put nothing in front of the bytes"),
+    BROKEN('C', "encode that gives what it was given", "has put nothing in front of the bytes"),
+    BROKEN('C', "encode that gives what is none", "gave a sink that is not its own"),
+    BROKEN('C', "encode that gives what it has closed", "gave a sink that is not its own"),
+    BROKEN('C', "encode that closes what it was given", "closed the sink that it was given"),
+    BROKEN('C', "encode that keeps another one", "did not close a sink that it had made"),
+    {'C', REC_E_UNSUPPORTED, "encode that reports and gives", "a codec that cannot do this"},
+    BROKEN('C', "encoding that fails without a word", "failed with status 3 and did not say why"),
+    BROKEN('C', "encoding that closes its target", "closed the sink that it was given"),
+    /* … and formats behind a codec that is right. */
+    FINE('d', "none"),
+    BROKEN('d', "release of what it was given", "gave a source back that is not its own"),
+    BROKEN('d', "no release", "did not give back 1 source"),
+    BROKEN('d', "end by 77", "stopped without saying why (77)"),
+    BROKEN('d', "view somewhere else", "that do not lie in the view of its source"),
+    FINE('D', "none"),
+    BROKEN('D', "no walk", "saved without a look at the record"),
+    BROKEN('D', "close of what it was given", "closed the sink that it was given"),
+    BROKEN('D', "filter that is not closed", "did not close a sink that it had made"),
+    BROKEN('D', "layout that is not closed", "did not close a sink that it had made"),
 };
 enum { BREACHES = sizeof breaches / sizeof *breaches };
 
@@ -434,7 +484,8 @@ static bool as_expected(const breach *b, const char *what)
     if (status != REC_OK && !strstr(message, b->words)) {
         return wrong("%s: \"%s\" is not in \"%s\"", what, b->words, message);
     }
-    if (status == REC_E_PLUGIN && !strstr(message, "the plugin Breach")) {
+    if (status == REC_E_PLUGIN && !strstr(message, "the plugin Breach") &&
+        !strstr(message, "the codec BreachCodec")) {
         return wrong("%s: the plugin is not named in \"%s\"", what, message);
     }
     for (const char *c = message; *c; c++) {
@@ -447,9 +498,12 @@ static bool as_expected(const breach *b, const char *what)
 
 static rec_recorder *open_as(rec_context *context, char how, const char *name)
 {
-    rec_recorder *recorder =
-        rec_open_recorder_in(context, how == 'm' ? "BreachMaps" : how == 'e' ? "BreachExact" : "Breach", REC_PRECISION_KEEP);
-    if (recorder && rec_recorder_set(recorder, "breach", name) != REC_OK) {
+    const char *as = how == 'm'                 ? "BreachMaps"
+                     : how == 'e'               ? "BreachExact"
+                     : strchr("cdCD", how) ? "Breach.breachz"
+                                                : "Breach";
+    rec_recorder *recorder = rec_open_recorder_in(context, as, REC_PRECISION_KEEP);
+    if (recorder && rec_recorder_set(recorder, how == 'c' || how == 'C' ? "coding" : "breach", name) != REC_OK) {
         rec_close_recorder(recorder);
         recorder = NULL;
     }
@@ -512,7 +566,11 @@ static bool save_so(rec_context *context, const breach *b)
     rec_recorder *recorder = open_as(context, b->how, b->name);
     rec_recorder *mpk = rec_open_recorder_in(context, "NamedMpk", REC_PRECISION_KEEP);
     char *from = example(), *in = scratch_folder(folder, "saves");
-    char *path = scratch_text(folder, b->how == 'e' ? "saves/x.breach-exact" : "saves/x.breach", "old");
+    char *path = scratch_text(folder,
+                              b->how == 'e'                     ? "saves/x.breach-exact"
+                              : b->how == 'C' || b->how == 'D' ? "saves/x.breach.breachz"
+                                                                : "saves/x.breach",
+                              "old");
     rec_record *record = rec_load(mpk, from);
     bool good = recorder && record && rec_recorder_set(recorder, "sync", "no") == REC_OK;
     void *data = NULL;
@@ -560,12 +618,12 @@ static bool run(const breach *b)
     bool good = (context && rec_context_add_plugin_path(context, plugins) == REC_OK) || wrong("%s", rec_error_message());
     if (good) {
         good = b->how == 'p'                     ? probe_so(context, b)
-               : b->how == 's' || b->how == 'e' ? save_so(context, b)
+               : strchr("seCD", b->how)        ? save_so(context, b)
                                                  : load_so(context, b, path);
     }
-    if (good && (b->how == 'l' || b->how == 'm')) {
+    if (good && strchr("lmcd", b->how)) {
         good = load_so(context, &right, path); /* and the next one is as if nothing had been */
-    } else if (good && b->how == 's') {
+    } else if (good && strchr("sCD", b->how)) {
         good = save_so(context, &right);
     }
     free(path);
@@ -612,7 +670,7 @@ static int run_apart(const breach *b)
 
 static bool build(void)
 {
-    static const char *const files[] = {"breach", "breach_events", "breach_read", "breach_write"};
+    static const char *const files[] = {"breach", "breach_events", "breach_read", "breach_write", "breach_codec"};
     const char *compiler = getenv("CC"), *top = getenv("top_srcdir"), *sanitizers = getenv("SANITIZERS");
     char command[4096];
     int used;

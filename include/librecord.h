@@ -341,6 +341,10 @@ REC_API const rec_plugin_info *rec_plugin_get(rec_context *context, uint64_t ind
 /** The plugin that a name or alias stands for, as rec_open_recorder() takes it (recorders of the INI file aside). Opens no
  *  more files than it needs to, and leaves `hidden` empty. @return NULL with the error if there is none. */
 REC_API const rec_plugin_info *rec_plugin_find(rec_context *context, const char *name);
+/** Writes the index of a folder of plugins, `plugins.index` in it: what its files hold, so that a look-up need not open all
+ *  of them. Files count in it as long as their size and time are what they were: write it anew after a change. Opens all
+ *  of the folder's plugins, whoever owns it. @param context NULL: the default one. */
+REC_API rec_status rec_index_plugins(rec_context *context, const char *folder);
 /** The plugin that saves under a name, by its extension; in all else as rec_plugin_find(). */
 REC_API const rec_plugin_info *rec_plugin_for_path(rec_context *context, const char *path);
 

@@ -159,14 +159,14 @@ static void print_name(const rec_plugin_info *p)
     tool_text_free(&line);
 }
 
-/* The lines of a plugin that say more than the table: its other names, its options. */
-static void print_more(const rec_plugin_info *p)
+/* The lines of a plugin that say more than the table: its other names, its options, what others hide of it. */
+static void print_more(const rec_plugin_info *p, bool all)
 {
     putchar('\n');
     print_name(p);
-    detail("also called", p->aliases);
+    detail("also called", all ? p->aliases : "");
     detail("hidden", p->hidden);
-    detail("options", p->options);
+    detail("options", all ? p->options : "");
 }
 
 static const char *abilities(const rec_plugin_info *p)
@@ -218,30 +218,43 @@ static const rec_plugin_info *look_up(rec_context *context, const char *name, ui
     return found;
 }
 
+/* Whether all that it could do others do in its place. */
+static bool is_hidden(const rec_plugin_info *p)
+{
+    return strncmp(p->hidden, "all of it", strlen("all of it")) == 0;
+}
+
 static void print_people(rec_context *context, uint64_t count, bool why)
 {
-    uint64_t refused = 0;
+    uint64_t refused = 0, hidden = 0;
     char number[NUMBER_ROOM];
     table t;
 
     tool_table_begin(&t, why ? "llll" : "lll");
     for (uint64_t i = 0; i < count; i++) {
         const rec_plugin_info *p = rec_plugin_get(context, i);
-        refused += p->usable ? 0 : 1;
-        if (p->usable || why) {
+        refused += !p->usable;
+        hidden += p->usable && is_hidden(p);
+        if (why || (p->usable && !is_hidden(p))) {
             row(&t, p, why);
         }
     }
     tool_table_print(&t, stdout);
-    for (uint64_t i = 0; why && i < count; i++) {
+    for (uint64_t i = 0; i < count; i++) {
         const rec_plugin_info *p = rec_plugin_get(context, i);
-        if (p->usable && (*p->aliases || *p->options || *p->hidden)) {
-            print_more(p);
+        bool more = why ? *p->aliases || *p->options || *p->hidden : *p->hidden && !is_hidden(p);
+        if (p->usable && more) {
+            print_more(p, why);
         }
     }
     if (count == 0) {
         puts("No plugin was found. LIBRECORD_PLUGIN_PATH names the folders to look into.");
-    } else if (refused && !why) {
+    }
+    if (hidden && !why) {
+        printf("\n%s more %s hidden by others of the same name; record plugins --why says by whom.\n",
+               tool_grouped(hidden, number), hidden == 1 ? "is" : "are");
+    }
+    if (refused && !why) {
         printf("\n%s more %s refused; record plugins --why says why.\n", tool_grouped(refused, number),
                refused == 1 ? "is" : "are");
     }
@@ -249,9 +262,14 @@ static void print_people(rec_context *context, uint64_t count, bool why)
 
 int tool_run_plugins(session *s, const char *const *operands, size_t count)
 {
-    uint64_t plugins = rec_plugin_count(s->context);
-    const rec_plugin_info *only = count ? look_up(s->context, operands[0], plugins) : NULL;
+    const rec_plugin_info *only;
+    uint64_t plugins;
 
+    if (s->o->index) {
+        return rec_index_plugins(s->context, s->o->index) == REC_OK ? EXIT_OK : tool_fail_library();
+    }
+    plugins = rec_plugin_count(s->context);
+    only = count ? look_up(s->context, operands[0], plugins) : NULL;
     if (count && !only) {
         return EXIT_ERROR;
     }

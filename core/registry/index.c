@@ -10,9 +10,11 @@
  *     s SCHEME
  *     c FORMAT CODEC                of a stack
  *     m OFFSET BYTES MASK           magic, in hexadecimal digits
+ *     z SUM                         of all that stands before it; the last line
  * Traits and functions are hexadecimal. A file counts only as long as its size and its time are those of the index; what
  * the index does not have, or has wrong, is opened. So nothing is found that is not there, and what is opened is checked as
- * if there were no index. It is input as any other: no line of it can do more than be refused. */
+ * if there were no index. It is input as any other: no line of it can do more than be refused, and one that is wrong makes
+ * all of them count for nothing. */
 #include "core/registry/index_private.h"
 
 #include <errno.h>
@@ -323,6 +325,34 @@ static bool read_text(reader *r, char *text, size_t size)
     return end_plugin(r);
 }
 
+/* FNV-1a: against accidents. Who may write here may put plugins here, too. */
+static uint64_t sum_of(const char *text, size_t size)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < size; i++) {
+        sum = (sum ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
+    }
+    return sum;
+}
+
+enum { SUM_LINE = 2 + 16 + 1 };
+
+static void print_sum(char line[SUM_LINE + 1], const char *text, size_t size)
+{
+    (void)snprintf(line, SUM_LINE + 1, "z %016" PRIx64 "\n", sum_of(text, size));
+}
+
+/* @return the size without the sum, 0 if that is not right. */
+static size_t check_sum(const char *text, size_t size)
+{
+    char line[SUM_LINE + 1];
+    if (size < SUM_LINE) {
+        return 0;
+    }
+    print_sum(line, text, size - SUM_LINE);
+    return memcmp(line, text + size - SUM_LINE, SUM_LINE) == 0 ? size - SUM_LINE : 0;
+}
+
 /* The whole file, which was `state`. @return NULL: there is none to be had. */
 static char *read_file(rec_job *job, const char *path, const struct stat *state)
 {
@@ -353,6 +383,7 @@ int32_t lr_index_read(rec_job *job, lr_arena *arena, const char *folder, bool in
 {
     char path[PATH_MAX], reason[LR_REASON], *text = NULL;
     struct stat state;
+    size_t size;
     reader *r;
     *index = (lr_index){.count = 0};
     if (snprintf(path, sizeof path, "%s/%s", folder, LR_INDEX_NAME) >= (int)sizeof path ||
@@ -367,7 +398,8 @@ int32_t lr_index_read(rec_job *job, lr_arena *arena, const char *folder, bool in
     r->arena = arena;
     r->index = index;
     text = read_file(job, path, &state);
-    if (!text || !read_text(r, text, (size_t)state.st_size)) {
+    size = text ? check_sum(text, (size_t)state.st_size) : 0;
+    if (!size || !read_text(r, text, size)) {
         *index = (lr_index){.count = 0};
     }
     lr_release(job->allocator, text);
@@ -439,4 +471,11 @@ void lr_index_add_plugin(FILE *out, const rec_plugin *d)
     for (size_t i = 0; d->magic && d->magic[i]; i++) {
         print_magic(out, d->magic[i]);
     }
+}
+
+void lr_index_end(FILE *out, const char *text, size_t size)
+{
+    char line[SUM_LINE + 1];
+    print_sum(line, text, size);
+    (void)fputs(line, out);
 }

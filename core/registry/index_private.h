@@ -30,9 +30,10 @@ int32_t lr_index_read(rec_job *job, lr_arena *arena, const char *folder, bool in
 /** What it has of a file that is `state` now; NULL: nothing that counts. */
 const lr_index_file *lr_index_find(const lr_index *index, const char *name, const struct stat *state);
 
-/** Writing one: the beginning, then each file with its plugins. */
+/** Writing one: the beginning, then each file with its plugins, and the end, for which all that was written is given. */
 void lr_index_begin(FILE *out);
 void lr_index_add_file(FILE *out, const char *name, const struct stat *state);
 void lr_index_add_plugin(FILE *out, const rec_plugin *d);
+void lr_index_end(FILE *out, const char *text, size_t size);
 
 #endif

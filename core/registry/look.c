@@ -64,6 +64,35 @@ const lr_plugin *lr_registry_for(rec_job *job, const lr_plugin *plugin, lr_direc
     return other;
 }
 
+/* One of that very name in a file that is called so, or is linked in. @param installed only of the installed folder. */
+static lr_find *find_own(rec_job *job, lr_table *t, const char *name, bool installed)
+{
+    for (uint64_t i = 0; i < t->file_count && !lr_job_failed(job); i++) {
+        lr_file *file = t->files[i];
+        bool counts = file->name ? lr_file_called(file, name) && (file->installed || !installed) : file->builtin;
+        if (!counts || lr_table_see(job, t, file, true) != REC_OK) {
+            continue;
+        }
+        for (uint64_t j = 0; j < file->count; j++) {
+            if (!file->finds[j]->refused && strcmp(file->finds[j]->plugin.d.name, name) == 0) {
+                return file->finds[j];
+            }
+        }
+    }
+    return NULL;
+}
+
+const lr_plugin *lr_registry_own(rec_job *job, const char *name)
+{
+    look l = look_begin(job);
+    lr_find *find = l.t ? find_own(job, l.t, name, true) : NULL;
+    const lr_plugin *plugin;
+    find = find || !l.t ? find : find_own(job, l.t, name, false);
+    plugin = find ? lr_table_use(job, l.t, find) : NULL;
+    look_end(l);
+    return plugin;
+}
+
 const lr_plugin *lr_registry_next_of(rec_job *job, int32_t kind, const lr_plugin *before, lr_wanted_fn wanted,
                                      const void *user)
 {

@@ -86,6 +86,9 @@ typedef bool (*lr_wanted_fn)(const rec_plugin *plugin, const void *user);
 const lr_plugin *lr_registry_next_of(rec_job *job, int32_t kind, const lr_plugin *before, lr_wanted_fn wanted,
                                      const void *user);
 
+/** librecord's own plugin of that very name, which no other plugin can take the place of by an alias or by coming first: in
+ *  a file that is called so, of the installed folder if that has it. NULL: there is none, or the job has failed. */
+const lr_plugin *lr_registry_own(rec_job *job, const char *name);
 /** The plugin itself if it can do that, else the next of its name that can. NULL: there is none, or the job has failed. */
 const lr_plugin *lr_registry_for(rec_job *job, const lr_plugin *plugin, lr_direction direction);
 /** @return whether some plugin wants to see the end of a file that is to be recognised. */

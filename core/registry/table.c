@@ -216,7 +216,7 @@ static lr_find *named_in(const lr_file *file, int32_t kind, const char *name, lr
     return NULL;
 }
 
-static bool has_stem(const lr_file *file, const char *name)
+bool lr_file_called(const lr_file *file, const char *name)
 {
     char stem[LR_NAME_MOST + 1];
     size_t length = file->name ? strlen(file->name) : 0;
@@ -234,7 +234,7 @@ static lr_find *pass(rec_job *job, lr_table *t, int32_t kind, const char *name, 
     for (uint64_t i = 0; i < t->file_count && !lr_job_failed(job); i++) {
         lr_file *file = t->files[i];
         lr_find *find;
-        if (!all && file->name && !has_stem(file, name)) {
+        if (!all && file->name && !lr_file_called(file, name)) {
             continue;
         }
         if (lr_table_see(job, t, file, false) != REC_OK) {
@@ -300,6 +300,9 @@ static int32_t on_builtin(void *user, rec_job *job, const rec_plugin *const *plu
 {
     lr_table *t = user;
     lr_file *file = add_open(job, t, "built in");
+    if (file) {
+        file->builtin = true;
+    }
     return file ? add_descriptors(job, t, file, plugins) : job->error.status;
 }
 
@@ -434,6 +437,24 @@ lr_table *lr_table_make(rec_job *job, const lr_registry *registry)
     m.opener = (lr_opener){.file = on_file, .user = t, .arena = &t->arena};
     if (fill(&m, registry) != REC_OK) {
         lr_table_free(allocator, t);
+        return NULL;
+    }
+    return t;
+}
+
+lr_table *lr_table_of_folder(rec_job *job, const char *folder)
+{
+    lr_table *t = lr_zalloc(job->allocator, sizeof *t);
+    lr_opener opener = {.file = on_file, .user = t};
+    if (!t) {
+        (void)lr_fail_memory(job, sizeof *t);
+        return NULL;
+    }
+    lr_arena_init(&t->arena, job->allocator);
+    t->folders = "";
+    opener.arena = &t->arena;
+    if (lr_list_folder(job, &opener, folder, true) != REC_OK) {
+        lr_table_free(job->allocator, t);
         return NULL;
     }
     return t;

@@ -29,7 +29,7 @@ typedef enum lr_known {
 typedef struct lr_file {
     const char *path; /**< absolute; "the program", "built in" */
     const char *name; /**< "mpk.so"; NULL of what is no file */
-    bool installed;
+    bool installed, builtin;
     const lr_index *index;
     const char *refused; /**< why it is not opened, or NULL */
     lr_known known;
@@ -84,8 +84,12 @@ lr_registry *lr_registry_of(rec_job *job);
 lr_table *lr_registry_table(rec_job *job, lr_registry *registry);
 /** Lists the folders. NULL: the job has failed. */
 lr_table *lr_table_make(rec_job *job, const lr_registry *registry);
+/** One folder alone, trusted as who asks for its index trusts it. NULL: the job has failed. */
+lr_table *lr_table_of_folder(rec_job *job, const char *folder);
 void lr_table_free(const lr_allocator *allocator, lr_table *table);
 
+/** @return whether a file is called so, as names compare. */
+bool lr_file_called(const lr_file *file, const char *name);
 /** Learns what a file holds, if that is not known. @param open it is to be opened, whatever its index says. */
 int32_t lr_table_see(rec_job *job, lr_table *table, lr_file *file, bool open);
 /** The next find that is not refused. NULL: no more, or the job has failed. */

@@ -303,9 +303,16 @@ static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_variables *nu
 }
 
 /* @param source what is at that path, or NULL. */
+/* JSON is read by librecord's own reader, whatever other plugin calls itself so or comes first. */
+static const lr_plugin *reader_of(rec_job *job, const char *path)
+{
+    const lr_plugin *json = lr_registry_own(job, "PrettyJson");
+    return json && lr_plugin_extension(&json->d, path) ? json : lr_registry_by_extension(job, path, LR_CAN_LOAD);
+}
+
 static int32_t read_config(rec_job *job, lr_variables *numbers, const char *path, rec_source *source)
 {
-    const lr_plugin *plugin = lr_registry_by_extension(job, path, LR_CAN_LOAD);
+    const lr_plugin *plugin = reader_of(job, path);
     struct stat state;
     int32_t status = job->error.status;
     if (status != REC_OK) {

@@ -13,6 +13,7 @@ awk 'length > 80' "$scratch/out" >"$scratch/long"
 same "it fits 80 columns" /dev/null "$scratch/long"
 
 run plugins --why
+cp "$scratch/out" "$scratch/shown"
 check "--why names the file" grep -qE '^NamedMpk +\.mpk +(built in|[^ ]*/mpk\.so) +[^ ]' "$scratch/out"
 check "--why lists other names" grep -qE '^  also called  mpk, NamedMpkFileRecorder' "$scratch/out"
 check "--why lists options" grep -qE '^  options      level \(' "$scratch/out"
@@ -59,6 +60,26 @@ if command -v jq >/dev/null; then
     answers "--json has what was refused" '[.plugins[] | select(.usable | not) | .refused != ""]' '[true]'
 else
     skip "JSON output" "jq is not installed"
+fi
+
+# The same plugins again, behind the first ones; and an index.
+if grep -q '/mpk\.so' "$scratch/shown"; then
+    mkdir "$scratch/again"
+    chmod 700 "$scratch/again"
+    cp "$(sed -n 's/^NamedMpk  *\.mpk  *\([^ ]*mpk\.so\) .*/\1/p' "$scratch/shown")" "$scratch/again/mpk.so"
+    LIBRECORD_PLUGIN_PATH=$LIBRECORD_PLUGIN_PATH:$scratch/again
+    run plugins
+    check "what is hidden is not listed" [ "$(grep -c '^NamedMpk ' "$scratch/out")" = 1 ]
+    check "but mentioned" grep -qE '^[0-9]+ more are hidden by others of the same name' "$scratch/out"
+    run plugins --why
+    check "--why says by whom" grep -qE '^  hidden       all of it: NamedMpk of .*mpk\.so$' "$scratch/out"
+    run plugins --index "$scratch/again"
+    status_is "--index writes the index of a folder" 0
+    check "which has its plugins" grep -qx 'p 0 [0-9a-f]* 7 NamedMpk' "$scratch/again/plugins.index"
+    run plugins --index "$scratch/nowhere"
+    status_is "--index of a folder that is not there" 2
+else
+    skip "plugins that others hide, and an index" "this build has its plugins built in"
 fi
 
 LIBRECORD_PLUGINS=none

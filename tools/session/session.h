@@ -26,6 +26,7 @@ typedef struct readings {
 
 typedef struct options {
     const char *to, *config;                            /* NULL if not given */
+    const char *index;                                  /* the folder of plugins that gets one, or NULL */
     rec_precision precision;                            /* REC_PRECISION_KEEP if not given */
     int color;                                          /* COLOR_… */
     const char *type_of, *burn, *base, *max_shard_size; /* NULL if not given */

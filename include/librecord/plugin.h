@@ -117,7 +117,7 @@ REC_API int32_t rec_job_use_layout_text(rec_job *job, const char *text, uint64_t
  *  metadata so far tell, or the last one with recorders. */
 REC_API int32_t rec_job_burn(const rec_job *job);
 /** Writes where the events are, "layers.0.weight", into `path`, NUL-terminated and cut to `room`. In a name a dot is
- *  written `\.` and a backslash `\\`; a name may be empty. @return its whole length, without the NUL. */
+ *  written `\.` and a backslash `\\`; a name may be empty. A NUL in a name is a `?` here, and itself in `key`. @return its whole length, without the NUL. */
 REC_API uint64_t rec_job_path(rec_job *job, char *path, uint64_t room);
 /** The path of a name that another framework's file has, in which every dot separates and nothing is escaped: its
  *  backslashes are escaped, so that REC_FORM_PATHS gives them back. @param path (out) NUL-terminated, cut to `room`.

@@ -718,6 +718,50 @@ static void refused(void)
     rec_close_recorder(recorder);
 }
 
+/** Every prefix is refused, and no changed bit does harm: keys are taken apart whatever they are. */
+static void hostile(const char *recorder_name, unsigned adapter)
+{
+    static const char *const keys[] = {"a.0.w\\\\.", "a.1.\\.x", "..", "fc.weight", "fc.bias", "\xc3\xa4\\"};
+    rec_recorder *recorder = open_with(recorder_name, NULL, NULL);
+    file f = begin();
+    bool good = true;
+
+    put_adapter(&f, adapter);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        put_tensor(&f, keys[i], matrix, i == 3 ? 2 : 1, i == 3 ? square : two);
+    }
+    put(&f, "e", 1);
+    for (size_t cut = 0; cut < f.size && good; cut++) {
+        rec_record *part = rec_load_bytes(recorder, f.bytes, cut);
+        good = part == NULL && rec_error_status() != REC_OK && rec_error_message()[0] != '\0';
+        rec_record_free(part);
+    }
+    tell(good, "%s, the file says %u: every prefix is refused", recorder_name, adapter);
+    for (size_t i = 0; i < f.size; i++) {
+        unsigned char old = f.bytes[i];
+        for (int bit = 0; bit < 8 && good; bit++) {
+            rec_record *changed, *back;
+            f.bytes[i] = (unsigned char)(old ^ 1u << bit);
+            changed = rec_load_bytes(recorder, f.bytes, f.size);
+            if (changed) { /* what it is now, is a record that can be saved or is refused */
+                void *data = NULL;
+                uint64_t size = 0;
+                good = rec_save_bytes(recorder, changed, &data, &size) == REC_OK || rec_error_message()[0] != '\0';
+                back = data ? rec_load_bytes(recorder, data, size) : NULL;
+                good = good && (!data || back || rec_error_message()[0] != '\0');
+                rec_record_free(back);
+                rec_free(data);
+            } else {
+                good = rec_error_message()[0] != '\0';
+            }
+            rec_record_free(changed);
+        }
+        f.bytes[i] = old;
+    }
+    tell(good, "%s, the file says %u: changed bits do no harm", recorder_name, adapter);
+    rec_close_recorder(recorder);
+}
+
 int main(void)
 {
     by_descriptor();
@@ -734,6 +778,8 @@ int main(void)
     two_that_become_one();
     configurations();
     refused();
+    hostile("Paths", REC_ADAPTER_NONE);
+    hostile("Paths", REC_ADAPTER_PYTORCH);
     while (held_count > 0) {
         rec_free(held[--held_count]);
     }

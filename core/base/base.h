@@ -244,7 +244,7 @@ struct rec_job {
     const char *file;              /**< what it works on, for messages; borrowed; may be NULL */
     const rec_plugin *plugin;      /**< whose code runs; may be NULL */
     const lr_option_set *options;  /**< of that plugin, as they were set; core/registry/option.c */
-    int32_t adapter;               /**< of a load: REC_ADAPTER_… of the file, by its plugin or as its reader said */
+    int32_t adapter;               /**< REC_ADAPTER_… of the file, by its plugin or as its reader said; of what is saved */
     bool adapting;                 /**< the reader may still say so */
     bool passing;                  /**< what is loaded is only handed on: files not mapped are read when needed */
     lr_walk *walk;                 /**< of a save, or NULL */

@@ -568,6 +568,11 @@ uint64_t rec_job_path(rec_job *job, char *path, uint64_t room)
     return job->where ? job->where(job->where_user, path, (size_t)room) : 0;
 }
 
+int32_t rec_job_adapter(const rec_job *job)
+{
+    return LR_LACKS(NULL, job) ? REC_ADAPTER_NONE : job->adapter;
+}
+
 int32_t rec_job_set_adapter(rec_job *job, int32_t adapter)
 {
     if (LR_LACKS(job, job)) {

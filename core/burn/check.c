@@ -376,6 +376,7 @@ int32_t lr_check_read(lr_check *c, rec_source *source)
     uint64_t (*before)(void *, char *, size_t) = job->where;
     void *user = job->where_user;
     bool quiet = job->quiet, known = job->burn.known;
+    int32_t written = job->adapter;
     c->reading = true;
     c->total = rec_source_size(source);
     lr_check_rewind(c);
@@ -396,6 +397,12 @@ int32_t lr_check_read(lr_check *c, rec_source *source)
     }
     job->quiet = quiet;
     job->burn.known = known;
+    if (!lr_job_failed(job) && c->paths && written == REC_ADAPTER_NONE && job->adapter == REC_ADAPTER_PYTORCH) {
+        lr_note(job, REC_NOTE_LAYOUT, 1, "",
+                "the file does not say that its modules are laid out as Burn's: it will be taken for PyTorch's, unless "
+                "`adapter = none` is said");
+    }
+    job->adapter = written;
     c->reading = false;
     return job->error.status;
 }

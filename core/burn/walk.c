@@ -273,6 +273,9 @@ int32_t lr_walk_begin(rec_job *job, const rec_record *record, rec_precision prec
     job->walk = w;
     w->ids = target > 0;
     w->paths = is_paths(record, &w->tensor_count) && !lr_job_typed(job);
+    job->adapter = !lr_record_is_foreign(record) || lr_job_typed(job)  ? REC_ADAPTER_NONE
+                   : record->adapter == REC_ADAPTER_EITHER             ? REC_ADAPTER_EITHER
+                                                                       : REC_ADAPTER_PYTORCH;
     job->burn.minor = w->keep ? record->burn_minor : target > 0 ? target : lr_burn_default(job->plugin);
     job->burn.precision = precision;
     if (precision == REC_PRECISION_KEEP) {

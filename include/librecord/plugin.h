@@ -130,6 +130,10 @@ REC_API uint64_t rec_path_unescape(const char *path, uint64_t length, char *name
  *  what counts for a map of REC_FORM_PATHS, unless the user says it (`adapter`). Before the first value.
  *  @param adapter REC_ADAPTER_… */
 REC_API int32_t rec_job_set_adapter(rec_job *job, int32_t adapter);
+/** @return REC_ADAPTER_…: how the modules are laid out, of a load in its file as far as that is known, of a save in the
+ *  record: REC_ADAPTER_NONE in one of Burn, another in a foreign model that is saved as it is. What a writer marks its
+ *  file with. */
+REC_API int32_t rec_job_adapter(const rec_job *job);
 
 /** Room for the id of a parameter as Burn has it since 0.15, with its NUL. */
 #define REC_ID_ROOM 16

@@ -102,18 +102,18 @@ static int32_t on_list(void *self, uint64_t at, int32_t form, uint64_t count)
     return REC_OK;
 }
 
-/** A model of another framework comes with its names as paths: that the file is one can be said of it. */
+/** What a file says of itself stands in front of its tensors. */
 static int32_t on_map(void *self, uint64_t at, int32_t form, uint64_t count)
 {
     struct writer *w = self;
-    int32_t adapter = form == REC_FORM_PATHS ? REC_ADAPTER_PYTORCH : REC_ADAPTER_NONE, status = REC_OK;
+    int32_t status = REC_OK;
 
-    (void)at, (void)count;
+    (void)at, (void)form, (void)count;
     if (w->depth++ == 0) {
         w->map = true;
         if (rec_job_option_int(w->job, "mark")) {
             status = rec_sink_write(w->sink, "a", 1);
-            status = status == REC_OK ? put_number(w, (uint64_t)adapter, 1) : status;
+            status = status == REC_OK ? put_number(w, (uint64_t)rec_job_adapter(w->job), 1) : status;
         }
     }
     return status;

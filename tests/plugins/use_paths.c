@@ -305,6 +305,45 @@ static void marked(void)
     rec_close_recorder(raw);
 }
 
+/** How often the last save said that its file will be taken for another layout. */
+static unsigned warnings(void)
+{
+    unsigned found = 0;
+
+    for (uint64_t i = 0; i < rec_report_count(); i++) {
+        found += strstr(rec_report_note(i)->text, "it will be taken for PyTorch's") != NULL;
+    }
+    return found;
+}
+
+/** A format of PyTorch's that does not say which of its files are Burn's: who saves one is told. */
+static void unmarked(void)
+{
+    static const struct {
+        const char *recorder, *option, *value;
+        unsigned warned;
+    } cases[] = {{"TorchPaths", "mark", "no", 1},
+                 {"TorchPaths", "mark", "yes", 0},
+                 {"Paths", "mark", "no", 0},
+                 {"Safetensors", "record", "yes", 0},
+                 {"Safetensors", "record", "no", 1}};
+    rec_record *model = small_model();
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rec_recorder *recorder = open_with(cases[i].recorder, cases[i].option, cases[i].value);
+        void *data = NULL;
+        uint64_t size = 0;
+
+        tell(rec_recorder_set(recorder, "check", "yes") == REC_OK &&
+                 rec_save_bytes(recorder, model, &data, &size) == REC_OK && warnings() == cases[i].warned,
+             "%s, %s = %s: %s that the file will be taken for PyTorch's", cases[i].recorder, cases[i].option,
+             cases[i].value, cases[i].warned ? "told" : "not told");
+        rec_free(data);
+        rec_close_recorder(recorder);
+    }
+    rec_record_free(model);
+}
+
 /** What Burn has laid out goes on as Burn's, to wherever: never taken for PyTorch's there. */
 static void to_other_formats(void)
 {
@@ -768,6 +807,7 @@ int main(void)
     by_file();
     in_either();
     marked();
+    unmarked();
     to_other_formats();
     by_type();
     gaps();

@@ -18,14 +18,12 @@ rec_scalar text_of(const char *text)
 rec_tensor_event tensor_of(void)
 {
     static const uint64_t shape[] = {2, 2};
-    return (rec_tensor_event){.size = sizeof(rec_tensor_event),
-                              .dtype = REC_DTYPE_F32,
-                              .rank = 2,
-                              .shape = shape,
-                              .data = {.struct_size = sizeof(rec_blob),
-                                       .kind = REC_BLOB_TEMPORARY,
-                                       .size = sizeof four,
-                                       .data = four}};
+    return (rec_tensor_event){
+        .size = sizeof(rec_tensor_event),
+        .dtype = REC_DTYPE_F32,
+        .rank = 2,
+        .shape = shape,
+        .data = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .size = sizeof four, .data = four}};
 }
 
 int32_t begin(const reading *x)
@@ -81,7 +79,8 @@ static int32_t change_its_mind(const reading *x)
 {
     static int times;
     const char *version = times++ % 2 ? "0.21.0" : "0.13.0";
-    rec_scalar item = text_of("item"), metadata = text_of("metadata"), key = text_of("version"), value = text_of(version);
+    rec_scalar item = text_of("item"), metadata = text_of("metadata"), key = text_of("version"),
+               value = text_of(version);
     rec_scalar five = {.kind = REC_KIND_UINT, .v.u = 5};
     const rec_visitor *on = x->on;
     int32_t status = on->map_begin(x->self, 0, REC_FORM_STRUCT, 2);
@@ -243,9 +242,10 @@ int32_t breach_order(const reading *x)
 
 static int32_t load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
 {
-    static int32_t (*const parts[])(const reading *) = {breach_order,   breach_scalars, breach_blobs,  breach_tensors,
+    static int32_t (*const parts[])(const reading *) = {breach_order,   breach_scalars, breach_blobs, breach_tensors,
                                                         breach_sources, breach_filters, breach_job};
-    reading x = {.job = job, .source = source, .on = visitor, .self = self, .breach = rec_job_option_text(job, "breach")};
+    reading x = {
+        .job = job, .source = source, .on = visitor, .self = self, .breach = rec_job_option_text(job, "breach")};
     if (strcmp(x.breach, "none") == 0) {
         uint8_t byte;
         uint64_t got;
@@ -263,7 +263,8 @@ static int32_t load(rec_job *job, rec_source *source, const rec_visitor *visitor
 
 static int32_t load_maps(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
 {
-    reading x = {.job = job, .source = source, .on = visitor, .self = self, .breach = rec_job_option_text(job, "breach")};
+    reading x = {
+        .job = job, .source = source, .on = visitor, .self = self, .breach = rec_job_option_text(job, "breach")};
     return strcmp(x.breach, "none") == 0 ? plain_maps(&x) : load(job, source, visitor, self);
 }
 
@@ -292,14 +293,14 @@ static const rec_option breach = {
 };
 static const rec_option *const options[] = {&breach, NULL};
 
-#define FORMAT(name_, extension_, traits_, load_)                                                                  \
-    {                                                                                                              \
-        .abi = REC_PLUGIN_ABI, .size = sizeof(rec_plugin), .name = (name_), .extension = (extension_),             \
+#define FORMAT(name_, extension_, traits_, load_)                                                                     \
+    {                                                                                                                 \
+        .abi = REC_PLUGIN_ABI, .size = sizeof(rec_plugin), .name = (name_), .extension = (extension_),                \
         .description = "a format that breaks its contract", .traits = (traits_), .options = options, .load = (load_), \
-        .save = save, .probe = probe                                                                               \
+        .save = save, .probe = probe                                                                                  \
     }
 static const rec_plugin tensors = FORMAT("Breach", "breach", REC_TRAIT_TENSORS, load);
 static const rec_plugin maps = FORMAT("BreachMaps", "breach-maps", 0, load_maps);
 static const rec_plugin exact = FORMAT("BreachExact", "breach-exact", REC_TRAIT_TENSORS | REC_TRAIT_EXACT_SIZE, load);
 
-REC_PLUGINS(breach, &tensors, &maps, &exact, &breach_codec);
+REC_PLUGINS(breach, &tensors, &maps, &exact, &breach_codec, &breach_scheme);

@@ -34,11 +34,11 @@ enum { NOT_HERE = 1000 };
 extern void *volatile nowhere;
 
 /** The parts: each returns NOT_HERE for what another one does. */
-int32_t breach_order(const reading *x);     /* the order of events */
-int32_t breach_scalars(const reading *x);   /* the arguments of events */
+int32_t breach_order(const reading *x);   /* the order of events */
+int32_t breach_scalars(const reading *x); /* the arguments of events */
 int32_t breach_blobs(const reading *x);
 int32_t breach_tensors(const reading *x);
-int32_t breach_job(const reading *x);       /* what a job is asked for, and how it fails */
+int32_t breach_job(const reading *x); /* what a job is asked for, and how it fails */
 int32_t breach_sources(const reading *x);
 int32_t breach_filters(const reading *x);
 int32_t breach_save(writing *x);
@@ -46,8 +46,8 @@ int32_t breach_save(writing *x);
 int32_t breach_walk(writing *x, const rec_blob *blob);
 int32_t breach_sinks(writing *x);
 
-/** breach_codec.c: a codec, which has an option `coding` for what it does wrong. */
-extern const rec_plugin breach_codec;
+/** breach_codec.c: a codec, which has an option `coding` for what it does wrong, and a scheme. */
+extern const rec_plugin breach_codec, breach_scheme;
 
 /** The beginning of a value: the outermost map and the key of its first entry; and its end. */
 int32_t begin(const reading *x);

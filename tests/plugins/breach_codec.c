@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A codec that breaks its contract: it passes bytes on as they are, and its option `coding` says what it does wrong. */
+ * A codec that breaks its contract: it passes bytes on as they are, and its option `coding` says what it does wrong.
+ * And where files are that are nowhere: what follows the scheme says what is done wrong with them. */
 #include "breach.h"
 
 #include <stdlib.h>
@@ -173,4 +174,82 @@ const rec_plugin breach_codec = {
     .options = (const rec_option *const[]){&option, NULL},
     .decode = decode,
     .encode = encode,
+};
+
+/* ------------------------------------------------------------------------------------------------------- a scheme -- */
+
+static int32_t far_read_at(void *self, rec_job *job, uint64_t offset, void *target, uint64_t size)
+{
+    const coding *x = self;
+    (void)job, (void)offset;
+    if (IS("bytes that fail without a word")) {
+        return REC_E_IO;
+    }
+    memset(target, 'x', (size_t)size);
+    return REC_OK;
+}
+
+static uint64_t far_total(void *self)
+{
+    (void)self;
+    return 16;
+}
+
+static const rec_source_ops far_ops = {
+    .size = sizeof(rec_source_ops), .release = free, .read_at = far_read_at, .total = far_total};
+
+static int32_t far_make(const coding *x, rec_job *job, rec_source **out)
+{
+    return rec_source_make(job, "far", &far_ops, coding_new(x->breach, NULL), out);
+}
+
+static int32_t far_open(rec_job *job, const char *location, rec_source **out)
+{
+    coding here = {.breach = "none"}, *x = &here;
+    static const char *const names[] = {"open without a report",       "open of nothing",
+                                        "open that reports and gives", "open of what it has given back",
+                                        "open of what is none",        "open that keeps another one",
+                                        "open that gives and fails",   "bytes that fail without a word"};
+    rec_source *other = NULL;
+    int32_t status;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) { /* which outlive the location */
+        x->breach = strcmp(location + strlen("breach://"), names[i]) == 0 ? names[i] : x->breach;
+    }
+    if (IS("open without a report")) {
+        return 77;
+    }
+    if (IS("open of nothing")) {
+        return REC_OK;
+    }
+    if (IS("open of what is none")) {
+        *out = (rec_source *)(void *)x;
+        return REC_OK;
+    }
+    if (IS("open that keeps another one")) {
+        status = far_make(x, job, &other);
+        if (status != REC_OK) {
+            return status;
+        }
+    }
+    status = far_make(x, job, out);
+    if (status != REC_OK) {
+        return status;
+    }
+    if (IS("open of what it has given back")) {
+        rec_source_release(*out);
+    }
+    if (IS("open that reports and gives")) {
+        (void)rec_fail(job, REC_E_IO, REC_UNKNOWN, "nobody is there");
+    }
+    return IS("open that gives and fails") ? REC_E_IO : REC_OK;
+}
+
+const rec_plugin breach_scheme = {
+    .abi = REC_PLUGIN_ABI,
+    .size = sizeof(rec_plugin),
+    .kind = REC_PLUGIN_SOURCE,
+    .name = "BreachScheme",
+    .description = "a scheme that breaks its contract",
+    .schemes = (const char *const[]){"breach", NULL},
+    .open = far_open,
 };

@@ -287,7 +287,8 @@ int32_t breach_blobs(const reading *x)
         return give_blob(x, (rec_blob){.struct_size = 8, .kind = REC_BLOB_TEMPORARY, .size = 1, .data = bytes});
     }
     if (IS("blob of size 4294967295")) {
-        return give_blob(x, (rec_blob){.struct_size = UINT32_MAX, .kind = REC_BLOB_TEMPORARY, .size = 1, .data = bytes});
+        return give_blob(x,
+                         (rec_blob){.struct_size = UINT32_MAX, .kind = REC_BLOB_TEMPORARY, .size = 1, .data = bytes});
     }
     if (IS("blob of kind 0")) {
         return BLOB(.size = 1, .data = bytes);

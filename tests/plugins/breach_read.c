@@ -97,7 +97,9 @@ static int32_t fail_wrongly(const reading *x)
         return rec_fail(nowhere, REC_E_FORMAT, 3, "something");
     }
     if (IS("failure that is not UTF-8")) {
-        return rec_fail(x->job, REC_E_FORMAT, 3, "found \"%s\" and \x01", "a\xff" "b");
+        return rec_fail(x->job, REC_E_FORMAT, 3, "found \"%s\" and \x01",
+                        "a\xff"
+                        "b");
     }
     if (IS("hint without words")) {
         (void)rec_fail(x->job, REC_E_FORMAT, 3, "a file of its own kind");
@@ -265,8 +267,8 @@ int32_t breach_sources(const reading *x)
     rec_job *job = x->job;
     rec_source *source = x->source;
     int32_t status;
-#define DOES(breach_, ...) \
-    if (IS(breach_)) {     \
+#define DOES(breach_, ...)           \
+    if (IS(breach_)) {               \
         return then(x, __VA_ARGS__); \
     }
     DOES("view of nothing", rec_source_view(job, nowhere, &view, &size))
@@ -453,7 +455,7 @@ static int32_t use_filter(const reading *x, int made)
     const void *view;
     uint64_t size, got;
     uint8_t byte;
-    int32_t status = !self ? rec_fail(x->job, REC_E_MEMORY, REC_UNKNOWN, "no memory")
+    int32_t status = !self  ? rec_fail(x->job, REC_E_MEMORY, REC_UNKNOWN, "no memory")
                      : made ? rec_source_make(x->job, "made", &made_ops, self, &out)
                             : rec_source_filter(x->job, x->source, &filter_ops, self, &out);
     if (status != REC_OK) {
@@ -463,8 +465,9 @@ static int32_t use_filter(const reading *x, int made)
     status = IS("source that lends what is not its own") || IS("source that lends nothing") ||
                      IS("source that fails to lend")
                  ? rec_source_beside(x->job, out, "other", &beside)
-             : IS("filter that reads itself") || IS("filter that cannot begin again") ? rec_source_read(x->job, out, &byte, 1, &got)
-                                              : rec_source_view(x->job, out, &view, &size);
+             : IS("filter that reads itself") || IS("filter that cannot begin again")
+                 ? rec_source_read(x->job, out, &byte, 1, &got)
+                 : rec_source_view(x->job, out, &view, &size);
     if (status == REC_OK && IS("filter that cannot begin again")) {
         status = rec_source_rewind(x->job, out);
     }

@@ -12,16 +12,25 @@
 #include "tests/scratch.h"
 
 typedef struct breach {
-    char how;           /* l: load, k: twice, m: as maps, d: through a codec, c: the codec's own; s, D, C: the same for saves;
-                           e: save with a walk over a layout first; p: probe */
+    char how; /* l: load, k: twice, m: as maps, d: through a codec, c: the codec's own; s, D, C: the same for saves;
+                           e: save with a walk over a layout first; p: probe; o: open by a scheme */
     rec_status status;
     const char *name;
     const char *words; /* of the message; NULL for success */
 } breach;
 
-#define BROKEN(how, name, words) {how, REC_E_PLUGIN, name, words}
-#define ORDER(how, name, words) {how, REC_E_PLUGIN, name, "broke the order of events: " words}
-#define FINE(how, name) {how, REC_OK, name, NULL}
+#define BROKEN(how, name, words)       \
+    {                                  \
+        how, REC_E_PLUGIN, name, words \
+    }
+#define ORDER(how, name, words)                                      \
+    {                                                                \
+        how, REC_E_PLUGIN, name, "broke the order of events: " words \
+    }
+#define FINE(how, name)         \
+    {                           \
+        how, REC_OK, name, NULL \
+    }
 
 static const breach breaches[] = {
     /* What is right. */
@@ -202,7 +211,8 @@ static const breach breaches[] = {
     BROKEN('l', "memory resized that is not its own", "resized memory that rec_job_alloc() did not give it"),
     BROKEN('l', "memory resized that was freed", "resized memory that rec_job_alloc() did not give it"),
     BROKEN('l', "memory freed of no job", "called rec_job_free() with NULL as `job`"),
-    BROKEN('l', "failure of status 77", "reported a failure with the status 77, which is none of a failure: \"a status"),
+    BROKEN('l', "failure of status 77",
+           "reported a failure with the status 77, which is none of a failure: \"a status"),
     BROKEN('l', "failure of status -1", "reported a failure with the status -1"),
     BROKEN('l', "failure that is none", "reported a failure with the status 0"),
     BROKEN('l', "failure found of status 77", "reported a failure with the status 77"),
@@ -453,6 +463,16 @@ static const breach breaches[] = {
     BROKEN('D', "close of what it was given", "closed the sink that it was given"),
     BROKEN('D', "filter that is not closed", "did not close a sink that it had made"),
     BROKEN('D', "layout that is not closed", "did not close a sink that it had made"),
+    /* Schemes. */
+    FINE('o', "none"),
+    BROKEN('o', "open without a report", "stopped without saying why (77)"),
+    BROKEN('o', "open of nothing", "opened nothing and said nothing of it"),
+    {'o', REC_E_IO, "open that reports and gives", "nobody is there"},
+    BROKEN('o', "open that gives and fails", "stopped without saying why (3)"),
+    BROKEN('o', "open of what it has given back", "opened a source that is not its own"),
+    BROKEN('o', "open of what is none", "opened a source that is not its own"),
+    BROKEN('o', "open that keeps another one", "kept sources that it did not give back"),
+    BROKEN('o', "bytes that fail without a word", "failed with status 3 and did not say why"),
 };
 enum { BREACHES = sizeof breaches / sizeof *breaches };
 
@@ -484,8 +504,7 @@ static bool as_expected(const breach *b, const char *what)
     if (status != REC_OK && !strstr(message, b->words)) {
         return wrong("%s: \"%s\" is not in \"%s\"", what, b->words, message);
     }
-    if (status == REC_E_PLUGIN && !strstr(message, "the plugin Breach") &&
-        !strstr(message, "the codec BreachCodec")) {
+    if (status == REC_E_PLUGIN && !strstr(message, "the plugin Breach") && !strstr(message, "the codec BreachCodec")) {
         return wrong("%s: the plugin is not named in \"%s\"", what, message);
     }
     for (const char *c = message; *c; c++) {
@@ -498,10 +517,10 @@ static bool as_expected(const breach *b, const char *what)
 
 static rec_recorder *open_as(rec_context *context, char how, const char *name)
 {
-    const char *as = how == 'm'                 ? "BreachMaps"
-                     : how == 'e'               ? "BreachExact"
+    const char *as = how == 'm'            ? "BreachMaps"
+                     : how == 'e'          ? "BreachExact"
                      : strchr("cdCD", how) ? "Breach.breachz"
-                                                : "Breach";
+                                           : "Breach";
     rec_recorder *recorder = rec_open_recorder_in(context, as, REC_PRECISION_KEEP);
     if (recorder && rec_recorder_set(recorder, how == 'c' || how == 'C' ? "coding" : "breach", name) != REC_OK) {
         rec_close_recorder(recorder);
@@ -567,9 +586,9 @@ static bool save_so(rec_context *context, const breach *b)
     rec_recorder *mpk = rec_open_recorder_in(context, "NamedMpk", REC_PRECISION_KEEP);
     char *from = example(), *in = scratch_folder(folder, "saves");
     char *path = scratch_text(folder,
-                              b->how == 'e'                     ? "saves/x.breach-exact"
+                              b->how == 'e'                    ? "saves/x.breach-exact"
                               : b->how == 'C' || b->how == 'D' ? "saves/x.breach.breachz"
-                                                                : "saves/x.breach",
+                                                               : "saves/x.breach",
                               "old");
     rec_record *record = rec_load(mpk, from);
     bool good = recorder && record && rec_recorder_set(recorder, "sync", "no") == REC_OK;
@@ -599,6 +618,20 @@ static bool save_so(rec_context *context, const breach *b)
     return good;
 }
 
+static bool open_so(rec_context *context, const breach *b)
+{
+    rec_recorder *recorder = open_as(context, 'l', "none");
+    rec_record *record;
+    char path[256];
+    bool good;
+    (void)snprintf(path, sizeof path, "breach://%s", b->name);
+    record = rec_load(recorder, path);
+    good = as_expected(b, "load") && (!record == !!b->words || wrong("a record, or none"));
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+    return good;
+}
+
 static bool probe_so(rec_context *context, const breach *b)
 {
     const char *is;
@@ -615,11 +648,13 @@ static bool run(const breach *b)
     rec_context *context = rec_context_new(NULL);
     char *path = scratch_text(folder, "x.breach", "sixteen bytes in");
     const breach right = {b->how, REC_OK, "none", NULL};
-    bool good = (context && rec_context_add_plugin_path(context, plugins) == REC_OK) || wrong("%s", rec_error_message());
+    bool good =
+        (context && rec_context_add_plugin_path(context, plugins) == REC_OK) || wrong("%s", rec_error_message());
     if (good) {
-        good = b->how == 'p'                     ? probe_so(context, b)
-               : strchr("seCD", b->how)        ? save_so(context, b)
-                                                 : load_so(context, b, path);
+        good = b->how == 'p'            ? probe_so(context, b)
+               : b->how == 'o'          ? open_so(context, b)
+               : strchr("seCD", b->how) ? save_so(context, b)
+                                        : load_so(context, b, path);
     }
     if (good && strchr("lmcd", b->how)) {
         good = load_so(context, &right, path); /* and the next one is as if nothing had been */
@@ -675,8 +710,9 @@ static bool build(void)
     char command[4096];
     int used;
     top = top ? top : ".";
-    used = snprintf(command, sizeof command, "%s -std=c11 -D_GNU_SOURCE -g -fPIC -shared -I'%s/include' -o '%s/breach.so'",
-                    compiler && *compiler ? compiler : "cc", top, plugins);
+    used =
+        snprintf(command, sizeof command, "%s -std=c11 -D_GNU_SOURCE -g -fPIC -shared -I'%s/include' -o '%s/breach.so'",
+                 compiler && *compiler ? compiler : "cc", top, plugins);
     if (sanitizers && *sanitizers) {
         used += snprintf(command + used, sizeof command - (size_t)used, " -fsanitize=%s", sanitizers);
     }

@@ -332,6 +332,8 @@ typedef struct rec_plugin_info {
     uint64_t option_count;
     const rec_option *const *option_list; /**< `option_count` of them, with type, default and bounds */
     const char *hidden;      /**< "", or a line each: what others that come before it do in its place, and whose they are */
+    int32_t burn_first;      /**< the first and the last version of Burn, 0.N, that have the format; 0: those that have */
+    int32_t burn_last;       /**< recorders, 0.7 to 0.21 */
 } rec_plugin_info;
 
 /** Opens what has not been opened yet. @return the number of plugins and refused files, 0 if there are none. */

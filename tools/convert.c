@@ -323,7 +323,8 @@ int tool_run_convert(session *s, const char *const *operands, size_t count)
         goto done;
     }
     record = to ? load(s, to, to_stdout, &r) : NULL;
-    if (!record || tool_set_metadata(s, record) != EXIT_OK || tool_set_shown_type(s, record, to) != EXIT_OK) {
+    to = record ? tool_session_widen(s, to, to_name, record, &r.load_notes) : to;
+    if (!record || !to || tool_set_metadata(s, record) != EXIT_OK || tool_set_shown_type(s, record, to) != EXIT_OK) {
         goto done;
     }
     if ((status = tool_summarise(record, &r.sums)) != EXIT_OK) {

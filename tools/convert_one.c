@@ -125,6 +125,11 @@ int tool_convert_one(session *s, const char *in, const char *to_name, const char
         goto done;
     }
     tool_notes_take(n);
+    to = tool_session_widen(s, to, to_name, record, n);
+    if (!to || (expression && tool_writes_type(s, rec_recorder_name(to)) &&
+                rec_recorder_set_type_name(to, s->types, expression) != REC_OK)) {
+        goto done;
+    }
     if (tool_summarise(record, &sums) != EXIT_OK || (!expression && tool_set_shown_type(s, record, to) != EXIT_OK) ||
         tool_set_metadata(s, record) != EXIT_OK || rec_save(to, record, out) != REC_OK) {
         goto done;

@@ -218,6 +218,7 @@ static int set_precision(options *o, const char *value)
         return tool_fail("--precision: expected half, full, double, default or keep, found \"%s\"", value);
     }
     o->precision = precision;
+    o->precision_given = true;
     return EXIT_OK;
 }
 

@@ -297,6 +297,13 @@ void lr_walk_free(rec_job *job)
     job->walk = NULL;
 }
 
+/* Whether a flat file held nothing at all: a scheduler without a state, a module of constants. */
+static bool is_nothing(const lr_walk *w)
+{
+    const rec_value *root = &w->record->root;
+    return !w->flat && w->record->dotted && root->kind == REC_KIND_MAP && root->v.map->count == 0;
+}
+
 static int32_t walk_item(lr_walk *w)
 {
     const rec_layout *layout = NULL;
@@ -314,6 +321,10 @@ static int32_t walk_item(lr_walk *w)
         if (!layout) {
             return w->job->error.status;
         }
+    }
+    if (is_nothing(w) && (!layout || layout->kind != REC_LAYOUT_STRUCT)) {
+        state = lr_nil(REC_FORM_UNKNOWN);
+        return layout ? lr_walk_typed(w, &state, layout) : lr_walk_value(w, &state);
     }
     return layout ? lr_walk_typed(w, &w->record->root, layout) : lr_walk_value(w, &w->record->root);
 }

@@ -489,6 +489,16 @@ static int32_t walk_flat(lr_walk *w, const rec_value *value)
     return status == REC_OK ? lr_walk_end(w) : status;
 }
 
+/* A name as records have it: what came as a path has it as Rust's source does, `r#type`. */
+static void unmark(const lr_walk *w, rec_scalar *key)
+{
+    if (w->record->dotted && !w->flat && key->kind == REC_KIND_STRING && key->v.length > 2 &&
+        memcmp(key->text, "r#", 2) == 0) {
+        key->text += 2;
+        key->v.length -= 2;
+    }
+}
+
 static int32_t walk_map(lr_walk *w, const rec_value *value)
 {
     const lr_map *map = value->v.map;
@@ -506,6 +516,7 @@ static int32_t walk_map(lr_walk *w, const rec_value *value)
         size_t used = lr_walk_enter_key(w, &map->entries[i].key);
         rec_scalar key = lr_to_scalar(&map->entries[i].key);
         char buffer[LR_ID_ROOM];
+        unmark(w, &key);
         if (ids) {
             key.text = lr_walk_id(w, key.text, buffer);
             key.v.length = strlen(key.text);

@@ -88,6 +88,8 @@ void lr_info_details(rec_job *job, lr_arena *arena, rec_plugin_info *info, const
     info->needs_type = (d->traits & REC_TRAIT_NEEDS_TYPE) != 0;
     info->has_names = lr_kind_of_name(d->kind) == REC_PLUGIN_FORMAT && !(d->traits & REC_TRAIT_NO_NAMES);
     info->reads_folders = (d->traits & REC_TRAIT_FOLDER) != 0;
+    info->burn_first = d->burn_first;
+    info->burn_last = d->burn_last;
     info->version = d->version ? d->version : "";
     info->license = d->license ? d->license : "";
     info->option_list = d->options;

@@ -69,6 +69,67 @@ status_is "a composed scheduler says it" 0
 run convert -q "$scratch/composed.bpk" "$scratch/composed.mpk"
 check "and is the same again" cmp "$scratch/composed.mpk" 0.21.0/composed-full.mpk
 
+# ---------------------------------------------------------------------------------------- what real Burn saved, and saves
+
+burnpack=../burnpack
+for file in "$burnpack"/0.22.1/*.bpk; do
+    name=${file##*/}
+    run convert -q "$file" "$scratch/x.bpk"
+    case $name in
+    optim-*) # Burn has the tensors of a state in random order
+        run convert -q "$scratch/x.bpk" "$scratch/y.bpk"
+        check "$name stays what it is" cmp "$scratch/x.bpk" "$scratch/y.bpk"
+        listed "$scratch/x.bpk" | sed '/"file"/d; /"offset"/d' >"$scratch/first"
+        listed "$file" | sed '/"file"/d; /"offset"/d' >"$scratch/second"
+        same "$name has its tensors and numbers" "$scratch/second" "$scratch/first"
+        ;;
+    *) check "$name comes back to the byte" cmp "$scratch/x.bpk" "$file" ;;
+    esac
+    run convert -q "$file" "$scratch/x.mpk"
+    status_is "$name becomes a record of Burn 0.21" 0
+done
+run convert -q "$burnpack/0.22.1/words.bpk" "$scratch/words.mpk"
+"$record" ls -q "$scratch/words.mpk" >"$scratch/out"
+check "r#type is type in a record" sh -c "grep -q '^type.weight' '$scratch/out' && ! grep -q 'r#' '$scratch/out'"
+run convert -q "$scratch/words.mpk" "$scratch/x.bpk"
+check "and r#type again in a burnpack" cmp "$scratch/x.bpk" "$burnpack/0.22.1/words.bpk"
+cat >"$scratch/words.rs" <<'END'
+#[derive(Module, Debug)]
+pub struct Words<B: Backend> { r#type: nn::Linear<B>, r#match: Vec<nn::Linear<B>>, free: Param<Tensor<B, 1>> }
+END
+run convert -q --type "$scratch/words.rs:Words" "$burnpack/0.22.1/words.bpk" "$scratch/typed.bin"
+status_is "by its type it becomes any record" 0
+run convert -q --type "$scratch/words.rs:Words" "$scratch/typed.bin" "$scratch/x.bpk"
+check "and the same burnpack again" cmp "$scratch/x.bpk" "$burnpack/0.22.1/words.bpk"
+# What Burn 0.21's type asks for beside what a state of 0.22 has is written as absent.
+run convert -q --type Adam "$burnpack/0.22.1/optim-adam.bpk" "$scratch/x.mpk"
+status_is "a state of Adam by its type" 0
+check "with what Adam's records have" sh -c "'$record' show -q '$scratch/x.mpk' | grep -q 'max_moment_2: null'"
+
+# A checkpoint of burn-train, whole.
+mkdir -p "$scratch/old/checkpoint"
+cp 0.21.0/tiny-half.mpk.gz "$scratch/old/checkpoint/model-3.mpk.gz"
+cp "$burnpack/0.21.0/optim-amsgrad.mpk" "$scratch/old/checkpoint/optim-3.mpk"
+cp "$burnpack/0.21.0/scheduler-cosine.mpk" "$scratch/old/checkpoint/scheduler-3.mpk"
+run convert -r --burn 0.22 --to bpk "$scratch/old" "$scratch/new"
+status_is "a scheduler whose kind is not told" 2
+check "is said to be one" grep -q 'its type is needed' "$scratch/out"
+rm -r "$scratch/new"
+run convert -r --burn 0.22 --to bpk --type 'scheduler-*=CosineAnnealingLrScheduler' "$scratch/old" "$scratch/new"
+status_is "a whole checkpoint crosses" 0
+for file in model-3 optim-3 scheduler-3; do
+    check "$file is there" [ -s "$scratch/new/checkpoint/$file.bpk" ]
+done
+run ls -q --json "$scratch/new/checkpoint/model-3.bpk"
+check "the model is one of f32" sh -c "grep -q '\"f32\"' '$scratch/out' && ! grep -q '\"f16\"' '$scratch/out'"
+run convert -q --precision keep 0.21.0/tiny-half.mpk "$scratch/x.bpk"
+run ls -q --json "$scratch/x.bpk"
+check "unless half is asked for" grep -q '"f16"' "$scratch/out"
+run convert 0.21.0/tiny-half.mpk "$scratch/x.bpk"
+check "which is said" grep -q 'half precision was written as full' "$scratch/err"
+run convert -r --burn 0.22 "$scratch/old" "$scratch/newer"
+check "without --to nothing is written that Burn 0.22 cannot load" [ ! -e "$scratch/newer/checkpoint/optim-3.mpk" ]
+
 # -------------------------------------------------------------------------------------------------- Burn's own files
 
 golden=${LIBRECORD_SHARED:-$srcdir/../shared}/data/golden/store

@@ -97,9 +97,9 @@ bool tool_writes_type(const session *s, const char *recorder)
     return !is_given(s, "reverse") && (!is_given(s, "partial") || tool_needs_type(s, recorder));
 }
 
-rec_recorder *tool_session_output(session *s, const char *name)
+static rec_recorder *output(session *s, const char *name, rec_precision precision)
 {
-    rec_recorder *recorder = tool_session_open_recorder(s, name, s->o->precision, false, s->o->clamp);
+    rec_recorder *recorder = tool_session_open_recorder(s, name, precision, false, s->o->clamp);
     const char *burn = s->o->burn, *size = s->o->max_shard_size;
     char *layout = burn ? layout_of(burn) : NULL;
     int status = recorder ? tool_session_set_options(recorder, &s->o->to_options) : EXIT_OK;
@@ -122,4 +122,30 @@ rec_recorder *tool_session_output(session *s, const char *name)
         return NULL;
     }
     return recorder;
+}
+
+rec_recorder *tool_session_output(session *s, const char *name)
+{
+    return output(s, name, s->o->precision);
+}
+
+rec_recorder *tool_session_widen(session *s, rec_recorder *to, const char *name, const rec_record *record, notes *n)
+{
+    const rec_plugin_info *p = tool_session_plugin(s, rec_recorder_name(to));
+    const char *word = rec_metadata(record, "float");
+    rec_recorder *wide;
+
+    if (s->o->precision_given || !p || !p->burn_first || tool_is_configured(s, name) || !word ||
+        (strcmp(word, "half::binary16::f16") != 0 && strcmp(word, "f16") != 0)) {
+        return to;
+    }
+    wide = output(s, name, REC_PRECISION_FULL);
+    rec_close_recorder(to);
+    if (wide) {
+        tool_notes_add(n, REC_NOTE_LAYOUT, "",
+                       xasprintf("half precision was written as full, as Burn's recorders gave it: a model takes the element "
+                                 "types of a %s (--precision keep leaves them)",
+                                 p->name));
+    }
+    return wide;
 }

@@ -28,6 +28,7 @@ typedef struct options {
     const char *to, *config;                            /* NULL if not given */
     const char *index;                                  /* the folder of plugins that gets one, or NULL */
     rec_precision precision;                            /* REC_PRECISION_KEEP if not given */
+    bool precision_given;
     int color;                                          /* COLOR_… */
     const char *type_of, *burn, *base, *max_shard_size; /* NULL if not given */
     bool json, all, why, clamp, quiet, no_map, help, version, self_describing, positional, recursive, check;
@@ -77,6 +78,10 @@ bool tool_is_foreign(const session *s, const char *recorder);
 bool tool_writes_type(const session *s, const char *recorder);
 /* Opens the recorder of the output, with its options. */
 rec_recorder *tool_session_output(session *s, const char *name);
+/* The recorder that is to write a record, on which it depends: one at half precision is written at full where a model takes
+ * the element types of its file, unless the user said at which. Takes `to`, which tool_session_output() gave for `name`.
+ * @return NULL with the error printed. */
+rec_recorder *tool_session_widen(session *s, rec_recorder *to, const char *name, const rec_record *record, notes *n);
 /* Loads a file, or standard input for "-". Notes are not printed yet. @return NULL with the error printed. */
 rec_record *tool_session_load(rec_recorder *recorder, const char *path);
 /* The same; for a file without names it is said how to give the type. */

@@ -57,7 +57,7 @@ no_private() { # FOLDER...: plugins see plugin.h and the codecs'
     includes "$@" | awk '$2 !~ /^plugins\/codec\// && $2 !~ /^librecord/ { print $1 " may not include " $2; bad = 1 } END { exit bad }'
 }
 check "plugins see librecord/plugin.h and codecs alone" no_private plugins plugins/codec plugins/codec/msgpack \
-    plugins/codec/gzip plugins/codec/zstd plugins/codec/json plugins/codec/bincode plugins/codec/safetensors \
+    plugins/codec/gzip plugins/codec/http plugins/codec/zstd plugins/codec/json plugins/codec/bincode plugins/codec/safetensors \
     plugins/codec/burnpack
 
 only_in_remap() { # nobody else speaks PCRE2, libltdl is the registry's, inih the configuration's

@@ -61,6 +61,7 @@ links "$library" 'libinih|libltdl|libpcre2-8'
 for plugin in "$top_builddir"/plugins/.libs/*.so; do
     case $plugin in
     *-gz.so) links "$plugin" 'nothing' ;; # names alone
+    */https.so) links "$plugin" 'librecord|libcurl' ;;
     */zstd.so) links "$plugin" 'librecord|libzstd' ;;
     */gzip.so | */npz.so | *json.so | */pytorch.so) links "$plugin" 'librecord|libz' ;;
     *) links "$plugin" librecord ;;

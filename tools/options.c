@@ -24,6 +24,7 @@ enum {
     OPTION_CHECK,
     OPTION_CLAMP,
     OPTION_NO_MAP,
+    OPTION_CACHE,
     OPTION_ALL,
     OPTION_WHY,
     OPTION_INDEX,
@@ -89,6 +90,7 @@ static const option_spec specs[OPTION_COUNT] = {
                       "read back what was written; types: does it fit?"},
     [OPTION_CLAMP] = {"clamp", NULL, 0, COMMAND_SHOW | WRITERS, "integers that do not fit become the nearest limit"},
     [OPTION_NO_MAP] = {"no-map", NULL, 0, READERS, "copy the file into memory instead of mapping it"},
+    [OPTION_CACHE] = {"cache", "FOLDER", 0, READERS, "keep here what servers send (https://)"},
     [OPTION_ALL] = {"all", NULL, 'a', COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_PLAN | COMMAND_PROFILES,
                     "leave nothing out: every tensor, every element"},
     [OPTION_WHY] = {"why", NULL, 0, COMMAND_PLUGINS, "say where each comes from, and why one is refused"},
@@ -374,6 +376,8 @@ static int set_option(options *o, size_t which, const char *value)
     case OPTION_NO_MAP:
         o->no_map = true;
         return EXIT_OK;
+    case OPTION_CACHE:
+        return setenv("LIBRECORD_CACHE", value, 1) == 0 ? EXIT_OK : tool_fail("--cache: out of memory");
     case OPTION_ALL:
         o->all = true;
         return EXIT_OK;

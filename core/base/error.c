@@ -120,6 +120,26 @@ void lr_error_copy(char *target, size_t room, const char *text)
     memcpy(target + length, "...", 4);
 }
 
+void lr_error_copy_file(char *target, const char *file)
+{
+    const char *authority = strstr(file, "://"), *end, *at = NULL;
+    size_t room = sizeof ((lr_error *)0)->file, before;
+    if (authority && authority > file && !memchr(file, '/', (size_t)(authority - file))) {
+        authority += 3;
+        end = authority + strcspn(authority, "/?#");
+        for (const char *c = authority; c < end; c++) {
+            at = *c == '@' ? c : at;
+        }
+    }
+    before = at ? (size_t)(authority - file) : 0;
+    if (before >= room) {
+        before = 0;
+        at = NULL;
+    }
+    memcpy(target, file, before);
+    lr_error_copy(target + before, room - before, at ? at + 1 : file);
+}
+
 void lr_error_clean(char *text)
 {
     size_t length = strlen(text);

@@ -83,7 +83,7 @@ void lr_job_locate(rec_job *job, int32_t status, const char *file, uint32_t line
     lr_error *error = &job->error;
     if (!error->line) {
         error->line = line;
-        lr_error_copy(error->file, sizeof error->file, file);
+        lr_error_copy_file(error->file, file);
     }
     error->status = status;
 }
@@ -155,7 +155,7 @@ static int32_t fail_begin(rec_job *job, int32_t status, uint64_t at)
     error->status = status;
     error->offset = at;
     if (job->file) {
-        lr_error_copy(error->file, sizeof error->file, job->file);
+        lr_error_copy_file(error->file, job->file);
     }
     if (job->where) {
         (void)job->where(job->where_user, error->path, sizeof error->path);
@@ -280,7 +280,7 @@ int32_t lr_fail_line(rec_job *job, int32_t status, const char *file, uint32_t li
     if (fail_begin(job, status, REC_UNKNOWN)) {
         va_list args;
         va_start(args, format);
-        lr_error_copy(job->error.file, sizeof job->error.file, file);
+        lr_error_copy_file(job->error.file, file);
         job->error.line = line;
         lr_error_print(job->error.what, sizeof job->error.what, format, args);
         va_end(args);
@@ -346,7 +346,7 @@ void lr_fail_file(rec_job *job, const char *name)
 {
     lr_error *error = &job->error;
     if (error->status != REC_OK && job->hinting && !job->named) {
-        lr_error_copy(error->file, sizeof error->file, name);
+        lr_error_copy_file(error->file, name);
         job->named = true; /* whoever opened the index that led here may say the same of that */
     }
 }

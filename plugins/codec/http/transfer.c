@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Requests by libcurl. Nothing but http and https is spoken, certificates are checked, and a redirection never leads from https
+ * to http. Passwords come from the address, from ~/.netrc, or from LIBRECORD_HTTP_AUTHORIZATION, which is sent to the host that was
+ * asked for alone, and never without TLS but to this computer. */
+#include "plugins/codec/http/transfer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+enum {
+    TRIES = 5,               /* of a request that breaks without a byte */
+    REDIRECTIONS_MOST = 10,
+    CONNECT_SECONDS = 30,
+    STALLED_SECONDS = 60,    /* without a byte a second */
+    FIRST_PAUSE = 200        /* milliseconds; then twice as long each time */
+};
+
+/** A request under way. */
+typedef struct request {
+    lr_http *http;
+    rec_job *job;
+    lr_http_take take;
+    void *user;
+    uint64_t offset, size; /* what is asked for */
+    uint64_t got;          /* of that, over all tries */
+    uint64_t total;        /* what this answer says: of the whole file; REC_UNKNOWN */
+    uint64_t from;         /* where its bytes begin */
+    uint64_t length;       /* of its body; REC_UNKNOWN */
+    char tag[LR_HTTP_TAG], modified[LR_HTTP_TAG];
+    long code;
+    int32_t status; /* of what ended it from our side */
+    bool judged;    /* the answer's headers were looked at */
+    bool skipping;  /* it is no answer to keep: an error's page */
+    char words[CURL_ERROR_SIZE];
+} request;
+
+/* ------------------------------------------------------------------------------------------------------------ handles -- */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static CURLcode ready;
+
+/* libcurl's own tables; they stay, as the plugin does. */
+static void begin(void)
+{
+    ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static int32_t no_memory(rec_job *job)
+{
+    return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for a transfer");
+}
+
+/* The address without user and password. */
+static char *shown(const char *url)
+{
+    const char *authority = strstr(url, "://") + 3;
+    size_t before = (size_t)(authority - url), length = strcspn(authority, "/?#");
+    const char *at = memchr(authority, '@', length);
+    char *name = malloc(strlen(url) + 1);
+    for (const char *next = at; next; next = memchr(next + 1, '@', length - (size_t)(next + 1 - authority))) {
+        at = next;
+    }
+    if (name) {
+        (void)snprintf(name, strlen(url) + 1, "%.*s%s", (int)before, url, at ? at + 1 : authority);
+    }
+    return name;
+}
+
+/* Whether a password may be sent there: by TLS, or to this computer. */
+static bool is_private(const char *url)
+{
+    static const char *const here[] = {"http://localhost", "http://127.0.0.1", "http://[::1]"};
+    if (strncasecmp(url, "https:", 6) == 0) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof here / sizeof here[0]; i++) {
+        size_t length = strlen(here[i]);
+        if (strncasecmp(url, here[i], length) == 0 && strchr(":/?#", url[length])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether every one of a value's characters may stand in a header. */
+static bool is_header(const char *value)
+{
+    for (; *value; value++) {
+        if ((unsigned char)*value < ' ' || *value == 0x7F) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int32_t authorize(lr_http *http, rec_job *job)
+{
+    const char *value = secure_getenv("LIBRECORD_HTTP_AUTHORIZATION");
+    struct curl_slist *headers;
+    char *header;
+    size_t size;
+    if (!value || !*value || !is_private(http->url)) {
+        return REC_OK;
+    }
+    if (!is_header(value)) {
+        return rec_fail(job, REC_E_CONFIG, REC_UNKNOWN,
+                        "the environment variable LIBRECORD_HTTP_AUTHORIZATION holds a control character");
+    }
+    size = strlen(value) + sizeof "Authorization: ";
+    header = malloc(size);
+    if (!header) {
+        return no_memory(job);
+    }
+    (void)snprintf(header, size, "Authorization: %s", value);
+    headers = curl_slist_append(http->headers, header);
+    free(header);
+    http->headers = headers ? headers : http->headers;
+    return headers ? REC_OK : no_memory(job);
+}
+
+static size_t on_body(char *data, size_t one, size_t size, void *user);
+static size_t on_header(char *data, size_t one, size_t size, void *user);
+static int on_progress(void *user, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up);
+
+#define SET(option, value) (curl_easy_setopt(curl, option, value) == CURLE_OK)
+
+static bool set_up(CURL *curl, const lr_http *http)
+{
+    const char *redirected = strncasecmp(http->url, "https:", 6) == 0 ? "https" : "http,https";
+    const char *bundle = secure_getenv("SSL_CERT_FILE");
+    bool done = SET(CURLOPT_URL, http->url) && SET(CURLOPT_PROTOCOLS_STR, "http,https") &&
+                SET(CURLOPT_REDIR_PROTOCOLS_STR, redirected) && SET(CURLOPT_FOLLOWLOCATION, 1L) &&
+                SET(CURLOPT_MAXREDIRS, (long)REDIRECTIONS_MOST) && SET(CURLOPT_NOSIGNAL, 1L) &&
+                SET(CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS) && SET(CURLOPT_LOW_SPEED_LIMIT, 1L) &&
+                SET(CURLOPT_LOW_SPEED_TIME, (long)STALLED_SECONDS) && SET(CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL) &&
+                SET(CURLOPT_ACCEPT_ENCODING, NULL) && SET(CURLOPT_HTTP_CONTENT_DECODING, 0L) &&
+                SET(CURLOPT_USERAGENT, "librecord") && SET(CURLOPT_WRITEFUNCTION, on_body) &&
+                SET(CURLOPT_HEADERFUNCTION, on_header) && SET(CURLOPT_XFERINFOFUNCTION, on_progress) &&
+                SET(CURLOPT_NOPROGRESS, 0L) && SET(CURLOPT_SSL_VERIFYPEER, 1L) && SET(CURLOPT_SSL_VERIFYHOST, 2L);
+    if (done && http->headers) {
+        done = SET(CURLOPT_HTTPHEADER, http->headers);
+    }
+    return done && (!bundle || !*bundle || SET(CURLOPT_CAINFO, bundle));
+}
+
+lr_http *lr_http_new(rec_job *job, const char *url)
+{
+    lr_http *http;
+    (void)pthread_once(&once, begin);
+    if (ready != CURLE_OK) {
+        (void)rec_fail(job, REC_E_IO, REC_UNKNOWN, "libcurl cannot begin: %s", curl_easy_strerror(ready));
+        return NULL;
+    }
+    http = calloc(1, sizeof *http);
+    if (!http) {
+        (void)no_memory(job);
+        return NULL;
+    }
+    http->url = strdup(url);
+    http->name = http->url ? shown(url) : NULL;
+    http->curl = http->name ? curl_easy_init() : NULL;
+    if (!http->curl) {
+        (void)no_memory(job);
+    } else if (authorize(http, job) == REC_OK) {
+        if (set_up(http->curl, http)) {
+            return http;
+        }
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "this libcurl (%s) cannot be set up as it must be",
+                       curl_version());
+    }
+    lr_http_free(http);
+    return NULL;
+}
+
+void lr_http_free(lr_http *http)
+{
+    if (http) {
+        curl_easy_cleanup(http->curl);
+        curl_slist_free_all(http->headers);
+        free(http->url);
+        free(http->name);
+        free(http);
+    }
+}
+
+char *lr_http_beside(const lr_http *http, const char *name)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    const char *url = http->url, *path = strstr(url, "://") + 3, *tail, *slash;
+    size_t before, room = strlen(url) + 3 * strlen(name) + 2, used;
+    char *other = malloc(room);
+    path += strcspn(path, "/?#");
+    tail = path + strcspn(path, "?#"); /* what follows counts for all files: a token, a revision */
+    slash = tail;
+    while (slash > path && slash[-1] != '/') {
+        slash--;
+    }
+    before = (size_t)(slash - url);
+    if (!other) {
+        return NULL;
+    }
+    used = (size_t)snprintf(other, room, "%.*s%s", (int)before, url, slash == path ? "/" : "");
+    for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
+        bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || strchr("-._~", *c);
+        if (plain) {
+            other[used++] = (char)*c;
+        } else {
+            other[used++] = '%';
+            other[used++] = hex[*c >> 4];
+            other[used++] = hex[*c & 15];
+        }
+    }
+    (void)snprintf(other + used, room - used, "%.*s", (int)strcspn(tail, "#"), tail);
+    return other;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ answers -- */
+
+/* The value of a header of that name, without the spaces around it. @return NULL: it is another header. */
+static const char *value_of(const char *line, size_t length, const char *name, size_t *size)
+{
+    size_t at = strlen(name);
+    if (length <= at || line[at] != ':' || strncasecmp(line, name, at) != 0) {
+        return NULL;
+    }
+    at++;
+    while (at < length && (line[at] == ' ' || line[at] == '\t')) {
+        at++;
+    }
+    while (length > at && strchr(" \t\r\n", line[length - 1])) {
+        length--;
+    }
+    *size = length - at;
+    return line + at;
+}
+
+/* Digits at `*text`, which is moved behind them. @return false: there are none, or too many. */
+static bool digits(const char **text, const char *end, uint64_t *number)
+{
+    const char *begin = *text;
+    *number = 0;
+    while (*text < end && **text >= '0' && **text <= '9' && *text - begin < 19) {
+        *number = *number * 10 + (uint64_t)(**text - '0');
+        (*text)++;
+    }
+    return *text > begin && (*text == end || **text < '0' || **text > '9');
+}
+
+/* "bytes 0-99/1234", or of a range that is not there "bytes * /1234" (without the space). */
+static void content_range(request *r, const char *text, size_t size)
+{
+    const char *end = text + size;
+    uint64_t last;
+    if (size < 6 || strncasecmp(text, "bytes ", 6) != 0) {
+        return;
+    }
+    text += 6;
+    if (text < end && *text == '*') {
+        text++;
+    } else if (!digits(&text, end, &r->from) || text == end || *text++ != '-' || !digits(&text, end, &last) ||
+               last < r->from) {
+        r->from = REC_UNKNOWN;
+        return;
+    }
+    if (text == end || *text++ != '/' || !digits(&text, end, &r->total) || text != end) {
+        r->total = REC_UNKNOWN;
+    }
+}
+
+static void keep_text(char *target, const char *text, size_t size)
+{
+    (void)snprintf(target, LR_HTTP_TAG, "%.*s", (int)(size < LR_HTTP_TAG ? size : 0), text);
+}
+
+static size_t on_header(char *data, size_t one, size_t count, void *user)
+{
+    request *r = user;
+    size_t size, length = one * count;
+    const char *value;
+    if (length >= 5 && strncasecmp(data, "HTTP/", 5) == 0) { /* another answer: of a redirection came before */
+        r->total = r->length = REC_UNKNOWN;
+        r->from = REC_UNKNOWN;
+        r->tag[0] = r->modified[0] = '\0';
+    } else if ((value = value_of(data, length, "Content-Range", &size))) {
+        content_range(r, value, size);
+    } else if ((value = value_of(data, length, "Content-Length", &size))) {
+        const char *end = value + size;
+        if (!digits(&value, end, &r->length) || value != end) {
+            r->length = REC_UNKNOWN;
+        }
+    } else if ((value = value_of(data, length, "ETag", &size))) {
+        keep_text(r->tag, value, size);
+    } else if ((value = value_of(data, length, "Last-Modified", &size))) {
+        keep_text(r->modified, value, size);
+    }
+    return length;
+}
+
+static int on_progress(void *user, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up)
+{
+    request *r = user;
+    (void)total, (void)now, (void)up_total, (void)up;
+    if (r->status == REC_OK) {
+        r->status = rec_job_progress(r->job, r->offset + r->got, r->http->known ? r->http->facts.total : REC_UNKNOWN);
+    }
+    return r->status != REC_OK;
+}
+
+static int32_t fail_changed(request *r)
+{
+    int32_t status = rec_fail(r->job, REC_E_IO, REC_UNKNOWN, "the file on the server changed while it was read");
+    rec_fail_hint(r->job, "What was read so far belongs to the older one: begin again.");
+    return status;
+}
+
+static int32_t fail_code(request *r)
+{
+    int32_t status;
+    if (r->code == 404 || r->code == 410) {
+        if (r->http->optional && !r->http->known) {
+            r->http->absent = true;
+            return REC_OK;
+        }
+        return rec_fail(r->job, REC_E_NOT_FOUND, REC_UNKNOWN, "the server has no such file (%ld)", r->code);
+    }
+    status = rec_fail(r->job, REC_E_IO, REC_UNKNOWN, "the server answers %ld%s", r->code,
+                      r->code == 401   ? " (unauthorized)"
+                      : r->code == 403 ? " (forbidden)"
+                      : r->code == 429 ? " (too many requests)"
+                      : r->code >= 500 ? " (an error of its own)"
+                                       : "");
+    if (r->code == 401 || r->code == 403) {
+        rec_fail_hint(r->job, "A password can stand in ~/.netrc, a token in LIBRECORD_HTTP_AUTHORIZATION (\"Bearer …\").");
+    }
+    return status;
+}
+
+/* What the first answer says of the file. */
+static void learn(request *r)
+{
+    lr_http_facts *facts = &r->http->facts;
+    facts->ranges = r->code == 206;
+    facts->total = r->code == 200 ? r->length : r->total;
+    (void)snprintf(facts->tag, sizeof facts->tag, "%s", r->tag[0] ? r->tag : r->modified);
+    r->http->known = true;
+}
+
+/* The headers are complete: whether this is the answer to what was asked. @return a status that is not REC_OK ends it. */
+static int32_t judge(request *r)
+{
+    const lr_http_facts *facts = &r->http->facts;
+    const char *tag = r->tag[0] ? r->tag : r->modified;
+    uint64_t at = r->offset + r->got, whole;
+    (void)curl_easy_getinfo(r->http->curl, CURLINFO_RESPONSE_CODE, &r->code);
+    r->judged = true;
+    if (r->code != 200 && r->code != 206) {
+        r->skipping = true;
+        return REC_OK;
+    }
+    whole = r->code == 206 ? r->total : r->length;
+    if (r->code == 206 && r->from != at) {
+        return rec_fail_found(r->job, REC_E_IO, REC_UNKNOWN, "the bytes that were asked for",
+                              r->from == REC_UNKNOWN ? "an answer that does not say which they are"
+                                                     : "an answer that begins at byte %" PRIu64, r->from);
+    }
+    if (r->code == 206 && whole == REC_UNKNOWN) {
+        return rec_fail(r->job, REC_E_IO, REC_UNKNOWN, "the server does not say how large the file is");
+    }
+    if (!r->http->known) {
+        learn(r);
+        return REC_OK;
+    }
+    if (strcmp(tag, facts->tag) != 0 || (whole != REC_UNKNOWN && facts->total != REC_UNKNOWN && whole != facts->total)) {
+        return fail_changed(r);
+    }
+    if (r->code == 200 && at) { /* of a file without ranges: from its beginning again */
+        return rec_fail(r->job, REC_E_IO, REC_UNKNOWN, facts->ranges
+                                                           ? "the server sends no parts of the file any more"
+                                                           : "the transfer broke, and the server sends no parts of a file");
+    }
+    return REC_OK;
+}
+
+static size_t on_body(char *data, size_t one, size_t count, void *user)
+{
+    request *r = user;
+    uint64_t size = (uint64_t)one * count, left;
+    if (r->status == REC_OK && !r->judged) {
+        r->status = judge(r);
+    }
+    if (r->status != REC_OK) {
+        return CURL_WRITEFUNC_ERROR;
+    }
+    if (r->skipping) {
+        return (size_t)size;
+    }
+    left = r->code == 200 ? REC_UNKNOWN : r->size - r->got;
+    if (size > left) {
+        r->status = rec_fail(r->job, REC_E_IO, REC_UNKNOWN, "the server sends more bytes than were asked for");
+        return CURL_WRITEFUNC_ERROR;
+    }
+    r->status = r->take(r->user, r->job, data, size);
+    r->got += size;
+    return r->status == REC_OK ? (size_t)size : CURL_WRITEFUNC_ERROR;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- requests -- */
+
+/* Whether another try may go better. */
+static bool is_passing(const request *r, CURLcode code)
+{
+    switch (code) {
+    case CURLE_OK:
+        return r->skipping && (r->code == 429 || r->code == 408 || r->code >= 500);
+    case CURLE_PARTIAL_FILE:
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+    case CURLE_GOT_NOTHING:
+    case CURLE_OPERATION_TIMEDOUT:
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+    case CURLE_SSL_CONNECT_ERROR:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void pause_for(unsigned milliseconds)
+{
+    struct timespec time = {.tv_sec = milliseconds / 1000, .tv_nsec = (long)(milliseconds % 1000) * 1000000};
+    while (nanosleep(&time, &time) != 0 && errno == EINTR) {
+    }
+}
+
+static CURLcode perform(request *r)
+{
+    CURL *curl = r->http->curl;
+    char range[64];
+    (void)snprintf(range, sizeof range, "%" PRIu64 "-%" PRIu64, r->offset + r->got, r->offset + r->size - 1);
+    r->total = r->length = r->from = REC_UNKNOWN;
+    r->tag[0] = r->modified[0] = r->words[0] = '\0';
+    r->code = 0;
+    r->judged = r->skipping = false;
+    if (!SET(CURLOPT_RANGE, range) || !SET(CURLOPT_WRITEDATA, r) || !SET(CURLOPT_HEADERDATA, r) ||
+        !SET(CURLOPT_XFERINFODATA, r) || !SET(CURLOPT_ERRORBUFFER, r->words)) {
+        return CURLE_OUT_OF_MEMORY;
+    }
+    return curl_easy_perform(curl);
+}
+
+/* A try ended. @return whether all is there. */
+static bool is_complete(request *r, CURLcode code)
+{
+    if (code != CURLE_OK || r->status != REC_OK) {
+        return false;
+    }
+    if (!r->judged) { /* without a body */
+        r->status = judge(r);
+    }
+    if (r->code == 416 && r->total == 0 && !r->http->known) { /* a file of no bytes has no part */
+        r->http->facts = (lr_http_facts){.total = 0, .ranges = true};
+        r->http->known = true;
+        r->size = 0;
+        return true;
+    }
+    if (r->status != REC_OK || r->skipping) {
+        return false;
+    }
+    if (r->code == 200) {
+        return r->length == REC_UNKNOWN || r->got == r->length;
+    }
+    return r->got == r->size || r->offset + r->got == r->total;
+}
+
+static int32_t fail_transfer(request *r, CURLcode code)
+{
+    int32_t status;
+    if (r->status != REC_OK) {
+        return r->status;
+    }
+    if (code == CURLE_OK && r->skipping) {
+        return fail_code(r);
+    }
+    if (code == CURLE_OUT_OF_MEMORY) {
+        return no_memory(r->job);
+    }
+    if (code == CURLE_OK) {
+        return rec_fail(r->job, REC_E_IO, REC_UNKNOWN, "the server ends the file after %" PRIu64 " of %" PRIu64 " bytes",
+                        r->got, r->size);
+    }
+    status = rec_fail(r->job, REC_E_IO, REC_UNKNOWN, "the transfer failed: %s",
+                      r->words[0] ? r->words : curl_easy_strerror(code));
+    if (code == CURLE_PEER_FAILED_VERIFICATION) {
+        rec_fail_hint(r->job, "Its certificate is not one that this computer trusts; SSL_CERT_FILE may name a file of others.");
+    }
+    return status;
+}
+
+int32_t lr_http_get(lr_http *http, rec_job *job, uint64_t offset, uint64_t size, lr_http_take take, void *user)
+{
+    request r = {.http = http, .job = job, .take = take, .user = user, .offset = offset, .size = size};
+    unsigned pause = FIRST_PAUSE;
+    CURLcode code = CURLE_OK;
+    for (int tries = 0; tries < TRIES; tries++) {
+        uint64_t before = r.got;
+        code = perform(&r);
+        if (is_complete(&r, code)) {
+            return REC_OK;
+        }
+        if (r.status != REC_OK || !(is_passing(&r, code) || (code == CURLE_OK && !r.skipping))) {
+            break;
+        }
+        if (r.got > before) { /* it went on: the tries count from here */
+            tries = 0;
+            pause = FIRST_PAUSE;
+        }
+        if (r.got && http->known && !http->facts.ranges) {
+            break; /* it could only begin anew */
+        }
+        pause_for(pause);
+        pause *= 2;
+    }
+    return fail_transfer(&r, code);
+}

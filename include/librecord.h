@@ -526,7 +526,8 @@ typedef struct rec_tensor_spec {
     void (*release)(void *user, const void *data);
     void *user;            /**< for `release` and `produce` */
     /** REC_PRODUCE: `size` of the tensor's bytes from `offset` on. Returns 0 or an errno, as rec_input's functions do, and
-     *  is called by one thread at a time. A save asks for each byte once and in order, in pieces of at most 4 MiB. What
+     *  is called by one thread at a time. A save asks for each byte once and in order, in pieces of at most 4 MiB; zip
+     *  archives (npz, pt) once more before where what was written cannot be written over (a codec, a stream). What
      *  rec_tensor_bytes() and typed access asked for is kept by the record, and not asked for again. */
     int32_t (*produce)(void *user, uint64_t offset, void *target, uint64_t size);
 } rec_tensor_spec;

@@ -24,7 +24,7 @@ builds() { # NAME [OBJECT]
         ${SANITIZERS:+-fsanitize=$SANITIZERS} -I . -I "$srcdir/include" -o "$1" "$examples/$1.c" ${2:+"$2"} \
         -L "$top_builddir/.libs" -Wl,-rpath,"$top_builddir/.libs" -lrecord $libs -lm
 }
-for name in load bind build bytes config convert embed import; do
+for name in load bind build bytes config convert embed import io; do
     check "$name.c builds" builds "$name"
 done
 
@@ -106,4 +106,11 @@ wrong() { # WORDS COMMAND...: fails and says why
 }
 check "errors reach the user" wrong 'nowhere.mpk' ./load nowhere.mpk out
 check "a foreign file's, too" wrong 'nowhere.safetensors' ./import nowhere.safetensors
+# A record that begins at byte 7 of another file.
+{ printf '1234567' && cat "$tiny"; } >pack
+says "io: loads and saves by functions of its own" "the packed record's weight starts with -0.533392
+the pack is closed
+all of it is written
+1000000 numbers, the last one 499999.5" ./io pack 7 device.mpk
+
 finish

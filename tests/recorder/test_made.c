@@ -114,6 +114,42 @@ static void made_tensors_are_written_as_others_are(void **state)
     rec_record_free(plain);
 }
 
+/* Formats of others, which have no layouts of Burn's; and codecs. */
+static void other_formats_ask_once_too(void **state)
+{
+    static const char *const formats[] = {"Burnpack", "PyTorch", "Gguf", "Npz", "safetensors.gz", "npz.zst"};
+    line l = {.size = COUNT * 4, .fail_at = -1};
+    rec_record *record = record_of(&l, true), *plain = record_of(&l, false);
+    (void)state;
+    assert_int_equal(rec_remove(record, "steps"), REC_OK);
+    assert_int_equal(rec_remove(plain, "steps"), REC_OK);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        for (rec_precision precision = REC_PRECISION_KEEP; precision <= REC_PRECISION_HALF; precision++) {
+            rec_recorder *recorder = rec_open_recorder_in(context, formats[i], precision);
+            void *one, *other;
+            uint64_t one_size, other_size, times;
+            l.given = l.next = 0;
+            l.jumped = false;
+            assert_int_equal(rec_save_bytes(recorder, plain, &other, &other_size), REC_OK);
+            if (rec_save_bytes(recorder, record, &one, &one_size) != REC_OK) {
+                fail_msg("%s: %s", formats[i], rec_error_message());
+            }
+            assert_int_equal(one_size, other_size);
+            assert_memory_equal(one, other, one_size);
+            /* A checksum that stands in front of the data, and cannot be put there afterwards, is worked out first. */
+            times = strcmp(formats[i], "npz.zst") == 0 ? 2 : 1;
+            assert_int_equal(l.given, times * l.size);
+            assert_int_equal(l.jumped, times == 2);
+            rec_free(one);
+            rec_free(other);
+            rec_close_recorder(recorder);
+        }
+    }
+    rec_record_free(record);
+    assert_int_equal(l.released, 1);
+    rec_record_free(plain);
+}
+
 static void made_tensors_are_tensors(void **state)
 {
     line l = {.size = COUNT * 4, .fail_at = -1}, none = {.fail_at = -1};
@@ -346,6 +382,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(models_larger_than_memory_are_saved, enter, leave),
         cmocka_unit_test_setup_teardown(made_tensors_are_written_as_others_are, enter, leave),
+        cmocka_unit_test_setup_teardown(other_formats_ask_once_too, enter, leave),
         cmocka_unit_test_setup_teardown(made_tensors_are_tensors, enter, leave),
         cmocka_unit_test_setup_teardown(what_cannot_be_made_is_told_and_the_old_file_stays, enter, leave),
         cmocka_unit_test_setup_teardown(what_is_lent_is_given_back_once, enter, leave),

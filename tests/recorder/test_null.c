@@ -270,8 +270,28 @@ static void ignore_note(void *user, const rec_note *note)
 static rec_context *context;
 static rec_recorder *recorder;
 static rec_record *record;
+static void *saved;
+static uint64_t saved_size;
 static const rec_tensor *tensor;
 static const rec_value *value;
+
+static int32_t read_saved(void *unused, uint64_t offset, void *target, uint64_t size)
+{
+    (void)unused;
+    memcpy(target, (const char *)saved + offset, (size_t)size);
+    return 0;
+}
+
+static int32_t write_nowhere(void *unused, const void *data, uint64_t size)
+{
+    (void)unused, (void)data, (void)size;
+    return 0;
+}
+
+static void ignore_release(void *unused, const void *data)
+{
+    (void)unused, (void)data;
+}
 
 static scratch *folder;
 static char file[600];
@@ -317,6 +337,7 @@ static void test_contexts(void **state)
     NEUTRAL(REC_DTYPE_NONE, rec_dtype_from_name, NULL);
     NEUTRAL(-1, rec_precision_from_name, NULL);
     STATUS(rec_limits_init, NULL);
+    ALLOWED(rec_context_set_sources, NULL, 1);
     ALLOWED(rec_context_new, NULL);
     ALLOWED(rec_config_open, NULL);
     ALLOWED(rec_context_free, NULL);
@@ -483,6 +504,9 @@ static void test_tensors(void **state)
 
 static void test_recorders(void **state)
 {
+    rec_input input = {.size = sizeof input, .read_at = read_saved};
+    const rec_output output = {.size = sizeof output, .write = write_nowhere};
+    void *user = &input;
     void *data;
     size_t size;
     rec_types *types = rec_types_new(context);
@@ -502,6 +526,27 @@ static void test_recorders(void **state)
     NOTHING(rec_load, recorder, NULL);
     NOTHING(rec_load_bytes, NULL, "a", 1);
     NOTHING(rec_load_bytes, recorder, NULL, 1);
+    assert_int_equal(rec_save_bytes(recorder, record, &saved, &saved_size), REC_OK);
+    input.total = saved_size;
+    NOTHING(rec_load_bytes_with, NULL, saved, saved_size, ignore_release, user);
+    NOTHING(rec_load_bytes_with, recorder, NULL, saved_size, ignore_release, user);
+    ALLOWED(rec_load_bytes_with, recorder, saved, saved_size, NULL, user);
+    NOTHING(rec_load_from, NULL, &input, user);
+    NOTHING(rec_load_from, recorder, NULL, user);
+    ALLOWED(rec_load_from, recorder, &input, NULL);
+    STATUS(rec_save_to, NULL, record, &output, user);
+    STATUS(rec_save_to, recorder, NULL, &output, user);
+    STATUS(rec_save_to, recorder, record, NULL, user);
+    ALLOWED(rec_save_to, recorder, record, &output, NULL);
+    {
+        rec_plan *empty = rec_plan_new(context, NULL);
+        STATUS(rec_plan_add_from, NULL, recorder, &input, user);
+        STATUS(rec_plan_add_from, empty, NULL, &input, user);
+        STATUS(rec_plan_add_from, empty, recorder, NULL, user);
+        ALLOWED(rec_plan_add_from, empty, recorder, &input, NULL);
+        rec_plan_free(empty);
+    }
+    rec_free(saved);
     NOTHING(rec_load_fd, NULL, 0, "a");
     NOTHING(rec_load_fd, recorder, 0, NULL);
     STATUS(rec_save, NULL, record, file);

@@ -3,8 +3,7 @@
  *
  * Folders are listed at the first look-up, into a table; their files are opened when something is asked that only they can
  * answer. Adding a folder or turning the switch puts the table aside, and the next look-up makes another one. Old tables
- * live as long as the context, so that plugins and their descriptions stay valid for who holds them.
- */
+ * live as long as the context, so that plugins and their descriptions stay valid for who holds them. */
 #include "core/registry/table_private.h"
 
 #include <stdio.h>
@@ -214,14 +213,13 @@ rec_status rec_context_set_plugins(rec_context *context, int32_t which)
     lr_job_open(&job, context, "plugins", NULL);
     if (!lr_job_failed(&job)) {
         if (which >= REC_PLUGINS_ALL && which <= REC_PLUGINS_NONE) {
-            context = job.context;
-            (void)pthread_mutex_lock(&context->lock);
-            context->plugins = which;
-            registry = (lr_registry *)lr_context_attached(context, release);
-            if (registry) {
+            registry = lr_registry_of(&job);
+            if (registry) { /* under whose lock tables are made by it */
+                (void)pthread_mutex_lock(&registry->lock);
+                job.context->plugins = which;
                 atomic_store_explicit(&registry->current, NULL, memory_order_release);
+                (void)pthread_mutex_unlock(&registry->lock);
             }
-            (void)pthread_mutex_unlock(&context->lock);
         } else {
             (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "rec_context_set_plugins: %d is none of REC_PLUGINS_...",
                            (int)which);

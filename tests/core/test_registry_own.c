@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "core/registry/open_private.h"
 #include "tests/core/registry.h"
 
 static int32_t load_nothing(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
@@ -280,13 +281,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        TEST(a_plugin_of_the_program_comes_before_those_of_files),
         TEST(a_plugin_of_the_program_is_checked_as_a_file_is),
         TEST(what_a_plugin_can_do_is_told),
         TEST(a_plugin_is_found_by_name_and_by_path),
         TEST(a_further_extension_is_kept_and_the_first_is_appended),
         TEST(magic_bytes_and_sources_are_checked),
+        TEST(a_plugin_of_the_program_comes_before_those_of_files),
         TEST(a_file_is_found_under_another_name),
     };
-    return cmocka_run_group_tests_name("registry, the program's own", tests, NULL, NULL);
+    const struct CMUnitTest static_tests[] = {
+        TEST(a_plugin_of_the_program_is_checked_as_a_file_is),
+        TEST(what_a_plugin_can_do_is_told),
+        TEST(a_plugin_is_found_by_name_and_by_path),
+        TEST(a_further_extension_is_kept_and_the_first_is_appended),
+        TEST(magic_bytes_and_sources_are_checked),
+    };
+    return lr_static_build() ? cmocka_run_group_tests_name("registry, the program's own", static_tests, NULL, NULL)
+                             : cmocka_run_group_tests_name("registry, the program's own", tests, NULL, NULL);
 }

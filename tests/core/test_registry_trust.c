@@ -102,6 +102,13 @@ static void a_plugin_below_a_folder_that_anyone_may_write_is_refused(void **stat
     rec_context *context = context_new();
     make(inner, "good.so", "");
     assert_int_equal(chmod(outer, 0777), 0);
+    if (lr_static_build()) { /* which opens none */
+        print_message("# a static librecord: not tested\n");
+        rec_context_free(context);
+        free(inner);
+        free(outer);
+        return;
+    }
     assert_int_equal(rec_context_add_plugin_path(context, inner), REC_OK);
     assert_string_equal(file_of(context, "Good"), "");
     assert_int_equal(rec_error_status(), REC_E_PLUGIN);

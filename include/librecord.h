@@ -209,7 +209,8 @@ typedef struct rec_limits {
     uint32_t depth;            /**< nesting of lists and maps; default 128, at most 200 */
     uint64_t memory_factor;    /**< loading allocates at most factor × input + slack bytes beside the input itself… */
     uint64_t memory_slack;     /**< …where the input is what the file inflates to. Defaults 4 and 1 MiB */
-    uint64_t inflated_factor;  /**< a compressed input may inflate to factor × its size + slack bytes. Default 64… */
+    uint64_t inflated_factor;  /**< compressed input, an archive's members together, may inflate to factor × the size of
+                                    its files + slack bytes. Default 64… */
     uint64_t inflated_slack;   /**< …and 1 GiB */
     uint64_t elements;         /**< elements of a list whose elements take no bytes; default 65,536 */
 } rec_limits;
@@ -340,7 +341,8 @@ typedef struct rec_plugin_info {
 REC_API uint64_t rec_plugin_count(rec_context *context);
 /** @return plugin `index`, or NULL. NULL for `context`, here and in rec_plugin_count(), is the default context. */
 REC_API const rec_plugin_info *rec_plugin_get(rec_context *context, uint64_t index);
-/** The plugin that a name or alias stands for, as rec_open_recorder() takes it (recorders of the INI file aside). Opens no
+/** The plugin that a name or alias stands for, as rec_open_recorder() takes it (recorders of the INI file aside), or a codec
+ *  or source of that name. Opens no
  *  more files than it needs to, and leaves `hidden` empty. @return NULL with the error if there is none. */
 REC_API const rec_plugin_info *rec_plugin_find(rec_context *context, const char *name);
 /** Writes the index of a folder of plugins, `plugins.index` in it: what its files hold, so that a look-up need not open all
@@ -590,9 +592,10 @@ typedef struct rec_recorder rec_recorder;
 
 /**
  * Opens a recorder of the default context.
- * @param name a plugin's name or alias ("NamedMpkGz", "mpk-gz", "mpk.gz", "NamedMpkGzFileRecorder"), the name of a
- *        `[recorder …]` section (which wins over a plugin of that name), "Default", or "Auto": loading recognises the file by its content, saving by the
- *        extension of its name.
+ * @param name a plugin's name or alias ("NamedMpkGz", "mpk-gz", "mpk.gz", "NamedMpkGzFileRecorder"), a format and a codec
+ *        with a dot between, each by name or extension ("mpk.zst", "Safetensors.gzip"), the name of a `[recorder …]` section
+ *        (which wins over a plugin of that name), "Default", or "Auto": loading recognises the file by its content, saving
+ *        by the extension of its name.
  * @return to be closed; NULL with REC_E_NOT_FOUND and the names that exist.
  */
 REC_API rec_recorder *rec_open_recorder(const char *name, rec_precision precision);

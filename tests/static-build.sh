@@ -68,6 +68,8 @@ check "it saves a record" ./make
 check "convert to .mpk.gz" "$record" convert made.mpk made.mpk.gz
 check "convert back" "$record" convert made.mpk.gz again.mpk
 check "the bytes are those of the original" cmp made.mpk again.mpk
+check "a format in a codec" "$record" convert made.mpk made.safetensors.gz
+check "which comes back" "$record" convert made.safetensors.gz back.mpk
 "$record" ls made.mpk.gz >ls.out 2>&1
 check "record ls shows the tensor" grep -q 'fc.weight.*f32.*2, 3' ls.out
 

@@ -281,20 +281,28 @@ static void make_extensions(maker *m)
 static bool make(maker *m, const lr_plugin *named)
 {
     rec_plugin *d = &m->s->plugin.d;
-    if (named) {
-        *d = named->d;
-    } else {
-        *d = (rec_plugin){.abi = REC_PLUGIN_ABI, .size = sizeof *d, .kind = REC_PLUGIN_STACK};
-        d->name = join(m, m->format->name, ".", m->codec->extension);
-        d->description = join(m, m->format->description, ", in ", m->codec->name);
-        d->codec = m->codec->name;
-        d->version = m->format->version;
-        d->license = m->format->license;
-    }
-    d->burn_name = d->burn_name ? d->burn_name : m->format->burn_name; /* what is compressed is the format's file */
+    *d = *m->format; /* all that is not said here is as the format has it */
+    d->kind = REC_PLUGIN_STACK;
     d->format = m->format->name;
+    d->codec = m->codec->name;
+    d->probe = NULL; /* its files begin as the codec's do */
+    d->magic = NULL;
+    if (named) {
+        d->name = named->d.name;
+        d->aliases = named->d.aliases;
+        d->extension = named->d.extension;
+        d->extensions = named->d.extensions;
+        d->description = named->d.description;
+        d->burn_name = named->d.burn_name ? named->d.burn_name : d->burn_name;
+        d->presets = named->d.presets;
+        d->version = named->d.version;
+        d->license = named->d.license;
+    } else {
+        d->name = join(m, m->format->name, ".", m->codec->extension);
+        d->aliases = NULL;
+        d->description = join(m, m->format->description, ", in ", m->codec->name);
+    }
     d->traits = m->format->traits & ~(uint64_t)(REC_TRAIT_EXACT_SIZE | REC_TRAIT_FOLDER);
-    d->adapter = m->format->adapter;
     d->load = m->format->load && m->codec->decode ? load : NULL;
     d->save = m->format->save && m->codec->encode ? save : NULL;
     if (!named || !d->extension) {

@@ -230,7 +230,8 @@ typedef struct rec_source_ops {
      *  REC_OK with `*out` NULL. @param out counted. NULL: nothing is beside it. */
     int32_t (*beside)(void *self, rec_job *job, const char *name, int32_t optional, rec_source **out);
 } rec_source_ops;
-/** Wraps a source. @param out counted, to be given back with rec_source_release(). `self` is taken, also on failure. */
+/** Wraps a source. All filters of a job together give at most what its files may inflate to (rec_limits). @param out
+ *  counted, to be given back with rec_source_release(). `self` is taken, also on failure. */
 REC_API int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops *ops, void *self,
                                   rec_source **out);
 /** A source of bytes that only the plugin can reach: over a network, in an archive, made up. With `read_at` and a known
@@ -472,13 +473,15 @@ typedef struct rec_plugin {
                                           NULL-terminated, or NULL: any file might be */
     const char *version;             /**< of the plugin itself, one line, or NULL */
     const char *license;             /**< SPDX expression, or NULL */
-    /** CODEC: what a source decodes to, made with rec_source_filter(). @param out counted. */
+    /** CODEC: what a source decodes to, made with rec_source_filter(). Options are asked for here: later calls of the filter
+     *  may be in another job. A beginning is decoded to recognise a file, so the end need not be there. @param out counted. */
     int32_t (*decode)(rec_job *job, rec_source *stored, rec_source **out);
-    /** CODEC: a sink in front of `target`, made with rec_sink_filter(); core closes it. */
+    /** CODEC: a sink in front of `target`, made with rec_sink_filter(); core closes it. Options as above. */
     int32_t (*encode)(rec_job *job, rec_sink *target, rec_sink **out);
     const char *format;              /**< STACK: the name of the format */
     const char *codec;               /**< STACK: the name of the codec */
-    const char *const *presets;      /**< STACK: options of theirs that it sets, "name=value", NULL-terminated, or NULL */
+    const char *const *presets;      /**< STACK: options of theirs that have another default in it, "name=value",
+                                          NULL-terminated, or NULL */
     const char *const *schemes;      /**< SOURCE: those it opens, "https", NULL-terminated */
     /** SOURCE: opens "https://host/name", made with rec_source_make(). @param out counted. */
     int32_t (*open)(rec_job *job, const char *location, rec_source **out);

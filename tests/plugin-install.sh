@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# A third party's plugin (examples/plugin): built outside the tree with nothing but the installed headers and
+# Third parties' plugins, the installed examples: built outside the tree with nothing but the installed headers and
 # pkg-config, put into a folder, used by name from the command line and from C.
 # shellcheck disable=SC2317 # functions that check() calls
 set -u
@@ -15,16 +15,58 @@ if [ ! -e "$libdir/librecord.so" ]; then
     finish
 fi
 
-cp -R "$srcdir/examples/plugin" "$scratch/npz" || exit 1
+examples=$(find "$stage" -type d -path '*/doc/*' -name examples)
+same_files() { # all that is in the tree, and no more
+    (cd "$srcdir/examples" && find . -type f | sort) >"$scratch/ours"
+    (cd "$examples" && find . -type f | sort) | diff "$scratch/ours" -
+}
+check "the examples are installed" same_files
+cp -R "$examples/plugin" "$scratch/npz" || exit 1
+cp -R "$examples/tutorial" "$scratch/flat" || exit 1
 cp "$srcdir/tests/plugins/use_npy.c" "$scratch" || exit 1
-chmod -R u+w "$scratch/npz"
+chmod -R u+w "$scratch/npz" "$scratch/flat"
 cd "$scratch/npz" || exit 1
 check "it builds with pkg-config alone" make_with_installed npz.so
 umask 022
 check "make install puts it into a folder of one's own" make_with_installed install plugindir="$scratch/mine"
 
+# The tutorial's format, which docs/plugins.md quotes.
+cd "$scratch/flat" || exit 1
+check "the tutorial's plugin builds" make_with_installed install plugindir="$scratch/mine"
 LIBRECORD_PLUGIN_PATH=$scratch/mine:$plugindir
 export LIBRECORD_PLUGIN_PATH
+tiny=$(cd "$srcdir" && pwd)/tests/data/burn/0.21.0/tiny-full.mpk
+for file in tiny.flat again.flat tiny.mpk; do
+    "$record" convert --check --option layout=keep "$tiny" "$file" >>said 2>&1 ||
+        "$record" convert --check "$tiny" "$file" >>said 2>&1 || cat said
+    tiny=$file
+done
+check "a record goes through it and back" cmp tiny.flat again.flat
+for path in linear.weight linear.bias; do
+    "$record" show "$srcdir/tests/data/burn/0.21.0/tiny-full.mpk" "$path" >expected
+    "$record" show tiny.mpk "$path" >found
+    check "$path is what it was" cmp expected found
+done
+: >refused
+for size in 0 3 7 8 9 19 30 45 111; do # a prefix is refused, but for what is a whole file of fewer tensors
+    head -c "$size" tiny.flat >cut.flat
+    "$record" ls cut.flat >said 2>&1 || echo "$size" >>refused
+done
+check "a file that was cut is refused" diff - refused <<END
+0
+3
+7
+9
+19
+30
+45
+111
+END
+quoted() { # the pieces that the guide shows are in the file, line by line
+    awk '/^```c flat.c$/ { on = 1; next } /^```$/ { on = 0 } on' "$srcdir/docs/plugins.md" >pieces
+    [ -s pieces ] && awk 'NR == FNR { line[$0] = 1; next } !($0 in line) { print; bad = 1 } END { exit bad }' flat.c pieces
+}
+check "the guide quotes it as it is" quoted
 "$record" plugins --json >"$scratch/list" 2>&1
 listed() { # and it, not the one that is installed, has the name
     grep -E '"name": "Npy".*mine/npz\.so' "$scratch/list" || { cat "$scratch/list"; false; }

@@ -38,10 +38,19 @@ int32_t finish(const reading *x)
     return x->on->end(x->self, 9);
 }
 
+/* Its data are the file's first bytes, so that they have a source. */
 int32_t plain(const reading *x)
 {
     rec_tensor_event tensor = tensor_of();
-    int32_t status = begin(x);
+    const void *view;
+    uint64_t size;
+    int32_t status = rec_source_view(x->job, x->source, &view, &size);
+    if (status == REC_OK && size >= sizeof four) {
+        tensor.data.kind = REC_BLOB_VIEW;
+        tensor.data.data = view;
+        tensor.data.source = x->source;
+    }
+    status = status == REC_OK ? begin(x) : status;
     status = status == REC_OK ? x->on->tensor(x->self, 2, &tensor) : status;
     return status == REC_OK ? finish(x) : status;
 }

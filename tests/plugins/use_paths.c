@@ -13,6 +13,8 @@
 
 #include <librecord/plugin.h>
 
+#include "use_paths.h"
+
 #define LINEAR_FIELDS(F, T) F(T, PARAM, weight, 2) F(T, OPTION_PARAM, bias, 1)
 REC_DEFINE_STRUCT(LINEAR, LINEAR_FIELDS)
 #define STACK_FIELDS(F, T) F(T, LIST, layers, LINEAR) F(T, OPTION_CHILD, head, LINEAR)
@@ -37,69 +39,6 @@ static bool REC_PRINTF(2, 3) tell(bool good, const char *format, ...)
         printf("# %s\n", rec_error_message());
     }
     return good;
-}
-
-/* ---- files made by hand ---- */
-
-typedef struct file {
-    unsigned char bytes[4096];
-    size_t size;
-} file;
-
-static void put(file *f, const void *data, size_t size)
-{
-    memcpy(f->bytes + f->size, data, size);
-    f->size += size;
-}
-
-static void put_number(file *f, uint64_t number, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++) {
-        f->bytes[f->size++] = (unsigned char)(number >> (8 * i));
-    }
-}
-
-static void put_text(file *f, const char *text)
-{
-    put_number(f, strlen(text), 4);
-    put(f, text, strlen(text));
-}
-
-static file begin(void)
-{
-    file f = {.size = 0};
-
-    put(&f, "RECPATHS", 8);
-    return f;
-}
-
-static void put_adapter(file *f, unsigned adapter)
-{
-    put(f, "a", 1);
-    put_number(f, adapter, 1);
-}
-
-static void put_tensor(file *f, const char *key, const float *data, uint32_t rank, const uint64_t *shape)
-{
-    uint64_t elements = 1;
-
-    put(f, "t", 1);
-    put_text(f, key);
-    put_text(f, "");
-    put_number(f, REC_DTYPE_F32, 4);
-    put_number(f, rank, 4);
-    for (uint32_t i = 0; i < rank; i++) {
-        put_number(f, shape[i], 8);
-        elements *= shape[i];
-    }
-    put_number(f, 4 * elements, 8);
-    for (uint64_t i = 0; i < elements; i++) { /* whole numbers: little-endian wherever this runs */
-        union {
-            float number;
-            uint32_t bits;
-        } u = {.number = data[i]};
-        put_number(f, u.bits, 4);
-    }
 }
 
 static rec_record *load(rec_recorder *recorder, file *f)

@@ -198,7 +198,7 @@ run info --json old.mpk
 says "which the file says" '"burn": "0.13.0"' out
 works "a patch is of the same version" convert --burn 0.18.1 tiny-full.mpk same.mpk
 run convert --burn 0.99 tiny-full.mpk x.mpk
-says "one that there is not is refused" 'expected 0.7 to 0.21, found "0.99"'
+says "one that there is not is refused" 'expected 0.7 to 0.23, found "0.99"'
 
 # ------------------------------------------------------------------------------------------------------- folders
 

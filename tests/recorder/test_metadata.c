@@ -249,7 +249,7 @@ static void formats_that_cannot_tell(void **state)
     uint64_t notes;
     (void)state;
     again = through(record, "Safetensors", "record", &notes);
-    assert_int_equal(notes, 2); /* what is no text, and the id */
+    assert_int_equal(notes, 3); /* what is no text, the id, and that nothing says whose layout it is */
     assert_null(rec_metadata(again, "blocks"));
     assert_string_equal(rec_metadata(again, "plain"), "text");
     rec_record_free(again);

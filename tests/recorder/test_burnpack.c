@@ -522,6 +522,93 @@ static void a_scheduler_needs_its_kind(void **state)
     assert_non_null(strstr(rec_error_hint(), "NoamLrScheduler"));
 }
 
+/* ------------------------------------------------------------------------------------------------- memory that fails -- */
+
+static long countdown; /* allocations until one fails; negative: none does */
+static uint64_t held;
+
+static bool fails_now(void)
+{
+    return countdown >= 0 && countdown-- == 0;
+}
+
+static void *give(void *user, size_t size)
+{
+    void *memory = fails_now() ? NULL : malloc(size);
+    (void)user;
+    held += memory != NULL;
+    return memory;
+}
+
+static void *give_more(void *user, void *old, size_t size)
+{
+    (void)user;
+    return fails_now() ? NULL : realloc(old, size);
+}
+
+static void take_back(void *user, void *memory)
+{
+    (void)user;
+    held--;
+    free(memory);
+}
+
+/* Loads a file and saves it as a burnpack and as a record of Burn 0.21. @return whether all of it went well. */
+static bool load_and_save(rec_context *context, const file *f)
+{
+    static const char *const recorders[] = {"Burnpack", "NamedMpk"};
+    rec_recorder *from = rec_open_recorder_in(context, "Burnpack", REC_PRECISION_KEEP);
+    rec_record *record = from ? rec_load_bytes(from, f->data, f->size) : NULL;
+    bool well = record != NULL;
+    for (size_t i = 0; i < 2 && well; i++) {
+        rec_recorder *to = rec_open_recorder_in(context, recorders[i], REC_PRECISION_KEEP);
+        void *data = NULL;
+        uint64_t size = 0;
+        well =
+            to && rec_recorder_set(to, "check", "yes") == REC_OK && rec_save_bytes(to, record, &data, &size) == REC_OK;
+        rec_free(data);
+        rec_close_recorder(to);
+    }
+    rec_record_free(record);
+    rec_close_recorder(from);
+    return well;
+}
+
+static void each_allocation_may_fail(const file *f)
+{
+    static const rec_allocator allocator = {
+        .size = sizeof allocator, .alloc = give, .resize = give_more, .release = take_back};
+    bool well = false;
+    for (long n = 0; !well; n++) {
+        rec_context *context;
+        countdown = -1;
+        context = rec_context_new(&allocator);
+        assert_non_null(context);
+        countdown = n;
+        well = load_and_save(context, f);
+        if (!well && rec_error_status() != REC_E_MEMORY) {
+            fail_msg("allocation %ld: %s", n, rec_error_message());
+        }
+        well = well && countdown >= 0;
+        countdown = -1;
+        rec_context_free(context);
+        assert_int_equal(held, 0);
+    }
+}
+
+static void any_allocation_may_fail(void **state)
+{
+    rec_record *optimizer = make_optimizer("hvi2jt56aurte");
+    file model = make(good, sizeof good - 1 - 18, true), states = save(optimizer, "Burnpack", NULL, NULL);
+    (void)state;
+    model.data[10] = (uint8_t)0xa2; /* without its scalars it is a module */
+    each_allocation_may_fail(&model);
+    each_allocation_may_fail(&states);
+    rec_free(states.data);
+    rec_record_free(optimizer);
+    free(model.data);
+}
+
 static void ids_are_numbers_and_back(void **state)
 {
     static const uint64_t numbers[] = {0,         1, 255, UINT64_C(0x0123456789abcdef), UINT64_C(15543989013465130127),
@@ -556,6 +643,7 @@ int main(void)
         cmocka_unit_test(an_optimizer_becomes_a_state_and_comes_back),
         cmocka_unit_test(who_has_no_such_file_is_told),
         cmocka_unit_test(a_scheduler_needs_its_kind),
+        cmocka_unit_test(any_allocation_may_fail),
         cmocka_unit_test(ids_are_numbers_and_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

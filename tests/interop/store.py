@@ -104,6 +104,10 @@ def holds(report, tree, ids):
 
 # ---------------------------------------------------------------------------------------------------------- modules
 
+def driver_case(case):
+    return "zoo_wide" if case.name == "zoo" and case.at("full", "full")["ids"].shape == [2, 3] else case.name
+
+
 def load_modules(run, case, stores):
     """A module's record at full precision, for each Burn with a store, loaded by both of its ways."""
     source = case.file("mpk", "full")
@@ -114,7 +118,7 @@ def load_modules(run, case, stores):
         def act(how, ext, burn):
             file = run.path(f"model.{ext}")
             run.record("convert", "-q", "--burn", burn, *typed, source, file)
-            holds(json.loads(call(program, "read", case.name, how, file)), case.at("full", "full"),
+            holds(json.loads(call(program, "read", driver_case(case), how, file)), case.at("full", "full"),
                   how == "core" or (how == "store" and minor(version) >= 22))
         burn = f"0.{minor(version)}"
         run.check(f"{case}: a .bpk for Burn {version}, by its store", f"{case.version} module", version,
@@ -131,7 +135,7 @@ def half_becomes_full(run, case, stores):
         def act():
             file = run.path("half.bpk")
             run.record("convert", "-q", "--burn", f"0.{minor(version)}", case.file("mpk", "half"), file)
-            report = json.loads(call(program, "read", case.name, "store", file))
+            report = json.loads(call(program, "read", driver_case(case), "store", file))
             types = {t["dtype"] for t in report["tensors"]}
             if types & {"F16", "I16"}:
                 raise cases.Failure(f"the model's element types became {types}")

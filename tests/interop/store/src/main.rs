@@ -139,7 +139,7 @@ macro_rules! cases {
         }
     };
 }
-cases!(tiny zoo mnist layers recent words);
+cases!(tiny zoo zoo_wide mnist layers recent words);
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -123,7 +123,7 @@ pub fn tiny() -> Tiny<B> {
     Tiny { linear: linear(3, 2) }
 }
 
-pub fn zoo() -> Zoo<B> {
+fn any_zoo(ids: [usize; 2]) -> Zoo<B> {
     use nn::conv::{Conv1dConfig, Conv2dConfig, ConvTranspose2dConfig};
     let d: Device = device();
     let block = |scale| Block {
@@ -150,12 +150,21 @@ pub fn zoo() -> Zoo<B> {
         head_a: Head::Dense(linear(2, 2)),
         head_b: Head::Conv(Conv2dConfig::new([1, 1], [2, 2]).init(&d)),
         free: zeros([2, 3, 2]),
-        ids: Param::initialized(ParamId::new(), Tensor::<B, 2, Int>::zeros([3, 2], &d)),
+        ids: Param::initialized(ParamId::new(), Tensor::<B, 2, Int>::zeros(ids, &d)),
         mask: Param::initialized(ParamId::new(), Tensor::<B, 1>::zeros([5], &d).greater_elem(0.5)),
         size: 9,
         ratio: 0.75,
         flag: true,
     }
+}
+
+pub fn zoo() -> Zoo<B> {
+    any_zoo([3, 2])
+}
+
+/// The zoo of the golden records, whose integers have another shape.
+pub fn zoo_wide() -> Zoo<B> {
+    any_zoo([2, 3])
 }
 
 pub fn mnist() -> Mnist<B> {

@@ -241,6 +241,9 @@ def refused_quantised():
 
 @case
 def refused_conjugate():
+    """(Before 2.0 torch forgets that, and loads other values than it saved.)"""
+    if not NEW:
+        return None
     return save({"c": torch.tensor([1 + 2j]).conj()}), refused("conjugate")
 
 
@@ -298,7 +301,10 @@ def main():
     for name, make in CASES.items():
         if wanted and name not in wanted:
             continue
-        data, what = make()
+        made = make()
+        if made is None:
+            continue
+        data, what = made
         with open(os.path.join(folder, name + ".pt"), "wb") as file:
             file.write(data)
         if what is not None:

@@ -49,6 +49,9 @@ does "it is imported" convert -q --type net.rs:Net --rename '^model\. => ' --ren
     --rename '^2\. => emb.' "$golden/1.13.1/zip_lightning.pt" lightning.mpk
 run info lightning.mpk
 check "with its epoch" grep -q 'epoch *= *3' "$scratch/out"
+does "as safetensors" convert -q --check --adapter none "$golden/1.13.1/zip_lightning.pt" lightning.safetensors
+run info lightning.safetensors
+check "with its epoch, which is a number, and what is text after it" grep -q 'hparams_name *= *kwargs' "$scratch/out"
 does "another part" show --top-level-key optimizer_states.0.param_groups.0 "$golden/1.13.1/zip_lightning.pt" lr
 check "by its key" grep -qx '0.5' "$scratch/out"
 does "the whole" show --top-level-key . "$golden/1.13.1/zip_lightning.pt" hyper_parameters.betas.1

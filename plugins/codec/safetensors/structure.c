@@ -41,7 +41,8 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
     (void)at;
     look_for_reserved(t, key);
     put_pair(&t->tree->text, t->pairs == 0, key, value);
-    put_pair(&t->tree->metadata, t->pairs++ == 0, key, value);
+    put_pair(&t->tree->metadata, t->tree->metadata.size == 0, key, value); /* values of other kinds are not in it */
+    t->pairs++;
     if (!is_burns(key)) {
         put_pair(&t->others, t->other_pairs++ == 0, key, value);
     }

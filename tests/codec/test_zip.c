@@ -29,7 +29,7 @@ typedef struct member {
 static void put(uint8_t *data, size_t *size, uint64_t number, int width)
 {
     for (int i = 0; i < width; i++) {
-        data[(*size)++] = (uint8_t)(number >> 8 * i);
+        data[(*size)++] = (uint8_t)(i < 8 ? number >> 8 * i : 0);
     }
 }
 

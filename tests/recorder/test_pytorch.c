@@ -306,6 +306,9 @@ static const struct {
        "ctorch\nload\n."),
      "asks for `torch.load`"},
     {P("\x80\x02"
+       "c\x1b[31m\xc2\x9b\xff\xc3\xa9\nx\n."),
+     "asks for `?[31m??\xc3\xa9.x`"},
+    {P("\x80\x02"
        "ctorch\nSize\nK\x01\x85R."),
      "Size is called with an integer"},
     {P("\x80\x02(ios\nsystem\n."), "protocol 0 or 1"},

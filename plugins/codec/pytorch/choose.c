@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plugins/codec/excerpt.h"
 #include "plugins/codec/pytorch/pytorch.h"
 
 const rec_option lr_pt_top_level_key = {
@@ -190,10 +191,11 @@ static void note_rest(const lr_pt_file *f, const lr_pt_node *dict, uint32_t chos
     }
     name_rest(p, dict, chosen, rest, sizeof rest);
     if (*rest && name && name->kind == LR_PT_STRING) {
+        lr_codec_excerpt shown;
         rec_job_note(
             f->job, REC_NOTE_DROPPED, "",
-            "the model is what the file has as `%.*s`; left out: %s (top-level-key names another part, `.` the whole)",
-            (int)(name->length < 60 ? name->length : 60), lr_pickle_text(p, name), rest);
+            "the model is what the file has as `%s`; left out: %s (top-level-key names another part, `.` the whole)",
+            lr_codec_shown(&shown, lr_pickle_text(p, name), name->length), rest);
     }
 }
 

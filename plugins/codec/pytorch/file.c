@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugins/codec/excerpt.h"
 #include "plugins/codec/pytorch/pytorch.h"
 
 const rec_option lr_pt_crc = {
@@ -42,7 +43,8 @@ typedef struct keyed {
 
 static int compare(const char *a, uint64_t a_length, const char *b, uint64_t b_length)
 {
-    int order = memcmp(a, b, (size_t)(a_length < b_length ? a_length : b_length));
+    /* A long key that many storages have by its number in the memo is not compared with itself again and again. */
+    int order = a == b ? 0 : memcmp(a, b, (size_t)(a_length < b_length ? a_length : b_length));
     return order ? order : a_length < b_length ? -1 : a_length > b_length;
 }
 
@@ -56,8 +58,9 @@ static int by_key(const void *a, const void *b)
 static int32_t fail_storage(const lr_pt_file *f, uint64_t at, uint32_t key, const char *what)
 {
     const lr_pt_node *node = lr_pickle_node(&f->pickle, key);
-    int32_t status = rec_fail(f->job, REC_E_FORMAT, at, "the storage `%.*s` %s",
-                              (int)(node->length < 100 ? node->length : 100), lr_pickle_text(&f->pickle, node), what);
+    lr_codec_excerpt shown;
+    int32_t status = rec_fail(f->job, REC_E_FORMAT, at, "the storage `%s` %s",
+                              lr_codec_shown(&shown, lr_pickle_text(&f->pickle, node), node->length), what);
     rec_fail_hint(f->job, "The file is damaged: copy it again from where it came from.");
     return status;
 }
@@ -228,9 +231,10 @@ static int32_t find_members(lr_pt_file *f, const lr_zip_member *pickle, uint64_t
         if (!m) {
             status = fail_storage(f, pickle->offset, s->key, "is not in the archive");
         } else if (m->size != s->size) {
-            status = rec_fail(
-                f->job, REC_E_FORMAT, m->at, "the storage `%.*s` should have %" PRIu64 " bytes, but there are %" PRIu64,
-                (int)(key->length < 100 ? key->length : 100), lr_pickle_text(&f->pickle, key), s->size, m->size);
+            lr_codec_excerpt shown;
+            status = rec_fail(f->job, REC_E_FORMAT, m->at,
+                              "the storage `%s` should have %" PRIu64 " bytes, but there are %" PRIu64,
+                              lr_codec_shown(&shown, lr_pickle_text(&f->pickle, key), key->length), s->size, m->size);
         } else if (m->method == LR_ZIP_STORED && !m->encrypted) {
             status = verify ? lr_zip_check(&f->zip, m) : REC_OK;
             lend(s, f->source, m->offset);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plugins/codec/excerpt.h"
+
 /* ---------------------------------------------------------------------------------------------------- element types -- */
 
 const lr_pt_type lr_pt_types[LR_PT_TYPES] = {
@@ -156,17 +158,15 @@ static uint32_t find(const char *module, uint64_t module_length, const char *nam
 static int32_t refuse(lr_pickle *p, const char *module, uint64_t module_length, const char *name, uint64_t length,
                       bool subclass)
 {
-    int shown_module = (int)(module_length < 200 ? module_length : 200), shown = (int)(length < 200 ? length : 200);
+    lr_codec_excerpt shown_module, shown;
+    const char *in = lr_codec_shown(&shown_module, module, module_length), *is = lr_codec_shown(&shown, name, length);
     int32_t status =
-        subclass
-            ? rec_fail(p->job, REC_E_UNSUPPORTED, lr_pickle_place(p, p->op),
-                       "a tensor of the class `%.*s.%.*s`, of which only that class knows what it means", shown_module,
-                       module, shown, name)
-            : rec_fail(
-                  p->job, REC_E_UNSUPPORTED, lr_pickle_place(p, p->op),
-                  "the pickle asks for `%.*s.%.*s`, which is none of the names that torch.save() needs for tensors: "
-                  "refused, and nothing of it is run",
-                  shown_module, module, shown, name);
+        subclass ? rec_fail(p->job, REC_E_UNSUPPORTED, lr_pickle_place(p, p->op),
+                            "a tensor of the class `%s.%s`, of which only that class knows what it means", in, is)
+                 : rec_fail(p->job, REC_E_UNSUPPORTED, lr_pickle_place(p, p->op),
+                            "the pickle asks for `%s.%s`, which is none of the names that torch.save() needs for "
+                            "tensors: refused, and nothing of it is run",
+                            in, is);
     if (subclass) {
         rec_fail_hint(p->job, "In Python, if you trust the file: make a plain tensor of it before it is saved.");
     } else if (begins(module, module_length, "torch.nn.") || same(module, module_length, "__main__")) {

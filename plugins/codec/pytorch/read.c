@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plugins/codec/excerpt.h"
 #include "plugins/codec/pytorch/pytorch.h"
 
 /* Something is told. */
@@ -16,8 +17,8 @@ typedef struct teller {
     uint64_t left; /* values that may still be told: what is there once may be meant often, but not without end */
     char *path;    /* of a model: the name so far */
     uint64_t length, room;
-    uint64_t passed_over; /* of a model: values that are no tensors */
-    char example[64];     /* one of them */
+    uint64_t passed_over;     /* of a model: values that are no tensors */
+    lr_codec_excerpt example; /* one of them */
 } teller;
 
 static int32_t tell_value(teller *t, uint32_t index, uint32_t depth);
@@ -272,7 +273,7 @@ static int32_t tell_part(teller *t, uint32_t index, uint32_t depth)
     }
     if (!(node->mark & LR_PT_TENSORS)) {
         if (node->kind != LR_PT_NONE && !t->passed_over++) {
-            (void)snprintf(t->example, sizeof t->example, "%.*s", (int)(t->length < 60 ? t->length : 60), t->path);
+            (void)lr_codec_shown(&t->example, t->path, t->length);
         }
         return REC_OK;
     }
@@ -328,7 +329,7 @@ static int32_t tell_model(teller *t, const lr_pt_choice *choice)
                      "%" PRIu64
                      " value%s that %s no tensor%s (`%s`%s): left out; top-level-key = . has all of the file",
                      t->passed_over, t->passed_over == 1 ? "" : "s", t->passed_over == 1 ? "is" : "are",
-                     t->passed_over == 1 ? "" : "s", t->example, t->passed_over == 1 ? "" : " and others");
+                     t->passed_over == 1 ? "" : "s", t->example.text, t->passed_over == 1 ? "" : " and others");
     }
     rec_job_free(t->job, t->path);
     return status;

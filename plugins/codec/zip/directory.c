@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugins/codec/excerpt.h"
 #include "plugins/codec/zip/zip.h"
 #include "plugins/codec/zip/zip_private.h"
 
@@ -289,9 +290,10 @@ static int32_t check_apart(lr_zip *zip)
     qsort(zip->by_name, (size_t)zip->count, sizeof *zip->by_name, by_name);
     for (uint64_t i = 1; i < zip->count; i++) {
         if (by_name(&zip->by_name[i - 1], &zip->by_name[i]) == 0) {
-            return rec_fail(
-                zip->job, REC_E_FORMAT, zip->by_name[i]->at, "two members of the zip archive have one name: `%.*s`",
-                (int)(zip->by_name[i]->name_length < 200 ? zip->by_name[i]->name_length : 200), zip->by_name[i]->name);
+            lr_codec_excerpt shown;
+            return rec_fail(zip->job, REC_E_FORMAT, zip->by_name[i]->at,
+                            "two members of the zip archive have one name: `%s`",
+                            lr_codec_shown(&shown, zip->by_name[i]->name, zip->by_name[i]->name_length));
         }
     }
     return REC_OK;

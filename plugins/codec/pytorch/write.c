@@ -39,6 +39,7 @@ typedef struct writer {
     name *names;
     uint64_t name_count, name_room;
     uint64_t ids, metadata; /* what is left out */
+    uint64_t burns;         /* metadata that say how a record of Burn is written */
     uint64_t renamed;       /* tensors of a type that PyTorch has under another name */
     uint64_t recent;        /* tensors of a type that only later versions of it have */
     uint64_t next;          /* the tensor that comes */
@@ -350,6 +351,7 @@ static int32_t see_metadata(void *self, uint64_t at, const rec_scalar *key, cons
         plain = plain && (key->v.length != strlen(known[i]) || memcmp(key->text, known[i], key->v.length) != 0);
     }
     w->metadata += plain;
+    w->burns += !plain;
     return REC_OK;
 }
 
@@ -484,6 +486,9 @@ static void note_left_out(const writer *w)
     if (w->ids) {
         rec_job_note(w->job, REC_NOTE_DROPPED, "", "the id%s of %" PRIu64 " tensor%s: left out, PyTorch has none",
                      w->ids == 1 ? "" : "s", w->ids, w->ids == 1 ? "" : "s");
+    }
+    if (!w->paths && w->burns) {
+        rec_job_note(w->job, REC_NOTE_DROPPED, "", "what tells which version of Burn wrote the record: left out");
     }
     if (w->metadata) {
         rec_job_note(w->job, REC_NOTE_DROPPED, "", "%" PRIu64 " entr%s of the metadata: left out, PyTorch has none",

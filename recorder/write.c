@@ -83,23 +83,44 @@ static void check_written(rec_job *job, const rec_recorder *r, lr_check *check, 
     }
 }
 
+/* Names that came as paths say nothing of constants, and Burn's recorders want them: a plan without adapter recognises the modules
+ * and gives them what they have in the version that is written. A type does that where there is one. @param plan (out) what the
+ * result lives in, or NULL. @return the record that is to be written; NULL: the job has failed. */
+static const rec_record *with_constants(rec_job *job, const rec_recorder *r, const lr_plugin *plugin, const rec_record *record,
+                                        rec_plan **plan)
+{
+    lr_plan_input input = {.record = record, .name = job->file ? job->file : ""};
+    *plan = NULL;
+    if (!record->dotted || r->type.layout || (plugin->d.traits & REC_TRAIT_TENSORS)) {
+        return record;
+    }
+    *plan = lr_plan_new(job, (lr_type_ref){0}, r->target, r->precision, false);
+    if (!*plan || lr_plan_add(job, *plan, &input) != REC_OK || lr_plan_carry_out(job, *plan, job->file) != REC_OK) {
+        return NULL;
+    }
+    (*plan)->result->dotted = true; /* its names are still those of Rust's source: r#type */
+    return (*plan)->result;
+}
+
 int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, const rec_record *record, rec_sink *sink,
                      void **data, uint64_t *size)
 {
     lr_option_set *store;
+    rec_plan *plan = NULL;
     lr_check *check = NULL;
     uint64_t expected = REC_UNKNOWN;
     if (!sink) {
         return job->error.status;
     }
     store = for_store(job, r, plugin);
+    record = with_constants(job, r, plugin, record, &plan);
     job->plugin = &plugin->d;
     job->options = store ? store : r->options;
     job->type = r->type;
     job->budget.limit = UINT64_MAX; /* what is saved is already in memory; a writer needs little beside */
     job->progress.done = 0;
     job->progress.total = REC_UNKNOWN;
-    if (lr_burn_check(job, &plugin->d, r->target) == REC_OK &&
+    if (record && lr_burn_check(job, &plugin->d, r->target) == REC_OK &&
         lr_walk_begin(job, record, r->precision, r->clamp, r->target) == REC_OK) {
         if (is_checked(job, r, &plugin->d, sink)) {
             check = lr_check_new(job);
@@ -146,6 +167,7 @@ int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, con
     job->plugin = NULL;
     job->options = r->options;
     lr_release(job->allocator, store);
+    rec_plan_free(plan);
     return job->error.status;
 }
 

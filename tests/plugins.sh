@@ -59,6 +59,7 @@ run ./check "$srcdir/tests/data/burn"
 run ./use_paths
 
 # The command goes by the file, not by its format alone.
+# shellcheck disable=SC2317 # check() calls it
 goes_to() { # FILE NAMES: what the norm is in it
     "$record" ls --all "$1" && "$record" ls --all "$1" | grep -q "^norm\\.{*$2"
 }

@@ -7,7 +7,6 @@ set -u
 . "${srcdir:=.}/tests/cli/cli.sh"
 top=$(pwd)/../../..
 case $data in /*) ;; *) data=$(pwd) ;; esac
-builddir=${top_builddir:-.}
 command -v python3 >/dev/null || {
     skip "files of servers" "python3 is not installed"
     finish

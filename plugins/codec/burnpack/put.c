@@ -71,11 +71,11 @@ static bool as_half(double number, uint16_t *bits)
     if (exponent < -13) { /* without a leading 1 */
         fraction = ldexp(size, 24);
         *bits |= (uint16_t)fraction;
-        return fraction == floor(fraction);
+        return fraction == (double)(uint16_t)fraction;
     }
     fraction = ldexp(fraction, 11) - 1024;
     *bits |= (uint16_t)((unsigned)(exponent + 14) << 10 | (unsigned)fraction);
-    return fraction == floor(fraction);
+    return fraction == (double)(unsigned)fraction;
 }
 
 void lr_cbor_put_float(lr_bpk_buffer *b, double number)

@@ -288,7 +288,8 @@ static int32_t take_numbers(lr_builder *b, const rec_tensor_event *event, rec_te
 {
     rec_tensor *numbers;
     uint64_t size;
-    if (event->size < sizeof *event || event->numbers_dtype == REC_DTYPE_NONE) {
+    if (event->size < offsetof(rec_tensor_event, numbers) + sizeof event->numbers ||
+        event->numbers_dtype == REC_DTYPE_NONE) {
         return REC_OK;
     }
     if (!lr_dtype_is_float(event->numbers_dtype) && !lr_dtype_is_int(event->numbers_dtype)) {

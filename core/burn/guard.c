@@ -302,6 +302,16 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *tensor
         return refused(g);
     }
     event.data = blob;
+    if (event.numbers_dtype != REC_DTYPE_NONE) {
+        if (event.numbers_dtype < REC_DTYPE_NONE || event.numbers_dtype >= REC_DTYPE_QFLOAT) {
+            return lr_breach(g->job, at, "told numbers of the element type %d, which are none", (int)event.numbers_dtype);
+        }
+        if (lr_blob_lent(g->job, at, &event.numbers, &blob) != REC_OK) {
+            return refused(g);
+        }
+        event.numbers = blob;
+    }
+    event.size = sizeof event; /* what the plugin's has not is zero */
     return g->inner->tensor(g->inner_self, at, &event);
 }
 

@@ -320,9 +320,9 @@ typedef struct rec_plugin_info {
     const char *options;     /**< a line "name (type, default): help" each, "" without options */
     const char *adapter;     /**< default of the load argument: "pytorch" for files of foreign modules, "either" where that is found
                                   out, else "none". A file may say otherwise of itself */
-    /* From 0.2 on. All zero of what was refused. */
+    /* From 0.2 on. Of what was refused numbers are 0 and strings "". */
     int32_t kind;            /**< REC_PLUGIN_… */
-    int32_t can_load;        /**< 1 or 0, like those that follow */
+    int32_t can_load;        /**< 1 or 0, like those that follow; a codec decodes, a source opens */
     int32_t can_save;
     int32_t needs_type;      /**< cannot be read without a type */
     int32_t has_names;       /**< its data carry the names of fields; else a type is needed to tell them */
@@ -333,8 +333,12 @@ typedef struct rec_plugin_info {
     uint64_t option_count;
     const rec_option *const *option_list; /**< `option_count` of them, with type, default and bounds */
     const char *hidden;      /**< "", or a line each: what others that come before it do in its place, and whose they are */
-    int32_t burn_first;      /**< the first and the last version of Burn, 0.N, that have the format; 0: those that have */
-    int32_t burn_last;       /**< recorders, 0.7 to 0.21 */
+    int32_t burn_first;      /**< the first version of Burn that has the format, 0.N as N; 0: those that have recorders,
+                                  0.7 to 0.21 */
+    int32_t burn_last;       /**< the last one; 0 with a `burn_first`: every later one */
+    const char *schemes;     /**< of a source what it opens: "https, http"; else "" */
+    const char *format;      /**< of a stack the names of the two that it is made of; else "" */
+    const char *codec;
 } rec_plugin_info;
 
 /** Opens what has not been opened yet. @return the number of plugins and refused files, 0 if there are none. */
@@ -831,7 +835,8 @@ REC_API uint64_t rec_profile_count(rec_context *context);
 /** @return profile `index` in the order of names, or NULL. NULL for `context` is the default context. */
 REC_API const rec_profile_info *rec_profile_get(rec_context *context, uint64_t index);
 
-/** Recognises a file by its first bytes. @param context NULL: the default one. @return the plugin's name, borrowed from the context; NULL with an error. */
+/** Recognises a file by its content and its name, and behind codecs by what they decode to. @param context NULL: the
+ *  default one. @return the plugin's name, borrowed from the context; NULL with an error. */
 REC_API const char *rec_recognise(rec_context *context, const char *path);
 
 /* -------------------------------------------------------------------------------------------------------- types -- */

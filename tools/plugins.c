@@ -59,6 +59,9 @@ static void json_plugin(json *j, const rec_plugin_info *p)
     tool_json_string(j, "file", p->file);
     tool_json_string(j, "refused", p->refused);
     tool_json_string(j, "hidden", p->hidden);
+    json_words(j, "schemes", p->schemes, ", ");
+    tool_json_string(j, "format", p->format);
+    tool_json_string(j, "codec", p->codec);
     tool_json_bool(j, "can_load", p->can_load);
     tool_json_bool(j, "can_save", p->can_save);
     tool_json_bool(j, "needs_type", p->needs_type);
@@ -165,6 +168,9 @@ static void print_more(const rec_plugin_info *p, bool all)
     putchar('\n');
     print_name(p);
     detail("also called", all ? p->aliases : "");
+    detail("schemes", all ? p->schemes : "");
+    detail("format", all ? p->format : "");
+    detail("codec", all ? p->codec : "");
     detail("hidden", p->hidden);
     detail("options", all ? p->options : "");
 }
@@ -173,6 +179,9 @@ static const char *abilities(const rec_plugin_info *p)
 {
     if (p->kind == REC_PLUGIN_CODEC) {
         return p->can_load && p->can_save ? "decode and encode" : p->can_load ? "decode only" : "encode only";
+    }
+    if (p->kind == REC_PLUGIN_SOURCE) {
+        return p->can_load ? "open" : "";
     }
     return p->can_load && p->can_save ? "load and save"
            : p->can_load              ? "load only"
@@ -188,8 +197,11 @@ static void print_one(const rec_plugin_info *p)
     detail("refused", p->refused);
     detail("also called", p->aliases);
     detail("kind", p->kind == REC_PLUGIN_FORMAT ? "" : kind_word(p->kind));
+    detail("schemes", p->schemes);
+    detail("format", p->format);
+    detail("codec", p->codec);
     detail(strchr(p->extensions, ',') ? "extensions" : "extension",
-           *p->extensions || !p->usable ? p->extensions : "none: it works in memory");
+           *p->extensions || !p->usable || p->kind == REC_PLUGIN_SOURCE ? p->extensions : "none: it works in memory");
     detail("can", abilities(p));
     detail("folders", p->reads_folders ? "are read like files" : "");
     if (p->usable && (p->kind == REC_PLUGIN_FORMAT || p->kind == REC_PLUGIN_STACK)) {
@@ -242,7 +254,7 @@ static void print_people(rec_context *context, uint64_t count, bool why)
     tool_table_print(&t, stdout);
     for (uint64_t i = 0; i < count; i++) {
         const rec_plugin_info *p = rec_plugin_get(context, i);
-        bool more = why ? *p->aliases || *p->options || *p->hidden : *p->hidden && !is_hidden(p);
+        bool more = why ? *p->aliases || *p->options || *p->hidden || *p->schemes || *p->format : *p->hidden && !is_hidden(p);
         if (p->usable && more) {
             print_more(p, why);
         }

@@ -184,13 +184,19 @@ const char *lr_burn_id(const char *id, int32_t minor, char *buffer)
 
 bool lr_burn_can(const rec_plugin *plugin, int32_t minor)
 {
-    return plugin && plugin->burn_first ? minor >= plugin->burn_first && minor <= plugin->burn_last
-                                        : minor <= LR_BURN_NOW;
+    return plugin && plugin->burn_first
+               ? minor >= plugin->burn_first && (!plugin->burn_last || minor <= plugin->burn_last)
+               : minor <= LR_BURN_NOW;
 }
 
 int32_t lr_burn_default(const rec_plugin *plugin)
 {
-    return plugin && plugin->burn_first ? plugin->burn_default : LR_BURN_NOW;
+    int32_t newest = LR_BURN_LAST;
+    if (!plugin || !plugin->burn_first || plugin->burn_default) {
+        return plugin && plugin->burn_first ? plugin->burn_default : LR_BURN_NOW;
+    }
+    newest = plugin->burn_last && plugin->burn_last < newest ? plugin->burn_last : newest;
+    return newest < plugin->burn_first ? plugin->burn_first : newest;
 }
 
 int32_t lr_burn_check(rec_job *job, const rec_plugin *plugin, int32_t target)
@@ -198,7 +204,12 @@ int32_t lr_burn_check(rec_job *job, const rec_plugin *plugin, int32_t target)
     if (target <= 0 || lr_burn_can(plugin, target)) {
         return REC_OK;
     }
-    if (plugin->burn_first) {
+    if (plugin->burn_first && target > plugin->burn_first) {
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "Burn 0.%d has no %s files: Burn 0.%d is the last with them",
+                       (int)target, plugin->name, (int)plugin->burn_last);
+        rec_fail_hint(job, "Versions of Burn that this plugin writes for: 0.%d to 0.%d.", (int)plugin->burn_first,
+                      (int)plugin->burn_last);
+    } else if (plugin->burn_first) {
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "Burn 0.%d has no %s files: Burn 0.%d is the first with them",
                        (int)target, plugin->name, (int)plugin->burn_first);
         rec_fail_hint(job, "It has recorders: write .mpk, say.");

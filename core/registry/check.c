@@ -223,20 +223,56 @@ static bool check_source(const rec_plugin *plugin, char *reason)
 
 /* -------------------------------------------------------------------------------------------------- descriptor -- */
 
+/* Each member has the kinds that use it; of another it would be passed over, or called where nothing expects it. */
+static bool check_members(const rec_plugin *plugin, char *reason)
+{
+    enum {
+        FORMAT = 1 << REC_PLUGIN_FORMAT,
+        CODEC = 1 << REC_PLUGIN_CODEC,
+        STACK = 1 << REC_PLUGIN_STACK,
+        SOURCE = 1 << REC_PLUGIN_SOURCE
+    };
+    static const char *const kinds[] = {"format", "codec", "stack", "plugin for sources"};
+    const struct {
+        const char *name;
+        bool set;
+        int users;
+    } members[] = {
+        {"load", plugin->load, FORMAT},
+        {"save", plugin->save, FORMAT},
+        {"decode", plugin->decode, CODEC},
+        {"encode", plugin->encode, CODEC},
+        {"open", plugin->open, SOURCE},
+        {"probe", plugin->probe, FORMAT | CODEC},
+        {"magic", plugin->magic, FORMAT | CODEC},
+        {"extension", plugin->extension, FORMAT | CODEC | STACK},
+        {"schemes", plugin->schemes, SOURCE},
+        {"format", plugin->format, STACK},
+        {"codec", plugin->codec, STACK},
+        {"presets", plugin->presets, STACK},
+        {"options", plugin->options, FORMAT | CODEC | SOURCE},
+        {"adapter", plugin->adapter != REC_ADAPTER_NONE, FORMAT},
+        {"burn_name", plugin->burn_name, FORMAT | STACK},
+        {"burn_first", plugin->burn_first != 0, FORMAT},
+    };
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        if (members[i].set && !(members[i].users & (1 << plugin->kind))) {
+            return REFUSE("it is a %s, and has the member `%s`, which is of other kinds", kinds[plugin->kind],
+                          members[i].name);
+        }
+    }
+    return plugin->kind == REC_PLUGIN_FORMAT || !(plugin->traits & TRAITS_COUNT) ||
+           REFUSE("it is a %s, and has traits of a format (0x%llx)", kinds[plugin->kind],
+                  (unsigned long long)(plugin->traits & TRAITS_COUNT));
+}
+
 /* Bytes made of bytes: nothing of a record. */
 static bool check_codec(const rec_plugin *plugin, char *reason)
 {
-    if (plugin->load || plugin->save) {
-        return REFUSE("it is a codec, which has `decode` and `encode` and no `load` or `save`");
-    }
     if (!plugin->decode && !plugin->encode) {
         return REFUSE("it can neither decode nor encode");
     }
-    if (!plugin->extension) {
-        return REFUSE("it is a codec without an extension, by which formats in it are named");
-    }
-    return !plugin->traits || REFUSE("it is a codec, and has traits of a format (0x%llx)",
-                                     (unsigned long long)plugin->traits);
+    return plugin->extension || REFUSE("it is a codec without an extension, by which formats in it are named");
 }
 
 static bool preset_valid(const char *preset)
@@ -254,12 +290,6 @@ static bool preset_valid(const char *preset)
 /* Names and presets, and nothing of its own: all it can do is its format's and its codec's. */
 static bool check_stack(const rec_plugin *plugin, char *reason)
 {
-    if (plugin->load || plugin->save || plugin->probe || plugin->decode || plugin->encode) {
-        return REFUSE("it is a stack, which has no functions of its own");
-    }
-    if (plugin->traits || plugin->options || plugin->adapter) {
-        return REFUSE("it is a stack, whose traits, options and adapter are those of its format and its codec");
-    }
     if (!plugin->format || !lr_name_valid(plugin->format) || !plugin->codec || !lr_name_valid(plugin->codec)) {
         return REFUSE("it is a stack that does not name its format and its codec");
     }
@@ -276,6 +306,9 @@ static bool check_stack(const rec_plugin *plugin, char *reason)
 
 static bool check_can(const rec_plugin *plugin, char *reason)
 {
+    if (plugin->kind >= REC_PLUGIN_FORMAT && plugin->kind <= REC_PLUGIN_SOURCE && !check_members(plugin, reason)) {
+        return false;
+    }
     switch (plugin->kind) {
     case REC_PLUGIN_FORMAT:
         return plugin->load || plugin->save || REFUSE("it can neither load nor save");
@@ -288,6 +321,21 @@ static bool check_can(const rec_plugin *plugin, char *reason)
     default:
         return REFUSE("it is of a kind that librecord %s does not know (%d)", rec_version_string(), (int)plugin->kind);
     }
+}
+
+/* Of the last one 0 is "all that follow", of the default one "the newest that is known". */
+static bool check_burn(const rec_plugin *plugin, char *reason)
+{
+    int32_t first = plugin->burn_first, last = plugin->burn_last, usual = plugin->burn_default;
+    if (!first && (last || usual)) {
+        return REFUSE("it has a burn_last (%d) or a burn_default (%d) without a burn_first", (int)last, (int)usual);
+    }
+    if (first && (first < LR_BURN_FIRST || (last && last < first) ||
+                  (usual && (usual < first || (last && usual > last))))) {
+        return REFUSE("its versions of Burn, 0.%d to 0.%d, by default 0.%d, are none", (int)first, (int)last,
+                      (int)usual);
+    }
+    return true;
 }
 
 bool lr_plugin_check(const rec_plugin *plugin, rec_plugin *copy, char *reason)
@@ -330,12 +378,7 @@ bool lr_plugin_check(const rec_plugin *plugin, rec_plugin *copy, char *reason)
     if ((copy->traits & REC_TRAIT_PATHS) && !(copy->traits & REC_TRAIT_TENSORS)) {
         return REFUSE("it has the trait PATHS without TENSORS");
     }
-    if (copy->burn_first && (copy->burn_first < LR_BURN_FIRST || copy->burn_last < copy->burn_first ||
-                             copy->burn_default < copy->burn_first || copy->burn_default > copy->burn_last)) {
-        return REFUSE("its versions of Burn, 0.%d to 0.%d, by default 0.%d, are none", (int)copy->burn_first,
-                      (int)copy->burn_last, (int)copy->burn_default);
-    }
-    if (!check_can(copy, reason) || !check_magic(copy, reason)) {
+    if (!check_burn(copy, reason) || !check_can(copy, reason) || !check_magic(copy, reason)) {
         return false;
     }
     return check_options(copy, reason);

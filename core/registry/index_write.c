@@ -11,21 +11,31 @@
 #include "core/config/config.h"
 #include "core/registry/table_private.h"
 
-/* A file that changes while it is looked at is left out: it will be opened whenever it is asked for. */
+/* Whether it can be used as a whole. What is wrong with a plugin may be this librecord, or what the file needs. */
+static bool is_whole(const lr_file *file)
+{
+    bool whole = !file->refused;
+    for (uint64_t i = 0; whole && i < file->count; i++) {
+        whole = !file->finds[i]->refused;
+    }
+    return whole;
+}
+
+/* A file that changes while it is looked at, or of which something was refused, is left out: it will be opened whenever
+ * it is asked for. */
 static void write_file(rec_job *job, lr_table *t, lr_file *file, FILE *out)
 {
     char reason[LR_REASON];
     struct stat before, after;
     if (*lr_trust_file(file->path, true, &before, reason) || lr_table_see(job, t, file, true) != REC_OK ||
         *lr_trust_file(file->path, true, &after, reason) || before.st_size != after.st_size ||
-        before.st_mtim.tv_sec != after.st_mtim.tv_sec || before.st_mtim.tv_nsec != after.st_mtim.tv_nsec) {
+        before.st_mtim.tv_sec != after.st_mtim.tv_sec || before.st_mtim.tv_nsec != after.st_mtim.tv_nsec ||
+        !is_whole(file)) {
         return;
     }
     lr_index_add_file(out, file->name, &before);
     for (uint64_t i = 0; i < file->count; i++) {
-        if (!file->finds[i]->refused) {
-            lr_index_add_plugin(out, &file->finds[i]->plugin.d);
-        }
+        lr_index_add_plugin(out, &file->finds[i]->plugin.d);
     }
 }
 

@@ -44,6 +44,15 @@ static size_t print_extensions(const rec_plugin *d, char *target, size_t room)
     return used;
 }
 
+static size_t print_schemes(const rec_plugin *d, char *target, size_t room)
+{
+    size_t used = 0;
+    for (size_t i = 0; d->schemes && d->schemes[i]; i++) {
+        PRINT("%s%s", i ? ", " : "", d->schemes[i]);
+    }
+    return used;
+}
+
 static size_t print_options(const rec_plugin *d, char *target, size_t room)
 {
     size_t used = 0;
@@ -79,12 +88,15 @@ void lr_info_details(rec_job *job, lr_arena *arena, rec_plugin_info *info, const
     info->aliases = keep_printed(job, arena, d, print_aliases);
     info->options = keep_printed(job, arena, d, print_options);
     info->extensions = keep_printed(job, arena, d, print_extensions);
+    info->schemes = keep_printed(job, arena, d, print_schemes);
+    info->format = d->format ? d->format : "";
+    info->codec = d->codec ? d->codec : "";
     info->adapter = d->adapter == REC_ADAPTER_PYTORCH  ? "pytorch"
                     : d->adapter == REC_ADAPTER_EITHER ? "either"
                                                        : "none";
     info->kind = d->kind;
-    info->can_load = d->load || d->decode;
-    info->can_save = d->save || d->encode;
+    info->can_load = lr_plugin_can(d, LR_CAN_LOAD);
+    info->can_save = lr_plugin_can(d, LR_CAN_SAVE);
     info->needs_type = (d->traits & REC_TRAIT_NEEDS_TYPE) != 0;
     info->has_names = lr_kind_of_name(d->kind) == REC_PLUGIN_FORMAT && !(d->traits & REC_TRAIT_NO_NAMES);
     info->reads_folders = (d->traits & REC_TRAIT_FOLDER) != 0;
@@ -114,5 +126,8 @@ rec_plugin_info lr_info_of(const rec_plugin *d, const char *file)
                              .version = "",
                              .license = "",
                              .extensions = "",
-                             .hidden = ""};
+                             .hidden = "",
+                             .schemes = "",
+                             .format = "",
+                             .codec = ""};
 }

@@ -164,12 +164,10 @@ int32_t lr_registry_fail_extension(rec_job *job)
 
 int32_t lr_registry_bid(const rec_plugin *d, const rec_head *head)
 {
-    /* What a plugin may be surer than the bits of the magic that core saw itself. */
-    enum { MORE = 32 };
     bool asked = d->probe && d->kind == REC_PLUGIN_FORMAT && (!head->names || (d->traits & REC_TRAIT_FOLDER));
     int32_t magic = asked && !head->names ? lr_plugin_magic(d, head) : 0;
     int32_t bits = asked && magic >= 0 ? d->probe(head) : 0;
-    return bits > magic + MORE ? magic + MORE : bits;
+    return bits > magic + LR_BITS_MORE ? magic + LR_BITS_MORE : bits;
 }
 
 /* Whether the name of a plugin that loads is another's. */

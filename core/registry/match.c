@@ -26,8 +26,10 @@ bool lr_plugin_has_name(const rec_plugin *d, const char *name)
 
 bool lr_plugin_can(const rec_plugin *d, lr_direction direction)
 {
-    return (!(direction & LR_CAN_LOAD) || d->load || d->decode || d->open) &&
-           (!(direction & LR_CAN_SAVE) || d->save || d->encode);
+    bool codec = d->kind == REC_PLUGIN_CODEC, source = d->kind == REC_PLUGIN_SOURCE;
+    bool loads = codec ? d->decode != NULL : source ? d->open != NULL : d->load != NULL;
+    bool saves = codec ? d->encode != NULL : !source && d->save != NULL;
+    return (!(direction & LR_CAN_LOAD) || loads) && (!(direction & LR_CAN_SAVE) || saves);
 }
 
 /* A dot and something before it. @return the extension's length, 0 if `name` does not end in it. */

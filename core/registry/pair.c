@@ -259,12 +259,14 @@ const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path, lr_dir
 /* How sure a codec is of a head. One that files do not show goes by the name. */
 static int32_t codec_bits(const rec_plugin *d, const rec_head *head, const char *path)
 {
-    int32_t best = lr_plugin_magic(d, head);
+    int32_t best = lr_plugin_magic(d, head), most;
     if (!d->magic && !d->probe) {
         return path && lr_plugin_extension(d, path) ? 1 : 0;
     }
     if (d->probe && best >= 0) {
         int32_t bits = d->probe(head);
+        most = best + LR_BITS_MORE;
+        bits = bits > most ? most : bits;
         best = bits < best || !d->magic ? bits : best;
     }
     return best;

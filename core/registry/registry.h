@@ -58,6 +58,8 @@ const lr_plugin *lr_registry_look(rec_job *job, const char *name);
 const lr_plugin *lr_registry_recognise(rec_job *job, const rec_head *head, const char *path);
 /** Of a file that looks like something else a plugin must be so sure: a byte or two may agree by chance. */
 enum { LR_SURE_BITS = 16 };
+/** What a plugin may be surer than the bits of the magic that core saw itself. */
+enum { LR_BITS_MORE = 32 };
 
 /** How a source was recognised. */
 typedef struct lr_recognised {

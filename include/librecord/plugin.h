@@ -445,7 +445,8 @@ typedef struct rec_magic {
     const uint8_t *mask;  /**< the bits of them that count, as many bytes; NULL: all */
 } rec_magic;
 
-/** A plugin. `static const`, with designated initialisers; a NULL function says that it cannot do that. */
+/** A plugin. `static const`, with designated initialisers; a NULL function says that it cannot do that. What is for other
+ *  kinds of plugin than its own is NULL or 0, or it is refused. */
 typedef struct rec_plugin {
     uint32_t abi;                    /**< REC_PLUGIN_ABI */
     uint32_t size;                   /**< sizeof(rec_plugin) */
@@ -456,7 +457,8 @@ typedef struct rec_plugin {
     const char *burn_name;           /**< path of Burn's recorder type for metadata `format`, or NULL */
     uint64_t traits;                 /**< REC_TRAIT_… */
     const rec_option *const *options;/**< NULL-terminated, or NULL */
-    /** @return how sure it is that the file is its own, in bits that agreed; 0: it is not. Must not fail. */
+    /** FORMAT, CODEC: @return how sure it is that the file is its own, in bits that agreed; 0: it is not. What counts is at
+     *  most 32 more than the bits of the magic that was found, 32 without `magic`. Must not fail. */
     int32_t (*probe)(const rec_head *head);
     /** Reads the source to its end and tells the visitor. Called a second time, from the beginning, where a file's
      *  `item` came before its `metadata`. */
@@ -485,10 +487,12 @@ typedef struct rec_plugin {
     const char *const *schemes;      /**< SOURCE: those it opens, "https", NULL-terminated */
     /** SOURCE: opens "https://host/name", made with rec_source_make(). @param out counted. */
     int32_t (*open)(rec_job *job, const char *location, rec_source **out);
-    int32_t burn_first;              /**< the first version of Burn, 0.`burn_first`, that has this format; 0: a format of
-                                          the versions that have recorders, 0.7 to 0.21 */
-    int32_t burn_last;               /**< the last one that is known to have it */
-    int32_t burn_default;            /**< the one it is written for unless the caller names another */
+    /* FORMAT: versions of Burn are numbers, 0.N as N; 1.0 would be 1000. */
+    int32_t burn_first;              /**< the first one that has this format; 0, and the others too: a format of the
+                                          versions that have recorders, 0.7 to 0.21 */
+    int32_t burn_last;               /**< the last one that has it; 0: every later one */
+    int32_t burn_default;            /**< the one it is written for unless the caller names another; 0: the newest of them
+                                          that the library knows */
     int32_t reserved_burn;
 } rec_plugin;
 

@@ -242,6 +242,8 @@ static void magic_bytes_and_sources_are_checked(void **state)
     }
     for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
         web = sample("Web");
+        web.load = NULL;
+        web.save = NULL;
         web.kind = REC_PLUGIN_SOURCE;
         web.schemes = schemes[i].schemes;
         web.open = open_nothing;
@@ -261,6 +263,82 @@ static void magic_bytes_and_sources_are_checked(void **state)
     assert_int_equal(rec_context_add_plugin(context, &odd), REC_E_PLUGIN);
     assert_non_null(strstr(rec_error_message(), "traits that librecord"));
     rec_context_free(context);
+}
+
+static int32_t pass_on(rec_job *job, rec_source *stored, rec_source **out)
+{
+    *out = NULL;
+    return stored ? rec_fail(job, REC_E_FORMAT, REC_UNKNOWN, "nothing is decoded here") : REC_OK;
+}
+
+static void members_of_other_kinds_are_refused(void **state)
+{
+    static const char *const words[] = {"web", NULL};
+#define KIND(what) .abi = REC_PLUGIN_ABI, .size = sizeof(rec_plugin), .kind = what, .name = "X", .description = "d"
+#define FORMAT KIND(REC_PLUGIN_FORMAT), .load = load_nothing
+#define CODEC KIND(REC_PLUGIN_CODEC), .extension = "x", .decode = pass_on
+#define STACK KIND(REC_PLUGIN_STACK), .format = "A", .codec = "B"
+#define SOURCE KIND(REC_PLUGIN_SOURCE), .schemes = words, .open = open_nothing
+#define OTHER(kind, member) "it is a " kind ", and has the member `" member "`, which is of other kinds"
+    static const struct {
+        rec_plugin plugin;
+        const char *reason;
+    } wrong[] = {
+        {{FORMAT, .decode = pass_on}, OTHER("format", "decode")},
+        {{KIND(REC_PLUGIN_FORMAT), .decode = pass_on}, OTHER("format", "decode")},
+        {{FORMAT, .open = open_nothing}, OTHER("format", "open")},
+        {{FORMAT, .format = "A"}, OTHER("format", "format")},
+        {{FORMAT, .codec = "B"}, OTHER("format", "codec")},
+        {{FORMAT, .presets = words}, OTHER("format", "presets")},
+        {{FORMAT, .schemes = words}, OTHER("format", "schemes")},
+        {{CODEC, .load = load_nothing}, OTHER("codec", "load")},
+        {{CODEC, .save = save_nothing}, OTHER("codec", "save")},
+        {{CODEC, .open = open_nothing}, OTHER("codec", "open")},
+        {{CODEC, .burn_name = "a::B"}, OTHER("codec", "burn_name")},
+        {{STACK, .load = load_nothing}, OTHER("stack", "load")},
+        {{STACK, .open = open_nothing}, OTHER("stack", "open")},
+        {{STACK, .adapter = REC_ADAPTER_PYTORCH}, OTHER("stack", "adapter")},
+        {{SOURCE, .save = save_nothing}, OTHER("plugin for sources", "save")},
+        {{SOURCE, .decode = pass_on}, OTHER("plugin for sources", "decode")},
+        {{SOURCE, .extension = "x"}, OTHER("plugin for sources", "extension")},
+        {{SOURCE, .traits = REC_TRAIT_TAIL}, "it is a plugin for sources, and has traits of a format (0x20)"},
+        {{FORMAT, .burn_last = 22}, "it has a burn_last (22) or a burn_default (0) without a burn_first"},
+        {{FORMAT, .burn_default = 22}, "it has a burn_last (0) or a burn_default (22) without a burn_first"},
+        {{FORMAT, .burn_first = 19, .burn_last = 18}, "its versions of Burn, 0.19 to 0.18, by default 0.0, are none"},
+        {{FORMAT, .burn_first = 19, .burn_last = 20, .burn_default = 21},
+         "its versions of Burn, 0.19 to 0.20, by default 0.21, are none"},
+        {{FORMAT, .burn_first = 19, .burn_default = 18}, "its versions of Burn, 0.19 to 0.0, by default 0.18, are none"},
+    };
+    /* Traits of the upper half are passed over, whatever the kind. */
+    static const rec_plugin good[] = {
+        {FORMAT, .traits = UINT64_C(1) << 40, .burn_first = 19},
+        {CODEC, .traits = UINT64_C(1) << 40},
+        {STACK, .traits = UINT64_C(1) << 40},
+        {SOURCE, .traits = UINT64_C(1) << 40},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        rec_context *context = context_new();
+        assert_int_equal(rec_context_add_plugin(context, &wrong[i].plugin), REC_E_PLUGIN);
+        assert_string_equal(strstr(rec_error_message(), "refused: ") + 9, wrong[i].reason);
+        rec_context_free(context);
+    }
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        rec_context *context = context_new();
+        assert_int_equal(rec_context_add_plugin(context, &good[i]), REC_OK);
+        rec_context_free(context);
+    }
+    {
+        rec_context *context = context_new();
+        const rec_plugin_info *info;
+        assert_int_equal(rec_context_add_plugin(context, &good[3]), REC_OK);
+        info = rec_plugin_get(context, 0);
+        assert_string_equal(info->schemes, "web");
+        assert_string_equal(info->format, "");
+        assert_int_equal(info->can_load, 1);
+        assert_int_equal(info->can_save, 0);
+        rec_context_free(context);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------ files renamed -- */
@@ -286,6 +364,7 @@ int main(void)
         TEST(a_plugin_is_found_by_name_and_by_path),
         TEST(a_further_extension_is_kept_and_the_first_is_appended),
         TEST(magic_bytes_and_sources_are_checked),
+        TEST(members_of_other_kinds_are_refused),
         TEST(a_plugin_of_the_program_comes_before_those_of_files),
         TEST(a_file_is_found_under_another_name),
     };
@@ -295,6 +374,7 @@ int main(void)
         TEST(a_plugin_is_found_by_name_and_by_path),
         TEST(a_further_extension_is_kept_and_the_first_is_appended),
         TEST(magic_bytes_and_sources_are_checked),
+        TEST(members_of_other_kinds_are_refused),
     };
     return lr_static_build() ? cmocka_run_group_tests_name("registry, the program's own", static_tests, NULL, NULL)
                              : cmocka_run_group_tests_name("registry, the program's own", tests, NULL, NULL);

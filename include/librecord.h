@@ -102,7 +102,7 @@ REC_API const char *rec_error_expected(void);
 REC_API const char *rec_error_found(void);
 /** @return what to do about it. */
 REC_API const char *rec_error_hint(void);
-/** @return the system's errno where it refused something (REC_E_IO, a file that is REC_E_NOT_FOUND), else 0. */
+/** @return the system's errno where it refused something (REC_E_IO, REC_E_NOT_FOUND of a file, REC_E_MEMORY), else 0. */
 REC_API int32_t rec_error_errno(void);
 
 /** What a line of a report is about. */
@@ -531,7 +531,7 @@ typedef struct rec_tensor_spec {
      *  or NULL. */
     void (*release)(void *user, const void *data);
     void *user;            /**< for `release` and `produce` */
-    /** REC_PRODUCE: `size` of the tensor's bytes from `offset` on. Returns 0 or an errno, as rec_input's functions do, and
+    /** REC_PRODUCE: `size` of the tensor's bytes from `offset` on. Returns 0 or an errno, as rec_output's functions do, and
      *  is called by one thread at a time. A save asks for each byte once and in order, in pieces of at most 4 MiB; zip
      *  archives (npz, pt) once more before where what was written cannot be written over (a codec, a stream). What
      *  rec_tensor_bytes() and typed access asked for is kept by the record, and not asked for again. */
@@ -649,13 +649,14 @@ REC_API rec_record *rec_load_bytes_with(rec_recorder *recorder, const void *data
                                         void (*release)(void *user, const void *data), void *user);
 
 /** Where a program has bytes that are neither a file nor memory. Zero the struct, set `size`, fill in. The functions return
- *  0 or an errno, which becomes REC_E_IO and rec_error_errno(); ECANCELED becomes REC_E_CANCELLED. One is called at a
- *  time. They may use librecord, but not what they are giving the bytes of. */
+ *  0 or an errno, which becomes rec_error_errno(): ENOENT and ENOTDIR are REC_E_NOT_FOUND, ENOMEM is REC_E_MEMORY, ECANCELED
+ *  is REC_E_CANCELLED, others are REC_E_IO. A negative number is REC_E_IO without an errno. One is called at a time. They may use librecord, but not what they are giving the bytes of. */
 typedef struct rec_input {
     uint32_t size;    /**< sizeof(rec_input) */
     uint32_t reserved;
     const char *name; /**< what messages call it, copied; NULL: "(input)" */
-    uint64_t total;   /**< its exact size in bytes, or REC_UNKNOWN */
+    uint64_t total;   /**< its exact size in bytes: more or fewer are an error. REC_UNKNOWN, and 0 where there is `read` and no
+                           `read_at`: it ends where `read` says so */
     /** The next bytes. @param got (out) how many, at most `room`; 0 at the end only. */
     int32_t (*read)(void *user, void *target, uint64_t room, uint64_t *got);
     /** All of `size` bytes at `offset`, which lie within `total`; or NULL. */
@@ -680,7 +681,7 @@ REC_API rec_status rec_save(rec_recorder *recorder, const rec_record *record, co
 /** Saves to memory. @param data (out) to be freed with rec_free(). */
 REC_API rec_status rec_save_bytes(rec_recorder *recorder, const rec_record *record, void **data, uint64_t *size);
 /** Where a program wants bytes that go neither to a file nor to memory. Zero the struct, set `size`, fill in. What its
- *  functions return is as in rec_input. */
+ *  functions return is as in rec_input, but that ENOENT and ENOTDIR are REC_E_IO like the rest. */
 typedef struct rec_output {
     uint32_t size;    /**< sizeof(rec_output) */
     uint32_t reserved;

@@ -114,11 +114,14 @@ lr_attached *lr_context_attach(rec_context *context, lr_attached *what)
     return first ? first : what;
 }
 
+/* What an allocator of 0.1 has. */
+#define ALLOCATOR_LEAST (offsetof(rec_allocator, user) + sizeof(((rec_allocator *)0)->user))
+
 rec_context *rec_context_new(const rec_allocator *allocator)
 {
     rec_context *context;
     if (allocator &&
-        (allocator->size < sizeof *allocator || !allocator->alloc || !allocator->resize || !allocator->release)) {
+        (allocator->size < ALLOCATOR_LEAST || !allocator->alloc || !allocator->resize || !allocator->release)) {
         (void)lr_publish(REC_E_ARGUMENT, "rec_context_new: an allocator needs its size and all three functions");
         return NULL;
     }

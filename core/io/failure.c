@@ -30,16 +30,22 @@ int32_t lr_io_fail(rec_job *job, const char *file, int32_t status, uint64_t at, 
     return status;
 }
 
-int32_t lr_io_errno(rec_job *job, const char *file, uint64_t at, const char *hint, int error, const char *doing)
+static int32_t fail_errno(rec_job *job, const char *file, uint64_t at, const char *hint, int error, const char *doing,
+                          int32_t missing)
 {
     char text[64];
-    int32_t status = error == ENOENT || error == ENOTDIR ? REC_E_NOT_FOUND : error == ENOMEM ? REC_E_MEMORY : REC_E_IO;
+    int32_t status = error == ENOENT || error == ENOTDIR ? missing : error == ENOMEM ? REC_E_MEMORY : REC_E_IO;
     bool first = !lr_job_failed(job);
     status = lr_io_fail(job, file, status, at, hint, "cannot %s: %s", doing, lr_errno_words(error, text, sizeof text));
     return first ? lr_job_errno(job, error) : status;
 }
 
-int32_t lr_io_program(rec_job *job, const char *file, uint64_t at, int32_t error, const char *doing)
+int32_t lr_io_errno(rec_job *job, const char *file, uint64_t at, const char *hint, int error, const char *doing)
+{
+    return fail_errno(job, file, at, hint, error, doing, REC_E_NOT_FOUND);
+}
+
+int32_t lr_io_program(rec_job *job, const char *file, uint64_t at, int32_t error, const char *doing, bool opens)
 {
     file = file ? file : job->file ? job->file : "";
     if (error == 0 || lr_job_failed(job)) {
@@ -52,7 +58,7 @@ int32_t lr_io_program(rec_job *job, const char *file, uint64_t at, int32_t error
         return lr_io_fail(job, file, REC_E_IO, at, NULL, "cannot %s: the program's function returned %d, which is no errno",
                           doing, (int)error);
     }
-    return lr_io_errno(job, file, at, NULL, error, doing);
+    return fail_errno(job, file, at, NULL, error, doing, opens ? REC_E_NOT_FOUND : REC_E_IO);
 }
 
 int32_t lr_io_interrupted(rec_job *job)

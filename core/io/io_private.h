@@ -20,8 +20,9 @@ int32_t lr_io_fail(rec_job *job, const char *file, int32_t status, uint64_t at, 
                    ...) REC_PRINTF(6, 7);
 /** Fails as the system did: "cannot DOING: …". A file that is not there is REC_E_NOT_FOUND, the rest REC_E_IO. */
 int32_t lr_io_errno(rec_job *job, const char *file, uint64_t at, const char *hint, int error, const char *doing);
-/** A function of the program's returned an errno, or 0: fails as the system did. @param file NULL: the job's. */
-int32_t lr_io_program(rec_job *job, const char *file, uint64_t at, int32_t error, const char *doing);
+/** A function of the program's returned an errno, or 0: fails as the system did. @param file NULL: the job's. @param opens
+ *  the function opens or reads an input, which may be REC_E_NOT_FOUND; with others ENOENT is REC_E_IO like the rest. */
+int32_t lr_io_program(rec_job *job, const char *file, uint64_t at, int32_t error, const char *doing, bool opens);
 /** A call was interrupted by a signal: asks whether to go on. @return REC_OK or REC_E_CANCELLED. */
 int32_t lr_io_interrupted(rec_job *job);
 /** Fails because a file of `size` bytes ended at byte `at`. */
@@ -111,8 +112,9 @@ int32_t lr_source_check_place(rec_job *job, const rec_source *source, uint64_t o
 /** The next bytes of a stream. @param got (out) 0 at the end only. */
 typedef int32_t (*lr_stream_fn)(rec_job *job, const rec_source *source, void *user, uint64_t at, void *target,
                                 uint64_t room, uint64_t *got);
-/** Reads a stream to its end and makes the source ready: into memory, or a temporary file if it is long. */
-int32_t lr_source_drain(rec_job *job, rec_source *source, lr_stream_fn read, void *user);
+/** Reads a stream to its end and makes the source ready: into memory, or a temporary file if it is long. @param total what
+ *  it is said to have: the first byte beyond it is a failure. REC_UNKNOWN: nobody said. */
+int32_t lr_source_drain(rec_job *job, rec_source *source, lr_stream_fn read, void *user, uint64_t total);
 
 /** Maps [begin, end) of a regular file, or copies it by several threads, and makes the source ready. */
 int32_t lr_source_fill(rec_job *job, rec_source *source, int fd, uint64_t begin, uint64_t end, bool map);

@@ -660,7 +660,7 @@ static int32_t filter_finish(rec_sink *sink)
 static void release_self(rec_job *job, const rec_sink_ops *ops, void *self)
 {
     lr_call call;
-    if (self && ops->release) {
+    if (ops->release) {
         lr_call_begin(&call, job, LR_CALL_SINK, NULL);
         ops->release(self);
         lr_call_end(&call);
@@ -690,11 +690,14 @@ rec_sink *rec_sink_filter(rec_job *job, rec_sink *target, const rec_sink_ops *op
 {
     struct passing_sink *filter = NULL;
     rec_sink_ops known = {0};
-    if (LR_LACKS(job, job) || LR_LACKS(job, ops) ||
-        !lr_size_check(job, "the functions of a sink filter", ops->size, OPS_LEAST)) {
+    if (LR_LACKS(job, ops) || !lr_size_check(job, "the functions of a sink filter", ops->size, OPS_LEAST)) {
         return NULL;
     }
     memcpy(&known, ops, ops->size < sizeof known ? ops->size : sizeof known);
+    if (LR_LACKS(job, job)) {
+        release_self(NULL, &known, self);
+        return NULL;
+    }
     if (!known.write) {
         (void)lr_breach(job, REC_UNKNOWN, "made a sink filter without `write`");
     } else if (!LR_LACKS(job, target) && may_make(job, __func__)) {

@@ -22,7 +22,7 @@ static int32_t output_write(rec_sink *sink, const uint8_t *data, uint64_t size)
     lr_call_begin(&call, sink->job, LR_CALL_PROGRAM, NULL);
     error = self->out.write(self->user, data, size);
     lr_call_end(&call);
-    return lr_io_program(sink->job, sink->name, sink->written, error, "write");
+    return lr_io_program(sink->job, sink->name, sink->written, error, "write", false);
 }
 
 static int32_t output_patch(rec_sink *sink, uint64_t offset, const uint8_t *data, uint64_t size)
@@ -33,7 +33,7 @@ static int32_t output_patch(rec_sink *sink, uint64_t offset, const uint8_t *data
     lr_call_begin(&call, sink->job, LR_CALL_PROGRAM, NULL);
     error = self->out.patch(self->user, offset, data, size);
     lr_call_end(&call);
-    return lr_io_program(sink->job, sink->name, offset, error, "write");
+    return lr_io_program(sink->job, sink->name, offset, error, "write", false);
 }
 
 static bool output_patches(const rec_sink *sink)
@@ -77,7 +77,7 @@ static int32_t output_secure(rec_sink *sink)
         lr_call_end(&call);
         self->out.finish = NULL; /* it was told */
     }
-    return lr_io_program(sink->job, sink->name, REC_UNKNOWN, error, "finish");
+    return lr_io_program(sink->job, sink->name, REC_UNKNOWN, error, "finish", false);
 }
 
 static void output_release(rec_sink *sink)

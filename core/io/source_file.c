@@ -102,8 +102,30 @@ static int32_t spill_write(rec_job *job, int fd, const uint8_t *data, uint64_t s
     return REC_OK;
 }
 
+/* What is read to its end, and the size it is said to have, or REC_UNKNOWN. */
+struct stream {
+    lr_stream_fn read;
+    void *user;
+    uint64_t total;
+};
+
+/* The next bytes. One more than there may be is asked for, so that what never ends is found out at once. */
+static int32_t more(rec_job *job, const rec_source *source, const struct stream *stream, uint64_t at, void *target,
+                    uint64_t room, uint64_t *got)
+{
+    char said[32];
+    uint64_t left = stream->total == REC_UNKNOWN ? REC_UNKNOWN : stream->total - at;
+    int32_t status = stream->read(job, source, stream->user, at, target, left < room ? left + 1 : room, got);
+    if (status == REC_OK && *got > left) {
+        *got = 0;
+        status = lr_io_fail(job, source->name, REC_E_IO, stream->total, NULL, "it was to have %s bytes and has more",
+                            lr_group_digits(stream->total, said, sizeof said));
+    }
+    return status;
+}
+
 /* The rest of a stream of which `pages` hold the first `used` bytes. */
-static int32_t spill(rec_job *job, rec_source *source, lr_stream_fn read, void *user, lr_pages *pages, uint64_t used)
+static int32_t spill(rec_job *job, rec_source *source, const struct stream *stream, lr_pages *pages, uint64_t used)
 {
     int temporary = open_spill(job);
     int32_t status;
@@ -114,7 +136,7 @@ static int32_t spill(rec_job *job, rec_source *source, lr_stream_fn read, void *
     status = spill_write(job, temporary, pages->data, used);
     lr_pages_trim(pages, STREAM_FIRST); /* the rest passes through what is left of them */
     while (status == REC_OK && got) {
-        status = read(job, source, user, used, pages->data, pages->size, &got);
+        status = more(job, source, stream, used, pages->data, pages->size, &got);
         if (status == REC_OK && got) {
             status = spill_write(job, temporary, pages->data, got);
             used += got;
@@ -130,8 +152,9 @@ static int32_t spill(rec_job *job, rec_source *source, lr_stream_fn read, void *
     return status;
 }
 
-int32_t lr_source_drain(rec_job *job, rec_source *source, lr_stream_fn read, void *user)
+int32_t lr_source_drain(rec_job *job, rec_source *source, lr_stream_fn read, void *user, uint64_t total)
 {
+    const struct stream stream = {.read = read, .user = user, .total = total};
     lr_pages pages = {.allocator = job->allocator};
     uint64_t used = 0, got = 1;
     int32_t status = REC_OK;
@@ -139,7 +162,7 @@ int32_t lr_source_drain(rec_job *job, rec_source *source, lr_stream_fn read, voi
         if (used == pages.size) {
             uint64_t want = used ? used * 2 : STREAM_FIRST;
             if (used >= SPILL_FROM) {
-                status = spill(job, source, read, user, &pages, used);
+                status = spill(job, source, &stream, &pages, used);
                 goto done;
             }
             if (!lr_pages_grow(&pages, want)) {
@@ -147,7 +170,7 @@ int32_t lr_source_drain(rec_job *job, rec_source *source, lr_stream_fn read, voi
                 goto done;
             }
         }
-        status = read(job, source, user, used, pages.data + used, pages.size - used, &got);
+        status = more(job, source, &stream, used, pages.data + used, pages.size - used, &got);
         used += got;
         if (status == REC_OK && used / LR_IO_PIECE != (used - got) / LR_IO_PIECE) {
             status = rec_job_progress(job, used, REC_UNKNOWN);
@@ -186,7 +209,7 @@ static int32_t fill(rec_job *job, rec_source *source, int fd, bool at_position, 
     }
     if (begin >= end) {
         /* A stream, an empty file, or one of those of /proc that have bytes and no size. */
-        status = lr_source_drain(job, source, read_some, &fd);
+        status = lr_source_drain(job, source, read_some, &fd, REC_UNKNOWN);
     } else {
         status = lr_source_fill(job, source, fd, begin, end, map);
     }

@@ -29,7 +29,7 @@ enum { HINT_BELIEVED = 16 };
 static void release_self(const rec_source_ops *ops, void *self)
 {
     lr_call call;
-    if (self && ops->release) {
+    if (ops->release) {
         lr_call_begin(&call, NULL, LR_CALL_SOURCE, NULL);
         ops->release(self);
         lr_call_end(&call);
@@ -40,7 +40,7 @@ static void release_self(const rec_source_ops *ops, void *self)
 static void dismantle(struct filter *filter, const lr_allocator *allocator)
 {
     release_self(&filter->ops, filter->self);
-    filter->self = NULL;
+    filter->ops.release = NULL;
     lr_release(allocator, filter->peek);
     filter->peek = NULL;
     lr_source_release(filter->parent);
@@ -323,11 +323,14 @@ int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops
     if (out) {
         *out = NULL;
     }
-    if (LR_LACKS(job, job) || LR_LACKS(job, out) || LR_LACKS(job, parent) || LR_LACKS(job, ops) ||
-        !lr_size_check(job, "the functions of a source filter", ops->size, OPS_LEAST)) {
+    if (LR_LACKS(job, ops) || !lr_size_check(job, "the functions of a source filter", ops->size, OPS_LEAST)) {
         return lr_breach_status(job);
     }
     memcpy(&known, ops, ops->size < sizeof known ? ops->size : sizeof known);
+    if (LR_LACKS(job, job) || LR_LACKS(job, out) || LR_LACKS(job, parent)) {
+        release_self(&known, self);
+        return lr_breach_status(job);
+    }
     if (!known.read || !known.rewind) {
         status = lr_breach(job, REC_UNKNOWN, "made a source filter without `read` and `rewind`");
         goto done;
@@ -358,7 +361,7 @@ int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops
     *out = source;
     source = NULL;
     filter = NULL;
-    self = NULL;
+    known.release = NULL;
 done:
     lr_release(job->allocator, filter);
     lr_source_release(source);

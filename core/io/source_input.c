@@ -52,7 +52,7 @@ static int32_t program_read_at(rec_job *job, rec_source *source, uint64_t at, vo
         error = p->read_at(p->user, at, to, piece);
         lr_call_end(&call);
         status = lr_io_program(job, p->named ? source->name : NULL, at, error,
-                               p->named ? "read" : "make the tensor's bytes");
+                               p->named ? "read" : "make the tensor's bytes", p->named);
         at += piece;
         to += piece;
         size -= piece;
@@ -75,7 +75,7 @@ static int32_t next(rec_job *job, const rec_source *source, void *user, uint64_t
     lr_call_begin(&call, job, LR_CALL_PROGRAM, NULL);
     status = p->read(p->user, target, piece, &given);
     lr_call_end(&call);
-    status = lr_io_program(job, source->name, at, status, "read");
+    status = lr_io_program(job, source->name, at, status, "read", true);
     if (status == REC_OK && given > piece) {
         status = lr_io_fail(job, source->name, REC_E_ARGUMENT, at, NULL,
                             "the program's `read` gave more bytes than there was room for");
@@ -153,7 +153,7 @@ static int32_t check_total(rec_job *job, const rec_source *source, uint64_t tota
 static int32_t read_all(rec_job *job, rec_source *source)
 {
     struct program *p = source->self;
-    int32_t status = lr_source_drain(job, source, next, p);
+    int32_t status = lr_source_drain(job, source, next, p, p->total);
     status = status == REC_OK ? check_total(job, source, p->total) : status;
     if (status == REC_OK) {
         give_back(p);
@@ -183,6 +183,9 @@ rec_source *lr_source_input(rec_job *job, const rec_input *input, void *user)
     }
     memcpy(&known, input, input->size < sizeof known ? input->size : sizeof known);
     name = known.name ? known.name : "(input)";
+    if (known.total == 0 && known.read && !known.read_at) {
+        known.total = REC_UNKNOWN; /* nobody filled it in; what is empty ends at once */
+    }
     anywhere = known.read_at && known.total != REC_UNKNOWN;
     p.total = known.total;
     p.read_at = known.read_at;

@@ -166,12 +166,15 @@ int32_t rec_source_make(rec_job *job, const char *name, const rec_source_ops *op
     if (out) {
         *out = NULL;
     }
-    if (LR_LACKS(job, job) || LR_LACKS(job, out) || LR_LACKS(job, name) || LR_LACKS(job, ops) ||
-        !lr_size_check(job, "the functions of a source", ops->size, OPS_LEAST)) {
+    if (LR_LACKS(job, ops) || !lr_size_check(job, "the functions of a source", ops->size, OPS_LEAST)) {
+        return lr_breach_status(job);
+    }
+    memcpy(&known, ops, ops->size < sizeof known ? ops->size : sizeof known);
+    if (LR_LACKS(job, job) || LR_LACKS(job, out) || LR_LACKS(job, name)) {
+        release_self(&known, self);
         return lr_breach_status(job);
     }
     status = job->error.status;
-    memcpy(&known, ops, ops->size < sizeof known ? ops->size : sizeof known);
     if (status == REC_OK && known.total) {
         lr_call_begin(&call, job, LR_CALL_SOURCE, NULL);
         total = known.total(self);
@@ -204,7 +207,7 @@ int32_t rec_source_make(rec_job *job, const char *name, const rec_source_ops *op
     if (total == 0) {
         lr_source_ready(source, NULL, 0);
     } else if (!anywhere) {
-        status = lr_source_drain(job, source, next, made);
+        status = lr_source_drain(job, source, next, made, total);
         if (status == REC_OK) {
             status = check_total(job, source, total);
         }

@@ -231,12 +231,14 @@ typedef struct rec_source_ops {
     int32_t (*beside)(void *self, rec_job *job, const char *name, int32_t optional, rec_source **out);
 } rec_source_ops;
 /** Wraps a source. All filters of a job together give at most what its files may inflate to (rec_limits). @param out
- *  counted, to be given back with rec_source_release(). `self` is taken, also on failure. */
+ *  counted, to be given back with rec_source_release(). `self` is taken, also on failure, unless `ops` is NULL or its size
+ *  is none. */
 REC_API int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops *ops, void *self,
                                   rec_source **out);
 /** A source of bytes that only the plugin can reach: over a network, in an archive, made up. With `read_at` and a known
  *  `total` it is read at any place, and no more of it than is asked for; else `read` is needed, and it is read to its end
- *  now. @param name what messages call it, copied. @param out counted. `self` is taken, also on failure. */
+ *  now; what has more bytes than `total` said is an error. @param name what messages call it, copied. @param out counted.
+ *  `self` is taken, also on failure, unless `ops` is NULL or its size is none. */
 REC_API int32_t rec_source_make(rec_job *job, const char *name, const rec_source_ops *ops, void *self,
                                 rec_source **out);
 /** Takes one more count. @return `source`. */
@@ -384,7 +386,7 @@ typedef struct rec_sink_ops {
     int32_t (*finish)(void *self, rec_sink *target);
     void (*release)(void *self);
 } rec_sink_ops;
-/** Wraps a sink. NULL with the failure reported. `self` is taken, also on failure. */
+/** Wraps a sink. NULL with the failure reported. `self` is taken, also on failure, unless `ops` is NULL or its size is none. */
 REC_API rec_sink *rec_sink_filter(rec_job *job, rec_sink *target, const rec_sink_ops *ops, void *self);
 /** Finishes and frees a sink of rec_sink_layout() or rec_sink_filter(); `finish` is called unless the job has failed.
  *  The sink given to `save` is core's to close; one of rec_sink_beside() may be closed. NULL is ignored. @return the

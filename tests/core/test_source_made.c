@@ -104,6 +104,11 @@ static uint64_t total_more(void *self)
     return ((struct giver *)self)->size + 1;
 }
 
+static uint64_t total_less(void *self)
+{
+    return ((struct giver *)self)->size - 1;
+}
+
 static void let_go(void *self)
 {
     ((struct giver *)self)->released++;
@@ -189,6 +194,65 @@ static void a_stream_is_read_to_its_end_at_once(void **state)
     free(data);
 }
 
+static int nothings;
+
+static void let_nothing_go(void *self)
+{
+    assert_null(self);
+    nothings++;
+}
+
+static int32_t give_nothing(void *self, rec_job *job, void *target, uint64_t room, uint64_t *got)
+{
+    (void)self, (void)job, (void)target, (void)room;
+    *got = 0;
+    return REC_OK;
+}
+
+static int32_t pass_on(void *self, rec_sink *target, const void *data, uint64_t size)
+{
+    (void)self;
+    return rec_sink_write(target, data, size);
+}
+
+/* NULL is a `self` as well; and it is taken whatever else is missing. */
+static void nothing_is_released_once_too(void **state)
+{
+    static const rec_source_ops ops = {
+        .size = sizeof ops, .read = give_nothing, .rewind = begin_again, .release = let_nothing_go};
+    static const rec_sink_ops sink_ops = {.size = sizeof sink_ops, .write = pass_on, .release = let_nothing_go};
+    world *w = *state;
+    rec_source *parent = lr_source_memory(&w->job, "", 0, "packed"), *source = NULL;
+    rec_sink *target = lr_sink_memory(&w->job), *sink;
+    const void *view;
+    uint64_t size;
+    nothings = 0;
+    assert_int_equal(rec_source_filter(&w->job, parent, &ops, NULL, &source), REC_OK);
+    assert_int_equal(nothings, 0);
+    assert_int_equal(rec_source_view(&w->job, source, &view, &size), REC_OK); /* it is not needed any more */
+    rec_source_release(source);
+    assert_int_equal(nothings, 1);
+    assert_int_equal(rec_source_make(&w->job, "far", &ops, NULL, &source), REC_OK);
+    rec_source_release(source);
+    assert_int_equal(nothings, 2);
+    sink = rec_sink_filter(&w->job, target, &sink_ops, NULL);
+    assert_non_null(sink);
+    assert_int_equal(rec_sink_close(sink), REC_OK);
+    assert_int_equal(nothings, 3);
+    assert_null(rec_sink_filter(NULL, target, &sink_ops, NULL));
+    assert_int_equal(nothings, 4);
+    assert_int_equal(rec_source_filter(NULL, parent, &ops, NULL, &source), REC_E_PLUGIN);
+    assert_int_equal(rec_source_make(NULL, "far", &ops, NULL, &source), REC_E_PLUGIN);
+    assert_int_equal(nothings, 6);
+    assert_int_equal(rec_source_filter(&w->job, NULL, &ops, NULL, &source), REC_E_PLUGIN);
+    assert_failed(w, REC_E_PLUGIN, "with NULL as `parent`");
+    assert_int_equal(rec_source_make(&w->job, NULL, &ops, NULL, &source), REC_E_PLUGIN);
+    assert_failed(w, REC_E_PLUGIN, "with NULL as `name`");
+    assert_int_equal(nothings, 8);
+    (void)lr_sink_commit(target);
+    rec_source_release(parent);
+}
+
 static void what_cannot_be_a_source_is_refused_and_released_once(void **state)
 {
     world *w = *state;
@@ -214,6 +278,10 @@ static void what_cannot_be_a_source_is_refused_and_released_once(void **state)
         {{.size = sizeof(rec_source_ops), .read = give, .release = let_go, .total = total_more},
          REC_E_IO,
          "it was to have 5 bytes and ended after 4",
+         1},
+        {{.size = sizeof(rec_source_ops), .read = give, .release = let_go, .total = total_less},
+         REC_E_IO,
+         "it was to have 3 bytes and has more",
          1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -642,6 +710,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_source_with_places_is_read_where_it_is_asked, enter_world, leave_world),
         cmocka_unit_test_setup_teardown(a_stream_is_read_to_its_end_at_once, enter_world, leave_world),
+        cmocka_unit_test_setup_teardown(nothing_is_released_once_too, enter_world, leave_world),
         cmocka_unit_test_setup_teardown(what_cannot_be_a_source_is_refused_and_released_once, enter_world, leave_world),
         cmocka_unit_test_setup_teardown(failures_of_its_functions_name_it_and_leave_nothing, enter_world, leave_world),
         cmocka_unit_test_setup_teardown(who_gives_bytes_cannot_ask_for_them, enter_world, leave_world),

@@ -67,6 +67,9 @@ static void loading_fails_as_the_functions_do(void **state)
         {EIO, false, REC_E_IO, "cannot read: Input/output error", EIO},
         {ETIMEDOUT, false, REC_E_IO, "cannot read: Connection timed out", ETIMEDOUT},
         {-3, false, REC_E_IO, "cannot read: the program's function returned -3, which is no errno", 0},
+        {ENOENT, false, REC_E_NOT_FOUND, "cannot read: No such file", ENOENT},
+        {ENOTDIR, false, REC_E_NOT_FOUND, "cannot read: Not a directory", ENOTDIR},
+        {ENOMEM, false, REC_E_MEMORY, "cannot read: Cannot allocate memory", ENOMEM},
         {ECANCELED, false, REC_E_CANCELLED, "cancelled by the caller", 0},
         {0, true, REC_E_ARGUMENT, "gave more bytes than there was room for", 0},
     };
@@ -142,6 +145,37 @@ static void inputs_that_cannot_be_are_refused(void **state)
     assert_int_equal(l.released, 5);
     rec_plan_free(plan);
     rec_close_recorder(recorder);
+}
+
+/* A struct of which only the size and `read` were filled in, and one that says less than comes. */
+static void a_total_is_unknown_or_a_bound(void **state)
+{
+    line l = saved("NamedMpk");
+    rec_recorder *recorder = recorder_of("NamedMpk");
+    rec_input input = {.size = sizeof input, .read = line_read, .release = line_release};
+    rec_record *record = rec_load_from(recorder, &input, &l);
+    const uint64_t totals[] = {1, 1000, l.size - 1};
+    (void)state;
+    assert_non_null(record);
+    assert_loaded(record);
+    rec_record_free(record);
+    for (size_t i = 0; i < 3; i++) {
+        l.at = 0;
+        l.released = 0;
+        input.total = totals[i];
+        assert_null(rec_load_from(recorder, &input, &l));
+        assert_error(REC_E_IO, "bytes and has more");
+        assert_int_equal(rec_error_offset(), totals[i]);
+        assert_int_equal(l.at, totals[i] + 1); /* and no further */
+        assert_int_equal(l.released, 1);
+    }
+    input.total = l.size;
+    l.at = 0;
+    record = rec_load_from(recorder, &input, &l);
+    assert_loaded(record);
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+    free(l.data);
 }
 
 static void plans_take_inputs(void **state)
@@ -256,6 +290,12 @@ static void saving_fails_as_the_functions_do(void **state)
     }
     assert_true(whole);
     assert_int_equal(last, 1);
+    for (int at = 0; at <= 1; at++) { /* what is written is never what is not found */
+        line out = {.fail_at = at, .error = at ? ENOTDIR : ENOENT};
+        assert_int_equal(rec_save_to(recorder, record, &output, &out), REC_E_IO);
+        assert_int_equal(rec_error_errno(), out.error);
+        free(out.data);
+    }
     for (size_t i = 0; i < 3; i++) {
         line out = {.fail_at = -1};
         assert_int_equal(rec_save_to(recorder, record, &bad[i], &out), REC_E_ARGUMENT);
@@ -348,6 +388,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(loads_streams_and_all_formats, enter, leave),
         cmocka_unit_test_setup_teardown(loading_fails_as_the_functions_do, enter, leave),
         cmocka_unit_test_setup_teardown(inputs_that_cannot_be_are_refused, enter, leave),
+        cmocka_unit_test_setup_teardown(a_total_is_unknown_or_a_bound, enter, leave),
         cmocka_unit_test_setup_teardown(plans_take_inputs, enter, leave),
         cmocka_unit_test_setup_teardown(memory_is_given_back, enter, leave),
         cmocka_unit_test_setup_teardown(saves_what_a_file_would_have, enter, leave),

@@ -23,6 +23,7 @@ status_is "all of one plugin, by any of its names" 0
 check "its name" grep -qx 'NamedMpkGz' "$scratch/out"
 check "its extension" grep -qx '  extension    mpk.gz' "$scratch/out"
 check "what it can" grep -qx '  can          load and save' "$scratch/out"
+check "what it is made of" sh -c "grep -qx '  format       NamedMpk' '$scratch/out' && grep -qx '  codec        gzip' '$scratch/out'"
 check "its options" grep -qE '^  options      level \(' "$scratch/out"
 run plugins BinFile
 check "that it has no names" grep -qE '^  names        are not in its files' "$scratch/out"

@@ -169,6 +169,22 @@ static char *read_text(const char *path, size_t *size)
     return text;
 }
 
+/* What is wrong with one may be this librecord: a later one that reads the index has to see for itself. */
+static void a_file_with_a_refused_plugin_is_not_in_the_index(void **state)
+{
+    scratch *s = *state;
+    char *path = scratch_path(s, "plugins.index"), *text;
+    size_t size;
+    make(s->path, "whole.so", "-DNAME='\"Whole\"'");
+    make(s->path, "half.so", "-DSECOND='\"Other\"' -DMORE='.kind=99'");
+    write_index(s->path);
+    text = read_text(path, &size);
+    assert_non_null(memmem(text, size, "whole.so", 8));
+    assert_null(memmem(text, size, "half.so", 7));
+    free(text);
+    free(path);
+}
+
 static void no_byte_of_an_index_can_do_harm(void **state)
 {
     scratch *s = *state;
@@ -377,6 +393,7 @@ int main(void)
         TEST(a_name_that_is_a_files_opens_that_file_alone),
         TEST(an_index_opens_what_is_asked_for_alone),
         TEST(what_an_index_has_wrong_is_opened),
+        TEST(a_file_with_a_refused_plugin_is_not_in_the_index),
         TEST(no_byte_of_an_index_can_do_harm),
         TEST(an_index_is_not_written_where_that_makes_no_sense),
         TEST(what_one_cannot_do_the_next_of_its_name_does),

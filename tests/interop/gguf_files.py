@@ -5,6 +5,7 @@
 gguf_files.py make FOLDER         writes the golden files
 gguf_files.py check FILE EXPECTED reads FILE as llama.cpp's package does and compares names, shapes, types, bytes and metadata with
                             EXPECTED, another GGUF file; prints what differs
+gguf_files.py judge RECORD FOLDER converts the golden files with the command, and judges what it wrote; prints a line a test
 gguf_files.py numbers FILE OUT    writes what the package makes of the elements of FILE, as f32, to the safetensors file OUT
 """
 import json
@@ -126,6 +127,48 @@ def numbers(path, out):
     return 0
 
 
+def judge(record, folder):
+    import filecmp
+    import os
+    import subprocess
+    import tempfile
+
+    bad = 0
+    with tempfile.TemporaryDirectory() as work:
+
+        def run(*arguments):
+            return subprocess.run([record, *arguments], capture_output=True, check=False).returncode == 0
+
+        def told(name, good):
+            nonlocal bad
+            bad += not good
+            print(("ok" if good else "not ok") + " - GGUF: " + name)
+
+        types, again, fresh = f"{folder}/types.gguf", f"{work}/again.gguf", f"{work}/fresh"
+        told("written as it was read", run("convert", "-q", types, again) and check(again, types) == 0)
+        os.mkdir(fresh)
+        make(fresh)
+        told("the golden file is what the package writes", filecmp.cmp(f"{fresh}/types.gguf", types, False))
+        numbers(types, f"{work}/numbers.safetensors")
+        told("its numbers are those of the package",
+             filecmp.cmp(f"{work}/numbers.safetensors", f"{folder}/types.numbers.safetensors", False))
+        whole = f"{work}/whole.gguf"
+        good = run("convert", "-q", f"{folder}/split-00001-of-00003.gguf", whole)
+        told("a model in three files becomes one", good and len(GGUFReader(whole).tensors) == 5)
+        for precision, kind in (("full", "F32"), ("half", "F16")):
+            out = f"{work}/{precision}.gguf"
+            good = run("convert", "-q", "--precision", precision, types, out)
+            found = {t.name: t for t in GGUFReader(out).tensors} if good else {}
+            for name in BLOCKS:
+                tensor = next(t for t in GGUFReader(types).tensors if t.name == f"blocks.{name}")
+                with np.errstate(all="ignore"):
+                    want = quants.dequantize(tensor.data, tensor.tensor_type).astype("<f4" if kind == "F32" else "<f2")
+                mine = found.get(tensor.name)
+                told(f"{name} at {precision} precision",
+                     mine is not None and mine.tensor_type.name == kind and mine.data.tobytes() == want.tobytes())
+    return 1 if bad else 0
+
+
 if __name__ == "__main__":
     what, *rest = sys.argv[1:]
-    sys.exit({"make": make, "check": check, "numbers": numbers}[what](*rest) or 0)
+    sys.exit({"make": make, "check": check, "numbers": numbers, "judge": judge}[what](*rest) or 0)

@@ -110,8 +110,8 @@ static int32_t decode_as(rec_context *context, bytes in, bytes expected)
     if (status == REC_OK && (size != expected.size || (size && memcmp(data, expected.data, size) != 0))) {
         status = -1;
     }
-    lr_source_release(source);
-    lr_source_release(parent);
+    rec_source_release(source);
+    rec_source_release(parent);
     free(copy);
     lr_job_end(&job);
     return status;
@@ -154,8 +154,8 @@ static void a_source_is_read_in_pieces_and_again(void **state)
         assert_memory_equal(out, data.data, data.size);
         assert_int_equal(rec_source_rewind(&job, source), REC_OK);
     }
-    lr_source_release(source);
-    lr_source_release(parent);
+    rec_source_release(source);
+    rec_source_release(parent);
     assert_int_equal(lr_job_end(&job), REC_OK);
     free(out);
     free(packed.data);

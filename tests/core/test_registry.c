@@ -11,15 +11,11 @@
 
 #include "core/registry/open_private.h"
 #include "tests/core/registry.h"
+#include "tests/sanitized.h"
 
 /* libltdl, inih and the system's loader use malloc, which glibc lets a program replace; sanitizers have their own. The
  * replacements are exported (REC_API) although this is built with -fvisibility=hidden. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(SANITIZED)
+#if defined(__GLIBC__) && !SANITIZED
 #define REPLACE_MALLOC 1
 #endif
 

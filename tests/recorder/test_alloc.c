@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "librecord.h"
+#include "tests/sanitized.h"
 #include "tests/scratch.h"
 
 /* ------------------------------------------------------------------------------------------- malloc that may fail -- */
@@ -33,7 +34,7 @@ static bool fails_now(void)
     return true;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if SANITIZED
 #define OWN_MALLOC 0 /* the sanitizer has its own */
 #else
 #define OWN_MALLOC 1

@@ -216,22 +216,16 @@ static void names_that_are_none_say_why(void **state)
         {"mpk.gz.xor", "NamedMpkGz is in a codec already"},
         {"mpk.xor.xor", "what stands before the codec is no format"},
         {".xor", "Xor is a codec, no recorder"},
-        {"mpk.", "no recorder is called \"mpk.\""},
         {"..", "no recorder is called \"..\""},
     };
     char many[400];
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        rec_recorder *recorder = rec_open_recorder_in(*state, wrong[i].name, REC_PRECISION_FULL);
-        if (wrong[i].name[3] == '.' && !wrong[i].name[4]) { /* dots do not count: it is "mpk" */
-            assert_non_null(recorder);
-            rec_close_recorder(recorder);
-            continue;
-        }
-        assert_null(recorder);
+        assert_null(rec_open_recorder_in(*state, wrong[i].name, REC_PRECISION_FULL));
         if (!strstr(rec_error_message(), wrong[i].words)) {
             fail_msg("%s: %s", wrong[i].name, rec_error_message());
         }
     }
+    rec_close_recorder(open_recorder(*state, "mpk.")); /* dots do not count: it is "mpk" */
     memset(many, '.', sizeof many - 1);
     memcpy(many + 390, "xor", 3);
     many[sizeof many - 1] = '\0';

@@ -2,6 +2,7 @@
  * Tensors that are made when they are asked for, saved without ever being in memory; and what functions of the program
  * meet there. Whatever happens, what was lent is given back once. */
 #include "tests/recorder/program.h"
+#include "tests/sanitized.h"
 
 /* ------------------------------------------------------------------------------------------------- made tensors -- */
 
@@ -62,7 +63,7 @@ static void models_larger_than_memory_are_saved(void **state)
         assert_int_equal(l.given, l.size); /* each byte once… */
         assert_false(l.jumped);            /* …in order */
         assert_true(l.largest <= 4 * MIB && l.largest >= 128 * 1024);
-        if (peak > before + 32 * MIB) {
+        if (!SANITIZED && peak > before + 32 * MIB) { /* a sanitizer keeps what is freed */
             fail_msg("%s: %llu bytes more than before", cases[i].format, (unsigned long long)(peak - before));
         }
         rec_record_free(record);

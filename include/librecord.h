@@ -218,7 +218,7 @@ typedef struct rec_limits {
 /** How far an operation is. Handed to the progress callback on the thread that called the operation. */
 typedef struct rec_progress {
     uint32_t size;         /**< sizeof(rec_progress) of the library */
-    uint32_t reserved;
+    uint32_t reserved; /**< 0 */
     const char *operation; /**< "load", "save", "convert"; "check" while what was saved is read back; static */
     const char *file;      /**< the file or stream */
     uint64_t done;         /**< bytes */
@@ -422,7 +422,7 @@ typedef struct rec_origin {
     uint32_t size;        /**< sizeof(rec_origin) of the library */
     int32_t mapped;       /**< 1 if its tensors point into a mapped file */
     int32_t layout;       /**< how Burn stored its parameters: 1 (up to 0.13), 2 (from 0.14 on), 0 if unknown */
-    uint32_t reserved;
+    uint32_t reserved; /**< 0 */
     const char *recorder; /**< the plugin that read it, "NamedMpk"; "" for a record that was built */
     const char *file;     /**< the file or stream it was read from, "" for memory and for a record that was built */
     uint64_t stored;      /**< bytes of that file, `REC_UNKNOWN` where they were not counted */
@@ -622,8 +622,8 @@ REC_API const char *rec_recorder_extension(const rec_recorder *recorder);
  * `clamp` = yes|no (integers that do not fit become the nearest limit instead of an error, default no),
  * `modules` = yes|no (loading looks the record over: a note tells of tensors of one module that do not go together, and
  *   of layers that lack what their siblings have; default no, rec_convert() always does),
- * `layout` = keep|burn-0.7 … burn-0.21 (write the layout the record was loaded with, or that of a Burn version, with
- *   parameter ids in its form; default: that of 0.21, ids as they are);
+ * `layout` = keep|burn-0.7 … burn-0.21 (write the layout the record was loaded with, or that of a Burn version up to
+ *   the last that is known, with parameter ids in its form; default: the format's, ids as they are);
  * and the plugin's own (`rec_plugin_info.options`).
  */
 REC_API rec_status rec_recorder_set(rec_recorder *recorder, const char *option, const char *value);
@@ -653,7 +653,7 @@ REC_API rec_record *rec_load_bytes_with(rec_recorder *recorder, const void *data
  *  is REC_E_CANCELLED, others are REC_E_IO. A negative number is REC_E_IO without an errno. One is called at a time. They may use librecord, but not what they are giving the bytes of. */
 typedef struct rec_input {
     uint32_t size;    /**< sizeof(rec_input) */
-    uint32_t reserved;
+    uint32_t reserved; /**< 0 */
     const char *name; /**< what messages call it, copied; NULL: "(input)" */
     uint64_t total;   /**< its exact size in bytes: more or fewer are an error. REC_UNKNOWN, and 0 where there is `read` and no
                            `read_at`: it ends where `read` says so */
@@ -684,7 +684,7 @@ REC_API rec_status rec_save_bytes(rec_recorder *recorder, const rec_record *reco
  *  functions return is as in rec_input, but that ENOENT and ENOTDIR are REC_E_IO like the rest. */
 typedef struct rec_output {
     uint32_t size;    /**< sizeof(rec_output) */
-    uint32_t reserved;
+    uint32_t reserved; /**< 0 */
     const char *name; /**< what messages call it; NULL: "(output)" */
     int32_t (*write)(void *user, const void *data, uint64_t size); /**< the next bytes, all of them */
     /** Writes over bytes that were written already, for formats that need it; or NULL. */
@@ -789,7 +789,7 @@ typedef struct rec_plan_problem {
     uint32_t size;    /**< sizeof(rec_plan_problem) of the library */
     int32_t kind;     /**< REC_PROBLEM_… */
     int32_t fatal;    /**< 1: needs a decision, the plan cannot be carried out; 0: worth a word */
-    int32_t reserved;
+    int32_t reserved; /**< 0 */
     const char *key;  /**< the key or path it is about, "" for the whole */
     const char *text; /**< one sentence */
     const char *hint; /**< what to do, or "" */
@@ -798,7 +798,7 @@ typedef struct rec_plan_problem {
 /** How many lines and problems of each sort a plan has. */
 typedef struct rec_plan_totals {
     uint32_t size;     /**< sizeof(rec_plan_totals) of the caller, to be set before the call */
-    uint32_t reserved;
+    uint32_t reserved; /**< 0 */
     uint64_t tensors;  /**< of the sources */
     uint64_t mapped, dropped, unexpected, missing, kept, defaults; /**< lines by action */
     uint64_t fatal, warnings; /**< problems */
@@ -824,7 +824,7 @@ REC_API rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder 
 /** A profile that can be named in a load argument. Strings live as long as the context. */
 typedef struct rec_profile_info {
     uint32_t size;           /**< sizeof(rec_profile_info) of the library */
-    uint32_t reserved;
+    uint32_t reserved; /**< 0 */
     const char *name;        /**< "llama" */
     const char *description; /**< one line */
     const char *source;      /**< what files it is for */
@@ -867,6 +867,7 @@ REC_API const char *rec_recognise(rec_context *context, const char *path);
  *     REC_DEFINE_ENUM(HEAD, HEAD_VARIANTS)   // struct { int32_t variant; LINEAR *Dense; }
  */
 
+/** Numbers as a field has them. The layout of this and the next two is frozen. */
 typedef struct rec_floats {
     const float *data;       /**< as rec_tensor_f32(); NULL if absent */
     uint64_t count;          /**< elements */
@@ -933,7 +934,7 @@ struct rec_type {
     uint32_t size;       /**< sizeof(rec_type) */
     uint32_t field_size; /**< sizeof(rec_field) */
     int32_t kind;        /**< REC_TYPE_STRUCT, REC_TYPE_ENUM */
-    uint32_t reserved;
+    uint32_t reserved; /**< 0 */
     const char *name;
     uint64_t c_size;     /**< sizeof the C struct */
     uint64_t field_count;

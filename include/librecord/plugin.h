@@ -208,15 +208,16 @@ REC_API int32_t rec_source_part(rec_job *job, rec_source *source, uint64_t offse
 REC_API int32_t rec_source_names(rec_job *job, rec_source *source, const char *const **names, uint64_t *count);
 
 /** A source of the plugin's own: made from another one (decompression, decryption: rec_source_filter), or from what it
- *  knows how to reach (rec_source_make). The job may be another one than that which made the source: keep nothing of it. */
+ *  knows how to reach (rec_source_make). The job may be another one than that which made the source: keep nothing of it. Options
+ *  are asked for in `open`, `decode` and `load` only: in `read_at` and `beside` they are not the plugin's. */
 typedef struct rec_source_ops {
     uint32_t size; /**< sizeof(rec_source_ops) */
-    uint32_t reserved;
+    uint32_t reserved; /**< 0 */
     /** As rec_source_read. Of a filter: must check the whole of its input by the time it reports the end. */
     int32_t (*read)(void *self, rec_job *job, void *target, uint64_t room, uint64_t *got);
     /** Begins again. Of a filter alone. */
     int32_t (*rewind)(void *self, rec_job *job);
-    /** @return the size it will have if that is known without reading it, else REC_UNKNOWN; a hint, it may lie. */
+    /** @return the size it will have if that is known without reading it, else REC_UNKNOWN; a hint, it may lie. Of a filter alone. */
     uint64_t (*size_hint)(void *self);
     /** Frees `self`, which outlives the job and so comes from malloc. May be called on any thread. */
     void (*release)(void *self);
@@ -257,7 +258,8 @@ enum {
 };
 
 /** Bytes that are somewhere: a tensor's data, a byte string. The receiver may take, skip or (VIEW, RANGE) keep it; it
- *  takes a count of `source` by itself. Writers hand blobs to rec_sink_put() or read them with rec_blob_read(). */
+ *  takes a count of `source` by itself. Writers hand blobs to rec_sink_put() or read them with rec_blob_read(). Its layout is
+ *  frozen. */
 typedef struct rec_blob {
     uint32_t struct_size; /**< sizeof(rec_blob) */
     int32_t kind;         /**< REC_BLOB_… */
@@ -280,7 +282,7 @@ typedef struct rec_tensor_event {
     uint32_t size;         /**< sizeof(rec_tensor_event) */
     rec_dtype dtype;       /**< REC_DTYPE_OPAQUE with dtype_name for what the library does not know */
     uint32_t rank;
-    uint32_t reserved;
+    uint32_t reserved; /**< 0 */
     const uint64_t *shape; /**< `rank` dimensions, outermost first */
     const char *id;        /**< parameter id, NUL-terminated, or NULL */
     const char *dtype_name;/**< the name in the format's own words, NUL-terminated, or NULL. What has more to it than a
@@ -290,9 +292,10 @@ typedef struct rec_tensor_event {
     /* From 0.2 on. */
     /** What the elements are as numbers, where `data` are blocks or codes that the library cannot compute with: as many of
      *  this type, in `numbers`, a VIEW or RANGE, so that they are made when somebody asks for them (rec_source_make). They
-     *  take the place of `data` wherever a precision is asked for, and in typed access. REC_DTYPE_NONE: there are none. */
+     *  take the place of `data` wherever a precision is asked for, and in typed access. REC_DTYPE_NONE: there are none. Of
+     *  readers alone. */
     rec_dtype numbers_dtype;
-    uint32_t reserved_numbers;
+    uint32_t reserved_numbers; /**< 0 */
     rec_blob numbers;
 } rec_tensor_event;
 
@@ -321,7 +324,7 @@ typedef struct rec_tensor_event {
  */
 typedef struct rec_visitor {
     uint32_t size; /**< sizeof(rec_visitor) */
-    uint32_t reserved;
+    uint32_t reserved; /**< 0 */
     /** @param key,value strings. */
     int32_t (*metadata)(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value);
     int32_t (*scalar)(void *self, uint64_t at, const rec_scalar *scalar);
@@ -356,7 +359,7 @@ REC_API int32_t rec_sink_write(rec_sink *sink, const void *data, uint64_t size);
 REC_API int32_t rec_sink_put(rec_sink *sink, const rec_blob *blob);
 /** @return bytes written so far. */
 REC_API uint64_t rec_sink_tell(const rec_sink *sink);
-/** @return 1 if rec_sink_patch() works: files and memory, and sinks that count for them. 0: a stream, or a filter. */
+/** @return 1 if rec_sink_patch() works: files, memory, a rec_output with `patch`, and sinks that count for them. 0: a stream, or a filter. */
 REC_API int32_t rec_sink_can_patch(const rec_sink *sink);
 /** Writes over bytes that were written already: a size or an offset that shows only afterwards. What rec_sink_tell()
  *  says stays. Seldom: it waits until all that was written is with the system. REC_E_UNSUPPORTED where it cannot. */
@@ -380,7 +383,7 @@ REC_API int32_t rec_sink_rename(rec_job *job, rec_sink *sink, const char *name);
 /** A sink in front of another one: compression, encryption. */
 typedef struct rec_sink_ops {
     uint32_t size; /**< sizeof(rec_sink_ops) */
-    uint32_t reserved;
+    uint32_t reserved; /**< 0 */
     int32_t (*write)(void *self, rec_sink *target, const void *data, uint64_t size);
     /** Writes what is left (trailers too). Not called after a failure. */
     int32_t (*finish)(void *self, rec_sink *target);
@@ -427,7 +430,7 @@ enum {
 /** The first bytes of a file that is to be recognised. */
 typedef struct rec_head {
     uint32_t size; /**< sizeof(rec_head) */
-    uint32_t reserved;
+    uint32_t reserved; /**< 0 */
     const uint8_t *data; /**< its first bytes, at most 64 KiB */
     uint64_t length;     /**< how many */
     uint64_t total;      /**< size of the file, REC_UNKNOWN for a stream */
@@ -468,10 +471,10 @@ typedef struct rec_plugin {
     /** Walks the record (rec_job_walk) and writes it. */
     int32_t (*save)(rec_job *job, rec_sink *sink);
     int32_t adapter;                 /**< REC_ADAPTER_… */
-    int32_t reserved;
+    int32_t reserved; /**< 0 */
     /* From 0.2 on. */
     int32_t kind;                    /**< REC_PLUGIN_…, of librecord.h */
-    int32_t reserved_kind;
+    int32_t reserved_kind; /**< 0 */
     const char *const *extensions;   /**< those that are recognised beside `extension`, NULL-terminated, or NULL */
     const rec_magic *const *magic;   /**< a file without one of these is none of its own, and `probe` is not asked;
                                           NULL-terminated, or NULL: any file might be */
@@ -495,7 +498,7 @@ typedef struct rec_plugin {
     int32_t burn_last;               /**< the last one that has it; 0: every later one */
     int32_t burn_default;            /**< the one it is written for unless the caller names another; 0: the newest of them
                                           that the library knows */
-    int32_t reserved_burn;
+    int32_t reserved_burn; /**< 0 */
 } rec_plugin;
 
 /**
@@ -512,7 +515,7 @@ typedef struct rec_plugin {
 
 /**
  * Gives a context a plugin of the program's own, in front of all others; the last one that was given comes first.
- * @param plugin checked like a file's; it, and what it points to, must outlive the context. @return REC_E_PLUGIN with
+ * @param plugin checked like a file's; it, and what it points to, must outlive the context and everything made from it; best static. @return REC_E_PLUGIN with
  * the reason if it is refused, also where one that was given before has one of its names.
  */
 REC_API rec_status rec_context_add_plugin(rec_context *context, const rec_plugin *plugin);

@@ -9,7 +9,7 @@ set -u
 : "${top_builddir:=.}"
 
 library=$top_builddir/.libs/librecord.so
-old=$srcdir/abi/librecord-0.1.txt
+old=$srcdir/abi/librecord-0.2.txt
 new=$scratch/new
 
 leave() { # REASON
@@ -41,7 +41,9 @@ kept() {
     sed 's/^/not as released: /' "$scratch/lost"
     [ ! -s "$scratch/lost" ]
 }
-check "all that was released is as it was" kept "$old"
+for released in "$srcdir"/abi/librecord-*.txt; do
+    check "all that $(basename "$released" .txt) had is as it was" kept "$released"
+done
 
 # The comparison itself, on releases that never were.
 notices() { # NAME SED-SCRIPT

@@ -51,7 +51,7 @@ REC_DEFINE_STRUCT(ALL, ALL_FIELDS)
 
 static int32_t probe(const rec_head *head)
 {
-    return head->length > 0 && head->data[0] == 'x';
+    return REC_HAS(rec_head, head, tail_length) && head->length > 0 && head->data[0] == 'x';
 }
 
 /* As a plugin for 0.1 in C++17 is written, in the order of the members; those that came later are zero. */

@@ -650,11 +650,6 @@ int32_t rec_job_check_count(rec_job *job, uint64_t at, uint64_t count, uint64_t 
     return job->error.status;
 }
 
-int32_t rec_job_burn(const rec_job *job)
-{
-    return LR_LACKS(NULL, job) ? -1 : job->burn.minor;
-}
-
 int32_t rec_job_check_inflated(rec_job *job, uint64_t stored, uint64_t inflated)
 {
     char a[32], b[32], c[32];

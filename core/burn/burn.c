@@ -220,3 +220,11 @@ int32_t lr_burn_check(rec_job *job, const rec_plugin *plugin, int32_t target)
     }
     return job->error.status;
 }
+
+int32_t rec_job_burn(const rec_job *job)
+{
+    if (LR_LACKS(NULL, job)) {
+        return -1;
+    }
+    return job->burn.minor >= LR_BURN_FIRST ? job->burn.minor : LR_BURN_NOW;
+}

@@ -43,6 +43,10 @@ typedef struct rec_sink rec_sink;
 /** One node of the layout of a typed record: a read-only cursor. */
 typedef struct rec_layout rec_layout;
 
+/** Whether a struct that another side made has a member of TYPE: what came later is not there in an older one. 1 or 0. */
+#define REC_HAS(TYPE, pointer, member) \
+    ((pointer)->size >= offsetof(TYPE, member) + sizeof(((const TYPE *)0)->member) ? 1 : 0)
+
 /* ------------------------------------------------------------------------------------------------------ failing -- */
 
 /** Reports a failure in words: "a map key may not be a list". @param at byte offset or REC_UNKNOWN. @return status. */
@@ -347,7 +351,8 @@ typedef struct rec_visitor {
     int32_t (*tensor)(void *self, uint64_t at, const rec_tensor_event *tensor);
     /* From 0.2 on. */
     /** Announces an entry of the metadata that is no text: the events that follow, of one value without tensors, are its.
-     *  A writer without it gets numbers, bools and nil as texts by `metadata`, and the rest is left out; both are told. */
+     *  A writer without it gets numbers, bools and nil as texts by `metadata`, and the rest is left out; both are told. A
+     *  reader that also runs under 0.1 asks REC_HAS(rec_visitor, visitor, metadata_value) first. */
     int32_t (*metadata_value)(void *self, uint64_t at, const rec_scalar *key);
 } rec_visitor;
 

@@ -92,7 +92,7 @@ static void equal(const rec_record *record, const rec_record *again)
     while ((tensor = rec_iterator_next_tensor(iterator, &path))) {
         const rec_value *value = rec_value_at(again, path);
         const rec_tensor *other = value ? rec_value_tensor(value) : NULL;
-        uint64_t size, size_again;
+        uint64_t size, size_again = 0;
         const void *bytes = rec_tensor_bytes(tensor, &size),
                    *bytes_again = other ? rec_tensor_bytes(other, &size_again) : NULL;
         if (!bytes_again) {

@@ -58,9 +58,7 @@ void lr_report_add(lr_report *report, const rec_note *note)
 /* -------------------------------------------------------------------------------------- the thread's last words -- */
 
 /* All zero, so that a thread that never fails pays nothing for it: see rec_error_offset(). */
-/* Aligned so that it never begins 16 bytes into a page: there the address sanitizer takes what stands before a library's thread-local
- * memory for the header of a block (GCC 12), and the leak check crashes. */
-static _Thread_local _Alignas(64) lr_error last_error;
+static _Thread_local lr_error last_error;
 static _Thread_local uint64_t last_notes;
 static _Thread_local lr_report *last_report;
 

@@ -23,6 +23,10 @@ fi
 valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,indirect,possible \
     "$program" --together >"$scratch/out" 2>&1
 status=$?
+if grep -q 'debuginfo reader: ensure_valid failed' "$scratch/out"; then
+    skip "breaches under valgrind" "this valgrind cannot read the debugging information of the compiler"
+    finish
+fi
 grep -v '^ok ' "$scratch/out" | head -n 100 >"$scratch/log"
 if [ "$status" = 0 ] && grep -q '^1\.\.[1-9]' "$scratch/out"; then
     ok "$(grep -c '^ok ' "$scratch/out") breaches without an invalid access or a leak"

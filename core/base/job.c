@@ -202,10 +202,9 @@ bool lr_breach_null(rec_job *job, const char *function, const char *argument)
 
 bool lr_size_check(rec_job *job, const char *what, uint64_t size, uint64_t least)
 {
-    enum { MOST = 4096 };
-    if (size < least || size > MOST) {
+    if (size < least || size > LR_STRUCT_MOST) {
         (void)lr_breach(job, REC_UNKNOWN, "gave the size of %s as %llu; %llu to %d bytes are possible", what,
-                        (unsigned long long)size, (unsigned long long)least, MOST);
+                        (unsigned long long)size, (unsigned long long)least, LR_STRUCT_MOST);
         return false;
     }
     return true;

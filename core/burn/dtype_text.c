@@ -13,44 +13,10 @@ enum {
 
 /* -------------------------------------------------------------------------------------------------------- to text -- */
 
-/* What does not fit is counted and left out. */
 typedef struct writer {
-    char *text;
-    size_t used;
+    lr_json_line out;
     bool told; /* false: there is something that has no text */
 } writer;
-
-static void put(writer *w, const char *text, size_t length)
-{
-    if (w->used + length < LR_DTYPE_TEXT_ROOM) {
-        memcpy(w->text + w->used, text, length);
-    }
-    w->used += length;
-}
-
-static void put_word(writer *w, const char *word)
-{
-    put(w, word, strlen(word));
-}
-
-static void put_string(writer *w, const char *text, uint64_t length)
-{
-    put_word(w, "\"");
-    for (uint64_t i = 0; i < length; i++) {
-        uint8_t c = (uint8_t)text[i];
-        char escaped[8];
-        if (c == '"' || c == '\\') {
-            put_word(w, "\\");
-        }
-        if (c < 0x20) {
-            (void)snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)c);
-            put_word(w, escaped);
-        } else {
-            put(w, text + i, 1);
-        }
-    }
-    put_word(w, "\"");
-}
 
 /* With as many digits as always give it back. */
 static void put_float(writer *w, double number, unsigned bits)
@@ -61,8 +27,8 @@ static void put_float(writer *w, double number, unsigned bits)
     for (char *c = digits; *c; c++) { /* the locale's point */
         *c = *c == ',' ? '.' : *c;
     }
-    put_word(w, digits);
-    put_word(w, bits == 32 ? "f" : "");
+    lr_line_word(&w->out, digits);
+    lr_line_word(&w->out, bits == 32 ? "f" : "");
 }
 
 static void put_value(writer *w, const rec_value *value, unsigned depth);
@@ -72,24 +38,24 @@ static void put_scalar(writer *w, const rec_scalar *scalar)
     char digits[24];
     switch (scalar->kind) {
     case REC_KIND_NIL:
-        put_word(w, "null");
+        lr_line_word(&w->out, "null");
         break;
     case REC_KIND_BOOL:
-        put_word(w, scalar->v.i ? "true" : "false");
+        lr_line_word(&w->out, scalar->v.i ? "true" : "false");
         break;
     case REC_KIND_INT:
         (void)snprintf(digits, sizeof digits, "%" PRId64, scalar->v.i);
-        put_word(w, digits);
+        lr_line_word(&w->out, digits);
         break;
     case REC_KIND_UINT:
         (void)snprintf(digits, sizeof digits, "%" PRIu64, scalar->v.u);
-        put_word(w, digits);
+        lr_line_word(&w->out, digits);
         break;
     case REC_KIND_FLOAT:
         put_float(w, scalar->v.f, scalar->bits);
         break;
     case REC_KIND_STRING:
-        put_string(w, scalar->text, scalar->v.length);
+        lr_line_string(&w->out, scalar->text, scalar->v.length);
         break;
     default:
         w->told = false;
@@ -101,8 +67,8 @@ static void put_entry(writer *w, const rec_value *key, const rec_value *value, u
 {
     w->told = w->told && key->kind == REC_KIND_STRING;
     if (w->told) {
-        put_string(w, key->v.text, key->length);
-        put_word(w, ":");
+        lr_line_string(&w->out, key->v.text, key->length);
+        lr_line_word(&w->out, ":");
         put_value(w, value, depth);
     }
 }
@@ -110,41 +76,41 @@ static void put_entry(writer *w, const rec_value *key, const rec_value *value, u
 static void put_value(writer *w, const rec_value *value, unsigned depth)
 {
     rec_scalar scalar;
-    w->told = w->told && depth < DEEPEST && w->used < LONGEST;
+    w->told = w->told && depth < DEEPEST && w->out.used < LONGEST;
     if (!w->told) {
         return;
     }
     switch (value->kind) {
     case REC_KIND_MAP:
-        put_word(w, "{");
+        lr_line_word(&w->out, "{");
         for (uint64_t i = 0; i < value->v.map->count && w->told; i++) {
-            put_word(w, i ? "," : "");
+            lr_line_word(&w->out, i ? "," : "");
             put_entry(w, &value->v.map->entries[i].key, &value->v.map->entries[i].value, depth + 1);
         }
-        put_word(w, "}");
+        lr_line_word(&w->out, "}");
         break;
     case REC_KIND_LIST:
-        put_word(w, "[");
+        lr_line_word(&w->out, "[");
         for (uint64_t i = 0; i < value->v.list->count && w->told; i++) {
-            put_word(w, i ? "," : "");
+            lr_line_word(&w->out, i ? "," : "");
             put_value(w, &value->v.list->items[i], depth + 1);
         }
-        put_word(w, "]");
+        lr_line_word(&w->out, "]");
         break;
     case REC_KIND_NUMBERS:
-        put_word(w, "[");
-        for (uint64_t i = 0; i < value->v.run->count && w->used < LONGEST; i++) {
-            put_word(w, i ? "," : "");
+        lr_line_word(&w->out, "[");
+        for (uint64_t i = 0; i < value->v.run->count && w->out.used < LONGEST; i++) {
+            lr_line_word(&w->out, i ? "," : "");
             scalar = lr_packed_number(value->v.run, i);
             put_scalar(w, &scalar);
         }
-        put_word(w, "]");
+        lr_line_word(&w->out, "]");
         break;
     case REC_KIND_VARIANT:
         if (value->v.variant->has_payload) {
-            put_word(w, "{");
+            lr_line_word(&w->out, "{");
             put_entry(w, &value->v.variant->name, &value->v.variant->payload, depth + 1);
-            put_word(w, "}");
+            lr_line_word(&w->out, "}");
         } else {
             put_value(w, &value->v.variant->name, depth + 1);
         }
@@ -162,17 +128,17 @@ static void put_value(writer *w, const rec_value *value, unsigned depth)
 
 const char *lr_burn_dtype_text(rec_job *job, const rec_value *value, char *buffer)
 {
-    writer w = {.text = buffer, .told = true};
+    writer w = {.out = {.text = buffer, .room = LR_DTYPE_TEXT_ROOM}, .told = true};
     if (value->kind == REC_KIND_STRING) {
         return value->v.text;
     }
     put_value(&w, value, 0);
-    if (!w.told || w.used > LONGEST) {
+    if (!w.told || w.out.used > LONGEST) {
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                        "the words of a tensor's element type cannot be put as text");
         return NULL;
     }
-    buffer[w.used] = '\0';
+    buffer[w.out.used] = '\0';
     return buffer;
 }
 

@@ -152,6 +152,15 @@ lr_entry *lr_map_append(lr_arena *arena, lr_map *map, rec_value key);
  *  NULL. */
 bool lr_map_index(lr_arena *arena, lr_map *map, lr_entry **twice);
 
+/** JSON on its way into a buffer. What does not fit is counted and left out; there is room for a NUL. */
+typedef struct lr_json_line {
+    char *text;
+    uint64_t room, used;
+} lr_json_line;
+void lr_line_put(lr_json_line *json, const char *text, size_t length);
+void lr_line_word(lr_json_line *json, const char *word);
+/** A string in its quotes, escaped. */
+void lr_line_string(lr_json_line *json, const char *text, uint64_t length);
 /** A value as a line of JSON, for those who want text: NaN and infinities are null. NUL-terminated if it fits.
  *  @return its length, whatever `room` is. */
 uint64_t lr_value_json(const rec_value *value, char *text, uint64_t room);

@@ -31,7 +31,6 @@ enum {
     MAGIC_MOST = 64,
     MAGIC_BYTES = 16,
     SCHEMES_MOST = 16,
-    SIZE_MOST = 4096,
     LINE_MOST = 200,
     EXTENSION_MOST = 32
 };
@@ -106,8 +105,8 @@ static bool check_option(const rec_option *option, char *reason)
 {
     char expected[128];
     lr_excerpt brief;
-    if (option->size < OPTION_LEAST || option->size > SIZE_MOST) {
-        return REFUSE("an option's size is %u; %zu to %d are possible", (unsigned)option->size, OPTION_LEAST, SIZE_MOST);
+    if (option->size < OPTION_LEAST || option->size > LR_STRUCT_MOST) {
+        return REFUSE("an option's size is %u; %zu to %d are possible", (unsigned)option->size, OPTION_LEAST, LR_STRUCT_MOST);
     }
     if (!option->name || !lr_key_valid(option->name)) {
         return REFUSE("\"%s\" cannot name an option: 1 to %d of a-z, 0-9, \"_\" and \"-\" are allowed",
@@ -183,9 +182,9 @@ static bool check_magic(const rec_plugin *plugin, char *reason)
         if (i == MAGIC_MOST) {
             return REFUSE("it has more than %d kinds of magic bytes, or no NULL after the last", MAGIC_MOST);
         }
-        if (magic->size < MAGIC_LEAST || magic->size > SIZE_MOST) {
+        if (magic->size < MAGIC_LEAST || magic->size > LR_STRUCT_MOST) {
             return REFUSE("the size of its magic bytes %zu is %u; %zu to %d are possible", i + 1,
-                          (unsigned)magic->size, MAGIC_LEAST, SIZE_MOST);
+                          (unsigned)magic->size, MAGIC_LEAST, LR_STRUCT_MOST);
         }
         if (magic->length < 1 || magic->length > MAGIC_BYTES || !magic->bytes) {
             return REFUSE("its magic bytes %zu are not 1 to %d bytes", i + 1, MAGIC_BYTES);
@@ -345,9 +344,9 @@ bool lr_plugin_check(const rec_plugin *plugin, rec_plugin *copy, char *reason)
         return REFUSE("its ABI is %u, this is librecord %s with ABI %d", (unsigned)plugin->abi, rec_version_string(),
                       REC_PLUGIN_ABI);
     }
-    if (plugin->size < PLUGIN_LEAST || plugin->size > SIZE_MOST || plugin->size % _Alignof(rec_plugin) != 0) {
+    if (plugin->size < PLUGIN_LEAST || plugin->size > LR_STRUCT_MOST || plugin->size % _Alignof(rec_plugin) != 0) {
         return REFUSE("the size of its descriptor is %u; %zu to %d in steps of 8 are possible", (unsigned)plugin->size,
-                      PLUGIN_LEAST, SIZE_MOST);
+                      PLUGIN_LEAST, LR_STRUCT_MOST);
     }
     memcpy(copy, plugin, plugin->size < sizeof *copy ? plugin->size : sizeof *copy);
     if (!check_names(copy, reason)) {

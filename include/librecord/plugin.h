@@ -16,7 +16,8 @@
  * - Memory comes from `rec_job_alloc()` and friends.
  * - A struct that crosses begins with its size; one that is marked frozen never changes. New members are appended,
  *   and a member beyond the other side's size counts as zero. Values of enumerators never change.
- * - Sizes and offsets are uint64_t, enumerations int32_t. Everything is single-threaded within one job.
+ * - Sizes and offsets are uint64_t, enumerations int32_t. Everything is single-threaded within one job, but for threads that a
+ *   plugin starts for work of its own (rec_job_threads).
  */
 #ifndef LIBRECORD_PLUGIN_H
 #define LIBRECORD_PLUGIN_H
@@ -87,6 +88,11 @@ REC_API int32_t rec_job_progress(rec_job *job, uint64_t done, uint64_t total);
 /** @return how deep containers may be nested, Burn's own levels (record, item, param) included; core refuses deeper
  *  trees in both directions, so a reader or writer may keep a stack of this size. */
 REC_API uint32_t rec_job_depth_limit(const rec_job *job);
+/** How many threads the job may use, the caller's included: rec_context_set_threads(). A plugin may start that many less
+ *  one, with all signals blocked. They call no function of librecord, and have ended before the function that started them
+ *  returns; those of a source or sink filter before its `release` does. One that cannot be started is no failure: the work
+ *  is done by fewer. The result must not depend on their number. @return 1 at least. */
+REC_API uint32_t rec_job_threads(const rec_job *job);
 /**
  * Refuses a count that the rest of the input cannot hold, before anything is allocated for it.
  * @param count elements announced. @param each bytes that one element takes at least (0: the limit for elements

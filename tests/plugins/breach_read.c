@@ -186,6 +186,9 @@ int32_t breach_job(const reading *x)
     if (IS("depth of no job")) {
         return rec_job_depth_limit(nowhere) ? 77 : plain(x);
     }
+    if (IS("threads of no job")) {
+        return rec_job_threads(nowhere) != 1 ? 77 : plain(x);
+    }
     if (IS("layout into nothing")) {
         return then(x, rec_job_layout(x->job, nowhere));
     }

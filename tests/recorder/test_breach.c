@@ -244,6 +244,7 @@ static const breach breaches[] = {
     BROKEN('l', "path into nothing", "called rec_job_path() with NULL as `path`"),
     BROKEN('l', "count of no job", "called rec_job_check_count() with NULL as `job`"),
     BROKEN('l', "depth of no job", "called rec_job_depth_limit() with NULL as `job`"),
+    BROKEN('l', "threads of no job", "called rec_job_threads() with NULL as `job`"),
     BROKEN('l', "layout into nothing", "called rec_job_layout() with NULL as `layout`"),
     BROKEN('l', "layout of no job", "called rec_job_layout() with NULL as `job`"),
     BROKEN('l', "layout of nothing", "called rec_job_layout_of() with NULL as `expression`"),

@@ -58,6 +58,7 @@ static struct {
     int64_t level;
     char trailing[16];
     int decoded;
+    uint32_t threads;
 } seen;
 
 static xor_filter *make_filter(rec_job *job, rec_source *parent)
@@ -65,6 +66,7 @@ static xor_filter *make_filter(rec_job *job, rec_source *parent)
     xor_filter *filter = malloc(sizeof *filter);
     assert_non_null(filter);
     seen.level = rec_job_option_int(job, "level");
+    seen.threads = rec_job_threads(job);
     (void)snprintf(seen.trailing, sizeof seen.trailing, "%s", rec_job_option_text(job, "trailing"));
     *filter = (xor_filter){.key = (uint8_t)(0x40 + seen.level), .parent = parent};
     return filter;
@@ -498,6 +500,24 @@ static void threads_share_a_pair(void **state)
     }
 }
 
+static void a_codec_is_told_how_many_threads_it_may_use(void **state)
+{
+    static const uint32_t counts[] = {1, 3, 64};
+    rec_recorder *recorder = open_recorder(*state, "mpk.xor");
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        uint64_t size;
+        void *data;
+        assert_int_equal(rec_context_set_threads(*state, counts[i]), REC_OK);
+        data = save_bytes(*state, recorder, &size);
+        assert_int_equal(seen.threads, counts[i]);
+        seen.threads = 0;
+        assert_reads(recorder, data, size);
+        assert_int_equal(seen.threads, counts[i]);
+        rec_free(data);
+    }
+    rec_close_recorder(recorder);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -512,6 +532,7 @@ int main(void)
         TEST(files_without_magic_are_known_by_their_name),
         TEST(broken_codecs_are_named),
         TEST(threads_share_a_pair),
+        TEST(a_codec_is_told_how_many_threads_it_may_use),
     };
     return cmocka_run_group_tests_name("codecs", tests, NULL, NULL);
 }

@@ -78,6 +78,8 @@ typedef struct lr_source_ops {
     uint64_t (*size)(const rec_source *source);
     /** Makes the view, by lr_source_ready(). The source is locked. NULL: `read_at` does, into page memory. */
     int32_t (*view)(rec_job *job, rec_source *source);
+    /** Makes the view if that neither reads nor copies, and else leaves it. The source is locked. NULL: it would. */
+    int32_t (*map)(rec_job *job, rec_source *source);
     /** Bytes of a place that is within the size, which are not kept. NULL: they are taken from the view. */
     int32_t (*read_at)(rec_job *job, rec_source *source, uint64_t at, void *target, uint64_t size);
     /** rec_source_read() and rec_source_rewind(). NULL: `read_at` does; only the position is set. */

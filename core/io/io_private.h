@@ -118,6 +118,8 @@ int32_t lr_source_drain(rec_job *job, rec_source *source, lr_stream_fn read, voi
 
 /** Maps [begin, end) of a regular file, or copies it by several threads, and makes the source ready. */
 int32_t lr_source_fill(rec_job *job, rec_source *source, int fd, uint64_t begin, uint64_t end, bool map);
+/** Maps [begin, end) of the caller's own regular file. @return false: it is on a server, or the system cannot. */
+bool lr_source_map_file(rec_source *source, int fd, uint64_t begin, uint64_t end);
 /** Maps [begin, end) of a file, which may begin anywhere in a page. @return false if the system cannot. */
 bool lr_source_map(rec_source *source, int fd, uint64_t begin, uint64_t end);
 

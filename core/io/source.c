@@ -295,6 +295,20 @@ int32_t lr_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uin
     return status;
 }
 
+/* Maps what may be mapped: what cannot be after all stays as it is. */
+static int32_t map_it(rec_job *job, rec_source *source)
+{
+    int32_t status = lr_source_enter(job, source, &source->lock);
+    if (status != REC_OK) {
+        return status;
+    }
+    if (!is_ready(source)) {
+        status = source->ops->map(job, source);
+    }
+    (void)pthread_mutex_unlock(&source->lock);
+    return status;
+}
+
 /* ------------------------------------------------------------------------------------- the functions of plugin.h -- */
 
 /* What a save may not do: the sources of what it saves are those of a record that others read, too. */
@@ -411,6 +425,32 @@ static int32_t view_at(rec_job *job, rec_source *source, uint64_t offset, uint64
     }
     if (status == REC_OK) {
         *at = (const uint8_t *)data + offset;
+    }
+    return status;
+}
+
+int32_t rec_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uint64_t size, const void **data)
+{
+    int32_t status = REC_OK;
+    uint64_t whole;
+    bool ready;
+    if (LR_LACKS(job, job) || LR_LACKS(job, source) || LR_LACKS(job, data)) {
+        return lr_breach_status(job);
+    }
+    *data = NULL;
+    if (!is_ready(source) && source->ops->map) {
+        status = map_it(job, source);
+    }
+    if (status != REC_OK) {
+        return status;
+    }
+    ready = is_ready(source); /* another thread may make it so while this one looks */
+    whole = ready ? source->size : source->ops->size(source);
+    if (whole != REC_UNKNOWN) {
+        status = lr_source_check_place(job, source, offset, size, whole);
+    }
+    if (status == REC_OK && ready) {
+        *data = source->data + offset;
     }
     return status;
 }

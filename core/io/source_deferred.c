@@ -17,15 +17,31 @@ static uint64_t file_size(const rec_source *source)
     return ((const deferred *)source->self)->size;
 }
 
+/* The view is there: it was only read, nothing can be lost. */
+static void file_done(deferred *file)
+{
+    (void)close(file->fd);
+    file->fd = -1;
+}
+
 static int32_t file_view(rec_job *job, rec_source *source)
 {
     deferred *file = source->self;
     int32_t status = lr_source_fill(job, source, file->fd, 0, file->size, source->may_map);
     if (status == REC_OK) {
-        (void)close(file->fd); /* it was only read: nothing can be lost */
-        file->fd = -1;
+        file_done(file);
     }
     return status;
+}
+
+static int32_t file_map(rec_job *job, rec_source *source)
+{
+    deferred *file = source->self;
+    (void)job;
+    if (source->may_map && lr_source_map_file(source, file->fd, 0, file->size)) {
+        file_done(file);
+    }
+    return REC_OK;
 }
 
 /* All of a place that is within the size. */
@@ -77,6 +93,7 @@ static const lr_source_ops file_ops = {
     .stored = true,
     .size = file_size,
     .view = file_view,
+    .map = file_map,
     .read_at = file_read_at,
     .release = file_release,
 };

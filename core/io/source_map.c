@@ -185,10 +185,18 @@ static int32_t copy_file(rec_job *job, rec_source *source, int fd, uint64_t begi
     return status;
 }
 
+bool lr_source_map_file(rec_source *source, int fd, uint64_t begin, uint64_t end)
+{
+    if (!is_local(fd) || !lr_source_map(source, fd, begin, end)) {
+        return false;
+    }
+    source->mapped = true;
+    return true;
+}
+
 int32_t lr_source_fill(rec_job *job, rec_source *source, int fd, uint64_t begin, uint64_t end, bool map)
 {
-    if (map && is_local(fd) && lr_source_map(source, fd, begin, end)) {
-        source->mapped = true;
+    if (map && lr_source_map_file(source, fd, begin, end)) {
         return REC_OK;
     }
     return copy_file(job, source, fd, begin, end); /* some file systems cannot map at all */

@@ -34,6 +34,18 @@ static int32_t part_view(rec_job *job, rec_source *source)
     return REC_OK;
 }
 
+static int32_t part_map(rec_job *job, rec_source *source)
+{
+    const struct part *part = source->self;
+    const void *data;
+    int32_t status = rec_source_at_hand(job, part->whole, part->offset, part->size, &data);
+    if (status == REC_OK && data) {
+        source->mapped = lr_source_mapped(part->whole);
+        lr_source_ready(source, data, part->size);
+    }
+    return status;
+}
+
 static void part_release(rec_source *source)
 {
     struct part *part = source->self;
@@ -45,6 +57,7 @@ static const lr_source_ops part_ops = {
     .stored = true,
     .size = part_size,
     .view = part_view,
+    .map = part_map,
     .read_at = part_read_at,
     .release = part_release,
 };

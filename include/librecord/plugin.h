@@ -201,6 +201,13 @@ REC_API int32_t rec_source_rewind(rec_job *job, rec_source *source);
  *  is read to its end first. */
 REC_API int32_t rec_source_read_at(rec_job *job, rec_source *source, uint64_t offset, void *target, uint64_t size);
 
+/** Bytes of a place that can be had without reading or copying: those of memory, of a file that may be mapped, of a
+ *  source that somebody has viewed already. For readers that would rather read through a window of their own
+ *  (rec_source_read) than have core copy the whole. @param data (out) borrowed, valid as long as the source lives; NULL
+ *  with REC_OK: they cannot be had so. REC_E_FORMAT where a source of known size ends before. */
+REC_API int32_t rec_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uint64_t size,
+                                   const void **data);
+
 /** Another file in the folder of this one (or in this folder), for models in several files. @param name a plain file name:
  *  one with a `/`, or `..`, is refused, so that no input reaches out of its folder. Symbolic links are followed.
  *  @param out counted, to be given back with rec_source_release(). Sources that are no files have none beside them, but

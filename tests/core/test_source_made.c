@@ -552,6 +552,50 @@ static void parts_are_windows(void **state)
     free(data);
 }
 
+static void what_costs_nothing_is_at_hand(void **state)
+{
+    world *w = *state;
+    uint8_t *data = make_pattern(MIB);
+    write_file("file", data, MIB);
+    for (int kind = 0; kind < 4; kind++) {
+        bool free_of_cost = kind == 1 || kind == 3;
+        struct giver g = giver_of(data, MIB);
+        rec_source *source = kind == 0   ? make(w, &anywhere, &g)
+                             : kind == 1 ? lr_source_memory(&w->job, data, MIB, "memory")
+                                         : lr_source_open(&w->job, "file", kind == 3);
+        rec_source *part;
+        const void *at = data, *whole;
+        uint64_t size;
+        assert_int_equal(rec_source_part(&w->job, source, 1000, 5000, &part), REC_OK);
+        assert_int_equal(rec_source_at_hand(&w->job, part, 100, 4900, &at), REC_OK);
+        assert_int_equal(at != NULL, free_of_cost);
+        if (at) {
+            assert_memory_equal(at, data + 1100, 4900);
+        }
+        assert_int_equal(rec_source_at_hand(&w->job, source, 77, MIB - 77, &at), REC_OK);
+        assert_int_equal(at != NULL, free_of_cost);
+        assert_int_equal(lr_source_mapped(source), kind == 3);
+        /* What is read all the same, and what was viewed. */
+        assert_reads(w, source, data, MIB, 100000);
+        assert_int_equal(rec_source_view(&w->job, source, &whole, &size), REC_OK);
+        assert_true(!at || at == (const uint8_t *)whole + 77);
+        assert_int_equal(rec_source_at_hand(&w->job, source, 0, MIB, &at), REC_OK);
+        assert_ptr_equal(at, whole);
+        assert_int_equal(rec_source_at_hand(&w->job, part, 0, 5000, &at), REC_OK);
+        assert_ptr_equal(at, (const uint8_t *)whole + 1000);
+        assert_int_equal(end_job(w), REC_OK);
+        assert_int_equal(rec_source_at_hand(&w->job, part, 4000, 1001, &at), REC_E_FORMAT);
+        assert_null(at);
+        assert_failed(w, REC_E_FORMAT, "1,001 bytes are needed from byte 4,000 on, but there are only 5,000 bytes");
+        assert_int_equal(rec_source_at_hand(&w->job, source, UINT64_MAX, 2, &at), REC_E_FORMAT);
+        assert_null(at);
+        assert_failed(w, REC_E_FORMAT, "there are only 1,048,576 bytes");
+        rec_source_release(part);
+        rec_source_release(source);
+    }
+    free(data);
+}
+
 /* -------------------------------------------------------------------------------------------------------- beside -- */
 
 static void what_is_beside_is_asked_of_who_made_it(void **state)
@@ -718,6 +762,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(memory_that_is_refused_leaves_nothing, enter_world, leave_world),
         cmocka_unit_test_setup_teardown(heads_and_tails_are_had_without_the_middle, enter_world, leave_world),
         cmocka_unit_test_setup_teardown(parts_are_windows, enter_world, leave_world),
+        cmocka_unit_test_setup_teardown(what_costs_nothing_is_at_hand, enter_world, leave_world),
         cmocka_unit_test_setup_teardown(what_is_beside_is_asked_of_who_made_it, enter_world, leave_world),
         cmocka_unit_test_setup_teardown(a_file_beside_may_be_absent, enter_world, leave_world),
         cmocka_unit_test_setup_teardown(files_and_memory_can_be_written_over, enter_world, leave_world),

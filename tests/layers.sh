@@ -58,7 +58,7 @@ no_private() { # FOLDER...: plugins see plugin.h and the codecs'
 }
 check "plugins see librecord/plugin.h and codecs alone" no_private plugins plugins/codec plugins/codec/msgpack \
     plugins/codec/gzip plugins/codec/http plugins/codec/zstd plugins/codec/json plugins/codec/bincode plugins/codec/safetensors \
-    plugins/codec/burnpack
+    plugins/codec/burnpack plugins/codec/shards
 
 only_in_remap() { # nobody else speaks PCRE2, libltdl is the registry's, inih the configuration's
     ! (cd "$srcdir" && grep -lE '# *include <(pcre2|ltdl|ini)\.h>' core/*/*.[ch] types/*.[ch] remap/*.[ch] remap/*/*.[ch] \

@@ -114,7 +114,79 @@ cp "$scratch/out" optim.ls
 run ls --all "$golden/1.13.1/zip_optimizer.pt"
 same "with all values" "$scratch/out" optim.ls
 
-# ---------------------------------------------------------------------------------------------------------- refused --
+# -------------------------------------------------------------------------------------------------------- several files --
+
+mkdir parts
+does "a part of a model" convert -q --adapter none --drop '^[12]\.' same.safetensors 1.pt
+does "and the rest of it" convert -q --adapter none --drop '^0\.' same.safetensors 2.pt
+mv 1.pt parts/pytorch_model-00001-of-00002.bin
+mv 2.pt parts/pytorch_model-00002-of-00002.bin
+# map_of FILE: the entries of an index; what begins with 0 is in the first part
+map_of() {
+    run ls --all same.safetensors
+    awk '/^ *[0-9]\./ { part = $1 ~ /^0\./ ? 1 : 2
+        printf "%s    \"%s\": \"pytorch_model-%05d-of-00002.bin\"", n++ ? ",\n" : "", $1, part }' "$scratch/out"
+}
+{
+    echo '{ "metadata": {"total_size": 10000000000, "origin": "a trainer"}, "weight_map": {'
+    map_of
+    echo ' } }'
+} >parts/pytorch_model.bin.index.json
+does "an index is loaded" convert -q --adapter none parts/pytorch_model.bin.index.json parts.safetensors
+does "a folder is, too" convert -q --adapter none parts folder.safetensors
+check "to the same" cmp parts.safetensors folder.safetensors
+run info parts.safetensors
+check "with the text of its metadata" grep -q 'origin *= *a trainer' "$scratch/out"
+run ls --all parts.safetensors
+sort "$scratch/out" >parts.ls
+run ls --all same.safetensors
+sort "$scratch/out" >same.ls
+same "all tensors are there" parts.ls same.ls
+does "it is imported as one file is" convert -q --type net.rs:Net --rename '^0\. => fc.' --rename '^1\. => norm.' \
+    --rename '^2\. => emb.' parts several.mpk
+for key in fc.weight norm.gamma emb.weight; do
+    run show several.mpk "$key"
+    cp "$scratch/out" several.show
+    run show st.mpk "$key"
+    same "$key has its values" several.show "$scratch/out"
+done
+cp parts/pytorch_model.bin.index.json sound.json
+sed 's/"0.weight": "pytorch_model-00001/"0.weight": "pytorch_model-00002/' sound.json >parts/pytorch_model.bin.index.json
+at=$(grep -ob '"0.weight"' parts/pytorch_model.bin.index.json | cut -d: -f1)
+fails "a tensor in another part than the index says" ls parts <<END
+record: parts/pytorch_model.bin.index.json: byte $at: the tensor \`0.weight\` is, against the index, also in pytorch_model-00001-of-00002.bin
+  The index and the files are not of one model, or not all were copied.
+END
+sed 's/"0.weight"/"0.wait"/' sound.json >parts/pytorch_model.bin.index.json
+run ls parts
+status_is "a tensor that no part has is refused" 2
+check "by its name" grep -qF 'the tensor `0.wait` is not in pytorch_model-00001-of-00002.bin' "$scratch/err"
+sed '/"0.weight"/d' sound.json >parts/pytorch_model.bin.index.json
+does "a tensor that the index does not name" ls --all parts
+check "is left out" [ "$(grep -c '0\.weight' "$scratch/out")" = 0 ]
+check "and told" grep -qF 'that the index does not name: left out; the first is `0.weight`' "$scratch/err"
+sed 's/00002-of-00002/00003-of-00003/' sound.json >parts/pytorch_model.bin.index.json
+run ls parts
+status_is "a part that is not there" 2
+check "is named" grep -qF 'pytorch_model-00003-of-00003.bin: cannot open the file' "$scratch/err"
+sed 's,"pytorch_model-00001,"../pytorch_model-00001,' sound.json >parts/pytorch_model.bin.index.json
+run ls parts
+status_is "a part out of the folder is refused" 2
+cp "$golden/1.13.1/zip_optimizer.pt" parts/pytorch_model-00001-of-00002.bin
+cp sound.json parts/pytorch_model.bin.index.json
+run ls parts
+status_is "a part that is no model is refused" 2
+check "by its name" grep -q 'pytorch_model-00001-of-00002.bin: it is to be a part of a model' "$scratch/err"
+mkdir single
+cp "$golden/1.13.1/legacy_module.pt" single/pytorch_model.bin
+does "a folder with the whole in one file" convert -q --type net.rs:Net --rename '^0\. => fc.' --rename '^1\. => norm.' \
+    --rename '^2\. => emb.' single single.mpk
+check "is that file" cmp single.mpk st.mpk
+cp same.safetensors single/model.safetensors
+does "where there are safetensors, too" info single
+check "these count" grep -q 'Safetensors' "$scratch/out"
+
+# ----------------------------------------------------------------------------------------------------------- refused --
 
 run convert -q "$golden/1.13.1/refused_command.pt" out.mpk
 status_is "a command is refused" 2

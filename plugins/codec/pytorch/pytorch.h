@@ -9,12 +9,14 @@
 #include <librecord/plugin.h>
 
 #include "plugins/codec/pytorch/pickle.h"
+#include "plugins/codec/shards/index.h"
 #include "plugins/codec/zip/zip.h"
 
 /* ---------------------------------------------------------------------------------------- what plugins are made of -- */
 
-/** @return how sure it is, by the content alone. */
+/** @return how sure it is: of a file or an index of several by the content, of a folder by the names in it. */
 int32_t lr_pt_probe(const rec_head *head);
+/** Reads a file, an index with the files it names, or a folder with either. */
 int32_t lr_pt_read(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
 int32_t lr_pt_write(rec_job *job, rec_sink *sink);
 

@@ -9,7 +9,7 @@
 
 /* Something is told. */
 typedef struct teller {
-    const lr_pt_file *file;
+    const lr_pt_file *file_of; /* what `p` is of */
     const lr_pickle *p;
     rec_job *job;
     const rec_visitor *visitor;
@@ -17,6 +17,10 @@ typedef struct teller {
     uint64_t left; /* values that may still be told: what is there once may be meant often, but not without end */
     char *path;    /* of a model: the name so far */
     uint64_t length, room;
+    lr_index *index;          /* of a model in several files, else NULL… */
+    uint64_t file;            /* …and the number of this one */
+    char *name;               /* as the index has it, where that differs from the path */
+    uint64_t name_room;
     uint64_t passed_over;     /* of a model: values that are no tensors */
     lr_codec_excerpt example; /* one of them */
 } teller;
@@ -40,7 +44,7 @@ static int32_t tell_tensor(teller *t, const lr_pt_node *node)
     const lr_pt_tensor *tensor = (const lr_pt_tensor *)t->p->tensors.data + node->v.u;
     rec_tensor_event event;
     rec_source *made = NULL;
-    int32_t status = lr_pt_event(t->file, tensor, &event, &made);
+    int32_t status = lr_pt_event(t->file_of, tensor, &event, &made);
     if (status == REC_OK) {
         status = t->visitor->tensor(t->self, lr_pickle_place(t->p, tensor->at), &event);
     }
@@ -257,6 +261,40 @@ static int32_t tell_item(teller *t, const lr_pt_node *key, uint64_t number, uint
     return status;
 }
 
+/* Whether the index of the model has the tensor at the path in this file. */
+static int32_t ask_index(teller *t, bool *wanted)
+{
+    const char *name = t->path;
+    uint64_t length = t->length;
+    if (memchr(name, '\\', (size_t)length)) {
+        if (t->name_room <= length) {
+            char *larger = rec_job_resize(t->job, t->name, length + 1);
+            if (!larger) {
+                return rec_fail(t->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the name of a tensor");
+            }
+            t->name = larger;
+            t->name_room = length + 1;
+        }
+        t->path[length] = '\0'; /* there is room for it */
+        length = rec_path_unescape(name, length, t->name, t->name_room);
+        name = t->name;
+    }
+    return lr_index_take(t->index, t->file, name, length, wanted);
+}
+
+static int32_t tell_named(teller *t, const lr_pt_node *node)
+{
+    rec_scalar key = {.kind = REC_KIND_STRING, .v.length = t->length, .text = t->path};
+    const lr_pt_tensor *tensor = (const lr_pt_tensor *)t->p->tensors.data + node->v.u;
+    bool wanted = true;
+    int32_t status = t->index ? ask_index(t, &wanted) : REC_OK;
+    if (status != REC_OK || !wanted) {
+        return status;
+    }
+    status = t->visitor->key(t->self, lr_pickle_place(t->p, tensor->at), &key);
+    return status == REC_OK ? tell_tensor(t, node) : status;
+}
+
 static int32_t tell_part(teller *t, uint32_t index, uint32_t depth)
 {
     const lr_pt_node *node = lr_pickle_node(t->p, index);
@@ -266,10 +304,7 @@ static int32_t tell_part(teller *t, uint32_t index, uint32_t depth)
         return status;
     }
     if (node->kind == LR_PT_TENSOR) {
-        rec_scalar key = {.kind = REC_KIND_STRING, .v.length = t->length, .text = t->path};
-        const lr_pt_tensor *tensor = (const lr_pt_tensor *)t->p->tensors.data + node->v.u;
-        status = t->visitor->key(t->self, lr_pickle_place(t->p, tensor->at), &key);
-        return status == REC_OK ? tell_tensor(t, node) : status;
+        return tell_named(t, node);
     }
     if (!(node->mark & LR_PT_TENSORS)) {
         if (node->kind != LR_PT_NONE && !t->passed_over++) {
@@ -318,12 +353,10 @@ static int32_t tell_metadata(teller *t, const lr_pt_node *beside)
     return status;
 }
 
-static int32_t tell_model(teller *t, const lr_pt_choice *choice)
+/* The tensors of a model, within the map that they all are in. */
+static int32_t tell_tensors(teller *t, const lr_pt_choice *choice)
 {
-    int32_t status = choice->beside ? tell_metadata(t, lr_pickle_node(t->p, choice->beside)) : REC_OK;
-    status = status == REC_OK ? t->visitor->map_begin(t->self, REC_UNKNOWN, REC_FORM_PATHS, REC_UNKNOWN) : status;
-    status = status == REC_OK ? tell_part(t, choice->node, 0) : status;
-    status = status == REC_OK ? t->visitor->end(t->self, REC_UNKNOWN) : status;
+    int32_t status = tell_part(t, choice->node, 0);
     if (status == REC_OK && t->passed_over) {
         rec_job_note(t->job, REC_NOTE_DROPPED, "",
                      "%" PRIu64
@@ -331,40 +364,210 @@ static int32_t tell_model(teller *t, const lr_pt_choice *choice)
                      t->passed_over, t->passed_over == 1 ? "" : "s", t->passed_over == 1 ? "is" : "are",
                      t->passed_over == 1 ? "" : "s", t->example.text, t->passed_over == 1 ? "" : " and others");
     }
-    rec_job_free(t->job, t->path);
     return status;
+}
+
+static int32_t tell_model(teller *t, const lr_pt_choice *choice)
+{
+    int32_t status = choice->beside ? tell_metadata(t, lr_pickle_node(t->p, choice->beside)) : REC_OK;
+    status = status == REC_OK ? t->visitor->map_begin(t->self, REC_UNKNOWN, REC_FORM_PATHS, REC_UNKNOWN) : status;
+    status = status == REC_OK ? tell_tensors(t, choice) : status;
+    return status == REC_OK ? t->visitor->end(t->self, REC_UNKNOWN) : status;
 }
 
 /* ------------------------------------------------------------------------------------------------------- the whole -- */
 
-int32_t lr_pt_read(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
+/* Opens a file and tells what is meant in it. @param t what is told so far. @param name of the file among several, or NULL. */
+static int32_t tell_file(teller *t, rec_source *source, const char *name)
 {
     lr_pt_file file;
     lr_pt_choice choice;
-    teller t;
-    int32_t status = lr_pt_file_open(&file, job, source);
+    int32_t status = lr_pt_file_open(&file, t->job, source);
     status = status == REC_OK ? lr_pt_choose(&file, &choice) : status;
     if (status == REC_OK) {
-        t = (teller){.file = &file,
-                     .p = &file.pickle,
-                     .job = job,
-                     .visitor = visitor,
-                     .self = self,
-                     .left = 65536 + 4 * (file.pickle.nodes.count + file.pickle.cells.count)};
-        status = choice.paths ? tell_model(&t, &choice) : tell_value(&t, choice.node, 0);
+        t->file_of = &file;
+        t->p = &file.pickle;
+        t->left = 65536 + 4 * (file.pickle.nodes.count + file.pickle.cells.count);
+        t->passed_over = 0;
+        if (!name) {
+            status = choice.paths ? tell_model(t, &choice) : tell_value(t, choice.node, 0);
+        } else if (choice.paths) {
+            if (choice.beside) {
+                rec_job_note(t->job, REC_NOTE_DROPPED, "", "what stands beside the model's part in %s: left out", name);
+            }
+            status = tell_tensors(t, &choice);
+        } else {
+            status = rec_fail(t->job, REC_E_FORMAT, REC_UNKNOWN,
+                              "it is to be a part of a model, a dictionary of tensors, and is none");
+        }
     }
     lr_pt_file_close(&file);
     return status;
 }
 
+/* What the index says of the model, but for what its tensors say themselves. */
+static int32_t tell_index(teller *t)
+{
+    const lr_index *x = t->index;
+    int32_t status = REC_OK;
+    for (uint64_t i = 0; i < x->pair_count && status == REC_OK; i++) {
+        const lr_st_text *k = &x->pairs[i].key, *v = &x->pairs[i].value;
+        rec_scalar key = {.kind = REC_KIND_STRING, .v.length = k->length, .text = lr_st_json_text(&x->json, k)};
+        rec_scalar value = {.kind = REC_KIND_STRING, .v.length = v->length, .text = lr_st_json_text(&x->json, v)};
+        status = t->visitor->metadata(t->self, x->pairs[i].at, &key, &value);
+        if (status != REC_OK && x->source) {
+            rec_fail_source(t->job, x->source);
+        }
+    }
+    if (x->left_out) {
+        rec_job_note(t->job, REC_NOTE_DROPPED, "",
+                     "%" PRIu64 " entr%s of the index's metadata that %s no text: left out", x->left_out,
+                     x->left_out == 1 ? "y" : "ies", x->left_out == 1 ? "is" : "are");
+    }
+    return status;
+}
+
+/* The files that an index names, one after the other. @param counted whether `source` is the index's to release. */
+static int32_t tell_several(teller *t, rec_source *source, bool counted)
+{
+    lr_index index;
+    int32_t status = lr_index_open(&index, t->job, source, counted, "PyTorch", ".bin");
+    t->index = &index;
+    status = status == REC_OK ? tell_index(t) : status;
+    status = status == REC_OK ? t->visitor->map_begin(t->self, REC_UNKNOWN, REC_FORM_PATHS, REC_UNKNOWN) : status;
+    for (t->file = 0; t->file < index.file_count && status == REC_OK; t->file++) {
+        rec_source *part = NULL;
+        const char *name;
+        status = lr_index_file(&index, t->file, &name);
+        status = status == REC_OK ? rec_source_beside(t->job, source, name, &part) : status;
+        if (status == REC_OK) {
+            status = tell_file(t, part, name);
+            if (status != REC_OK) {
+                rec_fail_source(t->job, part);
+            }
+        }
+        rec_source_release(part);
+    }
+    status = status == REC_OK ? lr_index_done(&index) : status;
+    status = status == REC_OK ? t->visitor->end(t->self, REC_UNKNOWN) : status;
+    lr_index_close(&index);
+    return status;
+}
+
+static bool ends_in(const char *name, uint64_t length, const char *end)
+{
+    uint64_t tail = strlen(end);
+    return length > tail && memcmp(name + length - tail, end, (size_t)tail) == 0;
+}
+
+#define INDEX_END ".bin.index.json"
+#define WHOLE "pytorch_model.bin"
+
+/* A folder as they are published: its only index, or the one file that a model without an index is in. */
+static int32_t tell_folder(teller *t, rec_source *folder, const char *const *names, uint64_t count)
+{
+    const char *index = NULL, *whole = NULL;
+    rec_source *source = NULL;
+    int32_t status;
+    for (uint64_t i = 0; i < count; i++) {
+        if (ends_in(names[i], strlen(names[i]), INDEX_END)) {
+            if (index) {
+                status = rec_fail(t->job, REC_E_NOT_FOUND, REC_UNKNOWN, "the folder holds several models");
+                rec_fail_hint(t->job, "Load one by its index: %s, %s", index, names[i]);
+                return status;
+            }
+            index = names[i];
+        } else if (strcmp(names[i], WHOLE) == 0) {
+            whole = names[i];
+        }
+    }
+    if (!index && !whole) {
+        return rec_fail(t->job, REC_E_NOT_FOUND, REC_UNKNOWN, "the folder holds neither " WHOLE " nor an index of parts");
+    }
+    status = rec_source_beside(t->job, folder, index ? index : whole, &source);
+    if (status == REC_OK && index) {
+        return tell_several(t, source, true); /* releases it */
+    }
+    if (status == REC_OK) {
+        status = tell_file(t, source, NULL);
+        if (status != REC_OK) {
+            rec_fail_source(t->job, source);
+        }
+    }
+    rec_source_release(source);
+    return status;
+}
+
+/* Whether what is given is text, JSON, rather than one of PyTorch's files. */
+static int32_t is_text(rec_job *job, rec_source *source, bool *text)
+{
+    uint64_t size = rec_source_size(source);
+    const void *all;
+    uint8_t first = 0;
+    int32_t status = size == REC_UNKNOWN ? rec_source_view(job, source, &all, &size) : REC_OK;
+    status = status == REC_OK && size ? rec_source_read_at(job, source, 0, &first, 1) : status;
+    *text = first == '{' || lr_st_is_space(first);
+    return status;
+}
+
+int32_t lr_pt_read(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
+{
+    teller t = {.job = job, .visitor = visitor, .self = self};
+    const char *const *names;
+    uint64_t count;
+    bool text = false;
+    int32_t status = rec_source_names(job, source, &names, &count);
+    if (status == REC_OK && names) {
+        status = tell_folder(&t, source, names, count);
+    } else if (status == REC_OK) {
+        status = is_text(job, source, &text);
+        if (status == REC_OK) {
+            status = text ? tell_several(&t, source, false) : tell_file(&t, source, NULL);
+        }
+    }
+    rec_job_free(job, t.path);
+    rec_job_free(job, t.name);
+    return status;
+}
+
 /* --------------------------------------------------------------------------------------------------------- probing -- */
+
+/* Less than what says that there are safetensors: who has both publishes the same model twice. */
+static int32_t probe_folder(const rec_head *head)
+{
+    for (uint64_t i = 0; i < head->name_count; i++) {
+        if (strcmp(head->names[i], WHOLE) == 0 || ends_in(head->names[i], strlen(head->names[i]), INDEX_END)) {
+            return 16;
+        }
+    }
+    return 0;
+}
+
+/* By the first file that it names; where that is too far behind, by its own name. */
+static int32_t probe_index(const rec_head *head)
+{
+    static const char *const ends[] = {".bin", ".pt", ".pth", ".ckpt"};
+    const char *file;
+    uint64_t size, length = head->name ? strlen(head->name) : 0;
+    bool ours = false;
+    if (!lr_index_probe(head->data, head->length, &file, &size)) {
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && file; i++) {
+        ours |= ends_in(file, size, ends[i]);
+    }
+    return ours || (!file && ends_in(head->name, length, INDEX_END)) ? 160 : 0;
+}
 
 int32_t lr_pt_probe(const rec_head *head)
 {
     static const char pickle[] = "data.pkl";
     uint64_t length;
     if (head->names) {
-        return 0;
+        return probe_folder(head);
+    }
+    if (head->length && (head->data[0] == '{' || lr_st_is_space(head->data[0]))) {
+        return probe_index(head);
     }
     if (lr_pt_is_stream(head->data, head->length)) {
         return 120;

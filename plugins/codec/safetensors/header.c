@@ -51,20 +51,6 @@ int lr_st_type_find(const char *name, uint64_t length)
 
 /* ---------------------------------------------------------------------------------------------------------- words -- */
 
-const char *lr_st_shown(lr_st_excerpt *buffer, const char *text, uint64_t length)
-{
-    uint64_t most = sizeof buffer->text - 4, used = length < most ? length : most;
-    while (used < length && used > 0 && ((unsigned char)text[used] & 0xc0) == 0x80) {
-        used--; /* not in the middle of a character */
-    }
-    for (uint64_t i = 0; i < used; i++) {
-        unsigned char c = (unsigned char)text[i];
-        buffer->text[i] = c < ' ' || c == 0x7f ? '?' : text[i];
-    }
-    memcpy(buffer->text + used, used < length ? "..." : "", used < length ? 4 : 1);
-    return buffer->text;
-}
-
 static const char *shown_key(lr_st_excerpt *buffer, const lr_st_header *h, const lr_st_entry *e)
 {
     return lr_st_shown(buffer, lr_st_text_at(h, &e->key), e->key.length);

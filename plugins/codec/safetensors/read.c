@@ -242,12 +242,26 @@ int32_t lr_st_read(rec_job *job, rec_source *source, const rec_visitor *visitor,
 
 /* ------------------------------------------------------------------------------------------------------- probing -- */
 
+/* Whether an index is one of safetensors files, by the first that it names, or if that is too far behind, by its own name:
+ * "pytorch_model.bin.index.json" is another's. */
+static bool names_ours(const rec_head *head, const char *file, uint64_t size)
+{
+    static const char part[] = ".safetensors", others[] = ".bin.index.json";
+    uint64_t length = head->name ? strlen(head->name) : 0, tail = sizeof part - 1;
+    if (file) {
+        return size >= tail && memcmp(file + size - tail, part, tail) == 0;
+    }
+    tail = sizeof others - 1;
+    return length < tail || memcmp(head->name + length - tail, others, tail) != 0;
+}
+
 /* By the content: bits that agree. */
 static int32_t probe_content(const rec_head *head)
 {
-    uint64_t length = 0, at = 8;
-    if (lr_st_is_index(head->data, head->length)) {
-        return 160; /* more than JSON, which it is, too */
+    uint64_t length = 0, at = 8, size;
+    const char *file;
+    if (lr_index_probe(head->data, head->length, &file, &size)) {
+        return names_ours(head, file, size) ? 160 : 0; /* more than JSON, which it is, too */
     }
     if (head->length < 10) {
         return 0;

@@ -8,7 +8,7 @@
 
 #include <librecord/plugin.h>
 
-#include "plugins/codec/safetensors/json_text.h"
+#include "plugins/codec/shards/index.h"
 
 /* ---------------------------------------------------------------------------------------- what plugins are made of -- */
 
@@ -54,12 +54,6 @@ typedef struct lr_st_entry {
     uint8_t mark; /**< LR_ST_… */
 } lr_st_entry;
 
-/** An entry of `__metadata__`. */
-typedef struct lr_st_pair {
-    lr_st_text key, value;
-    uint32_t at;
-} lr_st_pair;
-
 /** One file. */
 typedef struct lr_st_header {
     rec_job *job;
@@ -92,30 +86,6 @@ static inline uint64_t lr_st_location(uint32_t at)
 }
 /** What the visitor is told of an entry. */
 rec_tensor_event lr_st_event(const lr_st_header *header, const lr_st_entry *entry);
-/** A key for messages: what is long is cut, what does not print is shown as `?`. @return buffer. */
-typedef struct lr_st_excerpt {
-    char text[132];
-} lr_st_excerpt;
-const char *lr_st_shown(lr_st_excerpt *buffer, const char *text, uint64_t length);
-
-/* ------------------------------------------------------------------------------------------------------------ keys -- */
-
-/** An index of texts by number. */
-typedef struct lr_st_keys {
-    rec_job *job;
-    const char *(*text)(const void *self, uint64_t number, uint64_t *length);
-    const void *self;
-    uint64_t *slots; /* hash << 32 | number + 1 */
-    uint64_t mask, seed;
-} lr_st_keys;
-/** @param most how many texts there will be, below 2^31. To be freed, also after a failure. */
-int32_t lr_st_keys_open(lr_st_keys *keys, rec_job *job, uint64_t most);
-void lr_st_keys_close(lr_st_keys *keys);
-/** Adds number `number`, whose text that is. @return REC_UNKNOWN, or the number that has the same: nothing was added. */
-uint64_t lr_st_keys_add(lr_st_keys *keys, uint64_t number, const char *text, uint64_t length);
-/** @return the number of a text, or REC_UNKNOWN. */
-uint64_t lr_st_keys_find(const lr_st_keys *keys, const char *text, uint64_t length);
-
 /* ----------------------------------------------------------------------------------------- models of several files -- */
 
 /** A file of a model. */
@@ -124,17 +94,6 @@ typedef struct lr_st_file {
     lr_st_header header;
     uint64_t first; /**< number of its first tensor among those of all files */
 } lr_st_file;
-
-/** The file that says which tensor is in which file. */
-typedef struct lr_st_index {
-    lr_st_json json;
-    rec_source *source;  /**< counted if it lies in the folder that is loaded, else NULL */
-    lr_st_pair *weights; /**< tensor, file */
-    uint64_t count, room;
-    lr_st_pair *pairs; /**< of its `metadata`, those that are text */
-    uint64_t pair_count, pair_room;
-    uint64_t left_out; /**< of its `metadata`: neither text nor derived */
-} lr_st_index;
 
 /** All that is loaded. */
 typedef struct lr_st_model {
@@ -145,7 +104,7 @@ typedef struct lr_st_model {
     uint64_t count;  /**< tensors of all files */
     uint64_t taken;  /**< of those the ones that are not left out */
     lr_st_keys keys; /**< of these, by number */
-    lr_st_index index;
+    lr_index index;
     bool indexed; /**< whether there is one */
 } lr_st_model;
 
@@ -154,8 +113,6 @@ int32_t lr_st_model_open(lr_st_model *model, rec_job *job, rec_source *source);
 void lr_st_model_close(lr_st_model *model);
 /** @return the file of tensor `number`. */
 const lr_st_file *lr_st_model_file(const lr_st_model *model, uint64_t number);
-/** Whether text begins an index: a JSON object with `weight_map` after `metadata` or nothing. */
-bool lr_st_is_index(const uint8_t *text, uint64_t length);
 /** Whether the names of a folder promise a model. */
 bool lr_st_is_folder(const char *const *names, uint64_t count);
 /** Whether the name of a file is that of part `*part` of `*parts`, "model-00001-of-00003.safetensors". @param stem (out)

@@ -8,8 +8,6 @@
 
 #include "plugins/codec/safetensors/safetensors.h"
 
-enum { FILES_MOST = 10000 };
-
 #define EXTENSION ".safetensors"
 #define INDEX_EXTENSION ".safetensors.index.json"
 
@@ -74,174 +72,6 @@ static void list_names(char *text, size_t room, const char *const *names, uint64
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- index -- */
-
-/* Moves behind a comma or the end of a map. @param more (out) whether there is another entry. */
-static int32_t next_entry(lr_st_json *json, bool *more)
-{
-    *more = lr_st_json_comma(json);
-    return *more ? REC_OK : lr_st_json_expect(json, '}', "`,` or `}`");
-}
-
-/* One entry of text by text, at the cursor. */
-static int32_t text_entry(lr_st_json *json, lr_st_pair **pairs, uint64_t *count, uint64_t *room, const char *words)
-{
-    lr_st_pair *pair;
-    int32_t status;
-    if (!lr_st_grow(json->job, (void **)pairs, *count, room, 1, sizeof **pairs)) {
-        return lr_st_no_memory(json->job);
-    }
-    pair = &(*pairs)[*count];
-    lr_st_json_skip(json);
-    pair->at = lr_st_json_at(json);
-    status = lr_st_json_string(json, &pair->key, "a key in quotes");
-    status = status == REC_OK ? lr_st_json_expect(json, ':', "`:` after a key") : status;
-    status = status == REC_OK ? lr_st_json_string(json, &pair->value, words) : status;
-    *count += status == REC_OK;
-    return status;
-}
-
-static bool text_is(const lr_st_json *json, const lr_st_text *text, const char *word)
-{
-    return text->length == strlen(word) && memcmp(lr_st_json_text(json, text), word, text->length) == 0;
-}
-
-/* `metadata` of an index holds anything. Text is kept; what can be worked out from the tensors is not. */
-static int32_t index_metadata(lr_st_index *x)
-{
-    lr_st_json *json = &x->json;
-    int32_t status = REC_OK;
-    bool more;
-    if (!lr_st_json_next(json, '{')) {
-        return lr_st_json_foreign(json);
-    }
-    json->in.at++;
-    more = !lr_st_json_next(json, '}');
-    json->in.at += !more;
-    while (status == REC_OK && more) {
-        const uint8_t *at;
-        lr_st_text key;
-        lr_st_json_skip(json);
-        at = json->in.at;
-        status = lr_st_json_string(json, &key, "a key in quotes");
-        status = status == REC_OK ? lr_st_json_expect(json, ':', "`:` after a key") : status;
-        if (status == REC_OK && lr_st_json_next(json, '"')) {
-            json->in.at = at;
-            status = text_entry(json, &x->pairs, &x->pair_count, &x->pair_room, "a string");
-        } else if (status == REC_OK) {
-            x->left_out += !text_is(json, &key, "total_size") && !text_is(json, &key, "total_parameters");
-            status = lr_st_json_foreign(json);
-        }
-        status = status == REC_OK ? next_entry(json, &more) : status;
-    }
-    return status;
-}
-
-static int32_t weight_map(lr_st_index *x)
-{
-    lr_st_json *json = &x->json;
-    int32_t status = lr_st_json_expect(json, '{', "`weight_map`, a map from tensors to files");
-    bool more = status == REC_OK && !lr_st_json_next(json, '}');
-    if (status == REC_OK && !more) {
-        json->in.at++;
-    }
-    while (status == REC_OK && more) {
-        status = text_entry(json, &x->weights, &x->count, &x->room, "the name of a file in quotes");
-        status = status == REC_OK ? next_entry(json, &more) : status;
-    }
-    return status;
-}
-
-static int32_t parse_index(lr_st_index *x)
-{
-    lr_st_json *json = &x->json;
-    int32_t status = lr_st_json_expect(json, '{', "an index, a JSON object with `weight_map`");
-    bool more = status == REC_OK && !lr_st_json_next(json, '}'), seen_map = false, seen_metadata = false;
-    if (status == REC_OK && !more) {
-        json->in.at++;
-    }
-    while (status == REC_OK && more) {
-        lr_st_text key;
-        uint64_t at;
-        bool is_map, is_metadata;
-        lr_st_json_skip(json);
-        at = lr_json_input_offset(&json->in);
-        status = lr_st_json_string(json, &key, "a key in quotes");
-        if (status != REC_OK) {
-            break;
-        }
-        is_map = text_is(json, &key, "weight_map");
-        is_metadata = text_is(json, &key, "metadata");
-        if ((is_map && seen_map) || (is_metadata && seen_metadata)) {
-            return lr_st_json_damaged(json->job, rec_fail(json->job, REC_E_FORMAT, at, "`%s` is there twice",
-                                                          is_map ? "weight_map" : "metadata"));
-        }
-        seen_map |= is_map;
-        seen_metadata |= is_metadata;
-        status = lr_st_json_expect(json, ':', "`:` after a key");
-        status = status != REC_OK ? status
-                 : is_map         ? weight_map(x)
-                 : is_metadata    ? index_metadata(x)
-                                  : lr_st_json_foreign(json);
-        status = status == REC_OK ? next_entry(json, &more) : status;
-    }
-    lr_st_json_skip(json);
-    if (status == REC_OK && json->in.at < json->in.end) {
-        status = lr_st_json_unexpected(json, "nothing but white space after the index");
-    }
-    if (status == REC_OK && !seen_map) {
-        status = rec_fail(json->job, REC_E_FORMAT, REC_UNKNOWN,
-                          "this JSON has no `weight_map`: it is no index of safetensors files");
-        rec_fail_hint(json->job, "Load the .safetensors file itself, or open this one with another recorder.");
-    }
-    return status;
-}
-
-bool lr_st_is_index(const uint8_t *text, uint64_t length)
-{
-    static const char metadata[] = "\"metadata\"", map[] = "\"weight_map\"";
-    const uint8_t *p = text, *end = text + length;
-    unsigned depth = 0;
-    while (p < end && lr_st_is_space(*p)) {
-        p++;
-    }
-    if (p == end || *p++ != '{') {
-        return false;
-    }
-    while (p < end && lr_st_is_space(*p)) {
-        p++;
-    }
-    if ((size_t)(end - p) >= sizeof map - 1 && memcmp(p, map, sizeof map - 1) == 0) {
-        return true;
-    }
-    if ((size_t)(end - p) < sizeof metadata - 1 || memcmp(p, metadata, sizeof metadata - 1) != 0) {
-        return false;
-    }
-    /* Over the value of `metadata`, to the key behind it. */
-    for (p += sizeof metadata - 1; p < end; p++) {
-        if (*p == '"' && depth == 0) {
-            return (size_t)(end - p) >= sizeof map - 1 && memcmp(p, map, sizeof map - 1) == 0;
-        }
-        if (*p == '"') {
-            for (p++; p < end && *p != '"'; p++) {
-                p += *p == '\\';
-            }
-        }
-        if (p < end) {
-            depth += *p == '{' || *p == '[';
-            depth -= depth && (*p == '}' || *p == ']');
-        }
-    }
-    return false;
-}
-
-static const char *weight_of(const void *self, uint64_t number, uint64_t *length)
-{
-    const lr_st_index *x = self;
-    *length = x->weights[number].key.length;
-    return lr_st_json_text(&x->json, &x->weights[number].key);
-}
-
 /* ---------------------------------------------------------------------------------------------------------- files -- */
 
 static int32_t fail_limit(lr_st_model *m, const char *what)
@@ -280,172 +110,41 @@ static int32_t open_file(lr_st_model *m, rec_source *beside, const char *name)
     return status;
 }
 
-/* The name of a file in an index. */
-typedef struct named {
-    const char *text;
-    uint64_t length;
-    uint64_t weight; /* number of the entry that names it */
-    uint64_t file;
-} named;
-
-static int by_text(const void *a, const void *b)
-{
-    const named *x = a, *y = b;
-    uint64_t least = x->length < y->length ? x->length : y->length;
-    int order = memcmp(x->text, y->text, (size_t)least);
-    return order ? order : x->length < y->length ? -1 : x->length > y->length;
-}
-
-static int by_weight(const void *a, const void *b)
-{
-    const named *x = a, *y = b;
-    return x->weight < y->weight ? -1 : x->weight > y->weight;
-}
-
-/* Opens the files that the index names, in the order of their names, and notes for each weight which it is. */
-static int32_t open_named(lr_st_model *m, named *names, rec_source *beside)
-{
-    const lr_st_index *x = &m->index;
-    lr_st_buffer name = {.job = m->job};
-    uint64_t distinct = 0;
-    int32_t status;
-    for (uint64_t i = 0; i < x->count; i++) {
-        const lr_st_text *text = &x->weights[i].value;
-        names[i] = (named){lr_st_json_text(&x->json, text), text->length, i, 0};
-    }
-    qsort(names, x->count, sizeof *names, by_text);
-    for (uint64_t i = 0; i < x->count; i++) {
-        distinct += i == 0 || by_text(&names[i - 1], &names[i]) != 0;
-        names[i].file = distinct - 1;
-    }
-    if (distinct > FILES_MOST) {
-        return fail_limit(m, "more than 10,000 files");
-    }
-    status = make_files(m, distinct);
-    for (uint64_t i = 0; i < x->count && status == REC_OK; i++) {
-        if (i && names[i].file == names[i - 1].file) {
-            continue;
-        }
-        if (memchr(names[i].text, 0, (size_t)names[i].length)) {
-            lr_st_excerpt brief;
-            status =
-                rec_fail(m->job, REC_E_FORMAT, x->weights[names[i].weight].at, "it names the file \"%s\", with a NUL",
-                         lr_st_shown(&brief, names[i].text, names[i].length));
-            break;
-        }
-        name.size = 0;
-        lr_st_put(&name, names[i].text, names[i].length);
-        lr_st_put(&name, "", 1);
-        status = name.status == REC_OK ? open_file(m, beside, name.data) : name.status;
-    }
-    rec_job_free(m->job, name.data);
-    qsort(names, x->count, sizeof *names, by_weight);
-    return status;
-}
-
-/* Fails about a weight of the index. */
-static int32_t fail_weight(lr_st_model *m, uint64_t number, const char *what, const char *file)
-{
-    const lr_st_index *x = &m->index;
-    const lr_st_text *key = &x->weights[number].key;
-    lr_st_excerpt brief;
-    int32_t status = rec_fail(m->job, REC_E_FORMAT, x->weights[number].at, "the tensor `%s` %s%s",
-                              lr_st_shown(&brief, lr_st_json_text(&x->json, key), key->length), what, file);
-    rec_fail_hint(m->job, "The index and the files are not of one model, or not all were copied.");
-    if (x->source) {
-        rec_fail_source(m->job, x->source);
-    }
-    return status;
-}
-
 static const char *own_name(const rec_source *source)
 {
     const char *name = rec_source_name(source), *slash = strrchr(name, '/');
     return slash ? slash + 1 : name;
 }
 
-/* Whatever the index names must be where it says; what it does not name is left out. */
-static int32_t check_weights(lr_st_model *m, const lr_st_keys *weights, const named *names, uint8_t *seen)
+/* Opens the files that the index names. Whatever it names must be where it says; what it does not name is left out. */
+static int32_t open_named(lr_st_model *m, rec_source *beside)
 {
-    uint64_t left_out = 0;
-    lr_st_excerpt first;
-    int32_t status = REC_OK;
-    for (uint64_t f = 0; f < m->file_count; f++) {
+    lr_index *x = &m->index;
+    const char *name;
+    int32_t status = make_files(m, x->file_count);
+    for (uint64_t f = 0; f < x->file_count && status == REC_OK; f++) {
+        status = lr_index_file(x, f, &name);
+        status = status == REC_OK ? open_file(m, beside, name) : status;
+    }
+    for (uint64_t f = 0; f < x->file_count && status == REC_OK; f++) {
         lr_st_header *h = &m->files[f].header;
-        for (uint64_t i = 0; i < h->count; i++) {
+        for (uint64_t i = 0; i < h->count && status == REC_OK; i++) {
             lr_st_entry *e = &h->entries[i];
-            const char *key = lr_st_text_at(h, &e->key);
-            uint64_t weight = lr_st_keys_find(weights, key, e->key.length);
-            if (weight == REC_UNKNOWN) {
-                e->mark = LR_ST_LEFT_OUT;
-                if (left_out++ == 0) {
-                    (void)lr_st_shown(&first, key, e->key.length);
-                }
-            } else if (names[weight].file != f) {
-                return fail_weight(m, weight, "is, against the index, also in ", own_name(m->files[f].source));
-            } else {
-                seen[weight] = 1;
-            }
+            bool wanted = false;
+            status = lr_index_take(x, f, lr_st_text_at(h, &e->key), e->key.length, &wanted);
+            e->mark = wanted ? e->mark : LR_ST_LEFT_OUT;
         }
     }
-    for (uint64_t i = 0; i < m->index.count && status == REC_OK; i++) {
-        if (!seen[i]) {
-            status = fail_weight(m, i, "is not in ", own_name(m->files[names[i].file].source));
-        }
-    }
-    if (status == REC_OK && left_out) {
-        rec_job_note(m->job, REC_NOTE_DROPPED, "",
-                     "%" PRIu64 " tensor%s of the files that the index does not name: left out; the first is `%s`",
-                     left_out, left_out == 1 ? "" : "s", first.text);
-    }
-    return status;
-}
-
-static int32_t open_weights(lr_st_model *m, rec_source *beside)
-{
-    lr_st_index *x = &m->index;
-    lr_st_keys weights = {.text = weight_of, .self = x};
-    named *names = rec_job_alloc(m->job, (x->count ? x->count : 1) * sizeof *names);
-    uint8_t *seen = rec_job_alloc(m->job, x->count ? x->count : 1);
-    int32_t status = names && seen ? lr_st_keys_open(&weights, m->job, x->count) : lr_st_no_memory(m->job);
-    for (uint64_t i = 0; i < x->count && status == REC_OK; i++) {
-        seen[i] = 0;
-        const lr_st_text *key = &x->weights[i].key;
-        if (lr_st_keys_add(&weights, i, lr_st_json_text(&x->json, key), key->length) != REC_UNKNOWN) {
-            status = fail_weight(m, i, "is in the index twice", "");
-        }
-    }
-    status = status == REC_OK ? open_named(m, names, beside) : status;
-    status = status == REC_OK ? check_weights(m, &weights, names, seen) : status;
-    lr_st_keys_close(&weights);
-    rec_job_free(m->job, names);
-    rec_job_free(m->job, seen);
-    return status;
+    return status == REC_OK ? lr_index_done(x) : status;
 }
 
 /* @param source of the index. @param counted to be released with the model. */
 static int32_t open_index(lr_st_model *m, rec_source *source, bool counted)
 {
-    lr_st_index *x = &m->index;
-    const void *data = NULL;
-    uint64_t size = rec_source_size(source);
-    int32_t status = REC_OK;
+    int32_t status;
     m->indexed = true;
-    x->source = counted ? source : NULL;
-    if (size == REC_UNKNOWN || size <= LR_ST_HEADER_MOST) { /* else there is no need to read it */
-        status = rec_source_view(m->job, source, &data, &size);
-    }
-    if (status == REC_OK && size > LR_ST_HEADER_MOST) {
-        status = rec_fail(m->job, REC_E_LIMIT, REC_UNKNOWN, "an index of %" PRIu64 " bytes; at most 100,000,000", size);
-    }
-    if (status == REC_OK) {
-        lr_st_json_open(&x->json, m->job, source, data, size, 0, "the index");
-        status = parse_index(x);
-    }
-    if (status != REC_OK && counted) {
-        rec_fail_source(m->job, source);
-    }
-    return status == REC_OK ? open_weights(m, source) : status;
+    status = lr_index_open(&m->index, m->job, source, counted, "safetensors", EXTENSION);
+    return status == REC_OK ? open_named(m, source) : status;
 }
 
 /* -------------------------------------------------------------------------------------------------------- folders -- */
@@ -522,7 +221,7 @@ static int32_t open_folder(lr_st_model *m, const char *const *names, uint64_t co
                            "Load one by its index.");
     }
     if (parts && !singles) {
-        if (parts > FILES_MOST) {
+        if (parts > LR_INDEX_FILES_MOST) {
             return fail_limit(m, "more than 10,000 files");
         }
         return open_parts(m, names, count, parts);
@@ -646,8 +345,5 @@ void lr_st_model_close(lr_st_model *m)
     }
     rec_job_free(m->job, m->files);
     lr_st_keys_close(&m->keys);
-    rec_job_free(m->job, m->index.weights);
-    rec_job_free(m->job, m->index.pairs);
-    lr_st_json_close(&m->index.json);
-    rec_source_release(m->index.source);
+    lr_index_close(&m->index);
 }

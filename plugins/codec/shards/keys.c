@@ -3,7 +3,7 @@
  * looked at only when it is most likely the right one. */
 #include <string.h>
 
-#include "plugins/codec/safetensors/safetensors.h"
+#include "plugins/codec/shards/keys.h"
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {

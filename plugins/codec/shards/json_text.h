@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * JSON of headers and indexes: tokens over a text in memory. */
-#ifndef LR_SAFETENSORS_JSON_H
-#define LR_SAFETENSORS_JSON_H
+#ifndef LR_SHARDS_JSON_H
+#define LR_SHARDS_JSON_H
 
 #include <string.h>
 
@@ -12,6 +12,12 @@ typedef struct lr_st_text {
     uint32_t at, length;
     bool unescaped;
 } lr_st_text;
+
+/** A key for messages: what is long is cut, what does not print is shown as `?`. @return buffer. */
+typedef struct lr_st_excerpt {
+    char text[132];
+} lr_st_excerpt;
+const char *lr_st_shown(lr_st_excerpt *buffer, const char *text, uint64_t length);
 
 /** A reader. The whole text (below 4 GiB) is at in.start. */
 typedef struct lr_st_json {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * JSON of headers and indexes: what is not done in line. */
-#include "plugins/codec/safetensors/json_text.h"
+#include "plugins/codec/shards/json_text.h"
 
 #include <inttypes.h>
 
@@ -41,6 +41,20 @@ int32_t lr_st_json_unexpected(lr_st_json *json, const char *expected)
                                                             expected, "the end of %s", json->whole));
     }
     return lr_st_json_damaged(json->job, lr_json_unexpected(&json->in, expected));
+}
+
+const char *lr_st_shown(lr_st_excerpt *buffer, const char *text, uint64_t length)
+{
+    uint64_t most = sizeof buffer->text - 4, used = length < most ? length : most;
+    while (used < length && used > 0 && ((unsigned char)text[used] & 0xc0) == 0x80) {
+        used--; /* not in the middle of a character */
+    }
+    for (uint64_t i = 0; i < used; i++) {
+        unsigned char c = (unsigned char)text[i];
+        buffer->text[i] = c < ' ' || c == 0x7f ? '?' : text[i];
+    }
+    memcpy(buffer->text + used, used < length ? "..." : "", used < length ? 4 : 1);
+    return buffer->text;
 }
 
 bool lr_st_grow(rec_job *job, void **array, uint64_t count, uint64_t *room, uint64_t more, uint64_t each)

@@ -96,6 +96,19 @@ void lr_pages_free(lr_pages *pages);
 /** Frees pages and the struct itself, which is of their allocator: for those who lend them (lr_source_owned). */
 void lr_pages_release(void *pages, const void *data);
 
+/* ----------------------------------------------------------------------------------------------------- processor -- */
+
+/** Instructions of x86-64 that not every one has. */
+typedef enum lr_cpu {
+    LR_CPU_AVX2,
+    LR_CPU_F16C,
+    LR_CPU_AVX512F,
+    LR_CPU_AVX512BW
+} lr_cpu;
+
+/** @return whether they may be used; false on other processors. */
+bool lr_cpu_has(lr_cpu what);
+
 /* ---------------------------------------------------------------------------------------------------------- text -- */
 
 /** The longest name of a recorder, an alias, an option or a key, in bytes. */

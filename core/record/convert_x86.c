@@ -6,7 +6,6 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
-#include <cpuid.h>
 #include <immintrin.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -465,22 +464,6 @@ static const bulk_table table256 = {
     [REC_DTYPE_BF16] = {[REC_DTYPE_F32] = bf16_f32},
 };
 
-#ifdef __clang__
-/* Clang 14 has no word for F16C, and asking the processor itself takes microseconds in a virtual machine. */
-enum { LEAST_AVX2 = 65536 };
-static bool has_f16c(void)
-{
-    unsigned a, b, c, d;
-    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
-}
-#else
-enum { LEAST_AVX2 = STEP };
-static bool has_f16c(void)
-{
-    return __builtin_cpu_supports("f16c");
-}
-#endif
-
 /** Less than this may well be read again from a cache soon. */
 enum { STREAM_BYTES = 32 << 20 };
 
@@ -498,10 +481,9 @@ bool lr_convert_streams(const void *to_data, uint64_t size)
 
 lr_convert_bulk lr_convert_x86_level(int level, rec_dtype from, rec_dtype to)
 {
-    __builtin_cpu_init(); /* does nothing if it was done: we may run before the constructor that does it */
-    if (level == LR_CONVERT_AVX512 && __builtin_cpu_supports("avx512f"))
+    if (level == LR_CONVERT_AVX512 && lr_cpu_has(LR_CPU_AVX512F))
         return table512[from][to];
-    if (level == LR_CONVERT_AVX2 && __builtin_cpu_supports("avx2") && has_f16c())
+    if (level == LR_CONVERT_AVX2 && lr_cpu_has(LR_CPU_AVX2) && lr_cpu_has(LR_CPU_F16C))
         return table256[from][to];
     return NULL;
 }
@@ -511,7 +493,7 @@ lr_convert_bulk lr_convert_x86(rec_dtype from, rec_dtype to, uint64_t count)
     lr_convert_bulk bulk = NULL;
     if (count >= STEP)
         bulk = lr_convert_x86_level(LR_CONVERT_AVX512, from, to);
-    if (!bulk && count >= LEAST_AVX2)
+    if (!bulk && count >= STEP)
         bulk = lr_convert_x86_level(LR_CONVERT_AVX2, from, to);
     return bulk;
 }

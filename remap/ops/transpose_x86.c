@@ -310,10 +310,9 @@ static const lr_transpose_kernel kernels256[] = {{64, 32, run256_1, copy256, fen
 const lr_transpose_kernel *lr_transpose_x86_level(int level, uint32_t width)
 {
     unsigned index = width == 8 ? 3 : width / 2;
-    __builtin_cpu_init(); /* does nothing if it was done: we may run before the constructor that does it */
-    if (level == LR_TRANSPOSE_AVX512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"))
+    if (level == LR_TRANSPOSE_AVX512 && lr_cpu_has(LR_CPU_AVX512F) && lr_cpu_has(LR_CPU_AVX512BW))
         return &kernels512[index];
-    if (level == LR_TRANSPOSE_AVX2 && __builtin_cpu_supports("avx2"))
+    if (level == LR_TRANSPOSE_AVX2 && lr_cpu_has(LR_CPU_AVX2))
         return &kernels256[index];
     return NULL;
 }

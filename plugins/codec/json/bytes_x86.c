@@ -11,6 +11,8 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "plugins/codec/cpu.h"
+
 /* Text that is fetched ahead of its use. The work on a block is so long that a processor does not look far enough by
  * itself. */
 #define AHEAD 2048
@@ -161,12 +163,11 @@ AVX512 static uint64_t scan_avx512(const uint8_t **text, const uint8_t *end, uin
 
 lr_bytes_scan *lr_bytes_scan_choice(unsigned index)
 {
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vbmi") &&
-        __builtin_cpu_supports("avx512bw") && index-- == 0) {
+    if (LR_CPU_HAS(AVX512_VBMI2, "avx512vbmi2") && LR_CPU_HAS(AVX512_VBMI, "avx512vbmi") &&
+        LR_CPU_HAS(AVX512BW, "avx512bw") && index-- == 0) {
         return scan_avx512;
     }
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && index-- == 0) {
+    if (LR_CPU_HAS(AVX2, "avx2") && LR_CPU_HAS(BMI1, "bmi") && index-- == 0) {
         return scan_avx2;
     }
     return index == 0 ? lr_bytes_scan_plain : NULL;

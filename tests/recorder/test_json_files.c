@@ -13,6 +13,7 @@
 #include <librecord.h>
 
 #include "tests/scratch.h"
+#include "tests/test_meter.h"
 
 static int setup(void **state)
 {
@@ -123,6 +124,59 @@ static void copies_are_the_same(const scratch *s, const char *pattern, const cha
     rec_close_recorder(automatic);
     rec_close_recorder(r);
     free(copy);
+}
+
+/* Text is many times its tensors: of a file that is not mapped a window is in memory, never the whole. */
+static void a_file_that_is_not_mapped_is_read_through_a_window(void **state)
+{
+    enum { COUNT = 1 << 18, BYTES = COUNT * 4, FIXED = 1 << 21 };
+    const uint64_t shape[] = {COUNT};
+    uint32_t *values = malloc(BYTES);
+    char *path = scratch_path(*state, "large.json");
+    struct stat info;
+    assert_non_null(values);
+    assert_int_equal(meter_set_up(NULL), 0);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        values[i] = 0x3f000000u ^ i * 2654435761u >> 8;
+    }
+    rec_recorder *r = rec_open_recorder_in(meter_context, "PrettyJson", REC_PRECISION_KEEP);
+    rec_record *record = rec_record_new(meter_context);
+    assert_non_null(record);
+    rec_tensor_spec spec = {.size = sizeof spec,
+                            .dtype = REC_DTYPE_F32,
+                            .rank = 1,
+                            .ownership = REC_BORROW,
+                            .shape = shape,
+                            .data = values,
+                            .data_size = BYTES};
+    if (!r || rec_set_tensor(record, "weight", &spec) != REC_OK || rec_recorder_set(r, "sync", "no") != REC_OK ||
+        rec_save(r, record, path) != REC_OK) {
+        fail_msg("%s", rec_error_message());
+    }
+    rec_record_free(record);
+    assert_int_equal(stat(path, &info), 0);
+    assert_true(info.st_size > 10 * BYTES);
+    for (int mapped = 0; mapped < 2; mapped++) {
+        uint64_t before = meter_counted.now;
+        assert_int_equal(rec_recorder_set(r, "map", mapped ? "yes" : "no"), REC_OK);
+        meter_counted.peak = before;
+        record = rec_load(r, path);
+        const rec_tensor *tensor = record ? rec_tensor_at(record, "weight") : NULL;
+        uint64_t size;
+        if (!tensor) {
+            fail_msg("%s", rec_error_message());
+        }
+        assert_memory_equal(rec_tensor_bytes(tensor, &size), values, BYTES);
+        if (meter_counted.peak - before > BYTES + FIXED) {
+            fail_msg("%llu bytes of memory, mapped: %d", (unsigned long long)(meter_counted.peak - before), mapped);
+        }
+        rec_record_free(record);
+        assert_int_equal(meter_counted.now, before);
+    }
+    rec_close_recorder(r);
+    assert_int_equal(meter_tear_down(NULL), 0);
+    free(values);
+    free(path);
 }
 
 static void a_file_of_burn_comes_back_byte_by_byte(void **state)
@@ -372,6 +426,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_name_opens_its_recorder),
         cmocka_unit_test_setup_teardown(a_file_of_burn_comes_back_byte_by_byte, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_file_that_is_not_mapped_is_read_through_a_window, setup, teardown),
         cmocka_unit_test_setup_teardown(a_compressed_file_of_burn_comes_back_with_its_contents, setup, teardown),
         cmocka_unit_test(files_of_both_formats_hold_the_same_record),
         cmocka_unit_test(null_is_nan_in_a_tensor_of_old_and_nil_elsewhere),

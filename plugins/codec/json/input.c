@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The window of a JSON reader. What is inflated is never held as a whole: text may be many times its tensors. */
+ * The window of a JSON reader. What is inflated or read is never held as a whole: text may be many times its tensors. */
 #include "plugins/codec/json/input.h"
 
 #include <string.h>
 
 int32_t lr_json_input_open(lr_json_input *in, rec_job *job, rec_source *source)
 {
+    const void *whole = NULL;
+    int32_t status = REC_OK;
     *in = (lr_json_input){.job = job, .source = source, .size = rec_source_size(source)};
     if (in->size != REC_UNKNOWN) {
-        const void *data = NULL;
-        int32_t status = rec_source_view(job, source, &data, &in->size);
-        in->start = in->at = data;
+        status = rec_source_at_hand(job, source, 0, in->size, &whole);
+    }
+    if (status != REC_OK) {
+        return status;
+    }
+    if (whole) {
+        in->start = in->at = whole;
         in->end = in->start + in->size;
         in->ended = true;
-        return status;
+        return REC_OK;
     }
     in->buffer = rec_job_alloc(job, LR_JSON_WINDOW);
     if (!in->buffer) {

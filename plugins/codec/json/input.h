@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The text that a JSON reader looks at: the whole of it where it is in memory, else a window that moves on. */
+ * The text that a JSON reader looks at: the whole of it where that costs nothing, else a window that moves on. */
 #ifndef LR_JSON_INPUT_H
 #define LR_JSON_INPUT_H
 
@@ -16,13 +16,13 @@ typedef struct lr_json_input {
     uint64_t offset;      /**< of `start` in the text */
     uint64_t size;        /**< of the whole text, REC_UNKNOWN of a stream */
     bool ended;           /**< nothing comes behind the window */
-    uint8_t *buffer;      /**< the window, NULL if it is the source's view */
+    uint8_t *buffer;      /**< the window, NULL if the whole is at hand */
 } lr_json_input;
 
 /** What one refill can bring at most. */
 enum { LR_JSON_WINDOW = 256 * 1024 };
 
-/** Opens a source at its beginning: its view if its size is known, for then it is in memory or mapped. */
+/** Opens a source at its beginning: as a whole if it is in memory or mapped, which copies nothing. */
 int32_t lr_json_input_open(lr_json_input *in, rec_job *job, rec_source *source);
 void lr_json_input_close(lr_json_input *in);
 /** Brings more behind what is left from `at` on. `at` moves with it; other pointers into the window are void. Does

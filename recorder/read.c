@@ -249,7 +249,8 @@ static int32_t note_origin(rec_job *job, const rec_recorder *r, const rec_plugin
     record->origin.recorder = name;
     record->origin.file = file;
     record->origin.stored = stored == REC_UNKNOWN ? stored : stored + job->beside;
-    record->origin.inflated = job->input + job->beside;
+    /* A folder has no bytes: those that were looked at are of files in it. */
+    record->origin.inflated = (lr_source_is_folder(source) ? 0 : job->input) + job->beside;
     return REC_OK;
 }
 

@@ -135,6 +135,8 @@ map_of() {
 does "an index is loaded" convert -q --adapter none parts/pytorch_model.bin.index.json parts.safetensors
 does "a folder is, too" convert -q --adapter none parts folder.safetensors
 check "to the same" cmp parts.safetensors folder.safetensors
+run info parts
+check "its size is that of its files" grep -q '^file  *[0-9.]* [A-Za-z]*, mapped' "$scratch/out"
 run info parts.safetensors
 check "with the text of its metadata" grep -q 'origin *= *a trainer' "$scratch/out"
 run ls --all parts.safetensors

@@ -29,7 +29,7 @@ static uint64_t total_of(const lr_gzip_index *index)
 
 static void what_is_put_is_read(void **state)
 {
-    static const uint64_t counts[] = {1, 2, 7, 1011, 1012, 1013, 1014, 2024, 2025, 100000};
+    static const uint64_t counts[] = {1, 2, 7, 499, 500, 501, 502, 1000, 1001, 100000};
     static const uint64_t lasts[] = {1, PIECE - 1, PIECE};
     lr_gzip_index made, read;
     uint8_t header[LR_GZIP_HEADER];
@@ -63,7 +63,7 @@ static void what_is_put_is_read(void **state)
 static void the_header_is_gzip(void **state)
 {
     static const uint8_t begin[] = {0x1f, 0x8b, 8,   4,   0,    0,    0, 0, 0, 0xff,
-                                    0xf4, 0x0f, 'L', 'R', 0xf0, 0x0f, 1, 0, 0, 0};
+                                    0xf4, 0x0f, 'L', 'R', 0xf0, 0x07, 1, 0, 0, 0};
     uint8_t header[LR_GZIP_HEADER];
     lr_gzip_index index;
     (void)state;

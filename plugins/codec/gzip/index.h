@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 enum {
-    LR_GZIP_HEADER = 4096,   /**< bytes of a header with an index: what comes next is the first piece */
-    LR_GZIP_STRETCHES = 1012 /**< entries that there is room for; even */
+    LR_GZIP_HEADER = 2048,   /**< bytes of a header with an index: what comes next is the first piece */
+    LR_GZIP_STRETCHES = 500 /**< entries that there is room for; even */
 };
 
 /** Where the deflated data of the file's only member can be entered: at stretches, each of whole pieces. Before a stretch

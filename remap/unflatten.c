@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A flat map of paths as a tree, in place. Of a foreign file it is what a plan without rules, type and adapter makes of it,
- * without the plan. A file of 100,000 tensors is looked at in a few milliseconds this way. */
+ * without the plan. Keys go into a prefix tree in the order of the file, whose nodes know their names by number, so that a
+ * name is stored once; where a key goes on as the one before does, nothing is looked up. Sorted is only what is wrong. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,147 +10,496 @@
 /* While keys are taken apart, a dot that is part of a name is a byte that no UTF-8 has, so that all others separate. */
 enum { NAMES_DOT = 0xff };
 
+enum {
+    LEVELS_MOST = 200, /* of a record; the recursion stops there too */
+    LOOKED_THROUGH = 8 /* children that are looked through for a name; more are found by a hash */
+};
+
+/* A part of keys, once for all keys that have it. */
+typedef struct name {
+    const char *text;
+    uint32_t length;
+    uint32_t index;  /* the element of a list that it is, NO_INDEX */
+    const char *own; /* in the record, with its dots; NULL: not yet */
+} name;
+enum { NO_INDEX = UINT32_MAX };
+
+/* Nodes are known by their numbers; 0 is the root, and nobody's child. */
+typedef struct node {
+    uint32_t name, parent;
+    uint32_t first, last, next; /* children; the next one of the parent's */
+    uint32_t count;             /* of children */
+    uint32_t leaf;              /* number of the entry + 1 */
+} node;
+
+/* Open addressing; 0 is free. */
+typedef struct table {
+    uint32_t *slots;
+    uint64_t room, count; /* room: a power of two */
+} table;
+
+/* Where a part of the key before ends, and its node. */
+typedef struct level {
+    uint32_t end, node;
+} level;
+
+/* A key without its escapes. */
 typedef struct item {
-    const char *key;  /* as it is */
-    const char *text; /* with nothing escaped */
-    uint32_t length;  /* of the text */
-    uint32_t order; /* place in the file */
-    rec_value *value;
+    const char *text;
+    uint32_t length, entry;
 } item;
 
 typedef struct splitter {
     rec_job *job;
     lr_arena *arena;
-    item *items;
+    const lr_map *flat;
+    lr_pages nodes, names;
+    uint32_t node_count, name_count;
+    table by_name; /* names */
+    table by_both; /* nodes of parents with many children, by parent and name */
+    level levels[LEVELS_MOST + 1];
+    uint32_t depth;
+    item before;
     bool odd;    /* some name has a dot */
     bool strict; /* nothing may stand below a value */
+    bool wrong;  /* a key is there twice, or too deep */
 } splitter;
 
-/* A part of a key and what begins with it: items [first, end). */
-typedef struct group {
-    uint32_t first, end;
-    uint32_t length; /* of the part */
-    uint32_t order;  /* of the earliest item */
-} group;
+static node *node_at(const splitter *s, uint32_t number)
+{
+    return (node *)(void *)s->nodes.data + number;
+}
+
+static name *name_at(const splitter *s, uint32_t number)
+{
+    return (name *)(void *)s->names.data + number;
+}
+
+/* ------------------------------------------------------------------------------------------------------- finding -- */
+
+static uint64_t mix(uint64_t hash)
+{
+    hash ^= hash >> 32;
+    hash *= UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+/* The seed is an address, which who makes a file does not know. */
+static uint64_t hash_text(const table *t, const char *text, uint32_t length)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)t ^ length, piece;
+    for (; length > 8; text += 8, length -= 8) {
+        memcpy(&piece, text, 8);
+        hash = mix(hash ^ piece);
+    }
+    piece = 0;
+    for (uint32_t i = 0; i < length; i++) {
+        piece = piece << 8 | (unsigned char)text[i];
+    }
+    return mix(hash ^ piece);
+}
+
+static uint64_t hash_both(const table *t, uint32_t parent, uint32_t number)
+{
+    return mix((uint64_t)(uintptr_t)t ^ ((uint64_t)parent << 32 | number));
+}
+
+static uint64_t hash_of(const splitter *s, const table *t, uint32_t number)
+{
+    const name *part = t == &s->by_name ? name_at(s, number) : NULL;
+    const node *one = part ? NULL : node_at(s, number);
+    return part ? hash_text(t, part->text, part->length) : hash_both(t, one->parent, one->name);
+}
+
+static void put_slot(const splitter *s, table *t, uint32_t number)
+{
+    uint64_t at = hash_of(s, t, number) & (t->room - 1);
+    while (t->slots[at]) {
+        at = (at + 1) & (t->room - 1);
+    }
+    t->slots[at] = number;
+}
+
+/* Room for one more. */
+static int32_t reserve(splitter *s, table *t)
+{
+    table wider = {.room = t->room ? t->room * 4 : 64, .count = t->count};
+    if (t->count + 1 <= t->room / 2) {
+        return REC_OK;
+    }
+    wider.slots = lr_zalloc(s->job->allocator, wider.room * sizeof *wider.slots);
+    if (!wider.slots) {
+        return lr_fail_memory(s->job, wider.room * sizeof *wider.slots);
+    }
+    for (uint64_t i = 0; i < t->room; i++) {
+        if (t->slots[i]) {
+            uint64_t at = hash_of(s, t, t->slots[i]) & (wider.room - 1);
+            while (wider.slots[at]) {
+                at = (at + 1) & (wider.room - 1);
+            }
+            wider.slots[at] = t->slots[i];
+        }
+    }
+    lr_release(s->job->allocator, t->slots);
+    *t = wider;
+    return REC_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------- growing -- */
+
+/* Room for one more in an array that is page memory. */
+static int32_t more(splitter *s, lr_pages *pages, uint64_t count, size_t each)
+{
+    enum { FIRST = 64 };
+    uint64_t need = (count + 1) * each;
+    if (need > pages->size && !lr_pages_grow(pages, count ? 2 * need : FIRST * each)) {
+        return lr_fail_memory(s->job, need);
+    }
+    return REC_OK;
+}
+
+/* The plain decimal index that a part is, NO_INDEX if it is none: lists that long have no index in 32 bits. */
+static uint32_t plain_index(const char *text, uint32_t length)
+{
+    uint64_t index;
+    if (length == 0 || text[0] == '+' || (text[0] == '0' && length > 1) || !lr_node_index(text, length, &index)) {
+        return NO_INDEX;
+    }
+    return index < NO_INDEX ? (uint32_t)index : NO_INDEX;
+}
+
+/* The number of a name. @return 0: the job has failed. */
+static uint32_t number_of(splitter *s, const char *text, uint32_t length)
+{
+    table *t = &s->by_name;
+    uint64_t at;
+    if (reserve(s, t) != REC_OK) {
+        return 0;
+    }
+    for (at = hash_text(t, text, length) & (t->room - 1); t->slots[at]; at = (at + 1) & (t->room - 1)) {
+        const name *one = name_at(s, t->slots[at]);
+        if (one->length == length && memcmp(one->text, text, length) == 0) {
+            return t->slots[at];
+        }
+    }
+    if (more(s, &s->names, s->name_count, sizeof(name)) != REC_OK) {
+        return 0;
+    }
+    *name_at(s, s->name_count) = (name){.text = text, .length = length, .index = plain_index(text, length)};
+    t->slots[at] = s->name_count;
+    t->count++;
+    return s->name_count++;
+}
+
+/* Makes those children of a node known by parent and name that are not yet: the last one, or all. */
+static int32_t know(splitter *s, uint32_t parent)
+{
+    const node *p = node_at(s, parent);
+    uint32_t one = p->count == LOOKED_THROUGH + 1 ? p->first : p->last;
+    for (; p->count > LOOKED_THROUGH && one; one = node_at(s, one)->next) {
+        if (reserve(s, &s->by_both) != REC_OK) {
+            return s->job->error.status;
+        }
+        put_slot(s, &s->by_both, one);
+        s->by_both.count++;
+    }
+    return REC_OK;
+}
+
+/* The child of that name, 0 if there is none. */
+static uint32_t find(const splitter *s, uint32_t parent, uint32_t number)
+{
+    const node *p = node_at(s, parent);
+    uint32_t one = p->first;
+    if (p->count > LOOKED_THROUGH) {
+        const table *t = &s->by_both;
+        uint64_t at = hash_both(t, parent, number) & (t->room - 1);
+        while ((one = t->slots[at]) != 0 && (node_at(s, one)->parent != parent || node_at(s, one)->name != number)) {
+            at = (at + 1) & (t->room - 1);
+        }
+        return one;
+    }
+    while (one && node_at(s, one)->name != number) {
+        one = node_at(s, one)->next;
+    }
+    return one;
+}
+
+/* The child of that name, made if there is none. @return 0: the job has failed. */
+static uint32_t child(splitter *s, uint32_t parent, const char *text, uint32_t length)
+{
+    uint32_t number = number_of(s, text, length), one = number ? find(s, parent, number) : 0;
+    node *p;
+    if (one || !number) {
+        return one;
+    }
+    if (s->node_count == UINT32_MAX) {
+        (void)rec_fail(s->job, REC_E_LIMIT, REC_UNKNOWN, "more than 4,294,967,295 names");
+        return 0;
+    }
+    if (more(s, &s->nodes, s->node_count, sizeof(node)) != REC_OK) {
+        return 0;
+    }
+    one = s->node_count++;
+    *node_at(s, one) = (node){.name = number, .parent = parent};
+    p = node_at(s, parent);
+    if (p->last) {
+        node_at(s, p->last)->next = one;
+    } else {
+        p->first = one;
+    }
+    p->last = one;
+    p->count++;
+    return know(s, parent) == REC_OK ? one : 0;
+}
+
+/* A key without its escapes. @return false: out of memory. */
+static bool plain_text(splitter *s, uint32_t entry, item *one)
+{
+    const rec_value *key = &s->flat->entries[entry].key;
+    uint32_t used = 0;
+    char *text;
+    *one = (item){.text = key->v.text, .length = key->length, .entry = entry};
+    if (!memchr(key->v.text, '\\', key->length)) {
+        return true;
+    }
+    one->text = text = lr_arena_alloc(s->arena, (uint64_t)key->length + 1, 1);
+    for (uint32_t i = 0; text && i < key->length; i++) {
+        char next = i + 1 < key->length ? key->v.text[i + 1] : '\0';
+        bool escape = key->v.text[i] == '\\' && (next == '.' || next == '\\');
+        i += escape;
+        s->odd = s->odd || (escape && next == '.');
+        text[used++] = (char)(escape && next == '.' ? NAMES_DOT : key->v.text[i]);
+    }
+    one->length = used;
+    return text != NULL;
+}
+
+/* How many bytes two keys begin with alike. */
+static uint32_t shared_length(const item *a, const item *b)
+{
+    uint32_t most = a->length < b->length ? a->length : b->length, i = 0;
+    uint64_t x, y;
+    for (; most - i >= 8; i += 8) {
+        memcpy(&x, a->text + i, 8);
+        memcpy(&y, b->text + i, 8);
+        if (x != y) {
+            break;
+        }
+    }
+    while (i < most && a->text[i] == b->text[i]) {
+        i++;
+    }
+    return i;
+}
+
+static int32_t add(splitter *s, uint32_t entry)
+{
+    item key;
+    uint32_t shared, depth = 0, at = 0, here = 0;
+    if (!plain_text(s, entry, &key)) {
+        return lr_fail_memory(s->job, s->flat->entries[entry].key.length);
+    }
+    shared = shared_length(&key, &s->before);
+    while (depth < s->depth && s->levels[depth].end <= shared &&
+           (s->levels[depth].end == key.length || key.text[s->levels[depth].end] == '.')) {
+        here = s->levels[depth].node;
+        at = s->levels[depth++].end + 1;
+    }
+    while (at <= key.length) {
+        const char *part = key.text + at, *dot = memchr(part, '.', key.length - at);
+        uint32_t length = dot ? (uint32_t)(dot - part) : key.length - at;
+        if (depth == LEVELS_MOST) {
+            s->wrong = true;
+            return REC_OK;
+        }
+        here = child(s, here, part, length);
+        if (!here) {
+            return s->job->error.status;
+        }
+        at += length;
+        s->levels[depth++] = (level){.end = at++, .node = here};
+    }
+    s->depth = depth;
+    s->before = key;
+    s->wrong = s->wrong || node_at(s, here)->leaf;
+    node_at(s, here)->leaf = entry + 1;
+    return REC_OK;
+}
+
+/* ------------------------------------------------------------------------------------------- in order, where needed -- */
 
 /* By parts: `a.b` comes right behind `a`, whatever other characters sort before a dot. */
 static int by_parts(const void *a, const void *b)
 {
     const item *x = a, *y = b;
-    uint32_t shared = x->length < y->length ? x->length : y->length;
-    for (uint32_t i = 0; i < shared; i++) {
-        unsigned char c = (unsigned char)x->text[i], d = (unsigned char)y->text[i];
-        if (c != d) {
-            return c == '.' ? -1 : d == '.' ? 1 : c < d ? -1 : 1;
-        }
+    uint32_t shared = shared_length(x, y);
+    if (shared < x->length && shared < y->length) {
+        unsigned char c = (unsigned char)x->text[shared], d = (unsigned char)y->text[shared];
+        return c == '.' ? -1 : d == '.' ? 1 : c < d ? -1 : 1;
     }
     return x->length < y->length ? -1 : x->length > y->length;
 }
 
-static uint32_t part_length(const item *one, uint32_t offset)
+typedef struct sorted {
+    item *items;
+    uint64_t count, room;
+} sorted;
+
+static int32_t sort_in(splitter *s, sorted *all, uint32_t entry)
 {
-    const char *dot = memchr(one->text + offset, '.', one->length - offset);
-    return (uint32_t)(dot ? dot - one->text : one->length) - offset;
+    if (!lr_job_grow(s->job, &all->items, all->count + 1, &all->room, sizeof *all->items)) {
+        return s->job->error.status;
+    }
+    return plain_text(s, entry, &all->items[all->count++]) ? REC_OK
+                                                           : lr_fail_memory(s->job, s->flat->entries[entry].key.length);
 }
 
-/* The group that begins at item `first`, in items that end at `end`. */
-static group next_group(const splitter *s, uint32_t first, uint32_t end, uint32_t offset)
+/* The entries below a node. */
+static int32_t below(splitter *s, uint32_t number, sorted *all)
 {
-    const item *one = &s->items[first];
-    group g = {.first = first, .end = first + 1, .length = part_length(one, offset), .order = one->order};
-    uint32_t stop = offset + g.length;
-    for (; g.end < end; g.end++) {
-        const item *other = &s->items[g.end];
-        if (other->length < stop || (other->length > stop && other->text[stop] != '.') ||
-            memcmp(other->text + offset, one->text + offset, g.length) != 0) {
-            break;
+    int32_t status = REC_OK;
+    for (uint32_t c = node_at(s, number)->first; c && status == REC_OK; c = node_at(s, c)->next) {
+        status = node_at(s, c)->leaf ? sort_in(s, all, node_at(s, c)->leaf - 1) : REC_OK;
+        status = status == REC_OK ? below(s, c, all) : status;
+    }
+    return status;
+}
+
+static void sort(sorted *all)
+{
+    qsort(all->items, (size_t)all->count, sizeof *all->items, by_parts);
+}
+
+static const char *key_of(const splitter *s, const item *one)
+{
+    return s->flat->entries[one->entry].key.v.text;
+}
+
+/* Says what is wrong with the first key, by its parts, that is there twice or deeper than a record may be. */
+static int32_t fail_wrong(splitter *s)
+{
+    sorted all = {0};
+    int32_t status = REC_OK;
+    for (uint32_t i = 0; i < s->flat->count && status == REC_OK; i++) {
+        status = sort_in(s, &all, i);
+    }
+    if (status == REC_OK) {
+        sort(&all);
+    }
+    for (uint64_t i = 0; i < all.count && status == REC_OK; i++) {
+        const item *one = &all.items[i];
+        unsigned dots = 0;
+        if (i && one->length == one[-1].length && by_parts(one, one - 1) == 0) {
+            status = rec_fail(s->job, REC_E_FORMAT, REC_UNKNOWN, "the key %.200s is there twice", key_of(s, one));
         }
-        g.order = other->order < g.order ? other->order : g.order;
+        for (uint32_t c = 0; c < one->length; c++) { /* a key may hold NUL: its length says where it ends */
+            dots += one->text[c] == '.';
+        }
+        if (dots >= LEVELS_MOST && status == REC_OK) {
+            status = rec_fail(s->job, REC_E_LIMIT, REC_UNKNOWN, "the key %.80s… has more than %d parts", key_of(s, one),
+                              LEVELS_MOST);
+        }
     }
-    return g;
+    lr_release(s->job->allocator, all.items);
+    return status;
 }
 
-static bool is_leaf(const splitter *s, const group *g, uint32_t offset)
+/* --------------------------------------------------------------------------------------------------- what it is then -- */
+
+static int32_t value_of(splitter *s, uint32_t number, uint32_t offset, rec_value *out);
+
+/* Whether a node has a value and others below it. */
+static bool is_both(const node *one)
 {
-    return s->items[g->first].length == offset + g->length;
+    return one->leaf && one->first;
 }
 
-static int by_order(const void *a, const void *b)
+/* A name as a key: with its dots, and of one that is short and common the text that all records share. */
+static int32_t key_value(splitter *s, const char *text, uint32_t length, rec_value *key)
 {
-    const group *x = a, *y = b;
-    return x->order < y->order ? -1 : x->order > y->order;
+    char *dotted = NULL;
+    if (s->odd && memchr(text, NAMES_DOT, length)) {
+        dotted = lr_alloc(s->job->allocator, length);
+        for (uint32_t i = 0; dotted && i < length; i++) {
+            dotted[i] = (char)((unsigned char)text[i] == NAMES_DOT ? '.' : text[i]);
+        }
+        text = dotted;
+    }
+    if (!text || !lr_string(s->arena, text, length, key)) {
+        (void)lr_fail_memory(s->job, length);
+    }
+    lr_release(s->job->allocator, dotted);
+    return s->job->error.status;
 }
 
-/* The plain decimal index that a part is, REC_UNKNOWN if it is none. */
-static uint64_t plain_index(const char *text, uint32_t length)
+static int32_t put(splitter *s, lr_map *map, uint32_t number, const rec_value *value)
 {
-    uint64_t index;
-    if (length == 0 || text[0] == '+' || (text[0] == '0' && length > 1) || !lr_node_index(text, length, &index)) {
-        return REC_UNKNOWN;
+    name *one = name_at(s, number);
+    lr_entry *entry = &map->entries[map->count++];
+    *entry = (lr_entry){.key = {.kind = REC_KIND_STRING, .length = one->length, .v.text = one->own}, .value = *value};
+    if (!one->own) {
+        if (key_value(s, one->text, one->length, &entry->key) != REC_OK) {
+            return s->job->error.status;
+        }
+        one->own = entry->key.v.text;
     }
-    return index;
-}
-
-static int32_t split(splitter *s, uint32_t first, uint32_t end, uint32_t offset, bool root, rec_value *out);
-
-/* What stands at a group: its leaf, or what is below it. */
-static int32_t split_group(splitter *s, const group *g, uint32_t offset, rec_value *out)
-{
-    if (is_leaf(s, g, offset)) {
-        *out = *s->items[g->first].value;
-        return REC_OK;
-    }
-    return split(s, g->first, g->end, offset + g->length + 1, false, out);
-}
-
-/* A name with its dots. NULL: out of memory. */
-static const char *with_dots(splitter *s, const char *name, uint32_t length)
-{
-    char *copy = lr_arena_alloc(s->arena, (uint64_t)length + 1, 1);
-    for (uint32_t i = 0; copy && i < length; i++) {
-        copy[i] = (char)((unsigned char)name[i] == NAMES_DOT ? '.' : name[i]);
-    }
-    if (copy) {
-        copy[length] = '\0';
-    }
-    return copy;
-}
-
-static int32_t put(splitter *s, lr_map *map, const char *name, uint32_t length, const rec_value *value)
-{
-    rec_value key;
-    lr_entry *entry;
-    if (s->odd && memchr(name, NAMES_DOT, length) && !(name = with_dots(s, name, length))) {
-        return lr_fail_memory(s->job, length);
-    }
-    entry = lr_string(s->arena, name, length, &key) ? lr_map_append(s->arena, map, key) : NULL;
-    if (!entry) {
-        return lr_fail_memory(s->job, length);
-    }
-    entry->value = *value;
     return REC_OK;
 }
 
-static int32_t as_map(splitter *s, const group *groups, uint32_t count, uint32_t offset, uint64_t entries,
-                      rec_value *out)
+/* A value with others below its name: they stand beside it, under names with dots. In a record of Burn that cannot be. */
+static int32_t put_below(splitter *s, lr_map *map, uint32_t number, uint32_t offset)
 {
-    lr_map *map = lr_map_new(s->arena, entries);
+    sorted all = {0};
+    int32_t status = below(s, number, &all);
+    if (status == REC_OK) {
+        sort(&all);
+    }
+    if (status == REC_OK && s->strict) {
+        status =
+            rec_fail(s->job, REC_E_FORMAT, REC_UNKNOWN, "the key %.200s is below the key %.200s, which has a value",
+                     key_of(s, &all.items[0]), s->flat->entries[node_at(s, number)->leaf - 1].key.v.text);
+    }
+    for (uint64_t i = 0; i < all.count && status == REC_OK; i++) {
+        const item *one = &all.items[i];
+        lr_entry *entry = &map->entries[map->count++];
+        entry->value = s->flat->entries[one->entry].value;
+        status = key_value(s, one->text + offset, one->length - offset, &entry->key);
+    }
+    lr_release(s->job->allocator, all.items);
+    return status;
+}
+
+static uint64_t count_below(const splitter *s, uint32_t number)
+{
+    uint64_t count = 0;
+    for (uint32_t c = node_at(s, number)->first; c; c = node_at(s, c)->next) {
+        count += (node_at(s, c)->leaf != 0) + count_below(s, c);
+    }
+    return count;
+}
+
+static int32_t as_map(splitter *s, uint32_t number, uint32_t offset, rec_value *out)
+{
+    const node *parent = node_at(s, number);
+    uint64_t entries = parent->count;
+    lr_map *map;
     lr_entry *twice;
-    int32_t status = map ? REC_OK : lr_fail_memory(s->job, entries);
-    for (uint32_t i = 0; i < count && status == REC_OK; i++) {
-        const group *g = &groups[i];
-        bool both = is_leaf(s, g, offset) && g->end - g->first > 1;
+    int32_t status;
+    for (uint32_t c = parent->first; c; c = node_at(s, c)->next) {
+        entries += is_both(node_at(s, c)) ? count_below(s, c) : 0;
+    }
+    map = lr_map_new(s->arena, entries);
+    status = map ? REC_OK : lr_fail_memory(s->job, entries);
+    for (uint32_t c = parent->first; c && status == REC_OK; c = node_at(s, c)->next) {
+        const node *one = node_at(s, c);
         rec_value value;
-        if (both && s->strict) {
-            status = rec_fail(s->job, REC_E_FORMAT, REC_UNKNOWN, "the key %.200s is below the key %.200s, which has a value",
-                              s->items[g->first + 1].key, s->items[g->first].key);
-            break;
-        }
-        status = split_group(s, g, offset, &value);
-        status = status == REC_OK ? put(s, map, s->items[g->first].text + offset, g->length, &value) : status;
-        /* A tensor and keys below its name: they stand beside it, under names with dots. */
-        for (uint32_t k = g->first + 1; both && k < g->end && status == REC_OK; k++) {
-            status = put(s, map, s->items[k].text + offset, s->items[k].length - offset, s->items[k].value);
+        if (is_both(one)) {
+            status = put(s, map, one->name, &s->flat->entries[one->leaf - 1].value);
+            status = status == REC_OK ? put_below(s, map, c, offset) : status;
+        } else {
+            status = value_of(s, c, offset, &value);
+            status = status == REC_OK ? put(s, map, one->name, &value) : status;
         }
     }
     if (status == REC_OK && !lr_map_index(s->arena, map, &twice)) {
@@ -159,165 +509,83 @@ static int32_t as_map(splitter *s, const group *groups, uint32_t count, uint32_t
     return status;
 }
 
-/* @return whether the groups are the elements of a list, each once. */
-static bool are_elements(const splitter *s, const group *groups, uint32_t count, uint32_t offset)
+/* @return whether the children are the elements of a list, each once. */
+static bool are_elements(const splitter *s, const node *parent)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t index = plain_index(s->items[groups[i].first].text + offset, groups[i].length);
-        if (index >= count || (is_leaf(s, &groups[i], offset) && groups[i].end - groups[i].first > 1)) {
+    for (uint32_t c = parent->first; c; c = node_at(s, c)->next) {
+        uint32_t index = name_at(s, node_at(s, c)->name)->index;
+        if (index >= parent->count || is_both(node_at(s, c))) {
             return false;
         }
         sum += index;
     }
-    return sum == (uint64_t)count * (count - 1) / 2; /* plain spellings differ, so do the indices */
+    return sum == (uint64_t)parent->count * (parent->count - 1) / 2; /* plain spellings differ, so do the indices */
 }
 
-static int32_t as_list(splitter *s, const group *groups, uint32_t count, uint32_t offset, rec_value *out)
+static int32_t as_list(splitter *s, uint32_t number, uint32_t offset, rec_value *out)
 {
-    lr_list *list = lr_list_new(s->arena, count);
-    int32_t status = list ? REC_OK : lr_fail_memory(s->job, count);
-    for (uint32_t i = 0; i < count && status == REC_OK; i++) {
-        status = lr_list_append(s->arena, list) ? REC_OK : lr_fail_memory(s->job, count);
+    const node *parent = node_at(s, number);
+    lr_list *list = lr_list_new(s->arena, parent->count);
+    int32_t status = list ? REC_OK : lr_fail_memory(s->job, parent->count);
+    for (uint32_t c = parent->first; c && status == REC_OK; c = node_at(s, c)->next) {
+        status = value_of(s, c, offset, &list->items[name_at(s, node_at(s, c)->name)->index]);
     }
-    for (uint32_t i = 0; i < count && status == REC_OK; i++) {
-        uint64_t index = plain_index(s->items[groups[i].first].text + offset, groups[i].length);
-        rec_value value;
-        status = split_group(s, &groups[i], offset, &value);
-        list->items[index] = value;
+    if (status == REC_OK) {
+        list->count = parent->count;
     }
     *out = (rec_value){.kind = REC_KIND_LIST, .form = REC_FORM_UNKNOWN, .v.list = list};
     return status;
 }
 
-static int32_t split(splitter *s, uint32_t first, uint32_t end, uint32_t offset, bool root, rec_value *out)
+/* What stands at a node: its value, or what is below it. @param offset of its name in keys. */
+static int32_t value_of(splitter *s, uint32_t number, uint32_t offset, rec_value *out)
 {
-    enum { AT_HAND = 16 };
-    group near[AT_HAND], *groups = near;
-    uint32_t count = 0, room = AT_HAND;
-    uint64_t entries = 0;
-    bool ordered = true;
-    int32_t status = REC_OK;
-    for (uint32_t i = first; i < end; i = groups[count++].end) {
-        if (count == room) {
-            group *wider = lr_alloc(s->job->allocator, (uint64_t)room * 2 * sizeof *wider);
-            if (!wider) {
-                status = lr_fail_memory(s->job, (uint64_t)room * 2 * sizeof *wider);
-                goto done;
-            }
-            memcpy(wider, groups, count * sizeof *wider);
-            if (groups != near) {
-                lr_release(s->job->allocator, groups);
-            }
-            groups = wider;
-            room *= 2;
-        }
-        groups[count] = next_group(s, i, end, offset);
-        ordered = ordered && (count == 0 || groups[count].order > groups[count - 1].order);
-        entries += is_leaf(s, &groups[count], offset) ? groups[count].end - groups[count].first : 1;
+    const node *one = node_at(s, number);
+    uint32_t inside = number ? offset + name_at(s, one->name)->length + 1 : 0;
+    if (!one->first) {
+        *out = s->flat->entries[one->leaf - 1].value;
+        return REC_OK;
     }
-    if (!root && are_elements(s, groups, count, offset)) {
-        status = as_list(s, groups, count, offset, out);
-    } else {
-        if (!ordered) { /* maps keep the order of the file */
-            qsort(groups, count, sizeof *groups, by_order);
-        }
-        status = as_map(s, groups, count, offset, entries, out);
-    }
-
-done:
-    if (groups != near) {
-        lr_release(s->job->allocator, groups);
-    }
-    return status;
-}
-
-/* Keys that are there twice (where they may be: in a sorted file all differ); and those deeper than a record may be, where the recursion stops too. */
-static int32_t check(splitter *s, uint64_t count, bool twice)
-{
-    enum { LEVELS_MOST = 200 };
-    for (uint64_t i = 0; i < count; i++) {
-        unsigned dots = 0;
-        if (twice && i && s->items[i].length == s->items[i - 1].length &&
-            by_parts(&s->items[i], &s->items[i - 1]) == 0) {
-            return rec_fail(s->job, REC_E_FORMAT, REC_UNKNOWN, "the key %.200s is there twice", s->items[i].key);
-        }
-        /* A key may hold NUL: its length says where it ends. */
-        for (uint32_t c = 0; s->items[i].length >= LEVELS_MOST && c < s->items[i].length; c++) {
-            dots += s->items[i].text[c] == '.';
-        }
-        if (dots >= LEVELS_MOST) {
-            return rec_fail(s->job, REC_E_LIMIT, REC_UNKNOWN, "the key %.80s… has more than %d parts", s->items[i].key,
-                            LEVELS_MOST);
-        }
-    }
-    return REC_OK;
-}
-
-/* A key without its escapes. @return false: out of memory. */
-static bool plain_text(splitter *s, item *one)
-{
-    uint32_t length = one->length, used = 0;
-    char *text;
-    if (!memchr(one->key, '\\', length)) {
-        one->text = one->key;
-        return true;
-    }
-    one->text = text = lr_arena_alloc(s->arena, (uint64_t)length + 1, 1);
-    for (uint32_t i = 0; text && i < length; i++) {
-        char next = i + 1 < length ? one->key[i + 1] : '\0';
-        bool escape = one->key[i] == '\\' && (next == '.' || next == '\\');
-        i += escape;
-        s->odd = s->odd || (escape && next == '.');
-        text[used++] = (char)(escape && next == '.' ? NAMES_DOT : one->key[i]);
-    }
-    one->length = used;
-    return text != NULL;
+    return number && are_elements(s, one) ? as_list(s, number, inside, out) : as_map(s, number, inside, out);
 }
 
 int32_t lr_unflatten(rec_job *job, rec_record *record)
 {
     bool foreign = record->adapter != REC_ADAPTER_NONE;
-    splitter s = {.job = job, .arena = &record->arena, .strict = !foreign};
-    const lr_map *flat = record->root.v.map;
+    splitter s = {.job = job, .arena = &record->arena, .flat = record->root.v.map, .strict = !foreign};
     rec_value root = {0};
-    bool sorted = true;
-    int32_t status = REC_OK;
+    int32_t status;
     record->parameters = true;
     record->flat = false;
     record->dotted = !foreign;
-    if (flat->count == 0) {
+    if (s.flat->count == 0) {
         record->root.form = foreign ? REC_FORM_PATHS : REC_FORM_UNKNOWN;
         return REC_OK;
     }
-    if (flat->count > UINT32_MAX) {
+    if (s.flat->count > UINT32_MAX - 1) {
         return rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "more than 4,294,967,295 tensors");
     }
-    s.items = lr_alloc(job->allocator, flat->count * sizeof *s.items);
-    if (!s.items) {
-        return lr_fail_memory(job, flat->count * sizeof *s.items);
-    }
-    for (uint64_t i = 0; i < flat->count; i++) {
-        lr_entry *entry = &flat->entries[i];
-        s.items[i] = (item){
-            .key = entry->key.v.text, .length = entry->key.length, .order = (uint32_t)i, .value = &entry->value};
-        if (!plain_text(&s, &s.items[i])) {
-            status = lr_fail_memory(job, entry->key.length);
-            break;
-        }
-        sorted = sorted && (i == 0 || by_parts(&s.items[i - 1], &s.items[i]) < 0);
-    }
-    if (status == REC_OK && !sorted) {
-        qsort(s.items, (size_t)flat->count, sizeof *s.items, by_parts);
-    }
-    status = status == REC_OK ? check(&s, flat->count, !sorted) : status;
+    s.nodes.allocator = s.names.allocator = job->allocator;
+    s.node_count = s.name_count = 1; /* the root, and none */
+    status = more(&s, &s.nodes, 0, sizeof(node));
+    status = status == REC_OK ? more(&s, &s.names, 0, sizeof(name)) : status;
     if (status == REC_OK) {
-        status = split(&s, 0, (uint32_t)flat->count, 0, true, &root);
+        *node_at(&s, 0) = (node){0};
+    }
+    for (uint32_t i = 0; i < s.flat->count && status == REC_OK && !s.wrong; i++) {
+        status = add(&s, i);
+    }
+    if (status == REC_OK) {
+        status = s.wrong ? fail_wrong(&s) : value_of(&s, 0, 0, &root);
     }
     if (status == REC_OK) {
         root.form = foreign ? REC_FORM_PATHS : REC_FORM_UNKNOWN;
         record->root = root;
     }
-    lr_release(job->allocator, s.items);
+    lr_release(job->allocator, s.by_name.slots);
+    lr_release(job->allocator, s.by_both.slots);
+    lr_pages_free(&s.nodes);
+    lr_pages_free(&s.names);
     return status;
 }

@@ -63,7 +63,7 @@ static void what_is_put_is_read(void **state)
 static void the_header_is_gzip(void **state)
 {
     static const uint8_t begin[] = {0x1f, 0x8b, 8,   4,   0,    0,    0, 0, 0, 0xff,
-                                    0xf4, 0x0f, 'L', 'R', 0xf0, 0x07, 1, 0, 0, 0};
+                                    0xf4, 0x07, 'L', 'R', 0xf0, 0x07, 1, 0, 0, 0};
     uint8_t header[LR_GZIP_HEADER];
     lr_gzip_index index;
     (void)state;

@@ -270,6 +270,11 @@ REC_API void rec_context_set_progress(rec_context *context, rec_progress_fn call
 REC_API void rec_context_set_notes(rec_context *context, rec_note_fn callback, void *user);
 /** @param threads how many threads one operation may use, 1 to 64; default: the number of processors, at most 8. */
 REC_API rec_status rec_context_set_threads(rec_context *context, uint32_t threads);
+/** For programs that load again and again: memory of freed records is kept, up to so many bytes, and the next load or
+ *  conversion takes it warm, which it fills about half as fast again. It counts as the program's meanwhile. May be
+ *  called at any time, from any thread.
+ *  @param bytes 0, the default: none; what is kept beyond goes back now. All of it goes with the context. */
+REC_API rec_status rec_context_keep_memory(rec_context *context, uint64_t bytes);
 
 /** Which plugin folders a context looks into. */
 enum {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Memory: the context's allocator, budgets, arenas, and pages for payloads. */
+ * Memory: the context's allocator, budgets, and arenas. */
 #include "core/base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 static void *standard_alloc(void *user, size_t size)
 {
@@ -243,97 +241,4 @@ char *lr_arena_text(lr_arena *arena, const char *text, uint64_t length)
         copy[length] = '\0';
     }
     return copy;
-}
-
-/* -------------------------------------------------------------------------------------------------------- pages -- */
-
-/* Below this malloc hands back memory that is warm already; above it, first-touch page faults dominate and huge pages
- * make them cheap. */
-#define PAGES_FROM (UINT64_C(1) << 20)
-#define HUGE_PAGE (UINT64_C(2) << 20)
-
-static bool grow_mapped(lr_pages *pages, uint64_t size)
-{
-    void *data;
-    uint64_t rounded;
-    if (!lr_add(size, HUGE_PAGE - 1, &rounded) || rounded > PTRDIFF_MAX) {
-        return false;
-    }
-    rounded &= ~(HUGE_PAGE - 1);
-    if (pages->mapped) {
-        data = mremap(pages->data, (size_t)pages->size, (size_t)rounded, MREMAP_MAYMOVE);
-    } else {
-        data = mmap(NULL, (size_t)rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    }
-    if (data == MAP_FAILED) {
-        return false;
-    }
-    (void)madvise(data, (size_t)rounded, MADV_HUGEPAGE); /* a wish; kernels without it map small pages */
-    if (!pages->mapped && pages->data) {
-        memcpy(data, pages->data, (size_t)pages->size);
-        lr_release(pages->allocator, pages->data);
-    }
-    pages->data = data;
-    pages->size = rounded;
-    pages->mapped = true;
-    return true;
-}
-
-bool lr_pages_grow(lr_pages *pages, uint64_t size)
-{
-    uint8_t *data;
-    if (size <= pages->size && pages->data) {
-        return true;
-    }
-    if (pages->allocator->standard && (pages->mapped || size >= PAGES_FROM)) {
-        return grow_mapped(pages, size);
-    }
-    data = lr_resize(pages->allocator, pages->data, size);
-    if (!data) {
-        return false;
-    }
-    pages->data = data;
-    pages->size = size;
-    return true;
-}
-
-void lr_pages_trim(lr_pages *pages, uint64_t size)
-{
-    if (size >= pages->size || !pages->data) {
-        return;
-    }
-    if (pages->mapped) {
-        uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-        uint64_t keep = size ? (size + page - 1) & ~(page - 1) : page;
-        if (keep < pages->size && munmap(pages->data + keep, (size_t)(pages->size - keep)) == 0) {
-            pages->size = keep;
-        }
-    } else {
-        uint8_t *data = lr_resize(pages->allocator, pages->data, size);
-        if (data) {
-            pages->data = data;
-            pages->size = size;
-        }
-    }
-}
-
-void lr_pages_free(lr_pages *pages)
-{
-    if (pages->mapped) {
-        (void)munmap(pages->data, (size_t)pages->size);
-    } else {
-        lr_release(pages->allocator, pages->data);
-    }
-    pages->data = NULL;
-    pages->size = 0;
-    pages->mapped = false;
-}
-
-void lr_pages_release(void *user, const void *data)
-{
-    lr_pages *pages = user;
-    const lr_allocator *allocator = pages->allocator;
-    (void)data;
-    lr_pages_free(pages);
-    lr_release(allocator, pages);
 }

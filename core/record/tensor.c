@@ -87,10 +87,11 @@ static lr_view *find_view(const rec_tensor *tensor, rec_dtype dtype)
 static lr_view *new_view(rec_job *job, const rec_tensor *tensor, rec_dtype dtype, uint64_t size)
 {
     const lr_allocator *allocator = &tensor->record->context->allocator;
+    uint64_t gap = lr_pages_begin_page(allocator, size) ? 0 : VIEW_ALIGNMENT;
     lr_view *view = lr_alloc(allocator, sizeof *view);
     if (view) {
         *view = (lr_view){.dtype = dtype, .pages = {.allocator = allocator}};
-        if (size <= UINT64_MAX - VIEW_ALIGNMENT && lr_pages_grow(&view->pages, size + VIEW_ALIGNMENT)) {
+        if (size <= UINT64_MAX - gap && lr_pages_grow(&view->pages, size + gap)) {
             uintptr_t at = (uintptr_t)view->pages.data;
             view->data = view->pages.data + ((VIEW_ALIGNMENT - at % VIEW_ALIGNMENT) % VIEW_ALIGNMENT);
             return view;

@@ -349,6 +349,7 @@ static void test_contexts(void **state)
     SILENT(rec_context_set_notes, NULL, ignore_note, user);
     ALLOWED(rec_context_set_notes, context, ignore_note, NULL);
     STATUS(rec_context_set_threads, NULL, 2);
+    STATUS(rec_context_keep_memory, NULL, 1);
     ALLOWED(rec_context_set_plugins, NULL, REC_PLUGINS_ALL);
     ALLOWED(rec_context_add_plugin_path, NULL, "/");
     STATUS(rec_context_add_plugin_path, context, NULL);

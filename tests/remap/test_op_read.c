@@ -364,7 +364,7 @@ static void reading_in_pieces_keeps_little(void **state)
     uint64_t seed = 4;
     naive n = naive_random(&seed, REC_DTYPE_F32, 2, SHAPE(ROWS, COLUMNS));
     lr_op *view, *file, *op, *other, *pair[2];
-    w->context.allocator = (lr_allocator){metered_alloc, metered_resize, metered_release, &m, false};
+    w->context.allocator = (lr_allocator){.alloc = metered_alloc, .resize = metered_resize, .release = metered_release, .user = &m};
     begin_job(w);
     view = source_op(w, &n, IN_VIEW);
     file = source_op(w, &n, IN_FILE);

@@ -1,42 +1,34 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Foreign models: headers, lazy opening, the PyTorch adapter, conversion and plans, and the limits beside them. */
+ * Foreign models: files that are only headers, the reader of safetensors alone, plans, and PCRE2 beside them. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <err.h>
-#include <fcntl.h>
 #include <pcre2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include <librecord.h>
-
 #include "bench.h"
+#include "ours.h"
 
 static volatile uint64_t used;
 
-/* The adapter goes by the names of types. */
-#define LINEAR_FIELDS(F, T) F(T, PARAM, weight, 2) F(T, OPTION_PARAM, bias, 1)
-REC_DEFINE_STRUCT(Linear, LINEAR_FIELDS)
-#define NET_FIELDS(F, T) F(T, LIST, layers, Linear)
-REC_DEFINE_STRUCT(Net, NET_FIELDS)
-
 /* ---------------------------------------------------------------------------------------------------- what is loaded -- */
 
-/* A safetensors file of `count` tensors that `name` gives names to; nothing but its header, or the model's layers. */
-static void write_file(const char *path, size_t count, size_t rows, size_t columns, const model *m,
+/* A safetensors file of `count` tensors of that shape, which is JSON for so many elements, that `name` gives names to;
+ * nothing but its header, or the model's layers. */
+static void write_file(const char *path, size_t count, const char *shape, size_t elements, const model *m,
                        void (*name)(char *key, size_t room, size_t i))
 {
     FILE *file = fopen(path, "wb");
-    size_t bytes = rows * columns * sizeof(float), size = 0, room = 0;
+    size_t bytes = elements * sizeof(float), size = 0, room = 0;
     char *header = NULL, key[128];
     FILE *text = open_memstream(&header, &room);
 
     for (size_t i = 0; i < count; i++) {
         name(key, sizeof key, i);
-        (void)fprintf(text, "%s\"%s\":{\"dtype\":\"F32\",\"shape\":[%zu,%zu],\"data_offsets\":[%zu,%zu]}",
-                      i ? "," : "{", key, rows, columns, i * bytes, (i + 1) * bytes);
+        (void)fprintf(text, "%s\"%s\":{\"dtype\":\"F32\",\"shape\":%s,\"data_offsets\":[%zu,%zu]}", i ? "," : "{", key,
+                      shape, i * bytes, (i + 1) * bytes);
     }
     (void)fprintf(text, "}");
     while (fflush(text) == 0 && room % 8 != 0) {
@@ -60,13 +52,19 @@ static void write_file(const char *path, size_t count, size_t rows, size_t colum
     free(header);
 }
 
+static const char *const parts_of_layer[] = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
+                                             "self_attn.o_proj", "mlp.gate_proj",    "mlp.up_proj",
+                                             "mlp.down_proj",    "input_layernorm"};
+
 /* As long as those of real models: 100,000 of them are a header of 11 MB. */
 static void key_of_model(char *key, size_t room, size_t i)
 {
-    static const char *const parts[] = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj",
-                                        "mlp.gate_proj",    "mlp.up_proj",      "mlp.down_proj",    "input_layernorm"};
+    (void)snprintf(key, room, "model.layers.%zu.%s.weight", i / 8, parts_of_layer[i % 8]);
+}
 
-    (void)snprintf(key, room, "model.layers.%zu.%s.weight", i / 8, parts[i % 8]);
+static void short_key(char *key, size_t room, size_t i)
+{
+    (void)snprintf(key, room, "layers.%zu.%s.w", i / 8, parts_of_layer[i % 8]);
 }
 
 static void key_of_layer(char *key, size_t room, size_t i)
@@ -74,70 +72,53 @@ static void key_of_layer(char *key, size_t room, size_t i)
     (void)snprintf(key, room, "layers.%zu.weight", i);
 }
 
-void write_header(const char *path, size_t count)
+/* write-header FILE COUNT: so many small tensors */
+static span write_header(const model *m, char *const *words)
 {
-    write_file(path, count, 2, 2, NULL, key_of_model);
+    (void)m;
+    write_file(words[1], number_of(words[2], 1), "[2,2]", 4, NULL, key_of_model);
+    return (span){0};
 }
 
-void write_sparse(const char *path, size_t megabytes)
+/* write-million FILE: a million numbers with short names, as a header has 100 MB at most */
+static span write_million(const model *m, char *const *words)
 {
-    write_file(path, 16, megabytes * 64, 256, NULL, key_of_layer);
+    (void)m;
+    write_file(words[1], 1000000, "[1]", 1, NULL, short_key);
+    return (span){0};
 }
 
-void write_layers(const model *m, const char *path)
+/* write-sparse FILE MIB: 16 tensors, a hole where data would be */
+static span write_sparse(const model *m, char *const *words)
 {
-    write_file(path, m->count, SIDE, SIDE, m, key_of_layer);
+    size_t rows = number_of(words[2], 1) * 64;
+    char shape[64];
+
+    (void)m;
+    (void)snprintf(shape, sizeof shape, "[%zu,256]", rows);
+    write_file(words[1], 16, shape, rows * 256, NULL, key_of_layer);
+    return (span){0};
 }
 
-void write_sixteen(const model *m, const char *path)
+/* write-layers FILE: the payload as PyTorch has it */
+static span write_layers(const model *m, char *const *words)
 {
-    write_file(path, 16, SIDE * (m->count / 16), SIDE, m, key_of_layer);
+    write_file(words[1], m->count, "[1024,1024]", LAYER_COUNT, m, key_of_layer);
+    return (span){0};
+}
+
+/* write-sixteen FILE: the payload as 16 tensors */
+static span write_sixteen(const model *m, char *const *words)
+{
+    size_t rows = SIDE * (m->count / 16);
+    char shape[64];
+
+    (void)snprintf(shape, sizeof shape, "[%zu,%d]", rows, SIDE);
+    write_file(words[1], 16, shape, rows * SIDE, m, key_of_layer);
+    return (span){0};
 }
 
 /* ------------------------------------------------------------------------------------------------------------ limits -- */
-
-double raw_copy_memory(const char *path)
-{
-    double start = now(), end;
-    int fd = must_open(path, O_RDONLY);
-    size_t size = file_size(fd);
-    const char *view = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    char *memory = fresh_pages(size);
-
-    close(fd);
-    if (view == MAP_FAILED) {
-        err(2, "%s", path);
-    }
-    memcpy(memory, view, size);
-    used += (uint64_t)memory[size / 2];
-    end = now();
-    munmap(memory, size);
-    munmap((void *)(uintptr_t)view, size);
-    return end - start;
-}
-
-double raw_copy_file(const char *from, const char *to)
-{
-    enum { PIECE = 1 << 20 };
-    char *piece = malloc(PIECE);
-    double start = now(), end;
-    int in = must_open(from, O_RDONLY), out = must_open(to, O_WRONLY | O_CREAT | O_TRUNC);
-    ssize_t got;
-
-    while ((got = read(in, piece, PIECE)) > 0) {
-        if (write(out, piece, (size_t)got) != got) {
-            err(2, "%s", to);
-        }
-    }
-    if (got < 0) {
-        err(2, "%s", from);
-    }
-    close(in);
-    close(out);
-    end = now();
-    free(piece);
-    return end - start;
-}
 
 /* Fifty rules, as a profile of several dialects has them: most keys are met by one or two. */
 enum { RULES = 50 };
@@ -154,15 +135,17 @@ static void rule_of(char *pattern, size_t room, size_t i)
     }
 }
 
-double raw_match(size_t count)
+/* raw-match COUNT: 50 regular expressions on so many keys, PCRE2 alone */
+static span raw_match(const model *m, char *const *words)
 {
+    size_t count = number_of(words[1], 1);
     pcre2_code *codes[RULES];
     pcre2_match_data *data = pcre2_match_data_create(8, NULL);
     char pattern[128], key[128];
-    double start;
+    span start = begin(), took;
     uint64_t hits = 0;
 
-    start = now();
+    (void)m;
     for (size_t i = 0; i < RULES; i++) {
         int number;
         PCRE2_SIZE at;
@@ -179,198 +162,51 @@ double raw_match(size_t count)
             hits += pcre2_match(codes[i], (PCRE2_SPTR)key, strlen(key), 0, PCRE2_NO_UTF_CHECK, data, NULL) > 0;
         }
     }
-    start = now() - start;
+    took = since(start);
     used += hits;
     for (size_t i = 0; i < RULES; i++) {
         pcre2_code_free(codes[i]);
     }
     pcre2_match_data_free(data);
-    return start;
+    return took;
 }
 
 /* --------------------------------------------------------------------------------------------------------- librecord -- */
 
-static rec_recorder *opened(rec_context *context, const char *name, const char *map)
+/* reader FILE FOLDER: the plugin's reader alone, by the plugin of reader/, which is in that folder */
+static span reader_alone(const model *m, char *const *words)
 {
-    rec_recorder *recorder = rec_open_recorder_in(context, name, REC_PRECISION_KEEP);
-
-    if (!recorder || rec_recorder_set(recorder, "map", map) != REC_OK ||
-        rec_recorder_set(recorder, "sync", "no") != REC_OK) {
-        errx(2, "%s", rec_error_message());
-    }
-    return recorder;
-}
-
-static void set(rec_recorder *recorder, const char *argument, const char *value)
-{
-    if (rec_recorder_set(recorder, argument, value) != REC_OK) {
-        errx(2, "%s", rec_error_message());
-    }
-}
-
-static void typed(rec_recorder *recorder)
-{
-    if (rec_recorder_set_type(recorder, &Net_type) != REC_OK) {
-        errx(2, "%s", rec_error_message());
-    }
-}
-
-double foreign_open(const char *path)
-{
-    rec_context *context = rec_context_new(NULL);
-    double start = now(), end;
-    rec_recorder *recorder = opened(context, "Safetensors", "yes");
-    rec_record *record;
-    rec_iterator *all;
-    const rec_tensor *tensor;
-    const char *key;
-
-    set(recorder, "adapter", "none");
-    set(recorder, "gaps", "keep");
-    record = rec_load(recorder, path);
-    all = record ? rec_iterate(record) : NULL;
-    if (!all) {
-        errx(2, "%s", rec_error_message());
-    }
-    while ((tensor = rec_iterator_next_tensor(all, &key)) != NULL) {
-        used += strlen(key) + rec_tensor_rank(tensor) + rec_tensor_nbytes(tensor);
-    }
-    end = now();
-    live_anonymous = status_mib("RssAnon");
-    rec_iterator_free(all);
-    rec_record_free(record);
-    rec_close_recorder(recorder);
-    rec_context_free(context);
-    return end - start;
-}
-
-double foreign_reader(const char *path, const char *plugins)
-{
-    rec_context *context = rec_context_new(NULL);
+    rec_context *context = context_with(0);
     rec_recorder *recorder;
     rec_record *record;
-    double seconds;
+    span took;
 
-    if (rec_context_add_plugin_path(context, plugins) != REC_OK) {
-        errx(2, "%s", rec_error_message());
-    }
-    recorder = opened(context, "ReaderAlone", "yes");
-    record = rec_load(recorder, path);
+    (void)m;
+    must(rec_context_add_plugin_path(context, words[2]));
+    recorder = open_recorder(context, "ReaderAlone", REC_PRECISION_KEEP, words, "");
+    record = rec_load(recorder, words[1]);
     if (!record) {
         errx(2, "%s", rec_error_message());
     }
-    seconds = rec_value_scalar(rec_value_at(record, "seconds")).v.f;
+    took = (span){rec_value_scalar(rec_value_at(record, "seconds")).v.f,
+                  rec_value_scalar(rec_value_at(record, "cpu")).v.f};
     rec_record_free(record);
     rec_close_recorder(recorder);
     rec_context_free(context);
-    return seconds;
+    return took;
 }
 
-double foreign_load(const char *path)
+/* plan FILE COUNT: 50 rules on every key of a file of so many tensors */
+static span plan_file(const model *m, char *const *words)
 {
-    rec_context *context = rec_context_new(NULL);
-    double start = now(), end;
-    rec_recorder *recorder = opened(context, "Safetensors", "yes");
-    rec_record *record;
-    rec_iterator *all;
-    const rec_tensor *tensor;
-    const char *key;
-
-    typed(recorder);
-    record = rec_load(recorder, path);
-    all = record ? rec_iterate(record) : NULL;
-    if (!all) {
-        errx(2, "%s", rec_error_message());
-    }
-    while ((tensor = rec_iterator_next_tensor(all, &key)) != NULL) {
-        const unsigned char *bytes = rec_tensor_bytes(tensor, NULL);
-        if (!bytes) {
-            errx(2, "%s", rec_error_message());
-        }
-        used += bytes[0];
-    }
-    end = now();
-    rec_iterator_free(all);
-    rec_record_free(record);
-    rec_close_recorder(recorder);
-    rec_context_free(context);
-    return end - start;
-}
-
-void foreign_check(const model *m, const char *path)
-{
-    rec_context *context = rec_context_new(NULL);
-    rec_recorder *recorder = opened(context, "Safetensors", "yes");
-    rec_record *record;
-
-    typed(recorder);
-    record = rec_load(recorder, path);
-    for (size_t i = 0; i < m->count; i++) {
-        char key[64];
-        const rec_tensor *tensor;
-        const float *values;
-        key_of_layer(key, sizeof key, i);
-        tensor = record ? rec_tensor_at(record, key) : NULL;
-        values = tensor ? rec_tensor_f32(tensor) : NULL;
-        if (!values) {
-            errx(2, "%s", rec_error_message());
-        }
-        for (size_t r = 0; r < SIDE; r++) {
-            for (size_t c = 0; c < SIDE; c++) {
-                if (memcmp(&values[c * SIDE + r], &m->layers[i][r * SIDE + c], sizeof(float)) != 0) {
-                    errx(2, "%s: %s is not transposed", path, key);
-                }
-            }
-        }
-    }
-    rec_record_free(record);
-    rec_close_recorder(recorder);
-    rec_context_free(context);
-}
-
-/* The most anonymous memory while an operation runs; live_anonymous at its end. */
-static int32_t watch(void *user, const rec_progress *progress)
-{
-    double mib = status_mib("RssAnon");
-    (void)user;
-    (void)progress;
-    live_anonymous = mib > live_anonymous ? mib : live_anonymous;
-    return 0;
-}
-
-double foreign_convert(const char *from, const char *to, bool adapt, const char *map, bool watched)
-{
-    rec_context *context = rec_context_new(NULL);
-    double start = now(), end;
-    rec_recorder *in = opened(context, "Safetensors", map), *out = opened(context, "NamedMpk", map);
-
-    if (watched) {
-        rec_context_set_progress(context, watch, NULL);
-    }
-    if (adapt) {
-        typed(in);
-    } else {
-        set(in, "adapter", "none");
-    }
-    if (rec_convert(in, from, out, to, NULL) != REC_OK) {
-        errx(2, "%s", rec_error_message());
-    }
-    end = now();
-    rec_close_recorder(in);
-    rec_close_recorder(out);
-    rec_context_free(context);
-    return end - start;
-}
-
-double foreign_plan(const char *path)
-{
-    rec_context *context = rec_context_new(NULL);
-    double start = now(), end;
-    rec_recorder *recorder = opened(context, "Safetensors", "yes");
+    rec_context *context = context_with(0);
+    span start = begin(), took;
+    rec_recorder *recorder = open_recorder(context, "Safetensors", REC_PRECISION_KEEP, words, "");
     rec_plan *plan = rec_plan_new(context, NULL);
     rec_plan_totals totals = {.size = sizeof totals};
 
-    set(recorder, "adapter", "none");
+    (void)m;
+    must(rec_recorder_set(recorder, "adapter", "none"));
     for (size_t i = 0; i < RULES; i++) {
         char rule[256];
         rule_of(rule, sizeof rule, i);
@@ -379,17 +215,30 @@ double foreign_plan(const char *path)
             char *end_of = rule + strlen(rule);
             (void)snprintf(end_of - 4, 16, "w%zu.$2", i);
         }
-        set(recorder, "rename", rule);
+        must(rec_recorder_set(recorder, "rename", rule));
     }
-    if (!plan || rec_plan_add(plan, recorder, path) != REC_OK || rec_plan_total(plan, &totals) != REC_OK) {
+    if (!plan || rec_plan_add(plan, recorder, words[1]) != REC_OK || rec_plan_total(plan, &totals) != REC_OK) {
         errx(2, "%s", rec_error_message());
     }
-    end = now();
-    if (totals.mapped < 1000 || totals.fatal > 0) {
-        errx(2, "%s: a plan that maps %llu tensors", path, (unsigned long long)totals.mapped);
+    took = since(start);
+    live_anonymous = status_mib("RssAnon");
+    if (totals.mapped < number_of(words[2], 0) / 100 || totals.fatal > 0) {
+        errx(2, "%s: a plan that maps %llu tensors", words[1], (unsigned long long)totals.mapped);
     }
     rec_plan_free(plan);
     rec_close_recorder(recorder);
     rec_context_free(context);
-    return end - start;
+    return took;
 }
+
+const operation foreign_operations[] = {
+    {"write-header", write_header},
+    {"write-million", write_million},
+    {"write-sparse", write_sparse},
+    {"write-layers", write_layers},
+    {"write-sixteen", write_sixteen},
+    {"raw-match", raw_match},
+    {"reader", reader_alone},
+    {"plan", plan_file},
+    {0},
+};

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bench.h"
 
@@ -68,12 +69,26 @@ void model_free(model *m)
     free(m->layers);
 }
 
-double now(void)
+static double clock_of(clockid_t clock)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+span begin(void)
+{
+    double cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+
+    return (span){clock_of(CLOCK_MONOTONIC), cpu};
+}
+
+span since(span start)
+{
+    double seconds = clock_of(CLOCK_MONOTONIC) - start.seconds;
+
+    return (span){seconds, clock_of(CLOCK_PROCESS_CPUTIME_ID) - start.cpu};
 }
 
 int must_open(const char *path, int flags)
@@ -94,6 +109,33 @@ size_t file_size(int fd)
         err(2, "fstat");
     }
     return (size_t)s.st_size;
+}
+
+void sync_file(const char *path)
+{
+    int fd = must_open(path, O_RDONLY);
+
+    if (fsync(fd) != 0) {
+        err(2, "%s", path);
+    }
+    close(fd);
+}
+
+bool has_word(char *const *words, const char *word)
+{
+    for (size_t i = 1; i < WORDS; i++) {
+        if (strcmp(words[i], word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t number_of(const char *word, size_t least)
+{
+    size_t number = strtoul(word, NULL, 10);
+
+    return number < least ? least : number;
 }
 
 double status_mib(const char *name)

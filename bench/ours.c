@@ -1,94 +1,133 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * librecord's operations. What is freed afterwards is freed outside the time, as the others do. */
+ * librecord's operations on records: load, save, convert, check. What is freed afterwards is freed outside the time, as the
+ * others do. Words with a `=` are arguments of the recorder; "typed" gives it the model's type. */
+#include <dlfcn.h>
 #include <err.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <librecord.h>
 
 #include "bench.h"
+#include "ours.h"
 
 static volatile uint64_t used;
 
-/* What the records are, for formats without names. */
+/* What the records are, for formats without names and for the adapter, which goes by the names of types. */
 #define LINEAR_FIELDS(F, T) F(T, PARAM, weight, 2) F(T, OPTION_PARAM, bias, 1)
-REC_DEFINE_STRUCT(LINEAR, LINEAR_FIELDS)
-#define NET_FIELDS(F, T) F(T, LIST, layers, LINEAR)
-REC_DEFINE_STRUCT(NET, NET_FIELDS)
+REC_DEFINE_STRUCT(Linear, LINEAR_FIELDS)
+#define NET_FIELDS(F, T) F(T, LIST, layers, Linear)
+REC_DEFINE_STRUCT(Net, NET_FIELDS)
 
-static rec_recorder *opened(rec_context *context, const char *name, rec_precision precision, const char *map)
+void must(rec_status status)
 {
-    rec_recorder *recorder = rec_open_recorder_in(context, name, precision);
-
-    /* fsync stands outside the time: bench/run asks for it after each save */
-    if (!recorder || rec_recorder_set(recorder, "map", map) != REC_OK ||
-        rec_recorder_set(recorder, "sync", "no") != REC_OK) {
+    if (status != REC_OK) {
         errx(2, "%s", rec_error_message());
     }
-    if (strncmp(name, "Bin", 3) == 0 && rec_recorder_set_type(recorder, &NET_type) != REC_OK) {
-        errx(2, "%s", rec_error_message());
-    }
-    return recorder;
 }
 
-static rec_context *context_with(unsigned threads)
+rec_context *context_with(size_t threads)
 {
     rec_context *context = rec_context_new(NULL);
 
-    if (!context || (threads && rec_context_set_threads(context, threads) != REC_OK)) {
+    if (!context) {
         errx(2, "%s", rec_error_message());
+    }
+    if (threads) {
+        must(rec_context_set_threads(context, (uint32_t)threads));
     }
     return context;
 }
 
-typedef void (*visit_fn)(const rec_tensor *tensor);
-
-static void look(const rec_tensor *tensor)
+/* The words with a `=`; with a prefix ("in." of "in.gaps=keep") those that have it. */
+static void set_arguments(rec_recorder *recorder, char *const *words, const char *prefix)
 {
-    used += rec_tensor_offset(tensor) + rec_tensor_shape(tensor)[0];
+    for (size_t i = 1; i < WORDS; i++) {
+        const char *equals = strchr(words[i], '='), *name = words[i] + strlen(prefix);
+        char argument[64];
+        if (!equals || strncmp(words[i], prefix, strlen(prefix)) != 0) {
+            continue;
+        }
+        (void)snprintf(argument, sizeof argument, "%.*s", (int)(equals - name), name);
+        must(rec_recorder_set(recorder, argument, equals + 1));
+    }
 }
 
-static void touch(const rec_tensor *tensor)
+rec_recorder *open_recorder(rec_context *context, const char *name, rec_precision precision, char *const *words,
+                            const char *prefix)
+{
+    rec_recorder *recorder = rec_open_recorder_in(context, name, precision);
+
+    if (!recorder) {
+        errx(2, "%s", rec_error_message());
+    }
+    /* fsync stands outside the time: bench/run asks for it after each save */
+    must(rec_recorder_set(recorder, "map", has_word(words, "map") ? "yes" : "no"));
+    must(rec_recorder_set(recorder, "sync", has_word(words, "durable") ? "yes" : "no"));
+    if (has_word(words, "typed")) {
+        must(rec_recorder_set_type(recorder, &Net_type));
+    }
+    set_arguments(recorder, words, prefix);
+    return recorder;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- load -- */
+
+typedef void visit_fn(const rec_tensor *tensor, const char *key);
+
+static void look(const rec_tensor *tensor, const char *key)
+{
+    used += strlen(key) + rec_tensor_rank(tensor) + rec_tensor_nbytes(tensor) + rec_tensor_offset(tensor);
+}
+
+static void make(const rec_tensor *tensor, const char *key)
+{
+    const unsigned char *bytes = rec_tensor_bytes(tensor, NULL);
+
+    (void)key;
+    if (!bytes) {
+        errx(2, "%s", rec_error_message());
+    }
+    used += bytes[0];
+}
+
+static void touch(const rec_tensor *tensor, const char *key)
 {
     uint64_t size;
     const void *bytes = rec_tensor_bytes(tensor, &size);
 
+    (void)key;
     if (!bytes) {
         errx(2, "%s", rec_error_message());
     }
     used += sum_words(bytes, size);
 }
 
-static void as_f32(const rec_tensor *tensor)
+static void as_f32(const rec_tensor *tensor, const char *key)
 {
     const float *values = rec_tensor_f32(tensor);
 
+    (void)key;
     if (!values) {
         errx(2, "%s", rec_error_message());
     }
     used += (uint64_t)(values[0] != 0);
 }
 
-/* A .bin without a type: what `record ls` does. */
-static rec_recorder *by_position(rec_context *context)
+static visit_fn *visit_of(char *const *words)
 {
-    rec_recorder *recorder = rec_open_recorder_in(context, "BinFile", REC_PRECISION_KEEP);
-
-    if (!recorder || rec_recorder_set(recorder, "positional", "yes") != REC_OK) {
-        errx(2, "%s", rec_error_message());
-    }
-    return recorder;
+    return has_word(words, "touch") ? touch : has_word(words, "make") ? make : has_word(words, "f32") ? as_f32 : look;
 }
 
 /* Opens a recorder, loads a file and visits each of its tensors. Opening counts: it is part of what a program does. */
-static double load(const char *path, const char *name, rec_precision precision, const char *map, unsigned threads,
-                   visit_fn visit)
+static span load_in(rec_context *context, char *const *words)
 {
-    rec_context *context = context_with(threads);
-    double start = now(), end;
+    visit_fn *visit = visit_of(words);
+    span start = begin(), took;
     rec_recorder *recorder =
-        strcmp(name, "positional") == 0 ? by_position(context) : opened(context, name, precision, map);
-    rec_record *record = rec_load(recorder, path);
+        open_recorder(context, words[2], has_word(words, "f32") ? REC_PRECISION_FULL : REC_PRECISION_KEEP, words, "");
+    rec_record *record = rec_load(recorder, words[1]);
     rec_iterator *iterator = record ? rec_iterate(record) : NULL;
     const rec_tensor *tensor;
     const char *key;
@@ -98,60 +137,68 @@ static double load(const char *path, const char *name, rec_precision precision, 
         errx(2, "%s", rec_error_message());
     }
     while ((tensor = rec_iterator_next_tensor(iterator, &key)) != NULL) {
-        visit(tensor);
+        visit(tensor, key);
         count++;
     }
-    end = now();
+    took = since(start);
     live_anonymous = status_mib("RssAnon");
     if (count == 0) {
-        errx(2, "%s: no tensors", path);
+        errx(2, "%s: no tensors", words[1]);
     }
     rec_iterator_free(iterator);
     rec_record_free(record);
     rec_close_recorder(recorder);
+    return took;
+}
+
+/* Asks a context to keep memory of records that are freed. It is looked up, as older libraries are measured, too. */
+static void keep_memory(rec_context *context, uint64_t bytes)
+{
+    rec_status (*keep)(rec_context *, uint64_t);
+
+    *(void **)&keep = dlsym(RTLD_DEFAULT, "rec_context_keep_memory");
+    if (!keep) {
+        errx(2, "this librecord has no rec_context_keep_memory()");
+    }
+    must(keep(context, bytes));
+}
+
+/* load FILE RECORDER THREADS [map] [look|make|touch|f32] [kept] [typed] [ARGUMENT=VALUE...]: THREADS 0: as many as it likes.
+ * look: every tensor's name, shape and place; make: its bytes, lazy ones too; touch: reads every byte; f32: as such.
+ * kept: the second load in a context that keeps memory. */
+static span load(const model *m, char *const *words)
+{
+    rec_context *context = context_with(number_of(words[3], 0));
+    span took;
+
+    (void)m;
+    if (has_word(words, "kept")) {
+        keep_memory(context, UINT64_C(1) << 32);
+        (void)load_in(context, words);
+    }
+    took = load_in(context, words);
     rec_context_free(context);
-    return end - start;
+    return took;
 }
 
-double ours_open(const char *path)
-{
-    return load(path, "NamedMpk", REC_PRECISION_KEEP, "yes", 0, look);
-}
+/* ---------------------------------------------------------------------------------------------------------- save -- */
 
-double ours_scan(const char *path)
+/* save FILE RECORDER full|half|keep [durable] [flat] [typed] [ARGUMENT=VALUE...]: the payload, borrowed; making the record
+ * counts. durable: until it is on the disk, as is the default. flat: tensors alone, without an empty bias for each. */
+static span save(const model *m, char *const *words)
 {
-    return load(path, "positional", REC_PRECISION_KEEP, "yes", 0, look);
-}
-
-double ours_touch(const char *path)
-{
-    return load(path, "NamedMpk", REC_PRECISION_KEEP, "yes", 0, touch);
-}
-
-double ours_load(const char *path, const char *recorder, unsigned threads)
-{
-    return load(path, recorder, REC_PRECISION_KEEP, "no", threads, look);
-}
-
-double ours_load_f32(const char *path, unsigned threads)
-{
-    return load(path, "NamedMpk", REC_PRECISION_FULL, "yes", threads, as_f32);
-}
-
-double ours_load_scalars(const char *path)
-{
-    return load(path, "NamedMpk", REC_PRECISION_KEEP, "yes", 0, touch);
-}
-
-double ours_save(const model *m, const char *path, const char *name, const char *precision)
-{
+    const char *path = words[1];
+    bool flat = has_word(words, "flat");
     rec_context *context = context_with(0);
-    rec_recorder *recorder = opened(context, name, rec_precision_from_name(precision), "yes");
+    rec_recorder *recorder = open_recorder(context, words[2], rec_precision_from_name(words[3]), words, "");
     const uint64_t shape[] = {SIDE, SIDE};
-    double start = now(), end;
-    rec_record *record = rec_record_new(context);
+    span start, took;
+    rec_record *record;
     char key[64];
 
+    (void)unlink(path);
+    start = begin();
+    record = rec_record_new(context);
     for (size_t i = 0; record && i < m->count; i++) {
         rec_tensor_spec spec = {
             .size = sizeof spec,
@@ -164,30 +211,80 @@ double ours_save(const model *m, const char *path, const char *name, const char 
             .id = "",
         };
         (void)snprintf(key, sizeof key, "layers.%zu.weight", i);
-        if (rec_set_tensor(record, key, &spec) != REC_OK) {
-            errx(2, "%s", rec_error_message());
-        }
+        must(rec_set_tensor(record, key, &spec));
         (void)snprintf(key, sizeof key, "layers.%zu.bias", i);
-        if (rec_set_nil(record, key) != REC_OK) {
-            errx(2, "%s", rec_error_message());
-        }
+        must(flat ? REC_OK : rec_set_nil(record, key));
     }
     if (!record || rec_save(recorder, record, path) != REC_OK) {
         errx(2, "%s", rec_error_message());
     }
-    end = now();
+    took = since(start);
     live_anonymous = status_mib("RssAnon");
     rec_record_free(record);
     rec_close_recorder(recorder);
     rec_context_free(context);
-    return end - start;
+    sync_file(path);
+    return took;
 }
 
-void ours_check(const model *m, const char *path, const char *name, bool half)
+/* ------------------------------------------------------------------------------------------------------- convert -- */
+
+/* The most anonymous memory while an operation runs; live_anonymous at its end. */
+static int32_t watch(void *user, const rec_progress *progress)
+{
+    double mib = status_mib("RssAnon");
+    (void)user;
+    (void)progress;
+    live_anonymous = mib > live_anonymous ? mib : live_anonymous;
+    return 0;
+}
+
+/* convert FROM RECORDER TO RECORDER [map] [watched] [adapted] [in.ARGUMENT=VALUE...] [out.ARGUMENT=VALUE...]: watched: the
+ * answer's last number is the most anonymous memory. adapted: the first recorder gets the model's type. */
+static span convert(const model *m, char *const *words)
 {
     rec_context *context = context_with(0);
-    rec_recorder *recorder = opened(context, name, REC_PRECISION_KEEP, "yes");
-    rec_record *record = rec_load(recorder, path);
+    span start, took;
+    rec_recorder *in, *out;
+
+    (void)m;
+    (void)unlink(words[3]);
+    start = begin();
+    in = open_recorder(context, words[2], REC_PRECISION_KEEP, words, "in.");
+    out = open_recorder(context, words[4], REC_PRECISION_KEEP, words, "out.");
+    if (has_word(words, "watched")) {
+        rec_context_set_progress(context, watch, NULL);
+    }
+    if (has_word(words, "adapted")) {
+        must(rec_recorder_set_type(in, &Net_type));
+    }
+    must(rec_convert(in, words[1], out, words[3], NULL));
+    took = since(start);
+    rec_close_recorder(in);
+    rec_close_recorder(out);
+    rec_context_free(context);
+    sync_file(words[3]);
+    return took;
+}
+
+/* --------------------------------------------------------------------------------------------------------- check -- */
+
+/* An f16 is within 2^-11 of what it was made from, or within the least subnormal. */
+static bool differs(float value, float was, bool half)
+{
+    float off = value - was, size = was < 0 ? -was : was;
+
+    return (off < 0 ? -off : off) > (half ? 0.00048829F * size + 6e-8F : 0);
+}
+
+/* check FILE RECORDER [half] [transposed] [typed] [ARGUMENT=VALUE...]: that a file holds the model's values, rounded if it
+ * is f16, each matrix the other way round if it is transposed. */
+static span check(const model *m, char *const *words)
+{
+    bool half = has_word(words, "half"), transposed = has_word(words, "transposed");
+    rec_context *context = context_with(0);
+    rec_recorder *recorder = open_recorder(context, words[2], REC_PRECISION_KEEP, words, "");
+    rec_record *record = rec_load(recorder, words[1]);
     char key[64];
 
     if (!record) {
@@ -198,19 +295,19 @@ void ours_check(const model *m, const char *path, const char *name, bool half)
         const rec_tensor *tensor = rec_tensor_at(record, key);
         const float *values = tensor ? rec_tensor_f32(tensor) : NULL;
         if (!values || rec_tensor_count(tensor) != LAYER_COUNT) {
-            errx(2, "%s: %s: %s", path, key, rec_error_message());
+            errx(2, "%s: %s: %s", words[1], key, rec_error_message());
         }
         for (size_t k = 0; k < LAYER_COUNT; k++) {
-            /* an f16 is within 2^-11 of what it was made from, or within the least subnormal */
-            float off = values[k] - m->layers[i][k], limit = half ? 0.00048829F : 0;
-            float size = m->layers[i][k] < 0 ? -m->layers[i][k] : m->layers[i][k];
-            if ((off < 0 ? -off : off) > limit * size + (half ? 6e-8F : 0)) {
-                errx(2, "%s: %s: element %zu is %g, it was %g", path, key, k, (double)values[k],
-                     (double)m->layers[i][k]);
+            float was = m->layers[i][transposed ? k % SIDE * SIDE + k / SIDE : k];
+            if (differs(values[k], was, half)) {
+                errx(2, "%s: %s: element %zu is %g, it was %g", words[1], key, k, (double)values[k], (double)was);
             }
         }
     }
     rec_record_free(record);
     rec_close_recorder(recorder);
     rec_context_free(context);
+    return (span){0};
 }
+
+const operation ours_operations[] = {{"load", load}, {"save", save}, {"convert", convert}, {"check", check}, {0}};

@@ -53,8 +53,10 @@ static void tensor(FILE *f, size_t count)
     big_endian(f, count, 4);
 }
 
-void write_scalars(const char *path, size_t half_count)
+span write_scalars(const model *m, char *const *words)
 {
+    enum { HALF = 375000 };
+    const char *path = words[1];
     static const char *const metadata[][2] = {
         {"float", "f32"},
         {"int", "i32"},
@@ -64,6 +66,7 @@ void write_scalars(const char *path, size_t half_count)
     };
     FILE *f = fopen(path, "wb");
 
+    (void)m;
     if (!f) {
         err(2, "%s", path);
     }
@@ -87,12 +90,12 @@ void write_scalars(const char *path, size_t half_count)
     text(f, "time");
     putc(0x03, f);
     text(f, "moment_1");
-    tensor(f, half_count);
+    tensor(f, HALF);
     text(f, "moment_2");
-    tensor(f, half_count);
+    tensor(f, HALF);
     text(f, "_b");
     putc(0x90, f);
     if (fclose(f) != 0) {
         err(2, "%s", path);
-    }
+    }    return (span){0};
 }

@@ -9,27 +9,29 @@
 #include "remap/ops/ops.h"
 #include "bench.h"
 
-double transposes(size_t side, bool copy)
+span transposes(const model *m, char *const *words)
 {
-    size_t size = side * side * sizeof(float);
+    bool copy = has_word(words, "copy");
+    size_t side = number_of(words[1], 1), size = side * side * sizeof(float);
     float *from = fresh_pages(size), *to = fresh_pages(size);
-    double start, end;
+    span start, took;
 
+    (void)m;
     for (size_t i = 0; i < side * side; i++) {
         from[i] = (float)i;
     }
     memset(to, 1, size);
-    start = now();
+    start = begin();
     if (copy) {
         memcpy(to, from, size);
     } else {
         lr_transpose(from, side * sizeof *from, to, side * sizeof *to, side, side, sizeof *from);
     }
-    end = now();
+    took = since(start);
     if (to[1] != from[copy ? 1 : side]) {
         errx(2, "the transpose is wrong");
     }
     munmap(from, size);
     munmap(to, size);
-    return end - start;
+    return took;
 }

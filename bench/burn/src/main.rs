@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Real Burn's recorders, one operation a line of standard input, each answered with "seconds peak anonymous" (MiB of
-//! this process so far, VmHWM; and now, RssAnon). bench/run is its only user.
+//! Real Burn's recorders, one operation a line of standard input, each answered with "seconds cpu peak anonymous": of
+//! the operation; MiB of this process so far, VmHWM; and now, RssAnon. bench/run is its only user.
 //!
 //!     bench-burn MEGABYTES
-//!     save FILE mpk|mpkgz|bin|bingz|json|jsongz full|half moved|shared    (FILE without extension; Burn sets it)
+//!     save FILE mpk|mpkgz|bin|bingz|json|jsongz full|half moved|shared    (FILE with its extension, that of the format)
 //!     load FILE mpk|mpkgz|bin|bingz|json|jsongz full|half    (half: mpk and mpkgz only)
 //!     nothing
 //!
 //! The model is a list of Linear 1024x1024 of gaussian f32 without bias. `moved`: its tensors belong to nobody else
 //! when it becomes a record. `shared`: a clone lives on, as when a checkpoint is written during training.
+mod clock;
+
 use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::record::{
@@ -17,10 +19,10 @@ use burn::record::{
 };
 use burn::tensor::backend::Backend;
 use burn::tensor::{Distribution, Tensor, TensorData};
+use clock::{answer, timed, Span};
 use std::hint::black_box;
-use std::io::{BufRead, Write};
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 type Cpu = burn::backend::NdArray<f32>;
 const SIDE: usize = 1024;
@@ -50,21 +52,22 @@ fn gaussian(megabytes: usize) -> Vec<Vec<f32>> {
         .collect()
 }
 
-/// Burn replaces the extension, so the name must not have a dot.
-fn written(stem: &Path, format: &str) -> PathBuf {
-    stem.with_extension(format.replace("gz", ".gz"))
+/// Burn sets the extension itself, and replaces what it takes for one: the name without any.
+fn stem(file: &Path) -> PathBuf {
+    let name = file.file_name().and_then(|name| name.to_str()).expect("a name");
+    file.with_file_name(name.split('.').next().expect("a part"))
 }
 
 fn save_as<R: FileRecorder<Cpu>>(net: Net<Cpu>, stem: &Path) {
     R::default().record(net.into_record(), stem.to_path_buf()).expect("Burn saves");
 }
 
-fn save(layers: &[Vec<f32>], stem: &Path, format: &str, precision: &str, shared: bool) -> f64 {
-    let _ = std::fs::remove_file(written(stem, format));
+fn save(layers: &[Vec<f32>], file: &Path, format: &str, precision: &str, shared: bool) -> Span {
+    let _ = std::fs::remove_file(file);
+    let stem = &stem(file);
     let net = model(layers.to_vec());
     let kept = shared.then(|| net.clone());
-    let start = Instant::now();
-    match (format, precision) {
+    let (times, ()) = timed(|| match (format, precision) {
         ("mpk", "full") => save_as::<NamedMpkFileRecorder<FullPrecisionSettings>>(net, stem),
         ("mpk", "half") => save_as::<NamedMpkFileRecorder<HalfPrecisionSettings>>(net, stem),
         ("mpkgz", "full") => save_as::<NamedMpkGzFileRecorder<FullPrecisionSettings>>(net, stem),
@@ -74,23 +77,23 @@ fn save(layers: &[Vec<f32>], stem: &Path, format: &str, precision: &str, shared:
         ("json", "full") => save_as::<PrettyJsonFileRecorder<FullPrecisionSettings>>(net, stem),
         ("jsongz", "full") => save_as::<JsonGzFileRecorder<FullPrecisionSettings>>(net, stem),
         other => panic!("no recorder {other:?}"),
-    }
-    let seconds = start.elapsed().as_secs_f64();
+    });
     black_box(&kept);
-    std::fs::File::open(written(stem, format)).and_then(|file| file.sync_all()).expect("synced");
-    seconds
+    std::fs::File::open(file).and_then(|file| file.sync_all()).expect("the file that was asked for");
+    times
 }
 
-fn load_as<R: FileRecorder<Cpu>>(stem: &Path) -> f64 {
-    let start = Instant::now();
-    let record: NetRecord<Cpu> = R::default().load(stem.to_path_buf(), &Default::default()).expect("Burn loads");
-    let seconds = start.elapsed().as_secs_f64();
+fn load_as<R: FileRecorder<Cpu>>(stem: &Path) -> Span {
+    let (times, record) = timed(|| -> NetRecord<Cpu> {
+        R::default().load(stem.to_path_buf(), &Default::default()).expect("Burn loads")
+    });
     assert!(!record.layers.is_empty());
     black_box(&record);
-    seconds
+    times
 }
 
-fn load(stem: &Path, format: &str, precision: &str) -> f64 {
+fn load(file: &Path, format: &str, precision: &str) -> Span {
+    let stem = &stem(file);
     match (format, precision) {
         ("mpk", "full") => load_as::<NamedMpkFileRecorder<FullPrecisionSettings>>(stem),
         ("mpk", "half") => load_as::<NamedMpkFileRecorder<HalfPrecisionSettings>>(stem),
@@ -104,25 +107,17 @@ fn load(stem: &Path, format: &str, precision: &str) -> f64 {
     }
 }
 
-/// A figure of /proc/self/status in MiB.
-fn status_mib(name: &str) -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
-    let line = status.lines().find(|line| line.starts_with(name)).expect("the figure");
-    line.split_whitespace().nth(1).expect("a number").parse::<f64>().expect("a number") / 1024.0
-}
-
 fn main() {
     let megabytes = std::env::args().nth(1).and_then(|word| word.parse().ok()).expect("usage: bench-burn MEGABYTES");
     let layers = gaussian(megabytes);
     for line in std::io::stdin().lock().lines() {
         let line = line.expect("a line");
-        let seconds = match line.split_whitespace().collect::<Vec<_>>()[..] {
-            ["nothing"] => 0.0,
+        let span = match line.split_whitespace().collect::<Vec<_>>()[..] {
+            ["nothing"] => (0.0, 0.0),
             ["save", file, format, precision, how] => save(&layers, Path::new(file), format, precision, how == "shared"),
             ["load", file, format, precision] => load(Path::new(file), format, precision),
             _ => panic!("no operation {line}"),
         };
-        println!("{seconds:.9} {:.3} {:.3}", status_mib("VmHWM"), status_mib("RssAnon"));
-        std::io::stdout().flush().expect("flushed");
+        answer(span);
     }
 }

@@ -63,8 +63,8 @@ for plugin in "$top_builddir"/plugins/.libs/*.so; do
     *-gz.so) links "$plugin" 'nothing' ;; # names alone
     */https.so) links "$plugin" 'librecord|libcurl' ;;
     */zstd.so) links "$plugin" 'librecord|libzstd' ;;
-    */gzip.so) links "$plugin" 'librecord|libz|libisal' ;;
-    */npz.so | *json.so | */pytorch.so) links "$plugin" 'librecord|libz' ;;
+    */gzip.so | *json.so) links "$plugin" 'librecord|libz|libisal' ;;
+    */npz.so | */pytorch.so) links "$plugin" 'librecord|libz' ;;
     *) links "$plugin" librecord ;;
     esac
 done

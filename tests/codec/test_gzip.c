@@ -44,12 +44,19 @@ static bytes make_data(size_t size)
     return made;
 }
 
+/* As recorders begin one. */
+static void begin_save(rec_job *job, rec_context *context)
+{
+    lr_job_begin(job, context, "save", "out.gz");
+    job->budget.limit = UINT64_MAX;
+}
+
 static bytes deflate_with(rec_context *context, bytes in, int level, size_t step)
 {
     rec_job job;
     void *data = NULL;
     size_t size = 0;
-    lr_job_begin(&job, context, "save", "out.gz");
+    begin_save(&job, context);
     rec_sink *memory = lr_sink_memory(&job);
     rec_sink *packed = lr_gzip_sink(&job, memory, level);
     assert_non_null(packed);
@@ -385,7 +392,7 @@ static void a_full_disk_is_reported_wherever_it_shows(void **state)
     for (uint64_t room = 0; room < packed.size; room += packed.size / 10) {
         rec_job job;
         uint64_t left = room;
-        lr_job_begin(&job, *state, "save", "out.gz");
+        begin_save(&job, *state);
         rec_sink *disk = lr_sink_custom(&job, full_disk, &left);
         rec_sink *sink = lr_gzip_sink(&job, disk, 6);
         assert_non_null(sink);
@@ -428,19 +435,22 @@ static void each_failed_allocation_of_the_compressor_is_reported(void **state)
     rec_allocator allocator = {sizeof allocator, 0, miser_alloc, miser_resize, miser_release, &m};
     rec_context *context = rec_context_new(&allocator);
     int failures = 0, success = 0;
+    bytes data = make_data(500000);
     (void)state;
     assert_non_null(context);
+    assert_int_equal(rec_context_set_threads(context, 2), REC_OK);
     for (int i = 0; !success; i++) {
         rec_job job;
-        lr_job_begin(&job, context, "save", "out.gz");
+        begin_save(&job, context);
         rec_sink *count = rec_sink_layout(&job);
         assert_non_null(count);
         m = (miser){0, i};
         rec_sink *sink = lr_gzip_sink(&job, count, 6);
-        if (sink) {
-            success = rec_sink_write(sink, "hello", 5) == REC_OK && rec_sink_close(sink) == REC_OK;
-            assert_true(success);
-        } else {
+        for (int n = 0; sink && n < 3 && !job.error.status; n++) { /* two threads, from the second piece on */
+            (void)rec_sink_write(sink, data.data, data.size);
+        }
+        success = rec_sink_close(sink) == REC_OK && sink;
+        if (!success) {
             assert_int_equal(job.error.status, REC_E_MEMORY);
             failures++;
         }
@@ -449,6 +459,7 @@ static void each_failed_allocation_of_the_compressor_is_reported(void **state)
         lr_job_end(&job);
     }
     assert_true(failures > 3);
+    free(data.data);
     rec_context_free(context);
 }
 

@@ -1,85 +1,144 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * gzip writer: a sink that deflates into another one. */
+ * gzip writer: a sink that deflates into another one, one member in pieces, with an index of them if they are many. */
 #include "plugins/codec/gzip/gzip.h"
 
-#include <limits.h>
-#include <stdbool.h>
+#include <string.h>
 #include <zlib.h>
 
-#define GZIP_ONLY (15 + 16)
-#define MEMORY_LEVEL 8 /* zlib's default */
-#define OS_UNKNOWN 255
+#include "plugins/codec/gzip/index.h"
+#include "plugins/codec/gzip/pool.h"
 
-/* A sink lives within its job: all memory is the job's, zlib's too. */
+/* Data of so many pieces and more have an index, where the target can be patched. Until then nothing is written, because
+ * the header comes first. */
+enum { INDEXED_FROM = 4 };
+
 typedef struct deflater {
-    rec_job *job;
-    z_stream stream;
-    gz_header header;
-    bool begun; /* zlib holds memory */
-    uint8_t buffer[64 * 1024];
+    rec_job *job; /* a sink lives within its job */
+    lr_gzip_pool *pool;
+    lr_gzip_piece *piece; /* what is filled, or NULL */
+    uint64_t count;       /* pieces that were given */
+    bool many;            /* there are INDEXED_FROM pieces, or will be */
+    bool begun;           /* the header is written */
+    bool indexed;
+    uint64_t at; /* where in the target the header is */
+    uint64_t size;
+    uint32_t crc;
+    lr_gzip_index index;
 } deflater;
 
-static voidpf take_memory(voidpf job, uInt items, uInt size)
+/* Ten bytes as Burn's: no name, no time, no system. Or the room for the index. */
+static int32_t write_header(deflater *self, rec_sink *target)
 {
-    return rec_job_alloc(job, (uint64_t)items * size);
+    static const uint8_t plain[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff};
+    uint8_t header[LR_GZIP_HEADER];
+    self->begun = true;
+    self->at = rec_sink_tell(target);
+    self->indexed = self->many && rec_sink_can_patch(target);
+    if (!self->indexed) {
+        return rec_sink_write(target, plain, sizeof plain);
+    }
+    lr_gzip_index_begin(&self->index, LR_GZIP_PIECE);
+    lr_gzip_index_put(NULL, header);
+    return rec_sink_write(target, header, sizeof header);
 }
 
-static void give_memory(voidpf job, voidpf memory)
+static int32_t write_piece(deflater *self, rec_sink *target, const lr_gzip_piece *piece)
 {
-    rec_job_free(job, memory);
+    int32_t status = self->begun ? REC_OK : write_header(self, target);
+    if (self->indexed) {
+        self->indexed = lr_gzip_index_add(&self->index, piece->size, piece->made);
+    }
+    self->crc = (uint32_t)crc32_combine(self->crc, piece->crc, (z_off_t)piece->size);
+    self->size += piece->size;
+    return status == REC_OK ? rec_sink_write(target, piece->out, piece->made) : status;
 }
 
-/* Deflates what the stream holds and hands on what comes of it. */
-static int32_t pump(deflater *self, rec_sink *target, int flush)
+/* The next piece to be filled, after those that are ready were written. */
+static int32_t next_piece(deflater *self, rec_sink *target)
 {
-    int result;
-    do {
-        self->stream.next_out = self->buffer;
-        self->stream.avail_out = sizeof self->buffer;
-        result = deflate(&self->stream, flush);
-        if (result == Z_STREAM_ERROR) {
-            return rec_fail(self->job, REC_E_PLUGIN, REC_UNKNOWN, "zlib lost the state of the compressed stream");
-        }
-        uint64_t made = sizeof self->buffer - self->stream.avail_out;
-        int32_t status = made > 0 ? rec_sink_write(target, self->buffer, made) : REC_OK;
-        if (status != REC_OK) {
-            return status;
-        }
-    } while (self->stream.avail_out == 0 || (flush == Z_FINISH && result != Z_STREAM_END));
-    return REC_OK;
+    int32_t status = REC_OK;
+    self->many = self->count + 1 >= INDEXED_FROM;
+    while (status == REC_OK && self->many && (lr_gzip_pool_full(self->pool) || lr_gzip_pool_ready(self->pool))) {
+        status = write_piece(self, target, lr_gzip_pool_take(self->pool));
+    }
+    if (status == REC_OK) {
+        self->piece = lr_gzip_pool_filling(self->pool);
+        status = self->piece ? REC_OK : REC_E_MEMORY;
+    }
+    if (status == REC_OK) {
+        self->piece->size = 0;
+    }
+    return status;
 }
 
+static int32_t give_piece(deflater *self, bool last)
+{
+    self->piece->last = last;
+    self->piece = NULL;
+    self->count++;
+    return lr_gzip_pool_give(self->pool);
+}
+
+/* A full piece is kept until there is one more byte: it may be the last one. */
 static int32_t write_some(void *user, rec_sink *target, const void *data, uint64_t size)
 {
     deflater *self = user;
     const uint8_t *next = data;
-    while (size > 0) { /* zlib counts in 32 bits */
-        uint32_t piece = size < UINT_MAX ? (uint32_t)size : UINT_MAX;
-        self->stream.next_in = (z_const Bytef *)next;
-        self->stream.avail_in = piece;
-        int32_t status = pump(self, target, Z_NO_FLUSH);
-        if (status != REC_OK) {
-            return status;
+    int32_t status = REC_OK;
+    while (size > 0 && status == REC_OK) {
+        if (self->piece && self->piece->size == LR_GZIP_PIECE) {
+            status = give_piece(self, false);
         }
-        next += piece;
-        size -= piece;
+        if (status == REC_OK && !self->piece) {
+            status = next_piece(self, target);
+        }
+        if (status == REC_OK) {
+            size_t room = LR_GZIP_PIECE - self->piece->size, some = size < room ? (size_t)size : room;
+            memcpy(self->piece->in + self->piece->size, next, some);
+            self->piece->size += some;
+            next += some;
+            size -= some;
+        }
     }
-    return REC_OK;
+    return status;
+}
+
+/* CRC-32 and length modulo 2^32, little-endian. */
+static int32_t write_trailer(deflater *self, rec_sink *target)
+{
+    uint8_t trailer[8];
+    for (int i = 0; i < 4; i++) {
+        trailer[i] = (uint8_t)(self->crc >> (8 * i));
+        trailer[4 + i] = (uint8_t)(self->size >> (8 * i));
+    }
+    return rec_sink_write(target, trailer, sizeof trailer);
 }
 
 static int32_t finish(void *user, rec_sink *target)
 {
     deflater *self = user;
-    self->stream.avail_in = 0;
-    return pump(self, target, Z_FINISH);
+    uint8_t header[LR_GZIP_HEADER];
+    int32_t status = self->piece ? REC_OK : next_piece(self, target); /* nothing was written: one of no bytes */
+    if (status == REC_OK) {
+        status = give_piece(self, true);
+    }
+    for (const lr_gzip_piece *piece; status == REC_OK && (piece = lr_gzip_pool_take(self->pool)) != NULL;) {
+        status = write_piece(self, target, piece);
+    }
+    if (status == REC_OK) {
+        status = write_trailer(self, target);
+    }
+    if (status == REC_OK && self->indexed) {
+        lr_gzip_index_put(&self->index, header);
+        status = rec_sink_patch(target, self->at, header, sizeof header);
+    }
+    return status;
 }
 
 static void release(void *user)
 {
     deflater *self = user;
-    if (self->begun) {
-        (void)deflateEnd(&self->stream);
-    }
+    lr_gzip_pool_free(self->pool);
     rec_job_free(self->job, self);
 }
 
@@ -96,16 +155,12 @@ rec_sink *lr_gzip_sink(rec_job *job, rec_sink *target, int level)
     if (!self) {
         return NULL;
     }
+    memset(self, 0, sizeof *self);
     self->job = job;
-    self->stream = (z_stream){.zalloc = take_memory, .zfree = give_memory, .opaque = job};
-    self->header = (gz_header){.os = OS_UNKNOWN};
-    self->begun = deflateInit2(&self->stream, level, Z_DEFLATED, GZIP_ONLY, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK;
-    if (!self->begun) {
-        (void)rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while zlib was set up");
+    self->pool = lr_gzip_pool_new(job, level, INDEXED_FROM - 1);
+    if (!self->pool) {
         release(self);
         return NULL;
     }
-    /* Ten bytes as Burn's: no name, no time, no system. */
-    (void)deflateSetHeader(&self->stream, &self->header);
     return rec_sink_filter(job, target, &deflating, self);
 }

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Deflating a piece: stored, by ISA-L where matches would not help or size does not matter, else by zlib. */
+#include "plugins/codec/gzip/encode.h"
+
+#include <string.h>
+#include <zlib.h>
+
+#ifdef LR_HAVE_ISAL
+#include <isa-l/crc.h>
+#include <isa-l/igzip_lib.h>
+#endif
+
+#include "plugins/codec/gzip/probe.h"
+
+enum {
+    RAW = -15,          /* zlib's window of 32 KiB, without a wrapper */
+    MEMORY_LEVEL = 8,   /* zlib's default */
+    STORED_MOST = 65535 /* bytes of a stored block */
+};
+
+/* Up to this level speed is what counts. */
+enum { FAST_LEVEL = 3 };
+
+/* A sink lives within its job: all memory is the job's, zlib's too. */
+struct lr_gzip_encoder {
+    rec_job *job;
+    int level;
+    bool begun; /* zlib holds memory */
+    z_stream stream;
+#ifdef LR_HAVE_ISAL
+    struct isal_zstream fast;
+    uint8_t tables[ISAL_DEF_LVL1_DEFAULT];
+#endif
+};
+
+static voidpf take_memory(voidpf job, uInt items, uInt size)
+{
+    return rec_job_alloc(job, (uint64_t)items * size);
+}
+
+static void give_memory(voidpf job, voidpf memory)
+{
+    rec_job_free(job, memory);
+}
+
+lr_gzip_encoder *lr_gzip_encoder_new(rec_job *job, int level)
+{
+    lr_gzip_encoder *self = rec_job_alloc(job, sizeof *self);
+    if (!self) {
+        return NULL;
+    }
+    self->job = job;
+    self->level = level;
+    self->stream = (z_stream){.zalloc = take_memory, .zfree = give_memory, .opaque = job};
+    self->begun = deflateInit2(&self->stream, level, Z_DEFLATED, RAW, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK;
+    if (!self->begun) {
+        (void)rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while zlib was set up");
+        lr_gzip_encoder_free(self);
+        return NULL;
+    }
+    return self;
+}
+
+void lr_gzip_encoder_free(lr_gzip_encoder *self)
+{
+    if (self) {
+        if (self->begun) {
+            (void)deflateEnd(&self->stream);
+        }
+        rec_job_free(self->job, self);
+    }
+}
+
+/* Bytes that the piece takes in stored blocks. One block of nothing ends an empty piece. */
+static size_t stored_size(size_t size)
+{
+    size_t blocks = size ? (size + STORED_MOST - 1) / STORED_MOST : 1;
+    return size + 5 * blocks;
+}
+
+/* A stored block is as good an end as a flush: the next one begins at a byte, and need not look back. */
+static size_t put_stored(const uint8_t *in, size_t size, bool last, uint8_t *out)
+{
+    uint8_t *next = out;
+    do {
+        size_t block = size < STORED_MOST ? size : STORED_MOST;
+        size -= block;
+        *next++ = last && size == 0;
+        *next++ = (uint8_t)block;
+        *next++ = (uint8_t)(block >> 8);
+        *next++ = (uint8_t)~block;
+        *next++ = (uint8_t)(~block >> 8);
+        memcpy(next, in, block);
+        next += block;
+        in += block;
+    } while (size > 0);
+    return (size_t)(next - out);
+}
+
+/* @return 0: it could not. */
+static size_t by_zlib(lr_gzip_encoder *self, const uint8_t *in, size_t size, bool last, uint8_t *out)
+{
+    z_stream *stream = &self->stream;
+    int result;
+    if (deflateReset(stream) != Z_OK) {
+        return 0;
+    }
+    stream->next_in = (z_const Bytef *)in;
+    stream->avail_in = (uInt)size;
+    stream->next_out = out;
+    stream->avail_out = LR_GZIP_ROOM;
+    result = deflate(stream, last ? Z_FINISH : Z_FULL_FLUSH);
+    if (result != (last ? Z_STREAM_END : Z_OK) || stream->avail_in > 0 || stream->avail_out == 0) {
+        return 0;
+    }
+    return LR_GZIP_ROOM - stream->avail_out;
+}
+
+#ifdef LR_HAVE_ISAL
+/* @return 0: it could not. */
+static size_t by_isal(lr_gzip_encoder *self, const uint8_t *in, size_t size, bool last, uint8_t *out)
+{
+    struct isal_zstream *fast = &self->fast;
+    isal_deflate_stateless_init(fast);
+    fast->level = 1;
+    fast->level_buf = self->tables;
+    fast->level_buf_size = sizeof self->tables;
+    fast->flush = last ? NO_FLUSH : FULL_FLUSH;
+    fast->end_of_stream = last;
+    fast->next_in = (uint8_t *)(uintptr_t)in;
+    fast->avail_in = (uint32_t)size;
+    fast->next_out = out;
+    fast->avail_out = LR_GZIP_ROOM;
+    if (isal_deflate_stateless(fast) != COMP_OK || fast->avail_in > 0) {
+        return 0;
+    }
+    return LR_GZIP_ROOM - fast->avail_out;
+}
+#endif
+
+/* @return 0: nothing smaller than stored blocks. */
+static size_t compress_piece(lr_gzip_encoder *self, const uint8_t *in, size_t size, bool last, uint8_t *out)
+{
+    if (self->level == 0 || size == 0) {
+        return 0;
+    }
+#ifdef LR_HAVE_ISAL
+    if (self->level <= FAST_LEVEL || !lr_gzip_repeats(in, size)) {
+        return by_isal(self, in, size, last, out);
+    }
+#endif
+    return by_zlib(self, in, size, last, out);
+}
+
+size_t lr_gzip_encode(lr_gzip_encoder *self, const uint8_t *in, size_t size, bool last, uint8_t *out)
+{
+    size_t made = compress_piece(self, in, size, last, out);
+    return made > 0 && made <= stored_size(size) ? made : put_stored(in, size, last, out);
+}
+
+uint32_t lr_gzip_crc(const uint8_t *data, size_t size)
+{
+#ifdef LR_HAVE_ISAL
+    return crc32_gzip_refl(0, data, size);
+#else
+    return (uint32_t)crc32_z(0, data, size);
+#endif
+}

@@ -313,11 +313,36 @@ static const float_kernel float_kernels[REC_DTYPE_BF16 + 1][REC_DTYPE_BF16 + 1] 
     [REC_DTYPE_BF16] = {[REC_DTYPE_F64] = bf16_f64, [REC_DTYPE_F32] = bf16_f32, [REC_DTYPE_F16] = bf16_f16},
 };
 
+#if !defined(LR_CONVERT_HAS_X86) && !defined(LR_CONVERT_HAS_NEON)
+
+lr_convert_bulk lr_convert_level(int level, rec_dtype from, rec_dtype to)
+{
+    (void)level;
+    (void)from;
+    (void)to;
+    return NULL;
+}
+
+lr_convert_bulk lr_convert_fast(rec_dtype from, rec_dtype to, uint64_t count)
+{
+    (void)count;
+    return lr_convert_level(0, from, to);
+}
+
+bool lr_convert_streams(const void *to_data, uint64_t size)
+{
+    (void)to_data;
+    (void)size;
+    return false;
+}
+
+#endif
+
 static void convert_floats(rec_dtype from, const uint8_t *from_data, rec_dtype to, uint8_t *to_data, uint64_t count,
                            bool plain, lr_converted *result)
 {
     float_kernel kernel = float_kernels[from][to];
-    lr_convert_bulk bulk = plain ? NULL : lr_convert_x86(from, to, count);
+    lr_convert_bulk bulk = plain ? NULL : lr_convert_fast(from, to, count);
     uint64_t from_size = rec_dtype_bits(from) / 8;
     uint64_t to_size = rec_dtype_bits(to) / 8;
 

@@ -18,12 +18,19 @@ int lr_convert_plain(rec_dtype from, const void *from_data, rec_dtype to, void *
 typedef uint64_t (*lr_convert_bulk)(const uint8_t *from, uint8_t *to, uint64_t count, bool stream,
                                     uint64_t *overflowed);
 enum { LR_CONVERT_ALIGN = 64 };
+/* Where there are vectors of ours. Elsewhere plain C is best; convert.c says so. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define LR_CONVERT_HAS_X86
+#elif defined(__aarch64__) && defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define LR_CONVERT_HAS_NEON
+#endif
+
 /** @param from,to two different ones of f64 f32 f16 bf16. @return NULL if plain C is best. */
-lr_convert_bulk lr_convert_x86(rec_dtype from, rec_dtype to, uint64_t count);
+lr_convert_bulk lr_convert_fast(rec_dtype from, rec_dtype to, uint64_t count);
 /** @return whether a destination is large enough, and its memory in use already, for `stream` to pay. */
 bool lr_convert_streams(const void *to_data, uint64_t size);
 /** The version for one level of instructions, for tests. @return NULL if the processor lacks them. */
-lr_convert_bulk lr_convert_x86_level(int level, rec_dtype from, rec_dtype to);
-enum { LR_CONVERT_AVX2 = 1, LR_CONVERT_AVX512 = 2 };
+lr_convert_bulk lr_convert_level(int level, rec_dtype from, rec_dtype to);
+enum { LR_CONVERT_AVX2, LR_CONVERT_AVX512, LR_CONVERT_NEON, LR_CONVERT_LEVELS };
 
 #endif

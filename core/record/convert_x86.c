@@ -4,7 +4,7 @@
  * quiet bit. vcvtneps2bf16 is left alone, as it flushes subnormals. */
 #include "core/record/convert_private.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef LR_CONVERT_HAS_X86
 
 #include <immintrin.h>
 #include <sys/mman.h>
@@ -479,7 +479,7 @@ bool lr_convert_streams(const void *to_data, uint64_t size)
     return mincore((void *)last, page, &resident) == 0 && (resident & 1);
 }
 
-lr_convert_bulk lr_convert_x86_level(int level, rec_dtype from, rec_dtype to)
+lr_convert_bulk lr_convert_level(int level, rec_dtype from, rec_dtype to)
 {
     if (level == LR_CONVERT_AVX512 && lr_cpu_has(LR_CPU_AVX512F))
         return table512[from][to];
@@ -488,39 +488,14 @@ lr_convert_bulk lr_convert_x86_level(int level, rec_dtype from, rec_dtype to)
     return NULL;
 }
 
-lr_convert_bulk lr_convert_x86(rec_dtype from, rec_dtype to, uint64_t count)
+lr_convert_bulk lr_convert_fast(rec_dtype from, rec_dtype to, uint64_t count)
 {
     lr_convert_bulk bulk = NULL;
     if (count >= STEP)
-        bulk = lr_convert_x86_level(LR_CONVERT_AVX512, from, to);
+        bulk = lr_convert_level(LR_CONVERT_AVX512, from, to);
     if (!bulk && count >= STEP)
-        bulk = lr_convert_x86_level(LR_CONVERT_AVX2, from, to);
+        bulk = lr_convert_level(LR_CONVERT_AVX2, from, to);
     return bulk;
-}
-
-#else
-
-bool lr_convert_streams(const void *to_data, uint64_t size)
-{
-    (void)to_data;
-    (void)size;
-    return false;
-}
-
-lr_convert_bulk lr_convert_x86_level(int level, rec_dtype from, rec_dtype to)
-{
-    (void)level;
-    (void)from;
-    (void)to;
-    return NULL;
-}
-
-lr_convert_bulk lr_convert_x86(rec_dtype from, rec_dtype to, uint64_t count)
-{
-    (void)from;
-    (void)to;
-    (void)count;
-    return NULL;
 }
 
 #endif

@@ -30,12 +30,6 @@ typedef struct module {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static module *modules; /* under the lock, as all that follows */
 
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 /* Without memory for that it is looked at again the next time. */
 static void remember(const struct stat *state, const rec_plugin *const *plugins)
 {
@@ -214,6 +208,12 @@ static const rec_plugin *const *open_file(const char *path, char *reason)
         plugins = take_table(handle, path, reason);
     }
     return plugins;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
 const rec_plugin *const *lr_module_open(const char *path, const struct stat *state, char *reason)

@@ -96,10 +96,26 @@ static void by_kernel(const lr_transpose_kernel *kernel, const uint8_t *from, ui
     }
 }
 
+#if !defined(LR_TRANSPOSE_HAS_X86) && !defined(LR_TRANSPOSE_HAS_NEON)
+
+const lr_transpose_kernel *lr_transpose_level(int level, uint32_t width)
+{
+    (void)level;
+    (void)width;
+    return NULL;
+}
+
+const lr_transpose_kernel *lr_transpose_fast(uint32_t width)
+{
+    return lr_transpose_level(0, width);
+}
+
+#endif
+
 void lr_transpose(const void *from, uint64_t from_stride, void *to, uint64_t to_stride, uint64_t rows, uint64_t columns,
                   uint32_t width)
 {
-    const lr_transpose_kernel *kernel = lr_transpose_x86(width);
+    const lr_transpose_kernel *kernel = lr_transpose_fast(width);
     uint64_t n = 0, m = 0;
     if (kernel && rows >= kernel->rows && columns >= kernel->columns) {
         n = rows - rows % kernel->rows;

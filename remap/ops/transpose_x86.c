@@ -6,7 +6,7 @@
  * has as many rows as a line of output holds elements, so each of its output rows is one whole line. */
 #include "remap/ops/ops_private.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef LR_TRANSPOSE_HAS_X86
 
 #include <immintrin.h>
 #include <string.h>
@@ -307,7 +307,7 @@ static const lr_transpose_kernel kernels256[] = {{64, 32, run256_1, copy256, fen
                                                  {16, 8, run256_4, copy256, fence},
                                                  {8, 4, run256_8, copy256, fence}};
 
-const lr_transpose_kernel *lr_transpose_x86_level(int level, uint32_t width)
+const lr_transpose_kernel *lr_transpose_level(int level, uint32_t width)
 {
     unsigned index = width == 8 ? 3 : width / 2;
     if (level == LR_TRANSPOSE_AVX512 && lr_cpu_has(LR_CPU_AVX512F) && lr_cpu_has(LR_CPU_AVX512BW))
@@ -317,25 +317,10 @@ const lr_transpose_kernel *lr_transpose_x86_level(int level, uint32_t width)
     return NULL;
 }
 
-const lr_transpose_kernel *lr_transpose_x86(uint32_t width)
+const lr_transpose_kernel *lr_transpose_fast(uint32_t width)
 {
-    const lr_transpose_kernel *kernel = lr_transpose_x86_level(LR_TRANSPOSE_AVX512, width);
-    return kernel ? kernel : lr_transpose_x86_level(LR_TRANSPOSE_AVX2, width);
-}
-
-#else
-
-const lr_transpose_kernel *lr_transpose_x86_level(int level, uint32_t width)
-{
-    (void)level;
-    (void)width;
-    return NULL;
-}
-
-const lr_transpose_kernel *lr_transpose_x86(uint32_t width)
-{
-    (void)width;
-    return NULL;
+    const lr_transpose_kernel *kernel = lr_transpose_level(LR_TRANSPOSE_AVX512, width);
+    return kernel ? kernel : lr_transpose_level(LR_TRANSPOSE_AVX2, width);
 }
 
 #endif

@@ -481,8 +481,8 @@ static void every_fast_version_equals_the_plain_one(void **state)
             assert_int_equal(
                 lr_convert_plain(formats[f].dtype, data, formats[t].dtype, plain, COUNT - 63, false, &result),
                 LR_CONVERT_OK);
-            for (int level = LR_CONVERT_AVX2; level <= LR_CONVERT_AVX512; level++) {
-                lr_convert_bulk bulk = lr_convert_x86_level(level, formats[f].dtype, formats[t].dtype);
+            for (int level = 0; level < LR_CONVERT_LEVELS; level++) {
+                lr_convert_bulk bulk = lr_convert_level(level, formats[f].dtype, formats[t].dtype);
                 for (int stream = 0; bulk && stream < 2; stream++) {
                     uint64_t overflowed = 5;
                     memset(fast, 0x5a, COUNT * 8);
@@ -624,8 +624,8 @@ static void every_f32_pattern_becomes_every_other_type(void **state)
                 check_narrow(to, (const uint16_t *)plain, first, PART, &code, &last);
             else
                 check_f64(plain, first, PART);
-            for (int level = LR_CONVERT_AVX2; level <= LR_CONVERT_AVX512; level++) {
-                lr_convert_bulk bulk = lr_convert_x86_level(level, REC_DTYPE_F32, to->dtype);
+            for (int level = 0; level < LR_CONVERT_LEVELS; level++) {
+                lr_convert_bulk bulk = lr_convert_level(level, REC_DTYPE_F32, to->dtype);
                 uint64_t overflowed = 0;
                 if (!bulk)
                     continue;

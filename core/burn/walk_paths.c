@@ -332,13 +332,22 @@ static bool is_number(const rec_value *value)
            value->kind == REC_KIND_NUMBERS;
 }
 
+/* Up to Burn 0.14 some schedulers were tuples of their numbers. */
+static bool is_tuple(const rec_value *value)
+{
+    const lr_list *list = value->kind == REC_KIND_LIST ? value->v.list : NULL;
+    bool numbers = list && list->count > 0;
+    for (uint64_t i = 0; numbers && i < list->count; i++) {
+        numbers = is_number(&list->items[i]);
+    }
+    return numbers;
+}
+
 static int mode_of(const rec_record *record)
 {
     const rec_value *root = &record->root;
-    return lr_optimizer_is(root)                               ? OPTIMIZER
-           : record->states                                    ? STATE
-           : is_number(root) || lr_scheduler_is_composed(root) ? SCHEDULER
-                                                               : MODULE;
+    bool scheduler = is_number(root) || is_tuple(root) || lr_scheduler_is_composed(root);
+    return lr_optimizer_is(root) ? OPTIMIZER : record->states ? STATE : scheduler ? SCHEDULER : MODULE;
 }
 
 int32_t lr_walk_paths_begin(lr_walk *w, lr_paths **out)

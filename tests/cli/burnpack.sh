@@ -64,6 +64,28 @@ for version in 0.14.0 0.16.1 0.18.0 0.21.0; do
     run convert -q $version/noam-full.mpk "$scratch/x.bpk"
     status_is "a number does not say which scheduler it is of" 2
 done
+# Up to 0.14 some were tuples of their numbers, of which one is left.
+while read -r type numbers name value; do
+    for format in json mpk bin; do
+        cat >"$scratch/tuple.json" <<END
+{"metadata": {"float": "f32", "int": "i32", "version": "0.14.0", "settings": "FullPrecisionSettings",
+  "format": "burn_core::record::file::PrettyJsonFileRecorder<burn_core::record::settings::FullPrecisionSettings>"},
+ "item": [$numbers], "_b": null}
+END
+        [ $format = json ] || run convert -q --burn 0.14 --type "$type" "$scratch/tuple.json" "$scratch/tuple.$format"
+        run convert -q --burn 0.22 --type "$type" "$scratch/tuple.$format" "$scratch/tuple.bpk"
+        status_is "$type of 0.14, a tuple, from .$format" 0
+        run show -q "$scratch/tuple.bpk" "0.$name"
+        check "is its $name" grep -qx -- "$value" "$scratch/out"
+    done
+    run convert -q --burn 0.22 "$scratch/tuple.mpk" "$scratch/none.bpk"
+    status_is "a tuple of numbers does not say which scheduler it is of" 2
+    check "and nothing is written" [ ! -e "$scratch/none.bpk" ]
+done <<'END'
+CosineAnnealingLrScheduler 0.0625,0.0,0.125,1000,300 current_iter 300
+LinearLrScheduler 0.0625,-0.5,700 remaining_iters 700
+ExponentialLrScheduler 0.0625,0.5 previous_lr 0.0625
+END
 run convert -q 0.21.0/composed-full.mpk "$scratch/composed.bpk"
 status_is "a composed scheduler says it" 0
 run convert -q "$scratch/composed.bpk" "$scratch/composed.mpk"

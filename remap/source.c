@@ -49,6 +49,9 @@ static int32_t take_arguments(rec_job *job, rec_plan *plan, const lr_plan_input 
         lr_variables_free(&source->numbers);
         (void)lr_arguments_variables(job, arguments, source->rules, input->path, &source->numbers);
     }
+    if (!lr_job_failed(job) && lr_rules_names_variables(source->rules)) {
+        (void)lr_variables_take(job, &source->numbers, source->record);
+    }
     return job->error.status;
 }
 

@@ -392,7 +392,8 @@ static int name_value(lookup *l, const char *name, const active *outer, int dept
     if (let && !is_active(outer, let)) {
         return let_value(l, let, outer, depth, value);
     }
-    if (lr_number_find(l->numbers->config, l->numbers->config_count, name, value)) {
+    if (lr_number_find(l->numbers->config, l->numbers->config_count, name, value) ||
+        lr_number_find(l->numbers->own, l->numbers->own_count, name, value)) {
         return FOUND;
     }
     l->missing = name;

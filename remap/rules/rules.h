@@ -136,11 +136,11 @@ typedef struct lr_number {
     bool used; /**< some rule asked for it */
 } lr_number;
 
-/** Where numbers come from: those that were set, then the model's configuration. */
+/** Where numbers come from: those that were set, then the model's configuration, then the metadata of its file. */
 typedef struct lr_variables {
     const lr_allocator *allocator;
-    lr_number *set, *config;
-    uint64_t set_count, set_room, config_count, config_room;
+    lr_number *set, *config, *own;
+    uint64_t set_count, set_room, config_count, config_room, own_count, own_room;
     char *config_file; /**< NULL: none was found */
     char *config_tried; /**< the last place that was looked at, where none was found; NULL: there was nowhere to look */
 } lr_variables;
@@ -157,8 +157,10 @@ int32_t lr_variables_set(rec_job *job, lr_variables *numbers, const char *assign
  *  that cannot be read is. Nested ones have dotted names. The file is read by the recorder whose extension it has.
  *  @param model_path NULL: a record in memory. */
 int32_t lr_variables_read(rec_job *job, lr_variables *numbers, const char *model_path, const char *explicit_path);
-/** The value of an amount. A name is one that was set, a `let` of the rules, else one of the configuration; one that is
- *  nowhere is REC_E_NOT_FOUND, and the message names it, what was tried, and `--set`. A result that is no whole number
+/** Takes the numbers and bools of a record's metadata, by their keys: GGUF has a model's configuration there. */
+int32_t lr_variables_take(rec_job *job, lr_variables *numbers, const rec_record *record);
+/** The value of an amount. A name is one that was set, a `let` of the rules, else one of the configuration, else one of the
+ *  metadata; one that is nowhere is REC_E_NOT_FOUND, and the message names it, what was tried, and `--set`. A result that is no whole number
  *  (by more than a millionth of it), or below 0 (but -1 in RESHAPE), or 0 in a SPLIT or ROPE, is REC_E_ARGUMENT. */
 int32_t lr_amount_value(rec_job *job, const lr_rules *rules, const lr_variables *numbers, const lr_amount *amount,
                         const lr_location *place, int64_t *value);

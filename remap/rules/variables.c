@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Numbers by name: those that the user sets, and those of the model's own configuration (config.json beside it), which
- * whatever recorder reads such files reports as events. */
+ * Numbers by name: those that the user sets, those of the model's own configuration (config.json beside it), which
+ * whatever recorder reads such files reports as events, and those of its file's metadata. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "core/io/io.h"
+#include "core/record/record.h"
 #include "remap/rules/rules.h"
 #include "core/registry/registry.h"
 
@@ -33,6 +34,7 @@ void lr_variables_free(lr_variables *numbers)
 {
     release(numbers, numbers->set, numbers->set_count);
     release(numbers, numbers->config, numbers->config_count);
+    release(numbers, numbers->own, numbers->own_count);
     lr_release(numbers->allocator, numbers->config_file);
     lr_release(numbers->allocator, numbers->config_tried);
     lr_variables_init(numbers, numbers->allocator);
@@ -444,5 +446,35 @@ int32_t lr_variables_read(rec_job *job, lr_variables *numbers, const char *model
         status = job->error.status;
     }
     lr_release(job->allocator, path);
+    return status;
+}
+
+int32_t lr_variables_take(rec_job *job, lr_variables *numbers, const rec_record *record)
+{
+    int32_t status = REC_OK;
+    for (uint64_t i = 0; i < record->metadata.count && status == REC_OK; i++) {
+        const lr_entry *entry = &record->metadata.entries[i];
+        const rec_value *value = &entry->value;
+        double number;
+        if (entry->key.length > LR_NAME_MOST) {
+            continue; /* longer than a name in a rule can be */
+        }
+        switch (value->kind) {
+        case REC_KIND_BOOL:
+        case REC_KIND_INT:
+            number = (double)value->v.i;
+            break;
+        case REC_KIND_UINT:
+            number = (double)value->v.u;
+            break;
+        case REC_KIND_FLOAT:
+            number = value->v.f;
+            break;
+        default:
+            continue;
+        }
+        status = append(job, numbers, &numbers->own, &numbers->own_count, &numbers->own_room, entry->key.v.text,
+                        entry->key.length, number);
+    }
     return status;
 }

@@ -786,6 +786,49 @@ static void what_several_files_have_of_a_tensor_is_merged(void **state)
     rec_record_free(b);
 }
 
+/* GGUF keeps a model's configuration in the file. What stands nearer to the user counts first. */
+static void numbers_are_found_in_the_metadata(void **state)
+{
+    static const float pairs[] = {0, 2, 1, 3, 4, 6, 5, 7}; /* of the two halves of each of two heads */
+    rec_record *in = rec_record_new(NULL), *numbers = rec_record_new(NULL), *out;
+    (void)state;
+    put(in, "q.weight", 0, 2, 8, 1);
+    ok(rec_set_uint(numbers, "heads", 2));
+    ok(rec_set_string(numbers, "text", "2"));
+    for (int set = 0; set < 2; set++) {
+        rec_recorder *r = open_with("Safetensors", "adapter", "none", "let", "H x.heads", "rope", "q\\.weight | H", NULL);
+        rec_plan *plan = rec_plan_new(NULL, NULL);
+        if (set == 0) { /* a text is no number */
+            ok(rec_metadata_set_value(in, "x.heads", rec_value_at(numbers, "text")));
+        } else {
+            ok(rec_metadata_set_value(in, "x.heads", rec_value_at(numbers, "heads")));
+        }
+        ok(rec_plan_add_record(plan, r, in, "model"));
+        if (set == 0) {
+            assert_int_equal(rec_plan_make(plan), REC_E_NOT_FOUND);
+            assert_non_null(strstr(rec_error_message(), "x.heads"));
+        } else {
+            ok(rec_plan_make(plan));
+            out = load(plan);
+            for (uint64_t i = 0; i < 8; i++) {
+                assert_float_equal(number(out, "q.weight", i), pairs[i], 0);
+            }
+            rec_record_free(out);
+            ok(rec_recorder_set(r, "set", "x.heads=3"));
+            rec_plan_free(plan);
+            plan = rec_plan_new(NULL, NULL);
+            ok(rec_plan_add_record(plan, r, in, "model"));
+            ok(rec_plan_make(plan));
+            assert_null(rec_plan_load(plan));
+            assert_non_null(strstr(rec_error_message(), "3 heads"));
+        }
+        rec_plan_free(plan);
+        rec_close_recorder(r);
+    }
+    rec_record_free(in);
+    rec_record_free(numbers);
+}
+
 static void a_plan_that_is_made_takes_nothing_more(void **state)
 {
     rec_record *in = rec_record_new(NULL);
@@ -834,6 +877,7 @@ int main(void)
         cmocka_unit_test(what_is_asked_of_a_plan_makes_it),
         cmocka_unit_test(a_profile_that_matches_nothing_is_refused),
         cmocka_unit_test(what_several_files_have_of_a_tensor_is_merged),
+        cmocka_unit_test(numbers_are_found_in_the_metadata),
         cmocka_unit_test(a_plan_that_is_made_takes_nothing_more),
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);

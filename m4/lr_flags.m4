@@ -31,3 +31,21 @@ AC_DEFUN([LR_CHECK_LINK], [
     AC_MSG_RESULT([$lr_links])
     AS_IF([test "$lr_links" = yes], [$2], [$3])
 ])
+
+dnl LR_SONAME(VARIABLE, NAME, LIBS, CFLAGS, INCLUDES, BODY)
+dnl The name under which a program that is linked with LIBS asks for the shared library NAME, "libNAME.so.1"; empty: it
+dnl does not. BODY must call it, or the linker might leave it out.
+AC_DEFUN([LR_SONAME], [
+    AC_MSG_CHECKING([for the soname of $2])
+    lr_saved_LIBS=$LIBS
+    lr_saved_CFLAGS=$CFLAGS
+    LIBS="$3 $LIBS"
+    CFLAGS="$CFLAGS $4"
+    $1=
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([[$5]], [[$6]])],
+        [$1=`$READELF -d conftest$EXEEXT 2>/dev/null | $SED -n 's/.*(NEEDED).*\($2\.so.*\).$/\1/p'`])
+    LIBS=$lr_saved_LIBS
+    CFLAGS=$lr_saved_CFLAGS
+    AC_MSG_RESULT([${$1:-none}])
+    AC_SUBST([$1])
+])

@@ -51,8 +51,6 @@ static void remember(const struct stat *state, const rec_plugin *const *plugins)
 static bool asked;
 static char failure[LR_REASON];
 
-/* Short of memory, dlopen may say that the file does not exist, and a refusal would last. So it is asked twice, and
- * then whether there is memory at all. */
 static lt_module module_open(lt_user_data data, const char *path, lt_dladvise advice)
 {
     void *handle;
@@ -61,21 +59,8 @@ static lt_module module_open(lt_user_data data, const char *path, lt_dladvise ad
     if (!asked) {
         return NULL;
     }
-    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-        handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    }
-    if (!handle) {
-        const char *words = dlerror();
-        void *volatile memory = malloc(4096);
-        (void)snprintf(failure, sizeof failure, "%s",
-                       !memory ? "not enough memory"
-                       : words ? words
-                               : "the system does not say why");
-        free(memory);
-        return failure;
-    }
-    return handle;
+    handle = lr_shared_open(path, failure, sizeof failure);
+    return handle ? handle : failure;
 }
 
 static int module_close(lt_user_data data, lt_module handle)
@@ -105,6 +90,9 @@ static bool begin(char *reason)
     static bool begun;
     if (begun) {
         return true;
+    }
+    if (!lr_ltdl_open(reason)) {
+        return false;
     }
     (void)snprintf(reason, LR_REASON, "not enough memory");
     if (lt_dlinit() != 0) {

@@ -502,6 +502,7 @@ char *rec_record_describe(const rec_record *record, const rec_types *types, cons
     if (LR_NULL(record) || LR_NULL(types)) {
         return NULL;
     }
+    lr_record_settle(record);
     lr_job_begin(&job, record->context, "describe", NULL);
     lr_arena_init(&arena, job.allocator);
     name = name && *name ? name : "Model";

@@ -33,6 +33,7 @@ int32_t lr_builder_metadata(lr_builder *b, const rec_value *value)
         }
     }
     b->record->metadata = *value->v.map;
+    b->record->metadata.index = NULL; /* an index fits the map at its own address */
     if (!lr_map_index(&b->record->arena, &b->record->metadata, NULL)) {
         return lr_fail_arena(b->job, &b->record->arena, 64);
     }

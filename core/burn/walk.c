@@ -265,6 +265,7 @@ int32_t lr_walk_begin(rec_job *job, const rec_record *record, rec_precision prec
         return lr_fail_memory(job, sizeof *w);
     }
     *w = (lr_walk){.job = job, .record = record, .precision = precision, .clamp = clamp, .typed = lr_walk_typed};
+    lr_record_settle(record);
     w->path = w->near;
     w->path_room = sizeof w->near;
     w->flat = job->plugin && (job->plugin->traits & REC_TRAIT_PATHS);

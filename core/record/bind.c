@@ -410,6 +410,7 @@ static rec_binding *bind_at(const rec_record *record, const char *path, const re
     void *filled = NULL;
     const rec_value *value;
     bool done = false;
+    lr_record_settle(record);
     lr_job_begin(&job, record->context, "bind", *record->origin.file ? record->origin.file : NULL);
     if (type->size < sizeof *type || type->field_size < sizeof(rec_field)) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN,

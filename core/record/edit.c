@@ -230,9 +230,9 @@ rec_status rec_set_value(rec_record *record, const char *path, const rec_value *
 rec_status rec_remove(rec_record *record, const char *path)
 {
     edit e;
-    rec_value *parent;
+    rec_value *parent, *value;
     const char *rest = path;
-    uint64_t length, index;
+    uint64_t length;
     if (LR_NULL(record) || LR_NULL(path)) {
         return REC_E_ARGUMENT;
     }
@@ -248,24 +248,18 @@ rec_status rec_remove(rec_record *record, const char *path)
     while (parent && (rest = lr_path_split(rest, e.part, &length)) != NULL) {
         parent = lr_child(parent, e.part, length);
     }
-    if (!parent || !lr_child(parent, e.part, length)) {
+    value = parent ? lr_child(parent, e.part, length) : NULL;
+    if (!value) {
         (void)lr_fail_no_key(&e.job, record, path);
         return edit_end(&e);
     }
-    forget(lr_child(parent, e.part, length));
+    forget(value);
     if (parent->kind == REC_KIND_MAP) {
-        lr_map *map = parent->v.map;
-        lr_entry *entry = (lr_entry *)((char *)lr_child(parent, e.part, length) - offsetof(lr_entry, value));
-        index = (uint64_t)(entry - map->entries);
-        memmove(entry, entry + 1, (size_t)(map->count - index - 1) * sizeof *entry);
-        map->count--;
+        lr_map_remove(record, parent->v.map, (lr_entry *)((char *)value - offsetof(lr_entry, value)));
         parent->bits = 0;
-        if (!lr_map_index(&record->arena, map, NULL)) {
-            (void)no_memory(&e);
-        }
     } else if (parent->kind == REC_KIND_LIST) {
         lr_list *list = parent->v.list;
-        index = (uint64_t)(lr_child(parent, e.part, length) - list->items);
+        uint64_t index = (uint64_t)(value - list->items);
         memmove(&list->items[index], &list->items[index + 1], (size_t)(list->count - index - 1) * sizeof *list->items);
         list->count--;
     } else {

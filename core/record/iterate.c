@@ -75,6 +75,7 @@ static bool append_child(rec_iterator *iterator, const struct level *level, size
         if (level->value->kind == REC_KIND_LIST) {
             length = lr_path_append_index(iterator->path, iterator->path_room, length, first, level->next);
         } else if (level->value->kind == REC_KIND_MAP) {
+            lr_map_settle(level->value->v.map);
             length = lr_path_append_key(iterator->path, iterator->path_room, length, first,
                                         &level->value->v.map->entries[level->next].key);
         } else {

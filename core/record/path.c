@@ -304,6 +304,7 @@ int32_t lr_fail_no_key(rec_job *job, const rec_record *record, const char *path)
     }
     count = rec_value_count(value);
     if (value->kind == REC_KIND_MAP) {
+        lr_map_settle(value->v.map);
         for (uint64_t i = 0; i < count && i < KEYS_LOOKED_AT; i++) {
             const rec_value *key = &value->v.map->entries[i].key;
             char name[128];

@@ -62,6 +62,7 @@ void rec_record_free(rec_record *record)
         lr_source_release(data->source);
     }
     lr_metadata_free_texts(record);
+    lr_release(&context->allocator, record->edited);
     lr_arena_free(&record->arena);
     (void)pthread_mutex_destroy(&record->lock);
     lr_release(&context->allocator, record);
@@ -106,6 +107,7 @@ rec_record *rec_record_copy(const rec_record *record)
     if (copy && lr_value_copy(copy, &metadata, &meta_copy)) {
         rec_value root;
         copy->metadata = *meta_copy.v.map;
+        copy->metadata.index = NULL;
         if (!lr_map_index(&copy->arena, &copy->metadata, NULL)) { /* an index fits the map at its own address */
             goto failed;
         }

@@ -20,11 +20,12 @@ typedef struct lr_list {
     struct rec_value *items;
 } lr_list;
 
+/** What is in `entries` may have holes from lr_map_remove() until lr_map_settle(), or lr_record_settle() for all maps of
+ *  a record: nobody reads the array of a map that somebody may have edited before that. */
 typedef struct lr_map {
     uint64_t count, room;
     struct lr_entry *entries;
-    uint32_t *slots;     /**< hash index of large maps: entry number + 1, 0 is free; NULL for small ones */
-    uint64_t slot_count; /**< a power of two */
+    struct lr_index *index; /**< of large maps, else NULL: map.c */
 } lr_map;
 
 typedef struct lr_variant lr_variant;
@@ -119,6 +120,8 @@ struct rec_record {
     int32_t burn_minor; /**< 0.MINOR of the Burn that wrote it, -1 if unknown or built here */
     bool clamp;         /**< typed access clamps integers */
     bool typed;         /**< it came from data without names, and was read by its type */
+    lr_map **edited;    /**< maps that may have holes: lr_record_settle() */
+    uint64_t edited_count, edited_room;
     int32_t adapter;    /**< REC_ADAPTER_… of the file that it came from, where its names came as paths */
     bool flat;          /**< root of REC_FORM_PATHS: its keys are whole paths, escaped; else it is a tree of names */
     bool states;        /**< it came as the state of an optimizer or scheduler of Burn 0.22 or later */
@@ -151,6 +154,14 @@ lr_entry *lr_map_append(lr_arena *arena, lr_map *map, rec_value key);
 /** (Re)builds the index of a map whose entries were filled in. @param twice (out) an entry whose key came before, or
  *  NULL. */
 bool lr_map_index(lr_arena *arena, lr_map *map, lr_entry **twice);
+/** Takes an entry of the map out, in constant time on the average. It is an edit: pointers to the map's values are void. */
+void lr_map_remove(rec_record *record, lr_map *map, lr_entry *entry);
+/** How many entries there are, also if there are holes. */
+uint64_t lr_map_count(const lr_map *map);
+/** Makes `entries` and `count` of a map good to be read; of all maps of a record. Values that were handed out stay where
+ *  they are. May be called by several threads. */
+void lr_map_settle(const lr_map *map);
+void lr_record_settle(const rec_record *record);
 
 /** JSON on its way into a buffer. What does not fit is counted and left out; there is room for a NUL. */
 typedef struct lr_json_line {

@@ -67,7 +67,7 @@ uint64_t rec_value_count(const rec_value *value)
     case REC_KIND_LIST:
         return value->v.list->count;
     case REC_KIND_MAP:
-        return value->v.map->count;
+        return lr_map_count(value->v.map);
     case REC_KIND_VARIANT:
         return value->v.variant->has_payload;
     case REC_KIND_NUMBERS:
@@ -82,6 +82,9 @@ const rec_value *rec_value_item(const rec_value *value, uint64_t index)
     if (!value || value->kind == REC_KIND_NUMBERS || index >= rec_value_count(value)) {
         return NULL;
     }
+    if (value->kind == REC_KIND_MAP) {
+        lr_map_settle(value->v.map);
+    }
     return value->kind == REC_KIND_LIST  ? &value->v.list->items[index]
            : value->kind == REC_KIND_MAP ? &value->v.map->entries[index].value
                                          : &value->v.variant->payload;
@@ -90,6 +93,9 @@ const rec_value *rec_value_item(const rec_value *value, uint64_t index)
 rec_scalar rec_value_key(const rec_value *value, uint64_t index)
 {
     int32_t kind = rec_value_kind(value);
+    if (kind == REC_KIND_MAP) {
+        lr_map_settle(value->v.map);
+    }
     if (kind == REC_KIND_MAP && index < value->v.map->count) {
         return lr_to_scalar(&value->v.map->entries[index].key);
     }

@@ -116,7 +116,9 @@ static int32_t list(lister *l, const rec_value *value, unsigned depth)
 int32_t lr_plan_keys(rec_job *job, rec_plan *plan, uint32_t source)
 {
     lister l = {.job = job, .plan = plan, .source = &plan->sources[source], .number = source};
-    int32_t status = list(&l, &l.source->record->root, 0);
+    int32_t status;
+    lr_record_settle(l.source->record);
+    status = list(&l, &l.source->record->root, 0);
     lr_release(job->allocator, l.path.text);
     return status;
 }

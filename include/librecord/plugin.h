@@ -88,7 +88,7 @@ REC_API int32_t rec_job_progress(rec_job *job, uint64_t done, uint64_t total);
 /** @return how deep containers may be nested, Burn's own levels (record, item, param) included; core refuses deeper
  *  trees in both directions, so a reader or writer may keep a stack of this size. */
 REC_API uint32_t rec_job_depth_limit(const rec_job *job);
-/** How many threads the job may use, the caller's included: rec_context_set_threads(). A plugin may start that many less
+/** How many threads the job may use, the caller's included: rec_context_set_threads. A plugin may start that many less
  *  one, with all signals blocked. They call no function of librecord, and have ended before the function that started them
  *  returns; those of a source or sink filter before its `release` does. One that cannot be started is no failure: the work
  *  is done by fewer. The result must not depend on their number. @return 1 at least. */

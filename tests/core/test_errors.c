@@ -193,7 +193,7 @@ static void a_file_that_is_not_there_is_named_both_ways(void **state)
     assert_message(s, REC_E_NOT_FOUND, "FILE/model.mpk: cannot open the file: No such file or directory");
     assert_null(rec_load(recorder, folder));
     assert_message(s, REC_E_IO, "FILE/sub: this is a folder, not a file\n  Give the name of a file.\n"
-                                 "  Folders are read by: Safetensors.");
+                                 "  Folders are read by: PyTorch, Safetensors.");
     assert_int_equal(rec_error_errno(), 0); /* what librecord refuses is not the system's */
     assert_null(rec_load_fd(recorder, -1, "nothing"));
     assert_int_equal(rec_error_status(), REC_E_IO);

@@ -78,13 +78,15 @@ class Side:
             with open(f"{build}/Makefile", encoding="utf-8") as file:
                 self.source = os.path.realpath(re.search(r"^abs_top_srcdir = (.*)$", file.read(), re.M)[1])
             self.environment = {"LIBRECORD_PLUGIN_PATH": f"{self.build}/plugins/.libs", "LIBRECORD_DATA": f"{self.source}/etc"}
-        self.program = self.compile("bench", ["-o", f"{self.folder}/bench", *sorted(glob.glob(f"{HERE}/*.c")),
-                                              *glob.glob(f"{self.source}/remap/ops/transpose*.c"), "-lz", "-lpcre2-8",
-                                              "-lpthread", "-lm", "-ldl"])
+        # the transpose, which the library shows nobody
+        inside = [f"{build}/.libs/lib{name}.a" for name in ("remap", "core")] if build else [
+            *glob.glob(f"{self.source}/remap/ops/transpose*.c"), f"{self.source}/core/base/cpu.c"]
+        self.program = self.compile("bench", ["-o", f"{self.folder}/bench", *sorted(glob.glob(f"{HERE}/*.c")), "-lz", "-lpcre2-8",
+                                              "-lpthread", "-lm", "-ldl"], inside)
         self.words = {"tiny": f"{self.source}/tests/data/burn/0.21.0/tiny-full.mpk", "record": self.record(),
                       "empty": self.empty(), "reader": self.reader()}
 
-    def compile(self, name, arguments):
+    def compile(self, name, arguments, inside=()):
         if self.build:
             libraries = f"{self.build}/.libs"
             flags = [f"-I{self.source}/include", f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-lrecord"]
@@ -92,7 +94,7 @@ class Side:
             flags = subprocess.run(["pkg-config", "--cflags", "--libs", "librecord"], check=True, capture_output=True,
                                    text=True).stdout.split()
         subprocess.run([*os.environ.get("CC", "cc").split(), "-std=c11", "-D_GNU_SOURCE", "-O2", f"-I{self.source}",
-                        *arguments, *flags], check=True)
+                        *arguments, *flags, *inside], check=True)
         return f"{self.folder}/{name}"
 
     def record(self):

@@ -39,7 +39,7 @@ static void write_file(const char *path, size_t count, const char *shape, size_t
     if (!file || fwrite(&size, sizeof size, 1, file) != 1 || fwrite(header, 1, size, file) != size) {
         err(2, "%s", path);
     }
-    for (size_t i = 0; m && i < count * bytes / LAYER_BYTES; i++) {
+    for (size_t i = 0; m && i < m->count; i++) {
         if (fwrite(m->layers[i], LAYER_BYTES, 1, file) != 1) {
             err(2, "%s", path);
         }
@@ -110,7 +110,7 @@ static span write_layers(const model *m, char *const *words)
 /* write-sixteen FILE: the payload as 16 tensors */
 static span write_sixteen(const model *m, char *const *words)
 {
-    size_t rows = SIDE * (m->count / 16);
+    size_t rows = SIDE * m->count / 16;
     char shape[64];
 
     (void)snprintf(shape, sizeof shape, "[%zu,%d]", rows, SIDE);

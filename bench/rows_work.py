@@ -76,7 +76,7 @@ def foreign_rows(options):
     copy = Beside("copying the file", ours(f"raw-copy-file {layers} {{d}}/copied", ""))
     crate = Beside("safetensors crate", Op("crate", "", "open {d}/header.safetensors"))
     header = ours(f"load {{d}}/header.safetensors {LOOK}", "")
-    largest = options.mb // 16
+    largest = options.mb // 4 * 4 / 16
     out = [
         Row("header of 100,000 tensors", header, crate, at_least=4),
         Row("  the plugin's reader alone", Op("ours", "", "reader {d}/header.safetensors {reader} map"), crate),
@@ -112,7 +112,7 @@ def foreign_rows(options):
     ]
     for adapter, word in (("as it is", "in.adapter=none"), ("adapted", "adapted")):
         needs = ("sixteen.safetensors",)
-        what = f"convert 16 x {largest} MiB {adapter}"
+        what = f"convert 16 x {largest:g} MiB {adapter}"
         out += [
             Row(f"{what}, not mapped: peak", figure=convert_peak(word, ""), at_most=largest + 8, needs=needs),
             Row(f"{what}, mapped: anonymous memory", figure=convert_peak(word, "map watched"), at_most=largest + 8, needs=needs),

@@ -4,6 +4,10 @@ import json
 import statistics
 
 
+BEGIN, END = "<!-- bench/run --into -->", "<!-- end -->"
+MARKDOWN_HEAD = "| row | ms: median, least | beside | ms: median, least | times as fast: median, least | aim | |"
+
+
 class Times:
     """What one operation took in each round."""
 
@@ -48,7 +52,7 @@ class Table:
 
     def line(self, part, row, cells, then):
         self.lines.append([row.what, *cells, *(then or ["", ""] if self.then else [])])
-        self.raw.append({"part": part, "row": row.title(), "cells": self.lines[-1][1:]})
+        self.raw.append({"part": part, "row": row.title(), "what": row.what.strip(), "cells": self.lines[-1][1:]})
 
     def add_time(self, part, row, now, other, then):
         """now, other, then: Times; other and then may be None."""
@@ -77,18 +81,34 @@ class Table:
             old = [then, ""] if isinstance(then, str) else [figure_text(then, row.unit), ""]
         self.line(part, row, cells, old)
 
-    def print(self, markdown=False):
+    def print(self):
         rows = [self.head] + self.lines
         # what failed says why at any length
         widths = [max(len(row[i]) for row in rows if i != 12 or len(row[i]) < 12) for i in range(len(self.head))]
         left = {0, 4, 12}
-        for number, row in enumerate(rows):
-            if markdown:
-                print("| " + " | ".join(cell.strip() for cell in row) + " |")
-                if number == 0:
-                    print("|" + "---|" * len(row))
-                continue
+        for row in rows:
             print("  ".join(c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip())
+
+    def markdown(self, facts):
+        """A section a part: what a reader wants to know, as text."""
+        out = {}
+        for row in self.raw:
+            section = out.setdefault(row["part"], [f"### {row['part']}", "", facts, "", MARKDOWN_HEAD, "|---" * 7 + "|"])
+            median, least, _, name, other, other_least, _, ratio, ratio_least, _, aim, verdict = row["cells"][:12]
+            pairs = [", ".join(filter(None, pair)) for pair in ((median, least), (other, other_least), (ratio, ratio_least))]
+            section.append("| " + " | ".join([row["what"], pairs[0], name, pairs[1], pairs[2], aim, verdict]) + " |")
+        return {part: "\n".join(lines) + "\n\n" for part, lines in out.items()}
+
+    def put_into(self, path, facts):
+        """Replaces the sections of what was measured between two marks of a document."""
+        with open(path, encoding="utf-8") as file:
+            head, begin, rest = file.read().partition(BEGIN)
+        old, end, tail = rest.partition(END)
+        if not begin or not end:
+            raise SystemExit(f"bench/run: {path} has no {BEGIN} and {END}")
+        sections = {text.split(None, 1)[0]: f"### {text}" for text in old.split("### ")[1:]} | self.markdown(facts)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"{head}{BEGIN}\n\n{''.join(sections.values())}{END}{tail}")
 
     def save(self, path, facts):
         with open(path, "w", encoding="utf-8") as file:

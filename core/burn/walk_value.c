@@ -155,6 +155,7 @@ static void make_blob(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype, str
 {
     const lr_data *data = tensor->data;
     *blob = (rec_blob){.struct_size = sizeof *blob, .size = data->size, .offset = data->offset};
+    w->job->converting = false;
     if (tensor->packed == dtype && tensor->dtype == dtype) {
         blob->kind = data->data ? REC_BLOB_VIEW : REC_BLOB_RANGE;
         blob->data = data->data;
@@ -171,6 +172,7 @@ static void make_blob(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype, str
         return;
     }
     *stream = (struct stream){.walk = w, .tensor = tensor, .dtype = dtype, .width = rec_dtype_bits(dtype) / 8};
+    w->job->converting = data->data != NULL;
     blob->kind = REC_BLOB_STREAM;
     blob->size = tensor->count * stream->width; /* the stored or the loaded size was checked; at most 8 times it */
     blob->offset = REC_UNKNOWN;

@@ -248,8 +248,10 @@ typedef struct lr_fd_sink {
     int fd;
     bool temporary;       /**< what the file holds already is free again after a failure */
     bool alone;           /**< there will be no second thread */
+    bool early;           /**< the file is to be synced: the disk is to begin while it is written */
     uint64_t made;        /**< bytes that went through the buffer */
     uint64_t flushed;     /**< bytes that the system has taken */
+    uint64_t out;         /**< bytes that the disk was told to write */
     lr_fd_batch *batch;   /**< the one that is being filled */
     lr_fd_behind *behind; /**< NULL until it pays */
 } lr_fd_sink;

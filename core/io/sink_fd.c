@@ -2,6 +2,7 @@
  * Sinks of descriptors: small writes are gathered in a buffer, bytes that stay are queued where they are, and all of it
  * goes out in large vectors, on a second thread if many bytes are made. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,6 +24,8 @@ enum { WRITTEN_FROM = 64 * 1024 };
 enum { ALIGNMENT = 64 };
 /* A write of this size is as fast as a larger one. */
 enum { TOGETHER = 1 << 20 };
+/* The disk is given pieces of this size. */
+enum { OUT_FROM = 16 << 20 };
 /* From so many bytes in the buffer on there are likely to be enough more of them for a second thread to pay. */
 enum { BEHIND_FROM = 4 * BUFFER };
 
@@ -124,6 +127,16 @@ static int batch_write(lr_fd_batch *batch, int fd)
     return 0;
 }
 
+/* What the system has taken is on its way to the disk before the rest is made: who waits for all of it at the end waits
+ * for little. A wish. */
+static void write_out(lr_fd_sink *self)
+{
+    if (self->early && self->flushed - self->out >= OUT_FROM) {
+        (void)sync_file_range(self->fd, (off_t)self->out, (off_t)(self->flushed - self->out), SYNC_FILE_RANGE_WRITE);
+        self->out = self->flushed;
+    }
+}
+
 /* Brings a batch to its end after a try that gave `error`, and empties it. */
 static int32_t batch_finish(lr_fd_sink *self, lr_fd_batch *batch, int error)
 {
@@ -144,6 +157,7 @@ static int32_t batch_finish(lr_fd_sink *self, lr_fd_batch *batch, int error)
         error = batch_write(batch, self->fd);
     }
     batch_clear(batch);
+    write_out(self);
     return status;
 }
 
@@ -393,6 +407,13 @@ static int32_t flush_full(lr_fd_sink *self)
     return self->batch->count == LR_FD_PARTS || self->batch->queued >= TOGETHER ? flush_behind(self) : REC_OK;
 }
 
+/* What is converted is made faster than it can be written, and is still in this processor's cache: a second thread would
+ * have to fetch it from there. */
+static int32_t flush_made(lr_fd_sink *self)
+{
+    return self->sink.job->converting ? lr_fd_flush(self) : flush_behind(self);
+}
+
 /* Pages of a mapped file that are there already are entered in one go: a write that meets them one by one copies in short
  * pieces, and clears what it could not copy yet. */
 static void populate(const uint8_t *data, uint64_t size)
@@ -450,7 +471,7 @@ int32_t lr_fd_space(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *siz
     int32_t status = REC_OK;
     skip_to_alignment(self->batch);
     if (want > BUFFER - self->batch->used && self->batch->used > BUFFER / 4) {
-        status = flush_behind(self);
+        status = flush_made(self);
         skip_to_alignment(self->batch);
     }
     *room = self->batch->buffer + self->batch->used;

@@ -277,6 +277,7 @@ static int32_t open_atomic(lr_file_sink *self, int *fd)
         }
         status = lr_temporary_create(self, fd);
         self->out.temporary = true;
+        self->out.early = self->sync;
     }
     return status;
 }

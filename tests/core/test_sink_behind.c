@@ -117,15 +117,20 @@ static int32_t write_made(world *w, rec_sink *sink, size_t size, struct maker *m
 }
 
 /* Saves to a.mpk. @return the job's status, which is still to be ended. */
-static int32_t save_made(world *w, size_t size, struct maker *maker, struct freed *freed)
+static int32_t save_made_so(world *w, size_t size, struct maker *maker, struct freed *freed, bool sync)
 {
-    rec_sink *sink = lr_sink_file(&w->job, "a.mpk", false);
+    rec_sink *sink = lr_sink_file(&w->job, "a.mpk", sync);
     freed->thread = pthread_self();
     if (sink) {
         (void)write_made(w, sink, size, maker, freed);
         (void)lr_sink_commit(sink);
     }
     return w->job.error.status;
+}
+
+static int32_t save_made(world *w, size_t size, struct maker *maker, struct freed *freed)
+{
+    return save_made_so(w, size, maker, freed, false);
 }
 
 static void assert_made(const char *path, size_t size)
@@ -157,6 +162,63 @@ static void a_second_thread_writes_what_is_made(void **state)
     assert_int_equal(calls[1], calls[2]);
     assert_true(calls[1] >= 5);
     assert_int_equal(count_files(".", ""), 1);
+}
+
+/* What is converted is written by the thread that converts it. */
+static void what_is_converted_stays_on_its_processor(void **state)
+{
+    world *w = *state;
+    struct maker maker = {.fail_at = SIZE_MAX};
+    struct freed freed = {0};
+    int before = threads_now();
+    w->context.threads = 2;
+    w->job.converting = true;
+    assert_int_equal(save_made(w, LONG, &maker, &freed), REC_OK);
+    assert_int_equal(maker.most_threads, before);
+    assert_made("a.mpk", LONG);
+    w->job.converting = false;
+}
+
+static off_t out_to, out_gaps;
+static int out_calls, out_other;
+
+/* In place of the system's, which nobody can look at. */
+int sync_file_range(int fd, off64_t from, off64_t count, unsigned int flags)
+{
+    (void)fd;
+    out_other += flags != SYNC_FILE_RANGE_WRITE;
+    if (count) { /* 0: all that is left, at the end */
+        out_calls++;
+        out_gaps += from != out_to;
+        out_to = from + count;
+    }
+    errno = EIO; /* a wish: whatever it says, fsync tells */
+    return -1;
+}
+
+/* What is to be synced goes to the disk while the rest is made; what is not is left to the system. */
+static void the_disk_begins_early(void **state)
+{
+    world *w = *state;
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+        for (int sync = 0; sync <= 1; sync++) {
+            struct maker maker = {.fail_at = SIZE_MAX};
+            struct freed freed = {0};
+            w->context.threads = threads;
+            out_to = out_gaps = 0;
+            out_calls = out_other = 0;
+            assert_int_equal(save_made_so(w, 3 * LONG, &maker, &freed, sync), REC_OK);
+            assert_made("a.mpk", 3 * LONG);
+            assert_int_equal(out_other, 0);
+            assert_int_equal(out_gaps, 0);
+            if (sync) {
+                assert_in_range(out_calls, 3, 4);
+                assert_in_range(out_to, 2 * LONG, 3 * LONG);
+            } else {
+                assert_int_equal(out_calls, 0);
+            }
+        }
+    }
 }
 
 static void short_files_and_devices_are_written_without_one(void **state)
@@ -392,6 +454,8 @@ int main(void)
     pthread_t first;
     const struct CMUnitTest tests[] = {
         TEST(a_second_thread_writes_what_is_made),
+        TEST(what_is_converted_stays_on_its_processor),
+        TEST(the_disk_begins_early),
         TEST(short_files_and_devices_are_written_without_one),
         TEST(a_descriptor_gets_all_before_the_commit_returns),
         TEST(a_write_that_fails_behind_is_told_with_its_byte),

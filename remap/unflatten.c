@@ -582,6 +582,7 @@ int32_t lr_unflatten(rec_job *job, rec_record *record)
     if (status == REC_OK) {
         root.form = foreign ? REC_FORM_PATHS : REC_FORM_UNKNOWN;
         record->root = root;
+        lr_arena_free(&record->flat_arena);
     }
     lr_release(job->allocator, s.by_name.slots);
     lr_release(job->allocator, s.by_both.slots);

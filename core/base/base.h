@@ -62,12 +62,14 @@ typedef struct lr_budget {
 bool lr_budget_take(lr_budget *budget, uint64_t size); /**< NULL budget: always true */
 void lr_budget_give(lr_budget *budget, uint64_t size);
 
-/** Memory that is freed as a whole. Chunks double from 1 KiB to 256 KiB; large pieces get a chunk of their own. */
+/** Memory that is freed as a whole. Chunks double from 1 KiB to 256 KiB, and are pages once there is much; large pieces get a
+ *  chunk of their own. */
 typedef struct lr_arena {
     const lr_allocator *allocator;
     struct lr_chunk *chunks;
     uint8_t *next, *end;
-    uint64_t chunk_size;
+    uint64_t chunk_size; /**< of the next one */
+    uint64_t taken;      /**< by all of them */
     lr_budget *budget; /**< during a load, else NULL */
     bool refused;      /**< why the last NULL was: true the budget, false the allocator */
 } lr_arena;

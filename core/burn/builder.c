@@ -178,18 +178,19 @@ static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t coun
 /* A key that is a path, as all are written. @return false: there is no memory for it. */
 static bool path_key(lr_builder *b, const rec_scalar *key, rec_value *value)
 {
-    lr_arena *arena = &b->record->arena;
+    lr_arena *arena = &b->record->flat_arena;
     uint64_t length = key->v.length;
     char *text;
     if (!memchr(key->text, '\\', (size_t)length)) {
-        return lr_from_scalar(arena, key, value);
+        text = lr_arena_text(arena, key->text, length);
+    } else {
+        text = length < UINT32_MAX / 2 ? lr_arena_alloc(arena, 2 * length + 1, 1) : NULL;
+        length = text ? lr_path_plain(key->text, length, text) : 0;
+        if (text) {
+            text[length] = '\0';
+        }
     }
-    text = length < UINT32_MAX / 2 ? lr_arena_alloc(arena, 2 * length + 1, 1) : NULL;
-    if (text) {
-        length = lr_path_plain(key->text, length, text);
-        text[length] = '\0';
-        *value = (rec_value){.kind = REC_KIND_STRING, .length = (uint32_t)length, .v.text = text};
-    }
+    *value = (rec_value){.kind = REC_KIND_STRING, .length = (uint32_t)length, .v.text = text};
     return text != NULL;
 }
 
@@ -218,7 +219,7 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
     }
     if ((key->kind == REC_KIND_STRING && key->v.length >= UINT32_MAX) ||
         !(f->form == REC_FORM_PATHS ? path_key(b, key, &f->key) : lr_from_scalar(&b->record->arena, key, &f->key))) {
-        return lr_fail_arena(b->job, &b->record->arena, 64);
+        return lr_fail_arena(b->job, lr_builder_arena(b, f), 64);
     }
     f->has_key = true;
     if (b->depth == 1 && !b->tensors && !b->burn.known && key->kind == REC_KIND_STRING && key->v.length == 4 &&
@@ -443,7 +444,7 @@ lr_builder *lr_builder_new(rec_job *job, rec_precision precision, bool tensors, 
         b->second = true;
     }
     b->runner.pages.allocator = job->allocator;
-    b->record->arena.budget = &job->budget;
+    b->record->arena.budget = b->record->flat_arena.budget = &job->budget;
     job->where = lr_builder_where;
     job->where_user = b;
     return b;
@@ -483,7 +484,7 @@ rec_record *lr_builder_finish(lr_builder *b)
         return NULL;
     }
     record = b->record;
-    record->arena.budget = NULL;
+    record->arena.budget = record->flat_arena.budget = NULL;
     b->record = NULL;
     return record;
 }

@@ -84,9 +84,9 @@ int32_t lr_builder_in_place(lr_builder *b, lr_frame *f)
     if (f->kind == REC_KIND_LIST) {
         f->list = lr_list_new(&b->record->arena, f->announced);
     } else {
-        f->map = lr_map_new(&b->record->arena, f->announced);
+        f->map = lr_map_new(lr_builder_arena(b, f), f->announced);
     }
-    return f->list || f->map ? REC_OK : lr_fail_arena(b->job, &b->record->arena, size_of(f));
+    return f->list || f->map ? REC_OK : lr_fail_arena(b->job, lr_builder_arena(b, f), size_of(f));
 }
 
 int32_t lr_builder_add(lr_builder *b, lr_frame *f, rec_value value)
@@ -290,9 +290,9 @@ int32_t lr_builder_end_map(lr_builder *b, const lr_frame *f, rec_value *value)
                 return raised > 0 ? REC_OK : b->job->error.status;
             }
         }
-        map = lr_map_new(&b->record->arena, f->count);
+        map = lr_map_new(lr_builder_arena(b, f), f->count);
         if (!map) {
-            return lr_fail_arena(b->job, &b->record->arena, f->count * sizeof(lr_entry));
+            return lr_fail_arena(b->job, lr_builder_arena(b, f), f->count * sizeof(lr_entry));
         }
         if (f->count) {
             memcpy(map->entries, entries, (size_t)f->count * sizeof(lr_entry));

@@ -48,6 +48,11 @@ struct lr_builder {
 int32_t lr_builder_grammar(lr_builder *builder, const char *what);
 /** The job's `where` of a builder. */
 uint64_t lr_builder_where(void *builder, char *path, size_t room);
+/** Where the entries of a map lie, and its keys: of a flat one apart, for they go when it becomes a tree. */
+static inline lr_arena *lr_builder_arena(const lr_builder *builder, const lr_frame *frame)
+{
+    return frame->form == REC_FORM_PATHS ? &builder->record->flat_arena : &builder->record->arena;
+}
 /** Opens a container. NULL: the job has failed. */
 lr_frame *lr_builder_open(lr_builder *builder, uint64_t at, int32_t kind, int32_t form, uint64_t announced);
 /** Finds the place in the arena of a list or map that is not small, once it is known to be needed. */

@@ -15,12 +15,27 @@ static size_t put(char *path, size_t room, size_t used, char c)
     return used + 1;
 }
 
+/* Whether a name stands in a path as it is. */
+static bool is_plain(const char *name, uint64_t length)
+{
+    bool plain = true;
+    for (uint64_t i = 0; i < length; i++) {
+        plain &= name[i] != '.' && name[i] != '\\' && name[i] != '\0';
+    }
+    return plain;
+}
+
 size_t lr_path_append(char *path, size_t room, size_t used, bool first, const char *name, uint64_t length)
 {
     if (!first) {
         used = put(path, room, used, '.');
     } else if (room) {
         path[0] = '\0';
+    }
+    if (length < room && used < room - length && is_plain(name, length)) {
+        memcpy(path + used, name, (size_t)length);
+        path[used + length] = '\0';
+        return used + length;
     }
     for (uint64_t i = 0; i < length; i++) {
         if (name[i] == '.' || name[i] == '\\') {
@@ -34,8 +49,12 @@ size_t lr_path_append(char *path, size_t room, size_t used, bool first, const ch
 size_t lr_path_append_index(char *path, size_t room, size_t used, bool first, uint64_t index)
 {
     char digits[24];
-    int length = snprintf(digits, sizeof digits, "%" PRIu64, index);
-    return lr_path_append(path, room, used, first, digits, (uint64_t)length);
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + index % 10);
+        index /= 10;
+    } while (index);
+    return lr_path_append(path, room, used, first, digits + at, sizeof digits - at);
 }
 
 size_t lr_path_append_key(char *path, size_t room, size_t used, bool first, const rec_value *key)

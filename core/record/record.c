@@ -16,6 +16,7 @@ rec_record *lr_record_new(rec_context *context)
     record->origin = (rec_origin){
         .size = sizeof(rec_origin), .recorder = "", .file = "", .stored = REC_UNKNOWN, .inflated = REC_UNKNOWN};
     lr_arena_init(&record->arena, &context->allocator);
+    lr_arena_init(&record->flat_arena, &context->allocator);
     record->root = lr_nil(REC_FORM_UNKNOWN);
     if (!lr_lock_init(&record->lock)) {
         lr_release(&context->allocator, record);
@@ -64,6 +65,7 @@ void rec_record_free(rec_record *record)
     lr_metadata_free_texts(record);
     lr_release(&context->allocator, record->edited);
     lr_arena_free(&record->arena);
+    lr_arena_free(&record->flat_arena);
     (void)pthread_mutex_destroy(&record->lock);
     lr_release(&context->allocator, record);
     lr_context_release(context);

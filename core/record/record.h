@@ -109,6 +109,7 @@ typedef struct lr_metadata_text lr_metadata_text;
 struct rec_record {
     rec_context *context;
     lr_arena arena;
+    lr_arena flat_arena; /**< of the keys and entries of a flat map that was read: no longer needed once it is a tree */
     rec_value root;
     lr_map metadata;    /**< keys are strings */
     lr_metadata_text *texts; /**< of metadata that are none, as far as somebody asked (metadata.c) */

@@ -176,6 +176,43 @@ static void arenas_do_the_same(void **state)
     lr_arena_free(&arena);
 }
 
+/* Through all kinds of chunks: small ones, pages, pieces of their own on both sides of where pages begin. */
+static void a_large_arena_keeps_all_pieces(void **state)
+{
+    enum { COUNT = 60000 };
+    static unsigned char *pieces[COUNT];
+    static size_t sizes[COUNT];
+    lr_arena arena;
+    uint64_t random = 1, all = 0;
+    (void)state;
+    lr_arena_init(&arena, &lr_standard_allocator);
+    for (size_t i = 0; i < COUNT; i++) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407U;
+        sizes[i] = 1 + (size_t)(random >> 40) % 1000;
+        if (i % 4000 == 3999) {
+            sizes[i] = (size_t)(1 << 20) - 64 + i / 4000 * 8;
+        }
+        pieces[i] = lr_arena_alloc(&arena, sizes[i], 16);
+        assert_non_null(pieces[i]);
+        assert_int_equal((uintptr_t)pieces[i] % 16, 0);
+        if (i % 3 == 0) { /* taken back, and given again */
+            lr_arena_rewind(&arena, pieces[i], pieces[i] + sizes[i]);
+            pieces[i] = lr_arena_alloc(&arena, sizes[i], 1);
+        }
+        memset(pieces[i], (int)(i % 251), sizes[i]);
+        all += sizes[i];
+    }
+    assert_true(arena.taken >= all);
+    assert_true(arena.taken < all + all / 4);
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_int_equal(pieces[i][0], i % 251);
+        assert_int_equal(pieces[i][sizes[i] / 2], i % 251);
+        assert_int_equal(pieces[i][sizes[i] - 1], i % 251);
+    }
+    lr_arena_free(&arena);
+    assert_int_equal(arena.taken, 0);
+}
+
 static void an_arena_keeps_its_budget(void **state)
 {
     lr_budget budget = {.limit = 4096};
@@ -287,6 +324,7 @@ int main(void)
         cmocka_unit_test(what_no_memory_holds_is_refused),
         cmocka_unit_test(a_refusal_leaves_the_array),
         cmocka_unit_test(arenas_do_the_same),
+        cmocka_unit_test(a_large_arena_keeps_all_pieces),
         cmocka_unit_test(an_arena_keeps_its_budget),
         cmocka_unit_test(a_job_tells_what_was_needed),
         cmocka_unit_test(what_counts_is_held_to_the_budget),

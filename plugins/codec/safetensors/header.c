@@ -551,11 +551,17 @@ static int32_t open_text(lr_st_header *h, const uint8_t **text)
         h->length = h->length << 8 | first[i];
     }
     status = status == REC_OK ? check_length(h, first) : status;
+    if (whole) {
+        *text = (const uint8_t *)whole + 8;
+        return status;
+    }
+    status = status == REC_OK ? rec_source_at_hand(h->job, h->source, 8, h->length, &whole) : status;
     if (status == REC_OK && !whole) { /* no more than the file has, so that a wrong length costs nothing */
         h->text = rec_job_alloc(h->job, h->length ? h->length : 1);
         status = h->text ? rec_source_read_at(h->job, h->source, 8, h->text, h->length) : lr_st_no_memory(h->job);
+        whole = h->text;
     }
-    *text = whole ? (const uint8_t *)whole + 8 : h->text;
+    *text = whole;
     return status;
 }
 

@@ -59,7 +59,7 @@ typedef struct lr_st_header {
     rec_job *job;
     rec_source *source;  /**< borrowed */
     bool beside;         /**< not the file that is loaded, so that failures have to name it */
-    uint8_t *text;       /**< the header as it was read; NULL of a stream, whose view has it */
+    uint8_t *text;       /**< the header as it was read; NULL where it is at hand: of a map, of memory, of a stream */
     uint64_t length;     /**< of the header; the data begin at 8 + length */
     uint64_t size;       /**< of the file */
     lr_st_entry *entries;

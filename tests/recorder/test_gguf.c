@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "librecord.h"
+#include "tests/scratch.h"
 
 typedef struct bytes {
     uint8_t data[8192];
@@ -153,6 +154,73 @@ static void test_numbers(void **state)
     assert_int_equal(rec_error_status(), REC_E_MISMATCH);
     rec_record_free(kept);
     rec_record_free(full);
+}
+
+/* Many numbers: by one thread and by several, from memory and from a file that is not mapped, whole and from within a block,
+ * where they can be put at once and where they cannot. */
+static void test_many_numbers(void **state)
+{
+    enum { ROW = 256 * 47, ROWS = 251, COUNT = ROW * ROWS, Q6_K = 14, Q6_K_BYTES = 210 };
+    static const uint64_t dims[] = {ROW, ROWS};
+    uint64_t random = 1, size;
+    uint8_t *file, *target = malloc((COUNT + 2) * sizeof(float));
+    float *expected = malloc(COUNT * sizeof(float));
+    scratch *s = scratch_new();
+    char *path;
+    bytes b;
+    (void)state;
+    put_header(&b, 3, 1, 0);
+    put_tensor(&b, "w", 2, dims, Q6_K, 0);
+    pad(&b, 0);
+    size = b.size + COUNT / 256 * Q6_K_BYTES;
+    file = malloc(size);
+    assert_true(file && target && expected);
+    memcpy(file, b.data, b.size);
+    for (uint64_t i = b.size; i < size; i++) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+        file[i] = (uint8_t)(random >> 56 & 0x3F); /* no scale is infinite */
+    }
+    path = scratch_write(s, "many.gguf", file, size);
+    for (unsigned round = 0; round < 6; round++) {
+        static const uint32_t threads[] = {1, 2, 5};
+        rec_context *context = rec_context_new(NULL);
+        rec_recorder *r = rec_open_recorder_in(context, "Gguf", REC_PRECISION_KEEP);
+        rec_record *record;
+        const rec_tensor *tensor;
+        const float *whole;
+        assert_non_null(r);
+        assert_int_equal(rec_context_set_threads(context, threads[round / 2]), REC_OK);
+        assert_int_equal(rec_recorder_set(r, "adapter", "none"), REC_OK);
+        assert_int_equal(rec_recorder_set(r, "map", "no"), REC_OK);
+        record = round % 2 ? rec_load(r, path) : rec_load_bytes(r, file, size);
+        tensor = record ? rec_tensor_at(record, "w") : NULL;
+        assert_non_null(tensor);
+        for (uint64_t i = 0; round == 0 && i < COUNT; i += 200) { /* never a whole block */
+            assert_int_equal(rec_tensor_read(tensor, REC_DTYPE_F32, i, i + 200 < COUNT ? 200 : COUNT - i, expected + i),
+                             REC_OK);
+        }
+        for (uint64_t first = 0; first < 600; first += 299) {
+            for (uint64_t place = 0; place <= 4; place += 2) {
+                uint64_t n = (COUNT - 2 * first) * sizeof(float);
+                memset(target, 0x5A, (COUNT + 2) * sizeof(float));
+                assert_int_equal(rec_tensor_read(tensor, REC_DTYPE_F32, first, COUNT - 2 * first, target + place),
+                                 REC_OK);
+                assert_int_equal(memcmp(target + place, expected + first, n), 0);
+                assert_int_equal(target[place + n], 0x5A);
+            }
+        }
+        whole = rec_tensor_f32(tensor);
+        assert_non_null(whole);
+        assert_int_equal(memcmp(whole, expected, COUNT * sizeof(float)), 0);
+        rec_record_free(record);
+        rec_close_recorder(r);
+        rec_context_free(context);
+    }
+    free(path);
+    scratch_free(s);
+    free(file);
+    free(target);
+    free(expected);
 }
 
 /* A block of Q8_0 whose numbers are known without any package: 0.5 times an integer. */
@@ -305,7 +373,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_there), cmocka_unit_test(test_numbers), cmocka_unit_test(test_known_numbers),
-        cmocka_unit_test(test_refused),       cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_many_numbers),  cmocka_unit_test(test_refused), cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Decoding blocks of quantised numbers. A block of 32 has a scale and perhaps a minimum of its own; one of 256 has eight or
  * sixteen parts whose scales are small integers times the block's. To be compiled without contraction of a * b + c. */
-#include "plugins/codec/gguf/blocks.h"
-
-#include <string.h>
+#include "plugins/codec/gguf/blocks_private.h"
 
 #include "plugins/codec/gguf/gguf.h"
 
@@ -100,30 +98,34 @@ void lr_gguf_q8_0(const uint8_t *b, uint64_t count, float *y)
     }
 }
 
-/* What four bits stand for where they are not spaced evenly. */
-static const int8_t uneven[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+const int8_t lr_gguf_uneven[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 
 void lr_gguf_iq4_nl(const uint8_t *b, uint64_t count, float *y)
 {
     for (; count; count--, b += 18, y += SMALL) {
         float d = half(b);
         for (int i = 0; i < PART; i++) {
-            y[i] = d * (float)uneven[b[2 + i] & 15];
-            y[i + PART] = d * (float)uneven[b[2 + i] >> 4];
+            y[i] = d * (float)lr_gguf_uneven[b[2 + i] & 15];
+            y[i + PART] = d * (float)lr_gguf_uneven[b[2 + i] >> 4];
         }
     }
 }
 
+const int8_t lr_gguf_doubled[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+
+float lr_gguf_mxfp4_scale(uint8_t exponent)
+{
+    /* 2 to the power of the exponent less 128; the two smallest are subnormal. */
+    return single(exponent < 2 ? 0x00200000u << exponent : (uint32_t)(exponent - 1) << 23);
+}
+
 void lr_gguf_mxfp4(const uint8_t *b, uint64_t count, float *y)
 {
-    /* Twice the values of FP4 (E2M1), so that they are integers; the scale is halved for it. */
-    static const int8_t doubled[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
     for (; count; count--, b += 17, y += SMALL) {
-        /* 2 to the power of b[0] - 128; the two smallest are subnormal. */
-        float d = single(b[0] < 2 ? 0x00200000u << b[0] : (uint32_t)(b[0] - 1) << 23);
+        float d = lr_gguf_mxfp4_scale(b[0]);
         for (int i = 0; i < PART; i++) {
-            y[i] = d * (float)doubled[b[1 + i] & 15];
-            y[i + PART] = d * (float)doubled[b[1 + i] >> 4];
+            y[i] = d * (float)lr_gguf_doubled[b[1 + i] & 15];
+            y[i + PART] = d * (float)lr_gguf_doubled[b[1 + i] >> 4];
         }
     }
 }
@@ -253,8 +255,8 @@ void lr_gguf_iq4_xs(const uint8_t *b, uint64_t count, float *y)
             int scale = (b[4 + part / 2] >> part % 2 * 4 & 15) | (int)(high >> part * 2 & 3) << 4;
             float step = d * (float)(scale - 32);
             for (int i = 0; i < PART; i++) {
-                y[i] = step * (float)uneven[from[i] & 15];
-                y[i + PART] = step * (float)uneven[from[i] >> 4];
+                y[i] = step * (float)lr_gguf_uneven[from[i] & 15];
+                y[i + PART] = step * (float)lr_gguf_uneven[from[i] >> 4];
             }
         }
     }
@@ -271,4 +273,38 @@ void lr_gguf_tq2_0(const uint8_t *b, uint64_t count, float *y)
             }
         }
     }
+}
+
+/* -------------------------------------------------------------------------------------------------------- choice -- */
+
+lr_gguf_decode *lr_gguf_plain(int kind)
+{
+    static lr_gguf_decode *const plain[LR_GGUF_KINDS] = {
+#define PLAIN(kind, name) [LR_GGUF_##kind] = lr_gguf_##name,
+        LR_GGUF_EACH(PLAIN)
+#undef PLAIN
+    };
+    return plain[kind];
+}
+
+#if !defined(LR_GGUF_HAS_X86) && !defined(LR_GGUF_HAS_NEON)
+lr_gguf_decode *lr_gguf_level(int level, int kind)
+{
+    (void)level;
+    (void)kind;
+    return NULL;
+}
+#endif
+
+lr_gguf_decode *lr_gguf_fast(lr_gguf_decode *plain)
+{
+    lr_gguf_decode *fast = NULL;
+    int kind = 0;
+    while (kind < LR_GGUF_KINDS && lr_gguf_plain(kind) != plain) {
+        kind++;
+    }
+    for (int level = 0; level < LR_GGUF_LEVELS && kind < LR_GGUF_KINDS && !fast; level++) {
+        fast = lr_gguf_level(level, kind);
+    }
+    return fast ? fast : plain;
 }

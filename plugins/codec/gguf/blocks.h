@@ -6,22 +6,27 @@
 
 #include <stdint.h>
 
-/* @param blocks any alignment. @param numbers room for `count` blocks of 32 or 256 elements. */
+/** @param blocks any alignment. @param numbers room for `count` blocks of 32 or 256 elements, aligned to 4. */
+typedef void lr_gguf_decode(const uint8_t *blocks, uint64_t count, float *numbers);
 
-void lr_gguf_q4_0(const uint8_t *blocks, uint64_t count, float *numbers);
-void lr_gguf_q4_1(const uint8_t *blocks, uint64_t count, float *numbers);
-void lr_gguf_q5_0(const uint8_t *blocks, uint64_t count, float *numbers);
-void lr_gguf_q5_1(const uint8_t *blocks, uint64_t count, float *numbers);
-void lr_gguf_q8_0(const uint8_t *blocks, uint64_t count, float *numbers);
-void lr_gguf_q2_k(const uint8_t *blocks, uint64_t count, float *numbers);
-void lr_gguf_q3_k(const uint8_t *blocks, uint64_t count, float *numbers);
-void lr_gguf_q4_k(const uint8_t *blocks, uint64_t count, float *numbers);
-void lr_gguf_q5_k(const uint8_t *blocks, uint64_t count, float *numbers);
-void lr_gguf_q6_k(const uint8_t *blocks, uint64_t count, float *numbers);
-void lr_gguf_q8_k(const uint8_t *blocks, uint64_t count, float *numbers);
-void lr_gguf_iq4_nl(const uint8_t *blocks, uint64_t count, float *numbers);
-void lr_gguf_iq4_xs(const uint8_t *blocks, uint64_t count, float *numbers);
-void lr_gguf_tq2_0(const uint8_t *blocks, uint64_t count, float *numbers);
-void lr_gguf_mxfp4(const uint8_t *blocks, uint64_t count, float *numbers);
+/* The kinds, for tables: F(NUMBER, function). */
+#define LR_GGUF_EACH(F)                                                                                                \
+    F(Q4_0, q4_0) F(Q4_1, q4_1) F(Q5_0, q5_0) F(Q5_1, q5_1) F(Q8_0, q8_0) F(Q2_K, q2_k) F(Q3_K, q3_k) F(Q4_K, q4_k)    \
+    F(Q5_K, q5_k) F(Q6_K, q6_k) F(Q8_K, q8_k) F(IQ4_NL, iq4_nl) F(IQ4_XS, iq4_xs) F(TQ2_0, tq2_0) F(MXFP4, mxfp4)
+
+#define LR_GGUF_KIND(kind, name) LR_GGUF_##kind,
+enum { LR_GGUF_EACH(LR_GGUF_KIND) LR_GGUF_KINDS };
+
+/* In plain C, which defines the numbers. */
+#define LR_GGUF_PLAIN(kind, name) extern lr_gguf_decode lr_gguf_##name;
+LR_GGUF_EACH(LR_GGUF_PLAIN)
+
+/** The plain version of a kind. */
+lr_gguf_decode *lr_gguf_plain(int kind);
+/** The best version for the processor that runs. It gives the same bits, but that a NaN may be another NaN. */
+lr_gguf_decode *lr_gguf_fast(lr_gguf_decode *plain);
+/** The version for one level of instructions. @return NULL if the processor lacks them. */
+lr_gguf_decode *lr_gguf_level(int level, int kind);
+enum { LR_GGUF_AVX512, LR_GGUF_AVX2, LR_GGUF_NEON, LR_GGUF_LEVELS };
 
 #endif

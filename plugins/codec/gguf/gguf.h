@@ -15,7 +15,7 @@ typedef struct lr_gguf_type {
     rec_dtype dtype;  /**< REC_DTYPE_OPAQUE for blocks */
     uint32_t count;   /**< elements of a block, 1 for plain types */
     uint32_t size;    /**< bytes of a block */
-    /** Decodes whole blocks to f32, host byte order. NULL: carried only. */
+    /** Decodes whole blocks to f32, host byte order, in plain C: see blocks.h. NULL: carried only. */
     void (*decode)(const uint8_t *blocks, uint64_t block_count, float *numbers);
 } lr_gguf_type;
 

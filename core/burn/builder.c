@@ -63,6 +63,7 @@ static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *
         return lr_builder_grammar(b, "more elements than were announced");
     }
     if (f->run || f->count == 0) {
+        b->runner.expected = f->announced != REC_UNKNOWN ? f->announced : 0;
         int added = lr_runner_add(b->job, &b->runner, dtype, data, count);
         if (added != 0) {
             f->run = true;

@@ -9,7 +9,8 @@
 enum {
     PIECE = 1024,     /* elements handled at a time */
     SMALL_RUN = 4096, /* bytes up to which a run is copied into the arena */
-    FIRST_ROOM = 4096
+    FIRST_ROOM = 4096,
+    BELIEVED = 64 /* times as many elements as there are, if so many were announced */
 };
 
 static bool is_int(rec_dtype dtype)
@@ -23,15 +24,17 @@ static bool joins(rec_dtype run, rec_dtype chunk)
     return run == REC_DTYPE_NONE || run == chunk || (is_int(run) && is_int(chunk));
 }
 
-static int32_t reserve(rec_job *job, lr_runner *runner, uint64_t size)
+static int32_t reserve(rec_job *job, lr_runner *runner, uint64_t count, uint32_t width)
 {
-    uint64_t room = runner->pages.size ? runner->pages.size : FIRST_ROOM;
+    uint64_t room = runner->pages.size ? runner->pages.size : FIRST_ROOM, size = count * width;
+    uint64_t expected = runner->expected / BELIEVED < count ? runner->expected : count * BELIEVED;
     if (size <= runner->pages.size) {
         return REC_OK;
     }
     while (room < size) {
         room *= 2;
     }
+    room = expected * width > room ? expected * width : room; /* pages that are moved are touched again */
     /* What is taken of the budget is what is used, not what is reserved: pages not touched cost nothing. */
     if (!lr_pages_grow(&runner->pages, room)) {
         return lr_fail_memory(job, room);
@@ -39,15 +42,17 @@ static int32_t reserve(rec_job *job, lr_runner *runner, uint64_t size)
     return REC_OK;
 }
 
-static int32_t take(rec_job *job, lr_runner *runner, uint64_t size)
+/* Room for elements, and their share of the budget. */
+static int32_t take(rec_job *job, lr_runner *runner, uint64_t count, uint32_t width)
 {
+    uint64_t size = count * width;
     if (size > runner->taken) {
         if (!lr_budget_take(&job->budget, size - runner->taken)) {
             return lr_fail_budget(job);
         }
         runner->taken = size;
     }
-    return reserve(job, runner, size);
+    return reserve(job, runner, count, width);
 }
 
 /* The narrowest integer type that holds a range; NONE if there is none. */
@@ -103,7 +108,7 @@ static int32_t widen(rec_job *job, lr_runner *runner, rec_dtype dtype)
         runner->dtype = dtype;
         return REC_OK;
     }
-    if (take(job, runner, runner->count * to) != REC_OK) {
+    if (take(job, runner, runner->count, (uint32_t)to) != REC_OK) {
         return job->error.status;
     }
     for (uint64_t left = runner->count; left > 0;) {
@@ -173,7 +178,7 @@ static int add_piece(rec_job *job, lr_runner *runner, rec_dtype dtype, const uin
         }
         width = rec_dtype_bits(target) / 8;
     }
-    if (take(job, runner, (runner->count + count) * width) != REC_OK) {
+    if (take(job, runner, runner->count + count, (uint32_t)width) != REC_OK) {
         return -1;
     }
     runner->dtype = target;
@@ -183,14 +188,18 @@ static int add_piece(rec_job *job, lr_runner *runner, rec_dtype dtype, const uin
     return 1;
 }
 
-/* Bytes, of which a tensor in JSON has millions: they are as narrow as can be. */
-static int add_bytes(rec_job *job, lr_runner *runner, const void *data, uint64_t count)
+/* What stays of its type: floats, and bytes, of which a tensor in JSON has millions and which are as narrow as can be. */
+static int add_same(rec_job *job, lr_runner *runner, rec_dtype dtype, const void *data, uint64_t count)
 {
-    if (take(job, runner, runner->count + count) != REC_OK) {
+    uint32_t width = rec_dtype_bits(dtype) / 8;
+    uint8_t *to;
+    if (take(job, runner, runner->count + count, width) != REC_OK) {
         return -1;
     }
-    memcpy(runner->pages.data + runner->count, data, (size_t)count);
-    runner->dtype = REC_DTYPE_U8;
+    to = runner->pages.data + runner->count * width;
+    memcpy(to, data, (size_t)(count * width));
+    lr_swap_if_big(to, width, count);
+    runner->dtype = dtype;
     runner->count += count;
     return 1;
 }
@@ -207,8 +216,8 @@ int lr_runner_add(rec_job *job, lr_runner *runner, rec_dtype dtype, const void *
         (void)lr_fail_memory(job, UINT64_MAX);
         return -1;
     }
-    if (dtype == REC_DTYPE_U8 && (runner->dtype == REC_DTYPE_NONE || runner->dtype == REC_DTYPE_U8)) {
-        return add_bytes(job, runner, data, count);
+    if ((dtype == REC_DTYPE_U8 || !is_int(dtype)) && (runner->dtype == REC_DTYPE_NONE || runner->dtype == dtype)) {
+        return add_same(job, runner, dtype, data, count);
     }
     while (count) {
         uint8_t piece[PIECE * 8];
@@ -301,7 +310,7 @@ lr_packed *lr_runner_take(rec_job *job, lr_runner *runner, rec_record *record, i
 
 void lr_runner_clear(lr_runner *runner)
 {
-    runner->count = runner->nils = 0;
+    runner->count = runner->nils = runner->expected = 0;
     runner->dtype = REC_DTYPE_NONE;
 }
 

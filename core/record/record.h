@@ -349,8 +349,9 @@ typedef struct lr_runner {
     lr_pages pages;
     uint64_t taken; /**< of the budget */
     uint64_t count;
-    uint64_t nils;   /**< of them */
-    rec_dtype dtype; /**< NONE while empty */
+    uint64_t nils;     /**< of them */
+    uint64_t expected; /**< elements that were announced, or 0 */
+    rec_dtype dtype;   /**< NONE while empty */
 } lr_runner;
 
 /**

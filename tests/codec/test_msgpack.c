@@ -12,6 +12,7 @@
 
 #include "core/io/io.h"
 #include "plugins/codec/msgpack/msgpack.h"
+#include "plugins/codec/msgpack/numbers.h"
 #include "tests/codec/listener.h"
 #include "tests/shared.h"
 
@@ -138,6 +139,154 @@ static void a_long_list_comes_in_runs_without_a_gap(void **state)
     free(l.text);
     free(expected.text);
     free(data);
+}
+
+enum { MIXED_ROOM = 40000, MIXED_MOST = 3000 };
+
+/* A list of stretches of one kind each, as bytes and as what is to be heard. */
+typedef struct mixed {
+    uint8_t data[MIXED_ROOM];
+    size_t size, count;
+    size_t starts[MIXED_MOST + 1]; /* of the values */
+    uint64_t random;
+} mixed;
+
+static uint64_t draw(mixed *m)
+{
+    m->random = m->random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return m->random >> 20;
+}
+
+static void put_big(mixed *m, uint8_t first, uint64_t bits, unsigned width)
+{
+    m->data[m->size++] = first;
+    for (unsigned i = width; i-- > 0;) {
+        m->data[m->size++] = (uint8_t)(bits >> 8 * i);
+    }
+}
+
+static void put_mixed(mixed *m, unsigned kind, listener *expected)
+{
+    static const uint8_t firsts[] = {0xcc, 0xcd, 0xce, 0xcf, 0xd0, 0xd1, 0xd2, 0xd3};
+    uint64_t bits = draw(m) << (draw(m) % 30);
+    unsigned width;
+    float single = (float)(int32_t)bits / 64;
+    double number = (double)(int64_t)bits / 3;
+    say(expected, m->count ? "," : "");
+    m->starts[m->count++] = m->size;
+    switch (kind) {
+    case 0:
+        memcpy(&bits, &single, 4);
+        put_big(m, 0xca, bits & UINT32_MAX, 4);
+        say(expected, "%.17g", (double)single);
+        break;
+    case 1:
+        memcpy(&bits, &number, 8);
+        put_big(m, 0xcb, bits, 8);
+        say(expected, "%.17g", number);
+        break;
+    case 2: /* one byte */
+        m->data[m->size++] = (uint8_t)(bits % 160 - 32);
+        say(expected, "%d", (int)(bits % 160) - 32);
+        break;
+    case 3: /* a width and a sign */
+        kind = (unsigned)(draw(m) % 8);
+        width = 1u << kind % 4;
+        bits &= width == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * width) - 1;
+        put_big(m, firsts[kind], bits, width);
+        if (kind < 4) {
+            say(expected, "%llu", (unsigned long long)bits);
+        } else {
+            say(expected, "%lld", (long long)(int64_t)(bits << (64 - 8 * width)) >> (64 - 8 * width));
+        }
+        break;
+    case 4:
+        put_big(m, 0xcf, bits | UINT64_C(1) << 63, 8);
+        say(expected, "%llu", (unsigned long long)(bits | UINT64_C(1) << 63));
+        break;
+    case 5:
+        m->data[m->size++] = 0xc0;
+        say(expected, "null");
+        break;
+    case 6:
+        m->data[m->size++] = 0xc3;
+        say(expected, "true");
+        break;
+    default:
+        m->data[m->size++] = 0x90;
+        say(expected, "[]");
+    }
+}
+
+static void long_lists_of_any_numbers_are_what_their_values_are(void **state)
+{
+    mixed *m = malloc(sizeof *m);
+    listener l = new_listener(), expected = new_listener();
+    assert_non_null(m);
+    for (unsigned round = 0; round < 300; round++) {
+        unsigned count = round * 7 % 500 + (round % 10 == 0 ? 2000u : 0u) + 1;
+        *m = (mixed){.size = 6, .random = round};
+        memcpy(m->data, "\x81\xa1v\xdc", 4);
+        m->data[4] = (uint8_t)(count >> 8);
+        m->data[5] = (uint8_t)count;
+        hear_anew(&expected);
+        say(&expected, "{\"v\":[");
+        while (m->count < count) {
+            unsigned kind = (unsigned)(draw(m) % (draw(m) % 4 ? 4 : 8));
+            unsigned stretch = kind > 4 ? 1 : (unsigned)(draw(m) % (round % 3 ? 20 : 600)) + 1;
+            while (stretch-- > 0 && m->count < count) {
+                put_mixed(m, kind, &expected);
+            }
+        }
+        say(&expected, "]}");
+        assert_int_equal(read_text(*state, m->data, m->size, &l), REC_OK);
+        assert_string_equal(l.text, expected.text);
+        /* Cut short anywhere, it is told where. */
+        for (unsigned i = 0; i < 40; i++) {
+            size_t value = (size_t)draw(m) % m->count, at = m->starts[value];
+            size_t next = value + 1 < m->count ? m->starts[value + 1] : m->size;
+            l.depth = 0;
+            assert_int_equal(read_text(*state, m->data, at + draw(m) % (next - at), &l), REC_E_FORMAT);
+            /* What lists announce, also empty ones within, is compared with what is left of the file first. */
+            if (rec_error_offset() != at && !strstr(rec_error_message(), "left")) {
+                fail_msg("%zu: at %llu, %s", at, (unsigned long long)rec_error_offset(), rec_error_message());
+            }
+            l.depth = 0;
+        }
+    }
+    free(l.text);
+    free(expected.text);
+    free(m);
+}
+
+static void floats_are_the_same_by_vectors(void **state)
+{
+    enum { COUNT = 100 };
+    uint8_t data[COUNT * LR_MSGPACK_F32];
+    lr_msgpack_floats *floats;
+    (void)state;
+    for (size_t i = 0; i < sizeof data; i++) {
+        data[i] = i % LR_MSGPACK_F32 ? (uint8_t)(i * 37 ^ i >> 3) : 0xca;
+    }
+    for (unsigned choice = 0; (floats = lr_msgpack_floats_choice(choice)) != NULL; choice++) {
+        for (size_t count = 0; count <= COUNT; count++) {
+            for (size_t bad = 0; bad <= count; bad++) {
+                /* Exact copies, so that a sanitizer sees the first byte beyond them. */
+                uint8_t *from = malloc(count * LR_MSGPACK_F32 + 1);
+                uint32_t *to = malloc(count * sizeof *to + 1);
+                memcpy(from, data, count * LR_MSGPACK_F32);
+                from[bad * LR_MSGPACK_F32] = 0xcb;
+                uint8_t *exact = bad < count ? from : realloc(from, count ? count * LR_MSGPACK_F32 : 1);
+                assert_int_equal(floats(exact, count, (float *)(void *)to), bad);
+                for (size_t i = 0; i < bad; i++) {
+                    const uint8_t *p = data + i * LR_MSGPACK_F32;
+                    assert_int_equal(to[i], (uint32_t)p[1] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 8 | p[4]);
+                }
+                free(exact);
+                free(to);
+            }
+        }
+    }
 }
 
 /* ----------------------------------------------------------------------------------------------------- the suite -- */
@@ -829,6 +978,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(bytes_are_lent_from_the_view_of_the_source, setup, teardown),
         cmocka_unit_test_setup_teardown(runs_hold_one_type_each_and_change_where_the_type_does, setup, teardown),
         cmocka_unit_test_setup_teardown(a_long_list_comes_in_runs_without_a_gap, setup, teardown),
+        cmocka_unit_test_setup_teardown(long_lists_of_any_numbers_are_what_their_values_are, setup, teardown),
+        cmocka_unit_test(floats_are_the_same_by_vectors),
         cmocka_unit_test_setup_teardown(every_encoding_of_the_suite_reads_as_its_value, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_refused_says_what_and_where, setup, teardown),
         cmocka_unit_test_setup_teardown(text_must_be_utf8, setup, teardown),

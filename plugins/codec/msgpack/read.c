@@ -3,13 +3,17 @@
  *
  * The template hands over values one by one and knows neither offsets nor the ends of containers. Both are kept here:
  * `at` is moved by the encoded length of each object, which its first byte tells, and a frame for each open list or
- * map counts what it still has to get. Nothing is allocated for what a file announces: lists and maps are streamed. */
+ * map counts what it still has to get. Nothing is allocated for what a file announces: lists and maps are streamed.
+ *
+ * Lists of many numbers are read past the template: a callback stops it, numbers.c reads all of them but the last, and
+ * the template goes on from there with so many less to come. */
 #include "plugins/codec/msgpack/msgpack.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "plugins/codec/msgpack/numbers.h"
 #include "plugins/codec/trailing.h"
 #include "plugins/codec/utf8.h"
 
@@ -17,8 +21,11 @@ const rec_option lr_msgpack_trailing = LR_TRAILING;
 
 /* Levels of the template's stack; core allows at most 200. */
 #define MSGPACK_EMBED_STACK_SIZE 256
-/* Numbers gathered before they are handed on. */
-#define RUN 2048
+/* Numbers gathered before they are handed on, and twice as many floats of 32 bits. */
+#define RUN 4096
+#define FLOATS (2 * RUN)
+/* Values of a list that are read past the template. */
+#define MANY 16
 /* Bytes between two reports of progress. */
 #define REPORT (4u << 20)
 
@@ -41,6 +48,8 @@ typedef struct reader {
     uint64_t reported;
     int32_t status; /* why a callback stopped the template */
     uint32_t limit; /* open lists and maps at most */
+    lr_msgpack_floats *floats;
+    bool past; /* a callback stopped the template for numbers that are to be read past it */
     frame *top;
     frame frames[MSGPACK_EMBED_STACK_SIZE + 1]; /* the first stands for the file, which owes one value */
     rec_dtype run_dtype;                        /* REC_DTYPE_NONE: no run */
@@ -48,7 +57,7 @@ typedef struct reader {
     uint64_t run_at;
     union {
         int64_t i64[RUN]; /* of U64 too */
-        float f32[RUN];
+        float f32[FLOATS];
         double f64[RUN];
         uint8_t bools[RUN];
     } run;
@@ -85,7 +94,7 @@ static int32_t flush(reader *r)
 /* Makes room in a run of `dtype`, so that its next element can be stored. */
 static int32_t run_of(reader *r, rec_dtype dtype)
 {
-    if (r->run_dtype == dtype && r->run_count < RUN) {
+    if (r->run_dtype == dtype && r->run_count < (dtype == REC_DTYPE_F32 ? FLOATS : RUN)) {
         return REC_OK;
     }
     int32_t status = flush(r);
@@ -93,6 +102,51 @@ static int32_t run_of(reader *r, rec_dtype dtype)
     r->run_count = 0;
     r->run_at = r->at;
     return status;
+}
+
+/* Whether the list has so many values left that reading past the template pays. The one that is here will be read again. */
+static bool stop_for_many(reader *r)
+{
+    r->past = r->top->in == IN_LIST && r->top->left > MANY && r->size - r->at > MANY * LR_MSGPACK_F64;
+    return r->past;
+}
+
+/* Numbers of the list, of whatever types, but for its last value. @return how many. */
+static uint64_t read_past(reader *r)
+{
+    uint64_t before = r->top->left, most, got;
+    do {
+        const uint8_t *from = r->data + r->at, *next = from;
+        rec_dtype dtype = *from == 0xca ? REC_DTYPE_F32 : *from == 0xcb ? REC_DTYPE_F64 : REC_DTYPE_I64;
+        uint64_t bytes = r->size - r->at;
+        if (dtype == REC_DTYPE_I64 && r->run_dtype == REC_DTYPE_U64) {
+            break; /* may go on as that */
+        }
+        r->status = run_of(r, dtype);
+        if (r->status != REC_OK) {
+            break;
+        }
+        most = (dtype == REC_DTYPE_F32 ? FLOATS : RUN) - r->run_count;
+        most = most < r->top->left - 1 ? most : r->top->left - 1;
+        if (dtype == REC_DTYPE_F32) {
+            most = most < bytes / LR_MSGPACK_F32 ? most : bytes / LR_MSGPACK_F32;
+            got = r->floats(from, most, r->run.f32 + r->run_count);
+            next = from + got * LR_MSGPACK_F32;
+        } else if (dtype == REC_DTYPE_F64) {
+            most = most < bytes / LR_MSGPACK_F64 ? most : bytes / LR_MSGPACK_F64;
+            got = lr_msgpack_doubles(from, most, r->run.f64 + r->run_count);
+            next = from + got * LR_MSGPACK_F64;
+        } else {
+            got = lr_msgpack_integers(&next, r->data + r->size, r->run.i64 + r->run_count, most);
+        }
+        r->run_count += (uint32_t)got;
+        r->at += (uint64_t)(next - from);
+        r->top->left -= got;
+        if (r->run_count == 0) {
+            r->run_dtype = REC_DTYPE_NONE;
+        }
+    } while (got > 0 && r->top->left > 1 && r->at < r->size);
+    return before - r->top->left;
 }
 
 /* ----------------------------------------------------------------------------------------------------- structure -- */
@@ -184,6 +238,9 @@ static int open_container(reader *r, int in, uint64_t count, uint64_t header)
 static int integer_slow(reader *r, int64_t value, uint64_t length)
 {
     if (r->top->in == IN_LIST) {
+        if (r->run_dtype != REC_DTYPE_U64 && stop_for_many(r)) {
+            return -1;
+        }
         /* A run that has met a number above INT64_MAX goes on as U64 until there is a negative one. */
         int32_t status = run_of(r, r->run_dtype == REC_DTYPE_U64 && value >= 0 ? REC_DTYPE_U64 : REC_DTYPE_I64);
         if (status != REC_OK) {
@@ -363,7 +420,10 @@ static inline int on_float(reader *r, float value, nothing *object)
     if (r->top->in != IN_LIST) {
         return floating(r, value, 32);
     }
-    if (r->run_dtype != REC_DTYPE_F32 || r->run_count == RUN) {
+    if (r->run_dtype != REC_DTYPE_F32 || r->run_count == FLOATS) {
+        if (stop_for_many(r)) {
+            return -1;
+        }
         int32_t status = run_of(r, REC_DTYPE_F32);
         if (status != REC_OK) {
             return stop(r, status);
@@ -380,6 +440,9 @@ static inline int on_double(reader *r, double value, nothing *object)
         return floating(r, value, 64);
     }
     if (r->run_dtype != REC_DTYPE_F64 || r->run_count == RUN) {
+        if (stop_for_many(r)) {
+            return -1;
+        }
         int32_t status = run_of(r, REC_DTYPE_F64);
         if (status != REC_OK) {
             return stop(r, status);
@@ -583,6 +646,17 @@ static int32_t read_value(struct template_context *context)
     size_t end = 0;
     template_init(context);
     int result = template_execute(context, (const char *)r->data, (size_t)r->size, &end);
+    while (r->past) {
+        r->past = false;
+        context->stack[context->top - 1].count -= (size_t)read_past(r);
+        if (r->status != REC_OK) {
+            break;
+        }
+        context->cs = MSGPACK_CS_HEADER;
+        context->trail = 0;
+        end = (size_t)r->at;
+        result = template_execute(context, (const char *)r->data, (size_t)r->size, &end);
+    }
     if (r->status != REC_OK) {
         return r->status;
     }
@@ -628,6 +702,8 @@ int32_t lr_msgpack_read(rec_job *job, rec_source *source, const rec_visitor *vis
     r->at = 0;
     r->reported = 0;
     r->status = REC_OK;
+    r->floats = lr_msgpack_floats_choice(0);
+    r->past = false;
     r->limit = limit < MSGPACK_EMBED_STACK_SIZE ? limit : MSGPACK_EMBED_STACK_SIZE;
     r->top = r->frames;
     r->frames[0] = (frame){.left = 1, .above = 0, .in = IN_ROOT};

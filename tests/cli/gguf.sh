@@ -5,6 +5,8 @@
 set -u
 # shellcheck source=tests/cli/cli.sh
 . "${srcdir:=.}/tests/cli/cli.sh"
+# shellcheck source=tests/cli/make-safetensors.sh
+. "$srcdir/tests/cli/make-safetensors.sh"
 top=$(pwd)/../../..
 golden=$top/tests/data/gguf
 mkdir "$scratch/work"
@@ -60,5 +62,50 @@ check "ids that are left out are told" grep -q 'the ids of' "$scratch/err"
 run convert -q --option record=no mnist.gguf again.safetensors
 run convert -q --option record=no "$data/0.18.0/mnist.mpk" mnist.safetensors
 check "it comes back as it was" cmp again.safetensors mnist.safetensors
+
+# 6. Qwen3 by llama.cpp's names is Qwen3 by Hugging Face's, both ways.
+# qwen3 EMBED NORM QUERY KEY VALUE OUT QNORM KNORM POST GATE UP DOWN LAST: a small one under these names
+qwen3() {
+    st_begin
+    st_tensor "$1" 6,4 24 1
+    st_tensor "$2" 4 4 2
+    st_tensor "$3" 8,4 32 3
+    st_tensor "$4" 4,4 16 4
+    st_tensor "$5" 4,4 16 5
+    st_tensor "$6" 4,8 32 6
+    st_tensor "$7" 2 2 7
+    st_tensor "$8" 2 2 8
+    st_tensor "$9" 4 4 9
+    shift 9
+    st_tensor "$1" 3,4 12 10
+    st_tensor "$2" 3,4 12 11
+    st_tensor "$3" 4,3 12 12
+    st_tensor "$4" 4 4 13
+    st_end
+}
+b=blk.0
+l=model.layers.0
+qwen3 token_embd.weight $b.attn_norm.weight $b.attn_q.weight $b.attn_k.weight $b.attn_v.weight $b.attn_output.weight \
+    $b.attn_q_norm.weight $b.attn_k_norm.weight $b.ffn_norm.weight $b.ffn_gate.weight $b.ffn_up.weight $b.ffn_down.weight \
+    output_norm.weight >llama.safetensors
+qwen3 model.embed_tokens.weight $l.input_layernorm.weight $l.self_attn.q_proj.weight $l.self_attn.k_proj.weight \
+    $l.self_attn.v_proj.weight $l.self_attn.o_proj.weight $l.self_attn.q_norm.weight $l.self_attn.k_norm.weight \
+    $l.post_attention_layernorm.weight $l.mlp.gate_proj.weight $l.mlp.up_proj.weight $l.mlp.down_proj.weight \
+    model.norm.weight >hf.safetensors
+run convert -q --adapter none llama.safetensors qwen3.gguf
+status_is "a model under llama.cpp's names" 0
+run convert -q --adapter none qwen3.gguf plain.safetensors
+for profile in qwen3-split:qwen3-gguf-split qwen3:qwen3-gguf; do
+    run convert -q --set H=4 --set K=2 --option record=no --profile "${profile#*:}" qwen3.gguf "one.safetensors"
+    status_is "${profile#*:} imports it" 0
+    run convert -q --set H=4 --set K=2 --option record=no --profile "${profile%:*}" hf.safetensors "two.safetensors"
+    status_is "${profile%:*} the other" 0
+    check "they are the same" cmp one.safetensors two.safetensors
+    run convert -q --profile "${profile#*:}" qwen3.gguf one.mpk
+    run convert -q --set H=4 --set K=2 --reverse --profile "${profile#*:}" one.mpk back.gguf
+    status_is "${profile#*:} goes back" 0
+    run convert -q --adapter none back.gguf back.safetensors
+    check "to what came" cmp back.safetensors plain.safetensors
+done
 
 finish

@@ -98,6 +98,8 @@ static const char *const all[] = {
     "phi3",
     "qwen2-gguf",
     "qwen3",
+    "qwen3-gguf",
+    "qwen3-gguf-split",
     "qwen3-split",
     "resnet",
     "roberta",

@@ -268,7 +268,8 @@ REC_API rec_status rec_context_set_limits(rec_context *context, const rec_limits
 REC_API void rec_context_set_progress(rec_context *context, rec_progress_fn callback, void *user);
 /** Sets the callback for notes; NULL for none. */
 REC_API void rec_context_set_notes(rec_context *context, rec_note_fn callback, void *user);
-/** @param threads how many threads one operation may use, 1 to 64; default: the number of processors, at most 8. */
+/** @param threads how many threads one operation may use, 1 to 64; default: the number of processors that
+ *  this one may run on, at most 8. */
 REC_API rec_status rec_context_set_threads(rec_context *context, uint32_t threads);
 /** For programs that load again and again: memory of freed records is kept, up to so many bytes, and the next load or
  *  conversion takes it warm, which it fills about half as fast again. It counts as the program's meanwhile. May be

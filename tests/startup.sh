@@ -31,6 +31,30 @@ else
     skip "no constructor asks the processor what it can do" "this C library or processor has no answers of its own"
 fi
 
+# Of a folder with an index what cannot be surer than the surest is not opened to recognise a file.
+opened() { # FILE: the plugins that are opened to list it
+    strace -qq -e trace=openat -o "$scratch/calls" "$scratch/record" ls "$1" >/dev/null 2>"$scratch/err" || cat "$scratch/err"
+    sed -n 's|.*/\([a-z0-9-]*\)\.so".*O_RDONLY.*= [0-9].*|\1|p' "$scratch/calls" | grep -xE 'mpk|bin|gguf|npz|pytorch|safetensors|pretty-json|burnpack' |
+        sort -u | tr '\n' ' '
+}
+if command -v strace >/dev/null && strace -qq -o /dev/null true 2>/dev/null; then
+    mkdir "$scratch/plugins"
+    cp "$top_builddir"/plugins/.libs/*.so "$scratch/plugins"
+    chmod go-w "$scratch" "$scratch"/plugins/*
+    real=$(cd "$top_builddir" && pwd)
+    printf '#!/bin/sh\nLD_LIBRARY_PATH=%s/.libs LIBRECORD_PLUGIN_PATH=%s exec %s/tools/.libs/record "$@"\n' \
+        "$real" "$scratch/plugins" "$real" >"$scratch/record"
+    chmod +x "$scratch/record"
+    "$scratch/record" plugins --index "$scratch/plugins" >/dev/null
+    cp "$srcdir/examples/weights.safetensors" "$scratch/w.safetensors"
+    "$scratch/record" convert -q --adapter none "$scratch/w.safetensors" "$scratch/w.mpk"
+    for name in mpk safetensors; do
+        check "to list a file of $name its plugin alone is opened" [ "$(opened "$scratch/w.$name")" = "$name " ]
+    done
+else
+    skip "what is opened to recognise a file" "strace is not installed, or may not trace"
+fi
+
 # Libraries that few need are opened when one does, and told to packagers; or linked, if configure was told so.
 needed() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' | grep -vE '^(libc|ld-linux.*|libpthread|librecord)\.so'; }
 needs_nothing() { ! needed "$1"; }
@@ -73,7 +97,7 @@ if [ -n "$(ls "$scratch/broken")" ]; then
         broken --config "$scratch/a.ini" plugins
     check "a plugin without libltdl says what is missing" says 'libltdl.so[.0-9]*: file too short' broken ls "$scratch/a.mpk"
     rm "$scratch"/broken/libltdl*
-    cp "$top_srcdir/examples/weights.safetensors" "$scratch/w.safetensors"
+    cp "$srcdir/examples/weights.safetensors" "$scratch/w.safetensors"
     check "a rule without PCRE2 says what is missing" \
         says 'libpcre2-8.so[.0-9]* cannot be opened, which rules need: .*too short' \
         broken plan --rename 'a => b' "$scratch/w.safetensors"

@@ -2,6 +2,7 @@
  * Contexts: made, configured, freed; and the default one behind rec_open_recorder. */
 #include "core/config/config.h"
 
+#include <sched.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -13,11 +14,20 @@ static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
 static rec_context *default_own;    /* made on first use, kept */
 static rec_context *default_chosen; /* by rec_context_set_default */
 
+/* How many threads may run at once. What the system says of the processors themselves stands in a file, which takes longer to
+ * open than all else that a context is made of. */
+static uint32_t default_threads(void)
+{
+    cpu_set_t mine;
+    long processors =
+        sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : sysconf(_SC_NPROCESSORS_ONLN);
+    return processors < 1 ? 1 : processors > THREADS_DEFAULT_MOST ? THREADS_DEFAULT_MOST : (uint32_t)processors;
+}
+
 static rec_context *context_new(const rec_allocator *allocator)
 {
     lr_allocator memory = lr_standard_allocator;
     rec_context *context;
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (allocator) {
         memory = (lr_allocator){.alloc = allocator->alloc,
                                 .resize = allocator->resize,
@@ -30,9 +40,7 @@ static rec_context *context_new(const rec_allocator *allocator)
     }
     context->allocator = memory;
     context->limits = rec_limits_default();
-    context->threads = processors < 1                      ? 1
-                       : processors > THREADS_DEFAULT_MOST ? THREADS_DEFAULT_MOST
-                                                           : (uint32_t)processors;
+    context->threads = default_threads();
     context->plugins = REC_PLUGINS_ALL;
     context->sources = getauxval(AT_SECURE) == 0; /* with another's rights nothing is fetched unasked */
     if (pthread_mutex_init(&context->lock, NULL) != 0) {

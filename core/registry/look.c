@@ -177,48 +177,70 @@ static bool is_hidden(rec_job *job, lr_table *t, const lr_find *find)
            lr_table_named(job, t, find->plugin.d.kind, find->plugin.d.name, LR_CAN_LOAD) != find;
 }
 
-/* Opens what may have something to say to a head. */
-static void open_for(rec_job *job, lr_table *t, const rec_head *head)
+/* The surest of those whose files are open. */
+typedef struct surest {
+    const lr_find *find; /**< NULL: none has anything to say */
+    int32_t bits;
+    size_t length; /**< of its extension that the path has */
+    bool loads;
+} surest;
+
+static surest ask_open(rec_job *job, lr_table *t, const rec_head *head, const char *path)
 {
+    surest best = {NULL, 0, 0, false};
     lr_place at = {0, 0};
     lr_find *find;
     while ((find = lr_table_next(job, t, &at))) {
         const rec_plugin *d = &find->plugin.d;
-        bool asked = d->probe && d->kind == REC_PLUGIN_FORMAT && (!head->names || (d->traits & REC_TRAIT_FOLDER));
-        if (find->told && asked && (head->names || lr_plugin_magic(d, head) >= 0)) {
-            (void)lr_table_use(job, t, find);
-            at.find--;
+        int32_t bits = find->told ? 0 : lr_registry_bid(d, head);
+        size_t length = bits > 0 && path ? lr_plugin_extension(d, path) : 0;
+        bool loads = d->load != NULL;
+        bool better =
+            loads != best.loads ? loads : bits > best.bits || (bits == best.bits && length > best.length);
+        if (bits > 0 && (better || !best.find) && !is_hidden(job, t, find)) {
+            best = (surest){find, bits, length, loads};
         }
     }
+    return best;
+}
+
+/* The one that may say most, by what its index has of it, of those that are not open and may still be surer than the surest, or
+ * as sure. NULL: none may. */
+static lr_find *next_to_ask(rec_job *job, lr_table *t, const rec_head *head, const surest *best)
+{
+    lr_find *most = NULL, *find;
+    int32_t most_bits = 0;
+    lr_place at = {0, 0};
+    while ((find = lr_table_next(job, t, &at))) {
+        const rec_plugin *d = &find->plugin.d;
+        bool asked = d->probe && d->kind == REC_PLUGIN_FORMAT && (!head->names || (d->traits & REC_TRAIT_FOLDER));
+        int32_t magic = asked && !head->names ? lr_plugin_magic(d, head) : 0;
+        bool loads = d->load != NULL;
+        bool may = find->told && asked && magic >= 0 &&
+                   (!best->find || (loads != best->loads ? loads : magic + LR_BITS_MORE >= best->bits));
+        if (may && (!most || magic > most_bits)) {
+            most = find;
+            most_bits = magic;
+        }
+    }
+    return most;
 }
 
 const lr_plugin *lr_registry_recognise(rec_job *job, const rec_head *head, const char *path)
 {
     look l = look_begin(job);
-    const lr_find *best = NULL;
-    int32_t best_bits = 0;
-    size_t best_length = 0;
-    bool best_loads = false;
-    lr_place at = {0, 0};
-    lr_find *find;
+    surest best = {NULL, 0, 0, false};
+    lr_find *next = NULL;
     if (l.t) {
-        open_for(job, l.t, head);
-    }
-    while (l.t && (find = lr_table_next(job, l.t, &at))) {
-        const rec_plugin *d = &find->plugin.d;
-        int32_t bits = find->told ? 0 : lr_registry_bid(d, head);
-        size_t length = bits > 0 && path ? lr_plugin_extension(d, path) : 0;
-        bool loads = d->load != NULL;
-        bool better = loads != best_loads ? loads : bits > best_bits || (bits == best_bits && length > best_length);
-        if (bits > 0 && (better || !best) && !is_hidden(job, l.t, find)) {
-            best = find;
-            best_bits = bits;
-            best_length = length;
-            best_loads = loads;
-        }
+        do {
+            if (next) {
+                (void)lr_table_use(job, l.t, next);
+            }
+            best = ask_open(job, l.t, head, path);
+        } while (!lr_job_failed(job) && (next = next_to_ask(job, l.t, head, &best)));
     }
     look_end(l);
-    return best && !lr_job_failed(job) ? best->use : NULL;
+    return best.find && !lr_job_failed(job) ? best.find->use : NULL;
 }
 
 bool lr_registry_needs_tail(rec_job *job)

@@ -24,6 +24,8 @@ enum {
     OPTION_CHECK,
     OPTION_CLAMP,
     OPTION_NO_MAP,
+    OPTION_THREADS,
+    OPTION_NO_THREADS,
     OPTION_CACHE,
     OPTION_ALL,
     OPTION_WHY,
@@ -90,6 +92,8 @@ static const option_spec specs[OPTION_COUNT] = {
                       "read back what was written; types: does it fit?"},
     [OPTION_CLAMP] = {"clamp", NULL, 0, COMMAND_SHOW | WRITERS, "integers that do not fit become the nearest limit"},
     [OPTION_NO_MAP] = {"no-map", NULL, 0, READERS, "copy the file into memory instead of mapping it"},
+    [OPTION_THREADS] = {"threads", "N", 0, READERS, "use at most N threads, 1 to 64"},
+    [OPTION_NO_THREADS] = {"no-threads", NULL, 0, READERS, "use one thread, as --threads 1 does"},
     [OPTION_CACHE] = {"cache", "FOLDER", 0, READERS, "keep here what servers send (https://)"},
     [OPTION_ALL] = {"all", NULL, 'a', COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_PLAN | COMMAND_PROFILES,
                     "leave nothing out: every tensor, every element"},
@@ -237,6 +241,18 @@ static int set_color(options *o, const char *value)
     return tool_fail("--color: expected auto, always or never, found \"%s\"", value);
 }
 
+static int set_threads(options *o, const char *value)
+{
+    char *end;
+    unsigned long threads = strtoul(value, &end, 10);
+
+    if (value[strspn(value, "0123456789")] || *end || threads < 1 || threads > 64) {
+        return tool_fail("--threads: expected a whole number from 1 to 64, found \"%s\"", value);
+    }
+    o->threads = (uint32_t)threads;
+    return EXIT_OK;
+}
+
 static bool is_setting(const char *value)
 {
     const char *equals = strchr(value, '=');
@@ -375,6 +391,11 @@ static int set_option(options *o, size_t which, const char *value)
         return EXIT_OK;
     case OPTION_NO_MAP:
         o->no_map = true;
+        return EXIT_OK;
+    case OPTION_THREADS:
+        return set_threads(o, value);
+    case OPTION_NO_THREADS:
+        o->threads = 1;
         return EXIT_OK;
     case OPTION_CACHE:
         return setenv("LIBRECORD_CACHE", value, 1) == 0 ? EXIT_OK : tool_fail("--cache: out of memory");

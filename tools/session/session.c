@@ -12,7 +12,14 @@ int tool_session_open(session *s, const options *o)
 {
     *s = (session){.o = o, .inputs = 1};
     s->context = rec_config_open(o->config);
-    return s->context ? EXIT_OK : tool_fail_library();
+    if (!s->context) {
+        return tool_fail_library();
+    }
+    if (o->threads && rec_context_set_threads(s->context, o->threads) != REC_OK) {
+        rec_context_free(s->context);
+        return tool_fail_library();
+    }
+    return EXIT_OK;
 }
 
 void tool_session_close(session *s)

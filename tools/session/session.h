@@ -31,6 +31,7 @@ typedef struct options {
     bool precision_given;
     int color;                                          /* COLOR_… */
     const char *type_of, *burn, *base, *max_shard_size; /* NULL if not given */
+    uint32_t threads; /* 0: as configured */
     bool json, all, why, clamp, quiet, no_map, help, version, self_describing, positional, recursive, check;
     bool debug, strict; /* also among the readings */
     words type, types;

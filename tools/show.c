@@ -59,6 +59,22 @@ static rec_dtype read_dtype(rec_dtype dtype)
     }
 }
 
+/* From the end of the buffer: tensors have millions of them. */
+static const char *integer_text(uint64_t size, bool negative, char *buffer)
+{
+    char *at = buffer + NUMBER_ROOM - 1;
+
+    *at = '\0';
+    do {
+        *--at = (char)('0' + size % 10);
+        size /= 10;
+    } while (size);
+    if (negative) {
+        *--at = '-';
+    }
+    return at;
+}
+
 static const char *element_text(const view *v, size_t i, char *buffer)
 {
     const chunk *c = v->elements;
@@ -67,11 +83,9 @@ static const char *element_text(const view *v, size_t i, char *buffer)
     case REC_DTYPE_F64:
         return tool_float_text(c->f[i], v->dtype, buffer);
     case REC_DTYPE_I64:
-        (void)snprintf(buffer, NUMBER_ROOM, "%" PRIi64, c->i[i]);
-        return buffer;
+        return integer_text(c->i[i] < 0 ? 0 - c->u[i] : c->u[i], c->i[i] < 0, buffer);
     case REC_DTYPE_U64:
-        (void)snprintf(buffer, NUMBER_ROOM, "%" PRIu64, c->u[i]);
-        return buffer;
+        return integer_text(c->u[i], false, buffer);
     default:
         return c->b[i] ? "true" : "false";
     }
@@ -264,9 +278,11 @@ static int print_tensor(view *v)
 
 static void json_element(view *v, const char *string, uint32_t depth, bool first)
 {
+    const char *plain = string + (*string == '-');
+
     (void)depth;
     (void)first;
-    if (strcmp(string, "NaN") == 0 || strstr(string, "Inf")) {
+    if (*plain == 'N' || *plain == 'I') { /* NaN and Infinity, which JSON has not */
         tool_json_string(v->j, NULL, string);
     } else {
         tool_json_token(v->j, NULL, string);

@@ -113,9 +113,10 @@ class Side:
         if not self.build:
             return None
         os.mkdir(f"{self.folder}/reader")
-        archives = [f"{self.build}/.libs/libcodec-{name}.a" for name in ("safetensors", "json")]
+        # of the codecs what safetensors wants
+        archives = ["-Wl,--start-group", *glob.glob(f"{self.build}/.libs/libcodec-*.a"), "-Wl,--end-group"]
         self.compile("reader/reader.so", ["-shared", "-fPIC", "-fvisibility=hidden", "-o", f"{self.folder}/reader/reader.so",
-                                          f"{HERE}/reader/reader.c", *archives, "-lm"])
+                                          f"{HERE}/reader/reader.c", "-lm"], archives)
         return f"{self.folder}/reader"
 
     def static_size(self, build):

@@ -41,8 +41,8 @@ def grown(line):
 def edit_rows(_):
     out = []
     for order in ("forward", "backward", "mixed"):
-        small = Beside("from 160 of 1,000", ours(f"remove 1000 {order} 160", ""))
-        # 160 small maps stay in the caches: linear is a little slower than they are
+        small = Beside("from 10 of 16,000", ours(f"remove 16000 {order} 10", ""))
+        # smaller maps stay in the caches: linear is a little slower than they are, quadratic a tenth
         out.append(Row(f"remove 160,000 entries of a map, {order}", ours(f"remove 160000 {order} 1", ""), small, at_least=0.4))
     out.append(Row("  memory that it takes", figure=grown("remove 160000 mixed 1"), at_most=1))
     return out

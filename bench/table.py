@@ -29,7 +29,8 @@ def text_of(seconds):
 
 
 def figure_text(value, unit):
-    return f"{value:.2f} {unit}".rstrip() if value < 100 else f"{value:.0f} {unit}".rstrip()
+    digits = 4 if not unit else 2 if value < 100 else 0
+    return f"{value:.{digits}f} {unit}".rstrip()
 
 
 class Table:
@@ -75,7 +76,7 @@ class Table:
     def add_figure(self, part, row, now, then):
         """now, then: numbers; then may be None, or a string that says why there is none."""
         cells = [figure_text(now, row.unit)] + [""] * 9
-        cells += ["", ""] if row.at_most is None else [f"<= {row.at_most:.3g}", self.verdict(now <= row.at_most)]
+        cells += ["", ""] if row.at_most is None else [f"<= {row.at_most:.4g}", self.verdict(now <= row.at_most)]
         old = None
         if then is not None:
             old = [then, ""] if isinstance(then, str) else [figure_text(then, row.unit), ""]

@@ -178,6 +178,30 @@ static void a_large_file_is_opened_without_being_read(void **state)
     scratch_free(s);
 }
 
+static void a_file_that_was_read_is_in_memory_once(void **state)
+{
+    scratch *s = scratch_new();
+    char *path = write_holes(s, "read.safetensors", 0, 4, 8), name[32];
+    meter m = {0};
+    rec_context *context = metered(&m);
+    rec_recorder *r = opened(context, "Safetensors", "no", NULL);
+    uint64_t before = m.live;
+    rec_record *record = rec_load(r, path);
+    (void)state;
+    assert_non_null(record);
+    for (int i = 0; i < 4; i++) {
+        (void)snprintf(name, sizeof name, "layers.%d.weight", i);
+        assert_int_equal(*(const uint8_t *)rec_tensor_bytes(rec_tensor_at(record, name), NULL), i + 1);
+    }
+    assert_true(m.peak - before < 33 * MIB);
+    rec_record_free(record);
+    rec_close_recorder(r);
+    rec_context_free(context);
+    assert_int_equal(m.live, 0);
+    free(path);
+    scratch_free(s);
+}
+
 /* One file, or two with an index. */
 static void converting_unmapped_keeps_about_one_tensor(void **state)
 {
@@ -271,6 +295,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_large_file_is_opened_without_being_read),
+        cmocka_unit_test(a_file_that_was_read_is_in_memory_once),
         cmocka_unit_test(converting_unmapped_keeps_about_one_tensor),
         cmocka_unit_test(a_file_that_is_cut_short_after_the_plan_is_a_failure_that_says_where),
         cmocka_unit_test(a_wrong_length_costs_no_memory),

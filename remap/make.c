@@ -124,26 +124,45 @@ static int32_t destination(rec_job *job, rec_plan *plan, const rec_layout **layo
     return *layout ? REC_OK : job->error.status;
 }
 
-/* What a rule that matched nothing was probably meant for: a part of the keys that is spelled nearly like a word of its
- * pattern. @return hint, "" if there is none. */
-static const char *near_part(const lr_plan_source *source, const char *pattern, char *hint, size_t room)
+/* What a rule that matched nothing was probably meant for: many rules have the same first word. */
+typedef struct nearest {
+    const lr_plan_source *source;
+    char word[LR_NAME_MOST + 1];
+    char hint[200];
+} nearest;
+
+/* The first word of a pattern that is no escape, "" if there is none. */
+static void first_word(const char *pattern, char word[LR_NAME_MOST + 1])
 {
-    enum { KEYS_MOST = 5000, WORD_LEAST = 3 };
-    char word[LR_NAME_MOST + 1] = "", part[LR_NAME_MOST + 1], best[LR_NAME_MOST + 1] = "";
-    uint64_t with = 0;
-    uint32_t distance = UINT32_MAX;
+    enum { WORD_LEAST = 3 };
+    word[0] = '\0';
     for (const char *c = pattern; *c && !word[0]; c++) {
         size_t n = strspn(c, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
         if (*c == '\\' && c[1]) {
             c++;
-        } else if (n >= WORD_LEAST && n < sizeof word) {
+        } else if (n >= WORD_LEAST && n <= LR_NAME_MOST) {
             memcpy(word, c, n);
             word[n] = '\0';
         } else if (n) {
             c += n - 1;
         }
     }
-    hint[0] = '\0';
+}
+
+/* A part of the keys that is spelled nearly like a word of the pattern. @return hint, "" if there is none. */
+static const char *near_part(nearest *last, const lr_plan_source *source, const char *pattern)
+{
+    enum { KEYS_MOST = 5000 };
+    char word[LR_NAME_MOST + 1], part[LR_NAME_MOST + 1], best[LR_NAME_MOST + 1] = "";
+    uint64_t with = 0;
+    uint32_t distance = UINT32_MAX;
+    first_word(pattern, word);
+    if (last->source == source && strcmp(last->word, word) == 0) {
+        return last->hint;
+    }
+    last->source = source;
+    memcpy(last->word, word, sizeof word);
+    last->hint[0] = '\0';
     for (uint64_t i = 0; word[0] && i < source->key_count && i < KEYS_MOST; i++) {
         const char *text = source->keys[i].text;
         for (const char *dot; text; text = dot ? dot + 1 : NULL) {
@@ -170,18 +189,18 @@ static const char *near_part(const lr_plan_source *source, const char *pattern, 
         with += at && (at == source->keys[i].text || at[-1] == '.');
     }
     if (best[0] && distance) {
-        (void)snprintf(hint, room, "%" PRIu64 " keys have the part `%s`.", with, best);
+        (void)snprintf(last->hint, sizeof last->hint, "%" PRIu64 " keys have the part `%s`.", with, best);
     } else {
-        (void)snprintf(hint, room, "Rules act in order, each on the result of the one before.");
+        (void)snprintf(last->hint, sizeof last->hint, "Rules act in order, each on the result of the one before.");
     }
-    return hint;
+    return last->hint;
 }
 
 /* Rules that acted on nothing. Those of a profile speak of a whole family, of which this file may lack a part. */
 static int32_t report_dead_rules(rec_job *job, rec_plan *plan)
 {
     int32_t status = REC_OK;
-    char hint[200];
+    nearest last = {0};
     for (uint64_t s = 0; s < plan->source_count; s++) {
         const lr_plan_source *source = &plan->sources[s];
         for (uint64_t i = 0; source->hits && !source->reverse && i < source->rules->count && status == REC_OK; i++) {
@@ -191,7 +210,7 @@ static int32_t report_dead_rules(rec_job *job, rec_plan *plan)
                 continue;
             }
             status = lr_plan_problem(job, plan, REC_PROBLEM_DEAD_RULE, source->strict, "",
-                                     near_part(source, rule->pattern ? rule->pattern : rule->text, hint, sizeof hint),
+                                     near_part(&last, source, rule->pattern ? rule->pattern : rule->text),
                                      "rule %u (`%.300s`) matched nothing%s%.200s", (unsigned)rule->number,
                                      rule->pattern ? rule->pattern : rule->text, plan->source_count > 1 ? " in " : "",
                                      plan->source_count > 1 ? source->name : "");

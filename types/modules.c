@@ -30,7 +30,7 @@ static const char *const known[] = {"Linear",
                                     "BiGru",
                                     "Rnn",
                                     "BiRnn"};
-enum { KNOWN = sizeof known / sizeof *known };
+enum { KNOWN = sizeof known / sizeof *known, REMEMBERED = 16 };
 
 static uint16_t number_of(const char *module)
 {
@@ -193,13 +193,63 @@ typedef struct candidates {
         const lr_def *def;
         const rec_layout *layout;
         const lr_shapes *shapes;
+        uint64_t fields; /* a bit by the name of each */
     } list[KNOWN];
+    /* What fits maps of few tensors, by their fields: models have the same ones again and again. */
+    struct remembered {
+        char fields[128]; /* "" nothing is remembered; see describe() */
+        fit fit[KNOWN];   /* data 0: it does not */
+    } remembered[REMEMBERED];
 } candidates;
 
-static const candidates *candidates_of(rec_job *job, const rec_types *types)
+static uint64_t bit_of(const char *name, uint64_t length)
 {
-    const candidates *made = lr_layouts_begin(job) ? job->layouts->modules : NULL;
-    candidates *list;
+    uint64_t first = length ? (unsigned char)name[0] : 0, last = length ? (unsigned char)name[length - 1] : 0;
+    return UINT64_C(1) << ((first + last * 5 + length * 11) % 64);
+}
+
+static uint64_t fields_of(const rec_layout *layout)
+{
+    uint64_t bits = 0;
+    if (layout->kind != REC_LAYOUT_STRUCT) {
+        return UINT64_MAX;
+    }
+    for (uint64_t i = 0; i < layout->count; i++) {
+        bits |= bit_of(layout->names[i], strlen(layout->names[i]));
+    }
+    return bits;
+}
+
+/* Puts down all that fits() asks of a map of few tensors, and a bit by the name of each field of any map: one that has a
+ * field that a module lacks is not it. @return the length of the description, 0 if there is none. */
+static size_t describe(const rec_value *value, char text[128], uint64_t *bits)
+{
+    const lr_map *map = value->v.map;
+    size_t used = 0;
+    bool few = map->count <= 4;
+    *bits = 0;
+    for (uint64_t i = 0; i < map->count; i++) {
+        const rec_value *key = &map->entries[i].key, *field = &map->entries[i].value;
+        bool name = key->kind == REC_KIND_STRING;
+        const rec_tensor *tensor = field->kind == REC_KIND_TENSOR ? field->v.tensor : NULL;
+        *bits |= name ? bit_of(key->v.text, key->length) : UINT64_MAX;
+        few = few && name && tensor && key->length < 24;
+        if (few) {
+            text[used++] = (char)(key->length + 1);
+            memcpy(text + used, key->v.text, key->length);
+            used += key->length;
+            text[used++] = (char)(tensor->rank + 1);
+            text[used++] = (char)(tensor->stored + 1);
+            text[used++] = (char)(tensor->assumed + 1);
+        }
+    }
+    text[few ? used : 0] = '\0';
+    return few ? used : 0;
+}
+
+static candidates *candidates_of(rec_job *job, const rec_types *types)
+{
+    candidates *made = lr_layouts_begin(job) ? job->layouts->modules : NULL, *list;
     if (lr_job_failed(job) || (made && made->minor == job->burn.minor)) {
         return made;
     }
@@ -208,8 +258,8 @@ static const candidates *candidates_of(rec_job *job, const rec_types *types)
         (void)lr_fail_memory(job, sizeof *list);
         return NULL;
     }
+    memset(list, 0, sizeof *list);
     list->minor = job->burn.minor;
-    list->count = 0;
     for (size_t i = 0; i < KNOWN; i++) {
         const lr_def *def = find(types, known[i], job->burn.minor);
         const rec_layout *layout = def ? layout_of_def(job, types, def) : NULL;
@@ -217,7 +267,8 @@ static const candidates *candidates_of(rec_job *job, const rec_types *types)
             return NULL;
         }
         if (def) {
-            list->list[list->count++] = (struct candidate){def, layout, lr_types_shapes(types, def->name)};
+            list->list[list->count++] =
+                (struct candidate){def, layout, lr_types_shapes(types, def->name), fields_of(layout)};
         }
     }
     job->layouts->modules = list;
@@ -236,9 +287,34 @@ static const rec_layout *module_layout(rec_job *job, const char *module)
     return NULL;
 }
 
-/* The best of Burn's modules that a map fits. */
-static const lr_def *best_of(const candidates *list, const rec_value *value, const char *field, bool *sure)
+/* How each module fits a map. @return what is remembered of it, or `made`. */
+static const fit *fits_of(candidates *list, const rec_value *value, fit made[KNOWN])
 {
+    char text[sizeof list->remembered[0].fields];
+    uint64_t bits;
+    size_t length = describe(value, text, &bits);
+    struct remembered *r = &list->remembered[bits * UINT64_C(0x9e3779b97f4a7c15) >> 60];
+    if (length && memcmp(r->fields, text, length + 1) == 0) {
+        return r->fit;
+    }
+    memset(made, 0, KNOWN * sizeof *made);
+    for (uint64_t i = 0; i < list->count; i++) {
+        if (!(bits & ~list->list[i].fields) && !fits(value, list->list[i].layout, &made[i])) {
+            made[i].data = 0;
+        }
+    }
+    if (length) {
+        memcpy(r->fields, text, length + 1);
+        memcpy(r->fit, made, sizeof r->fit);
+    }
+    return made;
+}
+
+/* The best of Burn's modules that a map fits. */
+static const lr_def *best_of(candidates *list, const rec_value *value, const char *field, bool *sure)
+{
+    fit made[KNOWN];
+    const fit *all = fits_of(list, value, made);
     const lr_def *best = NULL;
     bool best_holds = false, best_spoken = false;
     fit best_fit = {0};
@@ -246,9 +322,9 @@ static const lr_def *best_of(const candidates *list, const rec_value *value, con
     for (uint64_t i = 0; i < list->count; i++) {
         const struct candidate *c = &list->list[i];
         lr_module_clash clash;
-        fit f = {0};
+        fit f = all[i];
         bool holds, spoken;
-        if (!fits(value, c->layout, &f) || !f.data) {
+        if (!f.data) {
             continue;
         }
         holds = !c->shapes || lr_shapes_hold(c->shapes, value, &clash);
@@ -274,7 +350,7 @@ static const lr_def *best_of(const candidates *list, const rec_value *value, con
 static const char *recognise(rec_job *job, const rec_value *value, const char *field, bool *sure)
 {
     const rec_types *types = value->kind == REC_KIND_MAP && value->v.map->count ? types_of(job) : NULL;
-    const candidates *list = types ? candidates_of(job, types) : NULL;
+    candidates *list = types ? candidates_of(job, types) : NULL;
     const lr_def *def = list ? best_of(list, value, field, sure) : NULL;
     return def ? def->name : NULL;
 }

@@ -76,7 +76,7 @@ struct lr_layouts {
     const rec_layout *metadata; /**< a struct of metadata alone */
     const rec_layout *item;
     const rec_layout *whole;
-    const void *modules;        /**< types/modules.c: those that may be recognised; NULL until somebody asks */
+    void *modules;              /**< types/modules.c: those that may be recognised; NULL until somebody asks */
 };
 
 /** Makes job->layouts if there are none yet. @return false: the job has failed. */

@@ -25,11 +25,14 @@ typedef struct looker {
 
 static size_t enter(looker *l, const char *name, uint64_t length)
 {
-    size_t before = l->used;
-    int n = snprintf(l->path + before, sizeof l->path - before, "%s%.*s", before ? "." : "", (int)length, name);
-    if (n > 0) {
-        l->used = before + (size_t)n < sizeof l->path ? before + (size_t)n : sizeof l->path - 1;
+    size_t before = l->used, most = sizeof l->path - 1, n = strnlen(name, (size_t)length);
+    if (before && l->used < most) {
+        l->path[l->used++] = '.';
     }
+    n = n < most - l->used ? n : most - l->used;
+    memcpy(l->path + l->used, name, n);
+    l->used += n;
+    l->path[l->used] = '\0';
     return before;
 }
 

@@ -535,7 +535,9 @@ static int32_t build(shaper *s, lr_node *node, bool root, rec_value *out)
     }
     if (status == REC_OK && !list && !s->f->plan->foreign && !s->f->plan->backward) {
         char name[64];
-        (void)snprintf(name, sizeof name, "%.*s", (int)(node->length < 60 ? node->length : 60), root ? "" : node->name);
+        size_t n = root ? 0 : strnlen(node->name, node->length < 60 ? (size_t)node->length : 60);
+        memcpy(name, node->name, n);
+        name[n] = '\0';
         status = lr_fit_module_built(s->f, node, type, name, out);
     }
     lr_release(s->f->job->allocator, list);

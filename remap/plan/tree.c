@@ -24,7 +24,10 @@ bool lr_node_index(const char *text, uint64_t length, uint64_t *index)
 
 /* ------------------------------------------------------------------------------------------------------ finding children -- */
 
-/* Children are found by a hash of parent and name: one table for the whole tree. */
+/* Few children are looked through; of nodes with many they are found by a hash of parent and name: one table for the whole
+ * tree. */
+enum { LOOKED_THROUGH = 8 };
+
 typedef struct table {
     lr_node **slots;
     uint64_t count, room; /* room: a power of two */
@@ -39,45 +42,67 @@ static uint64_t hash(const lr_node *parent, const char *name, uint64_t length)
     return h ^ (h >> 29);
 }
 
-static bool grow(rec_job *job, table *t)
+static void put(table *t, lr_node *node)
 {
-    uint64_t room = t->room ? t->room * 2 : 1024;
-    lr_node **slots = lr_zalloc(job->allocator, room * sizeof *slots);
-    if (!slots) {
-        (void)lr_fail_memory(job, room * sizeof *slots);
-        return false;
+    uint64_t at = hash(node->parent, node->name, node->length) & (t->room - 1);
+    while (t->slots[at]) {
+        at = (at + 1) & (t->room - 1);
     }
-    for (uint64_t i = 0; i < t->room; i++) {
-        lr_node *node = t->slots[i];
-        if (node) {
-            uint64_t at = hash(node->parent, node->name, node->length) & (room - 1);
-            while (slots[at]) {
-                at = (at + 1) & (room - 1);
-            }
-            slots[at] = node;
+    t->slots[at] = node;
+}
+
+/* Makes a node known to the table. */
+static bool know(rec_job *job, table *t, lr_node *node)
+{
+    if (t->count * 2 >= t->room) {
+        table wider = {.room = t->room ? t->room * 4 : 1024, .count = t->count};
+        wider.slots = lr_zalloc(job->allocator, wider.room * sizeof *wider.slots);
+        if (!wider.slots) {
+            (void)lr_fail_memory(job, wider.room * sizeof *wider.slots);
+            return false;
         }
+        for (uint64_t i = 0; i < t->room; i++) {
+            if (t->slots[i]) {
+                put(&wider, t->slots[i]);
+            }
+        }
+        lr_release(job->allocator, t->slots);
+        *t = wider;
     }
-    lr_release(job->allocator, t->slots);
-    t->slots = slots;
-    t->room = room;
+    put(t, node);
+    t->count++;
     return true;
+}
+
+static bool is_named(const lr_node *node, const char *name, uint64_t length)
+{
+    return node->length == length && memcmp(node->name, name, (size_t)length) == 0;
+}
+
+static lr_node *find(const table *t, const lr_node *parent, const char *name, uint64_t length)
+{
+    lr_node *node = parent->first;
+    uint64_t at;
+    if (parent->child_count <= LOOKED_THROUGH) {
+        while (node && !is_named(node, name, length)) {
+            node = node->next;
+        }
+        return node;
+    }
+    at = hash(parent, name, length) & (t->room - 1);
+    while ((node = t->slots[at]) != NULL && !(node->parent == parent && is_named(node, name, length))) {
+        at = (at + 1) & (t->room - 1);
+    }
+    return node;
 }
 
 /* The child of that name, made if there is none. NULL: the job has failed. */
 static lr_node *child(rec_job *job, rec_plan *plan, table *t, lr_node *parent, const char *name, uint64_t length,
                       uint64_t offset)
 {
-    lr_node *node;
-    uint64_t at;
-    if (t->count * 2 >= t->room && !grow(job, t)) {
-        return NULL;
-    }
-    at = hash(parent, name, length) & (t->room - 1);
-    while ((node = t->slots[at]) != NULL) {
-        if (node->parent == parent && node->length == length && memcmp(node->name, name, length) == 0) {
-            return node;
-        }
-        at = (at + 1) & (t->room - 1);
+    lr_node *node = find(t, parent, name, length), *one;
+    if (node) {
+        return node;
     }
     node = lr_arena_alloc(&plan->arena, sizeof *node, 8);
     if (!node) {
@@ -95,8 +120,12 @@ static lr_node *child(rec_job *job, rec_plan *plan, table *t, lr_node *parent, c
     }
     parent->last = node;
     parent->child_count++;
-    t->slots[at] = node;
-    t->count++;
+    one = parent->child_count == LOOKED_THROUGH + 1 ? parent->first : node; /* those before are not in the table yet */
+    for (; parent->child_count > LOOKED_THROUGH && one; one = one->next) {
+        if (!know(job, t, one)) {
+            return NULL;
+        }
+    }
     return node;
 }
 
@@ -152,7 +181,37 @@ static bool is_raw(const char *part, uint64_t length)
            ((part[2] >= 'a' && part[2] <= 'z') || (part[2] >= 'A' && part[2] <= 'Z') || part[2] == '_');
 }
 
-static int32_t insert(rec_job *job, rec_plan *plan, table *t, lr_piece *piece)
+/* The key before: where its parts end but the last, and what their nodes are. Most keys begin with most of these. */
+typedef struct passed {
+    const lr_piece *piece;
+    bool raw;
+    unsigned levels; /* that may be passed again */
+    struct {
+        uint64_t end;
+        lr_node *node;
+    } level[LEVELS_MOST];
+} passed;
+
+/* Forgets the levels that a key does not have. */
+static void pass(passed *before, const lr_piece *piece, bool raw)
+{
+    const lr_piece *other = before->piece;
+    uint64_t shared = 0;
+    unsigned levels = 0;
+    if (other && raw == before->raw && piece->kept == other->kept) {
+        while (shared < piece->length && shared < other->length && piece->key[shared] == other->key[shared]) {
+            shared++;
+        }
+        while (levels < before->levels && before->level[levels].end < shared) {
+            levels++;
+        }
+    }
+    before->piece = piece;
+    before->raw = raw;
+    before->levels = levels;
+}
+
+static int32_t insert(rec_job *job, rec_plan *plan, table *t, passed *before, lr_piece *piece)
 {
     lr_node *node = plan->root;
     const char *part = piece->key, *end = piece->key + piece->length;
@@ -162,7 +221,12 @@ static int32_t insert(rec_job *job, rec_plan *plan, table *t, lr_piece *piece)
                (record->root.form == REC_FORM_PATHS || (record->dotted && plan->type.layout));
     bool escaped = memchr(part, '\\', (size_t)piece->length) != NULL;
     uint64_t offset;
-    unsigned levels = 0;
+    pass(before, piece, raw);
+    before->levels = escaped ? 0 : before->levels;
+    if (before->levels) {
+        node = before->level[before->levels - 1].node;
+        part += before->level[before->levels - 1].end + 1;
+    }
     for (bool last = false; !last;) {
         const char *dot = escaped ? lr_path_dot(part, end) : memchr(part, '.', (size_t)(end - part));
         const char *name;
@@ -172,7 +236,7 @@ static int32_t insert(rec_job *job, rec_plan *plan, table *t, lr_piece *piece)
             part += 2;
             length -= 2;
         }
-        if (++levels > LEVELS_MOST) {
+        if (before->levels == LEVELS_MOST) {
             (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "the key %.80s… has more than %d parts", piece->key,
                            LEVELS_MOST);
             return job->error.status;
@@ -192,8 +256,11 @@ static int32_t insert(rec_job *job, rec_plan *plan, table *t, lr_piece *piece)
             return job->error.status;
         }
         node->in_base = node->in_base || piece->kept;
+        before->level[before->levels].end = (uint64_t)((dot ? dot : end) - piece->key);
+        before->level[before->levels++].node = node;
         part = dot ? dot + 1 : end;
     }
+    before->levels = escaped ? 0 : before->levels - 1;
     if (piece->kept) {
         node->base = node->piece = piece;
     } else if (node->piece && !node->piece->kept) {
@@ -207,6 +274,7 @@ static int32_t insert(rec_job *job, rec_plan *plan, table *t, lr_piece *piece)
 int32_t lr_plan_tree(rec_job *job, rec_plan *plan)
 {
     table t = {0};
+    passed before = {0};
     int32_t status = REC_OK;
     plan->root = lr_arena_alloc(&plan->arena, sizeof *plan->root, 8);
     if (!plan->root) {
@@ -217,7 +285,7 @@ int32_t lr_plan_tree(rec_job *job, rec_plan *plan)
     for (int kept = 1; kept >= 0; kept--) {
         for (lr_piece *piece = plan->pieces; piece && status == REC_OK; piece = piece->next) {
             if (!piece->dead && piece->kept == kept) {
-                status = insert(job, plan, &t, piece);
+                status = insert(job, plan, &t, &before, piece);
             }
         }
     }

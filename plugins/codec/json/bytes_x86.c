@@ -115,7 +115,14 @@ AVX2 static uint64_t scan_avx2(const uint8_t **text, const uint8_t *end, uint8_t
 
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi,popcnt")))
 
-AVX512 static uint64_t scan_avx512(const uint8_t **text, const uint8_t *end, uint8_t *out, uint64_t room)
+/* The white space of a block: each of the four is what the table has for its low half. */
+AVX512 static inline uint64_t spaces_of(__m512i t)
+{
+    const __m512i table = _mm512_broadcast_i32x4(_mm_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0));
+    return _mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(table, t), t);
+}
+
+AVX512 static uint64_t scan_dense(const uint8_t **text, const uint8_t *end, uint8_t *out, uint64_t room)
 {
     /* Of the block before and this one, 128 bytes, those that are one, two and three before each byte. */
     static const uint8_t places[66] = {
@@ -139,9 +146,7 @@ AVX512 static uint64_t scan_avx512(const uint8_t **text, const uint8_t *end, uin
         b.digits = _mm512_cmple_epu8_mask(d, _mm512_set1_epi8(9));
         b.zeros = _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8('0'));
         b.commas = _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8(','));
-        b.spaces =
-            _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8(' ')) | _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8('\n')) |
-            _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8('\r')) | _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8('\t'));
+        b.spaces = spaces_of(t);
         uint64_t two = b.digits << 2 | c.two, three = two & (b.digits << 3 | c.three);
         __m512i ones = _mm512_permutex2var_epi8(before, back1, d);
         __m512i tens = _mm512_maskz_permutex2var_epi8(two, before, back2, d);
@@ -159,6 +164,59 @@ AVX512 static uint64_t scan_avx512(const uint8_t **text, const uint8_t *end, uin
     }
     *text = last;
     return count;
+}
+
+/* Indented text is white space for the most part: without it there is a quarter to be looked at. */
+enum { BATCH = 2048 };
+
+/* Text from where an element is expected, up to its last comma, without white space. @param behind (out) that comma's
+ * end in the text. @return its length, 0: there is white space where none may be, or no comma. */
+AVX512 static uint64_t squeeze(const uint8_t *text, uint8_t *out, const uint8_t **behind)
+{
+    uint64_t bad = 0, free = 1, last = 0, used = 0;
+    const uint8_t *at = text;
+    for (const uint8_t *p = text; p < text + BATCH; p += 64) {
+        __builtin_prefetch(p + AHEAD);
+        __m512i t = _mm512_loadu_si512(p);
+        uint64_t spaces = spaces_of(t), commas = _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8(','));
+        uint64_t either = spaces | commas;
+        bad |= spaces & ~(either << 1 | free);
+        free = either >> 63;
+        at = commas ? p : at;
+        last = commas ? commas : last;
+        _mm512_storeu_si512(out + used, _mm512_maskz_compress_epi8(~spaces, t));
+        used += (uint64_t)__builtin_popcountll(~spaces);
+    }
+    if (bad || !last) {
+        return 0;
+    }
+    *behind = at + 64 - __builtin_clzll(last);
+    while (out[used - 1] != ',') {
+        used--; /* digits of a number that goes on, or what is none */
+    }
+    return used;
+}
+
+AVX512 static uint64_t scan_avx512(const uint8_t **text, const uint8_t *end, uint8_t *out, uint64_t room)
+{
+    uint8_t squeezed[BATCH + 64];
+    uint64_t count = 0;
+    bool pretty = end - *text >= 64 && __builtin_popcountll(spaces_of(_mm512_loadu_si512(*text))) >= 32;
+    while (pretty && end - *text >= BATCH && room - count >= BATCH / 2 + 64) {
+        const uint8_t *behind = *text, *from = squeezed;
+        uint64_t size = squeeze(*text, squeezed, &behind), got;
+        if (size == 0) {
+            break;
+        }
+        _mm512_storeu_si512(squeezed + size, _mm512_setzero_si512()); /* where the scan stops */
+        got = scan_dense(&from, squeezed + size + 64, out + count, room - count);
+        if (from != squeezed + size) {
+            break; /* something else is in it: the text itself tells what and where */
+        }
+        *text = behind;
+        count += got;
+    }
+    return count + scan_dense(text, end, out + count, room - count);
 }
 
 lr_bytes_scan *lr_bytes_scan_choice(unsigned index)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * gzip reader: a source that inflates another one. */
+ * gzip reader: a source that inflates another one. Good data go the quick way; zlib has the last word on all others. */
 #include "plugins/codec/gzip/gzip.h"
+#include "plugins/codec/gzip/quick.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -17,10 +18,14 @@
 
 /* Compressed bytes are read in pieces of this size: enough for inflate to run long, and still in the cache then. */
 #define PIECE (128u << 10)
+/* What is inflated to be passed over is passed over in pieces like those that a whole is read in. */
+#define PASSED (UINT64_C(4) << 20)
 
 /* The compressed input is read as it is needed, so that it is never in memory as a whole. All of this comes from malloc,
  * not from the job: the source outlives its job when a record keeps bytes of it, and is released without one. */
 typedef struct inflater {
+    lr_quick *quick;    /* NULL: it has given up, or there is no memory for it */
+    uint64_t quick_gave;
     z_stream stream;
     rec_source *parent; /* the filter holds it for as long as this lives */
     uint64_t given;     /* input handed to zlib so far */
@@ -90,6 +95,14 @@ static int32_t fail_data(rec_job *job, const inflater *self)
     return status;
 }
 
+static void note_members(rec_job *job, inflater *self, uint64_t full)
+{
+    if (full > 1 && !self->noted) {
+        rec_job_note(job, REC_NOTE_LAYOUT, "", "%" PRIu64 " gzip members with data; Burn reads only the first", full);
+        self->noted = true;
+    }
+}
+
 /* After the end of a member: begins the next one, or finds that nothing but padding is left. */
 static int32_t next_member(rec_job *job, inflater *self)
 {
@@ -122,17 +135,12 @@ static int32_t next_member(rec_job *job, inflater *self)
         return status;
     }
     self->ended = true;
-    if (self->full > 1 && !self->noted) {
-        rec_job_note(job, REC_NOTE_LAYOUT, "", "%" PRIu64 " gzip members with data; Burn reads only the first",
-                     self->full);
-        self->noted = true;
-    }
+    note_members(job, self, self->full);
     return REC_OK;
 }
 
-static int32_t read_some(void *user, rec_job *job, void *target, uint64_t room, uint64_t *got)
+static int32_t read_plain(inflater *self, rec_job *job, void *target, uint64_t room, uint64_t *got)
 {
-    inflater *self = user;
     uint64_t filled = 0;
     int32_t status = REC_OK;
     while (filled < room && !self->ended && status == REC_OK) {
@@ -170,9 +178,8 @@ static int32_t read_some(void *user, rec_job *job, void *target, uint64_t room, 
     return status;
 }
 
-static int32_t rewind_all(void *user, rec_job *job)
+static int32_t rewind_plain(inflater *self, rec_job *job)
 {
-    inflater *self = user;
     if (inflateReset(&self->stream) != Z_OK) {
         return fail_memory(job);
     }
@@ -180,6 +187,65 @@ static int32_t rewind_all(void *user, rec_job *job)
     self->given = self->full = 0;
     self->drained = self->between = self->ended = false;
     return rec_source_rewind(job, self->parent);
+}
+
+/* Has zlib do it from the beginning; what was given is passed over. */
+static int32_t take_over(rec_job *job, inflater *self)
+{
+    int32_t status = rewind_plain(self, job);
+    uint64_t left = self->quick_gave, got = 1;
+    uint8_t *passed = left ? malloc(PASSED) : NULL;
+    lr_quick_free(self->quick);
+    self->quick = NULL;
+    if (left && !passed) {
+        return fail_memory(job);
+    }
+    while (left && got && status == REC_OK) {
+        status = read_plain(self, job, passed, left < PASSED ? left : PASSED, &got);
+        left -= got;
+        if (status == REC_OK) { /* it takes long, and may be cancelled */
+            status = rec_job_progress(job, self->quick_gave, REC_UNKNOWN);
+        }
+    }
+    free(passed);
+    return status;
+}
+
+static int32_t read_some(void *user, rec_job *job, void *target, uint64_t room, uint64_t *got)
+{
+    inflater *self = user;
+    bool gives_up = false;
+    uint64_t full;
+    int32_t status;
+    if (!self->quick) {
+        return read_plain(self, job, target, room, got);
+    }
+    status = lr_quick_read(self->quick, job, target, room, got, &gives_up);
+    self->quick_gave += *got;
+    if (lr_quick_ended(self->quick, &full)) {
+        note_members(job, self, full);
+    }
+    if (gives_up) {
+        status = take_over(job, self);
+        return status == REC_OK ? read_plain(self, job, target, room, got) : status;
+    }
+    return status;
+}
+
+/* Both begin again; without memory for the quick way there is the other one. */
+static int32_t begin(inflater *self, rec_job *job, bool quick)
+{
+    int32_t status = rewind_plain(self, job);
+    lr_quick_free(self->quick);
+    self->quick = quick ? lr_quick_new(self->parent) : NULL;
+    self->quick_gave = 0;
+    return status;
+}
+
+static int32_t rewind_all(void *user, rec_job *job)
+{
+    inflater *self = user;
+    return begin(self, job, self->quick != NULL);
 }
 
 /* The last four bytes of a member are its length modulo 2^32. They are trusted if this could be the only member and
@@ -211,6 +277,7 @@ static uint64_t size_hint(void *user)
 static void release(void *user)
 {
     inflater *self = user;
+    lr_quick_free(self->quick);
     (void)inflateEnd(&self->stream);
     free(self);
 }
@@ -225,6 +292,11 @@ static const rec_source_ops inflating = {
 
 int32_t lr_gzip_source(rec_job *job, rec_source *parent, rec_source **out)
 {
+    return lr_gzip_source_by(job, parent, true, out);
+}
+
+int32_t lr_gzip_source_by(rec_job *job, rec_source *parent, bool quick, rec_source **out)
+{
     inflater *self = malloc(sizeof *self);
     if (!self) {
         return fail_memory(job);
@@ -235,7 +307,7 @@ int32_t lr_gzip_source(rec_job *job, rec_source *parent, rec_source **out)
         free(self);
         return fail_memory(job);
     }
-    int32_t status = rewind_all(self, job);
+    int32_t status = rewind_plain(self, job);
     if (status == REC_OK) {
         status = feed(job, self, 2);
     }
@@ -248,6 +320,9 @@ int32_t lr_gzip_source(rec_job *job, rec_source *parent, rec_source **out)
     }
     if (status == REC_OK) {
         status = look_at_length(job, self);
+    }
+    if (status == REC_OK) {
+        status = begin(self, job, quick);
     }
     if (status != REC_OK) {
         release(self);

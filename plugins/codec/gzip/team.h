@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Threads that inflate while somebody else waits or does other things. Work is posted in the order in which it is to be done;
+ * who waits for it does some of it. No function of the library is called on them. */
+#ifndef LR_GZIP_TEAM_H
+#define LR_GZIP_TEAM_H
+
+#include "plugins/codec/gzip/inflate.h"
+
+typedef struct lr_team lr_team;
+
+/** A piece of work; whoever posts it owns it until it was waited for. */
+typedef struct lr_task {
+    /** @param lanes four inflaters that belong to the thread. */
+    void (*run)(struct lr_task *self, lr_inflater *lanes);
+    struct lr_task *next; /* the team's */
+    bool posted, done;
+} lr_task;
+
+/** From malloc. @return NULL: memory is lacking. */
+lr_team *lr_team_new(void);
+/** What is posted must have been waited for. NULL is ignored. */
+void lr_team_free(lr_team *team);
+/** Has it done by somebody. @param threads that may work, the caller's included; as many less one are started when they
+ *  are first wanted, and fewer if the system has no more. @return false: there is only the caller's. It is posted all the same. */
+bool lr_team_post(lr_team *team, lr_task *task, uint32_t threads);
+/** Returns when it is done, at once if it was not posted. */
+void lr_team_wait(lr_team *team, lr_task *task);
+
+#endif

@@ -16,7 +16,6 @@ static void convert_one(rec_job *job, rec_recorder *from, const char *in, rec_re
     rec_plan *plan = NULL;
     lr_plan_input input;
     bool modules = from->modules;
-    job->passing = true;
     from->modules = true; /* what is handed on is looked over */
     record = lr_load_file(job, from, in);
     from->modules = modules;
@@ -44,6 +43,7 @@ rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder *to, con
         return REC_E_ARGUMENT;
     }
     lr_job_begin(&job, to->context, "convert", plan ? NULL : in);
+    job.passing = true;
     if (plan ? plan->context != to->context : from->context != to->context) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "%s must be of one context",
                        plan ? "plan and recorder" : "both recorders");

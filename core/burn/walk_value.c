@@ -26,7 +26,10 @@ static int32_t stream_elements(struct stream *s, uint8_t *target, uint64_t count
     int32_t status = lr_tensor_convert(s->walk->job, s->tensor, s->walk->path, s->dtype, s->walk->clamp, s->next, count,
                                        target, &s->losses);
     if (status == REC_OK) {
+        const lr_data *data = s->tensor->data;
+        uint64_t width = rec_dtype_bits(s->tensor->packed) / 8;
         lr_swap_if_big(target, s->width, count);
+        lr_source_pass(s->walk->job, data->source, data->data ? data->data + s->next * width : NULL, count * width);
         s->next += count;
         if (s->next == s->tensor->count) {
             lr_note_losses(s->walk->job, s->walk->path, s->dtype, &s->losses);

@@ -60,6 +60,9 @@ int32_t lr_source_head(rec_job *job, rec_source *source, rec_head *head);
 int32_t lr_source_tail(rec_job *job, rec_source *source, rec_head *head);
 /** What was looked at so far will hardly be again: the pages of a mapped file need not stay. NULL is ignored. */
 void lr_source_forget(const rec_source *source);
+/** What is only handed on by the job (a conversion) was: the pages of a mapped file that lie in it need not stay. Who looks
+ *  at them again gets them again. @param source,data NULL is ignored. */
+void lr_source_pass(const rec_job *job, const rec_source *source, const void *data, uint64_t size);
 /** Whether it is a mapped file, for `record info`. */
 bool lr_source_mapped(const rec_source *source);
 /** Bytes of a place if they are in memory already. NULL: they are not, or the source ends before. */

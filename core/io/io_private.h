@@ -226,7 +226,8 @@ const rec_sink *lr_sink_sibling_at(const rec_sink *sink, uint64_t index);
  *  there is none. */
 rec_source *lr_sink_reopen_beside(rec_sink *sink, const char *name, bool optional);
 
-enum { LR_FD_PARTS = 128, LR_FD_BUFFER = 1 << 19 };
+/** A piece that is made in the buffer fits behind some small ones. */
+enum { LR_FD_PARTS = 128, LR_FD_PIECE = 1 << 20, LR_FD_BUFFER = LR_FD_PIECE + (16 << 10) };
 
 /** What is written together: parts in the order of the file, some of them copied to or made in the buffer. */
 typedef struct lr_fd_batch {

@@ -14,8 +14,9 @@
 
 #include "core/io/io_private.h"
 
-/* It fits the second-level cache, so that bytes which are made in it are still there when they are written. */
-enum { BUFFER = LR_FD_BUFFER };
+/* It fits the second-level cache, so that bytes which are made in it are still there when they are written; and what is
+ * transposed is so many rows at once that whole lines of it pay. */
+enum { PIECE = LR_FD_PIECE, BUFFER = LR_FD_BUFFER };
 /* Bytes that stay are copied up to this size: a part of its own costs more. */
 enum { COPIED_UP_TO = 2 * 1024 };
 /* Bytes that do not stay are written at once from this size on. */
@@ -27,7 +28,7 @@ enum { TOGETHER = 1 << 20 };
 /* The disk is given pieces of this size. */
 enum { OUT_FROM = 16 << 20 };
 /* From so many bytes in the buffer on there are likely to be enough more of them for a second thread to pay. */
-enum { BEHIND_FROM = 4 * BUFFER };
+enum { BEHIND_FROM = 2 * PIECE };
 
 /* Bytes that a user may still write to the file system that the file is on. */
 static uint64_t free_space(const lr_fd_sink *self)
@@ -156,6 +157,9 @@ static int32_t batch_finish(lr_fd_sink *self, lr_fd_batch *batch, int error)
         }
         error = batch_write(batch, self->fd);
     }
+    for (uint32_t i = 0; i < batch->count && status == REC_OK; i++) {
+        lr_source_pass(self->sink.job, batch->held[i], batch->parts[i].iov_base, batch->parts[i].iov_len);
+    }
     batch_clear(batch);
     write_out(self);
     return status;
@@ -169,7 +173,7 @@ static int32_t batch_finish(lr_fd_sink *self, lr_fd_batch *batch, int error)
  * a signal must reach the thread that asks whether to go on. */
 
 /* With so many the threads need not wait for each other at each one: waking up takes as long as writing half a batch. */
-enum { BATCHES = 4 };
+enum { BATCHES = 3 };
 
 struct lr_fd_behind {
     pthread_t thread;
@@ -402,16 +406,24 @@ static void add_part(lr_fd_batch *batch, const uint8_t *data, uint64_t size, rec
     batch->queued += size;
 }
 
-static int32_t flush_full(lr_fd_sink *self)
-{
-    return self->batch->count == LR_FD_PARTS || self->batch->queued >= TOGETHER ? flush_behind(self) : REC_OK;
-}
-
 /* What is converted is made faster than it can be written, and is still in this processor's cache: a second thread would
  * have to fetch it from there. */
 static int32_t flush_made(lr_fd_sink *self)
 {
     return self->sink.job->converting ? lr_fd_flush(self) : flush_behind(self);
+}
+
+/* The next bytes of the buffer were filled. */
+static void add_filled(lr_fd_batch *batch, uint64_t size)
+{
+    const uint8_t *data = batch->buffer + batch->used;
+    batch->used += size;
+    add_part(batch, data, size, NULL);
+}
+
+static bool is_full(const lr_fd_batch *batch)
+{
+    return batch->count == LR_FD_PARTS || batch->queued >= TOGETHER;
 }
 
 /* Pages of a mapped file that are there already are entered in one go: a write that meets them one by one copies in short
@@ -436,7 +448,7 @@ int32_t lr_fd_view(rec_sink *sink, const uint8_t *data, uint64_t size, rec_sourc
         populate(data, size);
     }
     add_part(self->batch, data, size, source);
-    return flush_full(self);
+    return is_full(self->batch) ? flush_behind(self) : REC_OK;
 }
 
 int32_t lr_fd_write(rec_sink *sink, const uint8_t *data, uint64_t size)
@@ -452,7 +464,8 @@ int32_t lr_fd_write(rec_sink *sink, const uint8_t *data, uint64_t size)
     }
     if (status == REC_OK) {
         memcpy(self->batch->buffer + self->batch->used, data, (size_t)size);
-        status = lr_fd_filled(sink, size);
+        add_filled(self->batch, size);
+        status = is_full(self->batch) ? flush_behind(self) : REC_OK;
     }
     return status;
 }
@@ -470,22 +483,20 @@ int32_t lr_fd_space(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *siz
     lr_fd_sink *self = (lr_fd_sink *)sink;
     int32_t status = REC_OK;
     skip_to_alignment(self->batch);
-    if (want > BUFFER - self->batch->used && self->batch->used > BUFFER / 4) {
+    if (want > BUFFER - self->batch->used && self->batch->used > BUFFER - PIECE) {
         status = flush_made(self);
         skip_to_alignment(self->batch);
     }
     *room = self->batch->buffer + self->batch->used;
-    *size = want < BUFFER - self->batch->used ? want : BUFFER - self->batch->used;
+    *size = want < BUFFER - self->batch->used ? want : PIECE;
     return status;
 }
 
 int32_t lr_fd_filled(rec_sink *sink, uint64_t size)
 {
     lr_fd_sink *self = (lr_fd_sink *)sink;
-    const uint8_t *data = self->batch->buffer + self->batch->used;
-    self->batch->used += size;
-    add_part(self->batch, data, size, NULL);
-    return flush_full(self);
+    add_filled(self->batch, size);
+    return is_full(self->batch) ? flush_made(self) : REC_OK;
 }
 
 static int32_t fd_finish(rec_sink *sink)

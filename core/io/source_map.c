@@ -15,6 +15,9 @@
 
 enum { THREADS_MOST = 64 };
 
+/* Fewer pages are not worth a call. */
+enum { PASS_FROM = 256 * 1024 };
+
 /* ------------------------------------------------------------------------------------------------------- mapping -- */
 
 /* Whoever holds a mapped file of a server is killed by SIGBUS when the server goes away: those are copied. */
@@ -67,6 +70,15 @@ void lr_source_forget(const rec_source *source)
 {
     if (source && source->mapped && source->map) {
         (void)madvise(source->map, (size_t)source->map_size, MADV_DONTNEED);
+    }
+}
+
+void lr_source_pass(const rec_job *job, const rec_source *source, const void *data, uint64_t size)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)data, from = (begin + page - 1) & ~(page - 1);
+    uintptr_t to = (begin + (uintptr_t)size) & ~(page - 1);
+    if (job->passing && data && source && source->mapped && to > from && to - from >= PASS_FROM) {
+        (void)madvise((void *)((uintptr_t)data + (from - begin)), to - from, MADV_DONTNEED); /* nothing is lost */
     }
 }
 

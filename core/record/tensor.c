@@ -4,6 +4,7 @@
 #include "core/io/io.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -256,6 +257,84 @@ static bool packed_as(const rec_tensor *tensor, rec_dtype dtype)
 enum { STEP = 4096 }; /* elements converted at a time where two steps are needed */
 enum { FAR_STEP = 256 * 1024 }; /* elements that are asked for at a time where asking costs something */
 
+/* -------------------------------------------------------------------------------------------------- by threads -- */
+
+/* From so many bytes on a thread's share takes longer than the thread takes to begin. */
+enum { SHARE_FROM = 1 << 20, SHARES_MOST = 8 };
+
+/* What the threads that convert a tensor share. Floats only: they cannot fail. */
+struct shares {
+    rec_dtype from_dtype, to_dtype;
+    const uint8_t *from;
+    uint8_t *to;
+    uint64_t count, piece;
+    atomic_uint_fast64_t next; /* the first element that nobody has taken on */
+    atomic_uint_fast64_t overflowed;
+};
+
+static void *convert_shares(void *user)
+{
+    struct shares *shares = user;
+    uint64_t from_width = rec_dtype_bits(shares->from_dtype) / 8, to_width = rec_dtype_bits(shares->to_dtype) / 8;
+    lr_converted result = {0};
+    uint64_t at;
+    while ((at = atomic_fetch_add(&shares->next, shares->piece)) < shares->count) {
+        uint64_t n = shares->count - at < shares->piece ? shares->count - at : shares->piece;
+        (void)lr_convert(shares->from_dtype, shares->from + at * from_width, shares->to_dtype,
+                         shares->to + at * to_width, n, false, &result);
+    }
+    (void)atomic_fetch_add(&shares->overflowed, result.overflowed);
+    return NULL;
+}
+
+/* How many threads are to convert so many elements. */
+static uint32_t sharers(const rec_job *job, rec_dtype from, rec_dtype to, uint64_t count)
+{
+    uint64_t bytes = count * (rec_dtype_bits(from) + rec_dtype_bits(to)) / 16; /* half of what is moved */
+    uint64_t most = bytes / SHARE_FROM < SHARES_MOST ? bytes / SHARE_FROM : SHARES_MOST;
+    if (!lr_dtype_is_float(from) || !lr_dtype_is_float(to) || most < 2) {
+        return 1;
+    }
+    return job->context->threads < most ? job->context->threads : (uint32_t)most;
+}
+
+/* Converts by several threads, of which the caller's is one; those that cannot be started are not missed. Signals stay the
+ * application's. */
+static void convert_by(uint32_t threads, struct shares *shares, lr_converted *result)
+{
+    pthread_t others[SHARES_MOST];
+    sigset_t all, before;
+    uint32_t started = 0;
+    (void)sigfillset(&all);
+    if (pthread_sigmask(SIG_SETMASK, &all, &before) == 0) {
+        while (started + 1 < threads && pthread_create(&others[started], NULL, convert_shares, shares) == 0) {
+            started++;
+        }
+        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    (void)convert_shares(shares);
+    for (uint32_t i = 0; i < started; i++) {
+        (void)pthread_join(others[i], NULL);
+    }
+    result->overflowed += atomic_load(&shares->overflowed);
+}
+
+/* As lr_convert. */
+static int convert_all(const rec_job *job, rec_dtype from_dtype, const uint8_t *from, rec_dtype to_dtype, uint8_t *to,
+                       uint64_t count, bool clamp, lr_converted *result)
+{
+    uint32_t threads = sharers(job, from_dtype, to_dtype, count);
+    struct shares shares = {.from_dtype = from_dtype, .to_dtype = to_dtype, .from = from, .to = to, .count = count};
+    if (threads < 2 || !lr_convertible(from_dtype, to_dtype)) {
+        return lr_convert(from_dtype, from, to_dtype, to, count, clamp, result);
+    }
+    shares.piece = (count / threads / 2 | 4095) + 1; /* two for each: who begins late does one */
+    convert_by(threads, &shares, result);
+    return LR_CONVERT_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------- in blocks -- */
+
 /* One block of stored bytes, through the tensor's own dtype if that differs from both ends. */
 static int32_t convert_block(rec_job *job, const rec_tensor *tensor, const char *path, rec_dtype dtype, bool clamp,
                              uint64_t first, uint64_t count, const uint8_t *from, uint8_t *to, lr_losses *losses)
@@ -268,7 +347,7 @@ static int32_t convert_block(rec_job *job, const rec_tensor *tensor, const char 
     int outcome = LR_CONVERT_OK;
     uint64_t done = 0;
     if (!two_steps) {
-        outcome = lr_convert(tensor->packed, from, dtype, to, count, clamp, &result);
+        outcome = convert_all(job, tensor->packed, from, dtype, to, count, clamp, &result);
     }
     while (two_steps && done < count && outcome == LR_CONVERT_OK) {
         uint64_t step[STEP];

@@ -548,6 +548,17 @@ void lr_op_forget(lr_op *op)
     }
 }
 
+/* All of it was made: of a file that is only handed on the pages may go. */
+static void pass(const rec_job *job, const lr_op *op)
+{
+    if (op->kind == LR_OP_TENSOR) {
+        lr_source_pass(job, op->u.tensor.data.source, tensor_at_hand(op), op->u.tensor.data.size);
+    }
+    for (uint64_t i = 0; i < op->input_count; i++) {
+        pass(job, op->inputs[i]);
+    }
+}
+
 int32_t lr_op_make(rec_job *job, lr_op *op, void *target)
 {
     return lr_op_read(job, op, 0, target, op->nbytes);
@@ -566,6 +577,7 @@ int32_t lr_op_read(rec_job *job, lr_op *op, uint64_t offset, void *target, uint6
     status = lr_op_part(job, op, offset, target, size);
     if (status != REC_OK || offset + size == op->nbytes) {
         lr_op_forget(op);
+        pass(job, op);
     }
     return status;
 }

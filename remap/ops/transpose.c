@@ -52,7 +52,7 @@ void lr_transpose_plain(const void *from, uint64_t from_stride, void *to, uint64
 }
 
 /* What is smaller stays in the caches, and may well be read from there soon. */
-#define STREAM_FROM (UINT64_C(2) << 20)
+#define STREAM_FROM (UINT64_C(1) << 20)
 /* Fewer bytes of each input row: the memory is not read in order enough for whole lines of output to pay. */
 enum { STREAM_COLUMN_BYTES = 1024 };
 /* A tile has as many columns as a line of input has elements. Its rows are no power of two apart, or their lines would

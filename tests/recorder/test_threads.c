@@ -174,12 +174,73 @@ static void threads_read_one_record_at_once(void **state)
     rec_close_recorder(recorder);
 }
 
+static int64_t overflowed;
+
+static void count_overflows(void *user, const rec_note *note)
+{
+    (void)user;
+    overflowed += note->kind == REC_NOTE_OVERFLOW ? (int64_t)note->count : 0;
+}
+
+/* A large tensor is converted by several threads: the same numbers, and as many that are too large are told. */
+static void threads_convert_one_tensor(void **state)
+{
+    enum { COUNT = 5 * 1024 * 1024 + 77 };
+    const uint64_t shape[] = {COUNT};
+    double *values = malloc(COUNT * sizeof *values);
+    uint16_t *alone = malloc(COUNT * sizeof *alone);
+    float *wide = malloc(COUNT * sizeof *wide);
+    (void)state;
+    assert_true(values && alone && wide);
+    for (int i = 0; i < COUNT; i++) {
+        values[i] = (double)((i * 7919LL) % 100003) * 1.3 - 60000; /* some are beyond 65,504 */
+    }
+    for (uint32_t threads = 1; threads <= 8; threads += threads) {
+        rec_tensor_spec spec = {.size = sizeof spec, .dtype = REC_DTYPE_F64, .rank = 1, .ownership = REC_BORROW,
+                                .shape = shape, .data = values, .data_size = COUNT * sizeof *values, .id = ""};
+        rec_context *context = rec_context_new(NULL);
+        rec_record *record = rec_record_new(context);
+        const rec_tensor *tensor;
+        const uint16_t *half;
+        const float *floats;
+        int64_t expected = 0;
+        assert_non_null(record);
+        assert_int_equal(rec_context_set_threads(context, threads), REC_OK);
+        rec_context_set_notes(context, count_overflows, NULL);
+        assert_int_equal(rec_set_tensor(record, "a", &spec), REC_OK);
+        tensor = rec_tensor_at(record, "a");
+        overflowed = 0;
+        half = rec_tensor_f16(tensor);
+        assert_non_null(half);
+        for (int i = 0; i < COUNT; i++) {
+            expected += (half[i] & 0x7fff) == 0x7c00;
+        }
+        assert_true(expected > 1000 && overflowed == expected);
+        floats = rec_tensor_f32(tensor);
+        assert_non_null(floats);
+        if (threads == 1) {
+            memcpy(alone, half, COUNT * sizeof *alone);
+            memcpy(wide, floats, COUNT * sizeof *wide);
+        }
+        assert_memory_equal(alone, half, COUNT * sizeof *alone);
+        assert_memory_equal(wide, floats, COUNT * sizeof *wide);
+        assert_int_equal(rec_tensor_read(tensor, REC_DTYPE_F32, 1, COUNT - 1, wide + 1), REC_OK);
+        assert_memory_equal(wide, floats, COUNT * sizeof *wide);
+        rec_record_free(record);
+        rec_context_free(context);
+    }
+    free(values);
+    free(alone);
+    free(wide);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_open_load_and_save_at_once),
         cmocka_unit_test(threads_make_the_default_context_at_once),
         cmocka_unit_test(threads_read_one_record_at_once),
+        cmocka_unit_test(threads_convert_one_tensor),
     };
     return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
 }

@@ -9,6 +9,8 @@
 
 #include <immintrin.h>
 
+#include "plugins/codec/cpu.h"
+
 __attribute__((target("avx2"))) static uint64_t floats_avx2(const uint8_t *data, uint64_t count, float *out)
 {
     const __m256i order = _mm256_setr_epi8(4, 3, 2, 1, 9, 8, 7, 6, 14, 13, 12, 11, -1, -1, -1, -1, /* and again */
@@ -33,8 +35,7 @@ __attribute__((target("avx2"))) static uint64_t floats_avx2(const uint8_t *data,
 
 lr_msgpack_floats *lr_msgpack_floats_choice(unsigned index)
 {
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && index-- == 0) {
+    if (LR_CPU_HAS(AVX2, "avx2") && index-- == 0) {
         return floats_avx2;
     }
     return index == 0 ? lr_msgpack_floats_plain : NULL;

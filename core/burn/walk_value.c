@@ -157,11 +157,12 @@ const char *lr_walk_id(lr_walk *w, const char *id, char *buffer)
 static void make_blob(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype, struct stream *stream, rec_blob *blob)
 {
     const lr_data *data = tensor->data;
+    const uint8_t *bytes = lr_data_at_hand(data);
     *blob = (rec_blob){.struct_size = sizeof *blob, .size = data->size, .offset = data->offset};
     w->job->converting = false;
     if (tensor->packed == dtype && tensor->dtype == dtype) {
-        blob->kind = data->data ? REC_BLOB_VIEW : REC_BLOB_RANGE;
-        blob->data = data->data;
+        blob->kind = bytes ? REC_BLOB_VIEW : REC_BLOB_RANGE;
+        blob->data = bytes;
         blob->source = data->source;
         if (blob->kind == REC_BLOB_RANGE && lr_source_is_far(data->source)) {
             *stream = (struct stream){.walk = w, .tensor = tensor};
@@ -175,7 +176,7 @@ static void make_blob(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype, str
         return;
     }
     *stream = (struct stream){.walk = w, .tensor = tensor, .dtype = dtype, .width = rec_dtype_bits(dtype) / 8};
-    w->job->converting = data->data != NULL;
+    w->job->converting = bytes != NULL;
     blob->kind = REC_BLOB_STREAM;
     blob->size = tensor->count * stream->width; /* the stored or the loaded size was checked; at most 8 times it */
     blob->offset = REC_UNKNOWN;

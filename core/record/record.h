@@ -187,6 +187,8 @@ bool lr_record_is_foreign(const rec_record *record);
 /** Data in the arena or lent; the latter takes a count and joins the record's list. */
 lr_data *lr_data_copy(rec_record *record, const void *bytes, uint64_t size);
 lr_data *lr_data_lent(rec_record *record, rec_source *source, const void *bytes, uint64_t size, uint64_t offset);
+/** The bytes where they are in memory already: from the beginning, or since the whole file was read. */
+const uint8_t *lr_data_at_hand(const lr_data *data);
 /** The same bytes for another record. */
 lr_data *lr_data_share(rec_record *record, const lr_data *data);
 /** Joins the record's list (data that is part of another struct). */

@@ -127,13 +127,6 @@ static bool enter(rec_job *job, const rec_tensor *tensor)
     return entered;
 }
 
-/* The packed bytes where they are in memory already: from the beginning, or since the whole file was read. */
-static const uint8_t *bytes_at_hand(const rec_tensor *tensor)
-{
-    const lr_data *data = tensor->data;
-    return data->data || !data->source ? data->data : lr_source_in_memory(data->source, data->offset, data->size);
-}
-
 /* Fills a view of dtype NONE: deferred bytes are read, the narrow integers of a V1 file widened. */
 static int32_t fill_stored(rec_job *job, const rec_tensor *tensor, void *target)
 {
@@ -152,7 +145,7 @@ static int32_t fill_stored(rec_job *job, const rec_tensor *tensor, void *target)
 
 const uint8_t *lr_tensor_view(rec_job *job, const rec_tensor *tensor, uint64_t *size)
 {
-    const uint8_t *bytes = bytes_at_hand(tensor);
+    const uint8_t *bytes = lr_data_at_hand(tensor->data);
     lr_view *view;
     *size = tensor->data->size;
     if (tensor->packed != tensor->stored) {
@@ -384,7 +377,7 @@ int32_t lr_tensor_convert(rec_job *job, const rec_tensor *tensor, const char *pa
     int32_t status = REC_OK;
     tensor = lr_tensor_as(tensor, dtype);
     from_width = rec_dtype_bits(tensor->packed) / 8;
-    bytes = bytes_at_hand(tensor);
+    bytes = lr_data_at_hand(tensor->data);
     if (!from_width || !to_width || !lr_convertible(tensor->packed, tensor->dtype) ||
         !lr_convertible(tensor->dtype, dtype)) {
         return fail_refused(job, tensor, path, dtype);
@@ -517,7 +510,7 @@ uint64_t rec_tensor_offset(const rec_tensor *tensor)
 static const void *typed_at_hand(const rec_tensor *tensor, rec_dtype dtype)
 {
     static const uint64_t nothing;
-    const uint8_t *bytes = bytes_at_hand(tensor);
+    const uint8_t *bytes = lr_data_at_hand(tensor->data);
     const lr_view *view;
     if (tensor->count == 0 && lr_convertible(tensor->dtype, dtype)) {
         return &nothing;

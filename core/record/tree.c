@@ -54,6 +54,11 @@ lr_data *lr_data_lent(rec_record *record, rec_source *source, const void *bytes,
     return data;
 }
 
+const uint8_t *lr_data_at_hand(const lr_data *data)
+{
+    return data->data || !data->source ? data->data : lr_source_in_memory(data->source, data->offset, data->size);
+}
+
 lr_data *lr_data_copy(rec_record *record, const void *bytes, uint64_t size)
 {
     lr_data *data = lr_arena_alloc(&record->arena, sizeof *data, 8);

@@ -42,8 +42,7 @@ static bool is_outermost(const lr_op *op, uint32_t axis)
 
 static const uint8_t *tensor_at_hand(const lr_op *op)
 {
-    const lr_data *data = &op->u.tensor.data;
-    return data->data ? data->data : lr_source_in_memory(data->source, data->offset, data->size);
+    return lr_data_at_hand(&op->u.tensor.data);
 }
 
 const uint8_t *lr_op_at_hand(const lr_op *op)

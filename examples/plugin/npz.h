@@ -17,6 +17,13 @@ enum {
     NPZ_DEFLATED = 8
 };
 
+/* The sum of a member, zlib's. Who has a faster function of that kind names it; librecord's own build does. */
+#ifdef NPZ_CRC32
+uint32_t NPZ_CRC32(uint32_t crc, const void *data, size_t size);
+#else
+#define NPZ_CRC32(crc, data, size) ((uint32_t)crc32_z(crc, data, (z_size_t)(size)))
+#endif
+
 /* ------------------------------------------------------------------------------------------- headers (npz_header.c) -- */
 
 /** What the header of an array says. */

@@ -12,6 +12,7 @@
 
 enum {
     PIECE = 64 * 1024,
+    PART = 256 * 1024, /* stays in a cache */
     LEAP = 1024 * 1024,
     GLANCE = 4096 /* who has read no more than this looked at the header, and may never come back */
 };
@@ -35,7 +36,7 @@ typedef struct bytes {
     npz_member member;
     npz_name name;
     uint64_t next; /* byte that comes next, all before it are in `sum` */
-    uLong sum;
+    uint32_t sum;
     inflater *inflater;
 } bytes;
 
@@ -47,7 +48,7 @@ static void rest(bytes *b)
         b->inflater = NULL;
     }
     b->next = 0;
-    b->sum = crc32(0, NULL, 0);
+    b->sum = 0;
 }
 
 static int32_t fail(rec_job *job, const bytes *b, const char *what)
@@ -113,20 +114,22 @@ static int32_t inflate_some(rec_job *job, bytes *b, uint8_t *target, uint64_t si
     return REC_OK;
 }
 
-/* The next bytes, whatever the method. */
+/* The next bytes, whatever the method: a part at a time, which is summed up while it is in a cache. */
 static int32_t take(rec_job *job, bytes *b, uint8_t *target, uint64_t size)
 {
-    uint64_t got = size;
-    bool ended = false;
-    int32_t status = b->inflater ? inflate_some(job, b, target, size, &got, &ended)
-                                 : rec_source_read_at(job, b->file, b->member.data + b->next, target, size);
-    if (status == REC_OK && got < size) {
-        status = fail(job, b, "it inflates to fewer bytes than the directory says");
-    }
+    int32_t status = REC_OK;
     for (uint64_t done = 0; done < size && status == REC_OK;) {
-        uInt piece = size - done < UINT_MAX ? (uInt)(size - done) : UINT_MAX;
-        b->sum = crc32(b->sum, target + done, piece);
-        done += piece;
+        uint64_t n = size - done < PART ? size - done : PART, got = n;
+        bool ended = false;
+        status = b->inflater ? inflate_some(job, b, target + done, n, &got, &ended)
+                             : rec_source_read_at(job, b->file, b->member.data + b->next + done, target + done, n);
+        if (status == REC_OK && got < n) {
+            status = fail(job, b, "it inflates to fewer bytes than the directory says");
+        }
+        if (status == REC_OK) {
+            b->sum = NPZ_CRC32(b->sum, target + done, (size_t)n);
+        }
+        done += n;
     }
     b->next += size;
     return status;

@@ -226,35 +226,35 @@ static int32_t deflate_some(writer *w, written *m, const uint8_t *data, uint64_t
                : status;
 }
 
-static int32_t put_bytes(writer *w, written *m, const uint8_t *data, uint64_t size, bool write)
+static int32_t put_bytes(writer *w, written *m, const uint8_t *data, uint64_t size)
 {
-    uLong sum = m->crc;
     int32_t status = REC_OK;
     for (uint64_t done = 0; done < size && status == REC_OK;) {
         uint64_t n = size - done < TILE ? size - done : TILE;
-        sum = crc32(sum, data + done, (uInt)n);
+        m->crc = NPZ_CRC32(m->crc, data + done, n);
         status = w->compress ? deflate_some(w, m, data + done, n, false) : REC_OK;
+        if (!w->compress && !w->measure && status == REC_OK) {
+            status = rec_sink_write(w->sink, data + done, n); /* while it is in a cache */
+        }
         done += n;
     }
-    m->crc = (uint32_t)sum;
     if (w->compress) {
         return status;
     }
     m->stored += size;
-    return write && !w->measure && status == REC_OK ? rec_sink_write(w->sink, data, size) : status;
+    return status;
 }
 
 static int32_t put_blob(writer *w, written *m, const rec_blob *blob)
 {
     int32_t status = REC_OK;
     if (blob->size && (blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_TEMPORARY)) {
-        status = put_bytes(w, m, blob->data, blob->size, false);
-        return status == REC_OK && !w->compress && !w->measure ? rec_sink_put(w->sink, blob) : status;
+        return put_bytes(w, m, blob->data, blob->size);
     }
     for (uint64_t done = 0; done < blob->size && status == REC_OK;) {
         uint64_t n = blob->size - done < TILE ? blob->size - done : TILE;
         status = rec_blob_read(w->job, blob, done, w->tile, n);
-        status = status == REC_OK ? put_bytes(w, m, w->tile, n, true) : status;
+        status = status == REC_OK ? put_bytes(w, m, w->tile, n) : status;
         done += n;
     }
     return status;
@@ -356,9 +356,9 @@ static int32_t put_member(writer *w, const rec_tensor_event *t)
     m->local = rec_sink_tell(w->sink);
     known = *m;
     status = w->measure ? REC_OK : put_local(w, m);
-    m->crc = (uint32_t)crc32(0, NULL, 0);
+    m->crc = 0;
     m->stored = 0;
-    status = status == REC_OK ? put_bytes(w, m, (const uint8_t *)header, length, true) : status;
+    status = status == REC_OK ? put_bytes(w, m, (const uint8_t *)header, length) : status;
     status = status == REC_OK ? put_blob(w, m, &t->data) : status;
     status = status == REC_OK && w->compress ? deflate_some(w, m, NULL, 0, true) : status;
     if (status == REC_OK && w->fixed && (m->crc != known.crc || m->stored != known.stored)) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "plugins/codec/zip/crc32.h"
 #include "plugins/codec/zip/zip.h"
 
 enum { PIECE = 128 * 1024 };
@@ -139,7 +140,7 @@ static int32_t read_some(void *self, rec_job *job, void *target, uint64_t room, 
         status = fail_damaged(job, r, "a member of the zip archive inflates to more bytes than it is said to have");
     }
     if (status == REC_OK) {
-        r->crc = (uint32_t)crc32_z(r->crc, target, (z_size_t)*got);
+        r->crc = lr_crc32(r->crc, target, (size_t)*got);
         r->given += *got;
     }
     return status == REC_OK && *got == 0 ? verify(job, r) : status;

@@ -2,8 +2,8 @@
  * Writing a zip archive in one go: members are stored, their checksums follow them, as torch.save() has it too. The same
  * members always give the same bytes. */
 #include <string.h>
-#include <zlib.h>
 
+#include "plugins/codec/zip/crc32.h"
 #include "plugins/codec/zip/zip.h"
 #include "plugins/codec/zip/zip_private.h"
 
@@ -12,7 +12,8 @@ enum {
     WIDE = 45,    /* 4.5: numbers of 64 bits */
     EPOCH = 0x21, /* 1 January 1980, the first day there is */
     HEADER_SIZE = 30,
-    PIECE = 1 << 20
+    PIECE = 1 << 20,
+    PART = 256 * 1024 /* stays in a cache */
 };
 
 /* Little-endian numbers, one after the other. */
@@ -157,6 +158,23 @@ static int32_t put_after(lr_zip_writer *w, const char *name, uint64_t length, ui
     return status == REC_OK ? keep(w, b.data, b.used) : status;
 }
 
+/* Bytes that are in memory: summed up and written a part at a time, while they are in the cache. */
+static int32_t put_parts(lr_zip_writer *w, const rec_blob *blob, uint32_t *crc)
+{
+    int32_t status = REC_OK;
+    for (uint64_t done = 0; done < blob->size && status == REC_OK;) {
+        rec_blob part = *blob;
+        part.size = blob->size - done < PART ? blob->size - done : PART;
+        part.data = (const uint8_t *)blob->data + done;
+        part.offset += part.offset == REC_UNKNOWN ? 0 : done;
+        part.struct_size = sizeof part;
+        *crc = lr_crc32(*crc, part.data, (size_t)part.size);
+        status = rec_sink_put(w->sink, &part);
+        done += part.size;
+    }
+    return status;
+}
+
 /* Writes a blob and reckons with it in the checksum. */
 static int32_t put_blob(lr_zip_writer *w, const rec_blob *blob, uint32_t *crc)
 {
@@ -165,8 +183,7 @@ static int32_t put_blob(lr_zip_writer *w, const rec_blob *blob, uint32_t *crc)
     uint8_t *piece;
     int32_t status = REC_OK;
     if (at_hand) {
-        *crc = (uint32_t)crc32_z(*crc, blob->data, (z_size_t)blob->size);
-        return rec_sink_put(w->sink, blob);
+        return put_parts(w, blob, crc);
     }
     if (!room) {
         return REC_OK;
@@ -179,7 +196,7 @@ static int32_t put_blob(lr_zip_writer *w, const rec_blob *blob, uint32_t *crc)
         uint64_t size = blob->size - done < room ? blob->size - done : room;
         status = rec_blob_read(w->job, blob, done, piece, size);
         if (status == REC_OK) {
-            *crc = (uint32_t)crc32_z(*crc, piece, (z_size_t)size);
+            *crc = lr_crc32(*crc, piece, (size_t)size);
             status = rec_sink_write(w->sink, piece, size);
         }
         done += size;

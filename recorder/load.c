@@ -8,7 +8,11 @@
 static rec_record *finish(rec_job *job, const rec_recorder *recorder, rec_record *raw, const char *name)
 {
     lr_plan_input input = lr_recorder_input(recorder, raw, name);
-    return lr_import_needed(&input) ? lr_import(job, &input, name) : raw;
+    rec_record *record = lr_import_needed(&input) ? lr_import(job, &input, name) : raw;
+    if (record) {
+        lr_arena_trim(&record->arena);
+    }
+    return record;
 }
 
 rec_record *rec_load(rec_recorder *recorder, const char *path)

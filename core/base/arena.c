@@ -148,6 +148,29 @@ void lr_arena_rewind(lr_arena *arena, void *memory, const void *end)
     }
 }
 
+void lr_arena_trim(lr_arena *arena)
+{
+    struct lr_chunk *chunk = arena->chunks;
+    lr_pages pages;
+    while (chunk && !((uint8_t *)chunk + chunk->size == arena->end)) {
+        chunk = chunk->next; /* those before it in the list have one piece each */
+    }
+    if (!chunk || !chunk->paged) {
+        return;
+    }
+    memcpy(&pages, (uint8_t *)chunk + CHUNK_HEADER, sizeof pages);
+    if (!pages.mapped) {
+        return; /* it would move */
+    }
+    lr_pages_trim(&pages, (uint64_t)(arena->next - (uint8_t *)chunk));
+    memcpy((uint8_t *)chunk + CHUNK_HEADER, &pages, sizeof pages);
+    if (pages.size < chunk->size) {
+        arena->taken -= chunk->size - pages.size;
+        chunk->size = pages.size & (UINT64_MAX >> 1);
+        arena->end = (uint8_t *)chunk + pages.size;
+    }
+}
+
 char *lr_arena_text(lr_arena *arena, const char *text, uint64_t length)
 {
     char *copy = lr_arena_alloc(arena, length + 1, 1);

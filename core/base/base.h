@@ -83,6 +83,8 @@ bool lr_arena_grow(lr_arena *arena, void *array, uint64_t need, uint64_t *room, 
 /** Takes back the last allocations, from `memory` on, if nothing else was allocated after them: `end` is where the last
  *  of them ended. Does nothing otherwise. */
 void lr_arena_rewind(lr_arena *arena, void *memory, const void *end);
+/** Gives back what is left of the chunk in use, where it is pages: for what is filled and stays. */
+void lr_arena_trim(lr_arena *arena);
 char *lr_arena_text(lr_arena *arena, const char *text, uint64_t length);  /**< NUL-terminated copy */
 
 /** Page memory for payloads: grows without copying where the system can, in huge pages where it has them. */

@@ -315,12 +315,36 @@ static int32_t take_numbers(lr_builder *b, const rec_tensor_event *event, rec_te
     return numbers->data ? REC_OK : b->job->error.status;
 }
 
+/* A shape in the arena, that of a tensor before where it has the same. NULL: out of memory. */
+static const uint64_t *shape_of(lr_builder *b, const rec_tensor_event *event)
+{
+    uint64_t hash = event->rank, *axes;
+    size_t size = sizeof *axes * event->rank, slot;
+    for (uint32_t i = 0; i < event->rank; i++) {
+        hash = (hash ^ event->shape[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    }
+    slot = (size_t)(hash >> 32) % LR_BUILDER_SHAPES;
+    if (b->shapes[slot].axes && b->shapes[slot].rank == event->rank &&
+        (size == 0 || memcmp(b->shapes[slot].axes, event->shape, size) == 0)) {
+        return b->shapes[slot].axes;
+    }
+    axes = lr_arena_alloc(&b->record->arena, size, 8);
+    if (axes) {
+        if (size) {
+            memcpy(axes, event->shape, size);
+        }
+        b->shapes[slot].axes = axes;
+        b->shapes[slot].rank = event->rank;
+    }
+    return axes;
+}
+
 static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
 {
     lr_builder *b = self;
     rec_record *record = b->record;
     rec_tensor *tensor;
-    uint64_t *shape;
+    const uint64_t *shape;
     uint64_t size;
     char words[160];
     b->at = at;
@@ -337,14 +361,11 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
                         (unsigned)event->rank, LR_RANK_MOST);
     }
     tensor = lr_arena_alloc(&record->arena, sizeof *tensor, 8);
-    shape = lr_arena_alloc(&record->arena, sizeof *shape * (event->rank ? event->rank : 1u), 8);
+    shape = shape_of(b, event);
     if (!tensor || !shape) {
         return lr_fail_arena(b->job, &b->record->arena, sizeof *tensor);
     }
     memset(tensor, 0, sizeof *tensor);
-    if (event->rank) {
-        memcpy(shape, event->shape, sizeof *shape * event->rank);
-    }
     tensor->record = record;
     tensor->shape = shape;
     tensor->rank = (uint8_t)event->rank;

@@ -22,6 +22,8 @@ typedef struct lr_frame {
     bool run;     /* the runner holds this list's numbers */
 } lr_frame;
 
+enum { LR_BUILDER_SHAPES = 16 }; /* a power of two */
+
 struct lr_builder {
     rec_job *job;
     rec_record *record;
@@ -39,6 +41,10 @@ struct lr_builder {
     rec_value *stack;
     uint64_t count, room;
     lr_runner runner;
+    struct {
+        const uint64_t *axes; /* NULL: none yet */
+        uint32_t rank;
+    } shapes[LR_BUILDER_SHAPES]; /* of tensors told before: many have the same */
     uint64_t at; /* of the last event */
 };
 

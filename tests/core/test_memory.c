@@ -204,6 +204,13 @@ static void a_large_arena_keeps_all_pieces(void **state)
     }
     assert_true(arena.taken >= all);
     assert_true(arena.taken < all + all / 4);
+    lr_arena_trim(&arena);
+    lr_arena_trim(&arena);
+    for (size_t i = 0; i < 1000; i++) { /* and it goes on */
+        unsigned char *more = lr_arena_alloc(&arena, 900, 8);
+        assert_non_null(more);
+        memset(more, 255, 900);
+    }
     for (size_t i = 0; i < COUNT; i++) {
         assert_int_equal(pieces[i][0], i % 251);
         assert_int_equal(pieces[i][sizes[i] / 2], i % 251);

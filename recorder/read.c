@@ -164,7 +164,9 @@ static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *
         if (!builder) {
             return NULL;
         }
+        lr_source_step_begin(job, source);
         again = lr_plugin_load(job, source, &lr_builder_visitor, builder) == REC_OK && lr_builder_again(builder);
+        lr_source_step_end(job);
         if (again) {
             burn = *lr_builder_burn(builder);
             known = &burn;

@@ -315,6 +315,7 @@ struct rec_job {
     bool adapting;                 /**< the reader may still say so */
     bool passing;                  /**< what is loaded is only handed on: files not mapped are read when needed */
     lr_walk *walk;                 /**< of a save, or NULL */
+    rec_source *stepped;           /**< of a load: what a reader steps through (core/io/source_step.c), or NULL */
     bool converting;               /**< of a save: what is streamed are numbers in memory that only change their type */
     void (*at_end)(rec_job *job);  /**< gives back what a room above keeps in `kept`, and clears both; NULL: nothing */
     void *kept;                    /**< core/io/source_siblings.c: the files that were opened beside it */

@@ -104,6 +104,7 @@ static lr_data *read_stream(lr_builder *b, const rec_blob *blob)
         return NULL;
     }
     *pages = (lr_pages){.allocator = b->job->allocator};
+    lr_source_step_end(b->job); /* from here on it is no header alone that is read */
     if (!lr_budget_take(&b->job->budget, blob->size)) {
         (void)lr_fail_budget(b->job);
     } else if (!lr_pages_grow(pages, blob->size ? blob->size : 1)) {
@@ -161,8 +162,14 @@ static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
     return value.v.bytes ? lr_builder_emit(b, value) : b->job->error.status;
 }
 
+/* Numbers that stand in the file one by one are read where they stand, and so many are no header. */
+enum { MANY = 4096 };
+
 static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t count)
 {
+    if (count >= MANY) {
+        lr_source_step_end(((lr_builder *)self)->job);
+    }
     return lr_builder_open(self, at, REC_KIND_LIST, form, count) ? REC_OK : ((lr_builder *)self)->job->error.status;
 }
 

@@ -63,6 +63,11 @@ void lr_source_forget(const rec_source *source);
 /** What is only handed on by the job (a conversion) was: the pages of a mapped file that lie in it need not stay. Who looks
  *  at them again gets them again. @param source,data NULL is ignored. */
 void lr_source_pass(const rec_job *job, const rec_source *source, const void *data, uint64_t size);
+/** A plugin begins to read it: of a file that is mapped meanwhile a page at a time is read from the disk, as who steps over
+ *  tensors needs no more. */
+void lr_source_step_begin(rec_job *job, rec_source *source);
+/** That ends, or the reader turned out to take all that it passes. */
+void lr_source_step_end(rec_job *job);
 /** Whether it is a mapped file, for `record info`. */
 bool lr_source_mapped(const rec_source *source);
 /** Bytes of a place if they are in memory already. NULL: they are not, or the source ends before. */

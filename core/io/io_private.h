@@ -53,6 +53,7 @@ struct rec_source {
     atomic_bool ready;   /**< `data` and `size` are final */
     bool mapped;         /**< the caller's own file is mapped */
     bool located;        /**< `name` is a path that was opened: others can be opened beside it… */
+    bool stepped;        /**< its map is read a page at a time */
     bool programs;       /**< the application gives the bytes, not a plugin */
     bool far;            /**< its bytes are fetched when they are asked for */
     bool may_map;        /**< …and these, as the file itself, are to be mapped: their views cost nothing */
@@ -78,6 +79,8 @@ struct rec_source {
 
 /** @return a source without bytes, of memory until it is made another, with one count; NULL: the failure is reported. */
 rec_source *lr_source_new(rec_job *job, const char *name);
+/** Its view was asked for: see lr_source_step_begin(). */
+void lr_source_step(const rec_job *job, rec_source *source);
 /** Makes it ready. `data` may be NULL if `size` is 0. */
 void lr_source_ready(rec_source *source, const void *data, uint64_t size);
 

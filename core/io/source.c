@@ -358,6 +358,7 @@ int32_t rec_source_view(rec_job *job, rec_source *source, const void **data, uin
         return lr_breach_status(job);
     }
     status = is_ready(source) ? REC_OK : make_view(job, source);
+    lr_source_step(job, source);
     *data = status == REC_OK ? source->data : NULL;
     *size = status == REC_OK ? source->size : 0;
     return status;

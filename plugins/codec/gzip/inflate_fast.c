@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "plugins/codec/cpu.h"
+
 #define ALWAYS static inline __attribute__((always_inline))
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -314,8 +316,7 @@ __attribute__((target("bmi,bmi2"))) static bool four_bmi2(lr_inflater *all)
 const lr_inflate_loops *lr_inflate_loops_now(void)
 {
     static const lr_inflate_loops bmi2 = {one_bmi2, four_bmi2};
-    __builtin_cpu_init();
-    return !atomic_load(&chosen) && __builtin_cpu_supports("bmi2") ? &bmi2 : &plain;
+    return !atomic_load(&chosen) && LR_CPU_HAS(BMI2, "bmi2") ? &bmi2 : &plain;
 }
 
 #else

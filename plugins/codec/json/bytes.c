@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Lists of bytes, the bulk of a JSON record: the plain version, which defines the result. */
-#include "plugins/codec/json/number.h"
+#include "plugins/codec/json/bytes_block.h"
 
 #include <string.h>
 
@@ -70,3 +70,10 @@ uint64_t lr_bytes_scan_plain(const uint8_t **text, const uint8_t *end, uint8_t *
     *text = p;
     return count;
 }
+
+#if !defined(LR_BYTES_HAS_X86) && !defined(LR_BYTES_HAS_NEON)
+lr_bytes_scan *lr_bytes_scan_choice(unsigned index)
+{
+    return index == 0 ? lr_bytes_scan_plain : NULL;
+}
+#endif

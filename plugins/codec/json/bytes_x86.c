@@ -2,11 +2,11 @@
  * Lists of bytes on x86-64, a block of text at a time: masks of what each byte is tell where numbers end, and the
  * number that ends before a byte is added up from the three bytes before it. Equal to the plain version;
  * tests/codec/test_json_number.c compares them. */
-#include "plugins/codec/json/number.h"
+#include "plugins/codec/json/bytes_block.h"
 
 #include <stddef.h>
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef LR_BYTES_HAS_X86
 
 #include <immintrin.h>
 #include <string.h>
@@ -16,41 +16,6 @@
 /* Text that is fetched ahead of its use. The work on a block is so long that a processor does not look far enough by
  * itself. */
 #define AHEAD 2048
-
-/* What the bytes of a block are, a bit each. */
-typedef struct block {
-    uint64_t digits, commas, spaces, zeros;
-    uint64_t overflow; /* the number that ends before the byte is above 255 */
-} block;
-
-/* The last bits of the block before, as the first of this one. */
-typedef struct carry {
-    uint64_t one, two, three; /* whether the byte that many before is a digit */
-    uint64_t zero;            /* … the one before is 0 */
-    uint64_t free;            /* … is white space or a comma, behind which white space may stand */
-} carry;
-
-/* Commas behind numbers of a block, up to the first byte that is in doubt. @param width of the block in bytes.
- * @param stop (out) whether there is one. */
-static inline __attribute__((always_inline)) uint64_t complete(const block *b, unsigned width, carry *c, bool *stop)
-{
-    uint64_t all = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
-    uint64_t one = b->digits << 1 | c->one, two = b->digits << 2 | c->two, three = b->digits << 3 | c->three;
-    uint64_t bad = ~(b->digits | b->commas | b->spaces) & all;
-    bad |= b->commas & (~one | b->overflow);                         /* no number before it, or one that is too large */
-    bad |= b->spaces & ~(b->spaces << 1 | b->commas << 1 | c->free); /* white space behind a number */
-    bad |= b->digits & one & ((two & three) | ((b->zeros << 1 | c->zero) & ~two)); /* four digits, a leading zero */
-    *stop = bad != 0;
-    if (__builtin_expect(bad != 0, 0)) { /* a branch: the next block does not wait for all of this */
-        return b->commas & ((bad & (0 - bad)) - 1);
-    }
-    c->one = b->digits >> (width - 1) & 1;
-    c->two = b->digits >> (width - 2) & 3;
-    c->three = b->digits >> (width - 3) & 7;
-    c->zero = b->zeros >> (width - 1) & 1;
-    c->free = (b->spaces | b->commas) >> (width - 1) & 1;
-    return b->commas;
-}
 
 /* ---------------------------------------------------------------------------------------------------------- AVX2 -- */
 
@@ -228,13 +193,6 @@ lr_bytes_scan *lr_bytes_scan_choice(unsigned index)
     if (LR_CPU_HAS(AVX2, "avx2") && LR_CPU_HAS(BMI1, "bmi") && index-- == 0) {
         return scan_avx2;
     }
-    return index == 0 ? lr_bytes_scan_plain : NULL;
-}
-
-#else
-
-lr_bytes_scan *lr_bytes_scan_choice(unsigned index)
-{
     return index == 0 ? lr_bytes_scan_plain : NULL;
 }
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # bench/run with payloads so small that its figures say nothing: every operation of librecord's works, what it loads is what was
 # saved, and the rows come out with a verdict each. Beside nobody else: that is built by cargo.
+# shellcheck disable=SC2317 # functions that check() calls
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:=.}/tests/tap.sh"

@@ -28,7 +28,7 @@ def peak(line, payload, input_too=False):
     """Of one operation beyond its payload; of a save beyond the input, too, and a process that does nothing."""
     def find(bench, side):
         mb = bench.payload(payload)
-        beyond = bench.alone(side, mb, line).peak - mb
+        beyond = bench.alone(side, mb if input_too else 0, line).peak - mb
         return beyond - bench.alone(side, 0, "nothing").peak if input_too else beyond
     return find
 

@@ -77,7 +77,7 @@ class Side:
                 raise SystemExit(f"bench/run: no librecord.so in {build}/.libs: build first, or give --build")
             with open(f"{build}/Makefile", encoding="utf-8") as file:
                 self.source = os.path.realpath(re.search(r"^abs_top_srcdir = (.*)$", file.read(), re.M)[1])
-            self.environment = {"LIBRECORD_PLUGIN_PATH": f"{self.build}/plugins/.libs", "LIBRECORD_DATA": f"{self.source}/etc"}
+            self.environment = {"LIBRECORD_PLUGIN_PATH": self.plugins(), "LIBRECORD_DATA": f"{self.source}/etc"}
         # the transpose, which the library shows nobody
         inside = [f"{build}/.libs/lib{name}.a" for name in ("remap", "core")] if build else [
             *glob.glob(f"{self.source}/remap/ops/transpose*.c"), f"{self.source}/core/base/cpu.c"]
@@ -85,6 +85,18 @@ class Side:
                                               "-lpthread", "-lm", "-ldl"], inside)
         self.words = {"tiny": f"{self.source}/tests/data/burn/0.21.0/tiny-full.mpk", "record": self.record(),
                       "empty": self.empty(), "reader": self.reader()}
+
+    def plugins(self):
+        """A folder of the plugins with an index, as `make install` leaves it."""
+        folder = f"{self.folder}/plugins"
+        os.mkdir(folder)
+        for plugin in glob.glob(f"{self.build}/plugins/.libs/*.so"):
+            shutil.copy2(plugin, folder)
+        run = subprocess.run([f"{self.build}/tools/record", "plugins", "--index", folder], capture_output=True, text=True,
+                             check=False)
+        if run.returncode:
+            print(f"# {self.name}: plugins without an index: {(run.stderr.strip() or '?').splitlines()[-1]}")
+        return folder
 
     def compile(self, name, arguments, inside=()):
         if self.build:

@@ -117,6 +117,7 @@ int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, con
     job->plugin = &plugin->d;
     job->options = store ? store : r->options;
     job->type = r->type;
+    job->passing = true;
     job->budget.limit = UINT64_MAX; /* what is saved is already in memory; a writer needs little beside */
     job->progress.done = 0;
     job->progress.total = REC_UNKNOWN;

@@ -313,7 +313,8 @@ struct rec_job {
     const lr_option_set *options;  /**< of that plugin, as they were set; core/registry/option.c */
     int32_t adapter;               /**< REC_ADAPTER_… of the file, by its plugin or as its reader said; of what is saved */
     bool adapting;                 /**< the reader may still say so */
-    bool passing;                  /**< what is loaded is only handed on: files not mapped are read when needed */
+    bool passing;                  /**< what is loaded or saved is only handed on: files that are not mapped are read when
+                                        needed, pages of those that are need not stay */
     lr_walk *walk;                 /**< of a save, or NULL */
     rec_source *stepped;           /**< of a load: what a reader steps through (core/io/source_step.c), or NULL */
     bool converting;               /**< of a save: what is streamed are numbers in memory that only change their type */

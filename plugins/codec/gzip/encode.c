@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Deflating a piece: stored, by ISA-L where matches would not help or size does not matter, else by zlib. */
+ * Deflating a piece: stored, what is text of numbers by an encoder of our own, by ISA-L where matches would not help
+ * or size does not matter, else by zlib. */
 #include "plugins/codec/gzip/encode.h"
 
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <isa-l/igzip_lib.h>
 #endif
 
+#include "plugins/codec/gzip/numbers.h"
 #include "plugins/codec/gzip/probe.h"
 
 enum {
@@ -18,8 +20,8 @@ enum {
     STORED_MOST = 65535 /* bytes of a stored block */
 };
 
-/* Up to this level speed is what counts. */
-enum { FAST_LEVEL = 3 };
+/* Up to the first level speed is what counts, above the second one size. */
+enum { FAST_LEVEL = 3, USUAL_LEVEL = 6 };
 
 /* A sink lives within its job: all memory is the job's, zlib's too. */
 struct lr_gzip_encoder {
@@ -27,6 +29,7 @@ struct lr_gzip_encoder {
     int level;
     bool begun; /* zlib holds memory */
     z_stream stream;
+    lr_number_text *numbers;
 #ifdef LR_HAVE_ISAL
     struct isal_zstream fast;
     uint8_t tables[ISAL_DEF_LVL1_DEFAULT];
@@ -52,13 +55,22 @@ lr_gzip_encoder *lr_gzip_encoder_new(rec_job *job, int level)
     self->job = job;
     self->level = level;
     self->stream = (z_stream){.zalloc = take_memory, .zfree = give_memory, .opaque = job};
+    self->numbers = NULL;
     self->begun = deflateInit2(&self->stream, level, Z_DEFLATED, RAW, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK;
     if (!self->begun) {
         (void)rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while zlib was set up");
-        lr_gzip_encoder_free(self);
-        return NULL;
+        goto failed;
+    }
+    if (level > 0 && level <= USUAL_LEVEL) {
+        self->numbers = lr_number_text_new(job);
+        if (!self->numbers) {
+            goto failed;
+        }
     }
     return self;
+failed:
+    lr_gzip_encoder_free(self);
+    return NULL;
 }
 
 void lr_gzip_encoder_free(lr_gzip_encoder *self)
@@ -67,6 +79,7 @@ void lr_gzip_encoder_free(lr_gzip_encoder *self)
         if (self->begun) {
             (void)deflateEnd(&self->stream);
         }
+        rec_job_free(self->job, self->numbers);
         rec_job_free(self->job, self);
     }
 }
@@ -98,11 +111,11 @@ static size_t put_stored(const uint8_t *in, size_t size, bool last, uint8_t *out
 }
 
 /* @return 0: it could not. */
-static size_t by_zlib(lr_gzip_encoder *self, const uint8_t *in, size_t size, bool last, uint8_t *out)
+static size_t by_zlib(lr_gzip_encoder *self, const uint8_t *in, size_t size, bool last, int strategy, uint8_t *out)
 {
     z_stream *stream = &self->stream;
     int result;
-    if (deflateReset(stream) != Z_OK) {
+    if (deflateReset(stream) != Z_OK || deflateParams(stream, self->level, strategy) != Z_OK) {
         return 0;
     }
     stream->next_in = (z_const Bytef *)in;
@@ -141,15 +154,33 @@ static size_t by_isal(lr_gzip_encoder *self, const uint8_t *in, size_t size, boo
 /* @return 0: nothing smaller than stored blocks. */
 static size_t compress_piece(lr_gzip_encoder *self, const uint8_t *in, size_t size, bool last, uint8_t *out)
 {
+    size_t made = 0;
+    lr_gzip_kind kind;
     if (self->level == 0 || size == 0) {
         return 0;
     }
 #ifdef LR_HAVE_ISAL
-    if (self->level <= FAST_LEVEL || !lr_gzip_repeats(in, size)) {
+    if (self->level <= FAST_LEVEL) {
         return by_isal(self, in, size, last, out);
     }
 #endif
-    return by_zlib(self, in, size, last, out);
+    if (self->level <= USUAL_LEVEL && lr_number_text_is(in, size)) {
+        made = lr_number_text_deflate(self->numbers, in, size, last, out, LR_GZIP_ROOM);
+    }
+    if (made > 0) {
+        return made;
+    }
+    kind = lr_gzip_probe(in, size);
+#ifdef LR_HAVE_ISAL
+    if (kind == LR_GZIP_NOISE) {
+        return by_isal(self, in, size, last, out);
+    }
+#endif
+    return by_zlib(self, in, size, last,
+                   kind == LR_GZIP_NOISE                                ? Z_HUFFMAN_ONLY
+                   : kind == LR_GZIP_RUNS && self->level <= USUAL_LEVEL ? Z_RLE
+                                                                        : Z_DEFAULT_STRATEGY,
+                   out);
 }
 
 size_t lr_gzip_encode(lr_gzip_encoder *self, const uint8_t *in, size_t size, bool last, uint8_t *out)

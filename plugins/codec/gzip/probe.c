@@ -40,7 +40,19 @@ static uint64_t weigh(const uint8_t *data, uint32_t size, uint16_t *costs)
     return all;
 }
 
-/* What repetitions save. */
+/* What repetitions of the byte before save. */
+static uint64_t saving_of_runs(const uint8_t *data, uint32_t size, const uint16_t *costs)
+{
+    uint64_t saved = 0;
+    for (uint32_t i = 1, length; i < size; i += length + 1) {
+        for (length = 0; i + length < size && length < MOST_MATCH && data[i + length] == data[i - 1]; length++) {
+        }
+        saved += length * (uint32_t)costs[data[i]] > MATCH_COST ? length * (uint32_t)costs[data[i]] - MATCH_COST : 0;
+    }
+    return saved;
+}
+
+/* What all repetitions save. */
 static uint64_t saving(const uint8_t *data, uint32_t size, const uint16_t *costs)
 {
     uint16_t heads[1 << HASH_BITS] = {0};
@@ -65,17 +77,21 @@ static uint64_t saving(const uint8_t *data, uint32_t size, const uint16_t *costs
     return saved;
 }
 
-bool lr_gzip_repeats(const uint8_t *data, size_t size)
+lr_gzip_kind lr_gzip_probe(const uint8_t *data, size_t size)
 {
-    uint64_t all = 0, saved = 0;
+    uint64_t all = 0, saved = 0, runs = 0;
     if (size < LEAST) {
-        return true;
+        return LR_GZIP_TEXT;
     }
     for (size_t i = 0; i < STRETCHES; i++) {
         size_t length = size < STRETCH ? size : STRETCH, at = (size - length) / STRETCHES * i + (size - length) / 4;
         uint16_t costs[256];
         all += weigh(data + at, (uint32_t)length, costs);
         saved += saving(data + at, (uint32_t)length, costs);
+        runs += saving_of_runs(data + at, (uint32_t)length, costs);
     }
-    return saved * 100 > all;
+    if (saved * 100 <= all) {
+        return LR_GZIP_NOISE;
+    }
+    return runs >= saved ? LR_GZIP_RUNS : LR_GZIP_TEXT;
 }

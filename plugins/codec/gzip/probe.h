@@ -7,7 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** @return false: they are as good as noise of some distribution (weights are), so that Huffman codes alone do. */
-bool lr_gzip_repeats(const uint8_t *data, size_t size);
+typedef enum lr_gzip_kind {
+    LR_GZIP_NOISE, /**< as good as noise of some distribution (weights are): Huffman codes alone do */
+    LR_GZIP_RUNS,  /**< the same with runs of one byte: zeros */
+    LR_GZIP_TEXT   /**< repetitions are to be searched for */
+} lr_gzip_kind;
+
+lr_gzip_kind lr_gzip_probe(const uint8_t *data, size_t size);
 
 #endif

@@ -134,6 +134,9 @@ static size_t by_zlib(lr_gzip_encoder *self, const uint8_t *in, size_t size, boo
 static size_t by_isal(lr_gzip_encoder *self, const uint8_t *in, size_t size, bool last, uint8_t *out)
 {
     struct isal_zstream *fast = &self->fast;
+    /* It leaves what it knows of the piece before in both, and would refer to it where that fits. */
+    memset(fast, 0, sizeof *fast);
+    memset(self->tables, 0, ISAL_DEF_LVL1_REQ);
     isal_deflate_stateless_init(fast);
     fast->level = 1;
     fast->level_buf = self->tables;
@@ -150,6 +153,21 @@ static size_t by_isal(lr_gzip_encoder *self, const uint8_t *in, size_t size, boo
     return LR_GZIP_ROOM - fast->avail_out;
 }
 #endif
+
+/* How zlib is to search: for runs alone where that is as good, by what becomes of a stretch of the piece. @param out is
+ * written over. */
+static int choose_strategy(lr_gzip_encoder *self, const uint8_t *in, size_t size, lr_gzip_kind kind, uint8_t *out)
+{
+    enum { STRETCH = 48 << 10 };
+    size_t length = size < STRETCH ? size : STRETCH;
+    int strategy = kind == LR_GZIP_NOISE ? Z_HUFFMAN_ONLY : Z_DEFAULT_STRATEGY;
+    if (kind == LR_GZIP_RUNS && self->level <= USUAL_LEVEL) {
+        const uint8_t *stretch = in + (size - length) / 2;
+        size_t runs = by_zlib(self, stretch, length, false, Z_RLE, out);
+        strategy = runs <= by_zlib(self, stretch, length, false, strategy, out) ? Z_RLE : strategy;
+    }
+    return strategy;
+}
 
 /* @return 0: nothing smaller than stored blocks. */
 static size_t compress_piece(lr_gzip_encoder *self, const uint8_t *in, size_t size, bool last, uint8_t *out)
@@ -176,11 +194,7 @@ static size_t compress_piece(lr_gzip_encoder *self, const uint8_t *in, size_t si
         return by_isal(self, in, size, last, out);
     }
 #endif
-    return by_zlib(self, in, size, last,
-                   kind == LR_GZIP_NOISE                                ? Z_HUFFMAN_ONLY
-                   : kind == LR_GZIP_RUNS && self->level <= USUAL_LEVEL ? Z_RLE
-                                                                        : Z_DEFAULT_STRATEGY,
-                   out);
+    return by_zlib(self, in, size, last, choose_strategy(self, in, size, kind, out), out);
 }
 
 size_t lr_gzip_encode(lr_gzip_encoder *self, const uint8_t *in, size_t size, bool last, uint8_t *out)

@@ -178,7 +178,7 @@ static inline void try(lr_number_text *self, const uint8_t *data, uint32_t posit
     uint32_t back = (uint32_t)__builtin_clzll(differ_back | UINT64_C(1) << (63 - 8 * BACK)) / 8, cost;
     length += differ ? 0 : WORD;
     if ((differ | further) == 0) {
-        length = same_from(now, before, 2 * WORD, LR_DEFLATE_MATCH - BACK);
+        length = same_from(now, before, 2 * WORD, left < LR_DEFLATE_MATCH - BACK ? left : LR_DEFLATE_MATCH - BACK);
     }
     back = back < at ? back : at;
     length = length < left ? length : left;
@@ -190,7 +190,7 @@ static inline void try(lr_number_text *self, const uint8_t *data, uint32_t posit
     self->ends[at + length] = smaller(self->ends[at + length], way);
 }
 
-/* All that is worth a try where a number begins. Eight characters can be read there. */
+/* All that is worth a try where a number begins. Sixteen characters can be read there. */
 static void search(lr_number_text *self, const uint8_t *data, uint32_t position, uint32_t at, uint32_t left)
 {
     uint64_t word = eight(data + position);

@@ -182,7 +182,9 @@ static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *
         /* A foreign file has the type of what becomes of it; and of what flat names do not say (lists, options), the plan
          * that follows knows most. */
         if (record && lr_job_typed(job) && record->root.form != REC_FORM_PATHS && !record->states && !record->dotted) {
-            const rec_layout *layout = lr_layout_item(job);
+            const rec_layout *layout;
+            job->burn.minor = rec_job_burn(job); /* where the file says nothing of it, the last that it can be */
+            layout = lr_layout_item(job);
             if (!layout || lr_apply_type(job, record, r->precision, layout) != REC_OK) {
                 rec_record_free(record);
                 record = NULL;

@@ -35,6 +35,16 @@ static const float_form *form_of(rec_dtype dtype)
     }
 }
 
+/* To the nearest whole number, of two the even one; of a size that int64_t has. As rint(), for which a compiler may ask libm. */
+static double to_nearest(double value)
+{
+    int64_t whole = (int64_t)value;
+    double rest = value - (double)whole;
+    bool odd = whole & 1;
+
+    return (double)(whole + (rest > 0.5 || (rest == 0.5 && odd)) - (rest < -0.5 || (rest == -0.5 && odd)));
+}
+
 /* Reads a decimal as a number of that form, to nearest even. */
 static double read_as(const char *decimal, const float_form *form)
 {
@@ -51,7 +61,7 @@ static double read_as(const char *decimal, const float_form *form)
     (void)frexp(value, &exponent);
     exponent -= form->bits;
     exponent = exponent < form->subnormal ? form->subnormal : exponent;
-    return ldexp(rint(ldexp(value, -exponent)), exponent);
+    return ldexp(to_nearest(ldexp(value, -exponent)), exponent); /* fewer bits than a double has */
 }
 
 /* Digits without point and sign, and the exponent of the first one. Both ways leave zeros at the end. */
@@ -142,8 +152,8 @@ static bool digits_counted(double value, const float_form *form, decimal *d)
     }
     m >>= rest_bits;
     exponent -= form->bits - 1; /* size = m · 2^exponent */
-    /* The first digit is that of 10^ten; log10(2) is a bit more than 0.30102999, so ten is right or one too small. */
-    ten = (int)floor((double)(exponent + form->bits - 1) * 0.30102999);
+    /* The first digit is that of 10^ten. By log10(2), rounded down, ten is right or one too small. */
+    ten = (exponent + form->bits - 1) * 30103 / 100000 - (exponent + form->bits - 1 < 0);
     for (;; ten++) {
         power = all - 1 - ten;
         five = power_of_five(power);

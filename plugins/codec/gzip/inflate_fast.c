@@ -15,8 +15,8 @@
  * copied beyond it. */
 enum { IN_NEAR = 32, OUT_NEAR = 320, ROUND_IN = 8, ROUND_OUT = 10 };
 /* Streams side by side wait for each other where one has no literal. After MET_MOST times it is asked whether there were
- * so many rounds of literals in between that it is worth it. */
-enum { MET_MOST = 1024, WORTH = 2 };
+ * so many rounds of literals in between that it is worth it; a few times tell nothing. */
+enum { MET_MOST = 1024, MET_LEAST = 128, WORTH = 2 };
 
 bool lr_inflate_is_far(const lr_inflater *self)
 {
@@ -279,7 +279,7 @@ ALWAYS bool four(lr_inflater *all)
         }
     }
     EACH(CLOSE)
-    return met <= done * WORTH;
+    return met < MET_LEAST || met <= done * WORTH;
 }
 
 static void one_plain(lr_inflater *self)

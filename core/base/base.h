@@ -130,6 +130,13 @@ typedef enum lr_cpu {
 /** @return whether they may be used; false on other processors. */
 bool lr_cpu_has(lr_cpu what);
 
+/* --------------------------------------------------------------------------------------------- threads (threads.c) -- */
+
+/** Starts threads that run the same; fewer than wanted is no failure, for the caller's works too. Signals stay the
+ *  application's: none is handled on a thread that it does not know. @return how many; to be joined. */
+uint32_t lr_threads_start(pthread_t *threads, uint32_t wanted, void *(*run)(void *user), void *user);
+void lr_threads_join(const pthread_t *threads, uint32_t count);
+
 /* ------------------------------------------------------------------------------ libraries that few need (late.c) -- */
 
 /** A function of one, and where its address is put. */

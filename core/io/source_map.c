@@ -2,7 +2,6 @@
  * The bytes of a regular file as a whole: mapped, or copied by several threads. */
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -141,23 +140,6 @@ static void *copy_thread(void *user)
     return NULL;
 }
 
-/* Starts helpers; fewer than wanted is no failure, for the caller's thread copies too. Signals stay the application's:
- * none is handled on a thread that it does not know. */
-static uint32_t start_threads(struct copy *copy, pthread_t *threads, uint32_t wanted)
-{
-    sigset_t all, before;
-    uint32_t count = 0;
-    (void)sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) {
-        return 0;
-    }
-    while (count < wanted && pthread_create(&threads[count], NULL, copy_thread, copy) == 0) {
-        count++;
-    }
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return count;
-}
-
 static int32_t copy_file(rec_job *job, rec_source *source, int fd, uint64_t begin, uint64_t end)
 {
     struct copy copy = {.fd = fd, .begin = begin, .size = end - begin};
@@ -174,16 +156,14 @@ static int32_t copy_file(rec_job *job, rec_source *source, int fd, uint64_t begi
         wanted = job->context->threads < THREADS_MOST ? job->context->threads : THREADS_MOST;
         wanted = shares < wanted ? (uint32_t)shares : wanted;
     }
-    count = start_threads(&copy, threads, wanted - 1);
+    count = lr_threads_start(threads, wanted - 1, copy_thread, &copy);
     while (status == REC_OK && copy_piece(&copy)) {
         status = rec_job_progress(job, atomic_load(&copy.done), copy.size);
     }
     if (status != REC_OK) {
         atomic_store(&copy.stop, true);
     }
-    for (uint32_t i = 0; i < count; i++) {
-        (void)pthread_join(threads[i], NULL);
-    }
+    lr_threads_join(threads, count);
     error = atomic_load(&copy.failed);
     if (status == REC_OK && error == ENDED) {
         status = lr_io_shrank(job, source->name, copy.failed_at, end);

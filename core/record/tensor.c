@@ -4,7 +4,6 @@
 #include "core/io/io.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -291,24 +290,13 @@ static uint32_t sharers(const rec_job *job, rec_dtype from, rec_dtype to, uint64
     return job->context->threads < most ? job->context->threads : (uint32_t)most;
 }
 
-/* Converts by several threads, of which the caller's is one; those that cannot be started are not missed. Signals stay the
- * application's. */
+/* Converts by several threads, of which the caller's is one. */
 static void convert_by(uint32_t threads, struct shares *shares, lr_converted *result)
 {
     pthread_t others[SHARES_MOST];
-    sigset_t all, before;
-    uint32_t started = 0;
-    (void)sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) == 0) {
-        while (started + 1 < threads && pthread_create(&others[started], NULL, convert_shares, shares) == 0) {
-            started++;
-        }
-        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
+    uint32_t started = lr_threads_start(others, threads - 1, convert_shares, shares);
     (void)convert_shares(shares);
-    for (uint32_t i = 0; i < started; i++) {
-        (void)pthread_join(others[i], NULL);
-    }
+    lr_threads_join(others, started);
     result->overflowed += atomic_load(&shares->overflowed);
 }
 

@@ -131,27 +131,32 @@ typedef struct reader {
     uint64_t skipped; /**< open lists and all that is open in them */
 } reader;
 
+/* @return false: it is neither number nor bool. */
+static bool number_of(const rec_scalar *scalar, double *number)
+{
+    switch (scalar->kind) {
+    case REC_KIND_BOOL:
+    case REC_KIND_INT:
+        *number = (double)scalar->v.i;
+        return true;
+    case REC_KIND_UINT:
+        *number = (double)scalar->v.u;
+        return true;
+    case REC_KIND_FLOAT:
+        *number = scalar->v.f;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
 {
     reader *r = self;
     lr_variables *n = r->numbers;
     double value;
     (void)at;
-    if (r->skipped || !r->depth || !r->fits) {
-        return REC_OK;
-    }
-    switch (scalar->kind) {
-    case REC_KIND_BOOL:
-    case REC_KIND_INT:
-        value = (double)scalar->v.i;
-        break;
-    case REC_KIND_UINT:
-        value = (double)scalar->v.u;
-        break;
-    case REC_KIND_FLOAT:
-        value = scalar->v.f;
-        break;
-    default:
+    if (r->skipped || !r->depth || !r->fits || !number_of(scalar, &value)) {
         return REC_OK;
     }
     if (n->config_count == CONFIG_MOST) {
@@ -454,24 +459,10 @@ int32_t lr_variables_take(rec_job *job, lr_variables *numbers, const rec_record 
     int32_t status = REC_OK;
     for (uint64_t i = 0; i < record->metadata.count && status == REC_OK; i++) {
         const lr_entry *entry = &record->metadata.entries[i];
-        const rec_value *value = &entry->value;
+        rec_scalar scalar = rec_value_scalar(&entry->value);
         double number;
-        if (entry->key.length > LR_NAME_MOST) {
-            continue; /* longer than a name in a rule can be */
-        }
-        switch (value->kind) {
-        case REC_KIND_BOOL:
-        case REC_KIND_INT:
-            number = (double)value->v.i;
-            break;
-        case REC_KIND_UINT:
-            number = (double)value->v.u;
-            break;
-        case REC_KIND_FLOAT:
-            number = value->v.f;
-            break;
-        default:
-            continue;
+        if (entry->key.length > LR_NAME_MOST || !number_of(&scalar, &number)) {
+            continue; /* longer than a name in a rule can be, or none */
         }
         status = append(job, numbers, &numbers->own, &numbers->own_count, &numbers->own_room, entry->key.v.text,
                         entry->key.length, number);

@@ -3,12 +3,11 @@
  * there is much to do; parts of one by way of a piece beside. */
 #include "plugins/codec/gguf/numbers.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "plugins/codec/gguf/blocks.h"
+#include "plugins/codec/threads.h"
 
 /* Elements read at a time where there is no map: whole blocks of any type, and their bytes. */
 enum { PIECE = 8192, BYTES_MOST = PIECE / 32 * 36 };
@@ -71,7 +70,6 @@ static void run_shared(rec_job *job, const decoded *d, const uint8_t *blocks, ui
     pthread_t threads[THREADS_MOST];
     uint64_t each = d->type->count * sizeof(float), most = count * each / SHARE, n = rec_job_threads(job), begin = 0;
     unsigned started = 0;
-    sigset_t all, before;
     n = n < most ? n : most;
     n = n < 1 ? 1 : n < THREADS_MOST ? n : THREADS_MOST;
     for (uint64_t i = 0; i < n; i++) {
@@ -82,13 +80,8 @@ static void run_shared(rec_job *job, const decoded *d, const uint8_t *blocks, ui
                             numbers + begin * d->type->count};
         begin = end;
     }
-    if (n > 1) {
-        (void)sigfillset(&all);
-        (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-        while (started < n - 1 && pthread_create(&threads[started], NULL, run, &shares[started]) == 0) {
-            started++;
-        }
-        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    while (started < n - 1 && lr_codec_thread(&threads[started], run, &shares[started])) {
+        started++;
     }
     for (uint64_t i = started; i < n; i++) {
         (void)run(&shares[i]);

@@ -7,7 +7,6 @@
 #include <zlib.h>
 
 #ifdef LR_HAVE_ISAL
-#include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #endif
 
@@ -201,13 +200,4 @@ size_t lr_gzip_encode(lr_gzip_encoder *self, const uint8_t *in, size_t size, boo
 {
     size_t made = compress_piece(self, in, size, last, out);
     return made > 0 && made <= stored_size(size) ? made : put_stored(in, size, last, out);
-}
-
-uint32_t lr_gzip_crc(const uint8_t *data, size_t size)
-{
-#ifdef LR_HAVE_ISAL
-    return crc32_gzip_refl(0, data, size);
-#else
-    return (uint32_t)crc32_z(0, data, size);
-#endif
 }

@@ -25,7 +25,5 @@ void lr_gzip_encoder_free(lr_gzip_encoder *encoder);
 /** Raw deflate data of a piece, which end at a byte. Calls nothing of librecord. @param size 0 to LR_GZIP_PIECE.
  *  @param last it ends the stream; else it ends in a full flush. @param out LR_GZIP_ROOM bytes. @return how many. */
 size_t lr_gzip_encode(lr_gzip_encoder *encoder, const uint8_t *in, size_t size, bool last, uint8_t *out);
-/** @return the CRC-32 of gzip. */
-uint32_t lr_gzip_crc(const uint8_t *data, size_t size);
 
 #endif

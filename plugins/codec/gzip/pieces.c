@@ -8,6 +8,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "plugins/codec/gzip/sum.h"
+
 static void set_lane(lr_inflater *lane, const lr_unit *unit)
 {
     lr_inflate_begin(lane);
@@ -40,7 +42,7 @@ static void run_group(lr_task *task, lr_inflater *lanes)
         lr_unit *unit = &group->units[i];
         unit->good = stops[i] == (unit->last ? LR_INFLATE_END : LR_INFLATE_CUT) && lanes[i].in == lanes[i].in_end &&
                      lanes[i].out == lanes[i].out_end;
-        unit->crc = unit->good ? lr_quick_crc(0, unit->out, unit->out_size) : 0;
+        unit->crc = unit->good ? lr_gzip_crc(0, unit->out, unit->out_size) : 0;
     }
 }
 

@@ -2,8 +2,8 @@
  * The ring of pieces and the threads that work on it. */
 #include "plugins/codec/gzip/pool.h"
 
-#include <pthread.h>
-#include <signal.h>
+#include "plugins/codec/gzip/sum.h"
+#include "plugins/codec/threads.h"
 
 /* More have nothing to do: one thread fills and writes. */
 enum { THREADS_MOST = 16 };
@@ -45,7 +45,7 @@ static void deflate_next(lr_gzip_pool *pool, lr_gzip_encoder *encoder)
 {
     lr_gzip_piece *piece = piece_of(pool, pool->begun++);
     (void)pthread_mutex_unlock(&pool->lock);
-    piece->crc = lr_gzip_crc(piece->in, piece->size);
+    piece->crc = lr_gzip_crc(0, piece->in, piece->size);
     piece->made = lr_gzip_encode(encoder, piece->in, piece->size, piece->last, piece->out);
     (void)pthread_mutex_lock(&pool->lock);
     piece->done = true;
@@ -68,11 +68,10 @@ static void *run(void *user)
     return NULL;
 }
 
-/* One more, if it may be. Signals stay the program's. */
+/* One more, if it may be. */
 static int32_t start(lr_gzip_pool *pool)
 {
     worker *next = &pool->workers[pool->started];
-    sigset_t all, before;
     if (pool->started == pool->most) {
         return REC_OK;
     }
@@ -83,17 +82,11 @@ static int32_t start(lr_gzip_pool *pool)
         }
     }
     next->pool = pool;
-    (void)sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) {
-        pool->most = pool->started;
-        return REC_OK;
-    }
-    if (pthread_create(&next->thread, NULL, run, next) == 0) {
+    if (lr_codec_thread(&next->thread, run, next)) {
         pool->started++;
     } else {
         pool->most = pool->started;
     }
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return REC_OK;
 }
 

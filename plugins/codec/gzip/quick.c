@@ -6,9 +6,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#ifdef LR_HAVE_ISAL
-#include <isa-l/crc.h>
-#endif
+#include "plugins/codec/gzip/sum.h"
 
 enum { FLAG_EXTRA = 4, FLAG_NAME = 8, FLAG_COMMENT = 16, FLAGS_ODD = 0xe2 };
 enum { HEADER = 10, TRAILER = 8 };
@@ -18,15 +16,6 @@ enum { CACHED = 256 << 10 };
 enum { DIRECT_FROM = 32 << 10 };
 /* Who has no more room than this, and comes again, reads in small parts and does something else in between. */
 enum { SMALL = 1 << 20 };
-
-uint32_t lr_quick_crc(uint32_t crc, const uint8_t *data, size_t size)
-{
-#ifdef LR_HAVE_ISAL
-    return crc32_gzip_refl(crc, data, size);
-#else
-    return (uint32_t)crc32_z(crc, data, size);
-#endif
-}
 
 /* -------------------------------------------------------------------------------------------------------- input -- */
 
@@ -204,7 +193,7 @@ static void run_step(lr_task *task, lr_inflater *lanes)
         uint8_t *from = lane->out;
         lane->out_end = end - from > CACHED ? from + CACHED : end;
         self->stop = lr_inflate(lane);
-        self->crc = lr_quick_crc(self->crc, from, (size_t)(lane->out - from));
+        self->crc = lr_gzip_crc(self->crc, from, (size_t)(lane->out - from));
     } while (self->stop == LR_INFLATE_ROOM && lane->out < end);
 }
 

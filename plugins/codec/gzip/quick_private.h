@@ -75,7 +75,6 @@ struct lr_quick {
     lr_batch batch;
 };
 
-uint32_t lr_quick_crc(uint32_t crc, const uint8_t *data, size_t size);
 /** Reads into `target`, which holds `*held` bytes, until it has `size` or the input ends. */
 int32_t lr_quick_fill(lr_quick *self, rec_job *job, uint8_t *target, size_t size, size_t *held);
 int32_t lr_quick_no_memory(rec_job *job);

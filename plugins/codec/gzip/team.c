@@ -2,10 +2,9 @@
  * Threads that wait for work, and the queue it stands in. */
 #include "plugins/codec/gzip/team.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "plugins/codec/threads.h"
 
 /* More wait for memory, not for each other. */
 enum { THREADS_MOST = 16, LANES = 4 };
@@ -58,27 +57,19 @@ static void *help(void *user)
     return NULL;
 }
 
-/* Signals stay the program's: none is handled on a thread that it does not know. */
 static bool start(lr_team *team)
 {
     helper *next = calloc(1, sizeof *next);
-    sigset_t all, before;
-    bool started = false;
     if (!next) {
         return false;
     }
     next->team = team;
-    (void)sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) == 0) {
-        started = pthread_create(&next->thread, NULL, help, next) == 0;
-        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
-    if (started) {
-        team->helpers[team->count++] = next;
-    } else {
+    if (!lr_codec_thread(&next->thread, help, next)) {
         free(next);
+        return false;
     }
-    return started;
+    team->helpers[team->count++] = next;
+    return true;
 }
 
 lr_team *lr_team_new(void)

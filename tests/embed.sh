@@ -385,7 +385,7 @@ record: --to does not go with --structs: they have no format
   record embed --help shows how it is used.
 END
 fails "an option without its value" embed "$tiny" --output <<END
-record: --output needs a value, found none
+record: --output needs a value: --output OUT
 END
 fails "its options elsewhere" show "$tiny" embed --structs <<END
 record: --structs is no option of \`record show\`

@@ -7,10 +7,13 @@ set -u
 : "${top_builddir:=.}"
 
 record=${RECORD:-$top_builddir/tools/record}
-page=$srcdir/docs/record.1
+pages=$srcdir/docs
 
 # Hyphens are \- in the page; fonts do not matter; mdoc's `Fl -all` is --all.
-sed 's/\\-/-/g; s/\\f[BIRP]//g; s/\\&//g; s/Fl -/--/g; s/Fl \([A-Za-z]\)/-\1/g' "$page" >"$scratch/page"
+read_pages() { # PAGE...
+    sed 's/\\-/-/g; s/\\f[BIRP]//g; s/\\&//g; s/Fl -/--/g; s/Fl \([A-Za-z]\)/-\1/g' "$@" >"$scratch/page"
+}
+read_pages "$pages/record.1"
 
 # Commands are the first words of the indented lines of --help that have a --help of their own.
 "$record" --help >"$scratch/help" 2>&1 || not_ok "record --help succeeds" "$scratch/help"
@@ -25,9 +28,9 @@ documented() { # WHAT HELP-FILE
     : >"$scratch/missing"
     while read -r option; do
         grep -qE -e "(^|[^A-Za-z0-9-])$option([^A-Za-z0-9-]|\$)" "$scratch/page" ||
-            echo "not in record.1: $option" >>"$scratch/missing"
+            echo "not in the manual page: $option" >>"$scratch/missing"
     done <"$scratch/options"
-    check "record.1 has every option of $1" diff /dev/null "$scratch/missing"
+    check "the manual page has every option of $1" diff /dev/null "$scratch/missing"
 }
 
 documented "record --help" "$scratch/help"
@@ -35,15 +38,24 @@ found=0
 for command in $commands; do
     "$record" "$command" --help >"$scratch/command" 2>&1 || continue
     found=$((found + 1))
+    # A subcommand with a page of its own has its own options there, and those of all in record.1.
+    if [ -e "$pages/record-$command.1" ]; then
+        read_pages "$pages/record.1" "$pages/record-$command.1"
+    else
+        read_pages "$pages/record.1"
+    fi
     documented "record $command --help" "$scratch/command"
+    read_pages "$pages/record.1"
     check "record.1 has the command $command" grep -qw -e "$command" "$scratch/page"
 done
 check "record --help lists commands" [ "$found" -ge 5 ]
 
-if command -v mandoc >/dev/null; then
-    check "record.1 is well-formed" mandoc -T lint -W warning "$page"
-else
-    skip "record.1 is well-formed" "mandoc is not installed"
-fi
+for page in "$pages"/record*.1; do
+    if command -v mandoc >/dev/null; then
+        check "$(basename "$page") is well-formed" mandoc -T lint -W warning "$page"
+    else
+        skip "$(basename "$page") is well-formed" "mandoc is not installed"
+    fi
+done
 
 finish

@@ -5,96 +5,6 @@
 
 #include "tools/tool.h"
 
-/* --------------------------------------------------------------------------------------------------------- sums -- */
-
-static void add_tensor(summary *s, const rec_tensor *tensor, const char *path)
-{
-    rec_dtype dtype = rec_tensor_dtype(tensor);
-    const char *id = rec_tensor_id(tensor);
-    size_t kinds = sizeof s->dtypes / sizeof *s->dtypes;
-    size_t kind = dtype >= 0 && (size_t)dtype < kinds ? (size_t)dtype : 0;
-
-    s->tensors++;
-    s->elements += rec_tensor_count(tensor);
-    s->nbytes += rec_tensor_nbytes(tensor);
-    s->assumed += (uint64_t)(rec_tensor_assumed(tensor) != 0);
-    s->dtypes[kind]++;
-    if (id) {
-        uint64_t length = strlen(id);
-        s->id_shortest = s->ids && s->id_shortest < length ? s->id_shortest : length;
-        s->id_longest = s->id_longest > length ? s->id_longest : length;
-        s->ids++;
-    }
-    if (!s->largest || rec_tensor_nbytes(tensor) > rec_tensor_nbytes(s->largest)) {
-        s->largest = tensor;
-        s->largest_path.length = 0;
-        tool_text_put(&s->largest_path, path);
-    }
-}
-
-int tool_summarise(const rec_record *record, summary *s)
-{
-    rec_iterator *iterator = rec_iterate(record);
-    const rec_value *value;
-    const char *path;
-
-    *s = (summary){0};
-    if (!iterator) {
-        return tool_fail_library();
-    }
-    while ((value = rec_iterator_next(iterator, &path))) {
-        const rec_tensor *tensor = rec_value_tensor(value);
-        if (tensor) {
-            add_tensor(s, tensor, path);
-        } else if (rec_value_kind(value) == REC_KIND_NIL) {
-            s->nils++;
-        } else {
-            s->values++;
-        }
-    }
-    rec_iterator_free(iterator);
-    return EXIT_OK;
-}
-
-void tool_summary_free(summary *s)
-{
-    tool_text_free(&s->largest_path);
-}
-
-/* Whether its keys are those of another framework: then its metadata say nothing of Burn. */
-static bool is_of_others(const rec_record *record)
-{
-    return rec_value_form(rec_root(record)) == REC_FORM_PATHS;
-}
-
-const char *tool_burn_version(const rec_record *record)
-{
-    return is_of_others(record) ? NULL : rec_metadata(record, "version");
-}
-
-const char *tool_element_word(const rec_record *record, const char *key)
-{
-    const char *value = is_of_others(record) ? NULL : rec_metadata(record, key);
-    const char *colon = value ? strrchr(value, ':') : NULL; /* half::binary16::f16 */
-
-    return colon ? colon + 1 : value;
-}
-
-const char *tool_precision_word(const rec_record *record)
-{
-    static const struct {
-        const char *real, *integer, *word;
-    } known[] = {{"f16", "i16", "half"}, {"f32", "i32", "full"}, {"f64", "i64", "double"}};
-    const char *real = tool_element_word(record, "float"), *integer = tool_element_word(record, "int");
-
-    for (size_t i = 0; real && integer && i < sizeof known / sizeof *known; i++) {
-        if (strcmp(real, known[i].real) == 0 && strcmp(integer, known[i].integer) == 0) {
-            return known[i].word;
-        }
-    }
-    return NULL;
-}
-
 /* -------------------------------------------------------------------------------------------------------- people -- */
 
 static void print_precision(const rec_record *record, const summary *s, const char *label)
@@ -114,7 +24,7 @@ static void print_precision(const rec_record *record, const summary *s, const ch
         tool_text_put(&line, real && integer ? ", " : "");
         tool_text_safe(&line, integer ? integer : "", integer ? strlen(integer) : 0);
         tool_text_put(&line, word ? ")" : "");
-    } else if (!is_of_others(record)) {
+    } else if (!tool_is_of_others(record)) {
         tool_text_put(&line, "not said");
     }
     for (size_t i = 0; i < sizeof s->dtypes / sizeof *s->dtypes; i++) {
@@ -122,7 +32,7 @@ static void print_precision(const rec_record *record, const summary *s, const ch
     }
     /* One element type, that of the metadata, goes without saying. */
     if (kinds > 1 || (kinds == 1 && !(real && s->dtypes[rec_dtype_from_name(real)]))) {
-        const char *before = is_of_others(record) ? "" : "; tensors: ";
+        const char *before = tool_is_of_others(record) ? "" : "; tensors: ";
         for (size_t i = 0; i < sizeof s->dtypes / sizeof *s->dtypes; i++) {
             if (s->dtypes[i]) {
                 tool_text_format(&line, "%s%s %s", before, tool_grouped(s->dtypes[i], number),
@@ -162,7 +72,7 @@ static void print_metadata(const rec_record *record, const char *label, size_t w
 
     for (uint64_t i = 0; i < count; i++) {
         text line = {0}, whole = {0};
-        if (rec_metadata_get(record, i, &key, &value) != REC_OK || (!is_of_others(record) && is_burns(key))) {
+        if (rec_metadata_get(record, i, &key, &value) != REC_OK || (!tool_is_of_others(record) && is_burns(key))) {
             continue;
         }
         if (shown == SHOWN && !all) {
@@ -262,15 +172,15 @@ static void print_people(const rec_record *record, const summary *s, const char 
                (int)(width - tool_text_width(name.at)), "");
     }
     printf("%s %s", origin->recorder,
-           is_of_others(record) ? "file of another framework, not a record of Burn" : "record");
-    if (*burn.at && !is_of_others(record)) {
+           tool_is_of_others(record) ? "file of another framework, not a record of Burn" : "record");
+    if (*burn.at && !tool_is_of_others(record)) {
         printf(", written by Burn %s%s", burn.at, origin->layout == 1 ? " (V1)" : "");
     }
     putchar('\n');
     for (size_t i = 0; i < LABELS; i++) {
         labels[i] = xasprintf("%-*s", (int)width, names[i]);
     }
-    print_precision(record, s, labels[is_of_others(record) ? 4 : 0]);
+    print_precision(record, s, labels[tool_is_of_others(record) ? 4 : 0]);
     if (s->tensors || !by_position) {
         print_contents(s, labels[1]);
     } else {
@@ -281,7 +191,7 @@ static void print_people(const rec_record *record, const summary *s, const char 
     }
     print_file(origin, s, labels[3]);
     print_metadata(record, "metadata", width, all);
-    if (is_of_others(record) && strcmp(path, tool_input_name("-")) != 0) {
+    if (tool_is_of_others(record) && strcmp(path, tool_input_name("-")) != 0) {
         text line = {0};
         tool_text_safe(&line, path, strlen(path));
         printf("%-*srecord plan %s shows what becomes of it\n", (int)width, "as a record", line.at);
@@ -315,7 +225,7 @@ static void print_json(const rec_record *record, const summary *s, const char *p
     tool_json_object(&j, NULL);
     tool_json_string(&j, "file", path);
     tool_json_string(&j, "recorder", origin->recorder);
-    tool_json_bool(&j, "foreign", is_of_others(record));
+    tool_json_bool(&j, "foreign", tool_is_of_others(record));
     tool_json_string(&j, "burn", tool_burn_version(record));
     tool_json_token(&j, "layout", origin->layout == 1 ? "1" : origin->layout == 2 ? "2" : "null");
     tool_json_string(&j, "precision", tool_precision_word(record));

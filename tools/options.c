@@ -57,9 +57,10 @@ enum {
 };
 
 enum {
-    WRITERS = COMMAND_CONVERT | COMMAND_EMBED,
+    WRITERS = COMMAND_CONVERT | COMMAND_EMBED | COMMAND_EDIT,
     PLANNERS = COMMAND_CONVERT | COMMAND_PLAN,
-    READERS = COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_TYPES | COMMAND_PLAN | WRITERS,
+    COMPARERS = COMMAND_DIFF | COMMAND_STATS | COMMAND_VERIFY | COMMAND_REPORT | COMMAND_BROWSE,
+    READERS = COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_TYPES | COMMAND_PLAN | COMPARERS | WRITERS,
     WORKERS = READERS | COMMAND_PLUGINS | COMMAND_PROFILES,
     EVERY = COMMAND_ALL
 };
@@ -133,76 +134,46 @@ static const char *const load_keys[OPTION_COUNT] = {
     [OPTION_PARTIAL] = "partial",    [OPTION_STRICT] = "strict",   [OPTION_DEBUG] = "debug",
 };
 
-static size_t smaller(size_t a, size_t b)
+/* Options that subcommands bring themselves are known by all tables, as the subcommand may come behind them. */
+static const own_option *find_own(const command *c, const char *name, size_t length, char letter)
 {
-    return a < b ? a : b;
-}
+    const own_option *of_another = NULL;
 
-/* Edits from one word to another: a letter put in, left out, changed, or two neighbours swapped. Words are short. */
-static size_t distance(const char *a, const char *b)
-{
-    enum { ROOM = 32 };
-    size_t rows[3][ROOM + 1];
-    size_t length_a = strlen(a), length_b = strlen(b);
-    size_t *before = rows[0], *last = rows[1], *now = rows[2];
-
-    if (length_a > ROOM || length_b > ROOM) {
-        return ROOM;
-    }
-    for (size_t j = 0; j <= length_b; j++) {
-        last[j] = j;
-        before[j] = j;
-    }
-    for (size_t i = 1; i <= length_a; i++) {
-        now[0] = i;
-        for (size_t j = 1; j <= length_b; j++) {
-            now[j] = smaller(last[j] + 1, now[j - 1] + 1);
-            now[j] = smaller(now[j], last[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-                now[j] = smaller(now[j], before[j - 2] + 1);
+    for (const command *each = tool_commands; each->name; each++) {
+        for (const own_option *own = each->own; own && own->name; own++) {
+            bool is_it =
+                name ? strlen(own->name) == length && strncmp(own->name, name, length) == 0 : own->letter == letter;
+            if (is_it && each == c) {
+                return own;
             }
-        }
-        size_t *spare = before;
-        before = last;
-        last = now;
-        now = spare;
-    }
-    return last[length_b];
-}
-
-const char *tool_nearest(const char *typed, const char *const *names)
-{
-    const char *best = NULL;
-    size_t length = strlen(typed);
-    size_t least = length / 3 + 2; /* one more than what counts as near */
-
-    for (; *names; names++) {
-        size_t edits = distance(typed, *names);
-        if (length >= 2 && strncmp(typed, *names, length) == 0) {
-            edits = 0;
-        }
-        if (edits < least) {
-            least = edits;
-            best = *names;
+            of_another = is_it ? own : of_another;
         }
     }
-    return best;
+    return of_another;
 }
 
-static int fail_unknown(const char *typed, size_t length)
+static int fail_unknown(const command *c, const char *typed, size_t length)
 {
-    const char *names[OPTION_COUNT + 1];
+    enum { OWN_MOST = 64 };
+    const char *names[OPTION_COUNT + OWN_MOST + 1] = {0};
     char *name = xasprintf("%.*s", (int)length, typed);
     const char *near;
+    size_t count = 0;
     int status;
 
     for (size_t i = 0; i < OPTION_COUNT; i++) {
-        names[i] = specs[i].name;
+        if (!c || (specs[i].commands & c->bit)) {
+            names[count++] = specs[i].name;
+        }
     }
-    names[OPTION_COUNT] = NULL;
+    for (const own_option *own = c ? c->own : NULL; own && own->name && count < OPTION_COUNT + OWN_MOST; own++) {
+        names[count++] = own->name;
+    }
     near = tool_nearest(name, names);
     if (near) {
         status = tool_fail("unknown option --%s\nDid you mean --%s?", name, near);
+    } else if (c) {
+        status = tool_fail("unknown option --%s\nrecord help %s lists its options.", name, c->name);
     } else {
         status = tool_fail("unknown option --%s\nrecord --help lists all options.", name);
     }
@@ -263,10 +234,10 @@ static bool is_setting(const char *value)
 /* What --rule takes: rules, and what else a profile may say. Options of recorders have --from-option. */
 static int check_rule(const char *setting)
 {
-    static const char *const keys[] = {"drop",    "split", "weight_norm", "rename", "remap",   "add",     "rope",
-                                       "squeeze", "stack", "reshape",     "join",   "merge",   "tie",     "module",  "variant",
-                                       "back",    "let",   "export",      "require",      "select", "adapter", "gaps",    "prefix",
-                                       "partial", "set",   "config",      "strict", "profile", "reverse", NULL};
+    static const char *const keys[] = {
+        "drop",    "split", "weight_norm", "rename",  "remap",   "add",    "rope",   "squeeze", "stack",   "reshape",
+        "join",    "merge", "tie",         "module",  "variant", "back",   "let",    "export",  "require", "select",
+        "adapter", "gaps",  "prefix",      "partial", "set",     "config", "strict", "profile", "reverse", NULL};
     size_t length = strcspn(setting, "= \t");
     char *key;
     const char *near;
@@ -420,55 +391,92 @@ static int set_option(options *o, size_t which, const char *value)
     }
 }
 
-/* `--name`, `--name=value` or `--name value`. @param at index of the argument, moved on if a value was taken. */
-static int parse_long(options *o, int argc, char **argv, int *at)
+static int set_own(options *o, const own_option *own, const char *value)
 {
-    const char *name = argv[*at] + 2;
-    size_t length = strcspn(name, "=");
-    const char *value = name[length] == '=' ? name + length + 1 : NULL;
-
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        const option_spec *spec = &specs[i];
-        if (strlen(spec->name) != length || strncmp(spec->name, name, length) != 0) {
-            continue;
-        }
-        o->given |= UINT64_C(1) << i;
-        if (!spec->argument) {
-            return value ? tool_fail("--%s takes no value", spec->name) : set_option(o, i, NULL);
-        }
-        if (!value) {
-            if (*at + 1 == argc) {
-                return tool_fail("--%s needs a value: --%s %s", spec->name, spec->name, spec->argument);
-            }
-            value = argv[++*at];
-        }
-        return *value ? set_option(o, i, value) : tool_fail("--%s needs a value, found an empty one", spec->name);
-    }
-    return fail_unknown(name, length);
+    o->own.at = xrealloc(o->own.at, (o->own.count + 1) * sizeof *o->own.at);
+    o->own.at[o->own.count++] = (own_given){own->name, value, o->operands.count};
+    return EXIT_OK;
 }
 
-/* `-a`, `-qa` */
-static int parse_short(options *o, const char *letters)
+/* `--name`, `--name=value` or `--name value`. @param at index of the argument, moved on if a value was taken. */
+static int parse_long(options *o, const command *c, int argc, char **argv, int *at)
 {
-    for (; *letters; letters++) {
+    const char *name = argv[*at] + 2, *known = NULL, *argument = NULL;
+    size_t length = strcspn(name, "="), i = 0;
+    const char *value = name[length] == '=' ? name + length + 1 : NULL;
+    const own_option *own = NULL;
+
+    while (i < OPTION_COUNT && (strlen(specs[i].name) != length || strncmp(specs[i].name, name, length) != 0)) {
+        i++;
+    }
+    if (i < OPTION_COUNT) {
+        o->given |= UINT64_C(1) << i;
+        known = specs[i].name;
+        argument = specs[i].argument;
+    } else if ((own = find_own(c, name, length, '\0'))) {
+        known = own->name;
+        argument = own->argument;
+    } else {
+        return fail_unknown(c, name, length);
+    }
+    if (!argument && value) {
+        return tool_fail("--%s takes no value", known);
+    }
+    if (argument && !value) {
+        if (*at + 1 == argc) {
+            return tool_fail("--%s needs a value: --%s %s", known, known, argument);
+        }
+        value = argv[++*at];
+    }
+    if (argument && !*value) {
+        return tool_fail("--%s needs a value, found an empty one", known);
+    }
+    return own ? set_own(o, own, value ? value : "") : set_option(o, i, value);
+}
+
+/* `-a`, `-qa`, `-o FILE`, `-oFILE` */
+static int parse_short(options *o, const command *c, int argc, char **argv, int *at)
+{
+    int status = EXIT_OK;
+
+    for (const char *letter = argv[*at] + 1; *letter && status == EXIT_OK; letter++) {
+        const own_option *own = find_own(c, NULL, 0, *letter);
         size_t i = 0;
-        while (i < OPTION_COUNT && specs[i].letter != *letters) {
+        while (i < OPTION_COUNT && specs[i].letter != *letter) {
             i++;
         }
-        if (i == OPTION_COUNT) {
-            return tool_fail("unknown option -%c\nrecord --help lists all options.", *letters);
-        }
-        o->given |= UINT64_C(1) << i;
-        int status = set_option(o, i, NULL);
-        if (status != EXIT_OK) {
-            return status;
+        if (i < OPTION_COUNT) {
+            o->given |= UINT64_C(1) << i;
+            status = set_option(o, i, NULL);
+        } else if (!own) {
+            return tool_fail("unknown option -%c\nrecord --help lists all options.", *letter);
+        } else if (!own->argument) {
+            status = set_own(o, own, "");
+        } else if (letter[1]) {
+            return set_own(o, own, letter + 1);
+        } else if (*at + 1 == argc || !*argv[*at + 1]) {
+            return tool_fail("-%c needs a value: -%c %s", *letter, *letter, own->argument);
+        } else {
+            return set_own(o, own, argv[++*at]);
         }
     }
-    return EXIT_OK;
+    return status;
+}
+
+/* The subcommand: the first word that is one, for the options before it too. */
+static const command *find_command(int argc, char **argv)
+{
+    const command *c = NULL;
+
+    for (int i = 1; i < argc && !c; i++) {
+        c = tool_command_find(argv[i]);
+    }
+    return c;
 }
 
 int tool_options_parse(options *o, int argc, char **argv)
 {
+    const command *c = find_command(argc, argv);
     bool ended = false;
     int status = EXIT_OK;
 
@@ -480,9 +488,9 @@ int tool_options_parse(options *o, int argc, char **argv)
         } else if (strcmp(argument, "--") == 0) {
             ended = true;
         } else if (argument[1] == '-') {
-            status = parse_long(o, argc, argv, &i);
+            status = parse_long(o, c, argc, argv, &i);
         } else {
-            status = parse_short(o, argument + 1);
+            status = parse_short(o, c, argc, argv, &i);
         }
     }
     return status;
@@ -490,6 +498,7 @@ int tool_options_parse(options *o, int argc, char **argv)
 
 void tool_options_free(options *o)
 {
+    free(o->own.at);
     free(o->type.at);
     free(o->types.at);
     free(o->readings.at);
@@ -498,35 +507,58 @@ void tool_options_free(options *o)
     free(o->operands.at);
 }
 
-int tool_options_check(const options *o, int command, const char *name)
+int tool_options_check(const options *o, const command *c)
 {
     for (size_t i = 0; i < OPTION_COUNT; i++) {
-        if ((o->given >> i & 1) && !(specs[i].commands & command)) {
-            return tool_fail_usage(name, "--%s is no option of `record %s`", specs[i].name, name);
+        if ((o->given >> i & 1) && !(specs[i].commands & c->bit)) {
+            return tool_fail_usage(c->name, "--%s is no option of `record %s`", specs[i].name, c->name);
+        }
+    }
+    for (size_t i = 0; i < o->own.count; i++) {
+        const own_option *own = c->own;
+        while (own && own->name && strcmp(own->name, o->own.at[i].name) != 0) {
+            own++;
+        }
+        if (!own || !own->name) {
+            return tool_fail_usage(c->name, "--%s is no option of `record %s`", o->own.at[i].name, c->name);
         }
     }
     return EXIT_OK;
 }
 
-void tool_options_help(int command, FILE *out)
+/* One option: what it does stands beside it, further lines below. */
+static void print_option(char letter, const char *name, const char *argument, const char *help, FILE *out)
+{
+    char flag[32], short_form[8] = "    ";
+
+    if (letter) {
+        (void)snprintf(short_form, sizeof short_form, "-%c, ", letter);
+    }
+    (void)snprintf(flag, sizeof flag, "--%s%s%s", name, argument ? " " : "", argument ? argument : "");
+    fprintf(out, "  %s%-22s ", short_form, flag);
+    for (const char *line = help; *line;) {
+        size_t length = strcspn(line, "\n");
+        fprintf(out, "%*s%.*s\n", line == help ? 0 : 29, "", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+void tool_options_help(const command *c, FILE *out)
 {
     bool titled = false;
 
+    for (const own_option *own = c ? c->own : NULL; own && own->name; own++) {
+        print_option(own->letter, own->name, own->argument, own->help, out);
+    }
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const option_spec *spec = &specs[i];
-        char flag[32], letter[8] = "    ";
-        if ((spec->commands & command) != command) {
+        if (c && !(spec->commands & c->bit)) {
             continue;
         }
         if (i >= OPTION_ADAPTER && !titled) {
             fputs("\nLoad arguments, for files that Burn did not write (each also in an INI file):\n", out);
             titled = true;
         }
-        if (spec->letter) {
-            (void)snprintf(letter, sizeof letter, "-%c, ", spec->letter);
-        }
-        (void)snprintf(flag, sizeof flag, "--%s%s%s", spec->name, spec->argument ? " " : "",
-                       spec->argument ? spec->argument : "");
-        fprintf(out, "  %s%-22s %s\n", letter, flag, spec->help);
+        print_option(spec->letter, spec->name, spec->argument, spec->help, out);
     }
 }

@@ -31,7 +31,7 @@ for command in info ls show convert plan profiles types embed plugins help; do
 done
 
 fails "no command" <<END
-record: a command was expected: info, ls, show, convert, plan, profiles, types, embed, plugins or help
+record: a command was expected: info, ls, show, convert or another
   record --help shows how it is used.
 END
 fails "a command that is nearly one" lst 0.18.0/mnist.mpk <<END
@@ -56,7 +56,7 @@ record: unknown option --prec
 END
 fails "an option that is none" ls --frobnicate 0.18.0/mnist.mpk <<END
 record: unknown option --frobnicate
-  record --help lists all options.
+  record help ls lists its options.
 END
 fails "a letter that is none" ls -z 0.18.0/mnist.mpk <<END
 record: unknown option -z

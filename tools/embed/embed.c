@@ -11,79 +11,24 @@
 
 /* ------------------------------------------------------------------------------------------------------ options -- */
 
-const char tool_embed_options_help[] =
-    "FILE's bytes become an array for rec_load_bytes(). With --to or --precision\n"
-    "they are converted first. With --structs the record becomes a C constant that\n"
-    "needs no library.\n"
-    "\n"
-    "      --output OUT           NAME.h or NAME.c: C header and source;\n"
-    "                             NAME.o: header and object file, by $CC, $AS or cc\n"
-    "      --name NAME            what symbols begin with (default: the name OUT)\n"
-    "      --as SYMBOL            the symbol itself (default: NAME_record, NAME)\n"
-    "      --structs              a header with static const structs instead\n";
+const char tool_embed_more[] = "FILE's bytes become an array for rec_load_bytes(). With --to or --precision\n"
+                               "they are converted first. With --structs the record becomes a C constant that\n"
+                               "needs no library.\n";
 
-static int take_one(embed_wishes *e, const char *argument, const char *next, bool *used_next)
-{
-    const struct {
-        const char *name;
-        const char **value;
-    } specs[] = {{"--output", &e->output}, {"--name", &e->name}, {"--as", &e->as}};
+const own_option tool_embed_options[] = {
+    {"output", "OUT", 'o',
+     "NAME.h or NAME.c: C header and source;\nNAME.o: header and object file, by $CC, $AS or cc"},
+    {"name", "NAME", 0, "what symbols begin with (default: the name OUT)"},
+    {"as", "SYMBOL", 0, "the symbol itself (default: NAME_record, NAME)"},
+    {"structs", NULL, 0, "a header with static const structs instead"},
+    {0},
+};
 
-    *used_next = false;
-    if (strcmp(argument, "--structs") == 0) {
-        e->structs = true;
-        e->given = "--structs";
-        return EXIT_OK;
-    }
-    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
-        size_t length = strlen(specs[i].name);
-        const char *value = next;
-        if (strncmp(argument, specs[i].name, length) != 0 || (argument[length] && argument[length] != '=')) {
-            continue;
-        }
-        if (argument[length]) {
-            value = argument + length + 1;
-        } else {
-            *used_next = true;
-        }
-        if (!value || !*value) {
-            return tool_fail("%s needs a value, found %s", specs[i].name, value ? "an empty one" : "none");
-        }
-        *specs[i].value = value;
-        e->given = specs[i].name;
-        return EXIT_OK;
-    }
-    return -1;
-}
-
-int tool_embed_options(embed_wishes *e, int *argc, char **argv)
-{
-    bool meant = false, ended = false;
-    int kept = 1;
-
-    *e = (embed_wishes){0};
-    for (int i = 1; i < *argc; i++) {
-        meant = meant || strcmp(argv[i], "embed") == 0;
-    }
-    for (int i = 1; meant && i < *argc; i++) {
-        bool used_next = false;
-        int status = ended ? -1 : take_one(e, argv[i], i + 1 < *argc ? argv[i + 1] : NULL, &used_next);
-        if (status == EXIT_ERROR) {
-            return status;
-        }
-        ended = ended || strcmp(argv[i], "--") == 0;
-        if (status == EXIT_OK) {
-            i += used_next;
-        } else {
-            argv[kept++] = argv[i];
-        }
-    }
-    if (meant) {
-        *argc = kept;
-        argv[kept] = NULL;
-    }
-    return EXIT_OK;
-}
+/* What is asked for; NULL if not given. */
+typedef struct embed_wishes {
+    const char *output, *name, *as;
+    bool structs;
+} embed_wishes;
 
 /* -------------------------------------------------------------------------------------------------------- plans -- */
 
@@ -160,7 +105,9 @@ static int check_options(const options *o, const plan *p)
 
 static int make_plan(plan *p, const options *o)
 {
-    const embed_wishes *e = o->embed;
+    const embed_wishes wishes = {tool_own(o, "output"), tool_own(o, "name"), tool_own(o, "as"),
+                                 tool_own(o, "structs") != NULL};
+    const embed_wishes *e = &wishes;
     size_t length = e->output ? strlen(e->output) : 0;
     char last = length > 2 && e->output[length - 2] == '.' ? e->output[length - 1] : '\0';
     char *stem = NULL;

@@ -7,16 +7,8 @@
 
 #include "tools/session/session.h"
 
-/* What `record embed` alone is asked for; NULL if not given. */
-typedef struct embed_wishes {
-    const char *output, *name, *as;
-    bool structs;
-    const char *given; /* one of these options that was given */
-} embed_wishes;
-
-/* Takes those of `record embed` out of the command line, if it has that word; the rest is for tool_options_parse(). */
-int tool_embed_options(embed_wishes *e, int *argc, char **argv);
-extern const char tool_embed_options_help[];
+extern const char tool_embed_more[];
+extern const own_option tool_embed_options[];
 int tool_run_embed(session *s, const char *const *operands, size_t count);
 
 #endif

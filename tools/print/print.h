@@ -51,6 +51,9 @@ int tool_fail(const char *format, ...) REC_PRINTF(1, 2);
 /* As tool_fail(), with the hint that names the help of a subcommand. */
 int tool_fail_usage(const char *command, const char *format, ...) REC_PRINTF(2, 3);
 
+/* @return the word nearest to a mistyped one, NULL if none is near. `names` ends in NULL. */
+const char *tool_nearest(const char *typed, const char *const *names);
+
 /* ------------------------------------------------------------------------------------------------------- output -- */
 
 enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };

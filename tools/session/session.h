@@ -24,6 +24,20 @@ typedef struct readings {
     size_t count;
 } readings;
 
+/* An option that a subcommand brings itself, in a table that ends in one without a name. The same name takes an argument
+ * in all subcommands or in none. */
+typedef struct own_option {
+    const char *name;
+    const char *argument; /* NULL: takes none */
+    char letter;          /* 0: no short form */
+    const char *help;
+} own_option;
+typedef struct own_given {
+    const char *name;
+    const char *value; /* "" without an argument */
+    size_t before;     /* operands that were read before it, the subcommand included */
+} own_given;
+
 typedef struct options {
     const char *to, *config;                            /* NULL if not given */
     const char *index;                                  /* the folder of plugins that gets one, or NULL */
@@ -38,9 +52,19 @@ typedef struct options {
     words to_options, metadata; /* NAME=VALUE */
     readings readings;
     words operands;                   /* the first one is the subcommand */
-    const struct embed_wishes *embed; /* what `record embed` alone is asked for; set by main() */
+    struct {
+        own_given *at;
+        size_t count;
+    } own;
     uint64_t given;                   /* a bit for each option that was given, in the order of the table */
 } options;
+
+/* @return the last value of one of the subcommand's own options; NULL if it was not given. */
+const char *tool_own(const options *o, const char *name);
+/* The values of one that may be repeated. @param at 0 to begin. @return the next, NULL behind the last. */
+const char *tool_own_next(const options *o, const char *name, size_t *at);
+/* Reads one that is a number, `least` or more; `value` stays as it is if it was not given. Mistakes are printed. */
+int tool_own_number(const options *o, const char *name, double least, double *value);
 
 /* ------------------------------------------------------------------------------------------------------- session -- */
 

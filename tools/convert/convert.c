@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/tool.h"
+#include "tools/convert/convert_private.h"
 
 /* What is said about a conversion when it is done. */
 typedef struct report {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/tool.h"
+#include "tools/look/look.h"
 
 size_t tool_slice_find(const char *operand)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/tool.h"
+#include "tools/plan/plan.h"
 
 /* -------------------------------------------------------------------------------------------------------- making -- */
 

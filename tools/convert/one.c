@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tools/tool.h"
+#include "tools/convert/convert_private.h"
 
 uint64_t tool_size_of_file(const char *path)
 {

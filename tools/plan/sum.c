@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/tool.h"
+#include "tools/plan/plan.h"
 
 /* What happens to mapped tensors on the way, counted by operation and by the part of the reason that names no rules. */
 typedef struct tally {

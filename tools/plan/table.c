@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/tool.h"
+#include "tools/plan/plan.h"
 
 /* A line of the plan as the words of a row. */
 typedef struct row {

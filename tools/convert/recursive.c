@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tools/tool.h"
+#include "tools/convert/convert_private.h"
 
 enum { SKIPPED, CONVERTED, FAILED };
 static const char *const results[] = {"skipped", "converted", "failed"};

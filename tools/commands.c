@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The subcommands. */
+#include <string.h>
+
+#include "tools/embed/embed.h"
+#include "tools/tool.h"
+
+/* The rule for several inputs. */
+#define SEVERAL                                                                         \
+    "With several inputs, a load argument is for the input behind it; one behind the\n" \
+    "last input is for all of them:\n"                                                  \
+    "  record convert --prefix encoder a.safetensors --profile gpt2 b.mpk both.mpk\n"
+
+const command tool_commands[] = {
+    {"info", COMMAND_INFO, 1, 1, "FILE", "who wrote a record, and what is in it", "", NULL, tool_run_info},
+    {"ls", COMMAND_LS, 1, 1, "FILE", "list tensors and values; repeated layers are folded", "", NULL, tool_run_ls},
+    {"show", COMMAND_SHOW, 1, 2, "FILE [KEY]", "print the value at a key",
+     "KEY is a name as `record ls --all` lists it, and may have a slice:\n"
+     "  record show model.mpk 'conv1.weight[0, 1:3, ::2, -1]'\n"
+     "Without KEY the whole tree is shown.\n",
+     NULL, tool_run_show},
+    {"convert", COMMAND_CONVERT, 2, SIZE_MAX, "IN... OUT", "read a record with one recorder, write it with another",
+     "OUT gets the extension of its recorder unless it has it. It is written whole or\n"
+     "not at all, so IN and OUT may be the same file. With --recursive IN and OUT are\n"
+     "folders, and --type GLOB=TYPE, once or more, tells the types of their files:\n"
+     "  record convert -r --burn 0.21 --type 'optim*=Adam' old new\n"
+     "A safetensors file of PyTorch becomes a record by a plan; record plan shows it:\n"
+     "  record convert --profile llama model.safetensors model.mpk\n" SEVERAL,
+     NULL, tool_run_convert},
+    {"plan", COMMAND_PLAN, 1, SIZE_MAX, "IN...", "show what becomes of each key, before data are read",
+     "One line for each tensor: its key and form, what it becomes, and why. Repeated\n"
+     "layers are folded. Then what is wrong, and what to do about it; the status is 1\n"
+     "if something needs a decision. --to says what it is for (default: a record of\n"
+     "Burn), --debug prints what Burn's own import prints.\n" SEVERAL,
+     NULL, tool_run_plan},
+    {"profiles", COMMAND_PROFILES, 0, 1, "[NAME]", "list the profiles, or print the rules of one", "", NULL,
+     tool_run_profiles},
+    {"types", COMMAND_TYPES, 1, 1, "FILE", "print the type of a record as Rust source",
+     "What a record does not show is assumed, and marked. A file without names (.bin)\n"
+     "shows only its parameters: complete what is printed by the model's source.\n"
+     "Fields without parameters count: numbers are usize, activations and pools their\n"
+     "own types.\n"
+     "With --check it is only seen whether the type given fits:\n"
+     "  record types --check --type model.rs:Model model.bin\n",
+     NULL, tool_run_types},
+    {"embed", COMMAND_EMBED, 1, 1, "FILE", "make a record part of a program: C, an object file", tool_embed_more,
+     tool_embed_options, tool_run_embed},
+    {"plugins", COMMAND_PLUGINS, 0, 1, "[NAME]", "list the recorders that are there, or tell all of one", "", NULL,
+     tool_run_plugins},
+    {"help", COMMAND_HELP, 0, 1, "[COMMAND]", "print help", "", NULL, NULL},
+    {0},
+};
+const command *tool_command_find(const char *name)
+{
+    for (const command *c = tool_commands; c->name; c++) {
+        if (strcmp(c->name, name) == 0) {
+            return c;
+        }
+    }
+    return NULL;
+}

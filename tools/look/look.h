@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What is in a record: what it adds up to, slices of its tensors.
+ * It opens no file; it reads records that others loaded, and prints nothing but errors.
+ * What it tells borrows from the record. */
+#ifndef RECORD_LOOK_H
+#define RECORD_LOOK_H
+
+#include "tools/session/session.h"
+
+/* ------------------------------------------------------------------------------------------------------- records -- */
+
+/* What is in a record, added up. */
+typedef struct summary {
+    uint64_t tensors, elements, nbytes, values, nils, assumed;
+    uint64_t ids, id_shortest, id_longest; /* tensors that have one, its characters */
+    uint64_t dtypes[32];                   /* tensors by rec_dtype; unknown ones at REC_DTYPE_NONE */
+    const rec_tensor *largest;             /* NULL without tensors */
+    text largest_path;
+} summary;
+/* Adds up. @return EXIT_OK, or EXIT_ERROR with the error printed. To be given back with tool_summary_free(). */
+int tool_summarise(const rec_record *record, summary *s);
+void tool_summary_free(summary *s);
+/* @return whether its keys are those of another framework: then its metadata say nothing of Burn. */
+bool tool_is_of_others(const rec_record *record);
+/* @return the version of Burn that wrote a record, borrowed; NULL if that is not known, or it was another program. */
+const char *tool_burn_version(const rec_record *record);
+/* @return the precision that the metadata speaks of: "half", "full", "double"; NULL if it is none of them. */
+const char *tool_precision_word(const rec_record *record);
+/* @return the element type in the metadata `float` or `int` without its Rust path: "f16"; NULL if it is not there. */
+const char *tool_element_word(const rec_record *record, const char *key);
+
+/* ------------------------------------------------------------------------------------------------------- slices -- */
+
+/* `[0, 1:3, ::2, -1]` of numpy. A part is either an index (its dimension goes) or a range. */
+typedef struct slice_part {
+    bool range;
+    bool has_start, has_stop;
+    int64_t start, stop; /* an index is in start */
+    int64_t step;        /* of a range, 1 or more */
+} slice_part;
+enum { SLICE_PARTS = 32 };
+typedef struct slice {
+    slice_part parts[SLICE_PARTS];
+    size_t count;
+} slice;
+
+/* One dimension of what a slice leaves. */
+typedef struct window_dim {
+    uint64_t count;
+    uint64_t stride; /* elements from one to the next */
+} window_dim;
+typedef struct window {
+    uint64_t first; /* element of the whole */
+    uint32_t rank;
+    window_dim dims[SLICE_PARTS];
+} window;
+
+/* Finds where a slice begins in `KEY[…]`. @return the length of the key, strlen(operand) without a slice. */
+size_t tool_slice_find(const char *operand);
+/* Reads `[…]`. Mistakes are printed. */
+int tool_slice_parse(slice *s, const char *string);
+/* Applies a slice to a shape. Indices out of range are printed as errors of `key`; ranges are clamped. */
+int tool_slice_apply(const slice *s, const char *key, const uint64_t *shape, uint32_t rank, window *w);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What a record adds up to, and what its metadata say of who wrote it. */
+#include <string.h>
+
+#include "tools/look/look.h"
+
+static void add_tensor(summary *s, const rec_tensor *tensor, const char *path)
+{
+    rec_dtype dtype = rec_tensor_dtype(tensor);
+    const char *id = rec_tensor_id(tensor);
+    size_t kinds = sizeof s->dtypes / sizeof *s->dtypes;
+    size_t kind = dtype >= 0 && (size_t)dtype < kinds ? (size_t)dtype : 0;
+
+    s->tensors++;
+    s->elements += rec_tensor_count(tensor);
+    s->nbytes += rec_tensor_nbytes(tensor);
+    s->assumed += (uint64_t)(rec_tensor_assumed(tensor) != 0);
+    s->dtypes[kind]++;
+    if (id) {
+        uint64_t length = strlen(id);
+        s->id_shortest = s->ids && s->id_shortest < length ? s->id_shortest : length;
+        s->id_longest = s->id_longest > length ? s->id_longest : length;
+        s->ids++;
+    }
+    if (!s->largest || rec_tensor_nbytes(tensor) > rec_tensor_nbytes(s->largest)) {
+        s->largest = tensor;
+        s->largest_path.length = 0;
+        tool_text_put(&s->largest_path, path);
+    }
+}
+
+int tool_summarise(const rec_record *record, summary *s)
+{
+    rec_iterator *iterator = rec_iterate(record);
+    const rec_value *value;
+    const char *path;
+
+    *s = (summary){0};
+    if (!iterator) {
+        return tool_fail_library();
+    }
+    while ((value = rec_iterator_next(iterator, &path))) {
+        const rec_tensor *tensor = rec_value_tensor(value);
+        if (tensor) {
+            add_tensor(s, tensor, path);
+        } else if (rec_value_kind(value) == REC_KIND_NIL) {
+            s->nils++;
+        } else {
+            s->values++;
+        }
+    }
+    rec_iterator_free(iterator);
+    return EXIT_OK;
+}
+
+void tool_summary_free(summary *s)
+{
+    tool_text_free(&s->largest_path);
+}
+
+bool tool_is_of_others(const rec_record *record)
+{
+    return rec_value_form(rec_root(record)) == REC_FORM_PATHS;
+}
+
+const char *tool_burn_version(const rec_record *record)
+{
+    return tool_is_of_others(record) ? NULL : rec_metadata(record, "version");
+}
+
+const char *tool_element_word(const rec_record *record, const char *key)
+{
+    const char *value = tool_is_of_others(record) ? NULL : rec_metadata(record, key);
+    const char *colon = value ? strrchr(value, ':') : NULL; /* half::binary16::f16 */
+
+    return colon ? colon + 1 : value;
+}
+
+const char *tool_precision_word(const rec_record *record)
+{
+    static const struct {
+        const char *real, *integer, *word;
+    } known[] = {{"f16", "i16", "half"}, {"f32", "i32", "full"}, {"f64", "i64", "double"}};
+    const char *real = tool_element_word(record, "float"), *integer = tool_element_word(record, "int");
+
+    for (size_t i = 0; real && integer && i < sizeof known / sizeof *known; i++) {
+        if (strcmp(real, known[i].real) == 0 && strcmp(integer, known[i].integer) == 0) {
+            return known[i].word;
+        }
+    }
+    return NULL;
+}

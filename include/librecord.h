@@ -1072,6 +1072,10 @@ REC_API void rec_types_free(rec_types *types);
 REC_API rec_status rec_types_add_file(rec_types *types, const char *path);
 /** The same for Rust source in memory. @param name what messages call it. */
 REC_API rec_status rec_types_add_rust(rec_types *types, const char *text, const char *name);
+/** The names that are defined in a set. A name that differs between versions of Burn is there once for each.
+ *  @return name `index`, those added last first, borrowed until something is added; NULL behind the last. Asking for all in
+ *  order takes time in proportion to the square of their number, which is some hundreds. */
+REC_API const char *rec_types_name(const rec_types *types, uint64_t index);
 /** Gives a recorder the type of its records as an expression in Rust's grammar over what `types` knows: "Model",
  *  "Vec<nn::Linear<B>>", "Adam", "f64". The recorder keeps the set; what is added to it later counts too, but not while
  *  another thread uses the recorder. NULL for `expression`: no type. */

@@ -27,7 +27,7 @@ moved() {
 libdir=$(moved --variable=libdir librecord)
 plugindir=$(moved --variable=plugindir librecord)
 version=$(moved --modversion librecord)
-record=$(find "$stage" -type f -name record)
+record=$(find "$stage" -type f -path "*/bin/record")
 
 find "$stage" ! -type d | sed "s|^$stage||" | sort >"$scratch/files"
 absent() { # PATTERN: no installed file is like that
@@ -44,6 +44,8 @@ present() { # FILE...: each is there
 }
 check "no libtool files are installed" absent '\.la$'
 check "headers are installed" present "$stage$prefix/include/librecord.h" "$stage$prefix/include/librecord/plugin.h"
+check "what completes words is installed" present "$stage$prefix/share/bash-completion/completions/record" \
+    "$stage$prefix/share/zsh/site-functions/_record" "$stage$prefix/share/fish/vendor_completions.d/record.fish"
 check "the manual page is installed" present "$stage$prefix/share/man/man1/record.1"
 case $plugindir in
 "$libdir"/librecord/plugins) ok "pkg-config says where plugins are" ;;

@@ -47,6 +47,16 @@ const command tool_commands[] = {
      tool_embed_options, tool_run_embed},
     {"plugins", COMMAND_PLUGINS, 0, 1, "[NAME]", "list the recorders that are there, or tell all of one", "", NULL,
      tool_run_plugins},
+    {"completion", COMMAND_COMPLETION, 1, SIZE_MAX, "SHELL", "print what completes words in bash, zsh or fish",
+     "It is installed with the command; without that, for this session:\n"
+     "  eval \"$(record completion bash)\"        also in ~/.bashrc\n"
+     "  source <(record completion zsh)          behind compinit, in ~/.zshrc\n"
+     "  record completion fish | source          in ~/.config/fish/config.fish\n"
+     "Commands, options and their values are completed, recorders, profiles, types\n"
+     "also those of a Rust file (--type model.rs:), and keys of the file named before.\n"
+     "The scripts ask for candidates: record completion words -- WORD... prints those\n"
+     "for the last WORD, a line each, with a tab before what it means.\n",
+     NULL, tool_run_completion},
     {"help", COMMAND_HELP, 0, 1, "[COMMAND]", "print help", "", NULL, NULL},
     {0},
 };

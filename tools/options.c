@@ -526,6 +526,22 @@ int tool_options_check(const options *o, const command *c)
     return EXIT_OK;
 }
 
+option_form tool_option_at(const command *c, size_t index)
+{
+    for (const own_option *own = c ? c->own : NULL; own && own->name; own++) {
+        if (!index--) {
+            return (option_form){own->name, own->argument, own->help, own->letter};
+        }
+    }
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const option_spec *spec = &specs[i];
+        if ((!c || (spec->commands & c->bit)) && !index--) {
+            return (option_form){spec->name, spec->argument, spec->help, spec->letter};
+        }
+    }
+    return (option_form){0};
+}
+
 /* One option: what it does stands beside it, further lines below. */
 static void print_option(char letter, const char *name, const char *argument, const char *help, FILE *out)
 {

@@ -52,6 +52,16 @@ int tool_options_check(const options *o, const command *c);
 /* Prints the options of a subcommand (NULL: all that several have), one a line. */
 void tool_options_help(const command *c, FILE *out);
 
+/* One option as the command line has it. */
+typedef struct option_form {
+    const char *name, *argument; /* argument NULL: takes none */
+    const char *help;
+    char letter; /* 0: none */
+} option_form;
+/* @return option `index` of a subcommand, its own ones first; without a name behind the last. @param c NULL: those that
+ * several have. */
+option_form tool_option_at(const command *c, size_t index);
+
 /* --------------------------------------------------------------------------------------------------- subcommands -- */
 
 int tool_run_info(session *s, const char *const *operands, size_t count);
@@ -59,6 +69,7 @@ int tool_run_ls(session *s, const char *const *operands, size_t count);
 int tool_run_show(session *s, const char *const *operands, size_t count);
 int tool_run_types(session *s, const char *const *operands, size_t count);
 int tool_run_plugins(session *s, const char *const *operands, size_t count);
+int tool_run_completion(session *s, const char *const *operands, size_t count);
 int tool_run_profiles(session *s, const char *const *operands, size_t count);
 
 /* Prints the parameters of a record that was read by position, and what it is. */

@@ -99,3 +99,14 @@ rec_status rec_types_add_rust(rec_types *types, const char *text, const char *na
     (void)lr_types_add_rust(&job, types, text, strlen(text), name);
     return lr_job_end(&job);
 }
+
+const char *rec_types_name(const rec_types *types, uint64_t index)
+{
+    const lr_def *def = types ? types->defs : NULL;
+
+    while (def && index) {
+        def = def->next;
+        index--;
+    }
+    return def ? def->name : NULL;
+}

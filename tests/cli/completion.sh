@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # record completion: the candidates, and each shell that is there with the script.
-# shellcheck disable=SC2016 # text for other shells
+# shellcheck disable=SC2016,SC2317 # text for other shells; functions that check() calls
 set -u
 # shellcheck source=tests/cli/cli.sh
 . "${srcdir:=.}/tests/cli/cli.sh"

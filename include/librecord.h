@@ -595,6 +595,14 @@ REC_API const uint8_t *rec_tensor_bool(const rec_tensor *tensor); /**< 0 or 1 */
 REC_API rec_status rec_tensor_read(const rec_tensor *tensor, rec_dtype dtype, uint64_t first, uint64_t count,
                                    void *target);
 
+/** Says that elements `first` … `first + count - 1` were read, and will hardly be again for now: where they lie in a mapped
+ *  file, its pages need no longer be in memory, so that who reads a large file piece by piece needs no more than a piece.
+ *  Nothing is lost: pointers to the bytes stay good, and who looks there again has them read again. Of what is in memory in
+ *  another way nothing goes, nor what typed access has converted and kept. Costs little, also of small tensors; any thread may
+ *  call it at any time; it cannot fail and leaves the last error alone.
+ *  @param tensor NULL is ignored. @param count what is beyond the last element is ignored: REC_UNKNOWN is all the rest. */
+REC_API void rec_tensor_release(const rec_tensor *tensor, uint64_t first, uint64_t count);
+
 /* ---------------------------------------------------------------------------------------------------- recorders -- */
 
 /** A format at a precision, with its options. */

@@ -60,8 +60,12 @@ int32_t lr_source_head(rec_job *job, rec_source *source, rec_head *head);
 int32_t lr_source_tail(rec_job *job, rec_source *source, rec_head *head);
 /** What was looked at so far will hardly be again: the pages of a mapped file need not stay. NULL is ignored. */
 void lr_source_forget(const rec_source *source);
+/** The bytes of a place were read, and will hardly be again for now: where they lie in the map of a file, the caller's or a
+ *  temporary one, their pages need not stay. Who looks at them again gets them again, so it may be done at any time by any
+ *  thread. @param source NULL is ignored. @param data NULL: they were made, perhaps of such a map. */
+void lr_source_behind(const rec_source *source, const void *data, uint64_t size);
 /** What is only handed on by the job (a conversion) was: the pages of a mapped file that lie in it need not stay. Who looks
- *  at them again gets them again. @param source,data NULL is ignored. */
+ *  at them again gets them again. @param source,data as above. */
 void lr_source_pass(const rec_job *job, const rec_source *source, const void *data, uint64_t size);
 /** A plugin begins to read it: of a file that is mapped meanwhile a page at a time is read from the disk, as who steps over
  *  tensors needs no more. */

@@ -71,6 +71,9 @@ struct rec_source {
     uint8_t *head, *tail; /**< the first and the last bytes, once somebody looked at them and the view was not there */
     void *map;            /**< what to unmap, or NULL */
     uint64_t map_size;
+    rec_source *lies_in;  /**< whose map of a file its bytes lie in: its own, or that of what it is a part of; or NULL */
+    _Atomic(rec_source *) fed_by; /**< of one that a plugin makes: whose map it was seen to read, counted; or NULL */
+    atomic_uint_fast64_t passed; /**< bytes of that map that were passed, in pieces too small to be given back by themselves */
     lr_pages pages; /**< what to free if it was read */
     void (*free_data)(void *user, const void *data);
     void *free_user;
@@ -79,6 +82,8 @@ struct rec_source {
 
 /** @return a source without bytes, of memory until it is made another, with one count; NULL: the failure is reported. */
 rec_source *lr_source_new(rec_job *job, const char *name);
+/** Bytes of its were asked for: if it lies in a map and a source of a plugin's is being read, that is fed by it. */
+void lr_source_feeds(const rec_source *source);
 /** Its view was asked for: see lr_source_step_begin(). */
 void lr_source_step(const rec_job *job, rec_source *source);
 /** Makes it ready. `data` may be NULL if `size` is 0. */

@@ -359,6 +359,9 @@ int32_t rec_source_view(rec_job *job, rec_source *source, const void **data, uin
     }
     status = is_ready(source) ? REC_OK : make_view(job, source);
     lr_source_step(job, source);
+    if (status == REC_OK) {
+        lr_source_feeds(source);
+    }
     *data = status == REC_OK ? source->data : NULL;
     *size = status == REC_OK ? source->size : 0;
     return status;
@@ -451,6 +454,7 @@ int32_t rec_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, ui
         status = lr_source_check_place(job, source, offset, size, whole);
     }
     if (status == REC_OK && ready) {
+        lr_source_feeds(source);
         *data = source->data + offset;
     }
     return status;
@@ -482,6 +486,7 @@ void lr_source_release(rec_source *source)
     if (source->ops->release) {
         source->ops->release(source);
     }
+    lr_source_release(atomic_load(&source->fed_by));
     if (source->map) {
         (void)munmap(source->map, (size_t)source->map_size);
     }

@@ -41,7 +41,7 @@ static int32_t made_read_at(rec_job *job, rec_source *source, uint64_t at, void 
     }
     while (size && status == REC_OK) {
         uint64_t piece = size < LR_IO_PIECE ? size : LR_IO_PIECE;
-        lr_call_begin(&call, job, LR_CALL_SOURCE, NULL);
+        lr_call_begin(&call, job, LR_CALL_SOURCE, source);
         status = made->ops.read_at(made->self, job, at, to, piece);
         lr_call_end(&call);
         status = say_whose(job, source, status);

@@ -14,9 +14,6 @@
 
 enum { THREADS_MOST = 64 };
 
-/* Fewer pages are not worth a call. */
-enum { PASS_FROM = 256 * 1024 };
-
 /* ------------------------------------------------------------------------------------------------------- mapping -- */
 
 /* Whoever holds a mapped file of a server is killed by SIGBUS when the server goes away: those are copied. */
@@ -61,6 +58,7 @@ bool lr_source_map(rec_source *source, int fd, uint64_t begin, uint64_t end)
     }
     source->map = map;
     source->map_size = end - from;
+    source->lies_in = source;
     lr_source_ready(source, (const uint8_t *)map + (begin - from), end - begin);
     return true;
 }
@@ -69,15 +67,6 @@ void lr_source_forget(const rec_source *source)
 {
     if (source && source->mapped && source->map) {
         (void)madvise(source->map, (size_t)source->map_size, MADV_DONTNEED);
-    }
-}
-
-void lr_source_pass(const rec_job *job, const rec_source *source, const void *data, uint64_t size)
-{
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)data, from = (begin + page - 1) & ~(page - 1);
-    uintptr_t to = (begin + (uintptr_t)size) & ~(page - 1);
-    if (job->passing && data && source && source->mapped && to > from && to - from >= PASS_FROM) {
-        (void)madvise((void *)((uintptr_t)data + (from - begin)), to - from, MADV_DONTNEED); /* nothing is lost */
     }
 }
 

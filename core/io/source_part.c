@@ -18,6 +18,15 @@ static int32_t part_read_at(rec_job *job, rec_source *source, uint64_t at, void 
     return rec_source_read_at(job, part->whole, part->offset + at, target, size);
 }
 
+/* Its bytes are those of the whole. */
+static void part_ready(rec_source *source, const void *data)
+{
+    const struct part *part = source->self;
+    source->mapped = lr_source_mapped(part->whole);
+    source->lies_in = part->whole->lies_in;
+    lr_source_ready(source, data, part->size);
+}
+
 static int32_t part_view(rec_job *job, rec_source *source)
 {
     const struct part *part = source->self;
@@ -29,8 +38,7 @@ static int32_t part_view(rec_job *job, rec_source *source)
     if (!data) {
         return lr_source_read_whole(job, source);
     }
-    source->mapped = lr_source_mapped(part->whole);
-    lr_source_ready(source, data, part->size);
+    part_ready(source, data);
     return REC_OK;
 }
 
@@ -40,8 +48,7 @@ static int32_t part_map(rec_job *job, rec_source *source)
     const void *data;
     int32_t status = rec_source_at_hand(job, part->whole, part->offset, part->size, &data);
     if (status == REC_OK && data) {
-        source->mapped = lr_source_mapped(part->whole);
-        lr_source_ready(source, data, part->size);
+        part_ready(source, data);
     }
     return status;
 }

@@ -637,6 +637,24 @@ const uint8_t *rec_tensor_bool(const rec_tensor *tensor)
     return LR_NULL(tensor) ? NULL : access_typed(tensor, REC_DTYPE_BOOL);
 }
 
+/* The place of elements in bytes that hold `whole` of them; they need not be of a size of their own. */
+static uint64_t place_of(uint64_t element, uint64_t whole, uint64_t size)
+{
+    return element >= whole ? size : size / whole * element + (uint64_t)((double)(size % whole) / (double)whole * (double)element);
+}
+
+void rec_tensor_release(const rec_tensor *tensor, uint64_t first, uint64_t count)
+{
+    const uint8_t *bytes = tensor ? lr_data_at_hand(tensor->data) : NULL;
+    uint64_t begin, end;
+    if (!tensor || count == 0 || first >= tensor->count) {
+        return;
+    }
+    begin = place_of(first, tensor->count, tensor->data->size);
+    end = place_of(count < tensor->count - first ? first + count : tensor->count, tensor->count, tensor->data->size);
+    lr_source_behind(tensor->data->source, bytes ? bytes + begin : NULL, end - begin);
+}
+
 rec_status rec_tensor_read(const rec_tensor *tensor, rec_dtype dtype, uint64_t first, uint64_t count, void *target)
 {
     rec_job job;

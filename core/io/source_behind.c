@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What lies behind a reader: pages of a file's map that were read are given back, so that a file that is larger than memory
+ * passes through little of it. */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/io/io_private.h"
+
+/* A page that is missing brings its neighbours as far as these are in memory, up to so many bytes (fault-around): a piece
+ * that was passed is given back from such a border on, and fewer bytes are not worth a call. Of small pieces, each of which is
+ * a page at least, all goes once there are enough. */
+enum { AROUND = 64 * 1024, PASS_FROM = 4 * AROUND, SMALL_LEAST = 4096, SMALL_ENOUGH = 1 << 20 };
+
+void lr_source_feeds(const rec_source *source)
+{
+    for (const lr_call *call = source->lies_in ? lr_call_now() : NULL; call && call->kind == LR_CALL_SOURCE;
+         call = call->outer) {
+        rec_source *made = call->self, *none = NULL;
+        if (made && atomic_compare_exchange_strong(&made->fed_by, &none, source->lies_in)) {
+            (void)atomic_fetch_add_explicit(&source->lies_in->count, 1, memory_order_relaxed);
+        }
+    }
+}
+
+/* Small pieces, or of which it is not known where they are: once they are many, all goes. */
+static void pass_small(rec_source *source, uint64_t size)
+{
+    uint64_t least = size < SMALL_LEAST ? SMALL_LEAST : size;
+    uint64_t sum = atomic_fetch_add_explicit(&source->passed, least, memory_order_relaxed) + least;
+    if (sum / SMALL_ENOUGH > (sum - least) / SMALL_ENOUGH) {
+        (void)madvise(source->map, (size_t)source->map_size, MADV_DONTNEED);
+    }
+}
+
+void lr_source_behind(const rec_source *source, const void *data, uint64_t size)
+{
+    rec_source *of = source && data ? source->lies_in : NULL;
+    rec_source *by = source && !of ? atomic_load(&((rec_source *)source)->fed_by) : NULL;
+    uintptr_t at = (uintptr_t)data, map = of ? (uintptr_t)of->map : 0, begin, end;
+    if (by) {
+        pass_small(by, size);
+    } else if (of && at >= map && at - map <= of->map_size && size <= of->map_size - (at - map)) {
+        begin = at & ~(uintptr_t)(AROUND - 1);
+        begin = begin < map ? map : begin;
+        end = (at + (uintptr_t)size) & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+        if (size < PASS_FROM) {
+            pass_small(of, size);
+        } else {
+            (void)madvise((uint8_t *)of->map + (begin - map), end - begin, MADV_DONTNEED); /* nothing is lost */
+        }
+    }
+}
+
+void lr_source_pass(const rec_job *job, const rec_source *source, const void *data, uint64_t size)
+{
+    if (job->passing) {
+        lr_source_behind(source, data, size);
+    }
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Files larger than memory, read tensor by tensor: pages that were read are given back, and nothing is lost by that. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <librecord.h>
+
+#include "tests/scratch.h"
+
+enum { MIB = 1 << 20, KIB = 1 << 10 };
+
+static void good(rec_status status)
+{
+    if (status != REC_OK) {
+        fail_msg("%s", rec_error_message());
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------- files -- */
+
+/* A file of `count` tensors "t.N", each of `each` bytes of u8, sparse but for the first byte of each, which is N & 255.
+ * @return its path, to be freed. */
+static char *write_sparse(const scratch *s, const char *name, unsigned count, uint64_t each)
+{
+    char *path = scratch_path(s, name), *header = malloc(64 + (size_t)count * 96);
+    FILE *file = fopen(path, "wb");
+    size_t length = 1;
+    assert_non_null(header);
+    assert_non_null(file);
+    header[0] = '{';
+    for (unsigned i = 0; i < count; i++) {
+        length += (size_t)sprintf(header + length, "%s\"t.%u\":{\"dtype\":\"U8\",\"shape\":[%llu],\"data_offsets\":[%llu,%llu]}",
+                                  i ? "," : "", i, (unsigned long long)each, (unsigned long long)(i * each),
+                                  (unsigned long long)((i + 1) * each));
+    }
+    header[length++] = '}';
+    for (unsigned i = 0; i < 8; i++) {
+        assert_int_not_equal(fputc((int)((uint64_t)length >> (8 * i) & 255), file), EOF);
+    }
+    assert_int_equal(fwrite(header, 1, length, file), length);
+    for (unsigned i = 0; i < count; i++) {
+        assert_int_equal(fseeko(file, (off_t)(8 + length + i * each), SEEK_SET), 0);
+        assert_int_not_equal(fputc((int)(i & 255), file), EOF);
+    }
+    assert_int_equal(fflush(file), 0);
+    assert_int_equal(ftruncate(fileno(file), (off_t)(8 + length + count * each)), 0);
+    assert_int_equal(fclose(file), 0);
+    free(header);
+    return path;
+}
+
+/* ------------------------------------------------------------------------------------------------- pages given back -- */
+
+/* What of files is in memory, in KiB. */
+static long resident_of_files(void)
+{
+    FILE *status = fopen("/proc/self/status", "r");
+    char line[128];
+    long kib = -1;
+    assert_non_null(status);
+    while (kib < 0 && fgets(line, sizeof line, status)) {
+        if (strncmp(line, "RssFile:", 8) == 0) {
+            kib = strtol(line + 8, NULL, 10);
+        }
+    }
+    (void)fclose(status);
+    assert_true(kib >= 0);
+    return kib;
+}
+
+/* Reads all tensors of a file in pieces. @param every tensors between two
+ * looks at what is resident. @return the most that was, in KiB, beyond what was before. */
+static long read_through(rec_record *record, uint64_t piece, unsigned every, bool release)
+{
+    rec_iterator *iterator = rec_iterate(record);
+    uint8_t *target = malloc((size_t)piece);
+    const rec_tensor *tensor;
+    unsigned number = 0;
+    long before, most;
+    assert_non_null(iterator);
+    assert_non_null(target);
+    memset(target, 1, (size_t)piece);
+    before = most = resident_of_files();
+    while ((tensor = rec_iterator_next_tensor(iterator, NULL)) != NULL) {
+        uint64_t count = rec_tensor_count(tensor);
+        for (uint64_t at = 0; at < count; at += piece) {
+            uint64_t n = count - at < piece ? count - at : piece;
+            good(rec_tensor_read(tensor, REC_DTYPE_U8, at, n, target));
+            assert_int_equal(target[0], at ? 0 : number & 255);
+            if (release) {
+                rec_tensor_release(tensor, at, n);
+            }
+            if (every == 1 || number % every == 0) {
+                long now = resident_of_files();
+                most = now > most ? now : most;
+            }
+        }
+        number++;
+    }
+    rec_iterator_free(iterator);
+    free(target);
+    return most - before;
+}
+
+static rec_recorder *opened(const char *map)
+{
+    rec_recorder *r = rec_open_recorder("Auto", REC_PRECISION_KEEP);
+    assert_non_null(r);
+    good(rec_recorder_set(r, "map", map));
+    good(rec_recorder_set(r, "adapter", "none"));
+    return r;
+}
+
+static void what_was_read_of_a_map_does_not_stay(void **state)
+{
+    /* Large tensors, one that is read in pieces, and more small ones than pages that bring their neighbours. */
+    static const struct {
+        unsigned count, every;
+        uint64_t each, piece;
+    } files[] = {{24, 1, 4 * MIB, 4 * MIB}, {1, 1, 96 * MIB, 4 * MIB}, {12000, 50, 8 * KIB - 3, MIB}};
+    scratch *s = scratch_new();
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char *path = write_sparse(s, "a.safetensors", files[i].count, files[i].each);
+        rec_recorder *r = opened("yes");
+        rec_record *record = rec_load(r, path);
+        long released, kept;
+        assert_non_null(record);
+        assert_true(rec_record_origin(record)->mapped);
+        released = read_through(record, files[i].piece, files[i].every, true);
+        kept = read_through(record, files[i].piece, files[i].every, false);
+        if (released >= 10 * KIB || kept < 80 * KIB) {
+            fail_msg("file %zu: %ld KiB were resident, and %ld where nothing was given back", i, released, kept);
+        }
+        rec_record_free(record);
+        rec_close_recorder(r);
+        free(path);
+    }
+    scratch_free(s);
+}
+
+/* What a pipe brought is in a temporary file. */
+static void nor_what_came_by_a_pipe(void **state)
+{
+    scratch *s = scratch_new();
+    char *path = write_sparse(s, "a.safetensors", 12, 8 * MIB), command[700];
+    rec_recorder *r = opened("yes");
+    rec_record *record;
+    FILE *pipe;
+    (void)state;
+    (void)snprintf(command, sizeof command, "cat '%s'", path);
+    pipe = popen(command, "r");
+    assert_non_null(pipe);
+    record = rec_load_fd(r, fileno(pipe), "a pipe");
+    assert_int_equal(pclose(pipe), 0);
+    assert_non_null(record);
+    assert_false(rec_record_origin(record)->mapped);
+    assert_true(read_through(record, 8 * MIB, 1, true) < 16 * KIB);
+    rec_record_free(record);
+    rec_close_recorder(r);
+    free(path);
+    scratch_free(s);
+}
+
+/* A member of an archive is read from the archive's map by a source of the plugin's. */
+static void nor_a_member_of_an_archive(void **state)
+{
+    scratch *s = scratch_new();
+    char *path = write_sparse(s, "a.safetensors", 24, 4 * MIB), *out = scratch_path(s, "a.npz");
+    rec_recorder *r = opened("yes"), *to = rec_open_recorder("Npz", REC_PRECISION_KEEP);
+    rec_record *record = rec_load(r, path);
+    (void)state;
+    assert_non_null(record);
+    assert_non_null(to);
+    good(rec_recorder_set(to, "sync", "no"));
+    good(rec_save(to, record, out));
+    rec_record_free(record);
+    record = rec_load(r, out);
+    assert_non_null(record);
+    assert_true(read_through(record, 4 * MIB, 1, true) < 16 * KIB);
+    rec_record_free(record);
+    rec_close_recorder(to);
+    rec_close_recorder(r);
+    free(out);
+    free(path);
+    scratch_free(s);
+}
+
+/* Bytes that are nowhere else must stay, and so must the last error. */
+static void memory_is_left_alone(void **state)
+{
+    scratch *s = scratch_new();
+    char *path = write_sparse(s, "a.safetensors", 2, 8 * MIB);
+    rec_record *loaded[3], *built = rec_record_new(NULL);
+    rec_recorder *mapped = opened("yes"), *copied = opened("no");
+    uint64_t shape = 2 * MIB, size = 0;
+    float *numbers = calloc(2 * MIB, sizeof *numbers);
+    FILE *file = fopen(path, "rb");
+    uint8_t *whole = malloc(17 * MIB);
+    const rec_tensor *tensor;
+    (void)state;
+    assert_true(built && numbers && file && whole);
+    size = fread(whole, 1, 17 * MIB, file);
+    (void)fclose(file);
+    loaded[0] = rec_load(mapped, path);
+    loaded[1] = rec_load(copied, path);
+    loaded[2] = rec_load_bytes(mapped, whole, size);
+    for (size_t i = 0; i < 3; i++) {
+        const uint8_t *bytes;
+        assert_non_null(loaded[i]);
+        tensor = rec_tensor_at(loaded[i], "t.1");
+        bytes = rec_tensor_bytes(tensor, NULL);
+        assert_non_null(bytes);
+        assert_int_equal(bytes[0], 1);
+        rec_tensor_release(tensor, 0, REC_UNKNOWN);
+        assert_int_equal(bytes[0], 1);
+        rec_tensor_release(tensor, 8 * MIB, 1);
+        rec_tensor_release(tensor, UINT64_MAX, UINT64_MAX);
+        rec_tensor_release(tensor, 8 * MIB - 1, UINT64_MAX);
+        rec_tensor_release(tensor, 3, 0);
+        assert_int_equal(bytes[0], 1);
+        assert_ptr_equal(rec_tensor_bytes(tensor, NULL), bytes);
+    }
+    numbers[5] = 5;
+    good(rec_set_f32(built, "w", numbers, 1, &shape));
+    tensor = rec_tensor_at(built, "w");
+    rec_tensor_release(tensor, 0, REC_UNKNOWN);
+    assert_true(rec_tensor_f32(tensor)[5] == 5);
+    assert_null(rec_tensor_at(built, "v"));
+    rec_tensor_release(NULL, 0, 1);
+    rec_tensor_release(tensor, 0, 1);
+    assert_int_equal(rec_error_status(), REC_E_NOT_FOUND);
+    for (size_t i = 0; i < 3; i++) {
+        rec_record_free(loaded[i]);
+    }
+    rec_record_free(built);
+    rec_close_recorder(mapped);
+    rec_close_recorder(copied);
+    free(whole);
+    free(numbers);
+    free(path);
+    scratch_free(s);
+}
+
+static void *read_and_release(void *user)
+{
+    uint8_t *target = malloc(MIB);
+    rec_iterator *iterator = rec_iterate(user);
+    const rec_tensor *tensor;
+    unsigned number = 0;
+    bool right = target && iterator;
+    while (right && (tensor = rec_iterator_next_tensor(iterator, NULL)) != NULL) {
+        uint64_t count = rec_tensor_count(tensor);
+        for (uint64_t at = 0; at < count && right; at += MIB) {
+            right = rec_tensor_read(tensor, REC_DTYPE_U8, at, MIB, target) == REC_OK && target[1] == 0 &&
+                    target[0] == (at ? 0 : number & 255);
+            rec_tensor_release(tensor, at, MIB);
+        }
+        number++;
+    }
+    rec_iterator_free(iterator);
+    free(target);
+    return right ? user : NULL;
+}
+
+static void threads_do_not_mind(void **state)
+{
+    scratch *s = scratch_new();
+    char *path = write_sparse(s, "a.safetensors", 8, 4 * MIB);
+    rec_recorder *r = opened("yes");
+    rec_record *record = rec_load(r, path);
+    pthread_t threads[3];
+    (void)state;
+    assert_non_null(record);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, read_and_release, record), 0);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        void *result;
+        assert_int_equal(pthread_join(threads[i], &result), 0);
+        assert_non_null(result);
+    }
+    rec_record_free(record);
+    rec_close_recorder(r);
+    free(path);
+    scratch_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_read_of_a_map_does_not_stay),
+        cmocka_unit_test(nor_what_came_by_a_pipe),
+        cmocka_unit_test(nor_a_member_of_an_archive),
+        cmocka_unit_test(memory_is_left_alone),
+        cmocka_unit_test(threads_do_not_mind),
+    };
+    return cmocka_run_group_tests_name("files larger than memory", tests, NULL, NULL);
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * record show: the value at a key, tensors as numpy prints them. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +10,19 @@
 /* More elements than this are shown by their edges, so many from each end of a dimension. */
 enum { SUMMARY_ABOVE = 1000, EDGE = 3, CHUNK = 4096 };
 
+/* So many elements are measured before the first is printed, so that it stands there at once. A column that turns out to be
+ * wider later on grows. */
+enum { MEASURED = 1 << 17 };
+
+/* Floats of 16 bits: each is made into text once. */
+enum { HALVES = 1 << 16, HALF_ROOM = 24 };
+typedef char half_text[HALF_ROOM];
+
 typedef union chunk {
     double f[CHUNK];
     int64_t i[CHUNK];
     uint64_t u[CHUNK];
+    uint16_t h[CHUNK];
     uint8_t b[CHUNK];
 } chunk;
 
@@ -20,7 +30,7 @@ typedef union chunk {
 typedef struct view {
     const rec_tensor *tensor;
     rec_dtype dtype; /* the tensor's own */
-    rec_dtype read;  /* what elements are read as: f64, i64, u64 or bool; exact for each */
+    rec_dtype read;  /* what elements are read as: f64, i64, u64, bool or bits; exact for each */
     window w;
     bool summary;
     size_t before, after; /* columns before the decimal point, and from it on */
@@ -28,7 +38,9 @@ typedef struct view {
     uint64_t last_edge;   /* elements shown at each end of the last dimension in a summary */
     size_t column, width; /* of the line that is being printed */
     json *j;              /* NULL: for people */
+    uint64_t measured;    /* elements */
     chunk *elements;      /* CHUNK of them, to read into */
+    half_text *halves;    /* HALVES of them, "" until it was needed; NULL: they have more bits */
 } view;
 
 static rec_dtype read_dtype(rec_dtype dtype)
@@ -37,9 +49,10 @@ static rec_dtype read_dtype(rec_dtype dtype)
     case REC_DTYPE_F64:
     case REC_DTYPE_F32:
     case REC_DTYPE_FLEX32:
+        return REC_DTYPE_F64;
     case REC_DTYPE_F16:
     case REC_DTYPE_BF16:
-        return REC_DTYPE_F64;
+        return dtype;
     case REC_DTYPE_I64:
     case REC_DTYPE_I32:
     case REC_DTYPE_I16:
@@ -75,11 +88,37 @@ static const char *integer_text(uint64_t size, bool negative, char *buffer)
     return at;
 }
 
+static const char *half_of(const view *v, uint16_t bits)
+{
+    char *at = v->halves[bits], buffer[NUMBER_ROOM];
+    int exponent = bits >> 10 & 31;
+    uint32_t wide = (uint32_t)bits << 16;
+    float brain;
+    double value;
+
+    if (*at) {
+        return at;
+    }
+    if (v->dtype == REC_DTYPE_BF16) {
+        memcpy(&brain, &wide, sizeof brain);
+        value = (double)brain;
+    } else if (exponent == 31) {
+        value = bits & 1023 ? (double)NAN : (double)INFINITY;
+    } else {
+        value = exponent ? ldexp(1024 + (bits & 1023), exponent - 25) : ldexp(bits & 1023, -24);
+    }
+    value = v->dtype == REC_DTYPE_F16 && bits >> 15 ? -value : value;
+    return memcpy(at, tool_float_text(value, v->dtype, buffer), HALF_ROOM);
+}
+
 static const char *element_text(const view *v, size_t i, char *buffer)
 {
     const chunk *c = v->elements;
 
     switch (v->read) {
+    case REC_DTYPE_F16:
+    case REC_DTYPE_BF16:
+        return half_of(v, c->h[i]);
     case REC_DTYPE_F64:
         return tool_float_text(c->f[i], v->dtype, buffer);
     case REC_DTYPE_I64:
@@ -104,6 +143,7 @@ static void measure_element(view *v, const char *string, uint32_t depth, bool fi
     (void)first;
     v->before = before > v->before ? before : v->before;
     v->after = after > v->after ? after : v->after;
+    v->measured++;
 }
 
 static void put(view *v, const char *string, size_t width)
@@ -133,6 +173,8 @@ static void print_element(view *v, const char *string, uint32_t depth, bool firs
 {
     size_t before = strcspn(string, ".e"), after = strlen(string) - before;
 
+    v->before = before > v->before ? before : v->before;
+    v->after = after > v->after ? after : v->after;
     if (!first) {
         put(v, ",", 1);
         if (v->column + v->owed + 1 + v->before + v->after + 1 > v->width) {
@@ -151,7 +193,7 @@ static int walk_row(view *v, uint64_t first, uint64_t stride, uint64_t from, uin
 {
     char buffer[NUMBER_ROOM];
 
-    while (from < to) {
+    while (from < to && (call != measure_element || v->measured < MEASURED)) {
         /* Elements that lie close together are read at once with what is between them. */
         uint64_t step = stride <= 16 ? stride : 1;
         uint64_t fits = step == stride ? (CHUNK - 1) / step + 1 : 1;
@@ -199,7 +241,7 @@ static int walk(view *v, uint32_t depth, uint64_t first, element_fn call)
             status = walk_row(v, first, d->stride, from, to, &any, call);
             continue;
         }
-        for (uint64_t i = from; i < to && status == EXIT_OK; i++) {
+        for (uint64_t i = from; i < to && status == EXIT_OK && (prints || v->measured < MEASURED); i++) {
             if (any && prints) {
                 put(v, ",", 1);
                 /* As numpy: an empty line between matrices, two between lists of them. */
@@ -382,7 +424,14 @@ static int show_tensor(const session *s, const rec_tensor *tensor, const char *k
         return EXIT_ERROR;
     }
     v.elements = xmalloc(sizeof *v.elements);
+    if (v.read == REC_DTYPE_F16 || v.read == REC_DTYPE_BF16) {
+        v.halves = xmalloc(HALVES * sizeof *v.halves);
+        for (size_t i = 0; i < HALVES; i++) {
+            v.halves[i][0] = '\0';
+        }
+    }
     status = s->o->json ? json_tensor(&v, key) : print_tensor(&v);
+    free(v.halves);
     free(v.elements);
     return status;
 }

@@ -127,6 +127,29 @@ same "in 80 columns" /dev/null "$scratch/long"
 run show $mnist 'fc1.weight[:31]'
 check "up to 1,000 elements all are shown" [ "$(tr -cd . <"$scratch/out" | wc -c)" = 992 ]
 
+# big_tensor COUNT: the header of a safetensors file with COUNT f32 of one dimension, w; 128 bytes with the spaces behind it
+big_tensor() {
+    printf '\170\000\000\000\000\000\000\000%-120s' "{\"w\":{\"dtype\":\"F32\",\"shape\":[$1],\"data_offsets\":[0,$(($1 * 4))]}}"
+}
+# 1 GB, nothing of which is on the disk.
+big_tensor 268435456 >"$scratch/big.safetensors"
+truncate -s $((128 + 1073741824)) "$scratch/big.safetensors"
+# shellcheck disable=SC2317 # what check() calls
+first_lines() {
+    timeout 10 "$record" show --all "$scratch/big.safetensors" w | head -n 2 >"$scratch/found"
+    [ "$(tail -n 1 "$scratch/found")" = "$(printf ' 0.0,%.0s' $(seq 16))" ]
+}
+check "of a tensor of 1 GB, all of which is asked for, the first lines are there at once" first_lines
+# What is wider than all that was measured: the last of 262,144 elements is -1000.5.
+big_tensor 262144 >"$scratch/wide.safetensors"
+head -c $((262143 * 4)) /dev/zero >>"$scratch/wide.safetensors"
+printf '\000\040\172\304' >>"$scratch/wide.safetensors"
+run show --all "$scratch/wide.safetensors" w
+check "an element that is wider than those before it is whole" grep -q '^  *-1000.5]  *f32 .262144.$' "$scratch/out"
+check "each element is there" [ "$(tr -cd , <"$scratch/out" | wc -c)" = 262143 ]
+awk 'length > 80' "$scratch/out" >"$scratch/long"
+same "in 80 columns" /dev/null "$scratch/long"
+
 # ---------------------------------------------------------------------------------------------------------- values --
 
 prints "a counter" show $plain big <<END

@@ -129,14 +129,41 @@ static wide power_of_five(int exponent)
     return power;
 }
 
+/* A number between its neighbours: (scaled + part / 2^shift) units of its last digit but for rounding. */
+typedef struct between {
+    uint64_t scaled;
+    wide part, step; /* from one neighbour to the next, times 2^shift */
+    int shift;
+    bool even;   /* its significand is, so that it gets what lies halfway to a neighbour */
+    bool lowest; /* a power of two: the neighbour below is half as far as the one above */
+} between;
+
+/* Rounds to a multiple of so many units. @param number (out) the multiple. @return whether it reads back. */
+static bool reads_back(const between *q, uint64_t units, uint64_t *number)
+{
+    uint64_t rest = q->scaled % units;
+    wide half = (wide)units << (q->shift - 1), over = ((wide)rest << q->shift) + q->part, off;
+    bool up;
+
+    *number = q->scaled / units;
+    up = over > half || (over == half && (*number & 1));
+    *number += up;
+    off = up ? ((wide)units << q->shift) - over : over;
+    if (!up && q->lowest) {
+        off *= 2;
+    }
+    return 2 * off < q->step || (2 * off == q->step && q->even);
+}
+
 /* @return false: it is too large, too small, subnormal or nothing that can be counted; another way must do. */
 static bool digits_counted(double value, const float_form *form, decimal *d)
 {
     double size = fabs(value);
     int exponent, power, shift, ten, all = form->enough > 9 ? 17 : 9, rest_bits = 53 - form->bits;
-    uint64_t m, scaled, number = 0;
-    wide five, product, part;
-    bool found = false;
+    int count = form->sure;
+    uint64_t m, number = 0, tried;
+    wide five, product;
+    between q;
 
     d->count = 0;
     if (size == 0) {
@@ -146,8 +173,9 @@ static bool digits_counted(double value, const float_form *form, decimal *d)
     memcpy(&m, &size, sizeof m);
     exponent = (int)(m >> 52) - 1023;
     m = (m & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
-    if (!(size >= 1e-11 && size < 1e9) || exponent < form->normal || m & ((UINT64_C(1) << rest_bits) - 1) ||
-        (exponent == form->normal && m == UINT64_C(1) << 52)) {
+    /* What is smaller would not fit into the wide numbers. */
+    if (!(size >= (form->bits == 53 ? 1e-11 : 1e-34) && size < 1e9) || exponent < form->normal ||
+        m & ((UINT64_C(1) << rest_bits) - 1) || (exponent == form->normal && m == UINT64_C(1) << 52)) {
         return false; /* nor is it one where the neighbours are as far below as above */
     }
     m >>= rest_bits;
@@ -166,23 +194,22 @@ static bool digits_counted(double value, const float_form *form, decimal *d)
             break;
         }
     }
-    scaled = (uint64_t)(product >> shift);
-    part = product & (((wide)1 << shift) - 1);
-    for (int count = form->sure; count <= form->enough && !found; count++) {
-        uint64_t unit = tens[all - count], rest = scaled % unit;
-        wide half = (wide)unit << (shift - 1), over = ((wide)rest << shift) + part, off;
-        bool up;
-        number = scaled / unit;
-        up = over > half || (over == half && (number & 1));
-        number += up;
-        /* Within half the distance to the neighbours, which below a power of two is half as large; a tie reads as even. */
-        off = up ? ((wide)unit << shift) - over : over;
-        if (!up && m == UINT64_C(1) << (form->bits - 1)) {
-            off *= 2;
+    q = (between){(uint64_t)(product >> shift), product & (((wide)1 << shift) - 1), five, shift, (m & 1) == 0,
+                  m == UINT64_C(1) << (form->bits - 1)};
+    if (q.lowest) {
+        while (!reads_back(&q, tens[all - count], &number) && count < form->enough) {
+            count++;
         }
-        found = 2 * off < five || (2 * off == five && (m & 1) == 0) || count == form->enough;
-        d->count = count;
+    } else {
+        /* What fewer digits read back as, more do: from the most downwards, for most numbers need them. */
+        for (count = form->enough - 1; count >= form->sure && reads_back(&q, tens[all - count], &tried); count--) {
+            number = tried;
+        }
+        if (++count == form->enough) {
+            (void)reads_back(&q, tens[all - count], &number);
+        }
     }
+    d->count = count;
     if (number == tens[d->count]) {
         number /= 10;
         ten++;

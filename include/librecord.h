@@ -271,6 +271,8 @@ REC_API void rec_context_set_notes(rec_context *context, rec_note_fn callback, v
 /** @param threads how many threads one operation may use, 1 to 64; default: the number of processors that
  *  this one may run on, at most 8. */
 REC_API rec_status rec_context_set_threads(rec_context *context, uint32_t threads);
+/** @return that number; 0 for NULL. For programs whose own threads are to be as many. */
+REC_API uint32_t rec_context_threads(const rec_context *context);
 /** For programs that load again and again: memory of freed records is kept, up to so many bytes, and the next load or
  *  conversion takes it warm, which it fills about half as fast again. It counts as the program's meanwhile. May be
  *  called at any time, from any thread.

@@ -294,6 +294,11 @@ rec_status rec_context_set_threads(rec_context *context, uint32_t threads)
     return REC_OK;
 }
 
+uint32_t rec_context_threads(const rec_context *context)
+{
+    return context ? context->threads : 0;
+}
+
 rec_status rec_context_keep_memory(rec_context *context, uint64_t bytes)
 {
     if (LR_NULL(context)) {

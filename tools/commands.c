@@ -12,7 +12,10 @@
     "  record convert --prefix encoder a.safetensors --profile gpt2 b.mpk both.mpk\n"
 
 const command tool_commands[] = {
-    {"info", COMMAND_INFO, 1, 1, "FILE", "who wrote a record, and what is in it", "", NULL, tool_run_info},
+    {"info", COMMAND_INFO, 1, SIZE_MAX, "FILE...", "who wrote a record, and what is in it",
+     "FILE may be a folder: then it is all records in it and below it. Options are for\n"
+     "all files.\n",
+     NULL, tool_run_info},
     {"ls", COMMAND_LS, 1, 1, "FILE", "list tensors and values; repeated layers are folded", "", NULL, tool_run_ls},
     {"show", COMMAND_SHOW, 1, 2, "FILE [KEY]", "print the value at a key",
      "KEY is a name as `record ls --all` lists it, and may have a slice:\n"

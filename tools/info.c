@@ -150,12 +150,13 @@ static void print_file(const rec_origin *origin, const summary *s, const char *l
     }
 }
 
-static void print_people(const rec_record *record, const summary *s, const char *path, bool by_position, bool all)
+static void print_people(const rec_record *record, const summary *s, const char *path, bool by_position, bool several,
+                         bool all)
 {
     enum { LABEL = 14, NAME_MOST = 28, LABELS = 5 };
     const rec_origin *origin = rec_record_origin(record);
     const char *version = tool_burn_version(record);
-    const char *slash = strrchr(path, '/');
+    const char *slash = several ? NULL : strrchr(path, '/');
     text name = {0}, burn = {0};
     size_t width;
     char *labels[LABELS];
@@ -215,64 +216,62 @@ static void json_size(json *j, const char *key, uint64_t size)
     }
 }
 
-static void print_json(const rec_record *record, const summary *s, const char *path, const notes *n)
+static void print_json(json *j, const rec_record *record, const summary *s, const char *path, const notes *n)
 {
     const rec_origin *origin = rec_record_origin(record);
     const char *key;
-    json j;
 
-    tool_json_begin(&j, stdout, 1);
-    tool_json_object(&j, NULL);
-    tool_json_string(&j, "file", path);
-    tool_json_string(&j, "recorder", origin->recorder);
-    tool_json_bool(&j, "foreign", tool_is_of_others(record));
-    tool_json_string(&j, "burn", tool_burn_version(record));
-    tool_json_token(&j, "layout", origin->layout == 1 ? "1" : origin->layout == 2 ? "2" : "null");
-    tool_json_string(&j, "precision", tool_precision_word(record));
-    tool_json_object(&j, "metadata");
+    tool_json_object(j, NULL);
+    tool_json_string(j, "file", path);
+    tool_json_string(j, "recorder", origin->recorder);
+    tool_json_bool(j, "foreign", tool_is_of_others(record));
+    tool_json_string(j, "burn", tool_burn_version(record));
+    tool_json_token(j, "layout", origin->layout == 1 ? "1" : origin->layout == 2 ? "2" : "null");
+    tool_json_string(j, "precision", tool_precision_word(record));
+    tool_json_object(j, "metadata");
     for (uint64_t i = 0; i < rec_metadata_count(record); i++) {
         if (rec_metadata_get(record, i, &key, NULL) == REC_OK) {
-            tool_json_leaf(&j, key, rec_metadata_value(record, key));
+            tool_json_leaf(j, key, rec_metadata_value(record, key));
         }
     }
-    tool_json_close(&j, '}');
-    tool_json_uint(&j, "tensors", s->tensors);
-    tool_json_uint(&j, "parameters", s->elements);
-    tool_json_uint(&j, "nbytes", s->nbytes);
-    tool_json_uint(&j, "assumed", s->assumed);
-    tool_json_uint(&j, "values", s->values);
-    tool_json_uint(&j, "nil", s->nils);
-    tool_json_object(&j, "dtypes");
+    tool_json_close(j, '}');
+    tool_json_uint(j, "tensors", s->tensors);
+    tool_json_uint(j, "parameters", s->elements);
+    tool_json_uint(j, "nbytes", s->nbytes);
+    tool_json_uint(j, "assumed", s->assumed);
+    tool_json_uint(j, "values", s->values);
+    tool_json_uint(j, "nil", s->nils);
+    tool_json_object(j, "dtypes");
     for (size_t i = 0; i < sizeof s->dtypes / sizeof *s->dtypes; i++) {
         if (s->dtypes[i]) {
-            tool_json_uint(&j, rec_dtype_name((rec_dtype)i), s->dtypes[i]);
+            tool_json_uint(j, rec_dtype_name((rec_dtype)i), s->dtypes[i]);
         }
     }
-    tool_json_close(&j, '}');
+    tool_json_close(j, '}');
     if (s->largest) {
-        tool_json_object(&j, "largest");
-        tool_json_text(&j, "key", s->largest_path.at, s->largest_path.length);
-        tool_json_string(&j, "dtype", rec_tensor_dtype_name(s->largest));
-        tool_json_shape(&j, "shape", rec_tensor_shape(s->largest), rec_tensor_rank(s->largest));
-        tool_json_uint(&j, "nbytes", rec_tensor_nbytes(s->largest));
-        tool_json_close(&j, '}');
+        tool_json_object(j, "largest");
+        tool_json_text(j, "key", s->largest_path.at, s->largest_path.length);
+        tool_json_string(j, "dtype", rec_tensor_dtype_name(s->largest));
+        tool_json_shape(j, "shape", rec_tensor_shape(s->largest), rec_tensor_rank(s->largest));
+        tool_json_uint(j, "nbytes", rec_tensor_nbytes(s->largest));
+        tool_json_close(j, '}');
     } else {
-        tool_json_token(&j, "largest", "null");
+        tool_json_token(j, "largest", "null");
     }
-    tool_json_object(&j, "ids");
-    tool_json_uint(&j, "count", s->ids);
-    tool_json_uint(&j, "shortest", s->id_shortest);
-    tool_json_uint(&j, "longest", s->id_longest);
-    tool_json_close(&j, '}');
-    json_size(&j, "stored", origin->stored);
-    json_size(&j, "inflated", origin->inflated);
-    tool_json_bool(&j, "mapped", origin->mapped);
-    tool_json_notes(&j, "notes", n);
-    tool_json_close(&j, '}');
-    tool_json_end(&j);
+    tool_json_object(j, "ids");
+    tool_json_uint(j, "count", s->ids);
+    tool_json_uint(j, "shortest", s->id_shortest);
+    tool_json_uint(j, "longest", s->id_longest);
+    tool_json_close(j, '}');
+    json_size(j, "stored", origin->stored);
+    json_size(j, "inflated", origin->inflated);
+    tool_json_bool(j, "mapped", origin->mapped);
+    tool_json_notes(j, "notes", n);
+    tool_json_close(j, '}');
 }
 
-int tool_run_info(session *s, const char *const *operands, size_t count)
+/* @param several whether it is told which of several files it is. @param begun whether something was printed before. */
+static int info(session *s, const char *path, bool several, bool *begun, json *j)
 {
     rec_recorder *recorder = tool_session_look(s);
     bool by_position = false;
@@ -281,25 +280,61 @@ int tool_run_info(session *s, const char *const *operands, size_t count)
     notes n = {0};
     int status = EXIT_ERROR;
 
-    (void)count;
     if (recorder) {
         tool_progress_begin(s->context, s->o->quiet);
-        record = tool_session_load_any(s, recorder, operands[0], &by_position);
+        record = tool_session_load_any(s, recorder, path, &by_position);
         tool_progress_end();
     }
     if (record) {
         tool_notes_take(&n);
         status = tool_summarise(record, &sums);
         if (status == EXIT_OK && s->o->json) {
-            print_json(record, &sums, operands[0], &n);
+            print_json(j, record, &sums, path, &n);
         } else if (status == EXIT_OK) {
-            print_people(record, &sums, tool_input_name(operands[0]), by_position, s->o->all);
+            fputs(*begun ? "\n" : "", stdout);
+            print_people(record, &sums, tool_input_name(path), by_position, several, s->o->all);
+            if (several) {
+                (void)fflush(stdout); /* before what is noted of this one */
+            }
             tool_notes_print(&n, s->o->quiet);
+            *begun = true;
         }
     }
     tool_summary_free(&sums);
     tool_notes_free(&n);
     rec_record_free(record);
     rec_close_recorder(recorder);
+    return status;
+}
+
+int tool_run_info(session *s, const char *const *operands, size_t count)
+{
+    input_files in;
+    json j;
+    bool several, begun = false;
+    int status = tool_inputs_find(s, operands, count, false, &in);
+
+    several = status == EXIT_OK && s->o->json && in.several;
+    tool_json_begin(&j, stdout, several ? 3 : 1);
+    if (several) {
+        tool_json_object(&j, NULL);
+        tool_json_array(&j, "files");
+    }
+    for (size_t i = 0, files = status == EXIT_OK ? in.count : 0; i < files; i++) {
+        if (info(s, in.files[i], in.several, &begun, &j) != EXIT_OK) {
+            status = EXIT_ERROR;
+            if (several) {
+                tool_json_failed(&j, in.files[i]);
+            }
+        }
+    }
+    if (several) {
+        tool_json_close(&j, ']');
+        tool_json_close(&j, '}');
+        tool_json_end(&j);
+    } else if (s->o->json && status == EXIT_OK) {
+        tool_json_end(&j);
+    }
+    tool_inputs_free(&in);
     return status;
 }

@@ -77,8 +77,8 @@ END
 fails "a file that is not there" info 0.21.0/nope.mpk <<END
 record: 0.21.0/nope.mpk: cannot open the file: No such file or directory
 END
-run info 0.21.0
-status_is "a folder that is no model is an error" 2
+run show 0.21.0
+status_is "a folder that is no model is an error where one record is wanted" 2
 check "that says so" grep -q '^record: 0.21.0: no recorder recognises this folder' "$scratch/err"
 fails "a recorder that is nearly one" info --from mpx 0.21.0/tiny-full.mpk.gz <<END
 record: no recorder is called "mpx"
@@ -94,7 +94,43 @@ record: NamedMpk has no option \`level\`
   Its options: map, sync, check, clamp, modules, layout, trailing
 END
 
+# ---------------------------------------------------------------------------------------------------- several files --
+
+run info 0.18.0/mnist.mpk "$scratch/none.mpk" 0.21.0/tiny-full.mpk
+status_is "a file that is not there is an error" 2
+cat >"$scratch/expected" <<END
+0.18.0/mnist.mpk  NamedMpk record, written by Burn 0.18.0
+precision         full (f32, i32)
+contents          24 tensors, 15,866 parameters, 62.0 KiB; 43 nil
+largest           fc1.weight  f32 [256, 32]  32.0 KiB
+file              63.9 KiB, mapped; parameter ids of 13 characters
+
+0.21.0/tiny-full.mpk  NamedMpk record, written by Burn 0.21.0
+precision             full (f32, i32)
+contents              2 tensors, 8 parameters, 32 bytes
+largest               linear.weight  f32 [3, 2]  24 bytes
+file                  346 bytes, mapped; parameter ids of 13 characters
+END
+same "several files are told one after the other, those that are good whatever the others are" "$scratch/expected" "$scratch/out"
+mkdir -p "$scratch/folder/below/.hidden" "$scratch/nothing"
+cp 0.21.0/tiny-full.mpk "$scratch/folder/b.mpk"
+cp 0.21.0/tiny-half.mpk "$scratch/folder/below/a.mpk"
+cp 0.21.0/tiny-half.mpk "$scratch/folder/below/.hidden/c.mpk"
+echo "no record" >"$scratch/folder/README"
+ln -s .. "$scratch/folder/below/up"
+run info "$scratch/folder"
+check "a folder is the records in it and below it, in the order of their names" \
+    [ "$(grep -o '[a-z/]*\.mpk' "$scratch/out" | sed 's|.*folder/||' | tr '\n' ' ')" = "b.mpk below/a.mpk " ]
+fails "a folder without records is an error" info "$scratch/nothing" <<END
+record: $scratch/nothing: there is no record in this folder
+END
+
 need_jq
+run info --json 0.18.0/mnist.mpk "$scratch/none.mpk" 0.21.0/tiny-full.mpk
+answers "--json of several files is an object with an array" '.files | map(.tensors), (.[1] | keys), map(.file)[2]' \
+    '[24,null,2]
+["error","file"]
+"0.21.0/tiny-full.mpk"'
 run info --json 0.13.2/zoo-half.mpk
 same "--json prints no notes on standard error" /dev/null "$scratch/err"
 answers "--json has all there is" 'del(.metadata, .notes)' '{"file":"0.13.2/zoo-half.mpk","recorder":"NamedMpk","foreign":false,"burn":"0.13.2","layout":1,"precision":"half","tensors":43,"parameters":260,"nbytes":515,"assumed":20,"values":1,"nil":56,"dtypes":{"f16":41,"i16":1,"bool":1},"largest":{"key":"conv2.weight","dtype":"f16","shape":[4,2,3,2],"nbytes":96},"ids":{"count":43,"shortest":36,"longest":36},"stored":4522,"inflated":4522,"mapped":true}'

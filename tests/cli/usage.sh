@@ -93,9 +93,9 @@ fails "too few operands" convert 0.18.0/mnist.mpk <<END
 record: expected record convert IN... OUT, found 1 operand
   record convert --help shows how it is used.
 END
-fails "too many operands" info a b <<END
-record: expected record info FILE, found 2 operands
-  record info --help shows how it is used.
+fails "too many operands" types a b <<END
+record: expected record types FILE, found 2 operands
+  record types --help shows how it is used.
 END
 fails "a configuration that is not there" info --config "none.ini" 0.18.0/mnist.mpk <<END
 record: none.ini: cannot open: No such file or directory

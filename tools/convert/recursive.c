@@ -124,38 +124,6 @@ static bool ends_in(const char *name, const char *end)
 /* What a model in several files has as its index. */
 #define INDEX ".index.json"
 
-/* The index that a file is a part of: NAME.EXT.index.json beside NAME-00001-of-00005.EXT. @return NULL if it is none. */
-static char *index_of(const folder *f, const char *name)
-{
-    const char *dot = strrchr(name, '.'), *of = dot, *number;
-    char *index, *whole;
-    struct stat is;
-    bool there;
-
-    while (of && of > name && strncmp(of, "-of-", 4) != 0 && *of != '/') {
-        of--;
-    }
-    if (!of || strncmp(of, "-of-", 4) != 0 || strspn(of + 4, "0123456789") != (size_t)(dot - of - 4)) {
-        return NULL;
-    }
-    number = of;
-    while (number > name && number[-1] >= '0' && number[-1] <= '9') {
-        number--;
-    }
-    if (number == of || number == name || number[-1] != '-') {
-        return NULL;
-    }
-    index = xasprintf("%.*s%s" INDEX, (int)(number - 1 - name), name, dot);
-    whole = xasprintf("%s/%s", f->in, index);
-    there = stat(whole, &is) == 0 && S_ISREG(is.st_mode);
-    free(whole);
-    if (!there) {
-        free(index);
-        return NULL;
-    }
-    return index;
-}
-
 /* @return how long the longest of "mpk, mpk.gz" is that a name ends in, after a dot; 0: it ends in none. */
 static size_t tail_of(const char *name, size_t length, const char *extensions)
 {
@@ -234,11 +202,11 @@ static int convert_file(folder *f, found *file)
     bool foreign;
     conversion c = {0};
     notes n = {0};
-    char *index = index_of(f, file->name);
+    char *index = tool_index_of_part(in);
     int status = EXIT_OK;
 
     if (index) {
-        file->why = xasprintf("a part of %s", index);
+        file->why = xasprintf("a part of %s", index + strlen(f->in) + 1);
         goto done;
     }
     recorder = rec_recognise(f->s->context, in);

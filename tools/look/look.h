@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What is in a record: what it adds up to, slices of its tensors.
- * It opens no file; it reads records that others loaded, and prints nothing but errors.
+ * What is in a record: what it adds up to, slices of its tensors, which of its keys are meant; and which files are.
+ * It opens no record; it reads those that others loaded, and prints nothing but errors.
  * What it tells borrows from the record. */
 #ifndef RECORD_LOOK_H
 #define RECORD_LOOK_H
@@ -61,5 +61,39 @@ size_t tool_slice_find(const char *operand);
 int tool_slice_parse(slice *s, const char *string);
 /* Applies a slice to a shape. Indices out of range are printed as errors of `key`; ranges are clamped. */
 int tool_slice_apply(const slice *s, const char *key, const uint64_t *shape, uint32_t rank, window *w);
+
+/* ------------------------------------------------------------------------------------------------------- inputs -- */
+
+/* Which keys are meant. A pattern is a key, or a glob over whole keys: * is any text, dots too, ? a character, # a number,
+ * [a-z] one of these, {wq,wk} and {0-3,7} alternatives: so a line of a folded listing is one. What is below a key that matches
+ * matches too. A pattern that begins with an exclamation mark leaves out what else would be meant. */
+typedef struct key_patterns key_patterns;
+/* @param given borrowed. @return NULL with the error printed. */
+key_patterns *tool_patterns_make(const char *const *given, size_t count);
+/* @param p NULL: all are meant. */
+bool tool_patterns_match(key_patterns *p, const char *key);
+/* @return the first pattern that no key matched, NULL if there is none. */
+const char *tool_patterns_idle(const key_patterns *p);
+void tool_patterns_free(key_patterns *p);
+
+/* What the operands FILE... [PATTERN...] are. */
+typedef struct input_files {
+    char **files;
+    size_t count, room;
+    bool several;   /* each is to be told by its name: there are several, or there was a folder */
+    key_patterns *keys; /* NULL: all */
+} input_files;
+/* The first operand is a file, each further one if there is one of that name (or it is "-", or an address), else a pattern. Of a
+ * folder that is no model itself all records are meant, and those below it, in the order of their names.
+ * @param keys whether there may be patterns: else all operands are files.
+ * @param in (out) to be given back with tool_inputs_free(), in either case. Errors are printed. */
+int tool_inputs_find(session *s, const char *const *operands, size_t count, bool keys, input_files *in);
+/* At the end: @return EXIT_OK, or EXIT_ERROR with the error printed if a pattern matched nothing in any file. */
+int tool_inputs_check(const input_files *in);
+void tool_inputs_free(input_files *in);
+/* What stands in an array of answers for a file that gave none: its name and the library's last error. */
+void tool_json_failed(json *j, const char *path);
+/* @return the index that NAME-00001-of-00005.EXT is a part of, NAME.EXT.index.json beside it, to be freed; NULL: it is none. */
+char *tool_index_of_part(const char *path);
 
 #endif

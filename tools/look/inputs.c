@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Operands that are files and patterns of keys; folders become the records in them. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/look/look.h"
+
+static void add_file(input_files *in, char *path)
+{
+    if (in->count == in->room) {
+        in->room = in->room ? in->room * 2 : 16;
+        in->files = xrealloc(in->files, in->room * sizeof *in->files);
+    }
+    in->files[in->count++] = path;
+}
+
+/* Whether an operand behind the first one is a file: then there is one of that name. */
+static bool is_file(const char *operand)
+{
+    struct stat is;
+
+    return strcmp(operand, "-") == 0 || strstr(operand, "://") || stat(operand, &is) == 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+char *tool_index_of_part(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.'), *of = dot;
+    const char *number;
+    struct stat is;
+    char *index;
+
+    while (of && of > name && strncmp(of, "-of-", 4) != 0) {
+        of--;
+    }
+    if (!of || strncmp(of, "-of-", 4) != 0 || strspn(of + 4, "0123456789") != (size_t)(dot - of - 4)) {
+        return NULL;
+    }
+    for (number = of; number > name && number[-1] >= '0' && number[-1] <= '9';) {
+        number--;
+    }
+    if (number == of || number == name || number[-1] != '-') {
+        return NULL;
+    }
+    index = xasprintf("%.*s%s.index.json", (int)(number - 1 - path), path, dot);
+    if (stat(index, &is) == 0 && S_ISREG(is.st_mode)) {
+        return index;
+    }
+    free(index);
+    return NULL;
+}
+
+/* Adds the records of a folder and those below it in the order of their names. What begins with a dot, links to folders and
+ * what is no record are passed over. */
+static int add_folder(session *s, input_files *in, const char *folder)
+{
+    size_t length = strlen(folder), count = 0;
+    DIR *dir = opendir(folder);
+    char **names = NULL;
+    struct dirent *each;
+    int status = dir ? EXIT_OK : tool_fail("%s: cannot open this folder: %s", folder, strerror(errno));
+
+    while (dir && (each = readdir(dir))) {
+        if (each->d_name[0] != '.') {
+            names = xrealloc(names, (count + 1) * sizeof *names);
+            names[count++] = xasprintf("%s%s%s", folder, length && folder[length - 1] == '/' ? "" : "/", each->d_name);
+        }
+    }
+    if (dir) {
+        (void)closedir(dir);
+    }
+    if (count) {
+        qsort(names, count, sizeof *names, by_name);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct stat is;
+        bool link = lstat(names[i], &is) == 0 && S_ISLNK(is.st_mode), there = stat(names[i], &is) == 0;
+        if (status == EXIT_OK && there && S_ISDIR(is.st_mode) && !link) {
+            status = add_folder(s, in, names[i]);
+        } else if (status == EXIT_OK && there && S_ISREG(is.st_mode)) {
+            char *index = tool_index_of_part(names[i]);
+            if (!index && rec_recognise(s->context, names[i])) {
+                add_file(in, names[i]);
+                names[i] = NULL;
+            }
+            free(index);
+        }
+        free(names[i]);
+    }
+    free(names);
+    return status;
+}
+
+/* A folder that is a model itself, as those of several files with an index are, stays one. */
+static int add_operand(session *s, input_files *in, const char *operand)
+{
+    struct stat is;
+    size_t before = in->count;
+    int status;
+
+    if (strcmp(operand, "-") == 0 || stat(operand, &is) != 0 || !S_ISDIR(is.st_mode) ||
+        rec_recognise(s->context, operand)) {
+        add_file(in, xstrdup(operand));
+        return EXIT_OK;
+    }
+    in->several = true;
+    status = add_folder(s, in, operand);
+    return status == EXIT_OK && in->count == before ? tool_fail("%s: there is no record in this folder", operand)
+                                                    : status;
+}
+
+int tool_inputs_find(session *s, const char *const *operands, size_t count, bool keys, input_files *in)
+{
+    const char **others = xmalloc(count * sizeof *others);
+    size_t other_count = 0;
+    int status = EXIT_OK;
+
+    *in = (input_files){0};
+    for (size_t i = 0; i < count && status == EXIT_OK; i++) {
+        if (i == 0 || !keys || is_file(operands[i])) {
+            status = add_operand(s, in, operands[i]);
+        } else {
+            others[other_count++] = operands[i];
+        }
+    }
+    in->several = in->several || in->count > 1;
+    if (status == EXIT_OK && other_count && !(in->keys = tool_patterns_make(others, other_count))) {
+        status = EXIT_ERROR;
+    }
+    free(others);
+    return status;
+}
+
+int tool_inputs_check(const input_files *in)
+{
+    const char *idle = tool_patterns_idle(in->keys);
+
+    if (!idle) {
+        return EXIT_OK;
+    }
+    return tool_fail("%s: no key matches \"%s\", and there is no file of that name",
+                     in->several ? "the records" : tool_input_name(in->files[0]), idle);
+}
+
+void tool_json_failed(json *j, const char *path)
+{
+    tool_json_object(j, NULL);
+    tool_json_string(j, "file", path);
+    tool_json_string(j, "error", rec_error_message());
+    tool_json_close(j, '}');
+}
+
+void tool_inputs_free(input_files *in)
+{
+    for (size_t i = 0; i < in->count; i++) {
+        free(in->files[i]);
+    }
+    free(in->files);
+    tool_patterns_free(in->keys);
+    *in = (input_files){0};
+}

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # The blocks of docs/from-burn.md in their order: `sh` is run, `c` is compiled with model.h in front and run, a block with the name of
 # a file becomes it, `text` must be in what the block before it printed, line by line. Rust is tests/interop's.
-set -u
 # shellcheck disable=SC2317 # functions that check() calls
+set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:=.}/tests/tap.sh"
 : "${top_builddir:=.}"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tools/embed/embed.h"
+#include "tools/stats/stats.h"
 #include "tools/tool.h"
 
 /* The rule for several inputs. */
@@ -48,6 +49,8 @@ const command tool_commands[] = {
      NULL, tool_run_types},
     {"embed", COMMAND_EMBED, 1, 1, "FILE", "make a record part of a program: C, an object file", tool_embed_more,
      tool_embed_options, tool_run_embed},
+    {"stats", COMMAND_STATS, 1, SIZE_MAX, "FILE [KEY]", "what the numbers are like: extremes, moments, what is odd",
+     tool_stats_more, NULL, tool_run_stats},
     {"plugins", COMMAND_PLUGINS, 0, 1, "[NAME]", "list the recorders that are there, or tell all of one", "", NULL,
      tool_run_plugins},
     {"completion", COMMAND_COMPLETION, 1, SIZE_MAX, "SHELL", "print what completes words in bash, zsh or fish",

@@ -96,7 +96,9 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_THREADS] = {"threads", "N", 0, READERS, "use at most N threads, 1 to 64"},
     [OPTION_NO_THREADS] = {"no-threads", NULL, 0, READERS, "use one thread, as --threads 1 does"},
     [OPTION_CACHE] = {"cache", "FOLDER", 0, READERS, "keep here what servers send (https://)"},
-    [OPTION_ALL] = {"all", NULL, 'a', COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_PLAN | COMMAND_PROFILES,
+    [OPTION_ALL] = {"all", NULL, 'a',
+                    COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_PLAN | COMMAND_PROFILES |
+                                    COMMAND_STATS,
                     "leave nothing out: every tensor, every element"},
     [OPTION_WHY] = {"why", NULL, 0, COMMAND_PLUGINS, "say where each comes from, and why one is refused"},
     [OPTION_INDEX] = {"index", "FOLDER", 0, COMMAND_PLUGINS, "write the index of a folder of plugins"},

@@ -304,6 +304,7 @@ static rec_status measure_share(struct measuring *m, uint64_t share)
         } else if (status == REC_OK) {
             m->kernels->f64(&m->terms, piece, n, &sums, &counts);
         }
+        rec_tensor_release(m->tensor, first, n);
         m->sums[first / MEASURE_PIECE].first = add_lanes(sums.first);
         m->sums[first / MEASURE_PIECE].second = add_lanes(sums.second);
         first += n;

@@ -68,6 +68,7 @@ rec_status tool_tensor_sum_alone(const rec_tensor *tensor, uint8_t sum[MEASURE_S
         for (uint64_t first = 0; first < count && status == REC_OK;) {
             uint64_t n = count - first < most ? count - first : most;
             status = rec_tensor_read(tensor, dtype, first, n, piece);
+            rec_tensor_release(tensor, first, n);
             if (status == REC_OK) {
                 make_little(piece, (size_t)n * width, width);
                 tool_sha256_add(&h, piece, (size_t)n * width);

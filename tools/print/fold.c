@@ -218,11 +218,11 @@ static char *key_of(const group *g)
     return key.at;
 }
 
-fold *tool_folds_make(const entry *entries, size_t entry_count, size_t width, bool two_keys, size_t *count)
+static fold *make(const entry *entries, size_t entry_count, size_t width, bool two_keys, bool siblings, size_t *count,
+                  size_t *of)
 {
     size_t all_parts = 0, most = 0, made;
     group *groups = xmalloc(entry_count * sizeof *groups);
-    size_t *of = xmalloc(entry_count * sizeof *of);
     words kept = {0};
     fold *folds;
     part *parts;
@@ -239,25 +239,48 @@ fold *tool_folds_make(const entry *entries, size_t entry_count, size_t width, bo
     parts = xmalloc(all_parts * sizeof *parts);
     made = group_layers(entries, entry_count, seed, groups, of, parts);
     name_ranges(entries, entry_count, of, groups, made, seed);
-    width = two_keys ? width : tool_fold_key_width(entries, entry_count, groups, made, width);
-    tool_fold_siblings(groups, made, most, two_keys, width, &kept, seed);
+    if (siblings) {
+        width = two_keys ? width : tool_fold_key_width(entries, entry_count, groups, made, width);
+        tool_fold_siblings(groups, made, most, two_keys, width, &kept, seed);
+    }
     folds = xmalloc(made * sizeof *folds);
     *count = 0;
     for (size_t i = 0; i < made; i++) {
-        if (!groups[i].gone) {
+        if (!groups[i].into) {
+            groups[i].line = *count;
             folds[(*count)++] =
                 (fold){key_of(&groups[i]), (size_t)(groups[i].entry - entries), groups[i].repeats, groups[i].names};
         }
         tool_text_free(&groups[i].runs[0].shown);
         tool_text_free(&groups[i].runs[1].shown);
     }
+    for (size_t i = 0; i < entry_count; i++) {
+        const group *g = &groups[of[i]];
+        while (g->into) {
+            g = g->into;
+        }
+        of[i] = g->line;
+    }
     for (size_t i = 0; i < kept.count; i++) {
         free((char *)kept.at[i]);
     }
     free(kept.at);
     free(parts);
-    free(of);
     free(groups);
+    return folds;
+}
+
+fold *tool_folds_make_of(const entry *entries, size_t entry_count, size_t width, size_t *count, size_t *of)
+{
+    return make(entries, entry_count, width, false, width > 0, count, of);
+}
+
+fold *tool_folds_make(const entry *entries, size_t entry_count, size_t width, bool two_keys, size_t *count)
+{
+    size_t *of = xmalloc(entry_count * sizeof *of);
+    fold *folds = make(entries, entry_count, width, two_keys, true, count, of);
+
+    free(of);
     return folds;
 }
 

@@ -27,7 +27,8 @@ typedef struct group {
     runs runs[2];       /* of the first and the second key, where they are worth showing */
     struct group *next; /* of the siblings gathered in the running pass, in the order of the file */
     struct group *last; /* of a first sibling: the end of that chain */
-    bool gone;          /* gathered into another one */
+    struct group *into; /* gathered into another one: which */
+    size_t line;        /* of the listing, if it is not */
 } group;
 
 /* Open addressing over indices into an array of groups. A random seed, as keys come from files of strangers. */

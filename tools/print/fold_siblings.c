@@ -98,7 +98,7 @@ static void gather_siblings(group *groups, size_t made, const place *p, uint64_t
         g->next = NULL;
         g->last = NULL;
         size_t other = other_level(g, p);
-        if (g->gone || !is_name(g, p->level) ||
+        if (g->into || !is_name(g, p->level) ||
             (p->other != SIZE_MAX && (p->level >= g->middle || other <= g->middle || !is_name(g, other)))) {
             continue;
         }
@@ -177,7 +177,7 @@ static group *join(group *first, const place *p, size_t count, words *kept)
         }
     }
     for (size_t i = 0; i < count; i++, g = g->next) {
-        g->gone = i > 0;
+        g->into = i > 0 ? first : NULL;
     }
     first->names *= count;
     return g;

@@ -168,6 +168,8 @@ void tool_json_note_items(json *j, const notes *n);
 
 /* Shows progress on a terminal once the work has taken a second, until tool_progress_end(). */
 void tool_progress_begin(rec_context *context, bool quiet);
+/* Shows how far work of the command's own is, in bytes. @return true if a signal asks to stop (tool_progress_guard()). */
+bool tool_progress_step(const char *operation, uint64_t done, uint64_t total);
 /* Says how many bytes the work is about, where the library cannot know; 0: unknown. */
 void tool_progress_expect(uint64_t bytes);
 /* Whether the last thing that was done is reading back what was saved. */
@@ -220,6 +222,9 @@ typedef struct fold {
  * @param two_keys the paths have two keys; `width` is then for both of them.
  * @param count (out) lines. @return them, in the order of their first entries, to be freed with tool_folds_free(). */
 fold *tool_folds_make(const entry *entries, size_t entry_count, size_t width, bool two_keys, size_t *count);
+/* The same for who has something to say of all entries of a line. @param width 0: names are not put into braces.
+ * @param of (out) the line of each entry. */
+fold *tool_folds_make_of(const entry *entries, size_t entry_count, size_t width, size_t *count, size_t *of);
 void tool_folds_free(fold *folds, size_t count);
 
 #endif

@@ -36,6 +36,24 @@ void tool_progress_wipe(void)
     }
 }
 
+/* How fast it goes, and how long it will. */
+static void print_rate(uint64_t done, uint64_t bytes)
+{
+    double took = since(&begun), left = done && bytes > done ? took / (double)done * (double)(bytes - done) : 0;
+    char rate[NUMBER_ROOM];
+
+    if (done) {
+        fprintf(stderr, ", %s/s", tool_sized((uint64_t)((double)done / took), rate));
+    }
+    if (left >= 5940) {
+        fprintf(stderr, ", %.0f h left", left / 3600);
+    } else if (left >= 99) {
+        fprintf(stderr, ", %.0f min left", left / 60);
+    } else if (left >= 1) {
+        fprintf(stderr, ", %.0f s left", left);
+    }
+}
+
 static int32_t on_progress(void *user, const rec_progress *progress)
 {
     char done[NUMBER_ROOM], total[NUMBER_ROOM];
@@ -62,6 +80,7 @@ static int32_t on_progress(void *user, const rec_progress *progress)
         fprintf(stderr, "%s: %s of %s, %.0f %%", progress->operation, tool_sized(progress->done, done),
                 tool_sized(bytes, total), 100.0 * (double)progress->done / (double)bytes);
     }
+    print_rate(progress->done, bytes);
     (void)fflush(stderr);
     return 0;
 }
@@ -89,6 +108,13 @@ void tool_progress_begin(rec_context *context, bool quiet)
     shown = begun;
     checked = false;
     rec_context_set_progress(context, on_progress, NULL);
+}
+
+bool tool_progress_step(const char *operation, uint64_t done, uint64_t total)
+{
+    rec_progress progress = {.size = sizeof progress, .operation = operation, .file = "", .done = done, .total = total};
+
+    return on_progress(NULL, &progress) != 0;
 }
 
 void tool_progress_expect(uint64_t bytes)

@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * record stats: what the numbers in records are like, tensor by tensor and in sum. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/stats/stats.h"
+
+const char tool_stats_more[] = "Min, max, mean, standard deviation and norm are of the finite values; the\n"
+                               "histogram goes from about the least to the greatest, what lies far from the\n"
+                               "rest is in its ends. A second table counts what is odd: zeros, NaN, infinite\n"
+                               "and subnormal numbers, and what half precision would make infinite (of\n"
+                               "integers: has no room for) or zero. Layers that are alike are measured as\n"
+                               "one; --all and --json tell every tensor. KEYs are as `record ls` prints\n"
+                               "them, and patterns; !KEY leaves out. Operands that exist are files.\n\n"
+                               "Examples:\n"
+                               "  record stats model.mpk\n"
+                               "  record stats --all model.safetensors 'layers.{0-3}.*.bias' '!*norm*'\n"
+                               "  record stats --json *.mpk | jq '.tensors[] | select(.nan > 0).key'\n";
+
+/* -------------------------------------------------------------------------------------------------- what is asked -- */
+
+/* The tensors of one file that are measured, in its order. */
+typedef struct found {
+    const rec_tensor **tensors;
+    entry *entries; /* their paths are in `paths` */
+    text paths;
+    size_t count, room;
+    uint64_t nbytes;
+} found;
+
+/* What goes on from file to file. */
+typedef struct run {
+    session *s;
+    input_files in;
+    bool begun; /* something was printed */
+    json j;
+    measured sum;
+    uint64_t tensors, others; /* others: no numbers */
+} run;
+
+static void add_found(found *f, const rec_tensor *tensor, const char *path)
+{
+    if (f->count == f->room) {
+        f->room = f->room ? f->room * 2 : 64;
+        f->tensors = xrealloc(f->tensors, f->room * sizeof *f->tensors);
+        f->entries = xrealloc(f->entries, f->room * sizeof *f->entries);
+    }
+    f->tensors[f->count] = tensor;
+    f->entries[f->count++] = (entry){.dtype = rec_tensor_dtype_name(tensor),
+                                     .shape = rec_tensor_shape(tensor),
+                                     .rank = rec_tensor_rank(tensor),
+                                     .count = rec_tensor_count(tensor)};
+    f->nbytes += rec_tensor_nbytes(tensor);
+    tool_text_add(&f->paths, path, strlen(path) + 1);
+}
+
+static int find(found *f, const rec_record *record, key_patterns *keys)
+{
+    rec_iterator *iterator = rec_iterate(record);
+    const rec_tensor *tensor;
+    const char *path;
+
+    if (!iterator) {
+        return tool_fail_library();
+    }
+    while ((tensor = rec_iterator_next_tensor(iterator, &path))) {
+        if (tool_patterns_match(keys, path)) {
+            add_found(f, tensor, path);
+        }
+    }
+    rec_iterator_free(iterator);
+    path = f->paths.at;
+    for (size_t i = 0; i < f->count; i++, path += strlen(path) + 1) {
+        f->entries[i].path = path;
+    }
+    return EXIT_OK;
+}
+
+static void free_found(found *f)
+{
+    free(f->tensors);
+    free(f->entries);
+    tool_text_free(&f->paths);
+}
+
+/* ------------------------------------------------------------------------------------------------------ measuring -- */
+
+/* Small tensors are shared out among the threads, large ones each by pieces. */
+enum { BATCH = 256, SMALL = 1 << 19, BATCH_ELEMENTS = 1 << 23 };
+
+typedef struct batch {
+    const found *f;
+    size_t first, count;
+    struct {
+        measured m;
+        bool numeric;
+        rec_status status;
+    } of[BATCH];
+} batch;
+
+static void measure_one(void *user, uint64_t i)
+{
+    batch *b = user;
+    const rec_tensor *tensor = b->f->tensors[b->first + i];
+
+    b->of[i].status = tool_measure_alone(tensor, &b->of[i].m, &b->of[i].numeric);
+    rec_tensor_release(tensor, 0, REC_UNKNOWN);
+}
+
+/* Fills a batch from tensor `first` on, its count at least one. */
+static int fill(batch *b, session *s, size_t first)
+{
+    uint64_t elements = 0;
+
+    b->first = first;
+    b->count = 0;
+    while (b->count < BATCH && first + b->count < b->f->count && elements < BATCH_ELEMENTS) {
+        uint64_t count = b->f->entries[first + b->count].count;
+        if (count > SMALL && b->count) {
+            break;
+        }
+        elements += count;
+        b->count++;
+        if (count > SMALL) {
+            break;
+        }
+    }
+    if (b->count > 1) {
+        tool_parallel(s, b->count, measure_one, b);
+    } else {
+        b->of[0].status = REC_E_IO; /* not measured yet */
+    }
+    /* What failed on another thread is tried again here, for its error. */
+    for (size_t i = 0; i < b->count; i++) {
+        const rec_tensor *tensor = b->f->tensors[first + i];
+        if (b->of[i].status != REC_OK && tool_measure(s, tensor, &b->of[i].m, &b->of[i].numeric) != EXIT_OK) {
+            return EXIT_ERROR;
+        }
+        if (b->count == 1) {
+            rec_tensor_release(tensor, 0, REC_UNKNOWN);
+        }
+    }
+    return EXIT_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------- for programs -- */
+
+static void json_number(json *j, const char *key, double value, rec_dtype dtype)
+{
+    if (isnan(value)) {
+        tool_json_token(j, key, "null");
+    } else {
+        tool_json_float(j, key, value, dtype);
+    }
+}
+
+static void json_measured(json *j, const measured *m, bool numeric, rec_dtype dtype)
+{
+    static const char *const nulls[] = {"min",  "max",      "mean",      "std",           "norm",           "zeros",
+                                        "nan",  "inf",      "subnormal", "half_overflow", "half_underflow", "low",
+                                        "high", "histogram"};
+
+    tool_json_uint(j, "count", m->count);
+    if (!numeric) {
+        for (size_t i = 0; i < sizeof nulls / sizeof *nulls; i++) {
+            tool_json_token(j, nulls[i], "null");
+        }
+        return;
+    }
+    json_number(j, "min", m->min, dtype);
+    json_number(j, "max", m->max, dtype);
+    json_number(j, "mean", m->mean, REC_DTYPE_F64);
+    json_number(j, "std", m->std, REC_DTYPE_F64);
+    json_number(j, "norm", m->norm, REC_DTYPE_F64);
+    tool_json_uint(j, "zeros", m->zeros);
+    tool_json_uint(j, "nan", m->nan);
+    tool_json_uint(j, "inf", m->inf);
+    tool_json_uint(j, "subnormal", m->subnormal);
+    tool_json_uint(j, "half_overflow", m->half_overflow);
+    tool_json_uint(j, "half_underflow", m->half_underflow);
+    json_number(j, "low", m->low, dtype);
+    json_number(j, "high", m->high, dtype);
+    tool_json_array(j, "histogram");
+    for (size_t i = 0; i < MEASURE_BINS; i++) {
+        tool_json_uint(j, NULL, m->histogram[i]);
+    }
+    tool_json_close(j, ']');
+}
+
+static void json_tensor(run *r, const char *file, const found *f, size_t i, const measured *m, bool numeric)
+{
+    rec_dtype dtype = rec_tensor_dtype(f->tensors[i]);
+    bool is_float = dtype >= REC_DTYPE_F64 && dtype <= REC_DTYPE_BF16;
+
+    tool_json_object(&r->j, NULL);
+    if (r->in.several) {
+        tool_json_string(&r->j, "file", file);
+    }
+    tool_json_string(&r->j, "key", f->entries[i].path);
+    tool_json_string(&r->j, "dtype", f->entries[i].dtype);
+    tool_json_shape(&r->j, "shape", f->entries[i].shape, f->entries[i].rank);
+    json_measured(&r->j, m, numeric, is_float && dtype != REC_DTYPE_FLEX32 ? dtype : REC_DTYPE_F64);
+    tool_json_close(&r->j, '}');
+}
+
+/* ----------------------------------------------------------------------------------------------------- for people -- */
+
+enum { SPARK_WIDTH = 8 };
+
+static double middle_of(const measured *m, size_t bin)
+{
+    return m->low + ((double)bin + 0.5) / MEASURE_BINS * (m->high - m->low);
+}
+
+/* Adds what another of the same layers is like, its histogram too: bins go where their middles lie. */
+static void add_alike(measured *sum, const measured *more)
+{
+    measured before = *sum;
+
+    tool_measure_add(sum, more);
+    if (before.count == 0 || isnan(more->low) || isnan(before.low)) {
+        const measured *has = before.count == 0 || isnan(before.low) ? more : &before;
+        sum->low = has->low;
+        sum->high = has->high;
+        memcpy(sum->histogram, has->histogram, sizeof sum->histogram);
+        return;
+    }
+    if (!isnan(sum->low)) {
+        return; /* between the same edges */
+    }
+    sum->low = before.low < more->low ? before.low : more->low;
+    sum->high = before.high > more->high ? before.high : more->high;
+    for (size_t i = 0; i < MEASURE_BINS; i++) {
+        const measured *const both[] = {&before, more};
+        for (size_t k = 0; k < 2; k++) {
+            double bin = (middle_of(both[k], i) - sum->low) / (sum->high - sum->low) * MEASURE_BINS;
+            sum->histogram[bin > 0 ? bin < MEASURE_BINS ? (size_t)bin : MEASURE_BINS - 1 : 0] += both[k]->histogram[i];
+        }
+    }
+}
+
+static const char *number_text(double value, char *buffer)
+{
+    if (isnan(value)) {
+        return "";
+    }
+    bool whole = value > -1e6 && value < 1e6 && (double)(int32_t)value == value;
+    (void)snprintf(buffer, NUMBER_ROOM, whole ? "%.0f" : "%.3g", value);
+    return buffer;
+}
+
+static void number_cell(table *t, double value)
+{
+    char buffer[NUMBER_ROOM];
+
+    tool_table_cell(t, number_text(value, buffer));
+}
+
+static void count_cell(table *t, uint64_t count)
+{
+    char buffer[NUMBER_ROOM];
+
+    tool_table_cell(t, count ? tool_grouped(count, buffer) : "");
+}
+
+static void key_cells(table *t, const char *key, uint64_t repeats)
+{
+    char number[NUMBER_ROOM];
+    text cell = {0};
+
+    tool_text_safe(&cell, key, strlen(key));
+    tool_table_cell(t, *cell.at ? cell.at : "(root)");
+    tool_text_free(&cell);
+    if (repeats > 1) {
+        tool_text_format(&cell, "×%s", tool_grouped(repeats, number));
+    }
+    tool_table_cell(t, cell.at ? cell.at : "");
+    tool_text_free(&cell);
+}
+
+/* What is told in two tables. */
+typedef struct tables {
+    table numbers, odd;
+} tables;
+
+static void begin_tables(tables *t)
+{
+    tool_table_begin(&t->numbers, "lrrrrrrl");
+    tool_table_begin(&t->odd, "lrrrrrrr");
+    t->numbers.header = t->odd.header = true;
+    t->numbers.shrink = t->odd.shrink = 0;
+    for (const char *const *name =
+             (const char *const[]){"KEY", "", "MIN", "MAX", "MEAN", "STD", "NORM", "HISTOGRAM", NULL};
+         *name; name++) {
+        tool_table_cell(&t->numbers, *name);
+    }
+    for (const char *const *name =
+             (const char *const[]){"KEY", "", "ZEROS", "NAN", "INF", "SUBNORMAL", "OVER HALF", "UNDER HALF", NULL};
+         *name; name++) {
+        tool_table_cell(&t->odd, *name);
+    }
+}
+
+static void add_rows(tables *t, const char *key, uint64_t repeats, const measured *m, bool numeric)
+{
+    text line = {0};
+
+    key_cells(&t->numbers, key, repeats);
+    number_cell(&t->numbers, m->min);
+    number_cell(&t->numbers, m->max);
+    number_cell(&t->numbers, m->mean);
+    number_cell(&t->numbers, m->std);
+    number_cell(&t->numbers, m->norm);
+    if (!isnan(m->low)) {
+        tool_text_sparkline(&line, m->histogram, MEASURE_BINS, SPARK_WIDTH);
+    }
+    tool_table_cell(&t->numbers, line.at ? line.at : !numeric ? "no numbers" : m->count == 0 ? "empty" : "none finite");
+    tool_text_free(&line);
+    if (m->zeros || m->nan || m->inf || m->subnormal || m->half_overflow || m->half_underflow) {
+        key_cells(&t->odd, key, repeats);
+        count_cell(&t->odd, m->zeros);
+        count_cell(&t->odd, m->nan);
+        count_cell(&t->odd, m->inf);
+        count_cell(&t->odd, m->subnormal);
+        count_cell(&t->odd, m->half_overflow);
+        count_cell(&t->odd, m->half_underflow);
+    }
+}
+
+static void print_tables(tables *t)
+{
+    tool_table_print(&t->numbers, stdout);
+    if (t->odd.cell_count > t->odd.columns) {
+        putchar('\n');
+        tool_table_print(&t->odd, stdout);
+    } else {
+        tool_table_drop(&t->odd);
+    }
+}
+
+/* Lines that layers which are alike share; without --all. */
+typedef struct lines {
+    fold *folds;
+    size_t count, *of; /* of: the line of each tensor */
+    struct line {
+        measured m;
+        bool numeric;
+    } * at;
+} lines;
+
+static void begin_lines(lines *l, const found *f)
+{
+    l->of = xmalloc((f->count + 1) * sizeof *l->of);
+    l->folds = tool_folds_make_of(f->entries, f->count, 0, &l->count, l->of);
+    l->at = xmalloc((l->count + 1) * sizeof *l->at);
+    memset(l->at, 0, (l->count + 1) * sizeof *l->at);
+}
+
+static void free_lines(lines *l)
+{
+    if (l->folds) {
+        tool_folds_free(l->folds, l->count);
+    }
+    free(l->of);
+    free(l->at);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- a file -- */
+
+/* Tells of the tensors of one file. */
+static int tell(run *r, const char *file, const found *f)
+{
+    bool programs = r->s->o->json, alone = programs || r->s->o->all;
+    batch *b = xmalloc(sizeof *b);
+    uint64_t done = 0;
+    int status = EXIT_OK;
+    lines l = {0};
+    tables t;
+
+    b->f = f;
+    begin_tables(&t);
+    if (!alone && f->count) {
+        begin_lines(&l, f);
+    }
+    for (size_t i = 0; i < f->count && status == EXIT_OK; i += b->count) {
+        tool_progress_step("measure", done, f->nbytes);
+        status = fill(b, r->s, i);
+        for (size_t k = 0; k < b->count && status == EXIT_OK; k++) {
+            const measured *m = &b->of[k].m;
+            bool numeric = b->of[k].numeric;
+            done += rec_tensor_nbytes(f->tensors[i + k]);
+            r->tensors++;
+            r->others += !numeric;
+            if (numeric) {
+                tool_measure_add(&r->sum, m);
+            }
+            if (programs) {
+                json_tensor(r, file, f, i + k, m, numeric);
+            } else if (alone) {
+                add_rows(&t, f->entries[i + k].path, 1, m, numeric);
+            } else {
+                struct line *line = &l.at[l.of[i + k]];
+                line->numeric = numeric;
+                add_alike(&line->m, m);
+            }
+        }
+    }
+    tool_progress_wipe();
+    for (size_t i = 0; i < l.count && status == EXIT_OK; i++) {
+        add_rows(&t, l.folds[i].key, l.folds[i].repeats, &l.at[i].m, l.at[i].numeric);
+    }
+    if (!programs && status == EXIT_OK && f->count) {
+        print_tables(&t);
+    } else {
+        tool_table_drop(&t.numbers);
+        tool_table_drop(&t.odd);
+    }
+    free_lines(&l);
+    free(b);
+    return status;
+}
+
+static int run_file(run *r, const char *path)
+{
+    rec_recorder *recorder = tool_session_look(r->s);
+    rec_record *record = NULL;
+    bool by_position = false;
+    int status = EXIT_ERROR;
+    found f = {0};
+    notes n = {0};
+
+    if (recorder) {
+        tool_progress_begin(r->s->context, r->s->o->quiet);
+        record = tool_session_load_any(r->s, recorder, path, &by_position);
+    }
+    if (record) {
+        tool_notes_take(&n);
+        status = find(&f, record, r->in.keys);
+        if (status == EXIT_OK && r->in.several && !r->s->o->json) {
+            text name = {0};
+            tool_text_safe(&name, tool_input_name(path), strlen(tool_input_name(path)));
+            printf("%s%s%s%s\n", r->begun ? "\n" : "", tool_style(STYLE_BOLD), name.at, tool_style(STYLE_PLAIN));
+            tool_text_free(&name);
+            r->begun = true;
+        }
+        if (status == EXIT_OK) {
+            status = tell(r, path, &f);
+        }
+    }
+    if (recorder) {
+        tool_progress_end();
+    }
+    (void)fflush(stdout); /* before what is noted of this one */
+    tool_notes_print(&n, r->s->o->quiet || by_position);
+    free_found(&f);
+    tool_notes_free(&n);
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------------------- in sum -- */
+
+static void print_sum(const run *r)
+{
+    const measured *m = &r->sum;
+    char a[NUMBER_ROOM], b[NUMBER_ROOM];
+
+    printf("%s%s tensor%s", r->in.several ? "\n" : "", tool_grouped(r->tensors, a), tool_plural(r->tensors));
+    if (r->others) {
+        printf(", %s without numbers", tool_grouped(r->others, a));
+    }
+    printf("; %s number%s", tool_grouped(m->count, a), tool_plural(m->count));
+    if (m->count && !isnan(m->min)) {
+        printf(" from %s to %s:", number_text(m->min, a), number_text(m->max, b));
+        printf("\nmean %s, standard deviation %s", number_text(m->mean, a), number_text(m->std, b));
+        printf(", norm %s", number_text(m->norm, a));
+    }
+    printf("%s\n", r->s->o->all || r->s->o->quiet || r->tensors < 2 ? "" : "  (--all: every one)");
+}
+
+int tool_run_stats(session *s, const char *const *operands, size_t count)
+{
+    run r = {.s = s};
+    int status = tool_inputs_find(s, operands, count, true, &r.in);
+    size_t files = status == EXIT_OK ? r.in.count : 0;
+
+    if (s->o->json && files) {
+        tool_json_begin(&r.j, stdout, 2);
+        tool_json_object(&r.j, NULL);
+        tool_json_array(&r.j, "tensors");
+    }
+    for (size_t i = 0; i < files; i++) {
+        status = run_file(&r, r.in.files[i]) == EXIT_OK ? status : EXIT_ERROR;
+    }
+    if (s->o->json && files) {
+        tool_json_close(&r.j, ']');
+        tool_json_object(&r.j, "sum");
+        tool_json_uint(&r.j, "tensors", r.tensors);
+        json_measured(&r.j, &r.sum, true, REC_DTYPE_F64);
+        tool_json_close(&r.j, '}');
+        tool_json_close(&r.j, '}');
+        tool_json_end(&r.j);
+    }
+    if (status == EXIT_OK) {
+        status = tool_inputs_check(&r.in);
+    }
+    if (!s->o->json && (status == EXIT_OK || r.tensors)) {
+        print_sum(&r);
+    }
+    tool_inputs_free(&r.in);
+    return status;
+}

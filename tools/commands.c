@@ -10,7 +10,7 @@
 #define SEVERAL                                                                         \
     "With several inputs, a load argument is for the input behind it; one behind the\n" \
     "last input is for all of them:\n"                                                  \
-    "  record convert --prefix encoder a.safetensors --profile gpt2 b.mpk both.mpk\n"
+    "  record convert --prefix encoder a.safetensors --prefix decoder b.safetensors both.mpk\n"
 
 const command tool_commands[] = {
     {"info", COMMAND_INFO, 1, SIZE_MAX, "FILE...", "who wrote a record, and what is in it",
@@ -20,7 +20,7 @@ const command tool_commands[] = {
     {"ls", COMMAND_LS, 1, 1, "FILE", "list tensors and values; repeated layers are folded", "", NULL, tool_run_ls},
     {"show", COMMAND_SHOW, 1, 2, "FILE [KEY]", "print the value at a key",
      "KEY is a name as `record ls --all` lists it, and may have a slice:\n"
-     "  record show model.mpk 'conv1.weight[0, 1:3, ::2, -1]'\n"
+     "  record show mnist.mpk 'stem.weight[0, :, 1:3, ::2]'\n"
      "Without KEY the whole tree is shown.\n",
      NULL, tool_run_show},
     {"convert", COMMAND_CONVERT, 2, SIZE_MAX, "IN... OUT", "read a record with one recorder, write it with another",

@@ -15,7 +15,7 @@ const char tool_stats_more[] = "Min, max, mean, standard deviation and norm are 
                                "them, and patterns; !KEY leaves out. Operands that exist are files.\n\n"
                                "Examples:\n"
                                "  record stats model.mpk\n"
-                               "  record stats --all model.safetensors 'layers.{0-3}.*.bias' '!*norm*'\n"
+                               "  record stats --all model.mpk 'layers.{0-3}.*.weight' '!*norm*'\n"
                                "  record stats --json *.mpk | jq '.tensors[] | select(.nan > 0).key'\n";
 
 /* -------------------------------------------------------------------------------------------------- what is asked -- */

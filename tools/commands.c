@@ -2,6 +2,7 @@
  * The subcommands. */
 #include <string.h>
 
+#include "tools/diff/diff.h"
 #include "tools/embed/embed.h"
 #include "tools/stats/stats.h"
 #include "tools/tool.h"
@@ -37,6 +38,8 @@ const command tool_commands[] = {
      "if something needs a decision. --to says what it is for (default: a record of\n"
      "Burn), --debug prints what Burn's own import prints.\n" SEVERAL,
      NULL, tool_run_plan},
+    {"diff", COMMAND_DIFF, 2, 2, "A B", "compare two records: structure, then values", tool_diff_more, tool_diff_options,
+     tool_run_diff},
     {"profiles", COMMAND_PROFILES, 0, 1, "[NAME]", "list the profiles, or print the rules of one", "", NULL,
      tool_run_profiles},
     {"types", COMMAND_TYPES, 1, 1, "FILE", "print the type of a record as Rust source",

@@ -36,7 +36,7 @@ static void print_help(void)
     }
     puts("\nA file may be - for standard input or output. record help COMMAND says more.\n\nOptions:");
     tool_options_help(NULL, stdout);
-    puts("\nExit status: 0, 1 if a check failed or a plan is undecided, 2 after an error.");
+    puts("\nExit status: 0, 1 if records differ or a check failed, 2 after an error.");
 }
 
 static void print_command_help(const command *c)

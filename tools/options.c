@@ -98,7 +98,7 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_CACHE] = {"cache", "FOLDER", 0, READERS, "keep here what servers send (https://)"},
     [OPTION_ALL] = {"all", NULL, 'a',
                     COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_PLAN | COMMAND_PROFILES |
-                                    COMMAND_STATS,
+                                    COMMAND_STATS | COMMAND_DIFF,
                     "leave nothing out: every tensor, every element"},
     [OPTION_WHY] = {"why", NULL, 0, COMMAND_PLUGINS, "say where each comes from, and why one is refused"},
     [OPTION_INDEX] = {"index", "FOLDER", 0, COMMAND_PLUGINS, "write the index of a folder of plugins"},
@@ -337,12 +337,14 @@ static int set_option(options *o, size_t which, const char *value)
         return EXIT_OK;
     case OPTION_TYPE:
         add_word(&o->type, value);
+        add_reading(o, READING_TYPE, which, value);
         return EXIT_OK;
     case OPTION_TYPES:
         add_word(&o->types, value);
         return EXIT_OK;
     case OPTION_TYPE_OF:
         o->type_of = value;
+        add_reading(o, READING_TYPE, which, value);
         return EXIT_OK;
     case OPTION_BURN:
         o->burn = value;

@@ -12,7 +12,7 @@
 /* ------------------------------------------------------------------------------------------------------- options -- */
 
 /* What is said about reading an input. With several inputs it matters where it stands. */
-enum { READING_FROM, READING_OPTION, READING_LOAD };
+enum { READING_FROM, READING_OPTION, READING_LOAD, READING_TYPE };
 typedef struct reading {
     int kind;
     const char *key, *value; /* key NULL: the value is KEY=VALUE */

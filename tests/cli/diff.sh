@@ -1,0 +1,266 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# record diff
+set -u
+# shellcheck source=tests/cli/cli.sh
+. "${srcdir:=.}/tests/cli/cli.sh"
+# shellcheck source=tests/cli/make-record.sh
+. "$srcdir/tests/cli/make-record.sh"
+# shellcheck source=tests/cli/make-safetensors.sh
+. "$srcdir/tests/cli/make-safetensors.sh"
+
+# differs NAME ARGUMENT... <<EXPECTED: status 1, exactly that, and nothing to complain about
+differs() {
+    name=$1
+    shift
+    cat >"$scratch/expected"
+    run diff "$@"
+    if [ "$status" != 1 ] || [ -s "$scratch/err" ]; then
+        echo "status $status" >>"$scratch/err"
+        not_ok "$name" "$scratch/err"
+    else
+        same "$name" "$scratch/expected" "$scratch/out"
+    fi
+}
+
+# f32 HEX...: elements of a tensor by their bits, as st_end takes them
+f32() {
+    for f32_bits; do
+        for f32_at in 7 5 3 1; do
+            st_bytes="$st_bytes\\$(printf %03o "0x$(printf %s "$f32_bits" | cut -c "$f32_at-$((f32_at + 1))")")"
+        done
+    done
+}
+
+# ----------------------------------------------------------------------------------------------------------- equal
+prints "a file and itself" diff 0.18.0/mnist.mpk 0.18.0/mnist.mpk <<END
+equal: 24 tensors, 15,866 parameters
+END
+for pair in "0.21.0/plain-full.mpk 0.21.0/plain-full.json" "0.21.0/plain-full.mpk 0.21.0/plain-full.mpk.gz" \
+    "0.21.0/plain-full.mpk 0.13.2/plain-full.mpk" "0.21.0/zoo-full.mpk 0.21.0/zoo-full.json" "0.16.1/adam-full.json 0.16.1/adam-full.mpk"; do
+    # shellcheck disable=SC2086 # two words
+    run diff $pair
+    status_is "$pair: formats and versions differ, the record is the same" 0
+done
+run diff -q 0.18.0/mnist.mpk 0.18.0/mnist.mpk
+check "--quiet says nothing of equal ones" [ "$status$(wc -c <"$scratch/out")" = 00 ]
+for to in safetensors npz pt bpk json; do
+    run convert -q 0.18.0/mnist.mpk "$scratch/mnist.$to"
+    [ "$status" = 0 ] || continue
+    run diff 0.18.0/mnist.mpk "$scratch/mnist.$to"
+    status_is "a record and what $to makes of it are equal" 0
+    run diff "$scratch/mnist.$to" 0.18.0/mnist.mpk
+    status_is "and the other way round" 0
+done
+run convert -q --type-of 0.21.0/zoo-full.mpk 0.21.0/zoo-full.mpk "$scratch/zoo.bin"
+run diff 0.21.0/zoo-full.mpk "$scratch/zoo.bin"
+status_is "a file without names is read with the type that the other one shows" 0
+check "which is told" grep -q 'zoo.bin has no names: it was read with the type that 0.21.0/zoo-full.mpk shows' "$scratch/err"
+run diff "$scratch/zoo.bin" 0.21.0/zoo-full.mpk
+status_is "on either side" 0
+prints "two of them are compared by position" diff "$scratch/zoo.bin" "$scratch/zoo.bin" <<END
+equal: 43 tensors, 260 parameters
+END
+run diff --type-of 0.21.0/zoo-full.mpk "$scratch/zoo.bin" "$scratch/zoo.bin"
+status_is "a type that stands before one is for the other, too, as that has no names" 0
+run diff --positional 0.16.1/zoo-full.json "$scratch/zoo.bin"
+check "by position a record with names has those of its own" grep -q "^conv1.weight" "$scratch/out"
+run diff 0.18.0/mnist.mpk "$scratch/zoo.bin"
+status_is "a type that does not fit is an error" 2
+check "that says whose the type was" grep -q 'it was read with the type that 0.18.0/mnist.mpk shows' "$scratch/err"
+"$record" convert -q 0.18.0/mnist.mpk - --to json 2>/dev/null | "$record" diff 0.18.0/mnist.mpk - >"$scratch/out" 2>&1
+check "standard input may be one of them" grep -q '^equal: 24 tensors' "$scratch/out"
+
+# ------------------------------------------------------------------------------------------------- what differs how
+differs "another precision" 0.21.0/plain-full.mpk 0.21.0/plain-half.mpk <<END
+A  0.21.0/plain-full.mpk
+   NamedMpk, Burn 0.21.0: 5 tensors, 22 parameters; 18 values
+B  0.21.0/plain-half.mpk
+   NamedMpk, Burn 0.21.0: 5 tensors, 22 parameters; 18 values
+
+       KEY                   A           B
+dtype  all 3 tensors of f32  f32         f16
+dtype  ints                  i32 [2, 3]  i16 [2, 3]
+
+KEY            CHANGE    COSINE   LARGEST  DIFFER
+floats            inf  1.000000  8.14e-05    50 %  rounded
+scalar_like  0.000265  1.000000  0.000164   100 %  rounded
+
+not finite  floats[1, 1]: 65520.0 | Infinity (2 places)
+largest     scalar_like[0]: -0.618 | -0.618 (apart by 0.000164)
+relative    floats[1, 3]: 2.9e-8 | 0.0 (relative: 1)
+frozen      bools (1 tensor, 3 parameters)
+            ints (1 tensor, 6 parameters)
+3 tensors equal, 2 equal once rounded, 18 values equal
+(--all lists every one)
+END
+run diff -q --ignore dtype 0.21.0/plain-full.mpk 0.21.0/plain-half.mpk
+status_is "what is equal once rounded is equal if dtypes do not count" 0
+run diff -q --ignore dtype 0.21.0/plain-half.mpk 0.21.0/plain-full.mpk
+status_is "in either order" 0
+run diff -q --ignore dtype 0.21.0/plain-full.mpk 0.21.0/plain-double.mpk
+status_is "of double precision, too" 0
+
+st_begin
+st_metadata '{"note":"one","same":"x","left":"a"}'
+for layer in 0 1 2 3; do
+    st_tensor "layers.$layer.wq" "2, 2" 4 $((10 * layer + 1))
+    st_tensor "layers.$layer.wk" "2, 2" 4 $((10 * layer + 5))
+done
+st_tensor old.weight "2, 3" 6 100
+st_tensor old.bias 1 1 0
+st_tensor head.weight "4, 2" 8 50
+st_tensor gone 2 2 7
+st_end >"$scratch/a.safetensors"
+st_begin
+st_metadata '{"note":"two","same":"x","new":"b"}'
+for layer in 0 1 2 3; do
+    st_tensor "layers.$layer.wq" "2, 2" 4 $((10 * layer + 1 + layer / 2))
+    st_tensor "layers.$layer.wk" "2, 2" 4 $((10 * layer + 5))
+done
+st_tensor new.weight "2, 3" 6 100
+st_tensor new.bias 1 1 0
+st_tensor head.weight "4, 3" 12 50
+st_tensor extra 2 2 9
+st_end >"$scratch/b.safetensors"
+differs "structure, values and metadata" "$scratch/a.safetensors" "$scratch/b.safetensors" <<END
+A  $scratch/a.safetensors
+   Safetensors: 12 tensors, 49 parameters
+B  $scratch/b.safetensors
+   Safetensors: 12 tensors, 53 parameters
+
+         KEY          A           B
+removed  gone         f32 [2]
+added    extra                    f32 [2]
+renamed  old.weight   f32 [2, 3]  as new.weight
+renamed  old.bias     f32 [1]     as new.bias
+shape    head.weight  f32 [4, 2]  f32 [4, 3]
+
+          KEY   A      B
+metadata  note  "one"  "two"
+metadata  left  "a"    -
+metadata  new   -      "b"
+
+KEY                  CHANGE    COSINE  LARGEST  DIFFER
+layers.{2-3}.wq  ×2  0.0425  0.999998        1   100 %
+
+largest     layers.2.wq[0, 0]: 21.0 | 22.0 (apart by 1)
+frozen      layers.{0-1} (4 tensors, 16 parameters)
+            layers.{2-3}.wk (2 tensors, 8 parameters)
+8 tensors equal, 3 tensors differ, 1 removed, 1 added, 2 renamed, 3 lines of metadata differ
+(--all lists every one)
+END
+run diff --all "$scratch/a.safetensors" "$scratch/b.safetensors"
+check "--all has each tensor and where it differs most" grep -qx 'layers.3.wq  0.0298  0.999999        1   100 %  \[0, 0\]' "$scratch/out"
+run diff "$scratch/b.safetensors" "$scratch/a.safetensors"
+check "the other way round the same changes are found" grep -qx 'layers.{2-3}.wq  ×2  0.0425  0.999998        1   100 %' "$scratch/out"
+run diff --brief "$scratch/a.safetensors" "$scratch/b.safetensors"
+echo "$scratch/a.safetensors and $scratch/b.safetensors differ" >"$scratch/expected"
+same "--brief says only that" "$scratch/expected" "$scratch/out"
+for ignored in renamed,metadata,added,removed renamed dtype; do
+    run diff -q --ignore "$ignored" "$scratch/a.safetensors" "$scratch/b.safetensors"
+    status_is "what is left after $ignored still differs" 1
+done
+run diff --ignore data "$scratch/a.safetensors" "$scratch/b.safetensors"
+check "without data nothing is renamed, and nothing compared" grep -q '11 removed\|3 removed' "$scratch/out"
+
+# -------------------------------------------------------------------------------------------------- odd numbers
+# 1 2 3 NaN Inf -0 1e-45 65520 against 1 2.0000002 3.5 NaN -Inf 0 0 NaN
+st_begin
+st_entry w F32 8 32
+f32 3f800000 40000000 40400000 7fc00000 7f800000 80000000 00000001 477ff000
+st_end >"$scratch/x.safetensors"
+st_begin
+st_entry w F32 8 32
+f32 3f800000 40000001 40600000 7fc00001 ff800000 00000000 00000000 7fc00000
+st_end >"$scratch/y.safetensors"
+run diff --json "$scratch/x.safetensors" "$scratch/y.safetensors"
+status_is "odd numbers differ" 1
+need_jq
+answers "NaN is NaN and 0 is -0; what is not finite is counted apart" \
+    '.tensors[0] | [.verdict, .differing, .beyond, .not_finite, .first_not_finite.at, .nan, .inf, .max_abs.value, .max_abs.at, .max_rel.value]' \
+    '["differs",5,5,2,[4],[1,2],[1,1],0.5,[2],1]'
+answers "what stands there is told, infinities as words" '.tensors[0].first_not_finite | [.a, .b]' '["Infinity","-Infinity"]'
+run diff --json --nan-differs "$scratch/x.safetensors" "$scratch/y.safetensors"
+answers "unless NaN is to differ from NaN" '.tensors[0] | [.differing, .not_finite, .first_not_finite.at]' '[6,3,[3]]'
+run diff --json --bits "$scratch/x.safetensors" "$scratch/y.safetensors"
+answers "or all bits count" '.tensors[0].differing' '7'
+run diff --json --ulp 1 "$scratch/x.safetensors" "$scratch/y.safetensors"
+answers "a step of the type" '.tensors[0] | [.differing, .beyond]' '[5,3]'
+run diff --json --atol 0.5 "$scratch/x.safetensors" "$scratch/y.safetensors"
+answers "an absolute tolerance" '.tensors[0] | [.differing, .beyond]' '[5,2]'
+run diff --json --rtol 0.1 "$scratch/x.safetensors" "$scratch/y.safetensors"
+answers "a relative one" '.tensors[0] | [.differing, .beyond]' '[5,4]'
+run diff -q --rtol 0.1 "$scratch/y.safetensors" "$scratch/y.safetensors"
+status_is "a file that is half NaN is equal to itself" 0
+run diff -q --nan-differs "$scratch/y.safetensors" "$scratch/y.safetensors"
+status_is "or not" 1
+run diff --json --bits "$scratch/y.safetensors" "$scratch/y.safetensors"
+answers "its bits are the same" '[.equal, .tensors]' '[true,[]]'
+
+# ------------------------------------------------------------------------------------------------- values, ids, order
+run diff --json 0.21.0/plain-full.mpk 0.21.0/tiny-full.mpk
+answers "what is no tensor is there, too" '[.values[] | select(.key == "count")] | .[0]' '{"key":"count","a":123456}'
+answers "tensors of one side" '[.removed[].key], [.added[] | [.key, .dtype, .shape]]' \
+    '["floats","ints","bools","scalar_like","void"]
+[["linear.weight","f32",[3,2]],["linear.bias","f32",[2]]]'
+run diff --json 0.14.0/plain-full.mpk 0.21.0/plain-full.mpk
+answers "ids are not told unless asked for" '[.equal, has("ids")]' '[true,false]'
+for layout in a b; do
+    record_begin 2
+    [ $layout = a ] && order='x y' || order='y x'
+    for key in $order; do
+        str "$key"
+        if [ "$key" = x ]; then tensor 2 2; else tensor 1 3; fi
+    done
+    record_end >"$scratch/order-$layout.mpk"
+done
+prints "another order is told" diff "$scratch/order-a.mpk" "$scratch/order-b.mpk" <<END
+order       1 tensor stands elsewhere in B, which counts only with --order
+equal: 2 tensors, 7 parameters
+END
+run diff -q --order "$scratch/order-a.mpk" "$scratch/order-b.mpk"
+status_is "and counts if asked for" 1
+record_begin 1
+str a
+byte 195
+record_end >"$scratch/bool.mpk"
+record_begin 1
+str a
+byte 1
+record_end >"$scratch/uint.mpk"
+run diff --json "$scratch/bool.mpk" "$scratch/uint.mpk"
+answers "true is not 1" '.values' '[{"key":"a","a":true,"b":1}]'
+
+# ---------------------------------------------------------------------------------------------- wrong use, bad files
+fails "a word that is nearly one" diff --ignore dtypes 0.18.0/mnist.mpk 0.18.0/mnist.mpk <<END
+record: --ignore: expected dtype, metadata, data, values, added, removed or renamed, found "dtypes"
+  Did you mean dtype?
+END
+fails "a tolerance that is no number" diff --atol tiny 0.18.0/mnist.mpk 0.18.0/mnist.mpk <<END
+record: --atol: expected a number, 0 or more, found "tiny"
+END
+fails "standard input twice" diff - - <<END
+record: standard input can be read only once
+END
+fails "a file that is not there" diff 0.18.0/mnist.mpk "$scratch/none.mpk" <<END
+record: $scratch/none.mpk: cannot open the file: No such file or directory
+END
+head -c 3000 0.18.0/mnist.mpk >"$scratch/cut.mpk"
+run diff 0.18.0/mnist.mpk "$scratch/cut.mpk"
+status_is "a file that is cut short" 2
+check "its error names it" grep -q "cut.mpk: byte" "$scratch/err"
+fails "one file alone" diff 0.18.0/mnist.mpk <<END
+record: expected record diff A B, found 1 operand
+  record diff --help shows how it is used.
+END
+
+# Keys that could steer a terminal.
+record_begin 1
+str "$(printf 'red\033[31m')"
+tensor 1 1
+record_end >"$scratch/steer.mpk"
+run diff "$scratch/steer.mpk" "$scratch/order-a.mpk"
+check "keys do not steer the terminal" [ "$(grep -c "$(printf '\033')" "$scratch/out")" = 0 ]
+
+finish

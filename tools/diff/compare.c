@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The values of pairs of tensors, read side by side in pieces of fixed size: pieces may be done by several threads, and are
+ * added up in their order, so that the result does not depend on how many there are. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/diff/diff_private.h"
+
+/* Elements a piece: 1 MiB of f32 a side, which a core's cache holds. */
+enum { PIECE = 1 << 18, PIECES_MOST = 512 };
+
+enum { CLASS_FLOAT, CLASS_INT, CLASS_UINT, CLASS_BOOL, CLASS_BYTES };
+
+static int class_of(rec_dtype dtype)
+{
+    switch (dtype) {
+    case REC_DTYPE_F64:
+    case REC_DTYPE_F32:
+    case REC_DTYPE_FLEX32:
+    case REC_DTYPE_F16:
+    case REC_DTYPE_BF16:
+        return CLASS_FLOAT;
+    case REC_DTYPE_I64:
+    case REC_DTYPE_I32:
+    case REC_DTYPE_I16:
+    case REC_DTYPE_I8:
+        return CLASS_INT;
+    case REC_DTYPE_U64:
+    case REC_DTYPE_U32:
+    case REC_DTYPE_U16:
+    case REC_DTYPE_U8:
+        return CLASS_UINT;
+    case REC_DTYPE_BOOL:
+    case REC_DTYPE_BOOL8:
+    case REC_DTYPE_BOOL32:
+        return CLASS_BOOL;
+    default:
+        return CLASS_BYTES;
+    }
+}
+
+/* The widest type of a class, in which nothing of it is lost. */
+static rec_dtype widest(int class)
+{
+    static const rec_dtype dtypes[] = {[CLASS_FLOAT] = REC_DTYPE_F64,
+                                       [CLASS_INT] = REC_DTYPE_I64,
+                                       [CLASS_UINT] = REC_DTYPE_U64,
+                                       [CLASS_BOOL] = REC_DTYPE_BOOL};
+
+    return dtypes[class];
+}
+
+/* One piece of a pair. */
+typedef struct piece {
+    const comparison *c;
+    const pair *p;
+    uint64_t first;
+    size_t count;
+    figures f;
+    bool failed;
+    char *error; /* what the library said; NULL: it was no more than memory */
+} piece;
+
+/* --------------------------------------------------------------------------------------------------------- pieces -- */
+
+static const rec_tensor *tensor_of(const comparison *c, const pair *p, int which)
+{
+    return c->sides[which].tensors[p->index[which]].tensor;
+}
+
+/* Reads the piece of one side, on any thread. @return NULL if that failed. To be freed. */
+static void *read_as(piece *x, int which, rec_dtype dtype)
+{
+    void *target = malloc(x->count * (rec_dtype_bits(dtype) / 8));
+
+    if (!target || rec_tensor_read(tensor_of(x->c, x->p, which), dtype, x->first, x->count, target) != REC_OK) {
+        x->error = x->failed || !target ? x->error : strdup(rec_error_message());
+        x->failed = true;
+        free(target);
+        return NULL;
+    }
+    return target;
+}
+
+static void number_at(numeral *x, int class, const void *data, size_t at)
+{
+    switch (class) {
+    case CLASS_FLOAT:
+        *x = (numeral){REC_KIND_FLOAT, {.f = ((const double *)data)[at]}};
+        return;
+    case CLASS_UINT:
+        *x = (numeral){REC_KIND_UINT, {.u = ((const uint64_t *)data)[at]}};
+        return;
+    case CLASS_INT:
+        *x = (numeral){REC_KIND_INT, {.i = ((const int64_t *)data)[at]}};
+        return;
+    default:
+        *x = (numeral){REC_KIND_BOOL, {.i = ((const uint8_t *)data)[at] != 0}};
+    }
+}
+
+/* Numbers of two classes, or of a type that no loop is for. */
+static void compare_mixed(piece *x, int class_a, int class_b, const tolerance *t)
+{
+    void *a = read_as(x, SIDE_A, widest(class_a)), *b = a ? read_as(x, SIDE_B, widest(class_b)) : NULL;
+    numeral p, q;
+
+    for (size_t i = 0; b && i < x->count; i++) {
+        number_at(&p, class_a, a, i);
+        number_at(&q, class_b, b, i);
+        tool_diff_number(&x->f, &p, &q, x->first + i, t);
+    }
+    free(a);
+    free(b);
+}
+
+static void compare_as(piece *x, rec_dtype dtype, const tolerance *t)
+{
+    void *a = read_as(x, SIDE_A, dtype), *b = a ? read_as(x, SIDE_B, dtype) : NULL;
+
+    if (b && dtype == REC_DTYPE_F32) {
+        tool_diff_f32(&x->f, a, b, x->first, x->count, t);
+    } else if (b && dtype == REC_DTYPE_F64) {
+        tool_diff_f64(&x->f, a, b, x->first, x->count, t);
+    } else if (b) {
+        tool_diff_i64(&x->f, a, b, x->first, x->count, t);
+    }
+    free(a);
+    free(b);
+}
+
+/* The bits of a float of 16, 32 or 64 bits as a number that grows with it, zeros in the middle; NaN: false. */
+static bool steps_of(rec_dtype dtype, const void *data, size_t at, int64_t *steps)
+{
+    uint64_t bits, magnitude, infinity;
+    unsigned width = rec_dtype_bits(dtype);
+
+    if (width == 16) {
+        bits = ((const uint16_t *)data)[at];
+        infinity = dtype == REC_DTYPE_BF16 ? 0x7F80 : 0x7C00;
+    } else if (width == 32) {
+        bits = ((const uint32_t *)data)[at];
+        infinity = 0x7F800000;
+    } else {
+        bits = ((const uint64_t *)data)[at];
+        infinity = UINT64_C(0x7FF0000000000000);
+    }
+    magnitude = bits & (UINT64_MAX >> (65 - width));
+    *steps = bits >> (width - 1) & 1 ? -(int64_t)magnitude : (int64_t)magnitude;
+    return magnitude <= infinity;
+}
+
+/* @return the type of two floats that can tell fewer numbers apart; of f16 and bf16, where each is wider in one way, that
+ * of the first side. */
+static rec_dtype narrower(rec_dtype a, rec_dtype b)
+{
+    return rec_dtype_bits(b) < rec_dtype_bits(a) ? b : a;
+}
+
+/* Steps between neighbouring numbers of the narrower type: what is within so many is within the tolerances. */
+static void compare_steps(piece *x, rec_dtype narrow, const tolerance *t, double most)
+{
+    void *a = read_as(x, SIDE_A, narrow), *b = a ? read_as(x, SIDE_B, narrow) : NULL;
+    double *wide_a = b ? read_as(x, SIDE_A, REC_DTYPE_F64) : NULL;
+    double *wide_b = wide_a ? read_as(x, SIDE_B, REC_DTYPE_F64) : NULL;
+
+    x->f.beyond = 0;
+    for (size_t i = 0; wide_b && i < x->count; i++) {
+        numeral p = {REC_KIND_FLOAT, {.f = wide_a[i]}}, q = {REC_KIND_FLOAT, {.f = wide_b[i]}};
+        figures one = {.scale = 1};
+        int64_t steps_a, steps_b;
+        tool_diff_number(&one, &p, &q, 0, t);
+        if (one.beyond && !one.odd && steps_of(narrow, a, i, &steps_a) && steps_of(narrow, b, i, &steps_b)) {
+            uint64_t apart =
+                steps_a > steps_b ? (uint64_t)steps_a - (uint64_t)steps_b : (uint64_t)steps_b - (uint64_t)steps_a;
+            one.beyond = (double)apart > most;
+        }
+        x->f.beyond += one.beyond;
+    }
+    free(a);
+    free(b);
+    free(wide_a);
+    free(wide_b);
+}
+
+/* Places that differ once the one side is rounded to the other's type. NaN is NaN, zeros are equal. */
+static void compare_rounded(piece *x, int to)
+{
+    rec_dtype dtype = rec_tensor_dtype(tensor_of(x->c, x->p, to));
+    void *rounded = read_as(x, !to, dtype), *own = rounded ? read_as(x, to, dtype) : NULL;
+
+    for (size_t i = 0; own && i < x->count; i++) {
+        int64_t a, b;
+        bool is_a = steps_of(dtype, rounded, i, &a), is_b = steps_of(dtype, own, i, &b);
+        x->f.rounded[to] += is_a != is_b || (is_a && a != b);
+    }
+    free(rounded);
+    free(own);
+}
+
+/* Places whose bits are not the same. */
+static void compare_bits(piece *x, rec_dtype dtype)
+{
+    size_t width = rec_dtype_bits(dtype) / 8;
+    unsigned char *a = read_as(x, SIDE_A, dtype), *b = a ? read_as(x, SIDE_B, dtype) : NULL;
+    uint64_t differing = 0;
+
+    if (b && memcmp(a, b, x->count * width) != 0) {
+        for (size_t i = 0; i < x->count; i++) {
+            differing += memcmp(a + i * width, b + i * width, width) != 0;
+        }
+    }
+    /* What is not the same number has not the same bits either. */
+    x->f.beyond += differing - x->f.differing;
+    x->f.differing = differing;
+    free(a);
+    free(b);
+}
+
+static void compare_piece(piece *x)
+{
+    const wishes *w = x->c->w;
+    const tolerance t = {w->bits ? 0 : w->atol, w->bits ? 0 : w->rtol, w->nan_differs && !w->bits};
+    rec_dtype a = rec_tensor_dtype(tensor_of(x->c, x->p, SIDE_A)), b = rec_tensor_dtype(tensor_of(x->c, x->p, SIDE_B));
+    int class_a = class_of(a), class_b = class_of(b);
+    bool whole = (class_a == CLASS_INT || class_a == CLASS_UINT) && (class_b == CLASS_INT || class_b == CLASS_UINT);
+
+    if (class_a == CLASS_FLOAT && class_b == CLASS_FLOAT) {
+        bool wide = a == REC_DTYPE_F64 || b == REC_DTYPE_F64;
+        compare_as(x, wide ? REC_DTYPE_F64 : REC_DTYPE_F32, &t);
+        if (w->ulp > 0 && x->f.beyond) {
+            compare_steps(x, narrower(a, b), &t, w->ulp);
+        }
+        for (int to = 0; x->p->dtype && to < SIDES; to++) {
+            if (x->f.differing) {
+                compare_rounded(x, to);
+            }
+        }
+    } else if (whole && a != REC_DTYPE_U64 && b != REC_DTYPE_U64) {
+        /* Steps between whole numbers are 1. */
+        const tolerance steps = {t.atol > w->ulp ? t.atol : w->ulp, t.rtol, false};
+        compare_as(x, REC_DTYPE_I64, &steps);
+    } else {
+        compare_mixed(x, class_a, class_b, &t);
+    }
+    if (w->bits && !x->p->dtype && !x->failed) {
+        compare_bits(x, a);
+    }
+    for (int which = 0; which < SIDES; which++) {
+        rec_tensor_release(tensor_of(x->c, x->p, which), x->first, x->count);
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------------- bytes -- */
+
+/* What has no numbers that this library knows: its bytes. */
+static int compare_bytes(const comparison *c, pair *p)
+{
+    const rec_tensor *a = tensor_of(c, p, SIDE_A), *b = tensor_of(c, p, SIDE_B);
+    uint64_t size_a, size_b;
+    const unsigned char *x = rec_tensor_bytes(a, &size_a);
+    const unsigned char *y = x || !size_a ? rec_tensor_bytes(b, &size_b) : NULL;
+
+    if ((!x && rec_tensor_nbytes(a)) || (!y && rec_tensor_nbytes(b))) {
+        return tool_fail_library();
+    }
+    p->verdict = size_a == size_b && (size_a == 0 || memcmp(x, y, (size_t)size_a) == 0) ? PAIR_EQUAL : PAIR_DIFFERS;
+    if (p->verdict == PAIR_DIFFERS) {
+        figures f = {.scale = 1, .count = rec_tensor_count(a)};
+        p->figures = memcpy(xmalloc(sizeof f), &f, sizeof f);
+    }
+    return EXIT_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------------- pairs -- */
+
+static bool same_shape(const rec_tensor *a, const rec_tensor *b)
+{
+    uint32_t rank = rec_tensor_rank(a);
+
+    return rank == rec_tensor_rank(b) &&
+           (rank == 0 || memcmp(rec_tensor_shape(a), rec_tensor_shape(b), rank * sizeof *rec_tensor_shape(a)) == 0);
+}
+
+/* What is known of a pair before its data are read. @return whether they are to be read in pieces. */
+static bool look(const comparison *c, pair *p)
+{
+    const rec_tensor *a = tensor_of(c, p, SIDE_A), *b = tensor_of(c, p, SIDE_B);
+    bool bytes = class_of(rec_tensor_dtype(a)) == CLASS_BYTES || class_of(rec_tensor_dtype(b)) == CLASS_BYTES;
+
+    p->dtype =
+        rec_tensor_dtype(a) != rec_tensor_dtype(b) || strcmp(rec_tensor_dtype_name(a), rec_tensor_dtype_name(b)) != 0;
+    p->verdict = !same_shape(a, b)   ? PAIR_SHAPE
+                 : bytes && p->dtype ? PAIR_APART
+                 : c->w->no_data     ? PAIR_UNREAD
+                                     : PAIR_EQUAL;
+    return p->verdict == PAIR_EQUAL && !bytes;
+}
+
+/* The verdict, once all of a pair is read. */
+static void judge(const comparison *c, pair *p, const figures *f)
+{
+    bool lossless = p->dtype && f->differing && (f->rounded[SIDE_A] == 0 || f->rounded[SIDE_B] == 0) &&
+                    class_of(rec_tensor_dtype(tensor_of(c, p, SIDE_A))) == CLASS_FLOAT &&
+                    class_of(rec_tensor_dtype(tensor_of(c, p, SIDE_B))) == CLASS_FLOAT;
+
+    p->verdict = !f->differing ? PAIR_EQUAL : !f->beyond ? PAIR_WITHIN : lossless ? PAIR_ROUNDED : PAIR_DIFFERS;
+    if (p->verdict != PAIR_EQUAL) {
+        p->figures = memcpy(xmalloc(sizeof *f), f, sizeof *f);
+    }
+}
+
+/* The squares of very large and of very small numbers leave the range of a double. @return a power of two that brings
+ * them back, 1 if all is well. */
+static double better_scale(const figures *f)
+{
+    static const double far = 0x1p600, least = 1e-200;
+    double norm = f->aa > f->bb ? f->aa : f->bb;
+
+    if (!__builtin_isfinite(f->dd) || !__builtin_isfinite(f->aa) || !__builtin_isfinite(f->bb) ||
+        !__builtin_isfinite(f->ab)) {
+        return 1 / far;
+    }
+    return f->differing && norm < least ? far : 1;
+}
+
+/* What is in the works. */
+typedef struct works {
+    session *s;
+    comparison *c;
+    piece *pieces;
+    size_t count;
+} works;
+
+static void work(void *user, uint64_t index)
+{
+    works *k = user;
+
+    compare_piece(&k->pieces[index]);
+}
+
+/* Does all pieces and adds them to the figures of their pairs. */
+static int do_pieces(works *k)
+{
+    int status = EXIT_OK;
+
+    tool_parallel(k->s, k->count, work, k);
+    for (size_t i = 0; i < k->count; i++) {
+        piece *x = &k->pieces[i];
+        if (x->failed && status == EXIT_OK) {
+            status = tool_fail("%s", x->error ? x->error : "out of memory");
+        }
+        free(x->error);
+        tool_diff_figures_add(x->p->figures, &x->f);
+    }
+    k->count = 0;
+    return status;
+}
+
+/* Puts the pieces of a pair behind those that are there; does those that are there when they are many. */
+static int add_pieces(works *k, pair *p, double scale)
+{
+    const rec_tensor *a = tensor_of(k->c, p, SIDE_A);
+    uint64_t count = rec_tensor_count(a);
+    const figures none = {.scale = scale};
+    int status = EXIT_OK;
+
+    p->figures = memcpy(xrealloc(p->figures, sizeof none), &none, sizeof none);
+    for (uint64_t first = 0; first < count && status == EXIT_OK; first += PIECE) {
+        k->pieces[k->count++] =
+            (piece){k->c, p, first, (size_t)(count - first < PIECE ? count - first : PIECE), none, false, NULL};
+        status = k->count == PIECES_MOST ? do_pieces(k) : EXIT_OK;
+    }
+    return status;
+}
+
+/* Ends pairs whose pieces are done. */
+static int end_pairs(works *k, size_t from, size_t to)
+{
+    int status = EXIT_OK;
+
+    for (size_t i = from; i < to && status == EXIT_OK; i++) {
+        pair *p = &k->c->pairs[i];
+        figures f;
+        double scale;
+        if (p->verdict != PAIR_EQUAL || !p->figures) {
+            continue;
+        }
+        scale = better_scale(p->figures);
+        if (scale != 1) {
+            status = add_pieces(k, p, scale) == EXIT_OK ? do_pieces(k) : EXIT_ERROR;
+        }
+        f = *p->figures;
+        free(p->figures);
+        p->figures = NULL;
+        judge(k->c, p, &f);
+    }
+    return status;
+}
+
+int tool_diff_tensors(session *s, comparison *c)
+{
+    works k = {s, c, xmalloc(PIECES_MOST * sizeof *k.pieces), 0};
+    bool hurry = s->o->quiet; /* nobody asks for more than whether they differ */
+    size_t ended = 0;
+    int status = EXIT_OK;
+
+    for (size_t i = 0; i < c->pair_count && status == EXIT_OK; i++) {
+        pair *p = &c->pairs[i];
+        size_t before = k.count;
+        bool in_pieces = look(c, p);
+        if (in_pieces) {
+            status = add_pieces(&k, p, 1);
+        } else if (p->verdict == PAIR_EQUAL) {
+            status = compare_bytes(c, p);
+        }
+        /* The pieces of earlier pairs are done as soon as some of this one are. */
+        if (k.count < before && status == EXIT_OK) {
+            status = end_pairs(&k, ended, i);
+            ended = i;
+            for (size_t n = 0; n < i && hurry; n++) {
+                if (tool_diff_pair_counts(c, &c->pairs[n])) {
+                    goto done;
+                }
+            }
+        }
+    }
+    if (status == EXIT_OK && (status = do_pieces(&k)) == EXIT_OK) {
+        status = end_pairs(&k, ended, c->pair_count);
+    }
+
+done:
+    free(k.pieces);
+    return status;
+}

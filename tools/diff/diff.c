@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * record diff: what is asked for, and the steps of a comparison. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/diff/diff_private.h"
+
+const char tool_diff_more[] = "Any formats, versions and precisions. What differs in structure comes first,\n"
+                              "then values: CHANGE is the norm of the difference over the larger norm of both,\n"
+                              "COSINE that of the angle between them, LARGEST the largest difference, DIFFER\n"
+                              "the share of places that are not equal. Of several layers in one line it is the\n"
+                              "one that changed most. NaN equals NaN. Order and ids count only if asked for,\n"
+                              "what is nil is as if it were not there, and what Burn's metadata say of format\n"
+                              "and version never counts. Load arguments and --type stand before the file they\n"
+                              "are for; behind both they are for both. The status is 1 if they differ.\n"
+                              "Examples:\n"
+                              "  record diff epoch1.mpk epoch2.mpk\n"
+                              "  record diff --ignore dtype model.mpk half.safetensors\n"
+                              "  record diff --profile llama llama.safetensors llama.mpk\n"
+                              "  record diff --rtol 1e-5 a.mpk b.mpk && echo close enough\n"
+                              "  record diff --json a.mpk b.mpk | jq '.tensors[] | select(.cosine < 0.9).key'\n";
+
+const own_option tool_diff_options[] = {
+    {"atol", "X", 0, "differences up to X are none"},
+    {"rtol", "X", 0, "nor are those up to X times the larger number"},
+    {"ulp", "N", 0, "nor floats at most N steps of their type apart"},
+    {"bits", NULL, 0, "-0 differs from 0, and each NaN from another one"},
+    {"nan-differs", NULL, 0, "NaN differs from NaN"},
+    {"ignore", "WHAT", 0,
+     "does not count: dtype, added, removed, renamed,\nmetadata, values (that are no tensors);\n"
+     "data: do not even read tensors"},
+    {"ids", NULL, 0, "parameter ids count"},
+    {"order", NULL, 0, "the order of tensors counts"},
+    {"by", "WHAT", 0, "what belongs together: name, position or id"},
+    {"brief", NULL, 0, "say only whether they differ"},
+    {0},
+};
+
+/* -------------------------------------------------------------------------------------------------------- wishes -- */
+
+static int fail_word(const char *option, const char *found, size_t length, const char *const *list)
+{
+    char *word = xasprintf("%.*s", (int)length, found);
+    const char *near = tool_nearest(word, list);
+    text all = {0};
+    int status;
+
+    for (size_t i = 0; list[i]; i++) {
+        tool_text_format(&all, "%s%s", i == 0 ? "" : list[i + 1] ? ", " : " or ", list[i]);
+    }
+    status = near ? tool_fail("--%s: expected %s, found \"%s\"\nDid you mean %s?", option, all.at, word, near)
+                  : tool_fail("--%s: expected %s, found \"%s\"", option, all.at, word);
+    tool_text_free(&all);
+    free(word);
+    return status;
+}
+
+/* @return the index of the first `length` bytes among words that end in NULL; SIZE_MAX if they are none of them. */
+static size_t word_index(const char *found, size_t length, const char *const *list)
+{
+    for (size_t i = 0; list[i]; i++) {
+        if (strlen(list[i]) == length && strncmp(list[i], found, length) == 0) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+/* `dtype,metadata` */
+static int read_ignored(wishes *w, const char *value)
+{
+    static const char *const ignorable[] = {"dtype", "metadata", "data", "values", "added", "removed", "renamed", NULL};
+    bool *const flags[] = {&w->no_dtype, &w->no_metadata, &w->no_data,   &w->no_values,
+                           &w->no_added, &w->no_removed,  &w->no_renamed};
+
+    for (;;) {
+        size_t length = strcspn(value, ","), index = word_index(value, length, ignorable);
+        if (index == SIZE_MAX) {
+            return fail_word("ignore", value, length, ignorable);
+        }
+        *flags[index] = true;
+        if (!value[length]) {
+            return EXIT_OK;
+        }
+        value += length + 1;
+    }
+}
+
+static int read_wishes(const options *o, wishes *w)
+{
+    static const char *const matches[] = {
+        [MATCH_NAME] = "name", [MATCH_POSITION] = "position", [MATCH_ID] = "id", NULL};
+    const char *by = tool_own(o, "by"), *ignored;
+    size_t at = 0, index = by ? word_index(by, strlen(by), matches) : MATCH_NAME;
+
+    *w = (wishes){.bits = tool_own(o, "bits") != NULL,
+                  .nan_differs = tool_own(o, "nan-differs") != NULL,
+                  .ids = tool_own(o, "ids") != NULL,
+                  .order = tool_own(o, "order") != NULL,
+                  .brief = tool_own(o, "brief") != NULL};
+    if (index == SIZE_MAX) {
+        return fail_word("by", by, strlen(by), matches);
+    }
+    w->match = (int)index;
+    while ((ignored = tool_own_next(o, "ignore", &at))) {
+        if (read_ignored(w, ignored) != EXIT_OK) {
+            return EXIT_ERROR;
+        }
+    }
+    if (tool_own_number(o, "atol", 0, &w->atol) != EXIT_OK || tool_own_number(o, "rtol", 0, &w->rtol) != EXIT_OK ||
+        tool_own_number(o, "ulp", 0, &w->ulp) != EXIT_OK) {
+        return EXIT_ERROR;
+    }
+    if (w->bits && (w->atol > 0 || w->rtol > 0 || w->ulp > 0)) {
+        return tool_fail("--bits and a tolerance exclude each other");
+    }
+    return EXIT_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------------- running -- */
+
+int tool_run_diff(session *s, const char *const *operands, size_t count)
+{
+    side sides[SIDES] = {{0}};
+    wishes w;
+    comparison c = {.w = &w, .sides = sides};
+    notes n = {0};
+    int status = read_wishes(s->o, &w);
+
+    (void)count;
+    if (status == EXIT_OK) {
+        tool_progress_begin(s->context, s->o->quiet);
+        status = tool_diff_open(s, operands, sides, &w.match, &n);
+        if (status == EXIT_OK) {
+            tool_diff_match(&c, w.match);
+            tool_diff_values(&c);
+            if (w.match != MATCH_POSITION && !w.no_data) {
+                status = tool_diff_find_renamed(s, &c);
+            }
+        }
+        if (status == EXIT_OK) {
+            status = tool_diff_tensors(s, &c);
+        }
+        tool_progress_end();
+    }
+    if (status == EXIT_OK) {
+        tool_diff_sum(&c);
+        if (s->o->json) {
+            tool_diff_print_json(&c, s->o->all, &n);
+        } else if (!s->o->quiet) {
+            tool_diff_print(s, &c);
+            tool_notes_print(&n, s->o->quiet);
+        }
+        status = c.differs ? EXIT_DIFFERS : EXIT_OK;
+    }
+    tool_diff_free(&c);
+    tool_diff_close(sides);
+    tool_notes_free(&n);
+    return status;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What the files of `record diff` share: the two sides, pairs of what belongs together, and figures of a pair. */
+#ifndef RECORD_DIFF_PRIVATE_H
+#define RECORD_DIFF_PRIVATE_H
+
+#include "tools/diff/diff.h"
+#include "tools/measure/measure.h"
+
+enum { SIDE_A, SIDE_B, SIDES };
+
+/* ------------------------------------------------------------------------------------------------------- wishes -- */
+
+/* How the two are brought together. */
+enum { MATCH_NAME, MATCH_POSITION, MATCH_ID };
+
+/* What was asked for. */
+typedef struct wishes {
+    double atol, rtol, ulp; /* 0 each: values must be the same numbers */
+    bool bits, nan_differs, ids, order, brief;
+    int match; /* MATCH_… */
+    /* What counts for nothing. */
+    bool no_dtype, no_metadata, no_data, no_values, no_added, no_removed, no_renamed;
+} wishes;
+
+/* -------------------------------------------------------------------------------------------------------- sides -- */
+
+enum { NO_TWIN = SIZE_MAX };
+
+/* A tensor or another value of one side. */
+typedef struct item {
+    const char *key;          /* its path */
+    const rec_tensor *tensor; /* NULL: another value */
+    const rec_value *value;
+    size_t twin; /* its index on the other side, NO_TWIN: none */
+} item;
+
+typedef struct side {
+    const char *path, *name; /* the operand, and that as people should see it */
+    rec_recorder *recorder;
+    rec_record *record;
+    bool by_position;
+    item *tensors, *values; /* in the order of the record */
+    size_t tensor_count, value_count, nils;
+    uint64_t elements, nbytes;
+    text keys;
+} side;
+
+/* Loads both and lists what is in them (sides.c). @param match (in, out) becomes MATCH_POSITION where one has no names.
+ * @return EXIT_OK, or EXIT_ERROR with the error printed. To be given back with tool_diff_close(), in either case. */
+int tool_diff_open(session *s, const char *const *operands, side sides[SIDES], int *match, notes *n);
+void tool_diff_close(side sides[SIDES]);
+
+/* ------------------------------------------------------------------------------------------------------ figures -- */
+
+/* What two tensors of the same shape have of differences. Sums are over places where both are finite. */
+typedef struct figures {
+    uint64_t count;
+    uint64_t differing;      /* places that are not the same number */
+    uint64_t beyond;         /* of those, beyond all tolerances */
+    uint64_t odd;            /* of those, where one or both are not finite */
+    uint64_t odd_at;         /* the first of them */
+    uint64_t rounded[SIDES]; /* places that differ once the other side is rounded to this side's element type */
+    uint64_t nan[SIDES], inf[SIDES];
+    double max_abs, max_rel; /* of finite ones; relative: to the larger of both */
+    uint64_t max_abs_at, max_rel_at;
+    double dd, aa, bb, ab; /* sums of (a-b)², a², b², ab, each number times `scale` */
+    double scale;
+} figures;
+
+typedef struct tolerance {
+    double atol, rtol;
+    bool nan_differs;
+} tolerance;
+
+/* Adds elements from `first` on to figures that begin as {.scale = …} (numbers.c). What is added must follow what was
+ * added before. The same to the last bit on every processor. */
+void tool_diff_f32(figures *f, const float *a, const float *b, uint64_t first, size_t count, const tolerance *t);
+void tool_diff_f64(figures *f, const double *a, const double *b, uint64_t first, size_t count, const tolerance *t);
+/* The same, without vectors of the processor's own. For tests. */
+void tool_diff_f32_plain(figures *f, const float *a, const float *b, uint64_t first, size_t count, const tolerance *t);
+void tool_diff_i64(figures *f, const int64_t *a, const int64_t *b, uint64_t first, size_t count, const tolerance *t);
+/* Adds the figures of what follows. */
+void tool_diff_figures_add(figures *sum, const figures *more);
+/* @return |a-b| / max(|a|, |b|), the norms of both sides: 0 if nothing differs, infinite if something that is not finite
+ * does. */
+double tool_diff_change(const figures *f);
+/* @return the cosine of the angle between both, NaN if one of them is 0. */
+double tool_diff_cosine(const figures *f);
+
+/* A number of any kind. */
+typedef struct numeral {
+    int32_t kind; /* REC_KIND_BOOL, _INT, _UINT, _FLOAT */
+    union {
+        int64_t i;
+        uint64_t u;
+        double f;
+    } v;
+} numeral;
+/* @return whether two numbers of whatever kinds are the same number. NaN is the same as NaN. */
+bool tool_diff_same_number(const numeral *a, const numeral *b);
+double tool_diff_as_double(const numeral *x);
+/* Adds one place, of whatever kinds. */
+void tool_diff_number(figures *f, const numeral *a, const numeral *b, uint64_t at, const tolerance *t);
+
+/* -------------------------------------------------------------------------------------------------------- pairs -- */
+
+enum {
+    PAIR_EQUAL,   /* the same numbers everywhere */
+    PAIR_WITHIN,  /* not everywhere, but within the tolerances */
+    PAIR_ROUNDED, /* the same once one side is rounded to the other's element type */
+    PAIR_DIFFERS,
+    PAIR_UNREAD, /* the data were not asked for */
+    PAIR_SHAPE,  /* another shape */
+    PAIR_APART   /* no numbers on one side at least, and not of the same type */
+};
+
+/* Two tensors that belong together. */
+typedef struct pair {
+    size_t index[SIDES];
+    bool renamed;
+    bool dtype; /* their element types differ */
+    bool id;    /* their ids differ */
+    int verdict;
+    figures *figures; /* of what is not equal; NULL else */
+} pair;
+
+typedef struct difference {
+    size_t index[SIDES]; /* of values; NO_TWIN: it is not there */
+} difference;
+
+typedef struct metadatum {
+    const char *key;
+    const char *value[SIDES]; /* NULL: it is not there */
+} metadatum;
+
+typedef struct comparison {
+    const wishes *w;
+    side *sides; /* SIDES of them */
+    pair *pairs; /* in the order of the first side */
+    size_t pair_count;
+    size_t moved; /* tensors that stand elsewhere among those of both */
+    difference *values;
+    size_t value_count, values_equal;
+    metadatum *metadata;
+    size_t metadata_count;
+    /* What was found. */
+    size_t removed, added, renamed, shapes, dtypes, ids, verdicts[PAIR_APART + 1];
+    bool differs; /* in what counts */
+} comparison;
+
+/* Finds what belongs together by its name, position or id (match.c). */
+void tool_diff_match(comparison *c, int match);
+/* Of the rest: what has another name and the same content (rename.c). @return EXIT_OK or EXIT_ERROR. */
+int tool_diff_find_renamed(session *s, comparison *c);
+/* Compares values that are no tensors, and metadata (values.c). */
+void tool_diff_values(comparison *c);
+/* Compares the tensors of each pair (compare.c). @return EXIT_OK or EXIT_ERROR. */
+int tool_diff_tensors(session *s, comparison *c);
+/* Adds up what was found. */
+void tool_diff_sum(comparison *c);
+void tool_diff_free(comparison *c);
+
+/* @return the key of a pair: that of the first side, or of the one that has names. */
+const char *tool_diff_key(const comparison *c, const pair *p);
+/* @return whether what is found about a pair makes the records differ. */
+bool tool_diff_pair_counts(const comparison *c, const pair *p);
+/* Pairs that are not equal, those that changed most first: indices, to be freed. @param count (out) */
+size_t *tool_diff_sorted(const comparison *c, size_t *count);
+/* Adds "[12, 3]": the place of element `at`. */
+void tool_diff_place(text *t, const rec_tensor *tensor, uint64_t at);
+/* Element `at` as a number. @return false if it cannot be read. */
+bool tool_diff_element(const rec_tensor *tensor, uint64_t at, numeral *x);
+
+/* Parts of the tree in which nothing changed although something else did, outermost first (frozen.c). */
+typedef struct frozen {
+    struct frozen_part {
+        char *key; /* ends where the part does: a module, or a tensor among others that changed */
+        size_t tensors;
+        uint64_t elements;
+        bool changed; /* not frozen, or within what is: there so that its siblings are told apart */
+    } * at;
+    size_t count;
+} frozen;
+void tool_diff_frozen(const comparison *c, frozen *f);
+void tool_diff_frozen_free(frozen *f);
+
+void tool_diff_print(const session *s, const comparison *c);
+void tool_diff_print_json(const comparison *c, bool all, const notes *n);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Parts of a model that did not change while others did: layers that were frozen. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/diff/diff_private.h"
+
+/* A tensor, or one of the modules that it is in: the first `length` bytes of its key. */
+typedef struct level {
+    const char *key;
+    size_t length;
+    bool changed;
+    uint64_t elements;
+} level;
+
+static int compare_keys(const char *a, size_t length_a, const char *b, size_t length_b)
+{
+    int order = memcmp(a, b, length_a < length_b ? length_a : length_b);
+
+    return order ? order : length_a < length_b ? -1 : length_a > length_b;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const level *x = a, *y = b;
+
+    return compare_keys(x->key, x->length, y->key, y->length);
+}
+
+/* @return where the part of a key ends that begins at `at`. A dot behind a backslash is of a name. */
+static size_t part_end(const char *key, size_t at)
+{
+    for (; key[at] && key[at] != '.'; at++) {
+        at += key[at] == '\\' && key[at + 1];
+    }
+    return at;
+}
+
+/* @return the tensors in the order of their keys with all that is told of them. */
+static level *list_tensors(const comparison *c, size_t *count)
+{
+    size_t room = c->sides[SIDE_A].tensor_count + c->sides[SIDE_B].tensor_count;
+    level *levels = xmalloc(room * sizeof *levels);
+
+    *count = 0;
+    for (size_t i = 0; i < c->pair_count; i++) {
+        const pair *p = &c->pairs[i];
+        const char *key = tool_diff_key(c, p);
+        levels[(*count)++] = (level){key, strlen(key), p->verdict != PAIR_EQUAL || p->renamed,
+                                     rec_tensor_count(c->sides[SIDE_A].tensors[p->index[SIDE_A]].tensor)};
+    }
+    for (int which = 0; which < SIDES; which++) {
+        for (size_t i = 0; i < c->sides[which].tensor_count; i++) {
+            const item *it = &c->sides[which].tensors[i];
+            if (it->twin == NO_TWIN) {
+                levels[(*count)++] = (level){it->key, strlen(it->key), true, 0};
+            }
+        }
+    }
+    qsort(levels, *count, sizeof *levels, by_key);
+    return levels;
+}
+
+static void add(frozen *f, size_t *room, const level *l, size_t length, size_t tensors, uint64_t elements, bool changed)
+{
+    if (f->count == *room) {
+        *room = *room ? 2 * *room : 64;
+        f->at = xrealloc(f->at, *room * sizeof *f->at);
+    }
+    f->at[f->count++] = (struct frozen_part){xasprintf("%.*s", (int)length, l->key), tensors, elements, changed};
+}
+
+/* What of `count` tensors that have the first `at` bytes of their keys in common did not change. Those that share the next
+ * part are next to each other but for names that begin with it and go on below '.', which are few: `a`, `a-b`, `a.c`. */
+static void find(frozen *f, size_t *room, const level *levels, size_t count, size_t at, unsigned depth, bool told)
+{
+    enum { DEEPEST = 64, LONGEST = 4096 }; /* keys of strangers may be nothing but dots */
+
+    for (size_t i = 0, end; i < count; i = end) {
+        size_t length = part_end(levels[i].key, at), changed = 0;
+        uint64_t elements = 0;
+        for (end = i; end < count && part_end(levels[end].key, at) == length &&
+                      memcmp(levels[end].key + at, levels[i].key + at, length - at) == 0;
+             end++) {
+            changed += levels[end].changed;
+            elements += levels[end].elements;
+        }
+        /* Below what is told already the names are kept, so that those of other layers are told from them. */
+        add(f, room, &levels[i], length, end - i, elements, told || changed);
+        if (levels[i].key[length] && depth < DEEPEST && length < LONGEST) {
+            find(f, room, &levels[i], end - i, length + 1, depth + 1, told || !changed);
+        }
+    }
+}
+
+void tool_diff_frozen(const comparison *c, frozen *f)
+{
+    size_t count, room = 0, changed = 0;
+    level *levels = list_tensors(c, &count);
+
+    *f = (frozen){0};
+    for (size_t i = 0; i < count; i++) {
+        changed += levels[i].changed;
+    }
+    if (changed && changed < count) {
+        find(f, &room, levels, count, 0, 0, false);
+    }
+    free(levels);
+}
+
+void tool_diff_frozen_free(frozen *f)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        free(f->at[i].key);
+    }
+    free(f->at);
+}

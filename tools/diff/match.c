@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Which tensors and values of two records belong together: those of one name, or of one id, or of one position. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "tools/diff/diff_private.h"
+
+/* Open addressing over the items of one side. A random seed, as keys come from files of strangers. */
+typedef struct table_of_items {
+    struct place {
+        uint64_t hash;
+        size_t index; /* plus one; 0: empty */
+    } * places;
+    size_t mask;
+    uint64_t seed;
+} table_of_items;
+
+static uint64_t hash_of(uint64_t hash, const char *word)
+{
+    for (; *word; word++) {
+        hash = (hash ^ (unsigned char)*word) * UINT64_C(0x100000001B3);
+    }
+    return hash ^ hash >> 29;
+}
+
+/* What an item goes by; NULL: by nothing. */
+static const char *word_of(const item *it, int match)
+{
+    return match == MATCH_ID && it->tensor ? rec_tensor_id(it->tensor) : it->key;
+}
+
+static table_of_items make_table(const item *items, size_t count, int match)
+{
+    table_of_items t = {NULL, 15, UINT64_C(0xCBF29CE484222325)};
+    uint64_t seed;
+
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) {
+        t.seed ^= seed;
+    }
+    while (t.mask < count * 2) {
+        t.mask = t.mask * 2 + 1;
+    }
+    t.places = xmalloc((t.mask + 1) * sizeof *t.places);
+    memset(t.places, 0, (t.mask + 1) * sizeof *t.places);
+    for (size_t i = 0; i < count; i++) {
+        const char *word = word_of(&items[i], match);
+        uint64_t hash = word ? hash_of(t.seed, word) : 0;
+        size_t at = hash & t.mask;
+        /* Of several that go by the same word the first one counts: ids may repeat. */
+        while (word && t.places[at].index &&
+               (t.places[at].hash != hash || strcmp(word_of(&items[t.places[at].index - 1], match), word) != 0)) {
+            at = (at + 1) & t.mask;
+        }
+        if (word && !t.places[at].index) {
+            t.places[at] = (struct place){hash, i + 1};
+        }
+    }
+    return t;
+}
+
+/* @return the first item of that word that has no twin yet, NO_TWIN if there is none. */
+static size_t find(const table_of_items *t, const item *items, const char *word, int match)
+{
+    uint64_t hash = hash_of(t->seed, word);
+
+    for (size_t at = hash & t->mask; t->places[at].index; at = (at + 1) & t->mask) {
+        size_t index = t->places[at].index - 1;
+        if (t->places[at].hash == hash && items[index].twin == NO_TWIN &&
+            strcmp(word_of(&items[index], match), word) == 0) {
+            return index;
+        }
+    }
+    return NO_TWIN;
+}
+
+static void bring_together(item *a, size_t count_a, item *b, size_t count_b, int match)
+{
+    table_of_items t;
+
+    if (match == MATCH_POSITION) {
+        for (size_t i = 0; i < count_a && i < count_b; i++) {
+            a[i].twin = b[i].twin = i;
+        }
+        return;
+    }
+    t = make_table(b, count_b, match);
+    for (size_t i = 0; i < count_a; i++) {
+        const char *word = word_of(&a[i], match);
+        size_t twin = word ? find(&t, b, word, match) : NO_TWIN;
+        if (twin != NO_TWIN) {
+            a[i].twin = twin;
+            b[twin].twin = i;
+        }
+    }
+    free(t.places);
+}
+
+/* @return how many of them must be moved so that all stand in one order: all but the longest row that is in order. */
+static size_t count_moved(const item *a, size_t count)
+{
+    size_t *ends = xmalloc(count * sizeof *ends), length = 0, paired = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t low = 0, high = length, twin = a[i].twin;
+        if (twin == NO_TWIN) {
+            continue;
+        }
+        paired++;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (ends[middle] < twin) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        ends[low] = twin;
+        length += low == length;
+    }
+    free(ends);
+    return paired - length;
+}
+
+static bool same_id(const rec_tensor *a, const rec_tensor *b)
+{
+    const char *x = rec_tensor_id(a), *y = rec_tensor_id(b);
+
+    return x && y ? strcmp(x, y) == 0 : x == y;
+}
+
+void tool_diff_match(comparison *c, int match)
+{
+    side *a = &c->sides[SIDE_A], *b = &c->sides[SIDE_B];
+
+    bring_together(a->tensors, a->tensor_count, b->tensors, b->tensor_count, match);
+    c->moved = count_moved(a->tensors, a->tensor_count);
+    c->pairs = xmalloc(a->tensor_count * sizeof *c->pairs);
+    for (size_t i = 0; i < a->tensor_count; i++) {
+        const item *it = &a->tensors[i];
+        if (it->twin != NO_TWIN) {
+            c->pairs[c->pair_count++] =
+                (pair){.index = {i, it->twin}, .id = !same_id(it->tensor, b->tensors[it->twin].tensor)};
+        }
+    }
+    /* What a file without names has besides its parameters cannot be found in it. */
+    if (!a->by_position && !b->by_position) {
+        bring_together(a->values, a->value_count, b->values, b->value_count, MATCH_NAME);
+    }
+}

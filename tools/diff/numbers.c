@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Two rows of numbers side by side: how many differ, by how much, where most. One loop for every processor, in vectors of
+ * eight numbers that the compiler makes of what there is; products and sums are rounded each (no fused ones), so that all
+ * of them get the same to the last bit. What is not finite is rare: the loop only sees that there is some. */
+#include <string.h>
+
+#include "tools/diff/diff_private.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define HAS_X86
+#if __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+#endif
+/* Asked of the C library, which knows: GCC's own table asks the processor before main(). */
+#ifdef CPU_FEATURE_ACTIVE
+#define CPU_HAS(theirs, gcc) x86_cpu_active(x86_cpu_##theirs)
+#else
+#define CPU_HAS(theirs, gcc) __builtin_cpu_supports(gcc)
+#endif
+#endif
+
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+/* Numbers a vector, numbers a block. */
+enum { LANES = 8, BLOCK = 8 * LANES };
+typedef double vector __attribute__((vector_size(64), aligned(8)));
+typedef int64_t mask __attribute__((vector_size(64), aligned(8)));
+typedef float singles __attribute__((vector_size(32), aligned(4)));
+
+/* ------------------------------------------------------------------------------------------------- place by place -- */
+
+static double larger(double a, double b)
+{
+    a = __builtin_fabs(a);
+    b = __builtin_fabs(b);
+    return a > b ? a : b;
+}
+
+/* The largest differences so far. */
+static void note_largest(figures *f, double apart, double of, uint64_t at)
+{
+    if (apart > f->max_abs) {
+        f->max_abs = apart;
+        f->max_abs_at = at;
+    }
+    if (apart > f->max_rel * of) {
+        f->max_rel = of > 0 ? apart / of : 0;
+        f->max_rel_at = at;
+    }
+}
+
+static void count_odd(figures *f, uint64_t at)
+{
+    f->odd_at = f->odd ? f->odd_at : at;
+    f->odd++;
+    f->differing++;
+    f->beyond++;
+}
+
+/* A place where one or both are not finite. */
+static void add_special(figures *f, double a, double b, uint64_t at, const tolerance *t)
+{
+    bool nans = a != a && b != b;
+
+    f->nan[SIDE_A] += a != a;
+    f->nan[SIDE_B] += b != b;
+    f->inf[SIDE_A] += __builtin_isinf(a) != 0;
+    f->inf[SIDE_B] += __builtin_isinf(b) != 0;
+    if (nans ? t->nan_differs : a != b) {
+        count_odd(f, at);
+    }
+}
+
+/* Sums of one place, where both are finite. */
+static void add_squares(figures *f, double a, double b)
+{
+    double x = a * f->scale, y = b * f->scale, d = x - y;
+
+    f->dd += d * d;
+    f->aa += x * x;
+    f->bb += y * y;
+    f->ab += x * y;
+}
+
+static void add_place(figures *f, double a, double b, uint64_t at, const tolerance *t)
+{
+    double d = __builtin_fabs(a - b);
+
+    if (!__builtin_isfinite(a) || !__builtin_isfinite(b)) {
+        add_special(f, a, b, at, t);
+        return;
+    }
+    if (a != b) {
+        f->differing++;
+        f->beyond += d > t->atol && d > t->rtol * larger(a, b);
+        note_largest(f, d, larger(a, b), at);
+    }
+    add_squares(f, a, b);
+}
+
+/* ------------------------------------------------------------------------------------------------------ in vectors -- */
+
+/* What a run of the loop adds, in lanes. */
+typedef struct lanes {
+    vector dd, aa, bb, ab;
+    mask differing, beyond;
+} lanes;
+
+#define MAGNITUDE INT64_MAX
+
+static inline __attribute__((always_inline)) void load_f32(vector *to, const float *from)
+{
+    singles s;
+
+    memcpy(&s, from, sizeof s);
+    *to = __builtin_convertvector(s, vector);
+}
+
+static inline __attribute__((always_inline)) void load_f64(vector *to, const double *from)
+{
+    memcpy(to, from, sizeof *to);
+}
+
+/* One block. A difference that may be the largest, or something that is not finite, is left to who looks at it again. */
+#define DEFINE_BLOCKS(name, type, load, attributes)                                                              \
+    attributes static size_t name(figures *f, const type *a, const type *b, uint64_t first, size_t count,        \
+                                  const tolerance *t)                                                            \
+    {                                                                                                            \
+        const vector scale = f->scale - (vector){0}, atol = t->atol - (vector){0}, rtol = t->rtol - (vector){0}; \
+        bool scaled = f->scale != 1;                                                                             \
+        lanes sum;                                                                                               \
+        size_t i = 0;                                                                                            \
+        memset(&sum, 0, sizeof sum);                                                                             \
+        for (; count - i >= BLOCK; i += BLOCK) {                                                                 \
+            const vector most = f->max_abs - (vector){0}, ratio = f->max_rel - (vector){0};                      \
+            mask larger_ones = {0}, special = {0};                                                               \
+            int64_t any_larger = 0, any_special = 0;                                                             \
+            for (size_t j = i; j < i + BLOCK; j += LANES) {                                                      \
+                vector x, y, d, of;                                                                              \
+                mask finite, differs, which;                                                                     \
+                load(&x, a + j);                                                                                 \
+                load(&y, b + j);                                                                                 \
+                finite = (x - x == 0) & (y - y == 0);                                                            \
+                special |= ~finite;                                                                              \
+                x = (vector)((mask)x & finite);                                                                  \
+                y = (vector)((mask)y & finite);                                                                  \
+                differs = x != y;                                                                                \
+                d = (vector)((mask)(x - y) & MAGNITUDE);                                                         \
+                of = (vector)((mask)x & MAGNITUDE);                                                              \
+                which = (vector)((mask)y & MAGNITUDE) > of;                                                      \
+                of = (vector)((((mask)y & MAGNITUDE) & which) | ((mask)of & ~which));                            \
+                larger_ones |= (d > most) | (d > ratio * of);                                                    \
+                sum.differing -= differs;                                                                        \
+                sum.beyond -= differs & (d > atol) & (d > rtol * of);                                            \
+                if (scaled) {                                                                                    \
+                    x *= scale;                                                                                  \
+                    y *= scale;                                                                                  \
+                    d = x - y;                                                                                   \
+                }                                                                                                \
+                sum.dd += d * d;                                                                                 \
+                sum.aa += x * x;                                                                                 \
+                sum.bb += y * y;                                                                                 \
+                sum.ab += x * y;                                                                                 \
+            }                                                                                                    \
+            for (int k = 0; k < LANES; k++) {                                                                    \
+                any_larger |= larger_ones[k];                                                                    \
+                any_special |= special[k];                                                                       \
+            }                                                                                                    \
+            if (any_larger | any_special) {                                                                      \
+                for (size_t j = i; j < i + BLOCK; j++) {                                                         \
+                    double x = (double)a[j], y = (double)b[j];                                                   \
+                    if (!__builtin_isfinite(x) || !__builtin_isfinite(y)) {                                      \
+                        add_special(f, x, y, first + j, t);                                                      \
+                    } else if (x != y) {                                                                         \
+                        note_largest(f, __builtin_fabs(x - y), larger(x, y), first + j);                         \
+                    }                                                                                            \
+                }                                                                                                \
+            }                                                                                                    \
+        }                                                                                                        \
+        for (int k = 0; k < LANES; k++) {                                                                        \
+            f->differing += (uint64_t)sum.differing[k];                                                          \
+            f->beyond += (uint64_t)sum.beyond[k];                                                                \
+            f->dd += sum.dd[k];                                                                                  \
+            f->aa += sum.aa[k];                                                                                  \
+            f->bb += sum.bb[k];                                                                                  \
+            f->ab += sum.ab[k];                                                                                  \
+        }                                                                                                        \
+        return i;                                                                                                \
+    }
+
+DEFINE_BLOCKS(blocks_f32, float, load_f32, )
+DEFINE_BLOCKS(blocks_f64, double, load_f64, )
+#ifdef HAS_X86
+DEFINE_BLOCKS(blocks_f32_avx2, float, load_f32, __attribute__((target("avx2"))))
+DEFINE_BLOCKS(blocks_f64_avx2, double, load_f64, __attribute__((target("avx2"))))
+DEFINE_BLOCKS(blocks_f32_avx512, float, load_f32, __attribute__((target("avx512f,avx512dq"))))
+DEFINE_BLOCKS(blocks_f64_avx512, double, load_f64, __attribute__((target("avx512f,avx512dq"))))
+#endif
+
+void tool_diff_f32_plain(figures *f, const float *a, const float *b, uint64_t first, size_t count, const tolerance *t)
+{
+    size_t done = blocks_f32(f, a, b, first, count, t);
+
+    for (size_t i = done; i < count; i++) {
+        add_place(f, (double)a[i], (double)b[i], first + i, t);
+    }
+    f->count += count;
+}
+
+void tool_diff_f32(figures *f, const float *a, const float *b, uint64_t first, size_t count, const tolerance *t)
+{
+    size_t done = 0;
+
+#ifdef HAS_X86
+    if (CPU_HAS(AVX512F, "avx512f") && CPU_HAS(AVX512DQ, "avx512dq")) {
+        done = blocks_f32_avx512(f, a, b, first, count, t);
+    } else if (CPU_HAS(AVX2, "avx2")) {
+        done = blocks_f32_avx2(f, a, b, first, count, t);
+    }
+#endif
+    f->count += done;
+    tool_diff_f32_plain(f, a + done, b + done, first + done, count - done, t);
+}
+
+void tool_diff_f64(figures *f, const double *a, const double *b, uint64_t first, size_t count, const tolerance *t)
+{
+    size_t done = 0;
+
+#ifdef HAS_X86
+    if (CPU_HAS(AVX512F, "avx512f") && CPU_HAS(AVX512DQ, "avx512dq")) {
+        done = blocks_f64_avx512(f, a, b, first, count, t);
+    } else if (CPU_HAS(AVX2, "avx2")) {
+        done = blocks_f64_avx2(f, a, b, first, count, t);
+    }
+#endif
+    done += blocks_f64(f, a + done, b + done, first + done, count - done, t);
+    for (size_t i = done; i < count; i++) {
+        add_place(f, a[i], b[i], first + i, t);
+    }
+    f->count += count;
+}
+
+/* ------------------------------------------------------------------------------------------------- other numbers -- */
+
+void tool_diff_i64(figures *f, const int64_t *a, const int64_t *b, uint64_t first, size_t count, const tolerance *t)
+{
+    for (size_t i = 0; i < count; i++) {
+        double x = (double)a[i], y = (double)b[i];
+        if (a[i] != b[i]) {
+            uint64_t apart = a[i] > b[i] ? (uint64_t)a[i] - (uint64_t)b[i] : (uint64_t)b[i] - (uint64_t)a[i];
+            f->differing++;
+            f->beyond += (double)apart > t->atol && (double)apart > t->rtol * larger(x, y);
+            note_largest(f, (double)apart, larger(x, y), first + i);
+        }
+        add_squares(f, x, y);
+    }
+    f->count += count;
+}
+
+double tool_diff_as_double(const numeral *x)
+{
+    switch (x->kind) {
+    case REC_KIND_FLOAT:
+        return x->v.f;
+    case REC_KIND_UINT:
+        return (double)x->v.u;
+    default:
+        return (double)x->v.i;
+    }
+}
+
+static bool is_negative(const numeral *x)
+{
+    return x->kind != REC_KIND_UINT && x->v.i < 0;
+}
+
+/* @return whether a float is a whole number that 64 bits hold, and then which. */
+static bool whole(double f, numeral *x)
+{
+    if (!(f >= -9223372036854775808.0 && f < 18446744073709551616.0)) {
+        return false;
+    }
+    *x = f < 0 ? (numeral){REC_KIND_INT, {.i = (int64_t)f}} : (numeral){REC_KIND_UINT, {.u = (uint64_t)f}};
+    return f == (f < 0 ? (double)x->v.i : (double)x->v.u);
+}
+
+bool tool_diff_same_number(const numeral *a, const numeral *b)
+{
+    numeral x = *a, y = *b;
+
+    if (a->kind == REC_KIND_FLOAT && b->kind == REC_KIND_FLOAT) {
+        return a->v.f == b->v.f || (a->v.f != a->v.f && b->v.f != b->v.f);
+    }
+    if ((a->kind == REC_KIND_FLOAT && !whole(a->v.f, &x)) || (b->kind == REC_KIND_FLOAT && !whole(b->v.f, &y))) {
+        return false;
+    }
+    return is_negative(&x) == is_negative(&y) && x.v.u == y.v.u;
+}
+
+void tool_diff_number(figures *f, const numeral *a, const numeral *b, uint64_t at, const tolerance *t)
+{
+    double x = tool_diff_as_double(a), y = tool_diff_as_double(b), d = __builtin_fabs(x - y);
+
+    f->count++;
+    if (!__builtin_isfinite(x) || !__builtin_isfinite(y)) {
+        add_special(f, x, y, at, t);
+        return;
+    }
+    if (!tool_diff_same_number(a, b)) {
+        f->differing++;
+        f->beyond += !(d > 0) || (d > t->atol && d > t->rtol * larger(x, y));
+        note_largest(f, d, larger(x, y), at);
+    }
+    add_squares(f, x, y);
+}
+
+/* -------------------------------------------------------------------------------------------------------- figures -- */
+
+void tool_diff_figures_add(figures *sum, const figures *more)
+{
+    sum->odd_at = sum->odd ? sum->odd_at : more->odd_at;
+    sum->count += more->count;
+    sum->differing += more->differing;
+    sum->beyond += more->beyond;
+    sum->odd += more->odd;
+    for (int i = 0; i < SIDES; i++) {
+        sum->rounded[i] += more->rounded[i];
+        sum->nan[i] += more->nan[i];
+        sum->inf[i] += more->inf[i];
+    }
+    if (more->max_abs > sum->max_abs) {
+        sum->max_abs = more->max_abs;
+        sum->max_abs_at = more->max_abs_at;
+    }
+    if (more->max_rel > sum->max_rel) {
+        sum->max_rel = more->max_rel;
+        sum->max_rel_at = more->max_rel_at;
+    }
+    sum->dd += more->dd;
+    sum->aa += more->aa;
+    sum->bb += more->bb;
+    sum->ab += more->ab;
+}
+
+double tool_diff_change(const figures *f)
+{
+    double norm = tool_root(f->aa > f->bb ? f->aa : f->bb);
+
+    if (!f->differing) {
+        return 0;
+    }
+    if (f->odd) {
+        return __builtin_inf();
+    }
+    return norm > 0 ? tool_root(f->dd) / norm : 0;
+}
+
+double tool_diff_cosine(const figures *f)
+{
+    double cosine = f->ab / (tool_root(f->aa) * tool_root(f->bb));
+
+    return cosine > 1 ? 1 : cosine < -1 ? -1 : cosine;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What was found about all pairs, added up, and what of it counts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/diff/diff_private.h"
+
+const char *tool_diff_key(const comparison *c, const pair *p)
+{
+    bool nameless = c->sides[SIDE_A].by_position && !c->sides[SIDE_B].by_position;
+    int which = nameless ? SIDE_B : SIDE_A;
+
+    return c->sides[which].tensors[p->index[which]].key;
+}
+
+bool tool_diff_pair_counts(const comparison *c, const pair *p)
+{
+    const wishes *w = c->w;
+
+    if ((p->renamed && !w->no_renamed) || (p->dtype && !w->no_dtype) || (w->ids && p->id)) {
+        return true;
+    }
+    return p->verdict == PAIR_DIFFERS || p->verdict == PAIR_SHAPE || p->verdict == PAIR_APART ||
+           (p->verdict == PAIR_ROUNDED && !w->no_dtype);
+}
+
+void tool_diff_sum(comparison *c)
+{
+    const wishes *w = c->w;
+
+    for (size_t i = 0; i < c->pair_count; i++) {
+        const pair *p = &c->pairs[i];
+        c->verdicts[p->verdict]++;
+        c->renamed += p->renamed;
+        c->dtypes += p->dtype;
+        c->shapes += p->verdict == PAIR_SHAPE;
+        c->ids += p->id;
+        c->differs = c->differs || tool_diff_pair_counts(c, p);
+    }
+    c->removed = c->sides[SIDE_A].tensor_count - c->pair_count;
+    c->added = c->sides[SIDE_B].tensor_count - c->pair_count;
+    c->differs = c->differs || (c->removed && !w->no_removed) || (c->added && !w->no_added) ||
+                 (c->value_count && !w->no_values) || (c->metadata_count && !w->no_metadata) || (c->moved && w->order);
+}
+
+/* ------------------------------------------------------------------------------------------------------- sorting -- */
+
+typedef struct ranked {
+    bool opaque; /* no figures: its size is not known */
+    double change;
+    size_t index;
+} ranked;
+
+static int by_change(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+
+    if (x->opaque != y->opaque) {
+        return x->opaque ? -1 : 1;
+    }
+    if (x->change > y->change || x->change < y->change) {
+        return x->change > y->change ? -1 : 1;
+    }
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+size_t *tool_diff_sorted(const comparison *c, size_t *count)
+{
+    ranked *ranks = xmalloc(c->pair_count * sizeof *ranks);
+    size_t *sorted;
+
+    *count = 0;
+    for (size_t i = 0; i < c->pair_count; i++) {
+        const figures *f = c->pairs[i].figures;
+        if (f) {
+            ranks[(*count)++] = (ranked){f->differing == 0, tool_diff_change(f), i};
+        }
+    }
+    qsort(ranks, *count, sizeof *ranks, by_change);
+    sorted = xmalloc(*count * sizeof *sorted);
+    for (size_t i = 0; i < *count; i++) {
+        sorted[i] = ranks[i].index;
+    }
+    free(ranks);
+    return sorted;
+}
+
+/* -------------------------------------------------------------------------------------------------------- places -- */
+
+void tool_diff_place(text *t, const rec_tensor *tensor, uint64_t at)
+{
+    enum { RANK_MOST = 32 };
+    uint32_t rank = rec_tensor_rank(tensor);
+    const uint64_t *shape = rec_tensor_shape(tensor);
+    uint64_t place[RANK_MOST];
+
+    if (rank > RANK_MOST) {
+        tool_text_format(t, "[… %llu]", (unsigned long long)at);
+        return;
+    }
+    for (uint32_t i = rank; i-- > 0;) {
+        place[i] = at % shape[i];
+        at /= shape[i];
+    }
+    tool_text_shape(t, place, rank);
+}
+
+bool tool_diff_element(const rec_tensor *tensor, uint64_t at, numeral *x)
+{
+    uint8_t yes;
+
+    if (rec_tensor_read(tensor, REC_DTYPE_F64, at, 1, &x->v.f) == REC_OK) {
+        x->kind = REC_KIND_FLOAT;
+    } else if (rec_tensor_read(tensor, REC_DTYPE_I64, at, 1, &x->v.i) == REC_OK) {
+        x->kind = REC_KIND_INT;
+    } else if (rec_tensor_read(tensor, REC_DTYPE_U64, at, 1, &x->v.u) == REC_OK) {
+        x->kind = REC_KIND_UINT;
+    } else if (rec_tensor_read(tensor, REC_DTYPE_BOOL, at, 1, &yes) == REC_OK) {
+        *x = (numeral){REC_KIND_BOOL, {.i = yes != 0}};
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void tool_diff_free(comparison *c)
+{
+    for (size_t i = 0; i < c->pair_count; i++) {
+        free(c->pairs[i].figures);
+    }
+    free(c->pairs);
+    free(c->values);
+    free(c->metadata);
+}

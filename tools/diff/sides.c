@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The two records of `record diff`: how each is read, and what is in it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/diff/diff_private.h"
+
+/* ------------------------------------------------------------------------------------------------------- reading -- */
+
+/* How one side is to be read. The session is the command's own, but for the type. */
+typedef struct reader {
+    session session;
+    options options;
+    const char *type[1];
+    size_t index;         /* of the operand, from 1 */
+    const char *recorder; /* its own name, as far as that is known; or NULL */
+    bool adapts;          /* a load argument, a type or the configuration says how */
+    bool typed;
+} reader;
+
+static bool is_for(const reading *r, size_t index)
+{
+    size_t next = r->before ? r->before : 1;
+
+    return next == index || next > SIDES;
+}
+
+/* The type for a side: the last one that stands before it, else one that stands behind both. One that stands before the
+ * other side is for this one too if it has no names, as then it cannot be read without. */
+static const reading *type_for(const options *o, size_t index, bool nameless)
+{
+    const reading *own = NULL, *all = NULL, *other = NULL;
+
+    for (size_t i = 0; i < o->readings.count; i++) {
+        const reading *r = &o->readings.at[i];
+        size_t next = r->before ? r->before : 1;
+        if (r->kind != READING_TYPE) {
+            continue;
+        }
+        own = next == index ? r : own;
+        all = next > SIDES ? r : all;
+        other = r;
+    }
+    return own ? own : all ? all : nameless ? other : NULL;
+}
+
+static void set_type(reader *r, const reading *type)
+{
+    r->options.type.count = 0;
+    r->options.type_of = NULL;
+    if (type && strcmp(type->option, "type-of") == 0) {
+        r->options.type_of = type->value;
+    } else if (type) {
+        r->type[0] = type->value;
+        r->options.type = (words){r->type, 1};
+    }
+    if (!type) {
+        r->options.types = (words){0};
+    }
+    r->typed = type != NULL;
+}
+
+static void prepare(session *s, reader *r, const side *d, size_t index)
+{
+    const char *from = tool_session_from(s, index);
+    const rec_plugin_info *plugin;
+    bool nameless;
+
+    *r = (reader){.options = *s->o, .index = index};
+    r->session = (session){.o = &r->options, .context = s->context, .inputs = SIDES};
+    plugin = tool_session_plugin(s, from && strcmp(from, "Auto") != 0 ? from : NULL);
+    r->recorder = plugin ? plugin->name : strcmp(d->path, "-") != 0 ? rec_recognise(s->context, d->path) : NULL;
+    nameless = tool_needs_type(s, r->recorder);
+    set_type(r, type_for(s->o, index, nameless));
+    r->options.positional = s->o->positional && (nameless || !r->recorder);
+    r->adapts = r->typed || tool_is_configured(s, from);
+    for (size_t i = 0; i < s->o->readings.count; i++) {
+        const reading *each = &s->o->readings.at[i];
+        r->adapts = r->adapts || (each->kind == READING_LOAD && is_for(each, index));
+    }
+}
+
+static void end(reader *r)
+{
+    free(r->session.type);
+    rec_types_free(r->session.types);
+}
+
+/* Loads it. @param raw a file of another framework is taken as it is. @param lacks (out) it failed as it has no names and
+ * its type is not known; the error is not printed then. */
+static int load(reader *r, side *d, bool raw, notes *n, bool *lacks)
+{
+    session *s = &r->session;
+    const char *name;
+
+    *lacks = false;
+    d->recorder = tool_session_input_at(s, r->index);
+    if (!d->recorder) {
+        return EXIT_ERROR;
+    }
+    if (raw && (rec_recorder_set(d->recorder, "adapter", "none") != REC_OK ||
+                rec_recorder_set(d->recorder, "gaps", "keep") != REC_OK)) {
+        return tool_fail_library();
+    }
+    if (strcmp(d->path, "-") == 0) {
+        d->record = tool_session_load(d->recorder, "-");
+    } else if (!(d->record = rec_load(d->recorder, d->path))) {
+        *lacks = tool_lacks_type(s, d->path, &name);
+        if (!*lacks) {
+            (void)tool_fail_library();
+        }
+    }
+    if (d->record) {
+        notes more = {0};
+        tool_notes_take(&more);
+        tool_notes_append(n, &more);
+    }
+    d->by_position = d->record && s->o->positional && tool_needs_type(s, rec_record_origin(d->record)->recorder);
+    return d->record ? EXIT_OK : EXIT_ERROR;
+}
+
+/* A file without names is read with the type that the other one shows. */
+static int load_alike(reader *r, side *d, const side *other, notes *n)
+{
+    session *s = &r->session;
+
+    if (tool_session_set_shown_type(s, other->record, d->recorder) != EXIT_OK) {
+        return EXIT_ERROR;
+    }
+    d->record = rec_load(d->recorder, d->path);
+    if (!d->record) {
+        return tool_fail(
+            "%s\nIt has no names, so it was read with the type that %s shows.\nSay what its type is: --type "
+            "model.rs:Model before it; or compare both by position: --positional",
+            rec_error_message(), other->name);
+    }
+    tool_notes_add(n, REC_NOTE_ASSUMED, "",
+                   xasprintf("%s has no names: it was read with the type that %s shows", d->name, other->name));
+    return EXIT_OK;
+}
+
+static int load_by_position(reader *r, side *d)
+{
+    rec_close_recorder(d->recorder);
+    r->options.positional = true;
+    d->recorder = tool_session_input_at(&r->session, r->index);
+    d->record = d->recorder ? rec_load(d->recorder, d->path) : NULL;
+    d->by_position = true;
+    if (d->recorder && !d->record) {
+        (void)tool_fail_library();
+    }
+    return d->record ? EXIT_OK : EXIT_ERROR;
+}
+
+static int load_both(session *s, side sides[SIDES], reader readers[SIDES], notes *n)
+{
+    bool raw, lacks[SIDES];
+    int status = EXIT_OK;
+
+    for (size_t i = 0; i < SIDES; i++) {
+        prepare(s, &readers[i], &sides[i], i + 1);
+    }
+    /* Between two of other frameworks nothing is adapted unless it is asked for; beside a record of Burn it is. */
+    raw = !readers[SIDE_A].adapts && !readers[SIDE_B].adapts;
+    for (size_t i = 0; i < SIDES; i++) {
+        raw = raw && (tool_is_foreign(s, readers[i].recorder) || !readers[i].recorder);
+    }
+    for (size_t i = 0; i < SIDES; i++) {
+        if (load(&readers[i], &sides[i], raw, n, &lacks[i]) != EXIT_OK && !lacks[i]) {
+            return EXIT_ERROR;
+        }
+    }
+    for (size_t i = 0; i < SIDES; i++) {
+        if (lacks[i] && lacks[!i]) {
+            status = load_by_position(&readers[i], &sides[i]);
+        } else if (lacks[i]) {
+            status = load_alike(&readers[i], &sides[i], &sides[!i], n);
+        }
+        if (status != EXIT_OK) {
+            return status;
+        }
+    }
+    return EXIT_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------- listing -- */
+
+static item *grow(item *items, size_t count)
+{
+    /* Twice as many each time that a power of two is full. */
+    return count & (count - 1) || (count && count < 64) ? items
+                                                        : xrealloc(items, (count ? 2 * count : 64) * sizeof *items);
+}
+
+/* @return EXIT_OK, or EXIT_ERROR with the error printed. */
+static int list(side *d)
+{
+    rec_iterator *iterator = rec_iterate(d->record);
+    text value_keys = {0};
+    const rec_value *value;
+    const char *path;
+
+    if (!iterator) {
+        return tool_fail_library();
+    }
+    while ((value = rec_iterator_next(iterator, &path))) {
+        const rec_tensor *tensor = rec_value_tensor(value);
+        if (tensor) {
+            d->tensors = grow(d->tensors, d->tensor_count);
+            d->tensors[d->tensor_count++] = (item){NULL, tensor, value, NO_TWIN};
+            d->elements += rec_tensor_count(tensor);
+            d->nbytes += rec_tensor_nbytes(tensor);
+        } else if (rec_value_kind(value) == REC_KIND_NIL) {
+            d->nils++; /* what holds nothing is as if it were not there: not every format says that it is */
+            continue;
+        } else {
+            d->values = grow(d->values, d->value_count);
+            d->values[d->value_count++] = (item){NULL, NULL, value, NO_TWIN};
+        }
+        tool_text_add(tensor ? &d->keys : &value_keys, path, strlen(path) + 1);
+    }
+    rec_iterator_free(iterator);
+
+    /* The texts have stopped moving: the keys of tensors first, then those of values. */
+    if (value_keys.length) {
+        tool_text_add(&d->keys, value_keys.at, value_keys.length);
+    }
+    tool_text_free(&value_keys);
+    path = d->keys.at;
+    for (size_t i = 0; i < d->tensor_count; i++, path += strlen(path) + 1) {
+        d->tensors[i].key = path;
+    }
+    for (size_t i = 0; i < d->value_count; i++, path += strlen(path) + 1) {
+        d->values[i].key = path;
+    }
+    return EXIT_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------------- public -- */
+
+int tool_diff_open(session *s, const char *const *operands, side sides[SIDES], int *match, notes *n)
+{
+    reader readers[SIDES];
+    int status;
+
+    s->inputs = SIDES;
+    for (size_t i = 0; i < SIDES; i++) {
+        sides[i] = (side){.path = operands[i], .name = tool_input_name(operands[i])};
+    }
+    if (strcmp(operands[SIDE_A], "-") == 0 && strcmp(operands[SIDE_B], "-") == 0) {
+        return tool_fail("standard input can be read only once");
+    }
+    status = load_both(s, sides, readers, n);
+    for (size_t i = 0; i < SIDES; i++) {
+        end(&readers[i]);
+        status = status == EXIT_OK ? list(&sides[i]) : status;
+    }
+    if (sides[SIDE_A].by_position || sides[SIDE_B].by_position) {
+        *match = *match == MATCH_NAME ? MATCH_POSITION : *match;
+    }
+    return status;
+}
+
+void tool_diff_close(side sides[SIDES])
+{
+    for (size_t i = 0; i < SIDES; i++) {
+        rec_record_free(sides[i].record);
+        rec_close_recorder(sides[i].recorder);
+        free(sides[i].tensors);
+        free(sides[i].values);
+        tool_text_free(&sides[i].keys);
+    }
+}

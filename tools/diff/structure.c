@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * How two records differ in structure, for people: what is there on one side only, what has another name, another shape,
+ * another element type. Repeated layers are folded. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/diff/print_private.h"
+
+/* What a row is about, in their order. */
+enum { ROW_REMOVED, ROW_ADDED, ROW_RENAMED, ROW_SHAPE, ROW_DTYPE, ROW_ID, ROW_KINDS };
+
+static const char *const words_of[] = {[ROW_REMOVED] = "removed", [ROW_ADDED] = "added", [ROW_RENAMED] = "renamed",
+                                       [ROW_SHAPE] = "shape",     [ROW_DTYPE] = "dtype", [ROW_ID] = "id"};
+
+enum { TYPES = 32 }; /* numbers of element types are less */
+
+static char *form_of(const rec_tensor *tensor)
+{
+    text t = {0};
+
+    tool_text_safe(&t, rec_tensor_dtype_name(tensor), strlen(rec_tensor_dtype_name(tensor)));
+    tool_text_put(&t, " ");
+    tool_text_shape(&t, rec_tensor_shape(tensor), rec_tensor_rank(tensor));
+    return t.at;
+}
+
+/* Entries of one kind of rows: those that get one, and all others of that side, without a form, so that folded layers are
+ * told from those that stay. */
+typedef struct entries {
+    entry *at;
+    char **forms[SIDES]; /* NULL: no row */
+    char **both;         /* the forms as one word, for folding */
+    char **keys;         /* made here; NULL where they are borrowed */
+    size_t count;
+} entries;
+
+static entries make_entries(size_t room)
+{
+    entries e = {.at = xmalloc(room * sizeof *e.at)};
+
+    for (int which = 0; which < SIDES; which++) {
+        e.forms[which] = xmalloc(room * sizeof *e.forms[which]);
+    }
+    e.both = xmalloc(room * sizeof *e.both);
+    e.keys = xmalloc(room * sizeof *e.keys);
+    return e;
+}
+
+/* @param a,b (taken) forms; NULL both: no row. */
+static void add_entry(entries *e, const char *key, char *made_key, char *a, char *b)
+{
+    size_t i = e->count++;
+
+    e->forms[SIDE_A][i] = a;
+    e->forms[SIDE_B][i] = b;
+    e->both[i] = a || b ? xasprintf("%s|%s", a ? a : "", b ? b : "") : NULL;
+    e->keys[i] = made_key;
+    e->at[i] = (entry){.path = made_key ? made_key : key, .dtype = e->both[i] ? e->both[i] : ""};
+}
+
+static void free_entries(entries *e)
+{
+    for (size_t i = 0; i < e->count; i++) {
+        free(e->forms[SIDE_A][i]);
+        free(e->forms[SIDE_B][i]);
+        free(e->both[i]);
+        free(e->keys[i]);
+    }
+    free(e->forms[SIDE_A]);
+    free(e->forms[SIDE_B]);
+    free(e->both);
+    free(e->keys);
+    free(e->at);
+}
+
+static void alone_entries(entries *e, const side *d, int which)
+{
+    for (size_t i = 0; i < d->tensor_count; i++) {
+        const item *it = &d->tensors[i];
+        char *form = it->twin == NO_TWIN ? form_of(it->tensor) : NULL;
+        add_entry(e, it->key, NULL, which == SIDE_A ? form : NULL, which == SIDE_B ? form : NULL);
+    }
+}
+
+static bool is_told(const bool told[TYPES], const rec_tensor *tensor)
+{
+    size_t dtype = (size_t)rec_tensor_dtype(tensor);
+
+    return dtype < TYPES && told[dtype];
+}
+
+static void pair_entries(entries *e, const comparison *c, int kind, const bool told[TYPES])
+{
+    for (size_t i = 0; i < c->pair_count; i++) {
+        const pair *p = &c->pairs[i];
+        const item *a = &c->sides[SIDE_A].tensors[p->index[SIDE_A]], *b = &c->sides[SIDE_B].tensors[p->index[SIDE_B]];
+        bool row = kind == ROW_RENAMED ? p->renamed
+                   : kind == ROW_SHAPE ? p->verdict == PAIR_SHAPE
+                   : kind == ROW_ID    ? p->id && !p->renamed
+                                       : p->dtype && p->verdict != PAIR_SHAPE && !is_told(told, a->tensor);
+        if (kind == ROW_RENAMED && row) {
+            add_entry(e, NULL, xasprintf("%s.%s.%s", a->key, FOLD_BETWEEN, b->key), form_of(a->tensor), NULL);
+        } else if (kind == ROW_ID) {
+            add_entry(e, tool_diff_key(c, p), NULL, row ? xstrdup("") : NULL, row ? xstrdup("another id") : NULL);
+        } else if (kind != ROW_RENAMED) {
+            add_entry(e, tool_diff_key(c, p), NULL, row ? form_of(a->tensor) : NULL, row ? form_of(b->tensor) : NULL);
+        }
+    }
+}
+
+static void add_row(table *t, int kind, const char *key, uint64_t repeats, const char *a, const char *b)
+{
+    const char *between = kind == ROW_RENAMED ? strstr(key, "." FOLD_BETWEEN ".") : NULL;
+    char number[NUMBER_ROOM];
+    text cell = {0};
+
+    tool_table_cell(t, words_of[kind]);
+    tool_text_safe(&cell, key, between ? (size_t)(between - key) : strlen(key));
+    tool_table_cell(t, *cell.at ? cell.at : "(root)");
+    tool_text_free(&cell);
+    if (repeats > 1) {
+        tool_text_format(&cell, "×%s", tool_grouped(repeats, number));
+    }
+    tool_table_cell(t, cell.at ? cell.at : "");
+    tool_text_free(&cell);
+    tool_table_cell(t, a ? a : "");
+    if (between) {
+        tool_text_put(&cell, "as ");
+        tool_text_safe(&cell, between + 3, strlen(between + 3));
+        tool_table_cell(t, cell.at);
+        tool_text_free(&cell);
+    } else {
+        tool_table_cell(t, b ? b : "");
+    }
+}
+
+/* @return whether lines were left out or folded. */
+static bool add_rows(table *t, const comparison *c, int kind, bool all, const bool told[TYPES], size_t *left)
+{
+    enum { BESIDE = 20 }; /* columns of what stands beside two keys */
+    entries e = make_entries(c->sides[SIDE_A].tensor_count + c->sides[SIDE_B].tensor_count);
+    size_t width = tool_output_width(), count, rows = 0;
+    bool shortened = false;
+    fold *folds;
+
+    if (kind == ROW_REMOVED || kind == ROW_ADDED) {
+        int which = kind == ROW_REMOVED ? SIDE_A : SIDE_B;
+        alone_entries(&e, &c->sides[which], which);
+    } else {
+        pair_entries(&e, c, kind, told);
+    }
+    count = e.count;
+    if (all) {
+        for (size_t i = 0; i < e.count; i++) {
+            if (e.both[i]) {
+                add_row(t, kind, e.at[i].path, 1, e.forms[SIDE_A][i], e.forms[SIDE_B][i]);
+            }
+        }
+        free_entries(&e);
+        return false;
+    }
+    folds = tool_folds_make(e.at, e.count, kind == ROW_RENAMED ? width - BESIDE : width, kind == ROW_RENAMED, &count);
+    for (size_t i = 0; i < count; i++) {
+        size_t first = folds[i].first;
+        if (!e.both[first]) {
+            continue;
+        }
+        shortened = shortened || folds[i].repeats * folds[i].names > 1;
+        if (rows < ROWS_SHOWN) {
+            add_row(t, kind, folds[i].key, folds[i].repeats, e.forms[SIDE_A][first], e.forms[SIDE_B][first]);
+            rows++;
+        } else {
+            (*left)++;
+        }
+    }
+    tool_folds_free(folds, count);
+    free_entries(&e);
+    return shortened || *left;
+}
+
+/* Element types: where all tensors of one became the same other one, one row says so. @param told (out) those types. */
+static bool add_uniform(table *t, const comparison *c, bool told[TYPES])
+{
+    size_t pairs[TYPES][TYPES] = {{0}}, of[TYPES] = {0};
+    char number[NUMBER_ROOM];
+    bool any = false;
+    text key = {0};
+
+    for (size_t i = 0; i < c->pair_count; i++) {
+        const pair *p = &c->pairs[i];
+        size_t a = (size_t)rec_tensor_dtype(c->sides[SIDE_A].tensors[p->index[SIDE_A]].tensor);
+        size_t b = (size_t)rec_tensor_dtype(c->sides[SIDE_B].tensors[p->index[SIDE_B]].tensor);
+        if (a < TYPES && b < TYPES) {
+            pairs[a][b] += p->dtype && p->verdict != PAIR_SHAPE;
+            of[a] += p->verdict != PAIR_SHAPE;
+        }
+    }
+    for (size_t a = 0; a < TYPES; a++) {
+        for (size_t b = 0; b < TYPES; b++) {
+            if (pairs[a][b] > 1 && pairs[a][b] == of[a] && a != b) {
+                tool_text_format(&key, "all %s tensors of %s", tool_grouped(of[a], number),
+                                 rec_dtype_name((rec_dtype)a));
+                add_row(t, ROW_DTYPE, key.at, 1, rec_dtype_name((rec_dtype)a), rec_dtype_name((rec_dtype)b));
+                tool_text_free(&key);
+                told[a] = any = true;
+            }
+        }
+    }
+    return any;
+}
+
+bool tool_diff_print_structure(const comparison *c, bool all)
+{
+    const size_t counts[] = {[ROW_REMOVED] = c->removed, [ROW_ADDED] = c->added,  [ROW_RENAMED] = c->renamed,
+                             [ROW_SHAPE] = c->shapes,    [ROW_DTYPE] = c->dtypes, [ROW_ID] = c->w->ids ? c->ids : 0};
+    bool shortened = false, told[TYPES] = {false};
+    char number[NUMBER_ROOM];
+    size_t left = 0;
+    table t;
+
+    tool_table_begin(&t, "llrll");
+    t.header = true;
+    t.shrink = 1;
+    t.shrink_too = 4;
+    tool_table_cell(&t, "");
+    tool_table_cell(&t, "KEY");
+    tool_table_cell(&t, "");
+    tool_table_cell(&t, "A");
+    tool_table_cell(&t, "B");
+    for (int kind = 0; kind < ROW_KINDS; kind++) {
+        if (counts[kind]) {
+            shortened = (kind == ROW_DTYPE && !all && add_uniform(&t, c, told)) || shortened;
+            shortened = add_rows(&t, c, kind, all, told, &left) || shortened;
+        }
+    }
+    if (t.cell_count == t.columns) {
+        tool_table_drop(&t);
+        return false;
+    }
+    tool_table_print(&t, stdout);
+    if (left) {
+        printf("… and %s more\n", tool_grouped(left, number));
+    }
+    putchar('\n');
+    return shortened;
+}

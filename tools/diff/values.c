@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What two records have besides tensors: scalars, strings, lists, metadata. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/diff/diff_private.h"
+
+static bool is_number(const rec_scalar *x, numeral *n)
+{
+    n->kind = x->kind;
+    switch (x->kind) {
+    case REC_KIND_UINT:
+        n->v.u = x->v.u;
+        return true;
+    case REC_KIND_INT:
+    case REC_KIND_BOOL:
+        n->v.i = x->v.i;
+        return true;
+    case REC_KIND_FLOAT:
+        n->v.f = x->v.f;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Whether two numbers are the same, by the tolerances, or once both are rounded to the narrower of two floats: 0.1 in 32
+ * bits is 0.1 in JSON. */
+static bool same_numbers(const wishes *w, const rec_scalar *a, const rec_scalar *b)
+{
+    const tolerance t = {w->atol, w->rtol, w->nan_differs};
+    figures f = {.scale = 1};
+    numeral x, y;
+
+    if (!is_number(a, &x) || !is_number(b, &y) || (a->kind == REC_KIND_BOOL) != (b->kind == REC_KIND_BOOL)) {
+        return false;
+    }
+    if (x.kind == REC_KIND_FLOAT && y.kind == REC_KIND_FLOAT && (a->bits == 32) != (b->bits == 32)) {
+        x.v.f = (double)(float)x.v.f;
+        y.v.f = (double)(float)y.v.f;
+    }
+    tool_diff_number(&f, &x, &y, 0, &t);
+    return f.beyond == 0;
+}
+
+static bool same_scalars(const wishes *w, const rec_scalar *a, const rec_scalar *b)
+{
+    if (a->kind == REC_KIND_STRING || b->kind == REC_KIND_STRING) {
+        return a->kind == b->kind && a->v.length == b->v.length && memcmp(a->text, b->text, (size_t)a->v.length) == 0;
+    }
+    return (a->kind == REC_KIND_NIL && b->kind == REC_KIND_NIL) || same_numbers(w, a, b);
+}
+
+/* A list may be packed in one record and not in the other. */
+static rec_scalar scalar_at(const rec_value *value, uint64_t index)
+{
+    return rec_value_kind(value) == REC_KIND_NUMBERS ? rec_value_number(value, index)
+                                                     : rec_value_scalar(rec_value_item(value, index));
+}
+
+static bool same_values(const wishes *w, const rec_value *a, const rec_value *b)
+{
+    int32_t x = rec_value_kind(a), y = rec_value_kind(b);
+    bool row_a = x == REC_KIND_NUMBERS || x == REC_KIND_LIST, row_b = y == REC_KIND_NUMBERS || y == REC_KIND_LIST;
+    uint64_t count = rec_value_count(a), size_a, size_b;
+
+    if (row_a && row_b) {
+        bool same = count == rec_value_count(b);
+        for (uint64_t i = 0; i < count && same; i++) {
+            rec_scalar p = scalar_at(a, i), q = scalar_at(b, i);
+            same = same_scalars(w, &p, &q);
+        }
+        return same;
+    }
+    if (x == REC_KIND_BYTES && y == REC_KIND_BYTES) {
+        const void *p = rec_value_bytes(a, &size_a), *q = rec_value_bytes(b, &size_b);
+        return size_a == size_b && (size_a == 0 || memcmp(p, q, (size_t)size_a) == 0);
+    }
+    if (x == REC_KIND_VARIANT && y == REC_KIND_VARIANT) {
+        rec_scalar p = rec_value_key(a, 0), q = rec_value_key(b, 0);
+        return same_scalars(w, &p, &q);
+    }
+    if (x == REC_KIND_MAP || y == REC_KIND_MAP || row_a || row_b) {
+        return x == y; /* leaves of these kinds are empty */
+    }
+    rec_scalar p = rec_value_scalar(a), q = rec_value_scalar(b);
+    return same_scalars(w, &p, &q) && p.kind != REC_KIND_NIL;
+}
+
+/* ------------------------------------------------------------------------------------------------------ metadata -- */
+
+/* What Burn says of how a record is written: formats, versions and precisions differ by right. */
+static bool is_of_burn(const char *key)
+{
+    static const char *const keys[] = {"version", "float", "int", "format", "settings"};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (strcmp(keys[i], key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void compare_metadata(comparison *c)
+{
+    const rec_record *a = c->sides[SIDE_A].record, *b = c->sides[SIDE_B].record;
+    uint64_t count_a = rec_metadata_count(a), count_b = rec_metadata_count(b);
+    const char *key;
+
+    c->metadata = xmalloc((size_t)(count_a + count_b) * sizeof *c->metadata);
+    for (uint64_t i = 0; i < count_a; i++) {
+        const char *value = NULL, *other;
+        if (rec_metadata_get(a, i, &key, &value) == REC_OK && !is_of_burn(key)) {
+            other = rec_metadata(b, key);
+            if (!other || strcmp(value, other) != 0) {
+                c->metadata[c->metadata_count++] = (metadatum){key, {value, other}};
+            }
+        }
+    }
+    for (uint64_t i = 0; i < count_b; i++) {
+        const char *value = NULL;
+        if (rec_metadata_get(b, i, &key, &value) == REC_OK && !is_of_burn(key) && !rec_metadata(a, key)) {
+            c->metadata[c->metadata_count++] = (metadatum){key, {NULL, value}};
+        }
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------------- public -- */
+
+void tool_diff_values(comparison *c)
+{
+    const side *a = &c->sides[SIDE_A], *b = &c->sides[SIDE_B];
+
+    c->values = xmalloc((a->value_count + b->value_count) * sizeof *c->values);
+    /* Files without names show their parameters alone. */
+    for (size_t i = 0; i < a->value_count && !b->by_position; i++) {
+        const item *it = &a->values[i];
+        if (it->twin != NO_TWIN && same_values(c->w, it->value, b->values[it->twin].value)) {
+            c->values_equal++;
+        } else {
+            c->values[c->value_count++] = (difference){{i, it->twin}};
+        }
+    }
+    for (size_t i = 0; i < b->value_count && !a->by_position; i++) {
+        if (b->values[i].twin == NO_TWIN) {
+            c->values[c->value_count++] = (difference){{NO_TWIN, i}};
+        }
+    }
+    compare_metadata(c);
+}

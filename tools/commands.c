@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tools/diff/diff.h"
+#include "tools/edit/edit.h"
 #include "tools/embed/embed.h"
 #include "tools/stats/stats.h"
 #include "tools/tool.h"
@@ -50,6 +51,8 @@ const command tool_commands[] = {
      "With --check it is only seen whether the type given fits:\n"
      "  record types --check --type model.rs:Model model.bin\n",
      NULL, tool_run_types},
+    {"edit", COMMAND_EDIT, 1, SIZE_MAX, "FILE... OP...", "change what is in a record: set, rm, mv, cast, merge",
+     tool_edit_more, tool_edit_options, tool_run_edit},
     {"embed", COMMAND_EMBED, 1, 1, "FILE", "make a record part of a program: C, an object file", tool_embed_more,
      tool_embed_options, tool_run_embed},
     {"stats", COMMAND_STATS, 1, SIZE_MAX, "FILE [KEY]", "what the numbers are like: extremes, moments, what is odd",

@@ -1,0 +1,761 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * record edit: the command line as operations, which are done one after the other on each file. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/edit/edit_private.h"
+
+/* ------------------------------------------------------------------------------------------------------ options -- */
+
+const char tool_edit_more[] =
+    "Operations, done in order:\n"
+    "  set KEY VALUE   a number, true, \"text\", null, lists, maps; of a tensor all or\n"
+    "                  some elements (w[0, :]); a new tensor: 'f32 [[1, 2], [3, 4]]',\n"
+    "                  'f32[512, 512]=0', or another file's: @FILE, @FILE:KEY\n"
+    "  rm KEY          remove it, with what is below\n"
+    "  mv RE TEXT      rename keys by a regular expression, as convert --remap does\n"
+    "  cast KEY TYPE   another element type; what that loses is told\n"
+    "  meta KEY VALUE  metadata; an empty VALUE removes\n"
+    "  merge FILE      add what another record has\n"
+    "  split           into several files (last, with --by)\n"
+    "KEY may be a pattern: * is any text, dots too, # a number, {a,b} alternatives.\n"
+    "FILE may be the word new: an empty record. What changes layouts, names by a\n"
+    "family's profile, precision or version as a whole is record convert's.\n"
+    "Ids, metadata and the version of Burn are kept.\n"
+    "\nExamples:\n"
+    "  record edit model.mpk rm 'head' cast '*' f16 -o body.mpk\n"
+    "  record edit --in-place model.mpk set 'bn.running_var[0]' 1.0\n"
+    "  record edit model.mpk mv '^encoder\\.' 'body.' -o renamed.mpk\n"
+    "  record edit body.mpk merge head.mpk -o model.mpk\n"
+    "  record edit model.mpk split --by key -o 'part-{}.mpk'\n";
+
+const own_option tool_edit_options[] = {
+    {"output", "OUT", 'o', "the file to write, or a folder; of a split {} is\nthe name of the part"},
+    {"in-place", NULL, 'i', "write FILE itself"},
+    {"by", "WHAT", 0, "split by: key, a number of levels, dtype"},
+    {"strip", NULL, 0, "parts of a split lose the name they are split by"},
+    {"overwrite", NULL, 0, "merge: of keys that both have the later counts"},
+    {"dry-run", NULL, 'n', "say what would be done, write nothing"},
+    {0},
+};
+
+static const operation operations[] = {
+    {"set", 2, tool_edit_set},       {"rm", 1, tool_edit_remove}, {"mv", 2, tool_edit_move},
+    {"cast", 2, tool_edit_cast},     {"meta", 2, tool_edit_metadata}, {"merge", 1, tool_edit_merge},
+    {"split", 0, NULL},              {0},
+};
+
+static const operation *find_operation(const char *word)
+{
+    const operation *o = operations;
+
+    while (o->name && strcmp(o->name, word) != 0) {
+        o++;
+    }
+    return o->name ? o : NULL;
+}
+
+/* What is asked for. */
+typedef struct step {
+    const operation *what;
+    const char *const *operands;
+    size_t place; /* of the operation's word among the operands, from 1 */
+} step;
+typedef struct request {
+    const char **files, **turned;
+    size_t *places;
+    size_t file_count;
+    step *steps;
+    size_t step_count;
+    const char *output, *by;
+    bool in_place, dry, strip, split, is_new;
+} request;
+
+static void request_free(request *r)
+{
+    free(r->files);
+    free(r->turned);
+    free(r->places);
+    free(r->steps);
+}
+
+static int fail_operation(const char *word)
+{
+    const char *names[sizeof operations / sizeof *operations] = {0};
+    const char *near;
+
+    for (size_t i = 0; operations[i].name; i++) {
+        names[i] = operations[i].name;
+    }
+    near = tool_nearest(word, names);
+    return near ? tool_fail_usage("edit", "expected an operation, found \"%s\": did you mean %s?", word, near)
+                : tool_fail_usage("edit", "expected an operation, found \"%s\": set, rm, mv, cast, meta, merge, split",
+                                  word);
+}
+
+/* An option that stands before an operand is for that one: it must be a file that is read. */
+static int check_readings(const session *s, const request *r)
+{
+    for (size_t i = 0; i < s->o->readings.count; i++) {
+        const reading *given = &s->o->readings.at[i];
+        size_t next = given->before ? given->before : 1;
+        bool serves = next > s->inputs;
+        for (size_t k = 0; k < r->file_count && !serves; k++) {
+            serves = r->places[k] == next;
+        }
+        for (size_t k = 0; k < r->step_count && !serves; k++) {
+            serves = r->steps[k].what->run == tool_edit_merge && r->steps[k].place + 1 == next;
+        }
+        if (!serves) {
+            return tool_fail_usage("edit", "--%s stands before a word that is no file: put it before the file it is for",
+                                   given->option);
+        }
+    }
+    return EXIT_OK;
+}
+
+static int parse_operations(session *s, request *r, const char *const *operands, size_t count, size_t at)
+{
+    while (at < count) {
+        const operation *what = find_operation(operands[at]);
+        if (!what) {
+            return fail_operation(operands[at]);
+        }
+        if (r->split) {
+            return tool_fail_usage("edit", "split is the last operation, found %s behind it", operands[at]);
+        }
+        if (count - at - 1 < what->operands) {
+            return tool_fail_usage("edit", "%s needs %zu operand%s, found %zu", what->name, what->operands,
+                                   tool_plural(what->operands), count - at - 1);
+        }
+        r->split = !what->run;
+        if (what->run == tool_edit_merge) {
+            s->inputs = at + 2;
+        }
+        r->steps[r->step_count++] = (step){what, operands + at + 1, at + 1};
+        at += what->operands + 1;
+    }
+    return EXIT_OK;
+}
+
+/* `merge A B` is `A merge B`: one operation may stand before its file. */
+static bool turn(request *r, const char *const **operands, size_t count)
+{
+    const char **turned;
+
+    if (count < 2 || !find_operation((*operands)[0])) {
+        return false;
+    }
+    turned = xmalloc(count * sizeof *turned);
+    memcpy(turned, *operands, count * sizeof *turned);
+    turned[0] = (*operands)[1];
+    turned[1] = (*operands)[0];
+    *operands = r->turned = turned;
+    return true;
+}
+
+static int parse(session *s, request *r, const char *const *operands, size_t count)
+{
+    size_t at = 0;
+    bool turned = turn(r, &operands, count);
+
+    r->files = xmalloc((count + 1) * sizeof *r->files);
+    r->places = xmalloc((count + 1) * sizeof *r->places);
+    r->steps = xmalloc((count + 1) * sizeof *r->steps);
+    r->output = tool_own(s->o, "output");
+    r->by = tool_own(s->o, "by");
+    r->in_place = tool_own(s->o, "in-place") != NULL;
+    r->dry = tool_own(s->o, "dry-run") != NULL;
+    r->strip = tool_own(s->o, "strip") != NULL;
+    while (at < count && !find_operation(operands[at])) {
+        r->places[r->file_count] = at + 1;
+        r->files[r->file_count++] = operands[at++];
+    }
+    if (turned && r->file_count) {
+        r->places[0] = 2;
+    }
+    s->inputs = turned ? 2 : at;
+    r->is_new = r->file_count && strcmp(r->files[0], "new") == 0;
+    if (at == count && count > 1) {
+        return fail_operation(operands[1]);
+    }
+    if (!r->file_count || at == count) {
+        return tool_fail_usage("edit", "expected FILE, then operations: set, rm, mv, cast, meta, merge, split");
+    }
+    return parse_operations(s, r, operands, count, at);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    size_t length = strlen(path);
+
+    return (length && path[length - 1] == '/') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+/* What goes together, and what does not. */
+static int check(const request *r)
+{
+    if (r->split && !r->by) {
+        return tool_fail_usage("edit", "split needs --by: key, a number of levels, or dtype");
+    }
+    if (!r->split && (r->by || r->strip)) {
+        return tool_fail_usage("edit", "--%s is for split", r->by ? "by" : "strip");
+    }
+    if (r->in_place && r->output) {
+        return tool_fail_usage("edit", "either --output or --in-place");
+    }
+    if (!r->in_place && !r->output) {
+        return tool_fail_usage("edit", "where to? --output OUT, or --in-place to write %s itself", r->files[0]);
+    }
+    if (r->in_place && (r->is_new || r->split || strcmp(r->files[0], "-") == 0 || strstr(r->files[0], "://"))) {
+        return tool_fail_usage("edit", "--in-place needs a file to be written: name one with --output");
+    }
+    if (r->is_new && r->file_count > 1) {
+        return tool_fail_usage("edit", "new stands for one empty record: to edit a file of that name write ./new");
+    }
+    if (r->split && !strstr(r->output, "{}")) {
+        return tool_fail_usage("edit", "split writes several files: {} in --output is the name of the part");
+    }
+    if (!r->split && r->file_count > 1 && r->output && !is_folder(r->output)) {
+        return tool_fail_usage("edit", "several files go to a folder: --output FOLDER/, or --in-place");
+    }
+    return EXIT_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------------- work -- */
+
+void tool_edit_hold(work *w, rec_record *record)
+{
+    w->held.at = xrealloc(w->held.at, (w->held.count + 1) * sizeof *w->held.at);
+    w->held.at[w->held.count++] = record;
+}
+
+void tool_edit_replace(work *w, rec_record *next, rec_plan *plan)
+{
+    tool_edit_hold(w, w->record);
+    w->record = next;
+    if (plan) {
+        w->held.plans = xrealloc(w->held.plans, (w->held.plan_count + 1) * sizeof *w->held.plans);
+        w->held.plans[w->held.plan_count++] = plan;
+    }
+}
+
+const rec_record *tool_edit_before(work *w)
+{
+    rec_record *copy = rec_record_copy(w->record);
+
+    if (!copy) {
+        (void)tool_fail_library();
+        return NULL;
+    }
+    tool_edit_hold(w, copy);
+    return copy;
+}
+
+static void work_free(work *w)
+{
+    rec_record_free(w->record);
+    for (size_t i = w->held.plan_count; i-- > 0;) {
+        rec_plan_free(w->held.plans[i]);
+    }
+    for (size_t i = w->held.count; i-- > 0;) {
+        rec_record_free(w->held.at[i]);
+    }
+    free(w->held.at);
+    free(w->held.plans);
+    tool_notes_free(&w->notes);
+}
+
+rec_recorder *tool_edit_reader(session *s, size_t place, bool adapt)
+{
+    static const char *const asks[] = {"adapter", "profile", "module", "reverse"};
+    rec_recorder *reader = tool_session_input_at(s, place);
+    bool adapts = adapt || s->type || tool_is_configured(s, tool_session_from(s, place)), gaps = adapts;
+
+    for (size_t i = 0; i < s->o->readings.count; i++) {
+        const char *key = s->o->readings.at[i].key;
+        for (size_t k = 0; key && k < sizeof asks / sizeof *asks; k++) {
+            adapts = adapts || strcmp(key, asks[k]) == 0;
+        }
+        gaps = gaps || adapts || (key && strcmp(key, "gaps") == 0);
+    }
+    if (reader && ((!adapts && rec_recorder_set(reader, "adapter", "none") != REC_OK) ||
+                   (!gaps && rec_recorder_set(reader, "gaps", "keep") != REC_OK))) {
+        (void)tool_fail_library();
+        rec_close_recorder(reader);
+        return NULL;
+    }
+    return reader;
+}
+
+/* One file on its way. */
+typedef struct job {
+    const char *file; /* as people should see it */
+    work w;
+    outcome *outcomes;
+    destination to;
+    part *parts;
+    size_t part_count;
+    summary sums;
+    double seconds;
+} job;
+
+static void job_free(job *j, const request *r)
+{
+    for (size_t i = 0; i < r->step_count && j->outcomes; i++) {
+        tool_text_free(&j->outcomes[i].said);
+    }
+    free(j->outcomes);
+    tool_edit_parts_free(j->parts, j->part_count);
+    tool_summary_free(&j->sums);
+    work_free(&j->w);
+    tool_edit_close(&j->to);
+}
+
+static double now(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int load(session *s, const request *r, size_t index, job *j)
+{
+    rec_recorder *reader;
+    notes n;
+
+    if (r->is_new) {
+        j->w.record = rec_record_new(s->context);
+        return j->w.record ? EXIT_OK : tool_fail_library();
+    }
+    reader = tool_edit_reader(s, r->places[index], false);
+    j->w.record = reader ? tool_session_load_typed(s, reader, r->files[index]) : NULL;
+    rec_close_recorder(reader);
+    if (!j->w.record) {
+        return EXIT_ERROR;
+    }
+    tool_notes_take(&n);
+    tool_notes_append(&j->w.notes, &n);
+    return EXIT_OK;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat s, t;
+
+    return stat(a, &s) == 0 && stat(b, &t) == 0 && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+}
+
+/* The name of the recorder that reads a file, which is the one that writes it in place; NULL with the error printed. */
+static const char *recorder_of_file(session *s, const request *r, size_t index, const job *j)
+{
+    const char *name = rec_record_origin(j->w.record)->recorder, *from = tool_session_from(s, r->places[index]);
+
+    if (s->o->to) {
+        return s->o->to;
+    }
+    if (!*name) {
+        name = from ? from : rec_recognise(s->context, r->files[index]);
+    }
+    if (!name) {
+        (void)tool_fail_library();
+    }
+    return name;
+}
+
+static bool is_given(const session *s, const char *key)
+{
+    for (size_t i = 0; i < s->o->readings.count; i++) {
+        if (s->o->readings.at[i].key && strcmp(s->o->readings.at[i].key, key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Says where one file goes. */
+static int choose(session *s, const request *r, size_t index, job *j)
+{
+    const char *in = r->files[index], *base = strrchr(in, '/');
+    const rec_plugin_info *p;
+    bool folder = r->output && !r->split && is_folder(r->output);
+    struct stat st;
+    char *path;
+
+    base = base ? base + 1 : in;
+    if (r->in_place) {
+        j->to.name = recorder_of_file(s, r, index, j);
+        if (!j->to.name) {
+            return EXIT_ERROR;
+        }
+        if (stat(in, &st) != 0 || !S_ISREG(st.st_mode) || strstr(base, ".index.json")) {
+            return tool_fail("%s: --in-place writes one file, and this is none: say --output OUT", in);
+        }
+        j->to.path = xstrdup(in);
+    } else {
+        size_t length = folder ? strlen(r->output) : 0;
+        j->to.path = folder ? xasprintf("%s%s%s", r->output, r->output[length - 1] == '/' ? "" : "/", base)
+                            : xstrdup(r->output);
+        j->to.name = s->o->to;
+        if (!j->to.name && strcmp(j->to.path, "-") == 0) {
+            return tool_fail_usage("edit", "standard output has no extension: say with --to which recorder is to write");
+        }
+        if (!j->to.name) {
+            p = rec_plugin_for_path(s->context, j->to.path);
+            j->to.name = p ? p->name : NULL;
+        }
+        if (!j->to.name) {
+            return tool_fail_library();
+        }
+    }
+    if (tool_edit_open(s, j->w.record, &j->to) != EXIT_OK) {
+        return EXIT_ERROR;
+    }
+    if (tool_is_of_others(j->w.record) && !tool_is_foreign(s, rec_recorder_name(j->to.to)) && !is_given(s, "adapter")) {
+        return tool_fail("%s: a model of another framework, and %s holds Burn's\nrecord convert makes one of it; "
+                         "--adapter none leaves names and layouts as they are.",
+                         in, rec_recorder_name(j->to.to));
+    }
+    path = strcmp(j->to.path, "-") == 0 ? NULL : rec_recorder_path(j->to.to, j->to.path);
+    if (path && r->in_place && !is_same_file(path, in)) {
+        (void)tool_fail("%s: it lacks the extension of its recorder, so %s would be written\nSay --output OUT.", in, path);
+        rec_free(path);
+        return EXIT_ERROR;
+    }
+    if (path && !r->in_place && !r->is_new && is_same_file(path, in)) {
+        (void)tool_fail("%s is the file that is read\nTo write it itself say --in-place.", path);
+        rec_free(path);
+        return EXIT_ERROR;
+    }
+    rec_free(path);
+    return EXIT_OK;
+}
+
+/* The name of a part as it can stand in the name of a file. */
+static char *part_path(const char *output, const char *name)
+{
+    const char *mark = strstr(output, "{}");
+    text t = {0};
+    char *path;
+
+    tool_text_add(&t, output, (size_t)(mark - output));
+    for (const char *at = name; *at; at++) {
+        bool plain = (unsigned char)*at > ' ' && *at != '/' && *at != '\\' && *at != 0x7f;
+        tool_text_add(&t, plain && (at != name || *at != '.') ? at : "_", 1);
+    }
+    tool_text_put(&t, *name ? "" : "_");
+    tool_text_put(&t, mark + 2);
+    path = xstrdup(t.at);
+    tool_text_free(&t);
+    return path;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp((*(const part *const *)a)->to.path, (*(const part *const *)b)->to.path);
+}
+
+/* Two names may become one in a folder. */
+static int check_paths(const job *j)
+{
+    const part **sorted = xmalloc((j->part_count + 1) * sizeof *sorted);
+    int status = EXIT_OK;
+
+    for (size_t i = 0; i < j->part_count; i++) {
+        sorted[i] = &j->parts[i];
+    }
+    qsort(sorted, j->part_count, sizeof *sorted, compare_paths);
+    for (size_t i = 1; i < j->part_count && status == EXIT_OK; i++) {
+        if (strcmp(sorted[i - 1]->to.path, sorted[i]->to.path) == 0) {
+            status = tool_fail("split: the parts %s and %s would both be %s", sorted[i - 1]->name, sorted[i]->name,
+                               sorted[i]->to.path);
+        }
+    }
+    free(sorted);
+    return status;
+}
+
+static int take_apart(session *s, const request *r, job *j)
+{
+    int status = tool_edit_split(&j->w, r->by, r->strip, &j->parts, &j->part_count);
+
+    for (size_t i = 0; i < j->part_count && status == EXIT_OK; i++) {
+        destination *d = &j->parts[i].to;
+        d->path = part_path(j->to.path, j->parts[i].name);
+        d->name = j->to.name;
+        status = tool_edit_open(s, j->parts[i].record, d);
+    }
+    status = status == EXIT_OK ? check_paths(j) : status;
+    /* All of them, or none: what cannot be written is found before the first is. */
+    for (size_t i = 0; i < j->part_count && status == EXIT_OK; i++) {
+        status = tool_edit_try(j->parts[i].record, &j->parts[i].to);
+    }
+    return status;
+}
+
+/* Reads a file and does all that is asked for, but writes nothing. */
+static int prepare(session *s, const request *r, size_t index, job *j)
+{
+    int status;
+
+    j->file = r->is_new ? "new" : tool_input_name(r->files[index]);
+    j->w.s = s;
+    j->outcomes = xmalloc((r->step_count + 1) * sizeof *j->outcomes);
+    memset(j->outcomes, 0, (r->step_count + 1) * sizeof *j->outcomes);
+    status = load(s, r, index, j);
+    status = status == EXIT_OK ? choose(s, r, index, j) : status;
+    j->w.to = j->to.to;
+    for (size_t i = 0; i < r->step_count && status == EXIT_OK; i++) {
+        const step *todo = &r->steps[i];
+        if (todo->what->run) {
+            status = todo->what->run(&j->w, todo->operands, todo->place, &j->outcomes[i]);
+        } else {
+            status = take_apart(s, r, j);
+        }
+    }
+    return status == EXIT_OK ? tool_summarise(j->w.record, &j->sums) : status;
+}
+
+static int save(session *s, job *j)
+{
+    int status = EXIT_OK;
+
+    if (!j->part_count) {
+        return tool_edit_save(s, j->w.record, &j->to);
+    }
+    for (size_t i = 0; i < j->part_count && status == EXIT_OK; i++) {
+        status = tool_edit_save(s, j->parts[i].record, &j->parts[i].to);
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------- report -- */
+
+static void put_size(text *t, const destination *d, bool dry)
+{
+    char number[NUMBER_ROOM];
+
+    if (!dry && d->written != REC_UNKNOWN) {
+        tool_text_format(t, ", %s", tool_sized(d->written, number));
+    }
+}
+
+/* Pads to a column. */
+static void pad(text *t, size_t to)
+{
+    size_t width = tool_text_width(t->at);
+
+    tool_text_format(t, "%*s", (int)(width < to ? to - width : 1), "");
+}
+
+static void print_steps(const request *r, const job *j, FILE *out)
+{
+    size_t widest = 0;
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < r->step_count; i++) {
+            const step *todo = &r->steps[i];
+            text line = {0};
+            tool_text_format(&line, "  %s", todo->what->name);
+            for (size_t k = 0; k < todo->what->operands; k++) {
+                text word = {0};
+                tool_text_safe(&word, todo->operands[k], strlen(todo->operands[k]));
+                tool_text_put(&line, " ");
+                tool_text_shortened(&line, word.at ? word.at : "", 30, true);
+                tool_text_put(&line, todo->operands[k][0] ? "" : "''");
+                tool_text_free(&word);
+            }
+            if (pass == 0) {
+                size_t width = tool_text_width(line.at) + 2;
+                widest = width > widest && width <= 42 ? width : widest;
+            } else if (j->outcomes[i].said.length) {
+                pad(&line, widest);
+                fprintf(out, "%s%s\n", line.at, j->outcomes[i].said.at);
+            }
+            tool_text_free(&line);
+        }
+    }
+}
+
+static void print_people(const request *r, const job *j, FILE *out)
+{
+    char number[NUMBER_ROOM];
+    text line = {0};
+
+    tool_text_safe(&line, j->file, strlen(j->file));
+    tool_text_put(&line, " -> ");
+    if (j->part_count) {
+        tool_text_format(&line, "%zu file%s", j->part_count, tool_plural(j->part_count));
+    } else {
+        const char *name = strcmp(j->to.path, "-") == 0 ? "standard output" : j->to.path;
+        tool_text_safe(&line, name, strlen(name));
+        tool_text_format(&line, ": %s tensor%s", tool_grouped(j->sums.tensors, number), tool_plural(j->sums.tensors));
+        put_size(&line, &j->to, r->dry);
+    }
+    if (r->dry) {
+        tool_text_put(&line, ", not written: --dry-run");
+    } else {
+        tool_text_format(&line, " in %.2f s%s", j->seconds, j->part_count ? "" : j->to.checked ? ", checked" : ", not checked");
+    }
+    fprintf(out, "%s\n", line.at);
+    tool_text_free(&line);
+    print_steps(r, j, out);
+    for (size_t i = 0; i < j->part_count; i++) {
+        tool_text_put(&line, "  ");
+        tool_text_safe(&line, j->parts[i].to.path, strlen(j->parts[i].to.path));
+        tool_text_format(&line, ": %s tensor%s", tool_grouped(j->parts[i].tensors, number),
+                         tool_plural(j->parts[i].tensors));
+        put_size(&line, &j->parts[i].to, r->dry);
+        fprintf(out, "%s\n", line.at);
+        tool_text_free(&line);
+    }
+}
+
+static void json_destination(json *out, const destination *d, uint64_t tensors, bool dry)
+{
+    tool_json_string(out, "out", d->path);
+    tool_json_string(out, "recorder", rec_recorder_name(d->to));
+    tool_json_uint(out, "tensors", tensors);
+    if (dry || d->written == REC_UNKNOWN) {
+        tool_json_token(out, "written", "null");
+    } else {
+        tool_json_uint(out, "written", d->written);
+    }
+    tool_json_bool(out, "checked", d->checked);
+}
+
+static void print_json(json *out, const request *r, const job *j)
+{
+    char seconds[NUMBER_ROOM];
+
+    (void)snprintf(seconds, sizeof seconds, "%.6f", j->seconds);
+    tool_json_object(out, NULL);
+    tool_json_string(out, "in", r->is_new ? NULL : j->file);
+    json_destination(out, &j->to, j->sums.tensors, r->dry || j->part_count);
+    tool_json_string(out, "burn", tool_burn_version(j->w.record));
+    tool_json_bool(out, "dry", r->dry);
+    tool_json_token(out, "seconds", seconds);
+    tool_json_array(out, "operations");
+    for (size_t i = 0; i < r->step_count; i++) {
+        const step *todo = &r->steps[i];
+        const outcome *o = &j->outcomes[i];
+        tool_json_object(out, NULL);
+        tool_json_string(out, "operation", todo->what->name);
+        tool_json_array(out, "operands");
+        for (size_t k = 0; k < todo->what->operands; k++) {
+            tool_json_text(out, NULL, todo->operands[k], strlen(todo->operands[k]));
+        }
+        tool_json_close(out, ']');
+        tool_json_uint(out, "changed", o->changed);
+        tool_json_uint(out, "tensors", o->tensors);
+        tool_json_uint(out, "rounded", o->rounded);
+        tool_json_uint(out, "infinite", o->overflowed);
+        tool_json_uint(out, "zero", o->vanished);
+        tool_json_string(out, "said", o->said.at);
+        tool_json_close(out, '}');
+    }
+    tool_json_close(out, ']');
+    tool_json_array(out, "parts");
+    for (size_t i = 0; i < j->part_count; i++) {
+        tool_json_object(out, NULL);
+        tool_json_string(out, "part", j->parts[i].name);
+        json_destination(out, &j->parts[i].to, j->parts[i].tensors, r->dry);
+        tool_json_uint(out, "values", j->parts[i].values);
+        tool_json_close(out, '}');
+    }
+    tool_json_close(out, ']');
+    tool_json_array(out, "notes");
+    tool_json_note_items(out, &j->w.notes);
+    tool_json_note_items(out, &j->to.notes);
+    tool_json_close(out, ']');
+    tool_json_close(out, '}');
+}
+
+/* ---------------------------------------------------------------------------------------------------------- run -- */
+
+/* @param out JSON that is open, or NULL. @param try_only to see whether it can be done. */
+static int run_one(session *s, const request *r, size_t index, json *out, bool try_only)
+{
+    job j = {0};
+    double begun = now();
+    int status = prepare(s, r, index, &j);
+    FILE *stream;
+
+    if (status == EXIT_OK && (r->dry || try_only) && !j.part_count) {
+        status = tool_edit_try(j.w.record, &j.to);
+    }
+    if (status == EXIT_OK && !r->dry && !try_only) {
+        tool_progress_expect(s->o->precision == REC_PRECISION_KEEP ? j.sums.nbytes : 0);
+        tool_progress_guard();
+        status = save(s, &j);
+    }
+    if (status == EXIT_OK && !try_only) {
+        j.seconds = now() - begun;
+        tool_progress_wipe();
+        stream = strcmp(j.to.path, "-") == 0 ? stderr : stdout;
+        if (out) {
+            print_json(out, r, &j);
+        } else {
+            if (!s->o->quiet) {
+                print_people(r, &j, stream);
+            }
+            tool_notes_print(&j.w.notes, s->o->quiet);
+            tool_notes_print(&j.to.notes, s->o->quiet);
+        }
+    }
+    job_free(&j, r);
+    return status;
+}
+
+static int run_all(session *s, const request *r)
+{
+    bool several = r->file_count > 1;
+    int status = EXIT_OK;
+    json out;
+
+    /* All of them, or none. */
+    for (size_t i = 0; i < r->file_count && several && !r->dry && status == EXIT_OK; i++) {
+        status = run_one(s, r, i, NULL, true);
+    }
+    if (status != EXIT_OK) {
+        return status;
+    }
+    if (s->o->json) {
+        tool_json_begin(&out, r->output && strcmp(r->output, "-") == 0 ? stderr : stdout, several ? 2 : 1);
+    }
+    if (s->o->json && several) {
+        tool_json_array(&out, NULL);
+    }
+    for (size_t i = 0; i < r->file_count && status == EXIT_OK; i++) {
+        status = run_one(s, r, i, s->o->json ? &out : NULL, false);
+    }
+    if (s->o->json && several) {
+        tool_json_close(&out, ']');
+    }
+    if (s->o->json && (several || status == EXIT_OK)) {
+        tool_json_end(&out);
+    }
+    return status;
+}
+
+int tool_run_edit(session *s, const char *const *operands, size_t count)
+{
+    request r = {0};
+    int status = parse(s, &r, operands, count);
+
+    status = status == EXIT_OK ? check(&r) : status;
+    status = status == EXIT_OK ? check_readings(s, &r) : status;
+    if (status == EXIT_OK) {
+        tool_progress_begin(s->context, s->o->quiet);
+        status = run_all(s, &r);
+        tool_progress_end();
+    }
+    request_free(&r);
+    return status;
+}

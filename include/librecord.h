@@ -279,6 +279,14 @@ REC_API uint32_t rec_context_threads(const rec_context *context);
  *  @param bytes 0, the default: none; what is kept beyond goes back now. All of it goes with the context. */
 REC_API rec_status rec_context_keep_memory(rec_context *context, uint64_t bytes);
 
+/** For programs that read a record of any size once, tensor by tensor: what has to be inflated, and numbers that stand in a
+ *  file as text or one by one, goes to a temporary file without a name (in the folder TMPDIR, /tmp without it) instead of
+ *  memory. Its pages are the system's to take back, and rec_tensor_release() gives them back at once. It takes as much
+ *  space as is inflated; where there is not enough, the load fails with REC_E_IO. Affects loads that begin later.
+ *  @param bytes from how many on, of what a file inflates to or of one tensor; pieces of less than 256 KiB stay in memory.
+ *         REC_UNKNOWN, the default: never, but for what comes by a pipe, of which 64 MiB are the most that is in memory. */
+REC_API rec_status rec_context_set_spill(rec_context *context, uint64_t bytes);
+
 /** Which plugin folders a context looks into. */
 enum {
     REC_PLUGINS_ALL = 0,       /**< LIBRECORD_PLUGIN_PATH, the INI file's plugin_path, the installed folder */

@@ -16,7 +16,8 @@ static int32_t load(rec_job *job, rec_source *source, const rec_visitor *visitor
     uint8_t magic[2] = {0};
     rec_source *inflated = NULL;
     int32_t status = REC_OK;
-    if (rec_source_size(source) >= sizeof magic) {
+    uint64_t size = rec_source_size(source);
+    if (size != REC_UNKNOWN && size >= sizeof magic) { /* what is being inflated is read once, and not as a whole */
         status = rec_source_read_at(job, source, 0, magic, sizeof magic);
     }
     if (status == REC_OK && magic[0] == 0x1f && magic[1] == 0x8b) {

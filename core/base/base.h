@@ -254,6 +254,7 @@ struct rec_context {
     rec_limits limits;
     uint32_t threads;
     int32_t plugins; /**< REC_PLUGINS_… */
+    uint64_t spill;  /**< what is inflated or made of a file's numbers goes to a temporary file from so many bytes on; 0: never */
     bool sources;    /**< paths with a scheme are opened by plugins */
     rec_progress_fn progress;
     void *progress_user;

@@ -93,36 +93,29 @@ static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *
     return REC_OK;
 }
 
-/* Bytes that will be gone after the call: into memory that the record takes over. */
+/* Bytes that will be gone after the call: into memory that the record takes over, or into a temporary file. */
 static lr_data *read_stream(lr_builder *b, const rec_blob *blob)
 {
-    lr_pages *pages = lr_alloc(b->job->allocator, sizeof *pages);
+    lr_pages pages = {.allocator = b->job->allocator};
     rec_source *source;
     lr_data *data = NULL;
-    if (!pages) {
-        (void)lr_fail_memory(b->job, sizeof *pages);
-        return NULL;
-    }
-    *pages = (lr_pages){.allocator = b->job->allocator};
     lr_source_step_end(b->job); /* from here on it is no header alone that is read */
     if (!lr_budget_take(&b->job->budget, blob->size)) {
         (void)lr_fail_budget(b->job);
-    } else if (!lr_pages_grow(pages, blob->size ? blob->size : 1)) {
+    } else if (!lr_pages_grow(&pages, blob->size ? blob->size : 1)) {
         (void)lr_fail_memory(b->job, blob->size);
-    } else if (rec_blob_read(b->job, blob, 0, pages->data, blob->size) == REC_OK) {
-        source = lr_source_owned(b->job->allocator, pages->data, blob->size, lr_pages_release, pages);
+    } else if (rec_blob_read(b->job, blob, 0, pages.data, blob->size) == REC_OK) {
+        source = lr_source_kept(b->job, &pages, blob->size);
         if (source) {
-            data = lr_data_lent(b->record, source, pages->data, blob->size, REC_UNKNOWN);
+            data = lr_data_lent(b->record, source, lr_source_in_memory(source, 0, blob->size), blob->size, REC_UNKNOWN);
             lr_source_release(source);
             if (!data) {
                 (void)lr_fail_arena(b->job, &b->record->arena, sizeof *data);
             }
-            return data;
         }
-        (void)lr_fail_memory(b->job, blob->size);
     }
-    lr_pages_release(pages, NULL);
-    return NULL;
+    lr_pages_free(&pages);
+    return data;
 }
 
 enum { SMALL_BLOB = 64 };
@@ -143,6 +136,7 @@ static lr_data *take_blob(lr_builder *b, const rec_blob *blob)
             return NULL;
         }
         data = lr_data_lent(b->record, blob->source, view, blob->size, blob->offset);
+        lr_source_stepped_over(blob->source, view, blob->size);
     } else {
         (void)lr_builder_grammar(b, "a blob of unknown kind or without its source");
         return NULL;

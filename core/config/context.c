@@ -308,3 +308,13 @@ rec_status rec_context_keep_memory(rec_context *context, uint64_t bytes)
     lr_publish_ok();
     return REC_OK;
 }
+
+rec_status rec_context_set_spill(rec_context *context, uint64_t bytes)
+{
+    if (LR_NULL(context)) {
+        return REC_E_ARGUMENT;
+    }
+    context->spill = bytes == REC_UNKNOWN ? 0 : bytes ? bytes : 1;
+    lr_publish_ok();
+    return REC_OK;
+}

@@ -45,6 +45,11 @@ rec_source *lr_source_fd(rec_job *job, int fd, const char *name, bool map);
 /** Owned bytes with a way to free them; for tensors of built records. `free_data(user, data)` may be NULL. */
 rec_source *lr_source_owned(const lr_allocator *allocator, const void *data, uint64_t size,
                             void (*free_data)(void *user, const void *data), void *user);
+/** Whether so many bytes that were made are to be in a temporary file, as the context says. */
+bool lr_spill_wanted(const rec_job *job, uint64_t size);
+/** Pages that were filled as a source: a temporary file with their bytes, if that is wanted, so that they can be filled again;
+ *  else themselves, and they are empty then. NULL: the job has failed, and they are as they were. */
+rec_source *lr_source_kept(rec_job *job, lr_pages *pages, uint64_t size);
 rec_source *lr_source_retain(rec_source *source);
 /** Gives one count back; NULL is ignored. Plugins have rec_source_release(), which gives back what they were handed. */
 void lr_source_release(rec_source *source);
@@ -64,6 +69,8 @@ void lr_source_forget(const rec_source *source);
  *  temporary one, their pages need not stay. Who looks at them again gets them again, so it may be done at any time by any
  *  thread. @param source NULL is ignored. @param data NULL: they were made, perhaps of such a map. */
 void lr_source_behind(const rec_source *source, const void *data, uint64_t size);
+/** A reader of headers stepped over these bytes, if it is a temporary file that it reads: the pages around need not stay. */
+void lr_source_stepped_over(const rec_source *source, const void *data, uint64_t size);
 /** What is only handed on by the job (a conversion) was: the pages of a mapped file that lie in it need not stay. Who looks
  *  at them again gets them again. @param source,data as above. */
 void lr_source_pass(const rec_job *job, const rec_source *source, const void *data, uint64_t size);

@@ -124,6 +124,12 @@ typedef int32_t (*lr_stream_fn)(rec_job *job, const rec_source *source, void *us
  *  it is said to have: the first byte beyond it is a failure. REC_UNKNOWN: nobody said. */
 int32_t lr_source_drain(rec_job *job, rec_source *source, lr_stream_fn read, void *user, uint64_t total);
 
+/** A temporary file that has no name. @return its descriptor, -1: the job has failed. */
+int lr_spill_open(rec_job *job);
+int32_t lr_spill_write(rec_job *job, int fd, const uint8_t *data, uint64_t size);
+/** The source becomes what was written to it, a map. The descriptor is taken. @param status of what was done before. */
+int32_t lr_spill_map(rec_job *job, rec_source *source, int fd, uint64_t size, int32_t status);
+
 /** Maps [begin, end) of a regular file, or copies it by several threads, and makes the source ready. */
 int32_t lr_source_fill(rec_job *job, rec_source *source, int fd, uint64_t begin, uint64_t end, bool map);
 /** Maps [begin, end) of the caller's own regular file. @return false: it is on a server, or the system cannot. */

@@ -433,6 +433,12 @@ static int32_t view_at(rec_job *job, rec_source *source, uint64_t offset, uint64
     return status;
 }
 
+/* Who would have all of a large file at hand has a window of its own: where little memory is to be used, that is better. */
+static bool wants_no_map(const rec_job *job, const rec_source *source, uint64_t size)
+{
+    return job->context->spill && size >= job->context->spill && size == source->ops->size(source);
+}
+
 int32_t rec_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uint64_t size, const void **data)
 {
     int32_t status = REC_OK;
@@ -442,7 +448,7 @@ int32_t rec_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, ui
         return lr_breach_status(job);
     }
     *data = NULL;
-    if (!is_ready(source) && source->ops->map) {
+    if (!is_ready(source) && source->ops->map && !wants_no_map(job, source, size)) {
         status = map_it(job, source);
     }
     if (status != REC_OK) {

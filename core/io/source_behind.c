@@ -51,6 +51,14 @@ void lr_source_behind(const rec_source *source, const void *data, uint64_t size)
     }
 }
 
+void lr_source_stepped_over(const rec_source *source, const void *data, uint64_t size)
+{
+    if (data && source->lies_in && !source->mapped) {
+        /* What a step brings may be as large as the largest pages of the page cache. */
+        lr_source_behind(source, data, size < AROUND ? size : PASS_FROM - 1);
+    }
+}
+
 void lr_source_pass(const rec_job *job, const rec_source *source, const void *data, uint64_t size)
 {
     if (job->passing) {

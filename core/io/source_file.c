@@ -11,7 +11,7 @@
 
 #include "core/io/io_private.h"
 
-/* A stream that is longer goes to a temporary file. */
+/* A stream that is longer goes to a temporary file, unless the context says less. */
 #define SPILL_FROM (UINT64_C(64) << 20)
 #define STREAM_FIRST (UINT64_C(1) << 20)
 
@@ -43,65 +43,6 @@ static int32_t read_some(rec_job *job, const rec_source *source, void *user, uin
     }
 }
 
-static const char *temporary_folder(void)
-{
-    const char *folder = secure_getenv("TMPDIR");
-    return folder && *folder ? folder : "/tmp";
-}
-
-/* A file without a name, so that nobody else can open it and nothing stays behind. @return -1: reported. */
-static int open_spill(rec_job *job)
-{
-    static const char hint[] = "What cannot be mapped and is longer than 64 MiB goes to a temporary file: "
-                               "set TMPDIR to a folder for it.";
-    static const char pattern[] = "/librecord-XXXXXX";
-    const char *folder = temporary_folder();
-    size_t length = strlen(folder);
-    char *name = NULL;
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
-    if (fd >= 0) {
-        return fd;
-    }
-    /* Not every file system has nameless files. */
-    name = lr_alloc(job->allocator, length + sizeof pattern);
-    if (!name) {
-        (void)lr_fail_memory(job, length + sizeof pattern);
-        return -1;
-    }
-    memcpy(name, folder, length);
-    memcpy(name + length, pattern, sizeof pattern);
-    fd = mkostemp(name, O_CLOEXEC);
-    if (fd >= 0) {
-        (void)unlink(name);
-    } else {
-        int error = errno;
-        (void)lr_io_errno(job, folder, REC_UNKNOWN, hint, error, "make a temporary file in this folder");
-    }
-    lr_release(job->allocator, name);
-    return fd;
-}
-
-static int32_t spill_write(rec_job *job, int fd, const uint8_t *data, uint64_t size)
-{
-    while (size) {
-        ssize_t n = write(fd, data, (size_t)(size < LR_IO_PIECE ? size : LR_IO_PIECE));
-        int32_t status = REC_OK;
-        if (n > 0) {
-            data += n;
-            size -= (uint64_t)n;
-        } else if (n < 0 && errno == EINTR) {
-            status = lr_io_interrupted(job);
-        } else {
-            status = lr_io_errno(job, temporary_folder(), REC_UNKNOWN, "Set TMPDIR to a folder with more space.",
-                                 n < 0 ? errno : EIO, "write to a temporary file in this folder");
-        }
-        if (status != REC_OK) {
-            return status;
-        }
-    }
-    return REC_OK;
-}
-
 /* What is read to its end, and the size it is said to have, or REC_UNKNOWN. */
 struct stream {
     lr_stream_fn read;
@@ -127,41 +68,38 @@ static int32_t more(rec_job *job, const rec_source *source, const struct stream 
 /* The rest of a stream of which `pages` hold the first `used` bytes. */
 static int32_t spill(rec_job *job, rec_source *source, const struct stream *stream, lr_pages *pages, uint64_t used)
 {
-    int temporary = open_spill(job);
+    int temporary = lr_spill_open(job);
     int32_t status;
     uint64_t got = 1;
     if (temporary < 0) {
         return job->error.status;
     }
-    status = spill_write(job, temporary, pages->data, used);
-    lr_pages_trim(pages, STREAM_FIRST); /* the rest passes through what is left of them */
+    status = lr_spill_write(job, temporary, pages->data, used);
+    lr_pages_trim(pages, LR_IO_PIECE); /* the rest passes through what is left of them */
     while (status == REC_OK && got) {
         status = more(job, source, stream, used, pages->data, pages->size, &got);
         if (status == REC_OK && got) {
-            status = spill_write(job, temporary, pages->data, got);
+            status = lr_spill_write(job, temporary, pages->data, got);
             used += got;
         }
         if (status == REC_OK && used / LR_IO_PIECE != (used - got) / LR_IO_PIECE) {
             status = rec_job_progress(job, used, REC_UNKNOWN);
         }
     }
-    if (status == REC_OK && !lr_source_map(source, temporary, 0, used)) {
-        status = lr_io_errno(job, temporary_folder(), REC_UNKNOWN, NULL, errno, "map a temporary file in this folder");
-    }
-    (void)close(temporary); /* nothing in it has to reach the disk */
-    return status;
+    return lr_spill_map(job, source, temporary, used, status);
 }
 
 int32_t lr_source_drain(rec_job *job, rec_source *source, lr_stream_fn read, void *user, uint64_t total)
 {
     const struct stream stream = {.read = read, .user = user, .total = total};
     lr_pages pages = {.allocator = job->allocator};
-    uint64_t used = 0, got = 1;
+    uint64_t used = 0, got = 1, most = job->context->spill;
     int32_t status = REC_OK;
+    most = most && most < SPILL_FROM ? most : SPILL_FROM;
     while (status == REC_OK && got) {
         if (used == pages.size) {
             uint64_t want = used ? used * 2 : STREAM_FIRST;
-            if (used >= SPILL_FROM) {
+            if (used && used >= most) {
                 status = spill(job, source, &stream, &pages, used);
                 goto done;
             }

@@ -278,11 +278,39 @@ static int32_t spool(rec_job *job, rec_source *source, lr_pages *pages, uint64_t
     return status;
 }
 
+/* The lr_stream_fn of one that may go to a temporary file. */
+static int32_t next_of(rec_job *job, const rec_source *source, void *user, uint64_t at, void *target, uint64_t room,
+                       uint64_t *got)
+{
+    const struct filter *filter = user;
+    if (at < filter->peeked) {
+        *got = filter->peeked - at < room ? filter->peeked - at : room;
+        memcpy(target, filter->peek + at, (size_t)*got);
+        return REC_OK;
+    }
+    return take(job, (rec_source *)source, target, room < LR_IO_PIECE ? room : LR_IO_PIECE, got);
+}
+
+static int32_t filter_spill(rec_job *job, rec_source *source)
+{
+    int32_t status = begin_again(job, source->self);
+    status = status == REC_OK ? lr_source_drain(job, source, next_of, source->self, REC_UNKNOWN) : status;
+    if (status == REC_OK) {
+        dismantle(source->self, source->allocator);
+        lr_job_input(job, source->size);
+    }
+    return status;
+}
+
 static int32_t filter_view(rec_job *job, rec_source *source)
 {
     lr_pages pages = {.allocator = source->allocator};
     uint64_t used;
-    int32_t status = spool(job, source, &pages, &used);
+    int32_t status;
+    if (job->context->spill) {
+        return filter_spill(job, source);
+    }
+    status = spool(job, source, &pages, &used);
     if (status != REC_OK) {
         lr_pages_free(&pages);
         return status;

@@ -284,24 +284,14 @@ lr_packed *lr_runner_take(rec_job *job, lr_runner *runner, rec_record *record, i
         lr_budget_give(&job->budget, runner->taken);
         runner->taken = 0;
     } else {
-        /* The record takes the memory over, and with it its share of the budget. */
-        lr_pages *pages = lr_alloc(job->allocator, sizeof *pages);
-        if (!pages) {
-            (void)lr_fail_memory(job, sizeof *pages);
+        /* The record takes the memory over, and with it its share of the budget; or a file has it. */
+        rec_source *source = lr_source_kept(job, &runner->pages, size);
+        if (!source) {
             return NULL;
         }
-        lr_pages_trim(&runner->pages, size);
-        *pages = runner->pages;
-        run->data.data = pages->data;
-        run->data.source = lr_source_owned(job->allocator, pages->data, size, lr_pages_release, pages);
-        if (!run->data.source) {
-            lr_release(job->allocator, pages);
-            run->data.data = NULL;
-            (void)lr_fail_memory(job, size);
-            return NULL;
-        }
+        run->data.data = lr_source_in_memory(source, 0, size);
+        run->data.source = source;
         lr_data_hold(record, &run->data);
-        runner->pages = (lr_pages){.allocator = pages->allocator};
         runner->taken = 0;
     }
     lr_runner_clear(runner);

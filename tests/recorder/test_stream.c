@@ -7,10 +7,12 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <librecord.h>
@@ -296,6 +298,138 @@ static void threads_do_not_mind(void **state)
     scratch_free(s);
 }
 
+/* ------------------------------------------------------------------------------------------------ temporary files -- */
+
+/* What is in memory, in KiB, of files and all else. */
+static long resident(void)
+{
+    FILE *status = fopen("/proc/self/statm", "r");
+    long whole = 0, kib = 0;
+    assert_non_null(status);
+    assert_int_equal(fscanf(status, "%ld %ld", &whole, &kib), 2);
+    (void)fclose(status);
+    return kib * (sysconf(_SC_PAGESIZE) / KIB);
+}
+
+static long most_resident;
+
+static int32_t look_at_resident(void *user, const rec_progress *progress)
+{
+    long now = resident();
+    (void)user;
+    (void)progress;
+    most_resident = now > most_resident ? now : most_resident;
+    return 0;
+}
+
+static rec_recorder *opened_in(rec_context *context, const char *name)
+{
+    rec_recorder *r = rec_open_recorder_in(context, name, REC_PRECISION_KEEP);
+    if (!r) {
+        fail_msg("%s", rec_error_message());
+    }
+    return r;
+}
+
+/* Saves what a sparse file holds under another name. @return its path, to be freed. */
+static char *write_as(const scratch *s, const char *name, const char *recorder, unsigned count, uint64_t each)
+{
+    char *path = write_sparse(s, "in.safetensors", count, each), *out = scratch_path(s, name);
+    rec_recorder *from = opened("yes"), *to = opened_in(NULL, recorder);
+    good(rec_recorder_set(to, "sync", "no"));
+    good(rec_convert(from, path, to, out, NULL));
+    rec_close_recorder(from);
+    rec_close_recorder(to);
+    assert_int_equal(unlink(path), 0);
+    free(path);
+    return out;
+}
+
+static void what_is_inflated_may_go_to_a_file(void **state)
+{
+    static const struct {
+        const char *name, *recorder;
+        unsigned count;
+        uint64_t each;
+    } files[] = {
+        {"a.mpk.gz", "NamedMpkGz", 12, 8 * MIB},
+        {"b.mpk.gz", "NamedMpkGz", 6000, 16 * KIB},
+        {"a.safetensors.gz", "Safetensors.gzip", 12, 8 * MIB},
+        {"a.json.gz", "JsonGz", 24, MIB},
+        {"a.json", "PrettyJson", 24, MIB},
+    };
+    scratch *s = scratch_new();
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char *path = write_as(s, files[i].name, files[i].recorder, files[i].count, files[i].each);
+        rec_context *context = rec_context_new(NULL);
+        rec_recorder *r;
+        rec_record *record;
+        long before, loaded;
+        assert_non_null(context);
+        good(rec_context_set_spill(context, MIB));
+        rec_context_set_progress(context, look_at_resident, NULL);
+        r = opened_in(context, files[i].recorder);
+        before = most_resident = resident();
+        record = rec_load(r, path);
+        if (!record) {
+            fail_msg("%s: %s", path, rec_error_message());
+        }
+        (void)look_at_resident(NULL, NULL);
+        loaded = most_resident - before;
+        if (loaded > 20 * KIB || read_through(record, 8 * MIB, files[i].count > 100 ? 100 : 1, true) > 16 * KIB) {
+            fail_msg("%s: %ld KiB were resident while it was loaded, %ld of files", path, loaded, resident_of_files());
+        }
+        rec_record_free(record);
+        rec_close_recorder(r);
+        rec_context_free(context);
+        free(path);
+    }
+    scratch_free(s);
+}
+
+static void a_temporary_file_that_cannot_be_is_told(void **state)
+{
+    scratch *s = scratch_new();
+    char *path = write_as(s, "a.mpk.gz", "NamedMpkGz", 2, 8 * MIB), *old = getenv("TMPDIR");
+    struct rlimit most, before;
+    rec_context *context = rec_context_new(NULL);
+    rec_recorder *r;
+    (void)state;
+    assert_non_null(context);
+    good(rec_context_set_spill(context, 0));
+    r = opened_in(context, "Auto");
+    old = old ? strdup(old) : NULL;
+    assert_int_equal(setenv("TMPDIR", "/nowhere/at/all", 1), 0);
+    assert_null(rec_load(r, path));
+    assert_int_equal(rec_error_status(), REC_E_NOT_FOUND);
+    assert_non_null(strstr(rec_error_message(), "/nowhere/at/all"));
+    assert_non_null(strstr(rec_error_message(), "TMPDIR"));
+    if (old) {
+        assert_int_equal(setenv("TMPDIR", old, 1), 0);
+    } else {
+        assert_int_equal(unsetenv("TMPDIR"), 0);
+    }
+    /* As on a disk that is full. */
+    assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    most = (struct rlimit){.rlim_cur = 9 * MIB, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &most), 0);
+    assert_null(rec_load(r, path));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(rec_error_status(), REC_E_IO);
+    if (rec_error_errno() != EFBIG) {
+        fail_msg("%s", rec_error_message());
+    }
+    assert_non_null(strstr(rec_error_message(), "write to a temporary file"));
+    assert_non_null(strstr(rec_error_hint(), "TMPDIR"));
+    rec_close_recorder(r);
+    rec_context_free(context);
+    free(old);
+    free(path);
+    scratch_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +438,8 @@ int main(void)
         cmocka_unit_test(nor_a_member_of_an_archive),
         cmocka_unit_test(memory_is_left_alone),
         cmocka_unit_test(threads_do_not_mind),
+        cmocka_unit_test(what_is_inflated_may_go_to_a_file),
+        cmocka_unit_test(a_temporary_file_that_cannot_be_is_told),
     };
     return cmocka_run_group_tests_name("files larger than memory", tests, NULL, NULL);
 }

@@ -10,6 +10,13 @@ set -u
 # What the command's files share, by its own prefix and the usual names of what cannot fail: nothing of it can be taken for
 # a name of a library that is linked into the same program. Names that begin with __ are the compiler's.
 (cd "$srcdir" && find tools -name '*.c') | sed "s|^|$top_builddir/|; s|c\$|o|" >"$scratch/objects"
+# With or without ncurses.
+if [ -e "$top_builddir/tools/browse/none.o" ]; then
+    without='gauge|page|screen|tensor|terminal'
+else
+    without=none
+fi
+sed -i -E "\\:/tools/browse/($without)\\.o\$:d" "$scratch/objects"
 check "the command's objects are there" xargs ls <"$scratch/objects"
 xargs nm -g --defined-only <"$scratch/objects" | awk 'NF == 3 { print $3 }' |
     grep -vxE 'tool_[a-z0-9_]+|x(malloc|realloc|strdup|asprintf)|main|__.*' >"$scratch/foreign"

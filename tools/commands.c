@@ -2,6 +2,7 @@
  * The subcommands. */
 #include <string.h>
 
+#include "tools/browse/browse.h"
 #include "tools/diff/diff.h"
 #include "tools/edit/edit.h"
 #include "tools/embed/embed.h"
@@ -53,6 +54,8 @@ const command tool_commands[] = {
      NULL, tool_run_types},
     {"edit", COMMAND_EDIT, 1, SIZE_MAX, "FILE... OP...", "change what is in a record: set, rm, mv, cast, merge",
      tool_edit_more, tool_edit_options, tool_run_edit},
+    {"browse", COMMAND_BROWSE, 1, SIZE_MAX, "FILE...", "look about in records on the terminal", tool_browse_more,
+     tool_browse_options, tool_run_browse},
     {"embed", COMMAND_EMBED, 1, 1, "FILE", "make a record part of a program: C, an object file", tool_embed_more,
      tool_embed_options, tool_run_embed},
     {"stats", COMMAND_STATS, 1, SIZE_MAX, "FILE [KEY]", "what the numbers are like: extremes, moments, what is odd",

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The figures of tensors, worked out beside the keys: a large one takes a while, and nobody should wait for it. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/browse/browse_private.h"
+
+enum { KEPT = 64, AT_ONCE = 4 << 20 /* bytes that are measured before anybody notices */ };
+
+struct gauge {
+    session *s;
+    pthread_t thread;
+    bool running;
+    atomic_bool done;
+    reading_of now;        /* being measured */
+    reading_of kept[KEPT]; /* the last ones */
+    size_t kept_count, next;
+};
+
+gauge *tool_gauge_new(session *s)
+{
+    gauge *g = xmalloc(sizeof *g);
+
+    memset(g, 0, sizeof *g);
+    g->s = s;
+    return g;
+}
+
+static void *work(void *user)
+{
+    gauge *g = user;
+
+    g->now.status = tool_measure(g->s, g->now.tensor, &g->now.m, &g->now.numeric);
+    /* A look at each of many tensors must not keep all of a large file in memory. */
+    rec_tensor_release(g->now.tensor, 0, rec_tensor_count(g->now.tensor));
+    atomic_store(&g->done, true);
+    return NULL;
+}
+
+/* What was measured goes to the others; what was complained of goes with it. */
+static const reading_of *finish(gauge *g)
+{
+    reading_of *r = &g->kept[g->next];
+
+    free(r->why);
+    *r = g->now;
+    r->why = r->status == EXIT_OK ? NULL : tool_terminal_said(true);
+    g->next = (g->next + 1) % KEPT;
+    g->kept_count += g->kept_count < KEPT;
+    return r;
+}
+
+void tool_gauge_wait(gauge *g)
+{
+    if (g->running) {
+        (void)pthread_join(g->thread, NULL);
+        g->running = false;
+        (void)finish(g);
+    }
+}
+
+void tool_gauge_free(gauge *g)
+{
+    tool_gauge_wait(g);
+    for (size_t i = 0; i < g->kept_count; i++) {
+        free(g->kept[i].why);
+    }
+    free(g);
+}
+
+const reading_of *tool_gauge_read(gauge *g, const rec_tensor *tensor)
+{
+    if (g->running && atomic_load(&g->done)) {
+        tool_gauge_wait(g);
+    }
+    for (size_t i = 0; i < g->kept_count; i++) {
+        if (g->kept[i].tensor == tensor) {
+            return &g->kept[i];
+        }
+    }
+    if (g->running) {
+        return NULL;
+    }
+    g->now = (reading_of){.tensor = tensor};
+    atomic_store(&g->done, false);
+    g->running = rec_tensor_nbytes(tensor) > AT_ONCE && pthread_create(&g->thread, NULL, work, g) == 0;
+    if (g->running) {
+        return NULL;
+    }
+    (void)work(g);
+    return finish(g);
+}

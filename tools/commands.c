@@ -6,6 +6,7 @@
 #include "tools/diff/diff.h"
 #include "tools/edit/edit.h"
 #include "tools/embed/embed.h"
+#include "tools/report/report.h"
 #include "tools/stats/stats.h"
 #include "tools/tool.h"
 
@@ -60,6 +61,8 @@ const command tool_commands[] = {
      tool_embed_options, tool_run_embed},
     {"stats", COMMAND_STATS, 1, SIZE_MAX, "FILE [KEY]", "what the numbers are like: extremes, moments, what is odd",
      tool_stats_more, NULL, tool_run_stats},
+    {"report", COMMAND_REPORT, 1, SIZE_MAX, "FILE...", "make a page for browsers: sizes, figures, what changed",
+     tool_report_more, tool_report_options, tool_run_report},
     {"plugins", COMMAND_PLUGINS, 0, 1, "[NAME]", "list the recorders that are there, or tell all of one", "", NULL,
      tool_run_plugins},
     {"completion", COMMAND_COMPLETION, 1, SIZE_MAX, "SHELL", "print what completes words in bash, zsh or fish",

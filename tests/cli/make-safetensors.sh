@@ -62,11 +62,13 @@ st_metadata() {
 
 st_end() {
     st_header="{$st_header}"
-    while [ $((${#st_header} % 8)) != 0 ]; do
+    st_length=$(printf %s "$st_header" | wc -c) # bytes, whatever a character is
+    while [ $((st_length % 8)) != 0 ]; do
         st_header="$st_header "
+        st_length=$((st_length + 1))
     done
     # shellcheck disable=SC2059
-    printf "\\$(printf %03o $((${#st_header} % 256)))\\$(printf %03o $((${#st_header} / 256)))\\000\\000\\000\\000\\000\\000"
+    printf "\\$(printf %03o $((st_length % 256)))\\$(printf %03o $((st_length / 256)))\\000\\000\\000\\000\\000\\000"
     printf %s "$st_header"
     # shellcheck disable=SC2059
     printf "$st_bytes"

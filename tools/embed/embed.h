@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * record embed: a record inside a program, as bytes for the library or as C structs that need none.
  * It changes nothing in a record: what is to be converted the library converts, as the session asks.
- * Files that it makes appear whole or not at all; who calls it owns nothing of it. */
+ * Files that it makes appear whole or not at all, and so do those of others who make theirs as it does; who calls it owns
+ * nothing of it. */
 #ifndef RECORD_EMBED_H
 #define RECORD_EMBED_H
 
@@ -10,5 +11,24 @@
 extern const char tool_embed_more[];
 extern const own_option tool_embed_options[];
 int tool_run_embed(session *s, const char *const *operands, size_t count);
+
+/* -------------------------------------------------------------------------------------------------------- files -- */
+
+/* A file that takes the place of the old one when all of it is written. Zero it to begin. */
+typedef struct target {
+    char *path, *temporary; /* both absolute; NULL for standard output */
+    FILE *stream;           /* NULL once it is closed */
+} target;
+
+/* Opens a temporary file beside `path`; "-" is standard output. Errors are printed. */
+int tool_target_open(target *t, const char *path);
+/* Closes it and checks that all of it was written. */
+int tool_target_close(target *t);
+/* Gives it its name. It must have been closed. */
+int tool_target_commit(target *t);
+/* Removes what was not committed. May be called at any time, and again. */
+void tool_target_drop(target *t);
+/* From here on a signal that ends the command removes targets and workshops. */
+void tool_files_guard(void);
 
 #endif

@@ -8,22 +8,7 @@
 /* Where the embedded thing starts, in bytes: a cache line, and the widest vectors that there are. */
 enum { EMBED_ALIGNMENT = 64 };
 
-/* -------------------------------------------------------------------------------------------------------- files -- */
-
-/* A file that takes the place of the old one when all of it is written. Zero it to begin. */
-typedef struct target {
-    char *path, *temporary; /* both absolute; NULL for standard output */
-    FILE *stream;           /* NULL once it is closed */
-} target;
-
-/* Opens a temporary file beside `path`; "-" is standard output. Errors are printed. */
-int tool_target_open(target *t, const char *path);
-/* Closes it and checks that all of it was written. */
-int tool_target_close(target *t);
-/* Gives it its name. It must have been closed. */
-int tool_target_commit(target *t);
-/* Removes what was not committed. May be called at any time, and again. */
-void tool_target_drop(target *t);
+/* ----------------------------------------------------------------------------------------------------- workshop -- */
 
 /* A private folder for what the assembler reads. Zero it to begin. */
 typedef struct workshop {
@@ -31,9 +16,6 @@ typedef struct workshop {
 } workshop;
 int tool_workshop_open(workshop *w);
 void tool_workshop_close(workshop *w);
-/* From here on a signal that ends the command removes targets and workshops. */
-void tool_files_guard(void);
-
 /* -------------------------------------------------------------------------------------------------------- bytes -- */
 
 /* What is embedded. */

@@ -57,9 +57,7 @@ char *tool_index_of_part(const char *path)
     return NULL;
 }
 
-/* Adds the records of a folder and those below it in the order of their names. What begins with a dot, links to folders and
- * what is no record are passed over. */
-static int add_folder(session *s, input_files *in, const char *folder)
+int tool_inputs_add_folder(session *s, input_files *in, const char *folder)
 {
     size_t length = strlen(folder), count = 0;
     DIR *dir = opendir(folder);
@@ -83,7 +81,7 @@ static int add_folder(session *s, input_files *in, const char *folder)
         struct stat is;
         bool link = lstat(names[i], &is) == 0 && S_ISLNK(is.st_mode), there = stat(names[i], &is) == 0;
         if (status == EXIT_OK && there && S_ISDIR(is.st_mode) && !link) {
-            status = add_folder(s, in, names[i]);
+            status = tool_inputs_add_folder(s, in, names[i]);
         } else if (status == EXIT_OK && there && S_ISREG(is.st_mode)) {
             char *index = tool_index_of_part(names[i]);
             if (!index && rec_recognise(s->context, names[i])) {
@@ -111,7 +109,7 @@ static int add_operand(session *s, input_files *in, const char *operand)
         return EXIT_OK;
     }
     in->several = true;
-    status = add_folder(s, in, operand);
+    status = tool_inputs_add_folder(s, in, operand);
     return status == EXIT_OK && in->count == before ? tool_fail("%s: there is no record in this folder", operand)
                                                     : status;
 }

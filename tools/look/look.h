@@ -103,6 +103,9 @@ typedef struct input_files {
  * @param keys whether there may be patterns: else all operands are files.
  * @param in (out) to be given back with tool_inputs_free(), in either case. Errors are printed. */
 int tool_inputs_find(session *s, const char *const *operands, size_t count, bool keys, input_files *in);
+/* Adds the records of a folder and those below it in the order of their names. What begins with a dot, links to folders, parts
+ * of a model that has an index and what is no record are passed over. Errors are printed. */
+int tool_inputs_add_folder(session *s, input_files *in, const char *folder);
 /* At the end: @return EXIT_OK, or EXIT_ERROR with the error printed if a pattern matched nothing in any file. */
 int tool_inputs_check(const input_files *in);
 void tool_inputs_free(input_files *in);

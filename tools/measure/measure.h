@@ -42,6 +42,9 @@ int tool_tensor_sum(session *s, const rec_tensor *tensor, uint8_t sum[MEASURE_SU
 /* The same on the calling thread, with nothing printed. @return REC_OK, else the thread has the library's error. */
 rec_status tool_tensor_sum_alone(const rec_tensor *tensor, uint8_t sum[MEASURE_SUM_BYTES]);
 
+/* SHA-256 of bytes. */
+void tool_bytes_sum(const void *bytes, size_t size, uint8_t sum[MEASURE_SUM_BYTES]);
+
 /* Adds a histogram as a line of ▁▂▃▄▅▆▇█, `width` columns or as many as there are bins; only empty bins are ▁. */
 void tool_text_sparkline(text *t, const uint64_t *bins, size_t count, size_t width);
 

@@ -88,3 +88,12 @@ int tool_tensor_sum(session *s, const rec_tensor *tensor, uint8_t sum[MEASURE_SU
     (void)s;
     return tool_tensor_sum_alone(tensor, sum) == REC_OK ? EXIT_OK : tool_fail_library();
 }
+
+void tool_bytes_sum(const void *bytes, size_t size, uint8_t sum[MEASURE_SUM_BYTES])
+{
+    sha256 h;
+
+    tool_sha256_begin(&h);
+    tool_sha256_add(&h, bytes, size);
+    tool_sha256_end(&h, sum);
+}

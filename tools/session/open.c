@@ -95,6 +95,17 @@ const char *tool_given_reading(const options *o, int kind)
     return NULL;
 }
 
+bool tool_session_adapts(const session *s, size_t index)
+{
+    for (size_t i = 0; i < s->o->readings.count; i++) {
+        bool own;
+        if (s->o->readings.at[i].kind == READING_LOAD && is_for(s, &s->o->readings.at[i], index, &own)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Rules add up, of all else the last one counts. */
 static bool adds(const reading *r)
 {

@@ -52,16 +52,21 @@ bool tool_is_configured(const session *s, const char *name)
     return name && strcasecmp(name, "Auto") != 0 && !rec_plugin_find(s->context, name);
 }
 
-rec_recorder *tool_session_look(session *s)
+rec_recorder *tool_session_look_at(session *s, size_t index)
 {
-    rec_recorder *recorder = tool_session_input(s);
-    bool raw = !tool_given_reading(s->o, READING_LOAD) && !s->type && !tool_is_configured(s, tool_session_from(s, 1));
+    rec_recorder *recorder = tool_session_input_at(s, index);
+    bool raw = !tool_session_adapts(s, index) && !s->type && !tool_is_configured(s, tool_session_from(s, index));
 
     if (recorder && raw && set_raw(recorder) != EXIT_OK) {
         rec_close_recorder(recorder);
         return NULL;
     }
     return recorder;
+}
+
+rec_recorder *tool_session_look(session *s)
+{
+    return tool_session_look_at(s, 1);
 }
 
 bool tool_is_foreign(const session *s, const char *recorder)

@@ -88,6 +88,8 @@ rec_recorder *tool_session_raw(session *s, size_t index);
 /* The same as tool_session_input() for a look at what is in the file: unless a load argument, a type or a recorder of the
  * configuration is given, a foreign file is not adapted. */
 rec_recorder *tool_session_look(session *s);
+/* The same for input `index` of several, from 1. */
+rec_recorder *tool_session_look_at(session *s, size_t index);
 /* A recorder with options alone, without load arguments and without the type. @param name NULL: --from or Auto. */
 rec_recorder *tool_session_reader(session *s, const char *name);
 /* @return the recorder that --from gives to input `index`, NULL if none. */

@@ -17,5 +17,7 @@ int tool_session_set_flag(rec_recorder *recorder, const char *option, bool given
 /* Sets what is for an input: of single things its own ones last, so that they count; its own rules first.
  * @param kind READING_OPTION or READING_LOAD. */
 int tool_session_set_arguments(const session *s, rec_recorder *recorder, int kind, size_t index);
+/* @return whether a load argument is for input `index`. */
+bool tool_session_adapts(const session *s, size_t index);
 
 #endif

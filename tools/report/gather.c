@@ -1,0 +1,721 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What is in the records of a report: each is loaded once, its tensors measured and held against those before. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/report/report_private.h"
+
+enum { OTHERS_MOST = 500, OTHER_WIDTH = 100, METADATA_WIDTH = 2000 };
+
+/* A record while it is open. */
+typedef struct opened {
+    rec_recorder *recorder;
+    rec_record *record;
+} opened;
+
+static void close_one(opened *o)
+{
+    rec_record_free(o->record);
+    rec_close_recorder(o->recorder);
+    *o = (opened){0};
+}
+
+/* ------------------------------------------------------------------------------------------------------ loading -- */
+
+/* A file without names whose type is not given is read by position. */
+static int open_nameless(session *s, const input *in, const char *recorder, opened *o, notes *n)
+{
+    rec_close_recorder(o->recorder);
+    o->recorder = tool_session_reader(s, recorder);
+    if (!o->recorder) {
+        return EXIT_ERROR;
+    }
+    if (rec_recorder_set(o->recorder, "positional", "yes") != REC_OK ||
+        !(o->record = rec_load(o->recorder, in->path))) {
+        return tool_fail_library();
+    }
+    tool_notes_add(
+        n, REC_NOTE_ASSUMED, "",
+        xasprintf("%s has no names: its parameters are named by their position (--type tells their names)", in->path));
+    return EXIT_OK;
+}
+
+/* @param left_out (out) it was found in a folder and cannot be read: noted instead. */
+static int open_one(session *s, const input *in, opened *o, bool *left_out, notes *n)
+{
+    notes more = {0};
+    const char *recorder;
+    int status = EXIT_OK;
+
+    *left_out = false;
+    o->recorder = tool_session_look_at(s, in->operand);
+    if (!o->recorder) {
+        return EXIT_ERROR;
+    }
+    if (strcmp(in->path, "-") == 0) {
+        o->record = tool_session_load(o->recorder, in->path);
+        status = o->record ? EXIT_OK : EXIT_ERROR;
+    } else if (!(o->record = rec_load(o->recorder, in->path))) {
+        if (tool_lacks_type(s, in->path, &recorder)) {
+            status = open_nameless(s, in, recorder, o, n);
+        } else if (in->found && rec_error_status() != REC_E_CANCELLED && rec_error_status() != REC_E_MEMORY) {
+            const char *message = rec_error_message();
+            tool_notes_add(n, REC_NOTE_DROPPED, "", xasprintf("left out: %.*s", (int)strcspn(message, "\n"), message));
+            *left_out = true;
+        } else {
+            status = tool_fail_library();
+        }
+    }
+    if (o->record && status == EXIT_OK) {
+        tool_notes_take(&more);
+        tool_notes_append(n, &more);
+    }
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------------- rows -- */
+
+/* Rows by their keys, to look for them. */
+static int by_key(const void *a, const void *b)
+{
+    return strcmp(((const named *)a)->key, ((const named *)b)->key);
+}
+
+static void sort_rows(gathered *g)
+{
+    g->sorted = xrealloc(g->sorted, (g->row_count + 1) * sizeof *g->sorted);
+    for (size_t i = 0; i < g->row_count; i++) {
+        g->sorted[i] = (named){g->rows[i].key, i};
+    }
+    if (g->row_count) {
+        qsort(g->sorted, g->row_count, sizeof *g->sorted, by_key);
+    }
+    g->sorted_count = g->row_count;
+}
+
+static row *find_row(const gathered *g, const char *key)
+{
+    const named wanted = {key, 0};
+    const named *found =
+        g->sorted_count ? bsearch(&wanted, g->sorted, g->sorted_count, sizeof *g->sorted, by_key) : NULL;
+
+    return found ? &g->rows[found->row] : NULL;
+}
+
+static row *add_row(gathered *g, const char *key)
+{
+    row *r;
+
+    if (g->row_count == g->row_room) {
+        g->row_room = g->row_room ? g->row_room * 2 : 64;
+        g->rows = xrealloc(g->rows, g->row_room * sizeof *g->rows);
+    }
+    r = &g->rows[g->row_count++];
+    *r = (row){.key = xstrdup(key)};
+    if (g->room > 2) {
+        r->figures = xmalloc(g->room * sizeof *r->figures);
+        for (size_t i = 0; i < g->room; i++) {
+            r->figures[i] = (figure){NAN, NAN, NAN, NAN};
+        }
+    }
+    return r;
+}
+
+static void free_form(form *f)
+{
+    free(f->dtype);
+    free(f->shape);
+    *f = (form){0};
+}
+
+static void free_row(row *r)
+{
+    free(r->key);
+    free(r->id);
+    free(r->was);
+    free_form(&r->before);
+    free_form(&r->now);
+    free(r->first);
+    free(r->last);
+    free(r->figures);
+}
+
+static void set_form(form *f, const rec_tensor *tensor)
+{
+    size_t size;
+
+    free_form(f);
+    *f = (form){.dtype = xstrdup(rec_tensor_dtype_name(tensor)),
+                .rank = rec_tensor_rank(tensor),
+                .count = rec_tensor_count(tensor),
+                .nbytes = rec_tensor_nbytes(tensor)};
+    size = f->rank * sizeof *f->shape;
+    f->shape = xmalloc(size ? size : 1);
+    memcpy(f->shape, rec_tensor_shape(tensor), size);
+}
+
+/* ------------------------------------------------------------------------------------------------- other values -- */
+
+static void add_other(gathered *g, size_t at, const char *path, const rec_value *value)
+{
+    text shown = {0};
+    other *o = NULL;
+
+    for (size_t i = 0; at > 0 && i < g->other_count && !o; i++) {
+        o = strcmp(g->others[i].key, path) == 0 ? &g->others[i] : NULL;
+    }
+    if (!o && g->other_count == OTHERS_MOST) {
+        g->others_left += at == 0;
+        return;
+    }
+    if (!o) {
+        if (g->other_count == g->other_room) {
+            g->other_room = g->other_room ? g->other_room * 2 : 64;
+            g->others = xrealloc(g->others, g->other_room * sizeof *g->others);
+        }
+        o = &g->others[g->other_count++];
+        *o = (other){.key = xstrdup(path), .kind = xstrdup(tool_kind_word(rec_value_kind(value)))};
+    }
+    tool_leaf_text(&shown, value, OTHER_WIDTH);
+    if (at == 0) {
+        o->first = shown.at;
+    } else {
+        free(o->last);
+        o->last = shown.at;
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------------- facts -- */
+
+static void add_metadata(record_facts *f, const rec_record *record)
+{
+    uint64_t count = rec_metadata_count(record);
+    const char *key, *value;
+
+    for (uint64_t i = 0; i < count; i++) {
+        text whole = {0}, cut = {0};
+        if (rec_metadata_get(record, i, &key, &value) != REC_OK) {
+            continue;
+        }
+        f->metadata = xrealloc(f->metadata, (f->metadata_count + 1) * sizeof *f->metadata);
+        tool_text_put(&whole, value);
+        tool_text_put(&cut, "");
+        tool_text_shortened(&cut, whole.at, METADATA_WIDTH, false);
+        f->metadata[f->metadata_count].key = xstrdup(key);
+        f->metadata[f->metadata_count++].value = xstrdup(cut.at);
+        tool_text_free(&whole);
+        tool_text_free(&cut);
+    }
+}
+
+static int set_facts(record_facts *f, const rec_record *record)
+{
+    const rec_origin *origin = rec_record_origin(record);
+    const char *burn = tool_burn_version(record), *word = tool_precision_word(record);
+    summary sum;
+
+    if (tool_summarise(record, &sum) != EXIT_OK) {
+        return EXIT_ERROR;
+    }
+    *f = (record_facts){.recorder = xstrdup(origin->recorder),
+                        .precision = word ? xstrdup(word) : NULL,
+                        .stored = origin->stored,
+                        .tensors = sum.tensors,
+                        .parameters = sum.elements,
+                        .nbytes = sum.nbytes,
+                        .values = sum.values,
+                        .norm = NAN,
+                        .change = NAN};
+    f->writer = burn ? xasprintf("Burn %s", burn) : tool_is_of_others(record) ? xstrdup("another framework") : NULL;
+    add_metadata(f, record);
+    tool_summary_free(&sum);
+    return EXIT_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------- measuring -- */
+
+/* What threads share when many tensors are measured. */
+typedef struct work {
+    session *s;
+    gathered *g;
+    size_t *rows;     /* of the record, in its order */
+    size_t count, at; /* `at`: the record */
+    size_t from;      /* of what is done side by side */
+    measured *results;
+    bool *numeric;
+    diff_found *changes; /* since the record before, of those that are in both */
+    rec_status *failed;
+    char **errors;
+} work;
+
+/* What is done side by side: so much at most, and what is larger alone, by all threads. */
+enum { BATCH_COUNT = 4096, BATCH_BYTES = 64 << 20, LARGE = 1 << 22 };
+
+/* @return the end of the batch of `count` rows that begins at `from`. */
+static size_t batch_end(const gathered *g, const size_t *rows, size_t count, size_t from)
+{
+    uint64_t bytes = 0;
+    size_t end = from;
+
+    while (end < count && end - from < BATCH_COUNT && bytes < BATCH_BYTES) {
+        bytes += g->rows[rows[end]].now.nbytes;
+        end++;
+    }
+    return end;
+}
+
+static void measure_one(void *user, uint64_t index)
+{
+    work *w = user;
+    size_t i = w->from + (size_t)index;
+    const row *r = &w->g->rows[w->rows[i]];
+
+    if (rec_tensor_count(r->current) < LARGE) {
+        w->failed[i] = tool_measure_alone(r->current, &w->results[i], &w->numeric[i]);
+    }
+    if (w->failed[i] != REC_OK) {
+        w->errors[i] = xstrdup(rec_error_message());
+    }
+}
+
+static void keep(measured **at, const measured *m)
+{
+    if (!*at) {
+        *at = xmalloc(sizeof **at);
+    }
+    **at = *m;
+}
+
+/* Takes what was measured over into the rows, in their order, so that sums do not depend on threads. */
+static void take(work *w)
+{
+    record_facts *f = &w->g->records[w->at];
+    double norms = 0, before = 0, after = 0, changes = 0;
+    bool compared = false;
+
+    for (size_t i = 0; i < w->count; i++) {
+        row *r = &w->g->rows[w->rows[i]];
+        const measured *m = &w->results[i];
+        figure *now = r->figures ? &r->figures[w->at] : NULL;
+        if (!w->numeric[i]) {
+            continue;
+        }
+        norms += isfinite(m->norm) ? m->norm * m->norm : 0;
+        f->odd += m->nan + m->inf;
+        if (now) {
+            *now = (figure){m->norm, NAN, m->mean, m->std};
+        }
+        if (w->at > 0 && r->previous && w->changes[i].known && isfinite(w->changes[i].change) && now) {
+            double old = r->figures[w->at - 1].norm, difference;
+            now->change = w->changes[i].change;
+            difference = now->change * (old > m->norm ? old : m->norm);
+            before += old * old;
+            after += m->norm * m->norm;
+            changes += difference * difference;
+            compared = true;
+        }
+        keep(w->at == 0 ? &r->first : &r->last, m);
+    }
+    f->norm = tool_root(norms);
+    after = after > before ? after : before;
+    f->change = compared && after > 0 ? tool_root(changes / after) : NAN;
+}
+
+/* Pairs that are compared together. */
+typedef struct pairs {
+    const rec_tensor **a, **b;
+    diff_found **to, *found; /* where what is found goes */
+    size_t count;
+} pairs;
+
+static pairs pairs_for(size_t most)
+{
+    return (pairs){.a = xmalloc((most + 1) * sizeof(rec_tensor *)),
+                   .b = xmalloc((most + 1) * sizeof(rec_tensor *)),
+                   .to = xmalloc((most + 1) * sizeof(diff_found *)),
+                   .found = xmalloc((most + 1) * sizeof(diff_found))};
+}
+
+static void pairs_add(pairs *p, const rec_tensor *a, const rec_tensor *b, diff_found *to)
+{
+    p->a[p->count] = a;
+    p->b[p->count] = b;
+    p->to[p->count++] = to;
+}
+
+/* Compares them and frees the list. */
+static int pairs_compare(session *s, pairs *p)
+{
+    uint64_t done = 0, all = 0;
+    int status = EXIT_OK;
+
+    for (size_t i = 0; i < p->count; i++) {
+        all += rec_tensor_nbytes(p->b[i]);
+    }
+    for (size_t from = 0, end; from < p->count && status == EXIT_OK; from = end) {
+        uint64_t bytes = 0;
+        tool_progress_step("compare", done, all);
+        for (end = from; end < p->count && end - from < BATCH_COUNT && bytes < BATCH_BYTES; end++) {
+            bytes += rec_tensor_nbytes(p->b[end]);
+        }
+        status = tool_diff_pairs(s, p->a + from, p->b + from, end - from, p->found + from);
+        done += bytes;
+        for (size_t i = from; i < end; i++) {
+            *p->to[i] = p->found[i];
+        }
+    }
+    tool_progress_wipe();
+    free(p->a);
+    free(p->b);
+    free(p->to);
+    free(p->found);
+    return status;
+}
+
+static int compare_with_previous(work *w)
+{
+    pairs p = pairs_for(w->count);
+
+    for (size_t i = 0; i < w->count; i++) {
+        const row *r = &w->g->rows[w->rows[i]];
+        if (r->previous) {
+            pairs_add(&p, r->previous, r->current, &w->changes[i]);
+        }
+    }
+    return pairs_compare(w->s, &p);
+}
+
+static int measure_all(session *s, gathered *g, size_t at, size_t *rows, size_t count)
+{
+    work w = {.s = s, .g = g, .rows = rows, .count = count, .at = at};
+    uint64_t done = 0;
+    int status = EXIT_OK;
+
+    w.results = xmalloc((count + 1) * sizeof *w.results);
+    w.numeric = xmalloc((count + 1) * sizeof *w.numeric);
+    w.changes = xmalloc((count + 1) * sizeof *w.changes);
+    w.failed = xmalloc((count + 1) * sizeof *w.failed);
+    w.errors = xmalloc((count + 1) * sizeof *w.errors);
+    for (size_t i = 0; i < count; i++) {
+        w.changes[i] = (diff_found){0};
+        w.numeric[i] = false;
+        w.failed[i] = REC_OK;
+        w.errors[i] = NULL;
+    }
+    for (size_t end; w.from < count && status == EXIT_OK; w.from = end) {
+        tool_progress_step("measure", done, g->records[at].nbytes);
+        end = batch_end(g, rows, count, w.from);
+        for (size_t i = w.from; i < end && status == EXIT_OK; i++) {
+            const rec_tensor *tensor = g->rows[rows[i]].current;
+            done += rec_tensor_nbytes(tensor);
+            if (rec_tensor_count(tensor) >= LARGE) {
+                status = tool_measure(s, tensor, &w.results[i], &w.numeric[i]);
+            }
+        }
+        if (status == EXIT_OK) {
+            tool_parallel(s, end - w.from, measure_one, &w);
+        }
+        for (size_t i = w.from; i < end && status == EXIT_OK; i++) {
+            status = w.failed[i] == REC_OK ? EXIT_OK : tool_fail("%s", w.errors[i]);
+        }
+    }
+    tool_progress_wipe();
+    if (status == EXIT_OK && at > 0 && g->room > 2) {
+        status = compare_with_previous(&w);
+    }
+    if (status == EXIT_OK) {
+        take(&w);
+    }
+    for (size_t i = 0; i < count; i++) {
+        free(w.errors[i]);
+    }
+    free(w.results);
+    free(w.numeric);
+    free(w.changes);
+    free(w.failed);
+    free(w.errors);
+    return status;
+}
+
+/* Lists what is in a record and measures it. */
+static int read_record(session *s, gathered *g, size_t at, const rec_record *record)
+{
+    rec_iterator *iterator = rec_iterate(record);
+    size_t *rows = NULL, count = 0, room = 0;
+    const rec_value *value;
+    const char *path;
+    int status;
+
+    if (!iterator) {
+        return tool_fail_library();
+    }
+    for (size_t i = 0; i < g->row_count; i++) {
+        g->rows[i].previous = g->rows[i].current;
+        g->rows[i].current = NULL;
+    }
+    for (size_t i = 0; at > 0 && i < g->other_count; i++) {
+        free(g->others[i].last);
+        g->others[i].last = NULL;
+    }
+    while ((value = rec_iterator_next(iterator, &path))) {
+        const rec_tensor *tensor = rec_value_tensor(value);
+        const char *id = tensor ? rec_tensor_id(tensor) : NULL;
+        row *r;
+        if (!tensor) {
+            if (rec_value_kind(value) != REC_KIND_NIL) {
+                add_other(g, at, path, value);
+            }
+            continue;
+        }
+        r = find_row(g, path);
+        r = r ? r : add_row(g, path);
+        r->current = tensor;
+        r->old = at == 0 ? tensor : r->old;
+        if (at == 0) {
+            set_form(&r->before, tensor);
+        }
+        set_form(&r->now, tensor);
+        free(r->id);
+        r->id = id ? xstrdup(id) : NULL;
+        if (count == room) {
+            room = room ? room * 2 : 64;
+            rows = xrealloc(rows, room * sizeof *rows);
+        }
+        rows[count++] = (size_t)(r - g->rows);
+    }
+    rec_iterator_free(iterator);
+    sort_rows(g);
+    status = measure_all(s, g, at, rows, count);
+    free(rows);
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------- first and last -- */
+
+static bool same_shape(const form *a, const form *b)
+{
+    return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
+}
+
+/* @return what became of a tensor from the first record to the last. */
+static int state_of(const row *r)
+{
+    const diff_found *c = &r->change;
+    bool dtype = r->old && r->current && strcmp(r->before.dtype, r->now.dtype) != 0;
+
+    if (!r->current || !r->old) {
+        return r->current ? STATE_ADDED : STATE_REMOVED;
+    }
+    if (!same_shape(&r->before, &r->now)) {
+        return STATE_SHAPE;
+    }
+    if (c->known && c->differing) {
+        return dtype && c->rounded ? STATE_ROUNDED : STATE_CHANGED;
+    }
+    return dtype ? STATE_DTYPE : c->known ? STATE_SAME : STATE_CHANGED;
+}
+
+/* Says of each tensor what became of it from the first record to the last. */
+static int compare_ends(session *s, gathered *g)
+{
+    pairs p = pairs_for(g->row_count);
+    int status;
+
+    for (size_t i = 0; i < g->row_count; i++) {
+        row *r = &g->rows[i];
+        if (!r->current) {
+            free(r->last);
+            r->last = NULL;
+        }
+        if (r->old && r->current) {
+            pairs_add(&p, r->old, r->current, &r->change);
+        }
+    }
+    status = pairs_compare(s, &p);
+    for (size_t i = 0; i < g->row_count; i++) {
+        g->rows[i].state = state_of(&g->rows[i]);
+    }
+    return status;
+}
+
+/* What is new and has the form and the values of what is gone was renamed. Its row takes over from the one that is gone. */
+typedef struct candidate {
+    row *row;
+    uint8_t sum[MEASURE_SUM_BYTES];
+} candidate;
+
+static int by_form(const void *a, const void *b)
+{
+    const row *x = ((const candidate *)a)->row, *y = ((const candidate *)b)->row;
+    const form *f = x->state == STATE_REMOVED ? &x->before : &x->now,
+               *g = y->state == STATE_REMOVED ? &y->before : &y->now;
+    int order = f->count != g->count ? (f->count < g->count ? -1 : 1) : strcmp(f->dtype, g->dtype);
+
+    if (!order) {
+        order =
+            f->rank != g->rank ? (f->rank < g->rank ? -1 : 1) : memcmp(f->shape, g->shape, f->rank * sizeof *f->shape);
+    }
+    return order;
+}
+
+static int by_content(const void *a, const void *b)
+{
+    const candidate *x = a, *y = b;
+    int order = by_form(a, b);
+
+    order = order ? order : memcmp(x->sum, y->sum, sizeof x->sum);
+    return order                            ? order
+           : x->row->state != y->row->state ? x->row->state - y->row->state
+                                            : (x->row > y->row) - (x->row < y->row);
+}
+
+/* Of one content as many as there are on both sides are the same, in the order of the records. */
+static void pair_up(gathered *g, candidate *list, size_t count)
+{
+    size_t all;
+
+    for (size_t i = 0, end; i < count; i = end) {
+        size_t added = 0;
+        for (end = i; end < count && by_form(&list[i], &list[end]) == 0 &&
+                      memcmp(list[i].sum, list[end].sum, sizeof list[i].sum) == 0;
+             end++) {
+            added += list[end].row->state == STATE_ADDED;
+        }
+        /* Of a content that stands first, ADDED comes before REMOVED. */
+        for (size_t k = 0; k < added && i + added + k < end; k++) {
+            row *to = list[i + k].row, *from = list[i + added + k].row;
+            to->state = STATE_RENAMED;
+            to->was = xstrdup(from->key);
+            free_form(&to->before);
+            to->before = from->before;
+            from->before = (form){0};
+            to->first = from->first;
+            from->first = NULL;
+            free(from->key);
+            from->key = NULL; /* taken off below */
+        }
+    }
+    all = g->row_count;
+    g->row_count = 0;
+    for (size_t i = 0; i < all; i++) {
+        row *r = &g->rows[i];
+        if (r->key) {
+            g->rows[g->row_count++] = *r;
+        } else {
+            free_row(r);
+        }
+    }
+}
+
+static int find_renamed(session *s, gathered *g)
+{
+    size_t count = 0, kept = 0;
+    candidate *list = xmalloc((g->row_count + 1) * sizeof *list);
+    int status = EXIT_OK;
+
+    for (size_t i = 0; i < g->row_count; i++) {
+        row *r = &g->rows[i];
+        if ((r->state == STATE_ADDED || (r->state == STATE_REMOVED && r->old)) && r->now.count > 0) {
+            list[count++] = (candidate){.row = r};
+        }
+    }
+    if (count) {
+        qsort(list, count, sizeof *list, by_form);
+    }
+    /* Only where something is gone and something is new in the same form are contents asked for. */
+    for (size_t i = 0, end; i < count && status == EXIT_OK; i = end) {
+        bool gone = false, fresh = false;
+        for (end = i; end < count && by_form(&list[i], &list[end]) == 0; end++) {
+            gone = gone || list[end].row->state == STATE_REMOVED;
+            fresh = fresh || list[end].row->state == STATE_ADDED;
+        }
+        for (size_t k = i; k < end && gone && fresh && status == EXIT_OK; k++) {
+            const row *r = list[k].row;
+            status = tool_tensor_sum(s, r->state == STATE_REMOVED ? r->old : r->current, list[k].sum);
+            list[kept++] = list[k];
+        }
+    }
+    if (kept && status == EXIT_OK) {
+        qsort(list, kept, sizeof *list, by_content);
+        pair_up(g, list, kept);
+    }
+    free(list);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ all -- */
+
+static void drop_input(inputs *list, size_t at)
+{
+    free(list->at[at].path);
+    free(list->at[at].name);
+    memmove(&list->at[at], &list->at[at + 1], (list->count - at - 1) * sizeof *list->at);
+    list->count--;
+}
+
+int tool_report_gather(session *s, inputs *list, gathered *g, notes *n)
+{
+    opened first = {0}, before = {0}, now = {0}; /* `before` is empty as long as the first is the one before */
+    int status = EXIT_OK;
+
+    *g = (gathered){.inputs = list, .room = list->count};
+    g->records = xmalloc((list->count + 1) * sizeof *g->records);
+    for (size_t i = 0; i < list->count; i++) {
+        g->records[i] = (record_facts){0};
+    }
+    for (size_t i = 0; i < list->count && status == EXIT_OK;) {
+        bool left_out;
+        if ((status = open_one(s, &list->at[i], &now, &left_out, n)) != EXIT_OK || left_out) {
+            close_one(&now);
+            drop_input(list, i);
+            continue;
+        }
+        if ((status = set_facts(&g->records[i], now.record)) == EXIT_OK) {
+            status = read_record(s, g, i, now.record);
+        }
+        close_one(&before);
+        *(i ? &before : &first) = now;
+        now = (opened){0};
+        i++;
+    }
+    if (status == EXIT_OK && !list->count) {
+        status =
+            tool_fail("none of the records in the folder can be read:\n%s", n->kept ? n->at[n->kept - 1].text : "");
+    }
+    if (status == EXIT_OK && list->count > 1 && (status = compare_ends(s, g)) == EXIT_OK && list->count == 2) {
+        status = find_renamed(s, g);
+    }
+    close_one(&before);
+    close_one(&first);
+    return status;
+}
+
+void tool_report_gathered_free(gathered *g)
+{
+    for (size_t i = 0; g->records && i < g->inputs->count; i++) {
+        record_facts *f = &g->records[i];
+        free(f->recorder);
+        free(f->writer);
+        free(f->precision);
+        for (size_t k = 0; k < f->metadata_count; k++) {
+            free(f->metadata[k].key);
+            free(f->metadata[k].value);
+        }
+        free(f->metadata);
+    }
+    for (size_t i = 0; i < g->row_count; i++) {
+        free_row(&g->rows[i]);
+    }
+    for (size_t i = 0; i < g->other_count; i++) {
+        free(g->others[i].key);
+        free(g->others[i].kind);
+        free(g->others[i].first);
+        free(g->others[i].last);
+    }
+    free(g->records);
+    free(g->rows);
+    free(g->sorted);
+    free(g->others);
+    *g = (gathered){0};
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What the files of `record report` share: which records there are, what is in them, the parts of the page. */
+#ifndef RECORD_REPORT_PRIVATE_H
+#define RECORD_REPORT_PRIVATE_H
+
+#include "tools/embed/embed.h"
+#include "tools/measure/measure.h"
+#include "tools/report/report.h"
+
+/* ------------------------------------------------------------------------------------------------------- inputs -- */
+
+/* A file of the report, in the order of the page. */
+typedef struct input {
+    char *path;
+    char *name;     /* as short as it can be told from the others */
+    size_t operand; /* from which it came, from 1 */
+    bool found;     /* in a folder, not named itself */
+    bool numbered;  /* `step` is the one number in which the names differ */
+    uint64_t step;
+} input;
+typedef struct inputs {
+    input *at;
+    size_t count;
+} inputs;
+
+/* Finds the records that the operands stand for: folders give theirs in the order of their numbers. Errors are printed.
+ * To be given back with tool_report_inputs_free(), in either case. */
+int tool_report_inputs(session *s, const char *const *operands, size_t count, inputs *list, notes *n);
+void tool_report_inputs_free(inputs *list);
+
+/* ---------------------------------------------------------------------------------------------------- what is in -- */
+
+/* What became of a tensor between the first record and the last. */
+enum { STATE_SAME, STATE_CHANGED, STATE_ROUNDED, STATE_DTYPE, STATE_SHAPE, STATE_RENAMED, STATE_ADDED, STATE_REMOVED };
+
+/* The form of a tensor in one record. */
+typedef struct form {
+    char *dtype;
+    uint64_t *shape;
+    uint32_t rank;
+    uint64_t count, nbytes;
+} form;
+
+/* One figure of each record. */
+typedef struct figure {
+    double norm, change, mean, std;
+} figure;
+
+/* A tensor of any of the records. */
+typedef struct row {
+    char *key, *id, *was;   /* `was`: its name in the first record, if that was another one */
+    form before, now;       /* in the first record and in the last that has it; `before.dtype` NULL: not in the first */
+    measured *first, *last; /* NULL: not there, or no numbers */
+    int state;
+    diff_found change;
+    figure *figures; /* one each record; NULL unless there are more than two */
+    /* While records are open. */
+    const rec_tensor *old, *previous, *current;
+} row;
+
+/* A value that is no tensor. */
+typedef struct other {
+    char *key, *kind, *first, *last; /* NULL: not there */
+} other;
+
+/* What is said of a whole record. */
+typedef struct record_facts {
+    char *recorder, *writer, *precision;               /* NULL: not known */
+    uint64_t stored;                                   /* REC_UNKNOWN: not known */
+    uint64_t tensors, parameters, nbytes, values, odd; /* `odd`: values that are NaN or infinite */
+    double norm, change;
+    struct pair {
+        char *key, *value;
+    } * metadata;
+    size_t metadata_count;
+} record_facts;
+
+typedef struct named {
+    const char *key;
+    size_t row;
+} named;
+
+typedef struct gathered {
+    const inputs *inputs;
+    size_t room;           /* records that figures have room for */
+    record_facts *records; /* one each input */
+    row *rows;
+    size_t row_count, row_room;
+    named *sorted; /* rows by their keys */
+    size_t sorted_count;
+    other *others;
+    size_t other_count, other_room, others_left; /* `others_left` are counted only */
+} gathered;
+
+/* Loads each record and measures it; the first stays open to the end, another until the one behind it was seen. A file that
+ * was found in a folder and cannot be read is told and taken off the list. Errors are printed. To be given back with
+ * tool_report_gathered_free(), in either case. */
+int tool_report_gather(session *s, inputs *list, gathered *g, notes *n);
+void tool_report_gathered_free(gathered *g);
+
+/* -------------------------------------------------------------------------------------------------------- the page -- */
+
+/* Lines of a file that is part of the page, as the build made them; the last is NULL. */
+extern const char *const tool_report_css[];
+extern const char *const tool_report_html[];
+extern const char *const tool_report_script[];
+
+/* Writes the data as JSON that may stand in a script element. */
+int tool_report_data(const gathered *g, FILE *out);
+/* Writes the whole page. @return EXIT_OK, or EXIT_ERROR with the error printed. */
+int tool_report_page(const gathered *g, FILE *out);
+
+#endif

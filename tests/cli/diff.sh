@@ -263,4 +263,82 @@ record_end >"$scratch/steer.mpk"
 run diff "$scratch/steer.mpk" "$scratch/order-a.mpk"
 check "keys do not steer the terminal" [ "$(grep -c "$(printf '\033')" "$scratch/out")" = 0 ]
 
+# As many levels as a key may have.
+{ printf %s '{"'; head -c 199 /dev/zero | tr '\0' .; printf %s '":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}} '; } >"$scratch/header"
+while [ $(($(wc -c <"$scratch/header") % 8)) != 0 ]; do printf ' ' >>"$scratch/header"; done
+size=$(wc -c <"$scratch/header")
+for last in 0 1; do
+    { printf "\\$(printf %o $((size % 256)))\\$(printf %o $((size / 256)))\\0\\0\\0\\0\\0\\0"; cat "$scratch/header"; printf "\\0\\0\\0\\0\\0\\0\\0\\$last"; } >"$scratch/dots-$last.safetensors"
+done
+run diff --json "$scratch/dots-0.safetensors" "$scratch/dots-1.safetensors"
+status_is "a key of many levels" 1
+answers "did not change" '[.totals.equal, .totals.differs]' '[1,1]'
+
+# Formats with numbers of their own: the same values as whole numbers, floats and bools.
+st_begin
+st_entry w U8 4 4
+st_bytes="$st_bytes\\001\\002\\003\\377"
+st_end >"$scratch/u8.safetensors"
+st_begin
+st_tensor w 4 4
+st_end >"$scratch/f32.safetensors"
+run diff --json "$scratch/u8.safetensors" "$scratch/f32.safetensors"
+answers "whole numbers and floats are compared as numbers" \
+    '.tensors[0] | [.verdict, .dtype, .dtype_b, .differing, .max_abs.value, .max_abs.a, .max_abs.b]' '["differs","u8","f32",1,251,255,4]'
+st_begin
+st_entry w I64 2 16
+st_bytes="\\377\\377\\377\\377\\377\\377\\377\\177\\376\\377\\377\\377\\377\\377\\377\\177"
+st_end >"$scratch/i64.safetensors"
+st_begin
+st_entry w U64 2 16
+st_bytes="\\377\\377\\377\\377\\377\\377\\377\\177\\377\\377\\377\\377\\377\\377\\377\\177"
+st_end >"$scratch/u64.safetensors"
+run diff --json "$scratch/i64.safetensors" "$scratch/u64.safetensors"
+answers "neighbours that no float tells apart differ" '.tensors[0] | [.differing, .dtype_b]' '[1,"u64"]'
+run diff -q --by id "$scratch/i64.safetensors" "$scratch/u64.safetensors"
+status_is "without ids nothing belongs together" 1
+
+for threads in 1 2 3 8; do
+    "$record" diff --json --all --threads $threads 0.16.1/zoo-full.mpk 0.21.0/zoo-full.mpk >"$scratch/threads.$threads"
+    check "$threads threads: the same to the last digit" cmp "$scratch/threads.1" "$scratch/threads.$threads"
+done
+
+# Two tensors of 1 GB with holes in them, of which little is in memory.
+if [ -z "${SANITIZERS:-}" ] && [ "$(df -Pk "$scratch" | awk 'NR == 2 { print $4 }')" -gt 200000 ] && [ -r /proc/self/status ]; then
+    header='{"w":{"dtype":"F32","shape":[16384,16384],"data_offsets":[0,1073741824]}}'
+    for large in one two; do
+        # shellcheck disable=SC2059
+        printf "\\$(printf %o ${#header})\\0\\0\\0\\0\\0\\0\\0%s" "$header" >"$scratch/$large.safetensors"
+        truncate -s $((8 + ${#header} + 1073741820)) "$scratch/$large.safetensors"
+        printf '\0\0\0%s' "$([ $large = one ] && echo @ || echo A)" >>"$scratch/$large.safetensors"
+    done
+    begin=$(date +%s)
+    "$record" diff --json "$scratch/one.safetensors" "$scratch/two.safetensors" >"$scratch/out" &
+    pid=$! peak=0
+    while peaks=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' /proc/$pid/status 2>/dev/null) && [ -n "$peaks" ]; do
+        peak=$peaks
+        sleep 0.02
+    done
+    wait $pid
+    answers "the last element of two tensors of 1 GB" '.tensors[0] | [.differing, .max_abs.at, .max_abs.a, .max_abs.b]' \
+        '[1,[16383,16383],2,8]'
+    # It takes less than one where nothing else runs.
+    check "in little time" [ $(($(date +%s) - begin)) -le 30 ]
+    check "in less than 64 MiB of memory, those of the files included (was $peak KiB)" [ "$peak" -lt 65536 ]
+    rm "$scratch/one.safetensors" "$scratch/two.safetensors"
+else
+    skip "two tensors of 1 GB" "sanitizers, or too little room"
+fi
+
+count=100000
+[ -n "${SANITIZERS:-}" ] && count=66000
+many_tensors $count >"$scratch/many.mpk"
+sed 's/aaaa/aaab/' "$scratch/many.mpk" >"$scratch/many-b.mpk"
+begin=$(date +%s)
+run diff "$scratch/many.mpk" "$scratch/many-b.mpk"
+status_is "very many tensors" 1
+check "are one line, or two" [ "$(wc -l <"$scratch/out")" -lt 16 ]
+run diff --prefix other "$scratch/many.mpk" "$scratch/many-b.mpk"
+check "of other names, too, in little time" [ $(($(date +%s) - begin)) -le 60 ]
+
 finish

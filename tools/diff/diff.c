@@ -14,11 +14,11 @@ const char tool_diff_more[] = "Any formats, versions and precisions. What differ
                               "and version never counts. Load arguments and --type stand before the file they\n"
                               "are for; behind both they are for both. The status is 1 if they differ.\n"
                               "Examples:\n"
-                              "  record diff epoch1.mpk epoch2.mpk\n"
-                              "  record diff --ignore dtype model.mpk half.safetensors\n"
-                              "  record diff --profile llama llama.safetensors llama.mpk\n"
-                              "  record diff --rtol 1e-5 a.mpk b.mpk && echo close enough\n"
-                              "  record diff --json a.mpk b.mpk | jq '.tensors[] | select(.cosine < 0.9).key'\n";
+                              "  record diff checkpoints/epoch-1.mpk checkpoints/epoch-2.mpk\n"
+                              "  record diff --ignore dtype mnist.mpk mnist-half.mpk\n"
+                              "  record diff --profile llama model.safetensors model.mpk\n"
+                              "  record diff --rtol 1e-5 mnist.mpk epoch-20.mpk && echo close enough\n"
+                              "  record diff --json mnist.mpk mnist-half.mpk | jq '.tensors[] | [.key, .cosine]'\n";
 
 const own_option tool_diff_options[] = {
     {"atol", "X", 0, "differences up to X are none"},

@@ -23,11 +23,29 @@
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-/* Numbers a vector, numbers a block. */
+/* Sums that are kept apart, numbers a block. */
 enum { LANES = 8, BLOCK = 8 * LANES };
-typedef double vector __attribute__((vector_size(64), aligned(8)));
-typedef int64_t mask __attribute__((vector_size(64), aligned(8)));
-typedef float singles __attribute__((vector_size(32), aligned(4)));
+
+/* Vectors of two, four and eight numbers. */
+#define DEFINE_VECTORS(W)                                                                                 \
+    typedef double vector##W __attribute__((vector_size((W)*8), aligned(8)));                             \
+    typedef int64_t mask##W __attribute__((vector_size((W)*8), aligned(8)));                              \
+    typedef float singles##W __attribute__((vector_size((W)*4), aligned(4)));                             \
+    static inline __attribute__((always_inline)) void load##W##_float(vector##W *to, const float *from)   \
+    {                                                                                                     \
+        singles##W s;                                                                                     \
+        memcpy(&s, from, sizeof s);                                                                       \
+        *to = __builtin_convertvector(s, vector##W);                                                      \
+    }                                                                                                     \
+    static inline __attribute__((always_inline)) void load##W##_double(vector##W *to, const double *from) \
+    {                                                                                                     \
+        memcpy(to, from, sizeof *to);                                                                     \
+    }
+DEFINE_VECTORS(2)
+#ifdef HAS_X86
+DEFINE_VECTORS(4)
+DEFINE_VECTORS(8)
+#endif
 
 /* ------------------------------------------------------------------------------------------------- place by place -- */
 
@@ -102,101 +120,90 @@ static void add_place(figures *f, double a, double b, uint64_t at, const toleran
 
 /* ------------------------------------------------------------------------------------------------------ in vectors -- */
 
-/* What a run of the loop adds, in lanes. */
-typedef struct lanes {
-    vector dd, aa, bb, ab;
-    mask differing, beyond;
-} lanes;
-
 #define MAGNITUDE INT64_MAX
 
-static inline __attribute__((always_inline)) void load_f32(vector *to, const float *from)
-{
-    singles s;
-
-    memcpy(&s, from, sizeof s);
-    *to = __builtin_convertvector(s, vector);
-}
-
-static inline __attribute__((always_inline)) void load_f64(vector *to, const double *from)
-{
-    memcpy(to, from, sizeof *to);
-}
-
-/* One block. A difference that may be the largest, or something that is not finite, is left to who looks at it again. */
-#define DEFINE_BLOCKS(name, type, load, attributes)                                                              \
-    attributes static size_t name(figures *f, const type *a, const type *b, uint64_t first, size_t count,        \
-                                  const tolerance *t)                                                            \
-    {                                                                                                            \
-        const vector scale = f->scale - (vector){0}, atol = t->atol - (vector){0}, rtol = t->rtol - (vector){0}; \
-        bool scaled = f->scale != 1;                                                                             \
-        lanes sum;                                                                                               \
-        size_t i = 0;                                                                                            \
-        memset(&sum, 0, sizeof sum);                                                                             \
-        for (; count - i >= BLOCK; i += BLOCK) {                                                                 \
-            const vector most = f->max_abs - (vector){0}, ratio = f->max_rel - (vector){0};                      \
-            mask larger_ones = {0}, special = {0};                                                               \
-            int64_t any_larger = 0, any_special = 0;                                                             \
-            for (size_t j = i; j < i + BLOCK; j += LANES) {                                                      \
-                vector x, y, d, of;                                                                              \
-                mask finite, differs, which;                                                                     \
-                load(&x, a + j);                                                                                 \
-                load(&y, b + j);                                                                                 \
-                finite = (x - x == 0) & (y - y == 0);                                                            \
-                special |= ~finite;                                                                              \
-                x = (vector)((mask)x & finite);                                                                  \
-                y = (vector)((mask)y & finite);                                                                  \
-                differs = x != y;                                                                                \
-                d = (vector)((mask)(x - y) & MAGNITUDE);                                                         \
-                of = (vector)((mask)x & MAGNITUDE);                                                              \
-                which = (vector)((mask)y & MAGNITUDE) > of;                                                      \
-                of = (vector)((((mask)y & MAGNITUDE) & which) | ((mask)of & ~which));                            \
-                larger_ones |= (d > most) | (d > ratio * of);                                                    \
-                sum.differing -= differs;                                                                        \
-                sum.beyond -= differs & (d > atol) & (d > rtol * of);                                            \
-                if (scaled) {                                                                                    \
-                    x *= scale;                                                                                  \
-                    y *= scale;                                                                                  \
-                    d = x - y;                                                                                   \
-                }                                                                                                \
-                sum.dd += d * d;                                                                                 \
-                sum.aa += x * x;                                                                                 \
-                sum.bb += y * y;                                                                                 \
-                sum.ab += x * y;                                                                                 \
-            }                                                                                                    \
-            for (int k = 0; k < LANES; k++) {                                                                    \
-                any_larger |= larger_ones[k];                                                                    \
-                any_special |= special[k];                                                                       \
-            }                                                                                                    \
-            if (any_larger | any_special) {                                                                      \
-                for (size_t j = i; j < i + BLOCK; j++) {                                                         \
-                    double x = (double)a[j], y = (double)b[j];                                                   \
-                    if (!__builtin_isfinite(x) || !__builtin_isfinite(y)) {                                      \
-                        add_special(f, x, y, first + j, t);                                                      \
-                    } else if (x != y) {                                                                         \
-                        note_largest(f, __builtin_fabs(x - y), larger(x, y), first + j);                         \
-                    }                                                                                            \
-                }                                                                                                \
-            }                                                                                                    \
-        }                                                                                                        \
-        for (int k = 0; k < LANES; k++) {                                                                        \
-            f->differing += (uint64_t)sum.differing[k];                                                          \
-            f->beyond += (uint64_t)sum.beyond[k];                                                                \
-            f->dd += sum.dd[k];                                                                                  \
-            f->aa += sum.aa[k];                                                                                  \
-            f->bb += sum.bb[k];                                                                                  \
-            f->ab += sum.ab[k];                                                                                  \
-        }                                                                                                        \
-        return i;                                                                                                \
+/* Whole blocks. A difference that may be the largest, or something that is not finite, is looked at once more. Number i of a
+ * block adds to sum i % LANES, in whatever vectors. */
+#define DEFINE_BLOCKS(name, type, W, attributes)                                                          \
+    attributes static size_t name(figures *f, const type *a, const type *b, uint64_t first, size_t count, \
+                                  const tolerance *t)                                                     \
+    {                                                                                                     \
+        const vector##W scale = f->scale - (vector##W){0}, atol = t->atol - (vector##W){0};               \
+        const vector##W rtol = t->rtol - (vector##W){0};                                                  \
+        bool scaled = f->scale != 1;                                                                      \
+        vector##W dd[LANES / (W)], aa[LANES / (W)], bb[LANES / (W)], ab[LANES / (W)];                     \
+        mask##W differing = {0}, beyond = {0};                                                            \
+        size_t i = 0;                                                                                     \
+        memset(dd, 0, sizeof dd);                                                                         \
+        memset(aa, 0, sizeof aa);                                                                         \
+        memset(bb, 0, sizeof bb);                                                                         \
+        memset(ab, 0, sizeof ab);                                                                         \
+        for (; count - i >= BLOCK; i += BLOCK) {                                                          \
+            const vector##W most = f->max_abs - (vector##W){0}, ratio = f->max_rel - (vector##W){0};      \
+            mask##W look = {0};                                                                           \
+            int64_t any = 0;                                                                              \
+            for (size_t j = i; j < i + BLOCK; j += LANES) {                                               \
+                _Pragma("GCC unroll 4") for (size_t k = 0; k < LANES / (W); k++)                          \
+                {                                                                                         \
+                    vector##W x, y, d, of;                                                                \
+                    mask##W finite, differs, which;                                                       \
+                    load##W##_##type(&x, a + j + k * (W));                                                \
+                    load##W##_##type(&y, b + j + k * (W));                                                \
+                    finite = (mask##W)(x - x == 0) & (mask##W)(y - y == 0);                               \
+                    look |= ~finite;                                                                      \
+                    x = (vector##W)((mask##W)x & finite);                                                 \
+                    y = (vector##W)((mask##W)y & finite);                                                 \
+                    differs = (mask##W)(x != y);                                                          \
+                    d = (vector##W)((mask##W)(x - y) & MAGNITUDE);                                        \
+                    of = (vector##W)((mask##W)x & MAGNITUDE);                                             \
+                    which = (mask##W)((vector##W)((mask##W)y & MAGNITUDE) > of);                          \
+                    of = (vector##W)((((mask##W)y & MAGNITUDE) & which) | ((mask##W)of & ~which));        \
+                    look |= (mask##W)(d > most) | (mask##W)(d > ratio * of);                              \
+                    differing -= differs;                                                                 \
+                    beyond -= differs & (mask##W)(d > atol) & (mask##W)(d > rtol * of);                   \
+                    if (scaled) {                                                                         \
+                        x *= scale;                                                                       \
+                        y *= scale;                                                                       \
+                        d = x - y;                                                                        \
+                    }                                                                                     \
+                    dd[k] += d * d;                                                                       \
+                    aa[k] += x * x;                                                                       \
+                    bb[k] += y * y;                                                                       \
+                    ab[k] += x * y;                                                                       \
+                }                                                                                         \
+            }                                                                                             \
+            for (int k = 0; k < (W); k++) {                                                               \
+                any |= look[k];                                                                           \
+            }                                                                                             \
+            for (size_t j = i; any && j < i + BLOCK; j++) {                                               \
+                double x = (double)a[j], y = (double)b[j];                                                \
+                if (!__builtin_isfinite(x) || !__builtin_isfinite(y)) {                                   \
+                    add_special(f, x, y, first + j, t);                                                   \
+                } else if (x != y) {                                                                      \
+                    note_largest(f, __builtin_fabs(x - y), larger(x, y), first + j);                      \
+                }                                                                                         \
+            }                                                                                             \
+        }                                                                                                 \
+        for (int k = 0; k < (W); k++) {                                                                   \
+            f->differing += (uint64_t)differing[k];                                                       \
+            f->beyond += (uint64_t)beyond[k];                                                             \
+        }                                                                                                 \
+        for (int k = 0; k < LANES; k++) {                                                                 \
+            f->dd += dd[k / (W)][k % (W)];                                                                \
+            f->aa += aa[k / (W)][k % (W)];                                                                \
+            f->bb += bb[k / (W)][k % (W)];                                                                \
+            f->ab += ab[k / (W)][k % (W)];                                                                \
+        }                                                                                                 \
+        return i;                                                                                         \
     }
 
-DEFINE_BLOCKS(blocks_f32, float, load_f32, )
-DEFINE_BLOCKS(blocks_f64, double, load_f64, )
+DEFINE_BLOCKS(blocks_f32, float, 2, )
+DEFINE_BLOCKS(blocks_f64, double, 2, )
 #ifdef HAS_X86
-DEFINE_BLOCKS(blocks_f32_avx2, float, load_f32, __attribute__((target("avx2"))))
-DEFINE_BLOCKS(blocks_f64_avx2, double, load_f64, __attribute__((target("avx2"))))
-DEFINE_BLOCKS(blocks_f32_avx512, float, load_f32, __attribute__((target("avx512f,avx512dq"))))
-DEFINE_BLOCKS(blocks_f64_avx512, double, load_f64, __attribute__((target("avx512f,avx512dq"))))
+DEFINE_BLOCKS(blocks_f32_avx2, float, 4, __attribute__((target("avx2"))))
+DEFINE_BLOCKS(blocks_f64_avx2, double, 4, __attribute__((target("avx2"))))
+DEFINE_BLOCKS(blocks_f32_avx512, float, 8, __attribute__((target("avx512f,avx512dq"))))
+DEFINE_BLOCKS(blocks_f64_avx512, double, 8, __attribute__((target("avx512f,avx512dq"))))
 #endif
 
 void tool_diff_f32_plain(figures *f, const float *a, const float *b, uint64_t first, size_t count, const tolerance *t)

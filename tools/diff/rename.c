@@ -15,7 +15,8 @@ typedef struct loner {
     size_t index;
     uint64_t sum[2];
     bool constant; /* all its elements are the same: that many tensors are */
-    bool taken, known;
+    bool taken, known, failed;
+    char *error; /* what the library said if it failed; NULL: it was no more than memory */
 } loner;
 
 /* ------------------------------------------------------------------------------------------------------- sorting -- */
@@ -97,33 +98,34 @@ static void end_sum(loner *l, const uint64_t lanes[LANES])
 {
     l->sum[0] = lanes[0] ^ lanes[1] * UINT64_C(0xA0761D6478BD642F);
     l->sum[1] = lanes[2] ^ lanes[3] * UINT64_C(0xE7037ED1A0B428DB);
-    l->known = true;
 }
 
-/* @return EXIT_OK, or EXIT_ERROR with the error printed. */
-static int sum_up(loner *l, unsigned char *buffer)
+/* On any thread. */
+static void sum_up(void *user, uint64_t i)
 {
+    loner *l = ((loner **)user)[i];
     const rec_tensor *tensor = l->it->tensor;
     rec_dtype dtype = rec_tensor_dtype(tensor);
     size_t width = rec_dtype_bits(dtype) / 8;
-    uint64_t lanes[LANES] = {1, 2, 3, 4}, count = rec_tensor_count(tensor), size = 0;
-    unsigned char first[8];
+    uint64_t lanes[LANES] = {1, 2, 3, 4}, count = rec_tensor_count(tensor), size = rec_tensor_nbytes(tensor);
+    unsigned char first[8], *buffer = width ? malloc(size && size < PIECE_BYTES ? (size_t)size : PIECE_BYTES) : NULL;
+    const unsigned char *bytes;
 
     l->constant = true;
+    l->failed = width && !buffer;
     if (!width) {
-        const unsigned char *bytes = rec_tensor_bytes(tensor, &size);
-        if (!bytes && rec_tensor_nbytes(tensor)) {
-            return tool_fail_library();
+        bytes = rec_tensor_bytes(tensor, &size);
+        l->failed = !bytes && rec_tensor_nbytes(tensor);
+        if (bytes) {
+            sum_bytes(lanes, bytes, (size_t)size);
         }
-        sum_bytes(lanes, bytes, (size_t)size);
         l->constant = size == 0;
-        end_sum(l, lanes);
-        return EXIT_OK;
     }
-    for (uint64_t at = 0; at < count;) {
+    for (uint64_t at = 0; width && at < count && !l->failed;) {
         uint64_t n = count - at < PIECE_BYTES / width ? count - at : PIECE_BYTES / width;
-        if (rec_tensor_read(tensor, dtype, at, n, buffer) != REC_OK) {
-            return tool_fail_library();
+        l->failed = rec_tensor_read(tensor, dtype, at, n, buffer) != REC_OK;
+        if (l->failed) {
+            break;
         }
         if (at == 0) {
             memcpy(first, buffer, width);
@@ -133,27 +135,34 @@ static int sum_up(loner *l, unsigned char *buffer)
         rec_tensor_release(tensor, at, n);
         at += n;
     }
+    l->error = l->failed && (buffer || !width) ? strdup(rec_error_message()) : NULL;
+    free(buffer);
     end_sum(l, lanes);
-    return EXIT_OK;
 }
 
-/* Sums up what has one of its form on the other side. */
-static int sum_candidates(loner *loners, size_t count)
+/* Sums up what has one of its form on the other side. @return EXIT_OK, or EXIT_ERROR with the error printed. */
+static int sum_candidates(session *s, loner *loners, size_t count)
 {
-    unsigned char *buffer = xmalloc(PIECE_BYTES);
+    loner **candidates = xmalloc(count * sizeof *candidates);
+    size_t found = 0;
     int status = EXIT_OK;
 
-    for (size_t i = 0, end; i < count && status == EXIT_OK; i = end) {
+    for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && compare_forms(&loners[i], &loners[end]) == 0; end++) {
         }
-        if (loners[i].side == loners[end - 1].side) {
-            continue;
-        }
-        for (size_t n = i; n < end && status == EXIT_OK; n++) {
-            status = sum_up(&loners[n], buffer);
+        for (size_t n = i; n < end && loners[i].side != loners[end - 1].side; n++) {
+            candidates[found++] = &loners[n];
         }
     }
-    free(buffer);
+    tool_parallel(s, found, sum_up, candidates);
+    for (size_t i = 0; i < found; i++) {
+        candidates[i]->known = !candidates[i]->failed;
+        if (candidates[i]->failed && status == EXIT_OK) {
+            status = tool_fail("%s", candidates[i]->error ? candidates[i]->error : "out of memory");
+        }
+        free(candidates[i]->error);
+    }
+    free(candidates);
     return status;
 }
 
@@ -315,7 +324,6 @@ int tool_diff_find_renamed(session *s, comparison *c)
     loner *loners = xmalloc(room * sizeof *loners);
     int status;
 
-    (void)s;
     for (int which = 0; which < SIDES; which++) {
         const side *d = &c->sides[which];
         for (size_t i = 0; i < d->tensor_count; i++) {
@@ -325,19 +333,17 @@ int tool_diff_find_renamed(session *s, comparison *c)
         }
     }
     qsort(loners, count, sizeof *loners, by_form);
-    status = sum_candidates(loners, count);
-    if (status == EXIT_OK) {
-        qsort(loners, count, sizeof *loners, by_content);
-        for (size_t i = 0, end; i < count; i = end) {
-            for (end = i + 1; end < count && compare_contents(&loners[i], &loners[end]) == 0; end++) {
-            }
-            if (loners[i].known && loners[i].side != loners[end - 1].side) {
-                pair_content(c, &loners[i], end - i);
-            }
+    status = sum_candidates(s, loners, count);
+    qsort(loners, count, sizeof *loners, by_content);
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && compare_contents(&loners[i], &loners[end]) == 0; end++) {
         }
-        pair_constants(c, loners, count);
-        add_pairs(c, loners, count);
+        if (loners[i].known && loners[i].side != loners[end - 1].side) {
+            pair_content(c, &loners[i], end - i);
+        }
     }
+    pair_constants(c, loners, count);
+    add_pairs(c, loners, count);
     free(loners);
     return status;
 }

@@ -62,14 +62,7 @@ int tool_fail_library(void)
 {
     /* Whoever cancelled it knows: the signal that asked for it ends the command. */
     if (rec_error_status() != REC_E_CANCELLED) {
-        const char *message = rec_error_message();
-        size_t first = strcspn(message, "\n");
-        text said = {0};
-
-        tool_text_add(&said, message, first);
-        tool_text_hint(&said, message + first);
-        complain(said.at);
-        tool_text_free(&said);
+        complain(rec_error_message());
     }
     return EXIT_ERROR;
 }

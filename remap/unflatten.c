@@ -55,6 +55,7 @@ typedef struct splitter {
     const lr_map *flat;
     lr_pages nodes, names;
     uint32_t node_count, name_count;
+    uint64_t secret; /* of the hashes of nodes */
     table by_name; /* names */
     table by_both; /* nodes of parents with many children, by parent and name */
     level levels[LEVELS_MOST + 1];
@@ -77,38 +78,20 @@ static name *name_at(const splitter *s, uint32_t number)
 
 /* ------------------------------------------------------------------------------------------------------- finding -- */
 
-static uint64_t mix(uint64_t hash)
+/* Both were counted here: who makes a file has no say but which of them come together. */
+static uint64_t hash_both(uint64_t secret, uint32_t parent, uint32_t number)
 {
+    uint64_t hash = secret ^ ((uint64_t)parent << 32 | number);
     hash ^= hash >> 32;
     hash *= UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ hash >> 29;
-}
-
-/* The seed is an address, which who makes a file does not know. */
-static uint64_t hash_text(const table *t, const char *text, uint32_t length)
-{
-    uint64_t hash = (uint64_t)(uintptr_t)t ^ length, piece;
-    for (; length > 8; text += 8, length -= 8) {
-        memcpy(&piece, text, 8);
-        hash = mix(hash ^ piece);
-    }
-    piece = 0;
-    for (uint32_t i = 0; i < length; i++) {
-        piece = piece << 8 | (unsigned char)text[i];
-    }
-    return mix(hash ^ piece);
-}
-
-static uint64_t hash_both(const table *t, uint32_t parent, uint32_t number)
-{
-    return mix((uint64_t)(uintptr_t)t ^ ((uint64_t)parent << 32 | number));
 }
 
 static uint64_t hash_of(const splitter *s, const table *t, uint32_t number)
 {
     const name *part = t == &s->by_name ? name_at(s, number) : NULL;
     const node *one = part ? NULL : node_at(s, number);
-    return part ? hash_text(t, part->text, part->length) : hash_both(t, one->parent, one->name);
+    return part ? lr_key_hash(part->text, part->length) : hash_both(s->secret, one->parent, one->name);
 }
 
 static void put_slot(const splitter *s, table *t, uint32_t number)
@@ -176,7 +159,7 @@ static uint32_t number_of(splitter *s, const char *text, uint32_t length)
     if (reserve(s, t) != REC_OK) {
         return 0;
     }
-    for (at = hash_text(t, text, length) & (t->room - 1); t->slots[at]; at = (at + 1) & (t->room - 1)) {
+    for (at = lr_key_hash(text, length) & (t->room - 1); t->slots[at]; at = (at + 1) & (t->room - 1)) {
         const name *one = name_at(s, t->slots[at]);
         if (one->length == length && memcmp(one->text, text, length) == 0) {
             return t->slots[at];
@@ -213,7 +196,7 @@ static uint32_t find(const splitter *s, uint32_t parent, uint32_t number)
     uint32_t one = p->first;
     if (p->count > LOOKED_THROUGH) {
         const table *t = &s->by_both;
-        uint64_t at = hash_both(t, parent, number) & (t->room - 1);
+        uint64_t at = hash_both(s->secret, parent, number) & (t->room - 1);
         while ((one = t->slots[at]) != 0 && (node_at(s, one)->parent != parent || node_at(s, one)->name != number)) {
             at = (at + 1) & (t->room - 1);
         }
@@ -553,7 +536,13 @@ static int32_t value_of(splitter *s, uint32_t number, uint32_t offset, rec_value
 int32_t lr_unflatten(rec_job *job, rec_record *record)
 {
     bool foreign = record->adapter != REC_ADAPTER_NONE;
-    splitter s = {.job = job, .arena = &record->arena, .flat = record->root.v.map, .strict = !foreign};
+    splitter s = {
+        .job = job,
+        .arena = &record->arena,
+        .flat = record->root.v.map,
+        .secret = lr_key_secret(),
+        .strict = !foreign,
+    };
     rec_value root = {0};
     int32_t status;
     record->parameters = true;

@@ -24,12 +24,7 @@ struct lr_rust_names {
 
 static uint64_t bucket_of(uint64_t scope, const char *text, size_t length)
 {
-    uint64_t hash = 0xCBF29CE484222325u ^ scope; /* FNV-1a */
-    for (size_t i = 0; i < length; i++) {
-        hash = (hash ^ (unsigned char)text[i]) * 0x100000001B3u;
-    }
-    hash ^= scope * 0x9E3779B97F4A7C15u;
-    return (hash ^ hash >> 32) % BUCKETS;
+    return (lr_key_hash(text, length) ^ lr_key_hash(&scope, sizeof scope)) % BUCKETS;
 }
 
 lr_rust_names *lr_rust_names_new(lr_rust_parser *parser)

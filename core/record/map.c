@@ -48,28 +48,15 @@ lr_map *lr_map_new(lr_arena *arena, uint64_t room)
 
 /* ------------------------------------------------------------------------------------------------------- finding -- */
 
-/* FNV-1a with a final mix; keys of a hostile file may collide, so probing is bounded by building the index only over
- * distinct slots and comparing keys. The cost of a collision attack is quadratic in one map; the seed is the map's own
- * address, which a file cannot know. */
-static uint64_t hash_key(const lr_map *map, const rec_scalar *key)
+/* Numbers that are equal have the same key, whether they are signed or not. */
+static uint64_t hash_key(const rec_scalar *key)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ ((uintptr_t)map >> 4);
-    uint64_t number;
-    if (key->kind == REC_KIND_STRING) {
-        for (uint64_t i = 0; i < key->v.length; i++) {
-            hash = (hash ^ (uint8_t)key->text[i]) * UINT64_C(0x100000001b3);
-        }
-    } else {
-        number = key->v.u;
-        hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
-    }
-    hash ^= hash >> 32;
-    return hash * UINT64_C(0x9e3779b97f4a7c15) >> 16;
+    return key->kind == REC_KIND_STRING ? lr_key_hash(key->text, (size_t)key->v.length) : lr_key_hash(&key->v.u, sizeof key->v.u);
 }
 
 static uint64_t home_slot(const lr_map *map, const rec_scalar *key)
 {
-    return hash_key(map, key) & (map->index->slot_count - 1);
+    return hash_key(key) & (map->index->slot_count - 1);
 }
 
 static lr_entry *find_slot(const lr_map *map, const rec_scalar *key, uint64_t *free_slot)

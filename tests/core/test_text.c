@@ -154,9 +154,35 @@ static void names_of_numbers_end_where_they_must(void **state)
     assert_int_equal(lr_number_name("heads", 3), 3);
 }
 
+/* As Python's hash() of bytes with PYTHONHASHSEED=0, which is SipHash-1-3 with the key 0. */
+static void hashes_are_siphash(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t hash;
+    } known[] = {{"a", UINT64_C(0x407448d2b89b1813)},
+                 {"abc", UINT64_C(0xc03bc3a0042630f2)},
+                 {"abcdefgh", UINT64_C(0x3f7b849c0b8e35ea)},
+                 {"layers.0.attention.wq.weight", UINT64_C(0x6a9955a8dc09b89d)}};
+    static const uint64_t zero[2] = {0}, other[2] = {1, 0};
+    uint8_t bytes[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        assert_int_equal(lr_key_hash_with(zero, known[i].text, strlen(known[i].text)), known[i].hash);
+        assert_int_not_equal(lr_key_hash_with(other, known[i].text, strlen(known[i].text)), known[i].hash);
+        assert_int_not_equal(lr_key_hash(known[i].text, strlen(known[i].text)), known[i].hash);
+        assert_int_equal(lr_key_hash(known[i].text, 1), lr_key_hash(known[i].text, 1));
+    }
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (uint8_t)i;
+    }
+    assert_int_equal(lr_key_hash_with(zero, bytes, sizeof bytes), UINT64_C(0x75e05fd5bbc870c6));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hashes_are_siphash),
         cmocka_unit_test(numbers_are_what_people_write),        cmocka_unit_test(a_number_ends_where_its_length_says),
         cmocka_unit_test(digits_that_decide_may_be_far_behind), cmocka_unit_test(numbers_are_the_nearest_double),
         cmocka_unit_test(names_of_numbers_end_where_they_must),

@@ -51,8 +51,10 @@ const command tool_commands[] = {
      "Fields without parameters count: numbers are usize, activations and pools their\n"
      "own types.\n"
      "With --check it is only seen whether the type given fits:\n"
-     "  record types --check --type model.rs:Model model.bin\n",
-     NULL, tool_run_types},
+     "  record types --check --type model.rs:Model model.bin\n"
+     "With --c it is a header with the struct that rec_bind() fills in:\n"
+     "  record types --c model.mpk > model.h\n",
+     tool_types_options, tool_run_types},
     {"edit", COMMAND_EDIT, 1, SIZE_MAX, "FILE... OP...", "change what is in a record: set, rm, mv, cast, merge",
      tool_edit_more, tool_edit_options, tool_run_edit},
     {"browse", COMMAND_BROWSE, 1, SIZE_MAX, "FILE...", "look about in records on the terminal", tool_browse_more,

@@ -67,6 +67,7 @@ option_form tool_option_at(const command *c, size_t index);
 int tool_run_info(session *s, const char *const *operands, size_t count);
 int tool_run_ls(session *s, const char *const *operands, size_t count);
 int tool_run_show(session *s, const char *const *operands, size_t count);
+extern const own_option tool_types_options[];
 int tool_run_types(session *s, const char *const *operands, size_t count);
 int tool_run_plugins(session *s, const char *const *operands, size_t count);
 int tool_run_completion(session *s, const char *const *operands, size_t count);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tools/tool.h"
+#include "tools/types/types.h"
 
 /* -------------------------------------------------------------------------------------------- files without names -- */
 
@@ -72,6 +73,12 @@ void tool_print_positions(const rec_record *record, const char *path)
 }
 
 /* -------------------------------------------------------------------------------------------------- record types -- */
+
+const own_option tool_types_options[] = {
+    {"c", NULL, 0, "as a C header: a struct for rec_bind()"},
+    {"name", "NAME", 0, "of the C struct (default: MODEL)"},
+    {0},
+};
 
 static bool is_bool(const rec_tensor *tensor)
 {
@@ -197,14 +204,26 @@ static int print_type(session *s, const rec_record *record, const char *path, bo
     text shape = {0};
     char *source = NULL;
 
-    if (by_position) {
+    if (tool_own(s->o, "c")) {
+        const char *name = tool_own(s->o, "name") ? tool_own(s->o, "name") : "MODEL";
+        if (!tool_types_is_name(name, strlen(name))) {
+            return tool_fail("--name: expected an identifier of C, found \"%s\"", name);
+        }
+        if (by_position) {
+            return tool_fail_no_type(s, path, rec_record_origin(record)->recorder);
+        }
+        if (tool_types_c(&shape, record, name, tool_input_name(path)) != EXIT_OK) {
+            tool_text_free(&shape);
+            return EXIT_ERROR;
+        }
+    } else if (by_position) {
         skeleton(&shape, record, tool_input_name(path));
     } else if (tool_session_describe(s, record, &source) != EXIT_OK) {
         return EXIT_ERROR;
     }
     if (s->o->json) {
-        print_type_json(s, record, path, by_position ? shape.at : source, by_position);
-    } else if (by_position) {
+        print_type_json(s, record, path, source ? source : shape.at, by_position);
+    } else if (!source) {
         fputs(shape.at, stdout);
     } else {
         fputs(source, stdout);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Types that a record shows: as C, for rec_bind().
+ * It reads records that others loaded and prints nothing but errors; texts belong to who asked. */
+#ifndef RECORD_TYPES_H
+#define RECORD_TYPES_H
+
+#include "tools/session/session.h"
+
+/* Adds a C header with the struct of a record. @param name of the struct, a C identifier. @param path the file's name.
+ * Errors are printed. */
+int tool_types_c(text *t, const rec_record *record, const char *name, const char *path);
+/* @return true for an identifier that is no word of C's own and that no usual macro hides. */
+bool tool_types_is_name(const char *name, size_t length);
+
+#endif

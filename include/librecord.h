@@ -721,7 +721,8 @@ typedef struct rec_output {
 /** Saves to the program's own functions, in pieces of at most 4 MiB. What was saved is not read back (option `check`).
  *  @param output copied. */
 REC_API rec_status rec_save_to(rec_recorder *recorder, const rec_record *record, const rec_output *output, void *user);
-/** Frees what rec_save_bytes(), rec_recorder_path() or rec_record_describe() gave. NULL is ignored. */
+/** Frees what rec_save_bytes(), rec_recorder_path(), rec_record_describe() or rec_record_families()
+ *  gave. NULL is ignored. */
 REC_API void rec_free(void *memory);
 /** Saves to an open file descriptor (not synced, not closed). @param name what errors call it. */
 REC_API rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record, int fd, const char *name);
@@ -731,7 +732,7 @@ REC_API rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record,
  * set with rec_recorder_set() on the recorder that loads, in an INI file's [recorder] section, or by a profile, and work
  * for every format (docs/plans.md):
  * `adapter` = pytorch|none      default: the file's (safetensors: pytorch, found out where Burn wrote them; others: none)
- * `profile` = NAME, FILE.ini:NAME   rules for a model family
+ * `profile` = NAME, FILE.ini:NAME, auto   rules for a model family; auto: the only ones that fit the file
  * `rename`, `remap` = PATTERN => REPLACEMENT   and the other rules of a profile (`drop`, `module`, …); each call adds one
  * `prefix` = PATH               in front of every destination key
  * `gaps` = close|keep           holes in the numbers of lists; default: the plugin's (safetensors: close)
@@ -805,7 +806,8 @@ enum {
     REC_PROBLEM_KIND = 6,       /**< a tensor where a module is wanted, names where a list is, two spellings of an index… */
     REC_PROBLEM_AMBIGUOUS = 7,  /**< it could be this or that: a rule or a type must say */
     REC_PROBLEM_EMPTY = 8,      /**< nothing at all is mapped */
-    REC_PROBLEM_NO_INVERSE = 9  /**< going backwards: a rule that has no inverse */
+    REC_PROBLEM_NO_INVERSE = 9, /**< going backwards: a rule that has no inverse */
+    REC_PROBLEM_FAMILY = 10     /**< which family of models it is of, or that a profile is for another one */
 };
 
 /** Something a plan's reader should know. */
@@ -859,6 +861,22 @@ typedef struct rec_profile_info {
 REC_API uint64_t rec_profile_count(rec_context *context);
 /** @return profile `index` in the order of names, or NULL. NULL for `context` is the default context. */
 REC_API const rec_profile_info *rec_profile_get(rec_context *context, uint64_t index);
+
+/** A family of models that a foreign file's tensors are of. Strings live as long as the list; "" where there is none. */
+typedef struct rec_family {
+    uint32_t size;       /**< sizeof(rec_family) of the library */
+    int32_t fits;        /**< 1: each tensor is one of the family's, in its shape; 0: nearly, see `but` */
+    const char *profile; /**< the profile for it: "llama" */
+    const char *name;    /**< "Llama" */
+    const char *others;  /**< profiles for the same files with another destination, separated by blanks */
+    const char *select;  /**< the path that the tensors stand below, for the load argument `select` */
+    const char *but;     /**< why it is not for sure, half a sentence */
+} rec_family;
+/** Finds the families that a record's tensors are of, by their keys and shapes, and by the model's configuration beside
+ *  its file. Of several that fit the tensors do not tell which; of a file that nothing fits, those that nearly do.
+ *  @param record loaded as it is: not adapted. @param path of its file, for the configuration; NULL: none.
+ *  @param count (out) @return the list, to be freed with rec_free(), also where it is empty; NULL with an error. */
+REC_API rec_family *rec_record_families(const rec_record *record, const char *path, uint64_t *count);
 
 /** Recognises a file by its content and its name, and behind codecs by what they decode to. @param context NULL: the
  *  default one. @return the plugin's name, borrowed from the context; NULL with an error. */

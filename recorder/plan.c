@@ -13,6 +13,9 @@ rec_plan *rec_plan_new(rec_context *context, const rec_recorder *to)
         plan = to ? lr_plan_new(&job, to->type, to->target, to->precision,
                                 to->plugin && to->plugin->d.adapter != REC_ADAPTER_NONE)
                   : lr_plan_new(&job, (lr_type_ref){0}, 0, REC_PRECISION_KEEP, false);
+        if (plan) {
+            plan->advises = true;
+        }
         if (plan && to && lr_recorder_lend(&job, (rec_recorder *)(uintptr_t)to, plan) != REC_OK) {
             rec_plan_free(plan);
             plan = NULL;

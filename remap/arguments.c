@@ -43,10 +43,12 @@ static int32_t keep(rec_job *job, char **target, const char *folder, size_t leng
 
 static int32_t set_profile(rec_job *job, lr_arguments *arguments, const char *value, const lr_location *place)
 {
-    lr_rules *profile = lr_profile_load(job, value, place ? place->file : NULL);
-    if (profile) {
+    bool automatic = lr_name_same(value, "auto");
+    lr_rules *profile = automatic ? NULL : lr_profile_load(job, value, place ? place->file : NULL);
+    if (profile || automatic) {
         lr_rules_free(arguments->profile);
         arguments->profile = profile;
+        arguments->automatic = automatic;
     }
     return job->error.status;
 }
@@ -128,7 +130,7 @@ int32_t lr_arguments_set(rec_job *job, lr_arguments *arguments, const char *name
 bool lr_arguments_any(const lr_arguments *arguments)
 {
     const lr_rules *rules = arguments->rules;
-    return arguments->profile || arguments->prefix || arguments->partial || arguments->strict || arguments->debug ||
+    return arguments->profile || arguments->automatic || arguments->prefix || arguments->partial || arguments->strict || arguments->debug ||
            arguments->reverse ||
            (rules &&
             (rules->count || rules->select || rules->adapter == LR_ADAPTER_PYTORCH || rules->gaps == LR_SWITCH_YES));

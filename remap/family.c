@@ -58,6 +58,37 @@ static int is_elsewhere(rec_job *job, const rec_plan *plan, uint64_t number, con
     return found;
 }
 
+/* ----------------------------------------------------------------------------------------------- what it looks like -- */
+
+/* The families that a source may be of, none if that cannot be found out. To be given back with lr_families_free(). */
+static void find_families(rec_job *job, const rec_plan *plan, const lr_plan_source *source, lr_families *found)
+{
+    rec_job own; /* a word more is no reason to fail */
+    lr_variables numbers;
+    *found = (lr_families){0};
+    lr_job_begin(&own, plan->context, "families", NULL);
+    lr_variables_init(&numbers, job->allocator);
+    if (lr_variables_read(&own, &numbers, source->path, source->numbers.config_file) == REC_OK) {
+        (void)lr_families_find(&own, source->record, &numbers, source->rules->select, source->rules->name, found);
+    }
+    lr_variables_free(&numbers);
+    lr_job_drop(&own);
+}
+
+/* "It looks like Llama: `profile = llama`." Empty if there is no telling. */
+static void hint_family(rec_job *job, const rec_plan *plan, const lr_plan_source *source, char *text, size_t room)
+{
+    lr_families found;
+    find_families(job, plan, source, &found);
+    text[0] = '\0';
+    if (found.fits && found.count == 1) {
+        const lr_family *f = &found.at[0];
+        (void)snprintf(text, room, "It looks like %.100s: `profile = %.64s`%s%.200s%s.\n", f->name, f->profile,
+                       *f->select ? " and `select = " : "", f->select, *f->select ? "`" : "");
+    }
+    lr_families_free(job, &found);
+}
+
 static int32_t report_requires(rec_job *job, rec_plan *plan, uint64_t number, lr_matcher *matcher)
 {
     lr_plan_source *source = &plan->sources[number];
@@ -71,8 +102,12 @@ static int32_t report_requires(rec_job *job, rec_plan *plan, uint64_t number, lr
         }
         source->hits[i] += rule->kind == LR_RULE_REQUIRE && found;
         if (!found && rule->profile) {
-            status = lr_plan_problem(job, plan, REC_PROBLEM_DEAD_RULE, !source->partial, "",
-                                     source->partial ? "" : ANOTHER "\nA part of a model is a partial load (partial).",
+            char like[500] = "", hint[700];
+            if (!source->partial && !source->reverse) {
+                hint_family(job, plan, source, like, sizeof like);
+            }
+            (void)snprintf(hint, sizeof hint, "%sA part of a model is a partial load (partial).", *like ? like : ANOTHER "\n");
+            status = lr_plan_problem(job, plan, REC_PROBLEM_DEAD_RULE, !source->partial, "", source->partial ? "" : hint,
                                      "the profile %.64s is for a model that has `%.200s`, and %.200s %s", rule->profile,
                                      rule->pattern, source->name, source->reverse ? "becomes none" : "has no such key");
         } else if (!found) {
@@ -144,6 +179,41 @@ static int32_t report_numbers(rec_job *job, rec_plan *plan, uint64_t number)
     return status;
 }
 
+/* Who looks at a plan is told which profile there is for the file, and if another one fits it better. */
+static int32_t advise(rec_job *job, rec_plan *plan, uint64_t number)
+{
+    const lr_plan_source *source = &plan->sources[number];
+    const char *given = source->rules->name;
+    bool alone = source->presumed && source->rules->count == 0 && !plan->type.layout && !plan->base, same = false;
+    char names[600] = "", hint[700] = "";
+    size_t used = 0, hinted = 0;
+    lr_families found;
+    int32_t status = REC_OK;
+    if (!plan->advises || plan->trial || source->reverse || source->chosen || (!given && !alone) ||
+        source->record->root.form != REC_FORM_PATHS) {
+        return REC_OK;
+    }
+    find_families(job, plan, source, &found);
+    for (uint64_t i = 0; found.fits && i < found.count && used < sizeof names && hinted < sizeof hint; i++) {
+        const lr_family *f = &found.at[i];
+        same = same || (given && lr_family_has(f->profile, f->others, given));
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? " or " : "", f->name);
+        hinted += (size_t)snprintf(hint + hinted, sizeof hint - hinted, "%s`profile = %s`%s%.200s%s",
+                                   i ? ", or " : "Take it for that: ", f->profile, *f->select ? " and `select = " : "",
+                                   f->select, *f->select ? "`" : "");
+    }
+    if (used && given && found.known && !same) {
+        status = lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, false, "", hint,
+                                 "%.200s looks like %.300s: another profile fits it better than %.64s", source->name,
+                                 names, given);
+    } else if (used && !given) {
+        status = lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, false, "", hint, "%.200s looks like %.300s",
+                                 source->name, names);
+    }
+    lr_families_free(job, &found);
+    return status;
+}
+
 int32_t lr_plan_report_family(rec_job *job, rec_plan *plan)
 {
     lr_matcher *matcher = lr_matcher_new(job);
@@ -156,6 +226,7 @@ int32_t lr_plan_report_family(rec_job *job, rec_plan *plan)
         status = report_requires(job, plan, s, matcher);
         status = status == REC_OK && plan->totals.fatal == before ? report_dead(job, plan, s) : status;
         status = status == REC_OK ? report_numbers(job, plan, s) : status;
+        status = status == REC_OK && plan->totals.fatal == before ? advise(job, plan, s) : status;
     }
     lr_matcher_free(matcher);
     return status;

@@ -24,6 +24,7 @@ typedef struct lr_arguments {
     char *prefix;        /**< in front of destination keys; NULL: none */
     char *config;        /**< the model's configuration; NULL: what lies beside the model */
     lr_variables numbers;  /**< those that were set; without a configuration */
+    bool automatic;        /**< the profile is the one that fits the file */
     bool partial, strict, debug, reverse;
 } lr_arguments;
 
@@ -78,6 +79,41 @@ rec_record *lr_import(rec_job *job, const lr_plan_input *input, const char *file
 /** Takes the dotted keys of a flat map apart (unflatten.c): numbers 0, 1, 2… become a list, all else stays as it is. In
  *  Burn's layout it is a record of Burn then; a foreign model's names still are paths. */
 int32_t lr_unflatten(rec_job *job, rec_record *record);
+
+/* ------------------------------------------------------------------------------------- families (recognise.c) -- */
+
+/** A family of models that a file's tensors are of. Texts are the list's; "" where there is none. */
+typedef struct lr_family {
+    const char *profile; /**< the one for it */
+    const char *name;    /**< "Llama" */
+    const char *others;  /**< profiles for the same files with another destination */
+    const char *select;  /**< what its keys stand below */
+    const char *but;     /**< why it is not for sure; "": it fits */
+    bool confirmed;      /**< the configuration names it */
+} lr_family;
+
+typedef struct lr_families {
+    lr_arena arena;
+    lr_family *at;
+    uint64_t count;
+    bool fits; /**< those there are fit; else none does, and they nearly do */
+    bool known; /**< a family has the profile that was asked about */
+} lr_families;
+
+/** Finds the families that a record's tensors are of, by the profiles' `has` and `knows`. @param numbers with the model's
+ *  configuration, if there is one. @param select below which it is looked; NULL: at the top, and below one name that all
+ *  keys have in common. @param asked a profile, or NULL. @param families (out) to be given back with lr_families_free(). */
+int32_t lr_families_find(rec_job *job, const rec_record *record, const lr_variables *numbers, const char *select,
+                         const char *asked, lr_families *families);
+/** Whether one of the profiles for a family, or for its files with another destination, has that name. */
+bool lr_family_has(const char *profile, const char *others, const char *name);
+void lr_families_free(rec_job *job, lr_families *families);
+
+/** The profile for a record where the load arguments leave that to the library (families.c): the only one that fits, to be
+ *  freed with lr_rules_free(). @param path of the file it was read from, or NULL.
+ *  @param family (out) what it was chosen for; its texts are the rules'. NULL: the job has failed. */
+lr_rules *lr_profile_choose(rec_job *job, const rec_record *record, const lr_arguments *arguments, const char *path,
+                            lr_family *family);
 
 /** Says whether profiles are those of the models' families, and which numbers were set in vain (family.c). */
 int32_t lr_plan_report_family(rec_job *job, rec_plan *plan);

@@ -34,10 +34,25 @@ static void settle(const rec_plan *plan, const lr_arguments *arguments, lr_plan_
     }
 }
 
-/* Takes over load arguments, with what they need of the model's configuration. */
-static int32_t take_arguments(rec_job *job, rec_plan *plan, const lr_plan_input *input, lr_plan_source *source)
+/* The profile that fits, where it is left open which. @param own (out) the arguments with it. */
+static int32_t choose_profile(rec_job *job, rec_plan *plan, const lr_plan_input *input, lr_arguments *own)
 {
-    const lr_arguments *arguments = input->arguments;
+    lr_family family;
+    *own = *input->arguments;
+    own->profile = lr_profile_choose(job, input->record, input->arguments, input->path, &family);
+    if (!own->profile) {
+        return job->error.status;
+    }
+    return lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, false, "", "",
+                           *family.others ? "%.200s is %.100s: taken by the profile %.64s (another destination: %.200s)"
+                                          : "%.200s is %.100s: taken by the profile %.64s",
+                           input->name, family.name, family.profile, family.others);
+}
+
+/* Takes over load arguments, with what they need of the model's configuration. */
+static int32_t take_arguments(rec_job *job, rec_plan *plan, const lr_plan_input *input, const lr_arguments *arguments,
+                              lr_plan_source *source)
+{
     source->rules = lr_arguments_rules(job, arguments);
     source->prefix = arguments->prefix ? lr_plan_keep(job, plan, arguments->prefix, strlen(arguments->prefix)) : NULL;
     source->partial = arguments->partial;
@@ -70,6 +85,8 @@ static void take_numbers(rec_value *root)
 int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input)
 {
     lr_plan_source *source = NULL;
+    const lr_arguments *arguments = input->arguments;
+    lr_arguments chosen;
     if (plan->made) {
         (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the plan is made: nothing can be added any more");
     } else {
@@ -83,8 +100,13 @@ int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input)
     source->owned = input->owned;
     source->name = lr_plan_keep(job, plan, input->name, strlen(input->name));
     source->path = input->path ? lr_plan_keep(job, plan, input->path, strlen(input->path)) : NULL;
-    if (input->arguments) {
-        (void)take_arguments(job, plan, input, source);
+    if (arguments && arguments->automatic && choose_profile(job, plan, input, &chosen) == REC_OK) {
+        arguments = &chosen;
+    }
+    if (lr_job_failed(job)) {
+        source->rules = NULL;
+    } else if (arguments) {
+        (void)take_arguments(job, plan, input, arguments, source);
     } else {
         source->rules = lr_rules_new(job);
     }
@@ -99,13 +121,14 @@ int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input)
     }
     if (lr_job_failed(job)) {
         lr_plan_source_drop(plan);
-        return job->error.status;
+        goto done;
     }
     /* A type that the file was read by is the file's own. */
     if (!plan->type.layout && !plan->foreign && !source->reverse && !source->record->typed) {
         plan->type = input->type;
     }
-    settle(plan, input->arguments, source);
+    source->chosen = arguments == &chosen;
+    settle(plan, arguments, source);
     if (plan->minor <= 0 && input->minor > 0) {
         plan->minor = input->minor;
     }
@@ -113,7 +136,12 @@ int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input)
         plan->precision = source->record->precision;
         plan->clamp = source->record->clamp;
     }
-    return REC_OK;
+
+done:
+    if (arguments == &chosen) {
+        lr_rules_free(chosen.profile);
+    }
+    return job->error.status;
 }
 
 rec_status rec_plan_set_base(rec_plan *plan, const rec_record *base)

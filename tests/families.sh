@@ -39,5 +39,6 @@ else
         skip "profiles beside the text" "the reference is not there: set LIBRECORD_SHARED"
     fi
     opinion matrix.py "$RECORD" "$scratch/models"
+    opinion auto.py "$RECORD" "$scratch/models"
 fi
 finish

@@ -150,8 +150,8 @@ static void print_file(const rec_origin *origin, const summary *s, const char *l
     }
 }
 
-static void print_people(const rec_record *record, const summary *s, const char *path, bool by_position, bool several,
-                         bool all)
+static void print_people(const rec_record *record, const summary *s, const families *f, const char *path,
+                         bool by_position, bool several, bool all)
 {
     enum { LABEL = 14, NAME_MOST = 28, LABELS = 5 };
     const rec_origin *origin = rec_record_origin(record);
@@ -192,6 +192,12 @@ static void print_people(const rec_record *record, const summary *s, const char 
     }
     print_file(origin, s, labels[3]);
     print_metadata(record, "metadata", width, all);
+    if (f->count) {
+        text line = {0};
+        tool_families_text(f, &line);
+        printf("%-*s%s\n", (int)width, "looks like", line.at);
+        tool_text_free(&line);
+    }
     if (tool_is_of_others(record) && strcmp(path, tool_input_name("-")) != 0) {
         text line = {0};
         tool_text_safe(&line, path, strlen(path));
@@ -216,7 +222,8 @@ static void json_size(json *j, const char *key, uint64_t size)
     }
 }
 
-static void print_json(json *j, const rec_record *record, const summary *s, const char *path, const notes *n)
+static void print_json(json *j, const rec_record *record, const summary *s, const families *f, const char *path,
+                       const notes *n)
 {
     const rec_origin *origin = rec_record_origin(record);
     const char *key;
@@ -263,6 +270,7 @@ static void print_json(json *j, const rec_record *record, const summary *s, cons
     tool_json_uint(j, "shortest", s->id_shortest);
     tool_json_uint(j, "longest", s->id_longest);
     tool_json_close(j, '}');
+    tool_json_families(j, "families", f);
     json_size(j, "stored", origin->stored);
     json_size(j, "inflated", origin->inflated);
     tool_json_bool(j, "mapped", origin->mapped);
@@ -277,6 +285,7 @@ static int info(session *s, const char *path, bool several, bool *begun, json *j
     bool by_position = false;
     rec_record *record = NULL;
     summary sums = {0};
+    families like = {0};
     notes n = {0};
     int status = EXIT_ERROR;
 
@@ -288,11 +297,15 @@ static int info(session *s, const char *path, bool several, bool *begun, json *j
     if (record) {
         tool_notes_take(&n);
         status = tool_summarise(record, &sums);
+        tool_families_find(record, path, &like);
+        if (like.failed) {
+            tool_notes_add(&n, REC_NOTE_RULE, "", xasprintf("which family it is of is not known: %s", like.failed));
+        }
         if (status == EXIT_OK && s->o->json) {
-            print_json(j, record, &sums, path, &n);
+            print_json(j, record, &sums, &like, path, &n);
         } else if (status == EXIT_OK) {
             fputs(*begun ? "\n" : "", stdout);
-            print_people(record, &sums, tool_input_name(path), by_position, several, s->o->all);
+            print_people(record, &sums, &like, tool_input_name(path), by_position, several, s->o->all);
             if (several) {
                 (void)fflush(stdout); /* before what is noted of this one */
             }
@@ -300,6 +313,7 @@ static int info(session *s, const char *path, bool several, bool *begun, json *j
             *begun = true;
         }
     }
+    tool_families_free(&like);
     tool_summary_free(&sums);
     tool_notes_free(&n);
     rec_record_free(record);

@@ -48,6 +48,7 @@ enum {
     OPTION_VARIANT,
     OPTION_RULE,
     OPTION_PREFIX,
+    OPTION_SELECT,
     OPTION_GAPS,
     OPTION_BASE,
     OPTION_PARTIAL,
@@ -109,7 +110,7 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_HELP] = {"help", NULL, 'h', EVERY, "print this help"},
     [OPTION_VERSION] = {"version", NULL, 'V', EVERY, "print the version"},
     [OPTION_ADAPTER] = {"adapter", "A", 0, READERS, "modules are laid out as: pytorch, none (as Burn's)"},
-    [OPTION_PROFILE] = {"profile", "NAME", 0, READERS, "rules for a model family; or FILE.ini:NAME"},
+    [OPTION_PROFILE] = {"profile", "NAME", 0, READERS, "rules for a model family: NAME, FILE.ini:NAME, auto"},
     [OPTION_SET] = {"set", "NAME=NUMBER", 0, READERS, "a number that rules ask for (repeatable)"},
     [OPTION_CONFIG_JSON] = {"config-json", "FILE", 0, READERS, "the model's config.json, if it is elsewhere"},
     [OPTION_REVERSE] = {"reverse", NULL, 0, READERS, "the profile backwards: to PyTorch's names"},
@@ -120,6 +121,7 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_VARIANT] = {"variant", "'RE => NAME'", 0, READERS, "the variant of enums at paths"},
     [OPTION_RULE] = {"rule", "'KEY = VALUE'", 0, READERS, "any rule as a profile has it: split, stack, …"},
     [OPTION_PREFIX] = {"prefix", "PATH", 0, READERS, "put this path in front of every key"},
+    [OPTION_SELECT] = {"select", "PATH", 0, READERS, "only the file's keys below this path, without it"},
     [OPTION_GAPS] = {"gaps", "WHAT", 0, READERS, "holes in numbered keys: close or keep"},
     [OPTION_BASE] = {"base", "RECORD", 0, PLANNERS, "what no input gives stays as it is in this record"},
     [OPTION_PARTIAL] = {"partial", NULL, 0, READERS, "what the type asks for may be missing"},
@@ -133,6 +135,7 @@ static const char *const load_keys[OPTION_COUNT] = {
     [OPTION_CONFIG_JSON] = "config", [OPTION_REVERSE] = "reverse", [OPTION_REMAP] = "remap",
     [OPTION_RENAME] = "rename",      [OPTION_DROP] = "drop",       [OPTION_MODULE] = "module",
     [OPTION_VARIANT] = "variant",    [OPTION_PREFIX] = "prefix",   [OPTION_GAPS] = "gaps",
+    [OPTION_SELECT] = "select",
     [OPTION_PARTIAL] = "partial",    [OPTION_STRICT] = "strict",   [OPTION_DEBUG] = "debug",
 };
 

@@ -49,7 +49,9 @@ typedef struct lr_profile_section {
     const char *name;
     uint32_t line;
     const char *description, *source, *destination; /**< NULL if not given */
-    const lr_setting *settings; /**< everything else, in order: rules, include, less, switches */
+    const char *family, *others, *doubt;            /**< the same, of the family that its files are of */
+    const char *model_type, *architecture;
+    const lr_setting *settings; /**< everything else, in order: rules, include, less, switches, has and knows */
     uint64_t setting_count;
 } lr_profile_section;
 
@@ -91,6 +93,7 @@ enum {
     LR_WORD_EXPORT, LR_WORD_MERGE, LR_WORD_REQUIRE,
     LR_WORD_LET, LR_WORD_ADAPTER, LR_WORD_GAPS, LR_WORD_SELECT,
     LR_WORD_DESCRIPTION, LR_WORD_SOURCE, LR_WORD_DESTINATION, LR_WORD_INCLUDE, LR_WORD_LESS,
+    LR_WORD_FAMILY, LR_WORD_OTHERS, LR_WORD_DOUBT, LR_WORD_MODEL_TYPE, LR_WORD_ARCHITECTURE, LR_WORD_HAS, LR_WORD_KNOWS,
     LR_WORD_PROFILE, LR_WORD_PREFIX, LR_WORD_CONFIG, LR_WORD_SET, LR_WORD_PARTIAL, LR_WORD_STRICT, LR_WORD_DEBUG,
     LR_WORD_REVERSE,
     LR_WORD_PLUGIN, LR_WORD_PRECISION, LR_WORD_MAP, LR_WORD_SYNC, LR_WORD_CLAMP, LR_WORD_MODULES, LR_WORD_LAYOUT
@@ -102,7 +105,8 @@ enum {
     LR_FOR_PROFILE = 2,  /**< in a profile only */
     LR_FOR_LOAD = 4,     /**< as a load argument only */
     LR_FOR_RECORDER = 8, /**< in a recorder's section or as an option, whatever its plugin is */
-    LR_IN_PROFILE = LR_FOR_RULES | LR_FOR_PROFILE,
+    LR_FOR_FAMILY = 16,  /**< in a profile only: by what its family's files are known (remap/recognise.c) */
+    LR_IN_PROFILE = LR_FOR_RULES | LR_FOR_PROFILE | LR_FOR_FAMILY,
     LR_IN_ARGUMENTS = LR_FOR_RULES | LR_FOR_LOAD
 };
 

@@ -280,6 +280,16 @@ static int32_t profile_setting(lr_config_parser *p, const char *key, const char 
         return profile_line(p, &profile->source, key, value, line);
     case LR_WORD_DESTINATION:
         return profile_line(p, &profile->destination, key, value, line);
+    case LR_WORD_FAMILY:
+        return profile_line(p, &profile->family, key, value, line);
+    case LR_WORD_OTHERS:
+        return profile_line(p, &profile->others, key, value, line);
+    case LR_WORD_DOUBT:
+        return profile_line(p, &profile->doubt, key, value, line);
+    case LR_WORD_MODEL_TYPE:
+        return profile_line(p, &profile->model_type, key, value, line);
+    case LR_WORD_ARCHITECTURE:
+        return profile_line(p, &profile->architecture, key, value, line);
     default:
         break;
     }

@@ -30,6 +30,13 @@ static const lr_word words[] = {
     {"destination", LR_WORD_DESTINATION, LR_FOR_PROFILE, false},
     {"include", LR_WORD_INCLUDE, LR_FOR_PROFILE, true},
     {"less", LR_WORD_LESS, LR_FOR_PROFILE, true},
+    {"family", LR_WORD_FAMILY, LR_FOR_FAMILY, false},
+    {"others", LR_WORD_OTHERS, LR_FOR_FAMILY, false},
+    {"doubt", LR_WORD_DOUBT, LR_FOR_FAMILY, false},
+    {"model_type", LR_WORD_MODEL_TYPE, LR_FOR_FAMILY, false},
+    {"architecture", LR_WORD_ARCHITECTURE, LR_FOR_FAMILY, false},
+    {"has", LR_WORD_HAS, LR_FOR_FAMILY, true},
+    {"knows", LR_WORD_KNOWS, LR_FOR_FAMILY, true},
 
     {"drop", LR_WORD_DROP, LR_FOR_RULES, true},
     {"split", LR_WORD_SPLIT, LR_FOR_RULES, true},

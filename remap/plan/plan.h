@@ -54,6 +54,7 @@ typedef struct lr_plan_source {
     bool partial, strict, reverse, debug;
     bool stored;              /**< Burn's own store wrote it: the variant of an enum may be a part of its keys */
     bool doubted;             /**< whether the adapter acts is to be decided: Burn's own store wrote it (decide.c) */
+    bool chosen;              /**< the profile was chosen by its keys */
     bool presumed;            /**< it is taken for PyTorch's though nothing says so: no profile, no rule, no argument */
     bool lent;                /**< rules and numbers are another plan's */
     bool works;               /**< there are rules that act at the destination: squeeze, reshape, rope, add */
@@ -124,6 +125,7 @@ struct rec_plan {
     const char *guessed;      /**< what the adapter took modules for without being told; NULL: nothing */
     bool trial;               /**< it is made to see what speaks for the adapter: signs are noted */
     lr_sign *signs;           /**< the last one first */
+    bool advises;             /**< somebody looks at it: it says which family of models its sources are of */
     bool quiet;               /**< while variants are tried: problems are not kept */
     rec_plan_totals totals;
     struct lr_plan_held {

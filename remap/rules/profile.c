@@ -478,6 +478,9 @@ static int32_t build(lr_library *library, lr_rules *rules, const frame *f, uint3
             const lr_setting *line = &section->settings[i];
             bool includes = strcmp(line->key, "include") == 0, lacks = strcmp(line->key, "less") == 0;
             place.line = line->line;
+            if (lr_word_find(line->key, LR_FOR_FAMILY)) {
+                continue; /* no rule: it says what the files are known by (remap/recognise.c) */
+            }
             if ((includes || lacks || is_rule(line)) != (pass == 0)) {
                 continue;
             }

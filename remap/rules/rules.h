@@ -125,6 +125,29 @@ void lr_rules_remove(lr_rules *rules, uint64_t index);
  */
 lr_rules *lr_profile_load(rec_job *job, const char *name, const char *beside);
 
+/* profile.c: the profiles that can be named, those of the context's INI file and those that come with the library. */
+
+/** Files with profiles, each read once, for one operation. */
+typedef struct lr_library {
+    rec_job *job;
+    const lr_config *own;         /**< the context's */
+    struct lr_profile_ini *files; /**< read so far */
+    lr_arena arena;               /**< of the paths */
+    const char *folder;           /**< of the profiles that come with the library */
+    const char **paths;           /**< the files there, once they are listed */
+    uint64_t path_count;
+    bool listed;
+    uint32_t includes;
+} lr_library;
+
+void lr_library_begin(lr_library *library, rec_job *job);
+void lr_library_end(lr_library *library);
+/** Calls for each profile: the context's in the order of its file, then the others in the order of their files. What is
+ *  handed over lives as long as the library. @return the first status that was not REC_OK. */
+int32_t lr_library_each(lr_library *library, int32_t (*call)(void *user, const lr_config *config,
+                                                             const lr_profile_section *section),
+                        void *user);
+
 /* Numbers (expression.c, variables.c). */
 
 /** Whether some rule asks for a number by name. */
@@ -142,6 +165,7 @@ typedef struct lr_variables {
     lr_number *set, *config, *own;
     uint64_t set_count, set_room, config_count, config_room, own_count, own_room;
     char *config_file; /**< NULL: none was found */
+    char *model_type;  /**< what the configuration calls itself; NULL: it does not say */
     char *config_tried; /**< the last place that was looked at, where none was found; NULL: there was nowhere to look */
 } lr_variables;
 void lr_variables_init(lr_variables *numbers, const lr_allocator *allocator);

@@ -16,27 +16,4 @@ int32_t lr_definition_add(rec_job *job, lr_rules *rules, const char *text, const
 const lr_amount *lr_amount_new(rec_job *job, lr_rules *rules, const char *text, size_t length,
                                const lr_location *place);
 
-/* profile.c: the profiles that can be named, those of the context's INI file and those that come with the library. */
-
-/** Files with profiles, each read once, for one operation. */
-typedef struct lr_library {
-    rec_job *job;
-    const lr_config *own;         /**< the context's */
-    struct lr_profile_ini *files; /**< read so far */
-    lr_arena arena;               /**< of the paths */
-    const char *folder;           /**< of the profiles that come with the library */
-    const char **paths;           /**< the files there, once they are listed */
-    uint64_t path_count;
-    bool listed;
-    uint32_t includes;
-} lr_library;
-
-void lr_library_begin(lr_library *library, rec_job *job);
-void lr_library_end(lr_library *library);
-/** Calls for each profile: the context's in the order of its file, then the others in the order of their files. What is
- *  handed over lives as long as the library. @return the first status that was not REC_OK. */
-int32_t lr_library_each(lr_library *library, int32_t (*call)(void *user, const lr_config *config,
-                                                             const lr_profile_section *section),
-                        void *user);
-
 #endif

@@ -37,6 +37,7 @@ void lr_variables_free(lr_variables *numbers)
     release(numbers, numbers->own, numbers->own_count);
     lr_release(numbers->allocator, numbers->config_file);
     lr_release(numbers->allocator, numbers->config_tried);
+    lr_release(numbers->allocator, numbers->model_type);
     lr_variables_init(numbers, numbers->allocator);
 }
 
@@ -150,13 +151,36 @@ static bool number_of(const rec_scalar *scalar, double *number)
     }
 }
 
+/* What the configuration calls the model. */
+static int32_t keep_type(reader *r, const rec_scalar *text)
+{
+    lr_variables *n = r->numbers;
+    char *copy;
+    if (text->v.length > LR_NAME_MOST || n->model_type) {
+        return REC_OK; /* no name of a family is that long */
+    }
+    copy = lr_zalloc(n->allocator, text->v.length + 1);
+    if (!copy) {
+        return lr_fail_memory(r->job, text->v.length + 1);
+    }
+    memcpy(copy, text->text, (size_t)text->v.length);
+    n->model_type = copy;
+    return REC_OK;
+}
+
 static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
 {
     reader *r = self;
     lr_variables *n = r->numbers;
     double value;
     (void)at;
-    if (r->skipped || !r->depth || !r->fits || !number_of(scalar, &value)) {
+    if (r->skipped || !r->depth || !r->fits) {
+        return REC_OK;
+    }
+    if (scalar->kind == REC_KIND_STRING) {
+        return r->depth == 1 && r->length == 10 && memcmp(r->name, "model_type", 10) == 0 ? keep_type(r, scalar) : REC_OK;
+    }
+    if (!number_of(scalar, &value)) {
         return REC_OK;
     }
     if (n->config_count == CONFIG_MOST) {

@@ -1111,7 +1111,7 @@ static const struct {
     {"[profile a]\ninclud = b\n", ": line 2: [profile a] has no key \"includ\"\n  Did you mean \"include\"?"},
     {"[profile a]\nthreads = 2\n",
      ": line 2: [profile a] has no key \"threads\"\n"
-     "  There are: description, source, destination, include, less, drop, split, weight_norm, rename, add, rope, "
+     "  There are: description, source, destination, include, less, family, others, doubt, model_type, architecture, has, knows, drop, split, weight_norm, rename, add, rope, "
      "squeeze, reshape, stack, join, merge, tie, module, variant, back, export, require, let, adapter, gaps, select."},
     {"[profile a]\nsource = b\nsource = c\n", ": line 3: \"source\" stands twice in [profile a]"},
     {"[profile a]\ngaps = keep\ngaps = keep\n", ": line 3: \"gaps\" stands twice in [profile a], first in line 2"},

@@ -29,6 +29,21 @@ const char *tool_precision_word(const rec_record *record);
 /* @return the element type in the metadata `float` or `int` without its Rust path: "f16"; NULL if it is not there. */
 const char *tool_element_word(const rec_record *record, const char *key);
 
+/* ----------------------------------------------------------------------------------------------------- families -- */
+
+/* The families of models that a foreign file may be of. */
+typedef struct families {
+    rec_family *at; /* NULL: it is no foreign file, or it failed */
+    uint64_t count;
+    char *failed; /* why they could not be found, or NULL */
+} families;
+/* Finds them. @param path of its file, "-" for standard input. To be given back with tool_families_free(). */
+void tool_families_find(const rec_record *record, const char *path, families *f);
+void tool_families_free(families *f);
+/* Adds "Llama: --profile llama"; nothing if there are none. */
+void tool_families_text(const families *f, text *t);
+void tool_json_families(json *j, const char *key, const families *f);
+
 /* ------------------------------------------------------------------------------------------------------- slices -- */
 
 /* `[0, 1:3, ::2, -1]` of numpy. A part is either an index (its dimension goes) or a range. */

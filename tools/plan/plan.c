@@ -156,10 +156,10 @@ static const char *problem_word(int32_t kind)
         [REC_PROBLEM_MISSING] = "missing",       [REC_PROBLEM_UNEXPECTED] = "unexpected",
         [REC_PROBLEM_SHAPE] = "shape",           [REC_PROBLEM_KIND] = "kind",
         [REC_PROBLEM_AMBIGUOUS] = "ambiguous",   [REC_PROBLEM_EMPTY] = "empty",
-        [REC_PROBLEM_NO_INVERSE] = "no-inverse",
+        [REC_PROBLEM_NO_INVERSE] = "no-inverse", [REC_PROBLEM_FAMILY] = "family",
     };
 
-    return kind >= REC_PROBLEM_COLLISION && kind <= REC_PROBLEM_NO_INVERSE ? names[kind] : "other";
+    return kind >= REC_PROBLEM_COLLISION && kind <= REC_PROBLEM_FAMILY ? names[kind] : "other";
 }
 
 /* "KEY: text", the key left out where the text speaks of it already. */
@@ -194,6 +194,22 @@ static const struct {
 };
 enum { WRITTEN = sizeof written / sizeof *written };
 
+/* What to do, a line or more, two blanks in. */
+static void print_hint(const char *hint, FILE *out)
+{
+    text said = {0}, line = {0};
+
+    tool_text_hint(&said, hint);
+    for (const char *at = said.at; *at;) {
+        size_t length = strcspn(at, "\n");
+        tool_text_safe(&line, at, length);
+        fprintf(out, "  %s\n", line.at);
+        tool_text_free(&line);
+        at += length + (at[length] == '\n');
+    }
+    tool_text_free(&said);
+}
+
 /* Problems of one sort. @param most how many of them, what is beyond is only counted. @return how many there are. */
 static uint64_t print_problems(const planned *p, bool fatal, uint64_t most, FILE *out)
 {
@@ -221,13 +237,7 @@ static uint64_t print_problems(const planned *p, bool fatal, uint64_t most, FILE
         }
         tool_text_free(&line);
         if (hint_follows(p->plan, i, problem) || (shown == most && *problem->hint)) {
-            for (const char *at = problem->hint; *at;) {
-                size_t length = strcspn(at, "\n");
-                tool_text_safe(&line, at, length);
-                fprintf(out, "  %s\n", line.at);
-                tool_text_free(&line);
-                at += length + (at[length] == '\n');
-            }
+            print_hint(problem->hint, out);
         }
     }
     for (size_t k = 0; k < WRITTEN; k++) {
@@ -307,12 +317,15 @@ void tool_json_problems(json *j, const char *key, const planned *p)
     tool_json_array(j, key);
     for (uint64_t i = 0; i < count; i++) {
         const rec_plan_problem *problem = rec_plan_problem_get(p->plan, i);
+        text hint = {0};
         tool_json_object(j, NULL);
         tool_json_string(j, "kind", problem_word(problem->kind));
         tool_json_bool(j, "fatal", problem->fatal);
         tool_json_string(j, "key", problem->key);
         tool_json_string(j, "text", problem->text);
-        tool_json_string(j, "hint", problem->hint);
+        tool_text_hint(&hint, problem->hint);
+        tool_json_string(j, "hint", hint.at);
+        tool_text_free(&hint);
         tool_json_close(j, '}');
     }
     tool_json_close(j, ']');

@@ -62,7 +62,14 @@ int tool_fail_library(void)
 {
     /* Whoever cancelled it knows: the signal that asked for it ends the command. */
     if (rec_error_status() != REC_E_CANCELLED) {
-        complain(rec_error_message());
+        const char *message = rec_error_message();
+        size_t first = strcspn(message, "\n");
+        text said = {0};
+
+        tool_text_add(&said, message, first);
+        tool_text_hint(&said, message + first);
+        complain(said.at);
+        tool_text_free(&said);
     }
     return EXIT_ERROR;
 }

@@ -86,6 +86,10 @@ size_t tool_utf8_next(const char *bytes, size_t length, uint32_t *code);
 size_t tool_text_width(const char *string);
 /* Adds text so that it is safe to print: control characters and broken UTF-8 as \xNN. */
 void tool_text_safe(text *t, const char *bytes, size_t length);
+/* The same as a word of the shell: in single quotes unless it needs none. */
+void tool_text_quoted(text *t, const char *string);
+/* Adds what the library says to do, its load arguments (`profile = llama`) written as options. Not made safe to print. */
+void tool_text_hint(text *t, const char *hint);
 /* Adds what fits in `width` columns, the middle or the end replaced by an ellipsis. In keys the end tells more than
  * the middle: layers.0.…tion.weight. */
 void tool_text_shortened(text *t, const char *string, size_t width, bool middle);

@@ -282,3 +282,24 @@ void tool_text_shape(text *t, const uint64_t *shape, uint32_t rank)
     }
     tool_text_put(t, "]");
 }
+
+void tool_text_quoted(text *t, const char *string)
+{
+    static const char *const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-:=,+@%";
+
+    if (*string && string[strspn(string, plain)] == '\0') {
+        tool_text_put(t, string);
+        return;
+    }
+    tool_text_put(t, "'");
+    while (*string) {
+        size_t length = strcspn(string, "'");
+        tool_text_safe(t, string, length);
+        string += length;
+        if (*string) {
+            tool_text_put(t, "'\\''");
+            string++;
+        }
+    }
+    tool_text_put(t, "'");
+}

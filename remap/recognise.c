@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Which family of models a file's tensors are of: by the lines `has` and `knows` of all profiles there are, and by what
+ * the model's configuration calls it. A family fits if each tensor is one of its own, in its shape, and nothing is
+ * missing that it always has. What fits no family has none: a wrong guess would be worse. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/record/record.h"
+#include "remap/recognise_private.h"
+
+/** A profile that may be the one. */
+typedef struct candidate {
+    const lr_config *config;
+    const lr_profile_section *section;
+    const char *select; /* of the profile itself; NULL: none */
+    lr_looks first;     /* what it always has, the first of it */
+    bool begun;         /* a key is that */
+} candidate;
+
+typedef struct finder {
+    rec_job *job;
+    lr_families *families;
+    const rec_record *record;
+    const lr_variables *numbers;
+    lr_plan_source *source;
+    lr_matcher *matcher;
+    lr_library library;
+    candidate *candidates;
+    uint64_t count, room;
+    lr_named *keys; /* room for all tensors */
+    uint64_t room_families;
+} finder;
+
+/* ------------------------------------------------------------------------------------------------------ profiles -- */
+
+static int32_t on_profile(void *user, const lr_config *config, const lr_profile_section *section)
+{
+    finder *f = user;
+    candidate *c;
+    if (!section->family) {
+        return REC_OK;
+    }
+    for (uint64_t i = 0; i < f->count; i++) {
+        if (lr_name_same(f->candidates[i].section->name, section->name)) {
+            return REC_OK; /* the context's own one hides it */
+        }
+    }
+    if (!lr_job_grow(f->job, &f->candidates, f->count + 1, &f->room, sizeof *f->candidates)) {
+        return f->job->error.status;
+    }
+    c = &f->candidates[f->count++];
+    *c = (candidate){.config = config, .section = section};
+    for (uint64_t i = 0; i < section->setting_count; i++) {
+        if (strcmp(section->settings[i].key, "select") == 0 && strcmp(section->settings[i].value, ".") != 0) {
+            c->select = section->settings[i].value;
+        }
+    }
+    return lr_looks_read(f->job, &c->first, lr_config_file(config), section, true);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- keys -- */
+
+/* A key below a path. @return false: it is not below it. */
+static bool below(const char *select, const char **text, uint64_t *length)
+{
+    size_t head = select ? strlen(select) : 0;
+    if (!select) {
+        return true;
+    }
+    if (*length <= head + 1 || memcmp(*text, select, head) != 0 || (*text)[head] != '.') {
+        return false;
+    }
+    *text += head + 1;
+    *length -= head + 1;
+    return true;
+}
+
+/* The tensors below a path, or all. @return how many. */
+static uint64_t collect(finder *f, const char *select)
+{
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < f->source->key_count; i++) {
+        const lr_key *key = &f->source->keys[i];
+        lr_named named = {.text = key->text, .length = key->length, .tensor = rec_value_tensor(key->value)};
+        if (named.tensor && below(select, &named.text, &named.length)) {
+            f->keys[count++] = named;
+        }
+    }
+    return count;
+}
+
+/* The name that all keys begin with: one more level of what is selected. @return false: there is none. */
+static bool common_top(finder *f, const char *select, char *path, size_t room)
+{
+    uint64_t count = collect(f, select);
+    const char *dot = count ? memchr(f->keys[0].text, '.', (size_t)f->keys[0].length) : NULL;
+    size_t length = dot ? (size_t)(dot - f->keys[0].text) + 1 : 0;
+    int n;
+    if (!length || memchr(f->keys[0].text, '\\', length)) {
+        return false;
+    }
+    for (uint64_t i = 1; i < count; i++) {
+        if (f->keys[i].length <= length || memcmp(f->keys[i].text, f->keys[0].text, length) != 0) {
+            return false;
+        }
+    }
+    n = snprintf(path, room, "%s%s%.*s", select ? select : "", select ? "." : "", (int)length - 1, f->keys[0].text);
+    return n > 0 && (size_t)n < room;
+}
+
+/* -------------------------------------------------------------------------------------------------------- deciding -- */
+
+/* Whether a list of words has one. */
+static bool in_words(const char *words, const char *word)
+{
+    char one[LR_NAME_MOST + 1];
+    while (words && *words) {
+        size_t length = strcspn(words, " \t");
+        if (length && length < sizeof one) {
+            memcpy(one, words, length);
+            one[length] = '\0';
+            if (lr_name_same(one, word)) {
+                return true;
+            }
+        }
+        words += length + strspn(words + length, " \t");
+    }
+    return false;
+}
+
+bool lr_family_has(const char *profile, const char *others, const char *name)
+{
+    return lr_name_same(profile, name) || in_words(others, name);
+}
+
+static int32_t add(finder *f, const candidate *c, const char *select, const char *but, bool confirmed)
+{
+    lr_families *l = f->families;
+    lr_family *family;
+    if (!lr_job_grow(f->job, &l->at, l->count + 1, &f->room_families, sizeof *l->at)) {
+        return f->job->error.status;
+    }
+    family = &l->at[l->count];
+    *family = (lr_family){.profile = lr_arena_text(&l->arena, c->section->name, strlen(c->section->name)),
+                          .name = lr_arena_text(&l->arena, c->section->family, strlen(c->section->family)),
+                          .others = c->section->others
+                                        ? lr_arena_text(&l->arena, c->section->others, strlen(c->section->others))
+                                        : "",
+                          .select = select ? lr_arena_text(&l->arena, select, strlen(select)) : "",
+                          .but = lr_arena_text(&l->arena, but, strlen(but)),
+                          .confirmed = confirmed};
+    if (!family->profile || !family->name || !family->others || !family->select || !family->but) {
+        return lr_fail_memory(f->job, sizeof *family);
+    }
+    l->count++;
+    return REC_OK;
+}
+
+/* Holds the file against one family. @param select what is looked below. @param said of that, what its profile does not say. */
+static int32_t try_one(finder *f, const candidate *c, const char *select, const char *said)
+{
+    const lr_profile_section *s = c->section;
+    const char *type = f->numbers->model_type, *own = rec_metadata(f->record, "general.architecture");
+    bool named = type && s->model_type && in_words(s->model_type, type);
+    lr_looks looks;
+    lr_rest rest;
+    char but[700] = "";
+    uint64_t count;
+    if (s->architecture && !(own && in_words(s->architecture, own))) {
+        return REC_OK;
+    }
+    count = collect(f, select);
+    if (lr_looks_read(f->job, &looks, lr_config_file(c->config), s, false) == REC_OK &&
+        lr_looks_hold(f->job, &looks, f->matcher, f->keys, count, &rest) == REC_OK && !rest.lacks && !rest.misfit &&
+        (!rest.strangers || rest.aside)) {
+        if (rest.strangers) {
+            (void)snprintf(but, sizeof but, "%" PRIu64 " of %" PRIu64 " keys %s none of %s's: %.*s%s", rest.strangers,
+                           count, rest.strangers == 1 ? "is" : "are", s->family,
+                           (int)(rest.stranger->length < 300 ? rest.stranger->length : 300), rest.stranger->text,
+                           rest.strangers > 1 ? ", …" : "");
+        } else if (type && s->model_type && !named) {
+            const char *slash = strrchr(f->numbers->config_file, '/');
+            (void)snprintf(but, sizeof but, "its %.300s says model_type \"%s\"",
+                           slash ? slash + 1 : f->numbers->config_file, type);
+        } else if (s->doubt) {
+            (void)snprintf(but, sizeof but, "%.600s", s->doubt);
+        }
+        (void)add(f, c, said, but, named);
+    }
+    lr_looks_free(f->job, &looks);
+    return f->job->error.status;
+}
+
+/* Which families may be there at all: one pass over all keys. */
+static int32_t begin(finder *f, const char *select)
+{
+    const lr_regex **regexes = lr_zalloc(f->job->allocator, (f->count + 1) * sizeof *regexes);
+    lr_sieve *sieve = NULL;
+    if (!regexes) {
+        return lr_fail_memory(f->job, f->count * sizeof *regexes);
+    }
+    for (uint64_t i = 0; i < f->count; i++) {
+        f->candidates[i].begun = false;
+        regexes[i] = f->candidates[i].first.count ? f->candidates[i].first.at[0].regex : NULL;
+    }
+    sieve = lr_sieve_new(f->job, regexes, f->count);
+    for (uint64_t k = 0; sieve && k < f->source->key_count && !lr_job_failed(f->job); k++) {
+        const lr_key *key = &f->source->keys[k];
+        if (key->value->kind != REC_KIND_TENSOR) {
+            continue;
+        }
+        lr_sieve_pass(sieve, key->text, (size_t)key->length);
+        for (uint64_t i = lr_sieve_next(sieve, 0); i < f->count; i = lr_sieve_next(sieve, i + 1)) {
+            candidate *c = &f->candidates[i];
+            const char *text = key->text;
+            uint64_t length = key->length;
+            int hit = 0;
+            if (regexes[i] && !c->begun && below(select ? select : c->select, &text, &length)) {
+                hit = lr_regex_match(f->job, regexes[i], f->matcher, text, (size_t)length);
+            }
+            if (hit < 0) {
+                break;
+            }
+            c->begun = c->begun || hit;
+        }
+    }
+    lr_sieve_free(sieve);
+    lr_release(f->job->allocator, regexes);
+    return f->job->error.status;
+}
+
+static int32_t search(finder *f, const char *select)
+{
+    int32_t status = begin(f, select);
+    for (uint64_t i = 0; i < f->count && status == REC_OK; i++) {
+        const candidate *c = &f->candidates[i];
+        status = c->begun ? try_one(f, c, select ? select : c->select, select) : REC_OK;
+    }
+    return status;
+}
+
+/* Those that fit first; of these only those that the configuration names, if it names any; of the others only if none fits. */
+static void choose(lr_families *l)
+{
+    bool fits = false, confirmed = false;
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < l->count; i++) {
+        fits = fits || !*l->at[i].but;
+        confirmed = confirmed || (!*l->at[i].but && l->at[i].confirmed);
+    }
+    for (uint64_t i = 0; i < l->count; i++) {
+        if (fits ? !*l->at[i].but && (!confirmed || l->at[i].confirmed) : true) {
+            l->at[kept++] = l->at[i];
+        }
+    }
+    l->count = kept;
+    l->fits = fits;
+}
+
+void lr_families_free(rec_job *job, lr_families *families)
+{
+    lr_release(job->allocator, families->at);
+    lr_arena_free(&families->arena);
+    *families = (lr_families){0};
+}
+
+int32_t lr_families_find(rec_job *job, const rec_record *record, const lr_variables *numbers, const char *select,
+                         const char *asked, lr_families *families)
+{
+    enum { LEVELS = 3 };
+    finder f = {.job = job, .families = families, .record = record, .numbers = numbers};
+    rec_plan *plan = lr_plan_new(job, (lr_type_ref){0}, 0, REC_PRECISION_KEEP, false);
+    char path[2][300];
+    const char *at = select;
+    *families = (lr_families){0};
+    lr_arena_init(&families->arena, job->allocator);
+    lr_library_begin(&f.library, job);
+    f.source = plan ? lr_plan_source_new(job, plan) : NULL;
+    if (!f.source) {
+        goto done;
+    }
+    f.source->record = record;
+    f.matcher = lr_matcher_new(job);
+    if (!f.matcher || lr_plan_keys(job, plan, 0) != REC_OK || lr_library_each(&f.library, on_profile, &f) != REC_OK) {
+        goto done;
+    }
+    f.keys = lr_alloc(job->allocator, (f.source->key_count + 1) * sizeof *f.keys);
+    if (!f.keys) {
+        (void)lr_fail_memory(job, f.source->key_count * sizeof *f.keys);
+        goto done;
+    }
+    for (uint64_t i = 0; i < f.count && asked; i++) {
+        const lr_profile_section *section = f.candidates[i].section;
+        families->known = families->known || lr_family_has(section->name, section->others, asked);
+    }
+    /* What stands below one name as a whole: module, state_dict. */
+    for (int level = 0; level < LEVELS && search(&f, at) == REC_OK && !families->count && !select; level++) {
+        if (!common_top(&f, at, path[level % 2], sizeof path[0])) {
+            break;
+        }
+        at = path[level % 2];
+    }
+    if (!lr_job_failed(job)) {
+        choose(families);
+    }
+
+done:
+    for (uint64_t i = 0; i < f.count; i++) {
+        lr_looks_free(job, &f.candidates[i].first);
+    }
+    lr_release(job->allocator, f.candidates);
+    lr_release(job->allocator, f.keys);
+    lr_matcher_free(f.matcher);
+    lr_library_end(&f.library);
+    rec_plan_free(plan);
+    if (lr_job_failed(job)) {
+        lr_families_free(job, families);
+    }
+    return job->error.status;
+}

@@ -1,0 +1,167 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# What the command says of a foreign file: its family, the profile that fits, hints that can be pasted.
+# shellcheck disable=SC2016 # patterns have dollars of their own
+set -u
+# shellcheck source=tests/cli/cli.sh
+. "${srcdir:=.}/tests/cli/cli.sh"
+cd "$scratch" || exit 99
+
+# has_not PATTERN FILE
+has_not() {
+    ! grep -q -e "$1" "$2"
+}
+
+# model KEY=SHAPE…: a safetensors file of zeros, "a=2,3"
+model() {
+    model_at=0
+    model_header=
+    for model_one in "$@"; do
+        model_shape=${model_one#*=}
+        model_count=1
+        for model_n in $(echo "$model_shape" | tr , ' '); do
+            model_count=$((model_count * model_n))
+        done
+        model_header="$model_header${model_header:+,}\"${model_one%%=*}\":{\"dtype\":\"F32\",\"shape\":[$model_shape],\"data_offsets\":[$model_at,$((model_at + model_count * 4))]}"
+        model_at=$((model_at + model_count * 4))
+    done
+    model_header="{$model_header}"
+    printf "\\$(printf '%03o' $((${#model_header} % 256)))\\$(printf '%03o' $((${#model_header} / 256)))\\0\\0\\0\\0\\0\\0%s" "$model_header"
+    head -c "$model_at" /dev/zero
+}
+
+# llama KEY=SHAPE…: what a Llama has, and those
+llama() {
+    set -- "$@" model.embed_tokens.weight=5,4 model.norm.weight=4
+    for i in 0 1; do
+        for w in q k v o; do
+            set -- "$@" model.layers.$i.self_attn.${w}_proj.weight=4,4
+        done
+        set -- "$@" model.layers.$i.mlp.gate_proj.weight=6,4 model.layers.$i.mlp.up_proj.weight=6,4 model.layers.$i.mlp.down_proj.weight=4,6 \
+            model.layers.$i.input_layernorm.weight=4 model.layers.$i.post_attention_layernorm.weight=4
+    done
+    model "$@"
+}
+
+# ---------------------------------------------------------------------------------------------------------- families
+
+llama lm_head.weight=5,4 >llama.safetensors
+run info llama.safetensors
+check "info names the family, with the option for it" \
+    grep -qx 'looks like         Llama: --profile llama (for another destination: llama-norope)' "$scratch/out"
+run plan llama.safetensors
+check "so does plan" grep -qx 'note: llama.safetensors looks like Llama' "$scratch/out"
+check "in the words of the command" grep -qxe '  Take it for that: --profile llama' "$scratch/out"
+run plan --profile auto --set heads=2 --set kv_heads=2 llama.safetensors
+status_is "auto takes the profile that fits" 0
+check "and says which" grep -q 'llama.safetensors is Llama: taken by the profile llama (another destination: llama-norope)' "$scratch/out"
+check "its rules act" grep -q 'tok_embeddings.weight' "$scratch/out"
+run convert --quiet --profile AUTO --set heads=2 --set kv_heads=2 llama.safetensors auto.mpk
+status_is "convert takes it too" 0
+run convert --quiet --profile llama --set heads=2 --set kv_heads=2 llama.safetensors named.mpk
+run ls --all auto.mpk
+grep -v '^auto' "$scratch/out" >expected-keys
+run ls --all named.mpk
+check "which is what the profile makes" cmp expected-keys "$scratch/out"
+
+llama >tied.safetensors
+run info tied.safetensors
+check "two families may have the same keys" \
+    grep -qx 'looks like        Llama: --profile llama or Gemma: --profile gemma; its config.json, with model_type, would tell' "$scratch/out"
+fails "then auto asks" plan --profile auto tied.safetensors <<END
+record: tied.safetensors: profile auto: several profiles fit: llama, gemma
+  Name one of them. The model's config.json beside it, with its model_type, would tell.
+END
+echo '{"model_type":"gemma","num_attention_heads":2}' >tied.config.json
+run info tied.safetensors
+check "the configuration tells" grep -qx 'looks like        Gemma: --profile gemma' "$scratch/out"
+run plan --profile llama tied.safetensors
+check "a profile that fits worse than another says so" \
+    grep -qx 'note: tied.safetensors looks like Gemma: another profile fits it better than llama' "$scratch/out"
+check "and which one it is" grep -qxe '  Take it for that: --profile gemma' "$scratch/out"
+run plan --profile gemma tied.safetensors
+check "the one that fits has no such note" has_not 'looks like' "$scratch/out"
+echo '{"model_type":"granite"}' >tied.config.json
+run info tied.safetensors
+check "what the configuration calls otherwise is only nearly one" \
+    grep -q 'nearly Llama: --profile llama, but its tied.config.json says model_type "granite"' "$scratch/out"
+run plan --profile auto tied.safetensors
+check "and is not taken" [ "$status" = 2 ]
+check "it is said why" grep -qxe '  llama nearly does, but its tied.config.json says model_type "granite".' "$scratch/err"
+check "and how to take it all the same" grep -qxe '  If it is the right one, name it: --profile llama.' "$scratch/err"
+echo '{' >tied.config.json
+run info tied.safetensors
+status_is "a broken configuration does not keep info from its work" 0
+check "it is said" grep -q 'which family it is of is not known: .*tied.config.json' "$scratch/err"
+run plan tied.safetensors
+status_is "nor plan" 0
+
+llama score.weight=2,4 lm_head.weight=5,4 >head.safetensors
+run info head.safetensors
+check "a head of its own is named" \
+    grep -q "nearly Llama: --profile llama, but 1 of 22 keys is none of Llama's: score.weight" "$scratch/out"
+llama model.layers.0.self_attn.q_norm.weight=2 lm_head.weight=5,4 >other.safetensors
+run info other.safetensors
+check "a strange tensor in a layer is another family" has_not 'looks like' "$scratch/out"
+fails "which auto does not take" plan --profile auto other.safetensors <<END
+record: other.safetensors: profile auto: no profile fits
+  It is of none of the families that there are profiles for. Name one, or write rules of your own.
+END
+fails "backwards nothing can be chosen" plan --profile auto --reverse auto.mpk <<END
+record: auto.mpk: profile auto cannot choose for a load that goes backwards
+  A record does not show which file it came from: name the profile.
+END
+fails "nor for a record of Burn" plan --profile auto auto.mpk <<END
+record: auto.mpk: profile auto: no profile fits
+  It is of none of the families that there are profiles for. Name one, or write rules of your own.
+END
+run plan --profile bert llama.safetensors
+check "what another family's profile requires names the right one" grep -qxe '  It looks like Llama: --profile llama.' "$scratch/out"
+
+# Below one name, as checkpoints have it.
+model gru.weight_ih_l0=6,2 gru.weight_hh_l0=6,2 gru.bias_ih_l0=6 gru.bias_hh_l0=6 >gru.safetensors
+model net.weight_ih_l0=6,2 gru.weight_hh_l0=6,2 gru.bias_ih_l0=6 gru.bias_hh_l0=6 >not.safetensors
+model module.gru.weight_ih_l0=6,2 module.gru.weight_hh_l0=6,2 module.gru.bias_ih_l0=6 module.gru.bias_hh_l0=6 >below.safetensors
+run info gru.safetensors
+check "nn.GRU is known" grep -qe 'looks like *nn.GRU or nn.RNN: --profile gru$' "$scratch/out"
+run info not.safetensors
+check "by all of its keys" has_not 'looks like' "$scratch/out"
+run info below.safetensors
+check "a family below one name" grep -qe 'looks like *nn.GRU or nn.RNN: --select module --profile gru$' "$scratch/out"
+fails "auto does not go there unasked" plan --profile auto below.safetensors <<END
+record: below.safetensors: profile auto: no profile fits the whole file
+  Below module it is nn.GRU or nn.RNN: --select module and --profile gru.
+END
+run plan --profile auto --select module below.safetensors
+status_is "but where it is asked to" 0
+model gru.weight_ih_l0=6,2 gru.weight_hh_l0=6,3 >shape.safetensors
+run info shape.safetensors
+check "shapes count" has_not 'looks like' "$scratch/out"
+
+# A profile of one's own.
+cat >own.ini <<'END'
+[profile ours]
+family = our net
+has = ^(l[0-9])\.w$ | [2*n, _]
+has = ^(l[0-9])\.b$ | [n]
+rename = ^l([0-9])\. => layers.$1.
+END
+model l0.w=6,2 l0.b=3 l1.w=8,2 l1.b=4 >ours.safetensors
+run info --config own.ini ours.safetensors
+check "families of one's own are found" grep -qxe 'looks like *our net: --profile ours' "$scratch/out"
+run plan --config own.ini --profile auto ours.safetensors
+check "and taken" grep -q 'layers.1.w' "$scratch/out"
+model l0.w=6,2 l0.b=3 l1.w=6,2 l1.b=4 >ours.safetensors
+run info --config own.ini ours.safetensors
+check "their sizes are held" has_not 'looks like' "$scratch/out"
+for wrong in 'a | [n]' '(a) | [2n]' '(a) | [,]' '(a) | [1,2,3,4,5,6,7,8,9]' '(a) | [0*n]' '(a | [1]'; do
+    printf '[profile ours]\nfamily = our net\nhas = l0\nknows = %s\n' "$wrong" >own.ini
+    run plan --config own.ini --profile auto ours.safetensors
+    check "no shape: $wrong" grep -q 'own.ini: line 4: \[profile ours\]' "$scratch/err"
+done
+
+need_jq
+run info --json llama.safetensors
+answers "--json has the family" .families '[{"name":"Llama","profile":"llama","fits":true,"others":"llama-norope","select":"","but":""}]'
+
+finish

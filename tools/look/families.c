@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Which family of models a file is of, with the options that take it for that. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/look/look.h"
+
+void tool_families_find(const rec_record *record, const char *path, families *f)
+{
+    *f = (families){0};
+    if (!tool_is_of_others(record)) {
+        return;
+    }
+    f->at = rec_record_families(record, strcmp(path, "-") == 0 ? NULL : path, &f->count);
+    f->failed = f->at ? NULL : xstrdup(rec_error_message());
+}
+
+void tool_families_free(families *f)
+{
+    rec_free(f->at);
+    free(f->failed);
+    *f = (families){0};
+}
+
+static void put(text *t, const char *string)
+{
+    tool_text_safe(t, string, strlen(string));
+}
+
+static void put_options(text *t, const rec_family *f)
+{
+    if (*f->select) {
+        tool_text_put(t, "--select ");
+        tool_text_quoted(t, f->select);
+        tool_text_put(t, " ");
+    }
+    tool_text_put(t, "--profile ");
+    put(t, f->profile);
+}
+
+void tool_families_text(const families *f, text *t)
+{
+    for (uint64_t i = 0; i < f->count; i++) {
+        const rec_family *one = &f->at[i];
+        tool_text_put(t, i ? " or " : "");
+        tool_text_put(t, one->fits ? "" : "nearly ");
+        put(t, one->name);
+        tool_text_put(t, ": ");
+        put_options(t, one);
+        if (!one->fits) {
+            tool_text_put(t, ", but ");
+            put(t, one->but);
+        } else if (*one->others && f->count == 1) {
+            tool_text_put(t, " (for another destination: ");
+            put(t, one->others);
+            tool_text_put(t, ")");
+        }
+    }
+    if (f->count > 1 && f->at[0].fits) {
+        tool_text_put(t, "; its config.json, with model_type, would tell");
+    }
+}
+
+void tool_json_families(json *j, const char *key, const families *f)
+{
+    tool_json_array(j, key);
+    for (uint64_t i = 0; i < f->count; i++) {
+        const rec_family *one = &f->at[i];
+        tool_json_object(j, NULL);
+        tool_json_string(j, "name", one->name);
+        tool_json_string(j, "profile", one->profile);
+        tool_json_bool(j, "fits", one->fits != 0);
+        tool_json_string(j, "others", one->others);
+        tool_json_string(j, "select", one->select);
+        tool_json_string(j, "but", one->but);
+        tool_json_close(j, '}');
+    }
+    tool_json_close(j, ']');
+}

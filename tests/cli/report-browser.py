@@ -11,6 +11,7 @@ report-browser.py CHROMIUM PAGE STEP...
   key NAME              presses a key
   shot FILE             a picture of the window
   whole FILE            a picture of the whole page
+  noscript              from here on pages run no scripts (js and wait do not work)
   paper                 from here on the page looks as it will be printed
   print FILE            the page as PDF
 Exit status 1 if the console had an error, an exception was not caught, something was refused or asked of a network.
@@ -48,6 +49,7 @@ class Browser:
         self.to, self.fro = to, fro
         self.number, self.pending, self.session = 0, b"", None
         self.wrong, self.asked, self.loaded = [], [], False
+        self.silent = False
 
     def event(self, message):
         method, p = message.get("method"), message.get("params", {})
@@ -135,6 +137,9 @@ def run(browser, page, steps):
         elif word == "scheme":
             browser.call("Emulation.setEmulatedMedia",
                          features=[{"name": "prefers-color-scheme", "value": steps.pop(0)}])
+        elif word == "noscript":
+            browser.call("Emulation.setScriptExecutionDisabled", value=True)
+            browser.silent = True
         elif word == "paper":
             browser.call("Emulation.setEmulatedMedia", media="print")
         elif word == "load":
@@ -157,7 +162,8 @@ def run(browser, page, steps):
                 text = {"text": "\r"} if name == "Enter" and kind == "keyDown" else {}
                 browser.call("Input.dispatchKeyEvent", type=kind, key=name, code=name, windowsVirtualKeyCode=code, **text)
         elif word in ("shot", "whole"):
-            browser.js("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(r, 60))))")
+            if not browser.silent:
+                browser.js("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(r, 60))))")
             browser.picture(steps.pop(0), word == "whole")
         elif word == "print":
             with open(steps.pop(0), "wb") as file:

@@ -344,7 +344,46 @@ true
 6
 END
 same "and printed" "$scratch/expected" "$scratch/out"
+# Everything that can be pointed at or chosen, once.
+everything='(async () => {
+    const frame = () => new Promise(requestAnimationFrame);
+    const at = (node, type, more) => node.dispatchEvent(new PointerEvent(type, { bubbles: true, clientX: 50, clientY: 50, pointerType: "mouse", ...more }));
+    for (const select of document.querySelectorAll("main select, section select")) {
+        for (const option of select.options) { select.value = option.value; select.dispatchEvent(new Event("change")); await frame(); }
+        select.selectedIndex = 0; select.dispatchEvent(new Event("change"));
+    }
+    for (const box of document.querySelectorAll("input[type=checkbox]")) { box.click(); await frame(); box.click(); }
+    for (const node of document.querySelectorAll("#map rect, #lines .reach")) { at(node, "pointermove"); at(node, "pointerleave"); }
+    for (let i = 0; i < 30; i++) {
+        const all = document.querySelectorAll("#map rect");
+        at(all[i * 7 % all.length], "click");
+        if (document.getElementById("detail").open) {
+            for (const node of document.querySelectorAll("#detail .reach")) { at(node, "pointermove"); }
+            for (const name of ["next", "previous", "copy", "close"]) { document.getElementById(name).click(); await frame(); }
+        }
+        const up = document.querySelector("#trail button");
+        if (up && i % 3 === 2) { up.click(); }
+    }
+    for (const button of document.querySelectorAll("#notes button")) { button.click(); await frame(); document.getElementById("detail").close(); }
+    for (let i = 0; i < 3; i++) { document.getElementById("theme").click(); }
+    for (let i = 0; i < document.querySelectorAll("#heads button").length; i++) {
+        for (let k = 0; k < 3; k++) { document.querySelectorAll("#heads button")[i].click(); await frame(); }
+    }
+    return document.querySelectorAll("#rows .row").length > 0;
+})()'
+browse "$page" size 1600 1000 load js "$everything" size 500 800 js "$everything"
+status_is "whatever is pointed at or chosen is no error (changes)" 0
+browse "$scratch/hostile.html" size 1600 1000 load js "$everything"
+status_is "whatever is pointed at or chosen is no error (hostile keys)" 0
 run report -q "$scratch/ck" --include 'optim-*' -o "$page"
+browse "$page" size 1600 1000 load js "$everything"
+status_is "whatever is pointed at or chosen is no error (checkpoints)" 0
+run report -q 0.21.0/constant-full.mpk -o "$scratch/none.html"
+browse "$scratch/none.html" size 400 800 load js 'document.getElementById("nothing").hidden'
+status_is "a record without tensors is no error either" 0
+same "and said to be one" - "$scratch/out" <<END
+false
+END
 browse "$page" size 400 800 load js 'document.querySelectorAll("#lines path.line").length' js 'document.getElementById("quantity").options.length' \
     js 'document.documentElement.scrollWidth <= 400'
 status_is "lines are drawn" 0

@@ -176,7 +176,8 @@ function lineChart(box, lines, log, height) {
     const h = height || (narrow ? 260 : 320);
     const named = lines.filter((l) => l.strong);
     const left = 56;
-    const longest = Math.max(...named.map((l) => Math.min(25, visible(l.name).length)), 0);
+    const letters = Math.max(12, Math.floor((w * 0.28) / 7.6));
+    const longest = Math.max(...named.map((l) => Math.min(letters, visible(l.name).length)), 0);
     const right = narrow || lines.length === 1 ? 14 : 24 + longest * 7.6;
     const top = 10;
     const base = h - 34;
@@ -219,10 +220,10 @@ function lineChart(box, lines, log, height) {
     }
     // Labels below, as many as there is room for.
     const texts = steps.map((s) => (typeof s === "number" ? whole(s) : visible(String(s))));
-    const letters = Math.max(...texts.map((s) => Math.min(s.length, 14)));
+    const wide = Math.max(...texts.map((s) => Math.min(s.length, 14)));
     let free = -Infinity;
     texts.forEach((s, i) => {
-        const half = (letters * 6.5) / 2;
+        const half = (wide * 6.5) / 2;
         if (X(i) - half > free && (i === texts.length - 1 || X(i) + half < X(texts.length - 1) - half || texts.length === 1)) {
             free = X(i) + half + 8;
             all.append(svg("text", { x: X(i), y: base + 18, class: "tick middle", text: s.length > 14 ? `\u2026${s.slice(-13)}` : s }),
@@ -267,7 +268,7 @@ function lineChart(box, lines, log, height) {
         }
         for (const e of ends) {
             const name = visible(e.l.name);
-            all.append(svg("text", { x: w - right + 10, y: e.y + 4, class: "label", css: { fill: e.l.colour }, text: name.length > 25 ? `${name.slice(0, 11)}\u2026${name.slice(-13)}` : name }));
+            all.append(svg("text", { x: w - right + 10, y: e.y + 4, class: "label", css: { fill: e.l.colour }, text: name.length > letters ? `${name.slice(0, Math.floor(letters / 2) - 2)}\u2026${name.slice(-Math.ceil(letters / 2) + 1)}` : name }));
         }
     }
     const cross = svg("path", { class: "cross", visibility: "hidden" });

@@ -98,13 +98,17 @@ const detail = (() => {
         fillIn(t);
         remember(`#${encodeURIComponent(t.key)}`);
     }
-    // The address names what is open, where pages may change theirs.
+    // The address names what is open, where pages may change theirs; not each of many that are passed over.
+    let soon = 0;
     function remember(hash) {
-        try {
-            history.replaceState(null, "", hash || location.pathname + location.search);
-        } catch (error) {
-            // a page in a frame without an origin: it works without
-        }
+        clearTimeout(soon);
+        soon = setTimeout(() => {
+            try {
+                history.replaceState(null, "", hash || location.pathname + location.search);
+            } catch (error) {
+                // a page in a frame without an origin: it works without
+            }
+        }, 250);
     }
     function go(by) {
         const t = shown && table.step(shown, by);

@@ -309,7 +309,8 @@ static void put_title(FILE *out, const gathered *g, bool markup)
     }
 }
 
-/* The listing of `record ls`, for browsers that run no scripts. */
+/* The listing of `record ls`, for browsers that run no scripts. Those that do have to read it too. */
+enum { PLAIN_MOST = 1000 };
 static void put_plain(FILE *out, const gathered *g)
 {
     entry *entries = xmalloc((g->row_count + 1) * sizeof *entries);
@@ -326,7 +327,7 @@ static void put_plain(FILE *out, const gathered *g)
           "tensors:</p>\n<table class=\"plain\"><thead><tr><th>Key</th><th></th><th>Type</th><th>Shape</th>"
           "<th class=\"number\">Parameters</th></tr></thead><tbody>\n",
           out);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && i < PLAIN_MOST; i++) {
         const entry *e = &entries[folds[i].first];
         text shape = {0};
         tool_text_shape(&shape, e->shape, e->rank);
@@ -345,7 +346,11 @@ static void put_plain(FILE *out, const gathered *g)
         fprintf(out, "%s</td></tr>\n", tool_grouped(e->count, number));
         tool_text_free(&shape);
     }
-    fputs("</tbody></table>\n</section>\n", out);
+    fputs("</tbody></table>\n", out);
+    if (count > PLAIN_MOST) {
+        fprintf(out, "<p>&hellip; and %s more lines</p>\n", tool_grouped(count - PLAIN_MOST, number));
+    }
+    fputs("</section>\n", out);
     tool_folds_free(folds, count);
     free(entries);
 }

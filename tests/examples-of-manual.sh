@@ -51,12 +51,24 @@ prepare() (
     record convert -q --profile llama model.safetensors model.mpk
     record convert -q model.mpk model.mpk.gz
     record convert -q net.safetensors fresh.mpk
+    record convert -q net.safetensors net.mpk
+    record edit -q net.mpk rm head -o body.mpk
+    record edit -q net.mpk rm fc1 -o head.mpk
+    record convert -q --prefix encoder a.safetensors part-encoder.mpk
+    record convert -q --prefix head b.safetensors part-head.mpk
+    record convert -q --prefix encoder a.safetensors --prefix decoder b.safetensors autoencoder.mpk
+    cp mnist.mpk before.mpk
+    cp mnist-half.mpk after.mpk
+    record convert -q mnist-half.mpk after.safetensors
+    record edit -q mnist.mpk rm fc2 -o smaller.mpk
+    record convert -q --to npz a.safetensors a.npz
+    python3 -c 'import zipfile; open("table.npy", "wb").write(zipfile.ZipFile("a.npz").read("fc.weight.npy"))'
     record types model.mpk >model.rs
-    mkdir old checkpoints
+    mkdir old checkpoints checkpoint
     cp model.mpk old/model-1.mpk
     cp "$burn/0.18.0/adam-full.mpk" old/optim-1.mpk
     cp "$burn/0.18.0/noam-full.mpk" old/scheduler-1.mpk
-    for epoch in 1 2 3; do cp mnist.mpk "checkpoints/epoch-$epoch.mpk"; done
+    for epoch in 1 2 3; do cp mnist.mpk "checkpoints/epoch-$epoch.mpk" && cp mnist.mpk "checkpoint/model-$epoch.mpk" && cp "$burn/0.18.0/adam-full.mpk" "checkpoint/optim-$epoch.mpk"; done
     record convert -q --type model.rs:Model model.mpk model.bin
 )
 check "the files are there" prepare

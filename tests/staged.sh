@@ -20,7 +20,7 @@ END
 chmod +x "$scratch/pkg-config"
 libdir=$("$scratch/pkg-config" --variable=libdir librecord)
 plugindir=$("$scratch/pkg-config" --variable=plugindir librecord)
-record=$(find "$stage" -type f -name record)
+record=$(find "$stage" -type f -path "*/bin/record")
 LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 

@@ -14,7 +14,7 @@
 #define SEVERAL                                                                         \
     "With several inputs, a load argument is for the input behind it; one behind the\n" \
     "last input is for all of them:\n"                                                  \
-    "  record convert --prefix encoder a.safetensors --prefix decoder b.safetensors both.mpk\n"
+    "  record convert --prefix enc a.safetensors --prefix dec b.safetensors both.mpk\n"
 
 const command tool_commands[] = {
     {"info", COMMAND_INFO, 1, SIZE_MAX, "FILE...", "who wrote a record, and what is in it",
@@ -61,7 +61,7 @@ const command tool_commands[] = {
      tool_browse_options, tool_run_browse},
     {"embed", COMMAND_EMBED, 1, 1, "FILE", "make a record part of a program: C, an object file", tool_embed_more,
      tool_embed_options, tool_run_embed},
-    {"stats", COMMAND_STATS, 1, SIZE_MAX, "FILE [KEY]", "what the numbers are like: extremes, moments, what is odd",
+    {"stats", COMMAND_STATS, 1, SIZE_MAX, "FILE [KEY]", "what the numbers are like: extremes, moments",
      tool_stats_more, NULL, tool_run_stats},
     {"report", COMMAND_REPORT, 1, SIZE_MAX, "FILE...", "make a page for browsers: sizes, figures, what changed",
      tool_report_more, tool_report_options, tool_run_report},

@@ -349,6 +349,8 @@ static void test_contexts(void **state)
     SILENT(rec_context_set_notes, NULL, ignore_note, user);
     ALLOWED(rec_context_set_notes, context, ignore_note, NULL);
     STATUS(rec_context_set_threads, NULL, 2);
+    NEUTRAL(0, rec_context_threads, NULL);
+    STATUS(rec_context_set_spill, NULL, 0);
     STATUS(rec_context_keep_memory, NULL, 1);
     ALLOWED(rec_context_set_plugins, NULL, REC_PLUGINS_ALL);
     ALLOWED(rec_context_add_plugin_path, NULL, "/");
@@ -488,6 +490,7 @@ static void test_tensors(void **state)
     EACH(false, [0] == 0, rec_tensor_shape, NULL);
     NEUTRAL(0, rec_tensor_count, NULL);
     NEUTRAL(0, rec_tensor_nbytes, NULL);
+    ALLOWED(rec_tensor_release, NULL, 0, 1);
     NEUTRAL(NULL, rec_tensor_id, NULL);
     NEUTRAL(0, rec_tensor_assumed, NULL);
     NEUTRAL(REC_UNKNOWN, rec_tensor_offset, NULL);
@@ -619,6 +622,7 @@ static void test_types(void **state)
     (void)state;
     ALLOWED(rec_types_new, NULL);
     ALLOWED(rec_types_free, NULL);
+    NEUTRAL(NULL, rec_types_name, NULL, 0);
     STATUS(rec_types_add_file, NULL, file);
     STATUS(rec_types_add_file, types, NULL);
     STATUS(rec_types_add_rust, NULL, "struct A;", "a");

@@ -18,7 +18,7 @@ const char tool_diff_more[] = "Any formats, versions and precisions. What differ
                               "  record diff --ignore dtype mnist.mpk mnist-half.mpk\n"
                               "  record diff --profile llama model.safetensors model.mpk\n"
                               "  record diff --rtol 1e-5 mnist.mpk epoch-20.mpk && echo close enough\n"
-                              "  record diff --json mnist.mpk mnist-half.mpk | jq '.tensors[] | [.key, .cosine]'\n";
+                              "  record diff --json mnist.mpk mnist-half.mpk | jq '.tensors[].cosine'\n";
 
 const own_option tool_diff_options[] = {
     {"atol", "X", 0, "differences up to X are none"},

@@ -27,9 +27,9 @@ const char tool_edit_more[] =
     "family's profile, precision or version as a whole is record convert's.\n"
     "Ids, metadata and the version of Burn are kept.\n"
     "\nExamples:\n"
-    "  record edit model.mpk rm 'head' cast '*' f16 -o body.mpk\n"
-    "  record edit --in-place model.mpk set 'bn.running_var[0]' 1.0\n"
-    "  record edit model.mpk mv '^encoder\\.' 'body.' -o renamed.mpk\n"
+    "  record edit net.mpk rm head cast '*' f16 -o body.mpk\n"
+    "  record edit --in-place mnist.mpk set 'fc1.bias[0]' 0.5\n"
+    "  record edit autoencoder.mpk mv '^encoder\\.' 'body.' -o renamed.mpk\n"
     "  record edit body.mpk merge head.mpk -o model.mpk\n"
     "  record edit model.mpk split --by key -o 'part-{}.mpk'\n";
 

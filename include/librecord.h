@@ -589,6 +589,10 @@ REC_API uint64_t rec_tensor_offset(const rec_tensor *tensor);
  *  @param size (out, may be NULL). @return borrowed from the record; NULL with an error. */
 REC_API const void *rec_tensor_bytes(const rec_tensor *tensor, uint64_t *size);
 
+/** The same where the bytes lie in a mapping or in memory already, and else NULL without an error: then rec_tensor_read() is
+ *  what keeps nothing. @param size (out, may be NULL) 0 with NULL. @return borrowed from the record, of any alignment. */
+REC_API const void *rec_tensor_at_hand(const rec_tensor *tensor, uint64_t *size);
+
 /* Typed access: aligned elements in host byte order, borrowed from the record: the stored bytes themselves where type,
  * alignment and byte order fit, else converted once and kept. Values pass through the precision the record was loaded
  * with. NULL with an error: REC_E_RANGE names tensor, index, value and limit. Floats from ints and ints from floats

@@ -607,6 +607,15 @@ const void *rec_tensor_bytes(const rec_tensor *tensor, uint64_t *size)
     return bytes;
 }
 
+const void *rec_tensor_at_hand(const rec_tensor *tensor, uint64_t *size)
+{
+    const void *bytes = tensor && tensor->packed == tensor->stored ? lr_data_at_hand(tensor->data) : NULL;
+    if (size) {
+        *size = bytes ? tensor->data->size : 0;
+    }
+    return bytes;
+}
+
 const float *rec_tensor_f32(const rec_tensor *tensor)
 {
     return LR_NULL(tensor) ? NULL : access_typed(tensor, REC_DTYPE_F32);

@@ -163,16 +163,6 @@ static double nth(double *values, size_t count, size_t n)
     return values[n];
 }
 
-float tool_measure_scale_f32(const measure_terms *terms)
-{
-    return (float)(MEASURE_BINS / ((double)(float)terms->high - (double)(float)terms->low));
-}
-
-double tool_measure_scale_f64(const measure_terms *terms)
-{
-    return MEASURE_BINS / (terms->high * 0.5 - terms->low * 0.5);
-}
-
 /* Where a histogram is to begin and end: wide enough for all but what lies far from the rest, and for arithmetic. */
 static void set_edges(const reading_as *as, double *values, size_t count, measure_terms *terms)
 {
@@ -239,6 +229,7 @@ static rec_status first_look(const rec_tensor *tensor, const reading_as *as, mea
     if (kept) {
         set_edges(as, values, kept, terms);
         terms->shift = nth(values, kept, kept / 2);
+        terms->shift_is_value = true;
     }
     return status;
 }
@@ -251,6 +242,7 @@ struct measuring {
     reading_as as;
     measure_terms terms;
     const measure_kernels *kernels;
+    const uint8_t *at_hand; /* its elements where they need not be read first, or NULL */
     uint64_t count;
     struct {
         double first, second;
@@ -286,19 +278,37 @@ static double add_lanes(const double *lanes)
     return sum;
 }
 
+/* @return the tensor's bytes if they are what a kernel takes, and where it may take them; else NULL. */
+static const uint8_t *find_at_hand(const rec_tensor *tensor, const reading_as *as)
+{
+    rec_dtype stored = rec_tensor_stored_dtype(tensor), dtype = rec_tensor_dtype(tensor);
+    bool same = stored == dtype && (dtype == REC_DTYPE_F64 || dtype == REC_DTYPE_F32 || dtype == REC_DTYPE_FLEX32);
+    uint64_t size = 0;
+    const uint8_t *bytes = same ? rec_tensor_at_hand(tensor, &size) : NULL;
+
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && (uintptr_t)bytes % as->width == 0 &&
+                   size / as->width == rec_tensor_count(tensor)
+               ? bytes
+               : NULL;
+}
+
 static rec_status measure_share(struct measuring *m, uint64_t share)
 {
     uint64_t first = share * SHARE_ELEMENTS;
     uint64_t end = m->count - first < SHARE_ELEMENTS ? m->count : first + SHARE_ELEMENTS;
-    measure_counts counts = {.min = (double)INFINITY, .max = (double)-INFINITY};
+    measure_counts counts;
     size_t room = end - first < MEASURE_PIECE ? (size_t)(end - first) : MEASURE_PIECE;
-    void *piece = xmalloc(room * sizeof(double));
+    void *read = m->at_hand ? NULL : xmalloc(room * sizeof(double));
     rec_status status = REC_OK;
 
+    tool_measure_counts_begin(&counts);
     while (first < end && status == REC_OK) {
         size_t n = end - first < MEASURE_PIECE ? (size_t)(end - first) : MEASURE_PIECE;
         measure_sums sums = {0};
-        status = read_piece(m->tensor, &m->as, first, n, piece, &counts.half_over);
+        const void *piece = m->at_hand ? m->at_hand + first * m->as.width : read;
+        if (!m->at_hand) {
+            status = read_piece(m->tensor, &m->as, first, n, read, &counts.half_over);
+        }
         if (status == REC_OK && m->as.single) {
             m->kernels->f32(&m->terms, piece, n, &sums, &counts);
         } else if (status == REC_OK) {
@@ -309,7 +319,8 @@ static rec_status measure_share(struct measuring *m, uint64_t share)
         m->sums[first / MEASURE_PIECE].second = add_lanes(sums.second);
         first += n;
     }
-    free(piece);
+    free(read);
+    tool_measure_settle(&m->terms, m->as.single, &counts);
     if (status == REC_OK) {
         (void)pthread_mutex_lock(&m->lock);
         merge(&m->counts, &counts);
@@ -332,7 +343,7 @@ static rec_status make_sums(session *s, struct measuring *m)
     rec_status status = REC_OK;
 
     memset(m->done, 0, (size_t)shares);
-    m->counts = (measure_counts){.min = (double)INFINITY, .max = (double)-INFINITY};
+    tool_measure_counts_begin(&m->counts);
     if (s && shares > 1) {
         tool_parallel(s, shares, try_share, m);
     }
@@ -359,7 +370,7 @@ static moments moments_of(const struct measuring *m, uint64_t finite)
         second += m->sums[i].second;
     }
     off = first / n;
-    made.mean = m->terms.shift + off;
+    made.mean = m->terms.shift * m->terms.unit + off;
     made.squares = second - off * first;
     made.lost = off * first > made.squares * 0x1p20;
     made.squares = made.squares > 0 ? made.squares : 0;
@@ -407,13 +418,12 @@ static rec_status measure(session *s, struct measuring *m, measured *into)
     memcpy(into->histogram, counts.bins, sizeof into->histogram);
     if (unit_for(counts.min, counts.max) != 1) {
         m->terms.unit = unit_for(counts.min, counts.max);
-        m->terms.shift *= m->terms.unit;
         status = make_sums(s, m);
     }
     made = moments_of(m, finite);
     if (made.lost && status == REC_OK) {
         double nearest = made.mean / m->terms.unit;
-        m->terms.shift = (m->as.single ? (double)(float)nearest : nearest) * m->terms.unit;
+        m->terms.shift = m->as.single ? (double)(float)nearest : nearest;
         status = make_sums(s, m);
         made = moments_of(m, finite);
     }
@@ -425,7 +435,7 @@ static rec_status measure(session *s, struct measuring *m, measured *into)
 
 static rec_status measure_with(session *s, const rec_tensor *tensor, measured *into, bool *numeric)
 {
-    struct measuring m = {.tensor = tensor, .kernels = &tool_measure_plain, .count = rec_tensor_count(tensor)};
+    struct measuring m = {.tensor = tensor, .kernels = tool_measure_kernels(0), .count = rec_tensor_count(tensor)};
     uint64_t pieces = (m.count + MEASURE_PIECE - 1) / MEASURE_PIECE;
     rec_status status = REC_OK;
 
@@ -436,6 +446,7 @@ static rec_status measure_with(session *s, const rec_tensor *tensor, measured *i
     if (!*numeric || m.count == 0) {
         return REC_OK;
     }
+    m.at_hand = find_at_hand(tensor, &m.as);
     m.sums = xmalloc((size_t)pieces * sizeof *m.sums);
     m.done = xmalloc((size_t)(pieces / SHARE + 1));
     (void)pthread_mutex_init(&m.lock, NULL);

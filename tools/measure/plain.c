@@ -31,10 +31,11 @@ static void plain_f32(const measure_terms *terms, const float *at, size_t count,
                       measure_counts *counts)
 {
     float low = (float)terms->low, scale = tool_measure_scale_f32(terms);
+    double shift = terms->shift * terms->unit;
 
     for (size_t i = 0; i < count; i++) {
         uint32_t bits, magnitude;
-        double x = (double)at[i], off = x * terms->unit - terms->shift;
+        double x = (double)at[i], off = x * terms->unit - shift;
         memcpy(&bits, at + i, sizeof bits);
         magnitude = bits & 0x7fffffff;
         if (magnitude >= 0x7f800000) {
@@ -54,11 +55,11 @@ static void plain_f32(const measure_terms *terms, const float *at, size_t count,
 static void plain_f64(const measure_terms *terms, const double *at, size_t count, measure_sums *sums,
                       measure_counts *counts)
 {
-    double scale = tool_measure_scale_f64(terms);
+    double scale = tool_measure_scale_f64(terms), shift = terms->shift * terms->unit;
 
     for (size_t i = 0; i < count; i++) {
         uint64_t bits, magnitude;
-        double x = at[i], off = x * terms->unit - terms->shift;
+        double x = at[i], off = x * terms->unit - shift;
         memcpy(&bits, at + i, sizeof bits);
         magnitude = bits & INT64_MAX;
         if (magnitude >= UINT64_C(0x7ff0000000000000)) {

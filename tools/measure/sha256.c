@@ -66,15 +66,15 @@ void tool_sha256_plain(uint32_t state[8], const uint8_t *at, size_t blocks)
     }
 }
 
-void tool_sha256_begin(sha256 *h)
+void tool_sha256_begin(sha256_state *h)
 {
     /* The same of the square roots of the first 8. */
-    *h = (sha256){
+    *h = (sha256_state){
         .state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19},
-        .blocks = tool_sha256_plain};
+        .blocks = tool_sha256_way(0)};
 }
 
-void tool_sha256_add(sha256 *h, const void *bytes, size_t size)
+void tool_sha256_add(sha256_state *h, const void *bytes, size_t size)
 {
     const uint8_t *at = bytes;
     size_t held = (size_t)(h->length % BLOCK);
@@ -98,7 +98,7 @@ void tool_sha256_add(sha256 *h, const void *bytes, size_t size)
     }
 }
 
-void tool_sha256_end(sha256 *h, uint8_t sum[MEASURE_SUM_BYTES])
+void tool_sha256_end(sha256_state *h, uint8_t sum[MEASURE_SUM_BYTES])
 {
     uint8_t end[2 * BLOCK] = {0x80}, *last;
     uint64_t bits = h->length * 8;

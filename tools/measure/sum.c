@@ -18,7 +18,7 @@ static rec_dtype canonical(const rec_tensor *tensor)
                                                                    : dtype;
 }
 
-static void add_form(sha256 *h, const rec_tensor *tensor, rec_dtype dtype)
+static void add_form(sha256_state *h, const rec_tensor *tensor, rec_dtype dtype)
 {
     text line = {0};
 
@@ -52,7 +52,7 @@ rec_status tool_tensor_sum_alone(const rec_tensor *tensor, uint8_t sum[MEASURE_S
     size_t width = rec_dtype_bits(dtype) / 8;
     uint64_t count = rec_tensor_count(tensor), size;
     rec_status status = REC_OK;
-    sha256 h;
+    sha256_state h;
 
     tool_sha256_begin(&h);
     add_form(&h, tensor, dtype);

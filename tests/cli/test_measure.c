@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What measures tensors: all kernels that this processor can run give what the plain ones give, to the last bit, and all ways
+ * to SHA-256 the same hash. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tests/sha256.h"
+#include "tools/measure/plain.c"
+#include "tools/measure/sha256.c"
+#include "tools/measure/sha256_fast.c"
+#include "tools/measure/vector.c"
+#include "tools/measure/x86.c"
+
+enum { MOST = 5000 };
+
+static uint64_t random_state = 88172645463325252;
+static uint64_t random_bits(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state;
+}
+
+/* Values of some kind: 0 like weights, 1 any bits at all, 2 with many zeros and subnormals, 3 all the same, 4 whole numbers,
+ * 5 large ones, 6 weights with a NaN here and there. */
+enum { KINDS = 7 };
+static double value_of(int kind, bool single)
+{
+    double uniform = (double)(random_bits() >> 11) * 0x1p-52 - 1;
+    uint64_t bits = random_bits();
+    uint32_t narrow = (uint32_t)bits;
+    double wide;
+    float any;
+
+    switch (kind) {
+    case 0:
+        return uniform;
+    case 1:
+        memcpy(&any, &narrow, sizeof any);
+        memcpy(&wide, &bits, sizeof wide);
+        return single ? (double)any : wide;
+    case 2:
+        return bits % 3 == 0 ? (bits % 2 ? 0.0 : -0.0)
+                             : uniform * (bits % 5 == 0 ? (single ? 0x1p-130 : 0x1p-1030) : 0x1p-20);
+    case 3:
+        return -0.7125;
+    case 4:
+        return (double)(bits % 101) - 50;
+    case 5:
+        return uniform * (single ? 0x1p127 : 0x1p1023);
+    default:
+        return bits % 37 ? uniform : bits % 2 ? (double)NAN : (double)-INFINITY;
+    }
+}
+
+static void same_counts(const char *name, int kind, size_t count, const measure_counts *a, const measure_counts *b)
+{
+    if (a->zeros != b->zeros || a->nan != b->nan || a->inf != b->inf || a->subnormal != b->subnormal ||
+        a->half_over != b->half_over || a->half_zero != b->half_zero || memcmp(a->bins, b->bins, sizeof a->bins) != 0 ||
+        a->min + 0.0 != b->min + 0.0 || a->max + 0.0 != b->max + 0.0) {
+        fail_msg(
+            "%s, kind %d, %zu values: zeros %lu %lu, nan %lu %lu, inf %lu %lu, subnormal %lu %lu, over %lu %lu, under "
+            "%lu %lu, min %a %a, max %a %a, or the histogram",
+            name, kind, count, (unsigned long)a->zeros, (unsigned long)b->zeros, (unsigned long)a->nan,
+            (unsigned long)b->nan, (unsigned long)a->inf, (unsigned long)b->inf, (unsigned long)a->subnormal,
+            (unsigned long)b->subnormal, (unsigned long)a->half_over, (unsigned long)b->half_over,
+            (unsigned long)a->half_zero, (unsigned long)b->half_zero, a->min, b->min, a->max, b->max);
+    }
+}
+
+/* Measures by one set of kernels. */
+static void measure_by(const measure_kernels *kernels, const measure_terms *terms, const double *values, size_t count,
+                       bool single, measure_sums *sums, measure_counts *counts)
+{
+    static float narrow[MOST + 1];
+
+    memset(sums, 0, sizeof *sums);
+    tool_measure_counts_begin(counts);
+    if (single) {
+        float *at = narrow + count % 2; /* of any alignment that a float may have */
+        for (size_t i = 0; i < count; i++) {
+            at[i] = (float)values[i];
+        }
+        kernels->f32(terms, at, count, sums, counts);
+    } else {
+        kernels->f64(terms, values, count, sums, counts);
+    }
+    tool_measure_settle(terms, single, counts);
+}
+
+/* Terms as a first look would find them. */
+static measure_terms terms_for(const double *values, size_t count, bool single, int kind)
+{
+    measure_terms terms = {.unit = kind == 5 && !single ? 0x1p-600 : 1, .low = -0.9, .high = 0.8};
+
+    terms.normal = single ? 0x00800000 : UINT64_C(0x0010000000000000);
+    terms.half_over = single ? 0x477ff000 : UINT64_C(0x40effe0000000000);
+    terms.half_zero = single ? 0x33000000 : UINT64_C(0x3e60000000000000);
+    if (kind == 4) { /* integers: nothing is odd but zeros */
+        terms.normal = terms.half_zero = 0;
+        terms.half_over = UINT64_MAX;
+        terms.low = -50;
+        terms.high = 50;
+    } else if (kind == 5) {
+        terms.low = single ? -0x1p125 : -0x1p1022;
+        terms.high = single ? 0x1p125 : 0x1p1021;
+    }
+    for (size_t i = 0; i < count && !terms.shift_is_value; i++) {
+        double value = single ? (double)(float)values[i] : values[i];
+        if (isfinite(value)) {
+            terms.shift = value;
+            terms.shift_is_value = true;
+        }
+    }
+    return terms;
+}
+
+static void kernels_agree(bool single)
+{
+    static const size_t counts[] = {0, 1, 15, 16, 17, 255, 256, 257, 600, 1024, 1025, 2048 + 511, MOST};
+    static double values[MOST];
+    static measure_counts plain, made;
+    measure_sums plain_sums, made_sums;
+
+    for (int kind = 0; kind < KINDS; kind++) {
+        for (size_t i = 0; i < MOST; i++) {
+            values[i] = value_of(kind, single);
+        }
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+            measure_terms terms = terms_for(values, counts[c], single, kind);
+            measure_by(&tool_measure_plain, &terms, values, counts[c], single, &plain_sums, &plain);
+            for (size_t k = 0; tool_measure_kernels(k); k++) {
+                const measure_kernels *kernels = tool_measure_kernels(k);
+                measure_by(kernels, &terms, values, counts[c], single, &made_sums, &made);
+                same_counts(kernels->name, kind, counts[c], &plain, &made);
+                if (memcmp(&plain_sums, &made_sums, sizeof plain_sums) != 0) {
+                    fail_msg("%s, kind %d, %zu values: the sums differ, %a %a and %a %a", kernels->name, kind,
+                             counts[c], plain_sums.first[0], made_sums.first[0], plain_sums.second[1],
+                             made_sums.second[1]);
+                }
+            }
+        }
+    }
+}
+
+static void all_kernels_agree_on_f32(void **state)
+{
+    (void)state;
+    kernels_agree(true);
+}
+
+static void all_kernels_agree_on_f64(void **state)
+{
+    (void)state;
+    kernels_agree(false);
+}
+
+/* The plain kernels against what is plain to see. */
+static void plain_kernels_count_what_is_there(void **state)
+{
+    const double values[] = {1,     -2,    0,       -0.0,      (double)NAN, (double)INFINITY,
+                             65519, 65520, 0x1p-25, 0x1.8p-25, 0x1p-140,    0.5};
+    measure_terms terms = terms_for(values, 12, true, 0);
+    measure_counts counts;
+    measure_sums sums;
+    double sum = 0;
+
+    (void)state;
+    measure_by(&tool_measure_plain, &terms, values, 12, true, &sums, &counts);
+    assert_int_equal(counts.zeros, 2);
+    assert_int_equal(counts.nan, 1);
+    assert_int_equal(counts.inf, 1);
+    assert_int_equal(counts.half_over, 1);
+    assert_int_equal(counts.half_zero, 2);
+    assert_int_equal(counts.subnormal, 1);
+    assert_true(counts.min == -2 && counts.max == 65520);
+    /* -0.9 to 0.8 in 32 bins: 1 and what is larger are in the last one, -2 in the first, nothing and 0.5 between. */
+    assert_int_equal(counts.bins[0], 1);
+    assert_int_equal(counts.bins[31], 3);
+    assert_int_equal(counts.bins[16], 5);
+    assert_int_equal(counts.bins[26], 1);
+    for (size_t i = 0; i < MEASURE_LANES; i++) {
+        sum += sums.first[i];
+    }
+    assert_true(sum + 10 * terms.shift > 131038.49 && sum + 10 * terms.shift < 131038.51);
+}
+
+static void kernels_are_found(void **state)
+{
+    size_t count = 0;
+
+    (void)state;
+    while (tool_measure_kernels(count)) {
+        count++;
+    }
+    assert_true(count >= 2);
+    assert_ptr_equal(tool_measure_kernels(count - 1), &tool_measure_plain);
+}
+
+static void all_ways_hash_alike(void **state)
+{
+    static uint8_t bytes[MOST];
+
+    (void)state;
+    for (size_t i = 0; i < MOST; i++) {
+        bytes[i] = (uint8_t)random_bits();
+    }
+    for (size_t size = 0; size <= MOST; size += size < 300 ? 1 : 997) {
+        char expected[65], found[65];
+        sha256(bytes, size, expected);
+        for (size_t way = 0; tool_sha256_way(way); way++) {
+            for (size_t step = 1; step <= 1 + size; step = step * 5 + 3) {
+                uint8_t sum[MEASURE_SUM_BYTES];
+                sha256_state h;
+                tool_sha256_begin(&h);
+                h.blocks = tool_sha256_way(way);
+                for (size_t at = 0; at < size; at += step) {
+                    tool_sha256_add(&h, bytes + at, size - at < step ? size - at : step);
+                }
+                tool_sha256_end(&h, sum);
+                for (size_t i = 0; i < MEASURE_SUM_BYTES; i++) {
+                    (void)snprintf(found + 2 * i, 3, "%02x", sum[i]);
+                }
+                assert_string_equal(found, expected);
+            }
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_are_found),        cmocka_unit_test(plain_kernels_count_what_is_there),
+        cmocka_unit_test(all_kernels_agree_on_f32), cmocka_unit_test(all_kernels_agree_on_f64),
+        cmocka_unit_test(all_ways_hash_alike),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The kernels by the vectors of x86-64 that not every processor has, and whether this one has. */
+#include <math.h>
+#include <string.h>
+
+#include "tools/measure/measure_private.h"
+
+#ifdef MEASURE_X86
+
+#include <immintrin.h>
+
+/* The C library's start has asked the processor; GCC's own table would ask it again before main(), in every command. */
+#if __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+#endif
+#ifdef CPU_FEATURE_ACTIVE
+#define HAS(theirs, gcc) x86_cpu_active(x86_cpu_##theirs)
+#define HAS_SHA() HAS(SHA, "")
+#else
+#include <cpuid.h>
+#define HAS(theirs, gcc) __builtin_cpu_supports(gcc)
+#define HAS_SHA() asked_for_sha() /* of which not every compiler knows a name */
+static bool asked_for_sha(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> 29 & 1);
+}
+#endif
+
+bool tool_cpu_has(tool_cpu what)
+{
+    switch (what) {
+    case TOOL_CPU_AVX2:
+        return HAS(AVX2, "avx2");
+    case TOOL_CPU_AVX512:
+        return HAS(AVX512F, "avx512f") && HAS(AVX512BW, "avx512bw") && HAS(AVX512DQ, "avx512dq") &&
+               HAS(AVX512VL, "avx512vl");
+    case TOOL_CPU_SHA:
+        return HAS_SHA() && HAS(SSE4_1, "sse4.1") && HAS(SSSE3, "ssse3");
+    }
+    return false;
+}
+
+#define VECTOR_BYTES 32
+#define VECTOR_TARGET __attribute__((target("avx2")))
+#define VECTOR_NAME(name) name##_avx2
+#define VECTOR_MIN_F32(a, b) ((lanes_f32)_mm256_min_ps((__m256)(a), (__m256)(b)))
+#define VECTOR_MAX_F32(a, b) ((lanes_f32)_mm256_max_ps((__m256)(a), (__m256)(b)))
+#define VECTOR_MIN_F64(a, b) ((lanes_f64)_mm256_min_pd((__m256d)(a), (__m256d)(b)))
+#define VECTOR_MAX_F64(a, b) ((lanes_f64)_mm256_max_pd((__m256d)(a), (__m256d)(b)))
+#include "tools/measure/kernel.h"
+const measure_kernels tool_measure_avx2 = {"AVX2", all_f32_avx2, all_f64_avx2};
+#undef VECTOR_BYTES
+#undef VECTOR_TARGET
+#undef VECTOR_NAME
+#undef VECTOR_MIN_F32
+#undef VECTOR_MAX_F32
+#undef VECTOR_MIN_F64
+#undef VECTOR_MAX_F64
+
+#define VECTOR_BYTES 64
+#define VECTOR_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#define VECTOR_NAME(name) name##_avx512
+#define VECTOR_MIN_F32(a, b) ((lanes_f32)_mm512_min_ps((__m512)(a), (__m512)(b)))
+#define VECTOR_MAX_F32(a, b) ((lanes_f32)_mm512_max_ps((__m512)(a), (__m512)(b)))
+#define VECTOR_MIN_F64(a, b) ((lanes_f64)_mm512_min_pd((__m512d)(a), (__m512d)(b)))
+#define VECTOR_MAX_F64(a, b) ((lanes_f64)_mm512_max_pd((__m512d)(a), (__m512d)(b)))
+#include "tools/measure/kernel.h"
+const measure_kernels tool_measure_avx512 = {"AVX-512", all_f32_avx512, all_f64_avx512};
+
+#else
+
+/* A file has something in it. */
+extern const int tool_measure_no_x86;
+const int tool_measure_no_x86 = 0;
+
+#endif

@@ -91,7 +91,7 @@ int tool_tensor_sum(session *s, const rec_tensor *tensor, uint8_t sum[MEASURE_SU
 
 void tool_bytes_sum(const void *bytes, size_t size, uint8_t sum[MEASURE_SUM_BYTES])
 {
-    sha256 h;
+    sha256_state h;
 
     tool_sha256_begin(&h);
     tool_sha256_add(&h, bytes, size);

@@ -553,7 +553,9 @@ static void about(view *v)
         tool_text_safe(&t, burn, strlen(burn));
         tool_text_put(&t, "\n");
     }
-    tool_text_format(&t, precision ? "precision  %s\n" : "", precision);
+    if (precision) {
+        tool_text_format(&t, "precision  %s\n", precision);
+    }
     if (origin->stored != REC_UNKNOWN) {
         tool_text_format(&t, "size       %s", tool_sized(origin->stored, number));
         if (origin->inflated != origin->stored && origin->inflated != REC_UNKNOWN) {

@@ -23,16 +23,19 @@
 /* ------------------------------------------------------------------------------------------------------- ncurses -- */
 
 /* <term.h> makes macros of words like `columns`. */
+typedef struct term TERMINAL;
 extern char *tigetstr(const char *name);
+extern int setupterm(const char *kind, int file, int *error);
+extern TERMINAL *set_curterm(TERMINAL *terminal);
+extern int del_curterm(TERMINAL *terminal);
 
-#define FUNCTIONS(X)                                                                                            \
-    X(cbreak)                                                                                                   \
-    X(curs_set)                                                                                                 \
-    X(delscreen)                                                                                                \
-    X(doupdate) X(endwin) X(getmaxx) X(getmaxy) X(getmouse) X(has_colors) X(init_pair) X(keypad) X(mouseinterval) X(mousemask)   \
-        X(newterm) X(newwin) X(noecho) X(nonl) X(set_escdelay) X(start_color) X(tigetstr) X(use_default_colors) \
-            X(use_tioctl) X(waddnwstr) X(wattr_set) X(werase) X(wget_wch) X(wmove) X(wnoutrefresh) X(wtimeout)  \
-                X(leaveok) X(clearok)
+/* clang-format off */
+#define FUNCTIONS(X) \
+    X(cbreak) X(clearok) X(curs_set) X(del_curterm) X(delscreen) X(doupdate) X(endwin) X(getmaxx) X(getmaxy) X(getmouse) \
+    X(has_colors) X(init_pair) X(keypad) X(mouseinterval) X(mousemask) X(newterm) X(newwin) X(noecho) X(nonl) \
+    X(set_curterm) X(set_escdelay) X(setupterm) X(start_color) X(tigetstr) X(use_default_colors) X(use_tioctl) \
+    X(waddnwstr) X(wattr_set) X(werase) X(wget_wch) X(wmove) X(wnoutrefresh) X(wtimeout)
+/* clang-format on */
 
 static struct {
 #define X(name) __typeof__(name) *name;
@@ -204,6 +207,7 @@ static struct {
 int tool_terminal_check(void)
 {
     const char *kind = getenv("TERM");
+    int error;
 
     if (!isatty(STDOUT_FILENO)) {
         return tool_fail("browse: standard output is no terminal, and a screen is drawn on one\n" BROWSE_INSTEAD);
@@ -212,7 +216,15 @@ int tool_terminal_check(void)
         return tool_fail("browse: the terminal is %s: it cannot move its cursor\n" BROWSE_INSTEAD,
                          kind && *kind ? "\"dumb\" (TERM)" : "not known (TERM is not set)");
     }
-    return open_library();
+    if ((error = open_library()) != EXIT_OK) {
+        return error;
+    }
+    if (lib.setupterm(kind, STDOUT_FILENO, &error) != OK) {
+        return tool_fail("browse: nothing is known of a terminal \"%s\" (TERM) that could be drawn on\n" BROWSE_INSTEAD,
+                         kind);
+    }
+    (void)lib.del_curterm(lib.set_curterm(NULL));
+    return EXIT_OK;
 }
 
 /* The command writes UTF-8 whatever the locale; ncurses must know. Numbers keep their points. */

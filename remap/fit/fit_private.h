@@ -24,6 +24,7 @@ typedef struct lr_missing {
     struct lr_missing *next;
     const char *path;
     const char *what;
+    const rec_layout *layout; /**< of what is missing */
     unsigned dots; /**< in the path */
 } lr_missing;
 
@@ -105,7 +106,16 @@ int32_t lr_fit_sign_held(lr_fitter *f, const lr_node *node, const char *module, 
 /** Whether what is absent is left to the caller. */
 bool lr_fit_is_partial(const rec_plan *plan);
 /** Remembers that the place where the walk is has nothing, and makes its line. */
-int32_t lr_fit_miss(lr_fit *t, const char *what, int *how);
+int32_t lr_fit_miss(lr_fit *t, const rec_layout *layout, const char *what, int *how);
+/* suggest.c: load arguments that would give what is missing, in ticks. @return false: there is none to be had. */
+
+/** A rename of a key, or of a module by the begin of one, to a place. */
+bool lr_suggest_rename(const char *from, size_t from_length, const char *to, bool module, char *rule, size_t room);
+/** A split of queries, keys and values that are one tensor. @param to a place of one of them; NULL: where it stands. */
+bool lr_suggest_split(const lr_piece *piece, const char *to, char *rule, size_t room);
+/** A prefix for all keys, with a sentence. */
+bool lr_suggest_prefix(const rec_plan *plan, const lr_missing *m, char *hint, size_t room);
+
 /** Makes problems of all that is missing, with what was probably meant. */
 int32_t lr_fit_report_missing(lr_fit *t);
 /** Makes lines and a problem of what was not asked for. @param where "the type" */

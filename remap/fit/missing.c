@@ -17,7 +17,7 @@ bool lr_fit_is_partial(const rec_plan *plan)
     return false;
 }
 
-int32_t lr_fit_miss(lr_fit *t, const char *what, int *how)
+int32_t lr_fit_miss(lr_fit *t, const rec_layout *layout, const char *what, int *how)
 {
     rec_plan *plan = t->f->plan;
     lr_missing *m = lr_arena_alloc(&plan->arena, sizeof *m, 8);
@@ -31,7 +31,7 @@ int32_t lr_fit_miss(lr_fit *t, const char *what, int *how)
         partial = partial || plan->sources[i].partial;
     }
     if (!partial) {
-        *m = (lr_missing){.path = path, .what = lr_plan_text(t->f->job, plan, "%s", what)};
+        *m = (lr_missing){.layout = layout, .path = path, .what = lr_plan_text(t->f->job, plan, "%s", what)};
         if (!m->what) {
             return t->f->job->error.status;
         }
@@ -76,67 +76,185 @@ static void find_below(const lr_piece *piece, const char *path, char *below, siz
     }
 }
 
-/* The key that was probably meant for a missing one: a neighbour, else one that is spelled nearly so. */
-static int32_t report_missing(lr_fit *t, const lr_missing *m)
+/* What is known of a missing place once the keys that are left were looked at. */
+typedef struct nearest {
+    const char *same;          /* differs in case or by blanks */
+    char below[200];           /* it stands below this name */
+    uint64_t left;             /* keys */
+    const lr_piece *neighbour; /* in the same module */
+    const lr_piece *split;     /* has it with others in one tensor */
+    const lr_piece *formed;    /* the only one of its last name and rank */
+    uint64_t formed_count;
+    lr_suggestion by_name;
+    const lr_piece *named;     /* that `by_name` is of */
+} nearest;
+
+/* The begin of a piece's key with as many parts as the missing path has: a module is missed by its own name. */
+static const char *part_of(rec_plan *plan, const lr_piece *piece, const lr_missing *m, bool *whole)
+{
+    const char *end = piece->key;
+    for (unsigned dots = 0; *end; end++) {
+        dots += *end == '.';
+        if (dots > m->dots) {
+            break;
+        }
+    }
+    *whole = !*end;
+    return lr_arena_text(&plan->arena, piece->key, (uint64_t)(end - piece->key));
+}
+
+/* Whether a tensor may stand where one of a rank is missing, or (rank 0) the weight of a module. */
+static bool has_form(const lr_piece *piece, const lr_missing *m, const char *last)
+{
+    const char *name = lr_path_last(piece->key, (size_t)piece->length);
+    bool tensor = lr_fit_is_tensor(m->layout);
+    if (!piece->op) {
+        return false;
+    }
+    if (tensor) {
+        return lr_op_rank(piece->op) == m->layout->rank &&
+               (strcmp(name, last) == 0 || (strcmp(name, "weight") == 0 && strcmp(last, "gamma") == 0) ||
+                (strcmp(name, "bias") == 0 && strcmp(last, "beta") == 0));
+    }
+    for (uint64_t i = 0; m->layout->kind == REC_LAYOUT_STRUCT && i < m->layout->count; i++) {
+        if (strcmp(m->layout->names[i], name) == 0 && strcmp(name, "weight") == 0) {
+            return lr_fit_is_tensor(m->layout->children[i]) && lr_op_rank(piece->op) == m->layout->children[i]->rank;
+        }
+    }
+    return false;
+}
+
+/* Looks at the keys that are left. */
+static int32_t look(lr_fit *t, const lr_missing *m, nearest *n)
 {
     /* A guess is for who reads the first few of them: a file in which all is missing must not cost keys times paths. */
     enum { CANDIDATES_MOST = 20000, COMPARED_MOST = 200000 };
     rec_plan *plan = t->f->plan;
     const char *dot = strrchr(m->path, '.'), *last = dot ? dot + 1 : m->path;
     size_t parent = dot ? (size_t)(dot - m->path) + 1 : 0;
-    const lr_piece *neighbour = NULL;
-    const char *by_adapter = "";
-    char hint[600] = "";
-    lr_suggestion near;
+    char rule[800];
     uint64_t seen = 0;
-    const char *same = NULL;
-    char below[200] = "";
-    lr_suggestion_begin(&near, m->path);
+    lr_suggestion_begin(&n->by_name, m->path);
     for (const lr_piece *piece = plan->pieces;
-         piece && seen++ < CANDIDATES_MOST && t->compared < COMPARED_MOST && !same; piece = piece->next) {
-        const char *end = piece->key;
-        char *part;
+         piece && seen++ < CANDIDATES_MOST && t->compared < COMPARED_MOST && !n->same; piece = piece->next) {
+        const char *part, *best = n->by_name.best;
+        bool whole;
         if (piece->taken || piece->dead || piece->kept) {
             continue;
         }
         t->compared++;
-        /* As many parts as the missing path has: a module is missed by its own name. */
-        for (unsigned dots = 0; *end; end++) {
-            dots += *end == '.';
-            if (dots > m->dots) {
-                break;
-            }
-        }
-        part = lr_arena_text(&plan->arena, piece->key, (uint64_t)(end - piece->key));
+        part = part_of(plan, piece, m, &whole);
         if (!part) {
             return lr_fail_memory(t->f->job, piece->length);
         }
         if (lr_name_same(part, m->path) || same_trimmed(part, m->path)) {
-            same = part;
+            n->same = part;
         }
-        if (!below[0]) {
-            find_below(piece, m->path, below, sizeof below);
+        if (!n->below[0]) {
+            find_below(piece, m->path, n->below, sizeof n->below);
         }
-        lr_suggestion_try(&near, part);
+        if (!n->split && lr_suggest_split(piece, m->path, rule, sizeof rule)) {
+            n->split = piece;
+        }
+        if (has_form(piece, m, last) && n->formed_count++ == 0) {
+            n->formed = piece;
+        }
+        /* A tensor of another rank is none that is spelled nearly so. */
+        if (!lr_fit_is_tensor(m->layout) || !whole || (piece->op && lr_op_rank(piece->op) == m->layout->rank)) {
+            lr_suggestion_try(&n->by_name, part);
+            n->named = n->by_name.best != best ? piece : n->named;
+        }
         if (piece->length > parent && memcmp(piece->key, m->path, parent) == 0 && !strchr(piece->key + parent, '.') &&
-            (!neighbour || strcmp(piece->key + parent, strcmp(last, "beta") == 0 ? "bias" : "weight") == 0)) {
-            neighbour = parent || !dot ? piece : neighbour;
+            (!n->neighbour || strcmp(piece->key + parent, strcmp(last, "beta") == 0 ? "bias" : "weight") == 0)) {
+            n->neighbour = parent || !dot ? piece : n->neighbour;
         }
     }
-    if (same) {
-        (void)snprintf(hint, sizeof hint, "Nearest: `%.400s`", same);
-    } else if (below[0]) {
-        (void)snprintf(hint, sizeof hint, "It is there below %.200s: take what is below that (select = %.200s).", below,
-                       below);
-    } else if (neighbour && parent) {
-        if (plan->sources[neighbour->source].adapter == LR_ADAPTER_NONE &&
-            ((strcmp(last, "gamma") == 0 && strcmp(neighbour->key + parent, "weight") == 0) ||
-             (strcmp(last, "beta") == 0 && strcmp(neighbour->key + parent, "bias") == 0))) {
-            by_adapter = " (a norm of PyTorch's? The adapter pytorch renames it.)";
+    return REC_OK;
+}
+
+/* Whether all keys there are stand below a name. */
+static bool all_below(const rec_plan *plan, const char *name, uint64_t *count)
+{
+    size_t length = strlen(name);
+    *count = 0;
+    for (const lr_piece *piece = plan->pieces; piece; piece = piece->next) {
+        if (!piece->kept && (piece->length <= length || memcmp(piece->key, name, length) != 0 || piece->key[length] != '.')) {
+            return false;
         }
-        (void)snprintf(hint, sizeof hint, "Nearest: %.400s%s", neighbour->key, by_adapter);
-    } else if (near.best) {
-        (void)snprintf(hint, sizeof hint, "Nearest: %.400s", near.best);
+        *count += !piece->kept;
+    }
+    return *count > 1;
+}
+
+/* "Nearest: lm_head.weight [5, 4]: `rename = ^lm_head\. => head.`" */
+static void hint_near(const lr_missing *m, const lr_piece *piece, const char *part, const char *before, char *hint,
+                      size_t room)
+{
+    size_t length = part ? strlen(part) : (size_t)piece->length;
+    bool module = piece && length < piece->length;
+    char shape[160] = "", rule[800];
+    if (!part) {
+        part = piece->key;
+    }
+    if (piece && piece->op && !module) {
+        char words[150];
+        (void)snprintf(shape, sizeof shape, " %s",
+                       lr_shape_words(words, sizeof words, lr_op_shape(piece->op), lr_op_rank(piece->op)));
+    }
+    (void)lr_suggest_rename(part, length, m->path, module, rule, sizeof rule);
+    (void)snprintf(hint, room, "%s%.400s%s%s%.700s", before, part, shape, *rule ? ": " : "", rule);
+}
+
+/* The key that was probably meant for a missing one: a neighbour, else one that is spelled nearly so, or is the only one
+ * of that form. */
+static int32_t report_missing(lr_fit *t, const lr_missing *m)
+{
+    rec_plan *plan = t->f->plan;
+    const char *dot = strrchr(m->path, '.'), *last = dot ? dot + 1 : m->path;
+    size_t parent = dot ? (size_t)(dot - m->path) + 1 : 0;
+    nearest n = {0};
+    char hint[1400] = "", rule[800];
+    if (look(t, m, &n) != REC_OK) {
+        return t->f->job->error.status;
+    }
+    if (n.same) {
+        (void)lr_suggest_rename(n.same, strlen(n.same), m->path, !lr_fit_is_tensor(m->layout), rule, sizeof rule);
+        (void)snprintf(hint, sizeof hint, "Nearest: `%.400s`%s%s", n.same, *rule ? ": " : "", rule);
+    } else if (n.below[0] && all_below(plan, n.below, &n.left)) {
+        (void)snprintf(hint, sizeof hint, "All %" PRIu64 " keys begin with `%.200s.`: `select = %.200s`", n.left, n.below, n.below);
+    } else if (n.below[0]) {
+        (void)snprintf(hint, sizeof hint, "It is there below %.200s: `select = %.200s` takes what is below that.", n.below,
+                       n.below);
+    } else if (n.split && lr_suggest_split(n.split, m->path, rule, sizeof rule)) {
+        char shape[160];
+        (void)snprintf(hint, sizeof hint, "%.400s %s may be queries, keys and values in one: %.700s", n.split->key,
+                       lr_shape_words(shape, sizeof shape, lr_op_shape(n.split->op), lr_op_rank(n.split->op)), rule);
+    } else if (lr_suggest_prefix(plan, m, rule, sizeof rule)) {
+        (void)snprintf(hint, sizeof hint, "%s", rule);
+    } else if (n.neighbour && parent) {
+        bool torch = (strcmp(last, "gamma") == 0 && strcmp(n.neighbour->key + parent, "weight") == 0) ||
+                     (strcmp(last, "beta") == 0 && strcmp(n.neighbour->key + parent, "bias") == 0);
+        if (plan->sources[n.neighbour->source].adapter == LR_ADAPTER_NONE && torch) {
+            (void)snprintf(hint, sizeof hint, "Nearest: %.400s (a norm of PyTorch's? `adapter = pytorch` renames it.)",
+                           n.neighbour->key);
+        } else if (has_form(n.neighbour, m, last) || !lr_fit_is_tensor(m->layout) ||
+                   (n.neighbour->op && lr_op_rank(n.neighbour->op) == m->layout->rank)) {
+            hint_near(m, n.neighbour, NULL, "Nearest: ", hint, sizeof hint);
+        } else {
+            (void)snprintf(hint, sizeof hint, "Nearest: %.400s", n.neighbour->key);
+        }
+    } else if (n.by_name.best) {
+        hint_near(m, n.named, n.by_name.best, "Nearest: ", hint, sizeof hint);
+    } else if (n.formed_count == 1) {
+        static const char *const only = "The only one of that shape that is left: ";
+        const char *end = strrchr(n.formed->key, '.');
+        char part[400];
+        if (lr_fit_is_tensor(m->layout) || !end) {
+            hint_near(m, n.formed, NULL, only, hint, sizeof hint);
+        } else {
+            (void)snprintf(part, sizeof part, "%.*s", (int)(end - n.formed->key < 399 ? end - n.formed->key : 399), n.formed->key);
+            hint_near(m, n.formed, part, only, hint, sizeof hint);
+        }
     } else {
         (void)snprintf(hint, sizeof hint, "Is it the right type? A partial load (partial) leaves out what is missing.");
     }

@@ -25,7 +25,7 @@ static int32_t build_tensor(lr_fit *t, const rec_layout *layout, lr_node *node, 
     if (!lr_fit_has_content(node)) {
         (void)snprintf(what, sizeof what, "a tensor of %s of rank %" PRIu64, kind_words(layout->elements),
                        layout->rank);
-        return lr_fit_miss(t, what, how);
+        return lr_fit_miss(t, layout, what, how);
     }
     if (!node->piece || !node->piece->op) {
         *how = LR_FIT_OMITTED;
@@ -100,7 +100,7 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
     if (!node && !lr_fit_holds_nothing(layout)) {
         (void)snprintf(what, sizeof what, "a module%s%.100s", layout->module ? " of type " : "",
                        layout->module ? layout->module : "");
-        return lr_fit_miss(t, what, how);
+        return lr_fit_miss(t, layout, what, how);
     }
     type = lr_fit_module(t, layout, node, &by_rule);
     why = type && lr_adapt_known(type) ? type : "";
@@ -327,7 +327,7 @@ static int32_t build_enum(lr_fit *t, const rec_layout *layout, lr_node *node, re
     if (!lr_fit_has_content(node)) {
         (void)snprintf(what, sizeof what, "a variant%s%.100s", layout->module ? " of " : "",
                        layout->module ? layout->module : "");
-        return lr_fit_miss(t, what, how);
+        return lr_fit_miss(t, layout, what, how);
     }
     if (node->piece && node->piece->value && !node->first) {
         return lr_fit_put(t->f, node->piece, false, 0, false, "", out); /* a record's own unit variant */

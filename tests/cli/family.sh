@@ -160,7 +160,53 @@ for wrong in 'a | [n]' '(a) | [2n]' '(a) | [,]' '(a) | [1,2,3,4,5,6,7,8,9]' '(a)
     check "no shape: $wrong" grep -q 'own.ini: line 4: \[profile ours\]' "$scratch/err"
 done
 
+# ------------------------------------------------------------------------------------------------ what is missing
+
+cat >net.rs <<'END'
+pub struct Net<B: Backend> { model: Body<B>, head: Linear<B> }
+pub struct Body<B: Backend> { layers: Vec<Layer<B>>, norm: LayerNorm<B> }
+pub struct Layer<B: Backend> { attn: Attn<B>, fc: Linear<B> }
+pub struct Attn<B: Backend> { query: Linear<B>, key: Linear<B>, value: Linear<B> }
+pub struct Only<B: Backend> { model: Body<B> }
+pub struct Odd<B: Backend> { classifier: Linear<B>, conv: Conv2d<B> }
+END
+set -- lm_head.weight=5,8 lm_head.bias=5 model.norm.weight=8 model.norm.bias=8
+for i in 0 1; do
+    set -- "$@" model.layers.$i.attn.qkv.weight=24,8 model.layers.$i.attn.qkv.bias=24 model.layers.$i.fc.weight=8,8 model.layers.$i.fc.bias=8
+done
+model "$@" >net.safetensors
+run plan --type net.rs:Net net.safetensors
+split="--rule 'split = ^model\.layers\.([0-9]+)\.attn\.qkv\.(weight|bias)\$ | rows query key value => model.layers.\$1.attn.%.\$2'"
+rename="--remap '^lm_head\. => head.'"
+check "a rename that would do is there to be pasted" grep -qxFe "  Nearest: lm_head: $rename" "$scratch/out"
+check "and a split" grep -qxFe "  model.layers.0.attn.qkv.weight [24, 8] may be queries, keys and values in one: $split" "$scratch/out"
+eval "run plan --strict --type net.rs:Net $rename $split net.safetensors"
+status_is "both pasted, it is the whole model" 0
+check "without a word left" grep -q '12 tensors: 12 mapped to 20, 0 dropped; 0 unexpected, 0 missing' "$scratch/out"
+
+model layers.0.attn.query.weight=8,8 layers.0.attn.key.weight=8,8 layers.0.attn.value.weight=8,8 layers.0.fc.weight=8,8 norm.weight=8 norm.bias=8 >body.safetensors
+run plan --type net.rs:Only body.safetensors
+check "a level that the file lacks" grep -qxFe '  What is wanted below model is at the top of the file: --prefix model' "$scratch/out"
+run plan --type net.rs:Only --prefix model body.safetensors
+status_is "pasted, it fits" 0
+model model.layers.0.attn.query.weight=8,8 model.layers.0.attn.key.weight=8,8 model.layers.0.attn.value.weight=8,8 model.layers.0.fc.weight=8,8 \
+    model.norm.weight=8 model.norm.bias=8 >below.safetensors
+run plan --type net.rs:Body below.safetensors
+check "a level that it has too many" grep -qxFe '  All 6 keys begin with `model.`: --select model' "$scratch/out"
+run plan --type net.rs:Body --select model below.safetensors
+status_is "pasted, it fits as well" 0
+
+model head.weight=5,8 head.bias=5 stem.weight=4,3,3,3 stem.bias=4 >odd.safetensors
+run plan --type net.rs:Odd odd.safetensors
+check "by the shape, where names say nothing" grep -qxFe "  The only one of that shape that is left: stem: --remap '^stem\. => conv.'" "$scratch/out"
+check "to each place what fits there" grep -qxFe "  The only one of that shape that is left: head: --remap '^head\. => classifier.'" "$scratch/out"
+model "a b.weight=5,8" 'a"'"'"'$(touch x).weight=4,3,3,3' >hostile.safetensors 2>/dev/null
+run plan --type net.rs:Odd hostile.safetensors
+check "names that need care in a pattern make no rule" has_not '--remap' "$scratch/out"
+
 need_jq
+run plan --json --type net.rs:Net net.safetensors
+answers "--json has them as options too" '[.problems[] | select(.key == "head") | .hint]' "[\"Nearest: lm_head: --remap '^lm_head\\\\. => head.'\"]"
 run info --json llama.safetensors
 answers "--json has the family" .families '[{"name":"Llama","profile":"llama","fits":true,"others":"llama-norope","select":"","but":""}]'
 

@@ -58,13 +58,13 @@ static const refusal refusals[] = {
      "  conv_blocks.1.norm.beta is missing: a tensor of floats of rank 1\n"
      "  norm1.gamma is missing: a tensor of floats of rank 1\n"
      "  norm1.beta is missing: a tensor of floats of rank 1\n"
-     "  Nearest: conv_blocks.0.norm.weight (a norm of PyTorch's? The adapter pytorch renames it.)"},
+     "  Nearest: conv_blocks.0.norm.weight (a norm of PyTorch's? `adapter = pytorch` renames it.)"},
     {"fx-layer_norm-noadapter", "full", REC_E_MISMATCH,
      "input.safetensors: norm1.gamma is missing: a tensor of floats of rank 1\n"
-     "  Nearest: norm1.weight (a norm of PyTorch's? The adapter pytorch renames it.)"},
+     "  Nearest: norm1.weight (a norm of PyTorch's? `adapter = pytorch` renames it.)"},
     {"fx-missing_module_field", "full", REC_E_MISMATCH,
      "input.safetensors: not_in_the_file is missing: a module of type Conv2d\n"
-     "  Is it the right type? A partial load (partial) leaves out what is missing."},
+     "  The only one of that shape that is left: conv1: `rename = ^conv1\\. => not_in_the_file.`"},
     {"gn-absent", "full", REC_E_MISMATCH,
      "input.safetensors: gn is missing: a module of type GroupNorm\n"
      "  Is it the right type? A partial load (partial) leaves out what is missing."},
@@ -79,7 +79,7 @@ static const refusal refusals[] = {
      "  Choose a larger precision, or allow clamping (option clamp)."},
     {"key-case", "full", REC_E_MISMATCH,
      "input.safetensors: fc is missing: a module of type Linear\n"
-     "  Nearest: `FC`"},
+     "  Nearest: `FC`: `rename = ^FC\\. => fc.`"},
     {"key-space", "full", REC_E_MISMATCH,
      "input.safetensors: fc is missing: a module of type Linear\n"
      "  Nearest: ` fc`"},

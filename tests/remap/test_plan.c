@@ -111,7 +111,7 @@ static void what_is_missing_is_told_with_what_is_near(void **state)
     ok(rec_recorder_set_type(r, &NET_type));
     plan = plan_of(r, in);
     expect_problem(plan, REC_PROBLEM_MISSING, 1, "norm.gamma is missing: a tensor of floats of rank 1",
-                   "Nearest: norm.weight (a norm of PyTorch's? The adapter pytorch renames it.)");
+                   "Nearest: norm.weight (a norm of PyTorch's? `adapter = pytorch` renames it.)");
     assert_null(rec_plan_load(plan));
     assert_int_equal(rec_error_status(), REC_E_MISMATCH);
     assert_non_null(strstr(rec_error_message(), "layers.0.weight is missing"));
@@ -327,7 +327,7 @@ static void doubts_and_guesses_have_an_end(void **state)
     plan = plan_of(typed, in);
     count = rec_plan_problem_count(plan);
     assert_int_equal(count, 501); /* and one for the keys that are left */
-    assert_string_equal(rec_plan_problem_get(plan, 0)->hint, "Nearest: layers.0.wieght");
+    assert_string_equal(rec_plan_problem_get(plan, 0)->hint, "Nearest: layers.0.wieght [2, 3]: `rename = ^layers\\.([0-9]+)\\.wieght$ => layers.$1.weight`");
     assert_string_equal(rec_plan_problem_get(plan, 499)->hint,
                         "Is it the right type? A partial load (partial) leaves out what is missing.");
     rec_plan_free(plan);

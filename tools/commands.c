@@ -6,6 +6,7 @@
 #include "tools/diff/diff.h"
 #include "tools/edit/edit.h"
 #include "tools/embed/embed.h"
+#include "tools/list/list.h"
 #include "tools/report/report.h"
 #include "tools/stats/stats.h"
 #include "tools/tool.h"
@@ -21,7 +22,8 @@ const command tool_commands[] = {
      "FILE may be a folder: then it is all records in it and below it. Options are for\n"
      "all files.\n",
      NULL, tool_run_info},
-    {"ls", COMMAND_LS, 1, 1, "FILE", "list tensors and values; repeated layers are folded", "", NULL, tool_run_ls},
+    {"ls", COMMAND_LS, 1, SIZE_MAX, "FILE... [KEY...]", "list tensors and values, repeated layers folded",
+     tool_ls_more, tool_ls_options, tool_run_ls},
     {"show", COMMAND_SHOW, 1, 2, "FILE [KEY]", "print the value at a key",
      "KEY is a name as `record ls --all` lists it, and may have a slice:\n"
      "  record show mnist.mpk 'stem.weight[0, :, 1:3, ::2]'\n"

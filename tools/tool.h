@@ -65,15 +65,11 @@ option_form tool_option_at(const command *c, size_t index);
 /* --------------------------------------------------------------------------------------------------- subcommands -- */
 
 int tool_run_info(session *s, const char *const *operands, size_t count);
-int tool_run_ls(session *s, const char *const *operands, size_t count);
 int tool_run_show(session *s, const char *const *operands, size_t count);
 extern const own_option tool_types_options[];
 int tool_run_types(session *s, const char *const *operands, size_t count);
 int tool_run_plugins(session *s, const char *const *operands, size_t count);
 int tool_run_completion(session *s, const char *const *operands, size_t count);
 int tool_run_profiles(session *s, const char *const *operands, size_t count);
-
-/* Prints the parameters of a record that was read by position, and what it is. */
-void tool_print_positions(const rec_record *record, const char *path);
 
 #endif

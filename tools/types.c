@@ -9,69 +9,6 @@
 #include "tools/tool.h"
 #include "tools/types/types.h"
 
-/* -------------------------------------------------------------------------------------------- files without names -- */
-
-/* "tiny.bin carries no names (BinFile record, Burn 0.18.0)" */
-static void put_nameless(text *t, const rec_record *record, const char *path)
-{
-    const char *version = rec_metadata(record, "version");
-
-    tool_text_safe(t, path, strlen(path));
-    tool_text_format(t, " carries no names (%s record", rec_record_origin(record)->recorder);
-    if (version) {
-        tool_text_put(t, ", Burn ");
-        tool_text_safe(t, version, strlen(version));
-    }
-    tool_text_put(t, ")");
-}
-
-void tool_print_positions(const rec_record *record, const char *path)
-{
-    const rec_value *root = rec_root(record);
-    uint64_t count = rec_value_count(root), elements = 0;
-    char number[NUMBER_ROOM];
-    text cell = {0};
-    table t;
-
-    put_nameless(&cell, record, path);
-    if (count) {
-        printf("%s. Parameters by position:\n", cell.at);
-    } else {
-        printf("%s, and no parameters can be found in it.\n"
-               "For what it holds give its type: --type model.rs:Model, --type-of RECORD, or --type Adam and its like.\n",
-               cell.at);
-    }
-    tool_text_free(&cell);
-    if (!count) {
-        return;
-    }
-    tool_table_begin(&t, "rlllr");
-    t.header = true;
-    t.shrink = 5;
-    for (const char *const *name = (const char *const[]){"#", "ID", "DTYPE", "SHAPE", "OFFSET", NULL}; *name; name++) {
-        tool_table_cell(&t, *name);
-    }
-    for (uint64_t i = 0; i < count; i++) {
-        const rec_tensor *tensor = rec_value_tensor(rec_value_item(root, i));
-        uint64_t offset = rec_tensor_offset(tensor);
-        const char *id = rec_tensor_id(tensor);
-        tool_table_cell(&t, rec_value_key(root, i).text);
-        tool_table_cell(&t, id ? id : "");
-        tool_table_cell(&t, rec_tensor_dtype_name(tensor));
-        tool_text_shape(&cell, rec_tensor_shape(tensor), rec_tensor_rank(tensor));
-        tool_table_cell(&t, cell.at);
-        tool_text_free(&cell);
-        tool_table_cell(&t, offset == REC_UNKNOWN ? "-" : tool_grouped(offset, number));
-        elements += rec_tensor_count(tensor);
-    }
-    tool_table_print(&t, stdout);
-    printf("%s parameter%s found by %s, ", tool_grouped(count, number), count == 1 ? "" : "s",
-           count == 1 ? "its id" : "their ids");
-    printf("%s element%s.", tool_grouped(elements, number), tool_plural(elements));
-    puts(" What else is in it is not known.\n"
-         "For names give its type: --type model.rs:Model, --type-of RECORD, or --type Linear and its like.");
-}
-
 /* -------------------------------------------------------------------------------------------------- record types -- */
 
 const own_option tool_types_options[] = {
@@ -140,7 +77,7 @@ static void skeleton(text *t, const rec_record *record, const char *path)
     uint64_t count = rec_value_count(root), field = 0;
 
     tool_text_put(t, "// ");
-    put_nameless(t, record, path);
+    tool_text_nameless(t, record, path);
     tool_text_put(t,
                   "; `record ls` lists its parameters by position.\n"
                   "// A type to complete: names, what holds what, and fields without parameters (record help types).\n\n"

@@ -160,6 +160,15 @@ check "it says where" grep -qF "record: $scratch/cut.mpk: byte 31,041: fc1.weigh
 same "and prints nothing of it" /dev/null "$scratch/out"
 
 need_jq
+run ls --json --depth 1 --sort size 0.18.0/mnist.mpk
+answers "--json of sums" '.groups | map([.key, .tensors, .parameters, .nbytes]) | .[0], length' '["fc1",2,8224,32896]
+4'
+run ls --json --sha256 0.18.0/mnist.mpk fc2.bias
+answers "--json of all that is known" '.tensors[0]' \
+    '{"key":"fc2.bias","dtype":"f32","shape":[10],"nbytes":40,"id":"1lte53jr8eq36","offset":65400,"sha256":"'"$({ printf 'f32 [10]\n' && tail -c +65401 0.18.0/mnist.mpk | head -c 40; } | sha256sum | sed 's/ .*//')"'"}'
+run ls --json 0.21.0/tiny-half.mpk "$scratch/cut.mpk" 0.21.0/tiny-full.mpk
+answers "--json of several files" '.files | map(.tensors | length), (.[1] | keys)' '[2,0,2]
+["error","file"]'
 run ls --json 0.21.0/zoo-full.mpk
 answers "--json is an object of tensors and values" keys '["tensors","values"]'
 answers "a tensor has these members, in this order" '.tensors[0] | keys_unsorted' '["key","dtype","shape","nbytes","id"]'
@@ -186,6 +195,192 @@ for file in 0.*/*.mpk; do
 done >"$scratch/bad"
 same "--json of every record is valid" /dev/null "$scratch/bad"
 
+# ----------------------------------------------------------------------------------------------------------- manners --
+
+mnist=0.18.0/mnist.mpk
+prints "patterns choose keys and what is below, with an exclamation mark they leave out" ls $mnist 'blocks.#.conv' fc2 '!*.bias' \
+    --precision keep <<END
+KEY                       DTYPE  SHAPE           PARAMETERS
+blocks.#.conv.weight  ×3  f32    [16, 16, 3, 3]       2,304
+fc2.weight                f32    [32, 10]               320
+4 of 24 tensors, 7,232 parameters, 28.2 KiB; 24 nil      (--all lists every one)
+END
+chosen() { # NAME KEYS PATTERN...
+    name=$1
+    expected=$2
+    shift 2
+    run ls --all $mnist "$@"
+    check "$name" [ "$(sed -n 's/^\([a-z0-9_.]*\)  *f32 .*/\1/p' "$scratch/out" | tr '\n' ' ')" = "$expected " ]
+}
+chosen "braces, ranges and a line of the folded listing" "blocks.0.norm.gamma blocks.0.norm.beta blocks.2.norm.gamma blocks.2.norm.beta" \
+    'blocks.{0,2-9}.norm.{gamma,beta}'
+chosen "numbers of several digits, by ranges" "blocks.1.norm.gamma blocks.2.norm.gamma" 'blocks.{1-1234567,9-8}.norm.gamma'
+chosen "a character, one of several, any text" "stem.bias fc1.bias fc2.bias" '?c[0-9].b*' 'stem.b*' '!*.weight'
+chosen "only what is left out" "stem.weight stem.bias" '!blocks' '!fc*'
+chosen "an alternative may be a pattern" "fc1.weight fc2.weight" '{f*,x}.w{eight,}'
+fails "a pattern that nothing matches" ls $mnist fc3 <<END
+record: $mnist: no key matches "fc3", and there is no file of that name
+END
+run ls $mnist stem fc3
+status_is "one of several that nothing matches" 2
+check "what the others match is listed" grep -q '^2 of 24 tensors' "$scratch/out"
+prints "a dot in a key is no level, a backslash none of its own" ls "$scratch/names.mpk" 'm.a\.b' 'm.c\\d' <<'END'
+KEY     DTYPE  SHAPE   PARAMETERS
+m.a\.b  f32    [1, 2]           2
+m.c\\d  f32    [1, 3]           3
+2 of 5 tensors, 5 parameters, 20 bytes
+END
+prints "values are chosen, too" ls 0.21.0/plain-full.mpk couple yes <<END
+KEY       KIND    VALUE
+yes       bool    true
+couple.0  uint    40000
+couple.1  string  "second"
+3 of 18 values
+END
+for bad in '!' '[[:nope:]]'; do
+    run ls $mnist "$bad"
+    status_is "no pattern: $bad" 2
+done
+
+prints "-l has a line each, with what is known of it" ls -l $mnist 'fc{1,2}' <<END
+KEY         DTYPE  SHAPE      PARAMETERS   BYTES  OFFSET  ID
+fc1.weight  f32    [256, 32]       8,192  32,768  31,044  8j5r54ft02nps
+fc1.bias    f32    [32]               32     128  63,871  98p6gou9slg0o
+fc2.weight  f32    [32, 10]          320   1,280  64,063  mjh5sora5h2rk
+fc2.bias    f32    [10]               10      40  65,400  1lte53jr8eq36
+4 of 24 tensors, 8,554 parameters, 33.4 KiB
+END
+sorted() { # BY KEYS
+    run ls -l --sort="$1" $mnist 'fc{1,2}'
+    check "--sort $1" [ "$(sed -n 's/^\([a-z0-9.]*\)  *f32 .*/\1/p' "$scratch/out" | tr '\n' ' ')" = "$2 " ]
+}
+sorted name "fc1.bias fc1.weight fc2.bias fc2.weight"
+sorted -name "fc2.weight fc2.bias fc1.weight fc1.bias"
+sorted size "fc1.weight fc2.weight fc1.bias fc2.bias"
+sorted -size "fc2.bias fc1.bias fc2.weight fc1.weight"
+sorted shape "fc1.weight fc2.weight fc1.bias fc2.bias"
+sorted -offset "fc2.bias fc2.weight fc1.bias fc1.weight"
+sorted -file "fc2.bias fc2.weight fc1.bias fc1.weight"
+fails "an order that there is not" ls --sort color $mnist <<END
+record: --sort: expected file, name, size, dtype, shape or offset, with a minus sign before it for the other way round; found "color"
+END
+run ls --sort size $mnist
+check "folded lines are sorted by all that they stand for" [ "$(sed -n '2,4s/ .*//p' "$scratch/out" | tr '\n' ' ')" = \
+    "fc1.weight blocks.#.conv.weight fc2.weight " ]
+
+prints "a tree, with sums" ls --tree $mnist 'blocks.#.norm' stem <<END
+KEY                 TENSORS  DTYPE  SHAPE          PARAMETERS       SIZE
+stem                      2                               160  640 bytes
+  weight                     f32    [16, 1, 3, 3]         144  576 bytes
+  bias                       f32    [16]                   16   64 bytes
+blocks                   12                               192  768 bytes
+  #                      12                               192  768 bytes
+    norm                 12                               192  768 bytes
+      gamma               3  f32    [16]                   48  192 bytes
+      beta                3  f32    [16]                   48  192 bytes
+      running_mean        3  f32    [16]                   48  192 bytes
+      running_var         3  f32    [16]                   48  192 bytes
+14 of 24 tensors, 352 parameters, 1.38 KiB; 14 nil      (--all lists every one)
+END
+prints "what lies deeper is added up" ls --tree --depth 1 --sort size $mnist <<END
+KEY     TENSORS  PARAMETERS       SIZE
+fc1           2       8,224   32.1 KiB
+blocks       18       7,152   27.9 KiB
+fc2           2         330   1.29 KiB
+stem          2         160  640 bytes
+24 tensors, 15,866 parameters, 62.0 KiB; 43 nil      (--all lists every one)
+END
+prints "without a tree the keys are whole" ls --depth 2 $mnist blocks fc2 <<END
+KEY         TENSORS  DTYPE  SHAPE     PARAMETERS      SIZE
+blocks.#         18                        7,152  27.9 KiB
+fc2.weight           f32    [32, 10]         320  1.25 KiB
+fc2.bias             f32    [10]              10  40 bytes
+20 of 24 tensors, 7,482 parameters, 29.2 KiB; 33 nil      (--all lists every one)
+END
+fails "--depth needs a number" ls --depth two $mnist <<END
+record: --depth: expected a number, 1 or more, found "two"
+END
+fails "a whole one" ls --depth 1.5 $mnist <<END
+record: --depth: expected a whole number, found "1.5"
+END
+fails "a line each is no tree" ls -l --tree $mnist <<END
+record: --long has a line for each tensor, --tree has not
+  record ls --help shows how it is used.
+END
+run ls --sha256 $mnist fc2
+check "--sha256 has a column more" [ "$(sed -n 's/^fc2.* \([0-9a-f]*\)$/\1/p' "$scratch/out" | tr '\n' ' ')" = \
+    "735d704b2be5ca46 647203e0ae767e79 " ]
+"$record" convert -q $mnist "$scratch/same.safetensors"
+"$record" ls --sha256 $mnist | sed -n 's/^\([a-z][a-z0-9_.]*\) .* \([0-9a-f]\{16\}\)$/\1 \2/p' | sort >"$scratch/expected"
+"$record" ls --sha256 --adapter none "$scratch/same.safetensors" |
+    sed -n 's/^\([a-z][a-z0-9_.]*\) .* \([0-9a-f]\{16\}\)$/\1 \2/p' | sort >"$scratch/found"
+check "sums are there to be compared" [ "$(wc -l <"$scratch/expected")" = 24 ]
+same "a conversion does not change them" "$scratch/expected" "$scratch/found"
+
+prints "several files" ls 0.21.0/tiny-half.mpk 0.21.0/tiny-full.mpk '*.bias' <<END
+0.21.0/tiny-half.mpk:
+KEY          DTYPE  SHAPE  PARAMETERS
+linear.bias  f16    [2]             2
+1 of 2 tensors, 2 parameters, 4 bytes
+
+0.21.0/tiny-full.mpk:
+KEY          DTYPE  SHAPE  PARAMETERS
+linear.bias  f32    [2]             2
+1 of 2 tensors, 2 parameters, 8 bytes
+END
+run ls 0.21.0/tiny-half.mpk "$scratch/cut.mpk" 0.21.0/tiny-full.mpk
+status_is "one that cannot be read is an error" 2
+check "the others are listed" [ "$(grep -c '^2 tensors' "$scratch/out")" = 2 ]
+
+# A terminal of 40 columns: keys that differ in the middle alone, at the end alone, in more than one place.
+if command -v python3 >/dev/null; then
+    cat >"$scratch/terminal.py" <<'END'
+import fcntl, os, pty, struct, sys, termios
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
+    os.environ["NO_COLOR"] = "1"
+    os.execv(sys.argv[2], sys.argv[2:])
+seen = b""
+while True:
+    try:
+        more = os.read(fd, 65536)
+    except OSError:
+        break
+    if not more:
+        break
+    seen += more
+os.waitpid(pid, 0)
+sys.stdout.buffer.write(seen.replace(b"\r\n", b"\n"))
+END
+    record_begin 1
+    str model
+    map 3
+    for name in alpha_of_all_the_layers_one_weight alpha_of_all_the_layers_two_weight beta_of_all_the_layers_one_weight; do
+        str $name
+        tensor 1 2
+    done
+    record_end >"$scratch/long.mpk"
+    python3 "$scratch/terminal.py" 50 "$record" ls --all "$scratch/long.mpk" >"$scratch/out"
+    check "keys are shortened to the terminal's width" sh -c '[ "$(grep -c "….*f32" "$1")" = 3 ] && ! grep -q "^.\{51\}" "$1"' - \
+        "$scratch/out"
+    check "what differs still does" [ "$(grep f32 "$scratch/out" | sort -u | wc -l)" = 3 ]
+    # Where no cut tells them apart they are whole.
+    record_begin 1
+    str model
+    map 3
+    for name in a1234567890123456789012345678901x1234567890123456789012345678901z \
+        a1234567890123456789012345678901y1234567890123456789012345678901z b; do
+        str $name
+        tensor 1 2
+    done
+    record_end >"$scratch/long.mpk"
+    python3 "$scratch/terminal.py" 40 "$record" ls --all "$scratch/long.mpk" >"$scratch/out"
+    check "what no cut could tell apart is whole" [ "$(grep -c '^model.a12345678901.*[xy].*z ' "$scratch/out")" = 2 ]
+else
+    skip "rows on a narrow terminal" "python3 is not installed"
+fi
+
 # 100,000 tensors: a time that only something quadratic would miss.
 many_tensors 100000 >"$scratch/hundred.mpk"
 check "100,000 tensors are folded in time" timeout 60 "$record" ls "$scratch/hundred.mpk"
@@ -199,5 +394,26 @@ same "they are one line" "$scratch/expected" "$scratch/out"
 check "they are listed in time" timeout 60 "$record" ls --all "$scratch/hundred.mpk"
 run ls --all "$scratch/hundred.mpk"
 check "a line each" [ "$(wc -l <"$scratch/out")" = 100002 ]
+check "they are sorted, chosen and long in time" timeout 60 "$record" ls -l --sort -name "$scratch/hundred.mpk" '!m.{0-99998}'
+run ls -l --sort -name "$scratch/hundred.mpk" 'm.{9990-10009}'
+check "as people count" [ "$(sed -n '2p;21p' "$scratch/out" | sed 's/ .*//' | tr '\n' ' ')" = "m.10009.w m.9990.w " ]
+check "they are a tree in time" timeout 60 "$record" ls --tree --all "$scratch/hundred.mpk"
+
+# 1 GB, nothing of which is on the disk: only the header is read. Peak memory is 32 MB at most, with what the sanitizers need 400.
+{
+    printf '\170\000\000\000\000\000\000\000%-120s' '{"w":{"dtype":"F32","shape":[16384,16384],"data_offsets":[0,1073741824]}}'
+} >"$scratch/big.safetensors"
+truncate -s $((128 + 1073741824)) "$scratch/big.safetensors"
+prints "a file of 1 GB" ls -l "$scratch/big.safetensors" <<END
+KEY  DTYPE  SHAPE            PARAMETERS          BYTES  OFFSET
+w    f32    [16384, 16384]  268,435,456  1,073,741,824     128
+1 tensor, 268,435,456 parameters, 1.00 GiB
+END
+if [ -x /usr/bin/time ]; then
+    /usr/bin/time -f '%M' -o "$scratch/peak" timeout 10 "$record" ls "$scratch/big.safetensors" >/dev/null
+    check "takes little memory" [ "$(tail -n 1 "$scratch/peak")" -lt 400000 ]
+else
+    skip "takes little memory" "GNU time is not installed"
+fi
 
 finish

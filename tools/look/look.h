@@ -29,6 +29,9 @@ const char *tool_precision_word(const rec_record *record);
 /* @return the element type in the metadata `float` or `int` without its Rust path: "f16"; NULL if it is not there. */
 const char *tool_element_word(const rec_record *record, const char *key);
 
+/* Adds "tiny.bin carries no names (BinFile record, Burn 0.18.0)". @param path as people should see it. */
+void tool_text_nameless(text *t, const rec_record *record, const char *path);
+
 /* ----------------------------------------------------------------------------------------------------- families -- */
 
 /* The families of models that a foreign file may be of. */

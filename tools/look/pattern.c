@@ -6,9 +6,6 @@
 
 #include "tools/look/look.h"
 
-/* Numbers that the ranges of one pattern may stand for. */
-enum { RANGE_MOST = 100000 };
-
 struct key_patterns {
     struct pattern {
         const char *text; /* without the exclamation mark */
@@ -35,27 +32,52 @@ static const char *closing(const char *open)
     return NULL;
 }
 
-/* Adds `0-3` between braces as (0|1|2|3). @return its length, 0 if it is none. */
-static size_t add_range(text *regex, const char *at, uint64_t *room)
+/* Adds the numbers from `first` to `last`, by their digits: 8-123 is ([8-9]|[1-9][0-9]|1[0-1][0-9]|12[0-3]). */
+static void add_numbers(text *regex, uint64_t first, uint64_t last)
+{
+    const char *before = "(";
+
+    while (first <= last) {
+        uint64_t unit = 1, digit, high;
+        /* As many digits as are free, all numbers being of one length. */
+        while (first >= unit * 10 && first % (unit * 10) == 0 && first + unit * 10 - 1 <= last) {
+            unit *= 10;
+        }
+        digit = first / unit % 10;
+        high = digit;
+        while (high < 9 && first + (high - digit + 2) * unit - 1 <= last) {
+            high++;
+        }
+        tool_text_put(regex, before);
+        before = "|";
+        if (first / unit >= 10) {
+            tool_text_format(regex, "%llu", (unsigned long long)(first / unit / 10));
+        }
+        tool_text_format(regex, "[%c-%c]", (char)('0' + digit), (char)('0' + high));
+        for (uint64_t rest = unit; rest > 1; rest /= 10) {
+            tool_text_put(regex, "[0-9]");
+        }
+        first += (high - digit + 1) * unit;
+    }
+    tool_text_put(regex, ")");
+}
+
+/* Adds `0-3` between braces. @return its length, 0 if it is none. */
+static size_t add_range(text *regex, const char *at)
 {
     size_t digits = strspn(at, "0123456789"), more = at[digits] == '-' ? strspn(at + digits + 1, "0123456789") : 0;
     size_t length = digits + 1 + more;
     uint64_t first, last;
 
-    if (!digits || !more || digits > 9 || more > 9 || (at[length] != ',' && at[length] != '}')) {
+    if (!digits || !more || digits > 15 || more > 15 || (at[length] != ',' && at[length] != '}')) {
         return 0;
     }
     first = strtoull(at, NULL, 10);
     last = strtoull(at + digits + 1, NULL, 10);
-    if (first > last || last - first >= *room) {
+    if (first > last) {
         return 0;
     }
-    *room -= last - first;
-    tool_text_put(regex, "(");
-    for (uint64_t number = first; number <= last; number++) {
-        tool_text_format(regex, "%s%llu", number > first ? "|" : "", (unsigned long long)number);
-    }
-    tool_text_put(regex, ")");
+    add_numbers(regex, first, last);
     return length;
 }
 
@@ -77,12 +99,11 @@ static size_t add_class(text *regex, const char *at)
 static void translate(text *regex, const char *pattern)
 {
     size_t open = 0; /* braces */
-    uint64_t room = RANGE_MOST;
 
     tool_text_put(regex, "^(");
     for (const char *at = pattern; *at;) {
         bool begins = open && (at[-1] == '{' || at[-1] == ',');
-        size_t length = begins ? add_range(regex, at, &room) : 0;
+        size_t length = begins ? add_range(regex, at) : 0;
         length = !length && *at == '[' ? add_class(regex, at) : length;
         if (length) {
             at += length;

@@ -90,3 +90,16 @@ const char *tool_precision_word(const rec_record *record)
     }
     return NULL;
 }
+
+void tool_text_nameless(text *t, const rec_record *record, const char *path)
+{
+    const char *version = rec_metadata(record, "version");
+
+    tool_text_safe(t, path, strlen(path));
+    tool_text_format(t, " carries no names (%s record", rec_record_origin(record)->recorder);
+    if (version) {
+        tool_text_put(t, ", Burn ");
+        tool_text_safe(t, version, strlen(version));
+    }
+    tool_text_put(t, ")");
+}

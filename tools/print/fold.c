@@ -239,7 +239,7 @@ static fold *make(const entry *entries, size_t entry_count, size_t width, bool t
     parts = xmalloc(all_parts * sizeof *parts);
     made = group_layers(entries, entry_count, seed, groups, of, parts);
     name_ranges(entries, entry_count, of, groups, made, seed);
-    if (siblings) {
+    if (siblings && width) {
         width = two_keys ? width : tool_fold_key_width(entries, entry_count, groups, made, width);
         tool_fold_siblings(groups, made, most, two_keys, width, &kept, seed);
     }

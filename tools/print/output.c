@@ -117,15 +117,102 @@ static void shrink(const table *t, size_t *widths, size_t over)
     }
 }
 
+/* A cell of a column that is shortened. */
+typedef struct cut_cell {
+    const char *whole;
+    char *cut;
+    size_t row;
+} cut_cell;
+
+static int by_cut(const void *one, const void *other)
+{
+    const cut_cell *a = one, *b = other;
+    int order = strcmp(a->cut, b->cut);
+
+    return order ? order : strcmp(a->whole, b->whole);
+}
+
+/* Cuts all cells of a column with so much of their beginning kept. @param cells (out) as many as there are rows.
+ * @return how many would look like others that they are not; those are marked to be printed whole. */
+static size_t try_cut(const table *t, size_t column, size_t width, size_t head, cut_cell *cells, bool *whole)
+{
+    size_t count = 0, alike = 0;
+    const char *cell = t->cells.at;
+
+    for (size_t i = 0; i < t->cell_count; i++, cell += strlen(cell) + 1) {
+        text cut = {0};
+        if (i % t->columns != column) {
+            continue;
+        }
+        if (tool_text_width(cell) > width) {
+            tool_text_cut(&cut, cell, width, head);
+        } else {
+            tool_text_put(&cut, cell);
+        }
+        whole[count] = false;
+        cells[count] = (cut_cell){cell, cut.at, count};
+        count++;
+    }
+    qsort(cells, count, sizeof *cells, by_cut);
+    for (size_t i = 0, run; i < count; i += run) {
+        bool differ = false;
+        for (run = 1; i + run < count && strcmp(cells[i].cut, cells[i + run].cut) == 0; run++) {
+            differ = differ || strcmp(cells[i].whole, cells[i + run].whole) != 0;
+        }
+        for (size_t k = i; differ && k < i + run; k++) {
+            whole[cells[k].row] = true;
+            alike++;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        free(cells[i].cut);
+    }
+    return alike;
+}
+
+/* How a column is shortened so that cells that differ still do. */
+typedef struct cut {
+    size_t head;
+    bool *whole; /* of each row: no cut tells it from another one */
+} cut;
+
+static cut find_cut(const table *t, size_t column, size_t width)
+{
+    static const size_t eighths[] = {4, 2, 6, 1, 7};
+    size_t rows = t->cell_count / t->columns;
+    cut_cell *cells = xmalloc(rows * sizeof *cells);
+    cut c = {(width - 1) / 2, xmalloc(rows * sizeof *c.whole)};
+    size_t tries = sizeof eighths / sizeof *eighths, i = 0;
+
+    while (i < tries && try_cut(t, column, width, (width - 1) * eighths[i] / 8, cells, c.whole)) {
+        i++;
+    }
+    if (i < tries) {
+        c.head = (width - 1) * eighths[i] / 8;
+    } else {
+        (void)try_cut(t, column, width, c.head, cells, c.whole);
+    }
+    free(cells);
+    return c;
+}
+
 void tool_table_print(table *t, FILE *out)
 {
+    cut cuts[2] = {{0}};
     size_t *widths = xmalloc((t->columns + 1) * sizeof *widths), total;
     const char *cell = t->cells.at;
 
     measure(t, widths);
     total = add_up(t, widths);
     if (t->shrink < t->columns && tool_output_is_terminal() && total > tool_output_width()) {
+        size_t before[2] = {widths[t->shrink], t->shrink_too < t->columns ? widths[t->shrink_too] : 0};
         shrink(t, widths, total - tool_output_width());
+        if (widths[t->shrink] < before[0]) {
+            cuts[0] = find_cut(t, t->shrink, widths[t->shrink]);
+        }
+        if (before[1] && widths[t->shrink_too] < before[1]) {
+            cuts[1] = find_cut(t, t->shrink_too, widths[t->shrink_too]);
+        }
     }
     for (size_t i = 0; i < t->cell_count; i += t->columns) {
         size_t owed = 0; /* spaces that are printed only if something follows */
@@ -139,8 +226,13 @@ void tool_table_print(table *t, FILE *out)
                 continue;
             }
             if (width > widths[column]) {
+                const cut *c = &cuts[column != t->shrink];
                 text shorter = {0};
-                tool_text_shortened(&shorter, cell, widths[column], true);
+                if (c->whole[i / t->columns]) {
+                    tool_text_put(&shorter, cell);
+                } else {
+                    tool_text_cut(&shorter, cell, widths[column], c->head);
+                }
                 spaces(out, owed);
                 fputs(shorter.at, out);
                 tool_text_free(&shorter);
@@ -159,6 +251,8 @@ void tool_table_print(table *t, FILE *out)
         fputs(in_header ? tool_style(STYLE_PLAIN) : "", out);
         putc_unlocked('\n', out);
     }
+    free(cuts[0].whole);
+    free(cuts[1].whole);
     free(widths);
     tool_text_free(&t->cells);
 }

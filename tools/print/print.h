@@ -93,6 +93,8 @@ void tool_text_hint(text *t, const char *hint);
 /* Adds what fits in `width` columns, the middle or the end replaced by an ellipsis. In keys the end tells more than
  * the middle: layers.0.…tion.weight. */
 void tool_text_shortened(text *t, const char *string, size_t width, bool middle);
+/* Adds `head` columns from its beginning, an ellipsis, and of its end what fills `width` columns; it must be wider. */
+void tool_text_cut(text *t, const char *string, size_t width, size_t head);
 /* Adds a shape, "[64, 3]". */
 void tool_text_shape(text *t, const uint64_t *shape, uint32_t rank);
 
@@ -102,7 +104,7 @@ typedef struct table {
     const char *align; /* a letter a column: l or r */
     text cells;        /* NUL-terminated, one after another */
     size_t cell_count;
-    size_t shrink;     /* the column that is shortened to fit a terminal; columns or more: none */
+    size_t shrink;     /* the column that is shortened to fit a terminal; columns or more: none. What differs stays different */
     size_t shrink_too; /* another one; the wider of them goes first */
     bool header;       /* the first row is one */
 } table;
@@ -222,7 +224,7 @@ typedef struct fold {
 /* Between two keys in a path: "conv.weight.\x1f.conv1.weight". */
 #define FOLD_BETWEEN "\x1f"
 /* Folds entries that differ in list indices or in one name. Near linear in their number.
- * @param width columns that the listing should not exceed because of braces.
+ * @param width columns that the listing should not exceed because of braces; 0: no braces.
  * @param two_keys the paths have two keys; `width` is then for both of them.
  * @param count (out) lines. @return them, in the order of their first entries, to be freed with tool_folds_free(). */
 fold *tool_folds_make(const entry *entries, size_t entry_count, size_t width, bool two_keys, size_t *count);

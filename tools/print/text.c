@@ -254,21 +254,25 @@ static size_t skip_columns(const char *string, size_t length, size_t columns, bo
     return at;
 }
 
-void tool_text_shortened(text *t, const char *string, size_t width, bool middle)
+void tool_text_cut(text *t, const char *string, size_t width, size_t head)
 {
-    size_t length = strlen(string), total = tool_text_width(string);
+    size_t length = strlen(string), total = tool_text_width(string), tail = width - 1 - head;
 
-    if (total <= width || width < 3) {
-        tool_text_add(t, string, length);
-        return;
-    }
-    size_t head = middle ? (width - 1) / 2 : width - 1, tail = width - 1 - head;
     tool_text_add(t, string, skip_columns(string, length, head, false));
     tool_text_put(t, "…");
-    if (middle) {
+    if (tail) {
         size_t cut = skip_columns(string, length, total - tail, true);
         tool_text_add(t, string + cut, length - cut);
     }
+}
+
+void tool_text_shortened(text *t, const char *string, size_t width, bool middle)
+{
+    if (tool_text_width(string) <= width || width < 3) {
+        tool_text_put(t, string);
+        return;
+    }
+    tool_text_cut(t, string, width, middle ? (width - 1) / 2 : width - 1);
 }
 
 void tool_text_shape(text *t, const uint64_t *shape, uint32_t rank)

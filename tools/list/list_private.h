@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What the files of `record ls` share: what is listed, and how. */
+#ifndef RECORD_LIST_PRIVATE_H
+#define RECORD_LIST_PRIVATE_H
+
+#include "tools/list/list.h"
+
+enum { SORT_FILE, SORT_NAME, SORT_SIZE, SORT_DTYPE, SORT_SHAPE, SORT_OFFSET };
+
+/* What the options ask for. */
+typedef struct manner {
+    int sort; /* SORT_… */
+    bool backwards;
+    bool tree, each, sums; /* each: a line each, with all columns */
+    bool all;              /* --all: nothing is folded */
+    size_t depth;          /* 0: not given */
+} manner;
+/* Reads them. Mistakes are printed. */
+int tool_manner_read(const options *o, manner *m);
+
+typedef uint8_t sum_bytes[MEASURE_SUM_BYTES];
+
+typedef struct leaf {
+    const char *path;
+    const rec_value *value;
+} leaf;
+
+/* All that a listing needs, copied out of the iterator. Zero it to begin. */
+typedef struct listing {
+    entry *tensors;
+    const rec_tensor **handles; /* of each */
+    sum_bytes *sums;            /* of each; NULL: not asked for */
+    size_t tensor_count, tensor_room;
+    leaf *values;
+    size_t value_count, value_room;
+    size_t nils; /* values that hold nothing: not listed for people unless --all */
+    text paths;
+    uint64_t elements, nbytes;
+    uint64_t tensors_in_all, values_in_all; /* with those that patterns leave out; values without nils */
+} listing;
+
+/* Gathers what of a record is meant, in the order that is asked for. Errors are printed. */
+int tool_listing_make(session *s, const rec_record *record, key_patterns *keys, const manner *m, listing *l);
+void tool_listing_free(listing *l);
+/* Puts the lines of a folded listing into the order that is asked for. */
+void tool_listing_sort_folds(const listing *l, const manner *m, fold *folds, size_t count);
+
+/* A level of keys: what lies between dots, but for those that a backslash stands before. @return its length. */
+size_t tool_level_length(const char *key);
+
+/* Bytes of a sum that people are shown: they tell those of one record apart. */
+enum { SUM_SHOWN = 8 };
+/* @return the first bytes of a sum in hexadecimal digits. @param hex room for them. */
+const char *tool_sum_text(const sum_bytes sum, size_t bytes, char *hex);
+/* Adds a cell with a key, safe to print. */
+void tool_cell_key(table *t, const char *key);
+/* Prints the tensors as a tree, or added up at a level. @return whether lines stand for several tensors. */
+bool tool_print_tree(const listing *l, const manner *m);
+/* The same sums for programs, as items of an array that is open. */
+void tool_json_groups(json *j, const listing *l, const manner *m);
+/* Prints the parameters of a record that was read by position, and what it is. @param path as people should see it. */
+void tool_print_positions(const rec_record *record, const listing *l, const manner *m, const char *path);
+
+#endif

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * record ls: the tensors and values of a record. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/list/list_private.h"
+
+enum { VALUES_SHOWN = 20, VALUE_WIDTH = 48 };
+
+const char tool_ls_more[] = "FILE may be a folder: then it is all records in it and below it. KEY is a key of\n"
+                            "the record, or a pattern: * any text, ? a character, # a number, {a,b} {0-3}\n"
+                            "alternatives, and what is below; !KEY leaves out. What is a file is no KEY.\n"
+                            "\nExamples:\n"
+                            "  record ls mnist.mpk                           layers folded into one line\n"
+                            "  record ls --tree --depth 2 mnist.mpk          what the parts of it take\n"
+                            "  record ls -l --sort size mnist.mpk '*.weight' '!stem'\n"
+                            "  record ls --json mnist.mpk model.safetensors | jq '.files[].tensors[].key'\n";
+
+const own_option tool_ls_options[] = {
+    {"long", NULL, 'l', "a line each, with size, offset and parameter id"},
+    {"sort", "BY", 0, "name, size, dtype, shape, offset; - before it: back"},
+    {"tree", NULL, 0, "as a tree of the levels of keys, with sums"},
+    {"depth", "N", 0, "add up what lies deeper than N levels"},
+    {"sha256", NULL, 0, "as -l, with the SHA-256 of each tensor"},
+    {0},
+};
+
+/* -------------------------------------------------------------------------------------------------- for programs -- */
+
+static void json_tensor(json *j, const listing *l, size_t i, const manner *m, bool by_position)
+{
+    const rec_tensor *tensor = l->handles[i];
+    uint64_t offset = rec_tensor_offset(tensor);
+    char hex[2 * MEASURE_SUM_BYTES + 1];
+
+    tool_json_object(j, NULL);
+    tool_json_string(j, "key", l->tensors[i].path);
+    tool_json_string(j, "dtype", l->tensors[i].dtype);
+    tool_json_shape(j, "shape", l->tensors[i].shape, l->tensors[i].rank);
+    tool_json_uint(j, "nbytes", rec_tensor_nbytes(tensor));
+    tool_json_string(j, "id", rec_tensor_id(tensor));
+    if (rec_tensor_assumed(tensor)) {
+        tool_json_bool(j, "assumed", true);
+    }
+    if ((by_position || m->each) && offset != REC_UNKNOWN) {
+        tool_json_uint(j, "offset", offset);
+    } else if (m->each) {
+        tool_json_token(j, "offset", "null");
+    }
+    if (m->sums) {
+        tool_json_string(j, "sha256", tool_sum_text(l->sums[i], MEASURE_SUM_BYTES, hex));
+    }
+    tool_json_close(j, '}');
+}
+
+static void print_json(json *j, const char *path, const listing *l, const manner *m, bool by_position)
+{
+    tool_json_object(j, NULL);
+    if (path) {
+        tool_json_string(j, "file", path);
+    }
+    if (m->depth) {
+        tool_json_array(j, "groups");
+        tool_json_groups(j, l, m);
+        tool_json_close(j, ']');
+    } else {
+        tool_json_array(j, "tensors");
+        for (size_t i = 0; i < l->tensor_count; i++) {
+            json_tensor(j, l, i, m, by_position);
+        }
+        tool_json_close(j, ']');
+    }
+    tool_json_array(j, "values");
+    for (size_t i = 0; i < l->value_count; i++) {
+        const rec_value *value = l->values[i].value;
+        tool_json_object(j, NULL);
+        tool_json_string(j, "key", l->values[i].path);
+        tool_json_string(j, "kind", tool_kind_word(rec_value_kind(value)));
+        tool_json_leaf(j, "value", value);
+        tool_json_close(j, '}');
+    }
+    tool_json_close(j, ']');
+    if (by_position) {
+        tool_json_bool(j, "named", false);
+    }
+    tool_json_close(j, '}');
+}
+
+/* ---------------------------------------------------------------------------------------------------- for people -- */
+
+void tool_cell_key(table *t, const char *key)
+{
+    text safe = {0};
+
+    tool_text_safe(&safe, key, strlen(key));
+    tool_table_cell(t, *safe.at ? safe.at : "(root)");
+    tool_text_free(&safe);
+}
+
+static void tensor_row(table *t, const char *key, const entry *e, uint64_t repeats, uint64_t names)
+{
+    char number[NUMBER_ROOM];
+    text cell = {0};
+
+    tool_cell_key(t, key);
+    if (repeats > 1) {
+        tool_text_format(&cell, "×%s", tool_grouped(repeats, number));
+    }
+    tool_table_cell(t, cell.at ? cell.at : "");
+    tool_text_free(&cell);
+    tool_table_cell(t, e->dtype);
+    tool_text_shape(&cell, e->shape, e->rank);
+    tool_table_cell(t, cell.at);
+    tool_text_free(&cell);
+    if (names > 1) {
+        tool_text_format(&cell, "%s × ", tool_grouped(names, number));
+    }
+    tool_text_put(&cell, tool_counted(e->count, number));
+    tool_table_cell(t, cell.at);
+    tool_text_free(&cell);
+}
+
+/* A line each, with all that is known without reading them. */
+static void print_each(const listing *l, const manner *m)
+{
+    char number[NUMBER_ROOM], hex[2 * MEASURE_SUM_BYTES + 1];
+    text cell = {0};
+    table t;
+
+    tool_table_begin(&t, "lllrrrll");
+    t.header = true;
+    t.shrink = 0;
+    for (const char *const *name =
+             (const char *const[]){"KEY", "DTYPE", "SHAPE", "PARAMETERS", "BYTES", "OFFSET", "ID", "SHA-256", NULL};
+         *name; name++) {
+        tool_table_cell(&t, *name);
+    }
+    for (size_t i = 0; i < l->tensor_count; i++) {
+        const entry *e = &l->tensors[i];
+        uint64_t offset = rec_tensor_offset(l->handles[i]);
+        const char *id = rec_tensor_id(l->handles[i]);
+        tool_cell_key(&t, e->path);
+        tool_table_cell(&t, e->dtype);
+        tool_text_shape(&cell, e->shape, e->rank);
+        tool_table_cell(&t, cell.at);
+        tool_text_free(&cell);
+        tool_table_cell(&t, tool_grouped(e->count, number));
+        tool_table_cell(&t, tool_grouped(rec_tensor_nbytes(l->handles[i]), number));
+        tool_table_cell(&t, offset == REC_UNKNOWN ? "-" : tool_grouped(offset, number));
+        tool_text_safe(&cell, id ? id : "", id ? strlen(id) : 0);
+        tool_table_cell(&t, cell.at);
+        tool_text_free(&cell);
+        tool_table_cell(&t, m->sums ? tool_sum_text(l->sums[i], SUM_SHOWN, hex) : "");
+    }
+    tool_table_print(&t, stdout);
+}
+
+const char *tool_sum_text(const sum_bytes sum, size_t bytes, char *hex)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        (void)snprintf(hex + 2 * i, 3, "%02x", sum[i]);
+    }
+    return hex;
+}
+
+/* @return true if fewer lines were printed than there are tensors. */
+static bool print_tensors(const listing *l, const manner *m)
+{
+    fold *folds = NULL;
+    size_t count = l->tensor_count;
+    bool all = m->all;
+    table t;
+
+    if (m->tree || m->depth) {
+        return tool_print_tree(l, m);
+    }
+    if (m->each) {
+        print_each(l, m);
+        return false;
+    }
+    tool_table_begin(&t, "lrllr");
+    t.header = true;
+    t.shrink = 0;
+    for (const char *const *name = (const char *const[]){"KEY", "", "DTYPE", "SHAPE", "PARAMETERS", NULL}; *name;
+         name++) {
+        tool_table_cell(&t, *name);
+    }
+    if (!all) {
+        folds = tool_folds_make(l->tensors, l->tensor_count, tool_output_width(), false, &count);
+        tool_listing_sort_folds(l, m, folds, count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (all) {
+            tensor_row(&t, l->tensors[i].path, &l->tensors[i], 1, 1);
+        } else {
+            tensor_row(&t, folds[i].key, &l->tensors[folds[i].first], folds[i].repeats, folds[i].names);
+        }
+    }
+    tool_table_print(&t, stdout);
+    if (folds) {
+        tool_folds_free(folds, count);
+    }
+    return count < l->tensor_count;
+}
+
+/* @return true if some were left out. */
+static bool print_values(const listing *l, bool all)
+{
+    size_t shown = 0, listed = l->value_count - (all ? 0 : l->nils);
+    char number[NUMBER_ROOM];
+    text cell = {0};
+    table t;
+
+    tool_table_begin(&t, "lll");
+    t.header = true;
+    t.shrink = 0;
+    tool_table_cell(&t, "KEY");
+    tool_table_cell(&t, "KIND");
+    tool_table_cell(&t, "VALUE");
+    for (size_t i = 0; i < l->value_count && (all || shown < VALUES_SHOWN); i++) {
+        const leaf *each = &l->values[i];
+        int32_t kind = rec_value_kind(each->value);
+        if (kind == REC_KIND_NIL && !all) {
+            continue;
+        }
+        tool_cell_key(&t, each->path);
+        tool_table_cell(&t, tool_kind_word(kind));
+        tool_leaf_text(&cell, each->value, VALUE_WIDTH);
+        tool_table_cell(&t, cell.at);
+        tool_text_free(&cell);
+        shown++;
+    }
+    tool_table_print(&t, stdout);
+    if (shown < listed) {
+        printf("… and %s more\n", tool_grouped(listed - shown, number));
+    }
+    return shown < listed;
+}
+
+/* @param in_all what of them there are, if patterns left some out. */
+static void print_count(const char **between, uint64_t number, uint64_t in_all, const char *what)
+{
+    char digits[NUMBER_ROOM];
+
+    printf("%s%s", *between, tool_grouped(number, digits));
+    if (in_all > number) {
+        printf(" of %s", tool_grouped(in_all, digits));
+    }
+    printf(" %s%s", what, tool_plural(in_all > number ? in_all : number));
+    *between = "; ";
+}
+
+static void print_people(const listing *l, const manner *m)
+{
+    size_t listed = l->value_count - l->nils;
+    bool every = m->all || m->each, shortened = false;
+    const char *between = "";
+    char digits[NUMBER_ROOM];
+
+    if (l->tensor_count) {
+        shortened = print_tensors(l, m);
+    }
+    if (l->tensor_count && (listed || (every && l->nils))) {
+        putchar('\n');
+    }
+    if (listed || (every && l->nils)) {
+        shortened = print_values(l, every) || shortened;
+    }
+    if (l->tensor_count || (l->tensors_in_all && !l->value_count)) {
+        print_count(&between, l->tensor_count, l->tensors_in_all, "tensor");
+        between = ", ";
+        print_count(&between, l->elements, 0, "parameter");
+        printf(", %s", tool_sized(l->nbytes, digits));
+    }
+    if (listed || !(l->tensors_in_all || l->nils)) {
+        print_count(&between, listed, l->values_in_all, "value");
+    }
+    if (l->nils) {
+        printf("%s%s nil", between, tool_grouped(l->nils, digits));
+    }
+    if (shortened || (l->nils && !every)) {
+        printf("      %s(--all lists every one)%s", tool_style(STYLE_DIM), tool_style(STYLE_PLAIN));
+    }
+    putchar('\n');
+}
+
+/* @param j the array that the answers of several files are items of, or the answer itself. @param begun whether something was
+ * printed before. */
+static int list(session *s, const char *path, const input_files *in, const manner *m, bool *begun, json *j)
+{
+    rec_recorder *recorder = tool_session_look(s);
+    bool by_position = false;
+    rec_record *record = NULL;
+    listing l = {0};
+    notes n = {0};
+    int status = EXIT_ERROR;
+
+    if (recorder) {
+        tool_progress_begin(s->context, s->o->quiet);
+        record = tool_session_load_any(s, recorder, path, &by_position);
+        tool_progress_end();
+    }
+    if (record) {
+        tool_notes_take(&n);
+        status = tool_listing_make(s, record, in->keys, m, &l);
+    }
+    if (status == EXIT_OK && s->o->json) {
+        print_json(j, in->several ? path : NULL, &l, m, by_position);
+    } else if (status == EXIT_OK) {
+        bool found = l.tensor_count + l.value_count || !in->keys || in->several;
+        fputs(*begun ? "\n" : "", stdout);
+        if (in->several) {
+            text name = {0};
+            tool_text_safe(&name, tool_input_name(path), strlen(tool_input_name(path)));
+            printf("%s%s:%s\n", tool_style(STYLE_BOLD), name.at, tool_style(STYLE_PLAIN));
+            tool_text_free(&name);
+        }
+        *begun = true;
+        if (found && by_position) {
+            tool_print_positions(record, &l, m, tool_input_name(path));
+        } else if (found) {
+            print_people(&l, m);
+        }
+        if (in->several) {
+            (void)fflush(stdout); /* before what is noted of this one */
+        }
+    }
+    if (status == EXIT_OK && !by_position) {
+        tool_notes_print(&n, s->o->quiet);
+    }
+    tool_listing_free(&l);
+    tool_notes_free(&n);
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+    return status;
+}
+
+int tool_run_ls(session *s, const char *const *operands, size_t count)
+{
+    input_files in = {0};
+    manner m;
+    json j;
+    bool several, begun = false, read = false;
+    int status = tool_manner_read(s->o, &m);
+
+    status = status == EXIT_OK ? tool_inputs_find(s, operands, count, true, &in) : status;
+    several = status == EXIT_OK && s->o->json && in.several;
+    tool_json_begin(&j, stdout, several ? 4 : 2);
+    if (several) {
+        tool_json_object(&j, NULL);
+        tool_json_array(&j, "files");
+    }
+    for (size_t i = 0, files = status == EXIT_OK ? in.count : 0; i < files; i++) {
+        if (list(s, in.files[i], &in, &m, &begun, &j) == EXIT_OK) {
+            read = true;
+            continue;
+        }
+        status = EXIT_ERROR;
+        if (several) {
+            tool_json_failed(&j, in.files[i]);
+        }
+    }
+    if (several) {
+        tool_json_close(&j, ']');
+        tool_json_close(&j, '}');
+    }
+    if (s->o->json && (several || read)) {
+        tool_json_end(&j);
+    }
+    if (read && tool_inputs_check(&in) != EXIT_OK) {
+        status = EXIT_ERROR;
+    }
+    tool_inputs_free(&in);
+    return status;
+}

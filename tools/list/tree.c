@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Tensors as a tree of the levels of their keys, and sums of what lies below a level. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/list/list_private.h"
+
+/* What lies deeper is one level: keys are strangers'. */
+enum { LEVELS_MOST = 64, INDENT = 2 };
+
+/* A line of the listing on its way through the levels. */
+typedef struct row {
+    const char *key, *rest; /* the whole, and from this level on */
+    size_t part;            /* how long its name is on this level */
+    const entry *tensor;    /* that stands for all of them */
+    uint64_t tensors, nbytes;
+    size_t place;         /* where it stood */
+    size_t group;         /* the place of the first with this name */
+    uint64_t group_order; /* what goes before that */
+} row;
+
+typedef struct tree {
+    const manner *m;
+    table t;
+    json *j; /* NULL: for people */
+    bool summed;
+} tree;
+
+/* What stands behind the name on this level: rows of one name that end there come first. */
+static bool ends(const row *r)
+{
+    return !r->rest[r->part];
+}
+
+static int by_part(const void *one, const void *other)
+{
+    const row *a = one, *b = other;
+    size_t shorter = a->part < b->part ? a->part : b->part;
+    int order = memcmp(a->rest, b->rest, shorter);
+
+    order = order ? order : (a->part > b->part) - (a->part < b->part);
+    return order ? order : (a->place > b->place) - (a->place < b->place);
+}
+
+static int by_group(const void *one, const void *other)
+{
+    const row *a = one, *b = other;
+
+    if (a->group_order != b->group_order) {
+        return a->group_order < b->group_order ? -1 : 1;
+    }
+    if (a->group != b->group) {
+        return a->group < b->group ? -1 : 1;
+    }
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+static size_t run_length(const row *rows, size_t count)
+{
+    size_t length = 1;
+
+    while (length < count && rows[length].part == rows->part &&
+           memcmp(rows[length].rest, rows->rest, rows->part) == 0) {
+        length++;
+    }
+    return length;
+}
+
+/* Puts rows of one name beside each other, in the order of the first of them, or of the sum of their sizes. */
+static void gather(const tree *t, row *rows, size_t count, size_t level)
+{
+    size_t length;
+
+    for (size_t i = 0; i < count; i++) {
+        rows[i].part = level + 1 < LEVELS_MOST ? tool_level_length(rows[i].rest) : strlen(rows[i].rest);
+    }
+    qsort(rows, count, sizeof *rows, by_part);
+    for (size_t i = 0; i < count; i += length) {
+        uint64_t sum = 0;
+        length = run_length(rows + i, count - i);
+        for (size_t k = i; k < i + length; k++) {
+            sum += rows[k].nbytes;
+        }
+        for (size_t k = i; k < i + length; k++) {
+            rows[k].group = rows[i].place;
+            rows[k].group_order = t->m->sort != SORT_SIZE ? 0 : t->m->backwards ? sum : UINT64_MAX - sum;
+        }
+    }
+    qsort(rows, count, sizeof *rows, by_group);
+}
+
+/* A line: of one row, or the sum of several. */
+static void put_line(tree *t, const row *rows, size_t count, size_t level)
+{
+    const row *only = count == 1 && ends(rows) ? rows : NULL;
+    uint64_t tensors = 0, elements = 0, nbytes = 0;
+    char *name = xasprintf("%.*s", (int)((t->m->tree && !t->j ? 0 : rows->rest - rows->key) + (ptrdiff_t)rows->part),
+                           t->m->tree && !t->j ? rows->rest : rows->key);
+    char number[NUMBER_ROOM];
+    text cell = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        tensors += rows[i].tensors;
+        elements += rows[i].tensor->count * rows[i].tensors;
+        nbytes += rows[i].nbytes;
+    }
+    if (t->j) {
+        tool_json_object(t->j, NULL);
+        tool_json_string(t->j, "key", name);
+        tool_json_uint(t->j, "tensors", tensors);
+        tool_json_uint(t->j, "parameters", elements);
+        tool_json_uint(t->j, "nbytes", nbytes);
+        tool_json_close(t->j, '}');
+        free(name);
+        return;
+    }
+    t->summed = t->summed || tensors > 1;
+    tool_text_format(&cell, "%*s", (int)(t->m->tree ? INDENT * level : 0), "");
+    tool_text_safe(&cell, name, strlen(name));
+    tool_table_cell(&t->t, *name ? cell.at : "(root)");
+    tool_text_free(&cell);
+    tool_table_cell(&t->t, tensors > 1 ? tool_grouped(tensors, number) : "");
+    tool_table_cell(&t->t, only ? only->tensor->dtype : "");
+    tool_text_put(&cell, "");
+    if (only) {
+        tool_text_shape(&cell, only->tensor->shape, only->tensor->rank);
+    }
+    tool_table_cell(&t->t, cell.at);
+    tool_text_free(&cell);
+    tool_table_cell(&t->t, tool_counted(elements, number));
+    tool_table_cell(&t->t, tool_sized(nbytes, number));
+    free(name);
+}
+
+/* Levels are bounded, so this recursion is too. */
+static void walk(tree *t, row *rows, size_t count, size_t level)
+{
+    size_t length;
+
+    gather(t, rows, count, level);
+    for (size_t i = 0; i < count; i += length) {
+        bool deepest = t->m->depth && level + 1 >= t->m->depth;
+        size_t first = i;
+        length = run_length(rows + i, count - i);
+        /* What ends here although others go on: keys of other frameworks may. */
+        for (size_t k = i; k < i + length && !deepest; k++) {
+            if (ends(&rows[k])) {
+                row kept = rows[k];
+                put_line(t, &kept, 1, level);
+                rows[k] = rows[first];
+                rows[first++] = kept;
+            }
+        }
+        if (first == i + length) {
+            continue;
+        }
+        if (deepest || (t->m->tree && !t->j)) {
+            put_line(t, rows + first, i + length - first, level);
+        }
+        if (!deepest) {
+            for (size_t k = first; k < i + length; k++) {
+                rows[k].rest += rows[k].part + 1;
+            }
+            walk(t, rows + first, i + length - first, level + 1);
+        }
+    }
+}
+
+static void walk_all(tree *t, const listing *l, const fold *folds, size_t count)
+{
+    row *rows = xmalloc(count * sizeof *rows);
+
+    for (size_t i = 0; i < count; i++) {
+        size_t first = folds ? folds[i].first : i;
+        uint64_t tensors = folds ? folds[i].repeats : 1;
+        const char *key = folds ? folds[i].key : l->tensors[i].path;
+        rows[i] = (row){.key = key,
+                        .rest = key,
+                        .tensor = &l->tensors[first],
+                        .tensors = tensors,
+                        .nbytes = rec_tensor_nbytes(l->handles[first]) * tensors,
+                        .place = i};
+    }
+    if (count) {
+        walk(t, rows, count, 0);
+    }
+    free(rows);
+}
+
+bool tool_print_tree(const listing *l, const manner *m)
+{
+    tree t = {.m = m};
+    size_t count = l->tensor_count;
+    fold *folds = m->all ? NULL : tool_folds_make(l->tensors, count, 0, false, &count);
+
+    if (folds) {
+        tool_listing_sort_folds(l, m, folds, count);
+    }
+    tool_table_begin(&t.t, "lrllrr");
+    t.t.header = true;
+    t.t.shrink = 0;
+    for (const char *const *name =
+             (const char *const[]){"KEY", "TENSORS", "DTYPE", "SHAPE", "PARAMETERS", "SIZE", NULL};
+         *name; name++) {
+        tool_table_cell(&t.t, *name);
+    }
+    walk_all(&t, l, folds, count);
+    tool_table_print(&t.t, stdout);
+    if (folds) {
+        tool_folds_free(folds, count);
+    }
+    return t.summed;
+}
+
+void tool_json_groups(json *j, const listing *l, const manner *m)
+{
+    tree t = {.m = m, .j = j};
+
+    walk_all(&t, l, NULL, l->tensor_count);
+}

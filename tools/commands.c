@@ -31,12 +31,14 @@ const command tool_commands[] = {
      NULL, tool_run_show},
     {"convert", COMMAND_CONVERT, 2, SIZE_MAX, "IN... OUT", "read a record with one recorder, write it with another",
      "OUT gets the extension of its recorder unless it has it. It is written whole or\n"
-     "not at all, so IN and OUT may be the same file. With --recursive IN and OUT are\n"
-     "folders, and --type GLOB=TYPE, once or more, tells the types of their files:\n"
+     "not at all, so IN and OUT may be the same file. Several IN become one OUT, but\n"
+     "where OUT is a folder, or ends in a slash, each a file in it. With --recursive\n"
+     "IN and OUT are folders, and --type GLOB=TYPE, once or more, tells the types of\n"
+     "their files. On a terminal it is asked before a file is overwritten:\n"
      "  record convert -r --burn 0.21 --type 'optim*=Adam' old new\n"
      "A safetensors file of PyTorch becomes a record by a plan; record plan shows it:\n"
      "  record convert --profile llama model.safetensors model.mpk\n" SEVERAL,
-     NULL, tool_run_convert},
+     tool_convert_options, tool_run_convert},
     {"plan", COMMAND_PLAN, 1, SIZE_MAX, "IN...", "show what becomes of each key, before data are read",
      "One line for each tensor: its key and form, what it becomes, and why. Repeated\n"
      "layers are folded. Then what is wrong, and what to do about it; the status is 1\n"

@@ -8,6 +8,16 @@
 
 #include "tools/convert/convert_private.h"
 
+const own_option tool_convert_options[] = {
+    {"force", NULL, 'y', "overwrite what is there without a question"},
+    {"no-clobber", NULL, 'n', "a file that is there already is an error"},
+    {"skip-existing", NULL, 0, "a file that is there already is left as it is"},
+    {"dry-run", NULL, 0, "do all but write, and say how much it would be"},
+    {"include", "GLOB", 0, "with -r: only files that match (repeatable)"},
+    {"exclude", "GLOB", 0, "with -r: nothing that matches (repeatable)"},
+    {0},
+};
+
 /* What is said about a conversion when it is done. */
 typedef struct report {
     const char *const *inputs;
@@ -16,6 +26,7 @@ typedef struct report {
     summary sums;
     double seconds;
     bool checked;     /* it was read back */
+    bool dry;         /* nothing was written */
     uint64_t written; /* bytes, REC_UNKNOWN into a pipe */
     notes load_notes, save_notes;
     planned plan; /* .plan is NULL if it went without */
@@ -70,12 +81,15 @@ static const char *recorder_of(const session *s, const char *out)
 }
 
 /* Saves to `out`. @param written (out) bytes, where they can be known. */
-static int save(rec_recorder *to, const rec_record *record, const char *out, report *r)
+static int save(const session *s, rec_recorder *to, const rec_record *record, const char *out, report *r)
 {
     rec_status status;
     char *path;
 
-    if (strcmp(out, "-") == 0) {
+    if (r->dry) {
+        status = tool_save_nowhere(s, to, record, &r->written);
+        tool_notes_take(&r->save_notes);
+    } else if (strcmp(out, "-") == 0) {
         off_t before = lseek(STDOUT_FILENO, 0, SEEK_CUR), after;
         status = rec_save_fd(to, record, STDOUT_FILENO, "standard output");
         tool_notes_take(&r->save_notes);
@@ -89,7 +103,7 @@ static int save(rec_recorder *to, const rec_record *record, const char *out, rep
         tool_progress_end();
         return tool_fail_library();
     }
-    if (strcmp(out, "-") != 0) {
+    if (strcmp(out, "-") != 0 && !r->dry) {
         path = rec_recorder_path(to, out);
         r->written = tool_size_of_file(path ? path : out);
         free(path);
@@ -144,7 +158,11 @@ static void print_people(const session *s, const rec_record *record, const repor
     if (r->written != REC_UNKNOWN) {
         tool_text_format(&line, ", %s", tool_sized(r->written, number));
     }
-    fprintf(out, "%s in %.2f s, %s\n", line.at, r->seconds, r->checked ? "checked" : "not checked");
+    if (r->dry) {
+        fprintf(out, "%s; a dry run, nothing was written\n", line.at);
+    } else {
+        fprintf(out, "%s in %.2f s, %s\n", line.at, r->seconds, r->checked ? "checked" : "not checked");
+    }
     tool_text_free(&line);
     if (r->plan.plan && !tool_plan_is_plain(&r->plan)) {
         tool_plan_sum(&r->plan, &line);
@@ -194,6 +212,9 @@ static void print_json(const session *s, const rec_record *record, const rec_rec
     }
     tool_json_token(&j, "seconds", seconds);
     tool_json_bool(&j, "checked", r->checked);
+    if (r->dry) {
+        tool_json_bool(&j, "dry_run", true);
+    }
     if (r->plan.plan) {
         tool_json_totals(&j, "plan", &r->plan.totals);
         tool_json_problems(&j, "problems", &r->plan);
@@ -297,19 +318,68 @@ static rec_record *load(session *s, const rec_recorder *to, bool to_stdout, repo
     return record;
 }
 
+/* Whether OUT is a folder that the output goes into: it is there, or its name ends in a slash. */
+static bool is_folder(const char *out)
+{
+    size_t length = strlen(out);
+    struct stat is;
+
+    return (length && out[length - 1] == '/') || (stat(out, &is) == 0 && S_ISDIR(is.st_mode));
+}
+
+/* Tells what becomes of a file that is there already. @param status (out) unless it may be written, that of the command. */
+static int may_write(const session *s, rec_recorder *to, const report *r, const char *out, int *status)
+{
+    char *path = rec_recorder_path(to, out);
+    bool all = false;
+    int answer = tool_existing(s, path ? path : out, &all);
+    json j;
+
+    if (answer == EXISTING_REFUSE) {
+        *status = tool_fail("%s: it is there already\nLeave --no-clobber out to overwrite it.", path ? path : out);
+    } else if (answer != EXISTING_WRITE) {
+        *status = answer == EXISTING_SKIP ? EXIT_OK : EXIT_DIFFERS;
+        if (s->o->json) {
+            tool_json_begin(&j, stdout, 1);
+            tool_json_object(&j, NULL);
+            tool_json_string(&j, "in", r->inputs[0]);
+            tool_json_string(&j, "out", path ? path : out);
+            tool_json_string(&j, "result", "skipped");
+            tool_json_close(&j, '}');
+            tool_json_end(&j);
+        } else if (!s->o->quiet) {
+            text name = {0};
+            tool_text_safe(&name, path ? path : out, strlen(path ? path : out));
+            printf("%s is there already and was left as it is\n", name.at);
+            tool_text_free(&name);
+        }
+    }
+    rec_free(path);
+    return answer;
+}
+
 int tool_run_convert(session *s, const char *const *operands, size_t count)
 {
     const char *out = operands[count - 1], *to_name = s->o->to;
     bool to_stdout = strcmp(out, "-") == 0;
-    report r = {.inputs = operands, .input_count = count - 1};
+    report r = {.inputs = operands, .input_count = count - 1, .dry = tool_own(s->o, "dry-run") != NULL};
     rec_recorder *to = NULL;
     rec_record *record = NULL;
     char *path = NULL, *index;
     int status = EXIT_ERROR;
 
+    if (tool_existing_check(s) != EXIT_OK) {
+        return EXIT_ERROR;
+    }
     if (s->o->recursive) {
         return count == 2 ? tool_run_recursive(s, operands[0], out)
                           : tool_fail_usage("convert", "--recursive takes one folder to read and one to write");
+    }
+    if (tool_own(s->o, "include") || tool_own(s->o, "exclude")) {
+        return tool_fail_usage("convert", "--include and --exclude choose files of a folder: they need --recursive");
+    }
+    if (is_folder(out)) {
+        return tool_run_each(s, operands, count - 1, out);
     }
     if (to_stdout && !s->o->to) {
         return tool_fail_usage("convert", "standard output has no extension: say with --to which recorder is to write");
@@ -322,6 +392,9 @@ int tool_run_convert(session *s, const char *const *operands, size_t count)
         (void)tool_fail("%s has no files: convert to standard output, or name another recorder", rec_recorder_name(to));
         goto done;
     }
+    if (to && !to_stdout && may_write(s, to, &r, out, &status) != EXISTING_WRITE) {
+        goto done;
+    }
     record = to ? load(s, to, to_stdout, &r) : NULL;
     to = record ? tool_session_widen(s, to, to_name, record, &r.load_notes) : to;
     if (!record || !to || tool_set_metadata(s, record) != EXIT_OK || tool_set_shown_type(s, record, to) != EXIT_OK) {
@@ -332,14 +405,16 @@ int tool_run_convert(session *s, const char *const *operands, size_t count)
     }
     tool_progress_expect(s->o->precision == REC_PRECISION_KEEP ? r.sums.nbytes : 0);
     tool_progress_guard();
-    if ((status = save(to, record, out, &r)) != EXIT_OK) {
+    if ((status = save(s, to, record, out, &r)) != EXIT_OK) {
         goto done;
     }
     r.seconds = now() - begun;
-    r.checked = tool_progress_checked();
+    r.checked = !r.dry && tool_progress_checked();
     tool_progress_end();
     path = to_stdout ? NULL : rec_recorder_path(to, out);
-    if (path && (index = tool_index_beside(path))) {
+    if (r.dry) {
+        index = NULL;
+    } else if (path && (index = tool_index_beside(path))) {
         free(path);
         path = index;
         r.written = REC_UNKNOWN;

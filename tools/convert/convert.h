@@ -31,6 +31,7 @@ int tool_set_shown_type(session *s, const rec_record *record, rec_recorder *to);
  * @return EXIT_OK; EXIT_ERROR with the error in rec_error_message(), not printed. */
 int tool_convert_one(session *s, const char *in, const char *to, const char *out, const char *expression, bool foreign,
                      conversion *c, notes *n);
+extern const own_option tool_convert_options[];
 int tool_run_convert(session *s, const char *const *operands, size_t count);
 
 #endif

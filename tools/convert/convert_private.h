@@ -6,5 +6,20 @@
 
 /* All records of a folder (recursive.c). */
 int tool_run_recursive(session *s, const char *in, const char *out);
+/* Several files, each by itself, into a folder, which is made if it is not there (recursive.c). */
+int tool_run_each(session *s, const char *const *inputs, size_t count, const char *out);
+
+/* ----------------------------------------------------------------------------------------------- files that are there -- */
+
+/* What the options ask for if a file is there already. LEFT: whom was asked said no. */
+enum { EXISTING_WRITE, EXISTING_SKIP, EXISTING_REFUSE, EXISTING_LEFT };
+/* Checks that they ask for one thing. Errors are printed. */
+int tool_existing_check(const session *s);
+/* Asks where the options say nothing and there is somebody to ask. @param all (in, out) whether everything may be
+ * overwritten. @return EXISTING_… */
+int tool_existing(const session *s, const char *path, bool *all);
+/* Saves, but writes nothing: what cannot be written fails as it else would. @param written (out) bytes, REC_UNKNOWN if they
+ * would go to several files, which is not tried. */
+rec_status tool_save_nowhere(const session *s, rec_recorder *to, const rec_record *record, uint64_t *written);
 
 #endif

@@ -100,6 +100,7 @@ int tool_convert_one(session *s, const char *in, const char *to_name, const char
     rec_record *record = NULL;
     summary sums = {0};
     notes saved = {0};
+    bool dry = tool_own(s->o, "dry-run") != NULL;
     int status = EXIT_ERROR;
 
     if (!to || rec_recorder_set(from, "modules", "yes") != REC_OK || (expression && (rec_recorder_set_type_name(from, s->types, expression) != REC_OK ||
@@ -131,17 +132,20 @@ int tool_convert_one(session *s, const char *in, const char *to_name, const char
         goto done;
     }
     if (tool_summarise(record, &sums) != EXIT_OK || (!expression && tool_set_shown_type(s, record, to) != EXIT_OK) ||
-        tool_set_metadata(s, record) != EXIT_OK || rec_save(to, record, out) != REC_OK) {
+        tool_set_metadata(s, record) != EXIT_OK ||
+        (dry ? tool_save_nowhere(s, to, record, &c->written) : rec_save(to, record, out)) != REC_OK) {
         goto done;
     }
-    c->checked = tool_progress_checked();
+    c->checked = !dry && tool_progress_checked();
     tool_notes_take(&saved);
     tool_notes_append(n, &saved);
-    c->out = tool_index_beside(out);
-    if (!c->out) {
+    c->out = dry ? NULL : tool_index_beside(out);
+    if (!c->out && !dry) {
         tool_note_old_index(out, n);
     }
-    c->written = c->out ? REC_UNKNOWN : tool_size_of_file(out);
+    if (!dry) {
+        c->written = c->out ? REC_UNKNOWN : tool_size_of_file(out);
+    }
     c->out = c->out ? c->out : xstrdup(out);
     c->tensors = sums.tensors;
     status = EXIT_OK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record convert --recursive: every record of a folder, such as the checkpoints of a training, with one report. */
+ * record convert --recursive: every record of a folder, such as the checkpoints of a training, with one report; and several
+ * files, each by itself, into a folder. */
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -20,29 +21,62 @@ typedef struct found {
     int result;
     uint64_t tensors, written;
     bool checked;
+    bool is_file; /* device and inode are known */
+    dev_t device;
+    ino_t inode;
 } found;
 
 typedef struct folder {
     session *s;
-    const char *in, *out;
+    const char *in;     /* NULL: the files were named one by one */
+    const char *out;
     char *to;           /* the recorder that writes, by its own name; NULL: the one that each file has */
     struct stat out_is; /* to be left out where it lies in the folder itself */
     bool out_exists;
     found *files;
     size_t count, room;
+    bool dry;           /* nothing is written */
+    bool overwrite;     /* whom was asked said yes to all */
     uint64_t of[3];   /* results */
     uint64_t foreign; /* files that Burn did not write */
 } folder;
 
 /* -------------------------------------------------------------------------------------------------------- finding -- */
 
-static void add_file(folder *f, const char *name, const char *why)
+static bool fits_glob(const char *glob, const char *name)
+{
+    const char *last = strrchr(name, '/');
+
+    return fnmatch(glob, strchr(glob, '/') || !last ? name : last + 1, 0) == 0;
+}
+
+/* Whether one of the globs of an option matches. */
+static bool is_among(const folder *f, const char *option, const char *name)
+{
+    const char *glob;
+    size_t at = 0;
+
+    while ((glob = tool_own_next(f->s->o, option, &at))) {
+        if (fits_glob(glob, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* @param is what the file is, NULL if that is not known. */
+static void add_file(folder *f, const char *name, const struct stat *is, const char *why)
 {
     if (f->count == f->room) {
         f->room = f->room ? f->room * 2 : 64;
         f->files = xrealloc(f->files, f->room * sizeof *f->files);
     }
-    f->files[f->count++] = (found){.name = xstrdup(name), .why = why ? xstrdup(why) : NULL, .result = SKIPPED};
+    f->files[f->count++] = (found){.name = xstrdup(name),
+                                   .why = why ? xstrdup(why) : NULL,
+                                   .result = SKIPPED,
+                                   .is_file = is && S_ISREG(is->st_mode),
+                                   .device = is ? is->st_dev : 0,
+                                   .inode = is ? is->st_ino : 0};
 }
 
 static int by_name(const void *a, const void *b)
@@ -69,13 +103,15 @@ static int find_files(folder *f, const char *below)
         }
         name = xasprintf("%s%s%s", below, *below ? "/" : "", each->d_name);
         whole = xasprintf("%s/%s", f->in, name);
-        if (lstat(whole, &is) != 0) {
-            add_file(f, name, strerror(errno));
+        if (is_among(f, "exclude", name)) {
+            /* neither it nor what is in it */
+        } else if (lstat(whole, &is) != 0) {
+            add_file(f, name, NULL, strerror(errno));
         } else if (S_ISDIR(is.st_mode)) {
             bool own = f->out_exists && is.st_dev == f->out_is.st_dev && is.st_ino == f->out_is.st_ino;
             status = own ? EXIT_OK : find_files(f, name);
-        } else {
-            add_file(f, name, S_ISREG(is.st_mode) ? NULL : S_ISLNK(is.st_mode) ? "a link" : "no regular file");
+        } else if (!tool_own(f->s->o, "include") || is_among(f, "include", name)) {
+            add_file(f, name, &is, S_ISREG(is.st_mode) ? NULL : S_ISLNK(is.st_mode) ? "a link" : "no regular file");
         }
         free(whole);
         free(name);
@@ -94,7 +130,7 @@ static int find_files(folder *f, const char *below)
 static const char *type_of(const folder *f, const char *name)
 {
     const words *types = &f->s->o->type;
-    const char *last = strrchr(name, '/'), *other = NULL;
+    const char *other = NULL;
 
     for (size_t i = 0; i < types->count; i++) {
         const char *equals = strchr(types->at[i], '=');
@@ -105,7 +141,7 @@ static const char *type_of(const folder *f, const char *name)
             continue;
         }
         glob = xasprintf("%.*s", (int)(equals - types->at[i]), types->at[i]);
-        fits = fnmatch(glob, strchr(glob, '/') || !last ? name : last + 1, 0) == 0;
+        fits = fits_glob(glob, name);
         free(glob);
         if (fits) {
             return equals + 1;
@@ -155,6 +191,14 @@ static char *stem_of(const session *s, const char *name, const char *recorder)
     return xasprintf("%.*s", (int)(length - (tail ? tail + 1 : 0)), name);
 }
 
+/* A name without the folders before it; one that ends in a slash is a folder's own. */
+static const char *base_name(const char *name)
+{
+    const char *last = strrchr(name, '/');
+
+    return last && last[1] ? last + 1 : name;
+}
+
 /* Makes the folders above a file. */
 static bool make_folders(char *path)
 {
@@ -194,15 +238,53 @@ static bool is_written(const folder *f, const char *out)
     return false;
 }
 
+/* Another file that is to be read and that `out` would take the place of. A link may lead there, or a folder that lies in the
+ * other one. */
+static const found *read_at(const folder *f, const found *file, const char *out)
+{
+    struct stat is;
+    bool there = stat(out, &is) == 0;
+
+    for (size_t i = 0; there && i < f->count; i++) {
+        const found *each = &f->files[i];
+        if (each != file && each->is_file && each->device == is.st_dev && each->inode == is.st_ino) {
+            return each;
+        }
+    }
+    return NULL;
+}
+
+/* Whether it may be written; else what is said of it is set. */
+static bool may_write(folder *f, found *file, const char *out)
+{
+    const found *other = read_at(f, file, out);
+
+    if (other) {
+        file->why = xasprintf("it would take the place of %s, which is converted, too", other->name);
+        return false;
+    }
+    switch (tool_existing(f->s, out, &f->overwrite)) {
+    case EXISTING_WRITE:
+        return true;
+    case EXISTING_REFUSE:
+        file->why = xasprintf("%s is there already", out);
+        return false;
+    default:
+        file->why = xasprintf("%s is there already", out);
+        file->result = SKIPPED;
+        return false;
+    }
+}
+
 static int convert_file(folder *f, found *file)
 {
     const char *type = type_of(f, file->name), *recorder, *to, *dot;
-    char *in = xasprintf("%s/%s", f->in, file->name), *stem = NULL, *out = NULL, *name = NULL;
+    char *in = f->in ? xasprintf("%s/%s", f->in, file->name) : xstrdup(file->name), *stem = NULL, *out = NULL, *name = NULL;
     const rec_plugin_info *target;
     bool foreign;
     conversion c = {0};
     notes n = {0};
-    char *index = tool_index_of_part(in);
+    char *index = f->in ? tool_index_of_part(in) : NULL;
     int status = EXIT_OK;
 
     if (index) {
@@ -224,13 +306,15 @@ static int convert_file(folder *f, found *file)
     }
     target = tool_session_plugin(f->s, to);
     dot = target ? target->extension : "";
-    stem = stem_of(f->s, file->name, recorder);
+    stem = stem_of(f->s, f->in ? file->name : base_name(file->name), recorder);
     name = xasprintf("%s%s%s", stem, *dot ? "." : "", dot);
     out = xasprintf("%s/%s", f->out, name);
     file->result = FAILED;
     if (is_written(f, name)) {
         file->why = xasprintf("%s was written from another file already", name);
-    } else if (!make_folders(out)) {
+    } else if (!may_write(f, file, out)) {
+        /* that was said */
+    } else if (!f->dry && !make_folders(out)) {
         file->why = xasprintf("cannot make its folder: %s", strerror(errno));
     } else if (tool_convert_one(f->s, in, to, out, type, foreign, &c, &n) != EXIT_OK) {
         bool typeless = rec_error_status() == REC_E_TYPE;
@@ -287,7 +371,7 @@ static void print_report(const folder *f)
         text cell = {0};
         tool_text_safe(&cell, file->name, strlen(file->name));
         tool_table_cell(&t, cell.at);
-        tool_table_cell(&t, results[file->result]);
+        tool_table_cell(&t, f->dry && file->result == CONVERTED ? "would be" : results[file->result]);
         tool_text_free(&cell);
         if (file->result == CONVERTED) {
             tool_text_put(&cell, "-> ");
@@ -303,15 +387,15 @@ static void print_report(const folder *f)
         tool_text_free(&cell);
     }
     tool_table_print(&t, stdout);
-    printf("%s converted", tool_grouped(f->of[CONVERTED], number));
+    printf("%s %s", tool_grouped(f->of[CONVERTED], number), f->dry ? "to be converted" : "converted");
     for (size_t i = 0; i < f->count; i++) {
         checked += f->files[i].checked;
     }
-    if (f->of[CONVERTED]) {
+    if (f->of[CONVERTED] && !f->dry) {
         printf(" (%s checked)", tool_grouped(checked, number));
     }
     printf(", %s skipped", tool_grouped(f->of[SKIPPED], number));
-    printf(", %s failed\n", tool_grouped(f->of[FAILED], number));
+    printf(", %s failed%s\n", tool_grouped(f->of[FAILED], number), f->dry ? "; a dry run, nothing was written" : "");
 }
 
 static void print_report_json(const folder *f)
@@ -347,18 +431,71 @@ static void print_report_json(const folder *f)
         tool_json_uint(&j, results[i], f->of[i]);
     }
     tool_json_uint(&j, results[SKIPPED], f->of[SKIPPED]);
+    if (f->dry) {
+        tool_json_bool(&j, "dry_run", true);
+    }
     tool_json_close(&j, '}');
     tool_json_end(&j);
 }
 
+/* Converts what was found, if finding it went well, tells of it and frees it. */
+static int convert_all(folder *f, int status)
+{
+    session *s = f->s;
+
+    if (status == EXIT_OK && s->o->to) {
+        rec_recorder *to = tool_session_output(s, s->o->to);
+        status = to ? EXIT_OK : EXIT_ERROR;
+        f->to = to ? xstrdup(rec_recorder_name(to)) : NULL;
+        rec_close_recorder(to);
+    }
+    for (size_t i = 0; i < f->count && status == EXIT_OK; i++) {
+        if (f->files[i].why) {
+            f->of[SKIPPED]++;
+        } else {
+            status = convert_file(f, &f->files[i]);
+        }
+    }
+    if (status == EXIT_OK) {
+        if (s->o->json) {
+            print_report_json(f);
+        } else if (!s->o->quiet) {
+            print_report(f);
+        }
+        status = f->of[FAILED] ? EXIT_ERROR : EXIT_OK;
+        if (!f->foreign && tool_given_reading(s->o, READING_LOAD)) {
+            status = tool_fail("--%s: load arguments are for files that Burn did not write, and there was none",
+                               tool_given_reading(s->o, READING_LOAD));
+        }
+    }
+    for (size_t i = 0; i < f->count; i++) {
+        free(f->files[i].name);
+        free(f->files[i].out);
+        free(f->files[i].why);
+    }
+    free(f->files);
+    free(f->to);
+    return status;
+}
+
+/* What is for one output alone. */
+static int check_options(const options *o)
+{
+    if (o->type_of) {
+        return tool_fail("--type-of tells the type of one record: with %s give --type GLOB=TYPE",
+                         o->recursive ? "--recursive" : "several");
+    }
+    return o->base ? tool_fail("--base is for one output: convert the files one by one") : EXIT_OK;
+}
+
 int tool_run_recursive(session *s, const char *in, const char *out)
 {
-    folder f = {.s = s, .in = in, .out = out};
+    folder f = {.s = s, .in = in, .out = out, .dry = tool_own(s->o, "dry-run") != NULL};
     struct stat in_is;
-    int status = EXIT_ERROR;
+    int status;
 
-    if (s->o->type_of) {
-        return tool_fail("--type-of tells the type of one record: with --recursive give --type GLOB=TYPE");
+    if (check_options(s->o) != EXIT_OK) {
+        return EXIT_ERROR;
     }
     if (stat(in, &in_is) != 0 || !S_ISDIR(in_is.st_mode)) {
         return tool_fail("%s: --recursive needs a folder", in);
@@ -370,52 +507,45 @@ int tool_run_recursive(session *s, const char *in, const char *out)
                          S_ISDIR(f.out_is.st_mode) ? "the folder that is converted cannot be written to"
                                                    : "a folder is needed to convert a folder to");
     }
-    if (s->o->to) {
-        rec_recorder *to = tool_session_output(s, s->o->to);
-        if (!to) {
-            return EXIT_ERROR;
-        }
-        f.to = xstrdup(rec_recorder_name(to));
-        rec_close_recorder(to);
-    }
     tool_progress_begin(s->context, true); /* a table comes at the end */
-    if (find_files(&f, "") != EXIT_OK) {
-        goto done;
-    }
+    status = find_files(&f, "");
     if (f.count) {
         qsort(f.files, f.count, sizeof *f.files, by_name);
     }
-    status = EXIT_OK;
-    for (size_t i = 0; i < f.count && status == EXIT_OK; i++) {
-        if (f.files[i].why) {
-            f.of[SKIPPED]++;
-        } else {
-            status = convert_file(&f, &f.files[i]);
+    status = convert_all(&f, status);
+    tool_progress_end();
+    return status;
+}
+
+int tool_run_each(session *s, const char *const *inputs, size_t count, const char *out)
+{
+    folder f = {.s = s, .dry = tool_own(s->o, "dry-run") != NULL};
+    size_t length = strlen(out);
+    struct stat is;
+    char *where;
+    int status;
+
+    if (check_options(s->o) != EXIT_OK) {
+        return EXIT_ERROR;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(inputs[i], "-") == 0) {
+            return tool_fail("standard input has no name that a file in %s could have: name the output", out);
         }
     }
-    if (status != EXIT_OK) {
-        goto done;
+    for (size_t i = 0; i < count; i++) {
+        add_file(&f, inputs[i], stat(inputs[i], &is) == 0 ? &is : NULL, NULL);
     }
-    if (s->o->json) {
-        print_report_json(&f);
-    } else if (!s->o->quiet) {
-        print_report(&f);
+    while (length > 1 && out[length - 1] == '/') {
+        length--;
     }
-    if (!f.foreign && tool_given_reading(s->o, READING_LOAD)) {
-        status = tool_fail("--%s: load arguments are for files that Burn did not write, and there was none",
-                           tool_given_reading(s->o, READING_LOAD));
-        goto done;
-    }
-    status = f.of[FAILED] ? EXIT_ERROR : EXIT_OK;
-
-done:
+    where = xasprintf("%.*s", (int)length, out);
+    f.out = where;
+    status = stat(where, &is) == 0 && !S_ISDIR(is.st_mode) ? tool_fail("%s: it is no folder, which files could go into", where)
+                                                           : EXIT_OK;
+    tool_progress_begin(s->context, true);
+    status = convert_all(&f, status);
     tool_progress_end();
-    for (size_t i = 0; i < f.count; i++) {
-        free(f.files[i].name);
-        free(f.files[i].out);
-        free(f.files[i].why);
-    }
-    free(f.files);
-    free(f.to);
+    free(where);
     return status;
 }

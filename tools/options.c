@@ -566,6 +566,28 @@ static void print_option(char letter, const char *name, const char *argument, co
     }
 }
 
+/* The names alone, for who has them explained elsewhere. */
+static void print_load_arguments(const command *c, FILE *out)
+{
+    size_t column = 0;
+
+    fputs("\nLoad arguments, for files that Burn did not write (record help convert explains):", out);
+    column = 80;
+    for (size_t i = OPTION_ADAPTER; i < OPTION_COUNT; i++) {
+        size_t length = strlen(specs[i].name) + 3;
+        if (!(specs[i].commands & c->bit)) {
+            continue;
+        }
+        if (column + length > 79) {
+            fputs("\n ", out);
+            column = 1;
+        }
+        fprintf(out, " --%s", specs[i].name);
+        column += length;
+    }
+    fputs("\n", out);
+}
+
 void tool_options_help(const command *c, FILE *out)
 {
     bool titled = false;
@@ -577,6 +599,10 @@ void tool_options_help(const command *c, FILE *out)
         const option_spec *spec = &specs[i];
         if (c && !(spec->commands & c->bit)) {
             continue;
+        }
+        if (i >= OPTION_ADAPTER && c && !(c->bit & PLANNERS)) {
+            print_load_arguments(c, out);
+            break;
         }
         if (i >= OPTION_ADAPTER && !titled) {
             fputs("\nLoad arguments, for files that Burn did not write (each also in an INI file):\n", out);

@@ -571,7 +571,7 @@ static void print_load_arguments(const command *c, FILE *out)
 {
     size_t column = 0;
 
-    fputs("\nLoad arguments, for files that Burn did not write (record help convert explains):", out);
+    fputs("\nLoad arguments, for files that Burn did not write (see record help convert):", out);
     column = 80;
     for (size_t i = OPTION_ADAPTER; i < OPTION_COUNT; i++) {
         size_t length = strlen(specs[i].name) + 3;

@@ -410,7 +410,7 @@ static void put_value(writer *w, text *body, const char *key, const char *why)
 static void put_field(writer *w, text *body, const node *n, size_t i, const char *name)
 {
     node *part = n->parts[i];
-    const char *key = n->keys[i], *type;
+    const char *key = n->keys[i], *type = NULL;
     text wanted = {0};
     uint32_t dims = 0;
 

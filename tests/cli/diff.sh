@@ -164,6 +164,33 @@ done
 run diff --ignore data "$scratch/a.safetensors" "$scratch/b.safetensors"
 check "without data nothing is renamed, and nothing compared" grep -q '11 removed\|3 removed' "$scratch/out"
 
+# What lies the other way round, and what stands below a path.
+st_begin
+st_tensor a "2, 3" 6 1
+st_tensor b 2 2 10
+st_end >"$scratch/plain.safetensors"
+st_begin
+st_entry model.a F32 "3, 2" 24
+f32 3f800000 40800000 40000000 40a00000 40400000 40c00000
+st_tensor model.b 2 2 10
+st_end >"$scratch/below.safetensors"
+run diff "$scratch/plain.safetensors" "$scratch/below.safetensors"
+check "all names below a path are noticed" grep -qx 'names       all of them stand below `model` in B: --prefix model before A' "$scratch/out"
+run diff --adapter none --prefix model "$scratch/plain.safetensors" --adapter none "$scratch/below.safetensors"
+check "rows and columns that were exchanged, too" grep -q '^shape  model.a  f32 \[2, 3\]  f32 \[3, 2\], transposed$' "$scratch/out"
+st_begin
+st_entry a F8_E4M3 4 4
+st_bytes="$st_bytes\\001\\002\\003\\004"
+st_tensor b 2 2 10
+st_end >"$scratch/f8.safetensors"
+sed 's/\x04/\x05/' "$scratch/f8.safetensors" >"$scratch/f8-b.safetensors"
+run diff -q "$scratch/f8.safetensors" "$scratch/f8.safetensors"
+status_is "element types without numbers are compared by their bytes" 0
+run diff "$scratch/f8.safetensors" "$scratch/f8-b.safetensors"
+check "which differ or not" grep -qx 'a     bytes' "$scratch/out"
+run diff -q "$scratch/f8.safetensors" "$scratch/plain.safetensors"
+status_is "and differ from numbers" 1
+
 # -------------------------------------------------------------------------------------------------- odd numbers
 # 1 2 3 NaN Inf -0 1e-45 65520 against 1 2.0000002 3.5 NaN -Inf 0 0 NaN
 st_begin
@@ -297,6 +324,17 @@ run diff --json "$scratch/i64.safetensors" "$scratch/u64.safetensors"
 answers "neighbours that no float tells apart differ" '.tensors[0] | [.differing, .dtype_b]' '[1,"u64"]'
 run diff -q --by id "$scratch/i64.safetensors" "$scratch/u64.safetensors"
 status_is "without ids nothing belongs together" 1
+
+st_begin
+st_entry w BOOL 5 5
+st_bytes="\\000\\001\\001\\000\\001"
+st_end >"$scratch/bools-a.safetensors"
+st_begin
+st_entry w BOOL 5 5
+st_bytes="\\000\\001\\000\\001\\001"
+st_end >"$scratch/bools-b.safetensors"
+run diff --json "$scratch/bools-a.safetensors" "$scratch/bools-b.safetensors"
+answers "bools are 0 and 1" '.tensors[0] | [.differing, .max_abs.at, .max_abs.a, (.norm_difference * .norm_difference | round)]' '[2,[2],true,2]'
 
 for threads in 1 2 3 8; do
     "$record" diff --json --all --threads $threads 0.16.1/zoo-full.mpk 0.21.0/zoo-full.mpk >"$scratch/threads.$threads"

@@ -143,6 +143,37 @@ static void compare_as(piece *x, rec_dtype dtype, const tolerance *t)
     }
 }
 
+/* Bools are 0 and 1: they are counted. */
+static void compare_bools(piece *x, const tolerance *t)
+{
+    const uint8_t *a = read_as(x, 0, SIDE_A, REC_DTYPE_BOOL), *b = a ? read_as(x, 1, SIDE_B, REC_DTYPE_BOOL) : NULL;
+    uint64_t ones_a = 0, ones_b = 0, both = 0;
+    size_t first = 0;
+
+    if (!b) {
+        return;
+    }
+    for (size_t i = 0; i < x->count; i++) {
+        ones_a += a[i] != 0;
+        ones_b += b[i] != 0;
+        both += (a[i] != 0) & (b[i] != 0);
+    }
+    x->f.count = x->count;
+    x->f.aa = (double)ones_a;
+    x->f.bb = (double)ones_b;
+    x->f.ab = (double)both;
+    x->f.differing = ones_a + ones_b - 2 * both;
+    x->f.dd = (double)x->f.differing;
+    x->f.beyond = t->atol < 1 && t->rtol < 1 ? x->f.differing : 0;
+    if (x->f.differing) {
+        while ((a[first] != 0) == (b[first] != 0)) {
+            first++;
+        }
+        x->f.max_abs = x->f.max_rel = 1;
+        x->f.max_abs_at = x->f.max_rel_at = x->first + first;
+    }
+}
+
 /* The bits of a float of 16, 32 or 64 bits as a number that grows with it, zeros in the middle; NaN: false. */
 static bool steps_of(rec_dtype dtype, const void *data, size_t at, int64_t *steps)
 {
@@ -246,6 +277,8 @@ static void compare_piece(piece *x)
         /* Steps between whole numbers are 1. */
         const tolerance steps = {t.atol > w->ulp ? t.atol : w->ulp, t.rtol, false};
         compare_as(x, REC_DTYPE_I64, &steps);
+    } else if (class_a == CLASS_BOOL && class_b == CLASS_BOOL) {
+        compare_bools(x, &t);
     } else {
         compare_mixed(x, class_a, class_b, &t);
     }
@@ -451,6 +484,8 @@ int tool_diff_tensors(session *s, comparison *c)
             status = add_pieces(&k, p, 1);
         } else if (p->verdict == PAIR_EQUAL) {
             status = compare_bytes(c, p);
+        } else if (p->verdict == PAIR_SHAPE && !hurry && !c->w->no_data) {
+            p->transposed = tool_diff_is_transposed(tensor_of(c, p, SIDE_A), tensor_of(c, p, SIDE_B));
         }
         /* The pieces of earlier pairs are done as soon as some of this one are. */
         if (k.count < before && status == EXIT_OK) {

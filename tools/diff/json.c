@@ -143,6 +143,7 @@ static void json_pair(json *j, const comparison *c, const pair *p)
     }
     if (p->verdict == PAIR_SHAPE) {
         tool_json_shape(j, "shape_b", rec_tensor_shape(b->tensor), rec_tensor_rank(b->tensor));
+        tool_json_bool(j, "transposed", p->transposed);
     }
     tool_json_uint(j, "count", rec_tensor_count(a->tensor));
     if (p->figures) {
@@ -255,6 +256,7 @@ static void json_frozen(json *j, const comparison *c)
 
 void tool_diff_print_json(const comparison *c, bool all, const notes *n)
 {
+    char *hint;
     json j;
 
     tool_json_begin(&j, stdout, 2);
@@ -286,6 +288,9 @@ void tool_diff_print_json(const comparison *c, bool all, const notes *n)
     tool_json_uint(&j, "values_equal", c->values_equal);
     tool_json_uint(&j, "metadata", c->metadata_count);
     tool_json_close(&j, '}');
+    hint = tool_diff_hint(c);
+    tool_json_string(&j, "hint", hint);
+    free(hint);
     tool_json_notes(&j, "notes", n);
     tool_json_close(&j, '}');
     tool_json_end(&j);

@@ -427,6 +427,20 @@ static void print_remarks(const comparison *c)
     }
 }
 
+static void print_hint(const comparison *c)
+{
+    char *hint = tool_diff_hint(c);
+    text safe = {0};
+
+    if (hint) {
+        tool_text_safe(&safe, hint, strlen(hint));
+        label("names");
+        puts(safe.at);
+    }
+    tool_text_free(&safe);
+    free(hint);
+}
+
 void tool_diff_print(const session *s, const comparison *c)
 {
     bool all = s->o->all, shortened,
@@ -462,6 +476,7 @@ void tool_diff_print(const session *s, const comparison *c)
     }
     shortened = print_frozen(c, all) || shortened;
     print_remarks(c);
+    print_hint(c);
     printf("%s", c->differs ? "" : "equal: ");
     print_sum(c, shortened);
     free(sorted);

@@ -103,7 +103,13 @@ static void pair_entries(entries *e, const comparison *c, int kind, const bool t
         } else if (kind == ROW_ID) {
             add_entry(e, tool_diff_key(c, p), NULL, row ? xstrdup("") : NULL, row ? xstrdup("another id") : NULL);
         } else if (kind != ROW_RENAMED) {
-            add_entry(e, tool_diff_key(c, p), NULL, row ? form_of(a->tensor) : NULL, row ? form_of(b->tensor) : NULL);
+            char *form = row ? form_of(b->tensor) : NULL;
+            if (row && p->transposed) {
+                char *plain = form;
+                form = xasprintf("%s, transposed", plain);
+                free(plain);
+            }
+            add_entry(e, tool_diff_key(c, p), NULL, row ? form_of(a->tensor) : NULL, form);
         }
     }
 }

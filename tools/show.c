@@ -14,6 +14,9 @@ enum { SUMMARY_ABOVE = 1000, EDGE = 3, CHUNK = 4096 };
  * wider later on grows. */
 enum { MEASURED = 1 << 17 };
 
+/* Elements behind which pages are given back. */
+enum { KEPT = 1 << 20 };
+
 /* Floats of 16 bits: each is made into text once. */
 enum { HALVES = 1 << 16, HALF_ROOM = 24 };
 typedef char half_text[HALF_ROOM];
@@ -39,6 +42,7 @@ typedef struct view {
     size_t column, width; /* of the line that is being printed */
     json *j;              /* NULL: for people */
     uint64_t measured;    /* elements */
+    uint64_t kept;        /* the first element whose page was not given back */
     chunk *elements;      /* CHUNK of them, to read into */
     half_text *halves;    /* HALVES of them, "" until it was needed; NULL: they have more bits */
 } view;
@@ -188,6 +192,18 @@ static void print_element(view *v, const char *string, uint32_t depth, bool firs
     v->owed = v->after - after;
 }
 
+/* Pages of a mapped file that were shown, and are not needed any more. */
+static void give_back(view *v, uint64_t first, uint64_t count)
+{
+    if (first < v->kept) { /* once more from the beginning: measured, now printed */
+        v->kept = first;
+    }
+    if (first + count - v->kept >= KEPT) {
+        rec_tensor_release(v->tensor, v->kept, first + count - v->kept);
+        v->kept = first + count;
+    }
+}
+
 /* The elements of the innermost dimension from `from` to `to`, read in chunks. */
 static int walk_row(view *v, uint64_t first, uint64_t stride, uint64_t from, uint64_t to, bool *any, element_fn call)
 {
@@ -202,6 +218,7 @@ static int walk_row(view *v, uint64_t first, uint64_t stride, uint64_t from, uin
         if (rec_tensor_read(v->tensor, v->read, first + from * stride, span, v->elements) != REC_OK) {
             return tool_fail_library();
         }
+        give_back(v, first + from * stride, span);
         for (uint64_t i = 0; i < count; i++) {
             call(v, element_text(v, (size_t)(i * step), buffer), v->w.rank, !*any);
             *any = true;

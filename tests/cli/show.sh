@@ -140,6 +140,16 @@ first_lines() {
     [ "$(tail -n 1 "$scratch/found")" = "$(printf ' 0.0,%.0s' $(seq 16))" ]
 }
 check "of a tensor of 1 GB, all of which is asked for, the first lines are there at once" first_lines
+# 128 MB of it as JSON: of the file's pages, which the peak counts, only the last ones stay.
+if [ -x /usr/bin/time ]; then
+    big_tensor 33554432 >"$scratch/large.safetensors"
+    truncate -s $((128 + 134217728)) "$scratch/large.safetensors"
+    /usr/bin/time -f '%M' -o "$scratch/peak" "$record" show --json "$scratch/large.safetensors" w >/dev/null
+    /usr/bin/time -f '%M' -o "$scratch/least" "$record" show --json "$scratch/large.safetensors" 'w[:9]' >/dev/null
+    check "a large tensor takes little memory" [ "$(tail -n 1 "$scratch/peak")" -lt $(($(tail -n 1 "$scratch/least") + 32768)) ]
+else
+    skip "a large tensor takes little memory" "GNU time is not installed"
+fi
 # What is wider than all that was measured: the last of 262,144 elements is -1000.5.
 big_tensor 262144 >"$scratch/wide.safetensors"
 head -c $((262143 * 4)) /dev/zero >>"$scratch/wide.safetensors"

@@ -116,6 +116,19 @@ head -c 200 $tiny >"$scratch/cut.mpk"
 run convert --dry-run "$scratch/cut.mpk" "$scratch/dry.mpk"
 status_is "and what is cut" 2
 check "nothing came of all that" [ ! -e "$scratch/dry.mpk" ]
+# 1 GB, nothing of which is on the disk, nor then.
+printf '\170\000\000\000\000\000\000\000%-120s' '{"w":{"dtype":"F32","shape":[16384,16384],"data_offsets":[0,1073741824]}}' \
+    >"$scratch/big.safetensors"
+truncate -s $((128 + 1073741824)) "$scratch/big.safetensors"
+run convert --dry-run "$scratch/big.safetensors" "$scratch/dry.mpk"
+check "1 GB is tried without writing it" grep -q ': 1 tensor, 1.00 GiB; a dry run, nothing was written$' "$scratch/out"
+if [ -x /usr/bin/time ]; then
+    /usr/bin/time -f '%M' -o "$scratch/peak" timeout 10 "$record" convert --dry-run "$scratch/big.safetensors" "$scratch/dry.mpk" \
+        >/dev/null
+    check "in time and in little memory" [ "$(tail -n 1 "$scratch/peak")" -lt 400000 ]
+else
+    skip "in time and in little memory" "GNU time is not installed"
+fi
 
 # ----------------------------------------------------------------------------------------------------------- folders --
 

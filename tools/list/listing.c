@@ -275,22 +275,36 @@ static int compare_values_back(const void *a, const void *b)
 typedef struct summing {
     listing *l;
     rec_status *status; /* of each tensor */
+    size_t first;       /* of those that are summed side by side */
 } summing;
 
 static void sum_one(void *user, uint64_t i)
 {
     summing *s = user;
 
+    i += s->first;
     s->status[i] = tool_tensor_sum_alone(s->l->handles[i], s->l->sums[i]);
 }
 
 static int sum_all(session *s, listing *l)
 {
-    summing work = {l, xmalloc(l->tensor_count * sizeof *work.status)};
+    enum { AT_ONCE = 64 << 20 }; /* bytes between two looks at how far it is */
+    summing work = {l, xmalloc(l->tensor_count * sizeof *work.status), 0};
+    uint64_t done = 0;
     int status = EXIT_OK;
 
     l->sums = xmalloc(l->tensor_count * sizeof *l->sums);
-    tool_parallel(s, l->tensor_count, sum_one, &work);
+    tool_progress_begin(s->context, s->o->quiet);
+    for (size_t count; work.first < l->tensor_count; work.first += count) {
+        uint64_t bytes = 0;
+        for (count = 0; work.first + count < l->tensor_count && bytes < AT_ONCE; count++) {
+            bytes += rec_tensor_nbytes(l->handles[work.first + count]);
+        }
+        tool_parallel(s, count, sum_one, &work);
+        done += bytes;
+        tool_progress_step("sum", done, l->nbytes);
+    }
+    tool_progress_end();
     for (size_t i = 0; i < l->tensor_count && status == EXIT_OK; i++) {
         /* The library keeps its error for the thread that met it. */
         if (work.status[i] != REC_OK) {

@@ -75,6 +75,11 @@ record: $scratch/empty: there is no record in this folder
 END
 run report 0.18.0/mnist.mpk -o "$scratch/nowhere/page.html"
 status_is "a page that cannot be written is an error" 2
+cp 0.18.0/mnist.mpk "$scratch/model.mpk"
+fails "a page never takes the place of a record" report "$scratch/model.mpk" -o "$scratch/../${scratch##*/}/model.mpk" <<END
+record: $scratch/../${scratch##*/}/model.mpk: this is one of the records: the page would take its place
+END
+check "which stays" cmp 0.18.0/mnist.mpk "$scratch/model.mpk"
 run report 0.18.0/mnist.mpk --include 'x*' -o "$page"
 status_is "--include is for folders" 2
 
@@ -303,6 +308,13 @@ null
 END
 same "find, sort and open" "$scratch/expected" "$scratch/found"
 
+run report -q 0.21.0/plain-full.mpk -o "$scratch/values.html"
+browse "$scratch/values.html" size 1600 1000 load js 'document.querySelectorAll("#values tr")[2].textContent' js 'document.querySelector("#trail .dim").textContent'
+cat >"$scratch/expected" <<'END'
+"countuint123456"
+"5 tensors, 79 bytes"
+END
+same "values that are no tensors are shown" "$scratch/expected" "$scratch/out"
 browse "$scratch/hostile.html" size 400 800 load js 'typeof window.hurt' js 'document.querySelectorAll("img, #rows script").length' \
     js '[...document.querySelectorAll("#rows .key")].map((k) => k.textContent).sort().slice(0, 4)' \
     js 'document.documentElement.scrollWidth <= 400' js 'document.body.textContent.includes("\\u202egnp")' \
@@ -385,11 +397,12 @@ same "and said to be one" - "$scratch/out" <<END
 false
 END
 browse "$page" size 400 800 load js 'document.querySelectorAll("#lines path.line").length' js 'document.getElementById("quantity").options.length' \
-    js 'document.documentElement.scrollWidth <= 400'
+    js 'document.documentElement.scrollWidth <= 400' size 320 600 js 'document.documentElement.scrollWidth <= 320'
 status_is "lines are drawn" 0
 cat >"$scratch/expected" <<'END'
 1
 4
+true
 true
 END
 same "for each module" "$scratch/expected" "$scratch/out"

@@ -119,8 +119,10 @@ function levels(path) {
 // Lines may break behind dots and underscores, and a name is isolated from the direction of what is around it.
 function keyNode(text, tag = "bdi") {
     const node = el(tag, { class: "key" });
-    for (const piece of visible(text).split(/(?<=[._/])/)) {
-        node.append(piece, el("wbr"));
+    for (const piece of visible(text).match(/[^._/]*[._/]?/g)) {
+        if (piece) {
+            node.append(piece, el("wbr"));
+        }
     }
     return node;
 }

@@ -195,7 +195,7 @@ function values() {
     const rows = D.values.map((v) => {
         const other = two && v[2] !== v[3];
         return el("tr", { class: other ? "differs" : undefined }, el("th", { scope: "row" }, keyNode(v[0] || "(root)", "span")),
-            el("td", { text: two ? (v[2] === null ? "\u2013" : visible(v[2])) : v[1] }), el("td", { text: v[3] === null ? "\u2013" : visible(v[3]) }));
+            ...(two ? [v[2], v[3]] : [v[1], v[2]]).map((text) => el("td", { text: text === null ? "\u2013" : visible(text) })));
     });
     $("values").replaceChildren(el("div", { class: "sideways" }, el("table", { class: "plain" }, el("thead", {}, el("tr", {}, ...head.map((h) => el("th", { scope: "col", text: h })))), el("tbody", {}, ...rows))),
         D.left ? el("p", { class: "dim", text: `\u2026 and ${whole(D.left)} more` }) : "");

@@ -2,6 +2,7 @@
  * record report: what was asked for, and what is said of it. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tools/report/report_private.h"
 
@@ -60,6 +61,20 @@ static void say(session *s, const gathered *g, const char *path, uint64_t size, 
     }
 }
 
+/* A slip of the keyboard should not cost a model. */
+static int check_output(const char *path, const inputs *list)
+{
+    struct stat out, in;
+
+    for (size_t i = 0; i < list->count; i++) {
+        if (stat(path, &out) == 0 && stat(list->at[i].path, &in) == 0 && out.st_dev == in.st_dev &&
+            out.st_ino == in.st_ino) {
+            return tool_fail("%s: this is one of the records: the page would take its place", path);
+        }
+    }
+    return EXIT_OK;
+}
+
 static int write_page(session *s, const gathered *g, const char *path, const notes *n)
 {
     target t = {0};
@@ -88,7 +103,8 @@ int tool_run_report(session *s, const char *const *operands, size_t count)
         return tool_fail_usage("report", "--output is needed: the name of the page, report.html");
     }
     s->inputs = count;
-    if ((status = tool_report_inputs(s, operands, count, &list, &n)) == EXIT_OK) {
+    if ((status = tool_report_inputs(s, operands, count, &list, &n)) == EXIT_OK &&
+        (status = check_output(path ? path : "-", &list)) == EXIT_OK) {
         tool_progress_begin(s->context, s->o->quiet);
         status = tool_report_gather(s, &list, &g, &n);
         tool_progress_end();

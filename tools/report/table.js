@@ -294,7 +294,7 @@ const table = (() => {
         height = narrow ? 78 : 34;
         columns = [];
         if (!narrow) {
-            let left = width - 40 - 300;
+            let left = width - 40 - Math.min(300, width * 0.38);
             for (const name of KEEP) {
                 if (left - COLUMNS[name].width < 0) {
                     break;

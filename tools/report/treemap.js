@@ -10,20 +10,22 @@ const treemap = (() => {
     let place = null; // the node that is shown
 
     function grow() {
-        root = { name: "", path: [], parts: new Map(), size: 0, count: 0, tensor: null, up: null };
+        root = { name: "", path: [], parts: new Map(), size: 0, bytes: 0, count: 0, tensor: null, up: null };
         for (const t of tensors) {
             const names = levels(t.key);
             const size = Math.max(t.bytes, 1);
             let node = root;
-            node.size += size;
+            node.size += size; // that of its area: what is empty is there, too
+            node.bytes += t.bytes;
             node.count++;
             names.forEach((name, i) => {
                 let part = node.parts.get(name);
                 if (!part) {
-                    part = { name, path: [...node.path, name], parts: new Map(), size: 0, count: 0, tensor: null, up: node };
+                    part = { name, path: [...node.path, name], parts: new Map(), size: 0, bytes: 0, count: 0, tensor: null, up: node };
                     node.parts.set(name, part);
                 }
                 part.size += size;
+                part.bytes += t.bytes;
                 part.count++;
                 if (i === names.length - 1) {
                     part.tensor = t;
@@ -292,7 +294,7 @@ const treemap = (() => {
             }
             if (head) {
                 const label = visible(name);
-                const size = bytes(node.size);
+                const size = bytes(node.bytes);
                 all.append(svg("text", { x: x + 6, y: y + 13, class: "name", text: cut(label, w - 10) }));
                 if ((label.length + size.length + 2) * LETTER < w - 12) {
                     all.append(svg("text", { x: x + w - 6, y: y + 13, class: "name size", text: size }));
@@ -301,7 +303,7 @@ const treemap = (() => {
             let parts = [...node.parts.values()].sort((a, b) => b.size - a.size);
             if (parts.length > FLAT) {
                 const rest = parts.slice(FLAT);
-                parts = [...parts.slice(0, FLAT), { ...rest[0], parts: new Map(), tensor: null, path: [...node.path, `${whole(rest.length)} more`], name: `${whole(rest.length)} more`, size: sumOf(rest, (n) => n.size), count: sumOf(rest, (n) => n.count), rest: true }];
+                parts = [...parts.slice(0, FLAT), { ...rest[0], parts: new Map(), tensor: null, path: [...node.path, `${whole(rest.length)} more`], name: `${whole(rest.length)} more`, size: sumOf(rest, (n) => n.size), bytes: sumOf(rest, (n) => n.bytes), count: sumOf(rest, (n) => n.count), rest: true }];
             }
             if (node.tensor) {
                 // A name that is a tensor and a module as well: rare, but a record may have it.
@@ -322,11 +324,12 @@ const treemap = (() => {
                     detail.open(node.tensor);
                 } else if (node.parts.size > 0) {
                     // One level at a time: into the part of what is shown that holds it.
+                    const from = alone(place).node;
                     let into = node;
-                    while (into.up && into.up !== place && into !== place) {
+                    while (into.up && into.up !== from && into !== from) {
                         into = into.up;
                     }
-                    go(alone(into === place ? node : into).node);
+                    go(alone(into === from ? node : into).node);
                 }
             }
         });
@@ -341,7 +344,7 @@ const treemap = (() => {
             const value = t && s.of ? s.of(t) : null;
             showTip(event, keyNode(node.path.join("."), "b"),
                 t && node.parts.size === 0 ? `${t.dtype} ${shapeText(t.shape)}, ${bytes(t.bytes)}`
-                    : `${plural(node.count, "tensor")}, ${bytes(node.size)}`,
+                    : `${plural(node.count, "tensor")}, ${bytes(node.bytes)}`,
                 t && s.of ? `${s.name}: ${s.of === SCALES.zeros.of || s.of === SCALES.under.of ? percent(value || 0, 1) : figure(value)}` : null,
                 t && node.parts.size === 0 && t.change && scale === "state" ? STATES[t.change.state] : null);
         });
@@ -361,7 +364,7 @@ const treemap = (() => {
             const step = last ? el("b", { text: name, "aria-current": "location" })
                 : el("button", { type: "button", text: name, onclick: () => go(n) });
             return i ? [el("span", { text: "\u203a", "aria-hidden": "true" }), step] : [step];
-        }), el("span", { class: "dim", text: `${plural(place.count, "tensor")}, ${bytes(place === root && !D.tensors.length ? 0 : place.size)}` }));
+        }), el("span", { class: "dim", text: `${plural(place.count, "tensor")}, ${bytes(place.bytes)}` }));
         draw();
     }
 
@@ -413,7 +416,13 @@ const treemap = (() => {
         }
         legend();
         go(root);
-        new ResizeObserver(later(draw)).observe($("map"));
+        let width = $("map").clientWidth;
+        new ResizeObserver(later(() => {
+            if ($("map").clientWidth !== width) {
+                width = $("map").clientWidth;
+                draw();
+            }
+        })).observe($("map"));
     }
     return { begin, draw, groups: () => groups };
 })();

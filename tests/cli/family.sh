@@ -204,6 +204,29 @@ model "a b.weight=5,8" 'a"'"'"'$(touch x).weight=4,3,3,3' >hostile.safetensors 2
 run plan --type net.rs:Odd hostile.safetensors
 check "names that need care in a pattern make no rule" has_not '--remap' "$scratch/out"
 
+# 48 layers that lack the same are a line, as keys are.
+set -- norm.weight=8 norm.bias=8
+for i in $(seq 0 47); do
+    set -- "$@" layers.$i.fc.weight=8,8
+done
+model "$@" >deep.safetensors
+run plan --type net.rs:Body deep.safetensors
+check "problems fold" grep -qx 'problem: layers.#.attn is missing: a module of type Attn (×48)' "$scratch/out"
+check "and so does what is missing in the table" grep -qE '^\(missing\) +×48 +layers.#.attn  ' "$scratch/out"
+check "in few lines" [ "$(wc -l <"$scratch/out")" -lt 10 ]
+run convert --type net.rs:Body deep.safetensors deep.mpk
+check "a conversion that refuses tells the same" grep -qx 'record: layers.#.attn is missing: a module of type Attn (×48)' "$scratch/err"
+run plan --all --type net.rs:Body deep.safetensors
+check "--all lists every one" [ "$(grep -c '^problem: layers\.[0-9]*\.attn is missing' "$scratch/out")" = 48 ]
+set -- lm_head.weight=5,8 lm_head.bias=5 model.norm.weight=8 model.norm.bias=8
+for i in $(seq 0 11); do
+    set -- "$@" model.layers.$i.attn.qkv.weight=24,8 model.layers.$i.fc.weight=8,8
+done
+model "$@" >layers.safetensors
+run plan --type net.rs:Net layers.safetensors
+check "names too" grep -qx 'problem: model.layers.#.attn.{query,key,value} is missing: a module of type Linear (×36)' "$scratch/out"
+check "with one rule for all of them" [ "$(grep -cFe --rule "$scratch/out")" = 1 ]
+
 need_jq
 run plan --json --type net.rs:Net net.safetensors
 answers "--json has them as options too" '[.problems[] | select(.key == "head") | .hint]' "[\"Nearest: lm_head: --remap '^lm_head\\\\. => head.'\"]"

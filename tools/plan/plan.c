@@ -162,98 +162,6 @@ static const char *problem_word(int32_t kind)
     return kind >= REC_PROBLEM_COLLISION && kind <= REC_PROBLEM_FAMILY ? names[kind] : "other";
 }
 
-/* "KEY: text", the key left out where the text speaks of it already. */
-static void problem_line(text *t, const rec_plan_problem *p)
-{
-    if (*p->key && !strstr(p->text, p->key)) {
-        tool_text_safe(t, p->key, strlen(p->key));
-        tool_text_put(t, ": ");
-    }
-    tool_text_safe(t, p->text, strlen(p->text));
-}
-
-/* A hint stands below the last of several problems that it is for. */
-static bool hint_follows(rec_plan *plan, uint64_t index, const rec_plan_problem *p)
-{
-    const rec_plan_problem *next = rec_plan_problem_get(plan, index + 1);
-
-    return *p->hint && !(next && next->fatal == p->fatal && strcmp(next->hint, p->hint) == 0);
-}
-
-/* Hints speak of rules and load arguments; how these are written as options. */
-static const struct {
-    const char *word, *option;
-    bool several; /* only where there are several inputs */
-} written[] = {
-    {"module = ", "--module 'PATTERN => TYPE'", false},
-    {"variant = ", "--variant 'PATTERN => NAME'", false},
-    {"drop = ", "--drop PATTERN", false},
-    {"export = ", "--rule 'export = PATTERN'", false},
-    {"(partial)", "--partial", false},
-    {"one a key of its own", "--prefix PATH in front of an input", true},
-};
-enum { WRITTEN = sizeof written / sizeof *written };
-
-/* What to do, a line or more, two blanks in. */
-static void print_hint(const char *hint, FILE *out)
-{
-    text said = {0}, line = {0};
-
-    tool_text_hint(&said, hint);
-    for (const char *at = said.at; *at;) {
-        size_t length = strcspn(at, "\n");
-        tool_text_safe(&line, at, length);
-        fprintf(out, "  %s\n", line.at);
-        tool_text_free(&line);
-        at += length + (at[length] == '\n');
-    }
-    tool_text_free(&said);
-}
-
-/* Problems of one sort. @param most how many of them, what is beyond is only counted. @return how many there are. */
-static uint64_t print_problems(const planned *p, bool fatal, uint64_t most, FILE *out)
-{
-    uint64_t count = rec_plan_problem_count(p->plan), all = fatal ? p->totals.fatal : p->totals.warnings, shown = 0;
-    bool to_user = out == stderr, asked[WRITTEN] = {false}, any = false;
-    char number[NUMBER_ROOM];
-
-    for (uint64_t i = 0; i < count && shown < most; i++) {
-        const rec_plan_problem *problem = rec_plan_problem_get(p->plan, i);
-        text line = {0};
-        if ((problem->fatal != 0) != fatal) {
-            continue;
-        }
-        problem_line(&line, problem);
-        for (size_t k = 0; k < WRITTEN; k++) {
-            asked[k] = asked[k] || (strstr(problem->hint, written[k].word) && (p->count > 1 || !written[k].several));
-        }
-        shown++;
-        if (to_user) {
-            fprintf(out, "%srecord:%s %s%s\n", tool_style_error(fatal ? STYLE_ERROR : STYLE_NOTE),
-                    tool_style_error(STYLE_PLAIN), fatal ? "" : "note: ", line.at);
-        } else {
-            fprintf(out, "%s%s%s %s\n", tool_style(fatal ? STYLE_ERROR : STYLE_NOTE),
-                    fatal ? "problem:" : "note:", tool_style(STYLE_PLAIN), line.at);
-        }
-        tool_text_free(&line);
-        if (hint_follows(p->plan, i, problem) || (shown == most && *problem->hint)) {
-            print_hint(problem->hint, out);
-        }
-    }
-    for (size_t k = 0; k < WRITTEN; k++) {
-        if (asked[k]) {
-            fprintf(out, "%s%s", any ? "; " : "  As an option: ", written[k].option);
-            any = true;
-        }
-    }
-    fputs(any ? ".\n" : "", out);
-    if (all > shown) {
-        fprintf(out, "%s… and %s more%s\n", to_user ? "record: " : "", tool_grouped(all - shown, number),
-                fatal ? "" : " of these notes");
-    }
-    return all;
-}
-
 int tool_plan_refuse(const planned *p)
 {
     enum { SHOWN = 20 };
@@ -262,7 +170,7 @@ int tool_plan_refuse(const planned *p)
         return EXIT_OK;
     }
     (void)fflush(stdout);
-    (void)print_problems(p, true, SHOWN, stderr);
+    tool_problems_print(p, true, SHOWN, stderr);
     return EXIT_ERROR;
 }
 
@@ -272,7 +180,7 @@ void tool_plan_notes(const session *s, const planned *p)
 
     if (!s->o->quiet) {
         tool_notes_print(&p->notes, s->o->quiet);
-        (void)print_problems(p, false, SHOWN, stderr);
+        tool_problems_print(p, false, SHOWN, stderr);
     }
 }
 
@@ -398,8 +306,8 @@ static void print_people(const session *s, const planned *p)
         printf("%snote:%s %s\n", tool_style(STYLE_NOTE), tool_style(STYLE_PLAIN), line.at);
         tool_text_free(&line);
     }
-    (void)print_problems(p, false, s->o->all ? UINT64_MAX : 20, stdout);
-    (void)print_problems(p, true, s->o->all ? UINT64_MAX : 20, stdout);
+    tool_problems_print(p, false, s->o->all ? UINT64_MAX : 20, stdout);
+    tool_problems_print(p, true, s->o->all ? UINT64_MAX : 20, stdout);
     tool_plan_sum(p, &line);
     fputs(line.at, stdout);
     tool_text_free(&line);

@@ -26,6 +26,9 @@ int tool_plan_make(session *s, const char *const *inputs, size_t count, const re
 void tool_plan_free(planned *p);
 /* Lists fatal problems on standard error. @return EXIT_OK if there are none. */
 int tool_plan_refuse(const planned *p);
+/* Prints the problems of one sort, folded. @param most lines; what is beyond is only counted.
+ * UINT64_MAX: all of them, not folded. */
+void tool_problems_print(const planned *p, bool fatal, uint64_t most, FILE *out);
 /* Tells what was noted and the first problems that are none, on standard error; nothing if --quiet. */
 void tool_plan_notes(const session *s, const planned *p);
 /* Tells what of the base an input replaced and what was kept, in two lines that begin with `indent`; nothing without one. */

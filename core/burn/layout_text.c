@@ -136,19 +136,25 @@ const char *lr_layout_print(rec_job *job, const rec_layout *layout)
 {
     printer p = {.job = job};
     print(&p, layout);
+    if (!lr_job_failed(job) && p.used > LR_LAYOUT_TEXT_MOST) {
+        (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "the type takes %llu bytes as text; at most %d are put behind a record",
+                       (unsigned long long)p.used, LR_LAYOUT_TEXT_MOST);
+    }
     return lr_job_failed(job) ? NULL : p.text;
 }
 
 /* ------------------------------------------------------------------------------------------------------- reading -- */
 
+enum { DEPTH_MOST = 200, ITEMS_MOST = 65536, WORDS = 15, ELEMENTS = 3 };
+
+/* A parameter is many nodes and four characters: what is alike is made once. */
 typedef struct parser {
     rec_job *job;
     const char *text;
     const char *at;
     unsigned depth;
+    const rec_layout *constant, *words[WORDS], *tensors[2][ELEMENTS][LR_RANK_MOST + 1];
 } parser;
-
-enum { DEPTH_MOST = 200, ITEMS_MOST = 65536 };
 
 static const rec_layout *parse(parser *p);
 
@@ -264,13 +270,20 @@ static const rec_layout *parse_parts(parser *p, int32_t kind, const char *separa
 
 static const rec_layout *parse_tensor(parser *p, bool bare)
 {
+    static const int32_t elements[ELEMENTS] = {REC_FIELD_FLOATS, REC_FIELD_INTS, REC_FIELD_BOOLS};
+    const rec_layout **made;
     uint64_t rank;
-    int32_t elements;
+    int which;
     if (!parse_number(p, &rank) || rank > LR_RANK_MOST) {
         return bad(p, "a rank");
     }
-    elements = take(p, "f") ? REC_FIELD_FLOATS : take(p, "i") ? REC_FIELD_INTS : take(p, "b") ? REC_FIELD_BOOLS : 0;
-    return elements ? lr_layout_tensor(p->job, elements, rank, bare) : bad(p, "f, i or b");
+    which = take(p, "f") ? 0 : take(p, "i") ? 1 : take(p, "b") ? 2 : ELEMENTS;
+    if (which == ELEMENTS) {
+        return bad(p, "f, i or b");
+    }
+    made = &p->tensors[bare][which][rank];
+    *made = *made ? *made : lr_layout_tensor(p->job, elements[which], rank, bare);
+    return *made;
 }
 
 static const rec_layout *parse_list(parser *p)
@@ -323,16 +336,17 @@ static const rec_layout *parse_word(parser *p)
         const char *word;
         int32_t kind;
         uint32_t bits;
-    } words[] = {
+    } words[WORDS] = {
         {"unit", REC_LAYOUT_UNIT, 0},  {"bool", REC_LAYOUT_BOOL, 0},  {"bytes", REC_LAYOUT_BYTES, 0},
         {"str", REC_LAYOUT_STRING, 0}, {"id", REC_LAYOUT_ID, 0},      {"u8", REC_LAYOUT_UINT, 8},
         {"u16", REC_LAYOUT_UINT, 16},  {"u32", REC_LAYOUT_UINT, 32},  {"u64", REC_LAYOUT_UINT, 64},
         {"i8", REC_LAYOUT_INT, 8},     {"i16", REC_LAYOUT_INT, 16},   {"i32", REC_LAYOUT_INT, 32},
         {"i64", REC_LAYOUT_INT, 64},   {"f32", REC_LAYOUT_FLOAT, 32}, {"f64", REC_LAYOUT_FLOAT, 64},
     };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    for (size_t i = 0; i < WORDS; i++) {
         if (take(p, words[i].word)) {
-            return lr_layout_number(p->job, words[i].kind, words[i].bits);
+            p->words[i] = p->words[i] ? p->words[i] : lr_layout_number(p->job, words[i].kind, words[i].bits);
+            return p->words[i];
         }
     }
     return bad(p, "a type");
@@ -345,7 +359,7 @@ static const rec_layout *parse(parser *p)
         return bad(p, "less nesting");
     }
     if (take(p, "-")) {
-        layout = lr_layout_constant(p->job);
+        layout = p->constant = p->constant ? p->constant : lr_layout_constant(p->job);
     } else if (take(p, "?")) {
         const rec_layout *child = parse(p);
         layout = child ? lr_layout_wrap(p->job, REC_LAYOUT_OPTION, child) : NULL;
@@ -384,6 +398,10 @@ int32_t rec_job_use_layout_text(rec_job *job, const char *text, uint64_t length)
     }
     if (length > PTRDIFF_MAX) {
         return lr_breach(job, REC_UNKNOWN, "gave the text of a layout of %llu bytes", (unsigned long long)length);
+    }
+    if (!lr_job_failed(job) && length > LR_LAYOUT_TEXT_MOST) {
+        return rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "the type that the file carries has %llu bytes; at most %d are read",
+                        (unsigned long long)length, LR_LAYOUT_TEXT_MOST);
     }
     if (!lr_job_failed(job) && !lr_job_typed(job) && lr_layouts_begin(job)) {
         const char *kept = lr_arena_text(&job->layouts->arena, text, length);

@@ -87,7 +87,7 @@ static unsigned put_pair(writer *pattern, const parts *from, size_t count, write
         }
     }
     for (size_t i = 0; i < to_count; i++) {
-        char group[8];
+        char group[16];
         unsigned g = 0;
         while (g < groups && taken[g] != i) {
             g++;

@@ -6,6 +6,8 @@ set -u
 . "${srcdir:=.}/tests/cli/cli.sh"
 # shellcheck source=tests/cli/make-record.sh
 . "$srcdir/tests/cli/make-record.sh"
+# shellcheck source=tests/cli/make-safetensors.sh
+. "$srcdir/tests/cli/make-safetensors.sh"
 
 prints "repeated layers and siblings are folded" ls 0.18.0/mnist.mpk <<END
 KEY                                           DTYPE  SHAPE           PARAMETERS
@@ -296,6 +298,25 @@ blocks.#         18                        7,152  27.9 KiB
 fc2.weight           f32    [32, 10]         320  1.25 KiB
 fc2.bias             f32    [10]              10  40 bytes
 20 of 24 tensors, 7,482 parameters, 29.2 KiB; 33 nil      (--all lists every one)
+END
+# Levels without a name, keys that end where others go on, and more levels than anybody has.
+st_begin
+st_tensor x..y 1 1
+st_tensor "" 1 1
+st_tensor x. 2 2
+st_tensor x.z 3 3
+st_tensor "$(printf 'd.%.0s' $(seq 100))e" 1 1
+st_end >"$scratch/levels.safetensors"
+run ls --tree "$scratch/levels.safetensors" 'd*'
+check "what lies deeper than 64 levels is one" [ "$(wc -l <"$scratch/out")" = 66 ]
+prints "levels without a name" ls --tree "$scratch/levels.safetensors" '!d' <<'END'
+KEY     TENSORS  DTYPE  SHAPE  PARAMETERS      SIZE
+x             3                         6  24 bytes
+  ""             f32    [2]             2   8 bytes
+  \.y            f32    [1]             1   4 bytes
+  z              f32    [3]             3  12 bytes
+(root)           f32    [1]             1   4 bytes
+4 of 5 tensors, 7 parameters, 28 bytes      (--all lists every one)
 END
 fails "--depth needs a number" ls --depth two $mnist <<END
 record: --depth: expected a number, 1 or more, found "two"

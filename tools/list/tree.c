@@ -117,7 +117,8 @@ static void put_line(tree *t, const row *rows, size_t count, size_t level)
     t->summed = t->summed || tensors > 1;
     tool_text_format(&cell, "%*s", (int)(t->m->tree ? INDENT * level : 0), "");
     tool_text_safe(&cell, name, strlen(name));
-    tool_table_cell(&t->t, *name ? cell.at : "(root)");
+    tool_text_put(&cell, *name ? "" : *rows->key ? "\"\"" : "(root)"); /* a level may have no name */
+    tool_table_cell(&t->t, cell.at);
     tool_text_free(&cell);
     tool_table_cell(&t->t, tensors > 1 ? tool_grouped(tensors, number) : "");
     tool_table_cell(&t->t, only ? only->tensor->dtype : "");

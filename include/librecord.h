@@ -442,7 +442,8 @@ typedef struct rec_origin {
     const char *recorder; /**< the plugin that read it, "NamedMpk"; "" for a record that was built */
     const char *file;     /**< the file or stream it was read from, "" for memory and for a record that was built */
     uint64_t stored;      /**< bytes of that file, `REC_UNKNOWN` where they were not counted */
-    uint64_t inflated;    /**< bytes of what it inflates to: `stored` if it is not compressed */
+    uint64_t inflated;    /**< bytes of what it inflates to: `stored` if it is not compressed, `REC_UNKNOWN` if that was not
+                               read to its end (option `data`) */
 } rec_origin;
 /** @return where the record came from; borrowed from it, never NULL. */
 REC_API const rec_origin *rec_record_origin(const rec_record *record);
@@ -642,6 +643,10 @@ REC_API const char *rec_recorder_extension(const rec_recorder *recorder);
 /**
  * Sets an option before use. Those every recorder has:
  * `map` = yes|no (map local files, default yes; no: copy them into memory),
+ * `data` = read|skip (skip: for listings. Tensors have their element type, shape, size and id, and asking for their bytes or
+ *   values, or saving them, is REC_E_ARGUMENT. Headers are all that is kept, and of most formats all that is read: of what is
+ *   compressed or comes by a pipe no more is in memory, and the rest of a pipe may be left unread. Files are looked at less
+ *   closely: one that is cut short may pass. Default read),
  * `sync` = yes|no (fsync before renaming, default yes),
  * `check` = auto|yes|no (read back what was saved, before it takes the old file's place, and hold every value and every
  *   tensor's bytes against what was given to the writer: what differs is REC_E_FORMAT with its path, and the old file

@@ -109,6 +109,7 @@ rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name)
         return NULL;
     }
     lr_job_begin(&job, recorder->context, "load", name);
+    job.skip = recorder->skip;
     record = load_source(&job, recorder, lr_source_fd(&job, fd, name, recorder->map), name, name);
     (void)lr_job_end(&job);
     return record;

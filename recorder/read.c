@@ -255,6 +255,13 @@ static int32_t note_origin(rec_job *job, const rec_recorder *r, const rec_plugin
     record->origin.stored = stored == REC_UNKNOWN ? stored : stored + job->beside;
     /* A folder has no bytes: those that were looked at are of files in it. */
     record->origin.inflated = (lr_source_is_folder(source) ? 0 : job->input) + job->beside;
+    if (job->skip && r->map && *path && !lr_source_is_far(source)) {
+        /* Nobody has asked for bytes: what would be mapped if somebody did. */
+        record->origin.mapped = beside || lr_source_is_folder(source) || job->input == stored;
+    }
+    if (job->skip && (job->partly || !lr_source_ended(source))) {
+        record->origin.inflated = REC_UNKNOWN;
+    }
     return REC_OK;
 }
 
@@ -272,6 +279,7 @@ static uint32_t versions_that_fit(const rec_job *job, const rec_recorder *r, rec
         trial.options = r->options;
         trial.type = r->type;
         trial.burn.forced = minor;
+        trial.skip = job->skip;
         if (rec_source_rewind(&trial, source) == REC_OK) {
             record = build(&trial, r, trial.plugin, source);
         }
@@ -280,6 +288,7 @@ static uint32_t versions_that_fit(const rec_job *job, const rec_recorder *r, rec
         }
         rec_record_free(record);
         lr_layouts_free(&trial);
+        lr_source_absent_end(&trial);
         lr_job_drop(&trial);
     }
     return fit;
@@ -369,8 +378,10 @@ static rec_record *load_untold(rec_job *job, const rec_recorder *r, rec_source *
 
 rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, const char *path)
 {
-    const lr_plugin *plugin = lr_recorder_reader(job, r->plugin, source, path);
+    const lr_plugin *plugin;
     rec_record *record = NULL;
+    job->skip = r->skip;
+    plugin = lr_recorder_reader(job, r->plugin, source, path);
     if (plugin && check_type(job, &plugin->d, r->type) == REC_OK) {
         job->plugin = &plugin->d;
         job->options = r->options;
@@ -395,7 +406,7 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
             }
         }
         if (record &&
-            ((!job->passing && (lr_source_settle(job, source) != REC_OK || lr_siblings_settle(job) != REC_OK)) ||
+            ((!job->passing && !job->skip && (lr_source_settle(job, source) != REC_OK || lr_siblings_settle(job) != REC_OK)) ||
              note_origin(job, r, job->plugin, source, path, record) != REC_OK)) {
             rec_record_free(record);
             record = NULL;
@@ -414,7 +425,9 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
     }
     lr_layouts_free(job);
     lr_siblings_drop(job);
+    lr_source_absent_end(job);
     job->plugin = NULL;
+    job->skip = false;
     return record;
 }
 
@@ -429,6 +442,7 @@ rec_record *lr_load_file(rec_job *job, rec_recorder *r, const char *path)
     char *name = NULL;
     rec_record *record = NULL;
     rec_source *source = NULL;
+    job->skip = r->skip;
     if (lr_path_scheme(path)) {
         job->file = path;
         source = lr_registry_open(job, path, r->map);

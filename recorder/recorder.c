@@ -34,6 +34,14 @@ static int set_common(rec_job *job, rec_recorder *r, const char *name, const cha
             return 1;
         }
     }
+    if (strcmp(name, "data") == 0) {
+        if (strcmp(value, "read") != 0 && strcmp(value, "skip") != 0) {
+            (void)fail_value(job, name, "read or skip", value);
+            return -1;
+        }
+        r->skip = strcmp(value, "skip") == 0;
+        return 1;
+    }
     if (strcmp(name, "check") == 0) {
         bool yes = false;
         if (strcmp(value, "auto") == 0) {
@@ -67,7 +75,7 @@ static int32_t check_option(rec_job *job, const rec_plugin *plugin, const char *
     const rec_option *option = lr_option_find(plugin, name);
     char why[256];
     if (!option) {
-        char names[256] = "map, sync, check, clamp, modules, layout";
+        char names[256] = "map, data, sync, check, clamp, modules, layout";
         lr_suggestion near;
         size_t used = strlen(names);
         (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s has no option `%s`", plugin->name, name);

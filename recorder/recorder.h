@@ -17,6 +17,7 @@ struct rec_recorder {
     const lr_plugin *plugin; /**< NULL: Auto */
     rec_precision precision; /**< not DEFAULT */
     bool map, sync, clamp;
+    bool skip;    /**< what is read are headers: tensors have no data */
     bool modules; /**< what is read is looked over: its modules' shapes, its layers */
     int32_t check; /**< LR_CHECK_…: whether what was saved is read back */
     int32_t target; /**< 0.MINOR whose layout and ids are written, or LR_TARGET_… */

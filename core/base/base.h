@@ -328,6 +328,9 @@ struct rec_job {
     const lr_option_set *options;  /**< of that plugin, as they were set; core/registry/option.c */
     int32_t adapter;               /**< REC_ADAPTER_… of the file, by its plugin or as its reader said; of what is saved */
     bool adapting;                 /**< the reader may still say so */
+    bool skip;                     /**< of a load: tensors are to have no data */
+    bool partly;                   /**< of such a load: what was read is not the whole */
+    rec_source *absent;            /**< core/io/source_absent.c: in their place, or NULL */
     bool passing;                  /**< what is loaded or saved is only handed on: files that are not mapped are read when
                                         needed, pages of those that are need not stay */
     lr_walk *walk;                 /**< of a save, or NULL */

@@ -633,6 +633,11 @@ uint32_t rec_job_threads(const rec_job *job)
     return LR_LACKS(NULL, job) || !job->context ? 1 : job->context->threads;
 }
 
+int32_t rec_job_skips_data(const rec_job *job)
+{
+    return LR_LACKS(NULL, job) ? 0 : job->skip;
+}
+
 int32_t rec_job_check_count(rec_job *job, uint64_t at, uint64_t count, uint64_t each, uint64_t left)
 {
     char a[32], b[32];

@@ -32,8 +32,14 @@ static int32_t adopt_child(adopter *a, const rec_value *key, uint64_t index, rec
 /* Up to 0.11 the integers of a full precision file were f32 values. */
 static int32_t floats_to_ints(adopter *a, rec_tensor *tensor)
 {
-    int32_t *numbers = lr_arena_alloc(&a->record->arena, tensor->count * sizeof *numbers, 8);
-    lr_data *data = lr_arena_alloc(&a->record->arena, sizeof *data, 8);
+    int32_t *numbers;
+    lr_data *data;
+    if (!lr_data_at_hand(tensor->data)) { /* they are skipped */
+        tensor->stored = tensor->packed = REC_DTYPE_I32;
+        return REC_OK;
+    }
+    numbers = lr_arena_alloc(&a->record->arena, tensor->count * sizeof *numbers, 8);
+    data = lr_arena_alloc(&a->record->arena, sizeof *data, 8);
     if (!numbers || !data) {
         return lr_fail_memory(a->job, tensor->count * sizeof *numbers);
     }

@@ -120,10 +120,24 @@ static lr_data *read_stream(lr_builder *b, const rec_blob *blob)
 
 enum { SMALL_BLOB = 64 };
 
-/* NULL: the job has failed. */
-static lr_data *take_blob(lr_builder *b, const rec_blob *blob)
+/* In place of data that are skipped. NULL: the job has failed. */
+static lr_data *skip_blob(lr_builder *b, const rec_blob *blob)
+{
+    rec_source *absent = lr_source_absent(b->job);
+    lr_data *data = absent ? lr_data_lent(b->record, absent, NULL, blob->size, blob->offset) : NULL;
+    if (absent && !data) {
+        (void)lr_fail_arena(b->job, &b->record->arena, sizeof *data);
+    }
+    return data;
+}
+
+/* @param skipped_from the size from which on they are skipped, in a load that does. NULL: the job has failed. */
+static lr_data *take_blob(lr_builder *b, const rec_blob *blob, uint64_t skipped_from)
 {
     lr_data *data = NULL;
+    if (b->job->skip && blob->size >= skipped_from) {
+        return skip_blob(b, blob);
+    }
     if (blob->kind == REC_BLOB_STREAM || (blob->kind == REC_BLOB_TEMPORARY && blob->size > SMALL_BLOB)) {
         return read_stream(b, blob);
     }
@@ -152,7 +166,7 @@ static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
     lr_builder *b = self;
     rec_value value = {.kind = REC_KIND_BYTES};
     b->at = at;
-    value.v.bytes = take_blob(b, blob);
+    value.v.bytes = take_blob(b, blob, SMALL_BLOB + 1);
     return value.v.bytes ? lr_builder_emit(b, value) : b->job->error.status;
 }
 
@@ -311,7 +325,7 @@ static int32_t take_numbers(lr_builder *b, const rec_tensor_event *event, rec_te
     *numbers = *tensor;
     numbers->stored = numbers->packed = numbers->dtype = (uint8_t)event->numbers_dtype;
     numbers->dtype_value = NULL;
-    numbers->data = take_blob(b, &event->numbers);
+    numbers->data = take_blob(b, &event->numbers, 1);
     tensor->numbers = numbers;
     return numbers->data ? REC_OK : b->job->error.status;
 }
@@ -393,7 +407,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
             return lr_fail_arena(b->job, &b->record->arena, 64);
         }
     }
-    tensor->data = take_blob(b, &event->data);
+    tensor->data = take_blob(b, &event->data, 1);
     if (!tensor->data) {
         return b->job->error.status;
     }

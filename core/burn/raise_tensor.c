@@ -77,6 +77,9 @@ rec_tensor *lr_raise_tensor(const lr_raise *r, const rec_value *shape)
 
 int lr_raise_finish(const lr_raise *r, rec_tensor *tensor, rec_value *out)
 {
+    if (r->job->skip && lr_data_drop(r->job, r->record, tensor->data) != REC_OK) {
+        return -1;
+    }
     lr_tensor_set_precision(tensor, r->precision);
     *out = (rec_value){.kind = REC_KIND_TENSOR, .v = {.tensor = tensor}};
     return 1;

@@ -45,6 +45,12 @@ rec_source *lr_source_fd(rec_job *job, int fd, const char *name, bool map);
 /** Owned bytes with a way to free them; for tensors of built records. `free_data(user, data)` may be NULL. */
 rec_source *lr_source_owned(const lr_allocator *allocator, const void *data, uint64_t size,
                             void (*free_data)(void *user, const void *data), void *user);
+/** Whether it was read to its end, where that is not known otherwise. */
+bool lr_source_ended(const rec_source *source);
+/** What stands for the data of a load that skips them, whose bytes nobody gets; the job's. NULL: the job has failed. */
+rec_source *lr_source_absent(rec_job *job);
+/** The job's count of it is given back. */
+void lr_source_absent_end(rec_job *job);
 /** Whether so many bytes that were made are to be in a temporary file, as the context says. */
 bool lr_spill_wanted(const rec_job *job, uint64_t size);
 /** Pages that were filled as a source: a temporary file with their bytes, if that is wanted, so that they can be filled again;
@@ -111,6 +117,8 @@ typedef struct lr_source_ops {
     /** What is beside it; of one whose path was opened, core's functions know that. `optional`: that it is not there is
      *  NULL without a failure. NULL: nothing is beside it. */
     int32_t (*beside)(rec_job *job, rec_source *source, const char *name, bool optional, rec_source **out);
+    /** Whether it was read to its end. NULL: its size is known. */
+    bool (*ended)(const rec_source *source);
     /** Frees what `self` is. Called once, also if the view was made. */
     void (*release)(rec_source *source);
 } lr_source_ops;

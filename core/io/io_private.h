@@ -130,6 +130,10 @@ int32_t lr_spill_write(rec_job *job, int fd, const uint8_t *data, uint64_t size)
 /** The source becomes what was written to it, a map. The descriptor is taken. @param status of what was done before. */
 int32_t lr_spill_map(rec_job *job, rec_source *source, int fd, uint64_t size, int32_t status);
 
+/** Makes it a stream that is read as far as it is asked for. @param own the descriptor is the source's from then on, unless
+ *  it fails. */
+int32_t lr_source_stream(rec_job *job, rec_source *source, lr_stream_fn read, int fd, bool own);
+
 /** Maps [begin, end) of a regular file, or copies it by several threads, and makes the source ready. */
 int32_t lr_source_fill(rec_job *job, rec_source *source, int fd, uint64_t begin, uint64_t end, bool map);
 /** Maps [begin, end) of the caller's own regular file. @return false: it is on a server, or the system cannot. */

@@ -143,6 +143,11 @@ static bool is_deferred(const rec_source *source)
     return !is_ready(source) && source->ops->read_at;
 }
 
+bool lr_source_ended(const rec_source *source)
+{
+    return is_ready(source) || !source->ops->ended || source->ops->ended(source);
+}
+
 bool lr_source_mapped(const rec_source *source)
 {
     return source->mapped;
@@ -474,7 +479,8 @@ int32_t rec_source_read_at(rec_job *job, rec_source *source, uint64_t offset, vo
         return lr_breach_status(job);
     }
     if (is_deferred(source)) {
-        status = lr_source_check_place(job, source, offset, size, source->ops->size(source));
+        uint64_t whole = source->ops->size(source);
+        status = whole == REC_UNKNOWN ? REC_OK : lr_source_check_place(job, source, offset, size, whole);
         return status == REC_OK ? source->ops->read_at(job, source, offset, target, size) : status;
     }
     status = view_at(job, source, offset, size, &at);

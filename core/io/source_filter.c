@@ -329,6 +329,11 @@ static uint64_t filter_size(const rec_source *source)
     return REC_UNKNOWN;
 }
 
+static bool filter_ended(const rec_source *source)
+{
+    return ((const struct filter *)source->self)->ended;
+}
+
 static const lr_source_ops filter_ops = {
     .stored = true,
     .size = filter_size,
@@ -336,6 +341,7 @@ static const lr_source_ops filter_ops = {
     .next = filter_next,
     .rewind = filter_rewind,
     .head = filter_head,
+    .ended = filter_ended,
     .release = filter_release,
 };
 

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What is too large to stay in memory: temporary files without a name, whose pages the system takes back and brings again. */
+ * Streams that are read to their end, and what is too large to stay in memory: temporary files without a name, whose pages
+ * the system takes back and brings again. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/io/io_private.h"
+
+/* A stream that is longer goes to a temporary file, unless the context says less. */
+#define SPILL_FROM (UINT64_C(64) << 20)
+#define STREAM_FIRST (UINT64_C(1) << 20)
 
 /* Fewer bytes are not worth a file and a map of their own. */
 enum { SPILL_LEAST = 256 * 1024 };
@@ -69,10 +75,15 @@ int32_t lr_spill_write(rec_job *job, int fd, const uint8_t *data, uint64_t size)
     return REC_OK;
 }
 
+static int32_t fail_map(rec_job *job)
+{
+    return lr_io_errno(job, temporary_folder(), REC_UNKNOWN, NULL, errno, "map a temporary file in this folder");
+}
+
 int32_t lr_spill_map(rec_job *job, rec_source *source, int fd, uint64_t size, int32_t status)
 {
     if (status == REC_OK && !lr_source_map(source, fd, 0, size)) {
-        status = lr_io_errno(job, temporary_folder(), REC_UNKNOWN, NULL, errno, "map a temporary file in this folder");
+        status = fail_map(job);
     }
     (void)close(fd); /* nothing in it has to reach the disk */
     return status;
@@ -83,14 +94,30 @@ bool lr_spill_wanted(const rec_job *job, uint64_t size)
     return job->context->spill && size >= SPILL_LEAST && size >= job->context->spill;
 }
 
-/* The pages stay, for who fills them next. */
+/* The pages stay, for who fills them next. What becomes of the numbers is worked out in place, so that they can be written
+ * to, and what is written is in the file. */
 static rec_source *spilled(rec_job *job, const lr_pages *pages, uint64_t size)
 {
     rec_source *source = lr_source_new(job, "memory");
     int fd = source ? lr_spill_open(job) : -1;
-    if (fd < 0 || lr_spill_map(job, source, fd, size, lr_spill_write(job, fd, pages->data, size)) != REC_OK) {
+    int32_t status = fd < 0 ? job->error.status : lr_spill_write(job, fd, pages->data, size);
+    if (status == REC_OK) {
+        void *map = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (map == MAP_FAILED) {
+            status = fail_map(job);
+        } else {
+            source->map = map;
+            source->map_size = size;
+            source->lies_in = source;
+            lr_source_ready(source, map, size);
+        }
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    if (status != REC_OK) {
         lr_source_release(source);
-        return NULL;
+        source = NULL;
     }
     return source;
 }
@@ -117,4 +144,88 @@ rec_source *lr_source_kept(rec_job *job, lr_pages *pages, uint64_t size)
         (void)lr_fail_memory(job, size);
     }
     return source;
+}
+
+/* ------------------------------------------------------------------------------------------------------- streams -- */
+
+/* What is read to its end, and the size it is said to have, or REC_UNKNOWN. */
+struct stream {
+    lr_stream_fn read;
+    void *user;
+    uint64_t total;
+};
+
+/* The next bytes. One more than there may be is asked for, so that what never ends is found out at once. */
+static int32_t more(rec_job *job, const rec_source *source, const struct stream *stream, uint64_t at, void *target,
+                    uint64_t room, uint64_t *got)
+{
+    char said[32];
+    uint64_t left = stream->total == REC_UNKNOWN ? REC_UNKNOWN : stream->total - at;
+    int32_t status = stream->read(job, source, stream->user, at, target, left < room ? left + 1 : room, got);
+    if (status == REC_OK && *got > left) {
+        *got = 0;
+        status = lr_io_fail(job, source->name, REC_E_IO, stream->total, NULL, "it was to have %s bytes and has more",
+                            lr_group_digits(stream->total, said, sizeof said));
+    }
+    return status;
+}
+
+/* The rest of a stream of which `pages` hold the first `used` bytes. */
+static int32_t spill(rec_job *job, rec_source *source, const struct stream *stream, lr_pages *pages, uint64_t used)
+{
+    int temporary = lr_spill_open(job);
+    int32_t status;
+    uint64_t got = 1;
+    if (temporary < 0) {
+        return job->error.status;
+    }
+    status = lr_spill_write(job, temporary, pages->data, used);
+    lr_pages_trim(pages, LR_IO_PIECE); /* the rest passes through what is left of them */
+    while (status == REC_OK && got) {
+        status = more(job, source, stream, used, pages->data, pages->size, &got);
+        if (status == REC_OK && got) {
+            status = lr_spill_write(job, temporary, pages->data, got);
+            used += got;
+        }
+        if (status == REC_OK && used / LR_IO_PIECE != (used - got) / LR_IO_PIECE) {
+            status = rec_job_progress(job, used, REC_UNKNOWN);
+        }
+    }
+    return lr_spill_map(job, source, temporary, used, status);
+}
+
+int32_t lr_source_drain(rec_job *job, rec_source *source, lr_stream_fn read, void *user, uint64_t total)
+{
+    const struct stream stream = {.read = read, .user = user, .total = total};
+    lr_pages pages = {.allocator = job->allocator};
+    uint64_t used = 0, got = 1, most = job->context->spill;
+    int32_t status = REC_OK;
+    most = most && most < SPILL_FROM ? most : SPILL_FROM;
+    while (status == REC_OK && got) {
+        if (used == pages.size) {
+            uint64_t want = used ? used * 2 : STREAM_FIRST;
+            if (used && used >= most) {
+                status = spill(job, source, &stream, &pages, used);
+                goto done;
+            }
+            if (!lr_pages_grow(&pages, want)) {
+                status = lr_fail_memory(job, want);
+                goto done;
+            }
+        }
+        status = more(job, source, &stream, used, pages.data + used, pages.size - used, &got);
+        used += got;
+        if (status == REC_OK && used / LR_IO_PIECE != (used - got) / LR_IO_PIECE) {
+            status = rec_job_progress(job, used, REC_UNKNOWN);
+        }
+    }
+    if (status == REC_OK) {
+        lr_pages_trim(&pages, used);
+        source->pages = pages;
+        lr_source_ready(source, pages.data, used);
+        return REC_OK;
+    }
+done:
+    lr_pages_free(&pages);
+    return status;
 }

@@ -191,6 +191,8 @@ lr_data *lr_data_lent(rec_record *record, rec_source *source, const void *bytes,
 const uint8_t *lr_data_at_hand(const lr_data *data);
 /** The same bytes for another record. */
 lr_data *lr_data_share(rec_record *record, const lr_data *data);
+/** Lets go of the bytes: they cannot be had any more (lr_source_absent). */
+int32_t lr_data_drop(rec_job *job, rec_record *record, lr_data *data);
 /** Joins the record's list (data that is part of another struct). */
 void lr_data_hold(rec_record *record, lr_data *data);
 

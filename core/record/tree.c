@@ -59,6 +59,24 @@ const uint8_t *lr_data_at_hand(const lr_data *data)
     return data->data || !data->source ? data->data : lr_source_in_memory(data->source, data->offset, data->size);
 }
 
+int32_t lr_data_drop(rec_job *job, rec_record *record, lr_data *data)
+{
+    rec_source *absent = data->size ? lr_source_absent(job) : NULL, *before = data->source;
+    if (!data->size) {
+        return REC_OK;
+    }
+    if (absent) {
+        data->source = lr_source_retain(absent);
+        data->data = NULL;
+        if (before) {
+            lr_source_release(before);
+        } else {
+            lr_data_hold(record, data);
+        }
+    }
+    return job->error.status;
+}
+
 lr_data *lr_data_copy(rec_record *record, const void *bytes, uint64_t size)
 {
     lr_data *data = lr_arena_alloc(&record->arena, sizeof *data, 8);
@@ -82,7 +100,7 @@ lr_data *lr_data_share(rec_record *record, const lr_data *data)
 rec_scalar lr_packed_number(const lr_packed *run, uint64_t index)
 {
     rec_scalar scalar = {0};
-    if (index >= run->count) {
+    if (index >= run->count || !run->data.data) {
         return scalar;
     }
     scalar = lr_element(run->dtype, run->data.data + index * (rec_dtype_bits(run->dtype) / 8));

@@ -98,6 +98,7 @@ static int32_t load(rec_job *job, rec_source *source, const rec_visitor *visitor
     int32_t status = call_codec(job, s, source, &decoded, NULL, NULL);
     if (status == REC_OK) {
         status = s->plugin.format->d.load(job, decoded, visitor, self);
+        job->partly = job->partly || !lr_source_ended(decoded);
         lr_source_release(decoded);
     }
     return status;

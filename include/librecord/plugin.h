@@ -76,7 +76,7 @@ REC_API void *rec_job_resize(rec_job *job, void *old, uint64_t size);
 REC_API void rec_job_free(rec_job *job, void *memory);
 
 /** Value of an option, as checked by core: from the recorder, else the default. Unknown names give 0 and "". A BOOL is
- *  read as an int (0 or 1), a CHOICE as text. `map`, `sync`, `check`, `clamp`, `modules`, `layout` and the load
+ *  read as an int (0 or 1), a CHOICE as text. `map`, `data`, `sync`, `check`, `clamp`, `modules`, `layout` and the load
  *  arguments (docs/plans.md) are core's own and may not be used. */
 REC_API int64_t rec_job_option_int(const rec_job *job, const char *name);
 REC_API double rec_job_option_float(const rec_job *job, const char *name);
@@ -93,6 +93,10 @@ REC_API uint32_t rec_job_depth_limit(const rec_job *job);
  *  returns; those of a source or sink filter before its `release` does. One that cannot be started is no failure: the work
  *  is done by fewer. The result must not depend on their number. @return 1 at least. */
 REC_API uint32_t rec_job_threads(const rec_job *job);
+/** @return 1 if the load wants no data of tensors, but all else, as a listing does: their blobs are not looked at, so that a
+ *  REC_BLOB_RANGE is enough, also of a source whose size is not known, and a reader that has the header need not read on.
+ *  Else 0. */
+REC_API int32_t rec_job_skips_data(const rec_job *job);
 /**
  * Refuses a count that the rest of the input cannot hold, before anything is allocated for it.
  * @param count elements announced. @param each bytes that one element takes at least (0: the limit for elements

@@ -114,7 +114,7 @@ for codec in $codecs; do
         status_is "also if the recorder is named" 2
         head -c 20000000 /dev/zero | pack "$codec" >"$scratch/bomb.mpk.$codec"
         printf '[librecord]\ninflated_factor = 1\ninflated_slack = 1MiB\n' >"$scratch/ini"
-        run info --config "$scratch/ini" --from "mpk.$codec" "$scratch/bomb.mpk.$codec"
+        run show --config "$scratch/ini" --from "mpk.$codec" "$scratch/bomb.mpk.$codec"
         check "a bomb meets the limit" grep -q 'inflates to more than' "$scratch/err"
     fi
 done

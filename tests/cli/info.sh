@@ -91,7 +91,7 @@ record: 0.21.0/tiny-full.mpk.gz: byte 0: expected a MessagePack map, found 0x1f 
 END
 fails "an option that the recorder lacks" info --from mpk --from-option level=1 0.21.0/tiny-full.mpk <<END
 record: NamedMpk has no option \`level\`
-  Its options: map, sync, check, clamp, modules, layout, trailing
+  Its options: map, data, sync, check, clamp, modules, layout, trailing
 END
 
 # ---------------------------------------------------------------------------------------------------- several files --

@@ -352,6 +352,7 @@ static void test_contexts(void **state)
     NEUTRAL(0, rec_context_threads, NULL);
     STATUS(rec_context_set_spill, NULL, 0);
     STATUS(rec_context_keep_memory, NULL, 1);
+    STATUS(rec_context_set_spill, NULL, 1);
     ALLOWED(rec_context_set_plugins, NULL, REC_PLUGINS_ALL);
     ALLOWED(rec_context_add_plugin_path, NULL, "/");
     STATUS(rec_context_add_plugin_path, context, NULL);
@@ -505,6 +506,7 @@ static void test_tensors(void **state)
     STATUS(rec_tensor_read, NULL, REC_DTYPE_F32, 0, 1, &number);
     STATUS(rec_tensor_read, tensor, REC_DTYPE_F32, 0, 1, NULL);
     ALLOWED(rec_tensor_read, tensor, REC_DTYPE_F32, 0, 0, NULL);
+    ALLOWED(rec_tensor_release, NULL, 0, 1);
     assert_int_equal(mistakes, 0);
 }
 

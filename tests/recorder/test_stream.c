@@ -430,6 +430,275 @@ static void a_temporary_file_that_cannot_be_is_told(void **state)
     scratch_free(s);
 }
 
+/* ------------------------------------------------------------------------------------------------- headers alone -- */
+
+static rec_record *load_headers(rec_context *context, const char *path, int fd)
+{
+    rec_recorder *r = opened_in(context, "Auto");
+    rec_record *record;
+    good(rec_recorder_set(r, "adapter", "none"));
+    good(rec_recorder_set(r, "data", "skip"));
+    record = fd < 0 ? rec_load(r, path) : rec_load_fd(r, fd, path);
+    rec_close_recorder(r);
+    return record;
+}
+
+static rec_record *through_a_pipe(rec_context *context, const char *path)
+{
+    char command[700];
+    FILE *pipe;
+    rec_record *record;
+    (void)snprintf(command, sizeof command, "cat '%s' 2>/dev/null", path);
+    pipe = popen(command, "r");
+    assert_non_null(pipe);
+    record = load_headers(context, path, fileno(pipe));
+    (void)pclose(pipe); /* cat may have been stopped */
+    return record;
+}
+
+/* A record with what files have beside tensors of some size. */
+static rec_record *some_record(void)
+{
+    static const float numbers[5000] = {1, 2, 3};
+    const uint64_t large[] = {50, 100}, small[] = {3}, none[] = {0, 4};
+    rec_record *record = rec_record_new(NULL);
+    uint8_t bytes[2] = {1, 0};
+    const uint64_t two[] = {2};
+    const rec_tensor_spec bools = {.size = sizeof bools, .dtype = REC_DTYPE_BOOL, .rank = 1, .shape = two, .data = bytes,
+                                   .data_size = 2, .id = ""};
+    assert_non_null(record);
+    good(rec_set_f32(record, "layers.0.weight", numbers, 2, large));
+    good(rec_set_f32(record, "layers.0.bias", numbers, 1, small));
+    good(rec_set_f32(record, "layers.1.weight", numbers, 2, large));
+    good(rec_set_f32(record, "empty", numbers, 2, none));
+    good(rec_set_tensor(record, "mask", &bools));
+    return record;
+}
+
+static void assert_same_headers(const char *what, const rec_record *whole, const rec_record *headers)
+{
+    rec_iterator *a = rec_iterate(whole), *b = rec_iterate(headers);
+    const char *x, *y;
+    const rec_tensor *t;
+    assert_int_equal(rec_metadata_count(whole), rec_metadata_count(headers));
+    while ((t = rec_iterator_next_tensor(a, &x)) != NULL) {
+        const rec_tensor *u = rec_iterator_next_tensor(b, &y);
+        uint8_t one[8];
+        if (!u || strcmp(x, y) != 0 || rec_tensor_dtype(t) != rec_tensor_dtype(u) ||
+            rec_tensor_nbytes(t) != rec_tensor_nbytes(u) || rec_tensor_rank(t) != rec_tensor_rank(u) ||
+            memcmp(rec_tensor_shape(t), rec_tensor_shape(u), rec_tensor_rank(t) * sizeof(uint64_t)) != 0 ||
+            !rec_tensor_id(t) != !rec_tensor_id(u) ||
+            (rec_tensor_id(t) && strcmp(rec_tensor_id(t), rec_tensor_id(u)) != 0)) {
+            fail_msg("%s: %s is not as it is in the whole", what, x);
+        }
+        if (rec_tensor_count(t)) {
+            assert_null(rec_tensor_bytes(u, NULL));
+            assert_int_equal(rec_error_status(), REC_E_ARGUMENT);
+            assert_non_null(strstr(rec_error_message(), "data = skip"));
+            assert_int_equal(rec_tensor_read(u, rec_tensor_dtype(u), 0, 1, one), REC_E_ARGUMENT);
+        }
+        rec_tensor_release(u, 0, REC_UNKNOWN);
+    }
+    assert_null(rec_iterator_next_tensor(b, NULL));
+    rec_iterator_free(a);
+    rec_iterator_free(b);
+}
+
+static void headers_are_those_of_the_whole(void **state)
+{
+    static const struct {
+        const char *name, *recorder, *layout;
+    } files[] = {
+        {"a.mpk", "NamedMpk", NULL},           {"a.mpk.gz", "NamedMpkGz", NULL},
+        {"b.mpk.gz", "NamedMpkGz", "burn-0.13"}, {"a.json", "PrettyJson", NULL},
+        {"a.json.gz", "JsonGz", NULL},         {"b.json", "PrettyJson", "burn-0.13"},
+        {"a.safetensors", "Safetensors", NULL}, {"a.safetensors.gz", "Safetensors.gzip", NULL},
+        {"a.bpk", "Burnpack", NULL},           {"a.bpk.gz", "Burnpack.gzip", NULL},
+        {"a.npz", "Npz", NULL},                {"a.npz.gz", "Npz.gzip", NULL},
+        {"a.pt", "PyTorch", NULL},             {"a.pt.gz", "PyTorch.gzip", NULL},
+        {"a.gguf", "Gguf", NULL},              {"a.gguf.gz", "Gguf.gzip", NULL},
+    };
+    scratch *s = scratch_new();
+    rec_context *spills = rec_context_new(NULL);
+    rec_record *record = some_record();
+    (void)state;
+    assert_non_null(spills);
+    good(rec_context_set_spill(spills, 0));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char *path = scratch_path(s, files[i].name);
+        rec_recorder *to = opened_in(NULL, files[i].recorder);
+        rec_record *whole, *some;
+        good(rec_recorder_set(to, "sync", "no"));
+        if (strncmp(files[i].recorder, "Gguf", 4) == 0 && rec_value_at(record, "mask")) {
+            good(rec_remove(record, "mask")); /* it has no bools */
+        }
+        if (files[i].layout) {
+            good(rec_recorder_set(to, "layout", files[i].layout));
+        }
+        if (rec_save(to, record, path) != REC_OK) {
+            fail_msg("%s", rec_error_message());
+        }
+        rec_close_recorder(to);
+        to = opened("yes");
+        whole = rec_load(to, path);
+        rec_close_recorder(to);
+        assert_non_null(whole);
+        for (int way = 0; way < 3; way++) {
+            some = way == 1 ? through_a_pipe(NULL, path) : load_headers(way ? spills : NULL, path, -1);
+            if (!some) {
+                fail_msg("%s, way %d: %s", files[i].name, way, rec_error_message());
+            }
+            assert_same_headers(files[i].name, whole, some);
+            rec_record_free(some);
+        }
+        rec_record_free(whole);
+        free(path);
+    }
+    rec_record_free(record);
+    rec_context_free(spills);
+    scratch_free(s);
+}
+
+static void headers_need_little_memory(void **state)
+{
+    static const struct {
+        const char *name, *recorder;
+        unsigned count;
+        uint64_t each;
+        bool pipe;
+    } files[] = {
+        {"a.mpk.gz", "NamedMpkGz", 12, 8 * MIB, false},   {"a.mpk", "NamedMpk", 12, 8 * MIB, true},
+        {"b.mpk.gz", "NamedMpkGz", 6000, 16 * KIB, true}, {"a.safetensors.gz", "Safetensors.gzip", 12, 8 * MIB, false},
+        {"a.json.gz", "JsonGz", 24, MIB, true},           {"a.bpk.gz", "Burnpack.gzip", 12, 8 * MIB, true},
+    };
+    scratch *s = scratch_new();
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char *path = write_as(s, files[i].name, files[i].recorder, files[i].count, files[i].each);
+        rec_context *context = rec_context_new(NULL);
+        rec_record *record;
+        long before;
+        assert_non_null(context);
+        rec_context_set_progress(context, look_at_resident, NULL);
+        before = most_resident = resident();
+        record = files[i].pipe ? through_a_pipe(context, path) : load_headers(context, path, -1);
+        if (!record) {
+            fail_msg("%s: %s", path, rec_error_message());
+        }
+        (void)look_at_resident(NULL, NULL);
+        if (most_resident - before > 16 * KIB) {
+            fail_msg("%s: %ld KiB were resident", path, most_resident - before);
+        }
+        rec_record_free(record);
+        rec_context_free(context);
+        free(path);
+    }
+    scratch_free(s);
+}
+
+static void *feed(void *user)
+{
+    static const uint8_t zeros[64 * KIB];
+    const int *ends = user;
+    uint64_t written = 0;
+    ssize_t n = 1;
+    while (n > 0 && written < 256 * (uint64_t)MIB) {
+        n = write(ends[1], zeros, sizeof zeros);
+        written += n > 0 ? (uint64_t)n : 0;
+    }
+    (void)close(ends[1]);
+    return written < 256 * (uint64_t)MIB ? user : NULL;
+}
+
+static void of_a_pipe_the_header_is_read(void **state)
+{
+    scratch *s = scratch_new();
+    char *path = write_sparse(s, "a.safetensors", 64, 4 * MIB);
+    uint8_t head[8192];
+    FILE *file = fopen(path, "rb");
+    rec_record *record;
+    pthread_t feeder;
+    void *stopped = NULL;
+    int ends[2];
+    (void)state;
+    assert_non_null(file);
+    assert_int_equal(fread(head, 1, sizeof head, file), sizeof head);
+    (void)fclose(file);
+    assert_true(signal(SIGPIPE, SIG_IGN) != SIG_ERR);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], head, sizeof head), sizeof head);
+    assert_int_equal(pthread_create(&feeder, NULL, feed, ends), 0);
+    record = load_headers(NULL, "a pipe", ends[0]);
+    (void)close(ends[0]);
+    assert_int_equal(pthread_join(feeder, &stopped), 0);
+    assert_non_null(record);
+    assert_non_null(stopped); /* long before all was read */
+    assert_true(rec_record_origin(record)->inflated == REC_UNKNOWN);
+    rec_record_free(record);
+    free(path);
+    scratch_free(s);
+}
+
+static void damage_is_told_in_a_stream_too(void **state)
+{
+    static const struct {
+        const char *name;
+        size_t size;
+        uint8_t bytes[40];
+        const char *words;
+    } files[] = {
+        {"empty.mpk", 0, {0}, "empty"},
+        {"list.mpk", 3, {0x93, 1, 2}, ""},
+        {"cut.mpk", 16, {0x82, 0xa8, 'm', 'e', 't', 'a', 'd', 'a', 't', 'a', 0x80, 0xa4, 'i', 't', 'e', 'm'}, "the data end"},
+        {"long.mpk", 21, {0x82, 0xa8, 'm', 'e', 't', 'a', 'd', 'a', 't', 'a', 0x80, 0xa4, 'i', 't', 'e', 'm', 0xc6, 0xff, 0xff, 0xff, 0xff},
+         "the data end inside a byte string"},
+        {"many.mpk", 21, {0x82, 0xa8, 'm', 'e', 't', 'a', 'd', 'a', 't', 'a', 0x80, 0xa4, 'i', 't', 'e', 'm', 0xdd, 0xff, 0xff, 0xff, 0xff},
+         "4,294,967,295 elements are announced"},
+        {"text.mpk", 21, {0x82, 0xa8, 'm', 'e', 't', 'a', 'd', 'a', 't', 'a', 0x80, 0xa4, 'i', 't', 'e', 'm', 0xdb, 0xff, 0xff, 0xff, 0xff},
+         "the data end inside a string"},
+        {"more.mpk", 18, {0x82, 0xa8, 'm', 'e', 't', 'a', 'd', 'a', 't', 'a', 0x80, 0xa4, 'i', 't', 'e', 'm', 0x80, 0x80},
+         "the record ends here, and 1 byte follows"},
+        {"cut.safetensors", 12, {200, 0, 0, 0, 0, 0, 0, 0, '{', '"', 'a', '"'}, "only 4 follow"},
+    };
+    scratch *s = scratch_new();
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char *path = scratch_write(s, files[i].name, files[i].bytes, files[i].size);
+        assert_null(through_a_pipe(NULL, path));
+        if (!strstr(rec_error_message(), files[i].words)) {
+            fail_msg("%s: %s", files[i].name, rec_error_message());
+        }
+        free(path);
+    }
+    scratch_free(s);
+}
+
+static void what_has_no_data_is_not_saved(void **state)
+{
+    scratch *s = scratch_new();
+    char *path = write_sparse(s, "a.safetensors", 2, MIB), *out = scratch_text(s, "out.mpk", "as it was");
+    rec_record *record = load_headers(NULL, path, -1);
+    rec_recorder *to = opened_in(NULL, "NamedMpk");
+    char text[16] = "";
+    FILE *file;
+    (void)state;
+    assert_non_null(record);
+    assert_int_equal(rec_save(to, record, out), REC_E_ARGUMENT);
+    assert_non_null(strstr(rec_error_message(), "data = skip"));
+    file = fopen(out, "rb");
+    assert_non_null(file);
+    assert_int_equal(fread(text, 1, sizeof text - 1, file), 9);
+    (void)fclose(file);
+    assert_string_equal(text, "as it was");
+    assert_int_equal(rec_recorder_set(to, "data", "no"), REC_E_ARGUMENT);
+    assert_non_null(strstr(rec_error_message(), "read or skip"));
+    rec_close_recorder(to);
+    rec_record_free(record);
+    free(out);
+    free(path);
+    scratch_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -440,6 +709,11 @@ int main(void)
         cmocka_unit_test(threads_do_not_mind),
         cmocka_unit_test(what_is_inflated_may_go_to_a_file),
         cmocka_unit_test(a_temporary_file_that_cannot_be_is_told),
+        cmocka_unit_test(headers_are_those_of_the_whole),
+        cmocka_unit_test(headers_need_little_memory),
+        cmocka_unit_test(of_a_pipe_the_header_is_read),
+        cmocka_unit_test(damage_is_told_in_a_stream_too),
+        cmocka_unit_test(what_has_no_data_is_not_saved),
     };
     return cmocka_run_group_tests_name("files larger than memory", tests, NULL, NULL);
 }

@@ -52,12 +52,26 @@ bool tool_is_configured(const session *s, const char *name)
     return name && strcasecmp(name, "Auto") != 0 && !rec_plugin_find(s->context, name);
 }
 
+/* The subcommands that look at no value of a tensor read headers alone: of what is compressed or comes by a pipe no more
+ * than that is in memory, or read. */
+static bool looks_at_headers(const session *s)
+{
+    const char *name = s->o->operands.count ? s->o->operands.at[0] : "";
+
+    return strcmp(name, "info") == 0 || (strcmp(name, "ls") == 0 && !tool_own(s->o, "sha256"));
+}
+
+int tool_session_set_headers(session *s, rec_recorder *recorder)
+{
+    return looks_at_headers(s) && rec_recorder_set(recorder, "data", "skip") != REC_OK ? tool_fail_library() : EXIT_OK;
+}
+
 rec_recorder *tool_session_look_at(session *s, size_t index)
 {
     rec_recorder *recorder = tool_session_input_at(s, index);
     bool raw = !tool_session_adapts(s, index) && !s->type && !tool_is_configured(s, tool_session_from(s, index));
 
-    if (recorder && raw && set_raw(recorder) != EXIT_OK) {
+    if (recorder && raw && (set_raw(recorder) != EXIT_OK || tool_session_set_headers(s, recorder) != EXIT_OK)) {
         rec_close_recorder(recorder);
         return NULL;
     }

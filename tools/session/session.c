@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/session/session.h"
+#include "tools/session/session_private.h"
 
 /* ------------------------------------------------------------------------------------------------------ session -- */
 
@@ -92,7 +92,8 @@ rec_record *tool_session_load_any(session *s, rec_recorder *recorder, const char
         return NULL;
     }
     recorder = tool_session_reader(s, name);
-    if (recorder && rec_recorder_set(recorder, "positional", "head") == REC_OK) {
+    if (recorder && tool_session_set_headers(s, recorder) == EXIT_OK &&
+        rec_recorder_set(recorder, "positional", "head") == REC_OK) {
         record = rec_load(recorder, path);
     }
     if (recorder && !record) {

@@ -20,4 +20,7 @@ int tool_session_set_arguments(const session *s, rec_recorder *recorder, int kin
 /* @return whether a load argument is for input `index`. */
 bool tool_session_adapts(const session *s, size_t index);
 
+/* Lets a recorder read headers alone, if the subcommand looks at no more. */
+int tool_session_set_headers(session *s, rec_recorder *recorder);
+
 #endif

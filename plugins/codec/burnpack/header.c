@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugins/codec/beginning.h"
+
 #include "plugins/codec/burnpack/burnpack.h"
 
 const uint8_t lr_bpk_magic[4] = {'N', 'R', 'U', 'B'};
@@ -491,7 +493,15 @@ static int32_t read_prefix(lr_bpk_header *h, uint64_t size, uint64_t *length)
     if (size < sizeof prefix) {
         return rec_fail_found(h->job, REC_E_FORMAT, size, "10 bytes that begin a burnpack", "the end of the file");
     }
-    status = rec_source_read_at(h->job, h->source, 0, prefix, sizeof prefix);
+    if (lr_beginning_is_all(h->job, h->source)) {
+        uint64_t got;
+        status = lr_beginning_take(h->job, h->source, prefix, sizeof prefix, &got);
+        if (status == REC_OK && got < sizeof prefix) {
+            status = rec_fail_found(h->job, REC_E_FORMAT, got, "10 bytes that begin a burnpack", "the end of the file");
+        }
+    } else {
+        status = rec_source_read_at(h->job, h->source, 0, prefix, sizeof prefix);
+    }
     if (status != REC_OK) {
         return status;
     }
@@ -525,11 +535,18 @@ int32_t lr_bpk_header_open(lr_bpk_header *h, rec_job *job, rec_source *source)
     int32_t status = REC_OK;
     *h = (lr_bpk_header){.job = job, .source = source, .cbor.job = job};
     size = rec_source_size(source);
-    if (size == REC_UNKNOWN) {
+    if (size == REC_UNKNOWN && !lr_beginning_is_all(job, source)) {
         status = rec_source_view(job, source, &view, &size);
     }
     status = status == REC_OK ? read_prefix(h, size, &length) : status;
-    if (status == REC_OK) {
+    if (status == REC_OK && lr_beginning_is_all(job, source)) {
+        uint64_t got;
+        status = lr_beginning_grow(job, source, &h->bytes, length, &got);
+        if (status == REC_OK && got < length) {
+            status = rec_fail_found(job, REC_E_FORMAT, 6, "metadata within the file",
+                                    "%" PRIu64 " bytes of them, and then the end of the file", length);
+        }
+    } else if (status == REC_OK) {
         h->bytes = rec_job_alloc(job, length ? length : 1);
         status = h->bytes ? rec_source_read_at(job, source, LR_BPK_PREFIX, h->bytes, length)
                           : rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the metadata");

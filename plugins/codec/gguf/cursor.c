@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "plugins/codec/beginning.h"
 #include "plugins/codec/gguf/gguf.h"
 
 enum { WINDOW = 65536 };
@@ -12,7 +13,7 @@ enum { WINDOW = 65536 };
 int32_t lr_gguf_cursor_open(lr_gguf_cursor *c, rec_job *job, rec_source *source)
 {
     *c = (lr_gguf_cursor){.job = job, .source = source, .size = rec_source_size(source)};
-    if (c->size == REC_UNKNOWN) {
+    if (c->size == REC_UNKNOWN && !lr_beginning_is_all(job, source)) {
         const void *all;
         return rec_source_view(job, source, &all, &c->size);
     }
@@ -39,6 +40,17 @@ static int32_t fill(lr_gguf_cursor *c, uint64_t count)
         c->window = larger;
         c->room = want;
     }
+    if (c->size == REC_UNKNOWN) {
+        /* A stream: what is left in the window comes first. Nobody has stepped over more than that. */
+        uint64_t kept = c->begin + c->count - c->at, got;
+        memmove(c->window, c->window + (c->count - kept), (size_t)kept);
+        status = lr_beginning_take(c->job, c->source, c->window + kept, want - kept, &got);
+        c->begin = c->at;
+        c->count = status == REC_OK ? kept + got : 0;
+        return status == REC_OK && c->count < count
+                   ? rec_fail_found(c->job, REC_E_FORMAT, c->at, "more bytes of the header", "the end of the file")
+                   : status;
+    }
     status = rec_source_read_at(c->job, c->source, c->at, c->window, want);
     c->begin = c->at;
     c->count = status == REC_OK ? want : 0;
@@ -48,6 +60,7 @@ static int32_t fill(lr_gguf_cursor *c, uint64_t count)
 int32_t lr_gguf_take(lr_gguf_cursor *c, uint64_t count, const char *what, const uint8_t **data)
 {
     int32_t status = REC_OK;
+    *data = NULL;
     if (count > c->size - c->at) {
         return rec_fail_found(c->job, REC_E_FORMAT, c->at, what, "%" PRIu64 " bytes before the end of the file",
                               c->size - c->at);

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "plugins/codec/beginning.h"
+#include "plugins/codec/msgpack/cut.h"
 #include "plugins/codec/msgpack/numbers.h"
 #include "plugins/codec/trailing.h"
 #include "plugins/codec/utf8.h"
@@ -26,6 +28,9 @@ const rec_option lr_msgpack_trailing = LR_TRAILING;
 #define FLOATS (2 * RUN)
 /* Values of a list that are read past the template. */
 #define MANY 16
+/* Of a stream: the window, which grows for what is longer and has to be in one piece, and byte strings that need not be. */
+#define WINDOW (256u << 10)
+#define JUMP_FROM (64u << 10)
 /* Bytes between two reports of progress. */
 #define REPORT (4u << 20)
 
@@ -42,9 +47,13 @@ typedef struct reader {
     rec_source *source;
     const rec_visitor *visitor;
     void *self;
-    const uint8_t *data;
-    uint64_t size;
-    uint64_t at; /* where the next object begins */
+    const uint8_t *data; /* where the first byte is, or would be: of a stream only those of the window are in memory */
+    uint64_t size;       /* where what can be had ends */
+    uint64_t whole;      /* size of the file; REC_UNKNOWN of a stream before its end */
+    uint64_t at;         /* where the next object begins */
+    uint8_t *window;     /* of a stream, else NULL… */
+    uint64_t room;
+    uint64_t jump_header, jump_length; /* …a byte string that was stepped over, which the template takes for nil */
     uint64_t reported;
     int32_t status; /* why a callback stopped the template */
     uint32_t limit; /* open lists and maps at most */
@@ -77,7 +86,7 @@ static int32_t progress(reader *r)
         return REC_OK;
     }
     r->reported = r->at;
-    return rec_job_progress(r->job, r->at, r->size);
+    return rec_job_progress(r->job, r->at, r->whole);
 }
 
 static int32_t flush(reader *r)
@@ -200,7 +209,8 @@ static int open_container(reader *r, int in, uint64_t count, uint64_t header)
         rec_fail_hint(r->job, "If the file can be trusted, raise `depth` (rec_limits, or the INI file).");
         return stop(r, status);
     }
-    uint64_t left = r->size - r->at - header;
+    uint64_t left = r->whole == REC_UNKNOWN ? REC_UNKNOWN : r->whole - r->at - header;
+    uint64_t told = r->whole == REC_UNKNOWN && count > RUN ? REC_UNKNOWN : count; /* nobody can tell whether it is true */
     int32_t status = rec_job_check_count(r->job, r->at, count, each, left);
     if (status != REC_OK) {
         return stop(r, status);
@@ -220,9 +230,9 @@ static int open_container(reader *r, int in, uint64_t count, uint64_t header)
         status = progress(r);
     }
     if (status == REC_OK && in == IN_MAP) {
-        status = r->visitor->map_begin(r->self, r->at, REC_FORM_UNKNOWN, count);
+        status = r->visitor->map_begin(r->self, r->at, REC_FORM_UNKNOWN, told);
     } else if (status == REC_OK) {
-        status = r->visitor->list_begin(r->self, r->at, REC_FORM_UNKNOWN, count);
+        status = r->visitor->list_begin(r->self, r->at, REC_FORM_UNKNOWN, told);
     }
     if (status != REC_OK) {
         return stop(r, status);
@@ -326,17 +336,13 @@ static int string(reader *r, uint64_t length)
     return emit(r, &scalar, header + length);
 }
 
-static int bytes(reader *r, uint64_t length)
+/* @param header,length of the byte string. @param there whether its bytes are at hand. */
+static int tell_bytes(reader *r, uint64_t header, uint64_t length, bool there)
 {
-    if (at_key(r)) {
-        return bad_key(r, "a byte string");
-    }
-    uint8_t first = r->data[r->at];
-    uint64_t header = first == 0xc4 ? 2 : first == 0xc5 ? 3 : 5;
     rec_blob blob = {.struct_size = sizeof blob,
-                     .kind = REC_BLOB_VIEW,
+                     .kind = !there ? REC_BLOB_RANGE : r->window ? REC_BLOB_TEMPORARY : REC_BLOB_VIEW,
                      .size = length,
-                     .data = r->data + r->at + header,
+                     .data = there ? r->data + r->at + header : NULL,
                      .source = r->source,
                      .offset = r->at + header};
     int32_t status = flush(r);
@@ -347,6 +353,15 @@ static int bytes(reader *r, uint64_t length)
         status = r->visitor->bytes(r->self, r->at, &blob);
     }
     return status == REC_OK ? done(r, header + length) : stop(r, status);
+}
+
+static int bytes(reader *r, uint64_t length)
+{
+    if (at_key(r)) {
+        return bad_key(r, "a byte string");
+    }
+    uint8_t first = r->data[r->at];
+    return tell_bytes(r, first == 0xc4 ? 2 : first == 0xc5 ? 3 : 5, length, true);
 }
 
 static int32_t extension(reader *r)
@@ -455,6 +470,9 @@ static inline int on_double(reader *r, double value, nothing *object)
 static inline int on_nil(reader *r, nothing *object)
 {
     *object = 0;
+    if (r->jump_header) {
+        return tell_bytes(r, r->jump_header, r->jump_length, false);
+    }
     if (at_key(r)) {
         return bad_key(r, "nil");
     }
@@ -540,70 +558,6 @@ static inline int on_ext(reader *r, const char *data, const char *start, unsigne
 
 /* ---------------------------------------------------------------------------------------------------- the reader -- */
 
-/* An object that the end of the data cuts: what it is and how many bytes it has, as far as they tell. */
-static const char *cut_object(const uint8_t *data, uint64_t left, uint64_t *size)
-{
-    uint8_t first = data[0];
-    unsigned width = 0; /* of the length that follows the first byte */
-    const char *what;
-    if (first >= 0xa0 && first <= 0xbf) {
-        *size = 1 + (uint64_t)(first & 0x1f);
-        return "string";
-    }
-    switch (first) {
-    case 0xc4:
-    case 0xc5:
-    case 0xc6:
-        what = "byte string";
-        width = 1u << (first - 0xc4);
-        break;
-    case 0xd9:
-    case 0xda:
-    case 0xdb:
-        what = "string";
-        width = 1u << (first - 0xd9);
-        break;
-    case 0xdc:
-    case 0xdd:
-        *size = first == 0xdc ? 3 : 5;
-        return "list";
-    case 0xde:
-    case 0xdf:
-        *size = first == 0xde ? 3 : 5;
-        return "map";
-    case 0xca:
-    case 0xcb:
-        *size = first == 0xca ? 5 : 9;
-        return "number";
-    default: /* 0xcc to 0xd3: integers of 1, 2, 4 and 8 bytes */
-        *size = 1 + (UINT64_C(1) << (first & 3));
-        return "number";
-    }
-    *size = 1 + (uint64_t)width;
-    if (left >= *size) {
-        uint64_t length = 0;
-        for (unsigned i = 0; i < width; i++) {
-            length = length << 8 | data[1 + i];
-        }
-        *size += length;
-    }
-    return what;
-}
-
-/* "1,234,567", as core writes counts. */
-static const char *group(uint64_t number, char digits[32])
-{
-    char *at = digits + 31;
-    *at = '\0';
-    for (int i = 0; i == 0 || number > 0; i++, number /= 10) {
-        if (i > 0 && i % 3 == 0) {
-            *--at = ',';
-        }
-        *--at = (char)('0' + number % 10);
-    }
-    return at;
-}
-
 static int32_t cut_short(reader *r)
 {
     uint64_t left = r->size - r->at;
@@ -615,19 +569,14 @@ static int32_t cut_short(reader *r)
             return extension(r);
         }
         uint64_t size;
-        what = cut_object(r->data + r->at, left, &size);
+        what = lr_msgpack_cut_object(r->data + r->at, left, &size);
         owed = owed - 1 + (size - left);
     }
     char digits[32];
     int32_t status = rec_fail(r->job, REC_E_FORMAT, r->at, "the data end inside a %s: at least %s more byte%s needed",
-                              what, group(owed, digits), owed == 1 ? " is" : "s are");
+                              what, lr_msgpack_group(owed, digits), owed == 1 ? " is" : "s are");
     rec_fail_hint(r->job, "The file is cut short: copy it again from where it came from.");
     return status;
-}
-
-static bool is_map(uint8_t first)
-{
-    return (first & 0xf0) == 0x80 || first == 0xde || first == 0xdf;
 }
 
 static int32_t not_a_map(reader *r)
@@ -640,23 +589,131 @@ static int32_t not_a_map(reader *r)
                           gzip ? " 0x8b, which is how gzip begins" : "");
 }
 
-static int32_t read_value(struct template_context *context)
+/* Of a stream: more bytes behind those from `at` on. */
+static int32_t read_on(reader *r)
+{
+    const uint8_t *from = r->data + r->at;
+    uint64_t kept = r->size - r->at, got = 0;
+    int32_t status;
+    if (kept > r->room / 2) {
+        uint64_t skipped = (uint64_t)(from - r->window);
+        uint8_t *wider = rec_job_resize(r->job, r->window, r->room * 2);
+        if (!wider) {
+            return rec_fail(r->job, REC_E_MEMORY, r->at, "out of memory for what begins here"); /* the first failure counts */
+        }
+        r->window = wider;
+        r->room *= 2;
+        from = wider + skipped;
+    }
+    memmove(r->window, from, (size_t)kept);
+    status = lr_beginning_take(r->job, r->source, r->window + kept, r->room - kept, &got);
+    r->data = (const uint8_t *)((uintptr_t)r->window - (uintptr_t)r->at);
+    r->size = r->at + kept + got;
+    if (status == REC_OK && got < r->room - kept) {
+        r->whole = r->size;
+    }
+    return status;
+}
+
+/* Of a stream: whether a long byte string begins at `at`, whose head is in the window. */
+static bool may_jump(reader *r)
+{
+    uint8_t first = r->size > r->at ? r->data[r->at] : 0;
+    unsigned width = first >= 0xc4 && first <= 0xc6 ? 1u << (first - 0xc4) : 0;
+    if (!width || r->size - r->at < 1 + width || at_key(r)) {
+        return false;
+    }
+    r->jump_length = 0;
+    for (unsigned i = 0; i < width; i++) {
+        r->jump_length = r->jump_length << 8 | r->data[r->at + 1 + i];
+    }
+    r->jump_header = r->jump_length < JUMP_FROM ? 0 : 1 + width;
+    return r->jump_header != 0;
+}
+
+/* Steps over it, and lets the template take it for nil. @return as template_execute(). */
+static int jump(struct template_context *context, size_t *end)
 {
     reader *r = &context->user;
-    size_t end = 0;
-    template_init(context);
-    int result = template_execute(context, (const char *)r->data, (size_t)r->size, &end);
-    while (r->past) {
-        r->past = false;
-        context->stack[context->top - 1].count -= (size_t)read_past(r);
+    uint64_t size = r->jump_header + r->jump_length, there = r->size - r->at;
+    int result;
+    if (there < size) {
+        /* Its head stays, for messages. */
+        uint64_t left = size - there, head = r->jump_header, got = 1;
+        memmove(r->window, r->data + r->at, (size_t)head);
+        r->data = (const uint8_t *)((uintptr_t)r->window - (uintptr_t)r->at);
+        while (left && got && r->status == REC_OK) {
+            uint64_t room = r->room - head;
+            r->status = lr_beginning_take(r->job, r->source, r->window + head, left < room ? left : room, &got);
+            left -= got;
+        }
+        if (r->status != REC_OK) {
+            return -1;
+        }
+        r->size = r->at + size - left;
+        if (left) {
+            r->whole = r->size;
+            return 0;
+        }
+    }
+    *end = 0;
+    context->cs = MSGPACK_CS_HEADER;
+    context->trail = 0;
+    result = template_execute(context, "\xc0", 1, end); /* nil */
+    r->jump_header = 0;
+    *end = (size_t)r->at;
+    return result;
+}
+
+/* What the template does with what there is. Of a stream more is read until there is a whole value. */
+static int execute(struct template_context *context, size_t *end)
+{
+    reader *r = &context->user;
+    int result = template_execute(context, (const char *)r->data, (size_t)r->size, end);
+    while (r->past || (result == 0 && r->whole == REC_UNKNOWN && r->status == REC_OK)) {
+        if (r->past) {
+            r->past = false;
+            context->stack[context->top - 1].count -= (size_t)read_past(r);
+        } else if (may_jump(r)) {
+            result = jump(context, end);
+            if (result != 0 || r->whole != REC_UNKNOWN) {
+                break;
+            }
+        } else {
+            r->status = read_on(r);
+        }
         if (r->status != REC_OK) {
             break;
         }
         context->cs = MSGPACK_CS_HEADER;
         context->trail = 0;
-        end = (size_t)r->at;
-        result = template_execute(context, (const char *)r->data, (size_t)r->size, &end);
+        *end = (size_t)r->at;
+        result = template_execute(context, (const char *)r->data, (size_t)r->size, end);
     }
+    return result;
+}
+
+/* Of a stream: what follows the value is read too, as whoever makes it checks at its end what was made. */
+static int32_t read_rest(reader *r)
+{
+    int32_t status = REC_OK;
+    while (status == REC_OK && r->whole == REC_UNKNOWN) {
+        uint64_t got;
+        status = lr_beginning_take(r->job, r->source, r->window, r->room, &got);
+        r->size += got;
+        if (got < r->room) {
+            r->whole = r->size;
+        }
+    }
+    return status;
+}
+
+static int32_t read_value(struct template_context *context)
+{
+    reader *r = &context->user;
+    size_t end = 0;
+    template_init(context);
+    int result = execute(context, &end);
     if (r->status != REC_OK) {
         return r->status;
     }
@@ -671,6 +728,10 @@ static int32_t read_value(struct template_context *context)
         return rec_fail(r->job, REC_E_PLUGIN, r->at,
                         "msgpack-c ended at byte %zu: it counts otherwise than this reader", end);
     }
+    r->status = read_rest(r);
+    if (r->status != REC_OK) {
+        return r->status;
+    }
     /* An empty map is no record, whatever follows it: the visitor says so. */
     result = r->at == 1 ? REC_OK : lr_trailing(r->job, r->at, r->size, "Something was appended to it, or it was written over a longer file.");
     if (result != REC_OK) {
@@ -682,8 +743,17 @@ static int32_t read_value(struct template_context *context)
 int32_t lr_msgpack_read(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
 {
     const void *data = NULL;
-    uint64_t size = 0;
-    int32_t status = rec_source_view(job, source, &data, &size);
+    uint64_t size = rec_source_size(source);
+    /* Addresses of 32 bits are too few for a window into a file of any size. */
+    bool streams = rec_job_skips_data(job) && sizeof(size_t) >= sizeof(uint64_t);
+    int32_t status = REC_OK;
+    if (streams && size != REC_UNKNOWN) {
+        status = rec_source_at_hand(job, source, 0, size, &data);
+        streams = !data;
+    }
+    if (status == REC_OK && !data && !streams) {
+        status = rec_source_view(job, source, &data, &size);
+    }
     if (status != REC_OK) {
         return status;
     }
@@ -698,8 +768,10 @@ int32_t lr_msgpack_read(rec_job *job, rec_source *source, const rec_visitor *vis
     r->visitor = visitor;
     r->self = self;
     r->data = data;
-    r->size = size;
+    r->size = r->whole = size;
     r->at = 0;
+    r->window = NULL;
+    r->room = r->jump_header = 0;
     r->reported = 0;
     r->status = REC_OK;
     r->floats = lr_msgpack_floats_choice(0);
@@ -709,25 +781,18 @@ int32_t lr_msgpack_read(rec_job *job, rec_source *source, const rec_visitor *vis
     r->frames[0] = (frame){.left = 1, .above = 0, .in = IN_ROOT};
     r->run_dtype = REC_DTYPE_NONE;
     r->run_count = 0;
-    status = size > 0 && is_map(r->data[0]) ? read_value(context) : not_a_map(r);
+    if (streams) {
+        r->size = 0;
+        r->whole = REC_UNKNOWN;
+        r->room = WINDOW;
+        r->window = rec_job_alloc(job, r->room);
+        r->data = r->window;
+        status = r->window ? read_on(r) : rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the data");
+    }
+    if (status == REC_OK) {
+        status = r->size > 0 && lr_msgpack_is_map(r->data[0]) ? read_value(context) : not_a_map(r);
+    }
+    rec_job_free(job, r->window);
     rec_job_free(job, context);
     return status;
-}
-
-int32_t lr_msgpack_probe(const uint8_t *data, uint64_t length)
-{
-    static const uint8_t key[] = {0xa8, 'm', 'e', 't', 'a', 'd', 'a', 't', 'a'};
-    if (length == 0 || !is_map(data[0])) {
-        return 0;
-    }
-    uint64_t header = data[0] == 0xde ? 3 : data[0] == 0xdf ? 5 : 1;
-    if (length >= header + sizeof key && memcmp(data + header, key, sizeof key) == 0) {
-        return 8 + 8 * (int32_t)sizeof key;
-    }
-    /* Some other map: one byte proves little; a first key that is a string a bit more. */
-    if (length <= header || (data[header] & 0xe0) != 0xa0) {
-        return 1;
-    }
-    uint64_t text = data[header] & 0x1f;
-    return length > header + text && lr_utf8_until(data + header + 1, text) == text ? 7 : 1;
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugins/codec/beginning.h"
+
 /* --------------------------------------------------------------------------------------------------- element types -- */
 
 #define TYPE(name, bits, dtype)             \
@@ -497,7 +499,7 @@ static int32_t check_places(parser *p)
         status = rec_fail_found(h->job, REC_E_FORMAT, h->size, "as many bytes as the header says",
                                 "%" PRIu64 " bytes of data instead of %" PRIu64, data, end);
         rec_fail_hint(h->job, "The file is cut short: copy it again from where it came from.");
-    } else if (status == REC_OK && end < data) {
+    } else if (status == REC_OK && end < data && h->size != REC_UNKNOWN) {
         status =
             lr_st_json_damaged(h->job, rec_fail(h->job, REC_E_FORMAT, 8 + h->length + end,
                                                 "%" PRIu64 " byte%s behind the last tensor belong%s to none",
@@ -510,7 +512,7 @@ static int32_t check_places(parser *p)
 static int32_t check_length(lr_st_header *h, const uint8_t *first)
 {
     static const char pointer[] = "version ";
-    uint64_t left = h->size < 8 ? 0 : h->size - 8;
+    uint64_t left = h->size < 8 ? 0 : h->size - 8; /* of a stream of unknown size as much as there can be */
     int32_t status = REC_OK;
     if (h->length > LR_ST_HEADER_MOST) {
         status = rec_fail_found(h->job, REC_E_FORMAT, 0, "the length of the header, at most 100,000,000 bytes",
@@ -527,6 +529,29 @@ static int32_t check_length(lr_st_header *h, const uint8_t *first)
     return status;
 }
 
+/* The text of the header of a stream, which is not read any further. */
+static int32_t begin_text(lr_st_header *h, const uint8_t **text)
+{
+    uint8_t first[8];
+    uint64_t got;
+    int32_t status = lr_beginning_take(h->job, h->source, first, sizeof first, &got);
+    if (status == REC_OK && got < sizeof first) {
+        status = rec_fail(h->job, REC_E_FORMAT, 0, "a file of %" PRIu64 " bytes; the length of the header alone has 8", got);
+    }
+    for (int i = 7; i >= 0 && status == REC_OK; i--) {
+        h->length = h->length << 8 | first[i];
+    }
+    status = status == REC_OK ? check_length(h, first) : status;
+    status = status == REC_OK ? lr_beginning_grow(h->job, h->source, &h->text, h->length, &got) : status;
+    if (status == REC_OK && got < h->length) {
+        status = rec_fail(h->job, REC_E_FORMAT, 0, "the header has %" PRIu64 " bytes, but only %" PRIu64 " follow", h->length,
+                          got);
+        rec_fail_hint(h->job, "The file is cut short, or it is no safetensors file.");
+    }
+    *text = h->text;
+    return status;
+}
+
 /* The text of the header: of a file that, and nothing else of it, is read. */
 static int32_t open_text(lr_st_header *h, const uint8_t **text)
 {
@@ -534,6 +559,9 @@ static int32_t open_text(lr_st_header *h, const uint8_t **text)
     const void *whole = NULL;
     int32_t status;
     h->size = rec_source_size(h->source);
+    if (lr_beginning_is_all(h->job, h->source)) {
+        return begin_text(h, text);
+    }
     if (h->size == REC_UNKNOWN) { /* a stream: there is no other way than to read it all */
         status = rec_source_view(h->job, h->source, &whole, &h->size);
         if (status != REC_OK) {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugins/codec/beginning.h"
+
 #include "plugins/codec/safetensors/safetensors.h"
 
 #define EXTENSION ".safetensors"
@@ -300,11 +302,16 @@ static int32_t looks_like_text(lr_st_model *m, bool *text)
     uint64_t size = rec_source_size(m->source), at = 0;
     const void *data;
     int32_t status = REC_OK;
-    if (size == REC_UNKNOWN) {
-        status = rec_source_view(m->job, m->source, &data, &size);
+    if (lr_beginning_is_all(m->job, m->source)) {
+        status = lr_beginning_take(m->job, m->source, first, sizeof first, &size);
+        status = status == REC_OK ? rec_source_rewind(m->job, m->source) : status;
+    } else {
+        if (size == REC_UNKNOWN) {
+            status = rec_source_view(m->job, m->source, &data, &size);
+        }
+        size = size < sizeof first ? size : sizeof first;
+        status = status == REC_OK ? rec_source_read_at(m->job, m->source, 0, first, size) : status;
     }
-    size = size < sizeof first ? size : sizeof first;
-    status = status == REC_OK ? rec_source_read_at(m->job, m->source, 0, first, size) : status;
     while (at < size && status == REC_OK && lr_st_is_space(first[at])) {
         at++;
     }

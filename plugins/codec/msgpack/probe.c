@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * MessagePack that may be a record: by its first bytes. */
+#include "plugins/codec/msgpack/msgpack.h"
+
+#include <string.h>
+
+#include "plugins/codec/msgpack/cut.h"
+#include "plugins/codec/utf8.h"
+
+int32_t lr_msgpack_probe(const uint8_t *data, uint64_t length)
+{
+    static const uint8_t key[] = {0xa8, 'm', 'e', 't', 'a', 'd', 'a', 't', 'a'};
+    if (length == 0 || !lr_msgpack_is_map(data[0])) {
+        return 0;
+    }
+    uint64_t header = data[0] == 0xde ? 3 : data[0] == 0xdf ? 5 : 1;
+    if (length >= header + sizeof key && memcmp(data + header, key, sizeof key) == 0) {
+        return 8 + 8 * (int32_t)sizeof key;
+    }
+    /* Some other map: one byte proves little; a first key that is a string a bit more. */
+    if (length <= header || (data[header] & 0xe0) != 0xa0) {
+        return 1;
+    }
+    uint64_t text = data[header] & 0x1f;
+    return length > header + text && lr_utf8_until(data + header + 1, text) == text ? 7 : 1;
+}

@@ -9,6 +9,7 @@
 #include "tools/list/list.h"
 #include "tools/report/report.h"
 #include "tools/stats/stats.h"
+#include "tools/verify/verify.h"
 #include "tools/tool.h"
 
 /* The rule for several inputs. */
@@ -67,6 +68,8 @@ const command tool_commands[] = {
      tool_embed_options, tool_run_embed},
     {"stats", COMMAND_STATS, 1, SIZE_MAX, "FILE [KEY]", "what the numbers are like: extremes, moments",
      tool_stats_more, NULL, tool_run_stats},
+    {"verify", COMMAND_VERIFY, 1, SIZE_MAX, "FILE...", "see whether records are whole, and what they were",
+     tool_verify_more, tool_verify_options, tool_run_verify},
     {"report", COMMAND_REPORT, 1, SIZE_MAX, "FILE...", "make a page for browsers: sizes, figures, what changed",
      tool_report_more, tool_report_options, tool_run_report},
     {"plugins", COMMAND_PLUGINS, 0, 1, "[NAME]", "list the recorders that are there, or tell all of one", "", NULL,

@@ -99,7 +99,7 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_CACHE] = {"cache", "FOLDER", 0, READERS, "keep here what servers send (https://)"},
     [OPTION_ALL] = {"all", NULL, 'a',
                     COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_PLAN | COMMAND_PROFILES |
-                                    COMMAND_STATS | COMMAND_DIFF,
+                                    COMMAND_STATS | COMMAND_DIFF | COMMAND_VERIFY,
                     "leave nothing out: every tensor, every element"},
     [OPTION_WHY] = {"why", NULL, 0, COMMAND_PLUGINS, "say where each comes from, and why one is refused"},
     [OPTION_INDEX] = {"index", "FOLDER", 0, COMMAND_PLUGINS, "write the index of a folder of plugins"},

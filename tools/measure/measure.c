@@ -462,6 +462,11 @@ rec_status tool_measure_alone(const rec_tensor *tensor, measured *m, bool *numer
     return measure_with(NULL, tensor, m, numeric);
 }
 
+rec_status tool_measure_shared(session *s, const rec_tensor *tensor, measured *m, bool *numeric)
+{
+    return measure_with(s, tensor, m, numeric);
+}
+
 int tool_measure(session *s, const rec_tensor *tensor, measured *m, bool *numeric)
 {
     return measure_with(s, tensor, m, numeric) == REC_OK ? EXIT_OK : tool_fail_library();

@@ -30,6 +30,8 @@ int tool_measure(session *s, const rec_tensor *tensor, measured *m, bool *numeri
 /* The same on the calling thread, for those that share tensors out by tool_parallel(): nothing is printed.
  * @return REC_OK, else the thread has the library's error. */
 rec_status tool_measure_alone(const rec_tensor *tensor, measured *m, bool *numeric);
+/* The same by the session's threads. */
+rec_status tool_measure_shared(session *s, const rec_tensor *tensor, measured *m, bool *numeric);
 /* Adds what was measured of other values; `sum` may begin as {0}. Histograms between other edges cannot be added: then
  * `sum` has none, its bins 0 and its edges NaN. */
 void tool_measure_add(measured *sum, const measured *more);
@@ -44,6 +46,20 @@ rec_status tool_tensor_sum_alone(const rec_tensor *tensor, uint8_t sum[MEASURE_S
 
 /* SHA-256 of bytes. */
 void tool_bytes_sum(const void *bytes, size_t size, uint8_t sum[MEASURE_SUM_BYTES]);
+
+/* One of many. */
+typedef struct measured_tensor {
+    const rec_tensor *tensor;
+    rec_status status; /* not REC_OK: to be measured again by the caller, whose thread then has the error */
+    bool numeric;
+    measured m;
+    uint8_t sum[MEASURE_SUM_BYTES]; /* only if it was asked for */
+} measured_tensor;
+enum { MEASURE_BATCH = 256 };
+/* Measures tensors from the first on, as many as go together: small ones are shared out among the threads, a large one by its
+ * pieces. Pages of mapped files are given back. @param sums whether their SHA-256 is wanted. @param made (out) room for
+ * MEASURE_BATCH. @return how many, at least one of `count`. */
+size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t count, bool sums, measured_tensor *made);
 
 /* Adds a histogram as a line of ▁▂▃▄▅▆▇█, `width` columns or as many as there are bins; only empty bins are ▁. */
 void tool_text_sparkline(text *t, const uint64_t *bins, size_t count, size_t width);

@@ -84,66 +84,6 @@ static void free_found(found *f)
     tool_text_free(&f->paths);
 }
 
-/* ------------------------------------------------------------------------------------------------------ measuring -- */
-
-/* Small tensors are shared out among the threads, large ones each by pieces. */
-enum { BATCH = 256, SMALL = 1 << 19, BATCH_ELEMENTS = 1 << 23 };
-
-typedef struct batch {
-    const found *f;
-    size_t first, count;
-    struct {
-        measured m;
-        bool numeric;
-        rec_status status;
-    } of[BATCH];
-} batch;
-
-static void measure_one(void *user, uint64_t i)
-{
-    batch *b = user;
-    const rec_tensor *tensor = b->f->tensors[b->first + i];
-
-    b->of[i].status = tool_measure_alone(tensor, &b->of[i].m, &b->of[i].numeric);
-    rec_tensor_release(tensor, 0, REC_UNKNOWN);
-}
-
-/* Fills a batch from tensor `first` on, its count at least one. */
-static int fill(batch *b, session *s, size_t first)
-{
-    uint64_t elements = 0;
-
-    b->first = first;
-    b->count = 0;
-    while (b->count < BATCH && first + b->count < b->f->count && elements < BATCH_ELEMENTS) {
-        uint64_t count = b->f->entries[first + b->count].count;
-        if (count > SMALL && b->count) {
-            break;
-        }
-        elements += count;
-        b->count++;
-        if (count > SMALL) {
-            break;
-        }
-    }
-    if (b->count > 1) {
-        tool_parallel(s, b->count, measure_one, b);
-    } else {
-        b->of[0].status = REC_E_IO; /* not measured yet */
-    }
-    /* What failed on another thread is tried again here, for its error. */
-    for (size_t i = 0; i < b->count; i++) {
-        const rec_tensor *tensor = b->f->tensors[first + i];
-        if (b->of[i].status != REC_OK && tool_measure(s, tensor, &b->of[i].m, &b->of[i].numeric) != EXIT_OK) {
-            return EXIT_ERROR;
-        }
-        if (b->count == 1) {
-            rec_tensor_release(tensor, 0, REC_UNKNOWN);
-        }
-    }
-    return EXIT_OK;
-}
-
 /* --------------------------------------------------------------------------------------------------- for programs -- */
 
 static void json_number(json *j, const char *key, double value, rec_dtype dtype)
@@ -372,23 +312,30 @@ static void free_lines(lines *l)
 static int tell(run *r, const char *file, const found *f)
 {
     bool programs = r->s->o->json, alone = programs || r->s->o->all;
-    batch *b = xmalloc(sizeof *b);
+    measured_tensor *made = xmalloc(MEASURE_BATCH * sizeof *made);
     uint64_t done = 0;
     int status = EXIT_OK;
     lines l = {0};
     tables t;
 
-    b->f = f;
     begin_tables(&t);
     if (!alone && f->count) {
         begin_lines(&l, f);
     }
-    for (size_t i = 0; i < f->count && status == EXIT_OK; i += b->count) {
-        tool_progress_step("measure", done, f->nbytes);
-        status = fill(b, r->s, i);
-        for (size_t k = 0; k < b->count && status == EXIT_OK; k++) {
-            const measured *m = &b->of[k].m;
-            bool numeric = b->of[k].numeric;
+    for (size_t i = 0, taken; i < f->count && status == EXIT_OK; i += taken) {
+        (void)tool_progress_step("measure", done, f->nbytes);
+        taken = tool_measure_batch(r->s, f->tensors + i, f->count - i, false, made);
+        for (size_t k = 0; k < taken && status == EXIT_OK; k++) {
+            const measured *m = &made[k].m;
+            bool numeric;
+            /* What failed on another thread is tried again here, for its error. */
+            if (made[k].status != REC_OK) {
+                status = tool_measure(r->s, f->tensors[i + k], &made[k].m, &made[k].numeric);
+            }
+            if (status != EXIT_OK) {
+                break;
+            }
+            numeric = made[k].numeric;
             done += rec_tensor_nbytes(f->tensors[i + k]);
             r->tensors++;
             r->others += !numeric;
@@ -417,7 +364,7 @@ static int tell(run *r, const char *file, const found *f)
         tool_table_drop(&t.odd);
     }
     free_lines(&l);
-    free(b);
+    free(made);
     return status;
 }
 

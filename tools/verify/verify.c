@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * record verify: reads all of a record, looks at what the library does not have to, and holds tensors against their sums. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/verify/verify_private.h"
+
+const char tool_verify_more[] = "Reads every byte: checksums of compression, structure, text, shapes, offsets;\n"
+                                "bools that are neither 0 nor 1, variances below zero, tensors of one module\n"
+                                "that do not go together, layers that lack what their siblings have. The status\n"
+                                "is 1 if a file fails. Of a folder all records are meant.\n"
+                                "With --sums write a file FILE.sums gets the SHA-256 of every tensor's values,\n"
+                                "which --sums check holds it against. A sum is of values, so it holds in other\n"
+                                "formats too: --sums-file tells where it is.\n\n"
+                                "Examples:\n"
+                                "  record verify --nan checkpoints/\n"
+                                "  record verify --sums write model.mpk && record verify --sums check model.mpk\n"
+                                "  record verify --sums check --sums-file model.mpk.sums model.safetensors\n";
+
+const own_option tool_verify_options[] = {
+    {"nan", NULL, 0, "NaN and infinite numbers are failures"},
+    {"sums", "WHAT", 0, "write or check the SHA-256 of every tensor"},
+    {"sums-file", "FILE", 0, "where the sums are (default: FILE.sums beside each)"},
+    {"in-metadata", NULL, 0, "the sums are in the record's metadata; write: save it anew"},
+    {0},
+};
+
+/* ---------------------------------------------------------------------------------------------------- one file -- */
+
+/* Whatever is wrong with a file. */
+typedef struct problems {
+    struct problem {
+        const char *kind; /* file, data, module, bool, nan, sum */
+        char *key, *text;
+    } * at;
+    size_t count, room;
+} problems;
+
+enum { SUMS_NONE, SUMS_WRITE, SUMS_CHECK };
+
+/* What goes on from file to file. */
+typedef struct run {
+    session *s;
+    input_files in;
+    bool nan, in_metadata;
+    int sums; /* SUMS_… */
+    const char *sums_file;
+    json j;
+    uint64_t good, failed;
+} run;
+
+/* A file while it is looked at. */
+typedef struct checked {
+    const char *path;
+    rec_record *record;
+    bool by_position;
+    uint64_t tensors, values, nbytes, nan, inf, agreed, bare; /* bare: tensors that have no numbers */
+    problems wrong;
+    sum_list expected; /* SUMS_CHECK */
+    text made;         /* SUMS_WRITE */
+    char *written;     /* where sums were written; NULL: nowhere */
+} checked;
+
+/* Adds a problem. @param said is taken. */
+static void add_problem(checked *c, const char *kind, const char *key, char *said)
+{
+    problems *p = &c->wrong;
+
+    if (p->count == p->room) {
+        p->room = p->room ? p->room * 2 : 16;
+        p->at = xrealloc(p->at, p->room * sizeof *p->at);
+    }
+    p->at[p->count++] = (struct problem){kind, xstrdup(key), said};
+}
+
+static void free_checked(checked *c)
+{
+    for (size_t i = 0; i < c->wrong.count; i++) {
+        free(c->wrong.at[i].key);
+        free(c->wrong.at[i].text);
+    }
+    free(c->wrong.at);
+    tool_sums_free(&c->expected);
+    tool_text_free(&c->made);
+    free(c->written);
+    rec_record_free(c->record);
+}
+
+/* -------------------------------------------------------------------------------------------------------- tensors -- */
+
+/* Bools are 0 or 1 where they are stored, too: Rust takes others for no bools at all. */
+static void check_bools(checked *c, const char *key, const rec_tensor *tensor)
+{
+    rec_dtype stored = rec_tensor_stored_dtype(tensor);
+    size_t width = rec_dtype_bits(stored) / 8;
+    uint64_t size = 0, wrong = 0;
+    const uint8_t *bytes;
+    char number[NUMBER_ROOM];
+
+    if (stored != REC_DTYPE_BOOL && stored != REC_DTYPE_BOOL8 && stored != REC_DTYPE_BOOL32) {
+        return;
+    }
+    bytes = rec_tensor_bytes(tensor, &size);
+    for (uint64_t i = 0; bytes && i < size; i++) {
+        wrong += bytes[i] > (i % width == 0);
+    }
+    if (!bytes && size) {
+        add_problem(c, "data", key, xstrdup(rec_error_message()));
+    }
+    if (wrong) {
+        add_problem(c, "bool", key,
+                    xasprintf("%s byte%s of its bools %s neither 0 nor 1", tool_grouped(wrong, number),
+                              tool_plural(wrong), wrong == 1 ? "is" : "are"));
+    }
+}
+
+static bool is_variance(const char *key)
+{
+    const char *dot = strrchr(key, '.');
+
+    return strcmp(dot ? dot + 1 : key, "running_var") == 0;
+}
+
+static void check_numbers(const run *r, checked *c, const char *key, const measured *m)
+{
+    char number[NUMBER_ROOM], other[NUMBER_ROOM];
+
+    c->nan += m->nan;
+    c->inf += m->inf;
+    if (is_variance(key) && m->min < 0) {
+        add_problem(c, "module", key,
+                    xasprintf("a variance is less than zero: %s", tool_float_text(m->min, REC_DTYPE_F32, number)));
+    }
+    if (r->nan && (m->nan || m->inf)) {
+        add_problem(c, "nan", key,
+                    xasprintf("%s NaN, %s infinite, of %s numbers", tool_grouped(m->nan, number),
+                              tool_grouped(m->inf, other), tool_grouped(m->count, (char[NUMBER_ROOM]){0})));
+    }
+}
+
+static void check_sum(const run *r, checked *c, const char *key, const uint8_t sum[MEASURE_SUM_BYTES])
+{
+    sum_line *line = r->sums == SUMS_CHECK ? tool_sums_find(&c->expected, key) : NULL;
+
+    if (r->sums == SUMS_WRITE) {
+        tool_sums_add(&c->made, key, sum);
+    } else if (line) {
+        line->seen = true;
+        if (memcmp(line->sum, sum, MEASURE_SUM_BYTES) == 0) {
+            c->agreed++;
+        } else {
+            add_problem(c, "sum", key, xstrdup("its values, type or shape are not what they were: the sum differs"));
+        }
+    } else if (r->sums == SUMS_CHECK) {
+        add_problem(c, "sum", key, xstrdup("there is no sum of it"));
+    }
+}
+
+static void check_tensor(const run *r, checked *c, const char *key, measured_tensor *t)
+{
+    /* What failed on another thread is tried again here, for its error. */
+    if (t->status != REC_OK) {
+        t->status = tool_measure_alone(t->tensor, &t->m, &t->numeric);
+        t->status = t->status == REC_OK && r->sums ? tool_tensor_sum_alone(t->tensor, t->sum) : t->status;
+    }
+    if (t->status != REC_OK) {
+        add_problem(c, "data", key, xstrdup(rec_error_message()));
+        return;
+    }
+    if (t->numeric) {
+        check_numbers(r, c, key, &t->m);
+        check_bools(c, key, t->tensor);
+    } else {
+        uint64_t size = 0;
+        c->bare++;
+        if (!rec_tensor_bytes(t->tensor, &size) && rec_error_status() != REC_OK) {
+            add_problem(c, "data", key, xstrdup(rec_error_message()));
+        }
+    }
+    if (r->sums) {
+        check_sum(r, c, key, t->sum);
+    }
+    rec_tensor_release(t->tensor, 0, REC_UNKNOWN);
+}
+
+/* All leaves of the record. Keys are copied a batch at a time. */
+static int check_leaves(run *r, checked *c)
+{
+    measured_tensor *made = xmalloc(MEASURE_BATCH * sizeof *made);
+    const rec_tensor *tensors[MEASURE_BATCH];
+    const rec_value *value;
+    rec_iterator *iterator = rec_iterate(c->record);
+    const rec_origin *origin = rec_record_origin(c->record);
+    uint64_t total = origin->inflated == REC_UNKNOWN ? 0 : origin->inflated;
+    const char *path;
+    bool more = true;
+
+    if (!iterator) {
+        free(made);
+        return tool_fail_library();
+    }
+    while (more) {
+        text keys = {0};
+        const char *key;
+        size_t count = 0, done = 0;
+        while (count < MEASURE_BATCH && (more = (value = rec_iterator_next(iterator, &path)) != NULL)) {
+            const rec_tensor *tensor = rec_value_tensor(value);
+            if (tensor) {
+                tensors[count++] = tensor;
+                tool_text_add(&keys, path, strlen(path) + 1);
+            } else {
+                c->values++;
+            }
+        }
+        key = keys.at;
+        while (done < count) {
+            size_t taken = tool_measure_batch(r->s, tensors + done, count - done, r->sums != SUMS_NONE, made);
+            for (size_t i = 0; i < taken; i++, key += strlen(key) + 1) {
+                check_tensor(r, c, key, &made[i]);
+                c->tensors++;
+                c->nbytes += rec_tensor_nbytes(made[i].tensor);
+            }
+            done += taken;
+            (void)tool_progress_step("verify", c->nbytes, total > c->nbytes ? total : c->nbytes);
+        }
+        tool_text_free(&keys);
+    }
+    rec_iterator_free(iterator);
+    free(made);
+    return EXIT_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- sums -- */
+
+/* The metadata that sums are in. */
+#define SUMS_KEY "sha256"
+
+static char *sums_path(const run *r, const checked *c)
+{
+    return r->sums_file ? xstrdup(r->sums_file) : xasprintf("%s.sums", c->path);
+}
+
+static int read_expected(run *r, checked *c)
+{
+    const char *lines = r->in_metadata ? rec_metadata(c->record, SUMS_KEY) : NULL;
+    char *path;
+    int status;
+
+    if (r->in_metadata && !lines) {
+        return tool_fail("%s: its metadata have no sums\nrecord verify --sums write --in-metadata puts them there.",
+                         tool_input_name(c->path));
+    }
+    if (r->in_metadata) {
+        return tool_sums_parse(&c->expected, lines, tool_input_name(c->path));
+    }
+    path = sums_path(r, c);
+    status = tool_sums_read(&c->expected, path);
+    free(path);
+    return status;
+}
+
+static int32_t discard(void *user, const void *data, uint64_t size)
+{
+    (void)user;
+    (void)data;
+    (void)size;
+    return 0;
+}
+
+/* Whether the format keeps the sums: what it leaves out it tells. */
+static bool keeps_metadata(rec_recorder *recorder, const rec_record *record, bool *failed)
+{
+    rec_output nowhere = {.size = sizeof nowhere, .name = "(nowhere)", .write = discard};
+
+    *failed = rec_save_to(recorder, record, &nowhere, NULL) != REC_OK;
+    for (uint64_t i = 0; i < rec_report_count() && rec_report_note(i); i++) {
+        if (rec_report_note(i)->kind == REC_NOTE_DROPPED) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Saves the record anew, with the sums among its metadata. */
+static int write_metadata(run *r, checked *c)
+{
+    rec_recorder *recorder =
+        rec_open_recorder_in(r->s->context, rec_record_origin(c->record)->recorder, REC_PRECISION_KEEP);
+    bool failed = !recorder || rec_metadata_set(c->record, SUMS_KEY, c->made.at ? c->made.at : "") != REC_OK;
+    int status = EXIT_OK;
+
+    if (!failed && !keeps_metadata(recorder, c->record, &failed) && !failed) {
+        status = tool_fail("%s: %s cannot hold the sums in its metadata\nWithout --in-metadata they are put beside it.",
+                           c->path, rec_recorder_name(recorder));
+    } else if (failed || rec_save(recorder, c->record, c->path) != REC_OK) {
+        status = tool_fail_library();
+    } else {
+        c->written = xstrdup("the metadata");
+    }
+    rec_close_recorder(recorder);
+    return status;
+}
+
+static int finish_sums(run *r, checked *c)
+{
+    char *path;
+    int status;
+
+    for (size_t i = 0; i < c->expected.count; i++) {
+        if (!c->expected.lines[i].seen) {
+            add_problem(c, "sum", c->expected.lines[i].key,
+                        xstrdup("there is a sum of it, and it is not in the record"));
+        }
+    }
+    if (r->sums != SUMS_WRITE || c->wrong.count) {
+        return EXIT_OK; /* a file that fails gets no sums */
+    }
+    if (r->in_metadata) {
+        return write_metadata(r, c);
+    }
+    path = sums_path(r, c);
+    status = tool_sums_write(&c->made, path);
+    if (status == EXIT_OK) {
+        c->written = path;
+        path = NULL;
+    }
+    free(path);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------- telling -- */
+
+static void print_problems(const run *r, const checked *c)
+{
+    enum { SHOWN = 20 };
+    char number[NUMBER_ROOM];
+
+    for (size_t i = 0; i < c->wrong.count; i++) {
+        const struct problem *p = &c->wrong.at[i];
+        text line = {0};
+        if (i == SHOWN && c->wrong.count > SHOWN + 1 && !r->s->o->all) {
+            printf("  … and %s more (--all tells every one)\n", tool_grouped(c->wrong.count - SHOWN, number));
+            return;
+        }
+        tool_text_safe(&line, p->key, strlen(p->key));
+        printf("  %s%s", line.at, *line.at ? ": " : "");
+        tool_text_free(&line);
+        for (const char *at = p->text, *end; *at; at = end + (*end == '\n')) {
+            end = at + strcspn(at, "\n");
+            tool_text_safe(&line, at, (size_t)(end - at));
+            printf("%s%s\n", at == p->text ? "" : "    ", line.at);
+            tool_text_free(&line);
+        }
+    }
+}
+
+static void print_people(const run *r, const checked *c)
+{
+    char number[NUMBER_ROOM];
+    text name = {0};
+
+    if (r->s->o->quiet && !c->wrong.count) {
+        return;
+    }
+    tool_text_safe(&name, tool_input_name(c->path), strlen(tool_input_name(c->path)));
+    printf("%s%s: %s%s", c->wrong.count ? tool_style(STYLE_BOLD) : "", name.at, c->wrong.count ? "FAILED" : "ok",
+           c->wrong.count ? tool_style(STYLE_PLAIN) : "");
+    tool_text_free(&name);
+    if (c->record) {
+        printf(": %s tensor%s", tool_grouped(c->tensors, number), tool_plural(c->tensors));
+        printf(", %s", tool_sized(c->nbytes, number));
+        if (r->sums == SUMS_CHECK) {
+            printf("; %s sum%s", tool_grouped(c->agreed, number), tool_plural(c->agreed));
+            printf(" agree%s", c->agreed == 1 ? "s" : "");
+        } else if (c->written) {
+            text where = {0};
+            tool_text_safe(&where, c->written, strlen(c->written));
+            printf("; sums written to %s", where.at);
+            tool_text_free(&where);
+        }
+        if ((c->nan || c->inf) && !r->nan) {
+            printf("; %s NaN", tool_grouped(c->nan, number));
+            printf(", %s infinite", tool_grouped(c->inf, number));
+        }
+    }
+    putchar('\n');
+    print_problems(r, c);
+    if (c->by_position) {
+        puts("  It has no names: what lies between its parameters was passed over. --type TYPE\n"
+             "  or --type-of RECORD checks all of it.");
+    }
+    if (r->sums == SUMS_WRITE && !c->written && c->wrong.count) {
+        puts("  No sums were written.");
+    }
+}
+
+static void print_json(run *r, const checked *c, const notes *n)
+{
+    json *j = &r->j;
+
+    tool_json_object(j, NULL);
+    tool_json_string(j, "file", c->path);
+    tool_json_bool(j, "ok", c->wrong.count == 0);
+    tool_json_string(j, "recorder", c->record ? rec_record_origin(c->record)->recorder : NULL);
+    tool_json_bool(j, "named", c->record && !c->by_position);
+    tool_json_uint(j, "tensors", c->tensors);
+    tool_json_uint(j, "values", c->values);
+    tool_json_uint(j, "nbytes", c->nbytes);
+    tool_json_uint(j, "nan", c->nan);
+    tool_json_uint(j, "inf", c->inf);
+    tool_json_uint(j, "sums", c->agreed);
+    tool_json_string(j, "sums_written", c->written);
+    tool_json_array(j, "problems");
+    for (size_t i = 0; i < c->wrong.count; i++) {
+        tool_json_object(j, NULL);
+        tool_json_string(j, "kind", c->wrong.at[i].kind);
+        tool_json_string(j, "key", c->wrong.at[i].key);
+        tool_json_string(j, "text", c->wrong.at[i].text);
+        tool_json_close(j, '}');
+    }
+    tool_json_close(j, ']');
+    tool_json_notes(j, "notes", n);
+    tool_json_close(j, '}');
+}
+
+/* ---------------------------------------------------------------------------------------------------------- a file -- */
+
+/* Whether a load that failed says that the file is bad; else it could not be looked at. */
+static bool is_verdict(rec_status status)
+{
+    return status == REC_E_FORMAT || status == REC_E_MISMATCH || status == REC_E_RANGE || status == REC_E_LIMIT ||
+           status == REC_E_UNSUPPORTED || status == REC_E_TYPE;
+}
+
+/* Tensors that do not go together in a module are a failure here. That a layer lacks what its siblings have may be meant: it
+ * stays a note, like all others. */
+static void take_notes(checked *c, notes *n)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n->kept; i++) {
+        struct note *note = &n->at[i];
+        if (note->kind == REC_NOTE_SHAPE && strstr(note->text, "do not go together")) {
+            add_problem(c, "module", note->path, note->text);
+            free(note->path);
+            n->made--;
+        } else {
+            n->at[kept++] = *note;
+        }
+    }
+    n->kept = kept;
+}
+
+/* @return EXIT_OK, EXIT_DIFFERS if the file failed, EXIT_ERROR if it could not be checked, with the error printed. */
+static int run_file(run *r, const char *path)
+{
+    rec_recorder *recorder = tool_session_look(r->s);
+    checked c = {.path = path};
+    notes n = {0};
+    int status = EXIT_OK;
+
+    if (recorder && rec_recorder_set(recorder, "modules", "yes") == REC_OK) {
+        tool_progress_begin(r->s->context, r->s->o->quiet);
+        c.record = tool_session_load_any(r->s, recorder, path, &c.by_position);
+        tool_notes_take(&n);
+        tool_progress_wipe();
+    }
+    if (c.record) {
+        take_notes(&c, &n);
+        status = r->sums == SUMS_CHECK ? read_expected(r, &c) : EXIT_OK;
+        status = status == EXIT_OK ? check_leaves(r, &c) : status;
+        tool_progress_wipe();
+        status = status == EXIT_OK ? finish_sums(r, &c) : status;
+    } else if (recorder && is_verdict(rec_error_status())) {
+        add_problem(&c, "file", "", xstrdup(rec_error_message()));
+    } else {
+        status = EXIT_ERROR;
+    }
+    if (recorder) {
+        tool_progress_end();
+    }
+    if (status == EXIT_OK) {
+        status = c.wrong.count ? EXIT_DIFFERS : EXIT_OK;
+        r->good += status == EXIT_OK;
+        r->failed += status != EXIT_OK;
+        if (r->s->o->json) {
+            print_json(r, &c, &n);
+        } else {
+            print_people(r, &c);
+            (void)fflush(stdout); /* before what is noted of this one */
+            tool_notes_print(&n, r->s->o->quiet || c.by_position);
+        }
+    } else if (r->s->o->json && r->in.several) {
+        tool_json_failed(&r->j, path);
+    }
+    tool_notes_free(&n);
+    free_checked(&c);
+    rec_close_recorder(recorder);
+    return status;
+}
+
+static int read_options(run *r)
+{
+    const options *o = r->s->o;
+    const char *what = tool_own(o, "sums");
+
+    r->nan = tool_own(o, "nan") != NULL;
+    r->in_metadata = tool_own(o, "in-metadata") != NULL;
+    r->sums_file = tool_own(o, "sums-file");
+    if (what && strcmp(what, "write") != 0 && strcmp(what, "check") != 0) {
+        return tool_fail("--sums: expected write or check, found \"%s\"", what);
+    }
+    r->sums = !what ? SUMS_NONE : *what == 'w' ? SUMS_WRITE : SUMS_CHECK;
+    if (!what && (r->sums_file || r->in_metadata)) {
+        return tool_fail_usage("verify", "--%s needs --sums write or --sums check",
+                               r->sums_file ? "sums-file" : "in-metadata");
+    }
+    if (r->sums_file && r->in_metadata) {
+        return tool_fail_usage("verify", "sums are either in a file or in the metadata");
+    }
+    return EXIT_OK;
+}
+
+/* Checks that it is known where the sums are. */
+static int check_inputs(const run *r)
+{
+    if (r->sums_file && r->in.count > 1) {
+        return tool_fail_usage("verify", "--sums-file is for one file, found %zu", r->in.count);
+    }
+    for (size_t i = 0; i < r->in.count; i++) {
+        bool stream = strcmp(r->in.files[i], "-") == 0 || strstr(r->in.files[i], "://");
+        if (stream && r->sums && !r->sums_file && !(r->in_metadata && r->sums == SUMS_CHECK)) {
+            return tool_fail_usage("verify", "%s: there is nothing beside it: --sums-file tells where the sums are",
+                                   tool_input_name(r->in.files[i]));
+        }
+    }
+    return EXIT_OK;
+}
+
+int tool_run_verify(session *s, const char *const *operands, size_t count)
+{
+    run r = {.s = s};
+    int status = read_options(&r);
+    char number[NUMBER_ROOM];
+    bool several;
+
+    if (status == EXIT_OK) {
+        status = tool_inputs_find(s, operands, count, false, &r.in);
+    }
+    if (status == EXIT_OK) {
+        status = check_inputs(&r);
+    }
+    several = s->o->json && r.in.several && status == EXIT_OK;
+    tool_json_begin(&r.j, stdout, several ? 4 : 2);
+    if (several) {
+        tool_json_object(&r.j, NULL);
+        tool_json_array(&r.j, "files");
+    }
+    for (size_t i = 0, files = status == EXIT_OK ? r.in.count : 0; i < files; i++) {
+        int one = run_file(&r, r.in.files[i]);
+        status = one > status ? one : status;
+    }
+    if (several) {
+        tool_json_close(&r.j, ']');
+        tool_json_close(&r.j, '}');
+    }
+    if (s->o->json && (several || r.good || r.failed)) {
+        tool_json_end(&r.j);
+    } else if (!s->o->json && r.in.several && (r.good || r.failed) && (!s->o->quiet || r.failed)) {
+        printf("%s ok", tool_grouped(r.good, number));
+        printf(", %s failed\n", tool_grouped(r.failed, number));
+    }
+    tool_inputs_free(&r.in);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Files of sums: a line `SUM  KEY` each, as sha256sum writes them of files. */
+#ifndef RECORD_VERIFY_PRIVATE_H
+#define RECORD_VERIFY_PRIVATE_H
+
+#include "tools/verify/verify.h"
+
+/* A tensor's sum, as it was written. */
+typedef struct sum_line {
+    const char *key; /* in `text` of the list */
+    uint8_t sum[MEASURE_SUM_BYTES];
+    bool seen; /* the record has such a key */
+} sum_line;
+typedef struct sum_list {
+    sum_line *lines; /* by their keys, once they were read */
+    size_t count, room;
+    char *text;
+} sum_list;
+
+/* Reads a file of sums, whole. @return EXIT_OK, or EXIT_ERROR with the error printed. To be freed in either case. */
+int tool_sums_read(sum_list *list, const char *path);
+/* The same of a text. @param name what errors call it. */
+int tool_sums_parse(sum_list *list, const char *lines, const char *name);
+/* @return the line of that key, NULL if there is none. */
+sum_line *tool_sums_find(const sum_list *list, const char *key);
+void tool_sums_free(sum_list *list);
+
+/* Adds a line to what is to be written. */
+void tool_sums_add(text *t, const char *key, const uint8_t sum[MEASURE_SUM_BYTES]);
+/* Writes a file, whole or not at all. @return EXIT_OK, or EXIT_ERROR with the error printed. */
+int tool_sums_write(const text *t, const char *path);
+
+#endif

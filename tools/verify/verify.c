@@ -7,8 +7,8 @@
 
 const char tool_verify_more[] = "Reads every byte: checksums of compression, structure, text, shapes, offsets;\n"
                                 "bools that are neither 0 nor 1, variances below zero, tensors of one module\n"
-                                "that do not go together, layers that lack what their siblings have. The status\n"
-                                "is 1 if a file fails. Of a folder all records are meant.\n"
+                                "that do not go together. The status is 1 if a file fails. Of a folder all\n"
+                                "records are meant.\n"
                                 "With --sums write a file FILE.sums gets the SHA-256 of every tensor's values,\n"
                                 "which --sums check holds it against. A sum is of values, so it holds in other\n"
                                 "formats too: --sums-file tells where it is.\n\n"
@@ -21,7 +21,7 @@ const own_option tool_verify_options[] = {
     {"nan", NULL, 0, "NaN and infinite numbers are failures"},
     {"sums", "WHAT", 0, "write or check the SHA-256 of every tensor"},
     {"sums-file", "FILE", 0, "where the sums are (default: FILE.sums beside each)"},
-    {"in-metadata", NULL, 0, "the sums are in the record's metadata; write: save it anew"},
+    {"in-metadata", NULL, 0, "the sums are in the metadata; write saves anew"},
     {0},
 };
 

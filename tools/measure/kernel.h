@@ -4,6 +4,7 @@
  *   VECTOR_BYTES        bytes of a vector
  *   VECTOR_TARGET       attribute of the functions
  *   VECTOR_NAME(name)   name of a function or type here
+ *   VECTOR_WIDEN(at)    as many floats as there are f64 in a vector, as f64
  *   VECTOR_MIN_F32(a, b), VECTOR_MAX_F32, VECTOR_MIN_F64, VECTOR_MAX_F64   of vectors of finite numbers
  * They go by blocks. A block first is looked through for what is odd, by bits that run over into the sign; only then is it
  * counted. What is not finite, and what a last block lacks, gives way to the value of the terms' shift, which adds nothing to
@@ -11,7 +12,6 @@
  * counted by pairs: one of 32 by 32 places for two values. */
 
 #define lanes_f32 VECTOR_NAME(lanes_f32)
-#define lanes_half VECTOR_NAME(lanes_half)
 #define lanes_f64 VECTOR_NAME(lanes_f64)
 #define lanes_i32 VECTOR_NAME(lanes_i32)
 #define lanes_i64 VECTOR_NAME(lanes_i64)
@@ -29,13 +29,15 @@ enum {
 #define SUMS VECTOR_NAME(SUMS)
 
 typedef float lanes_f32 __attribute__((vector_size(VECTOR_BYTES)));
-typedef float lanes_half __attribute__((vector_size(VECTOR_BYTES / 2))); /* as many as there are f64 in a vector */
 typedef double lanes_f64 __attribute__((vector_size(VECTOR_BYTES)));
 typedef int32_t lanes_i32 __attribute__((vector_size(VECTOR_BYTES)));
 typedef int64_t lanes_i64 __attribute__((vector_size(VECTOR_BYTES)));
 typedef uint32_t lanes_u32 __attribute__((vector_size(VECTOR_BYTES)));
 typedef uint64_t lanes_u64 __attribute__((vector_size(VECTOR_BYTES)));
 typedef int32_t lanes_short __attribute__((vector_size(VECTOR_BYTES / 2)));
+
+#define SIGNS_F32 UINT64_C(0x8000000080000000)
+#define SIGNS_F64 UINT64_C(0x8000000000000000)
 
 /* ---------------------------------------------------------------------------------------------------------- f32 -- */
 
@@ -45,6 +47,7 @@ VECTOR_TARGET static int VECTOR_NAME(look_f32)(const float *at, const measure_li
     const uint32_t to_over = (uint32_t)limits->to_over, to_under = (uint32_t)limits->to_under;
     const uint32_t to_infinite = (uint32_t)limits->to_infinite;
     lanes_u32 odd = {0}, infinite = {0};
+    uint64_t found[2][LANES_F64];
 
     for (size_t i = 0; i < MEASURE_BLOCK; i += LANES_F32) {
         lanes_u32 bits;
@@ -53,11 +56,13 @@ VECTOR_TARGET static int VECTOR_NAME(look_f32)(const float *at, const measure_li
         odd |= (bits + to_over) | (bits - to_under);
         infinite |= bits + to_infinite;
     }
-    for (size_t i = 1; i < LANES_F32; i++) {
-        odd[0] |= odd[i];
-        infinite[0] |= infinite[i];
+    memcpy(found[0], &odd, sizeof odd);
+    memcpy(found[1], &infinite, sizeof infinite);
+    for (size_t i = 1; i < LANES_F64; i++) {
+        found[0][0] |= found[0][i];
+        found[1][0] |= found[1][i];
     }
-    return infinite[0] >> 31 ? NOT_FINITE : odd[0] >> 31 ? ODD : NOT_ODD;
+    return found[1][0] & SIGNS_F32 ? NOT_FINITE : found[0][0] & SIGNS_F32 ? ODD : NOT_ODD;
 }
 
 VECTOR_TARGET static void VECTOR_NAME(count_f32)(const float *at, const measure_limits *limits, measure_counts *counts)
@@ -106,10 +111,7 @@ VECTOR_TARGET static void VECTOR_NAME(blocks_f32)(const measure_limits *limits, 
     for (; blocks; blocks--, at += MEASURE_BLOCK) {
         for (size_t i = 0; i < MEASURE_BLOCK; i += MEASURE_LANES) {
             for (size_t k = 0; k < SUMS; k++) {
-                lanes_half narrow;
-                lanes_f64 off;
-                memcpy(&narrow, at + i + k * LANES_F64, sizeof narrow);
-                off = __builtin_convertvector(narrow, lanes_f64) - shift;
+                lanes_f64 off = VECTOR_WIDEN(at + i + k * LANES_F64) - shift;
                 first[k] += off;
                 second[k] += off * off;
             }
@@ -185,6 +187,7 @@ VECTOR_TARGET static int VECTOR_NAME(look_f64)(const double *at, const measure_l
     const uint64_t to_over = (uint64_t)limits->to_over, to_under = (uint64_t)limits->to_under;
     const uint64_t to_infinite = (uint64_t)limits->to_infinite;
     lanes_u64 odd = {0}, infinite = {0};
+    uint64_t found[2][LANES_F64];
 
     for (size_t i = 0; i < MEASURE_BLOCK; i += LANES_F64) {
         lanes_u64 bits;
@@ -193,11 +196,13 @@ VECTOR_TARGET static int VECTOR_NAME(look_f64)(const double *at, const measure_l
         odd |= (bits + to_over) | (bits - to_under);
         infinite |= bits + to_infinite;
     }
+    memcpy(found[0], &odd, sizeof odd);
+    memcpy(found[1], &infinite, sizeof infinite);
     for (size_t i = 1; i < LANES_F64; i++) {
-        odd[0] |= odd[i];
-        infinite[0] |= infinite[i];
+        found[0][0] |= found[0][i];
+        found[1][0] |= found[1][i];
     }
-    return infinite[0] >> 63 ? NOT_FINITE : odd[0] >> 63 ? ODD : NOT_ODD;
+    return found[1][0] & SIGNS_F64 ? NOT_FINITE : found[0][0] & SIGNS_F64 ? ODD : NOT_ODD;
 }
 
 VECTOR_TARGET static void VECTOR_NAME(count_f64)(const double *at, const measure_limits *limits, measure_counts *counts)
@@ -314,7 +319,6 @@ VECTOR_TARGET static void VECTOR_NAME(all_f64)(const measure_terms *terms, const
 }
 
 #undef lanes_f32
-#undef lanes_half
 #undef lanes_f64
 #undef lanes_i32
 #undef lanes_i64
@@ -324,5 +328,7 @@ VECTOR_TARGET static void VECTOR_NAME(all_f64)(const measure_terms *terms, const
 #undef LANES_F32
 #undef LANES_F64
 #undef SUMS
+#undef SIGNS_F32
+#undef SIGNS_F64
 #undef BINS_F32
 #undef BINS_F64

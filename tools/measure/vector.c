@@ -49,9 +49,13 @@ measure_limits tool_measure_limits(const measure_terms *terms, bool single)
 void tool_measure_count_pairs(measure_counts *counts, const uint32_t *found, size_t count)
 {
     /* Two tables, so that the same pair twice in a row does not wait for itself. */
-    for (size_t i = 0; i < count; i++) {
-        counts->pairs[0][found[i] & 0x3ff]++;
-        counts->pairs[1][found[i] >> 16 & 0x3ff]++;
+    for (size_t i = 0; i < count; i += 2) {
+        uint64_t four;
+        memcpy(&four, found + i, sizeof four);
+        counts->pairs[0][four & 0x3ff]++;
+        counts->pairs[1][four >> 16 & 0x3ff]++;
+        counts->pairs[0][four >> 32 & 0x3ff]++;
+        counts->pairs[1][four >> 48]++;
     }
 }
 
@@ -127,12 +131,14 @@ void tool_measure_settle(const measure_terms *terms, bool single, measure_counts
 #define VECTOR_NAME(name) name##_any
 #if defined(__aarch64__)
 #include <arm_neon.h>
+#define VECTOR_WIDEN(at) ((lanes_f64)vcvt_f64_f32(vld1_f32(at)))
 #define VECTOR_MIN_F32(a, b) ((lanes_f32)vminq_f32((float32x4_t)(a), (float32x4_t)(b)))
 #define VECTOR_MAX_F32(a, b) ((lanes_f32)vmaxq_f32((float32x4_t)(a), (float32x4_t)(b)))
 #define VECTOR_MIN_F64(a, b) ((lanes_f64)vminq_f64((float64x2_t)(a), (float64x2_t)(b)))
 #define VECTOR_MAX_F64(a, b) ((lanes_f64)vmaxq_f64((float64x2_t)(a), (float64x2_t)(b)))
 #elif defined(__x86_64__)
 #include <emmintrin.h>
+#define VECTOR_WIDEN(at) ((lanes_f64)_mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64((const void *)(at)))))
 #define VECTOR_MIN_F32(a, b) ((lanes_f32)_mm_min_ps((__m128)(a), (__m128)(b)))
 #define VECTOR_MAX_F32(a, b) ((lanes_f32)_mm_max_ps((__m128)(a), (__m128)(b)))
 #define VECTOR_MIN_F64(a, b) ((lanes_f64)_mm_min_pd((__m128d)(a), (__m128d)(b)))
@@ -156,6 +162,7 @@ static inline void choose_f64(double *a, const double *b, bool less)
         choose((void *)&one_, (void *)&other_, less); \
         one_;                                         \
     })
+#define VECTOR_WIDEN(at) ((lanes_f64){(double)(at)[0], (double)(at)[1]})
 #define VECTOR_MIN_F32(a, b) CHOOSE(lanes_f32, choose_f32, a, b, true)
 #define VECTOR_MAX_F32(a, b) CHOOSE(lanes_f32, choose_f32, a, b, false)
 #define VECTOR_MIN_F64(a, b) CHOOSE(lanes_f64, choose_f64, a, b, true)
@@ -168,6 +175,7 @@ const measure_kernels tool_measure_vector = {"vector", all_f32_any, all_f64_any}
 #undef VECTOR_BYTES
 #undef VECTOR_TARGET
 #undef VECTOR_NAME
+#undef VECTOR_WIDEN
 #undef VECTOR_MIN_F32
 #undef VECTOR_MAX_F32
 #undef VECTOR_MIN_F64

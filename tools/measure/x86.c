@@ -44,6 +44,7 @@ bool tool_cpu_has(tool_cpu what)
 #define VECTOR_BYTES 32
 #define VECTOR_TARGET __attribute__((target("avx2")))
 #define VECTOR_NAME(name) name##_avx2
+#define VECTOR_WIDEN(at) ((lanes_f64)_mm256_cvtps_pd(_mm_loadu_ps(at)))
 #define VECTOR_MIN_F32(a, b) ((lanes_f32)_mm256_min_ps((__m256)(a), (__m256)(b)))
 #define VECTOR_MAX_F32(a, b) ((lanes_f32)_mm256_max_ps((__m256)(a), (__m256)(b)))
 #define VECTOR_MIN_F64(a, b) ((lanes_f64)_mm256_min_pd((__m256d)(a), (__m256d)(b)))
@@ -53,6 +54,7 @@ const measure_kernels tool_measure_avx2 = {"AVX2", all_f32_avx2, all_f64_avx2};
 #undef VECTOR_BYTES
 #undef VECTOR_TARGET
 #undef VECTOR_NAME
+#undef VECTOR_WIDEN
 #undef VECTOR_MIN_F32
 #undef VECTOR_MAX_F32
 #undef VECTOR_MIN_F64
@@ -61,6 +63,7 @@ const measure_kernels tool_measure_avx2 = {"AVX2", all_f32_avx2, all_f64_avx2};
 #define VECTOR_BYTES 64
 #define VECTOR_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 #define VECTOR_NAME(name) name##_avx512
+#define VECTOR_WIDEN(at) ((lanes_f64)_mm512_cvtps_pd(_mm256_loadu_ps(at)))
 #define VECTOR_MIN_F32(a, b) ((lanes_f32)_mm512_min_ps((__m512)(a), (__m512)(b)))
 #define VECTOR_MAX_F32(a, b) ((lanes_f32)_mm512_max_ps((__m512)(a), (__m512)(b)))
 #define VECTOR_MIN_F64(a, b) ((lanes_f64)_mm512_min_pd((__m512d)(a), (__m512d)(b)))

@@ -19,7 +19,7 @@ enum {
     RUN_LENGTH = 64 /* so many elements each */
 };
 /* Pieces that a thread takes on at a time. */
-enum { SHARE = 16 };
+enum { SHARE = 16, FEW = 200 };
 #define SHARE_ELEMENTS ((uint64_t)SHARE * MEASURE_PIECE)
 
 /* Squares of values beyond these leave a double, or lose digits in it. */
@@ -435,7 +435,7 @@ static rec_status measure(session *s, struct measuring *m, measured *into)
 
 static rec_status measure_with(session *s, const rec_tensor *tensor, measured *into, bool *numeric)
 {
-    struct measuring m = {.tensor = tensor, .kernels = tool_measure_kernels(0), .count = rec_tensor_count(tensor)};
+    struct measuring m = {.tensor = tensor, .count = rec_tensor_count(tensor)};
     uint64_t pieces = (m.count + MEASURE_PIECE - 1) / MEASURE_PIECE;
     rec_status status = REC_OK;
 
@@ -446,6 +446,8 @@ static rec_status measure_with(session *s, const rec_tensor *tensor, measured *i
     if (!*numeric || m.count == 0) {
         return REC_OK;
     }
+    /* Of a few values vectors would spend more on their tables. */
+    m.kernels = m.count < FEW ? &tool_measure_plain : tool_measure_kernels(0);
     m.at_hand = find_at_hand(tensor, &m.as);
     m.sums = xmalloc((size_t)pieces * sizeof *m.sums);
     m.done = xmalloc((size_t)(pieces / SHARE + 1));

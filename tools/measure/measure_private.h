@@ -43,6 +43,7 @@ typedef struct measure_counts {
     /* What vectors leave to tool_measure_settle(): bins of two values at a time, and how many values stood in for others
      * (see kernel.h). */
     uint32_t pairs[2][MEASURE_BINS * MEASURE_BINS];
+    bool paired; /* there are pairs */
     uint64_t stand_ins;
 } measure_counts;
 void tool_measure_counts_begin(measure_counts *counts);

@@ -49,6 +49,7 @@ measure_limits tool_measure_limits(const measure_terms *terms, bool single)
 void tool_measure_count_pairs(measure_counts *counts, const uint32_t *found, size_t count)
 {
     /* Two tables, so that the same pair twice in a row does not wait for itself. */
+    counts->paired = true;
     for (size_t i = 0; i < count; i += 2) {
         uint64_t four;
         memcpy(&four, found + i, sizeof four);
@@ -97,7 +98,7 @@ void tool_measure_settle(const measure_terms *terms, bool single, measure_counts
 {
     uint64_t stand_ins = counts->stand_ins;
 
-    for (size_t i = 0; i < MEASURE_BINS; i++) {
+    for (size_t i = 0; counts->paired && i < MEASURE_BINS; i++) {
         for (size_t k = 0; k < MEASURE_BINS; k++) {
             uint64_t pairs = (uint64_t)counts->pairs[0][i * MEASURE_BINS + k] + counts->pairs[1][i * MEASURE_BINS + k];
             counts->bins[i] += pairs;

@@ -44,6 +44,11 @@ size=$(wc -c <"$scratch/sum.mpk.gz")
 printf '\0\1\2\3' | dd of="$scratch/sum.mpk.gz" bs=1 seek=$((size - 8)) conv=notrunc 2>/dev/null
 verdict "a wrong checksum fails" 1 "$scratch/sum.mpk.gz"
 verdict "what is no record fails" 1 "$srcdir/tests/cli/verify.sh"
+check "why is said once" [ "$(cat "$scratch/out" "$scratch/err" | grep -c 'recognises this')" = 1 ]
+mkdir "$scratch/folder" && cp 0.18.0/mnist.mpk "$scratch/folder" && echo '{"hidden_size": 8}' >"$scratch/folder/config.json"
+verdict "what lies beside records in a folder is passed over" 0 "$scratch/folder"
+says "and counted" "1 ok, 0 failed, 1 no record"
+verdict "but not if it is named" 1 "$scratch/folder/config.json"
 verdict "a file that is not there is an error" 2 "$scratch/nothing.mpk"
 (cat 0.18.0/mnist.mpk && echo more) >"$scratch/long.mpk"
 verdict "bytes behind the record fail" 1 "$scratch/long.mpk"

@@ -46,7 +46,9 @@ typedef struct run {
     int sums; /* SUMS_… */
     const char *sums_file;
     json j;
-    uint64_t good, failed;
+    const char *const *operands;
+    size_t operand_count;
+    uint64_t good, failed, passed_over;
 } run;
 
 /* A file while it is looked at. */
@@ -338,6 +340,9 @@ static void print_problems(const run *r, const checked *c)
     for (size_t i = 0; i < c->wrong.count; i++) {
         const struct problem *p = &c->wrong.at[i];
         text line = {0};
+        if (strcmp(p->kind, "file") == 0) {
+            continue; /* that was the error, which was printed */
+        }
         if (i == SHOWN && c->wrong.count > SHOWN + 1 && !r->s->o->all) {
             printf("  … and %s more (--all tells every one)\n", tool_grouped(c->wrong.count - SHOWN, number));
             return;
@@ -451,17 +456,38 @@ static void take_notes(checked *c, notes *n)
     n->kept = kept;
 }
 
+/* Whether a file of a folder only looks like a record from afar, as the config.json beside a model does: then its first byte
+ * is wrong already. @return it, loaded, or NULL. @param other (out) whether it is something else. */
+static rec_record *load_from_folder(const run *r, rec_recorder *recorder, const char *path, bool *other)
+{
+    rec_record *record;
+
+    *other = false;
+    for (size_t i = 0; i < r->operand_count; i++) {
+        if (strcmp(r->operands[i], path) == 0) {
+            return NULL;
+        }
+    }
+    record = r->s->o->positional ? NULL : rec_load(recorder, path);
+    *other = !record && rec_error_status() == REC_E_FORMAT && rec_error_offset() == 0;
+    return record;
+}
+
 /* @return EXIT_OK, EXIT_DIFFERS if the file failed, EXIT_ERROR if it could not be checked, with the error printed. */
 static int run_file(run *r, const char *path)
 {
     rec_recorder *recorder = tool_session_look(r->s);
     checked c = {.path = path};
+    bool other = false;
     notes n = {0};
     int status = EXIT_OK;
 
     if (recorder && rec_recorder_set(recorder, "modules", "yes") == REC_OK) {
         tool_progress_begin(r->s->context, r->s->o->quiet);
-        c.record = tool_session_load_any(r->s, recorder, path, &c.by_position);
+        c.record = load_from_folder(r, recorder, path, &other);
+        if (!c.record && !other) {
+            c.record = tool_session_load_any(r->s, recorder, path, &c.by_position);
+        }
         tool_notes_take(&n);
         tool_progress_wipe();
     }
@@ -471,6 +497,8 @@ static int run_file(run *r, const char *path)
         status = status == EXIT_OK ? check_leaves(r, &c) : status;
         tool_progress_wipe();
         status = status == EXIT_OK ? finish_sums(r, &c) : status;
+    } else if (other) {
+        r->passed_over++;
     } else if (recorder && is_verdict(rec_error_status())) {
         add_problem(&c, "file", "", xstrdup(rec_error_message()));
     } else {
@@ -479,7 +507,7 @@ static int run_file(run *r, const char *path)
     if (recorder) {
         tool_progress_end();
     }
-    if (status == EXIT_OK) {
+    if (status == EXIT_OK && !other) {
         status = c.wrong.count ? EXIT_DIFFERS : EXIT_OK;
         r->good += status == EXIT_OK;
         r->failed += status != EXIT_OK;
@@ -490,7 +518,7 @@ static int run_file(run *r, const char *path)
             (void)fflush(stdout); /* before what is noted of this one */
             tool_notes_print(&n, r->s->o->quiet || c.by_position);
         }
-    } else if (r->s->o->json && r->in.several) {
+    } else if (status != EXIT_OK && r->s->o->json && r->in.several) {
         tool_json_failed(&r->j, path);
     }
     tool_notes_free(&n);
@@ -539,7 +567,7 @@ static int check_inputs(const run *r)
 
 int tool_run_verify(session *s, const char *const *operands, size_t count)
 {
-    run r = {.s = s};
+    run r = {.s = s, .operands = operands, .operand_count = count};
     int status = read_options(&r);
     char number[NUMBER_ROOM];
     bool several;
@@ -568,7 +596,11 @@ int tool_run_verify(session *s, const char *const *operands, size_t count)
         tool_json_end(&r.j);
     } else if (!s->o->json && r.in.several && (r.good || r.failed) && (!s->o->quiet || r.failed)) {
         printf("%s ok", tool_grouped(r.good, number));
-        printf(", %s failed\n", tool_grouped(r.failed, number));
+        printf(", %s failed", tool_grouped(r.failed, number));
+        if (r.passed_over) {
+            printf(", %s no record%s", tool_grouped(r.passed_over, number), tool_plural(r.passed_over));
+        }
+        putchar('\n');
     }
     tool_inputs_free(&r.in);
     return status;

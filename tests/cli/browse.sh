@@ -173,8 +173,8 @@ has "s tells the whole key" key '^model.fc1.weight$'
 has "an unknown key says where help is" other '^? tells what the keys do$'
 
 # A screen of 40 x 10, one that changes its size, one that is too small for anything.
-screen 40x10 =small '/fc2.w<enter><enter>' '?min' =tensor '@80x24' =larger '@40x10' q '@12x3' =least '@80x24' =back q '~' \
-    -- "$record" browse 0.18.0/mnist.mpk
+screen 40x10 =small '/fc2.w<enter><enter>' '?min' =tensor '@80x24' =larger '@40x10' q '@12x3' =least \
+    '@5x1' '<enter>' =row s '@3x2' =page q q '@80x24' =back q '~' -- "$record" browse 0.18.0/mnist.mpk
 ended "the size may change"
 shows "40 x 10" small <<END
  mnist.mpk  NamedMpk, Burn 0.18.0  24 te
@@ -192,6 +192,7 @@ has "a tensor on that has elements" tensor '^\[0, 0\] = -0.1736013$'
 has_not "no line is longer than the screen" tensor '^.\{41\}'
 has "it grows with the screen" larger '^14 '
 has "on a tiny one the cursor's row is seen" least '^  w…t '
+has "one row is a title" row '^ fc2\|^ …'
 has "and all of it again later" back '^fc2.weight '
 
 # --------------------------------------------------------------------------------------------------------- the terminal

@@ -358,8 +358,8 @@ def main():
             columns, rows = (int(n) for n in step[1:].split('x'))
             terminal.settle()
             terminal.screen.resize(columns, rows)
+            # which tells the command
             fcntl.ioctl(terminal.slave, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
-            os.kill(terminal.pid, signal.SIGWINCH)
         elif step[0] == '^':
             terminal.settle()
             with open('/proc/%d/status' % terminal.pid) as file:

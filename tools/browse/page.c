@@ -27,6 +27,9 @@ void tool_foot(const char *help, const char *said)
 {
     int row = tool_terminal_rows() - 1;
 
+    if (row == 0) {
+        return; /* the title has it */
+    }
     if (said && *said) {
         (void)tool_terminal_put(row, 0, tool_terminal_columns(), INK_BOLD, said);
     } else {

@@ -432,11 +432,12 @@ int tool_terminal_put(int row, int column, int room, int ink, const char *string
 
 void tool_terminal_bar(int row, int ink, const char *string)
 {
-    int taken = tool_terminal_put(row, 0, tool_terminal_columns(), ink, string);
+    int columns = tool_terminal_columns(), taken = tool_terminal_put(row, 0, columns, ink, string), more = 1;
 
-    for (int left = tool_terminal_columns() - taken; left > 0;) {
-        taken += tool_terminal_put(row, taken, left, ink, "                                ");
-        left = tool_terminal_columns() - taken;
+    /* A row that the screen has not takes nothing. */
+    while (taken < columns && more > 0) {
+        more = tool_terminal_put(row, taken, columns - taken, ink, "                                ");
+        taken += more;
     }
 }
 

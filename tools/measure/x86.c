@@ -14,7 +14,14 @@
 #include <sys/platform/x86.h>
 #endif
 #ifdef CPU_FEATURE_ACTIVE
-#define HAS(theirs, gcc) x86_cpu_active(x86_cpu_##theirs)
+#define HAS(theirs, gcc) is_active(x86_cpu_##theirs)
+/* As x86_cpu_active(), which shifts a one into the sign for bit 31, AVX512VL. */
+static bool is_active(unsigned index)
+{
+    const struct cpuid_feature *leaf = __x86_get_cpuid_feature_leaf(index / 128);
+
+    return (leaf->active_array[index % 128 / 32] >> index % 32 & 1) != 0;
+}
 #define HAS_SHA() HAS(SHA, "")
 #else
 #include <cpuid.h>

@@ -197,7 +197,10 @@ static int set_precision(options *o, const char *value)
     rec_precision precision = rec_precision_from_name(value);
 
     if (precision < REC_PRECISION_DEFAULT) {
-        return tool_fail("--precision: expected half, full, double, default or keep, found \"%s\"", value);
+        static const char *const names[] = {"half", "full", "double", "default", "keep", NULL};
+        const char *near = tool_nearest(value, names);
+        return tool_fail("--precision: expected half, full, double, default or keep, found \"%s\"%s%s%s", value,
+                         near ? "\nDid you mean " : "", near ? near : "", near ? "?" : "");
     }
     o->precision = precision;
     o->precision_given = true;

@@ -49,6 +49,26 @@ static const rec_layout *fail_type(layer *l, const lr_expr *expr, const scope *i
     return NULL;
 }
 
+/* A type that is spelled nearly so, and where it is. */
+static void hint_type(layer *l, const lr_expr *expr)
+{
+    const lr_def *best = NULL;
+    lr_suggestion near;
+    size_t length;
+    lr_suggestion_begin(&near, expr->name ? expr->name : "");
+    for (const lr_def *def = l->types && expr->name ? l->types->defs : NULL; def; def = def->next) {
+        const char *before = near.best;
+        lr_suggestion_try(&near, def->name);
+        best = near.best != before ? def : best;
+    }
+    length = best && best->file ? strlen(best->file) : 0;
+    if (length > 3 && strcmp(best->file + length - 3, ".rs") == 0) { /* no file of Burn's own modules */
+        rec_fail_hint(l->job, "Did you mean `%.64s`, in %.300s:%u?", best->name, best->file, (unsigned)best->line);
+    } else if (best) {
+        rec_fail_hint(l->job, "Did you mean `%.64s`?", best->name);
+    }
+}
+
 static const rec_layout *cannot_find(layer *l, const lr_expr *expr, const scope *in)
 {
     for (int32_t minor = l->minor + 1; l->types && expr->name && minor <= LR_BURN_NOW; minor++) {
@@ -60,6 +80,7 @@ static const rec_layout *cannot_find(layer *l, const lr_expr *expr, const scope 
         }
     }
     (void)fail_type(l, expr, in, "cannot find the type");
+    hint_type(l, expr);
     rec_fail_hint(l->job, "Add the Rust file that defines it, or an INI file with [type %s].",
                   expr->name ? expr->name : "…");
     return NULL;

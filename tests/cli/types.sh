@@ -56,6 +56,13 @@ run ls --type Tiny --type-of tiny-full.mpk tiny.bin
 says "or a type and a record" "exclude each other"
 run ls --type Tiny tiny.bin
 says "a type that nobody defines is named" "cannot find the type \`Tiny\`"
+echo 'pub struct Teeny<B: Backend> { fc: Linear<B> }' >teeny.rs
+run ls --type teeny.rs:Teney tiny.bin
+says "one that is spelled nearly so, with its place" "Did you mean \`Teeny\`, in teeny.rs:1?"
+run ls --type Linaer tiny.bin
+says "Burn's own too" "Did you mean \`Linear\`?"
+run ls --precision hal tiny.bin
+says "and precisions" "Did you mean half?"
 run ls --type-of tiny.bin tiny.bin
 says "a record without names has no type to give" "this one has no names either"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # record convert where files are there already, into folders, with a choice of files, and without writing.
-# shellcheck disable=SC2317 # functions that check() calls
+# shellcheck disable=SC2317,SC2016 # functions that check() calls, and what the shell it calls expands
 set -u
 # shellcheck source=tests/cli/cli.sh
 . "${srcdir:=.}/tests/cli/cli.sh"

@@ -383,6 +383,7 @@ END
     done
     record_end >"$scratch/long.mpk"
     python3 "$scratch/terminal.py" 50 "$record" ls --all "$scratch/long.mpk" >"$scratch/out"
+    # shellcheck disable=SC2016 # what the other shell expands
     check "keys are shortened to the terminal's width" sh -c '[ "$(grep -c "….*f32" "$1")" = 3 ] && ! grep -q "^.\{51\}" "$1"' - \
         "$scratch/out"
     check "what differs still does" [ "$(grep f32 "$scratch/out" | sort -u | wc -l)" = 3 ]

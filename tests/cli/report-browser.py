@@ -21,6 +21,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -43,7 +44,8 @@ class Browser:
             [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
              "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-extensions",
              "--disable-sync", "--user-data-dir=" + self.home, "--remote-debugging-pipe", "about:blank"],
-            preexec_fn=hand_over, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            preexec_fn=hand_over, close_fds=False, start_new_session=True, env=dict(os.environ, HOME=self.home,
+            XDG_CACHE_HOME=self.home, XDG_CONFIG_HOME=self.home), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(down)
         os.close(up)
         self.to, self.fro = to, fro
@@ -121,9 +123,14 @@ class Browser:
             file.write(base64.b64decode(data))
 
     def end(self):
-        self.process.kill()
+        """Ends it and all that it started, and leaves nothing of it behind."""
+        os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-        shutil.rmtree(self.home, ignore_errors=True)
+        for _ in range(50):
+            shutil.rmtree(self.home, ignore_errors=True)
+            if not os.path.exists(self.home):
+                break
+            time.sleep(0.1)
 
 
 def run(browser, page, steps):

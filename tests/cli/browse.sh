@@ -192,7 +192,7 @@ has "a tensor on that has elements" tensor '^\[0, 0\] = -0.1736013$'
 has_not "no line is longer than the screen" tensor '^.\{41\}'
 has "it grows with the screen" larger '^14 '
 has "on a tiny one the cursor's row is seen" least '^  w…t '
-has "one row is a title" row '^ fc2\|^ …'
+has "one row is a title" row '^ f…ht$'
 has "and all of it again later" back '^fc2.weight '
 
 # --------------------------------------------------------------------------------------------------------- the terminal

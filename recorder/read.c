@@ -255,7 +255,7 @@ static int32_t note_origin(rec_job *job, const rec_recorder *r, const rec_plugin
     record->origin.stored = stored == REC_UNKNOWN ? stored : stored + job->beside;
     /* A folder has no bytes: those that were looked at are of files in it. */
     record->origin.inflated = (lr_source_is_folder(source) ? 0 : job->input) + job->beside;
-    if (job->skip && r->map && *path && !lr_source_is_far(source)) {
+    if (job->skip && r->map && *path && plugin->kind != REC_PLUGIN_STACK && !lr_source_is_far(source)) {
         /* Nobody has asked for bytes: what would be mapped if somebody did. */
         record->origin.mapped = beside || lr_source_is_folder(source) || job->input == stored;
     }

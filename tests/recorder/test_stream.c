@@ -549,6 +549,9 @@ static void headers_are_those_of_the_whole(void **state)
                 fail_msg("%s, way %d: %s", files[i].name, way, rec_error_message());
             }
             assert_same_headers(files[i].name, whole, some);
+            if (way == 0) {
+                assert_int_equal(rec_record_origin(some)->mapped, rec_record_origin(whole)->mapped);
+            }
             rec_record_free(some);
         }
         rec_record_free(whole);

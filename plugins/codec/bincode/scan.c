@@ -116,8 +116,9 @@ static const rec_visitor on_trial = {
     .end = on_end,
 };
 
-/* Whether a parameter of this layout stands at `at`. The first pass makes no events; what passes it is rare. */
-static bool fits(const lr_bincode_reader *r, uint64_t at, const rec_layout *layout, uint64_t *end)
+/* Whether a parameter of this layout stands at `at`. The first pass makes no events; what passes it is rare.
+ * @param bare it has no id: then it must have data, for constants and the length of the next id would make one without. */
+static bool fits(const lr_bincode_reader *r, uint64_t at, const rec_layout *layout, bool bare, uint64_t *end)
 {
     lr_bincode_reader probe = *r;
     trial t = {.product = 1};
@@ -139,6 +140,9 @@ static bool fits(const lr_bincode_reader *r, uint64_t at, const rec_layout *layo
         return t.values == t.product && t.values > 0; /* V1 */
     }
     size = element_size(t.dtype);
+    if (bare && (size == 0 || t.bytes == 0)) {
+        return false;
+    }
     return size == 0 || (t.product <= UINT64_MAX / size && t.product * size == t.bytes);
 }
 
@@ -190,7 +194,7 @@ int32_t lr_bincode_scan(lr_bincode_reader *r, bool none)
             continue;
         }
         for (size_t i = parameter ? 0 : 3; i < 6; i++) {
-            if (fits(r, at, layouts[i], &end)) {
+            if (fits(r, at, layouts[i], !parameter, &end)) {
                 status = report(r, at, layouts[i], found++);
                 next = end;
                 at = end - 1;

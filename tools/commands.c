@@ -51,8 +51,9 @@ const command tool_commands[] = {
     {"profiles", COMMAND_PROFILES, 0, 1, "[NAME]", "list the profiles, or print the rules of one", "", NULL,
      tool_run_profiles},
     {"types", COMMAND_TYPES, 1, 1, "FILE", "print the type of a record as Rust source",
-     "What a record does not show is assumed, and marked. A file without names (.bin)\n"
-     "shows only its parameters: complete what is printed by the model's source.\n"
+     "What a record does not show is assumed, and marked. Of a file without names\n"
+     "(.bin) a type is made up that reads it, by the bytes between its parameters;\n"
+     "if there is none, one to be completed by the model's source is printed.\n"
      "Fields without parameters count: numbers are usize, activations and pools their\n"
      "own types.\n"
      "With --check it is only seen whether the type given fits:\n"

@@ -70,6 +70,26 @@ static uint64_t guess(const rec_value *root, uint64_t first, const char **module
     }
 }
 
+/* A type that reads the file, if there is one. */
+static bool solved(session *s, text *t, const rec_record *record, const char *path)
+{
+    text source = {0};
+    bool found = tool_types_solve(s, &source, record, path);
+    uint64_t count = rec_value_count(rec_root(record));
+
+    if (found) {
+        tool_text_put(t, "// ");
+        tool_text_nameless(t, record, tool_input_name(path));
+        tool_text_format(t,
+                         ".\n// This type reads all of it, %" PRIu64 " parameter%s. Names are made up; behind // are "
+                         "parameters by position,\n// and what is only assumed says so: other types have the same bytes.\n\n",
+                         count, tool_plural(count));
+        tool_text_put(t, source.at);
+    }
+    tool_text_free(&source);
+    return found;
+}
+
 /* A type to be completed: one field for what looks like one module, in order. */
 static void skeleton(text *t, const rec_record *record, const char *path)
 {
@@ -153,9 +173,9 @@ static int print_type(session *s, const rec_record *record, const char *path, bo
             tool_text_free(&shape);
             return EXIT_ERROR;
         }
-    } else if (by_position) {
+    } else if (by_position && !solved(s, &shape, record, path)) {
         skeleton(&shape, record, tool_input_name(path));
-    } else if (tool_session_describe(s, record, &source) != EXIT_OK) {
+    } else if (!by_position && tool_session_describe(s, record, &source) != EXIT_OK) {
         return EXIT_ERROR;
     }
     if (s->o->json) {

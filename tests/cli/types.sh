@@ -193,8 +193,8 @@ run types zoo-full.mpk
 cp out shown.rs
 works "what types prints can be read" types --check --type shown.rs:Model zoo-full.mpk
 run types tiny.bin
-says "types of a file without names begins one" "    field_0: nn::Linear<B>, // assumed: 0 [" out
-says "and says what it is" "// tiny.bin carries no names (BinFile record, Burn 0.18.0); " out
+says "types of a file without names makes one up" "    linear_0: nn::Linear<B>, // 0 [" out
+says "and says what it is" "// tiny.bin carries no names (BinFile record, Burn 0.18.0)." out
 cp out begun.rs
 works "in Rust from the first line" types --check --type begun.rs:Model tiny.bin
 

@@ -30,8 +30,7 @@ static bool is_wider(rec_dtype from, rec_dtype to)
         return true;
     }
     if (tool_edit_class(from) == CLASS_FLOAT) {
-        return to == REC_DTYPE_F64 ||
-               ((to == REC_DTYPE_F32 || to == REC_DTYPE_FLEX32) && from != REC_DTYPE_F64);
+        return to == REC_DTYPE_F64 || ((to == REC_DTYPE_F32 || to == REC_DTYPE_FLEX32) && from != REC_DTYPE_F64);
     }
     return false;
 }
@@ -149,8 +148,8 @@ static void cast_scalar(cast *c, const char *path, const rec_value *value)
     literal l;
 
     if (old.kind != REC_KIND_INT && old.kind != REC_KIND_UINT && old.kind != REC_KIND_FLOAT) {
-        c->status = tool_fail("cast %s: expected a tensor or a number, found %s", path,
-                              tool_kind_word(rec_value_kind(value)));
+        c->status =
+            tool_fail("cast %s: expected a tensor or a number, found %s", path, tool_kind_word(rec_value_kind(value)));
         return;
     }
     if (old.kind == REC_KIND_FLOAT && tool_edit_class(c->dtype) == CLASS_INT && old.v.f == floor(old.v.f) &&
@@ -166,8 +165,8 @@ static void cast_scalar(cast *c, const char *path, const rec_value *value)
         c->status = tool_fail_library();
     }
     if (c->status == EXIT_OK) {
-        c->o->rounded += old.kind == REC_KIND_FLOAT && l.number.kind == REC_KIND_FLOAT && old.v.f != l.number.v.f &&
-                         !isnan(old.v.f);
+        c->o->rounded +=
+            old.kind == REC_KIND_FLOAT && l.number.kind == REC_KIND_FLOAT && old.v.f != l.number.v.f && !isnan(old.v.f);
         c->o->changed++;
         tool_edit_literal_free(&l);
     }
@@ -205,8 +204,7 @@ static void say(cast *c, const char *pattern)
     }
     if (o->rounded) {
         tool_text_format(&o->said, "; %s", tool_grouped(o->rounded, number));
-        tool_text_format(&o->said, " of %s values rounded",
-                         tool_grouped(o->elements ? o->elements : o->changed, all));
+        tool_text_format(&o->said, " of %s values rounded", tool_grouped(o->elements ? o->elements : o->changed, all));
     }
     if (o->overflowed) {
         tool_text_format(&o->said, ", %s became infinite", tool_grouped(o->overflowed, number));
@@ -227,9 +225,10 @@ int tool_edit_cast(work *w, const char *const *operands, size_t place, outcome *
 
     (void)place;
     if (!tool_edit_class(c.dtype)) {
-        return tool_fail("cast: expected an element type, found \"%s\"\nThere are: f64, f32, f16, bf16, i64, i32, i16, i8, "
-                         "u64, u32, u16, u8, bool.",
-                         operands[1]);
+        return tool_fail(
+            "cast: expected an element type, found \"%s\"\nThere are: f64, f32, f16, bf16, i64, i32, i16, i8, "
+            "u64, u32, u16, u8, bool.",
+            operands[1]);
     }
     if ((c.status = tool_edit_find(w->record, operands[0], &keys)) != EXIT_OK) {
         return c.status;
@@ -242,9 +241,10 @@ int tool_edit_cast(work *w, const char *const *operands, size_t place, outcome *
         tool_edit_leaves(c.before, keys.at[i], cast_leaf, &c);
     }
     if (c.status == EXIT_OK && !o->changed && c.left) {
-        c.status = tool_fail("cast %s: no tensor there is of %s's kind\nTensors of another kind are cast one by one, by "
-                             "their whole key.",
-                             operands[0], operands[1]);
+        c.status =
+            tool_fail("cast %s: no tensor there is of %s's kind\nTensors of another kind are cast one by one, by "
+                      "their whole key.",
+                      operands[0], operands[1]);
     }
     if (c.status == EXIT_OK) {
         say(&c, operands[0]);

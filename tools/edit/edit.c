@@ -44,9 +44,14 @@ const own_option tool_edit_options[] = {
 };
 
 static const operation operations[] = {
-    {"set", 2, tool_edit_set},       {"rm", 1, tool_edit_remove}, {"mv", 2, tool_edit_move},
-    {"cast", 2, tool_edit_cast},     {"meta", 2, tool_edit_metadata}, {"merge", 1, tool_edit_merge},
-    {"split", 0, NULL},              {0},
+    {"set", 2, tool_edit_set},
+    {"rm", 1, tool_edit_remove},
+    {"mv", 2, tool_edit_move},
+    {"cast", 2, tool_edit_cast},
+    {"meta", 2, tool_edit_metadata},
+    {"merge", 1, tool_edit_merge},
+    {"split", 0, NULL},
+    {0},
 };
 
 static const operation *find_operation(const char *word)
@@ -111,8 +116,8 @@ static int check_readings(const session *s, const request *r)
             serves = r->steps[k].what->run == tool_edit_merge && r->steps[k].place + 1 == next;
         }
         if (!serves) {
-            return tool_fail_usage("edit", "--%s stands before a word that is no file: put it before the file it is for",
-                                   given->option);
+            return tool_fail_usage(
+                "edit", "--%s stands before a word that is no file: put it before the file it is for", given->option);
         }
     }
     return EXIT_OK;
@@ -400,11 +405,12 @@ static int choose(session *s, const request *r, size_t index, job *j)
         j->to.path = xstrdup(in);
     } else {
         size_t length = folder ? strlen(r->output) : 0;
-        j->to.path = folder ? xasprintf("%s%s%s", r->output, r->output[length - 1] == '/' ? "" : "/", base)
-                            : xstrdup(r->output);
+        j->to.path =
+            folder ? xasprintf("%s%s%s", r->output, r->output[length - 1] == '/' ? "" : "/", base) : xstrdup(r->output);
         j->to.name = s->o->to;
         if (!j->to.name && strcmp(j->to.path, "-") == 0) {
-            return tool_fail_usage("edit", "standard output has no extension: say with --to which recorder is to write");
+            return tool_fail_usage("edit",
+                                   "standard output has no extension: say with --to which recorder is to write");
         }
         if (!j->to.name) {
             p = rec_plugin_for_path(s->context, j->to.path);
@@ -424,7 +430,8 @@ static int choose(session *s, const request *r, size_t index, job *j)
     }
     path = strcmp(j->to.path, "-") == 0 ? NULL : rec_recorder_path(j->to.to, j->to.path);
     if (path && r->in_place && !is_same_file(path, in)) {
-        (void)tool_fail("%s: it lacks the extension of its recorder, so %s would be written\nSay --output OUT.", in, path);
+        (void)tool_fail("%s: it lacks the extension of its recorder, so %s would be written\nSay --output OUT.", in,
+                        path);
         rec_free(path);
         return EXIT_ERROR;
     }
@@ -601,7 +608,10 @@ static void print_people(const request *r, const job *j, FILE *out)
     if (r->dry) {
         tool_text_put(&line, ", not written: --dry-run");
     } else {
-        tool_text_format(&line, " in %.2f s%s", j->seconds, j->part_count ? "" : j->to.checked ? ", checked" : ", not checked");
+        tool_text_format(&line, " in %.2f s%s", j->seconds,
+                         j->part_count   ? ""
+                         : j->to.checked ? ", checked"
+                                         : ", not checked");
     }
     fprintf(out, "%s\n", line.at);
     tool_text_free(&line);

@@ -31,11 +31,11 @@ rec_recorder *tool_edit_reader(session *s, size_t place, bool adapt);
 
 /* What an operation did. */
 typedef struct outcome {
-    uint64_t changed;                      /* tensors and values */
-    uint64_t tensors, nbytes;              /* of them tensors, their bytes */
-    uint64_t elements;                     /* of tensors that were cast or set */
+    uint64_t changed;                       /* tensors and values */
+    uint64_t tensors, nbytes;               /* of them tensors, their bytes */
+    uint64_t elements;                      /* of tensors that were cast or set */
     uint64_t rounded, overflowed, vanished; /* of these */
-    text said;                             /* for people */
+    text said;                              /* for people */
 } outcome;
 
 /* An operation: a word, and operands behind it. */

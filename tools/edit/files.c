@@ -26,7 +26,8 @@ int tool_edit_open(session *s, const rec_record *record, destination *d)
         return EXIT_ERROR;
     }
     if (strcmp(d->path, "-") != 0 && !*rec_recorder_extension(d->to)) {
-        return tool_fail("%s has no files: write to standard output, or name another recorder", rec_recorder_name(d->to));
+        return tool_fail("%s has no files: write to standard output, or name another recorder",
+                         rec_recorder_name(d->to));
     }
     /* The version of Burn stays what it was, in formats that several of them have. */
     p = tool_session_plugin(s, rec_recorder_name(d->to));
@@ -40,8 +41,8 @@ int tool_edit_open(session *s, const rec_record *record, destination *d)
 int tool_edit_save(session *s, const rec_record *record, destination *d)
 {
     bool to_stdout = strcmp(d->path, "-") == 0;
-    rec_status status = to_stdout ? rec_save_fd(d->to, record, STDOUT_FILENO, "standard output")
-                                  : rec_save(d->to, record, d->path);
+    rec_status status =
+        to_stdout ? rec_save_fd(d->to, record, STDOUT_FILENO, "standard output") : rec_save(d->to, record, d->path);
     char *path;
 
     (void)s;

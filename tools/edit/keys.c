@@ -147,7 +147,8 @@ int tool_edit_find(const rec_record *record, const char *key, found *f)
     tool_text_put(&path, "");
     walk_pattern(p, *key == '!', rec_root(record), &path, f);
     if (!f->count) {
-        status = tool_fail("no key matches %s\nIn patterns * is any text, dots too, # a number, {a,b} alternatives.", key);
+        status =
+            tool_fail("no key matches %s\nIn patterns * is any text, dots too, # a number, {a,b} alternatives.", key);
     }
     tool_patterns_free(p);
     tool_text_free(&path);

@@ -110,10 +110,10 @@ static const struct suffix {
     const char *name;
     int32_t kind;
     uint16_t bits;
-} suffixes[] = {{"u8", REC_KIND_UINT, 8},     {"u16", REC_KIND_UINT, 16},   {"u32", REC_KIND_UINT, 32},
-                {"u64", REC_KIND_UINT, 64},   {"usize", REC_KIND_UINT, 64}, {"i8", REC_KIND_INT, 8},
-                {"i16", REC_KIND_INT, 16},    {"i32", REC_KIND_INT, 32},    {"i64", REC_KIND_INT, 64},
-                {"isize", REC_KIND_INT, 64},  {"f32", REC_KIND_FLOAT, 32},  {"f64", REC_KIND_FLOAT, 64}};
+} suffixes[] = {{"u8", REC_KIND_UINT, 8},    {"u16", REC_KIND_UINT, 16},   {"u32", REC_KIND_UINT, 32},
+                {"u64", REC_KIND_UINT, 64},  {"usize", REC_KIND_UINT, 64}, {"i8", REC_KIND_INT, 8},
+                {"i16", REC_KIND_INT, 16},   {"i32", REC_KIND_INT, 32},    {"i64", REC_KIND_INT, 64},
+                {"isize", REC_KIND_INT, 64}, {"f32", REC_KIND_FLOAT, 32},  {"f64", REC_KIND_FLOAT, 64}};
 
 /* Gives a number the type of its suffix. */
 static bool apply(reader *r, const struct suffix *s, rec_scalar *n)
@@ -179,7 +179,8 @@ static bool read_number(reader *r, literal *l)
 suffix:
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         length = strlen(suffixes[i].name);
-        if (strncmp(r->at, suffixes[i].name, length) == 0 && !strchr("0123456789", r->at[length] ? r->at[length] : ' ')) {
+        if (strncmp(r->at, suffixes[i].name, length) == 0 &&
+            !strchr("0123456789", r->at[length] ? r->at[length] : ' ')) {
             l->typed = true;
             if (!apply(r, &suffixes[i], &l->number)) {
                 return false;

@@ -94,7 +94,8 @@ static rec_plan *plan_move(work *w, const char *rule)
     rec_plan *plan = rec_plan_new(w->s->context, NULL);
 
     if (!arguments || !plan || rec_recorder_set(arguments, "adapter", "none") != REC_OK ||
-        rec_recorder_set(arguments, "gaps", "keep") != REC_OK || rec_recorder_set(arguments, "strict", "yes") != REC_OK ||
+        rec_recorder_set(arguments, "gaps", "keep") != REC_OK ||
+        rec_recorder_set(arguments, "strict", "yes") != REC_OK ||
         rec_recorder_set(arguments, "rename", rule) != REC_OK ||
         rec_plan_add_record(plan, arguments, w->record, "the record") != REC_OK || rec_plan_make(plan) != REC_OK) {
         (void)tool_fail_library();

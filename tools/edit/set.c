@@ -321,9 +321,9 @@ static int set_from_file(work *w, const char *key, const char *name, outcome *o)
         status = tensor ? EXIT_OK : tool_fail_library();
     } else if ((status = tool_summarise(record, &sums)) == EXIT_OK) {
         tensor = sums.largest;
-        status = sums.tensors == 1 ? EXIT_OK
-                                   : tool_fail("set %s: %s holds %" PRIu64 " tensors: @FILE:KEY says which", key, path,
-                                               sums.tensors);
+        status = sums.tensors == 1
+                     ? EXIT_OK
+                     : tool_fail("set %s: %s holds %" PRIu64 " tensors: @FILE:KEY says which", key, path, sums.tensors);
     }
     if (status == EXIT_OK && !tool_edit_class(rec_tensor_dtype(tensor))) {
         status = tool_fail("set %s: a tensor of %s cannot be taken over", key, rec_tensor_dtype_name(tensor));
@@ -447,9 +447,10 @@ static int set_value(work *w, const char *key, const char *value, outcome *o)
     }
     if (status == EXIT_OK && (kind == REC_KIND_LIST || kind == REC_KIND_MAP || kind == REC_KIND_VARIANT) &&
         l.kind != LITERAL_LIST && l.kind != LITERAL_MAP && rec_value_count(old)) {
-        status = tool_fail("set %s: it is a %s, which one value cannot replace\nRemove it first (rm), or name what is in "
-                           "it.",
-                           key, tool_kind_word(kind));
+        status =
+            tool_fail("set %s: it is a %s, which one value cannot replace\nRemove it first (rm), or name what is in "
+                      "it.",
+                      key, tool_kind_word(kind));
     }
     if (status == EXIT_OK && kind != REC_KIND_NIL && kind <= REC_KIND_STRING && l.kind != LITERAL_NULL &&
         (kind == REC_KIND_STRING) != (l.kind == LITERAL_STRING)) {

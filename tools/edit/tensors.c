@@ -105,8 +105,8 @@ static bool whole(const double *from, int64_t *to, uint64_t count)
 }
 
 /* At most a PIECE of elements as another class. @param room for as many numbers of 64 bits, twice. */
-static int read_piece(session *s, const rec_tensor *tensor, rec_dtype dtype, uint64_t first, uint64_t count, void *target,
-                      uint64_t *room)
+static int read_piece(session *s, const rec_tensor *tensor, rec_dtype dtype, uint64_t first, uint64_t count,
+                      void *target, uint64_t *room)
 {
     int from = tool_edit_class(rec_tensor_dtype(tensor)), to = tool_edit_class(dtype);
     rec_dtype wide = rec_tensor_dtype(tensor) == REC_DTYPE_U64 ? REC_DTYPE_U64 : REC_DTYPE_I64;

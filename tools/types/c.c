@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record types --c: the struct of a record as a C header for rec_bind(), what the items of a list have in common as one. */
+ * record types --c: the struct of a record as a C header for rec_bind(), what the items of a list have in common as
+ * one. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,13 +93,14 @@ static bool is_word(const char *name, size_t length)
 bool tool_types_is_name(const char *name, size_t length)
 {
     static const char *const taken[] = {
-        "alignas",  "alignof",  "asm",      "auto",     "bool",     "break",    "case",     "char",     "const",
-        "constexpr", "continue", "default", "do",       "double",   "else",     "enum",     "extern",   "false",
-        "float",    "for",      "goto",     "if",       "inline",   "int",      "long",     "nullptr",  "register",
-        "restrict", "return",   "short",    "signed",   "sizeof",   "static",   "static_assert", "struct", "switch",
-        "thread_local", "true", "typedef",  "typeof",   "typeof_unqual", "union", "unsigned", "void",   "volatile",
-        "while",    "linux",    "unix",     "i386",     "NULL",     "EOF",      "errno",    "stdin",    "stdout",
-        "stderr",   "assert",   "offsetof", "signbit",  "isnan",    "isinf"};
+        "alignas",       "alignof",       "asm",      "auto",     "bool",         "break",  "case",    "char",
+        "const",         "constexpr",     "continue", "default",  "do",           "double", "else",    "enum",
+        "extern",        "false",         "float",    "for",      "goto",         "if",     "inline",  "int",
+        "long",          "nullptr",       "register", "restrict", "return",       "short",  "signed",  "sizeof",
+        "static",        "static_assert", "struct",   "switch",   "thread_local", "true",   "typedef", "typeof",
+        "typeof_unqual", "union",         "unsigned", "void",     "volatile",     "while",  "linux",   "unix",
+        "i386",          "NULL",          "EOF",      "errno",    "stdin",        "stdout", "stderr",  "assert",
+        "offsetof",      "signbit",       "isnan",    "isinf"};
 
     if (!is_word(name, length) || strncmp(name, "__", 2) == 0 || strncmp(name, "REC_", 4) == 0 ||
         (name[0] == '_' && length > 1 && name[1] >= 'A' && name[1] <= 'Z')) {
@@ -142,7 +144,7 @@ static node *node_of_tensor(const rec_tensor *tensor)
     if (!rec_dtype_bits(rec_tensor_dtype(tensor))) {
         return give_up(n, rec_tensor_dtype(tensor) == REC_DTYPE_QFLOAT ? "a quantised tensor" : "of an unknown type");
     }
-    n->word = strncmp(name, "bool", 4) == 0          ? param ? "BOOL_PARAM" : "BOOL_TENSOR"
+    n->word = strncmp(name, "bool", 4) == 0      ? param ? "BOOL_PARAM" : "BOOL_TENSOR"
               : name[0] == 'i' || name[0] == 'u' ? param ? "INT_PARAM" : "INT_TENSOR"
               : param                            ? "PARAM"
                                                  : "TENSOR";
@@ -159,8 +161,9 @@ static node *unite(node *a, node *b);
 /* `Dense`: files with names do not tell the variant of an enum from a map of one entry. */
 static bool is_variant(const rec_scalar *key)
 {
-    return key->kind == REC_KIND_STRING && tool_types_is_name(key->text, (size_t)key->v.length) && key->text[0] >= 'A' &&
-           key->text[0] <= 'Z' && (key->v.length == 1 || strpbrk(key->text, "abcdefghijklmnopqrstuvwxyz"));
+    return key->kind == REC_KIND_STRING && tool_types_is_name(key->text, (size_t)key->v.length) &&
+           key->text[0] >= 'A' && key->text[0] <= 'Z' &&
+           (key->v.length == 1 || strpbrk(key->text, "abcdefghijklmnopqrstuvwxyz"));
 }
 
 /* As parameters have them: what has such keys is a map of an optimizer. */
@@ -200,7 +203,8 @@ static node *node_of_map(const rec_value *value)
     for (uint64_t i = 0; i < count; i++) {
         rec_scalar key = rec_value_key(value, i);
         bool named = key.kind == REC_KIND_STRING && tool_types_is_name(key.text, (size_t)key.v.length);
-        if (!named && (n->kind == NODE_ENUM || key.kind != REC_KIND_STRING || !is_word(key.text, (size_t)key.v.length))) {
+        if (!named &&
+            (n->kind == NODE_ENUM || key.kind != REC_KIND_STRING || !is_word(key.text, (size_t)key.v.length))) {
             return give_up(n, "a key that is no identifier");
         }
         add_part(n, key.text, named ? node_of(rec_value_item(value, i)) : node_new(NODE_HIDDEN));
@@ -565,10 +569,11 @@ int tool_types_c(text *t, const rec_record *record, const char *name, const char
         *at = *at == '*' ? '_' : *at; /* what ends a comment must not */
     }
     if ((root->kind != NODE_STRUCT && root->kind != NODE_ENUM) || holds_nothing(root) || !define(&w, root, name)) {
-        status = tool_fail("%s: %s\nA struct of C's has named fields; rec_value_at() and rec_iterate() read any record.", path,
-                           root->kind == NODE_STRUCT || root->kind == NODE_ENUM ? "it holds nothing that a struct could have"
-                           : root->kind == NODE_VALUE ? "its root is a map by ids, or has a key that is no identifier of C's"
-                                                      : "its root is no struct");
+        status = tool_fail(
+            "%s: %s\nA struct of C's has named fields; rec_value_at() and rec_iterate() read any record.", path,
+            root->kind == NODE_STRUCT || root->kind == NODE_ENUM ? "it holds nothing that a struct could have"
+            : root->kind == NODE_VALUE ? "its root is a map by ids, or has a key that is no identifier of C's"
+                                       : "its root is no struct");
         goto done;
     }
     tool_text_format(t, "/* The type of %s", file.at);

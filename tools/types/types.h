@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Types that a record shows: as C, for rec_bind().
+ * Types that a record shows: as C, for rec_bind(); of a file without names what its bytes leave.
  * It reads records that others loaded and prints nothing but errors; texts belong to who asked. */
 #ifndef RECORD_TYPES_H
 #define RECORD_TYPES_H
@@ -9,6 +9,10 @@
 /* Adds a C header with the struct of a record. @param name of the struct, a C identifier. @param path the file's name.
  * Errors are printed. */
 int tool_types_c(text *t, const rec_record *record, const char *name, const char *path);
+/* Makes up the type of a file without names by the bytes between its parameters, and reads the file by it.
+ * @param positions the record as it was read by position. @param out Rust source is added, in which `Model` is the type. @return
+ * false, without a word, if there is none that reads all of the file. */
+bool tool_types_solve(session *s, text *out, const rec_record *positions, const char *path);
 /* @return true for an identifier that is no word of C's own and that no usual macro hides. */
 bool tool_types_is_name(const char *name, size_t length);
 

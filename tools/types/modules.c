@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The modules of Burn's that have parameters, from 0.12 on, as a file without names holds them. */
+#include <stddef.h>
+
+#include "tools/types/types_private.h"
+
+const known_module tool_types_modules[] = {
+    {"nn::Linear<B>", 12, 21, "2?1", 10, 'l'},
+    {"nn::Embedding<B>", 12, 21, "2", 12, 0},
+    {"nn::conv::Conv1d<B>", 12, 21, "3?1ccccc", 10, 'c'},
+    {"nn::conv::Conv2d<B>", 12, 20, "4?1a2a2a2cc", 10, 'c'},
+    {"nn::conv::Conv2d<B>", 21, 21, "4?1ccccc", 10, 'c'},
+    {"nn::conv::Conv3d<B>", 14, 20, "5?1a3a3a3cc", 10, 'c'},
+    {"nn::conv::Conv3d<B>", 21, 21, "5?1ccccc", 10, 'c'},
+    {"nn::conv::ConvTranspose1d<B>", 12, 13, "3?1cccccc", 21, 't'},
+    {"nn::conv::ConvTranspose1d<B>", 14, 20, "3?1cccccca2", 21, 't'},
+    {"nn::conv::ConvTranspose1d<B>", 21, 21, "3?1ccccccc", 21, 't'},
+    {"nn::conv::ConvTranspose2d<B>", 12, 13, "4?1a2a2a2ca2a2", 21, 't'},
+    {"nn::conv::ConvTranspose2d<B>", 14, 20, "4?1a2a2a2ca2a2a2", 21, 't'},
+    {"nn::conv::ConvTranspose2d<B>", 21, 21, "4?1ccccccc", 21, 't'},
+    {"nn::conv::ConvTranspose3d<B>", 14, 20, "5?1a3a3a3ca3a3a2", 21, 't'},
+    {"nn::conv::ConvTranspose3d<B>", 21, 21, "5?1ccccccc", 21, 't'},
+    {"nn::BatchNorm<B>", 12, 21, "1111cc", 10, 'n'},
+    {"nn::LayerNorm<B>", 12, 19, "11c", 10, 'n'},
+    {"nn::LayerNorm<B>", 20, 21, "1?1c", 10, 'n'},
+    {"nn::GroupNorm<B>", 12, 13, "cc?1?1cc", 10, 'n'},
+    {"nn::GroupNorm<B>", 14, 21, "?1?1cccc", 10, 'n'},
+    {"nn::InstanceNorm<B>", 14, 21, "?1?1ccc", 16, 'n'},
+    {"nn::RmsNorm<B>", 13, 21, "1c", 14, 0},
+    {"nn::PRelu<B>", 13, 13, "1", 18, 0},
+    {"nn::PRelu<B>", 14, 21, "1c", 15, 0},
+    {"nn::attention::MultiHeadAttention<B>", 12, 21, "M", 12, 0},
+    {"nn::transformer::PositionWiseFeedForward<B>", 12, 21, "F", 20, 0},
+    {"nn::transformer::TransformerEncoderLayer<B>", 12, 21, "E", 12, 0},
+    {"nn::transformer::TransformerDecoderLayer<B>", 12, 21, "D", 12, 0},
+    {"nn::transformer::TransformerEncoder<B>", 12, 13, "vE", 11, 0},
+    {"nn::transformer::TransformerDecoder<B>", 12, 13, "vD", 11, 0},
+    {"nn::transformer::TransformerEncoder<B>", 14, 21, "vEccccccc", 11, 0},
+    {"nn::transformer::TransformerDecoder<B>", 14, 21, "vDccccccc", 11, 0},
+    {"nn::lstm::Lstm<B>", 12, 19, "LLLLLLLLc", 20, 0},
+    {"nn::lstm::BiLstm<B>", 14, 19, "LLLLLLLLcLLLLLLLLcc", 20, 0},
+    {"nn::gru::Gru<B>", 12, 16, "LLLLLLc", 20, 0},
+    {"nn::gru::Gru<B>", 17, 20, "LLLLLLcc", 20, 0},
+    {NULL, 0, 0, NULL, 0, 0},
+};

@@ -64,6 +64,10 @@ prepare() (
     record convert -q --to npz a.safetensors a.npz
     python3 -c 'import zipfile; open("table.npy", "wb").write(zipfile.ZipFile("a.npz").read("fc.weight.npy"))'
     record types model.mpk >model.rs
+    record verify -q --sums write model.mpk
+    record convert -q model.mpk model.json.gz
+    mkdir epoch-20
+    cp mnist.mpk epoch-20/model.mpk
     mkdir old checkpoints checkpoint
     cp model.mpk old/model-1.mpk
     cp "$burn/0.18.0/adam-full.mpk" old/optim-1.mpk

@@ -11,8 +11,8 @@ const char tool_ls_more[] = "FILE may be a folder: then it is all records in it 
                             "the record, or a pattern: * any text, ? a character, # a number, {a,b} {0-3}\n"
                             "alternatives, and what is below; !KEY leaves out. What is a file is no KEY.\n"
                             "\nExamples:\n"
-                            "  record ls mnist.mpk                           layers folded into one line\n"
-                            "  record ls --tree --depth 2 mnist.mpk          what the parts of it take\n"
+                            "  record ls mnist.mpk                         # layers are folded into one line\n"
+                            "  record ls --tree --depth 2 mnist.mpk        # what the parts of it take\n"
                             "  record ls -l --sort size mnist.mpk '*.weight' '!stem'\n"
                             "  record ls --json mnist.mpk model.safetensors | jq '.files[].tensors[].key'\n";
 

@@ -497,6 +497,8 @@ static void test_tensors(void **state)
     NEUTRAL(REC_UNKNOWN, rec_tensor_offset, NULL);
     NOTHING(rec_tensor_bytes, NULL, &size);
     ALLOWED(rec_tensor_bytes, tensor, NULL);
+    NEUTRAL(NULL, rec_tensor_at_hand, NULL, &size);
+    ALLOWED(rec_tensor_at_hand, tensor, NULL);
     NOTHING(rec_tensor_f32, NULL);
     NOTHING(rec_tensor_f64, NULL);
     NOTHING(rec_tensor_f16, NULL);
@@ -620,11 +622,15 @@ static void test_plans(void **state)
 static void test_types(void **state)
 {
     rec_types *types = rec_types_new(context);
+    uint64_t families;
     LINEAR linear;
     (void)state;
     ALLOWED(rec_types_new, NULL);
     ALLOWED(rec_types_free, NULL);
     NEUTRAL(NULL, rec_types_name, NULL, 0);
+    NOTHING(rec_record_families, NULL, file, &families);
+    ALLOWED(rec_record_families, record, NULL, &families);
+    NOTHING(rec_record_families, record, file, NULL);
     STATUS(rec_types_add_file, NULL, file);
     STATUS(rec_types_add_file, types, NULL);
     STATUS(rec_types_add_rust, NULL, "struct A;", "a");

@@ -121,7 +121,6 @@ static int read_wishes(const options *o, wishes *w)
 
 int tool_run_diff(session *s, const char *const *operands, size_t count)
 {
-    enum { SPILL = 16 << 20 };
     side sides[SIDES] = {{0}};
     wishes w;
     comparison c = {.w = &w, .sides = sides};
@@ -131,8 +130,7 @@ int tool_run_diff(session *s, const char *const *operands, size_t count)
     (void)count;
     if (status == EXIT_OK) {
         tool_progress_begin(s->context, s->o->quiet);
-        /* What must be inflated is read once, piece by piece. */
-        (void)rec_context_set_spill(s->context, SPILL);
+        tool_session_streams(s);
         status = tool_diff_open(s, operands, sides, &w.match, &n);
         if (status == EXIT_OK) {
             tool_diff_match(&c, w.match);

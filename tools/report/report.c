@@ -103,6 +103,7 @@ int tool_run_report(session *s, const char *const *operands, size_t count)
         return tool_fail_usage("report", "--output is needed: the name of the page, report.html");
     }
     s->inputs = count;
+    tool_session_streams(s);
     if ((status = tool_report_inputs(s, operands, count, &list, &n)) == EXIT_OK &&
         (status = check_output(path ? path : "-", &list)) == EXIT_OK) {
         tool_progress_begin(s->context, s->o->quiet);

@@ -30,6 +30,13 @@ void tool_session_close(session *s)
     *s = (session){.o = s->o};
 }
 
+void tool_session_streams(session *s)
+{
+    enum { SPILL_FROM = 16 << 20 };
+
+    (void)rec_context_set_spill(s->context, SPILL_FROM); /* which is set, or refuses NULL */
+}
+
 const char *tool_input_name(const char *path)
 {
     return strcmp(path, "-") == 0 ? "standard input" : path;

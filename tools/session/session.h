@@ -79,6 +79,8 @@ typedef struct session {
 /* Opens the context that the options ask for. Errors are printed. */
 int tool_session_open(session *s, const options *o);
 void tool_session_close(session *s);
+/* For what reads each tensor once: what has to be inflated or parsed goes to a temporary file once it is large. */
+void tool_session_streams(session *s);
 /* Opens the recorder of the input, with its options, load arguments and the type. @return NULL with the error printed. */
 rec_recorder *tool_session_input(session *s);
 /* The same for input `index` of several, from 1. */

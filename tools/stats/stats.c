@@ -433,6 +433,7 @@ int tool_run_stats(session *s, const char *const *operands, size_t count)
     int status = tool_inputs_find(s, operands, count, true, &r.in);
     size_t files = status == EXIT_OK ? r.in.count : 0;
 
+    tool_session_streams(s);
     if (s->o->json && files) {
         tool_json_begin(&r.j, stdout, 2);
         tool_json_object(&r.j, NULL);

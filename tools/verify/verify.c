@@ -572,6 +572,7 @@ int tool_run_verify(session *s, const char *const *operands, size_t count)
     char number[NUMBER_ROOM];
     bool several;
 
+    tool_session_streams(s);
     if (status == EXIT_OK) {
         status = tool_inputs_find(s, operands, count, false, &r.in);
     }

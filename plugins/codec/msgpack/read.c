@@ -751,7 +751,7 @@ int32_t lr_msgpack_read(rec_job *job, rec_source *source, const rec_visitor *vis
         status = rec_source_at_hand(job, source, 0, size, &data);
         streams = !data;
     }
-    if (status == REC_OK && !data && !streams) {
+    if (status == REC_OK && !streams) {
         status = rec_source_view(job, source, &data, &size);
     }
     if (status != REC_OK) {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # record types --c: the header compiles, and rec_bind() fills in its struct.
+# shellcheck disable=SC2317 # functions that check() calls
 set -u
 # shellcheck source=tests/cli/cli.sh
 . "${srcdir:=.}/tests/cli/cli.sh"

@@ -23,14 +23,20 @@ const command tool_commands[] = {
      "FILE may be a folder: then it is all records in it and below it. Options are for\n"
      "all files.\n",
      NULL, tool_run_info},
-    {"ls", COMMAND_LS, 1, SIZE_MAX, "FILE... [KEY...]", "list tensors and values, repeated layers folded",
+    {"ls", COMMAND_LS, 1, SIZE_MAX, "FILE [KEY]...", "list tensors and values, repeated layers folded",
      tool_ls_more, tool_ls_options, tool_run_ls},
     {"show", COMMAND_SHOW, 1, 2, "FILE [KEY]", "print the value at a key",
      "KEY is a name as `record ls --all` lists it, and may have a slice:\n"
      "  record show mnist.mpk 'stem.weight[0, :, 1:3, ::2]'\n"
      "Without KEY the whole tree is shown.\n",
      NULL, tool_run_show},
-    {"convert", COMMAND_CONVERT, 2, SIZE_MAX, "IN... OUT", "read a record with one recorder, write it with another",
+    {"stats", COMMAND_STATS, 1, SIZE_MAX, "FILE [KEY]", "what the numbers are like: extremes, moments",
+     tool_stats_more, NULL, tool_run_stats},
+    {"diff", COMMAND_DIFF, 2, 2, "A B", "compare two records: structure, then values", tool_diff_more, tool_diff_options,
+     tool_run_diff},
+    {"verify", COMMAND_VERIFY, 1, SIZE_MAX, "FILE...", "see whether records are whole, and what they were",
+     tool_verify_more, tool_verify_options, tool_run_verify},
+    {"convert", COMMAND_CONVERT, 2, SIZE_MAX, "IN... OUT", "read with one recorder, write with another",
      "OUT gets the extension of its recorder unless it has it. It is written whole or\n"
      "not at all, so IN and OUT may be the same file. Several IN become one OUT, but\n"
      "where OUT is a folder, or ends in a slash, each a file in it. With --recursive\n"
@@ -46,10 +52,8 @@ const command tool_commands[] = {
      "if something needs a decision. --to says what it is for (default: a record of\n"
      "Burn), --debug prints what Burn's own import prints.\n" SEVERAL,
      NULL, tool_run_plan},
-    {"diff", COMMAND_DIFF, 2, 2, "A B", "compare two records: structure, then values", tool_diff_more, tool_diff_options,
-     tool_run_diff},
-    {"profiles", COMMAND_PROFILES, 0, 1, "[NAME]", "list the profiles, or print the rules of one", "", NULL,
-     tool_run_profiles},
+    {"edit", COMMAND_EDIT, 1, SIZE_MAX, "FILE... OP...", "change what is in a record: set, rm, mv, cast, merge",
+     tool_edit_more, tool_edit_options, tool_run_edit},
     {"types", COMMAND_TYPES, 1, 1, "FILE", "print the type of a record as Rust source",
      "What a record does not show is assumed, and marked. Of a file without names\n"
      "(.bin) a type is made up that reads it, by the bytes between its parameters;\n"
@@ -61,18 +65,14 @@ const command tool_commands[] = {
      "With --c it is a header with the struct that rec_bind() fills in:\n"
      "  record types --c model.mpk > model.h\n",
      tool_types_options, tool_run_types},
-    {"edit", COMMAND_EDIT, 1, SIZE_MAX, "FILE... OP...", "change what is in a record: set, rm, mv, cast, merge",
-     tool_edit_more, tool_edit_options, tool_run_edit},
-    {"browse", COMMAND_BROWSE, 1, SIZE_MAX, "FILE...", "look about in records on the terminal", tool_browse_more,
-     tool_browse_options, tool_run_browse},
     {"embed", COMMAND_EMBED, 1, 1, "FILE", "make a record part of a program: C, an object file", tool_embed_more,
      tool_embed_options, tool_run_embed},
-    {"stats", COMMAND_STATS, 1, SIZE_MAX, "FILE [KEY]", "what the numbers are like: extremes, moments",
-     tool_stats_more, NULL, tool_run_stats},
-    {"verify", COMMAND_VERIFY, 1, SIZE_MAX, "FILE...", "see whether records are whole, and what they were",
-     tool_verify_more, tool_verify_options, tool_run_verify},
-    {"report", COMMAND_REPORT, 1, SIZE_MAX, "FILE...", "make a page for browsers: sizes, figures, what changed",
+    {"report", COMMAND_REPORT, 1, SIZE_MAX, "FILE...", "make a page for browsers: sizes, figures, changes",
      tool_report_more, tool_report_options, tool_run_report},
+    {"browse", COMMAND_BROWSE, 1, SIZE_MAX, "FILE...", "look about in records on the terminal", tool_browse_more,
+     tool_browse_options, tool_run_browse},
+    {"profiles", COMMAND_PROFILES, 0, 1, "[NAME]", "list the profiles, or print the rules of one", "", NULL,
+     tool_run_profiles},
     {"plugins", COMMAND_PLUGINS, 0, 1, "[NAME]", "list the recorders that are there, or tell all of one", "", NULL,
      tool_run_plugins},
     {"completion", COMMAND_COMPLETION, 1, SIZE_MAX, "SHELL", "print what completes words in bash, zsh or fish",
@@ -88,6 +88,7 @@ const command tool_commands[] = {
     {"help", COMMAND_HELP, 0, 1, "[COMMAND]", "print help", "", NULL, NULL},
     {0},
 };
+
 const command *tool_command_find(const char *name)
 {
     for (const command *c = tool_commands; c->name; c++) {

@@ -32,7 +32,7 @@ static void print_help(void)
     puts("Usage: record COMMAND [OPTION]... [OPERAND]...\n"
          "Looks into records of the Burn deep-learning framework and converts them.\n");
     for (const command *c = tool_commands; c->name; c++) {
-        printf("  %-10s %-11s %s\n", c->name, c->operands, c->summary);
+        printf("  %-10s %-13s %s\n", c->name, c->operands, c->summary);
     }
     puts("\nA file may be - for standard input or output. record help COMMAND says more.\n\nOptions:");
     tool_options_help(NULL, stdout);

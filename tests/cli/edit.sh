@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # record edit
+# shellcheck disable=SC2059 # formats are made
 set -u
 # shellcheck source=tests/cli/cli.sh
 . "${srcdir:=.}/tests/cli/cli.sh"
@@ -286,7 +287,7 @@ fails "OUT is never the input by chance" edit "$scratch/in.mpk" set linear.bias 
 record: $scratch/link.mpk is the file that is read
   To write it itself say --in-place.
 END
-fails "several files: all or none" edit -i "$scratch/in.mpk" $scratch/new.mpk set 'linear.bias[0]' 1 <<END
+fails "several files: all or none" edit -i "$scratch/in.mpk" "$scratch/new.mpk" set 'linear.bias[0]' 1 <<END
 record: linear.bias: the record has no such key
   The record has: a, big, f, h, m, s, z, b
 END

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # What the command says of a foreign file: its family, the profile that fits, hints that can be pasted.
 # shellcheck disable=SC2016 # patterns have dollars of their own
+# shellcheck disable=SC2086,SC2317 # lists of words; functions that check() calls
 set -u
 # shellcheck source=tests/cli/cli.sh
 . "${srcdir:=.}/tests/cli/cli.sh"

@@ -143,4 +143,11 @@ run info --json "$scratch/typed.json"
 answers "--json has metadata that are no texts as they are" '.metadata | del(.float)' \
     '{"blocks":32,"tokens":["<s>",0.5],"rope":{"base":null}}'
 
+mkdir "$scratch/two"
+cp "$srcdir/examples/weights.safetensors" "$scratch/two/a.safetensors"
+cp "$srcdir/examples/weights.safetensors" "$scratch/two/b.safetensors"
+run info --json "$scratch/two"
+check "a folder with two models is no model: each is told of" \
+    [ "$(jq -r '.files[].file' "$scratch/out" | sed 's|.*/||' | tr '\n' ' ')" = "a.safetensors b.safetensors " ]
+
 finish

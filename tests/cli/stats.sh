@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # record stats
 # shellcheck disable=SC2317 # functions that check() calls
+# shellcheck disable=SC1007 # a variable that is empty for one command
 set -u
 # shellcheck source=tests/cli/cli.sh
 . "${srcdir:=.}/tests/cli/cli.sh"

@@ -96,15 +96,32 @@ int tool_inputs_add_folder(session *s, input_files *in, const char *folder)
     return status;
 }
 
-/* A folder that is a model itself, as those of several files with an index are, stays one. */
+/* Whether a folder is a model itself, as those of several files with an index are. One with a fault is one, too, so that
+ * loading says which; but not one that holds several models. */
+static bool is_model(session *s, const char *folder)
+{
+    rec_recorder *recorder = rec_recognise(s->context, folder)
+                                 ? rec_open_recorder_in(s->context, "Auto", REC_PRECISION_KEEP)
+                                 : NULL;
+    rec_record *record = NULL;
+    bool is = false;
+
+    if (recorder && rec_recorder_set(recorder, "data", "skip") == REC_OK) {
+        record = rec_load(recorder, folder);
+        is = record || rec_error_status() != REC_E_NOT_FOUND || strcmp(rec_error_file(), folder) != 0;
+    }
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+    return is;
+}
+
 static int add_operand(session *s, input_files *in, const char *operand)
 {
     struct stat is;
     size_t before = in->count;
     int status;
 
-    if (strcmp(operand, "-") == 0 || stat(operand, &is) != 0 || !S_ISDIR(is.st_mode) ||
-        rec_recognise(s->context, operand)) {
+    if (strcmp(operand, "-") == 0 || stat(operand, &is) != 0 || !S_ISDIR(is.st_mode) || is_model(s, operand)) {
         add_file(in, xstrdup(operand));
         return EXIT_OK;
     }

@@ -152,8 +152,8 @@ static void cast_scalar(cast *c, const char *path, const rec_value *value)
             tool_fail("cast %s: expected a tensor or a number, found %s", path, tool_kind_word(rec_value_kind(value)));
         return;
     }
-    if (old.kind == REC_KIND_FLOAT && tool_edit_class(c->dtype) == CLASS_INT && old.v.f == floor(old.v.f) &&
-        fabs(old.v.f) < 9e15) {
+    if (old.kind == REC_KIND_FLOAT && tool_edit_class(c->dtype) == CLASS_INT && fabs(old.v.f) < 9e15 &&
+        old.v.f == (double)(int64_t)old.v.f) {
         tool_text_format(&typed, "%.0f%s", old.v.f, rec_dtype_name(c->dtype));
     } else {
         tool_text_format(&typed, "%s%s", tool_scalar_text(&old, number), rec_dtype_name(c->dtype));

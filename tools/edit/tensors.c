@@ -96,7 +96,8 @@ int tool_edit_encode(session *s, rec_dtype from, const void *numbers, uint64_t c
 static bool whole(const double *from, int64_t *to, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
-        if (!(from[i] >= -9223372036854775808.0 && from[i] < 9223372036854775808.0) || from[i] != floor(from[i])) {
+        if (!(from[i] >= -9223372036854775808.0 && from[i] < 9223372036854775808.0) ||
+            from[i] != (double)(int64_t)from[i]) {
             return false;
         }
         to[i] = (int64_t)from[i];

@@ -89,14 +89,16 @@ static wanted whole_word(const char *word)
 static void put_candidate(const wanted *w, const char *word, size_t length, const char *help)
 {
     text line = {0};
+    bool plain;
 
-    /* What could steer a terminal is no word that anybody would type. */
-    for (size_t i = 0; i < length; i++) {
-        if ((unsigned char)word[i] < ' ' || word[i] == 0x7f) {
-            return;
-        }
-    }
     if (length < w->length || strncmp(word, w->typed, w->length) != 0) {
+        return;
+    }
+    /* What could steer a terminal is no word that anybody would type. */
+    tool_text_safe(&line, word, length);
+    plain = line.length == length && memcmp(line.at, word, length) == 0;
+    tool_text_free(&line);
+    if (!plain) {
         return;
     }
     printf("%.*s%.*s", (int)w->stem_length, w->stem, (int)length, word);
@@ -252,10 +254,11 @@ static void put_values(session *s, const char *option, const wanted *w)
     static const char *const whens[] = {"auto", "always", "never", NULL};
     static const char *const adapters[] = {"pytorch", "none", NULL};
     static const char *const gaps[] = {"close", "keep", NULL};
+    static const char *const sums[] = {"write", "check", NULL};
     static const struct {
         const char *option;
         const char *const *words;
-    } lists[] = {{"precision", precisions}, {"color", whens}, {"adapter", adapters}, {"gaps", gaps}};
+    } lists[] = {{"precision", precisions}, {"color", whens}, {"adapter", adapters}, {"gaps", gaps}, {"sums", sums}};
 
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         if (strcmp(option, lists[i].option) == 0) {
@@ -354,7 +357,7 @@ static void put_completions(session *s, const char *const *typed_words, size_t c
     for (size_t i = 0; i + 1 < count && !c; i++) {
         c = tool_command_find(typed_words[i]);
     }
-    if (strcmp(typed, "=") == 0 && last[0] == '-') { /* bash breaks words at it */
+    if (strcmp(typed, "=") == 0 && last[0] == '-' && last[1] == '-') { /* bash breaks words at it */
         w = whole_word("");
         put_values(s, last + 2, &w);
     } else if (strcmp(last, "=") == 0 && count > 2 && strncmp(typed_words[count - 3], "--", 2) == 0) {

@@ -55,11 +55,16 @@ static void filter_release(rec_source *source)
     lr_release(source->allocator, source->self);
 }
 
-/* A filter over a filter is measured by the bytes that really came in. */
+static const lr_source_ops filter_ops;
+
+/* A filter over a filter is measured by the bytes that really came in; of a stream nothing has yet. */
 static uint64_t input_size(const rec_source *source)
 {
     uint64_t size = rec_source_size(source);
-    return size == REC_UNKNOWN ? ((const struct filter *)source->self)->input : size;
+    if (size != REC_UNKNOWN) {
+        return size;
+    }
+    return source->ops == &filter_ops ? ((const struct filter *)source->self)->input : 0;
 }
 
 /* A filter that reads itself would do so for ever. */

@@ -386,4 +386,27 @@ cp $tiny "$scratch/in2.mpk"
 run edit --json -i "$scratch/in.mpk" "$scratch/in2.mpk" set x 1
 answers "several files are a list" 'map(.tensors)' '[2,2]'
 
+run edit 0.21.0/tiny-half.mpk set 'linear.bias[0]' 1e9 -o "$scratch/large.mpk"
+status_is "a number that becomes infinite is refused" 2
+check "with what it is too large for" grep -q 'too large for f16' "$scratch/err"
+check "and nothing is written" [ ! -e "$scratch/large.mpk" ]
+run edit 0.21.0/tiny-half.mpk set 'linear.bias[0]' Infinity -o "$scratch/large.mpk"
+status_is "infinity itself may be asked for" 0
+run edit -n 0.21.0/tiny-full.mpk rm linear.bias
+status_is "what writes nothing needs no place for it" 0
+
+cp 0.21.0/tiny-full.mpk "$scratch/linear.mpk"
+run edit "$scratch/linear.mpk" split --by key -o "$scratch/{}.mpk"
+status_is "a part that would take the place of its file is refused" 2
+same "which stays" 0.21.0/tiny-full.mpk "$scratch/linear.mpk"
+mkdir "$scratch/other" "$scratch/into"
+cp "$scratch/linear.mpk" "$scratch/other/linear.mpk"
+run edit "$scratch/linear.mpk" "$scratch/other/linear.mpk" rm linear.bias -o "$scratch/into/"
+status_is "two files of one name do not go into one folder" 2
+check "and none is written" [ ! -e "$scratch/into/linear.mpk" ]
+run edit 0.21.0/tiny-full.mpk set k "f32[[$(seq -s , 40)]]=0" -o "$scratch/rank.mpk"
+status_is "a shape that is no list of sizes is refused" 2
+run edit 0.21.0/tiny-full.mpk set k 1e300f32 -o "$scratch/rank.mpk"
+status_is "a number beyond its suffix is refused" 2
+
 finish

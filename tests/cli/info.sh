@@ -150,4 +150,8 @@ run info --json "$scratch/two"
 check "a folder with two models is no model: each is told of" \
     [ "$(jq -r '.files[].file' "$scratch/out" | sed 's|.*/||' | tr '\n' ' ')" = "a.safetensors b.safetensors " ]
 
+printf '{"hidden_size": 24}' >"$scratch/two/config.json"
+run info "$scratch/two"
+status_is "a config.json beside models is passed over" 0
+
 finish

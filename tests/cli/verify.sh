@@ -186,4 +186,32 @@ begin=$(date +%s)
 verdict "sums of very many tensors" 0 --sums write "$scratch/many.mpk"
 verdict "agree" 0 --sums check "$scratch/many.mpk"
 check "within twenty seconds" [ $(($(date +%s) - begin)) -le 20 ]
+# A file without names that was cut shows its first parameters alone.
+"$record" convert -q --type-of 0.18.0/mnist.mpk 0.18.0/mnist.mpk "$scratch/names.bin"
+run verify "$scratch/names.bin"
+status_is "a file without names and type is looked at" 0
+head -c 40000 "$scratch/names.bin" >"$scratch/cut.bin"
+run verify "$scratch/cut.bin"
+status_is "one that was cut fails" 1
+check "for the bytes that are no parameter" grep -q 'bytes belong to no parameter that was found' "$scratch/out"
+
+cp 0.13.2/tiny-full.mpk "$scratch/old.mpk"
+run verify --sums write --in-metadata "$scratch/old.mpk"
+run info --json "$scratch/old.mpk"
+check "sums in the metadata leave the version" [ "$(jq -r .burn "$scratch/out")" = 0.13.2 ]
+run verify --sums check --in-metadata "$scratch/old.mpk"
+status_is "and are found there" 0
+
+mkdir "$scratch/crashed"
+cp 0.21.0/tiny-full.mpk "$scratch/crashed/good.mpk"
+: >"$scratch/crashed/empty.mpk"
+head -c 1000 /dev/zero >"$scratch/crashed/zeros.mpk"
+run verify "$scratch/crashed"
+status_is "what a crash left of a record is no good one in a folder" 1
+check "and each is told of" [ "$(grep -c FAILED "$scratch/out")" = 2 ]
+ln -s "$PWD/0.21.0/tiny-full.mpk" "$scratch/no-extension"
+run verify --sums write --in-metadata "$scratch/no-extension"
+status_is "sums do not go into a file beside the one that was named" 2
+check "which is not there" [ ! -e "$scratch/no-extension.mpk" ]
+
 finish

@@ -7,15 +7,18 @@
 
 void tool_flow(text *t, int width, const char *string)
 {
-    const char *line = t->at && strrchr(t->at, '\n') ? strrchr(t->at, '\n') + 1 : t->at;
+    const char *newline = t->length ? memrchr(t->at, '\n', t->length) : NULL, *line = newline ? newline + 1 : t->at;
 
     if (t->length && *line) {
         bool fits = tool_terminal_width(line) + 2 + tool_terminal_width(string) <= width;
         tool_text_put(t, fits ? "  " : "\n");
     }
     /* What is wider than a line goes on in the next one. */
-    while (tool_terminal_width(string) > width && width > 0) {
+    while (width > 0) {
         const char *rest = tool_terminal_skip(string, width);
+        if (!*rest || rest == string) {
+            break;
+        }
         tool_text_add(t, string, (size_t)(rest - string));
         tool_text_put(t, "\n");
         string = rest;

@@ -393,7 +393,8 @@ int tool_terminal_width(const char *string)
 
 const char *tool_terminal_skip(const char *string, int columns)
 {
-    size_t length = strlen(string), step;
+    /* No more is looked at than such columns can take, so that long lines are not measured again and again. */
+    size_t length = strnlen(string, columns > 0 ? (size_t)columns * 16 + 64 : 0), step;
     int width;
     wchar_t shown;
 

@@ -267,7 +267,7 @@ void tool_tree_reveal(tree *t, uint32_t at)
 
 void tool_tree_show_all(tree *t, bool all)
 {
-    t->all = all;
+    t->all = all || t->nodes[t->top].live == 0; /* something is always there to be on */
     count_rows(t);
 }
 

@@ -451,7 +451,12 @@ void tool_diff_print(const session *s, const comparison *c)
     size_t *sorted;
 
     if (c->w->brief) {
-        printf("%s and %s %s\n", c->sides[SIDE_A].name, c->sides[SIDE_B].name, c->differs ? "differ" : "are equal");
+        text said = {0};
+        tool_text_safe(&said, c->sides[SIDE_A].name, strlen(c->sides[SIDE_A].name));
+        tool_text_put(&said, " and ");
+        tool_text_safe(&said, c->sides[SIDE_B].name, strlen(c->sides[SIDE_B].name));
+        printf("%s %s\n", said.at, c->differs ? "differ" : "are equal");
+        tool_text_free(&said);
         return;
     }
     if (!found) {

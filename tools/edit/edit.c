@@ -185,6 +185,8 @@ static int parse(session *s, request *r, const char *const *operands, size_t cou
     }
     s->inputs = turned ? 2 : at;
     r->is_new = r->file_count && strcmp(r->files[0], "new") == 0;
+    /* What writes nothing needs no place for it. */
+    r->in_place = r->in_place || (r->dry && !r->output && !r->is_new && r->file_count && strcmp(r->files[0], "-") != 0);
     if (at == count && count > 1) {
         return fail_operation(operands[1]);
     }
@@ -225,6 +227,18 @@ static int check(const request *r)
     }
     if (r->split && !strstr(r->output, "{}")) {
         return tool_fail_usage("edit", "split writes several files: {} in --output is the name of the part");
+    }
+    if (r->split && r->file_count > 1) {
+        return tool_fail_usage("edit", "split takes one file, found %zu", r->file_count);
+    }
+    for (size_t i = 1; r->output && i < r->file_count; i++) {
+        const char *slash = strrchr(r->files[i], '/'), *name = slash ? slash + 1 : r->files[i];
+        for (size_t k = 0; k < i; k++) {
+            const char *before = strrchr(r->files[k], '/');
+            if (strcmp(before ? before + 1 : r->files[k], name) == 0) {
+                return tool_fail_usage("edit", "%s and %s would both be %s in --output", r->files[k], r->files[i], name);
+            }
+        }
     }
     if (!r->split && r->file_count > 1 && r->output && !is_folder(r->output)) {
         return tool_fail_usage("edit", "several files go to a folder: --output FOLDER/, or --in-place");
@@ -494,9 +508,15 @@ static int take_apart(session *s, const request *r, job *j)
 
     for (size_t i = 0; i < j->part_count && status == EXIT_OK; i++) {
         destination *d = &j->parts[i].to;
+        char *path;
         d->path = part_path(j->to.path, j->parts[i].name);
         d->name = j->to.name;
         status = tool_edit_open(s, j->parts[i].record, d);
+        path = status == EXIT_OK ? rec_recorder_path(d->to, d->path) : NULL;
+        if (path && !r->is_new && is_same_file(path, r->files[0])) {
+            status = tool_fail("split: the part %s would take the place of %s itself", j->parts[i].name, path);
+        }
+        rec_free(path);
     }
     status = status == EXIT_OK ? check_paths(j) : status;
     /* All of them, or none: what cannot be written is found before the first is. */
@@ -504,6 +524,25 @@ static int take_apart(session *s, const request *r, job *j)
         status = tool_edit_try(j->parts[i].record, &j->parts[i].to);
     }
     return status;
+}
+
+/* Whether paths name all that is below a value: not an empty key at the root, nor one with a NUL. */
+static bool is_nameable(const rec_value *value, bool root)
+{
+    int32_t kind = rec_value_kind(value);
+    uint64_t count = kind == REC_KIND_LIST || kind == REC_KIND_MAP || kind == REC_KIND_VARIANT ? rec_value_count(value) : 0;
+
+    for (uint64_t i = 0; i < count; i++) {
+        rec_scalar key = kind == REC_KIND_LIST ? (rec_scalar){0} : rec_value_key(value, i);
+        if (key.kind == REC_KIND_STRING &&
+            ((root && key.v.length == 0) || memchr(key.text, '\0', (size_t)key.v.length))) {
+            return false;
+        }
+        if (!is_nameable(rec_value_item(value, i), false)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Reads a file and does all that is asked for, but writes nothing. */
@@ -516,6 +555,9 @@ static int prepare(session *s, const request *r, size_t index, job *j)
     j->outcomes = xmalloc((r->step_count + 1) * sizeof *j->outcomes);
     memset(j->outcomes, 0, (r->step_count + 1) * sizeof *j->outcomes);
     status = load(s, r, index, j);
+    if (status == EXIT_OK && !is_nameable(rec_root(j->w.record), true)) {
+        status = tool_fail("%s: a key is empty at the root, or has a NUL: paths cannot name it, so it is not edited", j->file);
+    }
     status = status == EXIT_OK ? choose(s, r, index, j) : status;
     j->w.to = j->to.to;
     for (size_t i = 0; i < r->step_count && status == EXIT_OK; i++) {

@@ -120,6 +120,9 @@ static bool apply(reader *r, const struct suffix *s, rec_scalar *n)
 {
     if (s->kind == REC_KIND_FLOAT) {
         double value = n->kind == REC_KIND_FLOAT ? n->v.f : n->kind == REC_KIND_INT ? (double)n->v.i : (double)n->v.u;
+        if (s->bits == 32 && isinf((float)value) && !isinf(value)) {
+            return fail(r, "a number that fits its suffix");
+        }
         n->v.f = s->bits == 32 ? (double)(float)value : value;
     } else if (n->kind == REC_KIND_FLOAT) {
         return fail(r, "a whole number before the suffix of one");

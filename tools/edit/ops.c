@@ -184,8 +184,11 @@ int tool_edit_metadata(work *w, const char *const *operands, size_t place, outco
         return tool_fail("meta %s: there is no such metadata to remove", key);
     }
     if (old) {
+        text safe = {0};
+        tool_text_safe(&safe, old, strlen(old));
         tool_text_put(&o->said, "was ");
-        tool_text_shortened(&o->said, old, 40, false);
+        tool_text_shortened(&o->said, safe.at, 40, false);
+        tool_text_free(&safe);
     } else {
         tool_text_put(&o->said, "added");
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * record edit set: a value, a whole tensor, or elements of one. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -235,6 +236,9 @@ static int set_tensor(work *w, const char *key, rec_dtype dtype, const char *res
             status = tool_fail("set %s: expected TYPE[SHAPE]=NUMBER, found \"%s\"", key, rest);
         }
         status = status == EXIT_OK ? read_numbers(&dims, &sizes, REC_DTYPE_U64, key) : status;
+        if (status == EXIT_OK && (dims.rank > 1 || dims.count > SLICE_PARTS)) {
+            status = tool_fail("set %s: expected a shape of at most %d sizes, found \"%s\"", key, SLICE_PARTS, head);
+        }
         if (status != EXIT_OK) {
             goto done;
         }
@@ -360,6 +364,7 @@ static int take_type(const char *key, const rec_scalar *old, literal *l)
     switch (old->kind) {
     case REC_KIND_FLOAT:
         n->v.f = n->kind == REC_KIND_FLOAT ? n->v.f : n->kind == REC_KIND_UINT ? (double)n->v.u : (double)n->v.i;
+        fits = old->bits != 32 || isinf(n->v.f) || !isinf((float)n->v.f);
         n->v.f = old->bits == 32 ? (double)(float)n->v.f : n->v.f;
         break;
     case REC_KIND_UINT:

@@ -89,7 +89,24 @@ static int encode(session *s, rec_dtype from, const void *numbers, uint64_t coun
 
 int tool_edit_encode(session *s, rec_dtype from, const void *numbers, uint64_t count, rec_dtype dtype, void *target)
 {
-    return encode(s, from, numbers, count, dtype, target) == 0 ? EXIT_OK : tool_fail_library();
+    int status = encode(s, from, numbers, count, dtype, target) == 0 ? EXIT_OK : tool_fail_library();
+    double *back = status == EXIT_OK && tool_edit_class(dtype) == CLASS_FLOAT && count
+                       ? xmalloc((size_t)count * sizeof *back)
+                       : NULL;
+
+    /* A number that becomes infinite is not what was asked for. */
+    if (back && encode(s, dtype, target, count, REC_DTYPE_F64, back) != 0) {
+        status = tool_fail_library();
+    }
+    for (uint64_t i = 0; back && status == EXIT_OK && i < count; i++) {
+        bool meant = from == REC_DTYPE_F64 && isinf(((const double *)numbers)[i]);
+        if (isinf(back[i]) && !meant) {
+            status = tool_fail("set: number %llu of those given is too large for %s", (unsigned long long)i + 1,
+                               rec_dtype_name(dtype));
+        }
+    }
+    free(back);
+    return status;
 }
 
 /* Whole floats as 64-bit ints. @return false for what is none. */

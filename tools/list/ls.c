@@ -14,7 +14,7 @@ const char tool_ls_more[] = "FILE may be a folder: then it is all records in it 
                             "  record ls mnist.mpk                         # layers are folded into one line\n"
                             "  record ls --tree --depth 2 mnist.mpk        # what the parts of it take\n"
                             "  record ls -l --sort size mnist.mpk '*.weight' '!stem'\n"
-                            "  record ls --json mnist.mpk model.safetensors | jq '.files[].tensors[].key'\n";
+                            "  record ls --json mnist.mpk | jq '.tensors[].key'\n";
 
 const own_option tool_ls_options[] = {
     {"long", NULL, 'l', "a line each, with size, offset and parameter id"},
@@ -108,7 +108,7 @@ static void tensor_row(table *t, const char *key, const entry *e, uint64_t repea
     }
     tool_table_cell(t, cell.at ? cell.at : "");
     tool_text_free(&cell);
-    tool_table_cell(t, e->dtype);
+    tool_table_cell_safe(t, e->dtype);
     tool_text_shape(&cell, e->shape, e->rank);
     tool_table_cell(t, cell.at);
     tool_text_free(&cell);
@@ -140,7 +140,7 @@ static void print_each(const listing *l, const manner *m)
         uint64_t offset = rec_tensor_offset(l->handles[i]);
         const char *id = rec_tensor_id(l->handles[i]);
         tool_cell_key(&t, e->path);
-        tool_table_cell(&t, e->dtype);
+        tool_table_cell_safe(&t, e->dtype);
         tool_text_shape(&cell, e->shape, e->rank);
         tool_table_cell(&t, cell.at);
         tool_text_free(&cell);

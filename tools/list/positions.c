@@ -36,7 +36,7 @@ void tool_print_positions(const rec_record *record, const listing *l, const mann
         const char *id = rec_tensor_id(l->handles[i]);
         tool_table_cell(&t, e->path);
         tool_table_cell(&t, id ? id : "");
-        tool_table_cell(&t, e->dtype);
+        tool_table_cell_safe(&t, e->dtype);
         tool_text_shape(&cell, e->shape, e->rank);
         tool_table_cell(&t, cell.at);
         tool_text_free(&cell);

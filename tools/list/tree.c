@@ -121,7 +121,7 @@ static void put_line(tree *t, const row *rows, size_t count, size_t level)
     tool_table_cell(&t->t, cell.at);
     tool_text_free(&cell);
     tool_table_cell(&t->t, tensors > 1 ? tool_grouped(tensors, number) : "");
-    tool_table_cell(&t->t, only ? only->tensor->dtype : "");
+    tool_table_cell_safe(&t->t, only ? only->tensor->dtype : "");
     tool_text_put(&cell, "");
     if (only) {
         tool_text_shape(&cell, only->tensor->shape, only->tensor->rank);

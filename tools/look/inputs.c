@@ -57,6 +57,33 @@ char *tool_index_of_part(const char *path)
     return NULL;
 }
 
+/* Whether a file of a folder is a record and does not only look so from afar, as the config.json beside a model does: of
+ * that the first byte is wrong already. */
+static bool is_record(session *s, const char *path)
+{
+    const char *name = rec_recognise(s->context, path);
+    const rec_plugin_info *p = name ? NULL : rec_plugin_for_path(s->context, path);
+    rec_recorder *recorder;
+    rec_record *record = NULL;
+    bool is = name != NULL;
+
+    /* What is called a record and does not begin as one is damaged; but others call their files .json and .bin, too. */
+    if (p && p->can_load && !p->needs_type && !strstr(p->name, "Json")) {
+        return true;
+    }
+    if (!name || !strstr(name, "Json")) {
+        return is;
+    }
+    recorder = rec_open_recorder_in(s->context, name, REC_PRECISION_KEEP);
+    if (recorder && rec_recorder_set(recorder, "data", "skip") == REC_OK) {
+        record = rec_load(recorder, path);
+        is = record || rec_error_status() != REC_E_FORMAT || rec_error_offset() != 0;
+    }
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+    return is;
+}
+
 int tool_inputs_add_folder(session *s, input_files *in, const char *folder)
 {
     size_t length = strlen(folder), count = 0;
@@ -84,9 +111,11 @@ int tool_inputs_add_folder(session *s, input_files *in, const char *folder)
             status = tool_inputs_add_folder(s, in, names[i]);
         } else if (status == EXIT_OK && there && S_ISREG(is.st_mode)) {
             char *index = tool_index_of_part(names[i]);
-            if (!index && rec_recognise(s->context, names[i])) {
+            if (!index && is_record(s, names[i])) {
                 add_file(in, names[i]);
                 names[i] = NULL;
+            } else if (!index) {
+                in->passed_over += rec_recognise(s->context, names[i]) != NULL;
             }
             free(index);
         }

@@ -99,6 +99,7 @@ typedef struct input_files {
     char **files;
     size_t count, room;
     bool several;   /* each is to be told by its name: there are several, or there was a folder */
+    size_t passed_over; /* files of folders that look like records from afar, and are none */
     key_patterns *keys; /* NULL: all */
 } input_files;
 /* The first operand is a file, each further one if there is one of that name (or it is "-", or an address), else a pattern. Of a

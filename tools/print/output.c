@@ -48,6 +48,15 @@ void tool_table_cell(table *t, const char *string)
     t->cell_count++;
 }
 
+void tool_table_cell_safe(table *t, const char *string)
+{
+    text safe = {0};
+
+    tool_text_safe(&safe, string, strlen(string));
+    tool_table_cell(t, safe.at ? safe.at : "");
+    tool_text_free(&safe);
+}
+
 static void spaces(FILE *out, size_t count)
 {
     while (count--) {

@@ -110,6 +110,8 @@ typedef struct table {
 } table;
 void tool_table_begin(table *t, const char *align);
 void tool_table_cell(table *t, const char *string);
+/* The same of a text that a file has: see tool_text_safe(). */
+void tool_table_cell_safe(table *t, const char *string);
 /* Prints it without the columns that are empty but for their header, and frees it. */
 void tool_table_print(table *t, FILE *out);
 /* @return columns that it takes if nothing is shortened. */

@@ -389,6 +389,7 @@ static void put_items(solver *s, text *t, const field *list, unsigned depth)
     text body = {0};
     unsigned number;
 
+    s->work = 0; /* what was found once is found again */
     (void)solve(s, from, to, depth + 1, &fields);
     if (fields[0].end == to) {
         tool_text_put(t, fields[0].optional ? "Option<" : "");
@@ -411,6 +412,7 @@ static void put_enum(solver *s, text *t, const field *f, unsigned depth)
     text payload = {0};
     unsigned number;
 
+    s->work = 0;
     (void)solve(s, f->begin, f->end, depth, &fields);
     data = fields[0];
     free(fields);

@@ -2,6 +2,7 @@
  * record verify: reads all of a record, looks at what the library does not have to, and holds tensors against their sums. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tools/verify/verify_private.h"
 
@@ -48,7 +49,7 @@ typedef struct run {
     json j;
     const char *const *operands;
     size_t operand_count;
-    uint64_t good, failed, passed_over;
+    uint64_t good, failed;
 } run;
 
 /* A file while it is looked at. */
@@ -288,10 +289,17 @@ static int write_metadata(run *r, checked *c)
 {
     rec_recorder *recorder =
         rec_open_recorder_in(r->s->context, rec_record_origin(c->record)->recorder, REC_PRECISION_KEEP);
-    bool failed = !recorder || rec_metadata_set(c->record, SUMS_KEY, c->made.at ? c->made.at : "") != REC_OK;
+    /* Nothing but the metadata is to be another: the file stays one of its version of Burn. */
+    bool failed = !recorder || rec_recorder_set(recorder, "layout", "keep") != REC_OK ||
+                  rec_metadata_set(c->record, SUMS_KEY, c->made.at ? c->made.at : "") != REC_OK;
+    char *path = failed ? NULL : rec_recorder_path(recorder, c->path);
+    struct stat st;
     int status = EXIT_OK;
 
-    if (!failed && !keeps_metadata(recorder, c->record, &failed) && !failed) {
+    if (path && (strcmp(path, c->path) != 0 || stat(path, &st) != 0 || !S_ISREG(st.st_mode) || strstr(path, ".index.json"))) {
+        status = tool_fail("%s: sums go into the metadata of one file with the extension of its recorder\nWithout "
+                           "--in-metadata they are put beside it.", c->path);
+    } else if (!failed && !keeps_metadata(recorder, c->record, &failed) && !failed) {
         status = tool_fail("%s: %s cannot hold the sums in its metadata\nWithout --in-metadata they are put beside it.",
                            c->path, rec_recorder_name(recorder));
     } else if (failed || rec_save(recorder, c->record, c->path) != REC_OK) {
@@ -299,8 +307,37 @@ static int write_metadata(run *r, checked *c)
     } else {
         c->written = xstrdup("the metadata");
     }
+    rec_free(path);
     rec_close_recorder(recorder);
     return status;
+}
+
+/* A file without names shows its parameters alone, and constants between them are small: much that is neither is a parameter
+ * that was not found, as that at the end of a file that was cut. */
+static int check_rest(checked *c)
+{
+    enum { FEW = 4096 };
+    const rec_origin *origin = rec_record_origin(c->record);
+    rec_iterator *iterator = rec_iterate(c->record);
+    const rec_tensor *tensor;
+    const char *path;
+    uint64_t found = 0, rest;
+    char number[NUMBER_ROOM];
+
+    if (!iterator) {
+        return tool_fail_library();
+    }
+    while ((tensor = rec_iterator_next_tensor(iterator, &path))) {
+        found += rec_tensor_nbytes(tensor);
+    }
+    rec_iterator_free(iterator);
+    rest = origin->inflated != REC_UNKNOWN && origin->inflated > found ? origin->inflated - found : 0;
+    if (rest > FEW && rest > origin->inflated / 4) {
+        add_problem(c, "rest", "",
+                    xasprintf("%s bytes belong to no parameter that was found, so that the file may be cut or be something "
+                              "else; with its type all of it is checked", tool_grouped(rest, number)));
+    }
+    return EXIT_OK;
 }
 
 static int finish_sums(run *r, checked *c)
@@ -456,38 +493,17 @@ static void take_notes(checked *c, notes *n)
     n->kept = kept;
 }
 
-/* Whether a file of a folder only looks like a record from afar, as the config.json beside a model does: then its first byte
- * is wrong already. @return it, loaded, or NULL. @param other (out) whether it is something else. */
-static rec_record *load_from_folder(const run *r, rec_recorder *recorder, const char *path, bool *other)
-{
-    rec_record *record;
-
-    *other = false;
-    for (size_t i = 0; i < r->operand_count; i++) {
-        if (strcmp(r->operands[i], path) == 0) {
-            return NULL;
-        }
-    }
-    record = r->s->o->positional ? NULL : rec_load(recorder, path);
-    *other = !record && rec_error_status() == REC_E_FORMAT && rec_error_offset() == 0;
-    return record;
-}
-
 /* @return EXIT_OK, EXIT_DIFFERS if the file failed, EXIT_ERROR if it could not be checked, with the error printed. */
 static int run_file(run *r, const char *path)
 {
     rec_recorder *recorder = tool_session_look(r->s);
     checked c = {.path = path};
-    bool other = false;
     notes n = {0};
     int status = EXIT_OK;
 
     if (recorder && rec_recorder_set(recorder, "modules", "yes") == REC_OK) {
         tool_progress_begin(r->s->context, r->s->o->quiet);
-        c.record = load_from_folder(r, recorder, path, &other);
-        if (!c.record && !other) {
-            c.record = tool_session_load_any(r->s, recorder, path, &c.by_position);
-        }
+        c.record = tool_session_load_any(r->s, recorder, path, &c.by_position);
         tool_notes_take(&n);
         tool_progress_wipe();
     }
@@ -495,10 +511,9 @@ static int run_file(run *r, const char *path)
         take_notes(&c, &n);
         status = r->sums == SUMS_CHECK ? read_expected(r, &c) : EXIT_OK;
         status = status == EXIT_OK ? check_leaves(r, &c) : status;
+        status = status == EXIT_OK && c.by_position ? check_rest(&c) : status;
         tool_progress_wipe();
         status = status == EXIT_OK ? finish_sums(r, &c) : status;
-    } else if (other) {
-        r->passed_over++;
     } else if (recorder && is_verdict(rec_error_status())) {
         add_problem(&c, "file", "", xstrdup(rec_error_message()));
     } else {
@@ -507,7 +522,7 @@ static int run_file(run *r, const char *path)
     if (recorder) {
         tool_progress_end();
     }
-    if (status == EXIT_OK && !other) {
+    if (status == EXIT_OK) {
         status = c.wrong.count ? EXIT_DIFFERS : EXIT_OK;
         r->good += status == EXIT_OK;
         r->failed += status != EXIT_OK;
@@ -598,8 +613,8 @@ int tool_run_verify(session *s, const char *const *operands, size_t count)
     } else if (!s->o->json && r.in.several && (r.good || r.failed) && (!s->o->quiet || r.failed)) {
         printf("%s ok", tool_grouped(r.good, number));
         printf(", %s failed", tool_grouped(r.failed, number));
-        if (r.passed_over) {
-            printf(", %s no record%s", tool_grouped(r.passed_over, number), tool_plural(r.passed_over));
+        if (r.in.passed_over) {
+            printf(", %s no record%s", tool_grouped(r.in.passed_over, number), tool_plural(r.in.passed_over));
         }
         putchar('\n');
     }

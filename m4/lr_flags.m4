@@ -49,3 +49,29 @@ AC_DEFUN([LR_SONAME], [
     AC_MSG_RESULT([${$1:-none}])
     AC_SUBST([$1])
 ])
+
+dnl LR_PLAIN_FLOATS(VARIABLE)
+dnl Appends to VARIABLE what makes the compiler compute with float and double as they are. The registers of some processors
+dnl are wider (x87 of 32-bit x86), the C library of others says that float is computed as double (s390x): sums and
+dnl conversions would end in other digits than elsewhere. lr_plain_floats says whether it does.
+AC_DEFUN([LR_PLAIN_FLOATS], [
+    AC_LANG_ASSERT([C])
+    AC_MSG_CHECKING([for what makes $CC compute without excess precision])
+    lr_saved_CFLAGS=$CFLAGS
+    lr_plain_floats=no
+    for lr_flags in "" "-fexcess-precision=fast" "-msse2 -mfpmath=sse"; do
+        CFLAGS="$lr_saved_CFLAGS $[]$1 $lr_flags"
+        AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
+#include <float.h>
+#if FLT_EVAL_METHOD != 0
+#error not plain
+#endif
+extern int lr_nothing; int lr_nothing = 0;]])],
+            [lr_plain_floats=yes; break])
+    done
+    CFLAGS=$lr_saved_CFLAGS
+    AS_IF([test "$lr_plain_floats" = yes], [
+        AC_MSG_RESULT([${lr_flags:-nothing}])
+        AS_VAR_APPEND([$1], [" $lr_flags"])
+    ], [AC_MSG_RESULT([not found])])
+])

@@ -3,6 +3,7 @@
 #ifndef TEST_OP_H
 #define TEST_OP_H
 
+#include "tests/little.h"
 #include "tests/test_io.h"
 
 #include "remap/ops/ops.h"
@@ -31,7 +32,7 @@ static inline naive naive_new(rec_dtype dtype, uint32_t rank, const uint64_t *sh
         n.shape[i] = shape[i];
         n.count *= shape[i];
     }
-    n.data = calloc(n.count * width_of(dtype) + 1, 1);
+    n.data = calloc((size_t)(n.count * width_of(dtype) + 1), 1);
     assert_non_null(n.data);
     return n;
 }
@@ -73,10 +74,10 @@ static inline lr_op *source_op(world *w, const naive *n, int place)
         source = lr_source_memory(&w->job, n->data, size, "view");
         data = lr_data_lent(record, source, n->data, size, 0);
     } else {
-        uint8_t *file = calloc(size + 3, 1); /* it begins at byte 3 */
-        memcpy(file + 3, n->data, size);
+        uint8_t *file = calloc((size_t)(size + 3), 1); /* it begins at byte 3 */
+        memcpy(file + 3, n->data, (size_t)size);
         (void)snprintf(name, sizeof name, "tensor%d", number++);
-        write_file(name, file, size + 3);
+        write_file(name, file, (size_t)(size + 3));
         free(file);
         source = lr_source_open(&w->job, name, false);
         assert_non_null(source);
@@ -106,11 +107,11 @@ static inline void check_shape(const lr_op *op, const naive *n)
 static inline void check_made(world *w, lr_op *op, const naive *n)
 {
     uint64_t size = n->count * width_of(n->dtype);
-    uint8_t *made = malloc(size + 2);
+    uint8_t *made = malloc((size_t)(size + 2));
     check_shape(op, n);
     made[0] = made[size + 1] = 0xA5;
     assert_int_equal(lr_op_make(&w->job, op, made + 1), REC_OK); /* at an odd place */
-    assert_memory_equal(made + 1, n->data, size);
+    assert_memory_equal(made + 1, n->data, (size_t)size);
     assert_true(made[0] == 0xA5 && made[size + 1] == 0xA5);
     free(made);
 }
@@ -128,19 +129,19 @@ static inline void check_pieces(world *w, lr_op *op, const naive *n, uint64_t *s
 {
     uint64_t size = n->count * width_of(n->dtype), at = 0;
     uint64_t most = next_random(seed) % 3 == 0 ? 16 : next_random(seed) % 2 ? 700 : 20000;
-    uint8_t *made = calloc(size + 1, 1);
+    uint8_t *made = calloc((size_t)(size + 1), 1);
     while (at < size) {
         uint64_t piece = 1 + next_random(seed) % most;
         piece = piece < size - at ? piece : size - at;
         assert_int_equal(lr_op_read(&w->job, op, at, made + at, piece), REC_OK);
         at += piece;
     }
-    assert_memory_equal(made, n->data, size);
+    assert_memory_equal(made, n->data, (size_t)size);
     for (int i = 0; i < 8 && size; i++) {
         uint64_t from = next_random(seed) % size, piece = next_random(seed) % (size - from + 1);
-        memset(made, 0, size);
+        memset(made, 0, (size_t)size);
         assert_int_equal(lr_op_read(&w->job, op, from, made, piece), REC_OK);
-        assert_memory_equal(made, n->data + from, piece);
+        assert_memory_equal(made, n->data + from, (size_t)piece);
     }
     free(made);
 }
@@ -231,6 +232,7 @@ static inline naive naive_random(uint64_t *seed, rec_dtype dtype, uint32_t rank,
             float narrow = (float)value;
             memcpy(n.data + i * width_of(dtype), dtype == REC_DTYPE_F64 ? (void *)&value : (void *)&narrow,
                    width_of(dtype));
+            little(n.data + i * width_of(dtype), width_of(dtype), 1);
         }
     }
     return n;

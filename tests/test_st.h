@@ -17,6 +17,7 @@
 #include "core/config/config.h"
 #include "core/io/io.h"
 #include "plugins/codec/safetensors/safetensors.h"
+#include "tests/little.h"
 
 /** Bytes of a file; `data` to be freed. */
 typedef struct st_file {
@@ -129,11 +130,14 @@ static inline int32_t st_on_key(void *self, uint64_t at, const rec_scalar *key)
 
 static inline int32_t st_on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
 {
-    const uint8_t *from = data;
+    uint8_t bytes[16] = {0};
+    uint64_t width = rec_dtype_bits(dtype) / 8, size = count * width < sizeof bytes ? count * width : sizeof bytes;
     (void)at;
+    memcpy(bytes, data, (size_t)size);
+    little(bytes, (size_t)width, (size_t)(size / width));
     st_say(self, "%s*%" PRIu64 "(", rec_dtype_name(dtype), count);
-    for (uint64_t i = 0; i < count * (rec_dtype_bits(dtype) / 8) && i < 16; i++) {
-        st_say(self, "%02x", from[i]);
+    for (uint64_t i = 0; i < size; i++) {
+        st_say(self, "%02x", bytes[i]);
     }
     st_say(self, ") ");
     return REC_OK;

@@ -200,7 +200,7 @@ static void print_people(const rec_profile_info *p, const text *rules)
 
 static const rec_profile_info *find(rec_context *context, uint64_t count, const char *name)
 {
-    const char **names = xmalloc((count + 1) * sizeof *names), *near;
+    const char **names = xmalloc((size_t)((count + 1) * sizeof *names)), *near;
     const rec_profile_info *found = NULL;
 
     for (uint64_t i = 0; i < count && !found; i++) {

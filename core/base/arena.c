@@ -90,7 +90,7 @@ static uint64_t next_size(const lr_arena *arena)
 
 void *lr_arena_alloc(lr_arena *arena, uint64_t size, uint64_t alignment)
 {
-    uintptr_t at = ((uintptr_t)arena->next + alignment - 1) & ~(uintptr_t)(alignment - 1);
+    uintptr_t at = ((uintptr_t)arena->next + (uintptr_t)alignment - 1) & ~((uintptr_t)alignment - 1);
     uint8_t *memory;
     uint64_t whole;
     if (size == 0) {

@@ -208,6 +208,8 @@ bool lr_int_read(const char *text, int64_t *value);
 /** Reads a number as people write it: 0.25, .5, 1e-5, -3. It becomes the nearest double, whatever the locale.
  *  @return false if the text is none, or is beyond all doubles. */
 bool lr_number_read(const char *text, size_t length, double *value);
+/** A number as `%.*g`, or `%.*e`, has it, with a point in every language. @return text. */
+const char *lr_number_put(char *text, size_t room, char form, int digits, double number);
 /** @return the length of the name that text begins with: a letter or _, then letters, digits, _ and dots; 0: none. */
 size_t lr_number_name(const char *text, size_t length);
 

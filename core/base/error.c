@@ -224,7 +224,9 @@ static void compose(lr_error *error)
 const char *lr_errno_words(int error, char *text, size_t room)
 {
     const char *words = NULL;
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
+#ifndef __GLIBC__
+    words = strerror_r(error, text, room) == 0 ? text : NULL; /* POSIX's, as musl has it */
+#elif __GLIBC_PREREQ(2, 32)
     words = strerrordesc_np(error);
 #endif
     if (!words) {

@@ -274,6 +274,19 @@ bool lr_number_read(const char *text, size_t length, double *value)
     return isfinite(*value);
 }
 
+const char *lr_number_put(char *text, size_t room, char form, int digits, double number)
+{
+    char *point;
+    (void)(form == 'e' ? snprintf(text, room, "%.*e", digits, number) : snprintf(text, room, "%.*g", digits, number));
+    point = text + strspn(text, "+-0123456789e");
+    if (isfinite(number) && *point) { /* up to three bytes */
+        size_t length = strcspn(point, "0123456789");
+        *point = '.';
+        memmove(point + 1, point + length, strlen(point + length) + 1);
+    }
+    return text;
+}
+
 size_t lr_number_name(const char *text, size_t length)
 {
     size_t used = 0;

@@ -20,7 +20,7 @@ enum { TILE = 128 * 1024 };
 
 static void words_of(const lr_leaf *leaf, const lr_leaf_words *words, char *text, size_t room)
 {
-    char shape[128];
+    char shape[128], digits[40];
     lr_excerpt brief;
     double number;
     switch (leaf->kind) {
@@ -39,7 +39,7 @@ static void words_of(const lr_leaf *leaf, const lr_leaf_words *words, char *text
         break;
     case LR_LEAF_FLOAT:
         memcpy(&number, &leaf->count, sizeof number);
-        (void)snprintf(text, room, "the float %.17g", number);
+        (void)snprintf(text, room, "the float %s", lr_number_put(digits, sizeof digits, 'g', 17, number));
         break;
     case LR_LEAF_STRING: {
         char cut[LR_NAME_MOST + 2];
@@ -211,7 +211,7 @@ static int32_t compare_blobs(lr_check *c, const rec_blob *written, const rec_blo
         if (status != REC_OK || !left.size) {
             break;
         }
-        if (memcmp(left.at, right.at, left.size) != 0) {
+        if (memcmp(left.at, right.at, (size_t)left.size) != 0) {
             *same = false;
             *at = left.done - left.size;
             while (*left.at == *right.at) {

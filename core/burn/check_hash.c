@@ -56,7 +56,7 @@ void lr_hash_add(lr_hash *hash, const void *data, uint64_t size)
     uint64_t held = hash->total % 32;
     hash->total += size;
     if (held && size >= 32 - held) {
-        memcpy(hash->held + held, from, 32 - held);
+        memcpy(hash->held + held, from, (size_t)(32 - held));
         add_blocks(hash, hash->held, 1);
         from += 32 - held;
         size -= 32 - held;
@@ -68,7 +68,7 @@ void lr_hash_add(lr_hash *hash, const void *data, uint64_t size)
         size %= 32;
     }
     if (size) {
-        memcpy(hash->held + held, from, size);
+        memcpy(hash->held + held, from, (size_t)size);
     }
 }
 

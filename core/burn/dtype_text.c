@@ -23,11 +23,7 @@ static void put_float(writer *w, double number, unsigned bits)
 {
     char digits[40];
     w->told = w->told && number - number == 0; /* JSON has no infinities */
-    (void)snprintf(digits, sizeof digits, "%.*e", bits == 32 ? 8 : 16, number);
-    for (char *c = digits; *c; c++) { /* the locale's point */
-        *c = *c == ',' ? '.' : *c;
-    }
-    lr_line_word(&w->out, digits);
+    lr_line_word(&w->out, lr_number_put(digits, sizeof digits, 'e', bits == 32 ? 8 : 16, number));
     lr_line_word(&w->out, bits == 32 ? "f" : "");
 }
 

@@ -63,7 +63,7 @@ rec_tensor *lr_raise_tensor(const lr_raise *r, const rec_value *shape)
         return NULL;
     }
     memset(tensor, 0, sizeof *tensor);
-    memcpy(dims, shown, sizeof *dims * rank);
+    memcpy(dims, shown, (size_t)(sizeof *dims * rank));
     tensor->record = r->record;
     tensor->shape = dims;
     tensor->rank = (uint8_t)rank;

@@ -41,9 +41,9 @@ const char *lr_walk_value_words(const rec_value *value, char *text, size_t room)
         break;
     case REC_KIND_FLOAT:
         for (int digits = 6; digits <= 17; digits++) { /* as few as say which number it is */
-            double read;
-            (void)snprintf(text, room, "%.*g", digits, value->v.f);
-            read = strtod(text, NULL);
+            double read = 0;
+            (void)lr_number_put(text, room, 'g', digits, value->v.f);
+            (void)lr_number_read(text, strlen(text), &read); /* NaN and infinities are none: with all digits */
             if (value->bits == 32 ? (float)read == (float)value->v.f : read == value->v.f) {
                 break;
             }

@@ -145,7 +145,7 @@ int32_t lr_source_list(rec_job *job, rec_source *source, int fd)
         }
     }
     if (status == REC_OK) {
-        qsort((void *)entries->names, entries->count, sizeof *entries->names, by_name);
+        qsort((void *)entries->names, (size_t)entries->count, sizeof *entries->names, by_name);
     }
 done:
     (void)closedir(folder);

@@ -586,7 +586,7 @@ static void convert_bools(rec_dtype from, const uint8_t *from_data, rec_dtype to
 static void copy(const uint8_t *restrict from, uint8_t *restrict to, uint64_t count, uint32_t bits)
 {
     if (HOST_IS_LITTLE || bits == 8)
-        memcpy(to, from, count * (bits / 8));
+        memcpy(to, from, (size_t)(count * (bits / 8)));
     else if (bits == 16)
         FOR_EACH(i, count, store16(to, i, load16(from, i)), (void)0);
     else if (bits == 32)

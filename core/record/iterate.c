@@ -73,13 +73,13 @@ static bool append_child(rec_iterator *iterator, const struct level *level, size
     for (;;) {
         size_t length = level->used;
         if (level->value->kind == REC_KIND_LIST) {
-            length = lr_path_append_index(iterator->path, iterator->path_room, length, first, level->next);
+            length = lr_path_append_index(iterator->path, (size_t)iterator->path_room, length, first, level->next);
         } else if (level->value->kind == REC_KIND_MAP) {
             lr_map_settle(level->value->v.map);
-            length = lr_path_append_key(iterator->path, iterator->path_room, length, first,
+            length = lr_path_append_key(iterator->path, (size_t)iterator->path_room, length, first,
                                         &level->value->v.map->entries[level->next].key);
         } else {
-            length = lr_path_append_key(iterator->path, iterator->path_room, length, first,
+            length = lr_path_append_key(iterator->path, (size_t)iterator->path_room, length, first,
                                         &level->value->v.variant->name);
         }
         if (length < iterator->path_room) {

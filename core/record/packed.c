@@ -73,6 +73,7 @@ static rec_dtype narrowest(int64_t minimum, uint64_t maximum)
                                                           : REC_DTYPE_I64;
 }
 
+/* @param piece little-endian. */
 static void piece_limits(rec_dtype dtype, const uint8_t *piece, uint64_t count, int64_t *minimum, uint64_t *maximum)
 {
     if (dtype == REC_DTYPE_I64) {
@@ -80,6 +81,7 @@ static void piece_limits(rec_dtype dtype, const uint8_t *piece, uint64_t count, 
         for (uint64_t i = 0; i < count; i++) {
             int64_t number;
             memcpy(&number, piece + i * 8, 8);
+            lr_swap_if_big(&number, 8, 1);
             low = number < low ? number : low;
             high = number > high ? number : high;
         }

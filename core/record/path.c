@@ -35,7 +35,7 @@ size_t lr_path_append(char *path, size_t room, size_t used, bool first, const ch
     if (length < room && used < room - length && is_plain(name, length)) {
         memcpy(path + used, name, (size_t)length);
         path[used + length] = '\0';
-        return used + length;
+        return (size_t)(used + length);
     }
     for (uint64_t i = 0; i < length; i++) {
         if (name[i] == '.' || name[i] == '\\') {

@@ -43,26 +43,20 @@ void lr_line_string(lr_json_line *json, const char *text, uint64_t length)
 static void put_float(lr_json_line *w, double number, unsigned bits)
 {
     char digits[40];
-    bool whole = true;
     if (number - number != 0) {
         lr_line_word(w, "null");
         return;
     }
     for (int count = 1; count <= 17; count++) {
         double read;
-        (void)snprintf(digits, sizeof digits, "%.*g", count, number);
-        read = strtod(digits, NULL);
+        (void)lr_number_put(digits, sizeof digits, 'g', count, number);
+        (void)lr_number_read(digits, strlen(digits), &read);
         if (bits == 32 ? (float)read == (float)number : read == number) {
             break;
         }
     }
-    for (char *c = digits; *c; c++) {
-        bool part = lr_is_digit(*c) || *c == '-' || *c == '+' || *c == 'e';
-        *c = part ? *c : '.'; /* the locale's point */
-        whole = whole && part && *c != 'e';
-    }
     lr_line_word(w, digits);
-    lr_line_word(w, whole ? ".0" : "");
+    lr_line_word(w, strpbrk(digits, ".e") ? "" : ".0");
 }
 
 static void put_scalar(lr_json_line *w, const rec_scalar *scalar)

@@ -345,8 +345,8 @@ bool lr_plugin_check(const rec_plugin *plugin, rec_plugin *copy, char *reason)
                       REC_PLUGIN_ABI);
     }
     if (plugin->size < PLUGIN_LEAST || plugin->size > LR_STRUCT_MOST || plugin->size % _Alignof(rec_plugin) != 0) {
-        return REFUSE("the size of its descriptor is %u; %zu to %d in steps of 8 are possible", (unsigned)plugin->size,
-                      PLUGIN_LEAST, LR_STRUCT_MOST);
+        return REFUSE("the size of its descriptor is %u; %zu to %d in steps of %zu are possible",
+                      (unsigned)plugin->size, PLUGIN_LEAST, LR_STRUCT_MOST, _Alignof(rec_plugin));
     }
     memcpy(copy, plugin, plugin->size < sizeof *copy ? plugin->size : sizeof *copy);
     if (!check_names(copy, reason)) {

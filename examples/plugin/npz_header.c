@@ -324,7 +324,7 @@ uint64_t npz_header_write(char *text, rec_dtype dtype, uint32_t rank, const uint
     if (!code || rank > NPZ_RANK) {
         return 0;
     }
-#define PRINT(...) used += (uint64_t)snprintf(text + used, NPZ_HEADER - used, __VA_ARGS__)
+#define PRINT(...) used += (uint64_t)snprintf(text + used, (size_t)(NPZ_HEADER - used), __VA_ARGS__)
     PRINT("{'descr': '%c%s', 'fortran_order': False, 'shape': (", code[1] == '1' ? '|' : '<', code);
     before = used;
     for (uint32_t i = 0; i < rank; i++) {
@@ -337,7 +337,7 @@ uint64_t npz_header_write(char *text, rec_dtype dtype, uint32_t rank, const uint
         text[used++] = ' ';
     }
     before = ALIGN - (used + 1) % ALIGN;
-    memset(text + used, ' ', before);
+    memset(text + used, ' ', (size_t)before);
     used += before;
     text[used++] = '\n';
     memcpy(text, "\x93NUMPY\1\0", 8);

@@ -297,7 +297,7 @@ static int32_t turned_read_at(void *self, rec_job *job, uint64_t offset, void *t
         if (skip || size < width) {
             status = elements(job, t, first, one, 1);
             n = width - skip < size ? width - skip : size;
-            memcpy(to, one + skip, status == REC_OK ? n : 0);
+            memcpy(to, one + skip, (size_t)(status == REC_OK ? n : 0));
         } else {
             n = size - size % width;
             status = elements(job, t, first, to, n / width);

@@ -231,7 +231,7 @@ static int32_t put_bytes(writer *w, written *m, const uint8_t *data, uint64_t si
     int32_t status = REC_OK;
     for (uint64_t done = 0; done < size && status == REC_OK;) {
         uint64_t n = size - done < TILE ? size - done : TILE;
-        m->crc = NPZ_CRC32(m->crc, data + done, n);
+        m->crc = NPZ_CRC32(m->crc, data + done, (size_t)n);
         status = w->compress ? deflate_some(w, m, data + done, n, false) : REC_OK;
         if (!w->compress && !w->measure && status == REC_OK) {
             status = rec_sink_write(w->sink, data + done, n); /* while it is in a cache */
@@ -317,7 +317,7 @@ static int32_t new_member(writer *w, uint64_t header, const rec_tensor_event *t)
     written *m;
     int32_t status = grow(w, &w->members, w->count + 1, &w->member_room, sizeof *w->members);
     status = status == REC_OK ? grow(w, &w->names, w->name_used + length, &w->name_room, 1) : status;
-    if (status == REC_OK && (length > UINT16_MAX || memchr(w->used ? w->path : "", '\0', w->used))) {
+    if (status == REC_OK && (length > UINT16_MAX || memchr(w->used ? w->path : "", '\0', (size_t)w->used))) {
         status = refuse(w,
                         length > UINT16_MAX ? "a name of more than 65,531 bytes, which no zip file can hold"
                                             : "a name with a NUL, at which NumPy would cut it",
@@ -330,7 +330,7 @@ static int32_t new_member(writer *w, uint64_t header, const rec_tensor_event *t)
     *m = (written){.name = w->name_used, .name_length = (uint32_t)length, .size = header + t->data.size};
     m->stored = w->compress ? 0 : m->size;
     if (w->used) {
-        memcpy(w->names + m->name, w->path, w->used);
+        memcpy(w->names + m->name, w->path, (size_t)w->used);
     }
     memcpy(w->names + m->name + w->used, extension, sizeof extension - 1);
     w->name_used += length;
@@ -392,7 +392,7 @@ static int32_t to_path(writer *w, const char *text, uint64_t length)
     if (w->paths && w->depth == 1) { /* NumPy's names have nothing escaped */
         w->used += rec_path_unescape(text, length, w->path + w->used, length + 1);
     } else if (length) {
-        memcpy(w->path + w->used, text, length);
+        memcpy(w->path + w->used, text, (size_t)length);
         w->used += length;
     }
     return REC_OK;
@@ -540,7 +540,7 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
     writer *w = self;
     (void)at, (void)value;
     for (size_t i = 0; i < sizeof burns / sizeof *burns; i++) {
-        if (key->v.length == strlen(burns[i]) && memcmp(key->text, burns[i], key->v.length) == 0) {
+        if (key->v.length == strlen(burns[i]) && memcmp(key->text, burns[i], (size_t)key->v.length) == 0) {
             return REC_OK;
         }
     }
@@ -647,7 +647,7 @@ typedef struct named {
 static int by_name(const void *a, const void *b)
 {
     const named *x = a, *y = b;
-    int order = memcmp(x->text, y->text, x->length < y->length ? x->length : y->length);
+    int order = memcmp(x->text, y->text, (size_t)(x->length < y->length ? x->length : y->length));
     return order ? order : x->length < y->length ? -1 : x->length > y->length;
 }
 
@@ -661,7 +661,7 @@ static int32_t check_names(writer *w)
         names[i] = (named){w->names + w->members[i].name, w->members[i].name_length};
     }
     if (status == REC_OK) {
-        qsort(names, w->count, sizeof *names, by_name);
+        qsort(names, (size_t)w->count, sizeof *names, by_name);
     }
     for (uint64_t i = 1; i < w->count && status == REC_OK; i++) {
         if (by_name(&names[i - 1], &names[i]) == 0) {

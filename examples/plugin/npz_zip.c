@@ -334,14 +334,14 @@ static int32_t check_apart(rec_job *job, npz_archive *archive, const npz_member 
     for (uint64_t i = 0; i < archive->count; i++) {
         order[i] = &archive->members[i];
     }
-    qsort(order, archive->count, sizeof *order, by_place);
+    qsort(order, (size_t)archive->count, sizeof *order, by_place);
     for (uint64_t i = 1; i < archive->count; i++) {
         const npz_member *before = order[i - 1];
         if (before->data + before->stored > order[i]->local) {
             return fail_member(job, REC_E_FORMAT, order[i]->local, order[i], "it lies in another member");
         }
     }
-    qsort(order, archive->count, sizeof *order, by_key);
+    qsort(order, (size_t)archive->count, sizeof *order, by_key);
     for (uint64_t i = 1; i < archive->count; i++) {
         const npz_member *x = order[i - 1], *y = order[i];
         bool begins = x->key_length <= y->key_length && memcmp(x->name, y->name, x->key_length) == 0;

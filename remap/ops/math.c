@@ -216,10 +216,7 @@ static int32_t fail_element(rec_job *job, const lr_op *op, uint64_t index, const
     int64_t minimum = 0;
     uint64_t maximum = 0;
     if (value->kind == REC_KIND_FLOAT) {
-        (void)snprintf(number, sizeof number, "%.9g", value->v.f);
-        for (char *c = number; *c; c++) { /* the locale's point */
-            *c = *c == ',' ? '.' : *c;
-        }
+        (void)lr_number_put(number, sizeof number, 'g', 9, value->v.f);
     } else if (value->kind == REC_KIND_INT) {
         (void)snprintf(number, sizeof number, "%" PRId64, value->v.i);
     } else {

@@ -132,7 +132,7 @@ static lr_node *child(rec_job *job, rec_plan *plan, table *t, lr_node *parent, c
 lr_node *lr_node_child(const lr_node *node, const char *name, uint64_t length)
 {
     lr_node *c = node ? node->first : NULL;
-    while (c && !(c->length == length && memcmp(c->name, name, length) == 0)) {
+    while (c && !(c->length == length && memcmp(c->name, name, (size_t)length) == 0)) {
         c = c->next;
     }
     return c;

@@ -164,7 +164,7 @@ lr_sieve *lr_sieve_new(rec_job *job, const lr_regex *const *regexes, uint64_t co
 void lr_sieve_pass(lr_sieve *s, const char *text, size_t length)
 {
     uint32_t row = 0;
-    memcpy(s->found, s->always, s->words * sizeof *s->found);
+    memcpy(s->found, s->always, (size_t)(s->words * sizeof *s->found));
     for (size_t i = 0; i < length; i++) {
         uint32_t to = s->next[row + s->kind_of[(unsigned char)text[i]]];
         row = to & ~OUTPUT;

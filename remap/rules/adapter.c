@@ -62,7 +62,7 @@ static const module *find(const char *type)
 
 static bool same(const char *name, const char *text, uint64_t length)
 {
-    return strlen(name) == length && memcmp(name, text, length) == 0;
+    return strlen(name) == length && memcmp(name, text, (size_t)length) == 0;
 }
 
 int lr_adapt_field(const char *type, const char *field, uint64_t length, bool import, const char **burn)

@@ -45,10 +45,10 @@ static int same(uint32_t a, uint32_t b)
 static void compare(int kind, int level, const uint8_t *blocks, uint64_t count)
 {
     uint64_t n = count * kinds[kind].count;
-    uint32_t *plain = malloc((n + GUARD) * 4), *fast = malloc((n + GUARD) * 4);
+    uint32_t *plain = malloc((size_t)((n + GUARD) * 4)), *fast = malloc((size_t)((n + GUARD) * 4));
     assert_true(plain && fast);
-    memset(plain, 0x5a, (n + GUARD) * 4);
-    memset(fast, 0x5a, (n + GUARD) * 4);
+    memset(plain, 0x5a, (size_t)((n + GUARD) * 4));
+    memset(fast, 0x5a, (size_t)((n + GUARD) * 4));
     lr_gguf_plain(kind)(blocks, count, (float *)(void *)plain);
     lr_gguf_level(level, kind)(blocks, count, (float *)(void *)fast);
     for (uint64_t i = 0; i < n + GUARD; i++) {
@@ -75,7 +75,7 @@ static void every_version_equals_the_plain_one(void **state)
             for (unsigned round = 0; round < 300; round++) {
                 uint64_t count = round % MOST, size = count * kinds[kind].size;
                 /* of its own size, so that a sanitizer sees what is read beyond it, and at any alignment */
-                uint8_t *memory = malloc(size + round % 5);
+                uint8_t *memory = malloc((size_t)(size + round % 5));
                 uint8_t *blocks = memory + round % 5;
                 assert_true(memory || size == 0);
                 for (uint64_t i = 0; i < size; i++) {

@@ -15,6 +15,7 @@
 #include "plugins/codec/gzip/gzip.h"
 #include "plugins/codec/gzip/index.h"
 #include "plugins/codec/gzip/quick.h"
+#include "tests/sparse.h"
 
 typedef struct bytes {
     uint8_t *data;
@@ -171,20 +172,20 @@ static outcome inflate_by(rec_context *context, bytes in, way how)
         uint64_t size = 0;
         out.status = rec_source_view(&job, source, &data, &size);
         if (out.status == REC_OK) {
-            append(&out.data, data, size);
+            append(&out.data, data, (size_t)size);
         }
     }
     for (uint64_t got = 1, room = 0; out.status == REC_OK && how.part && got;) {
-        uint8_t *part = malloc(how.part); /* of its own, for what is written behind it to be found out */
+        uint8_t *part = malloc((size_t)how.part); /* of its own, for what is written behind it to be found out */
         out.status = rec_source_read(&job, source, part, how.part, &got);
         if (out.status == REC_OK && got) {
             if (out.data.size + got > room) { /* seldom: the sanitizers move all of it each time */
                 room = 2 * room + how.part;
-                out.data.data = realloc(out.data.data, room);
+                out.data.data = realloc(out.data.data, (size_t)room);
                 assert_non_null(out.data.data);
             }
-            memcpy(out.data.data + out.data.size, part, got);
-            out.data.size += got;
+            memcpy(out.data.data + out.data.size, part, (size_t)got);
+            out.data.size += (size_t)got;
         }
         free(part);
     }
@@ -213,7 +214,7 @@ static int32_t compare(rec_context *context, bytes in, const bytes *expected, bo
         assert_int_equal(good.data.size, expected->size);
         assert_memory_equal(good.data.data, expected->data, expected->size);
     }
-    for (size_t i = 0; i < (thorough ? sizeof ways / sizeof *ways : 3); i++) {
+    for (size_t i = 0; i < (thorough ? sizeof ways / sizeof *ways : 3); i += sparsely()) {
         outcome one = inflate_by(context, in, ways[i]);
         assert_int_equal(one.status, good.status);
         assert_string_equal(one.message, good.message);
@@ -233,7 +234,7 @@ static int32_t compare(rec_context *context, bytes in, const bytes *expected, bo
 static uint64_t pieces_of(rec_context *context, bytes in, uint64_t part)
 {
     rec_job job;
-    uint8_t *out = malloc(part);
+    uint8_t *out = malloc((size_t)part);
     uint64_t got = 1, full, pieces;
     bool gives_up = false;
     assert_int_equal(rec_context_set_threads(context, 2), REC_OK);
@@ -258,7 +259,7 @@ static uint64_t pieces_of(rec_context *context, bytes in, uint64_t part)
 static void files_of_any_size_are_the_same_either_way(void **state)
 {
     static const size_t sizes[] = {0, 1, 1000, 40000, 65536, 300000, PIECE, PIECE + 1, 3 * PIECE - 1, 9 * PIECE + 77};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i += sparsely()) {
         lr_gzip_index index;
         bytes data = make_data(sizes[i]);
         for (size_t merged = 0; merged <= (sizes[i] ? 8 : 0); merged = merged * 2 + !merged) {
@@ -280,7 +281,7 @@ static void pieces_may_have_any_size(void **state)
 {
     static const size_t pieces[] = {1000, 65536, 200000, PIECE + 1, 3 << 20, 5 << 20};
     bytes data = make_data(11 << 20);
-    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i += sparsely()) {
         lr_gzip_index index;
         size_t merged = (data.size / pieces[i] + LR_GZIP_STRETCHES) / LR_GZIP_STRETCHES;
         bytes packed = pack(data, pieces[i], merged, &index, NULL);
@@ -330,7 +331,7 @@ static void every_cut_is_the_same_either_way(void **state)
     lr_gzip_index index;
     size_t begins[8];
     bytes data = make_data(3 * PIECE + 5000), packed = pack(data, PIECE, 1, &index, begins);
-    for (size_t cut = 0; cut < packed.size; cut += 1 + random_below(60000)) {
+    for (size_t cut = 0; cut < packed.size; cut += 1 + random_below(60000 * sparsely())) {
         assert_int_equal(compare(*state, (bytes){packed.data, cut}, NULL, false), REC_E_FORMAT);
     }
     for (size_t i = 0; i < 4; i++) {
@@ -356,7 +357,7 @@ static void every_flipped_byte_is_the_same_either_way(void **state)
         (void)compare(*state, packed, NULL, false);
         packed.data[at] = was;
         /* the header and the index, then here and there, then the sums */
-        at += at < 80 ? 1 : at + 12 < packed.size ? 1 + random_below(at < 2048 ? 200 : 40000) : 1;
+        at += at < 80 ? sparsely() : at + 12 < packed.size ? 1 + random_below((at < 2048 ? 200 : 40000) * sparsely()) : 1;
         at = at > packed.size - 12 && at < packed.size - 8 ? packed.size - 8 : at;
     }
     free(packed.data);
@@ -368,7 +369,7 @@ static void a_lying_index_changes_nothing(void **state)
 {
     lr_gzip_index index, lie;
     bytes data = make_data(5 * PIECE + 100), packed = pack(data, PIECE, 1, &index, NULL);
-    for (int i = 0; i < 60; i++) {
+    for (unsigned i = 0; i < 60; i += sparsely()) {
         uint32_t one = random_below(index.count - 1), other = one + 1, by = 1 + random_below(i % 2 ? 5 : 200000);
         lie = index;
         if (i % 5 == 4) { /* pieces of another size */
@@ -466,7 +467,7 @@ static void reading_may_begin_again_anywhere(void **state)
     assert_int_equal(rec_context_set_threads(*state, 3), REC_OK);
     for (size_t merged = 0; merged < 2; merged++) {
         bytes packed = pack(data, PIECE, merged, &index, NULL);
-        for (int i = 0; i < 40; i++) {
+        for (unsigned i = 0; i < 40; i += sparsely()) {
             rec_job job;
             rec_source *source = NULL;
             uint8_t *out = malloc(data.size);
@@ -484,7 +485,7 @@ static void reading_may_begin_again_anywhere(void **state)
                 if (room) {
                     assert_int_equal(rec_source_read(&job, source, out, room, &got), REC_OK);
                     assert_true(got > 0 && got <= room);
-                    assert_memory_equal(out, data.data + at, got);
+                    assert_memory_equal(out, data.data + at, (size_t)got);
                     at += got;
                 }
             }

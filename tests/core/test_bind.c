@@ -12,6 +12,7 @@
 
 #include "tests/craft.h"
 #include "librecord.h"
+#include "tests/little.h"
 
 /* --------------------------------------------------------------------------------------------------------- types -- */
 
@@ -69,11 +70,17 @@ REC_DEFINE_STRUCT(MODEL, MODEL_FIELDS)
 
 /* ------------------------------------------------------------------------------------------------------- records -- */
 
+/* @param data numbers of this processor. */
 static void put(rec_record *record, const char *path, rec_dtype dtype, uint32_t rank, const uint64_t *shape,
                 const void *data, size_t size)
 {
+    uint8_t stored[64];
+    size_t width = rec_dtype_bits(dtype) / 8;
     rec_tensor_spec spec = {
-        .size = sizeof spec, .dtype = dtype, .rank = rank, .shape = shape, .data = data, .data_size = size};
+        .size = sizeof spec, .dtype = dtype, .rank = rank, .shape = shape, .data = stored, .data_size = size};
+    assert_true(size <= sizeof stored);
+    memcpy(stored, data, size);
+    little(stored, width, size / width);
     if (rec_set_tensor(record, path, &spec) != REC_OK) {
         fail_msg("%s", rec_error_message());
     }
@@ -476,7 +483,7 @@ static void a_number_that_does_not_fit_the_precision_leaves_the_target(void **st
     rec_recorder *recorder = rec_open_recorder("NamedMpk", REC_PRECISION_HALF);
     TENSORS t, before;
     void *bytes;
-    size_t size;
+    uint64_t size;
     (void)state;
     put(record, "a", REC_DTYPE_F32, 2, two_three, floats, sizeof floats);
     put(record, "c", REC_DTYPE_F32, 1, two, floats, 8);

@@ -14,6 +14,7 @@
 
 #include "tests/craft.h"
 #include "librecord.h"
+#include "tests/little.h"
 
 static rec_record *loaded(const craft *c)
 {
@@ -168,7 +169,7 @@ static void assert_carried(const craft *item, const char *path, const char *dtyp
     rec_recorder *recorder = rec_open_recorder("NamedMpk", REC_PRECISION_HALF); /* which must not touch it */
     rec_record *record;
     void *bytes;
-    size_t size;
+    uint64_t size;
     craft_begin(&c, "0.20.0", CRAFT_FULL);
     craft_raw(&c, item->data, item->size);
     record = rec_load_bytes(recorder, c.data, c.size);
@@ -185,7 +186,7 @@ static void assert_carried(const craft *item, const char *path, const char *dtyp
         if (rec_save_bytes(recorder, copy, &bytes, &size) != REC_OK) {
             fail_msg("%s", rec_error_message());
         }
-        assert_non_null(memmem(bytes, size, item->data, item->size));
+        assert_non_null(memmem(bytes, (size_t)size, item->data, item->size));
         rec_free(bytes);
         rec_record_free(copy);
     }
@@ -571,7 +572,7 @@ static void unknown_metadata_is_kept(void **state)
     rec_record *record, *again;
     rec_recorder *recorder = rec_open_recorder("NamedMpk", REC_PRECISION_DOUBLE);
     void *bytes;
-    size_t size;
+    uint64_t size;
     (void)state;
     craft_map(&c, 2);
     craft_str(&c, "metadata");
@@ -707,7 +708,7 @@ static void assert_same_tensors(const rec_record *a, const rec_record *b, const 
         }
         other_bytes = rec_tensor_bytes(other, &other_size);
         assert_int_equal(size, other_size);
-        assert_memory_equal(bytes, other_bytes, size);
+        assert_memory_equal(bytes, other_bytes, (size_t)size);
         assert_int_equal(rec_tensor_id(tensor) == NULL, rec_tensor_id(other) == NULL);
         if (rec_tensor_id(tensor)) {
             assert_string_equal(rec_tensor_id(tensor), rec_tensor_id(other));
@@ -731,7 +732,7 @@ static void the_default_layout_is_that_of_0_21(void **state)
                 rec_record *again;
                 uint8_t *bytes;
                 void *saved;
-                size_t size;
+                uint64_t size;
                 assert_non_null(record);
                 if (rec_save_bytes(recorder, record, &saved, &size) != REC_OK) {
                     fail_msg("%s: %s", path, rec_error_message());
@@ -765,7 +766,7 @@ static void a_record_loaded_at_a_precision_is_kept_at_that(void **state)
             rec_recorder *recorder = rec_open_recorder("NamedMpk", precisions[p]);
             rec_record *record = rec_load(recorder, golden(path, sizeof path, versions[v], "tiny", "full")), *again;
             void *saved;
-            size_t size;
+            uint64_t size;
             const rec_tensor *tensor;
             float first = rec_tensor_f32(rec_tensor_at(record, "linear.weight"))[0];
             assert_string_equal(rec_metadata(record, "float"), "f32"); /* what the file said */
@@ -786,15 +787,19 @@ static void a_record_loaded_at_a_precision_is_kept_at_that(void **state)
 
 static void a_v1_file_has_one_precision(void **state)
 {
-    static const double number[] = {1};
+    double number[] = {1};
     uint64_t one[] = {1};
     char path[600];
-    rec_tensor_spec spec = {
-        .size = sizeof spec, .dtype = REC_DTYPE_F64, .rank = 1, .shape = one, .data = number, .data_size = 8};
+    rec_tensor_spec spec = {.size = sizeof spec,
+                            .dtype = REC_DTYPE_F64,
+                            .rank = 1,
+                            .shape = one,
+                            .data = little(number, sizeof *number, 1),
+                            .data_size = 8};
     rec_recorder *recorder = rec_open_recorder("NamedMpk", REC_PRECISION_KEEP);
     rec_record *record = rec_load(recorder, golden(path, sizeof path, "0.13.2", "tiny", "full"));
     void *saved;
-    size_t size;
+    uint64_t size;
     (void)state;
     assert_int_equal(rec_recorder_set(recorder, "layout", "keep"), REC_OK);
     assert_int_equal(rec_set_tensor(record, "more", &spec), REC_OK);
@@ -822,13 +827,13 @@ static void every_file_of_burn_is_written_as_it_was(void **state)
         FILE *file = fopen(found.gl_pathv[i], "rb");
         void *saved = NULL;
         uint8_t *original;
-        size_t size = 0;
+        uint64_t size = 0;
         if (!record || !file || rec_save_bytes(recorder, record, &saved, &size) != REC_OK) {
             fail_msg("%s", rec_error_message());
         }
-        original = malloc(size + 1);
+        original = malloc((size_t)(size + 1));
         assert_non_null(original);
-        if (fread(original, 1, size + 1, file) != size || memcmp(original, saved, size) != 0) {
+        if (fread(original, 1, (size_t)(size + 1), file) != size || memcmp(original, saved, (size_t)size) != 0) {
             fail_msg("%s comes back otherwise", found.gl_pathv[i]);
         }
         (void)fclose(file);

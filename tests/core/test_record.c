@@ -16,6 +16,7 @@
 
 #include "tests/craft.h"
 #include "librecord.h"
+#include "tests/little.h"
 
 static rec_record *empty(void)
 {
@@ -432,7 +433,7 @@ static void a_value_moves_to_a_record_that_outlives_its_own(void **state)
     craft_begin(&c, "0.21.0", CRAFT_FULL);
     craft_map(&c, 3);
     craft_str(&c, "w");
-    craft_v2(&c, "F32", 3, numbers, sizeof numbers);
+    craft_v2(&c, "F32", 3, little(numbers, sizeof *numbers, 3), sizeof numbers);
     craft_str(&c, "bytes");
     craft_bin(&c, "raw", 3);
     craft_str(&c, "numbers");
@@ -518,7 +519,7 @@ static void copies_share_bytes_and_are_edited_apart(void **state)
     assert_int_equal(rec_set_tensor(record, "w", &spec), REC_OK);
     copy = rec_record_copy(record);
     assert_ptr_equal(rec_tensor_bytes(rec_tensor_at(copy, "w"), NULL), data);
-    assert_ptr_equal(rec_tensor_f32(rec_tensor_at(copy, "w")), data);
+    assert_true(!host_is_little() || rec_tensor_f32(rec_tensor_at(copy, "w")) == data);
     assert_int_equal(rec_set_id(copy, "w", "abcdefghij"), REC_OK);
     assert_int_equal(rec_metadata_set(copy, "note", "9"), REC_OK);
     assert_int_equal(rec_set_uint(copy, "new", 1), REC_OK);
@@ -526,7 +527,7 @@ static void copies_share_bytes_and_are_edited_apart(void **state)
     assert_int_equal(rec_remove(copy, "w"), REC_OK);
     assert_null(rec_metadata(record, "note"));
     assert_null(rec_value_at(record, "new"));
-    assert_ptr_equal(rec_tensor_f32(rec_tensor_at(record, "w")), data);
+    assert_true(!host_is_little() || rec_tensor_f32(rec_tensor_at(record, "w")) == data);
     rec_record_free(copy);
     rec_record_free(record);
 }
@@ -710,7 +711,7 @@ static void bytes_are_copied_borrowed_or_taken(void **state)
     uint64_t size;
     (void)state;
     assert_non_null(taken);
-    memcpy(taken, borrowed, sizeof borrowed);
+    memcpy(taken, little(borrowed, sizeof *borrowed, 2), sizeof borrowed);
     spec.ownership = REC_COPY;
     assert_int_equal(rec_set_tensor(record, "copied", &spec), REC_OK);
     spec.ownership = REC_BORROW;
@@ -719,6 +720,7 @@ static void bytes_are_copied_borrowed_or_taken(void **state)
     spec.data = taken;
     assert_int_equal(rec_set_tensor(record, "taken", &spec), REC_OK);
     borrowed[0] = 9;
+    little(borrowed, sizeof *borrowed, 1);
     shape[0] = 77; /* the shape is always copied */
     assert_true(first_f32(record, "copied") == 1.0f);
     assert_true(first_f32(record, "borrowed") == 9.0f);
@@ -774,7 +776,7 @@ static void a_tensor_without_elements_needs_no_data(void **state)
             const rec_tensor *tensor;
             void *bytes;
             uint64_t stored = 1;
-            size_t size;
+            uint64_t size;
             assert_int_equal(rec_set_tensor(record, "w", &spec), REC_OK);
             tensor = rec_tensor_at(record, "w");
             assert_non_null(rec_tensor_bytes(tensor, &stored));

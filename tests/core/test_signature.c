@@ -14,6 +14,7 @@
 #include <ftw.h>
 #include <librecord.h>
 
+#include "tests/little.h"
 #include "tests/scratch.h"
 #include "tests/shared.h"
 
@@ -81,9 +82,10 @@ static seen see(const char *path)
         scratch_die(path);
     }
     (void)fclose(file);
-    memcpy(&length, s.bytes, sizeof length); /* the tests run on little-endian machines alone */
+    memcpy(&length, s.bytes, sizeof length);
+    little(&length, sizeof length, 1);
     s.data = 8 + (size_t)length;
-    s.header = malloc(length + 1);
+    s.header = malloc((size_t)(length + 1));
     for (size_t i = 8; i < s.data; i++) {
         text = s.bytes[i] == '"' ? !text : text;
         if (text || !strchr(" \t\n\r", s.bytes[i])) {
@@ -160,7 +162,7 @@ static void same_as_header(const seen *s, const char *key, const rec_tensor *ten
     assert_true(*shape == ']' || strncmp(shape, "[]", 2) == 0);
     assert_non_null(bytes);
     assert_int_equal(size, stop - begin);
-    assert_memory_equal(bytes, s->bytes + s->data + begin, size);
+    assert_memory_equal(bytes, s->bytes + s->data + begin, (size_t)size);
 }
 
 static rec_recorder *raw(const char *name)

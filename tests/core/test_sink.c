@@ -119,14 +119,14 @@ static void memory_takes_every_kind_of_write(void **state)
     for (int reserve = 0; reserve < 3; reserve++) {
         rec_sink *sink = lr_sink_memory(&w->job);
         void *bytes;
-        size_t size;
+        uint64_t size;
         assert_non_null(sink);
         assert_int_equal(lr_sink_reserve(sink, (uint64_t)reserve * 5 * MIB), REC_OK);
         assert_int_equal(write_in_every_way(w, sink, data, 9 * MIB), REC_OK);
         assert_int_equal(lr_sink_take(sink, &bytes, &size), REC_OK);
         assert_int_equal(lr_sink_commit(sink), REC_OK);
         assert_int_equal(size, 9 * MIB);
-        assert_int_equal(memcmp(bytes, data, size), 0);
+        assert_int_equal(memcmp(bytes, data, (size_t)size), 0);
         free(bytes);
     }
     assert_true(w->progress_calls >= 6);
@@ -138,7 +138,7 @@ static void memory_of_nothing_can_be_freed(void **state)
     world *w = *state;
     rec_sink *sink = lr_sink_memory(&w->job);
     void *bytes;
-    size_t size;
+    uint64_t size;
     assert_int_equal(lr_sink_take(sink, &bytes, &size), REC_OK);
     assert_non_null(bytes);
     assert_int_equal(size, 0);
@@ -151,7 +151,7 @@ static void memory_that_nobody_takes_goes_with_the_sink(void **state)
     world *w = *state;
     rec_sink *sink = lr_sink_memory(&w->job);
     void *bytes = &bytes;
-    size_t size = 1;
+    uint64_t size = 1;
     assert_int_equal(rec_sink_write(sink, "abc", 3), REC_OK);
     (void)rec_fail(&w->job, REC_E_FORMAT, REC_UNKNOWN, "something else");
     assert_int_equal(rec_sink_write(sink, "abc", 3), REC_E_FORMAT);
@@ -274,7 +274,7 @@ static void a_mapped_file_that_was_cut_is_an_error(void **state)
     assert_int_equal(rec_sink_put(sink, &blob), REC_E_IO);
     assert_int_equal(lr_sink_commit(sink), REC_E_IO);
     assert_failed(w, REC_E_IO,
-                  "cannot write: Bad address\n  The data were in a mapped file that somebody made shorter");
+                  "in: the file was cut while it was read\n");
     rec_source_release(source);
     (void)close(fd);
     free(data);
@@ -575,7 +575,7 @@ static void a_filter_changes_what_passes_and_adds_its_end(void **state)
     rec_sink *outer = rec_sink_filter(&w->job, memory, &shift_ops, new_shift(3, &finished, &released));
     rec_sink *inner = rec_sink_filter(&w->job, outer, &shift_ops, new_shift(4, &finished, &released));
     void *bytes;
-    size_t got;
+    uint64_t got;
     uint64_t count;
     assert_int_equal(write_in_every_way(w, inner, data, size), REC_OK);
     assert_true(w->progress_calls >= 2 && w->progress_calls <= 3); /* told once, not by each of the three */

@@ -665,7 +665,7 @@ static void files_and_memory_can_be_written_over(void **state)
         rec_sink *sink = memory ? lr_sink_memory(&w->job) : lr_sink_file(&w->job, "out", false);
         rec_sink *layout = lr_sink_layout_of(&w->job, sink);
         void *bytes = NULL;
-        size_t size = 0;
+        uint64_t size = 0;
         assert_int_equal(rec_sink_can_patch(sink), 1);
         assert_int_equal(rec_sink_can_patch(layout), 1);
         assert_int_equal(rec_sink_write(layout, data, 9 * MIB), REC_OK);
@@ -687,7 +687,9 @@ static void files_and_memory_can_be_written_over(void **state)
         }
         assert_int_equal(lr_sink_commit(sink), REC_OK);
         if (!memory) {
-            bytes = read_file("out", &size);
+            size_t found;
+            bytes = read_file("out", &found);
+            size = found;
         }
         assert_int_equal(size, 9 * MIB);
         assert_memory_equal(bytes, data, 9 * MIB - 3);

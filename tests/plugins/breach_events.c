@@ -364,6 +364,7 @@ int32_t breach_tensors(const reading *x)
     static const uint64_t many[] = {UINT64_C(1) << 40, UINT64_C(1) << 40}, long_one[40];
     static char long_id[100001];
     rec_tensor_event t = tensor_of();
+    int32_t status;
     if (IS("tensor that is NULL")) {
         return give_tensor(x, nowhere);
     }
@@ -433,5 +434,9 @@ int32_t breach_tensors(const reading *x)
     } else {
         return NOT_HERE;
     }
-    return give_tensor(x, &t);
+    status = begin(x);
+    if (status == REC_OK && (status = x->on->tensor(x->self, 7, &t)) == REC_OK) {
+        abort(); /* who is refused is told so at once */
+    }
+    return status;
 }

@@ -19,7 +19,7 @@ static int32_t leak(const reading *x)
         if (!memory) {
             return REC_E_MEMORY;
         }
-        memset(memory, 7, i);
+        memset(memory, 7, (size_t)i);
         if (i % 3 == 0) {
             rec_job_free(x->job, memory);
         }

@@ -75,7 +75,7 @@ static bool same_scalar(rec_scalar a, rec_scalar b)
     if (a.kind != b.kind) {
         return false;
     }
-    return a.kind == REC_KIND_STRING ? a.v.length == b.v.length && memcmp(a.text, b.text, a.v.length) == 0
+    return a.kind == REC_KIND_STRING ? a.v.length == b.v.length && memcmp(a.text, b.text, (size_t)a.v.length) == 0
                                      : a.kind == REC_KIND_NIL || a.v.i == b.v.i;
 }
 
@@ -89,7 +89,7 @@ static bool same_tensor(const rec_tensor *a, const rec_tensor *b)
     uint64_t a_size, b_size;
     const void *a_data = rec_tensor_bytes(a, &a_size), *b_data = rec_tensor_bytes(b, &b_size);
 
-    if (!a_data || !b_data || a_size != b_size || memcmp(a_data, b_data, a_size) != 0) {
+    if (!a_data || !b_data || a_size != b_size || memcmp(a_data, b_data, (size_t)a_size) != 0) {
         return false;
     }
     return rec_tensor_stored_dtype(a) == rec_tensor_stored_dtype(b) && rec_tensor_rank(a) == rec_tensor_rank(b) &&
@@ -144,10 +144,10 @@ static bool same_value(const rec_value *a, const rec_value *b)
 static bool same_bytes(rec_recorder *mpk, const rec_record *a, const rec_record *b)
 {
     void *a_data = NULL, *b_data = NULL;
-    size_t a_size = 0, b_size = 0;
+    uint64_t a_size = 0, b_size = 0;
     bool same = rec_save_bytes(mpk, a, &a_data, &a_size) == REC_OK &&
                 rec_save_bytes(mpk, b, &b_data, &b_size) == REC_OK && a_size == b_size &&
-                memcmp(a_data, b_data, a_size) == 0;
+                memcmp(a_data, b_data, (size_t)a_size) == 0;
 
     rec_free(a_data);
     rec_free(b_data);
@@ -171,7 +171,7 @@ static void there_and_back(rec_recorder *reference, rec_recorder *other, const r
     const char *name = rec_recorder_name(other);
     rec_record *back = NULL;
     void *data = NULL;
-    size_t size = 0;
+    uint64_t size = 0;
     bool good = record != NULL && rec_save_bytes(other, record, &data, &size) == REC_OK &&
                 (back = rec_load_bytes(other, data, size)) != NULL;
 
@@ -184,7 +184,7 @@ static void there_and_back(rec_recorder *reference, rec_recorder *other, const r
         good = part == NULL && rec_error_status() != REC_OK && rec_error_message()[0] != '\0';
         rec_record_free(part);
         if (!good) {
-            tell(false, "%s: the first %zu of %zu bytes were loaded", name, cut, size);
+            tell(false, "%s: the first %zu of %" PRIu64 " bytes were loaded", name, cut, size);
         }
     }
     for (size_t i = 0; good && hostile && i < size; i++) {
@@ -300,7 +300,7 @@ static void every_field(rec_recorder *typed)
 {
     rec_record *record = build_all(), *back = NULL;
     void *data = NULL;
-    size_t size = 0;
+    uint64_t size = 0;
     rec_binding *binding = NULL;
     ALL all;
 
@@ -334,7 +334,7 @@ int main(int argc, char **argv)
     rec_recorder *mpk, *typed, *arrays, *header, *found;
     rec_record *record, *none;
     void *data = NULL;
-    size_t size = 0;
+    uint64_t size = 0;
 
     if (argc != 2) {
         fprintf(stderr, "usage: check DATA\n");

@@ -105,9 +105,9 @@ static int32_t read_tensor(struct reader *r)
     if (name.v.length >= sizeof name_text || id.v.length >= sizeof id_text) {
         return wrong(r, "a shorter name", name.text);
     }
-    memcpy(name_text, name.text, name.v.length); /* NUL-terminated for the event */
+    memcpy(name_text, name.text, (size_t)name.v.length); /* NUL-terminated for the event */
     name_text[name.v.length] = '\0';
-    memcpy(id_text, id.text, id.v.length);
+    memcpy(id_text, id.text, (size_t)id.v.length);
     id_text[id.v.length] = '\0';
     for (uint64_t i = 0; i < rank; i++) {
         if ((status = number(r, 10, UINT64_MAX, &shape[i])) != REC_OK) {
@@ -236,7 +236,7 @@ int32_t header_load(rec_job *job, rec_source *source, const rec_visitor *visitor
     status = rec_source_read_at(job, source, PREFIX, header, length);
     header[length] = '\0';
     r.next = header;
-    if (status == REC_OK && memchr(header, '\0', length) != NULL) {
+    if (status == REC_OK && memchr(header, '\0', (size_t)length) != NULL) {
         status = rec_fail(job, REC_E_FORMAT, PREFIX, "the header has a NUL");
     }
     status = status == REC_OK ? read_lines(&r) : status;

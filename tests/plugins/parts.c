@@ -62,13 +62,13 @@ static int32_t load_index(rec_job *job, rec_source *index, const rec_visitor *vi
     if (status != REC_OK) {
         return status;
     }
-    if (size < at || memcmp(data, magic, at) != 0) {
+    if (size < at || memcmp(data, magic, (size_t)at) != 0) {
         return rec_fail(job, REC_E_FORMAT, 0, "this is no index of parts");
     }
     status = visitor->map_begin(self, at, REC_FORM_STRUCT, REC_UNKNOWN);
     while (status == REC_OK && at < size) {
         const char *line = (const char *)data + at;
-        const char *end = memchr(line, '\n', size - at);
+        const char *end = memchr(line, '\n', (size_t)(size - at));
         size_t length = end ? (size_t)(end - line) : (size_t)(size - at);
         status = load_line(job, index, line, length, at, visitor, self);
         at += length + 1;
@@ -145,7 +145,7 @@ static int32_t on_begin(void *self, uint64_t at, int32_t form, uint64_t count)
 static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
 {
     (void)at;
-    return put(self, key->text, key->v.length);
+    return put(self, key->text, (size_t)key->v.length);
 }
 
 static int32_t on_end(void *self, uint64_t at)

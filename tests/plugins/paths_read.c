@@ -102,7 +102,7 @@ static int32_t tensor(struct reader *r, uint64_t at)
     if (about.v.length >= sizeof id || rank > RANK_MOST || dtype > REC_DTYPE_BOOL) {
         return rec_fail(r->job, REC_E_FORMAT, at, "a tensor of rank %" PRIu64 " and type %" PRIu64, rank, dtype);
     }
-    memcpy(id, about.text, about.v.length);
+    memcpy(id, about.text, (size_t)about.v.length);
     id[about.v.length] = '\0';
     for (uint64_t i = 0; i < rank && status == REC_OK; i++) {
         status = number(r, 8, &shape[i]);

@@ -65,7 +65,7 @@ static bool has(const rec_record *record, const char *path, const float *data, u
     const rec_tensor *tensor = record ? rec_tensor_at(record, path) : NULL;
     const float *found = tensor && rec_tensor_count(tensor) == elements ? rec_tensor_f32(tensor) : NULL;
 
-    return found && memcmp(found, data, elements * sizeof *data) == 0;
+    return found && memcmp(found, data, (size_t)(elements * sizeof *data)) == 0;
 }
 
 /** What records were loaded from, which they read while they live. */
@@ -476,7 +476,7 @@ static void verbatim(void)
              has(record, "t.", row, 2),
          "a foreign file's names, with nothing escaped in it");
     tell(record && rec_save_bytes(foreign, record, &data, &size) == REC_OK && size == f.size &&
-             memcmp(data, f.bytes, size) == 0,
+             memcmp(data, f.bytes, (size_t)size) == 0,
          "and the same file again");
     rec_free(data);
     data = NULL;
@@ -486,7 +486,7 @@ static void verbatim(void)
     for (size_t i = 0; i < KEYS; i++) { /* which has them in another order */
         file one = {.size = 0};
         put_tensor(&one, keys[i], row, 1, two);
-        tell(data && memmem(data, size, one.bytes, one.size), "with the key `%s`", keys[i]);
+        tell(data && memmem(data, (size_t)size, one.bytes, one.size), "with the key `%s`", keys[i]);
     }
     rec_free(data);
     rec_record_free(back);
@@ -525,7 +525,8 @@ static void without_a_name(void)
             file one = {.size = 0};
             put(&one, "t", 1);
             put_text(&one, cases[i].keys[k]);
-            tell(back && rec_value_count(rec_root(back)) == cases[i].count && memmem(data, size, one.bytes, one.size),
+            tell(back && rec_value_count(rec_root(back)) == cases[i].count &&
+                     memmem(data, (size_t)size, one.bytes, one.size),
                  "%s: the key `%s` beside `%s`", cases[i].recorder, cases[i].keys[k], cases[i].keys[1 - k]);
         }
         rec_free(data);

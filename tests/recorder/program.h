@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "librecord/plugin.h"
+#include "tests/little.h"
 #include "tests/scratch.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -144,6 +145,7 @@ static REC_MAYBE_UNUSED int32_t line_read_at(void *user, uint64_t offset, void *
     } else {
         for (uint64_t i = 0; i < size; i += 4) { /* floats 0, 1, 2, … */
             float number = (float)((offset + i) / 4 % 2048);
+            little(&number, sizeof number, 1);
             memcpy((uint8_t *)target + i, &number, 4);
         }
     }

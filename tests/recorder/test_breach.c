@@ -19,6 +19,13 @@ typedef struct breach {
     const char *words; /* of the message; NULL for success */
 } breach;
 
+/* What a blob has, with pointers of 64 bits and of 32. */
+#if UINTPTR_MAX > UINT32_MAX
+#define BLOB_SIZE "56"
+#else
+#define BLOB_SIZE "40"
+#endif
+
 #define BROKEN(how, name, words)       \
     {                                  \
         how, REC_E_PLUGIN, name, words \
@@ -152,7 +159,7 @@ static const breach breaches[] = {
     BROKEN('l', "option of -1", "told `option` with -1 as `present`"),
     /* Blobs. */
     BROKEN('l', "bytes that are NULL", "told `bytes` with NULL as `blob`"),
-    BROKEN('l', "blob of size 0", "gave the size of a blob as 0; 56 to 4096 bytes are possible"),
+    BROKEN('l', "blob of size 0", "gave the size of a blob as 0; " BLOB_SIZE " to 4096 bytes are possible"),
     BROKEN('l', "blob of size 8", "gave the size of a blob as 8"),
     BROKEN('l', "blob of size 4294967295", "gave the size of a blob as 4294967295"),
     BROKEN('l', "blob of kind 0", "gave a blob of kind 0"),

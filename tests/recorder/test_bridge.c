@@ -132,7 +132,9 @@ typedef struct bytes {
 static bool save(const rec_record *record, const char *recorder, const char *type, const char *layout, bytes *out)
 {
     rec_recorder *r = open_recorder(recorder, type, layout);
-    rec_status status = rec_save_bytes(r, record, &out->data, &out->size);
+    uint64_t size = 0;
+    rec_status status = rec_save_bytes(r, record, &out->data, &size);
+    out->size = (size_t)size;
     rec_close_recorder(r);
     return status == REC_OK;
 }
@@ -266,7 +268,7 @@ static void describe(shape *s, const rec_value *value)
                    strcmp(rec_value_key(first, 0).text, "V1") == 0;
         ids = ids ||
               (first && rec_value_kind(first) == REC_KIND_VARIANT && strcmp(rec_value_key(first, 0).text, "V1") == 0);
-        char **texts = calloc(items + 1, sizeof *texts);
+        char **texts = calloc((size_t)(items + 1), sizeof *texts);
         assert_non_null(texts);
         for (uint64_t i = 0; i < items; i++) {
             shape one = {.values = s->values};
@@ -276,7 +278,7 @@ static void describe(shape *s, const rec_value *value)
             texts[i] = one.text;
         }
         if (ids) {
-            qsort(texts, items, sizeof *texts, by_text);
+            qsort(texts, (size_t)items, sizeof *texts, by_text);
         }
         put(s, "{");
         for (uint64_t i = 0; i < items; i++) {

@@ -80,7 +80,7 @@ static int try_bytes(rec_recorder *recorder, const uint8_t *data, size_t size)
     loaded = record != NULL;
     if (record) {
         void *saved = NULL;
-        size_t saved_size = 0;
+        uint64_t saved_size = 0;
         assert_int_equal(rec_error_status(), REC_OK);
         touch(record);
         if (rec_save_bytes(recorder, record, &saved, &saved_size) == REC_OK) {
@@ -328,11 +328,11 @@ static void a_gzip_bomb_meets_its_limit(void **state)
     rec_tensor_spec spec = {
         .size = sizeof spec, .dtype = REC_DTYPE_U8, .rank = 1, .ownership = REC_TAKE, .shape = shape};
     void *saved;
-    size_t size;
+    uint64_t size;
     (void)state;
     assert_non_null(plain);
     assert_non_null(gz);
-    spec.data = calloc(1, shape[0]);
+    spec.data = calloc(1, (size_t)shape[0]);
     spec.data_size = shape[0];
     assert_int_equal(rec_set_tensor(record, "zeros", &spec), REC_OK);
     assert_int_equal(rec_save_bytes(gz, record, &saved, &size), REC_OK);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include <librecord.h>
 
+#include "tests/little.h"
 #include "tests/scratch.h"
 #include "tests/test_meter.h"
 
@@ -139,6 +140,7 @@ static void a_file_that_is_not_mapped_is_read_through_a_window(void **state)
     for (uint32_t i = 0; i < COUNT; i++) {
         values[i] = 0x3f000000u ^ i * 2654435761u >> 8;
     }
+    little(values, sizeof *values, COUNT);
     rec_recorder *r = rec_open_recorder_in(meter_context, "PrettyJson", REC_PRECISION_KEEP);
     rec_record *record = rec_record_new(meter_context);
     assert_non_null(record);
@@ -207,7 +209,7 @@ static void files_of_both_formats_hold_the_same_record(void **state)
     assert_int_equal(glob(golden(pattern, sizeof pattern, "*/*.json*"), 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         void *data[2];
-        size_t size[2];
+        uint64_t size[2];
         char twin[4096];
         const char *name = strrchr(found.gl_pathv[i], '/') + 1;
         /* Adam's maps are in random order; `plain` has an f32 outside of tensors, which looks like an f64 in JSON. */
@@ -223,7 +225,7 @@ static void files_of_both_formats_hold_the_same_record(void **state)
             }
             rec_record_free(record);
         }
-        if (size[0] != size[1] || memcmp(data[0], data[1], size[0]) != 0) {
+        if (size[0] != size[1] || memcmp(data[0], data[1], (size_t)size[0]) != 0) {
             fail_msg("%s is not what %s is", found.gl_pathv[i], twin);
         }
         rec_free(data[0]);
@@ -259,14 +261,16 @@ static void null_is_nan_in_a_tensor_of_old_and_nil_elsewhere(void **state)
         uint64_t size;
         const uint8_t *bytes = rec_tensor_bytes(tensor, &size);
         if (wide) {
-            static const uint64_t expected[] = {0x7ff8000000000000u, 0x3ff8000000000000u, 0x3fb999999999999au,
-                                                0x3ab5c87fb0000000u, 0x4340000010000000u};
+            uint64_t expected[] = {0x7ff8000000000000u, 0x3ff8000000000000u, 0x3fb999999999999au, 0x3ab5c87fb0000000u,
+                                   0x4340000010000000u};
             assert_int_equal(size, sizeof expected);
+            little(expected, sizeof *expected, sizeof expected / sizeof *expected);
             assert_memory_equal(bytes, expected, sizeof expected);
         } else {
-            static const uint32_t expected[] = {0x7fc00000u, 0x3fc00000u, 0x3dcccccdu, 0x15ae43fdu,
-                                                /* by way of f64 it would be 5a000000 */ 0x5a000001u};
+            uint32_t expected[] = {0x7fc00000u, 0x3fc00000u, 0x3dcccccdu, 0x15ae43fdu,
+                                   /* by way of f64 it would be 5a000000 */ 0x5a000001u};
             assert_int_equal(size, sizeof expected);
+            little(expected, sizeof *expected, sizeof expected / sizeof *expected);
             assert_memory_equal(bytes, expected, sizeof expected);
         }
         assert_non_null(rec_tensor_at(record, "b"));
@@ -291,7 +295,7 @@ static void metadata_may_come_last(void **state)
         "\"int\":\"i32\",\"format\":\"f\",\"settings\":\"s\"}}";
     rec_recorder *plain = open_keeping("PrettyJson"), *gz = open_keeping("JsonGz");
     void *data;
-    size_t size;
+    uint64_t size;
     (void)state;
     rec_record *record = rec_load_bytes(plain, text, strlen(text));
     assert_non_null(record);
@@ -321,7 +325,7 @@ static void pretty_json_reads_what_somebody_compressed(void **state)
         fail_msg("%s", rec_error_message());
     }
     void *data;
-    size_t made;
+    uint64_t made;
     assert_int_equal(rec_save_bytes(r, record, &data, &made), REC_OK);
     assert_int_equal(made, size);
     assert_memory_equal(data, text, size);
@@ -335,7 +339,7 @@ static void pretty_json_reads_what_somebody_compressed(void **state)
 static void a_level_from_0_to_9_decides_the_size(void **state)
 {
     char path[4096];
-    size_t sizes[2];
+    uint64_t sizes[2];
     rec_recorder *r = open_keeping("JsonGz"), *plain = open_keeping("PrettyJson");
     rec_record *record = rec_load(plain, golden(path, sizeof path, "0.18.0/zoo-full.json"));
     assert_non_null(record);

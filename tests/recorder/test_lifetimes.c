@@ -157,7 +157,7 @@ static void recorders_outlive_their_context(void **state)
     scratch *s = scratch_new();
     char *path = scratch_path(s, "model");
     void *bytes;
-    size_t size;
+    uint64_t size;
     rec_context_free(w->context);
     record = load(from, "0.21.0/zoo-full.mpk");
     assert_int_equal(rec_recorder_set(to, "layout", "burn-0.21"), REC_OK);
@@ -199,7 +199,7 @@ static void types_go_with_the_last_recorder(void **state)
     rec_recorder *one = reader(w, "BinBytes"), *two = reader(w, "BinBytes");
     rec_record *record = linear(w->context), *again;
     void *bytes;
-    size_t size;
+    uint64_t size;
     assert_non_null(types);
     assert_int_equal(rec_types_add_rust(types,
                                         "struct Mine<B> { weight: Param<Tensor<B, 2>>, "

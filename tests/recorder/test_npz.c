@@ -103,7 +103,7 @@ static void equal(const rec_record *record, const rec_record *again)
         assert_memory_equal(rec_tensor_shape(tensor), rec_tensor_shape(other),
                             rec_tensor_rank(tensor) * sizeof(uint64_t));
         assert_int_equal(size, size_again);
-        assert_memory_equal(bytes, bytes_again, size);
+        assert_memory_equal(bytes, bytes_again, (size_t)size);
         count++;
     }
     rec_iterator_free(iterator);
@@ -141,7 +141,7 @@ static void every_type_comes_back(void **state)
              g = save(record, "Npz", "compress", way ? "yes" : "no");
         rec_record *again = load("Npz", f.data, f.size), *guessed = load("Auto", f.data, f.size);
         assert_int_equal(f.size, g.size);
-        assert_memory_equal(f.data, g.data, f.size);
+        assert_memory_equal(f.data, g.data, (size_t)f.size);
         assert_non_null(again);
         assert_non_null(guessed);
         equal(record, again);
@@ -535,8 +535,8 @@ static void no_prefix_and_no_changed_byte_breaks_the_reader(void **state)
     for (int way = 0; way < 2; way++) {
         file f = two_arrays(way ? "yes" : "no");
         for (uint64_t size = 0; size < f.size; size++) {
-            uint8_t *cut = malloc(size ? size : 1); /* as long as it is, so that a sanitizer sees its end */
-            memcpy(cut, f.data, size);
+            uint8_t *cut = malloc((size_t)(size ? size : 1)); /* as long as it is, so that a sanitizer sees its end */
+            memcpy(cut, f.data, (size_t)size);
             assert_null(load("Npz", cut, size));
             free(cut);
         }
@@ -682,7 +682,7 @@ static void names_below_names_are_taken_whole(void **state)
     equal(record, again);
     g = save(again, "Npz", NULL, NULL);
     assert_int_equal(f.size, g.size);
-    assert_memory_equal(f.data, g.data, f.size);
+    assert_memory_equal(f.data, g.data, (size_t)f.size);
     rec_record_free(again);
     rec_record_free(record);
     rec_free(f.data);

@@ -260,7 +260,7 @@ static void a_save_to_memory_is_cancelled_too(void **state)
     scene *s = *state;
     rec_recorder *recorder = open_in(s, "NamedMpk");
     void *bytes;
-    size_t size;
+    uint64_t size;
     watch_until(s, 1);
     assert_int_equal(rec_save_bytes(recorder, s->record, &bytes, &size), REC_E_CANCELLED);
     assert_null(bytes);

@@ -90,7 +90,7 @@ static char *write_holes(const scratch *s, const char *name, unsigned first, uns
     }
     header[length++] = '}';
     for (unsigned i = 0; i < 8; i++) {
-        assert_int_not_equal(fputc((int)(length >> (8 * i) & 255), file), EOF);
+        assert_int_not_equal(fputc((int)((uint64_t)length >> (8 * i) & 255), file), EOF);
     }
     assert_int_equal(fwrite(header, 1, length, file), length);
     for (unsigned i = 0; i < count; i++) {

@@ -19,6 +19,7 @@
 
 #include "tests/sanitized.h"
 #include "tests/scratch.h"
+#include "tests/sparse.h"
 
 enum { MIB = 1 << 20, KIB = 1 << 10 };
 
@@ -133,7 +134,7 @@ static void what_was_read_of_a_map_does_not_stay(void **state)
     } files[] = {{24, 1, 4 * MIB, 4 * MIB}, {1, 1, 96 * MIB, 4 * MIB}, {12000, 50, 8 * KIB - 3, MIB}};
     scratch *s = scratch_new();
     (void)state;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    for (size_t i = 0; i < sizeof files / sizeof *files; i += sparsely()) {
         char *path = write_sparse(s, "a.safetensors", files[i].count, files[i].each);
         rec_recorder *r = opened("yes");
         rec_record *record = rec_load(r, path);
@@ -361,7 +362,7 @@ static void what_is_inflated_may_go_to_a_file(void **state)
     };
     scratch *s = scratch_new();
     (void)state;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    for (size_t i = 0; i < sizeof files / sizeof *files; i += sparsely()) {
         char *path = write_as(s, files[i].name, files[i].recorder, files[i].count, files[i].each);
         rec_context *context = rec_context_new(NULL);
         rec_recorder *r;
@@ -525,7 +526,7 @@ static void headers_are_those_of_the_whole(void **state)
     (void)state;
     assert_non_null(spills);
     good(rec_context_set_spill(spills, 0));
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    for (size_t i = 0; i < sizeof files / sizeof *files; i += sparsely()) {
         char *path = scratch_path(s, files[i].name);
         rec_recorder *to = opened_in(NULL, files[i].recorder);
         rec_record *whole, *some;
@@ -571,17 +572,19 @@ static void headers_need_little_memory(void **state)
         uint64_t each;
         bool pipe;
     } files[] = {
-        {"a.mpk.gz", "NamedMpkGz", 12, 8 * MIB, false},   {"a.mpk", "NamedMpk", 12, 8 * MIB, true},
+        {"a.mpk.gz", "NamedMpkGz", 3, 32 * MIB, false},   {"a.mpk", "NamedMpk", 3, 32 * MIB, true},
         {"b.mpk.gz", "NamedMpkGz", 6000, 16 * KIB, true}, {"a.safetensors.gz", "Safetensors.gzip", 12, 8 * MIB, false},
         {"a.json.gz", "JsonGz", 24, MIB, true},           {"a.bpk.gz", "Burnpack.gzip", 12, 8 * MIB, true},
     };
     scratch *s = scratch_new();
     (void)state;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    for (size_t i = 0; i < sizeof files / sizeof *files; i += sparsely()) {
         char *path = write_as(s, files[i].name, files[i].recorder, files[i].count, files[i].each);
         rec_context *context = rec_context_new(NULL);
         rec_record *record;
         long before;
+        /* Addresses of 32 bits: MessagePack is read as a whole. */
+        bool whole = sizeof(void *) < sizeof(uint64_t) && strstr(files[i].name, ".mpk");
         assert_non_null(context);
         rec_context_set_progress(context, look_at_resident, NULL);
         before = most_resident = resident();
@@ -591,7 +594,7 @@ static void headers_need_little_memory(void **state)
         }
         (void)look_at_resident(NULL, NULL);
         /* What a sanitizer keeps of what was freed does not count. */
-        if (!SANITIZED && most_resident - before > 16 * KIB) {
+        if (!SANITIZED && !whole && most_resident - before > 16 * KIB) {
             fail_msg("%s: %ld KiB were resident", path, most_resident - before);
         }
         rec_record_free(record);
@@ -667,7 +670,7 @@ static void damage_is_told_in_a_stream_too(void **state)
     };
     scratch *s = scratch_new();
     (void)state;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    for (size_t i = 0; i < sizeof files / sizeof *files; i += sparsely()) {
         char *path = scratch_write(s, files[i].name, files[i].bytes, files[i].size);
         assert_null(through_a_pipe(NULL, path));
         if (!strstr(rec_error_message(), files[i].words)) {

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "librecord.h"
+#include "tests/little.h"
 #include "tests/scratch.h"
 
 enum { THREADS = 8, ROUNDS = 20 };
@@ -95,7 +96,7 @@ static void *read_together(void *argument)
         {
             rec_record *record = rec_record_copy(w->record);
             void *bytes = NULL;
-            size_t size;
+            uint64_t size;
             if (!record || rec_save_bytes(w->shared, record, &bytes, &size) != REC_OK) {
                 return give_up(w, "copy and save");
             }
@@ -195,6 +196,7 @@ static void threads_convert_one_tensor(void **state)
     for (int i = 0; i < COUNT; i++) {
         values[i] = (double)((i * 7919LL) % 100003) * 1.3 - 60000; /* some are beyond 65,504 */
     }
+    little(values, sizeof *values, COUNT);
     for (uint32_t threads = 1; threads <= 8; threads += threads) {
         rec_tensor_spec spec = {.size = sizeof spec, .dtype = REC_DTYPE_F64, .rank = 1, .ownership = REC_BORROW,
                                 .shape = shape, .data = values, .data_size = COUNT * sizeof *values, .id = ""};

@@ -227,6 +227,7 @@ static void packed_integers_come_in_their_stored_type(void **state)
     rec_record_free(record);
     assert_int_equal(lr_op_dtype(op), REC_DTYPE_I64);
     assert_int_equal(lr_op_make(&w->job, op, made), REC_OK);
+    little(made, sizeof *made, 3);
     assert_true(made[0] == 1 && made[1] == -2 && made[2] == 3);
     lr_op_release(op);
 }
@@ -298,6 +299,7 @@ static void an_operation_is_deferred_data_like_any_other(void **state)
     assert_int_equal(rec_tensor_offset(tensor), REC_UNKNOWN); /* it is in no file */
     assert_int_equal(rec_source_size(data->source), 70 * 50 * 4);
     assert_int_equal(rec_tensor_read(tensor, REC_DTYPE_F32, 123, 10, part), REC_OK);
+    little(part, sizeof *part, 10);
     assert_memory_equal(part, turned.data + 123 * 4, sizeof part);
     assert_int_equal(rec_source_read(&w->job, data->source, part, sizeof part, &got), REC_OK);
     assert_int_equal(got, sizeof part);
@@ -310,7 +312,7 @@ static void an_operation_is_deferred_data_like_any_other(void **state)
     {
         rec_sink *sink = lr_sink_memory(&w->job);
         void *written;
-        size_t length;
+        uint64_t length;
         assert_int_equal(rec_sink_write(sink, "head", 4), REC_OK);
         assert_int_equal(rec_sink_put(sink, &blob), REC_OK);
         assert_int_equal(lr_sink_take(sink, &written, &length), REC_OK);
@@ -320,10 +322,10 @@ static void an_operation_is_deferred_data_like_any_other(void **state)
         free(written);
     }
     bytes = (uint8_t *)(uintptr_t)rec_tensor_bytes(tensor, &size);
-    assert_memory_equal(bytes, turned.data, size);
+    assert_memory_equal(bytes, turned.data, (size_t)size);
     assert_int_equal(rec_source_view(&w->job, data->source, &view, &size), REC_OK);
     assert_int_equal(size, 70 * 50 * 4);
-    assert_memory_equal(view, turned.data, size);
+    assert_memory_equal(view, turned.data, (size_t)size);
     assert_int_equal(rec_source_read_at(&w->job, data->source, 8, part, 8), REC_OK);
     assert_memory_equal(part, turned.data + 8, 8);
     lr_tensor_free_views(tensor);

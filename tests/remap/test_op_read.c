@@ -33,10 +33,10 @@ static void take_over(chain *c, lr_op *op, naive next)
 
 static lr_op *random_source(chain *c, const naive *n)
 {
-    uint8_t *copy = malloc(n->count * width_of(n->dtype) + 1);
+    uint8_t *copy = malloc((size_t)(n->count * width_of(n->dtype) + 1));
     naive lent = *n;
     assert_true(c->held_count < HELD_MOST);
-    memcpy(copy, n->data, n->count * width_of(n->dtype));
+    memcpy(copy, n->data, (size_t)(n->count * width_of(n->dtype)));
     lent.data = copy;
     c->held[c->held_count++] = copy;
     return source_op(c->w, &lent, (int)below(c, PLACES));
@@ -101,7 +101,7 @@ static void random_stack(chain *c)
     out = naive_new(c->n.dtype, c->n.rank + 1, shape);
     for (uint64_t i = 0; i < count; i++) {
         naive part = i ? naive_random(&c->seed, c->n.dtype, c->n.rank, c->n.shape) : c->n;
-        memcpy(out.data + i * size, part.data, size);
+        memcpy(out.data + i * size, part.data, (size_t)size);
         ops[i] = i ? random_source(c, &part) : lr_op_retain(c->op);
         if (i) {
             free(part.data);
@@ -151,12 +151,12 @@ static void random_add(chain *c)
         float narrow;
         if (c->n.dtype == REC_DTYPE_F64) {
             memcpy(&wide, c->n.data + i * 8, 8);
-            wide += 1;
-            memcpy(c->n.data + i * 8, &wide, 8);
+            wide = 1 + *(double *)little(&wide, 8, 1);
+            memcpy(c->n.data + i * 8, little(&wide, 8, 1), 8);
         } else {
             memcpy(&narrow, c->n.data + i * 4, 4);
-            narrow += 1;
-            memcpy(c->n.data + i * 4, &narrow, 4);
+            narrow = 1 + *(float *)little(&narrow, 4, 1);
+            memcpy(c->n.data + i * 4, little(&narrow, 4, 1), 4);
         }
     }
     release(&c->op, lr_op_add(&c->w->job, c->op, 1));
@@ -246,19 +246,19 @@ static void *read_over_and_over(void *argument)
 {
     reader *r = argument;
     uint64_t size = r->n->count * width_of(r->n->dtype);
-    uint8_t *made = malloc(size);
+    uint8_t *made = malloc((size_t)size);
     rec_job job;
     lr_job_begin(&job, &r->w->context, "read", NULL);
     r->equal = true;
     for (int round = 0; round < 6 && r->equal; round++) {
         uint64_t most = 1 + next_random(&r->seed) % (round % 2 ? size : 5000);
-        memset(made, 0, size);
+        memset(made, 0, (size_t)size);
         for (uint64_t at = 0; at < size;) {
             uint64_t piece = most < size - at ? most : size - at;
             (void)lr_op_read(&job, r->op, at, made + at, piece);
             at += piece;
         }
-        r->equal = memcmp(made, r->n->data, size) == 0;
+        r->equal = memcmp(made, r->n->data, (size_t)size) == 0;
     }
     (void)lr_job_end(&job);
     free(made);
@@ -280,9 +280,11 @@ static void many_threads_may_read_one_node(void **state)
         indices[i] = i < 50 ? 40 + i : i - 50;
     }
     one = naive_transpose(&n);
+    little(one.data, 4, (size_t)one.count);
     for (uint64_t i = 0; i < one.count; i++) {
         ((float *)(void *)one.data)[i] += 1;
     }
+    little(one.data, 4, (size_t)one.count);
     two = naive_take(&one, 1, indices, 80);
     joined = naive_join((naive[]){two, one}, 2, 1);
     check_made(w, op, &joined);
@@ -334,7 +336,7 @@ static void *metered_resize(void *user, void *old, size_t size)
     void *next = metered_alloc(user, size);
     if (next) {
         uint64_t had = ((uint64_t *)old)[-2];
-        memcpy(next, old, had < size ? had : size);
+        memcpy(next, old, (size_t)(had < size ? had : size));
         metered_release(user, old);
     }
     return next;

@@ -63,13 +63,13 @@ static void check(const buffers *b, uint64_t rows, uint64_t columns, uint32_t wi
     uint64_t from_stride = columns * width + more_from, to_stride = rows * width + more_to;
     uint64_t size = place + columns * to_stride + 64;
     assert_true(size <= ROOM && rows * from_stride + place <= ROOM);
-    memset(b->other, 0xA5, size);
+    memset(b->other, 0xA5, (size_t)size);
     by_definition(b->from + place, from_stride, b->other + place, to_stride, rows, columns, width);
     for (int plain = 0; plain < 2; plain++) {
-        memset(b->to, 0xA5, size);
+        memset(b->to, 0xA5, (size_t)size);
         (plain ? lr_transpose_plain : lr_transpose)(b->from + place, from_stride, b->to + place, to_stride, rows,
                                                     columns, width);
-        if (memcmp(b->to, b->other, size) != 0) {
+        if (memcmp(b->to, b->other, (size_t)size) != 0) {
             fail_msg("%s, %u x %u elements of %u bytes, %u and %u more a row, from byte %u on",
                      plain ? "plain" : "chosen", (unsigned)rows, (unsigned)columns, (unsigned)width,
                      (unsigned)more_from, (unsigned)more_to, (unsigned)place);
@@ -127,11 +127,11 @@ static void each_level_of_instructions_equals_the_plain_version(void **state)
                         continue;
                     }
                     to = b->to + (64 - (uintptr_t)b->to % 64) % 64;
-                    memset(b->other, 0, columns * stride);
-                    memset(to, 0, columns * stride);
+                    memset(b->other, 0, (size_t)(columns * stride));
+                    memset(to, 0, (size_t)(columns * stride));
                     by_definition(b->from, columns * widths[w] + 5, b->other, stride, rows, columns, widths[w]);
                     kernel->run(b->from, columns * widths[w] + 5, to, stride, rows, columns, stream != 0);
-                    assert_memory_equal(to, b->other, columns * stride);
+                    assert_memory_equal(to, b->other, (size_t)(columns * stride));
                 }
             }
         }
@@ -150,17 +150,17 @@ static void large_ones_equal_the_plain_version(void **state)
     for (size_t w = 0; w < 4; w++) {
         for (size_t s = 0; s < 5; s++) {
             uint64_t rows = shapes[s][0], columns = shapes[s][1], size = rows * columns * widths[w];
-            uint8_t *from = malloc(size), *to, *other = malloc(size);
-            assert_int_equal(posix_memalign((void **)&to, 64, size + 64), 0);
+            uint8_t *from = malloc((size_t)size), *to, *other = malloc((size_t)size);
+            assert_int_equal(posix_memalign((void **)&to, 64, (size_t)size + 64), 0);
             assert_true(from && other);
             for (uint64_t i = 0; i < size; i++) {
                 from[i] = (uint8_t)((i * UINT64_C(0x9E3779B97F4A7C15)) >> 56);
             }
             lr_transpose_plain(from, columns * widths[w], other, rows * widths[w], rows, columns, widths[w]);
             for (uint64_t place = 0; place <= widths[w]; place += widths[w]) {
-                memset(to, 0, size + 64);
+                memset(to, 0, (size_t)(size + 64));
                 lr_transpose(from, columns * widths[w], to + place, rows * widths[w], rows, columns, widths[w]);
-                assert_memory_equal(to + place, other, size);
+                assert_memory_equal(to + place, other, (size_t)size);
                 assert_int_equal(to[place + size], 0);
             }
             free(from);

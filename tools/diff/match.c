@@ -46,7 +46,7 @@ static table_of_items make_table(const item *items, size_t count, int match)
     for (size_t i = 0; i < count; i++) {
         const char *word = word_of(&items[i], match);
         uint64_t hash = word ? hash_of(t.seed, word) : 0;
-        size_t at = hash & t.mask;
+        size_t at = (size_t)hash & t.mask;
         /* Of several that go by the same word the first one counts: ids may repeat. */
         while (word && t.places[at].index &&
                (t.places[at].hash != hash || strcmp(word_of(&items[t.places[at].index - 1], match), word) != 0)) {
@@ -64,7 +64,7 @@ static size_t find(const table_of_items *t, const item *items, const char *word,
 {
     uint64_t hash = hash_of(t->seed, word);
 
-    for (size_t at = hash & t->mask; t->places[at].index; at = (at + 1) & t->mask) {
+    for (size_t at = (size_t)hash & t->mask; t->places[at].index; at = (at + 1) & t->mask) {
         size_t index = t->places[at].index - 1;
         if (t->places[at].hash == hash && items[index].twin == NO_TWIN &&
             strcmp(word_of(&items[index], match), word) == 0) {

@@ -31,7 +31,7 @@ static bool add_number(numbers *n, const literal *l)
 
     if (n->count == n->room) {
         n->room = n->room ? n->room * 2 : 64;
-        n->at = xrealloc(n->at, n->room * sizeof(uint64_t));
+        n->at = xrealloc(n->at, (size_t)(n->room * sizeof(uint64_t)));
     }
     if (n->dtype == REC_DTYPE_F64) {
         ((double *)n->at)[n->count++] = s.kind == REC_KIND_FLOAT  ? s.v.f

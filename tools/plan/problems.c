@@ -88,8 +88,8 @@ static size_t collect(const planned *p, bool fatal, bool folded, told **list, en
     uint64_t count = rec_plan_problem_count(p->plan);
     size_t found = 0;
 
-    *list = xmalloc((count + 1) * sizeof **list);
-    *entries = xmalloc((count + 1) * sizeof **entries);
+    *list = xmalloc((size_t)((count + 1) * sizeof **list));
+    *entries = xmalloc((size_t)((count + 1) * sizeof **entries));
     for (uint64_t i = 0; i < count; i++) {
         const rec_plan_problem *problem = rec_plan_problem_get(p->plan, i);
         told one = {.problem = problem};

@@ -79,7 +79,7 @@ static uint64_t count_unused(const planned *p, uint64_t count)
     for (uint64_t i = 0; i < count; i++) {
         room += rec_plan_get(p->plan, i)->input_count + 1;
     }
-    all = xmalloc(room * sizeof *all);
+    all = xmalloc((size_t)(room * sizeof *all));
     for (uint64_t i = 0; i < count; i++) {
         const rec_plan_line *line = rec_plan_get(p->plan, i);
         bool lost = line->action == REC_PLAN_DROPPED || line->action == REC_PLAN_UNEXPECTED;
@@ -93,7 +93,7 @@ static uint64_t count_unused(const planned *p, uint64_t count)
             all[places++] = (place){line->source, line->inputs[j], true};
         }
     }
-    qsort(all, places, sizeof *all, by_place);
+    qsort(all, (size_t)places, sizeof *all, by_place);
     for (uint64_t i = 0; i < places; i++) {
         bool first = i == 0 || all[i].source != all[i - 1].source || strcmp(all[i].key, all[i - 1].key) != 0;
         unused += first && !all[i].used;

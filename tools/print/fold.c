@@ -46,7 +46,7 @@ static size_t group_layers(const entry *entries, size_t count, uint64_t seed, gr
         size_t parts = tool_fold_count_parts(entries[i].path);
         tool_fold_split(entries[i].path, room);
         uint64_t hash = tool_fold_hash_form(hash_pattern(seed, room, parts), &entries[i]);
-        size_t at = hash & t.mask;
+        size_t at = (size_t)hash & t.mask;
         group *g = NULL;
         for (; t.slots[at].index; at = (at + 1) & t.mask) {
             g = &groups[t.slots[at].index - 1];
@@ -158,7 +158,7 @@ static void name_ranges(const entry *entries, size_t count, const size_t *of, gr
     for (size_t i = 0; i < made; i++) {
         group *g = &groups[i];
         uint64_t hash = hash_pattern(seed, g->parts, g->count);
-        size_t at = hash & t.mask;
+        size_t at = (size_t)hash & t.mask;
         most = g->count > most ? g->count : most;
         for (; t.slots[at].index; at = (at + 1) & t.mask) {
             group *other = &groups[t.slots[at].index - 1];

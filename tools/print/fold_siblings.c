@@ -103,7 +103,7 @@ static void gather_siblings(group *groups, size_t made, const place *p, uint64_t
             continue;
         }
         uint64_t hash = hash_siblings(seed, g, p);
-        size_t at = hash & t.mask;
+        size_t at = (size_t)hash & t.mask;
         group *first = NULL;
         for (; t.slots[at].index; at = (at + 1) & t.mask) {
             first = &groups[t.slots[at].index - 1];

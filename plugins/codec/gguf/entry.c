@@ -422,7 +422,7 @@ int32_t lr_gguf_names_check(lr_gguf_entries *e)
         memcpy(place, e->places.data + i * sizeof place, sizeof place);
         names[i] = (name){e->names.data + place[0], place[1]};
     }
-    qsort(names, count, sizeof *names, by_text);
+    qsort(names, (size_t)count, sizeof *names, by_text);
     for (uint64_t i = 1; i < count && status == REC_OK; i++) {
         if (by_text(&names[i - 1], &names[i]) == 0) {
             int shown = names[i].length < 200 ? (int)names[i].length : 200;

@@ -348,7 +348,7 @@ static int32_t see_metadata(void *self, uint64_t at, const rec_scalar *key, cons
     (void)at;
     (void)value;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        plain = plain && (key->v.length != strlen(known[i]) || memcmp(key->text, known[i], key->v.length) != 0);
+        plain = plain && (key->v.length != strlen(known[i]) || memcmp(key->text, known[i], (size_t)key->v.length) != 0);
     }
     w->metadata += plain;
     w->burns += !plain;

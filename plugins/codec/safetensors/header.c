@@ -484,7 +484,7 @@ static int32_t check_places(parser *p)
         for (uint64_t i = 0; i < h->count; i++) {
             places[i] = (place){h->entries[i].begin, h->entries[i].end, &h->entries[i]};
         }
-        qsort(places, h->count, sizeof *places, by_place);
+        qsort(places, (size_t)h->count, sizeof *places, by_place);
         end = 0;
         for (uint64_t i = 0; i < h->count && status == REC_OK; i++) {
             if (places[i].begin != end) {

@@ -74,7 +74,7 @@ static uint64_t gather(entry *entries, uint64_t count, const lr_st_json *json, c
 /* The files of a model repeat their metadata: told once. Those that differ are told as the first file has them. */
 static void drop_repeated(lr_st_model *m, entry *entries, uint64_t count)
 {
-    qsort(entries, count, sizeof *entries, by_key);
+    qsort(entries, (size_t)count, sizeof *entries, by_key);
     for (uint64_t i = 1, first = 0; i < count; i++) {
         const entry *before = &entries[first];
         entry *e = &entries[i];
@@ -90,7 +90,7 @@ static void drop_repeated(lr_st_model *m, entry *entries, uint64_t count)
             }
         }
     }
-    qsort(entries, count, sizeof *entries, by_order);
+    qsort(entries, (size_t)count, sizeof *entries, by_order);
 }
 
 /* What a file says in words of librecord's. */
@@ -249,10 +249,10 @@ static bool names_ours(const rec_head *head, const char *file, uint64_t size)
     static const char part[] = ".safetensors", others[] = ".bin.index.json";
     uint64_t length = head->name ? strlen(head->name) : 0, tail = sizeof part - 1;
     if (file) {
-        return size >= tail && memcmp(file + size - tail, part, tail) == 0;
+        return size >= tail && memcmp(file + size - tail, part, (size_t)tail) == 0;
     }
     tail = sizeof others - 1;
-    return length < tail || memcmp(head->name + length - tail, others, tail) != 0;
+    return length < tail || memcmp(head->name + length - tail, others, (size_t)tail) != 0;
 }
 
 /* By the content: bits that agree. */

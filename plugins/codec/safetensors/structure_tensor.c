@@ -57,7 +57,7 @@ static int32_t name_tensor(lr_st_structure_writer *t, bool *own)
     }
     tensor->key_length = length;
     lr_st_put(&tree->names, "", 1); /* so that there always is text */
-    free = length != sizeof reserved - 1 || memcmp(text, reserved, length) != 0;
+    free = length != sizeof reserved - 1 || memcmp(text, reserved, (size_t)length) != 0;
     free = free && lr_st_structure_state(t) == REC_OK && name_is_free(t);
     *own = free && !raw;
     if (lr_st_structure_state(t) != REC_OK || free) {
@@ -67,7 +67,7 @@ static int32_t name_tensor(lr_st_structure_writer *t, bool *own)
         lr_st_excerpt brief;
         int32_t status =
             rec_fail(tree->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "the name `%s` %s", lr_st_shown(&brief, text, length),
-                     length == sizeof reserved - 1 && memcmp(text, reserved, length) == 0
+                     length == sizeof reserved - 1 && memcmp(text, reserved, (size_t)length) == 0
                          ? "is reserved in safetensors files: no tensor can have it"
                          : "is that of two tensors, once their paths are joined with dots");
         rec_fail_hint(tree->job, "Rename the tensor%s.", tree->only_tensors && !tree->paths ? ", or save with `record = yes`" : "");

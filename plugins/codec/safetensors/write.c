@@ -174,7 +174,7 @@ static int32_t place(writer *w)
         return no_memory(w->job);
     }
     if (tree->count) {
-        qsort(tree->tensors, tree->count, sizeof *tree->tensors, by_place);
+        qsort(tree->tensors, (size_t)tree->count, sizeof *tree->tensors, by_place);
     }
     for (uint64_t i = 0; i < tree->count; i++) {
         lr_st_tensor *t = &tree->tensors[i];
@@ -508,7 +508,7 @@ static int32_t write_index(writer *w, rec_sink *sink, const char *stem, size_t s
             const lr_st_tensor *t = &tree->tensors[i];
             names[i] = (named){t->key, t->key_length, t->file};
         }
-        qsort(names, tree->count, sizeof *names, by_key);
+        qsort(names, (size_t)tree->count, sizeof *names, by_key);
         for (uint64_t i = 0; i < tree->count; i++) {
             lr_st_put_word(&b, i ? ",\n    " : "\n    ");
             lr_st_put_string(&b, names[i].key, names[i].length);

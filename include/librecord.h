@@ -71,7 +71,9 @@ enum {
     REC_E_PLUGIN = 10,     /**< a plugin could not be used or broke its contract */
     REC_E_CONFIG = 11,     /**< the configuration is wrong; the error has file and line */
     REC_E_CANCELLED = 12,  /**< the progress callback asked to stop */
-    REC_E_TYPE = 13        /**< the format has no names: rec_recorder_set_type() or its like is needed first */
+    REC_E_TYPE = 13,       /**< the format has no names: rec_recorder_set_type() or its like is needed first */
+    REC_E_SYNC = 14        /**< of a save alone: it was done, and the new file is in its place and whole, but its folder could
+                                not be synced: a crash of the system may still bring the old file back */
 };
 
 /** @return the name of a status, "REC_E_FORMAT"; static. */
@@ -647,7 +649,7 @@ REC_API const char *rec_recorder_extension(const rec_recorder *recorder);
  *   values, or saving them, is REC_E_ARGUMENT. Headers are all that is kept, and of most formats all that is read: of what is
  *   compressed or comes by a pipe no more is in memory, and the rest of a pipe may be left unread. Files are looked at less
  *   closely: one that is cut short may pass. Default read),
- * `sync` = yes|no (fsync before renaming, default yes),
+ * `sync` = yes|no (fsync before renaming, and the folder after it, which is REC_E_SYNC if that alone fails, default yes),
  * `check` = auto|yes|no (read back what was saved, before it takes the old file's place, and hold every value and every
  *   tensor's bytes against what was given to the writer: what differs is REC_E_FORMAT with its path, and the old file
  *   stays. What cannot be read back is a REC_NOTE_CHECK. Default auto: where it costs less than a tenth of the time, which

@@ -2,7 +2,7 @@
  * Safetensors: models of PyTorch and others, and any record under flat names. */
 #include "plugins/codec/safetensors/safetensors.h"
 
-static const rec_option *const options[] = {&lr_st_max_shard_size, &lr_st_record, &lr_st_burn_store, NULL};
+static const rec_option *const options[] = {&lr_st_max_shard_size, &lr_st_record, &lr_st_burn_store, &lr_st_keep_names, NULL};
 
 /* JSON after its length; an index is JSON alone. A damaged file is known by its name, which no bytes stand for: of the last
  * one no bit counts. */

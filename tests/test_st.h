@@ -244,7 +244,7 @@ static const rec_visitor st_visitor = {
 /** What a reader says of a source: its events, or the status and the message. Notes follow. */
 static inline char *st_tell_source(rec_job *job, rec_source *source, st_listener *l)
 {
-    static const rec_option *const options[] = {&lr_st_max_shard_size, &lr_st_record, NULL};
+    static const rec_option *const options[] = {&lr_st_max_shard_size, &lr_st_record, &lr_st_keep_names, NULL};
     static const rec_plugin plugin = {
         .abi = REC_PLUGIN_ABI, .size = sizeof plugin, .name = "Safetensors", .options = options};
     int32_t status;

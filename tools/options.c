@@ -20,6 +20,7 @@ enum {
     OPTION_POSITIONAL,
     OPTION_METADATA,
     OPTION_SHARD,
+    OPTION_KEEP_NAMES,
     OPTION_RECURSIVE,
     OPTION_CHECK,
     OPTION_CLAMP,
@@ -89,6 +90,7 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_POSITIONAL] = {"positional", NULL, 0, READERS, "without a type: name parameters by their position"},
     [OPTION_METADATA] = {"metadata", "KEY=VALUE", 0, COMMAND_CONVERT, "set metadata; an empty VALUE removes it"},
     [OPTION_SHARD] = {"max-shard-size", "SIZE", 0, COMMAND_CONVERT, "write several files, each at most that large"},
+    [OPTION_KEEP_NAMES] = {"keep-names", NULL, 0, COMMAND_CONVERT, "several files take the names of older ones"},
     [OPTION_RECURSIVE] = {"recursive", NULL, 'r', COMMAND_CONVERT, "IN and OUT are folders: convert every record"},
     [OPTION_CHECK] = {"check", NULL, 0, COMMAND_TYPES | COMMAND_CONVERT,
                       "read back what was written; types: does it fit?"},
@@ -360,6 +362,9 @@ static int set_option(options *o, size_t which, const char *value)
         return EXIT_OK;
     case OPTION_POSITIONAL:
         o->positional = true;
+        return EXIT_OK;
+    case OPTION_KEEP_NAMES:
+        o->keep_names = true;
         return EXIT_OK;
     case OPTION_RECURSIVE:
         o->recursive = true;

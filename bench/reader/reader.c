@@ -87,7 +87,7 @@ static int32_t load(rec_job *job, rec_source *source, const rec_visitor *visitor
     return status == REC_OK ? visitor->end(self, 0) : status;
 }
 
-static const rec_option *const options[] = {&lr_st_max_shard_size, &lr_st_record, NULL};
+static const rec_option *const options[] = {&lr_st_max_shard_size, &lr_st_record, &lr_st_keep_names, NULL};
 
 static const rec_plugin plugin = {
     .abi = REC_PLUGIN_ABI,

@@ -282,7 +282,7 @@ static inline bool lr_context_tells(const rec_context *context)
     return context && !atomic_load_explicit(&context->given_up, memory_order_acquire);
 }
 
-/** The last of the numbers that a plugin may give. */
+/** The last of the numbers that a plugin may give; what comes behind (REC_E_SYNC) is core's alone to say. */
 enum { LR_STATUS_LAST = REC_E_TYPE, LR_NOTE_LAST = REC_NOTE_CHECK };
 
 typedef struct lr_report lr_report;
@@ -333,6 +333,7 @@ struct rec_job {
     bool skip;                     /**< of a load: tensors are to have no data */
     bool partly;                   /**< of such a load: what was read is not the whole */
     rec_source *absent;            /**< core/io/source_absent.c: in their place, or NULL */
+    bool placed;                   /**< of a save: what was written has its name, and nothing that fails later undoes that */
     bool passing;                  /**< what is loaded or saved is only handed on: files that are not mapped are read when
                                         needed, pages of those that are need not stay */
     lr_walk *walk;                 /**< of a save, or NULL */

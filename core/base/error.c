@@ -340,7 +340,7 @@ const char *rec_status_name(rec_status status)
     static const char *const names[] = {
         "REC_OK",          "REC_E_ARGUMENT", "REC_E_MEMORY", "REC_E_IO",    "REC_E_FORMAT", "REC_E_UNSUPPORTED",
         "REC_E_NOT_FOUND", "REC_E_MISMATCH", "REC_E_RANGE",  "REC_E_LIMIT", "REC_E_PLUGIN", "REC_E_CONFIG",
-        "REC_E_CANCELLED", "REC_E_TYPE",
+        "REC_E_CANCELLED", "REC_E_TYPE",     "REC_E_SYNC",
     };
     return status >= 0 && (size_t)status < sizeof names / sizeof *names ? names[status] : "unknown";
 }

@@ -182,7 +182,7 @@ typedef struct lr_sink_ops {
     /** Makes what was finished outlast a crash of the system, as far as that is asked for; and tells of what failed on the
      *  way there. Called once after it. NULL: nothing to do. */
     int32_t (*secure)(rec_sink *sink);
-    /** Gives a finished file its name, and makes that last. Both or neither are NULL. */
+    /** Gives a finished file its name, and makes that last: what fails then is REC_E_SYNC. Both or neither are NULL. */
     int32_t (*place)(rec_sink *sink);
     int32_t (*settle)(rec_sink *sink);
     /** What was written, once it is finished. NULL, or returns NULL: nobody can read it, or the job has failed. */
@@ -190,9 +190,13 @@ typedef struct lr_sink_ops {
     /** Frees all but the struct itself; undoes what was not committed. NULL: nothing to do. */
     void (*release)(rec_sink *sink);
     /** Another sink of its kind, whose `first` it is, and another name before the first byte. Names are plain ones that
-     *  nobody else has. Both or neither are NULL. */
-    rec_sink *(*beside)(rec_sink *sink, const char *name);
+     *  nobody else has; a `fresh` one is that of no file that is there. Both or neither are NULL. */
+    rec_sink *(*beside)(rec_sink *sink, const char *name, bool fresh);
     int32_t (*rename)(rec_sink *sink, const char *name);
+    /** What is put into the names of a set's files, STEM-LETTERS-TAIL; "": nothing. The answer is as long each time. NULL
+     *  if `beside` is. @param index the name that the sink has or will have. @param writes they are to be written now. */
+    int32_t (*letters)(rec_sink *sink, const char *index, const char *stem, const char *tail, bool writes,
+                       const char **letters);
     /** Writes over bytes that were given to it already. NULL: it cannot. */
     int32_t (*patch)(rec_sink *sink, uint64_t offset, const uint8_t *data, uint64_t size);
     /** Whether it can after all. NULL: if there is `patch`. */
@@ -219,6 +223,7 @@ struct rec_sink {
     uint64_t all;     /**< of a first one: `written` with those beside it… */
     uint64_t whole;   /**< …and what that will be, or REC_UNKNOWN */
     uint64_t told;    /**< `all` at the last progress report */
+    bool fresh;       /**< of a part of a set: it takes the place of no file */
     bool finished;    /**< nothing more may be written */
     bool secured;     /**< and it is where it has to be */
     bool quiet;       /**< another sink in front of it reports the progress */

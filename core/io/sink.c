@@ -371,18 +371,20 @@ static void place_all(rec_sink *sink)
         return;
     }
     while (placed < count && sink->ops->place(sink->beside->sinks[placed]) == REC_OK) {
+        sink->job->placed = true;
         placed++;
     }
-    if (placed == count) {
-        (void)sink->ops->place(sink);
+    if (placed == count && sink->ops->place(sink) == REC_OK) {
+        sink->job->placed = true;
     }
-    if (lr_job_failed(sink->job) && placed) {
+    if (lr_job_failed(sink->job) && placed && !sink->beside->sinks[0]->fresh) {
         hint_placed(sink, placed);
     }
-    for (uint64_t i = 0; i < count && !lr_job_failed(sink->job); i++) {
-        (void)sink->ops->settle(sink->beside->sinks[i]);
-    }
     if (!lr_job_failed(sink->job)) {
+        /* All are in place: one that cannot be made to last is no reason to leave the others. */
+        for (uint64_t i = 0; i < count; i++) {
+            (void)sink->ops->settle(sink->beside->sinks[i]);
+        }
         (void)sink->ops->settle(sink);
     }
 }

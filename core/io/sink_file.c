@@ -37,21 +37,12 @@ static int32_t file_reserve(rec_sink *sink, uint64_t size)
 
 /* -------------------------------------------------------------------------------------------- finishing, placing -- */
 
-static int sync_fd(int fd)
-{
-    int result;
-    do {
-        result = fsync(fd);
-    } while (result != 0 && errno == EINTR);
-    return result;
-}
-
 /* Some file systems tell of a failed write when the file is closed. The file itself must stay open, as closing it
  * gives up the lock; a copy of the descriptor does as well. */
 static int close_copy(int fd)
 {
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    return copy < 0 ? sync_fd(fd) : close(copy);
+    return copy < 0 ? lr_file_sync(fd) : close(copy);
 }
 
 static int32_t close_straight(lr_file_sink *self)
@@ -93,7 +84,7 @@ static int32_t file_secure(rec_sink *sink)
     if (self->straight) {
         return REC_OK;
     }
-    if ((self->sync ? sync_fd(fd) : close_copy(fd)) != 0) {
+    if ((self->sync ? lr_file_sync(fd) : close_copy(fd)) != 0) {
         return lr_fd_errno(&self->out, REC_UNKNOWN, errno, self->sync ? "sync the file" : "write");
     }
     if (self->lead) {
@@ -105,28 +96,60 @@ static int32_t file_secure(rec_sink *sink)
 
 static int32_t file_place(rec_sink *sink)
 {
-    lr_file_sink *self = (lr_file_sink *)sink;
+    lr_file_sink *self = (lr_file_sink *)sink, *first = (lr_file_sink *)sink->first;
     if (self->straight) {
         return REC_OK;
+    }
+    if (sink->fresh) {
+        return lr_set_place_part(self);
+    }
+    if (self->set) {
+        return lr_set_place_index(self);
+    }
+    if (first && first->replaces && self->replaces && !first->parked[0] && !first->mixed) {
+        lr_set_park(first);
     }
     if (renameat(self->folder, self->temporary, self->folder, self->base) != 0) {
         return lr_file_failed(self, "rename the temporary file to the file's name", NULL);
     }
     self->linked = false;
+    self->placed = true;
+    (first ? first : self)->mixed = true;
     return REC_OK;
 }
 
-static int32_t file_settle(rec_sink *sink)
+static int32_t sync_folder(rec_sink *sink)
 {
-    static const char hint[] = "The file itself is written; a crash of the system may still undo it.";
+    static const char hint[] = "The new file is in its place and whole; a crash of the system may still bring back what was "
+                               "there before. Save again, or sync the folder.";
     lr_file_sink *self = (lr_file_sink *)sink;
+    bool first = !lr_job_failed(sink->job);
+    int32_t status;
+    char text[64];
+    int error;
     if (self->straight || self->lead || !self->sync) {
         return REC_OK;
     }
     /* EINVAL and EBADF: a folder that cannot be synced, by its file system or because it may not be listed. */
-    return sync_fd(self->folder) != 0 && errno != EINVAL && errno != EBADF
-               ? lr_file_failed(self, "sync its folder", hint)
-               : REC_OK;
+    if (lr_file_sync(self->folder) == 0 || errno == EINVAL || errno == EBADF) {
+        return REC_OK;
+    }
+    error = errno;
+    status = lr_io_fail(sink->job, sink->name, REC_E_SYNC, REC_UNKNOWN, hint, "saved, but cannot sync its folder: %s",
+                        lr_errno_words(error, text, sizeof text));
+    return first ? lr_job_errno(sink->job, error) : status;
+}
+
+static int32_t file_settle(rec_sink *sink)
+{
+    lr_file_sink *self = (lr_file_sink *)sink;
+    int32_t status = sync_folder(sink);
+    if (self->set && lr_job_failed(sink->job)) {
+        self->linked = false; /* what the old index names stays, and so does it: the next save sees to both */
+    } else if (self->set) {
+        lr_set_remove_old(self);
+    }
+    return status;
 }
 
 static bool file_patches(const rec_sink *sink)
@@ -185,6 +208,10 @@ static rec_source *file_reopen(rec_sink *sink)
 /* Lets go of everything that belongs to the target. */
 static void give_up(lr_file_sink *self)
 {
+    if (self->out.sink.fresh) {
+        lr_set_take_back(self);
+    }
+    lr_set_unpark(self);
     if (self->linked) {
         (void)unlinkat(self->folder, self->temporary, 0);
         self->linked = false;
@@ -208,6 +235,7 @@ static void file_release(rec_sink *sink)
     lr_file_sink *self = (lr_file_sink *)sink;
     lr_fd_free(&self->out);
     give_up(self);
+    lr_set_free(self);
     lr_release(sink->job->allocator, self->mark);
 }
 
@@ -271,6 +299,10 @@ static int32_t open_atomic(lr_file_sink *self, int *fd)
     if (status == REC_OK && first) {
         status = join(self, (lr_file_sink *)first);
     }
+    if (status == REC_OK && self->out.sink.fresh && !self->replaces && lr_set_like((lr_file_sink *)first)) {
+        self->old = *lr_set_like((lr_file_sink *)first);
+        self->replaces = true;
+    }
     if (status == REC_OK) {
         if (!self->lead) {
             lr_temporary_sweep(self); /* first, so that the space of what is stale can be used */
@@ -307,8 +339,19 @@ static int32_t open_target(lr_file_sink *self)
 
 static const lr_sink_ops file_ops;
 
-/* @param name taken; NULL: the job has failed. @param first the file that it is saved beside, or NULL. */
-static rec_sink *make_sink(rec_job *job, char *name, rec_sink *first, bool sync)
+static bool keep_mark(lr_file_sink *self, const lr_file_sink *of)
+{
+    const char *mark = of->mark ? of->mark : of->base;
+    self->mark = self->mark ? self->mark : lr_strdup(self->out.sink.job->allocator, mark);
+    if (!self->mark) {
+        (void)lr_fail_memory(self->out.sink.job, strlen(mark) + 1);
+    }
+    return self->mark != NULL;
+}
+
+/* @param name taken; NULL: the job has failed. @param first the file that it is saved beside, or NULL. @param fresh its
+ * name is its own, and temporary files that are left of it are known by that of the first. */
+static rec_sink *make_sink(rec_job *job, char *name, rec_sink *first, bool fresh, bool sync)
 {
     lr_file_sink *self = name ? lr_sink_new(job, &file_ops, sizeof *self) : NULL;
     int32_t status;
@@ -322,7 +365,8 @@ static rec_sink *make_sink(rec_job *job, char *name, rec_sink *first, bool sync)
     self->out.fd = -1;
     self->folder = -1;
     self->sync = sync;
-    status = open_target(self);
+    self->out.sink.fresh = fresh;
+    status = !fresh || keep_mark(self, (lr_file_sink *)first) ? open_target(self) : job->error.status;
     if (status == REC_OK && !self->straight) {
         status = lr_sink_set_own_name(&self->out.sink, lr_own_name(name));
     }
@@ -342,39 +386,36 @@ rec_sink *lr_sink_file(rec_job *job, const char *path, bool sync)
     if (!name) {
         (void)lr_fail_memory(job, strlen(path) + 1);
     }
-    return make_sink(job, name, NULL, sync);
+    return make_sink(job, name, NULL, false, sync);
 }
 
 /* In the folder that the caller wrote, whatever the links lead to: that is where a reader looks for it. */
-static rec_sink *file_beside(rec_sink *sink, const char *name)
+static rec_sink *file_beside(rec_sink *sink, const char *name, bool fresh)
 {
     const lr_file_sink *first = (const lr_file_sink *)sink;
-    return make_sink(sink->job, lr_path_sibling(sink->job, first->name, false, name), sink, first->sync);
+    return make_sink(sink->job, lr_path_sibling(sink->job, first->name, false, name), sink, fresh, first->sync);
 }
 
+/* The new temporary file is made before the old one goes, so that at any time there is one: lr_set_letters(). */
 static int32_t file_rename(rec_sink *sink, const char *name)
 {
-    lr_file_sink *self = (lr_file_sink *)sink;
+    lr_file_sink *self = (lr_file_sink *)sink, before;
     char *path = lr_path_sibling(sink->job, self->name, false, name);
-    uint64_t reserved = self->reserved;
     int32_t status;
-    if (path && !self->mark) {
-        self->mark = lr_strdup(sink->job->allocator, self->base);
-        if (!self->mark) {
-            (void)lr_fail_memory(sink->job, strlen(self->base) + 1);
-        }
-    }
-    if (lr_job_failed(sink->job)) {
+    if (!path || !keep_mark(self, self)) {
         lr_release(sink->job->allocator, path);
         return sink->job->error.status;
     }
-    give_up(self);
+    before = *self;
+    self->linked = self->replaces = false;
+    self->out.fd = self->folder = -1;
+    self->path = NULL;
+    self->reserved = 0;
     self->name = path;
     sink->name = path;
-    self->replaces = false;
-    self->reserved = 0;
     status = open_target(self);
-    return status == REC_OK && reserved ? file_reserve(sink, reserved) : status;
+    give_up(&before);
+    return status == REC_OK && before.reserved ? file_reserve(sink, before.reserved) : status;
 }
 
 static const lr_sink_ops file_ops = {
@@ -391,6 +432,7 @@ static const lr_sink_ops file_ops = {
     .release = file_release,
     .beside = file_beside,
     .rename = file_rename,
+    .letters = lr_set_letters,
     .patch = file_patch,
     .patches = file_patches,
 };

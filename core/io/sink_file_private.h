@@ -8,13 +8,19 @@
 
 #include "core/io/io_private.h"
 
+/** The letters that a temporary file is known by. */
+enum { LR_LETTERS = 6 };
+
 typedef struct lr_file_sink lr_file_sink;
+typedef struct lr_set lr_set; /* sink_set.c */
 struct lr_file_sink {
     lr_fd_sink out;
     bool sync;
     bool straight; /**< a FIFO or a device: neither temporary file nor rename */
     bool replaces; /**< there is an old file, and `old` says what it is */
     bool linked;   /**< the temporary file is there and has to go */
+    bool placed;   /**< it has its name; of a part of a set: and loses it again if the index does not get there */
+    bool mixed;    /**< of a first one: files beside it took the place of older ones */
     struct stat old;
     int folder;         /**< everything is done relative to it: it may be renamed meanwhile */
     struct stat where;  /**< of that folder */
@@ -25,7 +31,10 @@ struct lr_file_sink {
     lr_file_sink *lead; /**< of a part: the file whose folder and whose temporary file's lock it shares; else NULL */
     uint32_t part;      /**< its number, from 1 on */
     uint64_t reserved;  /**< bytes that the file was made long beforehand */
+    lr_set *set;        /**< of a first one: what the files that its index names are called; else NULL */
+    char letters[LR_LETTERS + 1];
     char temporary[NAME_MAX + 1];
+    char parked[NAME_MAX + 1]; /**< where the old index is while an empty one is in its place; "": it is not */
 };
 
 /** Fails as the system's errno says, in the name of the file. @param hint what to do, or NULL. */
@@ -38,9 +47,54 @@ int32_t lr_target_open(lr_file_sink *self);
 /** The old file's owner and mode for the temporary one. */
 int32_t lr_target_keep_attributes(lr_file_sink *self);
 
+/* Names and the disk: sink_rename.c. */
+
+int lr_file_sync(int fd);
+/** Of renameat2(); the C library's headers need not have them. */
+enum { LR_RENAME_NOREPLACE = 1, LR_RENAME_EXCHANGE = 2 };
+int lr_rename_with(int folder, const char *from, const char *to, unsigned flags);
+/** Whether it failed because the system or the file system has no such rename. */
+bool lr_rename_cannot(int error);
+/** Renames, but never over another file. @return as renameat(); EEXIST: there is one. */
+int lr_rename_new(int folder, const char *from, const char *to);
+
+/** The names in an open folder, whose offset is not moved, until `on` says false. @return false: it cannot be listed. */
+bool lr_folder_names(int folder, bool (*on)(void *user, const char *name), void *user);
 /** Removes temporary files that who wrote them left behind. */
-void lr_temporary_sweep(const lr_file_sink *self);
+void lr_temporary_sweep(lr_file_sink *self);
 /** Makes `temporary` in the folder. */
 int32_t lr_temporary_create(lr_file_sink *self, int *fd);
+/** Whether no other save of the same target is under way, or may be. */
+bool lr_temporary_is_alone(const lr_file_sink *self);
+/** Calls `sweep` with those of sets that were left behind, and their letters; they are locked meanwhile. */
+void lr_temporary_sweep_sets(const lr_file_sink *self,
+                             void (*sweep)(void *user, const char *letters, const char *temporary), void *user);
+/** Gives it the name of a set's. */
+int32_t lr_temporary_becomes_set(lr_file_sink *self);
+/** The name of the temporary file of part `part` of a lead. */
+void lr_temporary_part_name(const lr_file_sink *lead, unsigned part, char name[NAME_MAX + 1]);
+/** Whether these are LR_LETTERS characters that letters are made of. */
+bool lr_are_letters(const char *text);
+
+/* Sets: sink_set.c. */
+
+/** lr_sink_ops.letters. */
+int32_t lr_set_letters(rec_sink *first, const char *index, const char *stem, const char *tail, bool writes,
+                       const char **letters);
+/** Whose the files of a set are to be, and their mode; NULL: as new ones. */
+const struct stat *lr_set_like(const lr_file_sink *first);
+/** Gives a part its name, which nobody may have… */
+int32_t lr_set_place_part(lr_file_sink *part);
+/** …and takes it away again unless the index is in place. */
+void lr_set_take_back(lr_file_sink *part);
+/** Puts the index in the place of an old one… */
+int32_t lr_set_place_index(lr_file_sink *first);
+/** …whose files go when that outlasts a crash. */
+void lr_set_remove_old(lr_file_sink *first);
+void lr_set_free(lr_file_sink *first);
+/** Before files get the names of others that an index names: takes that away, and… */
+void lr_set_park(lr_file_sink *first);
+/** …puts it back if none was touched. */
+void lr_set_unpark(lr_file_sink *first);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Models in several files, saved: sinks beside a sink, and which names they may have. */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/io/io_private.h"
@@ -78,24 +79,17 @@ static rec_sink *count_beside(rec_sink *first, const char *name)
     return sink;
 }
 
-int32_t rec_sink_beside(rec_job *job, rec_sink *sink, const char *name, rec_sink **out)
+/* @param first one that can have others. */
+static int32_t add_beside(rec_sink *first, const char *name, bool fresh, rec_sink **out)
 {
-    rec_sink *first, *beside = NULL;
-    int32_t status;
-    if (LR_LACKS(job, job) || LR_LACKS(job, sink) || LR_LACKS(job, name) || LR_LACKS(job, out)) {
-        return lr_breach_status(job);
-    }
-    first = sink->first ? sink->first : sink;
-    status = check_can(first);
-    *out = NULL;
-    if (status == REC_OK) {
-        status = check_name(first, name);
-    }
+    rec_job *job = first->job;
+    rec_sink *beside = NULL;
+    int32_t status = check_name(first, name);
     if (status == REC_OK) {
         status = make_room(first);
     }
     if (status == REC_OK) {
-        beside = first->ops ? first->ops->beside(first, name) : count_beside(first, name);
+        beside = first->ops ? first->ops->beside(first, name, fresh) : count_beside(first, name);
         status = job->error.status;
     }
     if (beside) {
@@ -103,6 +97,60 @@ int32_t rec_sink_beside(rec_job *job, rec_sink *sink, const char *name, rec_sink
         first->beside->sinks[first->beside->count++] = beside;
         *out = beside;
     }
+    return status;
+}
+
+int32_t rec_sink_beside(rec_job *job, rec_sink *sink, const char *name, rec_sink **out)
+{
+    rec_sink *first;
+    int32_t status;
+    if (LR_LACKS(job, job) || LR_LACKS(job, sink) || LR_LACKS(job, name) || LR_LACKS(job, out)) {
+        return lr_breach_status(job);
+    }
+    first = sink->first ? sink->first : sink;
+    *out = NULL;
+    status = check_can(first);
+    return status == REC_OK ? add_beside(first, name, false, out) : status;
+}
+
+/* What counts for a file asks that, so that names are as long in the first walk as in the last. */
+static int32_t find_letters(rec_sink *first, const char *stem, const char *tail, const char **letters)
+{
+    rec_sink *real = first;
+    *letters = "";
+    while (!real->ops && real->like) {
+        real = real->like;
+    }
+    return real->ops ? real->ops->letters(real, rec_sink_name(first), stem, tail, real == first, letters) : REC_OK;
+}
+
+int32_t rec_sink_part(rec_job *job, rec_sink *sink, const char *stem, const char *tail, rec_sink **out)
+{
+    rec_sink *first;
+    const char *letters;
+    char *name = NULL;
+    int32_t status;
+    if (LR_LACKS(job, job) || LR_LACKS(job, sink) || LR_LACKS(job, stem) || LR_LACKS(job, tail) ||
+        LR_LACKS(job, out)) {
+        return lr_breach_status(job);
+    }
+    first = sink->first ? sink->first : sink;
+    *out = NULL;
+    status = check_can(first);
+    if (status == REC_OK) {
+        status = find_letters(first, stem, tail, &letters);
+    }
+    if (status == REC_OK) {
+        uint64_t size = strlen(stem) + strlen(letters) + strlen(tail) + 3;
+        name = lr_alloc(job->allocator, size);
+        if (name) {
+            (void)snprintf(name, (size_t)size, "%s-%s%s%s", stem, letters, *letters ? "-" : "", tail);
+            status = add_beside(first, name, true, out);
+        } else {
+            status = lr_fail_memory(job, size);
+        }
+    }
+    lr_release(job->allocator, name);
     return status;
 }
 

@@ -18,9 +18,10 @@
 
 #include "core/io/sink_file_private.h"
 
-enum { NAMES_TRIED = 100, RANDOM = 6, PART_DIGITS = 5 };
+enum { NAMES_TRIED = 100, RANDOM = LR_LETTERS, PART_DIGITS = 5 };
 
-static const char suffix[] = ".librecord-tmp";
+/* As long as one another. What is left of a set's is more than a file: who saves a set again looks what it was. */
+static const char suffix[] = ".librecord-tmp", suffix_of_sets[] = ".librecord-set";
 
 /* A file that is renamed by its plugin keeps to the name that the caller will use again. */
 static const char *mark_of(const lr_file_sink *self)
@@ -29,6 +30,15 @@ static const char *mark_of(const lr_file_sink *self)
 }
 
 /* --------------------------------------------------------------------------------------------------------- names -- */
+
+bool lr_are_letters(const char *text)
+{
+    size_t i = 0;
+    while (i < LR_LETTERS && ((text[i] >= 'a' && text[i] <= 'z') || lr_is_digit(text[i]))) {
+        i++;
+    }
+    return i == LR_LETTERS;
+}
 
 /* `.NAME.XXXXXX.librecord-tmp`, and of a part `.NAME.XXXXXX-00001.librecord-tmp` with the NAME and the letters of the
  * file whose lock it shares. A long name is cut, at a character's boundary, to what the file system allows. */
@@ -45,24 +55,17 @@ static size_t name_kept(const char *base)
     return length;
 }
 
-static bool is_random(char c)
-{
-    return (c >= 'a' && c <= 'z') || lr_is_digit(c);
-}
-
 /* @return the length of what is in front of the suffix or of the part's number, 0 if it is no temporary file of `base`.
- * @param part (out) whether it is a part's. */
-static size_t stem_length(const char *name, const char *base, bool *part)
+ * @param part (out) whether it is a part's. @param set (out) whether it is a set's. */
+static size_t stem_length(const char *name, const char *base, bool *part, bool *set)
 {
     size_t kept = name_kept(base), stem = kept + 2 + RANDOM;
     const char *tail;
     if (strlen(name) < stem || name[0] != '.' || memcmp(name + 1, base, kept) != 0 || name[kept + 1] != '.') {
         return 0;
     }
-    for (size_t i = 0; i < RANDOM; i++) {
-        if (!is_random(name[kept + 2 + i])) {
-            return 0;
-        }
+    if (!lr_are_letters(name + kept + 2)) {
+        return 0;
     }
     tail = name + stem;
     *part = tail[0] == '-';
@@ -72,7 +75,15 @@ static size_t stem_length(const char *name, const char *base, bool *part)
         }
         tail += 1 + PART_DIGITS;
     }
-    return strcmp(tail, suffix) == 0 ? stem : 0;
+    *set = strcmp(tail, suffix_of_sets) == 0;
+    return *set || strcmp(tail, suffix) == 0 ? stem : 0;
+}
+
+void lr_temporary_part_name(const lr_file_sink *lead, unsigned part, char name[NAME_MAX + 1])
+{
+    size_t stem = strlen(lead->temporary) - (sizeof suffix - 1);
+    memcpy(name, lead->temporary, stem);
+    (void)snprintf(name + stem, NAME_MAX + 1 - stem, "-%0*u%s", PART_DIGITS, part, lead->temporary + stem);
 }
 
 static bool make_name(lr_file_sink *self)
@@ -82,9 +93,7 @@ static bool make_name(lr_file_sink *self)
     size_t kept = name_kept(mark_of(self));
     char *at = self->temporary;
     if (self->lead) {
-        size_t stem = strlen(self->lead->temporary) - (sizeof suffix - 1);
-        memcpy(at, self->lead->temporary, stem);
-        (void)snprintf(at + stem, sizeof self->temporary - stem, "-%0*u%s", PART_DIGITS, (unsigned)self->part, suffix);
+        lr_temporary_part_name(self->lead, self->part, at);
         return true;
     }
     if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) {
@@ -95,7 +104,7 @@ static bool make_name(lr_file_sink *self)
     at += kept;
     *at++ = '.';
     for (size_t i = 0; i < RANDOM; i++) {
-        *at++ = letters[random[i] % (sizeof letters - 1)];
+        *at++ = self->letters[i] = letters[random[i] % (sizeof letters - 1)];
     }
     memcpy(at, suffix, sizeof suffix);
     return true;
@@ -132,12 +141,15 @@ static int lock_stale(int folder, const char *name)
     return -1;
 }
 
-static void sweep_one(int folder, const char *name, size_t stem, bool part)
+static void sweep_one(int folder, const char *name, size_t stem, bool part, bool set)
 {
     char locked[NAME_MAX + 1]; /* the file whose lock counts */
     int fd;
+    if (set && !part) {
+        return; /* lr_temporary_sweep_sets() */
+    }
     memcpy(locked, name, stem);
-    memcpy(locked + stem, suffix, sizeof suffix);
+    memcpy(locked + stem, set ? suffix_of_sets : suffix, sizeof suffix);
     fd = lock_stale(folder, locked);
     if (fd >= 0 || (part && errno == ENOENT)) {
         (void)unlinkat(folder, name, 0);
@@ -147,26 +159,97 @@ static void sweep_one(int folder, const char *name, size_t stem, bool part)
     }
 }
 
-/* What cannot be swept stays for the next save: that is no reason to fail this one. */
-void lr_temporary_sweep(const lr_file_sink *self)
+bool lr_folder_names(int folder, bool (*on)(void *user, const char *name), void *user)
 {
-    int fd = openat(self->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
     struct dirent *entry;
     if (!list) {
         if (fd >= 0) {
             (void)close(fd);
         }
-        return;
+        return false;
     }
-    while ((entry = readdir(list))) {
-        bool part;
-        size_t stem = stem_length(entry->d_name, mark_of(self), &part);
-        if (stem) {
-            sweep_one(self->folder, entry->d_name, stem, part);
-        }
+    while ((entry = readdir(list)) && on(user, entry->d_name)) {
     }
     (void)closedir(list);
+    return true;
+}
+
+static bool sweep_name(void *user, const char *name)
+{
+    const lr_file_sink *self = user;
+    bool part, set;
+    size_t stem = stem_length(name, mark_of(self), &part, &set);
+    if (stem) {
+        sweep_one(self->folder, name, stem, part, set);
+    }
+    return true;
+}
+
+/* What cannot be swept stays for the next save: that is no reason to fail this one. */
+void lr_temporary_sweep(lr_file_sink *self)
+{
+    (void)lr_folder_names(self->folder, sweep_name, self);
+}
+
+typedef struct sweep_of_sets {
+    const lr_file_sink *self;
+    void (*sweep)(void *user, const char *letters, const char *temporary);
+    void *user;
+} sweep_of_sets;
+
+static bool sweep_set(void *user, const char *name)
+{
+    const sweep_of_sets *s = user;
+    bool part, set;
+    size_t stem = stem_length(name, mark_of(s->self), &part, &set);
+    int fd = stem && set && !part ? lock_stale(s->self->folder, name) : -1;
+    if (fd >= 0) {
+        s->sweep(s->user, name + stem - RANDOM, name);
+        (void)close(fd);
+    }
+    return true;
+}
+
+void lr_temporary_sweep_sets(const lr_file_sink *self,
+                             void (*sweep)(void *user, const char *letters, const char *temporary), void *user)
+{
+    sweep_of_sets s = {self, sweep, user};
+    (void)lr_folder_names(self->folder, sweep_set, &s);
+}
+
+typedef struct look_for_others {
+    const lr_file_sink *self;
+    bool alone;
+} look_for_others;
+
+static bool is_no_other(void *user, const char *name)
+{
+    look_for_others *look = user;
+    bool part, set;
+    look->alone =
+        !stem_length(name, mark_of(look->self), &part, &set) || part || strcmp(name, look->self->temporary) == 0;
+    return look->alone;
+}
+
+bool lr_temporary_is_alone(const lr_file_sink *self)
+{
+    look_for_others look = {self, true};
+    return lr_folder_names(self->folder, is_no_other, &look) && look.alone;
+}
+
+int32_t lr_temporary_becomes_set(lr_file_sink *self)
+{
+    char name[NAME_MAX + 1];
+    size_t stem = strlen(self->temporary) - (sizeof suffix - 1);
+    memcpy(name, self->temporary, stem);
+    memcpy(name + stem, suffix_of_sets, sizeof suffix_of_sets);
+    if (lr_rename_new(self->folder, self->temporary, name) != 0) {
+        return lr_file_failed(self, "rename its temporary file", NULL);
+    }
+    memcpy(self->temporary, name, stem + sizeof suffix_of_sets);
+    return REC_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------------ making it -- */

@@ -110,12 +110,22 @@ void lr_siblings_drop(rec_job *job)
     job->beside = 0;
 }
 
+/* @param missing (out) set if it is not there; NULL: that is a failure as others are. */
+static bool is_missing(int error, bool *missing)
+{
+    if (missing && (error == ENOENT || error == ENOTDIR)) {
+        *missing = true;
+        return true;
+    }
+    return false;
+}
+
 /* What the path leads to: a file by its name alone could be one that never ends, or that nobody writes to. */
-static int32_t check_regular(rec_job *job, const char *path, int fd)
+static int32_t check_regular(rec_job *job, const char *path, int fd, bool *missing)
 {
     struct stat info;
     if ((fd < 0 ? stat(path, &info) : fstat(fd, &info)) != 0) {
-        return lr_path_refused(job, path, errno);
+        return is_missing(errno, missing) ? REC_OK : lr_path_refused(job, path, errno);
     }
     return S_ISREG(info.st_mode)
                ? REC_OK
@@ -123,7 +133,7 @@ static int32_t check_regular(rec_job *job, const char *path, int fd)
                             S_ISDIR(info.st_mode) ? "this is a folder, not a file" : "this is not a regular file");
 }
 
-static int32_t open_regular(rec_job *job, const char *path, int *fd)
+static int32_t open_regular(rec_job *job, const char *path, int *fd, bool *missing)
 {
     int error;
     int32_t status = lr_path_open(job, path, fd, &error);
@@ -133,36 +143,28 @@ static int32_t open_regular(rec_job *job, const char *path, int *fd)
             status = lr_path_open(job, path, fd, &error);
         }
     }
-    return error && status == REC_OK ? lr_path_refused(job, path, error) : status;
+    return error && status == REC_OK && !is_missing(error, missing) ? lr_path_refused(job, path, error) : status;
 }
 
-static bool is_missing(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) != 0 && (errno == ENOENT || errno == ENOTDIR);
-}
-
-/* A file in the folder. @return NULL: the job has failed, or (`optional`) it is not there. */
+/* A file in the folder. @return NULL: the job has failed, or (`optional`) it is not there, be it since a moment ago. */
 static rec_source *open_beside(rec_job *job, const rec_source *source, const char *path, bool optional)
 {
-    rec_source *beside;
+    rec_source *beside = lr_source_new(job, path);
     const void *data;
     uint64_t size;
     int32_t status;
+    bool missing = false;
     int fd = -1;
-    if (optional && is_missing(path)) {
-        return NULL;
-    }
-    beside = lr_source_new(job, path);
     if (!beside) {
         return NULL;
     }
-    status = check_regular(job, path, -1); /* before it is opened: that of a FIFO may take for ever */
-    if (status == REC_OK) {
-        status = open_regular(job, path, &fd);
+    /* Before it is opened: that of a FIFO may take for ever. */
+    status = check_regular(job, path, -1, optional ? &missing : NULL);
+    if (status == REC_OK && !missing) {
+        status = open_regular(job, path, &fd, optional ? &missing : NULL);
     }
-    if (status == REC_OK) {
-        status = check_regular(job, path, fd); /* it may have been replaced */
+    if (status == REC_OK && !missing) {
+        status = check_regular(job, path, fd, NULL); /* it may have been replaced */
         if (status == REC_OK) {
             status = lr_path_begin(job, beside, fd, source->may_map);
             if (status == REC_OK && source->may_map) {
@@ -172,7 +174,7 @@ static rec_source *open_beside(rec_job *job, const rec_source *source, const cha
             (void)close(fd);
         }
     }
-    if (status == REC_OK) {
+    if (status == REC_OK && !missing) {
         lr_job_sibling(job, rec_source_size(beside));
     } else {
         lr_source_release(beside);

@@ -398,6 +398,14 @@ REC_API const char *rec_sink_name(const rec_sink *sink);
  *  nor a descriptor then, and gets its name at the end as well; nothing but rec_sink_tell() may be called with it.
  *  Beside a sink of rec_sink_layout() there are others that count. REC_E_UNSUPPORTED for sinks that are no files. */
 REC_API int32_t rec_sink_beside(rec_job *job, rec_sink *sink, const char *name, rec_sink **out);
+/** The same for a model whose index names its files: a set, that takes the place of an older one as a whole. Call
+ *  rec_sink_rename() first if the index has another name than the sink. The file is called STEM-TAIL
+ *  ("model", "00001-of-00003.safetensors") if nothing of such a set is there yet, and else STEM-LETTERS-TAIL, with six
+ *  letters that are the save's own: ask rec_sink_name() which, and write that into the index, as plain text with other
+ *  characters than letters, digits, `-`, `_` and `.` around it. All files have their names before the index takes the
+ *  old one's place; then those that the old index named are removed, if they are called as those of this set are. All
+ *  of one save have one STEM, and TAILs that differ in digits alone. Since 0.2. */
+REC_API int32_t rec_sink_part(rec_job *job, rec_sink *sink, const char *stem, const char *tail, rec_sink **out);
 /** Gives the file that is saved another name in its folder (an index beside its parts). Before the first byte and
  *  before the first file beside it. */
 REC_API int32_t rec_sink_rename(rec_job *job, rec_sink *sink, const char *name);

@@ -438,6 +438,23 @@ static void a_failed_job_leaves_the_old_file(void **state)
     assert_int_equal(count_files(".", ""), 1);
 }
 
+static void what_was_written_and_is_gone_cannot_be_read_back(void **state)
+{
+    world *w = *state;
+    struct dirent *entry;
+    rec_sink *sink = lr_sink_file(&w->job, "a.mpk", true);
+    DIR *list = opendir(".");
+    assert_int_equal(rec_sink_write(sink, "new", 3), REC_OK);
+    while ((entry = readdir(list))) {
+        assert_true(!strstr(entry->d_name, TEMPORARY) || unlink(entry->d_name) == 0);
+    }
+    (void)closedir(list);
+    assert_null(lr_sink_reopen(sink));
+    assert_int_equal(lr_sink_commit(sink), REC_E_NOT_FOUND);
+    assert_failed(w, REC_E_NOT_FOUND, "a.mpk: cannot read back what was written: No such file or directory");
+    assert_int_equal(count_files(".", ""), 0);
+}
+
 static void a_cancelled_save_leaves_the_old_file(void **state)
 {
     world *w = *state;
@@ -679,6 +696,92 @@ static void saves_at_once_do_not_sweep_each_other(void **state)
     assert_int_equal(count_files(".", ""), 1);
 }
 
+/* ------------------------------------------------------------------------------------------- saved, but not synced -- */
+
+static int folder_error, folder_syncs;
+
+/* In place of the system's: a folder's fails as it is told to. */
+int fsync(int fd)
+{
+    struct stat info;
+    if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+        folder_syncs++;
+        errno = folder_error;
+        return folder_error ? -1 : 0;
+    }
+    return fdatasync(fd);
+}
+
+/* @param sync whether it is asked for. */
+static rec_status save_new(world *w, const char *path, bool sync)
+{
+    rec_sink *sink = lr_sink_file(&w->job, path, sync);
+    assert_non_null(sink);
+    assert_int_equal(rec_sink_write(sink, "new", 3), REC_OK);
+    return lr_sink_commit(sink);
+}
+
+static void what_is_in_place_and_not_synced_is_told_apart(void **state)
+{
+    world *w = *state;
+    const char *const places[] = {"a.mpk", "folder/a.mpk"};
+    assert_int_equal(mkdir("folder", 0755), 0);
+    for (size_t i = 0; i < 2; i++) {
+        char words[256];
+        write_file(places[i], "old", 3);
+        folder_error = EIO;
+        assert_int_equal(save_new(w, places[i], true), REC_E_SYNC);
+        assert_file(places[i], "new", 3);
+        (void)snprintf(words, sizeof words,
+                       "%s: saved, but cannot sync its folder: Input/output error\n"
+                       "  The new file is in its place and whole; a crash of the system may still bring back what was there "
+                       "before.", places[i]);
+        assert_failed(w, REC_E_SYNC, words);
+        assert_int_equal(rec_error_errno(), EIO);
+        assert_string_equal(rec_error_file(), places[i]);
+    }
+    assert_string_equal(rec_status_name(REC_E_SYNC), "REC_E_SYNC");
+    assert_int_equal(count_files(".", TEMPORARY), 0);
+    assert_int_equal(count_files("folder", ""), 1);
+}
+
+/* Some file systems cannot sync a folder, and whoever asks for no sync is not told of one. */
+static void a_folder_that_has_no_sync_is_no_failure(void **state)
+{
+    world *w = *state;
+    const int errors[] = {EINVAL, EBADF};
+    for (size_t i = 0; i < 2; i++) {
+        folder_error = errors[i];
+        assert_int_equal(save_new(w, "a.mpk", true), REC_OK);
+        assert_int_equal(end_job(w), REC_OK);
+    }
+    folder_error = EIO;
+    folder_syncs = 0;
+    assert_int_equal(save_new(w, "a.mpk", false), REC_OK);
+    assert_int_equal(end_job(w), REC_OK);
+    assert_int_equal(folder_syncs, 0);
+    folder_error = 0;
+}
+
+/* Several files: the folder of each is synced, whatever the others say, and the first failure is told. */
+static void files_in_several_folders_are_all_synced(void **state)
+{
+    world *w = *state;
+    rec_sink *sink, *part;
+    assert_int_equal(mkdir("other", 0755), 0);
+    assert_int_equal(symlink("other/part", "part"), 0);
+    sink = lr_sink_file(&w->job, "index", true);
+    assert_int_equal(rec_sink_beside(&w->job, sink, "part", &part), REC_OK);
+    assert_int_equal(rec_sink_write(part, "new", 3), REC_OK);
+    folder_error = EIO;
+    folder_syncs = 0;
+    assert_int_equal(lr_sink_commit(sink), REC_E_SYNC);
+    assert_int_equal(folder_syncs, 2);
+    assert_failed(w, REC_E_SYNC, "part: saved, but cannot sync its folder");
+    assert_file("other/part", "new", 3);
+    folder_error = 0;
+}
+
 /* ------------------------------------------------------------------------------------------------- out of memory -- */
 
 static void each_allocation_may_fail(void **state)
@@ -733,6 +836,7 @@ int main(void)
         TEST(a_protected_file_is_not_replaced),
         TEST(a_folder_that_cannot_be_listed_will_do),
         TEST(a_failed_job_leaves_the_old_file),
+        TEST(what_was_written_and_is_gone_cannot_be_read_back),
         TEST(a_cancelled_save_leaves_the_old_file),
         TEST(a_size_limit_leaves_the_old_file_wherever_it_strikes),
         TEST(a_full_disk_leaves_the_old_file_and_says_what_is_needed),
@@ -740,6 +844,9 @@ int main(void)
         TEST(a_live_save_is_not_swept),
         TEST(only_rests_of_the_same_target_are_swept),
         TEST(saves_at_once_do_not_sweep_each_other),
+        TEST(what_is_in_place_and_not_synced_is_told_apart),
+        TEST(a_folder_that_has_no_sync_is_no_failure),
+        TEST(files_in_several_folders_are_all_synced),
         TEST(each_allocation_may_fail),
     };
     return cmocka_run_group_tests_name("sink-file", tests, NULL, NULL);

@@ -21,13 +21,13 @@ static rec_recorder *open_keep(const char *name, rec_precision precision)
 static st_file save(rec_recorder *r, const rec_record *record)
 {
     void *data = NULL;
-    size_t size = 0;
+    uint64_t size = 0;
     st_file f;
     if (rec_save_bytes(r, record, &data, &size) != REC_OK) {
         fail_msg("%s", rec_error_message());
     }
-    f = (st_file){malloc(size ? size : 1), size};
-    memcpy(f.data, data, size);
+    f = (st_file){malloc(size ? (size_t)size : 1), (size_t)size};
+    memcpy(f.data, data, (size_t)size);
     rec_free(data);
     return f;
 }
@@ -57,7 +57,7 @@ static char *header_of(const st_file *f)
     }
     assert_true(f->size >= 8 && length <= f->size - 8);
     assert_int_equal(length % 8, 0);
-    text = strndup((const char *)f->data + 8, length);
+    text = strndup((const char *)f->data + 8, (size_t)length);
     assert_non_null(text);
     return text;
 }
@@ -216,7 +216,7 @@ static void names_that_meet_are_told_apart(void **state)
     free(f.data);
     assert_int_equal(rec_recorder_set(r, "record", "no"), REC_OK);
     void *data;
-    size_t size;
+    uint64_t size;
     assert_int_equal(rec_save_bytes(r, record, &data, &size), REC_E_UNSUPPORTED);
     assert_non_null(strstr(rec_error_message(), "the name `a.b` is that of two tensors"));
     rec_close_recorder(r);
@@ -540,6 +540,7 @@ static void data_that_are_not_aligned_are_read(void **state)
     (void)state;
     assert_int_not_equal((f.size - 8) % 4, 0);
     memcpy(expected, f.data + f.size - 8, 8);
+    little(expected, sizeof *expected, 2);
     record = load(r, &f);
     values = rec_tensor_f32(rec_tensor_at(record, "x"));
     assert_non_null(values);
@@ -665,7 +666,7 @@ static void sizes_of_files_are_read_or_refused(void **state)
         bool fits = i < sizeof good / sizeof *good;
         rec_recorder *r = open_keep("Safetensors", REC_PRECISION_KEEP);
         void *data = NULL;
-        size_t size;
+        uint64_t size;
         assert_int_equal(rec_recorder_set(r, "max-shard-size", fits ? good[i] : bad[i - sizeof good / sizeof *good]),
                          REC_OK);
         assert_int_equal(rec_save_bytes(r, record, &data, &size), fits ? REC_OK : REC_E_ARGUMENT);
@@ -678,12 +679,37 @@ static void sizes_of_files_are_read_or_refused(void **state)
     /* In memory there is room for one file only. */
     rec_recorder *r = open_keep("Safetensors", REC_PRECISION_KEEP);
     void *data = NULL;
-    size_t size;
+    uint64_t size;
     assert_int_equal(rec_recorder_set(r, "max-shard-size", "20"), REC_OK);
     assert_int_equal(rec_save_bytes(r, record, &data, &size), REC_E_UNSUPPORTED);
     assert_non_null(strstr(rec_error_message(), "max-shard-size would make 3 files, and what is saved to is no file"));
     rec_close_recorder(r);
     rec_record_free(record);
+}
+
+/* As many as a load takes, no more: 0.1 wrote up to 99,999. */
+static void more_files_than_are_read_are_not_written(void **state)
+{
+    scratch *s = scratch_new();
+    char *path = scratch_path(s, "many");
+    rec_record *record = rec_record_new(NULL);
+    rec_recorder *r = open_keep("Safetensors", REC_PRECISION_KEEP);
+    (void)state;
+    for (unsigned i = 0; i <= 10000; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "t%u", i);
+        assert_int_equal(rec_set_f32(record, name, (const float[]){1}, 1, (const uint64_t[]){1}), REC_OK);
+    }
+    assert_int_equal(rec_recorder_set(r, "max-shard-size", "1"), REC_OK);
+    assert_int_equal(rec_save(r, record, path), REC_E_LIMIT);
+    assert_non_null(strstr(rec_error_message(), "10001 files would be needed; at most 10,000 are written, as many as are read"));
+    assert_non_null(strstr(rec_error_message(), "Raise max-shard-size."));
+    assert_false(is_there(s, "many.safetensors"));
+    assert_false(is_there(s, "many.safetensors.index.json"));
+    rec_close_recorder(r);
+    rec_record_free(record);
+    free(path);
+    scratch_free(s);
 }
 
 /* A file of one or two tensors of a byte each. */
@@ -789,6 +815,9 @@ static void an_index_that_means_no_good_is_refused(void **state)
         {"{\"weight_map\":{},\"weight_map\":{}}",
          "REC_E_FORMAT\n" INDEX ": byte 17: `weight_map` is there twice\n  "
          "The file is damaged, or what wrote it is wrong: get it again, or write it anew."},
+        {"{\"metadata\":{},\"metadata\":{},\"weight_map\":{}}",
+         "REC_E_FORMAT\n" INDEX ": byte 15: `metadata` is there twice\n  "
+         "The file is damaged, or what wrote it is wrong: get it again, or write it anew."},
         {"{\"weight_map\":{\"x\":\"a.safetensors\"}",
          "REC_E_FORMAT\n" INDEX ": byte 35: expected `,` or `}`, found the end of the index\n  "
          "The file is damaged, or what wrote it is wrong: get it again, or write it anew."},
@@ -803,6 +832,37 @@ static void an_index_that_means_no_good_is_refused(void **state)
         assert_tells(s, INDEX, cases[i].message);
     }
     scratch_free(s);
+}
+
+/* What stands beside another is no deeper for it. */
+static void depth_is_that_of_what_is_within_another(void **state)
+{
+    rec_limits limits = rec_limits_default();
+    rec_context *context = rec_context_new(NULL);
+    rec_record *record = rec_record_new(context), *back;
+    rec_recorder *r = rec_open_recorder_in(context, "Safetensors", REC_PRECISION_KEEP);
+    char path[32];
+    void *data = NULL;
+    uint64_t size = 0;
+    (void)state;
+    assert_true(context && record && r);
+    for (int i = 0; i < 40; i++) {
+        (void)snprintf(path, sizeof path, "map%d.a.b", i);
+        assert_int_equal(rec_set_uint(record, path, 1), REC_OK);
+    }
+    assert_int_equal(rec_save_bytes(r, record, &data, &size), REC_OK);
+    limits.depth = 16;
+    assert_int_equal(rec_context_set_limits(context, &limits), REC_OK);
+    back = rec_load_bytes(r, data, size);
+    if (!back) {
+        fail_msg("%s", rec_error_message());
+    }
+    assert_int_equal(rec_value_scalar(rec_value_at(back, "map19.a.b")).v.u, 1);
+    rec_record_free(back);
+    rec_free(data);
+    rec_close_recorder(r);
+    rec_record_free(record);
+    rec_context_free(context);
 }
 
 static void a_folder_is_what_is_in_it(void **state)
@@ -920,8 +980,10 @@ int main(void)
         cmocka_unit_test(data_that_are_not_aligned_are_read),
         cmocka_unit_test(a_model_goes_into_several_files_and_comes_back),
         cmocka_unit_test(sizes_of_files_are_read_or_refused),
+        cmocka_unit_test(more_files_than_are_read_are_not_written),
         cmocka_unit_test(the_index_says_which_tensors_count),
         cmocka_unit_test(an_index_that_means_no_good_is_refused),
+        cmocka_unit_test(depth_is_that_of_what_is_within_another),
         cmocka_unit_test(a_folder_is_what_is_in_it),
         cmocka_unit_test(no_changed_byte_of_an_index_breaks_the_reader),
         cmocka_unit_test(a_foreign_set_is_the_same_as_its_single_file),

@@ -129,6 +129,9 @@ static rec_recorder *output(session *s, const char *name, rec_precision precisio
     if (recorder && status == EXIT_OK && size && rec_recorder_set(recorder, "max-shard-size", size) != REC_OK) {
         status = tool_fail_library();
     }
+    if (recorder && status == EXIT_OK && s->o->keep_names && rec_recorder_set(recorder, "keep-names", "yes") != REC_OK) {
+        status = tool_fail_library();
+    }
     if (recorder && status == EXIT_OK && layout && rec_recorder_set(recorder, "layout", layout) != REC_OK) {
         status = tool_fail("--burn: expected 0.7 to 0.23, found \"%s\"", burn);
     }

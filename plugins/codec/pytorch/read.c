@@ -427,29 +427,67 @@ static int32_t tell_index(teller *t)
     return status;
 }
 
+/* Files of a model that are opened before anything of it is told: up to then all can begin again. */
+enum { AHEAD = 48 };
+
+typedef struct parts {
+    rec_source *open[AHEAD]; /* those not told yet; the others NULL */
+    rec_source *index;       /* the one that is read */
+} parts;
+
+static int32_t keep_part(void *self, uint64_t number, rec_source *part)
+{
+    parts *p = self;
+    p->open[number] = part;
+    return REC_OK;
+}
+
+static void close_parts(void *self)
+{
+    parts *p = self;
+    for (uint64_t i = 0; i < AHEAD; i++) {
+        rec_source_release(p->open[i]);
+        p->open[i] = NULL;
+    }
+}
+
+static int32_t tell_shard(teller *t, parts *p)
+{
+    rec_source *part = NULL;
+    const char *name;
+    int32_t status = lr_index_file(t->index, t->file, &name);
+    if (status == REC_OK && t->file < AHEAD) {
+        part = p->open[t->file];
+        p->open[t->file] = NULL;
+    } else if (status == REC_OK) {
+        status = rec_source_beside(t->job, p->index, name, &part);
+    }
+    if (status == REC_OK) {
+        status = tell_file(t, part, name);
+        if (status != REC_OK) {
+            rec_fail_source(t->job, part);
+        }
+    }
+    rec_source_release(part);
+    return status;
+}
+
 /* The files that an index names, one after the other. @param counted whether `source` is the index's to release. */
 static int32_t tell_several(teller *t, rec_source *source, bool counted)
 {
     lr_index index;
-    int32_t status = lr_index_open(&index, t->job, source, counted, "PyTorch", ".bin");
+    parts p = {.index = source};
+    const lr_index_reader reader = {&p, AHEAD, keep_part, close_parts};
+    int32_t status = lr_index_open_ahead(&index, t->job, &p.index, counted, "PyTorch", ".bin", &reader);
     t->index = &index;
     status = status == REC_OK ? tell_index(t) : status;
     status = status == REC_OK ? t->visitor->map_begin(t->self, REC_UNKNOWN, REC_FORM_PATHS, REC_UNKNOWN) : status;
     for (t->file = 0; t->file < index.file_count && status == REC_OK; t->file++) {
-        rec_source *part = NULL;
-        const char *name;
-        status = lr_index_file(&index, t->file, &name);
-        status = status == REC_OK ? rec_source_beside(t->job, source, name, &part) : status;
-        if (status == REC_OK) {
-            status = tell_file(t, part, name);
-            if (status != REC_OK) {
-                rec_fail_source(t->job, part);
-            }
-        }
-        rec_source_release(part);
+        status = tell_shard(t, &p);
     }
     status = status == REC_OK ? lr_index_done(&index) : status;
     status = status == REC_OK ? t->visitor->end(t->self, REC_UNKNOWN) : status;
+    close_parts(&p);
     lr_index_close(&index);
     return status;
 }

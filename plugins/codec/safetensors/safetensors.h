@@ -19,7 +19,7 @@ int32_t lr_st_read(rec_job *job, rec_source *source, const rec_visitor *visitor,
 /** Writes one file, or several and an index. */
 int32_t lr_st_write(rec_job *job, rec_sink *sink);
 
-extern const rec_option lr_st_max_shard_size, lr_st_record, lr_st_burn_store;
+extern const rec_option lr_st_max_shard_size, lr_st_keep_names, lr_st_record, lr_st_burn_store;
 
 /* --------------------------------------------------------------------------------------------------- element types -- */
 

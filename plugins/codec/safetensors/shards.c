@@ -57,11 +57,10 @@ bool lr_st_is_folder(const char *const *names, uint64_t count)
     return false;
 }
 
-/* Names that end in something, for messages. */
+/* Names that end in something, for messages. @param text empty. */
 static void list_names(char *text, size_t room, const char *const *names, uint64_t count, const char *end)
 {
     size_t used = 0;
-    text[0] = '\0';
     for (uint64_t i = 0; i < count; i++) {
         if (ends_in(names[i], end)) {
             size_t length = strlen(names[i]);
@@ -92,24 +91,34 @@ static int32_t make_files(lr_st_model *m, uint64_t count)
     return REC_OK;
 }
 
-/* Opens one more file. @param name beside the source; NULL: the source itself. */
-static int32_t open_file(lr_st_model *m, rec_source *beside, const char *name)
+/* Opens one more file. @param source of a file beside the model's, taken; NULL: the model's itself. */
+static int32_t open_file(lr_st_model *m, rec_source *source)
 {
-    lr_st_file *f = &m->files[m->file_count];
-    int32_t status = REC_OK;
-    if (name) {
-        status = rec_source_beside(m->job, beside, name, &f->source);
+    lr_st_file *f = &m->files[m->file_count++];
+    int32_t status;
+    f->source = source;
+    f->first = m->count;
+    status = lr_st_header_open(&f->header, m->job, source ? source : m->source, source != NULL);
+    m->count += f->header.count;
+    return status == REC_OK && m->count >= INT32_MAX ? fail_limit(m, "more than 2^31 tensors") : status;
+}
+
+static int32_t open_beside(lr_st_model *m, const char *name)
+{
+    rec_source *source;
+    int32_t status = rec_source_beside(m->job, m->source, name, &source);
+    return status == REC_OK ? open_file(m, source) : status;
+}
+
+static void close_files(lr_st_model *m)
+{
+    for (uint64_t i = 0; i < m->file_count; i++) {
+        lr_st_header_close(&m->files[i].header);
+        rec_source_release(m->files[i].source);
     }
-    if (status == REC_OK) {
-        m->file_count++;
-        f->first = m->count;
-        status = lr_st_header_open(&f->header, m->job, name ? f->source : m->source, name != NULL);
-        m->count += f->header.count;
-    }
-    if (status == REC_OK && m->count >= INT32_MAX) {
-        status = fail_limit(m, "more than 2^31 tensors");
-    }
-    return status;
+    rec_job_free(m->job, m->files);
+    m->files = NULL;
+    m->file_count = m->count = 0;
 }
 
 static const char *own_name(const rec_source *source)
@@ -118,17 +127,32 @@ static const char *own_name(const rec_source *source)
     return slash ? slash + 1 : name;
 }
 
-/* Opens the files that the index names. Whatever it names must be where it says; what it does not name is left out. */
-static int32_t open_named(lr_st_model *m, rec_source *beside)
+static int32_t open_part(void *self, uint64_t number, rec_source *part)
 {
-    lr_index *x = &m->index;
-    const char *name;
-    int32_t status = make_files(m, x->file_count);
-    for (uint64_t f = 0; f < x->file_count && status == REC_OK; f++) {
-        status = lr_index_file(x, f, &name);
-        status = status == REC_OK ? open_file(m, beside, name) : status;
+    lr_st_model *m = self;
+    int32_t status = number ? REC_OK : make_files(m, m->index.file_count);
+    if (status != REC_OK) {
+        rec_source_release(part);
+        return status;
     }
-    for (uint64_t f = 0; f < x->file_count && status == REC_OK; f++) {
+    return open_file(m, part);
+}
+
+static void undo_parts(void *self)
+{
+    close_files(self);
+}
+
+/* Opens the files that the index names. Whatever it names must be where it says; what it does not name is left out.
+ * @param source of the index. @param counted to be released with the model. */
+static int32_t open_index(lr_st_model *m, rec_source *source, bool counted)
+{
+    const lr_index_reader reader = {m, LR_INDEX_FILES_MOST, open_part, undo_parts};
+    lr_index *x = &m->index;
+    int32_t status;
+    m->indexed = true;
+    status = lr_index_open_ahead(x, m->job, &source, counted, "safetensors", EXTENSION, &reader);
+    for (uint64_t f = 0; f < m->file_count && status == REC_OK; f++) {
         lr_st_header *h = &m->files[f].header;
         for (uint64_t i = 0; i < h->count && status == REC_OK; i++) {
             lr_st_entry *e = &h->entries[i];
@@ -140,21 +164,12 @@ static int32_t open_named(lr_st_model *m, rec_source *beside)
     return status == REC_OK ? lr_index_done(x) : status;
 }
 
-/* @param source of the index. @param counted to be released with the model. */
-static int32_t open_index(lr_st_model *m, rec_source *source, bool counted)
-{
-    int32_t status;
-    m->indexed = true;
-    status = lr_index_open(&m->index, m->job, source, counted, "safetensors", EXTENSION);
-    return status == REC_OK ? open_named(m, source) : status;
-}
-
 /* -------------------------------------------------------------------------------------------------------- folders -- */
 
 static int32_t fail_folder(lr_st_model *m, const char *const *names, uint64_t count, const char *end, const char *what,
                            const char *todo)
 {
-    char list[700];
+    char list[700] = "";
     int32_t status = rec_fail(m->job, REC_E_NOT_FOUND, REC_UNKNOWN, "%s", what);
     list_names(list, sizeof list, names, count, end);
     rec_fail_hint(m->job, "%s", todo);
@@ -186,7 +201,7 @@ static int32_t open_parts(lr_st_model *m, const char *const *names, uint64_t cou
         if (part != expected++) {
             break;
         }
-        status = open_file(m, m->source, names[i]);
+        status = open_beside(m, names[i]);
     }
     if (status == REC_OK && m->file_count < first_parts) {
         char what[128];
@@ -230,7 +245,7 @@ static int32_t open_folder(lr_st_model *m, const char *const *names, uint64_t co
     }
     if (singles == 1 && !parts) {
         status = make_files(m, 1);
-        return status == REC_OK ? open_file(m, m->source, single) : status;
+        return status == REC_OK ? open_beside(m, single) : status;
     }
     return fail_folder(m, names, count, EXTENSION,
                        singles ? "the folder holds several safetensors files, and no index"
@@ -338,7 +353,7 @@ int32_t lr_st_model_open(lr_st_model *m, rec_job *job, rec_source *source)
             status = open_index(m, source, false);
         } else if (status == REC_OK) {
             status = make_files(m, 1);
-            status = status == REC_OK ? open_file(m, NULL, NULL) : status;
+            status = status == REC_OK ? open_file(m, NULL) : status;
         }
     }
     return status == REC_OK ? index_tensors(m) : status;
@@ -346,11 +361,7 @@ int32_t lr_st_model_open(lr_st_model *m, rec_job *job, rec_source *source)
 
 void lr_st_model_close(lr_st_model *m)
 {
-    for (uint64_t i = 0; i < m->file_count; i++) {
-        lr_st_header_close(&m->files[i].header);
-        rec_source_release(m->files[i].source);
-    }
-    rec_job_free(m->job, m->files);
+    close_files(m);
     lr_st_keys_close(&m->keys);
     lr_index_close(&m->index);
 }

@@ -16,7 +16,13 @@ const rec_option lr_st_max_shard_size = {
     .help = "save in files of at most so many bytes of tensors (5GB, 300MB, 1GiB), with an index; default: one file",
 };
 
-enum { FILES_MOST = 99999 }; /* five digits of a name */
+const rec_option lr_st_keep_names = {
+    .size = sizeof lr_st_keep_names,
+    .type = REC_OPTION_BOOL,
+    .name = "keep-names",
+    .initial = "no",
+    .help = "several files get the names of older ones: who is killed between two of them leaves what does not load",
+};
 
 /* Tensors whose bytes are made while they are read have to be met on a walk. Those that are larger than the window go
  * straight into the file; of the others as many as fit it are made on one walk. */
@@ -136,9 +142,9 @@ static int32_t spread(writer *w)
         tree->tensors[i].file = files[tree->tensors[i].file];
     }
     rec_job_free(w->job, files);
-    if (count > FILES_MOST) {
+    if (count > LR_INDEX_FILES_MOST) {
         status = rec_fail(w->job, REC_E_LIMIT, REC_UNKNOWN,
-                          "%" PRIu64 " files would be needed; at most 99,999 are written", count);
+                          "%" PRIu64 " files would be needed; at most 10,000 are written, as many as are read", count);
         rec_fail_hint(w->job, "Raise max-shard-size.");
     } else if (alone && count > 1) {
         rec_job_note(w->job, REC_NOTE_LAYOUT, "",
@@ -464,12 +470,13 @@ static int32_t write_file(writer *w, rec_sink *sink, uint64_t first, uint64_t en
     return status == REC_OK ? write_data(w, sink, first, end) : status;
 }
 
-static void put_part(lr_st_buffer *b, const char *stem, size_t length, uint32_t part, uint32_t parts)
+/* "00001-of-00003.safetensors", and a NUL. */
+static void put_tail(lr_st_buffer *b, uint32_t part, uint32_t parts)
 {
     char numbers[48];
-    (void)snprintf(numbers, sizeof numbers, "-%05" PRIu32 "-of-%05" PRIu32 ".safetensors", part, parts);
-    lr_st_put(b, stem, length);
+    (void)snprintf(numbers, sizeof numbers, "%05" PRIu32 "-of-%05" PRIu32 ".safetensors", part, parts);
     lr_st_put_word(b, numbers);
+    lr_st_put(b, "", 1);
 }
 
 /* A tensor by its name, for the index. */
@@ -488,7 +495,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* As Python's json.dumps(index, indent=2, sort_keys=True), and a newline. */
-static int32_t write_index(writer *w, rec_sink *sink, const char *stem, size_t stem_length)
+static int32_t write_index(writer *w, rec_sink *sink, const lr_st_buffer *stem)
 {
     const lr_st_tree *tree = &w->tree;
     lr_st_buffer b = {.job = w->job}, name = {.job = w->job};
@@ -514,8 +521,9 @@ static int32_t write_index(writer *w, rec_sink *sink, const char *stem, size_t s
             lr_st_put_string(&b, names[i].key, names[i].length);
             lr_st_put_word(&b, ": ");
             name.size = 0;
-            put_part(&name, stem, stem_length, names[i].file + 1, w->file_count);
-            lr_st_put_string(&b, name.data ? name.data : "", name.size);
+            lr_st_put(&name, stem->data, stem->size);
+            put_tail(&name, names[i].file + 1, w->file_count);
+            lr_st_put_string(&b, name.data ? name.data : "", name.size ? name.size - 1 : 0);
         }
     }
     lr_st_put_word(&b, "\n  }\n}\n");
@@ -531,13 +539,40 @@ static int32_t write_index(writer *w, rec_sink *sink, const char *stem, size_t s
     return status;
 }
 
+/* Another file, and what its name has in front of its number: the first says that for all of them.
+ * @param stem without what core may put behind it. @param got (out) with it. */
+static int32_t open_part(writer *w, rec_sink *sink, uint32_t number, const lr_st_buffer *stem, lr_st_buffer *got,
+                         rec_sink **part)
+{
+    lr_st_buffer name = {.job = w->job};
+    bool keep = rec_job_option_int(w->job, "keep-names") != 0;
+    uint64_t length = keep ? stem->size : 0; /* that of the stem is with a NUL, where a dash comes */
+    int32_t status;
+    lr_st_put(&name, stem->data, length);
+    put_tail(&name, number, w->file_count);
+    status = name.status != REC_OK ? name.status : stem->status;
+    if (status == REC_OK && keep) {
+        name.data[length - 1] = '-';
+        status = rec_sink_beside(w->job, sink, name.data, part);
+    } else if (status == REC_OK) {
+        status = rec_sink_part(w->job, sink, stem->data, name.data, part);
+    }
+    if (status == REC_OK && !got->size) {
+        const char *own = rec_sink_name(*part);
+        lr_st_put(got, own, strlen(own) - (size_t)(name.size - 1 - length));
+        status = got->status;
+    }
+    rec_job_free(w->job, name.data);
+    return status;
+}
+
 static int32_t write_files(writer *w, rec_sink *sink)
 {
     static const char extension[] = ".safetensors";
     const lr_st_tree *tree = &w->tree;
     const char *own = rec_sink_name(sink);
     size_t length = strlen(own), tail = sizeof extension - 1;
-    lr_st_buffer stem = {.job = w->job}, name = {.job = w->job};
+    lr_st_buffer stem = {.job = w->job}, name = {.job = w->job}, got = {.job = w->job};
     uint64_t first = 0;
     int32_t status;
     if (!*own) {
@@ -549,6 +584,7 @@ static int32_t write_files(writer *w, rec_sink *sink)
     }
     length -= length > tail && strcmp(own + length - tail, extension) == 0 ? tail : 0;
     lr_st_put(&stem, own, length); /* the sink's name changes */
+    lr_st_put(&stem, "", 1);
     lr_st_put(&name, own, length);
     lr_st_put_word(&name, ".safetensors.index.json");
     lr_st_put(&name, "", 1);
@@ -560,19 +596,17 @@ static int32_t write_files(writer *w, rec_sink *sink)
         while (end < tree->count && tree->tensors[end].file == file) {
             end++;
         }
-        name.size = 0;
-        put_part(&name, stem.data, length, file + 1, w->file_count);
-        lr_st_put(&name, "", 1);
-        status = name.status == REC_OK ? rec_sink_beside(w->job, sink, name.data, &part) : name.status;
+        status = open_part(w, sink, file + 1, &stem, &got, &part);
         status = status == REC_OK ? write_file(w, part, first, end) : status;
         if (status == REC_OK) {
             status = rec_sink_close(part);
         }
         first = end;
     }
-    status = status == REC_OK ? write_index(w, sink, stem.data, length) : status;
+    status = status == REC_OK ? write_index(w, sink, &got) : status;
     rec_job_free(w->job, stem.data);
     rec_job_free(w->job, name.data);
+    rec_job_free(w->job, got.data);
     return status;
 }
 

@@ -228,6 +228,11 @@ int32_t lr_index_open(lr_index *x, rec_job *job, rec_source *source, bool counte
     if (status == REC_OK && size > LR_INDEX_SIZE_MOST) {
         status = rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "an index of %" PRIu64 " bytes; at most 100,000,000", size);
     }
+    if (status == REC_OK && size == 0) {
+        status = rec_fail(job, REC_E_FORMAT, REC_UNKNOWN, "the index is empty");
+        rec_fail_hint(job, "A save that keeps the names of files (keep-names) was interrupted, or is under way: its files "
+                           "may be of two models. Save again.");
+    }
     if (status == REC_OK) {
         lr_st_json_open(&x->json, job, source, data, size, 0, "the index");
         status = parse(x, what, extension);
@@ -306,6 +311,84 @@ int32_t lr_index_done(lr_index *x)
                      x->not_named, x->not_named == 1 ? "" : "s", x->first.text);
     }
     return REC_OK;
+}
+
+/* @param changed (out) whether it is another one than was read. */
+static int32_t has_changed(rec_job *job, rec_source *was, rec_source *is, bool *changed)
+{
+    const void *old, *new;
+    uint64_t old_size, new_size = rec_source_size(is);
+    int32_t status = rec_source_view(job, was, &old, &old_size);
+    *changed = status == REC_OK && new_size != REC_UNKNOWN && new_size != old_size;
+    if (status == REC_OK && !*changed) {
+        status = rec_source_view(job, is, &new, &new_size);
+        *changed = status == REC_OK && (new_size != old_size || memcmp(old, new, (size_t)old_size) != 0);
+    }
+    return status;
+}
+
+/* Opens a file that an index names, or finds that there is another index now.
+ * @param part (out) to be released. NULL if it failed, or… @param again (out) …the index that is there now, to be
+ * released; else NULL. */
+static int32_t open_part(rec_job *job, rec_source *source, const char *name, rec_source **part, rec_source **again)
+{
+    const char *own = rec_source_name(source), *slash = strrchr(own, '/');
+    rec_source *now = NULL;
+    bool changed = false;
+    int32_t status = rec_source_beside_maybe(job, source, name, part);
+    *again = NULL;
+    own = slash ? slash + 1 : own;
+    if (status != REC_OK || *part) {
+        return status;
+    }
+    if (*own) {
+        status = rec_source_beside_maybe(job, source, own, &now);
+    }
+    if (status == REC_OK && now) {
+        status = has_changed(job, source, now, &changed);
+    }
+    if (status == REC_OK && changed) {
+        *again = now;
+        return REC_OK;
+    }
+    rec_source_release(now);
+    return status == REC_OK ? rec_source_beside(job, source, name, part) : status;
+}
+
+/* @param again (out) as above. */
+static int32_t open_parts(lr_index *x, rec_source *source, const lr_index_reader *reader, rec_source **again)
+{
+    int32_t status = REC_OK;
+    for (uint64_t i = 0; i < reader->ahead && i < x->file_count && status == REC_OK && !*again; i++) {
+        rec_source *part = NULL;
+        const char *name;
+        status = lr_index_file(x, i, &name);
+        status = status == REC_OK ? open_part(x->job, source, name, &part, again) : status;
+        status = status == REC_OK && part ? reader->part(reader->self, i, part) : status;
+    }
+    return status;
+}
+
+int32_t lr_index_open_ahead(lr_index *index, rec_job *job, rec_source **source, bool counted, const char *what,
+                            const char *extension, const lr_index_reader *reader)
+{
+    enum { AGAIN_MOST = 100 };
+    for (int tries = 0;; tries++) {
+        rec_source *again = NULL;
+        int32_t status = lr_index_open(index, job, *source, counted, what, extension);
+        status = status == REC_OK ? open_parts(index, *source, reader, &again) : status;
+        if (!again) {
+            return status;
+        }
+        reader->undo(reader->self);
+        lr_index_close(index);
+        if (tries == AGAIN_MOST) {
+            rec_source_release(again);
+            return rec_fail(job, REC_E_IO, REC_UNKNOWN, "the model was saved again and again while it was loaded");
+        }
+        *source = again;
+        counted = true;
+    }
 }
 
 /* ---------------------------------------------------------------------------------------------------------- probing -- */

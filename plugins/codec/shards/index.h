@@ -42,6 +42,19 @@ typedef struct lr_index {
 int32_t lr_index_open(lr_index *index, rec_job *job, rec_source *source, bool counted, const char *what,
                       const char *extension);
 void lr_index_close(lr_index *index);
+/** Who reads the files that an index names, and opens some of them before anything is told. */
+typedef struct lr_index_reader {
+    void *self;
+    uint64_t ahead; /**< so many at most */
+    /** Is given file `number`, to be released, also after a failure. */
+    int32_t (*part)(void *self, uint64_t number, rec_source *part);
+    void (*undo)(void *self); /**< gives back all that it was given */
+} lr_index_reader;
+/** As lr_index_open(), and opens the files ahead. Who saves the model anew removes the files of an index that he has
+ *  replaced: if a file is not there, and the index is not what it was either, all begins again with that.
+ *  @param source (in, out) of the index; the one that was read in the end, which is valid as long as the index is open. */
+int32_t lr_index_open_ahead(lr_index *index, rec_job *job, rec_source **source, bool counted, const char *what,
+                            const char *extension, const lr_index_reader *reader);
 /** The name of file `number` of `file_count`; they are in the order of their names. @param name (out) NUL-terminated, valid
  *  until the next call. */
 int32_t lr_index_file(lr_index *index, uint64_t number, const char **name);

@@ -289,6 +289,18 @@ REC_API rec_status rec_context_keep_memory(rec_context *context, uint64_t bytes)
  *         REC_UNKNOWN, the default: never, but for what comes by a pipe, of which 64 MiB are the most that is in memory. */
 REC_API rec_status rec_context_set_spill(rec_context *context, uint64_t bytes);
 
+/**
+ * Guards the process against files that are cut while librecord has them mapped: who reads where a file was is sent SIGBUS, which
+ * ends the process. This installs a handler, for all threads and for good: where such a signal comes from a map of librecord's,
+ * zeros take the place of what is gone, and operations that read there fail with REC_E_IO that names the file ("the file was cut
+ * while it was read") before anything of theirs is kept or renamed; so do others of the same context that ran at that moment.
+ * From then on loads and saves also look at the files' sizes. Any other SIGBUS goes to the handler that was there before. A
+ * handler that the program installs later takes this one's place and should call it. Threads that read what rec_tensor_bytes()
+ * and its like gave must not block SIGBUS. Without this call librecord leaves signals alone. The option `map` = no does without
+ * maps altogether.
+ * @return REC_OK, also if it was done before; REC_E_IO: the system refused.
+ */
+REC_API rec_status rec_guard_maps(void);
 /** Which plugin folders a context looks into. */
 enum {
     REC_PLUGINS_ALL = 0,       /**< LIBRECORD_PLUGIN_PATH, the INI file's plugin_path, the installed folder */
@@ -434,6 +446,10 @@ REC_API rec_record *rec_record_new(rec_context *context);
 REC_API rec_record *rec_record_copy(const rec_record *record);
 /** Frees a record and all that was borrowed from it. NULL is ignored. */
 REC_API void rec_record_free(rec_record *record);
+/** For programs that asked for rec_guard_maps() and read bytes by pointers that librecord gave them: whether these were the file's.
+ *  @param record whose bytes; NULL: of any record of this process so far, also freed ones.
+ *  @return REC_OK; REC_E_IO that names a mapped file that was cut: what was read of it since may have been zeros. */
+REC_API rec_status rec_guard_check(const rec_record *record);
 
 /** Where a record came from. The strings live as long as the record. */
 typedef struct rec_origin {
@@ -671,7 +687,8 @@ REC_API char *rec_recorder_path(const rec_recorder *recorder, const char *path);
  * Loads a file. If `path` with the extension appended exists it is taken, else `path` itself. A path that begins with a scheme
  * and "://" is what the plugin for that scheme opens; nothing is appended to it.
  * With `map` the record borrows from the mapped file: a file that another process truncates meanwhile ends the
- * program with SIGBUS; turn `map` off where that may happen. Files replaced by rename (as rec_save does) are safe.
+ * program with SIGBUS; call rec_guard_maps() or turn `map` off where that may happen. Files replaced by rename (as rec_save
+ * does) are safe.
  * @return the record, to be freed; NULL with the error.
  */
 REC_API rec_record *rec_load(rec_recorder *recorder, const char *path);

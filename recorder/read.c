@@ -423,6 +423,10 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
             suggest(job, r, source, path);
         }
     }
+    if (lr_watch_judge(job, true) != REC_OK) {
+        rec_record_free(record);
+        record = NULL;
+    }
     lr_layouts_free(job);
     lr_siblings_drop(job);
     lr_source_absent_end(job);

@@ -113,6 +113,9 @@ int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, con
         return job->error.status;
     }
     store = for_store(job, r, plugin);
+    if (lr_watch_cuts()) {
+        (void)lr_record_check_whole(job, record, false);
+    }
     record = with_constants(job, r, plugin, record, &plan);
     job->plugin = &plugin->d;
     job->options = store ? store : r->options;
@@ -158,7 +161,7 @@ int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, con
     if (check) {
         check_written(job, r, check, sink);
     }
-    if (data && !lr_job_failed(job)) {
+    if (data && lr_watch_judge(job, true) == REC_OK) {
         (void)lr_sink_take(sink, data, size);
     }
     (void)lr_sink_commit(sink);

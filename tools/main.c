@@ -101,6 +101,7 @@ int main(int argc, char **argv)
     /* A reader that has seen enough ends the command without a word, whatever the caller set up. */
     (void)signal(SIGPIPE, SIG_DFL);
     tool_output_setup(o.color);
+    (void)rec_guard_maps(); /* without it a file that is cut meanwhile ends the command by a signal */
     if (status != EXIT_OK) {
         goto done;
     }
@@ -117,6 +118,9 @@ int main(int argc, char **argv)
     }
     if (tool_output_finish() != EXIT_OK) {
         status = EXIT_ERROR;
+    }
+    if (status != EXIT_ERROR && rec_guard_check(NULL) != REC_OK) {
+        status = tool_fail_library();
     }
 
 done:

@@ -117,6 +117,35 @@ void lr_pool_limit(lr_pool *pool, const lr_allocator *allocator, uint64_t bytes)
 /** Gives all of it back; nobody uses it any more. */
 void lr_pool_end(lr_pool *pool, const lr_allocator *allocator);
 
+/* -------------------------------------------------------------------------------------------------- maps of files -- */
+
+/** A map of a file that is watched: rec_guard_maps(). */
+typedef struct lr_watch lr_watch;
+
+/** @param of whose map it is: jobs of that context are judged by it. @param fd of the file. @param end how many bytes the
+ *  file must have. @param name its path, borrowed until the end. @return NULL: there is no memory for it. */
+lr_watch *lr_watch_begin(const lr_allocator *of, const void *map, uint64_t size, int fd, uint64_t end, const char *name);
+/** To be called before the map goes. NULL is ignored. */
+void lr_watch_end(lr_watch *watch);
+/** @return whether the process asked for rec_guard_maps(). */
+bool lr_watch_guards(void);
+/** @return whether it was cut. NULL: no. */
+bool lr_watch_cut(const lr_watch *watch);
+/** The program reads its bytes, with or without us: at its end the file's size is looked at. NULL is ignored. */
+void lr_watch_lend(lr_watch *watch);
+/** The system says of it that there are no bytes where there should be some. NULL is ignored. */
+void lr_watch_mark(lr_watch *watch);
+/** @return how many were cut so far. */
+uint32_t lr_watch_cuts(void);
+/** Fails if it was cut, before the job began or after. NULL: no. @param sizes_too the size of the file is looked at, which
+ *  tells of what no reader met. @return the job's status. */
+int32_t lr_watch_check(rec_job *job, lr_watch *watch, bool sizes_too);
+/** Fails if a map of the job's context was cut since the job began: at the end of what read, before anything comes of it. What
+ *  the job has failed with before may be of zeros that stand where bytes were, and is replaced. @return the job's status. */
+int32_t lr_watch_judge(rec_job *job, bool sizes_too);
+/** Fails if any map of the process was cut and somebody met that. */
+int32_t lr_watch_any(rec_job *job);
+
 /* ----------------------------------------------------------------------------------------------------- processor -- */
 
 /** Instructions of x86-64 that not every one has. */
@@ -333,6 +362,7 @@ struct rec_job {
     bool skip;                     /**< of a load: tensors are to have no data */
     bool partly;                   /**< of such a load: what was read is not the whole */
     rec_source *absent;            /**< core/io/source_absent.c: in their place, or NULL */
+    uint32_t cuts;                 /**< maps of files that had been cut when it began (watch.c) */
     bool placed;                   /**< of a save: what was written has its name, and nothing that fails later undoes that */
     bool passing;                  /**< what is loaded or saved is only handed on: files that are not mapped are read when
                                         needed, pages of those that are need not stay */

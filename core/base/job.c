@@ -42,6 +42,7 @@ void lr_job_begin(rec_job *job, rec_context *context, const char *operation, con
     job->allocator = context ? &context->allocator : &lr_standard_allocator;
     job->limits = context ? context->limits : rec_limits_default();
     job->budget.limit = job->limits.memory_slack;
+    job->cuts = lr_watch_cuts();
 }
 
 /* What the rooms above keep in the job. */
@@ -102,9 +103,52 @@ void lr_job_clear_hint(rec_job *job)
     job->hinting = job->error.status != REC_OK;
 }
 
+/* ------------------------------------------------------------------------------------------- files that were cut -- */
+
+static int32_t fail_cut(rec_job *job, const char *name)
+{
+    const char *whole = job->file;
+    int32_t status;
+    job->file = name;
+    job->where = NULL; /* wherever it was met; and there may be nothing left that knows */
+    status = rec_fail(job, REC_E_IO, REC_UNKNOWN, "the file was cut while it was read");
+    rec_fail_hint(job, "Or its disk could not be read any more. Load it again when nobody writes to it.");
+    job->file = whole;
+    job->named = true;
+    return status;
+}
+
+int32_t lr_watch_check(rec_job *job, lr_watch *watch, bool sizes_too)
+{
+    char name[sizeof job->error.file];
+    if (!watch || lr_job_failed(job) || (!sizes_too && !lr_watch_cut(watch)) ||
+        !lr_watch_look(watch, sizes_too, name, sizeof name)) {
+        return job->error.status;
+    }
+    return fail_cut(job, name);
+}
+
+int32_t lr_watch_judge(rec_job *job, bool sizes_too)
+{
+    char name[sizeof job->error.file];
+    bool guarded = sizes_too && lr_watch_guards();
+    if (!job->placed && job->error.status != REC_E_CANCELLED && (guarded || lr_watch_cuts() != job->cuts) &&
+        lr_watch_find(job->allocator, job->cuts, sizes_too, name, sizeof name)) {
+        lr_job_forgive(job); /* whatever it was that failed may be about zeros */
+        (void)fail_cut(job, name);
+    }
+    return job->error.status;
+}
+
+int32_t lr_watch_any(rec_job *job)
+{
+    char name[sizeof job->error.file];
+    return lr_watch_find(NULL, 0, false, name, sizeof name) ? fail_cut(job, name) : job->error.status;
+}
+
 rec_status lr_job_end(rec_job *job)
 {
-    rec_status status = job->error.status;
+    rec_status status = lr_job_failed(job) ? lr_watch_judge(job, true) : REC_OK;
     give_back(job);
     lr_report_publish(job->report, job->notes);
     job->report = NULL;

@@ -23,6 +23,12 @@ bool lr_source_is_folder(const rec_source *source);
 /** Bytes of a place where they can be had without reading: in memory, or in a file that is to be mapped. @param data
  *  (out) left alone where they must be read. */
 int32_t lr_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uint64_t size, const uint8_t **data);
+/** Fails if the file that its bytes lie in was cut while it was mapped. @param sizes_too as in lr_watch_check(). NULL: not. */
+int32_t lr_source_check_whole(rec_job *job, const rec_source *source, bool sizes_too);
+/** The program is given bytes of it: lr_watch_lend(). NULL is ignored. */
+void lr_source_lend(const rec_source *source);
+/** @return whether it was, as far as somebody met that. */
+bool lr_source_is_cut(const rec_source *source);
 /** At the end of a load: if a record keeps the source, later nothing may depend on what becomes of the file. */
 int32_t lr_source_settle(rec_job *job, rec_source *source);
 /** The same with the view at once. */

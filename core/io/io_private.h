@@ -71,6 +71,7 @@ struct rec_source {
     uint8_t *head, *tail; /**< the first and the last bytes, once somebody looked at them and the view was not there */
     void *map;            /**< what to unmap, or NULL */
     uint64_t map_size;
+    lr_watch *watch;      /**< of that map */
     rec_source *lies_in;  /**< whose map of a file its bytes lie in: its own, or that of what it is a part of; or NULL */
     _Atomic(rec_source *) fed_by; /**< of one that a plugin makes: whose map it was seen to read, counted; or NULL */
     atomic_uint_fast64_t passed; /**< bytes of that map that were passed, in pieces too small to be given back by themselves */
@@ -136,6 +137,8 @@ int32_t lr_source_stream(rec_job *job, rec_source *source, lr_stream_fn read, in
 
 /** Maps [begin, end) of a regular file, or copies it by several threads, and makes the source ready. */
 int32_t lr_source_fill(rec_job *job, rec_source *source, int fd, uint64_t begin, uint64_t end, bool map);
+/** Whether a file system is a server's, by the number that statfs() gives as its type. */
+bool lr_source_remote(uint32_t file_system);
 /** Maps [begin, end) of the caller's own regular file. @return false: it is on a server, or the system cannot. */
 bool lr_source_map_file(rec_source *source, int fd, uint64_t begin, uint64_t end);
 /** Maps [begin, end) of a file, which may begin anywhere in a page. @return false if the system cannot. */

@@ -429,7 +429,8 @@ int32_t lr_sink_commit(rec_sink *sink)
     for (uint64_t i = 0; i < lr_sink_sibling_count(sink); i++) {
         (void)lr_sink_finish(sink->beside->sinks[i]);
     }
-    if (lr_sink_finish(sink) == REC_OK) {
+    /* What was written may be zeros that stand where a file was cut. */
+    if (lr_sink_finish(sink) == REC_OK && lr_watch_judge(job, true) == REC_OK) {
         place_all(sink);
     }
     lr_sink_free(sink);

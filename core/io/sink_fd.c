@@ -138,6 +138,11 @@ static void write_out(lr_fd_sink *self)
     }
 }
 
+static bool is_watched(const rec_source *source)
+{
+    return source && source->lies_in && source->lies_in->watch;
+}
+
 /* Brings a batch to its end after a try that gave `error`, and empties it. */
 static int32_t batch_finish(lr_fd_sink *self, lr_fd_batch *batch, int error)
 {
@@ -149,6 +154,10 @@ static int32_t batch_finish(lr_fd_sink *self, lr_fd_batch *batch, int error)
             status = lr_io_interrupted(self->sink.job);
         } else if (error == EAGAIN || error == EWOULDBLOCK) {
             status = lr_io_wait(self->sink.job, self->fd, POLLOUT);
+        } else if (error == EFAULT && batch->first < batch->count && is_watched(batch->held[batch->first])) {
+            /* There is nothing left in the file that it was to be taken from. */
+            lr_watch_mark(batch->held[batch->first]->lies_in->watch);
+            status = lr_source_check_whole(self->sink.job, batch->held[batch->first], false);
         } else if (error) {
             status = lr_fd_errno(self, self->flushed, error, "write");
         }

@@ -290,7 +290,7 @@ int32_t lr_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uin
     if (source->may_map && is_deferred(source)) {
         status = make_view(job, source);
     }
-    if (status == REC_OK && is_ready(source)) {
+    if (status == REC_OK && is_ready(source) && (status = lr_source_check_whole(job, source, false)) == REC_OK) {
         if (!lr_add(offset, size, &end) || end > source->size) {
             return lr_io_fail(job, source->name, REC_E_FORMAT, offset, NULL,
                               "%" PRIu64 " bytes are wanted here, but the file has %" PRIu64, size, source->size);
@@ -362,7 +362,7 @@ int32_t rec_source_view(rec_job *job, rec_source *source, const void **data, uin
     if (LR_LACKS(job, job) || LR_LACKS(job, source) || LR_LACKS(job, data) || LR_LACKS(job, size)) {
         return lr_breach_status(job);
     }
-    status = is_ready(source) ? REC_OK : make_view(job, source);
+    status = is_ready(source) ? lr_source_check_whole(job, source, false) : make_view(job, source);
     lr_source_step(job, source);
     if (status == REC_OK) {
         lr_source_feeds(source);
@@ -465,6 +465,9 @@ int32_t rec_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, ui
         status = lr_source_check_place(job, source, offset, size, whole);
     }
     if (status == REC_OK && ready) {
+        status = lr_source_check_whole(job, source, false);
+    }
+    if (status == REC_OK && ready) {
         lr_source_feeds(source);
         *data = source->data + offset;
     }
@@ -499,6 +502,7 @@ void lr_source_release(rec_source *source)
         source->ops->release(source);
     }
     lr_source_release(atomic_load(&source->fed_by));
+    lr_watch_end(source->watch);
     if (source->map) {
         (void)munmap(source->map, (size_t)source->map_size);
     }

@@ -15,9 +15,14 @@ void lr_source_feeds(const rec_source *source)
 {
     for (const lr_call *call = source->lies_in ? lr_call_now() : NULL; call && call->kind == LR_CALL_SOURCE;
          call = call->outer) {
-        rec_source *made = call->self, *none = NULL;
-        if (made && atomic_compare_exchange_strong(&made->fed_by, &none, source->lies_in)) {
-            (void)atomic_fetch_add_explicit(&source->lies_in->count, 1, memory_order_relaxed);
+        rec_source *made = call->self, *none = made ? atomic_load(&made->fed_by) : NULL;
+        if (!made || none) {
+            continue;
+        }
+        /* Counted before it is seen: who reads it may hold nothing else of it. */
+        (void)atomic_fetch_add_explicit(&source->lies_in->count, 1, memory_order_relaxed);
+        if (!atomic_compare_exchange_strong(&made->fed_by, &none, source->lies_in)) {
+            (void)atomic_fetch_sub_explicit(&source->lies_in->count, 1, memory_order_release); /* never the last: `source` has one */
         }
     }
 }

@@ -16,8 +16,7 @@ enum { THREADS_MOST = 64 };
 
 /* ------------------------------------------------------------------------------------------------------- mapping -- */
 
-/* Whoever holds a mapped file of a server is killed by SIGBUS when the server goes away: those are copied. */
-static bool is_local(int fd)
+bool lr_source_remote(uint32_t file_system)
 {
     static const uint32_t remote[] = {
         0x00006969, /* NFS */
@@ -32,16 +31,19 @@ static bool is_local(int fd)
         0x0BD00BD0, /* Lustre */
         0x65735546, /* FUSE: sshfs and others */
     };
-    struct statfs info;
-    if (fstatfs(fd, &info) != 0) {
-        return false;
-    }
     for (size_t i = 0; i < sizeof remote / sizeof *remote; i++) {
-        if ((uint32_t)info.f_type == remote[i]) {
-            return false;
+        if (file_system == remote[i]) {
+            return true;
         }
     }
-    return true;
+    return false;
+}
+
+/* Whoever holds a mapped file of a server is killed by SIGBUS when the server goes away: those are copied. */
+static bool is_local(int fd)
+{
+    struct statfs info;
+    return fstatfs(fd, &info) == 0 && !lr_source_remote((uint32_t)info.f_type);
 }
 
 bool lr_source_map(rec_source *source, int fd, uint64_t begin, uint64_t end)
@@ -54,6 +56,11 @@ bool lr_source_map(rec_source *source, int fd, uint64_t begin, uint64_t end)
     }
     map = mmap(NULL, (size_t)(end - from), PROT_READ, MAP_PRIVATE, fd, (off_t)from);
     if (map == MAP_FAILED) {
+        return false;
+    }
+    source->watch = lr_watch_begin(source->allocator, map, end - from, fd, end, source->name);
+    if (!source->watch && lr_watch_guards()) {
+        (void)munmap(map, (size_t)(end - from)); /* nobody would guard it: it is copied */
         return false;
     }
     source->map = map;

@@ -71,6 +71,26 @@ void rec_record_free(rec_record *record)
     lr_context_release(context);
 }
 
+int32_t lr_record_check_whole(rec_job *job, const rec_record *record, bool sizes_too)
+{
+    const rec_source *last = NULL;
+    for (const lr_data *data = record->held; data && !lr_job_failed(job); data = data->next) {
+        if (data->source != last) {
+            (void)lr_source_check_whole(job, data->source, sizes_too);
+        }
+        last = data->source;
+    }
+    return job->error.status;
+}
+
+rec_status rec_guard_check(const rec_record *record)
+{
+    rec_job job;
+    lr_job_begin(&job, record ? record->context : NULL, "check", NULL);
+    (void)(record ? lr_record_check_whole(&job, record, true) : lr_watch_any(&job));
+    return lr_job_end(&job);
+}
+
 rec_record *rec_record_new(rec_context *context)
 {
     rec_job job;

@@ -163,6 +163,8 @@ uint64_t lr_map_count(const lr_map *map);
  *  they are. May be called by several threads. */
 void lr_map_settle(const lr_map *map);
 void lr_record_settle(const rec_record *record);
+/** Fails if a mapped file that its bytes lie in was cut. @param sizes_too as in lr_watch_check(). */
+int32_t lr_record_check_whole(rec_job *job, const rec_record *record, bool sizes_too);
 
 /** JSON on its way into a buffer. What does not fit is counted and left out; there is room for a NUL. */
 typedef struct lr_json_line {

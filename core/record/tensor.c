@@ -577,12 +577,14 @@ static const void *access_typed(const rec_tensor *tensor, rec_dtype dtype)
 {
     const void *data = typed_at_hand(lr_tensor_as(tensor, dtype), dtype);
     rec_job job;
+    lr_source_lend(tensor->data->source);
     if (data) {
         lr_publish_ok();
         return data;
     }
     begin_read(&job, tensor);
     data = lr_tensor_typed(&job, tensor, dtype);
+    data = lr_watch_judge(&job, false) == REC_OK ? data : NULL;
     (void)lr_job_end(&job);
     return data;
 }
@@ -599,7 +601,9 @@ const void *rec_tensor_bytes(const rec_tensor *tensor, uint64_t *size)
         return NULL;
     }
     begin_read(&job, tensor);
+    lr_source_lend(tensor->data->source);
     bytes = lr_tensor_view(&job, tensor, &stored);
+    bytes = lr_watch_judge(&job, false) == REC_OK ? bytes : NULL;
     if (size) {
         *size = stored;
     }
@@ -610,6 +614,7 @@ const void *rec_tensor_bytes(const rec_tensor *tensor, uint64_t *size)
 const void *rec_tensor_at_hand(const rec_tensor *tensor, uint64_t *size)
 {
     const void *bytes = tensor && tensor->packed == tensor->stored ? lr_data_at_hand(tensor->data) : NULL;
+    lr_source_lend(bytes ? tensor->data->source : NULL);
     if (size) {
         *size = bytes ? tensor->data->size : 0;
     }
@@ -672,8 +677,10 @@ rec_status rec_tensor_read(const rec_tensor *tensor, rec_dtype dtype, uint64_t f
         return REC_E_ARGUMENT;
     }
     begin_read(&job, tensor);
+    lr_source_lend(tensor->data->source);
     if (lr_tensor_convert(&job, tensor, NULL, dtype, tensor->record->clamp, first, count, target, &losses) == REC_OK) {
         note_losses(&job, tensor, dtype, &losses);
     }
+    (void)lr_watch_judge(&job, false);
     return lr_job_end(&job);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Values as they are read: what kind they are, and what they hold. */
+#include "core/io/io.h"
 #include "core/record/record.h"
 
 const char *lr_kind_words(int32_t kind)
@@ -131,5 +132,6 @@ const void *rec_value_bytes(const rec_value *value, uint64_t *size)
     if (size) {
         *size = value->v.bytes->size;
     }
+    lr_source_lend(value->v.bytes->source);
     return value->v.bytes->data;
 }

@@ -45,6 +45,7 @@ void tool_parallel(session *s, uint64_t count, void (*work)(void *user, uint64_t
     }
     /* Signals are the main thread's. A thread that cannot be started leaves its share to the others. */
     (void)sigfillset(&all);
+    (void)sigdelset(&all, SIGBUS); /* of a file that was cut: the thread meets it itself */
     if (wanted > 1 && pthread_sigmask(SIG_SETMASK, &all, &before) == 0) {
         while (started < wanted - 1 && pthread_create(&others[started], NULL, run, &w) == 0) {
             started++;

@@ -749,6 +749,74 @@ typedef struct rec_output {
 /** Saves to the program's own functions, in pieces of at most 4 MiB. What was saved is not read back (option `check`).
  *  @param output copied. */
 REC_API rec_status rec_save_to(rec_recorder *recorder, const rec_record *record, const rec_output *output, void *user);
+/** What a tensor lost in a conversion, as numbers. */
+typedef struct rec_loss {
+    uint32_t size;    /**< sizeof(rec_loss) of the library */
+    int32_t kind;     /**< REC_NOTE_OVERFLOW or REC_NOTE_CLAMPED */
+    rec_dtype dtype;  /**< the element type that it was converted to */
+    int32_t whole;    /**< 1: counted in all of the tensor; 0: in what of it lies in the window */
+    uint64_t count;   /**< values */
+    const char *path; /**< of the tensor; lives as long as the call */
+} rec_loss;
+/** Words a loss as a report does: "1,234 values were too large for f16 and became infinite". @param text `room` bytes, NUL-terminated.
+ *  @return REC_E_ARGUMENT of what is no loss. */
+REC_API rec_status rec_loss_text(const rec_loss *loss, char *text, uint64_t room);
+/** What a window is of. A codec may make its output of pieces that know nothing of each other, between a head and a tail (gzip):
+ *  each of them is made where it is wanted, though nobody knows beforehand where in the file it will be. */
+enum {
+    REC_PART_FILE = 0,   /**< bytes of the file */
+    REC_PART_PIECES = 1, /**< pieces: `from` and `to` count bytes before the codec, and are multiples of `piece` or the end. Of files
+                              that are not made in pieces it is REC_PART_FILE; `piece` is 0 then */
+    REC_PART_HEAD = 2,   /**< what stands before the first piece; `total`, `pieces` and `piece_count` are given, the bounds are not asked for */
+    REC_PART_TAIL = 3    /**< and behind the last */
+};
+/** A piece as it was made. */
+typedef struct rec_piece {
+    uint64_t size; /**< bytes in the file */
+    uint64_t sum;  /**< the codec's own, of what it was made of */
+} rec_piece;
+/** A part of what a save writes, for several processes that write one file. Zero the struct, set `size`, fill in. */
+typedef struct rec_window {
+    uint32_t size;     /**< sizeof(rec_window) */
+    uint32_t reserved; /**< 0 */
+    uint64_t from, to; /**< the bytes of the file from `from` to before `to`; beyond its end there are none */
+    uint64_t total;    /**< (out) bytes of the whole file */
+    uint64_t sum;      /**< (out) of what is no tensor's data: saves of the same `total` and `sum` have the same layout. Of formats
+                            that make text or checksums of the data (JSON, archives) it is of these as well */
+    /** Takes what tensors lost, instead of the report. Of those of which only what is in the window was converted, the counts of
+     *  all windows add up to that of the whole; of a tensor that was converted as a `whole`, every window that has anything of it
+     *  has the same. NULL: the report has them, those of parts too. */
+    void (*lost)(void *user, const rec_loss *loss);
+    void *user;        /**< for `lost` and `made` */
+    int32_t part;      /**< REC_PART_… */
+    int32_t reserved_part; /**< 0 */
+    uint64_t piece;    /**< (out) bytes before the codec that each piece but the last is made of; 0: it is not made in pieces */
+    void (*made)(void *user, const rec_piece *piece); /**< of REC_PART_PIECES with an output: each piece, in order */
+    const rec_piece *pieces; /**< of all windows, for head and tail */
+    uint64_t piece_count;    /**< how many */
+} rec_window;
+/**
+ * Does what rec_save() does to a file, and gives the bytes of a window of it alone: all windows, one after the other, are the
+ * file. What of the tensors lies outside is neither read nor converted, as far as the format lets that be; one that compresses
+ * (but for REC_PART_PIECES), or makes text of numbers, makes all of it each time. Nothing is read back (option `check`), and models in several files are
+ * REC_E_UNSUPPORTED.
+ * @param path what the file will be called: its extension may choose the format, its name may be in the file.
+ * @param window what is wanted; `total` and `sum` are filled in; of REC_PART_PIECES they are of what is before the codec.
+ * @param output gets the window's bytes, copied; `patch` counts from the window's first byte, and with it what is written is as
+ *        for a file, else as for a stream. NULL: none are wanted, only `total` and `sum`.
+ */
+REC_API rec_status rec_save_window(rec_recorder *recorder, const rec_record *record, const char *path, rec_window *window,
+                                   const rec_output *output, void *user);
+/** Sees to it that `temporary`, a file beside the target, has all its bytes. @return 0 or an errno, as rec_output's functions do. */
+typedef int32_t (*rec_fill_fn)(void *user, const char *temporary);
+/**
+ * Saves a file whose bytes the program writes by itself, by as many processes as it has: whole or not at all, as rec_save().
+ * @param path as of rec_save(); a regular file, or none yet.
+ * @param size bytes that it will have. Space for them is reserved.
+ * @param fill called once, with a file that is there, and `size` bytes long where the file system can reserve. After it that is
+ *        synced and takes the target's place; after a failure it is removed.
+ */
+REC_API rec_status rec_save_filled(rec_recorder *recorder, const char *path, uint64_t size, rec_fill_fn fill, void *user);
 /** Frees what rec_save_bytes(), rec_recorder_path(), rec_record_describe() or rec_record_families()
  *  gave. NULL is ignored. */
 REC_API void rec_free(void *memory);

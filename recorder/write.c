@@ -43,7 +43,7 @@ static lr_option_set *for_store(rec_job *job, const rec_recorder *r, const lr_pl
 static bool is_checked(const rec_job *job, const rec_recorder *r, const rec_plugin *plugin, const rec_sink *sink)
 {
     bool file = *rec_sink_name(sink) != '\0';
-    if (!plugin->load || r->check == LR_CHECK_NO) {
+    if (!plugin->load || r->check == LR_CHECK_NO || lr_sink_is_window(sink)) {
         return false;
     }
     return r->check == LR_CHECK_YES ||
@@ -128,7 +128,7 @@ int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, con
         lr_walk_begin(job, record, r->precision, r->clamp, r->target) == REC_OK) {
         if (is_checked(job, r, &plugin->d, sink)) {
             check = lr_check_new(job);
-        } else if (r->check == LR_CHECK_YES) {
+        } else if (r->check == LR_CHECK_YES && !lr_sink_is_window(sink)) {
             note_unchecked(job, "its recorder can only save");
         }
     }

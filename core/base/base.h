@@ -347,6 +347,13 @@ typedef struct lr_pieces {
     uint64_t room, count;
 } lr_pieces;
 
+/** A stream of core's own (a blob's `read` and `user`) whose next bytes can be passed without being made. */
+typedef struct lr_stepping {
+    int32_t (*read)(void *user, void *target, uint64_t size);
+    void *user;
+    int32_t (*over)(void *user, uint64_t size);
+} lr_stepping;
+
 /** A job in parts of one concern each. */
 struct rec_job {
     /* What it is. */
@@ -368,6 +375,7 @@ struct rec_job {
                                         needed, pages of those that are need not stay */
     lr_walk *walk;                 /**< of a save, or NULL */
     rec_source *stepped;           /**< of a load: what a reader steps through (core/io/source_step.c), or NULL */
+    lr_stepping step;                  /**< of a save: the stream that can be stepped over, if there is one */
     bool converting;               /**< of a save: what is streamed are numbers in memory that only change their type */
     void (*at_end)(rec_job *job);  /**< gives back what a room above keeps in `kept`, and clears both; NULL: nothing */
     void *kept;                    /**< core/io/source_siblings.c: the files that were opened beside it */
@@ -394,6 +402,10 @@ struct rec_job {
     /* What it has to say. Last: lr_job_begin() does not clear the texts. */
     bool quiet;        /**< no notes: a walk that only measures */
     lr_report *report; /**< NULL until the first note */
+    void (*aside)(void *user, const rec_loss *loss); /**< of a save of a part: takes what tensors lost; NULL: the report does */
+    void *aside_user;
+    struct lr_parts *parts;    /**< of a save of pieces: core/io/sink_part.c; or NULL */
+    bool in_part;              /**< what is lost now is that of a part of a tensor */
     uint64_t notes;
     bool hinting;      /**< the last failure reported was the first: hints are about it */
     bool named;        /**< it says by itself which file it is about */
@@ -509,6 +521,8 @@ int32_t lr_fail_location(rec_job *job, const lr_location *place, const char *for
 int32_t lr_vfail(rec_job *job, int32_t status, uint64_t at, const char *format, va_list args);
 /** As rec_job_note, for `count` values. */
 void lr_note(rec_job *job, int32_t kind, uint64_t count, const char *path, const char *format, ...) REC_PRINTF(5, 6);
+/** Tells of a loss whoever takes them aside (`whole` is filled in). @return false: nobody does, it is to be noted. */
+bool lr_tell_aside(rec_job *job, rec_loss loss);
 
 /** An error of a function that needs no job, published at once. @return status. */
 rec_status lr_publish(rec_status status, const char *format, ...) REC_PRINTF(2, 3);

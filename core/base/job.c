@@ -493,6 +493,25 @@ void lr_note(rec_job *job, int32_t kind, uint64_t count, const char *path, const
     va_end(args);
 }
 
+bool lr_tell_aside(rec_job *job, rec_loss loss)
+{
+    char place[512];
+    if (!job->aside) {
+        return false;
+    }
+    if (!job->quiet) {
+        lr_call call;
+        lr_error_copy(place, sizeof place, loss.path);
+        lr_error_clean(place);
+        loss.path = place;
+        loss.whole = !job->in_part;
+        lr_call_begin(&call, job, LR_CALL_PROGRAM, NULL);
+        job->aside(job->aside_user, &loss);
+        lr_call_end(&call);
+    }
+    return true;
+}
+
 void rec_job_note(rec_job *job, int32_t kind, const char *path, const char *format, ...)
 {
     va_list args;

@@ -18,22 +18,32 @@ struct stream {
     uint64_t next;    /* element, or byte of what is not converted */
     uint8_t carry[8]; /* the rest of an element that was read in part */
     uint32_t carried;
+    bool in_part; /* elements may be stepped over */
     lr_losses losses;
 };
 
-static int32_t stream_elements(struct stream *s, uint8_t *target, uint64_t count)
+/* At the end of the tensor. */
+static void tell_losses(const struct stream *s)
+{
+    rec_job *job = s->walk->job;
+    if (s->next == s->tensor->count) {
+        job->in_part = s->in_part;
+        lr_note_losses(job, s->walk->path, s->dtype, &s->losses);
+        job->in_part = false;
+    }
+}
+
+static int32_t stream_elements(struct stream *s, uint8_t *target, uint64_t count, lr_losses *losses)
 {
     int32_t status = lr_tensor_convert(s->walk->job, s->tensor, s->walk->path, s->dtype, s->walk->clamp, s->next, count,
-                                       target, &s->losses);
+                                       target, losses);
     if (status == REC_OK) {
         const lr_data *data = s->tensor->data;
         uint64_t width = rec_dtype_bits(s->tensor->packed) / 8;
         lr_swap_if_big(target, s->width, count);
         lr_source_pass(s->walk->job, data->source, data->data ? data->data + s->next * width : NULL, count * width);
         s->next += count;
-        if (s->next == s->tensor->count) {
-            lr_note_losses(s->walk->job, s->walk->path, s->dtype, &s->losses);
-        }
+        tell_losses(s);
     }
     return status;
 }
@@ -46,6 +56,12 @@ static int32_t raw_read(void *user, void *target, uint64_t size)
     int32_t status = rec_source_read_at(s->walk->job, data->source, data->offset + s->next, target, size);
     s->next += size;
     return status;
+}
+
+static int32_t raw_step(void *user, uint64_t size)
+{
+    ((struct stream *)user)->next += size;
+    return REC_OK;
 }
 
 static int32_t stream_read(void *user, void *target, uint64_t size)
@@ -61,15 +77,39 @@ static int32_t stream_read(void *user, void *target, uint64_t size)
             s->carried -= (uint32_t)n;
         } else if (size < s->width) {
             n = 0;
-            status = stream_elements(s, s->carry, 1);
+            status = stream_elements(s, s->carry, 1, &s->losses);
             s->carried = s->width;
         } else {
             n = size / s->width;
-            status = stream_elements(s, to, n);
+            status = stream_elements(s, to, n, &s->losses);
             n *= s->width;
         }
         to += n;
         size -= n;
+    }
+    return status;
+}
+
+/* Elements that nobody wants are not converted, but for one that the step ends in: what is lost in that counts where its first
+ * byte is wanted. */
+static int32_t stream_step(void *user, uint64_t size)
+{
+    struct stream *s = user;
+    lr_losses others = {0};
+    uint64_t n = size < s->carried ? size : s->carried;
+    int32_t status = REC_OK;
+    s->in_part = true;
+    s->carried -= (uint32_t)n;
+    size -= n;
+    n = size / s->width;
+    if (n) {
+        s->next += n;
+        tell_losses(s);
+    }
+    size -= n * s->width;
+    if (size) {
+        status = stream_elements(s, s->carry, 1, &others);
+        s->carried = s->width - (uint32_t)size;
     }
     return status;
 }
@@ -160,6 +200,7 @@ static void make_blob(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype, str
     const uint8_t *bytes = lr_data_at_hand(data);
     *blob = (rec_blob){.struct_size = sizeof *blob, .size = data->size, .offset = data->offset};
     w->job->converting = false;
+    w->job->step = (lr_stepping){0};
     if (tensor->packed == dtype && tensor->dtype == dtype) {
         blob->kind = bytes ? REC_BLOB_VIEW : REC_BLOB_RANGE;
         blob->data = bytes;
@@ -172,6 +213,7 @@ static void make_blob(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype, str
                                .offset = REC_UNKNOWN,
                                .read = raw_read,
                                .user = stream};
+            w->job->step = (lr_stepping){.read = raw_read, .user = stream, .over = raw_step};
         }
         return;
     }
@@ -182,6 +224,7 @@ static void make_blob(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype, str
     blob->offset = REC_UNKNOWN;
     blob->read = stream_read;
     blob->user = stream;
+    w->job->step = (lr_stepping){.read = stream_read, .user = stream, .over = stream_step};
 }
 
 static int32_t walk_shape(lr_walk *w, const rec_tensor *tensor)

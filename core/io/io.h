@@ -162,6 +162,42 @@ void lr_sink_lend(rec_sink *sink, bool lent);
 rec_sink *lr_sink_fd(rec_job *job, int fd);
 /** The program's own functions. They are told of the end and given back once, also if that fails. */
 rec_sink *lr_sink_output(rec_job *job, const rec_output *output, void *user);
+/** A range of what is written, and what the whole came to. */
+typedef struct lr_window {
+    uint64_t from, to; /**< bytes of the file */
+    uint64_t total;    /**< (out) bytes of all of it… */
+    uint64_t sum;      /**< …and a sum of all that is no blob: who has the same would write the same, but for tensors' data */
+    bool stream;       /**< nothing can be written over, though nobody wants it */
+} lr_window;
+/** One that hands on a window of what it is given, whose other bytes are neither read nor made where they can be stepped over
+ *  (lr_stepping). It takes no file beside it. @param name the file's, of which this is a part. @param target taken, also if that
+ *  fails; NULL: all that is wanted is what `window` then says. @param window filled in when it is finished. */
+rec_sink *lr_sink_window(rec_job *job, const char *name, rec_sink *target, lr_window *window);
+bool lr_sink_is_window(const rec_sink *sink);
+/** A save of pieces of what a codec makes: the job's. */
+typedef struct lr_parts {
+    int32_t part;     /**< REC_PART_PIECES, _HEAD, _TAIL */
+    lr_window window; /**< of what goes into the codec */
+    lr_window *file;  /**< of what comes out of it: that is all wanted if it is in pieces */
+    bool wanted;      /**< pieces: there is an output */
+    uint64_t piece;   /**< (out) 0: the codec makes none, all is as if nobody had asked; */
+    void (*made)(void *user, const rec_piece *piece);
+    void *user;
+    const rec_piece *pieces;
+    uint64_t count;
+} lr_parts;
+/** Whether a codec's sink makes pieces; then job->parts has their size. */
+bool lr_sink_in_pieces(rec_sink *codec);
+/** Writes head or tail, as job->parts wants. The codec's sink is taken. */
+int32_t lr_sink_ends(rec_sink *codec);
+/** What a format is to write to, so that its codec makes the pieces of job->parts. The codec's sink is taken, also on failure. To
+ *  be ended with lr_sink_commit(). NULL: the job has failed. */
+rec_sink *lr_sink_pieces(rec_sink *codec);
+/** Of a file: its temporary file, which others are to write. @param path (out) to be released. A FIFO or a device has none:
+ *  the job fails. */
+int32_t lr_sink_temporary(rec_sink *sink, char **path);
+/** They have written `size` bytes, which is all of it. @param error an errno if they have not, or 0. */
+int32_t lr_sink_filled(rec_sink *sink, uint64_t size, int32_t error);
 /** Memory that grows. */
 rec_sink *lr_sink_memory(rec_job *job);
 /** One that counts what is written as rec_sink_layout(), for a first walk over what `sink` will get: it has its name,

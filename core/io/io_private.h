@@ -173,6 +173,9 @@ typedef struct lr_sink_ops {
     /** The same for bytes that stay as long as `source` lives; the sink may keep them until it is committed, and the
      *  source with them. NULL: `write` does. */
     int32_t (*view)(rec_sink *sink, const uint8_t *data, uint64_t size, rec_source *source);
+    /** A checked blob as it is, where it is better not taken apart into the three above and below; what it does is counted by
+     *  who calls it. NULL: it is. */
+    int32_t (*put)(rec_sink *sink, const rec_blob *blob);
     /** Room for bytes that are made in place: `*size` of them, from 1 to `want`. */
     int32_t (*space)(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size);
     /** The first `size` bytes of that room were filled. */
@@ -202,6 +205,8 @@ typedef struct lr_sink_ops {
                        const char **letters);
     /** Writes over bytes that were given to it already. NULL: it cannot. */
     int32_t (*patch)(rec_sink *sink, uint64_t offset, const uint8_t *data, uint64_t size);
+    /** Whether anything becomes of the next bytes. NULL: yes. */
+    bool (*wants)(const rec_sink *sink, uint64_t size);
     /** Whether it can after all. NULL: if there is `patch`. */
     bool (*patches)(const rec_sink *sink);
 } lr_sink_ops;
@@ -244,6 +249,11 @@ void *lr_sink_new(rec_job *job, const lr_sink_ops *ops, uint64_t size);
 
 /** Frees it and those beside it; undoes what was not committed. */
 void lr_sink_free(rec_sink *sink);
+/** Finishes a filter of which a part is made, or its ends. */
+typedef int32_t (*lr_part_fn)(rec_sink *sink, const rec_sink_ops *ops, void *user, rec_sink *target);
+/** Of a filter that a plugin made: its functions. NULL: it is none. @param part is to finish it; NULL: its own `finish`.
+ *  @param user (out) the functions'. */
+const rec_sink_ops *lr_sink_filter_part(rec_sink *sink, lr_part_fn part, void **user);
 int32_t lr_sink_finish(rec_sink *sink);
 int32_t lr_sink_set_own_name(rec_sink *sink, const char *name);
 uint64_t lr_sink_sibling_count(const rec_sink *sink);

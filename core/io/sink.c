@@ -211,6 +211,10 @@ int32_t rec_sink_put(rec_sink *sink, const rec_blob *blob)
     if (status != REC_OK || !sink->ops) {
         return status != REC_OK ? status : count(sink, b.size);
     }
+    if (sink->ops->put) {
+        status = sink->ops->put(sink, &b);
+        return status == REC_OK ? count(sink, b.size) : status;
+    }
     if (b.kind == REC_BLOB_STREAM || lr_blob_in_parts(&b)) {
         return write_stream(sink, &b);
     }
@@ -224,6 +228,11 @@ int32_t rec_sink_put(rec_sink *sink, const rec_blob *blob)
 uint64_t rec_sink_tell(const rec_sink *sink)
 {
     return LR_LACKS(NULL, sink) ? 0 : sink->written;
+}
+
+int32_t rec_sink_wants(const rec_sink *sink, uint64_t size)
+{
+    return !LR_LACKS(NULL, sink) && sink->ops && (!sink->ops->wants || sink->ops->wants(sink, size));
 }
 
 int32_t rec_sink_can_patch(const rec_sink *sink)
@@ -604,6 +613,7 @@ struct passing_sink {
     bool target_was_quiet;
     rec_sink_ops ops;
     void *self;
+    lr_part_fn part;       /* finishes it instead, or NULL */
     lr_sink_write_fn call; /* callback */
     void *user;
 };
@@ -650,6 +660,9 @@ static int32_t filter_finish(rec_sink *sink)
     struct passing_sink *self = (struct passing_sink *)sink;
     lr_call call;
     int32_t status = REC_OK;
+    if (self->part) {
+        return self->part(sink, &self->ops, self->self, self->target);
+    }
     if (self->ops.finish) {
         sink->busy = true;
         lr_call_begin(&call, sink->job, LR_CALL_SINK, NULL);
@@ -685,6 +698,17 @@ static const lr_sink_ops filter_ops = {
     .finish = filter_finish,
     .release = filter_release,
 };
+
+const rec_sink_ops *lr_sink_filter_part(rec_sink *sink, lr_part_fn part, void **user)
+{
+    struct passing_sink *self = (struct passing_sink *)sink;
+    if (sink->ops != &filter_ops) {
+        return NULL;
+    }
+    self->part = part;
+    *user = self->self;
+    return &self->ops;
+}
 
 /* What the first version of the struct had: none was ever smaller. */
 #define OPS_LEAST (offsetof(rec_sink_ops, release) + sizeof(void (*)(void)))

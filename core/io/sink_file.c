@@ -436,3 +436,41 @@ static const lr_sink_ops file_ops = {
     .patch = file_patch,
     .patches = file_patches,
 };
+
+/* ------------------------------------------------------------------------------------- what others have written -- */
+
+int32_t lr_sink_temporary(rec_sink *sink, char **path)
+{
+    lr_file_sink *self = (lr_file_sink *)sink;
+    *path = NULL;
+    if (lr_job_failed(sink->job)) {
+        return sink->job->error.status;
+    }
+    if (self->straight) {
+        return lr_io_fail(sink->job, self->name, REC_E_UNSUPPORTED, REC_UNKNOWN, NULL,
+                          "what is no regular file cannot be written by several");
+    }
+    *path = lr_path_sibling(sink->job, self->path, false, self->temporary);
+    return *path ? REC_OK : sink->job->error.status;
+}
+
+int32_t lr_sink_filled(rec_sink *sink, uint64_t size, int32_t error)
+{
+    lr_file_sink *self = (lr_file_sink *)sink;
+    struct stat is;
+    if (lr_io_program(sink->job, self->name, REC_UNKNOWN, error, "write", false) != REC_OK) {
+        return sink->job->error.status;
+    }
+    if (fstat(self->out.fd, &is) != 0) {
+        return lr_file_failed(self, "look at the temporary file", NULL);
+    }
+    if (is.st_nlink == 0 || (uint64_t)is.st_size != size) {
+        char have[32], want[32];
+        return lr_io_fail(sink->job, self->name, REC_E_IO, REC_UNKNOWN, NULL, "the temporary file has %s bytes of %s%s",
+                          lr_group_digits((uint64_t)is.st_size, have, sizeof have),
+                          lr_group_digits(size, want, sizeof want), is.st_nlink ? "" : ", and was removed");
+    }
+    self->out.flushed = size;
+    sink->written = sink->all = size;
+    return REC_OK;
+}

@@ -411,21 +411,6 @@ int32_t lr_tensor_convert(rec_job *job, const rec_tensor *tensor, const char *pa
     return status;
 }
 
-void lr_note_losses(rec_job *job, const char *path, rec_dtype dtype, const lr_losses *losses)
-{
-    char digits[32];
-    if (losses->overflowed) {
-        lr_note(job, REC_NOTE_OVERFLOW, losses->overflowed, path, "%s %s too large for %s and became infinite",
-                lr_group_digits(losses->overflowed, digits, sizeof digits),
-                losses->overflowed == 1 ? "value was" : "values were", rec_dtype_name(dtype));
-    }
-    if (losses->clamped) {
-        lr_note(job, REC_NOTE_CLAMPED, losses->clamped, path, "%s %s not fit %s and took its nearest limit",
-                lr_group_digits(losses->clamped, digits, sizeof digits),
-                losses->clamped == 1 ? "integer did" : "integers did", rec_dtype_name(dtype));
-    }
-}
-
 /* ------------------------------------------------------------------------------------------------ what it is -- */
 
 rec_dtype rec_tensor_dtype(const rec_tensor *tensor)

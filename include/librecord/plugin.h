@@ -383,6 +383,9 @@ REC_API int32_t rec_sink_put(rec_sink *sink, const rec_blob *blob);
 REC_API uint64_t rec_sink_tell(const rec_sink *sink);
 /** @return 1 if rec_sink_patch() works: files, memory, a rec_output with `patch`, and sinks that count for them. 0: a stream, or a filter. */
 REC_API int32_t rec_sink_can_patch(const rec_sink *sink);
+/** @return 1 if anything becomes of the next `size` bytes; 0: they are only counted, so that those of a blob need not be made:
+ *  a sink of rec_sink_layout(), and what a save of a part (rec_window) leaves to others. Since 0.2. */
+REC_API int32_t rec_sink_wants(const rec_sink *sink, uint64_t size);
 /** Writes over bytes that were written already: a size or an offset that shows only afterwards. What rec_sink_tell()
  *  says stays. Seldom: it waits until all that was written is with the system. REC_E_UNSUPPORTED where it cannot. */
 REC_API int32_t rec_sink_patch(rec_sink *sink, uint64_t offset, const void *data, uint64_t size);
@@ -418,6 +421,17 @@ typedef struct rec_sink_ops {
     /** Writes what is left (trailers too). Not called after a failure. */
     int32_t (*finish)(void *self, rec_sink *target);
     void (*release)(void *self);
+    /* From 0.2 on: of a codec whose output is a head, pieces that know nothing of each other, and a tail. Several processes make
+     * such a file together (REC_PART_PIECES), if all of this is there. */
+    uint64_t piece; /**< bytes that each piece but the last is made of */
+    /** Before the first `write`: what is written is a part of the whole that begins with a piece. Neither head nor tail are to be
+     *  written to the target. @param made to be called on the thread of `write` and `finish_part`, once a piece is written. */
+    int32_t (*part)(void *self, void (*made)(void *user, const rec_piece *piece), void *user);
+    /** Instead of `finish`: writes what is left. @param last 1: it ends the whole. */
+    int32_t (*finish_part)(void *self, rec_sink *target, int32_t last);
+    /** Instead of `write` and `finish`: writes what stands before the pieces, or behind them. @param size bytes that all were made
+     *  of. @param tail 1: behind them. */
+    int32_t (*ends)(void *self, rec_sink *target, uint64_t size, const rec_piece *pieces, uint64_t count, int32_t tail);
 } rec_sink_ops;
 /** Wraps a sink. NULL with the failure reported. `self` is taken, also on failure, unless `ops` is NULL or its size is none. */
 REC_API rec_sink *rec_sink_filter(rec_job *job, rec_sink *target, const rec_sink_ops *ops, void *self);

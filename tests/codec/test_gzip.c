@@ -55,20 +55,20 @@ static bytes deflate_with(rec_context *context, bytes in, int level, size_t step
 {
     rec_job job;
     void *data = NULL;
-    size_t size = 0;
+    uint64_t size = 0;
     begin_save(&job, context);
     rec_sink *memory = lr_sink_memory(&job);
     rec_sink *packed = lr_gzip_sink(&job, memory, level);
     assert_non_null(packed);
     for (size_t at = 0; at < in.size; at += step) {
-        size_t piece = in.size - at < step ? in.size - at : step;
+        uint64_t piece = in.size - at < step ? in.size - at : step;
         assert_int_equal(rec_sink_write(packed, in.data + at, piece), REC_OK);
     }
     assert_int_equal(rec_sink_close(packed), REC_OK);
     assert_int_equal(lr_sink_take(memory, &data, &size), REC_OK);
     assert_int_equal(lr_sink_commit(memory), REC_OK);
     assert_int_equal(lr_job_end(&job), REC_OK);
-    return (bytes){data, size};
+    return (bytes){data, (size_t)size};
 }
 
 static bytes pack(rec_context *context, bytes in)
@@ -101,7 +101,7 @@ static int32_t inflate_as(rec_context *context, bytes in, bytes expected)
     if (status == REC_OK) {
         status = rec_source_view(&job, source, &data, &size);
     }
-    if (status == REC_OK && (size != expected.size || memcmp(data, expected.data, size) != 0)) {
+    if (status == REC_OK && (size != expected.size || memcmp(data, expected.data, (size_t)size) != 0)) {
         status = -1; /* accepted, and not what it was */
     }
     rec_source_release(source);
@@ -221,6 +221,61 @@ static void all_members_are_read_and_more_than_one_is_noted(void **state)
     free(empty.data);
     free(all.data);
     free(whole.data);
+}
+
+/* A name whose last letter, with the NUL behind it and the first bytes of the data, begins another block that is stored, and
+ * data in which more of them follow: who begins one byte too early reads those, and the first megabytes are out before
+ * anything shows what they are. */
+static void a_name_may_look_like_data(void **state)
+{
+    enum { FIRST = 0x07ff, WHOLE = 0xffff, BLOCKS = 64, HEAD = 5, STEP = 300000 };
+    static const uint8_t begin[] = {0x1f, 0x8b, 8, 8 /* a name */, 0, 0, 0, 0, 0, 3, 'm', 'x', 0},
+                         one[] = {0xf8 /* stored; five bits that say nothing */, 0xff, 0x07, 0x00, 0xf8},
+                         more[] = {0, 0xff, 0xff, 0, 0};
+    bytes data = make_data(FIRST + BLOCKS * (size_t)WHOLE), packed = {NULL, 0};
+    uint8_t trailer[8], *found = malloc(data.size);
+    uint32_t crc;
+    rec_job job;
+    rec_source *parent, *source = NULL;
+    uint64_t got = 1;
+    append(&packed, begin, sizeof begin);
+    append(&packed, one, sizeof one);
+    append(&packed, data.data, FIRST);
+    for (int i = 0; i < BLOCKS; i++) {
+        uint8_t head[HEAD] = {i == BLOCKS - 1, 0xff, 0xff, 0, 0};
+        append(&packed, head, sizeof head);
+        append(&packed, data.data + FIRST + (size_t)i * WHOLE, WHOLE);
+    }
+    for (size_t at = sizeof begin + 3 + 0xf800; at + HEAD < packed.size; at += HEAD + WHOLE) { /* the others */
+        memcpy(packed.data + at, more, HEAD);
+    }
+    memcpy(data.data, packed.data + sizeof begin + HEAD, FIRST);
+    for (size_t i = 0; i < BLOCKS; i++) {
+        memcpy(data.data + FIRST + i * WHOLE, packed.data + sizeof begin + HEAD + FIRST + i * (HEAD + WHOLE) + HEAD,
+               WHOLE);
+    }
+    crc = (uint32_t)crc32(0, data.data, (uInt)data.size);
+    for (int i = 0; i < 4; i++) {
+        trailer[i] = (uint8_t)(crc >> (8 * i));
+        trailer[4 + i] = (uint8_t)(data.size >> (8 * i));
+    }
+    append(&packed, trailer, sizeof trailer);
+    assert_non_null(found);
+    lr_job_begin(&job, *state, "load", "test.gz");
+    parent = lr_source_memory(&job, packed.data, packed.size, "test.gz");
+    assert_int_equal(lr_gzip_source(&job, parent, &source), REC_OK);
+    for (size_t at = 0; got && at < data.size; at += (size_t)got) {
+        uint64_t room = data.size - at < STEP ? data.size - at : STEP;
+        assert_int_equal(rec_source_read(&job, source, found + at, room, &got), REC_OK);
+        assert_true(got > 0);
+    }
+    assert_memory_equal(found, data.data, data.size);
+    rec_source_release(source);
+    rec_source_release(parent);
+    assert_int_equal(lr_job_end(&job), REC_OK);
+    free(found);
+    free(packed.data);
+    free(data.data);
 }
 
 /* The reader takes the file in pieces of 128 KiB: members, padding and what does not belong may begin at any of them. */
@@ -471,6 +526,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_source_is_read_in_pieces_and_again, setup, teardown),
         cmocka_unit_test_setup_teardown(gzip_reads_what_is_written_and_the_other_way_round, setup, teardown),
         cmocka_unit_test_setup_teardown(all_members_are_read_and_more_than_one_is_noted, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_name_may_look_like_data, setup, teardown),
         cmocka_unit_test_setup_teardown(members_may_end_where_a_piece_does, setup, teardown),
         cmocka_unit_test_setup_teardown(zeros_may_follow_and_nothing_else, setup, teardown),
         cmocka_unit_test_setup_teardown(every_truncation_is_found, setup, teardown),

@@ -19,6 +19,8 @@
 #include "plugins/codec/gzip/huffman.h"
 #include "plugins/codec/gzip/index.h"
 #include "plugins/codec/gzip/numbers.h"
+#include "plugins/codec/gzip/probe.h"
+#include "tests/sparse.h"
 
 enum { PIECE = LR_GZIP_PIECE, HEADER = 10, TRAILER = 8 };
 
@@ -192,11 +194,11 @@ static void any_number_of_threads_writes_the_same(void **state)
 {
     for (int what = 0; what < KINDS; what++) {
         bytes in = make((kind)what, 4 * PIECE + 12345);
-        for (int level = 0; level <= 9; level += 3) {
-            bytes one = pack(*state, in, level, 1, SIZE_MAX);
+        for (unsigned level = 0; level <= 9; level += 3 * sparsely()) {
+            bytes one = pack(*state, in, (int)level, 1, SIZE_MAX);
             assert_unpacks(one, in);
             for (uint32_t threads = 2; threads <= 20; threads += 9) {
-                bytes many = pack(*state, in, level, threads, 100003);
+                bytes many = pack(*state, in, (int)level, threads, 100003);
                 assert_int_equal(many.size, one.size);
                 assert_memory_equal(many.data, one.data, one.size);
                 free(many.data);
@@ -262,7 +264,7 @@ static void files_of_some_size_have_an_index(void **state)
     static const size_t sizes[] = {
         0,        1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE - 1, 3 * PIECE, 3 * PIECE + 1, 4 * PIECE, 4 * PIECE + 1,
         9 * PIECE};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i += sparsely()) {
         for (int what = 0; what < KINDS; what++) {
             bytes in = make((kind)what, sizes[i]);
             bytes packed = pack(*state, in, what == LINES ? 1 : 6, 3, SIZE_MAX);
@@ -385,7 +387,7 @@ static void threads_that_cannot_be_started_are_done_without(void **state)
     with = pack(*state, in, 6, 8, SIZE_MAX);
     assert_int_equal(pthread_getattr_default_np(&usual), 0);
     assert_int_equal(pthread_attr_init(&greedy), 0);
-    assert_int_equal(pthread_attr_setstacksize(&greedy, (size_t)1 << 50), 0);
+    assert_int_equal(pthread_attr_setstacksize(&greedy, SIZE_MAX / 4 * 3), 0);
     assert_int_equal(pthread_setattr_default_np(&greedy), 0);
     assert_int_not_equal(pthread_create(&thread, NULL, nothing, NULL), 0);
     without = pack(*state, in, 6, 8, SIZE_MAX);
@@ -429,6 +431,37 @@ static void text_of_numbers_of_any_kind_comes_back(void **state)
     free(out);
 }
 
+/* What is guessed before anything is known, and how far repetitions reach back, is worth this: bytes that text of numbers
+ * takes at most. */
+static void text_of_numbers_is_as_small_as_it_was(void **state)
+{
+    static const struct {
+        kind what;
+        size_t size, most;
+    } cases[] = {{NUMBERS, 5000, 1867}, {LINES, 5000, 590},       {NUMBERS, 30000, 10416},
+                 {LINES, 30000, 3289},  {NUMBERS, PIECE, 174535}, {LINES, PIECE, 56705}};
+    rec_job job;
+    lr_number_text *numbers;
+    uint8_t *out = malloc(2 * PIECE);
+    assert_non_null(out);
+    lr_job_begin(&job, *state, "save", "out.gz");
+    job.budget.limit = UINT64_MAX;
+    numbers = lr_number_text_new(&job);
+    assert_non_null(numbers);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bytes in = make(cases[i].what, cases[i].size);
+        size_t made = lr_number_text_deflate(numbers, in.data, in.size, true, out, 2 * PIECE);
+        assert_int_equal(unpack_as(out, made, -15, in), made);
+        if (made > cases[i].most) {
+            fail_msg("number %zu: %zu bytes", i, made);
+        }
+        free(in.data);
+    }
+    rec_job_free(&job, numbers);
+    assert_int_equal(lr_job_end(&job), REC_OK);
+    free(out);
+}
+
 /* All repetitions: every length, and distances up to the farthest. */
 static void numbers_that_repeat_come_back(void **state)
 {
@@ -440,7 +473,7 @@ static void numbers_that_repeat_come_back(void **state)
     job.budget.limit = UINT64_MAX;
     numbers = lr_number_text_new(&job);
     assert_non_null(numbers);
-    for (uint32_t round = 0; round < 60; round++) {
+    for (uint32_t round = 0; round < 60; round += sparsely()) {
         bytes in = {malloc(PIECE), 20000 + round * 8000};
         seed = round;
         put_numbers(&in, 0, in.size, "");
@@ -481,6 +514,44 @@ static void it_stays_within_its_room(void **state)
     rec_job_free(&job, numbers);
     assert_int_equal(lr_job_end(&job), REC_OK);
     free(in.data);
+}
+
+/* What a byte is called makes no difference: runs of it in noise are runs, few of them or many, and alone in noise it is
+ * noise, until it stands nearly everywhere. */
+static void no_byte_is_another_to_the_probe(void **state)
+{
+    enum { SIZE = 20000, SHARES = 3 };
+    uint8_t *data = malloc(SIZE);
+    (void)state;
+    assert_non_null(data);
+    for (unsigned byte = 0; byte < 256; byte++) {
+        for (uint32_t share = 0; share < SHARES; share++) { /* of ten places, where a run begins */
+            static const uint32_t places[SHARES] = {1, 5, 9};
+            static const lr_gzip_kind scattered[SHARES] = {LR_GZIP_NOISE, LR_GZIP_NOISE, LR_GZIP_RUNS};
+            lr_gzip_kind found;
+            seed = 5;
+            for (size_t at = 0; at < SIZE;) {
+                bool run = noise() % 10 < places[share];
+                size_t length = run ? 100 : 20;
+                for (; length && at < SIZE; length--) {
+                    data[at++] = (uint8_t)(run ? byte : noise());
+                }
+            }
+            found = lr_gzip_probe(data, SIZE);
+            if (found != LR_GZIP_RUNS) {
+                fail_msg("runs of %u, %u: %d", byte, places[share], (int)found);
+            }
+            seed = 5;
+            for (size_t at = 0; at < SIZE; at++) {
+                data[at] = (uint8_t)(noise() % 10 < places[share] ? byte : noise());
+            }
+            found = lr_gzip_probe(data, SIZE);
+            if (found != scattered[share]) {
+                fail_msg("%u in noise, %u: %d", byte, places[share], (int)found);
+            }
+        }
+    }
+    free(data);
 }
 
 /* Counts that grow as fast as may be want the longest codes. */
@@ -541,8 +612,10 @@ int main(void)
         TEST(it_can_be_cancelled),
         TEST(threads_that_cannot_be_started_are_done_without),
         TEST(text_of_numbers_of_any_kind_comes_back),
+        TEST(text_of_numbers_is_as_small_as_it_was),
         TEST(numbers_that_repeat_come_back),
         TEST(it_stays_within_its_room),
+        TEST(no_byte_is_another_to_the_probe),
         TEST(codes_are_complete_and_no_longer_than_they_may_be),
         TEST(lengths_and_distances_have_the_symbols_of_deflate),
     };

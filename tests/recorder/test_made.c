@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Tensors that are made when they are asked for, saved without ever being in memory; and what functions of the program
  * meet there. Whatever happens, what was lent is given back once. */
+#include "core/burn/walk_private.h"
 #include "tests/recorder/program.h"
 #include "tests/sanitized.h"
 
@@ -100,7 +101,7 @@ static void made_tensors_are_written_as_others_are(void **state)
                 fail_msg("%s", rec_error_message());
             }
             assert_int_equal(one_size, other_size);
-            assert_memory_equal(one, other, one_size);
+            assert_memory_equal(one, other, (size_t)one_size);
             if (l.given != l.size || l.jumped) {
                 fail_msg("%s, %s: %llu of %llu bytes were asked for%s", formats[i], layouts[at % 3],
                          (unsigned long long)l.given, (unsigned long long)l.size, l.jumped ? ", not in order" : "");
@@ -136,7 +137,7 @@ static void other_formats_ask_once_too(void **state)
                 fail_msg("%s: %s", formats[i], rec_error_message());
             }
             assert_int_equal(one_size, other_size);
-            assert_memory_equal(one, other, one_size);
+            assert_memory_equal(one, other, (size_t)one_size);
             /* A checksum that stands in front of the data, and cannot be put there afterwards, is worked out first. */
             times = strcmp(formats[i], "npz.zst") == 0 ? 2 : 1;
             assert_int_equal(l.given, times * l.size);
@@ -378,6 +379,84 @@ static void threads_take_turns(void **state)
     rec_record_free(record);
 }
 
+/* ------------------------------------------------------------------------------------------------------- walks -- */
+
+/* A codec that changes nothing and sees how often the record was walked. */
+static uint64_t walks;
+
+static int32_t pass_write(void *self, rec_sink *target, const void *data, uint64_t size)
+{
+    walks = ((const rec_job *)self)->walk->walks;
+    return rec_sink_write(target, data, size);
+}
+
+static int32_t pass_encode(rec_job *job, rec_sink *target, rec_sink **out)
+{
+    static const rec_sink_ops ops = {.size = sizeof ops, .write = pass_write};
+    *out = rec_sink_filter(job, target, &ops, job);
+    return *out ? REC_OK : REC_E_MEMORY;
+}
+
+static const rec_plugin counting = {.abi = REC_PLUGIN_ABI,
+                                    .size = sizeof counting,
+                                    .kind = REC_PLUGIN_CODEC,
+                                    .name = "Counting",
+                                    .extension = "counting",
+                                    .description = "counts walks",
+                                    .encode = pass_encode};
+
+/* The walks that a save takes of a tensor for each letter, l, s: large or small, to be made; L, S: the same in memory. In the
+ * file they are in that order, in the record, too, or the other way round. */
+static uint64_t walks_of(const char *letters, bool backwards)
+{
+    rec_record *record = rec_record_new(context);
+    rec_recorder *recorder = recorder_of("safetensors.counting");
+    line lines[16];
+    void *data;
+    uint64_t size;
+    assert_true(strlen(letters) <= sizeof lines / sizeof *lines);
+    for (size_t n = 0; letters[n]; n++) {
+        size_t i = backwards ? strlen(letters) - 1 - n : n;
+        char name[] = {(char)('a' + i), '\0'};
+        uint64_t bytes = letters[i] == 'l' || letters[i] == 'L' ? 5 * MIB : 400, shape[1] = {bytes / 4};
+        rec_tensor_spec spec;
+        lines[i] = (line){.size = bytes, .fail_at = -1};
+        spec = spec_of(&lines[i], shape, 1);
+        spec.id = NULL;
+        if (letters[i] == 'L' || letters[i] == 'S') {
+            spec.ownership = REC_TAKE;
+            spec.data = calloc(1, (size_t)bytes);
+        }
+        assert_int_equal(rec_set_tensor(record, name, &spec), REC_OK);
+    }
+    assert_int_equal(rec_recorder_set(recorder, "check", "no"), REC_OK);
+    walks = 0;
+    if (rec_save_bytes(recorder, record, &data, &size) != REC_OK) {
+        fail_msg("%s", rec_error_message());
+    }
+    rec_free(data);
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+    return walks;
+}
+
+/* Those of a large model would take as long as its data. */
+static void only_what_has_to_be_made_is_walked_for(void **state)
+{
+    uint64_t once;
+    (void)state;
+    assert_int_equal(rec_context_add_plugin(context, &counting), REC_OK);
+    once = walks_of("L", false);
+    assert_int_equal(walks_of("LSLLSL", false), once);
+    assert_int_equal(walks_of("LLl", true), once + 1);
+    assert_int_equal(walks_of("sLL", true), once + 1);
+    assert_int_equal(walks_of("sSsLs", true), once + 2); /* a window, to the first that does not fit */
+    assert_int_equal(walks_of("llll", false), once + 1);
+    assert_int_equal(walks_of("llll", true), once + 4);
+    assert_int_equal(walks_of("lLLS", true), once + 1); /* what is due next is written within the walk */
+    assert_int_equal(walks_of("lLlL", true), once + 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +469,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(memory_that_is_refused_loses_nothing, enter, leave),
         cmocka_unit_test_setup_teardown(callbacks_may_use_librecord, enter, leave),
         cmocka_unit_test_setup_teardown(threads_take_turns, enter, leave),
+        cmocka_unit_test_setup_teardown(only_what_has_to_be_made_is_walked_for, enter, leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "librecord.h"
+#include "tests/end_child.h"
 #include "tests/scratch.h"
 
 enum { FUNCTIONS = 400, PARAMETERS = 8, NAME = 64 };
@@ -221,7 +222,7 @@ static void after(const char *name, const char *arguments, bool failed, bool ref
                 before(failed);                                                              \
                 after(#function, #__VA_ARGS__, failed, refused, function(__VA_ARGS__) is);   \
             }                                                                                \
-            _exit(0);                                                                        \
+            end_child(0);                                                                    \
         }                                                                                    \
     } while (0)
 /* REC_E_ARGUMENT, NULL or 0, with the error. */
@@ -238,7 +239,7 @@ static void after(const char *name, const char *arguments, bool failed, bool ref
                 function(__VA_ARGS__);                                                       \
                 after(#function, #__VA_ARGS__, failed, true, true);                          \
             }                                                                                \
-            _exit(0);                                                                        \
+            end_child(0);                                                                    \
         }                                                                                    \
     } while (0)
 /* Its comment allows it. */
@@ -247,7 +248,7 @@ static void after(const char *name, const char *arguments, bool failed, bool ref
         if (in_child(#function, #__VA_ARGS__)) {                                             \
             rec_record_free(rec_record_new(NULL));                                           \
             (void)function(__VA_ARGS__);                                                     \
-            _exit(rec_error_status() == REC_OK ? 0 : 1);                                     \
+            end_child(rec_error_status() == REC_OK ? 0 : 1);                                 \
         }                                                                                    \
     } while (0)
 
@@ -380,6 +381,7 @@ static void test_records(void **state)
     ALLOWED(rec_record_new, NULL);
     NOTHING(rec_record_copy, NULL);
     ALLOWED(rec_record_free, NULL);
+    ALLOWED(rec_guard_check, NULL);
     EACH(false, ->file[0] == '\0', rec_record_origin, NULL);
     NEUTRAL(NULL, rec_metadata, NULL, "version");
     NEUTRAL(NULL, rec_metadata, record, NULL);
@@ -512,13 +514,23 @@ static void test_tensors(void **state)
     assert_int_equal(mistakes, 0);
 }
 
+static int32_t fill_none(void *user, const char *temporary)
+{
+    (void)user;
+    (void)temporary;
+    return 0;
+}
+
 static void test_recorders(void **state)
 {
     rec_input input = {.size = sizeof input, .read_at = read_saved};
     const rec_output output = {.size = sizeof output, .write = write_nowhere};
+    rec_window window = {.size = sizeof window};
+    const rec_loss loss = {.size = sizeof loss, .kind = REC_NOTE_OVERFLOW, .count = 1, .path = ""};
+    char words[64];
     void *user = &input;
     void *data;
-    size_t size;
+    uint64_t size;
     rec_types *types = rec_types_new(context);
     (void)state;
     NOTHING(rec_open_recorder, NULL, FULL);
@@ -548,6 +560,18 @@ static void test_recorders(void **state)
     STATUS(rec_save_to, recorder, NULL, &output, user);
     STATUS(rec_save_to, recorder, record, NULL, user);
     ALLOWED(rec_save_to, recorder, record, &output, NULL);
+    STATUS(rec_save_window, NULL, record, "a.mpk", &window, &output, user);
+    STATUS(rec_save_window, recorder, NULL, "a.mpk", &window, &output, user);
+    STATUS(rec_save_window, recorder, record, NULL, &window, &output, user);
+    STATUS(rec_save_window, recorder, record, "a.mpk", NULL, &output, user);
+    ALLOWED(rec_save_window, recorder, record, "a.mpk", &window, NULL, user);
+    ALLOWED(rec_save_window, recorder, record, "a.mpk", &window, &output, NULL);
+    STATUS(rec_loss_text, NULL, words, sizeof words);
+    STATUS(rec_loss_text, &loss, NULL, sizeof words);
+    STATUS(rec_save_filled, NULL, file, 1, fill_none, user);
+    STATUS(rec_save_filled, recorder, NULL, 1, fill_none, user);
+    STATUS(rec_save_filled, recorder, file, 1, NULL, user);
+    ALLOWED(rec_save_filled, recorder, file, 0, fill_none, NULL);
     {
         rec_plan *empty = rec_plan_new(context, NULL);
         STATUS(rec_plan_add_from, NULL, recorder, &input, user);

@@ -8,7 +8,7 @@
 /* More have nothing to do: one thread fills and writes. */
 enum { THREADS_MOST = 16 };
 /* Pieces to work on while the oldest is written and the newest filled. */
-enum { SPARE = 2 };
+enum { SPARE = LR_GZIP_HELD - 1 };
 
 typedef struct worker {
     lr_gzip_pool *pool;
@@ -109,7 +109,7 @@ no_work:
     return false;
 }
 
-lr_gzip_pool *lr_gzip_pool_new(rec_job *job, int level, uint32_t held)
+lr_gzip_pool *lr_gzip_pool_new(rec_job *job, int level)
 {
     lr_gzip_pool *pool = rec_job_alloc(job, sizeof *pool);
     uint32_t threads = rec_job_threads(job);
@@ -118,7 +118,7 @@ lr_gzip_pool *lr_gzip_pool_new(rec_job *job, int level, uint32_t held)
     }
     threads = threads < THREADS_MOST ? threads : THREADS_MOST;
     *pool = (lr_gzip_pool){.job = job, .level = level, .most = threads - 1};
-    pool->room = held + 1 > threads + SPARE ? held + 1 : threads + SPARE;
+    pool->room = threads + SPARE;
     pool->locks = make_locks(pool);
     if (!pool->locks) {
         (void)rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while the compressor was set up");

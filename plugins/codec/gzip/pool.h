@@ -18,8 +18,11 @@ typedef struct lr_gzip_piece {
     bool done;    /**< the pool's own, under its lock */
 } lr_gzip_piece;
 
-/** @param held pieces that there is room for beside the one that is filled, at least. @return NULL: reported. */
-lr_gzip_pool *lr_gzip_pool_new(rec_job *job, int level, uint32_t held);
+/** Pieces that may be given before one is taken, by one thread; by more of them more. */
+enum { LR_GZIP_HELD = 3 };
+
+/** @return NULL: reported. */
+lr_gzip_pool *lr_gzip_pool_new(rec_job *job, int level);
 /** Ends the threads, whatever they do. NULL is ignored. */
 void lr_gzip_pool_free(lr_gzip_pool *pool);
 

@@ -1,0 +1,665 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Windows of a save: one after the other they are the file, wherever it is cut; what lies outside is not read; what is lost in
+ * parts sums up. And files that others write. */
+#include "tests/recorder/program.h"
+
+#include <fcntl.h>
+#include <math.h>
+
+/* ------------------------------------------------------------------------------------------------------- a record -- */
+
+static void add_tensor(rec_record *record, const char *path, rec_dtype dtype, const void *data, uint64_t bytes,
+                       uint64_t rows, uint64_t columns)
+{
+    const uint64_t shape[] = {rows, columns};
+    rec_tensor_spec spec = {.size = sizeof spec,
+                            .dtype = dtype,
+                            .rank = 2,
+                            .shape = shape,
+                            .data = data,
+                            .data_size = bytes,
+                            .id = "0123456789ABC"};
+    assert_int_equal(rec_set_tensor(record, path, &spec), REC_OK);
+}
+
+enum { ALL_KINDS, NO_BOOLS, FLOATS, RECORDS };
+
+/* Of several element types, sizes that no cut is even with, and what is no tensor between them. */
+static rec_record *make_record(int what)
+{
+    enum { ROWS = 37, COLUMNS = 41, MANY = ROWS * COLUMNS };
+    static float floats[MANY];
+    static double doubles[MANY];
+    static int64_t longs[MANY];
+    static int32_t ints[MANY];
+    static uint16_t halves[MANY];
+    static uint8_t flags[MANY];
+    rec_record *record = rec_record_new(context);
+    assert_non_null(record);
+    for (int i = 0; i < MANY; i++) {
+        floats[i] = (float)i / 7;
+        doubles[i] = i % 5 ? (double)i * 1e-3 : 0.1;
+        longs[i] = i - 700;
+        ints[i] = 700 - i;
+        halves[i] = (uint16_t)(i % 0x7c00);
+        flags[i] = i % 3 == 0;
+    }
+    little(floats, 4, MANY);
+    little(doubles, 8, MANY);
+    little(longs, 8, MANY);
+    little(ints, 4, MANY);
+    little(halves, 2, MANY);
+    add_tensor(record, "a.weight", REC_DTYPE_F32, floats, sizeof floats, ROWS, COLUMNS);
+    if (what == FLOATS) {
+        add_tensor(record, "b.weight", REC_DTYPE_F32, floats, sizeof floats, COLUMNS, ROWS);
+        return record;
+    }
+    assert_int_equal(rec_set_int(record, "a.steps", 12345), REC_OK);
+    add_tensor(record, "a.bias", REC_DTYPE_F64, doubles, sizeof doubles, COLUMNS, ROWS);
+    add_tensor(record, "b.index", REC_DTYPE_I64, longs, sizeof longs, 1, MANY);
+    assert_int_equal(rec_set_string(record, "b.name", "a name"), REC_OK);
+    add_tensor(record, "b.count", REC_DTYPE_I32, ints, sizeof ints, MANY, 1);
+    add_tensor(record, "c.half", REC_DTYPE_F16, halves, sizeof halves, ROWS, COLUMNS);
+    if (what == ALL_KINDS) {
+        add_tensor(record, "c.mask", REC_DTYPE_BOOL, flags, sizeof flags, ROWS, COLUMNS);
+    }
+    add_tensor(record, "d.none", REC_DTYPE_F32, floats, 0, 0, 3);
+    return record;
+}
+
+/* ------------------------------------------------------------------------------------------------------ the windows -- */
+
+typedef struct part {
+    uint8_t *data;
+    uint64_t size, room;
+    bool no_patch;
+} part;
+
+static int32_t part_write(void *user, const void *data, uint64_t size)
+{
+    part *p = user;
+    assert_true(size > 0 && size <= 4 * MIB);
+    if (p->size + size > p->room) {
+        p->room = (p->size + size) * 2;
+        p->data = realloc(p->data, (size_t)p->room);
+        assert_non_null(p->data);
+    }
+    memcpy(p->data + p->size, data, (size_t)size);
+    p->size += size;
+    return 0;
+}
+
+static int32_t part_patch(void *user, uint64_t offset, const void *data, uint64_t size)
+{
+    part *p = user;
+    assert_true(size > 0 && offset <= p->size && size <= p->size - offset);
+    memcpy(p->data + offset, data, (size_t)size);
+    return 0;
+}
+
+static const rec_output to_part = {.size = sizeof to_part, .write = part_write, .patch = part_patch};
+
+static uint8_t *read_file(const char *path, uint64_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    struct stat is;
+    uint8_t *data;
+    assert_non_null(file);
+    assert_int_equal(fstat(fileno(file), &is), 0);
+    *size = (uint64_t)is.st_size;
+    data = malloc((size_t)*size + 1);
+    assert_non_null(data);
+    assert_int_equal(fread(data, 1, (size_t)*size, file), *size);
+    (void)fclose(file);
+    return data;
+}
+
+static void cut(rec_recorder *recorder, const rec_record *record, const char *path, const uint8_t *whole, uint64_t size,
+                const uint64_t *cuts, unsigned count, uint64_t sum)
+{
+    for (unsigned i = 0; i <= count; i++) {
+        part p = {0};
+        rec_window window = {
+            .size = sizeof window, .from = i ? cuts[i - 1] : 0, .to = i < count ? cuts[i] : REC_UNKNOWN};
+        uint64_t end = window.to < size ? window.to : size, begin = window.from < size ? window.from : size;
+        if (rec_save_window(recorder, record, path, &window, &to_part, &p) != REC_OK) {
+            fail_msg("%s", rec_error_message());
+        }
+        assert_int_equal(window.total, size);
+        assert_int_equal(window.sum, sum);
+        assert_int_equal(p.size, end - begin);
+        assert_true(p.size == 0 || memcmp(p.data, whole + begin, (size_t)p.size) == 0);
+        free(p.data);
+    }
+}
+
+static void check_recorder(scratch *s, const char *name, const rec_record *record, rec_precision precision,
+                           const char *version, unsigned *done)
+{
+    rec_recorder *recorder = rec_open_recorder_in(context, name, precision);
+    char *path = scratch_path(s, "model");
+    rec_window window = {.size = sizeof window};
+    uint64_t size, cuts[7];
+    uint8_t *whole;
+    rec_status status;
+    char *real;
+    assert_non_null(recorder);
+    assert_int_equal(rec_recorder_set(recorder, "sync", "no"), REC_OK);
+    assert_int_equal(rec_recorder_set(recorder, "check", "no"), REC_OK);
+    if (version && rec_recorder_set(recorder, "layout", version) != REC_OK) { /* no Burn wrote such files then */
+        rec_close_recorder(recorder);
+        free(path);
+        return;
+    }
+    status = rec_save(recorder, record, path);
+    if (status != REC_OK) { /* then no part of it can be saved either */
+        char message[1024];
+        (void)snprintf(message, sizeof message, "%s", rec_error_message());
+        assert_int_equal(rec_save_window(recorder, record, path, &window, NULL, NULL), status);
+        assert_string_equal(rec_error_message(), message);
+        rec_close_recorder(recorder);
+        free(path);
+        return;
+    }
+    real = rec_recorder_path(recorder, path);
+    whole = read_file(real, &size);
+    assert_int_equal(rec_save_window(recorder, record, path, &window, NULL, NULL), REC_OK);
+    assert_int_equal(window.total, size);
+    for (unsigned n = 1; n <= 7; n = n == 3 ? 7 : n + 1) {
+        for (unsigned i = 0; i + 1 < n; i++) {
+            cuts[i] = size * (i + 1) / n;
+        }
+        cut(recorder, record, path, whole, size, cuts, n - 1, window.sum);
+    }
+    for (unsigned shift = 0; shift < 9; shift++) { /* within an element, wherever those of 8 bytes begin */
+        cuts[0] = size / 3 + shift;
+        cuts[1] = cuts[0] + 3;
+        cuts[2] = cuts[1];
+        cuts[3] = size + 5;
+        cut(recorder, record, path, whole, size, cuts, 4, window.sum);
+    }
+    ++*done;
+    free(whole);
+    (void)unlink(real);
+    rec_free(real);
+    rec_close_recorder(recorder);
+    free(path);
+}
+
+static void windows_are_the_file(void **state)
+{
+    static const rec_precision precisions[] = {REC_PRECISION_KEEP, REC_PRECISION_DOUBLE, REC_PRECISION_FULL,
+                                               REC_PRECISION_HALF};
+    static const char *const versions[] = {NULL, "burn-0.11", "burn-0.13", "burn-0.16"};
+    scratch *s = scratch_new();
+    rec_record *records[] = {make_record(ALL_KINDS), make_record(NO_BOOLS), make_record(FLOATS)};
+    unsigned done = 0, recorders = 0;
+    (void)state;
+    for (uint64_t i = 0; i < rec_plugin_count(context); i++) {
+        const rec_plugin_info *plugin = rec_plugin_get(context, i);
+        unsigned before = done;
+        if (!plugin->usable || !plugin->can_save || plugin->kind == REC_PLUGIN_CODEC || !*plugin->extension) {
+            continue;
+        }
+        for (size_t k = 0; k < 4 * 4 * RECORDS; k++) {
+            check_recorder(s, plugin->name, records[k % RECORDS], precisions[k / RECORDS % 4],
+                           versions[k / RECORDS / 4], &done);
+        }
+        recorders += done > before;
+    }
+    assert_true(recorders >= 8 && done >= 60);
+    for (size_t i = 0; i < RECORDS; i++) {
+        rec_record_free(records[i]);
+    }
+    scratch_free(s);
+}
+
+/* -------------------------------------------------------------------------------------------- what is not read -- */
+
+enum { BIG = 12 << 20 }; /* more than a writer may gather of small ones */
+static uint64_t asked_from, asked_to, asked;
+
+static int32_t produce(void *user, uint64_t offset, void *target, uint64_t size)
+{
+    float *to = target;
+    (void)user;
+    asked_from = offset < asked_from ? offset : asked_from;
+    asked_to = offset + size > asked_to ? offset + size : asked_to;
+    asked += size;
+    for (uint64_t i = 0; i < size / 4; i++) {
+        to[i] = (float)((offset / 4 + i) % 1000);
+    }
+    little(target, 4, (size_t)size / 4);
+    return 0;
+}
+
+static void what_is_outside_is_not_made(void **state)
+{
+    static const char *const names[] = {"NamedMpk", "BinFile", "Safetensors", "Burnpack", "Gguf"};
+    static const rec_precision precisions[] = {REC_PRECISION_KEEP, REC_PRECISION_HALF, REC_PRECISION_DOUBLE};
+    const uint64_t shape[] = {BIG / 4};
+    rec_tensor_spec spec = {.size = sizeof spec,
+                            .dtype = REC_DTYPE_F32,
+                            .rank = 1,
+                            .shape = shape,
+                            .data_size = BIG,
+                            .ownership = REC_PRODUCE,
+                            .produce = produce,
+                            .id = ""};
+    rec_record *record = rec_record_new(context);
+    unsigned done = 0;
+    (void)state;
+    assert_int_equal(rec_set_tensor(record, "w", &spec), REC_OK);
+    for (size_t i = 0; i < 15; i++) {
+        rec_recorder *recorder = rec_open_recorder_in(context, names[i / 3], precisions[i % 3]);
+        uint64_t scale = i % 3 == 1 ? 2 : 4, scaled = i % 3 == 2 ? 8 : scale;
+        rec_window window = {.size = sizeof window};
+        part p = {0};
+        asked_from = REC_UNKNOWN;
+        asked = asked_to = 0;
+        if (!recorder || rec_save_window(recorder, record, "m", &window, NULL, NULL) != REC_OK) {
+            rec_close_recorder(recorder);
+            continue;
+        }
+        assert_int_equal(asked, 0); /* sizes are known without a byte of it */
+        window.from = window.total / 2 + 1;
+        window.to = window.from + 10000 * scaled;
+        assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_OK);
+        assert_int_equal(p.size, 10000 * scaled);
+        assert_true(asked >= 39990 && asked <= 40010 + 8);
+        assert_true(asked_to - asked_from <= asked);
+        assert_true(asked_from > BIG / 2 - 8192 && asked_from < BIG / 2 + 8192);
+        free(p.data);
+        rec_close_recorder(recorder);
+        done++;
+    }
+    assert_true(done >= 9);
+    rec_record_free(record);
+}
+
+/* --------------------------------------------------------------------------------------------------- what is lost -- */
+
+static uint64_t lost_in_parts;
+
+static void lost(void *user, const rec_loss *loss)
+{
+    assert_ptr_equal(user, &lost_in_parts);
+    assert_int_equal(loss->size, sizeof *loss);
+    assert_int_equal(loss->kind, REC_NOTE_OVERFLOW);
+    assert_int_equal(loss->dtype, REC_DTYPE_F16);
+    assert_int_equal(loss->whole, 0);
+    assert_string_equal(loss->path, "w");
+    lost_in_parts += loss->count;
+}
+
+/* Of a format that makes text of all elements, whatever is wanted of it. */
+static void lost_whole(void *user, const rec_loss *loss)
+{
+    uint64_t *times = user;
+    assert_int_equal(loss->whole, 1);
+    assert_int_equal(loss->count, 1000);
+    ++*times;
+}
+
+static void losses_have_words(void **state)
+{
+    static const struct {
+        int32_t kind;
+        rec_dtype dtype;
+        uint64_t count;
+        const char *text;
+    } cases[] = {
+        {REC_NOTE_OVERFLOW, REC_DTYPE_F16, 1, "1 value was too large for f16 and became infinite"},
+        {REC_NOTE_OVERFLOW, REC_DTYPE_F32, 1234567, "1,234,567 values were too large for f32 and became infinite"},
+        {REC_NOTE_CLAMPED, REC_DTYPE_I16, 1, "1 integer did not fit i16 and took its nearest limit"},
+        {REC_NOTE_CLAMPED, REC_DTYPE_I8, 2, "2 integers did not fit i8 and took its nearest limit"},
+    };
+    rec_loss loss = {.size = sizeof loss, .path = ""};
+    char text[128];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        loss.kind = cases[i].kind;
+        loss.dtype = cases[i].dtype;
+        loss.count = cases[i].count;
+        assert_int_equal(rec_loss_text(&loss, text, sizeof text), REC_OK);
+        assert_string_equal(text, cases[i].text);
+    }
+    assert_int_equal(rec_loss_text(&loss, text, 5), REC_OK);
+    assert_string_equal(text, "2 in");
+    assert_int_equal(rec_loss_text(&loss, text, 0), REC_E_ARGUMENT);
+    loss.size = 8;
+    assert_int_equal(rec_loss_text(&loss, text, sizeof text), REC_E_ARGUMENT);
+    loss = (rec_loss){.size = sizeof loss, .kind = REC_NOTE_DROPPED};
+    assert_int_equal(rec_loss_text(&loss, text, sizeof text), REC_E_ARGUMENT);
+}
+
+static void losses_sum_up(void **state)
+{
+    enum { MANY = 1000 };
+    static float numbers[MANY];
+    rec_record *record = rec_record_new(context);
+    rec_recorder *recorder = rec_open_recorder_in(context, "NamedMpk", REC_PRECISION_HALF);
+    rec_window all = {.size = sizeof all};
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        numbers[i] = 1e6f;
+    }
+    little(numbers, 4, MANY);
+    add_tensor(record, "w", REC_DTYPE_F32, numbers, sizeof numbers, 1, MANY);
+    assert_int_equal(rec_save_window(recorder, record, "m", &all, NULL, NULL), REC_OK);
+    for (uint64_t step = 1; step < 20000; step = step * 3 + 2) {
+        uint64_t in_report = 0;
+        lost_in_parts = 0;
+        for (uint64_t at = 0; at < all.total; at += step) {
+            rec_window window = {
+                .size = sizeof window, .from = at, .to = at + step, .lost = lost, .user = &lost_in_parts};
+            part p = {0};
+            assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_OK);
+            for (uint64_t i = 0; i < rec_report_count(); i++) {
+                in_report += rec_report_note(i)->kind == REC_NOTE_OVERFLOW;
+            }
+            free(p.data);
+        }
+        assert_int_equal(lost_in_parts, MANY);
+        assert_int_equal(in_report, 0);
+    }
+    rec_close_recorder(recorder);
+    {
+        rec_recorder *json = rec_open_recorder_in(context, "PrettyJson", REC_PRECISION_HALF);
+        uint64_t times = 0;
+        rec_window window = {.size = sizeof window, .to = 1, .lost = lost_whole, .user = &times};
+        part p = {0};
+        assert_int_equal(rec_recorder_set(json, "layout", "burn-0.13"), REC_OK);
+        assert_int_equal(rec_save_window(json, record, "m", &window, &to_part, &p), REC_OK);
+        assert_int_equal(times, 1);
+        for (uint64_t i = 0; i < rec_report_count(); i++) {
+            assert_int_not_equal(rec_report_note(i)->kind, REC_NOTE_OVERFLOW);
+        }
+        free(p.data);
+        rec_close_recorder(json);
+    }
+    rec_record_free(record);
+}
+
+/* ------------------------------------------------------------------------------------------------- a codec's pieces -- */
+
+typedef struct gathered {
+    part bytes;
+    rec_piece *at;
+    uint64_t count, room;
+} gathered;
+
+static int32_t gathered_write(void *user, const void *data, uint64_t size)
+{
+    return part_write(&((gathered *)user)->bytes, data, size);
+}
+
+static int32_t gathered_patch(void *user, uint64_t offset, const void *data, uint64_t size)
+{
+    return part_patch(&((gathered *)user)->bytes, offset, data, size);
+}
+
+static const rec_output to_gathered = {.size = sizeof to_gathered, .write = gathered_write, .patch = gathered_patch};
+
+static void gathered_made(void *user, const rec_piece *piece)
+{
+    gathered *g = user;
+    if (g->count == g->room) {
+        g->room = g->room * 2 + 8;
+        g->at = realloc(g->at, (size_t)g->room * sizeof *g->at);
+        assert_non_null(g->at);
+    }
+    g->at[g->count++] = *piece;
+}
+
+/* Head, all pieces by `n` windows, tail. @return bytes before the codec. */
+static uint64_t by_pieces(rec_recorder *recorder, const rec_record *record, const uint8_t *whole, uint64_t size,
+                          uint64_t n)
+{
+    rec_window all = {.size = sizeof all, .part = REC_PART_PIECES};
+    gathered g = {0}, ends = {0};
+    uint64_t count, head;
+    assert_int_equal(rec_save_window(recorder, record, "m", &all, NULL, NULL), REC_OK);
+    assert_int_equal(all.piece, 512 << 10);
+    count = (all.total - 1) / all.piece + 1;
+    for (uint64_t i = 0; i < n; i++) {
+        rec_window window = {.size = sizeof window,
+                             .part = REC_PART_PIECES,
+                             .from = count * i / n * all.piece,
+                             .to = i + 1 < n ? count * (i + 1) / n * all.piece : REC_UNKNOWN,
+                             .made = gathered_made,
+                             .user = &g};
+        assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_gathered, &g), REC_OK);
+        assert_int_equal(window.total, all.total);
+        assert_int_equal(window.sum, all.sum);
+    }
+    assert_int_equal(g.count, count);
+    all.pieces = g.at;
+    all.piece_count = g.count;
+    all.part = REC_PART_HEAD;
+    assert_int_equal(rec_save_window(recorder, record, "m", &all, &to_gathered, &ends), REC_OK);
+    head = ends.bytes.size;
+    all.part = REC_PART_TAIL;
+    assert_int_equal(rec_save_window(recorder, record, "m", &all, &to_gathered, &ends), REC_OK);
+    assert_int_equal(ends.bytes.size + g.bytes.size, size);
+    assert_memory_equal(ends.bytes.data, whole, (size_t)head);
+    assert_memory_equal(g.bytes.data, whole + head, (size_t)g.bytes.size);
+    assert_memory_equal(ends.bytes.data + head, whole + head + g.bytes.size, (size_t)(ends.bytes.size - head));
+    all.piece_count++; /* of another number of pieces there is no such file */
+    assert_int_equal(rec_save_window(recorder, record, "m", &all, &to_gathered, &ends), REC_E_ARGUMENT);
+    free(g.at);
+    free(g.bytes.data);
+    free(ends.bytes.data);
+    return all.total;
+}
+
+static uint64_t in_all_ways(scratch *s, const char *name, const rec_record *record)
+{
+    rec_recorder *recorder = rec_open_recorder_in(context, name, REC_PRECISION_KEEP);
+    char *path = scratch_path(s, "model"), *real;
+    uint64_t size, total = 0;
+    uint8_t *whole;
+    assert_non_null(recorder);
+    assert_int_equal(rec_recorder_set(recorder, "sync", "no"), REC_OK);
+    assert_int_equal(rec_recorder_set(recorder, "check", "no"), REC_OK);
+    if (rec_save(recorder, record, path) != REC_OK) {
+        fail_msg("%s: %s", name, rec_error_message());
+    }
+    real = rec_recorder_path(recorder, path);
+    whole = read_file(real, &size);
+    for (uint64_t n = 1; n <= 7; n++) {
+        total = by_pieces(recorder, record, whole, size, n);
+    }
+    free(whole);
+    (void)unlink(real);
+    rec_free(real);
+    free(path);
+    rec_close_recorder(recorder);
+    return total;
+}
+
+/* Bytes of which some are noise and some are not. */
+static rec_record *make_bytes(uint64_t count)
+{
+    rec_record *record = rec_record_new(context);
+    uint8_t *bytes = malloc((size_t)count);
+    uint32_t noise = 1;
+    rec_tensor_spec spec = {.size = sizeof spec, .dtype = REC_DTYPE_U8, .rank = 1, .data_size = count, .id = ""};
+    assert_true(record && bytes);
+    for (uint64_t i = 0; i < count; i++) {
+        noise = noise * 1664525 + 1013904223;
+        bytes[i] = (uint8_t)(i >> 18 & 1 ? noise >> 24 : i % 11);
+    }
+    spec.shape = &count;
+    spec.data = bytes;
+    assert_int_equal(rec_set_tensor(record, "w", &spec), REC_OK);
+    free(bytes);
+    return record;
+}
+
+static void pieces_are_the_file(void **state)
+{
+    enum { MANY = 5 * (512 << 10) / 2 };
+    static const char *const names[] = {"NamedMpkGz", "JsonGz", "Safetensors.gz", "Burnpack.gz"};
+    scratch *s = scratch_new();
+    rec_record *small = make_bytes(1000), *big = make_bytes(MANY), *even;
+    uint64_t total = in_all_ways(s, "NamedMpkGz", big);
+    (void)state;
+    even = make_bytes(MANY + (512 << 10) - total % (512 << 10));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        (void)in_all_ways(s, names[i], small); /* six of seven windows have none */
+        (void)in_all_ways(s, names[i], big);
+    }
+    assert_int_equal(in_all_ways(s, "NamedMpkGz", even) % (512 << 10), 0); /* the last piece is a full one */
+    rec_record_free(small);
+    rec_record_free(big);
+    rec_record_free(even);
+    scratch_free(s);
+}
+
+static void not_in_pieces(void **state)
+{
+    static const char *const names[] = {"NamedMpk", "NamedMpk.zst"};
+    rec_record *record = make_bytes(5000);
+    rec_recorder *gz = recorder_of("NamedMpkGz");
+    rec_window window = {.size = sizeof window, .part = REC_PART_PIECES, .from = 1, .to = REC_UNKNOWN};
+    const rec_piece piece = {.size = 5};
+    part p = {0};
+    (void)state;
+    assert_int_equal(rec_save_window(gz, record, "m", &window, &to_part, &p), REC_E_ARGUMENT);
+    assert_error(REC_E_ARGUMENT, "begins or ends within a piece of 524288 bytes");
+    window.from = 0;
+    window.to = 700;
+    assert_int_equal(rec_save_window(gz, record, "m", &window, &to_part, &p), REC_E_ARGUMENT);
+    window.part = REC_PART_TAIL + 1;
+    assert_int_equal(rec_save_window(gz, record, "m", &window, &to_part, &p), REC_E_ARGUMENT);
+    rec_close_recorder(gz);
+    for (size_t i = 0; i < 2; i++) {
+        rec_recorder *recorder = rec_open_recorder_in(context, names[i], REC_PRECISION_KEEP);
+        if (!recorder) {
+            continue; /* built without */
+        }
+        window = (rec_window){.size = sizeof window, .part = REC_PART_PIECES, .from = 3, .to = 20};
+        p.size = 0;
+        assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_OK);
+        assert_int_equal(window.piece, 0);
+        assert_int_equal(p.size, 17);
+        window.part = REC_PART_HEAD;
+        window.pieces = &piece;
+        window.piece_count = 1;
+        assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_E_ARGUMENT);
+        rec_close_recorder(recorder);
+    }
+    rec_record_free(record);
+    free(p.data);
+}
+
+static void what_cannot_be(void **state)
+{
+    rec_record *record = make_record(NO_BOOLS);
+    rec_recorder *recorder = recorder_of("Safetensors"), *any = recorder_of("Auto");
+    rec_window window = {.size = sizeof window, .from = 2, .to = 1}, none = {.size = 8};
+    line l = {.fail_at = 0, .error = ENOSPC};
+    part p = {0};
+    (void)state;
+    assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_E_ARGUMENT);
+    assert_int_equal(rec_save_window(recorder, record, "m", &none, &to_part, &p), REC_E_ARGUMENT);
+    window.from = 0;
+    assert_int_equal(rec_save_window(any, record, "m", &window, &to_part, &p), REC_E_ARGUMENT);
+    assert_int_equal(rec_save_window(any, record, "m.safetensors", &window, &to_part, &p), REC_OK);
+    assert_int_equal(p.size, 1);
+    {
+        rec_output failing = {.size = sizeof failing, .write = line_write};
+        window.to = 100;
+        assert_int_equal(rec_save_window(recorder, record, "m", &window, &failing, &l), REC_E_IO);
+        assert_error(REC_E_IO, "No space left on device");
+    }
+    assert_int_equal(rec_recorder_set(recorder, "max-shard-size", "4KB"), REC_OK);
+    assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_E_UNSUPPORTED);
+    rec_close_recorder(recorder);
+    rec_close_recorder(any);
+    rec_record_free(record);
+    free(p.data);
+}
+
+/* ------------------------------------------------------------------------------------------ what others have written -- */
+
+typedef struct filling {
+    const char *text;
+    int32_t error;
+    char seen[600];
+    bool cut;
+} filling;
+
+static int32_t fill(void *user, const char *temporary)
+{
+    filling *f = user;
+    int fd = open(temporary, O_WRONLY);
+    (void)snprintf(f->seen, sizeof f->seen, "%s", temporary);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, f->text, strlen(f->text), 0), strlen(f->text));
+    if (f->cut) {
+        assert_int_equal(ftruncate(fd, 3), 0);
+    }
+    (void)close(fd);
+    return f->error;
+}
+
+static void assert_holds(const char *path, const char *text)
+{
+    uint64_t size;
+    uint8_t *data = read_file(path, &size);
+    assert_int_equal(size, strlen(text));
+    assert_memory_equal(data, text, (size_t)size);
+    free(data);
+}
+
+static void files_that_others_fill(void **state)
+{
+    scratch *s = scratch_new();
+    char *path = scratch_path(s, "model.mpk");
+    rec_recorder *recorder = recorder_of("NamedMpk");
+    filling f = {.text = "all of it"};
+    (void)state;
+    assert_int_equal(rec_save_filled(recorder, path, 9, fill, &f), REC_OK);
+    assert_holds(path, "all of it");
+    assert_true(strncmp(f.seen, s->path, strlen(s->path)) == 0 && access(f.seen, F_OK) != 0);
+    f = (filling){.text = "something", .error = ENOSPC};
+    assert_int_equal(rec_save_filled(recorder, path, 9, fill, &f), REC_E_IO);
+    assert_error(REC_E_IO, "cannot write: No space left");
+    assert_holds(path, "all of it");
+    assert_int_not_equal(access(f.seen, F_OK), 0);
+    f = (filling){.text = "something", .error = ECANCELED};
+    assert_int_equal(rec_save_filled(recorder, path, 9, fill, &f), REC_E_CANCELLED);
+    f = (filling){.text = "something", .cut = true};
+    assert_int_equal(rec_save_filled(recorder, path, 9, fill, &f), REC_E_IO);
+    assert_error(REC_E_IO, "the temporary file has 3 bytes of 9");
+    assert_holds(path, "all of it");
+    f = (filling){.text = "new"};
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_int_equal(rec_save_filled(recorder, path, 3, fill, &f), REC_OK);
+    assert_holds(path, "new");
+    {
+        struct stat is;
+        assert_int_equal(stat(path, &is), 0);
+        assert_int_equal(is.st_mode & 0777, 0640); /* as the one that it replaces */
+    }
+    rec_close_recorder(recorder);
+    free(path);
+    scratch_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(windows_are_the_file, enter, leave),
+        cmocka_unit_test_setup_teardown(what_is_outside_is_not_made, enter, leave),
+        cmocka_unit_test_setup_teardown(losses_sum_up, enter, leave),
+        cmocka_unit_test_setup_teardown(losses_have_words, enter, leave),
+        cmocka_unit_test_setup_teardown(pieces_are_the_file, enter, leave),
+        cmocka_unit_test_setup_teardown(not_in_pieces, enter, leave),
+        cmocka_unit_test_setup_teardown(what_cannot_be, enter, leave),
+        cmocka_unit_test_setup_teardown(files_that_others_fill, enter, leave),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -52,15 +52,15 @@ if command -v strace >/dev/null && strace -qq -o /dev/null true 2>/dev/null; the
         check "to list a file of $name its plugin alone is opened" [ "$(opened "$scratch/w.$name")" = "$name " ]
     done
 
-    # A reader of headers steps over tensors: of a large mapped file a page at a time is read from the disk meanwhile, and no longer.
+    # A reader of headers steps over tensors: of a large mapped file the system reads nothing ahead meanwhile, and no longer.
     {
         printf '\112\0\0\0\0\0\0\0{"a.weight":{"dtype":"U8","shape":[9437184],"data_offsets":[0,9437184]}}  '
         head -c 9437184 /dev/zero
     } >"$scratch/large.safetensors"
     "$scratch/record" convert -q --adapter none "$scratch/large.safetensors" "$scratch/large.mpk"
-    advice() { # ARGUMENT...: what the system is told of the map, in order
-        strace -f -qq -e trace=madvise -o "$scratch/calls" "$scratch/record" "$@" >/dev/null 2>"$scratch/err" || cat "$scratch/err"
-        sed -n 's/.*MADV_\(RANDOM\|NORMAL\)).*/\1/p' "$scratch/calls" | tr '\n' ' '
+    advice() { # ARGUMENT...: what the system is told of the file, in order
+        strace -f -qq -e trace=fadvise64 -o "$scratch/calls" "$scratch/record" "$@" >/dev/null 2>"$scratch/err" || cat "$scratch/err"
+        sed -n 's/.*FADV_\(RANDOM\|NORMAL\)).*/\1/p' "$scratch/calls" | tr '\n' ' '
     }
     check "headers of a large file are read a page at a time" [ "$(advice ls "$scratch/large.mpk")" = "RANDOM NORMAL " ]
     check "so are they while it is converted, and the rest is not" \

@@ -125,6 +125,8 @@ typedef struct lr_source_ops {
     int32_t (*beside)(rec_job *job, rec_source *source, const char *name, bool optional, rec_source **out);
     /** Whether it was read to its end. NULL: its size is known. */
     bool (*ended)(const rec_source *source);
+    /** A reader of headers is done with it (lr_source_step_end). NULL: nothing to do. */
+    void (*stepped)(rec_source *source);
     /** Frees what `self` is. Called once, also if the view was made. */
     void (*release)(rec_source *source);
 } lr_source_ops;

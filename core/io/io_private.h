@@ -85,6 +85,9 @@ struct rec_source {
 rec_source *lr_source_new(rec_job *job, const char *name);
 /** Bytes of its were asked for: if it lies in a map and a source of a plugin's is being read, that is fed by it. */
 void lr_source_feeds(const rec_source *source);
+/** A page that is missing brings as many more as the disk's read-ahead has, MiB of them, and a reader of headers steps over
+ *  all of that to the next one. Smaller files are read by the first. */
+#define LR_STEP_FROM (UINT64_C(8) << 20)
 /** Its view was asked for: see lr_source_step_begin(). */
 void lr_source_step(const rec_job *job, rec_source *source);
 /** Makes it ready. `data` may be NULL if `size` is 0. */

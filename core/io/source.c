@@ -481,7 +481,8 @@ int32_t rec_source_read_at(rec_job *job, rec_source *source, uint64_t offset, vo
     if (LR_LACKS(job, job) || LR_LACKS(job, source) || (size && LR_LACKS(job, target))) {
         return lr_breach_status(job);
     }
-    if (is_deferred(source)) {
+    /* What is between headers of a mapped file is not to be touched: they are read. */
+    if (is_deferred(source) || (job->stepped == source && source->mapped && source->ops->read_at)) {
         uint64_t whole = source->ops->size(source);
         status = whole == REC_UNKNOWN ? REC_OK : lr_source_check_place(job, source, offset, size, whole);
         return status == REC_OK ? source->ops->read_at(job, source, offset, target, size) : status;

@@ -2,13 +2,15 @@
  * Files that are read when somebody asks for their bytes: piece by piece by who wants them once (decompression), or
  * mapped or copied as a whole for the view. */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/io/io_private.h"
 
 typedef struct deferred {
-    int fd; /* -1 once the view is there */
+    int fd; /* -1 once the view is there, and no reader of headers looks at what is between */
+    bool random; /* the system was told not to read ahead */
     uint64_t size;
 } deferred;
 
@@ -24,12 +26,37 @@ static void file_done(deferred *file)
     file->fd = -1;
 }
 
+/* The same, but headers may still be read beside the map. */
+static void file_mapped(const rec_job *job, const rec_source *source, deferred *file)
+{
+    if (job->stepped != source || !source->mapped) {
+        file_done(file);
+    } else if (file->size >= LR_STEP_FROM) {
+        file->random = posix_fadvise(file->fd, 0, 0, POSIX_FADV_RANDOM) == 0;
+    }
+}
+
+/* It is the file of the map, too. */
+static void file_stepped(rec_source *source)
+{
+    deferred *file = source->self;
+    (void)pthread_mutex_lock(&source->lock);
+    if (file->random) {
+        (void)posix_fadvise(file->fd, 0, 0, POSIX_FADV_NORMAL);
+        file->random = false;
+    }
+    if (source->mapped && file->fd >= 0) {
+        file_done(file);
+    }
+    (void)pthread_mutex_unlock(&source->lock);
+}
+
 static int32_t file_view(rec_job *job, rec_source *source)
 {
     deferred *file = source->self;
     int32_t status = lr_source_fill(job, source, file->fd, 0, file->size, source->may_map);
     if (status == REC_OK) {
-        file_done(file);
+        file_mapped(job, source, file);
     }
     return status;
 }
@@ -37,9 +64,8 @@ static int32_t file_view(rec_job *job, rec_source *source)
 static int32_t file_map(rec_job *job, rec_source *source)
 {
     deferred *file = source->self;
-    (void)job;
     if (source->may_map && lr_source_map_file(source, file->fd, 0, file->size)) {
-        file_done(file);
+        file_mapped(job, source, file);
     }
     return REC_OK;
 }
@@ -95,6 +121,7 @@ static const lr_source_ops file_ops = {
     .view = file_view,
     .map = file_map,
     .read_at = file_read_at,
+    .stepped = file_stepped,
     .release = file_release,
 };
 

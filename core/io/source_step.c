@@ -4,9 +4,6 @@
 
 #include "core/io/io_private.h"
 
-/* A page that is missing brings as many more as the disk's read-ahead has, MiB of them, and a reader of headers steps over all
- * of that to the next one. Smaller files are read by the first. */
-#define STEP_FROM (UINT64_C(8) << 20)
 
 void lr_source_step_begin(rec_job *job, rec_source *source)
 {
@@ -15,13 +12,16 @@ void lr_source_step_begin(rec_job *job, rec_source *source)
 
 void lr_source_step(const rec_job *job, rec_source *source)
 {
-    if (job->stepped == source && !source->stepped && source->mapped && source->map && source->map_size >= STEP_FROM) {
+    if (job->stepped == source && !source->stepped && source->mapped && source->map && source->map_size >= LR_STEP_FROM) {
         source->stepped = madvise(source->map, (size_t)source->map_size, MADV_RANDOM) == 0;
     }
 }
 
 void lr_source_step_end(rec_job *job)
 {
+    if (job->stepped && job->stepped->ops->stepped) {
+        job->stepped->ops->stepped(job->stepped);
+    }
     if (job->stepped && job->stepped->stepped) {
         (void)madvise(job->stepped->map, (size_t)job->stepped->map_size, MADV_NORMAL);
         job->stepped->stepped = false;

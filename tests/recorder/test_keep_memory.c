@@ -28,6 +28,7 @@ static void save(rec_recorder *recorder, const char *path, int model)
         for (int i = 0; i < SIDE * SIDE; i++) {
             values[i] = value(model, t, i);
         }
+        little(values, sizeof *values, (size_t)SIDE * SIDE);
         assert_int_equal(rec_set_tensor(record, key, &spec), REC_OK);
     }
     assert_int_equal(rec_save(recorder, record, path), REC_OK);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * NamedMpk, NamedMpkGz and NamedMpkBytes as applications meet them: through librecord.h alone. */
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -145,20 +146,21 @@ static void same_contents(rec_recorder *r, const char *original, const char *cop
     const char *const paths[2] = {original, copy};
     rec_recorder *plain = open_keeping("NamedMpkBytes");
     void *data[2];
-    size_t size[2];
+    uint64_t size[2];
+    size_t length;
     for (int i = 0; i < 2; i++) {
         rec_record *record = rec_load(r, paths[i]);
         assert_non_null(record);
         assert_int_equal(rec_save_bytes(plain, record, &data[i], &size[i]), REC_OK);
         rec_record_free(record);
     }
-    if (size[0] != size[1] || memcmp(data[0], data[1], size[0]) != 0) {
+    if (size[0] != size[1] || memcmp(data[0], data[1], (size_t)size[0]) != 0) {
         fail_msg("%s came back otherwise", original);
     }
     rec_free(data[0]);
     rec_free(data[1]);
     rec_close_recorder(plain);
-    data[0] = read_file(copy, size);
+    data[0] = read_file(copy, &length);
     assert_memory_equal(data[0], header, sizeof header);
     free(data[0]);
 }
@@ -200,7 +202,7 @@ static void tensors_are_not_copied_out_of_the_bytes_they_are_loaded_from(void **
 static void a_level_from_0_to_9_decides_the_size(void **state)
 {
     char path[4096];
-    size_t sizes[2];
+    uint64_t sizes[2];
     rec_recorder *r = open_keeping("NamedMpkGz"), *plain = open_keeping("NamedMpk");
     rec_record *record = rec_load(plain, golden(path, sizeof path, "0.18.0/zoo-full.mpk"));
     assert_non_null(record);
@@ -290,7 +292,7 @@ static int survive(rec_recorder *r, const uint8_t *data, size_t size)
         rec_iterator *each = rec_iterate(record);
         const rec_tensor *tensor;
         void *saved;
-        size_t length;
+        uint64_t length;
         for (const char *key; (tensor = rec_iterator_next_tensor(each, &key)) != NULL;) {
             (void)rec_tensor_f32(tensor);
             (void)rec_tensor_i64(tensor);
@@ -361,6 +363,192 @@ static void every_changed_byte_ends_with_a_record_or_a_message(void **state)
     }
 }
 
+/* Where nothing is in the metadata, before the record or after it, tensors are what they are all the same. Before, they
+ * were maps, and a file of such maps did not load again. */
+static void empty_metadata_hide_no_tensors(void **state)
+{
+#define ITEM "\xa4item\x81\xa1w\x82\xa2id\xa1" "a\xa5param\x83\xa5" "bytes\xc4\x04\0\0\x80?\xa5shape\x91"
+#define REST "\xa5" "dtype\xa3" "F32"
+    static const char before[] = "\x82\xa8metadata\x80" ITEM "\x01" REST;
+    static const char after[] = "\x82" ITEM "\x01" REST "\xa8metadata\x80";
+    static const char nested[] = "\x82" ITEM "\x91\x01" REST "\xa8metadata\x80";
+    const struct {
+        const char *bytes;
+        uint64_t size;
+    } files[] = {{before, sizeof before - 1}, {after, sizeof after - 1}};
+    rec_recorder *r = open_keeping("NamedMpk");
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        rec_record *record = rec_load_bytes(r, files[i].bytes, files[i].size);
+        assert_non_null(record);
+        assert_non_null(rec_tensor_at(record, "w"));
+        assert_string_equal(rec_tensor_id(rec_tensor_at(record, "w")), "a");
+        rec_record_free(record);
+    }
+    assert_null(rec_load_bytes(r, nested, sizeof nested - 1));
+    assert_non_null(strstr(rec_error_message(), "w: expected a list of unsigned integers as the tensor's `shape`"));
+    rec_close_recorder(r);
+#undef ITEM
+#undef REST
+}
+
+/* ------------------------------------------------------------------------------------------- large files, mapped -- */
+
+/* A file in the making. */
+typedef struct large {
+    uint8_t *data;
+    size_t size, room;
+    size_t begins[256]; /* where entries begin */
+    size_t count;
+} large;
+
+static void add(large *file, const void *bytes, size_t size)
+{
+    if (file->size + size > file->room) {
+        file->room = 2 * (file->size + size);
+        file->data = realloc(file->data, file->room);
+        assert_non_null(file->data);
+    }
+    if (size) {
+        memcpy(file->data + file->size, bytes, size);
+    }
+    file->size += size;
+}
+
+/* The head of a value with a length of `width` bytes. */
+static void add_head(large *file, uint8_t first, size_t length, unsigned width)
+{
+    uint8_t head[5] = {first};
+    for (unsigned i = 0; i < width; i++) {
+        head[1 + i] = (uint8_t)(length >> (8 * (width - 1 - i)));
+    }
+    add(file, head, 1 + width);
+}
+
+static void add_key(large *file)
+{
+    char key[8];
+    file->begins[file->count] = file->size;
+    add_head(file, 0xa4, 0, 0);
+    (void)snprintf(key, sizeof key, "k%03zu", file->count++ % 1000);
+    add(file, key, 4);
+}
+
+/* A byte string or a text: no two pages of it are alike. */
+static void add_bytes(large *file, uint8_t first, unsigned width, size_t size)
+{
+    uint8_t *bytes = malloc(size + 1);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] = (uint8_t)('a' + (i * 7 + i / 4096 + file->count) % 26);
+    }
+    add_head(file, first, size, width);
+    add(file, bytes, size);
+    free(bytes);
+}
+
+/* Byte strings that end before, in and behind what is read at once, after 8 MiB of them; between them, if that is wanted, a
+ * long text and a list of numbers. */
+static void fill_large(large *file, bool others)
+{
+    static const size_t sizes[] = {0,    1,    40,   3900, 4000,  4080,  4090,  4095,  4096,   4097,
+                                   4200, 5000, 8191, 8192, 12000, 65535, 65536, 70000, 300000, 17};
+    enum { SIZES = sizeof sizes / sizeof *sizes, FIRST = 9 };
+    *file = (large){0};
+    add(file, "\x82\xa8metadata\x81\xa7version\xa6" "0.21.0" "\xa4item", 31);
+    add_head(file, 0xde, FIRST + 2 * SIZES + (others ? 2 : 0), 2);
+    for (size_t i = 0; i < FIRST; i++) {
+        add_key(file);
+        add_bytes(file, 0xc6, 4, (1u << 20) + i * 1001);
+    }
+    for (size_t i = 0; i < SIZES; i++) {
+        add_key(file);
+        add_bytes(file, sizes[i] < 256 ? 0xc4 : sizes[i] < 65536 ? 0xc5 : 0xc6, sizes[i] < 256 ? 1 : sizes[i] < 65536 ? 2 : 4,
+                  sizes[i]);
+    }
+    if (others) {
+        add_key(file);
+        add_bytes(file, 0xdb, 4, 600000);
+        add_key(file);
+        add_head(file, 0xdd, 100000, 4);
+        for (uint32_t i = 0; i < 100000; i++) {
+            add_head(file, 0xce, i * 40503u, 4);
+        }
+    }
+    for (size_t i = 0; i < SIZES; i++) {
+        add_key(file);
+        add_bytes(file, 0xc6, 4, sizes[SIZES - 1 - i] + 1);
+    }
+}
+
+static rec_recorder *open_mapping(const char *map)
+{
+    rec_recorder *r = open_keeping("NamedMpk");
+    assert_int_equal(rec_recorder_set(r, "map", map), REC_OK);
+    return r;
+}
+
+/* The headers of a large mapped file are read through a window: what is loaded is what the whole of it in memory gives. */
+static void a_large_file_is_the_same_mapped(void **state)
+{
+    for (int others = 0; others < 2; others++) {
+        static const char *const maps[] = {"no", "yes"};
+        uint8_t *saved[2] = {NULL, NULL};
+        uint64_t sizes[2] = {0, 0};
+        large file;
+        char *path;
+        fill_large(&file, others);
+        path = scratch_write(*state, "large.mpk", file.data, file.size);
+        for (int i = 0; i < 2; i++) {
+            rec_recorder *r = open_mapping(maps[i]);
+            rec_record *record = rec_load(r, path);
+            if (!record || rec_save_bytes(r, record, (void *)&saved[i], &sizes[i]) != REC_OK) {
+                fail_msg("%s", rec_error_message());
+            }
+            assert_int_equal(rec_value_count(rec_value_at(record, "")), file.count);
+            rec_record_free(record);
+            rec_close_recorder(r);
+        }
+        assert_int_equal(sizes[0], sizes[1]);
+        assert_memory_equal(saved[0], saved[1], (size_t)sizes[0]);
+        rec_free(saved[0]);
+        rec_free(saved[1]);
+        free(file.data);
+        free(path);
+    }
+}
+
+/* And so is what is said of one that was cut, wherever that was. */
+static void a_large_file_that_was_cut_is_refused_alike(void **state)
+{
+    char *path, message[2048];
+    rec_recorder *mapping = open_mapping("yes"), *reading = open_mapping("no");
+    large file;
+    size_t cuts = 0;
+    fill_large(&file, false);
+    path = scratch_write(*state, "cut.mpk", file.data, file.size);
+    for (size_t k = file.count; k-- > 0 && file.begins[k] > 8u << 20;) {
+        static const size_t behind[] = {3000, 12, 11, 9, 8, 7, 6, 5, 1, 0};
+        for (size_t i = 0; i < sizeof behind / sizeof *behind; i++) {
+            size_t cut = file.begins[k] + behind[i];
+            if (cut >= file.size || (k + 1 < file.count && cut >= file.begins[k + 1])) {
+                continue;
+            }
+            assert_int_equal(truncate(path, (off_t)cut), 0);
+            assert_null(rec_load(reading, path));
+            (void)snprintf(message, sizeof message, "%s", rec_error_message());
+            assert_null(rec_load(mapping, path));
+            assert_string_equal(rec_error_message(), message);
+            cuts++;
+        }
+    }
+    assert_true(cuts > 100);
+    rec_close_recorder(mapping);
+    rec_close_recorder(reading);
+    free(file.data);
+    free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -371,8 +559,11 @@ int main(void)
         cmocka_unit_test(a_level_from_0_to_9_decides_the_size),
         cmocka_unit_test(the_wrong_recorder_is_told_the_right_one),
         cmocka_unit_test(bytes_after_a_record_are_refused_or_noted_once),
+        cmocka_unit_test(empty_metadata_hide_no_tensors),
         cmocka_unit_test(no_prefix_of_a_record_is_a_record),
         cmocka_unit_test(every_changed_byte_ends_with_a_record_or_a_message),
+        cmocka_unit_test_setup_teardown(a_large_file_is_the_same_mapped, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_large_file_that_was_cut_is_refused_alike, setup, teardown),
     };
     return cmocka_run_group_tests_name("mpk", tests, NULL, NULL);
 }

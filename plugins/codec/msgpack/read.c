@@ -13,64 +13,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "plugins/codec/beginning.h"
 #include "plugins/codec/msgpack/cut.h"
 #include "plugins/codec/msgpack/numbers.h"
+#include "plugins/codec/msgpack/window.h"
 #include "plugins/codec/trailing.h"
 #include "plugins/codec/utf8.h"
 
 const rec_option lr_msgpack_trailing = LR_TRAILING;
-
-/* Levels of the template's stack; core allows at most 200. */
-#define MSGPACK_EMBED_STACK_SIZE 256
-/* Numbers gathered before they are handed on, and twice as many floats of 32 bits. */
-#define RUN 4096
-#define FLOATS (2 * RUN)
-/* Values of a list that are read past the template. */
-#define MANY 16
-/* Of a stream: the window, which grows for what is longer and has to be in one piece, and byte strings that need not be. */
-#define WINDOW (256u << 10)
-#define JUMP_FROM (64u << 10)
-/* Bytes between two reports of progress. */
-#define REPORT (4u << 20)
-
-enum { IN_ROOT, IN_LIST, IN_MAP };
-
-typedef struct frame {
-    uint64_t left;  /* values still to come, keys counted */
-    uint64_t above; /* values that the frames around it still owe */
-    int in;
-} frame;
-
-typedef struct reader {
-    rec_job *job;
-    rec_source *source;
-    const rec_visitor *visitor;
-    void *self;
-    const uint8_t *data; /* where the first byte is, or would be: of a stream only those of the window are in memory */
-    uint64_t size;       /* where what can be had ends */
-    uint64_t whole;      /* size of the file; REC_UNKNOWN of a stream before its end */
-    uint64_t at;         /* where the next object begins */
-    uint8_t *window;     /* of a stream, else NULL… */
-    uint64_t room;
-    uint64_t jump_header, jump_length; /* …a byte string that was stepped over, which the template takes for nil */
-    uint64_t reported;
-    int32_t status; /* why a callback stopped the template */
-    uint32_t limit; /* open lists and maps at most */
-    lr_msgpack_floats *floats;
-    bool past; /* a callback stopped the template for numbers that are to be read past it */
-    frame *top;
-    frame frames[MSGPACK_EMBED_STACK_SIZE + 1]; /* the first stands for the file, which owes one value */
-    rec_dtype run_dtype;                        /* REC_DTYPE_NONE: no run */
-    uint32_t run_count;
-    uint64_t run_at;
-    union {
-        int64_t i64[RUN]; /* of U64 too */
-        float f32[FLOATS];
-        double f64[RUN];
-        uint8_t bools[RUN];
-    } run;
-} reader;
 
 static int stop(reader *r, int32_t status)
 {
@@ -159,11 +108,6 @@ static uint64_t read_past(reader *r)
 }
 
 /* ----------------------------------------------------------------------------------------------------- structure -- */
-
-static bool at_key(const reader *r)
-{
-    return r->top->in == IN_MAP && r->top->left % 2 == 0;
-}
 
 static int bad_key(reader *r, const char *what)
 {
@@ -340,9 +284,9 @@ static int string(reader *r, uint64_t length)
 static int tell_bytes(reader *r, uint64_t header, uint64_t length, bool there)
 {
     rec_blob blob = {.struct_size = sizeof blob,
-                     .kind = !there ? REC_BLOB_RANGE : r->window ? REC_BLOB_TEMPORARY : REC_BLOB_VIEW,
+                     .kind = r->view ? REC_BLOB_VIEW : there ? REC_BLOB_TEMPORARY : REC_BLOB_RANGE,
                      .size = length,
-                     .data = there ? r->data + r->at + header : NULL,
+                     .data = r->view ? r->view + r->at + header : there ? r->data + r->at + header : NULL,
                      .source = r->source,
                      .offset = r->at + header};
     int32_t status = flush(r);
@@ -589,98 +533,41 @@ static int32_t not_a_map(reader *r)
                           gzip ? " 0x8b, which is how gzip begins" : "");
 }
 
-/* Of a stream: more bytes behind those from `at` on. */
-static int32_t read_on(reader *r)
-{
-    const uint8_t *from = r->data + r->at;
-    uint64_t kept = r->size - r->at, got = 0;
-    int32_t status;
-    if (kept > r->room / 2) {
-        uint64_t skipped = (uint64_t)(from - r->window);
-        uint8_t *wider = rec_job_resize(r->job, r->window, r->room * 2);
-        if (!wider) {
-            return rec_fail(r->job, REC_E_MEMORY, r->at, "out of memory for what begins here"); /* the first failure counts */
-        }
-        r->window = wider;
-        r->room *= 2;
-        from = wider + skipped;
-    }
-    memmove(r->window, from, (size_t)kept);
-    status = lr_beginning_take(r->job, r->source, r->window + kept, r->room - kept, &got);
-    r->data = (const uint8_t *)((uintptr_t)r->window - (uintptr_t)r->at);
-    r->size = r->at + kept + got;
-    if (status == REC_OK && got < r->room - kept) {
-        r->whole = r->size;
-    }
-    return status;
-}
-
-/* Of a stream: whether a long byte string begins at `at`, whose head is in the window. */
-static bool may_jump(reader *r)
-{
-    uint8_t first = r->size > r->at ? r->data[r->at] : 0;
-    unsigned width = first >= 0xc4 && first <= 0xc6 ? 1u << (first - 0xc4) : 0;
-    if (!width || r->size - r->at < 1 + width || at_key(r)) {
-        return false;
-    }
-    r->jump_length = 0;
-    for (unsigned i = 0; i < width; i++) {
-        r->jump_length = r->jump_length << 8 | r->data[r->at + 1 + i];
-    }
-    r->jump_header = r->jump_length < JUMP_FROM ? 0 : 1 + width;
-    return r->jump_header != 0;
-}
-
 /* Steps over it, and lets the template take it for nil. @return as template_execute(). */
 static int jump(struct template_context *context, size_t *end)
 {
     reader *r = &context->user;
-    uint64_t size = r->jump_header + r->jump_length, there = r->size - r->at;
     int result;
-    if (there < size) {
-        /* Its head stays, for messages. */
-        uint64_t left = size - there, head = r->jump_header, got = 1;
-        memmove(r->window, r->data + r->at, (size_t)head);
-        r->data = (const uint8_t *)((uintptr_t)r->window - (uintptr_t)r->at);
-        while (left && got && r->status == REC_OK) {
-            uint64_t room = r->room - head;
-            r->status = lr_beginning_take(r->job, r->source, r->window + head, left < room ? left : room, &got);
-            left -= got;
-        }
-        if (r->status != REC_OK) {
-            return -1;
-        }
-        r->size = r->at + size - left;
-        if (left) {
-            r->whole = r->size;
-            return 0;
-        }
+    r->status = lr_msgpack_pass(r);
+    if (r->status != REC_OK || r->jump_header == 0) {
+        return r->status == REC_OK ? 0 : -1;
     }
     *end = 0;
     context->cs = MSGPACK_CS_HEADER;
     context->trail = 0;
     result = template_execute(context, "\xc0", 1, end); /* nil */
     r->jump_header = 0;
+    lr_msgpack_passed(r);
     *end = (size_t)r->at;
     return result;
 }
 
-/* What the template does with what there is. Of a stream more is read until there is a whole value. */
+/* What the template does with what there is. Of a window more is read until there is a whole value. */
 static int execute(struct template_context *context, size_t *end)
 {
     reader *r = &context->user;
     int result = template_execute(context, (const char *)r->data, (size_t)r->size, end);
-    while (r->past || (result == 0 && r->whole == REC_UNKNOWN && r->status == REC_OK)) {
+    while (r->past || (result == 0 && lr_msgpack_has_more(r) && r->status == REC_OK)) {
         if (r->past) {
             r->past = false;
             context->stack[context->top - 1].count -= (size_t)read_past(r);
-        } else if (may_jump(r)) {
+        } else if (lr_msgpack_may_pass(r)) {
             result = jump(context, end);
-            if (result != 0 || r->whole != REC_UNKNOWN) {
+            if (result != 0 || !lr_msgpack_has_more(r)) {
                 break;
             }
         } else {
-            r->status = read_on(r);
+            r->status = lr_msgpack_more(r);
         }
         if (r->status != REC_OK) {
             break;
@@ -691,21 +578,6 @@ static int execute(struct template_context *context, size_t *end)
         result = template_execute(context, (const char *)r->data, (size_t)r->size, end);
     }
     return result;
-}
-
-/* Of a stream: what follows the value is read too, as whoever makes it checks at its end what was made. */
-static int32_t read_rest(reader *r)
-{
-    int32_t status = REC_OK;
-    while (status == REC_OK && r->whole == REC_UNKNOWN) {
-        uint64_t got;
-        status = lr_beginning_take(r->job, r->source, r->window, r->room, &got);
-        r->size += got;
-        if (got < r->room) {
-            r->whole = r->size;
-        }
-    }
-    return status;
 }
 
 static int32_t read_value(struct template_context *context)
@@ -728,16 +600,16 @@ static int32_t read_value(struct template_context *context)
         return rec_fail(r->job, REC_E_PLUGIN, r->at,
                         "msgpack-c ended at byte %zu: it counts otherwise than this reader", end);
     }
-    r->status = read_rest(r);
+    r->status = lr_msgpack_rest(r);
     if (r->status != REC_OK) {
         return r->status;
     }
     /* An empty map is no record, whatever follows it: the visitor says so. */
-    result = r->at == 1 ? REC_OK : lr_trailing(r->job, r->at, r->size, "Something was appended to it, or it was written over a longer file.");
+    result = r->at == 1 ? REC_OK : lr_trailing(r->job, r->at, r->whole, "Something was appended to it, or it was written over a longer file.");
     if (result != REC_OK) {
         return result;
     }
-    return rec_job_progress(r->job, r->size, r->size);
+    return rec_job_progress(r->job, r->whole, r->whole);
 }
 
 int32_t lr_msgpack_read(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
@@ -745,13 +617,15 @@ int32_t lr_msgpack_read(rec_job *job, rec_source *source, const rec_visitor *vis
     const void *data = NULL;
     uint64_t size = rec_source_size(source);
     /* Addresses of 32 bits are too few for a window into a file of any size. */
-    bool streams = rec_job_skips_data(job) && sizeof(size_t) >= sizeof(uint64_t);
+    bool wide = sizeof(size_t) >= sizeof(uint64_t), streams = rec_job_skips_data(job) && wide;
+    bool steps = wide && size != REC_UNKNOWN && size >= STEPS_FROM;
     int32_t status = REC_OK;
-    if (streams && size != REC_UNKNOWN) {
+    if ((streams && size != REC_UNKNOWN) || steps) {
         status = rec_source_at_hand(job, source, 0, size, &data);
-        streams = !data;
+        streams = streams && !data;
+        steps = steps && data;
     }
-    if (status == REC_OK && !streams) {
+    if (status == REC_OK && !streams && !steps) {
         status = rec_source_view(job, source, &data, &size);
     }
     if (status != REC_OK) {
@@ -767,11 +641,11 @@ int32_t lr_msgpack_read(rec_job *job, rec_source *source, const rec_visitor *vis
     r->source = source;
     r->visitor = visitor;
     r->self = self;
-    r->data = data;
+    r->data = r->view = data;
     r->size = r->whole = size;
     r->at = 0;
     r->window = NULL;
-    r->room = r->jump_header = 0;
+    r->room = r->jump_header = r->row = 0;
     r->reported = 0;
     r->status = REC_OK;
     r->floats = lr_msgpack_floats_choice(0);
@@ -781,13 +655,8 @@ int32_t lr_msgpack_read(rec_job *job, rec_source *source, const rec_visitor *vis
     r->frames[0] = (frame){.left = 1, .above = 0, .in = IN_ROOT};
     r->run_dtype = REC_DTYPE_NONE;
     r->run_count = 0;
-    if (streams) {
-        r->size = 0;
-        r->whole = REC_UNKNOWN;
-        r->room = WINDOW;
-        r->window = rec_job_alloc(job, r->room);
-        r->data = r->window;
-        status = r->window ? read_on(r) : rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the data");
+    if (streams || steps) {
+        status = lr_msgpack_window(r);
     }
     if (status == REC_OK) {
         status = r->size > 0 && lr_msgpack_is_map(r->data[0]) ? read_value(context) : not_a_map(r);

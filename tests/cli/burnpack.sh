@@ -26,7 +26,8 @@ for file in 0.13.2/tiny-full 0.14.0/tiny-half 0.16.1/zoo-double 0.18.0/zoo-full 
     check "$file.bpk by way of .mpk, too" cmp "$scratch/a.bpk" "$scratch/b.bpk"
 done
 
-run convert -q 0.13.2/tiny-full.mpk "$scratch/a.bpk"
+run convert 0.13.2/tiny-full.mpk "$scratch/a.bpk"
+check "what ids become is told once" [ "$(grep -c 'note: .*ids of 64 bits' "$scratch/err")" = 1 ]
 check "ids of UUIDs are numbers of 64 bits" sh -c "'$record' ls -q --json '$scratch/a.bpk' | grep -qE '\"id\": *\"[0-9a-v]{13}\"'"
 
 # ------------------------------------------------------------------------------------------------ who has which file

@@ -105,7 +105,7 @@ static inline void say_scalar(listener *l, const rec_scalar *s)
         say(l, "\"");
         for (uint64_t i = 0; i < s->v.length;) {
             uint64_t left = s->v.length - i;
-            uint64_t plain = strnlen(s->text + i, left < 1000 ? left : 1000);
+            uint64_t plain = strnlen(s->text + i, (size_t)(left < 1000 ? left : 1000));
             say(l, plain ? "%.*s" : "<0>", (int)plain, s->text + i);
             i += plain ? plain : 1;
         }
@@ -135,12 +135,15 @@ static inline int32_t hear_key(void *self, uint64_t at, const rec_scalar *key)
 
 static inline void say_number(listener *l, rec_dtype dtype, const uint8_t *at)
 {
-    uint64_t bits = 0;
-    float f32;
-    double f64;
-    memcpy(&bits, at, rec_dtype_bits(dtype) / 8);
-    memcpy(&f32, &bits, sizeof f32);
-    memcpy(&f64, &bits, sizeof f64);
+    uint64_t bits = *at;
+    float f32 = 0;
+    double f64 = 0;
+    if (rec_dtype_bits(dtype) == 32) {
+        memcpy(&f32, at, sizeof f32);
+    } else if (rec_dtype_bits(dtype) == 64) {
+        memcpy(&bits, at, sizeof bits);
+        memcpy(&f64, at, sizeof f64);
+    }
     switch (dtype) {
     case REC_DTYPE_I64:
         say(l, "%lld", (long long)bits);

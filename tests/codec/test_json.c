@@ -161,6 +161,8 @@ static void strings_are_taken_out_of_their_escapes(void **state)
         {"\"na\xc3\xafve \xf0\x9f\x94\xa5 \x7f\"", "0:\"na\xc3\xafve \xf0\x9f\x94\xa5 \x7f\""},
         {"\"\\u007f\\u0080\\u07ff\\u0800\\uffff\"", "0:\"\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\""},
         {"{\"k\\u0065y\":\"v\"}", "0:{ 1:\"key\"= 12:\"v\" 15:end"},
+        {"\"\\ud7ff\\ud800\\udc00\\udbff\\udfff\\ue000\"",
+         "0:\"\xed\x9f\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\xee\x80\x80\""},
     };
     listener l = json_listener();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -336,6 +338,10 @@ static void errors_say_what_was_expected_and_found_and_where(void **state)
         {"\"\\udc00 \"", REC_E_FORMAT, "byte 1: expected a high surrogate and a low one behind it, found `\\udc00`"},
         {"\"\\ud800\\u0041\"", REC_E_FORMAT,
          "byte 1: expected a high surrogate and a low one behind it, found `\\ud800`"},
+        {"\"\\udbff\\udbff\"", REC_E_FORMAT, "byte 1: expected a high surrogate and a low one behind it"},
+        {"\"\\udbff\\ue000\"", REC_E_FORMAT, "byte 1: expected a high surrogate and a low one behind it"},
+        {"\"\\udfff\\udc00\"", REC_E_FORMAT, "byte 1: expected a high surrogate and a low one behind it"},
+        {"\"\\ud83d\\udd25", REC_E_FORMAT, "byte 13: the data end inside a string"},
         {"\"ab\xc3(\"", REC_E_FORMAT, "byte 3: expected a string in UTF-8, found 0xc3"},
         {"\"\xed\xa0\x80 \"", REC_E_FORMAT, "byte 1: expected a string in UTF-8, found 0xed"},
         {"\xef\xbb\xbf{}", REC_E_FORMAT,
@@ -350,6 +356,26 @@ static void errors_say_what_was_expected_and_found_and_where(void **state)
                 fail_msg("%s\ninstead of\n%s", rec_error_message(), cases[i].message);
             }
         }
+    }
+    free(l.text);
+}
+
+/* What lies behind the bytes in memory is not theirs: here it would make them whole. */
+static void a_cut_escape_is_not_completed_from_beyond_its_end(void **state)
+{
+    static const char text[] = "\"\\ud83d\\udd25\"";
+    static const size_t cuts[] = {6, 7, 8, 9, 12};
+    listener l = json_listener();
+    rec_job job;
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        lr_job_begin(&job, *state, "load", "test.json");
+        rec_source *source = lr_source_memory(&job, text, cuts[i], "test.json");
+        assert_non_null(source);
+        hear_anew(&l);
+        assert_int_equal(lr_json_read(&job, source, &listening, &l), REC_E_FORMAT);
+        rec_source_release(source);
+        assert_int_equal(lr_job_end(&job), REC_E_FORMAT);
+        assert_string_equal(l.text, "");
     }
     free(l.text);
 }
@@ -435,15 +461,15 @@ static scribe *begin_writing(rec_context *context, bool pretty)
 static char *end_writing(scribe *s)
 {
     void *data;
-    size_t size;
+    uint64_t size;
     assert_int_equal(lr_json_writer_flush(s->writer), REC_OK);
     lr_json_writer_free(s->writer);
     assert_int_equal(lr_sink_take(s->sink, &data, &size), REC_OK);
     assert_int_equal(lr_sink_commit(s->sink), REC_OK);
     assert_int_equal(lr_job_end(&s->job), REC_OK);
-    char *text = malloc(size + 1);
+    char *text = malloc((size_t)size + 1);
     assert_non_null(text);
-    memcpy(text, data, size);
+    memcpy(text, data, (size_t)size);
     text[size] = '\0';
     free(data);
     free(s);
@@ -613,6 +639,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_callback_that_says_stop_is_obeyed_at_every_event, setup, teardown),
         cmocka_unit_test_setup_teardown(the_test_suite_is_accepted_and_refused_as_it_says, setup, teardown),
         cmocka_unit_test_setup_teardown(errors_say_what_was_expected_and_found_and_where, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_cut_escape_is_not_completed_from_beyond_its_end, setup, teardown),
         cmocka_unit_test_setup_teardown(nesting_is_limited, setup, teardown),
         cmocka_unit_test_setup_teardown(a_number_of_more_than_4096_characters_is_refused, setup, teardown),
         cmocka_unit_test(a_record_is_recognised_by_its_first_key),

@@ -424,7 +424,7 @@ static void every_version_reads_the_same_bytes(void **state)
     long_gap[sizeof long_gap - 1] = '\0';
     for (int round = 0; round < 4000; round++) {
         const char *gap = gaps[round % 6];
-        size_t used = 0, most = 200 + next_random(&random) % 3000;
+        size_t used = 0, most = (size_t)(200 + next_random(&random) % 3000);
         int strange = round % 3 ? (int)(next_random(&random) % 300) : -1;
         for (int i = 0; used + 200 < most; i++) {
             uint64_t value = next_random(&random) % (round % 2 ? 256 : 12);

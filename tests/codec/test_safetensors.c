@@ -32,6 +32,8 @@ static const struct {
     {"", 0, "byte 8: expected the header, a JSON object, found the end of the header\n  " DAMAGED},
     {"[]", 0, "byte 8: expected the header, a JSON object, found `[`\n  " DAMAGED},
     {"{}x", 0, "byte 10: expected nothing but white space after the header, found `x`\n  " DAMAGED},
+    {"{\"x\":F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4,
+     "byte 13: expected an entry, {\"dtype\", \"shape\", \"data_offsets\"}, found `F`\n  " DAMAGED},
     {"{\"x\":1}", 0, "byte 13: expected an entry, {\"dtype\", \"shape\", \"data_offsets\"}, found `1`\n  " DAMAGED},
     {"{\"x\xff\":1}", 0, "byte 11: expected a string in UTF-8, found 0xff\n  " DAMAGED},
     {"{\"x", 0,
@@ -261,20 +263,27 @@ static void what_is_right_is_told_as_it_stands(void **state)
 static void every_element_type_has_its_size(void **state)
 {
     (void)state;
-    for (int i = 0; i < LR_ST_TYPES; i++) {
+    for (int n = 0; n < 2 * LR_ST_TYPES; n++) {
+        /* As the reference implementation writes it, and in another order, which is read by the grammar. */
+        int i = n / 2, other = n % 2;
         const lr_st_type *type = &lr_st_types[i];
         char *header = NULL, *found, *expected = NULL;
         st_file f;
         assert_int_equal(strlen(type->name), type->length);
         assert_int_equal(lr_st_type_find(type->name, type->length), i);
-        assert_true(asprintf(&header, "{\"x\":{\"dtype\":\"%s\",\"shape\":[8],\"data_offsets\":[0,%u]}}", type->name,
-                             type->bits) > 0);
+        if (!other) {
+            assert_true(asprintf(&header, "{\"x\":{\"dtype\":\"%s\",\"shape\":[8],\"data_offsets\":[0,%u]}}",
+                                 type->name, type->bits) > 0);
+        } else {
+            assert_true(asprintf(&header, "{\"x\":{ \"data_offsets\" : [0 ,%u], \"dtype\": \"%s\" ,\"shape\":[ 8]}}",
+                                 type->bits, type->name) > 0);
+        }
         f = st_make(header, type->bits);
         found = st_tell(f.data, f.size);
         assert_true(asprintf(&expected, "map10*1{ 9:'x' %s%s%s[8]%u(", rec_dtype_name(type->dtype),
                              type->dtype == REC_DTYPE_OPAQUE ? "=" : "",
                              type->dtype == REC_DTYPE_OPAQUE ? type->name : "", type->bits) > 0);
-        if (strncmp(found, expected, strlen(expected)) != 0) {
+        if (!strstr(found, strchr(expected, '{')) || strncmp(found, "map10*1{", 8) != 0) {
             fail_msg("%s instead of %s", found, expected);
         }
         if (type->dtype != REC_DTYPE_OPAQUE) {

@@ -165,8 +165,12 @@ static uint64_t read_all(world *w, const void *data, size_t size)
         status = status == REC_OK ? rec_source_view(&w->job, inner, &bytes, &length) : status;
         if (status == REC_OK) {
             assert_int_equal(length, zip.members[i].size);
-            assert_int_equal(crc_of(bytes, length), zip.members[i].crc);
-            assert_ptr_equal(lr_zip_find(&zip, zip.members[i].name, zip.members[i].name_length), &zip.members[i]);
+            assert_int_equal(crc_of(bytes, (size_t)length), zip.members[i].crc);
+            char *name = calloc(1, (size_t)zip.members[i].name_length + 1); /* not what follows it in the archive */
+            assert_non_null(name);
+            memcpy(name, zip.members[i].name, (size_t)zip.members[i].name_length);
+            assert_ptr_equal(lr_zip_find(&zip, name, zip.members[i].name_length), &zip.members[i]);
+            free(name);
         }
         sum += length;
         rec_source_release(inner);
@@ -209,6 +213,18 @@ static void sound_archives_are_read(void **state)
         maker m = {0};
         put_end(&m, (ending){0});
         assert_int_equal(read_all(w, m.data, m.size), 0);
+    }
+    {
+        /* Names that others begin with. */
+        static const char *const names[] = {"a!", "a", "a!!", "a!b", "ab"};
+        maker m = {0};
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            member each = plain(names[i], "hello");
+            put_member(&m, &each);
+        }
+        put_end(&m, (ending){0});
+        assert_int_equal(read_all(w, m.data, m.size), 25);
+        assert_int_equal(end_job(w), REC_OK);
     }
 }
 
@@ -298,7 +314,7 @@ static void what_is_written_is_read(void **state)
         rec_blob parts[2] = {{.struct_size = sizeof *parts, .kind = REC_BLOB_TEMPORARY, .size = 3, .data = "abc"},
                              {.struct_size = sizeof *parts, .kind = REC_BLOB_TEMPORARY, .size = 4, .data = "defg"}};
         void *data = NULL;
-        size_t size = 0;
+        uint64_t size = 0;
         rec_source *source;
         lr_zip zip;
         lr_zip_writer_open(&writer, &w->job, memory, alignment);
@@ -309,7 +325,7 @@ static void what_is_written_is_read(void **state)
         lr_zip_writer_close(&writer);
         assert_int_equal(lr_sink_take(memory, &data, &size), REC_OK);
         assert_int_equal(lr_sink_commit(memory), REC_OK);
-        assert_int_equal(read_all(w, data, size), 17);
+        assert_int_equal(read_all(w, data, (size_t)size), 17);
         source = lr_source_memory(&w->job, data, size, "a.zip");
         assert_int_equal(lr_zip_open(&zip, &w->job, source), REC_OK);
         assert_int_equal(zip.count, 3);
@@ -323,6 +339,221 @@ static void what_is_written_is_read(void **state)
     }
 }
 
+/* A sound archive whose numbers have 64 bits, with one of them changed: in which record, at which byte, to what. */
+static void records_of_64_bits_must_be_sound(void **state)
+{
+    enum { ENTRY = 0x02014b50, END64 = 0x06064b50, LOCATOR = 0x07064b50, END = 0x06054b50 };
+    static const struct {
+        uint32_t record;
+        unsigned at, width;
+        uint64_t value;
+        int32_t status;
+        const char *words; /* NULL: it is read */
+    } cases[] = {
+        {LOCATOR, 0, 4, 0, REC_E_FORMAT, "the directory of the zip archive is said to be at 4294967295"},
+        {LOCATOR, 4, 4, 1, REC_E_UNSUPPORTED, "a zip archive in several volumes"},
+        {LOCATOR, 16, 4, 2, REC_E_UNSUPPORTED, "a zip archive in several volumes"},
+        {LOCATOR, 16, 4, 0, REC_OK, NULL}, /* some writers count from 0 */
+        {LOCATOR, 8, 8, UINT64_MAX, REC_E_FORMAT,
+         "record of 64 bits is said to be at 18446744073709551615, where it cannot be"},
+        {LOCATOR, 8, 8, 200, REC_E_FORMAT, "record of 64 bits is said to be at 200, where it cannot be"},
+        {LOCATOR, 8, 8, 0, REC_E_FORMAT, "no sound record of 64 bits where the zip archive says it is"},
+        {END64, 4, 8, 43, REC_E_FORMAT, "no sound record of 64 bits where the zip archive says it is"},
+        {END64, 4, 8, 45, REC_E_FORMAT, "no sound record of 64 bits where the zip archive says it is"},
+        {END64, 16, 4, 1, REC_E_UNSUPPORTED, "a zip archive in several volumes"},
+        {END64, 20, 4, 1, REC_E_UNSUPPORTED, "a zip archive in several volumes"},
+        {END64, 32, 8, 2, REC_E_FORMAT, "2 elements are announced"},
+        {END64, 40, 8, UINT64_MAX, REC_E_FORMAT, "with 18446744073709551615 bytes, but it must end at"},
+        {END64, 48, 8, 0, REC_E_FORMAT, "is said to be at 0 with"},
+        {END, 8, 2, 1, REC_E_UNSUPPORTED, "a zip archive in several volumes"},
+        {END, 10, 2, 1, REC_E_UNSUPPORTED, "a zip archive in several volumes"},
+        {END, 12, 4, 1, REC_E_FORMAT, "the two records at the end of the zip archive contradict each other"},
+        {END, 16, 4, 1, REC_E_FORMAT, "the two records at the end of the zip archive contradict each other"},
+        {ENTRY, 0, 4, 0, REC_E_FORMAT, "no entry where the directory of the zip archive has one"},
+        {ENTRY, 28, 2, 60000, REC_E_FORMAT, "an entry of the zip archive's directory that is not whole"},
+        {ENTRY, 30, 2, 27, REC_E_FORMAT,
+         "an entry of the zip archive's directory that is not whole"}, /* the extra field is cut */
+        {ENTRY, 32, 2, 1, REC_E_FORMAT, "an entry of the zip archive's directory that is not whole"},
+        {ENTRY, 34, 2, 1, REC_E_UNSUPPORTED, "a zip archive in several volumes"},
+        {ENTRY, 46, 1, 0, REC_E_FORMAT, "a member of the zip archive without a name of its own"},
+        {ENTRY, 50, 2, 2, REC_E_FORMAT, "where it cannot"},              /* an extra field of another meaning */
+        {ENTRY, 52, 2, 25, REC_E_FORMAT, "directory that is not whole"}, /* it goes on behind the entry */
+        {ENTRY, 52, 2, 20, REC_E_FORMAT, "directory that is not whole"}, /* too short for the third number */
+        {ENTRY, 52, 2, 8, REC_E_FORMAT, "directory that is not whole"},
+        {ENTRY, 54, 8, 5, REC_E_FORMAT, "not as the directory of the zip archive has it"},
+        {ENTRY, 62, 8, 5, REC_E_FORMAT, "not as the directory of the zip archive has it"},
+        {ENTRY, 70, 8, 1000, REC_E_FORMAT, "a member of the zip archive is said to begin here, where it cannot"},
+    };
+    world *w = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        maker m = {0};
+        member a = plain("name", "data");
+        uint8_t signature[4];
+        size_t used = 0;
+        uint8_t *at;
+        a.wide = true;
+        put_member(&m, &a);
+        put_end(&m, (ending){.wide = true});
+        put(signature, &used, cases[i].record, 4);
+        at = memmem(m.data, m.size, signature, sizeof signature);
+        assert_non_null(at);
+        used = (size_t)(at - m.data) + cases[i].at;
+        put(m.data, &used, cases[i].value, (int)cases[i].width);
+        if (cases[i].words) {
+            if (read_all(w, m.data, m.size) != REC_UNKNOWN) {
+                fail_msg("number %zu is read", i);
+            }
+            assert_failed(w, cases[i].status, cases[i].words);
+        } else {
+            assert_int_equal(read_all(w, m.data, m.size), 4);
+        }
+    }
+}
+
+/* One more than 16 bits count, by the writer and the reader. */
+static void members_are_counted_beyond_16_bits(void **state)
+{
+    world *w = *state;
+    w->context.limits.memory_slack = 64 << 20;
+    begin_job(w);
+    for (uint64_t count = UINT16_MAX - 1; count <= UINT16_MAX; count++) {
+        rec_sink *memory = lr_sink_memory(&w->job);
+        lr_zip_writer writer;
+        void *data = NULL;
+        uint64_t size = 0;
+        rec_source *source;
+        lr_zip zip;
+        lr_zip_writer_open(&writer, &w->job, memory, 0);
+        for (uint64_t i = 0; i < count; i++) {
+            char name[16];
+            (void)snprintf(name, sizeof name, "%05u", (unsigned)i);
+            assert_int_equal(lr_zip_put_bytes(&writer, name, "", 0), REC_OK);
+        }
+        assert_int_equal(lr_zip_finish(&writer), REC_OK);
+        lr_zip_writer_close(&writer);
+        assert_int_equal(lr_sink_take(memory, &data, &size), REC_OK);
+        assert_int_equal(lr_sink_commit(memory), REC_OK);
+        assert_true((memmem((uint8_t *)data + size - 100, 100, "PK\6\6", 4) != NULL) == (count == UINT16_MAX));
+        source = lr_source_memory(&w->job, data, size, "a.zip");
+        if (lr_zip_open(&zip, &w->job, source) != REC_OK) {
+            (void)end_job(w);
+            fail_msg("%s", rec_error_message());
+        }
+        assert_int_equal(zip.count, count);
+        assert_non_null(lr_zip_find(&zip, "65533", 5));
+        assert_null(lr_zip_find(&zip, "65536", 5));
+        lr_zip_close(&zip);
+        rec_source_release(source);
+        rec_free(data);
+    }
+}
+
+static void names_have_a_length(void **state)
+{
+    world *w = *state;
+    rec_sink *memory = lr_sink_memory(&w->job);
+    char *name = calloc(1, UINT16_MAX + 2);
+    lr_zip_writer writer;
+    assert_non_null(name);
+    lr_zip_writer_open(&writer, &w->job, memory, 0);
+    assert_int_equal(lr_zip_put_bytes(&writer, "", "", 0), REC_E_ARGUMENT);
+    assert_failed(w, REC_E_ARGUMENT, "a name of 0 bytes; those of a zip archive's members have 1 to 65535");
+    memset(name, 'n', UINT16_MAX);
+    assert_int_equal(lr_zip_put_bytes(&writer, name, "", 0), REC_OK);
+    memset(name, 'n', UINT16_MAX + 1);
+    assert_int_equal(lr_zip_put_bytes(&writer, name, "", 0), REC_E_ARGUMENT);
+    assert_failed(w, REC_E_ARGUMENT, "a name of 65536 bytes; those of a zip archive's members have 1 to 65535");
+    lr_zip_writer_close(&writer);
+    (void)lr_sink_commit(memory);
+    free(name);
+}
+
+/* Writes, opens and verifies. @return whether all of it went well. */
+static bool go_round(world *w, const uint8_t *data)
+{
+    rec_sink *memory = lr_sink_memory(&w->job);
+    rec_source *from = memory ? lr_source_memory(&w->job, data, 1000, "from") : NULL, *source = NULL;
+    rec_blob range = {.struct_size = sizeof range, .kind = REC_BLOB_RANGE, .size = 1000, .source = from};
+    lr_zip_writer writer = {.job = &w->job};
+    lr_zip zip = {.job = &w->job};
+    void *bytes = NULL;
+    uint64_t size = 0;
+    bool well = from != NULL;
+    if (well) {
+        lr_zip_writer_open(&writer, &w->job, memory, 64);
+        well = lr_zip_put(&writer, "range", &range, 1) == REC_OK &&
+               lr_zip_put_bytes(&writer, "text", "abc", 3) == REC_OK && lr_zip_finish(&writer) == REC_OK &&
+               lr_sink_take(memory, &bytes, &size) == REC_OK;
+    }
+    source = well ? lr_source_memory(&w->job, bytes, size, "a.zip") : NULL;
+    well = source && lr_zip_open(&zip, &w->job, source) == REC_OK && zip.count == 2;
+    for (uint64_t i = 0; i < 2 && well; i++) {
+        well = lr_zip_check(&zip, &zip.members[i]) == REC_OK;
+    }
+    lr_zip_close(&zip);
+    lr_zip_writer_close(&writer);
+    rec_source_release(source);
+    rec_source_release(from);
+    if (memory) {
+        (void)lr_sink_commit(memory);
+    }
+    rec_free(bytes);
+    return well;
+}
+
+static void any_allocation_may_fail(void **state)
+{
+    world *w = *state;
+    uint8_t *data = make_pattern(1000);
+    use_counted_allocator(w);
+    for (w->fail_at = 0;; w->fail_at++) {
+        bool well;
+        w->made = 0;
+        well = go_round(w, data);
+        assert_int_equal(end_job(w), well ? REC_OK : REC_E_MEMORY);
+        assert_int_equal(w->live, 0);
+        if (w->made <= w->fail_at) {
+            assert_true(well && w->fail_at > 5);
+            break;
+        }
+        assert_false(well);
+    }
+    free(data);
+}
+
+/* From within, and after its end. */
+static void a_member_is_read_again(void **state)
+{
+    world *w = *state;
+    maker m = {0};
+    uint8_t room[512], *data = make_pattern(300), piece[100];
+    member stored = {.name = "stored", .data = data, .stored = 300, .size = 300, .crc = crc_of(data, 300)},
+           deflated = packed("deflated", data, 300, room, sizeof room);
+    rec_source *source;
+    lr_zip zip;
+    put_member(&m, &stored);
+    put_member(&m, &deflated);
+    put_end(&m, (ending){0});
+    source = lr_source_memory(&w->job, m.data, m.size, "a.zip");
+    assert_int_equal(lr_zip_open(&zip, &w->job, source), REC_OK);
+    for (uint64_t i = 0; i < 2; i++) {
+        rec_source *inner = NULL;
+        uint64_t got;
+        assert_int_equal(lr_zip_source(&zip, &zip.members[i], &inner), REC_OK);
+        assert_int_equal(rec_source_read(&w->job, inner, piece, sizeof piece, &got), REC_OK);
+        assert_true(got > 0);
+        assert_memory_equal(piece, data, (size_t)got);
+        assert_int_equal(rec_source_rewind(&w->job, inner), REC_OK);
+        assert_reads(w, inner, data, 300, 7);
+        assert_int_equal(rec_source_rewind(&w->job, inner), REC_OK);
+        assert_reads(w, inner, data, 300, 300);
+        rec_source_release(inner);
+    }
+    lr_zip_close(&zip);
+    rec_source_release(source);
+    free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -330,6 +561,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(unsound_archives_are_refused, enter_world, leave_world),
         cmocka_unit_test_setup_teardown(members_do_not_overlap, enter_world, leave_world),
         cmocka_unit_test_setup_teardown(what_is_written_is_read, enter_world, leave_world),
+        cmocka_unit_test_setup_teardown(records_of_64_bits_must_be_sound, enter_world, leave_world),
+        cmocka_unit_test_setup_teardown(members_are_counted_beyond_16_bits, enter_world, leave_world),
+        cmocka_unit_test_setup_teardown(names_have_a_length, enter_world, leave_world),
+        cmocka_unit_test_setup_teardown(a_member_is_read_again, enter_world, leave_world),
+        cmocka_unit_test_setup_teardown(any_allocation_may_fail, enter_world, leave_world),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 
 #include "core/io/io.h"
 #include "plugins/codec/zstd/codec.h"
+#include "tests/sanitized.h"
 
 typedef struct bytes {
     uint8_t *data;
@@ -56,20 +57,20 @@ static bytes encode_with(rec_context *context, bytes in, int level, size_t step)
 {
     rec_job job;
     void *data = NULL;
-    size_t size = 0;
+    uint64_t size = 0;
     lr_job_begin(&job, context, "save", "out.zst");
     rec_sink *memory = lr_sink_memory(&job);
     rec_sink *packed = lr_zstd_sink(&job, memory, level);
     assert_non_null(packed);
     for (size_t at = 0; at < in.size; at += step) {
-        size_t piece = in.size - at < step ? in.size - at : step;
+        uint64_t piece = in.size - at < step ? in.size - at : step;
         assert_int_equal(rec_sink_write(packed, in.data + at, piece), REC_OK);
     }
     assert_int_equal(rec_sink_close(packed), REC_OK);
     assert_int_equal(lr_sink_take(memory, &data, &size), REC_OK);
     assert_int_equal(lr_sink_commit(memory), REC_OK);
     assert_int_equal(lr_job_end(&job), REC_OK);
-    return (bytes){data, size};
+    return (bytes){data, (size_t)size};
 }
 
 static bytes pack(rec_context *context, bytes in)
@@ -107,7 +108,7 @@ static int32_t decode_as(rec_context *context, bytes in, bytes expected)
     if (status == REC_OK) {
         status = rec_source_view(&job, source, &data, &size);
     }
-    if (status == REC_OK && (size != expected.size || (size && memcmp(data, expected.data, size) != 0))) {
+    if (status == REC_OK && (size != expected.size || (size && memcmp(data, expected.data, (size_t)size) != 0))) {
         status = -1;
     }
     rec_source_release(source);
@@ -310,6 +311,145 @@ static void a_full_disk_is_reported_wherever_it_shows(void **state)
     free(data.data);
 }
 
+/* A file that cannot be read from some byte on. */
+typedef struct broken {
+    bytes data;
+    uint64_t good;
+} broken;
+
+static int32_t read_broken(void *self, rec_job *job, uint64_t offset, void *target, uint64_t size)
+{
+    const broken *b = self;
+    if (offset + size > b->good) {
+        return rec_fail(job, REC_E_IO, offset, "the disk is broken");
+    }
+    memcpy(target, b->data.data + offset, (size_t)size);
+    return REC_OK;
+}
+
+static uint64_t size_of_broken(void *self)
+{
+    return ((const broken *)self)->data.size;
+}
+
+static void a_source_that_fails_is_told_wherever_it_does(void **state)
+{
+    static const rec_source_ops ops = {.size = sizeof ops, .read_at = read_broken, .total = size_of_broken};
+    bytes data = make_data(500000), packed = pack(*state, data);
+    broken b = {.data = packed};
+    assert_true(packed.size > 200000);
+    for (; b.good < packed.size; b.good += 60000) {
+        rec_job job;
+        rec_source *parent = NULL, *source = NULL;
+        const void *view;
+        uint64_t size;
+        int32_t status;
+        lr_job_begin(&job, *state, "load", "test.zst");
+        assert_int_equal(rec_source_make(&job, "test.zst", &ops, &b, &parent), REC_OK);
+        status = lr_zstd_source(&job, parent, &source);
+        status = status == REC_OK ? rec_source_view(&job, source, &view, &size) : status;
+        assert_int_equal(status, REC_E_IO);
+        rec_source_release(source);
+        rec_source_release(parent);
+        assert_int_equal(lr_job_end(&job), REC_E_IO);
+        assert_non_null(strstr(rec_error_message(), "the disk is broken"));
+    }
+    free(packed.data);
+    free(data.data);
+}
+
+/* ---------------------------------------------------------------------------------------------------- memory that fails -- */
+
+static _Thread_local long countdown = -1; /* allocations until one fails; negative: none does */
+static bool failed;
+
+static bool REC_MAYBE_UNUSED fails_now(void)
+{
+    if (countdown < 0 || countdown-- > 0) {
+        return false;
+    }
+    failed = true;
+    return true;
+}
+
+#if !SANITIZED
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+
+void *malloc(size_t size)
+{
+    return fails_now() ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    return fails_now() ? NULL : __libc_calloc(count, size);
+}
+#endif
+
+/* Compresses and decompresses. @return the status. */
+static int32_t go_round(rec_context *context, bytes data)
+{
+    rec_job job;
+    rec_sink *memory, *packed = NULL;
+    rec_source *parent = NULL, *source = NULL;
+    const void *view = NULL;
+    void *file = NULL;
+    uint64_t size = 0;
+    int32_t status;
+    lr_job_begin(&job, context, "save", "out.zst");
+    memory = lr_sink_memory(&job);
+    packed = memory ? lr_zstd_sink(&job, memory, 3) : NULL;
+    status = packed ? rec_sink_write(packed, data.data, data.size) : REC_E_MEMORY;
+    if (packed) {
+        int32_t closed = rec_sink_close(packed);
+        status = status == REC_OK ? closed : status;
+    }
+    status = status == REC_OK ? lr_sink_take(memory, &file, &size) : status;
+    parent = status == REC_OK ? lr_source_memory(&job, file, size, "test.zst") : NULL;
+    status = status == REC_OK && !parent ? REC_E_MEMORY : status;
+    status = status == REC_OK ? lr_zstd_source(&job, parent, &source) : status;
+    status = status == REC_OK ? rec_source_view(&job, source, &view, &size) : status;
+    countdown = -1;
+    if (status == REC_OK) {
+        assert_int_equal(size, data.size);
+        assert_memory_equal(view, data.data, data.size);
+    }
+    rec_source_release(source);
+    rec_source_release(parent);
+    if (memory) {
+        (void)lr_sink_commit(memory);
+    }
+    rec_free(file);
+    return lr_job_end(&job);
+}
+
+static void any_allocation_may_fail(void **state)
+{
+    bytes data;
+#if SANITIZED
+    print_message("malloc belongs to the sanitizer\n");
+    skip();
+#endif
+    data = make_data(100000);
+    for (long n = 0;; n++) {
+        int32_t status;
+        failed = false;
+        countdown = n;
+        status = go_round(*state, data);
+        countdown = -1;
+        if (!failed) {
+            assert_int_equal(status, REC_OK);
+            assert_true(n > 5);
+            break;
+        }
+        if (status != REC_E_MEMORY) {
+            fail_msg("allocation %ld: %s", n, status == REC_OK ? "it went well" : rec_error_message());
+        }
+    }
+    free(data.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +463,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_no_zstd_is_named, setup, teardown),
         cmocka_unit_test_setup_teardown(a_bomb_meets_the_limit, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_disk_is_reported_wherever_it_shows, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_source_that_fails_is_told_wherever_it_does, setup, teardown),
+        cmocka_unit_test_setup_teardown(any_allocation_may_fail, setup, teardown),
     };
     return cmocka_run_group_tests_name("zstd", tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 
 #include "librecord/plugin.h"
 #include "tests/craft.h"
+#include "tests/little.h"
 
 enum { ALIGNMENT = 256, DATA = 264 };
 
@@ -23,7 +24,7 @@ typedef struct file {
 /* A file of these metadata, which a reader finds aligned, and of the data of the good one. */
 static file make(const void *metadata, size_t size, bool aligned)
 {
-    static const float weight[] = {1, 2, 3, 4, 5, 6}, bias[] = {7, 8};
+    float weight[] = {1, 2, 3, 4, 5, 6}, bias[] = {7, 8};
     size_t begin = 10 + size + (aligned ? (ALIGNMENT - (10 + size) % ALIGNMENT) % ALIGNMENT : 0);
     file f = {.size = begin + (aligned ? DATA : sizeof weight + sizeof bias)};
     f.data = calloc(1, f.size);
@@ -33,6 +34,8 @@ static file make(const void *metadata, size_t size, bool aligned)
         f.data[6 + i] = (uint8_t)(size >> (8 * i));
     }
     memcpy(f.data + 10, metadata, size);
+    little(weight, sizeof *weight, 6);
+    little(bias, sizeof *bias, 2);
     memcpy(f.data + begin, weight, sizeof weight);
     memcpy(f.data + begin + (aligned ? ALIGNMENT : sizeof weight), bias, sizeof bias);
     return f;
@@ -351,10 +354,12 @@ static file save(const rec_record *record, const char *recorder, const char *opt
     rec_recorder *r = rec_open_recorder(recorder, REC_PRECISION_KEEP);
     file f = {0};
     void *data = NULL;
+    uint64_t size = 0;
     assert_non_null(r);
     if (!option || rec_recorder_set(r, option, value) == REC_OK) {
-        (void)rec_save_bytes(r, record, &data, &f.size);
+        (void)rec_save_bytes(r, record, &data, &size);
     }
+    f.size = (size_t)size;
     rec_close_recorder(r);
     f.data = data;
     return f;
@@ -387,13 +392,13 @@ static void a_file_comes_back_to_the_byte(void **state)
 /* An optimizer's record: one parameter of rank 1. */
 static rec_record *make_optimizer(const char *id)
 {
-    static const float moment[] = {1, 2};
+    float moment[] = {1, 2};
     static const uint64_t shape[] = {2};
     rec_tensor_spec spec = {.size = sizeof spec,
                             .dtype = REC_DTYPE_F32,
                             .rank = 1,
                             .shape = shape,
-                            .data = moment,
+                            .data = little(moment, sizeof *moment, 2),
                             .data_size = sizeof moment};
     rec_record *record = rec_record_new(NULL);
     char path[128];
@@ -460,10 +465,12 @@ static file save_scheduler(rec_scalar number, const char *type)
     rec_recorder *r = rec_open_recorder_in(context, "Burnpack", REC_PRECISION_KEEP);
     file f = {0};
     void *data = NULL;
+    uint64_t size = 0;
     assert_true(context && types && record && r);
     assert_int_equal(rec_set_scalar(record, "", number), REC_OK);
     assert_int_equal(type ? rec_recorder_set_type_name(r, types, type) : REC_OK, REC_OK);
-    (void)rec_save_bytes(r, record, &data, &f.size);
+    (void)rec_save_bytes(r, record, &data, &size);
+    f.size = (size_t)size;
     f.data = data;
     rec_close_recorder(r);
     rec_record_free(record);
@@ -520,6 +527,150 @@ static void a_scheduler_needs_its_kind(void **state)
     assert_null(f.data);
     assert_int_equal(rec_error_status(), REC_E_TYPE);
     assert_non_null(strstr(rec_error_hint(), "NoamLrScheduler"));
+}
+
+/* What the states of Burn 0.22 become where there are recorders, and which of them no earlier Burn had. */
+static void a_state_that_no_earlier_burn_had_is_refused_elsewhere(void **state)
+{
+#define HEAD "\xa3\x67tensors\xa0\x68metadata\xa0\x67scalars"
+    static const struct {
+        const char *metadata;
+        size_t size;
+        const char *expected; /* NULL: it is saved */
+    } cases[] = {
+        {BYTES(HEAD "\xa1\x6a" "0.iter_idx\xa1\x63Int\x03"), NULL},
+        {BYTES(HEAD "\xa1\x66" "0.step\xa1\x65" "Float\xf9\x41\x00"), "a Noam scheduler whose step is no whole number"},
+        {BYTES(HEAD "\xa1\x66" "0.step\xa1\x65" "Float\xf9\xc0\x00"), "a Noam scheduler whose step is no whole number"},
+        {BYTES(HEAD "\xa1\x6a" "0.iter_idx\xa1\x65" "Float\xf9\x41\x00"), "a scheduler whose number is of another kind"},
+        {BYTES(HEAD "\xa1\x67" "0.speed\xa1\x63Int\x03"), "neither a Noam, Cosine, Linear, Exponential, Step nor composed"},
+        {BYTES(HEAD "\xa1\x6a" "1.iter_idx\xa1\x63Int\x03"), "one of several groups, or of no scheduler"},
+        {BYTES(HEAD "\xa2\x6a" "0.iter_idx\xa1\x63Int\x03\x6a" "1.iter_idx\xa1\x63Int\x03"),
+         "one of several groups, or of no scheduler"},
+        {BYTES(HEAD "\xa2\x6c" "0.0.iter_idx\xa1\x63Int\x03\x68" "0.1.step\xa1\x65" "Float\xf9\x40\x00"), NULL},
+        {BYTES(HEAD "\xa2\x6c" "0.0.iter_idx\xa1\x63Int\x03\x6c" "0.2.iter_idx\xa1\x63Int\x04"),
+         "a composed scheduler whose parts are not numbered"},
+        {BYTES(HEAD "\xa2\x6c" "0.0.iter_idx\xa1\x63Int\x03\x69" "0.1.speed\xa1\x63Int\x04"),
+         "neither a Noam, Cosine, Linear, Exponential, Step nor composed"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        file f = make(cases[i].metadata, cases[i].size, false);
+        rec_record *record = load(&f);
+        rec_recorder *r = rec_open_recorder("NamedMpk", REC_PRECISION_KEEP);
+        void *data = NULL;
+        uint64_t size;
+        rec_status status;
+        assert_true(record && r);
+        status = rec_save_bytes(r, record, &data, &size);
+        if (!cases[i].expected) {
+            assert_int_equal(status, REC_OK);
+        } else {
+            assert_int_equal(status, REC_E_UNSUPPORTED);
+            assert_null(data);
+            assert_non_null(strstr(rec_error_message(), "a state of Burn 0.22 or later that no earlier Burn has"));
+            if (!strstr(rec_error_message(), cases[i].expected)) {
+                fail_msg("%s\ninstead of\n%s", rec_error_message(), cases[i].expected);
+            }
+            assert_string_equal(rec_error_hint(), "Write it as .bpk.");
+        }
+        rec_free(data);
+        rec_close_recorder(r);
+        rec_record_free(record);
+        free(f.data);
+    }
+#undef HEAD
+}
+
+/* Where earlier versions have a float, integers become the float of the same value, with their sign. */
+static void integers_of_a_scheduler_become_floats(void **state)
+{
+#define HEAD "\xa3\x67tensors\xa0\x68metadata\xa0\x67scalars\xa1\x6d" "0.previous_lr"
+    static const struct {
+        const char *metadata;
+        size_t size;
+        double number;
+    } cases[] = {
+        {BYTES(HEAD "\xa1\x63Int\x22"), -3},
+        {BYTES(HEAD "\xa1\x63Int\x03"), 3},
+        {BYTES(HEAD "\xa1\x64UInt\x1b\x80\0\0\0\0\0\0\0"), 0x1p63},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        file f = make(cases[i].metadata, cases[i].size, false);
+        rec_record *record = load(&f);
+        rec_recorder *r = rec_open_recorder("NamedMpk", REC_PRECISION_KEEP);
+        rec_record *back;
+        rec_scalar number;
+        void *data = NULL;
+        uint64_t size = 0;
+        if (!record || !r || rec_save_bytes(r, record, &data, &size) != REC_OK ||
+            !(back = rec_load_bytes(r, data, size))) {
+            fail_msg("%zu: %s", i, rec_error_message());
+            return;
+        }
+        number = rec_value_scalar(rec_value_at(back, ""));
+        assert_int_equal(number.kind, REC_KIND_FLOAT);
+        assert_float_equal(number.v.f, cases[i].number, 0);
+        rec_free(data);
+        rec_close_recorder(r);
+        rec_record_free(record);
+        rec_record_free(back);
+        free(f.data);
+    }
+#undef HEAD
+}
+
+/* As ciborium writes them: in the least width that keeps the value. */
+static void a_float_takes_the_least_width_that_keeps_it(void **state)
+{
+    static const struct {
+        double number;
+        const char *bytes;
+        size_t size;
+    } floats[] = {
+        {0.0, BYTES("\xf9\x00\x00")},
+        {-0.0, BYTES("\xf9\x80\x00")},
+        {INFINITY, BYTES("\xf9\x7c\x00")},
+        {-INFINITY, BYTES("\xf9\xfc\x00")},
+        {1 + 0x1p-10, BYTES("\xf9\x3c\x01")},
+        {1 + 0x1p-11, BYTES("\xfa\x3f\x80\x10\x00")},
+        {-1 - 0x1p-23, BYTES("\xfa\xbf\x80\x00\x01")},
+        {1 + 0x1p-24, BYTES("\xfb\x3f\xf0\x00\x00\x10\x00\x00\x00")},
+        {65504, BYTES("\xf9\x7b\xff")},
+        {65520, BYTES("\xfa\x47\x7f\xf0\x00")},
+        {65536, BYTES("\xfa\x47\x80\x00\x00")},
+        {0x1p-14, BYTES("\xf9\x04\x00")},
+        {0x1p-14 + 0x1p-24, BYTES("\xf9\x04\x01")},
+        {0x1p-14 - 0x1p-24, BYTES("\xf9\x03\xff")},
+        {-0x1p-24, BYTES("\xf9\x80\x01")},
+        {0x1p-15 + 0x1p-25, BYTES("\xfa\x38\x00\x20\x00")},
+        {0x1p-25, BYTES("\xfa\x33\x00\x00\x00")},
+        {0x1p-149, BYTES("\xfa\x00\x00\x00\x01")},
+        {0x1p-150, BYTES("\xfb\x36\x90\x00\x00\x00\x00\x00\x00")},
+        {0x1p128, BYTES("\xfb\x47\xf0\x00\x00\x00\x00\x00\x00")},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
+        static const char before[] = "\x6d"
+                                     "0.previous_lr\xa1\x65"
+                                     "Float";
+        rec_scalar number = {.kind = REC_KIND_FLOAT, .bits = 64, .v.f = floats[i].number};
+        file f = save_scheduler(number, "ExponentialLrScheduler");
+        const char *at = f.data ? memmem(f.data, f.size, before, sizeof before - 1) : NULL;
+        rec_record *record;
+        rec_scalar back;
+        assert_non_null(at);
+        at += sizeof before - 1;
+        assert_true((uint64_t)((const char *)f.data + f.size - at) >= floats[i].size);
+        assert_memory_equal(at, floats[i].bytes, floats[i].size);
+        record = load(&f);
+        assert_non_null(record);
+        back = rec_value_scalar(rec_value_at(record, "0.previous_lr"));
+        assert_int_equal(back.kind, REC_KIND_FLOAT);
+        assert_true(back.v.f == floats[i].number && !signbit(back.v.f) == !signbit(floats[i].number));
+        rec_record_free(record);
+        rec_free(f.data);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------- memory that fails -- */
@@ -596,14 +747,36 @@ static void each_allocation_may_fail(const file *f)
     }
 }
 
+/* A scheduler composed of so many that their list is an allocation of its own. */
+static file make_composed(uint64_t parts)
+{
+    static const char head[] = "\xa3\x67tensors\xa0\x68metadata\xa0\x67scalars\xb9";
+    char text[20000];
+    size_t used = sizeof head - 1;
+    memcpy(text, head, used);
+    text[used++] = (char)(parts >> 8);
+    text[used++] = (char)parts;
+    for (uint64_t i = 0; i < parts && used + 32 < sizeof text; i++) {
+        int length = snprintf(text + used + 1, 24, "0.%llu.iter_idx", (unsigned long long)i);
+        text[used] = (char)(0x60 | length);
+        used += 1 + (size_t)length;
+        memcpy(text + used, "\xa1\x63Int\x03", 6);
+        used += 6;
+    }
+    return make(text, used, false);
+}
+
 static void any_allocation_may_fail(void **state)
 {
     rec_record *optimizer = make_optimizer("hvi2jt56aurte");
     file model = make(good, sizeof good - 1 - 18, true), states = save(optimizer, "Burnpack", NULL, NULL);
+    file composed = make_composed(400);
     (void)state;
     model.data[10] = (uint8_t)0xa2; /* without its scalars it is a module */
     each_allocation_may_fail(&model);
     each_allocation_may_fail(&states);
+    each_allocation_may_fail(&composed);
+    free(composed.data);
     rec_free(states.data);
     rec_record_free(optimizer);
     free(model.data);
@@ -643,6 +816,9 @@ int main(void)
         cmocka_unit_test(an_optimizer_becomes_a_state_and_comes_back),
         cmocka_unit_test(who_has_no_such_file_is_told),
         cmocka_unit_test(a_scheduler_needs_its_kind),
+        cmocka_unit_test(integers_of_a_scheduler_become_floats),
+        cmocka_unit_test(a_state_that_no_earlier_burn_had_is_refused_elsewhere),
+        cmocka_unit_test(a_float_takes_the_least_width_that_keeps_it),
         cmocka_unit_test(any_allocation_may_fail),
         cmocka_unit_test(ids_are_numbers_and_back),
     };

@@ -57,6 +57,7 @@ static const rec_sink_ops xor_sink = {.size = sizeof xor_sink, .write = xor_writ
 static struct {
     int64_t level;
     char trailing[16];
+    char none[8]; /* of an option that it has not */
     int decoded;
     uint32_t threads;
 } seen;
@@ -68,6 +69,7 @@ static xor_filter *make_filter(rec_job *job, rec_source *parent)
     seen.level = rec_job_option_int(job, "level");
     seen.threads = rec_job_threads(job);
     (void)snprintf(seen.trailing, sizeof seen.trailing, "%s", rec_job_option_text(job, "trailing"));
+    (void)snprintf(seen.none, sizeof seen.none, "%s", rec_job_option_text(job, "colour"));
     *filter = (xor_filter){.key = (uint8_t)(0x40 + seen.level), .parent = parent};
     return filter;
 }
@@ -244,9 +246,9 @@ static void options_of_both_reach_whose_they_are(void **state)
     assert_reads(recorder, data, size);
     /* `trailing` alone is the format's: bytes behind the record */
     more = size + 3;
-    longer = malloc(more);
+    longer = malloc((size_t)more);
     assert_non_null(longer);
-    memcpy(longer, data, size);
+    memcpy(longer, data, (size_t)size);
     memset(longer + size, 0, 3);
     assert_null(rec_load_bytes(recorder, longer, more));
     assert_int_equal(rec_recorder_set(recorder, "trailing", "ignore"), REC_OK);
@@ -268,6 +270,82 @@ static void options_of_both_reach_whose_they_are(void **state)
     free(data);
     rec_close_recorder(recorder);
     rec_close_recorder(other);
+}
+
+static void an_option_that_a_codec_has_not_is_empty(void **state)
+{
+    rec_recorder *recorder = open_recorder(*state, "mpk.xor");
+    uint64_t size;
+    (void)snprintf(seen.none, sizeof seen.none, "unasked");
+    rec_free(save_bytes(*state, recorder, &size));
+    assert_string_equal(seen.none, "");
+    rec_close_recorder(recorder);
+}
+
+/* A codec with an option of each other type, and what it was told. */
+static struct {
+    double weight, no_number;
+    int64_t flag;
+    char words[16];
+} told;
+
+static int32_t tell_encode(rec_job *job, rec_sink *target, rec_sink **out)
+{
+    told.weight = rec_job_option_float(job, "weight");
+    told.no_number = rec_job_option_float(job, "words");
+    told.flag = rec_job_option_int(job, "flag");
+    (void)snprintf(told.words, sizeof told.words, "%s", rec_job_option_text(job, "words"));
+    *out = rec_sink_filter(job, target, &xor_sink, calloc(1, sizeof(xor_filter)));
+    return *out ? REC_OK : REC_E_MEMORY;
+}
+
+static void options_of_each_type_are_told(void **state)
+{
+    static const rec_option weight = {.size = sizeof weight,
+                                      .type = REC_OPTION_FLOAT,
+                                      .name = "weight",
+                                      .initial = "0.5",
+                                      .help = "how much"},
+                            flag = {.size = sizeof flag,
+                                    .type = REC_OPTION_BOOL,
+                                    .name = "flag",
+                                    .initial = "yes",
+                                    .help = "whether"},
+                            words = {.size = sizeof words,
+                                     .type = REC_OPTION_TEXT,
+                                     .name = "words",
+                                     .initial = "",
+                                     .help = "what is said"};
+    static const rec_option *const each[] = {&weight, &flag, &words, NULL};
+    static const rec_plugin teller = {CODEC,
+                                      .name = "Teller",
+                                      .extension = "told",
+                                      .description = "it says what it was told",
+                                      .options = each,
+                                      .encode = tell_encode};
+    rec_recorder *recorder;
+    uint64_t size;
+    assert_int_equal(rec_context_add_plugin(*state, &teller), REC_OK);
+    assert_string_equal(rec_plugin_find(*state, "Teller")->options,
+                        "weight (number, 0.5): how much\nflag (yes|no, yes): whether\nwords (text, empty): what is said");
+    recorder = open_recorder(*state, "mpk.told");
+    free(save_bytes(*state, recorder, &size));
+    assert_true(told.weight == 0.5 && told.no_number == 0);
+    assert_int_equal(told.flag, 1);
+    assert_string_equal(told.words, "");
+    assert_int_equal(rec_recorder_set(recorder, "weight", "-1e3"), REC_OK);
+    assert_int_equal(rec_recorder_set(recorder, "flag", "no"), REC_OK);
+    assert_int_equal(rec_recorder_set(recorder, "words", "12.5"), REC_OK);
+    free(save_bytes(*state, recorder, &size));
+    assert_true(told.weight == -1000 && told.no_number == 12.5);
+    assert_int_equal(told.flag, 0);
+    assert_string_equal(told.words, "12.5");
+    assert_int_equal(rec_recorder_set(recorder, "weight", "much"), REC_E_ARGUMENT);
+    assert_string_equal(rec_error_message(), "expected a number for the option weight, found `much`");
+    assert_int_equal(rec_recorder_set(recorder, "weight", ""), REC_E_ARGUMENT);
+    assert_int_equal(rec_recorder_set(recorder, "flag", "maybe"), REC_E_ARGUMENT);
+    assert_string_equal(rec_error_message(), "expected yes or no for the option flag, found `maybe`");
+    rec_close_recorder(recorder);
 }
 
 static void a_stack_has_a_name_and_defaults_of_its_own(void **state)
@@ -526,6 +604,8 @@ int main(void)
         TEST(a_pair_is_called_by_names_and_extensions_of_both),
         TEST(names_that_are_none_say_why),
         TEST(options_of_both_reach_whose_they_are),
+        TEST(an_option_that_a_codec_has_not_is_empty),
+        TEST(options_of_each_type_are_told),
         TEST(a_stack_has_a_name_and_defaults_of_its_own),
         TEST(stacks_that_cannot_be_are_refused),
         TEST(a_codec_that_only_decodes_only_loads),

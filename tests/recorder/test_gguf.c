@@ -143,7 +143,7 @@ static void test_numbers(void **state)
         y = rec_tensor_f32(b);
         assert_non_null(x);
         assert_non_null(y);
-        assert_memory_equal(x, y, rec_tensor_count(b) * 4);
+        assert_memory_equal(x, y, (size_t)(rec_tensor_count(b) * 4));
         assert_int_equal(rec_tensor_read(a, REC_DTYPE_F32, 13, 7, part), REC_OK);
         assert_memory_equal(part, x + 13, sizeof part);
         assert_non_null(rec_tensor_f64(a));
@@ -173,14 +173,14 @@ static void test_many_numbers(void **state)
     put_tensor(&b, "w", 2, dims, Q6_K, 0);
     pad(&b, 0);
     size = b.size + COUNT / 256 * Q6_K_BYTES;
-    file = malloc(size);
+    file = malloc((size_t)size);
     assert_true(file && target && expected);
     memcpy(file, b.data, b.size);
     for (uint64_t i = b.size; i < size; i++) {
         random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
         file[i] = (uint8_t)(random >> 56 & 0x3F); /* no scale is infinite */
     }
-    path = scratch_write(s, "many.gguf", file, size);
+    path = scratch_write(s, "many.gguf", file, (size_t)size);
     for (unsigned round = 0; round < 6; round++) {
         static const uint32_t threads[] = {1, 2, 5};
         rec_context *context = rec_context_new(NULL);
@@ -205,7 +205,7 @@ static void test_many_numbers(void **state)
                 memset(target, 0x5A, (COUNT + 2) * sizeof(float));
                 assert_int_equal(rec_tensor_read(tensor, REC_DTYPE_F32, first, COUNT - 2 * first, target + place),
                                  REC_OK);
-                assert_int_equal(memcmp(target + place, expected + first, n), 0);
+                assert_int_equal(memcmp(target + place, expected + first, (size_t)n), 0);
                 assert_int_equal(target[place + n], 0x5A);
             }
         }
@@ -329,6 +329,75 @@ static void test_refused(void **state)
     refused(&b, "2 sources for t");
 }
 
+/* A tensor without a name that is all there is, is the record, both ways; with another it is one of a map. A map of it alone, which
+ * would come back as the tensor, is refused. */
+static void test_nameless(void **state)
+{
+    static const uint64_t two[] = {2};
+    rec_recorder *recorder = rec_open_recorder("Gguf", REC_PRECISION_KEEP);
+    (void)state;
+    assert_non_null(recorder);
+    for (unsigned count = 1; count <= 2; count++) {
+        rec_record *record;
+        void *saved = NULL;
+        uint64_t size = 0;
+        bytes b;
+        put_header(&b, 3, count, 0);
+        put_tensor(&b, "", 1, two, 0, 0);
+        if (count > 1) {
+            put_tensor(&b, "a", 1, two, 0, 32);
+        }
+        pad(&b, 32 * count);
+        record = rec_load_bytes(recorder, b.data, b.size);
+        assert_non_null(record);
+        assert_int_equal(rec_value_kind(rec_root(record)), count > 1 ? REC_KIND_MAP : REC_KIND_TENSOR);
+        assert_int_equal(rec_save_bytes(recorder, record, &saved, &size), REC_OK);
+        rec_free(saved);
+        rec_record_free(record);
+    }
+    {
+        static const char map[] = "\x40\0\0\0\0\0\0\0{\"\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}           1234";
+        rec_recorder *other = rec_open_recorder("Safetensors", REC_PRECISION_KEEP);
+        rec_record *record = rec_load_bytes(other, map, sizeof map - 1);
+        void *saved = NULL;
+        uint64_t size = 0;
+        if (!record) {
+            fail_msg("%s", rec_error_message());
+        }
+        assert_int_equal(rec_save_bytes(recorder, record, &saved, &size), REC_E_UNSUPPORTED);
+        assert_non_null(strstr(rec_error_message(), "found a tensor alone whose name is empty"));
+        rec_record_free(record);
+        rec_close_recorder(other);
+    }
+    rec_close_recorder(recorder);
+}
+
+/* Ids are lost, which is told with their number. */
+static void test_ids(void **state)
+{
+    static const float one[] = {1};
+    static const uint64_t shape[] = {1};
+    rec_recorder *recorder = rec_open_recorder("Gguf", REC_PRECISION_KEEP);
+    rec_record *record = rec_record_new(NULL);
+    rec_tensor_spec spec = {.size = sizeof spec, .dtype = REC_DTYPE_F32, .rank = 1, .shape = shape, .data = one,
+                            .data_size = sizeof one, .id = "0123456789abc"};
+    (void)state;
+    assert_true(recorder && record);
+    for (int i = 0; i < 2; i++) {
+        void *saved = NULL;
+        uint64_t size = 0;
+        assert_int_equal(rec_set_tensor(record, i ? "b" : "a", &spec), REC_OK);
+        assert_int_equal(rec_save_bytes(recorder, record, &saved, &size), REC_OK);
+        assert_int_equal(rec_report_count(), 1);
+        assert_string_equal(rec_report_note(0)->text, i ? "the ids of 2 parameters: GGUF has none"
+                                                        : "the ids of 1 parameter: GGUF has none");
+        rec_free(saved);
+        spec.id = "0123456789abd";
+    }
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+}
+
 /* Every prefix is refused; every changed byte is refused or read, and never more than that. */
 static void test_damage(void **state)
 {
@@ -373,7 +442,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_there), cmocka_unit_test(test_numbers), cmocka_unit_test(test_known_numbers),
-        cmocka_unit_test(test_many_numbers),  cmocka_unit_test(test_refused), cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_many_numbers),  cmocka_unit_test(test_refused), cmocka_unit_test(test_nameless),
+        cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -570,6 +570,8 @@ static void checksums_are_verified_where_asked(void **state)
 
 /* ----------------------------------------------------------------------------------------------------------- writing -- */
 
+static bool all_were_there; /* of the last round: fewer allocations than the one that was to fail */
+
 /* Loads, saves and loads again with one allocation that fails. @return whether all went well. */
 static bool go_round(const uint8_t *data, size_t size, int64_t fail_at)
 {
@@ -582,6 +584,7 @@ static bool go_round(const uint8_t *data, size_t size, int64_t fail_at)
     if (record && rec_save_bytes(recorder, record, &saved, &length) == REC_OK) {
         again = rec_load_bytes(recorder, saved, length);
     }
+    all_were_there = meter_left >= 0;
     meter_left = -1;
     if (!again) {
         assert_int_equal(rec_error_status(), REC_E_MEMORY);
@@ -613,6 +616,87 @@ static void each_allocation_may_fail(void **state)
     }
 }
 
+/* A tensor in a dictionary in a dictionary, whose path a first piece of memory does not hold. */
+static void a_long_path_may_find_no_memory(void **state)
+{
+    static const char begin[] = "\x80\x02}X\x04\0\0\0part}X\x2c\x01\0\0", /* 300 characters */
+        tensor[] = "ctorch._utils\n_rebuild_tensor_v2\n(" STORAGE("\x02") "K\0K\x02\x85K\x01\x85\x89}tRs",
+                      second[] = "sX\x01\0\0\0w", /* beside it, so that both are the model */
+        storages[] = "\x80\x02]X\x01\0\0\0"
+                     "0a.\x02\0\0\0\0\0\0\0abcdefgh";
+    char data[1024];
+    size_t size = 0;
+    uint64_t before;
+    int64_t fail_at = 0;
+    (void)state;
+#define PUT(bytes)                                 \
+    memcpy(data + size, bytes, sizeof(bytes) - 1); \
+    size += sizeof(bytes) - 1;
+    memcpy(data, stream_head, sizeof stream_head - 1);
+    size = sizeof stream_head - 1;
+    PUT(begin)
+    memset(data + size, 'k', 300);
+    size += 300;
+    PUT(tensor)
+    PUT(second)
+    PUT(tensor)
+    data[size++] = '.';
+    PUT(storages)
+#undef PUT
+    assert_true(go_round((uint8_t *)data, size, -1));
+    before = meter_counted.now;
+    do { /* until none is left that could fail */
+        (void)go_round((uint8_t *)data, size, fail_at++);
+        assert_int_equal(meter_counted.now, before);
+    } while (!all_were_there);
+    assert_true(fail_at > 20);
+}
+
+/* Tensors that are the same bytes of a file, twice two of them, behind one that is alone: each two have one storage, and
+ * nobody has another's. */
+static void tensors_that_share_bytes_are_written_once(void **state)
+{
+    static const uint64_t shape[] = {1};
+    static const float one[] = {1};
+    rec_record *shared = load_golden("1.13.1/zip_shared.pt", "."), *record = rec_record_new(meter_context), *again;
+    const struct {
+        const char *path;
+        const rec_value *value;
+    } copies[] = {{"a", rec_value_at(shared, "part")},
+                  {"b", rec_value_at(shared, "wte")},
+                  {"a2", rec_value_at(shared, "part")},
+                  {"b2", rec_value_at(shared, "head")}};
+    rec_recorder *recorder = open_recorder("");
+    const uint8_t *bytes[4];
+    void *data = NULL;
+    uint64_t size = 0;
+    (void)state;
+    assert_int_equal(rec_set_f32(record, "alone", one, 1, shape), REC_OK);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(rec_set_value(record, copies[i].path, copies[i].value), REC_OK);
+    }
+    assert_int_equal(rec_save_bytes(recorder, record, &data, &size), REC_OK);
+    again = rec_load_bytes(recorder, data, size);
+    assert_non_null(again);
+    assert_int_equal(rec_tensor_f32(rec_tensor_at(again, "alone"))[0], 1);
+    for (size_t i = 0; i < 4; i++) {
+        uint64_t length, expected;
+        bytes[i] = rec_tensor_bytes(rec_tensor_at(again, copies[i].path), &length);
+        assert_non_null(bytes[i]);
+        const void *had = rec_tensor_bytes(rec_tensor_at(record, copies[i].path), &expected);
+        assert_int_equal(length, expected);
+        assert_memory_equal(bytes[i], had, (size_t)expected);
+    }
+    assert_ptr_equal(bytes[0], bytes[2]);
+    assert_ptr_equal(bytes[1], bytes[3]);
+    assert_ptr_not_equal(bytes[0], bytes[1]);
+    rec_record_free(again);
+    rec_free(data);
+    rec_record_free(record);
+    rec_record_free(shared);
+    rec_close_recorder(recorder);
+}
+
 static void what_is_written_comes_back(void **state)
 {
     static const char *const files[] = {"1.13.1/zip_types.pt", "1.13.1/zip_views.pt", "1.13.1/zip_values.pt",
@@ -630,7 +714,7 @@ static void what_is_written_comes_back(void **state)
         assert_int_equal(rec_save_bytes(recorder, record, &data, &size), REC_OK);
         assert_int_equal(rec_save_bytes(recorder, record, &twice, &more), REC_OK);
         assert_int_equal(size, more);
-        assert_memory_equal(data, twice, size);
+        assert_memory_equal(data, twice, (size_t)size);
         again = rec_load_bytes(recorder, data, size);
         if (!again) {
             fail_msg("%s: %s", files[i], rec_error_message());
@@ -712,6 +796,8 @@ int main(void)
         cmocka_unit_test(every_changed_byte_ends_well),
         cmocka_unit_test(checksums_are_verified_where_asked),
         cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(a_long_path_may_find_no_memory),
+        cmocka_unit_test(tensors_that_share_bytes_are_written_once),
         cmocka_unit_test(what_is_written_comes_back),
         cmocka_unit_test(what_is_no_model_stays_what_it_is),
     };

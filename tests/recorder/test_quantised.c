@@ -60,7 +60,7 @@ static rec_record *load(const char *name, const void *data, size_t size)
     return record;
 }
 
-static void *save(const char *name, const rec_record *record, size_t *size)
+static void *save(const char *name, const rec_record *record, uint64_t *size)
 {
     rec_recorder *recorder = open_keeping(name);
     void *data = NULL;
@@ -74,17 +74,17 @@ static void *save(const char *name, const rec_record *record, size_t *size)
 /* A record by way of another format. @param data (out) what it borrows from, to be freed after it. */
 static rec_record *by_way_of(const char *name, const rec_record *record, void **data)
 {
-    size_t size;
+    uint64_t size;
     *data = save(name, record, &size);
-    return load(name, *data, size);
+    return load(name, *data, (size_t)size);
 }
 
 static void assert_same_bytes(const rec_record *a, const rec_record *b)
 {
-    size_t size_a, size_b;
+    uint64_t size_a, size_b;
     void *bytes_a = save("NamedMpk", a, &size_a), *bytes_b = save("NamedMpk", b, &size_b);
     assert_int_equal(size_a, size_b);
-    assert_memory_equal(bytes_a, bytes_b, size_a);
+    assert_memory_equal(bytes_a, bytes_b, (size_t)size_a);
     rec_free(bytes_a);
     rec_free(bytes_b);
 }
@@ -120,6 +120,22 @@ static void the_scheme_comes_along_in_every_version(void **state)
         rec_free(text);
         rec_free(bytes);
     }
+}
+
+/* Burnpack has the scheme in CBOR. */
+static void a_scheme_by_blocks_comes_back_from_burnpack(void **state)
+{
+    const struct scheme *blocks = &schemes[SCHEMES - 2];
+    rec_record *record = record_of(blocks), *back;
+    void *data;
+    (void)state;
+    assert_non_null(strstr(blocks->words, "Block"));
+    back = by_way_of("Burnpack", record, &data);
+    assert_int_equal(rec_tensor_dtype(rec_tensor_at(back, "q")), REC_DTYPE_QFLOAT);
+    assert_same_bytes(record, back);
+    rec_record_free(back);
+    rec_record_free(record);
+    rec_free(data);
 }
 
 /* MessagePack tells f32 from f64, and i8 from u8 by their signs. */
@@ -175,7 +191,7 @@ static void another_version_gets_it_only_in_its_own_form(void **state)
             rec_recorder *recorder = open_keeping(recorders[(i + (size_t)minor) % 3]);
             char layout[16];
             void *data = NULL;
-            size_t size;
+            uint64_t size;
             bool right = minor >= schemes[i].first && minor <= schemes[i].last;
             (void)snprintf(layout, sizeof layout, "burn-0.%d", minor);
             assert_int_equal(rec_recorder_set(recorder, "layout", layout), REC_OK);
@@ -201,7 +217,7 @@ static void data_without_names_have_no_place_for_it(void **state)
     rec_recorder *recorder = rec_open_recorder("BinBytes", REC_PRECISION_KEEP);
     rec_types *types = rec_types_new(NULL);
     void *data = NULL;
-    size_t size;
+    uint64_t size;
     (void)state;
     assert_int_equal(rec_types_add_rust(types, type, "model.rs"), REC_OK);
     assert_int_equal(rec_recorder_set_type_name(recorder, types, "Model"), REC_OK);
@@ -222,7 +238,7 @@ static void data_without_names_are_not_misread(void **state)
     rec_recorder *recorder = rec_open_recorder("BinBytes", REC_PRECISION_KEEP);
     rec_types *types = rec_types_new(NULL);
     void *data = NULL;
-    size_t size;
+    uint64_t size;
     (void)state;
     assert_int_equal(rec_types_add_rust(types, type, "model.rs"), REC_OK);
     assert_int_equal(rec_recorder_set_type_name(recorder, types, "Model"), REC_OK);
@@ -350,6 +366,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_scheme_comes_along_in_every_version),
+        cmocka_unit_test(a_scheme_by_blocks_comes_back_from_burnpack),
         cmocka_unit_test(numbers_of_a_scheme_keep_their_width),
         cmocka_unit_test(another_version_gets_it_only_in_its_own_form),
         cmocka_unit_test(data_without_names_have_no_place_for_it),

@@ -93,8 +93,10 @@ static int32_t read_uint(lr_cbor *c, uint64_t most, const char *expected, uint64
 {
     lr_cbor_item item;
     int32_t status = lr_cbor_next(c, &item);
-    if (status == REC_OK && (item.kind != LR_CBOR_UINT || item.wide || item.value > most)) {
+    if (status == REC_OK && (item.kind != LR_CBOR_UINT || item.wide)) {
         status = lr_cbor_unexpected(c, &item, expected);
+    } else if (status == REC_OK && item.value > most) {
+        status = rec_fail_found(c->job, REC_E_FORMAT, item.at, expected, "%" PRIu64, item.value);
     }
     *number = item.value;
     return status;
@@ -120,15 +122,19 @@ static int32_t read_size(lr_cbor *c, scheme *s)
     const char *first = NULL, *name;
     int32_t status = read_map_of(c, 2, expected);
     for (int i = 0; i < 2 && status == REC_OK; i++) {
+        uint64_t at = LR_BPK_PREFIX + c->at;
         status = read_word(c, names, expected, &name);
         if (status == REC_OK && name == first) {
-            status = rec_fail(c->job, REC_E_FORMAT, REC_UNKNOWN, "`%s` of a block's size is there twice", name);
+            status = rec_fail(c->job, REC_E_FORMAT, at, "`%s` of a block's size is there twice", name);
         } else if (status == REC_OK && name == names[1]) {
             status = read_uint(c, DIMENSIONS, "at most 5 dimensions of a block", &s->length);
         } else if (status == REC_OK) {
             status = lr_cbor_next(c, &list);
-            if (status == REC_OK && (list.kind != LR_CBOR_ARRAY || list.indefinite || list.value != DIMENSIONS)) {
+            if (status == REC_OK && (list.kind != LR_CBOR_ARRAY || list.indefinite)) {
                 status = lr_cbor_unexpected(c, &list, "a list of 5 numbers");
+            } else if (status == REC_OK && list.value != DIMENSIONS) {
+                status = rec_fail_found(c->job, REC_E_FORMAT, list.at, "a list of 5 numbers", "one of %" PRIu64,
+                                        list.value);
             }
             for (int k = 0; k < DIMENSIONS && status == REC_OK; k++) {
                 status = read_uint(c, UINT8_MAX, "a number of 8 bits", &s->storage[k]);
@@ -140,40 +146,47 @@ static int32_t read_size(lr_cbor *c, scheme *s)
     return status;
 }
 
-/* "Native", or {"PackedU32": n} */
-static int32_t read_store(lr_cbor *c, scheme *s)
-{
-    uint64_t before = c->at;
-    lr_cbor_item item;
-    int32_t status = lr_cbor_next(c, &item);
-    bool packed = status == REC_OK && item.kind == LR_CBOR_MAP;
-    c->at = before;
-    if (status != REC_OK || !packed) {
-        status = status == REC_OK ? read_word(c, stores, "a store of quantised values", &s->store) : status;
-        return status == REC_OK && is_packed(s)
-                   ? rec_fail(c->job, REC_E_FORMAT, item.at, "the store %s without its dimension", s->store)
-                   : status;
-    }
-    status = read_map_of(c, 1, "a store of quantised values");
-    status = status == REC_OK ? read_word(c, stores, "a store of quantised values", &s->store) : status;
-    status = status == REC_OK ? read_uint(c, UINT32_MAX, "a dimension", &s->packed) : status;
-    lr_cbor_leave(c);
-    return status == REC_OK && !is_packed(s)
-               ? rec_fail(c->job, REC_E_FORMAT, item.at, "the store %s with a dimension", s->store)
-               : status;
-}
-
-/* Null, or a word, or a map of one entry: whichever comes. */
+/* What comes, which stays to be read. */
 static int32_t peek(lr_cbor *c, int *kind)
 {
     uint64_t before = c->at;
     lr_cbor_item item;
     int32_t status = lr_cbor_next(c, &item);
     *kind = item.kind;
-    if (status != REC_OK || item.kind != LR_CBOR_NULL) {
-        c->at = before;
-    }
+    c->at = before;
     return status;
+}
+
+/* Null is passed over. @param there (out) something else comes, which stays to be read. */
+static int32_t pass_null(lr_cbor *c, bool *there)
+{
+    uint64_t before = c->at;
+    lr_cbor_item item;
+    int32_t status = lr_cbor_next(c, &item);
+    *there = status == REC_OK && item.kind != LR_CBOR_NULL;
+    c->at = *there ? before : c->at;
+    return status;
+}
+
+/* "Native", or {"PackedU32": n} */
+static int32_t read_store(lr_cbor *c, scheme *s)
+{
+    uint64_t at = LR_BPK_PREFIX + c->at;
+    int kind;
+    int32_t status = peek(c, &kind);
+    if (status != REC_OK || kind != LR_CBOR_MAP) {
+        status = status == REC_OK ? read_word(c, stores, "a store of quantised values", &s->store) : status;
+        return status == REC_OK && is_packed(s)
+                   ? rec_fail(c->job, REC_E_FORMAT, at, "the store %s without its dimension", s->store)
+                   : status;
+    }
+    status = read_map_of(c, 1, "a store of quantised values");
+    status = status == REC_OK ? read_word(c, stores, "a store of quantised values", &s->store) : status;
+    status = status == REC_OK ? read_uint(c, UINT32_MAX, "a dimension of 32 bits", &s->packed) : status;
+    lr_cbor_leave(c);
+    return status == REC_OK && !is_packed(s)
+               ? rec_fail(c->job, REC_E_FORMAT, at, "the store %s with a dimension", s->store)
+               : status;
 }
 
 /* "Tensor", or {"Block": size} */
@@ -199,16 +212,17 @@ static int32_t read_block(lr_cbor *c, scheme *s)
 {
     static const char *const names[] = {"size", "dtype", NULL};
     const char *name, *first = NULL;
-    int kind;
-    int32_t status = peek(c, &kind);
-    if (status != REC_OK || kind == LR_CBOR_NULL) {
+    bool there;
+    int32_t status = pass_null(c, &there);
+    if (!there) {
         return status;
     }
     status = read_map_of(c, 2, "the size and dtype of blocks");
     for (int i = 0; i < 2 && status == REC_OK; i++) {
+        uint64_t at = LR_BPK_PREFIX + c->at;
         status = read_word(c, names, "size or dtype", &name);
         if (status == REC_OK && name == first) {
-            status = rec_fail(c->job, REC_E_FORMAT, REC_UNKNOWN, "`%s` of a block is there twice", name);
+            status = rec_fail(c->job, REC_E_FORMAT, at, "`%s` of a block is there twice", name);
         } else if (status == REC_OK) {
             status = name == names[0] ? read_size(c, s) : read_word(c, params, "the type of the scales", &s->block);
         }
@@ -220,10 +234,9 @@ static int32_t read_block(lr_cbor *c, scheme *s)
 
 static int32_t read_tensor(lr_cbor *c, scheme *s)
 {
-    int kind;
-    int32_t status = peek(c, &kind);
-    return status == REC_OK && kind != LR_CBOR_NULL ? read_word(c, params, "the type of the tensor's scale", &s->tensor)
-                                                    : status;
+    bool there;
+    int32_t status = pass_null(c, &there);
+    return there ? read_word(c, params, "the type of the tensor's scale", &s->tensor) : status;
 }
 
 static int32_t read_scheme(lr_cbor *c, scheme *s)
@@ -365,7 +378,8 @@ static bool pass_store(words *w, scheme *s)
     return s->store && !is_packed(s);
 }
 
-static bool pass_field(words *w, scheme *s, const char **param, bool *blocks, bool *old)
+/* @param level (out) there is one, the other half of the older form beside `param`. @param blocks (out) it is of blocks. */
+static bool pass_field(words *w, scheme *s, const char **param, bool *level, bool *blocks)
 {
     if (pass(w, "\"value\":")) {
         return (s->value = pass_word(w, values)) != NULL;
@@ -377,10 +391,10 @@ static bool pass_field(words *w, scheme *s, const char **param, bool *blocks, bo
         return (s->mode = pass_word(w, modes)) != NULL;
     }
     if (pass(w, "\"param\":")) {
-        *old = true;
         return (*param = pass_word(w, params)) != NULL;
     }
     if (pass(w, "\"level\":")) {
+        *level = true;
         *blocks = pass(w, "{\"Block\":");
         return *blocks ? pass_size(w, s) && pass(w, "}") : pass(w, "\"Tensor\"");
     }
@@ -398,14 +412,15 @@ static bool parse_scheme(const char *text, scheme *s)
 {
     words w = {.at = text};
     const char *param = NULL;
-    bool blocks = false, old = false;
+    bool level = false, blocks = false;
     bool read = pass(&w, "{\"QFloat\":{");
-    while (read && (read = pass_field(&w, s, &param, &blocks, &old)) && pass(&w, ",")) {
+    while (read && (read = pass_field(&w, s, &param, &level, &blocks)) && pass(&w, ",")) {
     }
-    if (!read || !pass(&w, "}}") || *w.at || !s->value || !s->store || !s->mode) {
+    if (!read || !pass(&w, "}}") || *w.at || !s->value || !s->store || !s->mode || level != (param != NULL) ||
+        (level && (s->tensor || s->block))) {
         return false;
     }
-    if (old) {
+    if (level) {
         *(blocks ? &s->block : &s->tensor) = param;
     } else if (!s->tensor && !s->block) {
         s->tensor = "F32";

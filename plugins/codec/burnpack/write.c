@@ -318,7 +318,7 @@ static const item **sorted(writer *w, items *list, const char *what, int32_t *st
         return NULL;
     }
     for (uint64_t i = 0; i < list->count; i++) {
-        list->at[i].name.at = (const char *)w->names.data + list->at[i].name_at;
+        list->at[i].name.at = w->names.data ? (const char *)w->names.data + list->at[i].name_at : "";
         order[i] = &list->at[i];
     }
     qsort((void *)order, (size_t)list->count, sizeof *order, by_name);

@@ -235,7 +235,7 @@ static void join(lr_gguf_entries *e, int32_t type)
 
 int32_t lr_gguf_entries_list(lr_gguf_entries *e)
 {
-    if (e->bad || e->depth == LR_GGUF_NESTED_MOST) {
+    if (e->bad || e->aligning || e->depth == LR_GGUF_NESTED_MOST) {
         return lr_gguf_entries_map(e);
     }
     join(e, LR_GGUF_ARRAY);
@@ -280,15 +280,16 @@ static void keep_number(lr_gguf_entries *e, const rec_scalar *scalar)
 
 int32_t lr_gguf_entries_scalar(lr_gguf_entries *e, const rec_scalar *scalar)
 {
-    int32_t type = type_of(scalar), status = e->aligning && !e->depth ? set_alignment(e, scalar) : REC_OK;
+    int32_t type = type_of(scalar), status;
     rec_scalar aligned = *scalar;
-    if (status != REC_OK) {
-        return status;
-    }
     if (e->bad || type < 0) {
         return lr_gguf_entries_other(e);
     }
-    if (e->aligning && !e->depth) {
+    if (e->aligning) { /* a list or map of it is bad */
+        status = set_alignment(e, scalar);
+        if (status != REC_OK) {
+            return status;
+        }
         aligned.v.u = e->alignment;
         type = LR_GGUF_U32;
     }

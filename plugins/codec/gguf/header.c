@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "plugins/codec/gguf/metadata.h"
+#include "plugins/codec/utf8.h"
 
 /* What a header is read with. */
 typedef struct reader {
@@ -37,7 +38,6 @@ static bool own_entry(reader *r, const char *key, uint64_t length, uint32_t type
     } else if (is(key, length, "split.tensors.count")) {
         *status = lr_gguf_value_uint(&r->c, type, &ignored);
     } else if (is(key, length, LR_GGUF_KEY_ALIGNMENT)) {
-        h->alignment = 0;
         *status = lr_gguf_value_uint(&r->c, type, &h->alignment);
         if (*status == REC_OK && (h->alignment < 8 || h->alignment > UINT64_C(1) << 30 || (h->alignment & (h->alignment - 1)))) {
             *status = rec_fail_found(r->job, REC_E_FORMAT, at, "an alignment that is a power of two from 8 on", "%" PRIu64,
@@ -60,6 +60,18 @@ static bool own_entry(reader *r, const char *key, uint64_t length, uint32_t type
     return true;
 }
 
+/* A key or a name, which other readers take for text. */
+static int32_t take_name(reader *r, const char *what, const char **text, uint64_t *length)
+{
+    int32_t status = lr_gguf_take_text(&r->c, what, text, length);
+    uint64_t good = status == REC_OK ? lr_utf8_until((const uint8_t *)*text, *length) : 0;
+    if (status == REC_OK && good < *length) {
+        status = rec_fail_found(r->job, REC_E_FORMAT, r->c.at - *length + good, "a name in UTF-8", "0x%02x in %s",
+                                (unsigned)(uint8_t)(*text)[good], what);
+    }
+    return status;
+}
+
 static int32_t entry(reader *r)
 {
     uint64_t at = r->c.at, length, value_at;
@@ -67,7 +79,7 @@ static int32_t entry(reader *r)
     char *key;
     uint32_t type;
     rec_scalar name, value;
-    int32_t status = lr_gguf_take_text(&r->c, "a key of the metadata", &text, &length);
+    int32_t status = take_name(r, "a key of the metadata", &text, &length);
     if (status != REC_OK) {
         return status;
     }
@@ -88,7 +100,12 @@ static int32_t entry(reader *r)
         status = lr_gguf_value(&r->c, type, 0, NULL, NULL);
     } else if (type == LR_GGUF_STRING) {
         status = lr_gguf_value_scalar(&r->c, type, &value);
-        status = status == REC_OK ? r->visitor->metadata(r->self, at, &name, &value) : status;
+        if (status == REC_OK && lr_utf8_until((const uint8_t *)value.text, value.v.length) == value.v.length) {
+            status = r->visitor->metadata(r->self, at, &name, &value);
+        } else if (status == REC_OK) {
+            status = r->visitor->metadata_value(r->self, at, &name);
+            status = status == REC_OK ? lr_gguf_tell_text(&value, value_at, r->visitor, r->self) : status;
+        }
     } else {
         status = r->visitor->metadata_value(r->self, at, &name);
         status = status == REC_OK ? lr_gguf_value(&r->c, type, 0, r->visitor, r->self) : status;
@@ -103,12 +120,12 @@ static int32_t keep_name(reader *r, lr_gguf_tensor *t)
 {
     lr_gguf_header *h = r->h;
     const char *text;
-    int32_t status = lr_gguf_take_text(&r->c, "the name of a tensor", &text, &t->length);
+    int32_t status = take_name(r, "the name of a tensor", &text, &t->length);
     if (status != REC_OK) {
         return status;
     }
     t->name = r->names_used;
-    if (t->length > r->names_room - r->names_used) {
+    if (!h->names || t->length > r->names_room - r->names_used) {
         uint64_t room = r->names_used + t->length + r->names_room / 2 + 256;
         char *larger = rec_job_resize(r->job, h->names, room);
         if (!larger) {

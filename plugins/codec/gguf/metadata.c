@@ -35,16 +35,31 @@ int32_t lr_gguf_value_scalar(lr_gguf_cursor *c, uint32_t type, rec_scalar *scala
 
 int32_t lr_gguf_value_uint(lr_gguf_cursor *c, uint32_t type, uint64_t *number)
 {
-    rec_scalar scalar = {0};
-    int32_t status = type == LR_GGUF_ARRAY ? lr_gguf_value(c, type, 0, NULL, NULL) : lr_gguf_value_scalar(c, type, &scalar);
-    if (status == REC_OK && (scalar.kind == REC_KIND_UINT || (scalar.kind == REC_KIND_INT && scalar.v.i >= 0))) {
-        *number = scalar.kind == REC_KIND_UINT ? scalar.v.u : (uint64_t)scalar.v.i;
+    static const char expected[] = "a whole number from 0 on";
+    uint64_t at = c->at;
+    rec_scalar scalar;
+    int32_t status;
+    if (type == LR_GGUF_ARRAY) {
+        return rec_fail_found(c->job, REC_E_FORMAT, at, expected, "an array");
     }
-    return status;
+    status = lr_gguf_value_scalar(c, type, &scalar);
+    if (status != REC_OK) {
+        return status;
+    }
+    if (scalar.kind == REC_KIND_INT && scalar.v.i < 0) {
+        return rec_fail_found(c->job, REC_E_FORMAT, at, expected, "%" PRId64, scalar.v.i);
+    }
+    if (scalar.kind != REC_KIND_INT && scalar.kind != REC_KIND_UINT) {
+        return rec_fail_found(c->job, REC_E_FORMAT, at, expected, "%s",
+                              scalar.kind == REC_KIND_STRING  ? "a text"
+                              : scalar.kind == REC_KIND_FLOAT ? "a float"
+                                                              : "a bool");
+    }
+    *number = scalar.v.u;
+    return REC_OK;
 }
 
-/* A text: as a string, or, if it is no UTF-8, which tokens of a vocabulary need not be, as bytes. */
-static int32_t tell_text(const rec_scalar *text, uint64_t at, const rec_visitor *visitor, void *self)
+int32_t lr_gguf_tell_text(const rec_scalar *text, uint64_t at, const rec_visitor *visitor, void *self)
 {
     if (lr_utf8_until((const uint8_t *)text->text, text->v.length) == text->v.length) {
         return visitor->scalar(self, at, text);
@@ -130,5 +145,5 @@ int32_t lr_gguf_value(lr_gguf_cursor *c, uint32_t type, uint32_t depth, const re
     if (status != REC_OK || !visitor) {
         return status;
     }
-    return type == LR_GGUF_STRING ? tell_text(&scalar, at, visitor, self) : visitor->scalar(self, at, &scalar);
+    return type == LR_GGUF_STRING ? lr_gguf_tell_text(&scalar, at, visitor, self) : visitor->scalar(self, at, &scalar);
 }

@@ -126,7 +126,8 @@ static int32_t name_key(model *m, const lr_gguf_header *h, const lr_gguf_tensor 
     return REC_OK;
 }
 
-static int32_t tell_tensor(model *m, const lr_gguf_header *h, const lr_gguf_tensor *t, const rec_visitor *visitor,
+/* @param alone the tensor is the record: it has no key */
+static int32_t tell_tensor(model *m, const lr_gguf_header *h, const lr_gguf_tensor *t, bool alone, const rec_visitor *visitor,
                            void *self)
 {
     rec_tensor_event event = {.size = sizeof event,
@@ -141,7 +142,7 @@ static int32_t tell_tensor(model *m, const lr_gguf_header *h, const lr_gguf_tens
                                        .offset = h->data + t->offset}};
     rec_source *numbers = NULL;
     rec_scalar key;
-    int32_t status = name_key(m, h, t, &key);
+    int32_t status = alone ? REC_OK : name_key(m, h, t, &key);
     if (status == REC_OK && t->type->decode) {
         status = lr_gguf_numbers(m->job, h->source, event.data.offset, t, &numbers);
         event.numbers = (rec_blob){.struct_size = sizeof(rec_blob),
@@ -150,7 +151,7 @@ static int32_t tell_tensor(model *m, const lr_gguf_header *h, const lr_gguf_tens
                                    .source = numbers};
         event.numbers_dtype = REC_DTYPE_F32;
     }
-    status = status == REC_OK ? visitor->key(self, t->at, &key) : status;
+    status = status == REC_OK && !alone ? visitor->key(self, t->at, &key) : status;
     status = status == REC_OK ? visitor->tensor(self, t->at, &event) : status;
     rec_source_release(numbers);
     return status;
@@ -158,16 +159,20 @@ static int32_t tell_tensor(model *m, const lr_gguf_header *h, const lr_gguf_tens
 
 static int32_t tell_tensors(model *m, const rec_visitor *visitor, void *self)
 {
+    const lr_gguf_header *first = &m->parts[0];
     uint64_t count = 0;
     int32_t status;
     for (uint64_t i = 0; i < m->count; i++) {
         count += m->parts[i].tensor_count;
     }
+    if (count == 1 && first->tensor_count == 1 && !first->tensors[0].length) { /* what nothing is the name of is the record */
+        return tell_tensor(m, first, &first->tensors[0], true, visitor, self);
+    }
     status = visitor->map_begin(self, REC_UNKNOWN, REC_FORM_PATHS, count);
     for (uint64_t i = 0; i < m->count && status == REC_OK; i++) {
         const lr_gguf_header *h = &m->parts[i];
         for (uint64_t j = 0; j < h->tensor_count && status == REC_OK; j++) {
-            status = tell_tensor(m, h, &h->tensors[j], visitor, self);
+            status = tell_tensor(m, h, &h->tensors[j], false, visitor, self);
         }
         if (status != REC_OK && i) {
             rec_fail_source(m->job, h->source);

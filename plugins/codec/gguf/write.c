@@ -15,6 +15,7 @@ typedef struct writer {
     uint32_t depth, room;
     bool paths; /**< the root's keys are paths */
     bool burn;  /**< modules are laid out as Burn's */
+    bool nameless; /**< a tensor below the root has an empty name */
     lr_gguf_entries metadata;
     lr_gguf_buffer tensors; /**< the header's entries of them */
     uint64_t count, ids, offset, long_names;
@@ -223,6 +224,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     lr_gguf_put_u64(&w->tensors, w->offset);
     w->offset = (w->offset + size + pad) & ~pad;
     w->count++;
+    w->nameless = w->nameless || (w->depth && !w->path.size);
     w->ids += event->id != NULL;
     w->long_names += w->path.size > LR_GGUF_NAME_MOST;
     return w->tensors.status == REC_OK ? lr_gguf_names_add(&w->metadata, w->path.data, w->path.size) : w->tensors.status;
@@ -356,6 +358,11 @@ int32_t lr_gguf_write(rec_job *job, rec_sink *sink)
     status = w.starts && w.index ? REC_OK : rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the header");
     status = status == REC_OK ? rec_job_walk(job, &gather, &w) : status;
     status = status == REC_OK ? lr_gguf_names_check(&w.metadata) : status;
+    if (status == REC_OK && w.nameless && w.count == 1) {
+        status = rec_fail_found(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a tensor with a name, or one that is the record",
+                                "a tensor alone whose name is empty");
+        rec_fail_hint(job, "In GGUF that stands for the tensor without a map around it.");
+    }
     if (status == REC_OK) {
         tell(&w);
         status = write_header(&w);

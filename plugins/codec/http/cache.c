@@ -17,6 +17,9 @@
 /* Blocks between two looks at the index. */
 enum { STEP = 64 };
 
+/* Of a file. The bits of its blocks are kept in memory, and written: a server that only says how large it is must not fill either. */
+#define KEPT_MOST (UINT64_C(1) << 44)
+
 struct lr_http_cache {
     int fd;
     char *index, *fresh; /* paths: of the index, and of one that takes its place */
@@ -135,11 +138,15 @@ lr_http_cache *lr_http_cache_open(rec_job *job, const lr_http *http)
     const char *folder = secure_getenv("LIBRECORD_CACHE");
     lr_http_cache *c;
     char name[40], words[128], *data;
-    if (!folder || !*folder || !http->facts.total || http->facts.total == REC_UNKNOWN || !http->facts.ranges) {
+    if (!folder || !*folder || !http->facts.total || !http->facts.ranges) {
         return NULL;
     }
     if (!http->facts.tag[0]) {
         tell(job, folder, "the server does not say which version of a file it sends");
+        return NULL;
+    }
+    if (http->facts.total > KEPT_MOST) {
+        tell(job, folder, "it keeps files of at most 16 TiB");
         return NULL;
     }
     c = calloc(1, sizeof *c);

@@ -15,7 +15,6 @@
 #define FIRST (UINT64_C(64) << 10)      /* bytes of the first request: most headers */
 #define WINDOW_MOST (UINT64_C(16) << 20)
 #define DIRECT (UINT64_C(1) << 20)      /* reads of this size need no window */
-#define BLOCKS_MOST UINT64_C(16)        /* of a cache, in one request */
 
 typedef struct remote {
     lr_http *http;
@@ -167,7 +166,7 @@ static int32_t read_cached(remote *r, rec_job *job, uint64_t offset, uint8_t *to
         if (block == end) {
             break;
         }
-        missing = lr_http_cache_run(r->cache, block, end - block < BLOCKS_MOST ? end - block : BLOCKS_MOST, false);
+        missing = lr_http_cache_run(r->cache, block, end - block, false);
         from = t.offset = block * LR_HTTP_BLOCK;
         bytes = missing * LR_HTTP_BLOCK < r->size - from ? missing * LR_HTTP_BLOCK : r->size - from;
         status = lr_http_get(r->http, job, from, bytes, take, &t);

@@ -72,16 +72,22 @@ static char *shown(const char *url)
     return name;
 }
 
-/* Whether a password may be sent there: by TLS, or to this computer. */
-static bool is_private(const char *url)
+static bool is_tls(const char *url)
+{
+    return strncasecmp(url, "https:", 6) == 0;
+}
+
+/* Whether a password may be sent there: by TLS, or to this computer. @param name the address without user and password,
+ *  which may look like a host. */
+static bool is_private(const char *name)
 {
     static const char *const here[] = {"http://localhost", "http://127.0.0.1", "http://[::1]"};
-    if (strncasecmp(url, "https:", 6) == 0) {
+    if (is_tls(name)) {
         return true;
     }
     for (size_t i = 0; i < sizeof here / sizeof here[0]; i++) {
         size_t length = strlen(here[i]);
-        if (strncasecmp(url, here[i], length) == 0 && strchr(":/?#", url[length])) {
+        if (strncasecmp(name, here[i], length) == 0 && strchr(":/?#", name[length])) {
             return true;
         }
     }
@@ -105,7 +111,7 @@ static int32_t authorize(lr_http *http, rec_job *job)
     struct curl_slist *headers;
     char *header;
     size_t size;
-    if (!value || !*value || !is_private(http->url)) {
+    if (!value || !*value || !is_private(http->name)) {
         return REC_OK;
     }
     if (!is_header(value)) {
@@ -132,7 +138,7 @@ static int on_progress(void *user, curl_off_t total, curl_off_t now, curl_off_t 
 
 static bool set_up(CURL *curl, const lr_http *http)
 {
-    const char *redirected = strncasecmp(http->url, "https:", 6) == 0 ? "https" : "http,https";
+    const char *redirected = is_tls(http->url) ? "https" : "http,https";
     const char *bundle = secure_getenv("SSL_CERT_FILE");
     bool done = SET(CURLOPT_URL, http->url) && SET(CURLOPT_PROTOCOLS_STR, "http,https") &&
                 SET(CURLOPT_REDIR_PROTOCOLS_STR, redirected) && SET(CURLOPT_FOLLOWLOCATION, 1L) &&
@@ -143,8 +149,8 @@ static bool set_up(CURL *curl, const lr_http *http)
                 SET(CURLOPT_USERAGENT, "librecord") && SET(CURLOPT_WRITEFUNCTION, on_body) &&
                 SET(CURLOPT_HEADERFUNCTION, on_header) && SET(CURLOPT_XFERINFOFUNCTION, on_progress) &&
                 SET(CURLOPT_NOPROGRESS, 0L) && SET(CURLOPT_SSL_VERIFYPEER, 1L) && SET(CURLOPT_SSL_VERIFYHOST, 2L);
-    if (done && http->headers) {
-        done = SET(CURLOPT_HTTPHEADER, http->headers);
+    if (done && http->headers) { /* a token that goes without TLS stays on this computer: no proxy sees it */
+        done = SET(CURLOPT_HTTPHEADER, http->headers) && (is_tls(http->url) || SET(CURLOPT_PROXY, ""));
     }
     return done && (!bundle || !*bundle || SET(CURLOPT_CAINFO, bundle));
 }
@@ -379,10 +385,8 @@ static int32_t judge(request *r)
     if (strcmp(tag, facts->tag) != 0 || (whole != REC_UNKNOWN && facts->total != REC_UNKNOWN && whole != facts->total)) {
         return fail_changed(r);
     }
-    if (r->code == 200 && at) { /* of a file without ranges: from its beginning again */
-        return rec_fail(r->job, REC_E_IO, REC_UNKNOWN, facts->ranges
-                                                           ? "the server sends no parts of the file any more"
-                                                           : "the transfer broke, and the server sends no parts of a file");
+    if (r->code == 200 && facts->ranges) { /* there is room for a part alone, also at the beginning */
+        return rec_fail(r->job, REC_E_IO, REC_UNKNOWN, "the server sends no parts of the file any more");
     }
     return REC_OK;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Which part of a checkpoint is meant: the model in it, or what `top-level-key` names. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -274,6 +275,11 @@ static int32_t follow(const lr_pt_file *f, const char *path, lr_pt_choice *choic
         if (!found) {
             char keys[400];
             int32_t status;
+            if (node->kind == LR_PT_LIST || node->kind == LR_PT_TUPLE) {
+                return rec_fail(f->job, REC_E_ARGUMENT, REC_UNKNOWN,
+                                "top-level-key: `%s` leads to %s of %" PRIu32 ", which has no item `%.*s`", path,
+                                lr_pickle_words(node), node->length, (int)length, rest);
+            }
             if (node->kind != LR_PT_DICT) {
                 return rec_fail(f->job, REC_E_ARGUMENT, REC_UNKNOWN,
                                 "top-level-key: `%s` leads to %s, which has no keys", path, lr_pickle_words(node));

@@ -416,9 +416,11 @@ static int32_t call_encode(const call *c, uint32_t *node)
         *node = c->items[0];
         return REC_OK;
     }
-    if (c->count != 2 || text->kind != LR_PT_STRING ||
-        (!lr_pickle_is(p, argument(c, 1), "latin1") && !lr_pickle_is(p, argument(c, 1), "latin-1"))) {
-        return fail_call(c, "a string and latin1", text);
+    if (c->count > 2 || text->kind != LR_PT_STRING) {
+        return fail_call(c, "a string and its encoding", c->count > 2 ? NULL : text);
+    }
+    if (c->count != 2 || (!lr_pickle_is(p, argument(c, 1), "latin1") && !lr_pickle_is(p, argument(c, 1), "latin-1"))) {
+        return lr_pickle_fail(p, "%s is called with another encoding than latin1", c->what);
     }
     begin = text->v.u;
     length = text->length;
@@ -439,9 +441,11 @@ static int32_t call_encode(const call *c, uint32_t *node)
 /* A device or a layout is its name; a device may have a number as well. */
 static int32_t call_name(const call *c, uint32_t *node)
 {
-    if (c->count < 1 || c->count > 2 || argument(c, 0)->kind != LR_PT_STRING ||
-        (c->count == 2 && argument(c, 1)->kind != LR_PT_INT)) {
-        return fail_call(c, "a name", c->count ? argument(c, 0) : NULL);
+    if (c->count < 1 || c->count > 2 || argument(c, 0)->kind != LR_PT_STRING) {
+        return fail_call(c, "a name", c->count == 1 || c->count == 2 ? argument(c, 0) : NULL);
+    }
+    if (c->count == 2 && argument(c, 1)->kind != LR_PT_INT) {
+        return fail_call(c, "its number", argument(c, 1));
     }
     *node = c->count == 2 ? c->tuple : c->items[0];
     return REC_OK;
@@ -451,8 +455,10 @@ static int32_t call_name(const call *c, uint32_t *node)
 static int32_t call_complex(const call *c, uint32_t *node)
 {
     int32_t status = REC_OK;
-    if (c->count != 2 || argument(c, 0)->kind != LR_PT_FLOAT || argument(c, 1)->kind != LR_PT_FLOAT) {
-        return fail_call(c, "two floats", c->count ? argument(c, 0) : NULL);
+    for (uint64_t i = 0; i < 2; i++) {
+        if (c->count != 2 || argument(c, i)->kind != LR_PT_FLOAT) {
+            return fail_call(c, "a pair of floats", c->count == 2 ? argument(c, i) : NULL);
+        }
     }
     *node = lr_pickle_new(c->p, LR_PT_TUPLE);
     status = *node ? lr_pickle_append(c->p, *node, c->items[0]) : REC_E_MEMORY;
@@ -470,7 +476,7 @@ int32_t lr_pickle_call(lr_pickle *p, uint32_t callable, uint32_t arguments, uint
     global = global_of(function);
     c.what = global.name ? global.name : "an element type or storage";
     if (tuple->kind != LR_PT_TUPLE || lr_pickle_items(p, tuple, c.items, ARGUMENTS) > ARGUMENTS) {
-        return fail_call(&c, "a tuple of few", tuple);
+        return fail_call(&c, "a tuple of few", tuple->kind == LR_PT_TUPLE ? NULL : tuple);
     }
     c.count = tuple->length;
     switch (global.kind) {
@@ -512,7 +518,7 @@ int32_t lr_pickle_persistent(lr_pickle *p, uint32_t id, uint32_t *node)
     lr_pt_reference reference = {.at = (uint32_t)p->op}, *kept;
     int32_t status;
     if (tuple->kind != LR_PT_TUPLE || lr_pickle_items(p, tuple, c.items, ARGUMENTS) > ARGUMENTS || !tuple->length) {
-        return fail_call(&c, "a tuple that names a storage", tuple);
+        return fail_call(&c, "a tuple that names a storage", tuple->kind == LR_PT_TUPLE ? NULL : tuple);
     }
     c.count = tuple->length;
     if (lr_pickle_is(p, argument(&c, 0), "module")) {
@@ -522,7 +528,8 @@ int32_t lr_pickle_persistent(lr_pickle *p, uint32_t id, uint32_t *node)
         return status;
     }
     if (!lr_pickle_is(p, argument(&c, 0), "storage") || c.count < 5 || c.count > 5 + (uint64_t)p->legacy) {
-        return fail_call(&c, "a tuple that names a storage", argument(&c, 0));
+        bool counted = c.count >= 5 && c.count <= 5 + (uint64_t)p->legacy;
+        return fail_call(&c, "a tuple that names a storage", counted ? argument(&c, 0) : NULL);
     }
     if (!lr_pickle_is_global(p, c.items[1], LR_PT_G_STORAGE)) {
         return fail_call(&c, "the type of a storage", argument(&c, 1));
@@ -537,7 +544,8 @@ int32_t lr_pickle_persistent(lr_pickle *p, uint32_t id, uint32_t *node)
     if (status == REC_OK && c.count == 6 && argument(&c, 5)->kind != LR_PT_NONE) {
         uint32_t view[3];
         if (argument(&c, 5)->kind != LR_PT_TUPLE || lr_pickle_items(p, argument(&c, 5), view, 3) != 3) {
-            return fail_call(&c, "the part of a storage", argument(&c, 5));
+            return fail_call(&c, "the part of a storage",
+                             argument(&c, 5)->kind == LR_PT_TUPLE ? NULL : argument(&c, 5));
         }
         status = take_size(&c, lr_pickle_node(p, view[1]), &reference.skip);
         status = status == REC_OK ? take_size(&c, lr_pickle_node(p, view[2]), &reference.part) : status;

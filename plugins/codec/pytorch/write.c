@@ -91,6 +91,7 @@ static int32_t see_tensor(void *self, uint64_t at, const rec_tensor_event *event
     const rec_blob *blob = &event->data;
     bool lies = blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_RANGE;
     tensor *tensors = grow(w, w->tensors, w->count, &w->room, sizeof *tensors);
+    uint64_t step = 1;
     (void)at;
     if (!tensors) {
         return REC_E_MEMORY;
@@ -113,6 +114,14 @@ static int32_t see_tensor(void *self, uint64_t at, const rec_tensor_event *event
                           event->dtype_name ? event->dtype_name : rec_dtype_name(event->dtype));
         rec_fail_hint(w->job, "Leave it out, or save in a format that has it.");
         return status;
+    }
+    for (uint32_t d = 0; d < event->rank; d++) {
+        uint64_t size = event->shape[d] ? event->shape[d] : 1;
+        if (size > INT64_MAX / step) {
+            return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                            "a tensor without elements, of a shape too large for PyTorch, which counts up to 2^63");
+        }
+        step *= size;
     }
     if (++w->count >= UINT32_MAX) {
         return rec_fail(w->job, REC_E_LIMIT, REC_UNKNOWN, "more than 2^32 tensors");

@@ -2,17 +2,26 @@
  * An index of the names of tensors: open addressing, with a part of the hash beside each number, so that a name is
  * looked at only when it is most likely the right one. */
 #include <string.h>
+#include <sys/random.h>
 
 #include "plugins/codec/shards/keys.h"
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
+#ifdef __SIZEOF_INT128__
     __extension__ typedef unsigned __int128 wide;
     wide product = (wide)a * b;
     return (uint64_t)product ^ (uint64_t)(product >> 64);
+#else
+    /* The halves of the product, by those of the factors. */
+    const uint64_t half = UINT32_MAX;
+    uint64_t low = (a & half) * (b & half), one = (a >> 32) * (b & half) + (low >> 32);
+    uint64_t other = (a & half) * (b >> 32) + (one & half);
+    return (other << 32 | (low & half)) ^ ((a >> 32) * (b >> 32) + (one >> 32) + (other >> 32));
+#endif
 }
 
-/* The seed is an address, which who makes a file does not know: names cannot be chosen so that they collide. */
+/* Who makes a file does not know the seed: names cannot be chosen so that they collide. */
 static uint64_t hash_of(const lr_st_keys *keys, const char *text, uint64_t length)
 {
     static const uint64_t odd[] = {UINT64_C(0xa0761d6478bd642f), UINT64_C(0xe7037ed1a0b428db)};
@@ -49,7 +58,10 @@ int32_t lr_st_keys_open(lr_st_keys *keys, rec_job *job, uint64_t most)
         return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for names"); /* the first failure counts */
     }
     memset(keys->slots, 0, (size_t)slots * sizeof *keys->slots);
-    keys->seed = mix((uint64_t)(uintptr_t)keys->slots ^ UINT64_C(0x8ebc6af09c88c6e3), (uint64_t)(uintptr_t)job);
+    if (getrandom(&keys->seed, sizeof keys->seed, GRND_NONBLOCK) != (ssize_t)sizeof keys->seed) {
+        /* An address, which has some of it. */
+        keys->seed = mix((uint64_t)(uintptr_t)keys->slots ^ UINT64_C(0x8ebc6af09c88c6e3), (uint64_t)(uintptr_t)job);
+    }
     return REC_OK;
 }
 

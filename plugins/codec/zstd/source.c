@@ -26,6 +26,8 @@ typedef struct decoder {
     uint64_t given; /* input that was read so far */
     uint64_t frames;
     uint64_t hint; /* the size to be expected, or REC_UNKNOWN */
+    unsigned long long expected; /* what the frame says that it holds, or ZSTD_CONTENTSIZE_UNKNOWN, _ERROR */
+    uint64_t made;               /* of it so far */
     bool drained;  /* the input has no more */
     bool within;   /* a frame has begun and has not ended */
     bool ended;
@@ -156,7 +158,25 @@ static int32_t next_frame(rec_job *job, decoder *self)
     } else {
         self->within = true;
         self->frames++;
+        self->made = 0;
+        status = feed(job, self, HEADER_MOST);
+        self->expected = ZSTD_getFrameContentSize(next(self), (size_t)left(self));
     }
+    return status;
+}
+
+/* A frame has ended. libzstd lets one pass that holds less than it says if its last block is empty. */
+static int32_t check_size(rec_job *job, const decoder *self)
+{
+    int32_t status;
+    if (self->expected == ZSTD_CONTENTSIZE_UNKNOWN || self->expected == ZSTD_CONTENTSIZE_ERROR ||
+        self->expected == self->made) {
+        return REC_OK;
+    }
+    status = rec_fail(job, REC_E_FORMAT, place(self),
+                      "the compressed data are damaged: a frame of %llu bytes, as it says, holds %" PRIu64, self->expected,
+                      self->made);
+    rec_fail_hint(job, "Copy the file again from where it came from.");
     return status;
 }
 
@@ -173,7 +193,11 @@ static int32_t step(rec_job *job, decoder *self, ZSTD_outBuffer *output)
         return fail_data(job, self, result);
     }
     self->within = result != 0;
-    if (self->within && self->drained && left(self) == 0 && output->pos == before) {
+    self->made += output->pos - before;
+    if (!self->within) {
+        return check_size(job, self);
+    }
+    if (self->drained && left(self) == 0 && output->pos == before) {
         return fail_cut(job, self);
     }
     return REC_OK;

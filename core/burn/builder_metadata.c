@@ -18,6 +18,12 @@ static int32_t settle(lr_builder *b)
     return REC_OK;
 }
 
+/* Who asks for such a key, and who writes it, has it end there. */
+static int32_t fail_nul(lr_builder *b)
+{
+    return rec_fail_found(b->job, REC_E_FORMAT, b->at, "a map with texts as keys", "a key with a NUL in it");
+}
+
 int32_t lr_builder_metadata(lr_builder *b, const rec_value *value)
 {
     if (value->kind != REC_KIND_MAP) {
@@ -30,6 +36,9 @@ int32_t lr_builder_metadata(lr_builder *b, const rec_value *value)
             (void)lr_path_append_key(name, sizeof name, 0, true, key);
             return rec_fail_found(b->job, REC_E_FORMAT, b->at, "a map with texts as keys", "%s as key `%s`",
                                   lr_kind_words(key->kind), name);
+        }
+        if (memchr(key->v.text, '\0', key->length)) {
+            return fail_nul(b);
         }
     }
     b->record->metadata = *value->v.map;
@@ -58,6 +67,9 @@ int32_t lr_builder_metadata_begin(lr_builder *b, const rec_scalar *key)
     if (lr_map_find(&b->record->metadata, key)) {
         return rec_fail(b->job, REC_E_FORMAT, b->at, "the metadata key `%.*s` occurs twice", (int)key->v.length,
                         key->text);
+    }
+    if (key->v.length && memchr(key->text, '\0', (size_t)key->v.length)) {
+        return fail_nul(b);
     }
     if (!lr_from_scalar(&b->record->arena, key, &b->entry_key)) {
         return lr_fail_arena(b->job, &b->record->arena, 64);

@@ -121,7 +121,7 @@ const char *lr_burn_settings_name(rec_precision precision)
 
 lr_burn lr_burn_of(const lr_map *metadata)
 {
-    lr_burn burn = {.minor = -1, .known = metadata->count > 0};
+    lr_burn burn = {.minor = -1, .known = true};
     const lr_entry *version = lr_map_find_text(metadata, "version", 7);
     const lr_entry *name = lr_map_find_text(metadata, "float", 5);
     if (version && version->value.kind == REC_KIND_STRING && version->value.length > 2 &&

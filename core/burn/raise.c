@@ -51,6 +51,16 @@ static lr_data *v2_bytes(const lr_raise *r, const rec_value *bytes)
     return data;
 }
 
+/* Whether a name can be that of an element type: every format that carries it on wants one line that is not too long. */
+static bool is_type_name(const rec_value *name)
+{
+    bool fine = name->length > 0 && name->length < LR_DTYPE_TEXT_ROOM;
+    for (uint32_t i = 0; fine && i < name->length; i++) {
+        fine = (unsigned char)name->v.text[i] >= ' ' && name->v.text[i] != 0x7f;
+    }
+    return fine;
+}
+
 static int raise_v2(const lr_raise *r, const rec_value *bytes, const rec_value *shape, const rec_value *dtype,
                     rec_value *out)
 {
@@ -77,6 +87,11 @@ static int raise_v2(const lr_raise *r, const rec_value *bytes, const rec_value *
             rec_fail_hint(
                 r->job, "Read it from MessagePack or JSON: without names the scheme cannot be told from what follows.");
         }
+        return -1;
+    }
+    if (tensor->stored == REC_DTYPE_OPAQUE && name->kind == REC_KIND_STRING && !is_type_name(name)) {
+        (void)rec_fail_found(r->job, REC_E_FORMAT, r->at, "the name of an element type as the tensor's `dtype`",
+                             "%u bytes that are none", name->length);
         return -1;
     }
     if (rec_dtype_bits(tensor->stored) == 0) {

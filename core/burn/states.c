@@ -223,8 +223,11 @@ static lr_entry *entry_of(lr_arena *arena, lr_map *map, const char *text, uint64
 static lr_map *map_of(lr_arena *arena, lr_entry *entry, int32_t form)
 {
     if (entry->value.kind == REC_KIND_NIL) {
-        entry->value = (rec_value){.kind = REC_KIND_MAP, .form = (uint8_t)form, .v.map = lr_map_new(arena, 0)};
-        return entry->value.v.map;
+        lr_map *map = lr_map_new(arena, 0);
+        if (map) { /* else it stays what can be freed */
+            entry->value = (rec_value){.kind = REC_KIND_MAP, .form = (uint8_t)form, .v.map = map};
+        }
+        return map;
     }
     return entry->value.kind == REC_KIND_MAP ? entry->value.v.map : NULL;
 }
@@ -264,7 +267,7 @@ static int32_t put(lr_builder *b, lr_map *map, const char *path, uint64_t length
         }
         map = map_of(arena, entry, REC_FORM_UNKNOWN);
         if (!map) {
-            return entry->value.kind == REC_KIND_MAP
+            return entry->value.kind == REC_KIND_NIL
                        ? fail_arena(b)
                        : rec_fail(b->job, REC_E_FORMAT, REC_UNKNOWN,
                                   "the path `%.*s` of a state goes on where another one ends",

@@ -164,7 +164,7 @@ static void note_left_out(lr_walk *w, uint64_t count)
         const char *key = own->entries[i].key.v.text;
         first = lr_metadata_is_burns(key) ? NULL : key;
     }
-    if (first) {
+    if (first && !w->again) {
         lr_note(w->job, REC_NOTE_DROPPED, count, "",
                 "%" PRIu64 " %s of metadata%s `%s`: left out, for data without names hold none but Burn's own", count,
                 count == 1 ? "entry" : "entries", count == 1 ? "," : ", the first", lr_excerpt_text(&brief, first));
@@ -394,6 +394,7 @@ int32_t lr_walk_all(rec_job *job, const rec_visitor *visitor, void *self)
 int32_t rec_job_walk(rec_job *job, const rec_visitor *visitor, void *self)
 {
     const lr_call *call = lr_call_now();
+    int32_t status;
     if (LR_LACKS(job, job) || LR_LACKS(job, visitor) ||
         !lr_size_check(job, "a visitor", visitor->size, VISITOR_LEAST)) {
         return lr_breach_status(job);
@@ -407,6 +408,8 @@ int32_t rec_job_walk(rec_job *job, const rec_visitor *visitor, void *self)
     if (lr_job_failed(job)) {
         return job->error.status;
     }
-    job->walk->walks++;
-    return lr_walk_all(job, visitor, self);
+    job->walk->again = job->walk->walks++ > 0;
+    status = lr_walk_all(job, visitor, self);
+    job->walk->again = false;
+    return status;
 }

@@ -350,6 +350,25 @@ static int mode_of(const rec_record *record)
     return lr_optimizer_is(root) ? OPTIMIZER : record->states ? STATE : scheduler ? SCHEDULER : MODULE;
 }
 
+/* Each state is {"V1": {"RankN": {names}}}; what only begins so would be paths that nobody can put together again. */
+static int32_t check_states(const lr_walk *w)
+{
+    const lr_map *map = w->record->root.v.map;
+    for (uint64_t i = 0; i < map->count; i++) {
+        const rec_value *ranked, *state = NULL;
+        (void)lr_value_variant(&map->entries[i].value, &ranked);
+        if (ranked) {
+            (void)lr_value_variant(ranked, &state);
+        }
+        if (!state || state->kind != REC_KIND_MAP) { /* one without names is a parameter's that needs none */
+            return rec_fail_found(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                                  "the state of each parameter of an optimizer as V1, its rank and a map",
+                                  "another value for %.40s", map->entries[i].key.v.text);
+        }
+    }
+    return REC_OK;
+}
+
 int32_t lr_walk_paths_begin(lr_walk *w, lr_paths **out)
 {
     static const rec_visitor visitor = {.size = sizeof visitor,
@@ -371,6 +390,9 @@ int32_t lr_walk_paths_begin(lr_walk *w, lr_paths **out)
                        "Burn 0.%d keeps %s in the files of its recorders, not in %s", (int)w->job->burn.minor,
                        mode == OPTIMIZER ? "an optimizer" : "a scheduler", w->job->plugin->name);
         rec_fail_hint(w->job, "Burn 0.%d is the first that does; for the others write .mpk, say.", LR_BURN_STATES);
+        return w->job->error.status;
+    }
+    if (mode == OPTIMIZER && check_states(w) != REC_OK) {
         return w->job->error.status;
     }
     p = rec_job_alloc(w->job, sizeof *p);

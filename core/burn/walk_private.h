@@ -35,6 +35,7 @@ struct lr_walk {
     void (*overhear)(void *listener, rec_visitor *visitor, void **self);
     void *listener;
     uint64_t walks;      /**< that were begun, of one call of `save` */
+    bool again;          /**< this one is not the first of them: all it would tell was told */
     bool walking;
     /* While a walk is on: */
     rec_visitor visitor; /**< the writer's, of full size: what it lacks is NULL */

@@ -69,6 +69,9 @@ void lr_walk_tell(lr_walk *w, int32_t kind, uint64_t count, const char *value, c
     char sentence[sizeof w->told->sentence];
     lr_told *told = w->told;
     va_list args;
+    if (w->again) {
+        return;
+    }
     va_start(args, format);
     (void)vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);

@@ -162,19 +162,14 @@ static const rec_value *moved_value(const rec_value *value, const char *from)
 static int32_t walk_zeros(lr_walk *w, const rec_value *value, const char *name, const char *initial,
                           const rec_layout *layout)
 {
-    char of[128], id[LR_ID_ROOM];
-    size_t length = strlen(initial) - strlen("zeros()");
-    const lr_entry *sibling;
-    const rec_tensor *like = NULL;
+    char id[LR_ID_ROOM];
+    const lr_entry *sibling =
+        lr_map_find_text(value->v.map, initial + strlen("zeros("), strlen(initial) - strlen("zeros()"));
+    const rec_tensor *like = sibling && sibling->value.kind == REC_KIND_TENSOR ? sibling->value.v.tensor : NULL;
     rec_tensor zeros;
     lr_data data = {.offset = REC_UNKNOWN};
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
     uint8_t bytes[8];
-    if (value->kind == REC_KIND_MAP && length < sizeof of) {
-        memcpy(of, initial + strlen("zeros("), length);
-        sibling = lr_map_find_text(value->v.map, of, length);
-        like = sibling && sibling->value.kind == REC_KIND_TENSOR ? sibling->value.v.tensor : NULL;
-    }
     if (!like || like->dtype_value || !like->data) {
         return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "the record lacks this field of its type");
     }

@@ -539,13 +539,21 @@ static int32_t walk_flat(lr_walk *w, const rec_value *value)
 }
 
 /* A name as records have it: what came as a path has it as Rust's source does, `r#type`. */
-static void unmark(const lr_walk *w, rec_scalar *key)
+static int32_t unmark(const lr_walk *w, const lr_map *map, rec_scalar *key)
 {
     if (w->record->dotted && !w->flat && key->kind == REC_KIND_STRING && key->v.length > 2 &&
         memcmp(key->text, "r#", 2) == 0) {
         key->text += 2;
         key->v.length -= 2;
+        if (lr_map_find_text(map, key->text, key->v.length)) {
+            int shown = key->v.length < 100 ? (int)key->v.length : 100;
+            (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "r#%.*s and %.*s are both `%.*s` in a record", shown, key->text,
+                           shown, key->text, shown, key->text);
+            rec_fail_hint(w->job, "Give one of them another name.");
+            return w->job->error.status;
+        }
     }
+    return REC_OK;
 }
 
 static int32_t walk_map(lr_walk *w, const rec_value *value)
@@ -565,12 +573,12 @@ static int32_t walk_map(lr_walk *w, const rec_value *value)
         size_t used = lr_walk_enter_key(w, &map->entries[i].key);
         rec_scalar key = lr_to_scalar(&map->entries[i].key);
         char buffer[LR_ID_ROOM];
-        unmark(w, &key);
+        status = unmark(w, map, &key);
         if (ids) {
             key.text = lr_walk_id(w, key.text, buffer);
             key.v.length = strlen(key.text);
         }
-        status = w->visitor.key(w->self, REC_UNKNOWN, &key);
+        status = status == REC_OK ? w->visitor.key(w->self, REC_UNKNOWN, &key) : status;
         if (status == REC_OK) {
             status = lr_walk_value(w, &map->entries[i].value);
         }

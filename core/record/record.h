@@ -198,7 +198,7 @@ int32_t lr_data_drop(rec_job *job, rec_record *record, lr_data *data);
 /** Joins the record's list (data that is part of another struct). */
 void lr_data_hold(rec_record *record, lr_data *data);
 
-/** A deep copy into `record`'s arena. @return false out of memory. */
+/** A deep copy into `record`'s arena. @return false out of memory: `to` is a nil then. */
 bool lr_value_copy(rec_record *record, const rec_value *from, rec_value *to);
 
 /** Reads a run's number. */

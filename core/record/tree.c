@@ -171,7 +171,7 @@ static bool copy_run(rec_record *record, const lr_packed *from, rec_value *to)
     return true;
 }
 
-bool lr_value_copy(rec_record *record, const rec_value *from, rec_value *to)
+static bool copy_value(rec_record *record, const rec_value *from, rec_value *to)
 {
     lr_arena *arena = &record->arena;
     *to = *from;
@@ -223,4 +223,13 @@ bool lr_value_copy(rec_record *record, const rec_value *from, rec_value *to)
     default:
         return true;
     }
+}
+
+bool lr_value_copy(rec_record *record, const rec_value *from, rec_value *to)
+{
+    bool copied = copy_value(record, from, to);
+    if (!copied) { /* what is half made, or the other record's, is nobody's to release */
+        *to = lr_nil(REC_FORM_UNKNOWN);
+    }
+    return copied;
 }

@@ -12,6 +12,7 @@
 
 #include "core/config/config.h"
 #include "core/burn/burn.h"
+#include "tests/little.h"
 
 static const rec_plugin fake = {.abi = REC_PLUGIN_ABI, .size = sizeof fake, .name = "Fake"};
 
@@ -134,7 +135,7 @@ static void refused(load *l, rec_status status, const char *message)
 
 static void every_event_makes_its_value(void **state)
 {
-    static const float floats[] = {1, 2};
+    float floats[] = {1, 2};
     uint64_t shape[] = {2};
     rec_tensor_event event = {
         .size = sizeof event,
@@ -149,6 +150,7 @@ static void every_event_makes_its_value(void **state)
     rec_record *record;
     uint64_t size;
     (void)state;
+    little(floats, sizeof *floats, 2);
     EVENT(metadata, 0, &version, &words);
     map(l, REC_UNKNOWN);
     key(l, "list");
@@ -577,6 +579,27 @@ static void nesting_ends_at_the_limit(void **state)
     refused(l, REC_E_LIMIT, message);
 }
 
+/* With a backslash it may get longer, so twice its length is asked for: here more than the job may have, and from 2 GiB on more
+ * than a string can have, which nobody is asked for. No more than the first byte of it is read. */
+static void a_path_that_may_get_too_long_is_refused_before_memory_is_asked_for(void **state)
+{
+    static const struct {
+        uint64_t length;
+        rec_status status;
+    } cases[] = {{UINT32_MAX / 2 - 1, REC_E_LIMIT}, {UINT32_MAX / 2, REC_E_MEMORY}, {UINT32_MAX - 1, REC_E_MEMORY}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        load *l = begin(true);
+        const rec_scalar path = {.kind = REC_KIND_STRING, .v = {.length = cases[i].length}, .text = "\\."};
+        EVENT(map_begin, 2, REC_FORM_PATHS, 1);
+        EVENT(key, 3, &path);
+        assert_int_equal(l->status, cases[i].status);
+        lr_builder_free(l->builder);
+        assert_int_equal(lr_job_end(&l->job), cases[i].status);
+        free(l);
+    }
+}
+
 static void a_key_that_comes_twice_is_named(void **state)
 {
     (void)state;
@@ -826,6 +849,7 @@ int main(void)
         cmocka_unit_test(metadata_values_are_values_before_the_record),
         cmocka_unit_test(a_tensor_is_sound),
         cmocka_unit_test(nesting_ends_at_the_limit),
+        cmocka_unit_test(a_path_that_may_get_too_long_is_refused_before_memory_is_asked_for),
         cmocka_unit_test(a_key_that_comes_twice_is_named),
         cmocka_unit_test(numbers_of_one_kind_are_packed),
         cmocka_unit_test(numbers_that_no_type_holds_together_become_items),

@@ -156,7 +156,7 @@ static rec_record *through(const rec_record *record, const char *name, const cha
     rec_recorder *recorder = rec_open_recorder(name, REC_PRECISION_KEEP);
     rec_record *again;
     void *bytes;
-    size_t size;
+    uint64_t size;
     assert_non_null(recorder);
     OK(rec_recorder_set(recorder, "check", "yes"));
     if (strcmp(name, "Safetensors") == 0) {
@@ -212,7 +212,7 @@ static void a_foreign_file_keeps_them(void **state)
     rec_record *values = values_new(), *record, *again;
     const rec_value *root = rec_root(values);
     uint8_t *bytes;
-    size_t size;
+    uint64_t size;
     (void)state;
     memcpy(file + 8, header, sizeof header - 1);
     OK(rec_recorder_set(recorder, "adapter", "none"));

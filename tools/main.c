@@ -36,7 +36,8 @@ static void print_help(void)
     }
     puts("\nA file may be - for standard input or output. record help COMMAND says more.\n\nOptions:");
     tool_options_help(NULL, stdout);
-    puts("\nExit status: 0, 1 if records differ or a check failed, 2 after an error.");
+    puts("\nExit status: 0, 1 if records differ or a check failed, 2 after an error, 3 if a\n"
+         "file was saved but could not be synced.");
 }
 
 static void print_command_help(const command *c)
@@ -122,6 +123,7 @@ int main(int argc, char **argv)
     if (status != EXIT_ERROR && rec_guard_check(NULL) != REC_OK) {
         status = tool_fail_library();
     }
+    status = tool_saved_status(status);
 
 done:
     tool_options_free(&o);

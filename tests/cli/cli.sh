@@ -60,6 +60,23 @@ fails() {
     fi
 }
 
+# transcript NAME <<EXPECTED: each line "$ ARGUMENTS" (words of the shell) is run as `record ARGUMENTS`; what it says, output
+# before errors, and its exit status unless that is 0, stand below it
+transcript() {
+    cat >"$scratch/expected"
+    while IFS= read -r line; do
+        case $line in
+            '$ '*)
+                eval "run ${line#??}"
+                printf '%s\n' "$line"
+                cat "$scratch/out" "$scratch/err"
+                [ "$status" = 0 ] || echo "status $status"
+                ;;
+        esac
+    done <"$scratch/expected" >"$scratch/said"
+    same "$1" "$scratch/expected" "$scratch/said"
+}
+
 # answers NAME FILTER VALUE: jq's answer to the JSON in $scratch/out
 answers() {
     jq -c "$2" "$scratch/out" >"$scratch/answer" 2>&1

@@ -79,6 +79,31 @@ check "the first line arrived" [ "$(wc -l <"$scratch/out")" = 1 ]
 header='{"a":{"dtype":"U8","shape":[41943040],"data_offsets":[0,41943040]}}'
 printf "\\$(printf %03o ${#header})\\0\\0\\0\\0\\0\\0\\0%s" "$header" >"$scratch/shrinks.safetensors"
 truncate -s $((41943040 + 8 + ${#header})) "$scratch/shrinks.safetensors"
+# What waits for another program ends by one signal.
+stops() { # WHAT ARGUMENT...: of a convert that waits
+    stops_what=$1
+    shift
+    "$record" convert -q "$@" 2>"$scratch/err" <"$scratch/nobody" &
+    stops_pid=$!
+    sleep 0.5
+    kill -TERM $stops_pid
+    stops_ticks=0
+    while kill -0 $stops_pid 2>/dev/null && [ $stops_ticks -lt 100 ]; do
+        sleep 0.1
+        stops_ticks=$((stops_ticks + 1))
+    done
+    kill -KILL $stops_pid 2>/dev/null
+    wait $stops_pid
+    stops_status=$?
+    check "$stops_what ends by one signal" [ $stops_status = 143 ]
+}
+mkfifo "$scratch/nobody" "$scratch/unread.mpk"
+exec 9<>"$scratch/nobody" # which never has anything
+stops "waiting for a reader" 0.18.0/mnist.mpk "$scratch/unread.mpk"
+stops "waiting for input" --to mpk - "$scratch/never.mpk"
+exec 9>&-
+check "nothing is left of it" [ -z "$(find "$scratch" -name '*never.mpk*')" ]
+
 mkfifo "$scratch/slow.mpk"
 "$record" convert -q --no-map --adapter none "$scratch/shrinks.safetensors" "$scratch/slow.mpk" 2>"$scratch/err" &
 {

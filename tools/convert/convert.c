@@ -84,24 +84,31 @@ static const char *recorder_of(const session *s, const char *out)
 static int save(const session *s, rec_recorder *to, const rec_record *record, const char *out, report *r)
 {
     rec_status status;
+    int ended;
     char *path;
 
-    if (r->dry) {
+    if (s->shared) {
+        int saved = s->shared->save(s->shared->self, to, record, out, &r->save_notes);
+        if (saved == EXIT_ERROR) {
+            return EXIT_ERROR;
+        }
+        status = saved == EXIT_UNSYNCED ? REC_E_SYNC : REC_OK;
+    } else if (r->dry) {
         status = tool_save_nowhere(s, to, record, &r->written);
-        tool_notes_take(&r->save_notes);
     } else if (strcmp(out, "-") == 0) {
         off_t before = lseek(STDOUT_FILENO, 0, SEEK_CUR), after;
         status = rec_save_fd(to, record, STDOUT_FILENO, "standard output");
-        tool_notes_take(&r->save_notes);
         after = lseek(STDOUT_FILENO, 0, SEEK_CUR);
         r->written = before >= 0 && after >= before ? (uint64_t)(after - before) : REC_UNKNOWN;
     } else {
         status = rec_save(to, record, out);
+    }
+    ended = tool_saved(status); /* before anything can run out of memory */
+    if (!s->shared) { /* which has them of all */
         tool_notes_take(&r->save_notes);
     }
-    if (status != REC_OK) {
-        tool_progress_end();
-        return tool_fail_library();
+    if (ended != EXIT_OK) {
+        return EXIT_ERROR;
     }
     if (strcmp(out, "-") != 0 && !r->dry) {
         path = rec_recorder_path(to, out);
@@ -331,29 +338,34 @@ static bool is_folder(const char *out)
 static int may_write(const session *s, rec_recorder *to, const report *r, const char *out, int *status)
 {
     char *path = rec_recorder_path(to, out);
+    char *there = NULL;
     bool all = false;
-    int answer = tool_existing(s, path ? path : out, &all);
+    int answer = s->shared && !s->shared->first ? EXISTING_WRITE : tool_existing(s, path ? path : out, &all, &there);
     json j;
 
-    if (answer == EXISTING_REFUSE) {
-        *status = tool_fail("%s: it is there already\nLeave --no-clobber out to overwrite it.", path ? path : out);
+    there = there ? there : xstrdup(out);
+    if (s->shared && (answer = s->shared->agree(s->shared->self, answer)) < 0) {
+        *status = EXIT_ERROR;
+    } else if (answer == EXISTING_REFUSE) {
+        *status = tool_fail("%s: it is there already\nLeave --no-clobber out to overwrite it.", there);
     } else if (answer != EXISTING_WRITE) {
         *status = answer == EXISTING_SKIP ? EXIT_OK : EXIT_DIFFERS;
         if (s->o->json) {
             tool_json_begin(&j, stdout, 1);
             tool_json_object(&j, NULL);
             tool_json_string(&j, "in", r->inputs[0]);
-            tool_json_string(&j, "out", path ? path : out);
+            tool_json_string(&j, "out", there);
             tool_json_string(&j, "result", "skipped");
             tool_json_close(&j, '}');
             tool_json_end(&j);
         } else if (!s->o->quiet) {
             text name = {0};
-            tool_text_safe(&name, path ? path : out, strlen(path ? path : out));
+            tool_text_safe(&name, there, strlen(there));
             printf("%s is there already and was left as it is\n", name.at);
             tool_text_free(&name);
         }
     }
+    free(there);
     rec_free(path);
     return answer;
 }
@@ -377,6 +389,9 @@ int tool_run_convert(session *s, const char *const *operands, size_t count)
     }
     if (tool_own(s->o, "include") || tool_own(s->o, "exclude")) {
         return tool_fail_usage("convert", "--include and --exclude choose files of a folder: they need --recursive");
+    }
+    if (is_folder(out) && s->shared) {
+        return tool_fail("%s: it is a folder, and several processes write one file together", out);
     }
     if (is_folder(out)) {
         return tool_run_each(s, operands, count - 1, out);

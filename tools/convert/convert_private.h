@@ -16,8 +16,9 @@ enum { EXISTING_WRITE, EXISTING_SKIP, EXISTING_REFUSE, EXISTING_LEFT };
 /* Checks that they ask for one thing. Errors are printed. */
 int tool_existing_check(const session *s);
 /* Asks where the options say nothing and there is somebody to ask. @param all (in, out) whether everything may be
- * overwritten. @return EXISTING_… */
-int tool_existing(const session *s, const char *path, bool *all);
+ * overwritten. @param there (out) unless it may be written, the file that is there, to be freed: the path, or the index of
+ * the files that would be replaced; else NULL. @return EXISTING_… */
+int tool_existing(const session *s, const char *path, bool *all, char **there);
 /* Saves, but writes nothing: what cannot be written fails as it else would. @param written (out) bytes, REC_UNKNOWN if they
  * would go to several files, which is not tried. */
 rec_status tool_save_nowhere(const session *s, rec_recorder *to, const rec_record *record, uint64_t *written);

@@ -25,15 +25,41 @@ int tool_existing_check(const session *s)
     return EXIT_OK;
 }
 
+/* Whether several files may be made. */
+static bool makes_several(const session *s)
+{
+    static const char option[] = "max-shard-size=";
+    bool several = s->o->max_shard_size != NULL;
+
+    for (size_t i = 0; i < s->o->to_options.count && !several; i++) {
+        several = strncmp(s->o->to_options.at[i], option, sizeof option - 1) == 0;
+    }
+    return several;
+}
+
+/* The file that would be replaced: the path, or the index of files. */
+static char *file_of(const session *s, const char *path)
+{
+    char *index = tool_size_of_file(path) == REC_UNKNOWN && makes_several(s) ? tool_index_beside(path) : NULL;
+
+    return index ? index : xstrdup(path);
+}
+
 /* Asks on the terminal. @return the answer: y, n or a; the end of the input is no. */
-static char ask(const char *path, uint64_t size)
+static char ask(const char *path, uint64_t size, bool index)
 {
     char answer[64] = "", number[NUMBER_ROOM];
     text name = {0};
 
     tool_progress_wipe();
     tool_text_safe(&name, path, strlen(path));
-    fprintf(stderr, "%s is there already (%s). Overwrite it? [y]es, [N]o, [a]ll: ", name.at, tool_sized(size, number));
+    if (index) {
+        fprintf(stderr, "%s is there already. Overwrite it and remove the files that it names? [y]es, [N]o, [a]ll: ",
+                name.at);
+    } else {
+        fprintf(stderr, "%s is there already (%s). Overwrite it? [y]es, [N]o, [a]ll: ", name.at,
+                tool_sized(size, number));
+    }
     (void)fflush(stderr);
     tool_text_free(&name);
     if (!fgets(answer, sizeof answer, stdin)) {
@@ -47,37 +73,29 @@ static char ask(const char *path, uint64_t size)
     return *answer == 'y' || *answer == 'Y' ? 'y' : *answer == 'a' || *answer == 'A' ? 'a' : 'n';
 }
 
-int tool_existing(const session *s, const char *path, bool *all)
+int tool_existing(const session *s, const char *path, bool *all, char **there)
 {
-    uint64_t size = tool_size_of_file(path);
-    char *index = size == REC_UNKNOWN && s->o->max_shard_size ? tool_index_beside(path) : NULL;
+    char *file = file_of(s, path);
+    uint64_t size = tool_size_of_file(file);
+    int answer = EXISTING_WRITE;
 
-    if (index) {
-        size = tool_size_of_file(index);
-        free(index);
-    }
-    /* What is no regular file, a FIFO say, is not overwritten. */
     if (size == REC_UNKNOWN || *all || tool_own(s->o, "force")) {
-        return EXISTING_WRITE;
+        /* What is no regular file, a FIFO say, is not overwritten. */
+    } else if (tool_own(s->o, "skip-existing")) {
+        answer = EXISTING_SKIP;
+    } else if (tool_own(s->o, "no-clobber")) {
+        answer = EXISTING_REFUSE;
+    } else if (!tool_own(s->o, "dry-run") && isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
+        char said = ask(file, size, strcmp(file, path) != 0);
+        *all = said == 'a';
+        answer = said == 'a' || said == 'y' ? EXISTING_WRITE : EXISTING_LEFT;
     }
-    if (tool_own(s->o, "skip-existing")) {
-        return EXISTING_SKIP;
+    if (answer == EXISTING_WRITE) {
+        free(file);
+        file = NULL;
     }
-    if (tool_own(s->o, "no-clobber")) {
-        return EXISTING_REFUSE;
-    }
-    if (tool_own(s->o, "dry-run") || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-        return EXISTING_WRITE;
-    }
-    switch (ask(path, size)) {
-    case 'a':
-        *all = true;
-        return EXISTING_WRITE;
-    case 'y':
-        return EXISTING_WRITE;
-    default:
-        return EXISTING_LEFT;
-    }
+    *there = file;
+    return answer;
 }
 
 /* ------------------------------------------------------------------------------------------------------- dry runs -- */
@@ -105,7 +123,7 @@ rec_status tool_save_nowhere(const session *s, rec_recorder *to, const rec_recor
     rec_status status;
 
     *written = 0;
-    if (s->o->max_shard_size) { /* several files are no stream */
+    if (makes_several(s)) { /* several files are no stream */
         *written = REC_UNKNOWN;
         return REC_OK;
     }

@@ -101,6 +101,7 @@ int tool_convert_one(session *s, const char *in, const char *to_name, const char
     summary sums = {0};
     notes saved = {0};
     bool dry = tool_own(s->o, "dry-run") != NULL;
+    rec_status ended;
     int status = EXIT_ERROR;
 
     if (!to || rec_recorder_set(from, "modules", "yes") != REC_OK || (expression && (rec_recorder_set_type_name(from, s->types, expression) != REC_OK ||
@@ -132,10 +133,14 @@ int tool_convert_one(session *s, const char *in, const char *to_name, const char
         goto done;
     }
     if (tool_summarise(record, &sums) != EXIT_OK || (!expression && tool_set_shown_type(s, record, to) != EXIT_OK) ||
-        tool_set_metadata(s, record) != EXIT_OK ||
-        (dry ? tool_save_nowhere(s, to, record, &c->written) : rec_save(to, record, out)) != REC_OK) {
+        tool_set_metadata(s, record) != EXIT_OK) {
         goto done;
     }
+    ended = dry ? tool_save_nowhere(s, to, record, &c->written) : rec_save(to, record, out);
+    if (ended != REC_OK && ended != REC_E_SYNC) {
+        goto done; /* it is told in the report */
+    }
+    (void)(dry ? 0 : tool_saved(ended));
     c->checked = !dry && tool_progress_checked();
     tool_notes_take(&saved);
     tool_notes_append(n, &saved);

@@ -38,6 +38,9 @@ typedef struct folder {
     bool dry;           /* nothing is written */
     bool overwrite;     /* whom was asked said yes to all */
     uint64_t of[3];   /* results */
+    void *written;    /* files by `out` */
+    found **by_inode; /* those whose inode is known, in that order; NULL until somebody asks */
+    size_t inodes;
     uint64_t foreign; /* files that Burn did not write */
 } folder;
 
@@ -228,52 +231,88 @@ static char *short_error(const char *in, const char *out)
     return xasprintf("%.*s", (int)strcspn(message, "\n"), message);
 }
 
-static bool is_written(const folder *f, const char *out)
+static int by_out(const void *a, const void *b)
 {
+    return strcmp(((const found *)a)->out, ((const found *)b)->out);
+}
+
+static bool is_written(const folder *f, char *out)
+{
+    return tool_known_find(&f->written, &(found){.out = out}, by_out) != NULL;
+}
+
+static int compare_inodes(const found *a, const found *b)
+{
+    return a->device != b->device ? (a->device < b->device ? -1 : 1)
+           : a->inode != b->inode ? (a->inode < b->inode ? -1 : 1)
+                                  : 0;
+}
+
+/* Of one inode in the order of the files. */
+static int by_inode(const void *a, const void *b)
+{
+    const found *x = *(found *const *)a, *y = *(found *const *)b;
+    int order = compare_inodes(x, y);
+
+    return order ? order : (x > y) - (x < y);
+}
+
+static void sort_inodes(folder *f)
+{
+    f->by_inode = xmalloc((f->count + 1) * sizeof *f->by_inode);
     for (size_t i = 0; i < f->count; i++) {
-        if (f->files[i].out && strcmp(f->files[i].out, out) == 0) {
-            return true;
+        if (f->files[i].is_file) {
+            f->by_inode[f->inodes++] = &f->files[i];
         }
     }
-    return false;
+    qsort(f->by_inode, f->inodes, sizeof *f->by_inode, by_inode);
 }
 
 /* Another file that is to be read and that `out` would take the place of. A link may lead there, or a folder that lies in the
  * other one. */
-static const found *read_at(const folder *f, const found *file, const char *out)
+static const found *read_at(folder *f, const found *file, const char *out)
 {
     struct stat is;
-    bool there = stat(out, &is) == 0;
+    found wanted;
+    size_t low = 0, high;
 
-    for (size_t i = 0; there && i < f->count; i++) {
-        const found *each = &f->files[i];
-        if (each != file && each->is_file && each->device == is.st_dev && each->inode == is.st_ino) {
-            return each;
+    if (stat(out, &is) != 0) {
+        return NULL;
+    }
+    if (!f->by_inode) {
+        sort_inodes(f);
+    }
+    wanted = (found){.device = is.st_dev, .inode = is.st_ino};
+    for (high = f->inodes; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_inodes(f->by_inode[middle], &wanted) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    return NULL;
+    low += low < f->inodes && f->by_inode[low] == file;
+    return low < f->inodes && compare_inodes(f->by_inode[low], &wanted) == 0 ? f->by_inode[low] : NULL;
 }
 
 /* Whether it may be written; else what is said of it is set. */
 static bool may_write(folder *f, found *file, const char *out)
 {
     const found *other = read_at(f, file, out);
+    char *there;
+    int answer;
 
     if (other) {
         file->why = xasprintf("it would take the place of %s, which is converted, too", other->name);
         return false;
     }
-    switch (tool_existing(f->s, out, &f->overwrite)) {
-    case EXISTING_WRITE:
-        return true;
-    case EXISTING_REFUSE:
-        file->why = xasprintf("%s is there already", out);
-        return false;
-    default:
-        file->why = xasprintf("%s is there already", out);
-        file->result = SKIPPED;
-        return false;
+    answer = tool_existing(f->s, out, &f->overwrite, &there);
+    if (there) {
+        file->why = xasprintf("%s is there already", there);
+        file->result = answer == EXISTING_REFUSE ? file->result : SKIPPED;
+        free(there);
     }
+    return answer == EXISTING_WRITE;
 }
 
 static int convert_file(folder *f, found *file)
@@ -329,6 +368,7 @@ static int convert_file(folder *f, found *file)
     } else {
         file->result = CONVERTED;
         file->out = xasprintf("%s%s", name, strcmp(c.out, out) == 0 ? "" : INDEX);
+        (void)tool_known_add(&f->written, file, by_out);
         file->tensors = c.tensors;
         file->written = c.written;
         file->checked = c.checked;
@@ -468,6 +508,8 @@ static int convert_all(folder *f, int status)
                                tool_given_reading(s->o, READING_LOAD));
         }
     }
+    tool_known_free(&f->written, by_out);
+    free(f->by_inode);
     for (size_t i = 0; i < f->count; i++) {
         free(f->files[i].name);
         free(f->files[i].out);

@@ -168,8 +168,8 @@ static void cast_scalar(cast *c, const char *path, const rec_value *value)
         c->o->rounded +=
             old.kind == REC_KIND_FLOAT && l.number.kind == REC_KIND_FLOAT && old.v.f != l.number.v.f && !isnan(old.v.f);
         c->o->changed++;
-        tool_edit_literal_free(&l);
     }
+    tool_edit_literal_free(&l);
     tool_text_free(&typed);
 }
 

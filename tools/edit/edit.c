@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * record edit: the command line as operations, which are done one after the other on each file. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -63,22 +62,6 @@ static const operation *find_operation(const char *word)
     }
     return o->name ? o : NULL;
 }
-
-/* What is asked for. */
-typedef struct step {
-    const operation *what;
-    const char *const *operands;
-    size_t place; /* of the operation's word among the operands, from 1 */
-} step;
-typedef struct request {
-    const char **files, **turned;
-    size_t *places;
-    size_t file_count;
-    step *steps;
-    size_t step_count;
-    const char *output, *by;
-    bool in_place, dry, strip, split, is_new;
-} request;
 
 static void request_free(request *r)
 {
@@ -312,18 +295,6 @@ rec_recorder *tool_edit_reader(session *s, size_t place, bool adapt)
     return reader;
 }
 
-/* One file on its way. */
-typedef struct job {
-    const char *file; /* as people should see it */
-    work w;
-    outcome *outcomes;
-    destination to;
-    part *parts;
-    size_t part_count;
-    summary sums;
-    double seconds;
-} job;
-
 static void job_free(job *j, const request *r)
 {
     for (size_t i = 0; i < r->step_count && j->outcomes; i++) {
@@ -442,14 +413,20 @@ static int choose(session *s, const request *r, size_t index, job *j)
                          "--adapter none leaves names and layouts as they are.",
                          in, rec_recorder_name(j->to.to));
     }
-    path = strcmp(j->to.path, "-") == 0 ? NULL : rec_recorder_path(j->to.to, j->to.path);
-    if (path && r->in_place && !is_same_file(path, in)) {
+    if (strcmp(j->to.path, "-") == 0) {
+        return EXIT_OK;
+    }
+    path = rec_recorder_path(j->to.to, j->to.path);
+    if (!path) {
+        return tool_fail_library();
+    }
+    if (r->in_place && !is_same_file(path, in)) {
         (void)tool_fail("%s: it lacks the extension of its recorder, so %s would be written\nSay --output OUT.", in,
                         path);
         rec_free(path);
         return EXIT_ERROR;
     }
-    if (path && !r->in_place && !r->is_new && is_same_file(path, in)) {
+    if (!r->in_place && !r->is_new && is_same_file(path, in)) {
         (void)tool_fail("%s is the file that is read\nTo write it itself say --in-place.", path);
         rec_free(path);
         return EXIT_ERROR;
@@ -513,6 +490,9 @@ static int take_apart(session *s, const request *r, job *j)
         d->name = j->to.name;
         status = tool_edit_open(s, j->parts[i].record, d);
         path = status == EXIT_OK ? rec_recorder_path(d->to, d->path) : NULL;
+        if (status == EXIT_OK && !path) {
+            status = tool_fail_library();
+        }
         if (path && !r->is_new && is_same_file(path, r->files[0])) {
             status = tool_fail("split: the part %s would take the place of %s itself", j->parts[i].name, path);
         }
@@ -584,151 +564,6 @@ static int save(session *s, job *j)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- report -- */
-
-static void put_size(text *t, const destination *d, bool dry)
-{
-    char number[NUMBER_ROOM];
-
-    if (!dry && d->written != REC_UNKNOWN) {
-        tool_text_format(t, ", %s", tool_sized(d->written, number));
-    }
-}
-
-/* Pads to a column. */
-static void pad(text *t, size_t to)
-{
-    size_t width = tool_text_width(t->at);
-
-    tool_text_format(t, "%*s", (int)(width < to ? to - width : 1), "");
-}
-
-static void print_steps(const request *r, const job *j, FILE *out)
-{
-    size_t widest = 0;
-
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < r->step_count; i++) {
-            const step *todo = &r->steps[i];
-            text line = {0};
-            tool_text_format(&line, "  %s", todo->what->name);
-            for (size_t k = 0; k < todo->what->operands; k++) {
-                text word = {0};
-                tool_text_safe(&word, todo->operands[k], strlen(todo->operands[k]));
-                tool_text_put(&line, " ");
-                tool_text_shortened(&line, word.at ? word.at : "", 30, true);
-                tool_text_put(&line, todo->operands[k][0] ? "" : "''");
-                tool_text_free(&word);
-            }
-            if (pass == 0) {
-                size_t width = tool_text_width(line.at) + 2;
-                widest = width > widest && width <= 42 ? width : widest;
-            } else if (j->outcomes[i].said.length) {
-                pad(&line, widest);
-                fprintf(out, "%s%s\n", line.at, j->outcomes[i].said.at);
-            }
-            tool_text_free(&line);
-        }
-    }
-}
-
-static void print_people(const request *r, const job *j, FILE *out)
-{
-    char number[NUMBER_ROOM];
-    text line = {0};
-
-    tool_text_safe(&line, j->file, strlen(j->file));
-    tool_text_put(&line, " -> ");
-    if (j->part_count) {
-        tool_text_format(&line, "%zu file%s", j->part_count, tool_plural(j->part_count));
-    } else {
-        const char *name = strcmp(j->to.path, "-") == 0 ? "standard output" : j->to.path;
-        tool_text_safe(&line, name, strlen(name));
-        tool_text_format(&line, ": %s tensor%s", tool_grouped(j->sums.tensors, number), tool_plural(j->sums.tensors));
-        put_size(&line, &j->to, r->dry);
-    }
-    if (r->dry) {
-        tool_text_put(&line, ", not written: --dry-run");
-    } else {
-        tool_text_format(&line, " in %.2f s%s", j->seconds,
-                         j->part_count   ? ""
-                         : j->to.checked ? ", checked"
-                                         : ", not checked");
-    }
-    fprintf(out, "%s\n", line.at);
-    tool_text_free(&line);
-    print_steps(r, j, out);
-    for (size_t i = 0; i < j->part_count; i++) {
-        tool_text_put(&line, "  ");
-        tool_text_safe(&line, j->parts[i].to.path, strlen(j->parts[i].to.path));
-        tool_text_format(&line, ": %s tensor%s", tool_grouped(j->parts[i].tensors, number),
-                         tool_plural(j->parts[i].tensors));
-        put_size(&line, &j->parts[i].to, r->dry);
-        fprintf(out, "%s\n", line.at);
-        tool_text_free(&line);
-    }
-}
-
-static void json_destination(json *out, const destination *d, uint64_t tensors, bool dry)
-{
-    tool_json_string(out, "out", d->path);
-    tool_json_string(out, "recorder", rec_recorder_name(d->to));
-    tool_json_uint(out, "tensors", tensors);
-    if (dry || d->written == REC_UNKNOWN) {
-        tool_json_token(out, "written", "null");
-    } else {
-        tool_json_uint(out, "written", d->written);
-    }
-    tool_json_bool(out, "checked", d->checked);
-}
-
-static void print_json(json *out, const request *r, const job *j)
-{
-    char seconds[NUMBER_ROOM];
-
-    (void)snprintf(seconds, sizeof seconds, "%.6f", j->seconds);
-    tool_json_object(out, NULL);
-    tool_json_string(out, "in", r->is_new ? NULL : j->file);
-    json_destination(out, &j->to, j->sums.tensors, r->dry || j->part_count);
-    tool_json_string(out, "burn", tool_burn_version(j->w.record));
-    tool_json_bool(out, "dry", r->dry);
-    tool_json_token(out, "seconds", seconds);
-    tool_json_array(out, "operations");
-    for (size_t i = 0; i < r->step_count; i++) {
-        const step *todo = &r->steps[i];
-        const outcome *o = &j->outcomes[i];
-        tool_json_object(out, NULL);
-        tool_json_string(out, "operation", todo->what->name);
-        tool_json_array(out, "operands");
-        for (size_t k = 0; k < todo->what->operands; k++) {
-            tool_json_text(out, NULL, todo->operands[k], strlen(todo->operands[k]));
-        }
-        tool_json_close(out, ']');
-        tool_json_uint(out, "changed", o->changed);
-        tool_json_uint(out, "tensors", o->tensors);
-        tool_json_uint(out, "rounded", o->rounded);
-        tool_json_uint(out, "infinite", o->overflowed);
-        tool_json_uint(out, "zero", o->vanished);
-        tool_json_string(out, "said", o->said.at);
-        tool_json_close(out, '}');
-    }
-    tool_json_close(out, ']');
-    tool_json_array(out, "parts");
-    for (size_t i = 0; i < j->part_count; i++) {
-        tool_json_object(out, NULL);
-        tool_json_string(out, "part", j->parts[i].name);
-        json_destination(out, &j->parts[i].to, j->parts[i].tensors, r->dry);
-        tool_json_uint(out, "values", j->parts[i].values);
-        tool_json_close(out, '}');
-    }
-    tool_json_close(out, ']');
-    tool_json_array(out, "notes");
-    tool_json_note_items(out, &j->w.notes);
-    tool_json_note_items(out, &j->to.notes);
-    tool_json_close(out, ']');
-    tool_json_close(out, '}');
-}
-
 /* ---------------------------------------------------------------------------------------------------------- run -- */
 
 /* @param out JSON that is open, or NULL. @param try_only to see whether it can be done. */
@@ -752,10 +587,10 @@ static int run_one(session *s, const request *r, size_t index, json *out, bool t
         tool_progress_wipe();
         stream = strcmp(j.to.path, "-") == 0 ? stderr : stdout;
         if (out) {
-            print_json(out, r, &j);
+            tool_edit_print_json(out, r, &j);
         } else {
             if (!s->o->quiet) {
-                print_people(r, &j, stream);
+                tool_edit_print(r, &j, stream);
             }
             tool_notes_print(&j.w.notes, s->o->quiet);
             tool_notes_print(&j.to.notes, s->o->quiet);

@@ -98,7 +98,8 @@ int tool_edit_class(rec_dtype dtype);
 size_t tool_edit_width(rec_dtype dtype);
 /* Numbers, in host byte order, as elements of `dtype`, in host byte order: f64 to floats, i64 or u64 to ints. What does
  * not fit is an error, which is printed. */
-int tool_edit_encode(session *s, rec_dtype from, const void *numbers, uint64_t count, rec_dtype dtype, void *target);
+int tool_edit_encode(session *s, const char *key, rec_dtype from, const void *numbers, uint64_t count, rec_dtype dtype,
+                     void *target);
 /* Elements of a tensor as another type, of another class too. @return 0 or an errno. */
 int tool_edit_read(session *s, const rec_tensor *tensor, rec_dtype dtype, uint64_t first, uint64_t count, void *target);
 /* Puts a tensor that is made of another one when it is asked for, which must live as long as the work.
@@ -107,8 +108,8 @@ int tool_edit_put(work *w, const char *path, const rec_tensor *from, rec_dtype d
 /* Puts elements in host byte order, which are taken (from malloc) and changed. */
 int tool_edit_put_elements(work *w, const char *path, rec_dtype dtype, uint32_t rank, const uint64_t *shape,
                            void *elements, const char *id);
-/* @return the id that a new tensor gets: "" (a new one) where parameters have them, else NULL. */
-const char *tool_edit_new_id(const work *w);
+/* @param id the id that a new tensor gets: "" (a new one) where parameters have them, else NULL. Errors are printed. */
+int tool_edit_new_id(const work *w, const char **id);
 
 /* ------------------------------------------------------------------------------------------------------- files -- */
 
@@ -140,5 +141,40 @@ typedef struct part {
 /* Takes the record apart by --by. @return EXIT_OK; EXIT_ERROR with the error printed. */
 int tool_edit_split(work *w, const char *by, bool strip, part **parts, size_t *count);
 void tool_edit_parts_free(part *parts, size_t count);
+
+/* --------------------------------------------------------------------------------------------------- a whole run -- */
+
+/* What is asked for. */
+typedef struct step {
+    const operation *what;
+    const char *const *operands;
+    size_t place; /* of the operation's word among the operands, from 1 */
+} step;
+typedef struct request {
+    const char **files, **turned;
+    size_t *places;
+    size_t file_count;
+    step *steps;
+    size_t step_count;
+    const char *output, *by;
+    bool in_place, dry, strip, split, is_new;
+} request;
+
+/* One file on its way. */
+typedef struct job {
+    const char *file; /* as people should see it */
+    work w;
+    outcome *outcomes;
+    destination to;
+    part *parts;
+    size_t part_count;
+    summary sums;
+    double seconds;
+} job;
+
+/* Says what was done with a file, or would be (`dry`). */
+void tool_edit_print(const request *r, const job *j, FILE *out);
+/* The same as an element of JSON that is open. */
+void tool_edit_print_json(json *out, const request *r, const job *j);
 
 #endif

@@ -41,18 +41,22 @@ int tool_edit_open(session *s, const rec_record *record, destination *d)
 int tool_edit_save(session *s, const rec_record *record, destination *d)
 {
     bool to_stdout = strcmp(d->path, "-") == 0;
-    rec_status status =
-        to_stdout ? rec_save_fd(d->to, record, STDOUT_FILENO, "standard output") : rec_save(d->to, record, d->path);
-    char *path;
+    char *path = to_stdout ? NULL : rec_recorder_path(d->to, d->path);
+    rec_status status;
+    int ended;
 
     (void)s;
-    tool_notes_take(&d->notes);
-    if (status != REC_OK) {
-        tool_progress_wipe();
+    if (!to_stdout && !path) {
         return tool_fail_library();
     }
+    status = to_stdout ? rec_save_fd(d->to, record, STDOUT_FILENO, "standard output") : rec_save(d->to, record, d->path);
+    ended = tool_saved(status); /* before anything can run out of memory */
+    tool_notes_take(&d->notes);
+    if (ended != EXIT_OK) {
+        rec_free(path);
+        return EXIT_ERROR;
+    }
     d->checked = tool_progress_checked();
-    path = to_stdout ? NULL : rec_recorder_path(d->to, d->path);
     d->written = path ? tool_size_of_file(path) : REC_UNKNOWN;
     if (path) {
         tool_note_old_index(path, &d->notes);

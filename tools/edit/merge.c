@@ -52,8 +52,17 @@ static bool same_leaf(const rec_value *a, const rec_value *b)
         others = bytes ? rec_tensor_bytes(u, &other) : NULL;
         return others && size == other && memcmp(bytes, others, (size_t)size) == 0;
     }
-    if (rec_value_kind(a) == REC_KIND_BYTES || rec_value_kind(a) == REC_KIND_NUMBERS) {
-        return false;
+    if (rec_value_kind(a) == REC_KIND_BYTES) {
+        uint64_t size, other;
+        const void *bytes = rec_value_bytes(a, &size), *others = rec_value_bytes(b, &other);
+        return size == other && (!size || memcmp(bytes, others, (size_t)size) == 0);
+    }
+    if (rec_value_kind(a) == REC_KIND_NUMBERS) {
+        bool same = rec_value_count(a) == rec_value_count(b);
+        for (uint64_t i = 0; i < rec_value_count(a) && same; i++) {
+            same = same_scalar(rec_value_number(a, i), rec_value_number(b, i));
+        }
+        return same;
     }
     return same_scalar(rec_value_scalar(a), rec_value_scalar(b));
 }
@@ -170,9 +179,11 @@ int tool_edit_merge(work *w, const char *const *operands, size_t place, outcome 
             tool_fail("merge %s: a record that is no map of names cannot be merged", tool_input_name(operands[0]));
     } else {
         tool_edit_hold(w, from);
-        m.id = lacks_ids(from) ? tool_edit_new_id(w) : NULL;
-        walk(&m, from, rec_root(from));
-        add_metadata(&m, from);
+        m.status = lacks_ids(from) ? tool_edit_new_id(w, &m.id) : EXIT_OK;
+        if (m.status == EXIT_OK) {
+            walk(&m, from, rec_root(from));
+            add_metadata(&m, from);
+        }
         from = NULL;
     }
     if (m.status == EXIT_OK && m.both) {

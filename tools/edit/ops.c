@@ -91,7 +91,7 @@ int tool_edit_remove(work *w, const char *const *operands, size_t place, outcome
 static rec_plan *plan_move(work *w, const char *rule)
 {
     rec_recorder *arguments = rec_open_recorder_in(w->s->context, "Auto", REC_PRECISION_KEEP);
-    rec_plan *plan = rec_plan_new(w->s->context, NULL);
+    rec_plan *plan = arguments ? rec_plan_new(w->s->context, NULL) : NULL; /* which would forget the error */
 
     if (!arguments || !plan || rec_recorder_set(arguments, "adapter", "none") != REC_OK ||
         rec_recorder_set(arguments, "gaps", "keep") != REC_OK ||
@@ -143,8 +143,8 @@ int tool_edit_move(work *w, const char *const *operands, size_t place, outcome *
     rule = xasprintf("%s => %s", operands[0], operands[1]);
     plan = plan_move(w, rule);
     for (uint64_t i = 0; plan && i < rec_plan_count(plan); i++) {
-        const rec_plan_line *line = rec_plan_get(plan, i);
-        if (line && strcmp(line->from, line->to) != 0) {
+        const rec_plan_line *line = tool_plan_line(plan, i);
+        if (strcmp(line->from, line->to) != 0) {
             o->changed++;
             o->tensors += line->dtype_before != REC_DTYPE_NONE;
         }

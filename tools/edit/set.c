@@ -87,12 +87,8 @@ static int read_numbers(numbers *n, const literal *l, rec_dtype dtype, const cha
 static void *encode(work *w, const numbers *n, rec_dtype dtype, const char *key)
 {
     size_t width = tool_edit_width(dtype);
-    uint8_t *elements = malloc(n->count ? (size_t)n->count * width : 1);
+    uint8_t *elements = xmalloc((size_t)n->count * width);
 
-    if (!elements) {
-        (void)tool_fail("out of memory");
-        return NULL;
-    }
     if (tool_edit_class(dtype) == CLASS_BOOL) {
         memset(elements, 0, (size_t)n->count * width);
         for (uint64_t i = 0; i < n->count; i++) {
@@ -110,7 +106,7 @@ static void *encode(work *w, const numbers *n, rec_dtype dtype, const char *key)
         }
         return elements;
     }
-    if (n->count && tool_edit_encode(w->s, n->dtype, n->at, n->count, dtype, elements) != EXIT_OK) {
+    if (n->count && tool_edit_encode(w->s, key, n->dtype, n->at, n->count, dtype, elements) != EXIT_OK) {
         free(elements);
         return NULL;
     }
@@ -217,7 +213,7 @@ static int set_tensor(work *w, const char *key, rec_dtype dtype, const char *res
 {
     const rec_value *old = rec_value_at(w->record, key);
     const rec_tensor *was = old ? rec_value_tensor(old) : NULL;
-    const char *id = was ? rec_tensor_id(was) : tool_edit_new_id(w);
+    const char *id = was ? rec_tensor_id(was) : NULL;
     char *kept = id ? xstrdup(id) : NULL, *head = NULL;
     const char *equals = *rest == '[' ? strchr(rest, '=') : NULL;
     uint64_t count = 1;
@@ -265,12 +261,12 @@ static int set_tensor(work *w, const char *key, rec_dtype dtype, const char *res
         elements = all;
         repeat(elements, tool_edit_width(dtype), count);
     }
-    if (elements) {
+    if (elements && (was || tool_edit_new_id(w, &id) == EXIT_OK)) {
         tool_text_format(&o->said, "%s %s ", was ? "now" : "new:", rec_dtype_name(dtype));
         tool_text_shape(&o->said, n.shape, n.rank);
         o->tensors = o->changed = 1;
         o->elements = count;
-        status = tool_edit_put_elements(w, key, dtype, n.rank, n.shape, elements, kept);
+        status = tool_edit_put_elements(w, key, dtype, n.rank, n.shape, elements, was ? kept : id);
         elements = NULL;
     }
 
@@ -308,7 +304,7 @@ static int set_from_file(work *w, const char *key, const char *name, outcome *o)
     const rec_tensor *was = old ? rec_value_tensor(old) : NULL, *tensor = NULL;
     const char *colon = access(name, F_OK) == 0 ? NULL : strrchr(name, ':');
     char *path = colon ? xasprintf("%.*s", (int)(colon - name), name) : xstrdup(name);
-    char *id = was && rec_tensor_id(was) ? xstrdup(rec_tensor_id(was)) : NULL;
+    char *kept = was && rec_tensor_id(was) ? xstrdup(rec_tensor_id(was)) : NULL;
     rec_recorder *reader = rec_open_recorder_in(w->s->context, "Auto", REC_PRECISION_KEEP);
     rec_record *record = NULL;
     summary sums = {0};
@@ -337,14 +333,16 @@ static int set_from_file(work *w, const char *key, const char *name, outcome *o)
         tool_text_shape(&o->said, rec_tensor_shape(tensor), rec_tensor_rank(tensor));
         o->tensors = o->changed = 1;
         o->elements = rec_tensor_count(tensor);
-        status = tool_edit_put(w, key, tensor, rec_tensor_dtype(tensor), was ? id : tool_edit_new_id(w));
+        const char *id = kept;
+        status = was ? EXIT_OK : tool_edit_new_id(w, &id);
+        status = status == EXIT_OK ? tool_edit_put(w, key, tensor, rec_tensor_dtype(tensor), id) : status;
     }
 
 done:
     tool_summary_free(&sums);
     rec_close_recorder(reader);
     free(path);
-    free(id);
+    free(kept);
     return status;
 }
 

@@ -65,10 +65,10 @@ static int encode(session *s, rec_dtype from, const void *numbers, uint64_t coun
                             .ownership = REC_TAKE,
                             .shape = &count,
                             .data_size = count * tool_edit_width(from)};
-    void *copy = malloc(spec.data_size ? (size_t)spec.data_size : 1);
+    void *copy = xmalloc((size_t)spec.data_size);
     int status = EIO;
 
-    if (scratch && copy) {
+    if (scratch) {
         memcpy(copy, numbers, (size_t)spec.data_size);
         swap_if_big(copy, tool_edit_width(from), count);
         spec.data = copy;
@@ -79,17 +79,16 @@ static int encode(session *s, rec_dtype from, const void *numbers, uint64_t coun
         }
     }
     free(copy);
-    if (status == 0) {
-        rec_record_free(scratch);
-        return 0;
-    }
     rec_record_free(scratch);
     return status;
 }
 
-int tool_edit_encode(session *s, rec_dtype from, const void *numbers, uint64_t count, rec_dtype dtype, void *target)
+int tool_edit_encode(session *s, const char *key, rec_dtype from, const void *numbers, uint64_t count, rec_dtype dtype,
+                     void *target)
 {
-    int status = encode(s, from, numbers, count, dtype, target) == 0 ? EXIT_OK : tool_fail_library();
+    int status = encode(s, from, numbers, count, dtype, target) == 0
+                     ? EXIT_OK
+                     : tool_fail("set %s: %s", key, rec_error_message());
     double *back = status == EXIT_OK && tool_edit_class(dtype) == CLASS_FLOAT && count
                        ? xmalloc((size_t)count * sizeof *back)
                        : NULL;
@@ -101,8 +100,8 @@ int tool_edit_encode(session *s, rec_dtype from, const void *numbers, uint64_t c
     for (uint64_t i = 0; back && status == EXIT_OK && i < count; i++) {
         bool meant = from == REC_DTYPE_F64 && isinf(((const double *)numbers)[i]);
         if (isinf(back[i]) && !meant) {
-            status = tool_fail("set: number %llu of those given is too large for %s", (unsigned long long)i + 1,
-                               rec_dtype_name(dtype));
+            status = tool_fail("set %s: number %llu of those given is too large for %s", key,
+                               (unsigned long long)i + 1, rec_dtype_name(dtype));
         }
     }
     free(back);
@@ -274,15 +273,18 @@ int tool_edit_put_elements(work *w, const char *path, rec_dtype dtype, uint32_t 
 
 /* ---------------------------------------------------------------------------------------------------------- ids -- */
 
-const char *tool_edit_new_id(const work *w)
+int tool_edit_new_id(const work *w, const char **id)
 {
     summary sums;
-    const char *id = NULL;
 
-    if (tool_is_of_others(w->record) || tool_summarise(w->record, &sums) != EXIT_OK) {
-        return NULL;
+    *id = NULL;
+    if (tool_is_of_others(w->record)) {
+        return EXIT_OK;
     }
-    id = sums.ids || !sums.tensors ? "" : NULL;
+    if (tool_summarise(w->record, &sums) != EXIT_OK) {
+        return EXIT_ERROR;
+    }
+    *id = sums.ids || !sums.tensors ? "" : NULL;
     tool_summary_free(&sums);
-    return id;
+    return EXIT_OK;
 }

@@ -30,11 +30,25 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* What a set that was saved over another one has in the names of its files. */
+enum { LETTERS = 6 };
+
+static char *index_of(const char *path, size_t length, const char *extension)
+{
+    char *index = xasprintf("%.*s%s.index.json", (int)length, path, extension);
+    struct stat is;
+
+    if (stat(index, &is) == 0 && S_ISREG(is.st_mode)) {
+        return index;
+    }
+    free(index);
+    return NULL;
+}
+
 char *tool_index_of_part(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.'), *of = dot;
     const char *number;
-    struct stat is;
     char *index;
 
     while (of && of > name && strncmp(of, "-of-", 4) != 0) {
@@ -49,12 +63,12 @@ char *tool_index_of_part(const char *path)
     if (number == of || number == name || number[-1] != '-') {
         return NULL;
     }
-    index = xasprintf("%.*s%s.index.json", (int)(number - 1 - path), path, dot);
-    if (stat(index, &is) == 0 && S_ISREG(is.st_mode)) {
-        return index;
+    index = index_of(path, (size_t)(number - 1 - path), dot);
+    if (!index && number - name > LETTERS + 2 && number[-LETTERS - 2] == '-' &&
+        strspn(number - LETTERS - 1, "abcdefghijklmnopqrstuvwxyz0123456789") == LETTERS) {
+        index = index_of(path, (size_t)(number - LETTERS - 2 - path), dot);
     }
-    free(index);
-    return NULL;
+    return index;
 }
 
 /* Whether a file of a folder is a record and does not only look so from afar, as the config.json beside a model does: of
@@ -107,7 +121,9 @@ int tool_inputs_add_folder(session *s, input_files *in, const char *folder)
     for (size_t i = 0; i < count; i++) {
         struct stat is;
         bool link = lstat(names[i], &is) == 0 && S_ISLNK(is.st_mode), there = stat(names[i], &is) == 0;
-        if (status == EXIT_OK && there && S_ISDIR(is.st_mode) && !link) {
+        if (status == EXIT_OK && !there && !link && errno != ENOENT) {
+            status = tool_fail("%s: cannot be looked at: %s", names[i], strerror(errno));
+        } else if (status == EXIT_OK && there && S_ISDIR(is.st_mode) && !link) {
             status = tool_inputs_add_folder(s, in, names[i]);
         } else if (status == EXIT_OK && there && S_ISREG(is.st_mode)) {
             char *index = tool_index_of_part(names[i]);

@@ -115,7 +115,8 @@ int tool_inputs_check(const input_files *in);
 void tool_inputs_free(input_files *in);
 /* What stands in an array of answers for a file that gave none: its name and the library's last error. */
 void tool_json_failed(json *j, const char *path);
-/* @return the index that NAME-00001-of-00005.EXT is a part of, NAME.EXT.index.json beside it, to be freed; NULL: it is none. */
+/* @return the index that NAME-00001-of-00005.EXT is a part of, NAME.EXT.index.json beside it
+ * (with six letters between, NAME-abcdef-00001-…, too), to be freed; NULL: it is none. */
 char *tool_index_of_part(const char *path);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Patterns of keys: what the shell's globs are to files, and what a folded listing shows, `layers.#.{wq,wk}` say. */
+#include <errno.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +145,9 @@ key_patterns *tool_patterns_make(const char *const *given, size_t count)
         translate(&regex, each->text);
         failed = *each->text ? regcomp(&each->regex, regex.at, REG_EXTENDED | REG_NOSUB) : REG_BADPAT;
         tool_text_free(&regex);
+        if (failed == REG_ESPACE) {
+            (void)tool_enough(NULL);
+        }
         if (failed) {
             (void)tool_fail("\"%s\": no pattern of keys\nA pattern is like layers.0, *.weight, layers.#.{wq,wk} or "
                             "'!*.bias'.",
@@ -162,7 +166,13 @@ static bool matches(struct pattern *p, const char *key)
     size_t length = strlen(p->text);
     bool fits = strncmp(key, p->text, length) == 0 && (!key[length] || key[length] == '.');
 
-    fits = fits || regexec(&p->regex, key, 0, NULL, 0) == 0;
+    if (!fits) {
+        errno = 0;
+        fits = regexec(&p->regex, key, 0, NULL, 0) == 0;
+        if (!fits && errno == ENOMEM) {
+            (void)tool_enough(NULL); /* glibc calls that no match */
+        }
+    }
     p->used = p->used || fits;
     return fits;
 }

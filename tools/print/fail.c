@@ -6,12 +6,23 @@
 
 #include "tools/print/print.h"
 
+static text *diverted;
+
+void tool_fail_divert(text *to)
+{
+    diverted = to;
+}
+
 /* "record: " and the text; lines after the first one are hints and stand two spaces in. */
 static void complain(const char *message)
 {
     text safe = {0};
     bool first = true;
 
+    if (diverted) {
+        tool_text_format(diverted, "%s%s", diverted->length ? "\n" : "", message);
+        return;
+    }
     while (*message || first) {
         size_t length = strcspn(message, "\n"), indent = strspn(message, " ");
         if (!first) {
@@ -56,6 +67,26 @@ int tool_fail_usage(const char *command, const char *format, ...)
                     command ? command : "", command ? " " : "");
     free(message);
     return EXIT_ERROR;
+}
+
+static bool unsynced;
+
+int tool_saved(rec_status status)
+{
+    if (status != REC_OK) {
+        (void)tool_fail_library();
+    }
+    unsynced = unsynced || status == REC_E_SYNC;
+    if (status != REC_OK && status != REC_E_SYNC) {
+        return EXIT_ERROR;
+    }
+    tool_memory_saved();
+    return EXIT_OK;
+}
+
+int tool_saved_status(int status)
+{
+    return status == EXIT_OK && unsynced ? EXIT_UNSYNCED : status;
 }
 
 int tool_fail_library(void)

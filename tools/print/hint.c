@@ -20,14 +20,18 @@ static const struct {
 static const char *const rules[] = {"split", "weight_norm", "add",  "rope", "squeeze", "reshape", "stack",
                                     "join",  "merge",       "tie",  "export", "back",  "let"};
 
-/* `word = value` as an option. @return false: it is no load argument. */
+/* `word = value` as an option, and the option of a recorder that has a switch. @return false: it is neither. */
 static bool put_option(text *t, const char *at, size_t length)
 {
+    static const char positional[] = "positional";
     const char *equals = memmem(at, length, " = ", 3);
     size_t word = equals ? (size_t)(equals - at) : 0;
     char *value = equals ? xasprintf("%.*s", (int)(length - word - 3), equals + 3) : NULL;
-    bool found = false;
+    bool found = length == sizeof positional - 1 && memcmp(at, positional, length) == 0;
 
+    if (found) {
+        tool_text_format(t, "--%s", positional);
+    }
     for (size_t i = 0; equals && i < sizeof written / sizeof *written && !found; i++) {
         if (strlen(written[i].word) == word && memcmp(written[i].word, at, word) == 0) {
             found = true;

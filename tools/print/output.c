@@ -237,6 +237,12 @@ void tool_table_print(table *t, FILE *out)
             if (width > widths[column]) {
                 const cut *c = &cuts[column != t->shrink];
                 text shorter = {0};
+                if (c->whole[i / t->columns] && column == 0) { /* on a line of its own, the rest below its column */
+                    fputs(cell, out);
+                    putc_unlocked('\n', out);
+                    owed = widths[column] + GAP;
+                    continue;
+                }
                 if (c->whole[i / t->columns]) {
                     tool_text_put(&shorter, cell);
                 } else {

@@ -15,16 +15,30 @@
 #define REC_NO_SHORT_NAMES
 #include <librecord.h>
 
-/* Exit status. EXIT_DIFFERS is for what compares: a difference, a check that failed. */
-enum { EXIT_OK = 0, EXIT_DIFFERS = 1, EXIT_ERROR = 2 };
+/* Exit status. EXIT_DIFFERS is for what compares: a difference, a check that failed. EXIT_UNSYNCED: all is done, but a file
+ * that was saved may not outlast a crash of the system. */
+enum { EXIT_OK = 0, EXIT_DIFFERS = 1, EXIT_ERROR = 2, EXIT_UNSYNCED = 3 };
 
 /* ------------------------------------------------------------------------------------------------------- memory -- */
 
-/* As malloc, realloc, strdup, printf; out of memory the command ends with a message. */
+/* Ends the command with a message where memory that was asked for is NULL. @return it. */
+void *tool_enough(void *memory);
+/* A line of a plan that is made; likewise. */
+const rec_plan_line *tool_plan_line(rec_plan *plan, uint64_t index);
+/* As malloc, realloc, strdup, printf, and then as above. */
 void *xmalloc(size_t size);
 void *xrealloc(void *old, size_t size);
 char *xstrdup(const char *text);
 char *xasprintf(const char *format, ...) REC_PRINTF(1, 2);
+
+/* Things that are looked up by what they hold, however many there are (known.c). They stay their owner's. */
+typedef int tool_compare(const void *a, const void *b);
+/* What a tree has that is the same as `thing`; else that, which is in it then. */
+void *tool_known_add(void **tree, const void *thing, tool_compare *compare);
+/* The same without adding it. NULL: there is none. */
+void *tool_known_find(void *const *tree, const void *thing, tool_compare *compare);
+/* Empties it, before the things are freed. */
+void tool_known_free(void **tree, tool_compare *compare);
 
 /* A text that grows. Zero it to begin. */
 typedef struct text {
@@ -46,8 +60,17 @@ typedef struct words {
 
 /* Prints the library's last error. @return EXIT_ERROR. */
 int tool_fail_library(void);
+/* What a save came to. @return EXIT_OK, also if it is done and only not synced, which is printed and remembered; else
+ * EXIT_ERROR with the error printed. */
+int tool_saved(rec_status status);
+/* Something was: whoever runs out of memory from here on says that. */
+void tool_memory_saved(void);
+/* @return the command's status: EXIT_UNSYNCED in place of EXIT_OK if something that was saved was not synced. */
+int tool_saved_status(int status);
 /* Prints an error of the command itself; further lines of the text are hints. @return EXIT_ERROR. */
 int tool_fail(const char *format, ...) REC_PRINTF(1, 2);
+/* Errors are not printed any more, but kept there without "record: ", a line behind the other; NULL: they are printed again. */
+void tool_fail_divert(text *to);
 /* As tool_fail(), with the hint that names the help of a subcommand. */
 int tool_fail_usage(const char *command, const char *format, ...) REC_PRINTF(2, 3);
 

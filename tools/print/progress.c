@@ -85,14 +85,15 @@ static int32_t on_progress(void *user, const rec_progress *progress)
     return 0;
 }
 
-/* A second signal of the same kind ends the program at once. Those that the caller ignores (nohup) stay ignored. */
+/* What waits for another program, as the open of a FIFO, is interrupted: the library then asks on_progress. A second signal of
+ * the same kind ends the program at once. Those that the caller ignores (nohup) stay ignored. */
 static void watch(int number, void (*handler)(int))
 {
     struct sigaction action, old;
 
     memset(&action, 0, sizeof action);
     action.sa_handler = handler;
-    action.sa_flags = SA_RESTART | (int)SA_RESETHAND;
+    action.sa_flags = (int)SA_RESETHAND;
     if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
         (void)sigaction(number, &action, NULL);
     }

@@ -9,23 +9,37 @@
 
 /* ------------------------------------------------------------------------------------------------------- memory -- */
 
-static void *enough(void *memory)
+static bool saved;
+
+void tool_memory_saved(void)
+{
+    saved = true;
+}
+
+void *tool_enough(void *memory)
 {
     if (!memory) {
-        fputs("record: out of memory\n", stderr);
+        fputs(saved ? "record: out of memory; what was saved is in its place\n" : "record: out of memory\n", stderr);
         exit(EXIT_ERROR);
     }
     return memory;
 }
 
+const rec_plan_line *tool_plan_line(rec_plan *plan, uint64_t index)
+{
+    const rec_plan_line *line = rec_plan_get(plan, index);
+
+    return line ? line : tool_enough(NULL);
+}
+
 void *xmalloc(size_t size)
 {
-    return enough(malloc(size ? size : 1));
+    return tool_enough(malloc(size ? size : 1));
 }
 
 void *xrealloc(void *old, size_t size)
 {
-    return enough(realloc(old, size ? size : 1));
+    return tool_enough(realloc(old, size ? size : 1));
 }
 
 char *xstrdup(const char *string)
@@ -44,7 +58,7 @@ char *xasprintf(const char *format, ...)
         string = NULL;
     }
     va_end(args);
-    return enough(string);
+    return tool_enough(string);
 }
 
 void tool_text_add(text *t, const char *bytes, size_t length)
@@ -80,7 +94,7 @@ void tool_text_format(text *t, const char *format, ...)
     if (length < 0) {
         string = NULL;
     }
-    tool_text_add(t, enough(string), (size_t)length);
+    tool_text_add(t, tool_enough(string), (size_t)length);
     free(string);
 }
 

@@ -7,6 +7,8 @@
 #ifndef RECORD_SESSION_H
 #define RECORD_SESSION_H
 
+#include <stdatomic.h>
+
 #include "tools/print/print.h"
 
 /* ------------------------------------------------------------------------------------------------------- options -- */
@@ -68,12 +70,24 @@ int tool_own_number(const options *o, const char *name, double least, double *va
 
 /* ------------------------------------------------------------------------------------------------------- session -- */
 
+/* The command's counterpart where several processes run it together, for one output. */
+typedef struct tool_shared {
+    void *self;
+    bool first; /* this is the process that asks and prints */
+    /* @return what the first process answers; -1: one of them failed, which all know. */
+    int (*agree)(void *self, int answer);
+    /* Saves in place of rec_save(). @param n gets notes. @return EXIT_OK, EXIT_UNSYNCED; EXIT_ERROR, which all know. */
+    int (*save)(void *self, rec_recorder *to, const rec_record *record, const char *out, notes *n);
+} tool_shared;
+
 typedef struct session {
     const options *o;
     rec_context *context;
     size_t inputs;    /* how many the operands begin with */
     rec_types *types; /* made when a type is needed */
     char *type;       /* the expression that the options ask for, once tool_session_type() was called; NULL: none */
+    const tool_shared *shared; /* NULL: this process is alone */
+    const atomic_bool *stop; /* once it is set, measuring gives up; NULL: it never does */
 } session;
 
 /* Opens the context that the options ask for. Errors are printed. */

@@ -4,9 +4,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/embed/embed.h"
 #include "tools/verify/verify_private.h"
 
 enum { DIGITS = 2 * MEASURE_SUM_BYTES };
@@ -174,26 +174,20 @@ void tool_sums_add(text *t, const char *key, const uint8_t sum[MEASURE_SUM_BYTES
 
 int tool_sums_write(const text *t, const char *path)
 {
-    char *temporary = xasprintf("%s.XXXXXX", path);
-    int fd = mkstemp(temporary);
-    bool ok = fd >= 0;
-    mode_t mask = umask(0);
+    target out;
+    int status;
 
-    (void)umask(mask);
-    for (size_t at = 0; ok && at < t->length;) {
-        ssize_t put = write(fd, t->at + at, t->length - at);
-        ok = put > 0;
-        at += ok ? (size_t)put : 0;
-    }
-    ok = ok && fchmod(fd, 0666 & ~mask) == 0 && fsync(fd) == 0;
-    ok = fd >= 0 && close(fd) == 0 && ok;
-    ok = ok && rename(temporary, path) == 0;
-    if (!ok) {
-        (void)tool_fail("%s: cannot write the sums: %s", path, strerror(errno));
-        if (fd >= 0) {
-            (void)unlink(temporary);
+    tool_files_guard(); /* a signal leaves nothing behind */
+    status = tool_target_open(&out, path);
+    if (status == EXIT_OK) {
+        (void)fwrite(t->at, 1, t->length, out.stream);
+        if (fflush(out.stream) == 0 && out.temporary && fsync(fileno(out.stream)) != 0) {
+            status = tool_fail("%s: cannot be synced: %s", path, strerror(errno));
+        }
+        if (status == EXIT_OK && (status = tool_target_close(&out)) == EXIT_OK) {
+            status = tool_target_commit(&out);
         }
     }
-    free(temporary);
-    return ok ? EXIT_OK : EXIT_ERROR;
+    tool_target_drop(&out);
+    return status;
 }

@@ -302,9 +302,9 @@ static int write_metadata(run *r, checked *c)
     } else if (!failed && !keeps_metadata(recorder, c->record, &failed) && !failed) {
         status = tool_fail("%s: %s cannot hold the sums in its metadata\nWithout --in-metadata they are put beside it.",
                            c->path, rec_recorder_name(recorder));
-    } else if (failed || rec_save(recorder, c->record, c->path) != REC_OK) {
+    } else if (failed) {
         status = tool_fail_library();
-    } else {
+    } else if ((status = tool_saved(rec_save(recorder, c->record, c->path))) == EXIT_OK) {
         c->written = xstrdup("the metadata");
     }
     rec_free(path);

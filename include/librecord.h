@@ -1215,7 +1215,9 @@ REC_API rec_status rec_recorder_set_type_name(rec_recorder *recorder, const rec_
 
 /** The type of a record as Rust source, as far as the record shows it: `name` and what it is made of, Burn's own modules
  *  by their names in the version that wrote it. What is not in a record (whether a list is a Vec or an array, the width of
- *  a number in JSON, which Option is absent…) is assumed, and marked by `// assumed: …` at the end of its line.
+ *  a number in JSON, which Option is absent…) is assumed, and marked by `// assumed: …` at the end of its line. Behind an
+ *  integer that may as well have a sign stands `or i64` as a comment: with such a type, files without names are neither read
+ *  nor written (REC_E_TYPE), since they keep both differently.
  *  rec_types_add_rust() reads it. @param name of the type; NULL: "Model".
  *  @return to be freed with rec_free(); NULL with an error. */
 REC_API char *rec_record_describe(const rec_record *record, const rec_types *types, const char *name);

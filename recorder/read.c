@@ -328,6 +328,19 @@ static bool is_misfit(const rec_job *job)
     }
 }
 
+/* The line of the type's source that the failure is about. */
+static void tell_place(rec_job *job)
+{
+    const char *file = NULL, *name;
+    uint32_t line = 0;
+    if (job->layouts && job->layouts->item && job->error.path[0]) {
+        name = lr_layout_place(job->layouts->item, job->error.path, &file, &line);
+        if (name) {
+            rec_fail_hint(job, "`%.64s` is in %.300s:%u.", name, file, (unsigned)line);
+        }
+    }
+}
+
 /* A record without names did not fit its type: whether it does at another version of Burn, and which. */
 static void suggest_version(rec_job *job, const rec_recorder *r, rec_source *source)
 {
@@ -335,6 +348,7 @@ static void suggest_version(rec_job *job, const rec_recorder *r, rec_source *sou
     uint32_t fit = versions_that_fit(job, r, source);
     char words[128];
     if (!fit && job->error.status == REC_E_FORMAT && (job->error.truncated || job->error.hint[0])) {
+        tell_place(job);
         return; /* as it is in any version; or the reader knows better */
     }
     version_words(fit, words, sizeof words);
@@ -347,6 +361,7 @@ static void suggest_version(rec_job *job, const rec_recorder *r, rec_source *sou
         rec_fail_hint(job, "The file says Burn 0.%d; does the version differ?\nNo other version's layout of the type fits "
                            "it either: is something there an Option, or of another type?", (int)minor);
     }
+    tell_place(job);
 }
 
 /* A file without names that does not say which Burn wrote it: read by the last version that fits. */

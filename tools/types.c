@@ -70,11 +70,14 @@ static uint64_t guess(const rec_value *root, uint64_t first, const char **module
     }
 }
 
-/* A type that reads the file, if there is one. */
-static bool solved(session *s, text *t, const rec_record *record, const char *path)
+static void skeleton(text *t, const rec_record *record, const char *path);
+
+/* A type that reads the file, or, if there is none, one to be completed. */
+static int made_up(session *s, text *t, const rec_record *record, const char *path)
 {
     text source = {0};
-    bool found = tool_types_solve(s, &source, record, path);
+    bool found;
+    int status = tool_types_solve(s, &source, record, path, &found);
     uint64_t count = rec_value_count(rec_root(record));
 
     if (found) {
@@ -85,9 +88,11 @@ static bool solved(session *s, text *t, const rec_record *record, const char *pa
                          "parameters by position,\n// and what is only assumed says so: other types have the same bytes.\n\n",
                          count, tool_plural(count));
         tool_text_put(t, source.at);
+    } else if (status == EXIT_OK) {
+        skeleton(t, record, tool_input_name(path));
     }
     tool_text_free(&source);
-    return found;
+    return status;
 }
 
 /* A type to be completed: one field for what looks like one module, in order. */
@@ -173,9 +178,12 @@ static int print_type(session *s, const rec_record *record, const char *path, bo
             tool_text_free(&shape);
             return EXIT_ERROR;
         }
-    } else if (by_position && !solved(s, &shape, record, path)) {
-        skeleton(&shape, record, tool_input_name(path));
-    } else if (!by_position && tool_session_describe(s, record, &source) != EXIT_OK) {
+    } else if (by_position) {
+        if (made_up(s, &shape, record, path) != EXIT_OK) {
+            tool_text_free(&shape);
+            return EXIT_ERROR;
+        }
+    } else if (tool_session_describe(s, record, &source) != EXIT_OK) {
         return EXIT_ERROR;
     }
     if (s->o->json) {

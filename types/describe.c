@@ -159,11 +159,16 @@ static void put_list(writer *w, text *t, const lr_seen *seen, const char *field,
     }
 }
 
-static void put_scalar(writer *w, text *t, const char *letter, uint32_t bits, uint32_t otherwise)
+/* An integer that may as well be a signed one says so in a comment which lr_rust_type() reads again: a format without names
+ * keeps the two differently, and neither reads nor writes it until somebody has chosen. */
+static void put_scalar(writer *w, text *t, const char *letter, const lr_seen *seen)
 {
     put(w, t, letter);
-    put_number(w, t, bits ? bits : otherwise);
-    if (!bits) {
+    put_number(w, t, seen->bits ? seen->bits : 64);
+    if (seen->unsure) {
+        put(w, t, " " LR_UNSURE_SIGN);
+        assume(w, "its sign and width");
+    } else if (!seen->bits) {
         assume(w, "its width");
     }
 }
@@ -366,13 +371,13 @@ static void put_type(writer *w, text *t, const lr_seen *seen, const char *field,
         put(w, t, "bool");
         break;
     case LR_SEEN_UINT:
-        put_scalar(w, t, "u", seen->bits, 64);
+        put_scalar(w, t, "u", seen);
         break;
     case LR_SEEN_INT:
-        put_scalar(w, t, "i", seen->bits, 64);
+        put_scalar(w, t, "i", seen);
         break;
     case LR_SEEN_FLOAT:
-        put_scalar(w, t, "f", seen->bits, 64);
+        put_scalar(w, t, "f", seen);
         break;
     case LR_SEEN_STRING:
         put(w, t, "String");

@@ -32,6 +32,7 @@ typedef struct lr_seen {
     int32_t elements; /**< of a tensor: REC_FIELD_FLOATS, _INTS, _BOOLS */
     bool assumed;     /**< of a tensor: `elements` was assumed */
     bool varies;      /**< of a list: its length does */
+    bool unsure;      /**< of a UINT: the format does not say whether it has a sign */
     uint32_t bits;    /**< of a number, 0 if unknown */
     uint64_t rank;
     uint64_t length;

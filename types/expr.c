@@ -76,6 +76,10 @@ static const lr_expr *text_node(lr_rust_parser *parser, const char *start)
     if (parser->mute) {
         return &muted;
     }
+    if (parser->lexer.last <= start) { /* nothing was taken: `[u8; ` */
+        (void)lr_rust_expected(&parser->lexer, "a type or a constant");
+        return NULL;
+    }
     text = lr_rust_keep(parser, parser->arena, (size_t)(parser->lexer.last - start) + 1);
     if (!text) {
         return NULL;
@@ -225,6 +229,15 @@ static bool read_path(lr_rust_parser *parser, path *p, bool first)
     }
 }
 
+/* Whether a name is one that rec_record_describe() was not sure of. */
+static bool is_unsure(const lr_rust_lexer *lexer, const lr_rust_token *name)
+{
+    const char *at = name->text + name->length;
+    size_t length = strlen(LR_UNSURE_SIGN);
+    at += at < lexer->end && *at == ' ';
+    return (size_t)(lexer->end - at) >= length && memcmp(at, LR_UNSURE_SIGN, length) == 0;
+}
+
 /* @param self of `<T as Trait>::Name`, else NULL. @param start where the type began. */
 static const lr_expr *path_type(lr_rust_parser *parser, const lr_expr *self, const char *start)
 {
@@ -256,6 +269,7 @@ static const lr_expr *path_type(lr_rust_parser *parser, const lr_expr *self, con
     if (!expr.name) {
         expr.name = lr_rust_copy(parser, p.name.text, p.name.length);
     }
+    expr.unsure = is_unsure(lexer, &p.name);
     if (p.used && p.whole) {
         expr.path = lr_rust_copy(parser, p.before, p.used);
     }

@@ -136,9 +136,10 @@ static lr_seen *merge(const seer *s, lr_seen *a, lr_seen *b)
         return inner ? option_of(s, inner) : NULL;
     }
     if (is_integer(a) && is_integer(b)) {
-        lr_seen *number = make(s, a->kind == b->kind ? a->kind : LR_SEEN_INT, 0);
+        lr_seen *number = make(s, a->kind == LR_SEEN_INT || b->kind == LR_SEEN_INT ? LR_SEEN_INT : LR_SEEN_UINT, 0);
         if (number) {
             number->bits = a->bits == b->bits ? a->bits : 0;
+            number->unsure = a->unsure && b->unsure; /* one that is sure tells for both */
         }
         return number;
     }
@@ -186,6 +187,17 @@ static lr_seen *see_number(const seer *s, int32_t kind, uint32_t bits)
     return seen;
 }
 
+/* Whether a number of the run fits no signed integer. */
+static bool has_highest(const lr_packed *run)
+{
+    for (uint64_t i = 0; run->dtype == REC_DTYPE_U64 && i < run->count; i++) {
+        if (lr_packed_number(run, i).v.u > INT64_MAX) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static lr_seen *see_run(const seer *s, const lr_packed *run)
 {
     lr_seen *list = make(s, LR_SEEN_LIST, 1);
@@ -195,8 +207,9 @@ static lr_seen *see_run(const seer *s, const lr_packed *run)
         return NULL;
     }
     if (element->kind == LR_SEEN_UINT && rec_dtype_name(run->dtype)[0] == 'i') {
-        element->kind = LR_SEEN_INT;
+        element->kind = LR_SEEN_INT; /* a run is as narrow as its values let it be: one is negative */
     }
+    element->unsure = element->kind == LR_SEEN_UINT && !has_highest(run);
     list->form = run->form;
     list->length = run->count;
     list->children[0] = element;
@@ -374,8 +387,13 @@ static lr_seen *see(const seer *s, const rec_value *value)
         return make(s, LR_SEEN_STRING, 0);
     case REC_KIND_BYTES:
         return make(s, LR_SEEN_BYTES, 0);
-    default:
-        return see_number(s, value->kind, value->bits);
+    default: {
+        lr_seen *number = see_number(s, value->kind, value->bits);
+        if (number) { /* formats with names write what is not negative in one way, signed or not */
+            number->unsure = number->kind == LR_SEEN_UINT && !value->bits && value->v.u <= INT64_MAX;
+        }
+        return number;
+    }
     }
 }
 

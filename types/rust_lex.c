@@ -311,7 +311,7 @@ static void read_name(lr_rust_lexer *lexer)
     char after = stop < lexer->end ? *stop : '\0';
     bool raw = lr_rust_same(lexer->next, length, "r");
     bool plain = lr_rust_same(lexer->next, length, "b") || lr_rust_same(lexer->next, length, "c");
-    if (raw && after == '#' && left(lexer, stop) > 1 && starts_name(stop[1])) {
+    if (raw && after == '#' && left(lexer, stop) > 1 && starts_name(stop[1]) && !space_at(lexer, stop + 1)) {
         token->raw = true;
         token->text = stop + 1;
         stop = name_end(lexer, stop + 1);

@@ -411,7 +411,12 @@ static const rec_layout *data_name(layer *l, const lr_expr *expr, const scope *i
     }
     for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
         if (is_name(expr, scalars[i].name) && !expr->count) {
-            return lr_layout_number(l->job, scalars[i].kind, scalars[i].bits);
+            rec_layout *scalar = lr_layout_number(l->job, scalars[i].kind, scalars[i].bits);
+            if (scalar) {
+                scalar->unsure = expr->unsure;
+                l->job->layouts->unsure = l->job->layouts->unsure || expr->unsure;
+            }
+            return scalar;
         }
     }
     if (is_name(expr, "Tensor")) {
@@ -477,12 +482,34 @@ static const char *later_default(const rec_job *job, const rec_layout *layout, c
     return NULL;
 }
 
+/* Where the fields of a definition stand, if somebody wrote them: Burn's own are in files of this library. @return false: the
+ * job has failed. */
+static bool place_fields(layer *l, rec_layout *layout, const lr_def *def)
+{
+    size_t length = def->file ? strlen(def->file) : 0;
+    uint32_t *lines;
+    if (def->since || length < 4 || strcmp(def->file + length - 3, ".rs") != 0) {
+        return true;
+    }
+    lines = lr_arena_alloc(&l->job->layouts->arena, (def->field_count + 1) * sizeof *lines, 4);
+    if (!lines) {
+        (void)lr_fail_memory(l->job, def->field_count * sizeof *lines);
+        return false;
+    }
+    for (uint64_t i = 0; i < def->field_count; i++) {
+        lines[i] = def->fields[i].line;
+    }
+    layout->file = def->file;
+    layout->lines = lines;
+    return true;
+}
+
 /* What a definition says of its fields beside their types. @return false: the job has failed. */
 static bool note_fields(layer *l, rec_layout *layout, const lr_def *def)
 {
     lr_field_note *notes;
     bool any = false;
-    if (!layout) {
+    if (!layout || !place_fields(l, layout, def)) {
         return false;
     }
     layout->module = def->name;
@@ -534,9 +561,10 @@ static const rec_layout *enum_layout(layer *l, const lr_def *def, const scope *i
 {
     bool module = def->derive == LR_DERIVE_MODULE;
     rec_layout *layout = lr_layout_node(l->job, REC_LAYOUT_ENUM, def->field_count);
-    if (layout) {
-        layout->module = def->name;
+    if (!layout || !place_fields(l, layout, def)) {
+        return NULL;
     }
+    layout->module = def->name;
     for (uint64_t i = 0; layout && i < def->field_count; i++) {
         const lr_type_field *field = &def->fields[i];
         const rec_layout *child = NULL;

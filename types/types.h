@@ -24,7 +24,11 @@ typedef struct lr_expr {
     uint64_t count;
     const struct lr_expr *const *args;
     const char *path; /**< of a NAME: what stood before it, imports followed: "burn::nn"; NULL: nothing */
+    bool unsure;      /**< of a NAME: LR_UNSURE_SIGN stands behind it */
 } lr_expr;
+
+/** Behind an unsigned integer in a type that was made of a record: it may as well be a signed one. */
+#define LR_UNSURE_SIGN "/* or i64 */"
 
 #define LR_LENGTH_UNKNOWN UINT64_MAX
 

@@ -62,7 +62,10 @@ struct rec_layout {
     uint64_t from_element; /**< one-based: the element of an older version's tuple that this is now; 0: none */
     uint64_t from_count;   /**< how many that tuple has */
     const char *module; /**< of a struct or enum: the name of its type; NULL if it has none */
+    bool unsure;        /**< of a number: whether it has a sign was not to be seen where the type was taken from */
     bool from_c;        /**< which is that of a C struct: LAYER_NORM, say */
+    const char *file;      /**< where a struct or enum is defined, and each field on its line; NULL: nobody's file */
+    const uint32_t *lines;
     const lr_field_note *notes; /**< of a struct: one for each field; NULL: none has any */
     /** Of a struct of one Burn version: the value that the first later one with that field gives to records which lack
      *  it; NULL if there is none. NULL: nobody knows of later versions. */
@@ -76,6 +79,7 @@ struct lr_layouts {
     const rec_layout *metadata; /**< a struct of metadata alone */
     const rec_layout *item;
     const rec_layout *whole;
+    bool unsure;                /**< some number was laid out that is */
     void *modules;              /**< types/modules.c: those that may be recognised; NULL until somebody asks */
 };
 
@@ -100,6 +104,9 @@ lr_type_ref lr_type_of_c(const rec_type *type);
 
 /** The layout of a job's item at the version and precision of the job. NULL: the job has failed. */
 const rec_layout *lr_layout_item(rec_job *job);
+/** The last field of a path that stands in a file. @param path in the item, "norm.beta.id". @param line (out).
+ *  @return its name, and its struct's or enum's file; NULL: there is none. */
+const char *lr_layout_place(const rec_layout *item, const char *path, const char **file, uint32_t *line);
 /** Frees all layouts of the job, and a type whose text came with a file. */
 void lr_layouts_free(rec_job *job);
 

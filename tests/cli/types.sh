@@ -87,6 +87,9 @@ status_is "convert needs its type" 2
 same "and says how to give it" expected err
 run show tiny.bin 0
 says "so does show" "its type is needed"
+# shellcheck disable=SC2002 # a pipe
+cat tiny.bin | "$record" stats - 2>err.pipe
+check "from standard input, in the words of the command" grep -qF 'or set the option --positional to list' err.pipe
 works "--positional takes the parameters by position" convert --positional tiny.bin positions.mpk
 says "with a note" "named by their position"
 
@@ -109,11 +112,51 @@ for file in "$here/0.18.0/noam-full.mpk:NoamLrScheduler" "$here/0.18.0/constant-
     check "nor written" test ! -e positions.mpk
 done
 
+# ------------------------------------------------------------------------------------------------ a number's sign
+# 299 of an i32 and 598 of a usize are the same bytes in bincode, and formats with names do not tell which it is.
+
+works "a scheduler in JSON" convert "$here/0.18.0/noam-full.mpk" noam.json
+sed 's/"item": [0-9]*/"item": 299/' noam.json >step.json
+works "of an i32 by Burn's name" convert --type StepLrScheduler step.json step.bin
+run show --type StepLrScheduler step.bin ''
+says "is read by it" 299 out
+for command in "show --type-of step.json step.bin" "diff step.json step.bin" "convert --type-of step.json step.json other.bin" \
+    "convert --self-describing --type-of step.json step.json other.bin"; do
+    # shellcheck disable=SC2086 # words
+    run $command
+    status_is "$command: refused" 2
+    says "because of the sign" "whether the integer \`item\` has a sign does not show in the record"
+    says "with what to do" "StepLrScheduler"
+done
+check "nothing is written" test ! -e other.bin
+run types step.json
+says "types marks it" "pub type Model = u64 /* or i64 */; // assumed: its sign and width" out
+cp out step.rs
+run show --type step.rs:Model step.bin
+status_is "what is printed is not yet a choice" 2
+sed 's|u64 /\* or i64 \*/|i64|' step.rs >chosen.rs
+run show --type chosen.rs:Model step.bin ''
+says "it is one when the comment is gone" 299 out
+sed 's/"item": [0-9]*/"item": -299/' noam.json >minus.json
+works "a negative one is sure" convert --type-of minus.json minus.json minus.bin
+run show --type StepLrScheduler minus.bin ''
+says "and right" -299 out
+sed 's/"item": [0-9]*/"item": 18446744073709551615/' noam.json >most.json
+works "so is one that is too large for a sign" convert --type-of most.json most.json most.bin
+sed 's/"item": [0-9]*/"item": {"head": {"steps": [[1, 2], [3, 4]]}, "ratio": 0.5}/' noam.json >deep.json
+run convert --type-of deep.json deep.json other.bin
+says "one deep in a record has its path" "the integer \`head.steps\` has a sign"
+sed 's/"item": [0-9]*/"item": {"head": {"steps": [[1, 2], [3, -4]]}, "ratio": 0.5}/' noam.json >deep.json
+works "of several in one place one can tell" convert --type-of deep.json deep.json deep.bin
+works "an optimizer's own is known" convert --type-of adam-full.mpk adam-full.mpk adam.bin
+works "formats with names do not care" convert --type-of step.json step.json step.mpk
+
 # ------------------------------------------------------------------------------------------------------- mismatch
 
 run ls --type "$types/tiny.rs:Other" tiny.bin
 status_is "another type is refused" 2
 says "the field is named" "byte 173: norm.beta.id: expected a parameter"
+says "its line in the source, too" "  \`norm\` is in $types/tiny.rs:$(sed -n '/struct Other/,$ { /norm:/ { =; q; } }' "$types/tiny.rs")."
 says "and the version that the file says" "The file says Burn 0.18; does the version differ?"
 run types zoo-full.mpk
 cp out zoo.rs

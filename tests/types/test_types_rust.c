@@ -613,9 +613,9 @@ static void a_choice_is_noted(void **state)
     const rec_note *note;
     rec_types *types = read_text("struct S { a: u8, #[cfg(feature = \"x\")] b: u8, #[cfg(test)] c: u8 }\n"
                                  "#[cfg(feature = \"x\")] type A = u8;\n#[cfg(not(feature = \"x\"))] type A = u16;\n"
-                                 "mod m { struct S; }");
+                                 "mod m { struct S; }\nstruct D;\n#[cfg(feature = \"x\")] struct D(u8);");
     (void)state;
-    assert_int_equal(rec_report_count(), 4);
+    assert_int_equal(rec_report_count(), 5);
     note = rec_report_note(0);
     assert_int_equal(note->kind, REC_NOTE_ASSUMED);
     assert_string_equal(note->text,
@@ -626,6 +626,8 @@ static void a_choice_is_noted(void **state)
                                                   "configurations: the one of line 2 counts");
     assert_string_equal(rec_report_note(3)->text,
                         "model.rs: `S` is defined in line 1 and in line 4: the one of line 4 counts");
+    assert_string_equal(rec_report_note(4)->text, "model.rs: `D` is defined in line 5 and in line 6 for different "
+                                                  "configurations: the one of line 5 counts");
     free_set(types);
 }
 
@@ -647,6 +649,8 @@ static void mistakes_are_told_with_file_line_and_column(void **state)
         const char *source, *message;
     } cases[] = {
         {"struct A {\n    a: Vec<u8;\n}", "line 2: column 14: expected `>` after the generic arguments, found `;`"},
+        {"#[doc = \"a\nb\"]\nstruct A {\n    a: Vec<u8;\n}",
+         "line 4: column 14: expected `>` after the generic arguments, found `;`"},
         {"struct A {\n    a: u8\n    b: u8\n}",
          "line 3: column 5: expected `}` or `,` after the type of the field, found `b`"},
         {"struct A { a u8 }", "line 1: column 14: expected `:` after the name of the field, found `u8`"},

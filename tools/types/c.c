@@ -356,13 +356,17 @@ static node *unite(node *a, node *b)
 
 /* ------------------------------------------------------------------------------------------------------- as C -- */
 
-/* Types that were printed, by what they hold. */
+/* A type that was printed. */
+typedef struct known {
+    char *body, *name;
+    unsigned next; /* the number that the next one of that name may have */
+} known;
+
 typedef struct writer {
     text *out;
-    struct known {
-        char *body, *name;
-    } * known;
+    known **known;
     size_t count, room;
+    void *by_body, *by_name; /* trees of the same */
     uint64_t loose, hidden; /* fields that are VALUE, that are none */
 } writer;
 
@@ -476,21 +480,25 @@ static bool put_variants(writer *w, text *body, const node *n, const char *name)
     return true;
 }
 
+static int by_body(const void *a, const void *b)
+{
+    return strcmp(((const known *)a)->body, ((const known *)b)->body);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const known *)a)->name, ((const known *)b)->name);
+}
+
 /* A name that no type has yet. */
 static char *free_name(const writer *w, const char *wanted)
 {
     char *name = xstrdup(wanted);
-    bool taken = true;
+    known *first = tool_known_find(&w->by_name, &(known){.name = name}, by_name);
 
-    for (unsigned more = 2; taken; more++) {
-        taken = false;
-        for (size_t i = 0; i < w->count && !taken; i++) {
-            taken = strcmp(w->known[i].name, name) == 0;
-        }
-        if (taken) {
-            free(name);
-            name = xasprintf("%s_%u", wanted, more);
-        }
+    while (first && tool_known_find(&w->by_name, &(known){.name = name}, by_name)) {
+        free(name);
+        name = xasprintf("%s_%u", wanted, first->next++);
     }
     return name;
 }
@@ -518,8 +526,9 @@ static void rename_parameters(text *body, const node *n)
 static const char *define(writer *w, node *n, const char *wanted)
 {
     bool is_enum = n->kind == NODE_ENUM;
-    const char *macro = is_enum ? "VARIANTS" : "FIELDS", *parameters = "(F, T)", *found = NULL;
+    const char *macro = is_enum ? "VARIANTS" : "FIELDS", *parameters = "(F, T)";
     text body = {0};
+    known *found;
     char *name;
 
     if (is_enum && !put_variants(w, &body, n, wanted)) {
@@ -532,14 +541,10 @@ static const char *define(writer *w, node *n, const char *wanted)
     tool_text_put(&body, "\n");
     rename_parameters(&body, n);
     parameters = strstr(body.at, "    F_(T_, ") ? "(F_, T_)" : parameters;
-    for (size_t i = 0; i < w->count && !found; i++) {
-        if (strcmp(w->known[i].body, body.at) == 0) {
-            found = w->known[i].name;
-        }
-    }
+    found = tool_known_find(&w->by_body, &(known){.body = body.at}, by_body);
     if (found) {
         tool_text_free(&body);
-        return found;
+        return found->name;
     }
     name = free_name(w, wanted);
     tool_text_format(w->out, "#define %s_%s%s", name, macro, parameters);
@@ -549,7 +554,11 @@ static const char *define(writer *w, node *n, const char *wanted)
         w->room = w->room ? w->room * 2 : 16;
         w->known = xrealloc(w->known, w->room * sizeof *w->known);
     }
-    w->known[w->count++] = (struct known){body.at, name};
+    found = xmalloc(sizeof *found);
+    *found = (known){.body = body.at, .name = name, .next = 2};
+    w->known[w->count++] = found;
+    (void)tool_known_add(&w->by_body, found, by_body);
+    (void)tool_known_add(&w->by_name, found, by_name);
     return name;
 }
 
@@ -596,9 +605,12 @@ int tool_types_c(text *t, const rec_record *record, const char *name, const char
     tool_text_put(t, "#endif\n");
 
 done:
+    tool_known_free(&w.by_body, by_body);
+    tool_known_free(&w.by_name, by_name);
     for (size_t i = 0; i < w.count; i++) {
-        free(w.known[i].body);
-        free(w.known[i].name);
+        free(w.known[i]->body);
+        free(w.known[i]->name);
+        free(w.known[i]);
     }
     free(w.known);
     node_free(root);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What a file without names holds, as bincode has it: its parameters, which are found by their ids, and the bytes
  * between them. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,6 +146,9 @@ bool tool_types_tokens(tokens *t, const rec_record *record, const char *path)
     bool v1;
 
     *t = (tokens){0};
+    if (!p.file && errno == ENOMEM) {
+        (void)tool_enough(NULL);
+    }
     t->minor = version && strncmp(version, "0.", 2) == 0 ? (unsigned)strtoul(version + 2, NULL, 10) : 0;
     v1 = t->minor < 14;
     p.wrong = !p.file || t->minor < 12 || t->minor > 21 || origin->stored != origin->inflated || strcmp(path, "-") == 0;

@@ -461,18 +461,23 @@ static void put_type(solver *s, text *t, const field *f, unsigned depth)
 /* ------------------------------------------------------------------------------------------------------- proving -- */
 
 /* Whether the file reads by the type to its end, and has the same parameters at the same places. */
-static bool proves(session *s, const char *source, const rec_record *positions, const char *path)
+static int proves(session *s, const char *source, const rec_record *positions, const char *path, bool *proven)
 {
-    rec_types *types = rec_types_new(s->context);
     rec_recorder *reader = tool_session_reader(s, rec_record_origin(positions)->recorder);
+    rec_types *types = reader ? rec_types_new(s->context) : NULL;
     const rec_value *root = rec_root(positions);
     rec_record *record = NULL;
     rec_iterator *iterator = NULL;
     const rec_tensor *tensor;
     uint64_t found = 0;
+    int status = EXIT_OK;
     bool same;
 
-    if (types && reader && rec_types_add_rust(types, source, "the type that was made up") == REC_OK &&
+    *proven = false;
+    if (!reader) {
+        return EXIT_ERROR;
+    }
+    if (types && rec_types_add_rust(types, source, "the type that was made up") == REC_OK &&
         rec_recorder_set_type_name(reader, types, "Model<B>") == REC_OK) {
         record = rec_load(reader, path);
     }
@@ -489,24 +494,29 @@ static bool proves(session *s, const char *source, const rec_record *positions, 
                strcmp(rec_tensor_id(tensor) ? rec_tensor_id(tensor) : "",
                       rec_tensor_id(other) ? rec_tensor_id(other) : "") == 0;
     }
-    same = same && iterator && found == rec_value_count(root);
+    *proven = same && iterator && found == rec_value_count(root);
+    if (!types || ((!record || (same && !iterator)) &&
+                   (rec_error_status() == REC_E_MEMORY || rec_error_status() == REC_E_IO))) {
+        status = tool_fail_library(); /* which says nothing of the type */
+    }
     rec_iterator_free(iterator);
     rec_record_free(record);
     rec_close_recorder(reader);
     rec_types_free(types);
-    return same;
+    return status;
 }
 
-bool tool_types_solve(session *s, text *out, const rec_record *positions, const char *path)
+int tool_types_solve(session *s, text *out, const rec_record *positions, const char *path, bool *solved)
 {
     tokens t;
     solver solving = {.t = &t};
     field *fields = NULL;
     text body = {0}, source = {0};
-    bool solved = tool_types_tokens(&t, positions, path) && t.count && t.count < NOWHERE / 2 &&
-                  solve(&solving, 0, (uint32_t)t.count, 0, &fields) != NOWHERE;
+    int status = EXIT_OK;
 
-    if (solved) {
+    *solved = tool_types_tokens(&t, positions, path) && t.count && t.count < NOWHERE / 2 &&
+              solve(&solving, 0, (uint32_t)t.count, 0, &fields) != NOWHERE;
+    if (*solved) {
         put_fields(&solving, &body, fields, 0, (uint32_t)t.count, 0);
         tool_text_put(
             &source,
@@ -514,9 +524,9 @@ bool tool_types_solve(session *s, text *out, const rec_record *positions, const 
             "Tensor};\n\n");
         tool_text_put(&source, solving.before.at ? solving.before.at : "");
         tool_text_format(&source, "#[derive(Module, Debug)]\npub struct Model<B: Backend> {\n%s}\n", body.at);
-        solved = proves(s, source.at, positions, path);
+        status = proves(s, source.at, positions, path, solved);
     }
-    if (solved) {
+    if (*solved) {
         tool_text_put(out, source.at);
     }
     free(t.at);
@@ -524,5 +534,5 @@ bool tool_types_solve(session *s, text *out, const rec_record *positions, const 
     tool_text_free(&body);
     tool_text_free(&source);
     tool_text_free(&solving.before);
-    return solved;
+    return status;
 }

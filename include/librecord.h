@@ -928,7 +928,8 @@ typedef struct rec_plan_totals {
 
 /** All of these make the plan if that was not done; 0 and NULL with the error if it fails. */
 REC_API uint64_t rec_plan_count(rec_plan *plan);
-/** @return line `index`: the destination's order, then what is dropped and unexpected in the sources' order. */
+/** @return line `index`: the destination's order, then what is dropped and unexpected in the sources' order. The first call
+ *  writes all lines out. */
 REC_API const rec_plan_line *rec_plan_get(rec_plan *plan, uint64_t index);
 REC_API uint64_t rec_plan_problem_count(rec_plan *plan);
 REC_API const rec_plan_problem *rec_plan_problem_get(rec_plan *plan, uint64_t index);

@@ -82,14 +82,14 @@ static int32_t debug_notes(rec_job *job, const rec_plan *plan)
         return lr_fail_memory(job, plan->piece_count * sizeof *list);
     }
     for (const lr_piece *piece = plan->pieces; piece; piece = piece->next) {
-        if (piece->op && !piece->dead && !piece->kept && plan->sources[piece->source].debug) {
+        if (lr_piece_is_tensor(piece) && !piece->dead && !piece->kept && plan->sources[piece->source].debug) {
             list[count++] = piece;
         }
     }
     qsort(list, (size_t)count, sizeof *list, by_key);
     for (uint64_t i = 0; i < count; i++) {
         const lr_piece *piece = list[i];
-        const char *from = piece->input_count ? piece->inputs[0]->text : piece->key;
+        const char *from = piece->input_count ? lr_piece_inputs(piece)[0]->text : piece->key;
         char shape[160], keys[1200];
         bool same = strcmp(from, piece->key) == 0;
         if (same) {
@@ -98,8 +98,8 @@ static int32_t debug_notes(rec_job *job, const rec_plan *plan)
             (void)snprintf(keys, sizeof keys, "Original Key: %.500s\nRemapped Key: %.500s", from, piece->key);
         }
         lr_note(job, REC_NOTE_KEY, 1, piece->key, "%s\nShape: %s\nDtype: %s\n---", keys,
-                lr_shape_words(shape, sizeof shape, lr_op_shape(piece->op), lr_op_rank(piece->op)),
-                dtype_words(lr_op_dtype(piece->op)));
+                lr_shape_words(shape, sizeof shape, lr_piece_shape(piece), lr_piece_rank(piece)),
+                dtype_words(lr_piece_dtype(piece)));
     }
     lr_release(job->allocator, list);
     return REC_OK;
@@ -139,7 +139,7 @@ rec_record *rec_plan_load(rec_plan *plan)
         return NULL;
     }
     lr_job_begin(&job, plan->context, "load", NULL);
-    if (lr_plan_carry_out(&job, plan, NULL) == REC_OK) {
+    if (lr_plan_carry_out(&job, plan, NULL) == REC_OK && lr_watch_judge(&job, false) == REC_OK) {
         record = rec_record_copy(plan->result);
         if (!record) {
             (void)lr_fail_memory(&job, sizeof *record);

@@ -49,8 +49,12 @@ static rec_plan *try_with(rec_job *job, const rec_plan *plan, int32_t adapter)
 static int32_t compare_base(rec_job *job, rec_plan *trial)
 {
     int32_t status = REC_OK;
-    for (uint64_t i = 0; trial->base && i < trial->line_count && status == REC_OK; i++) {
-        const rec_plan_line *line = &trial->lines[i];
+    const rec_plan_line *lines = trial->base ? lr_plan_lines(trial) : NULL;
+    if (trial->base && !lines) {
+        return lr_fail_memory(job, trial->line_count * sizeof *lines);
+    }
+    for (uint64_t i = 0; lines && i < trial->line_count && status == REC_OK; i++) {
+        const rec_plan_line *line = &lines[i];
         lr_plan_source *base = &trial->sources[trial->base_source];
         const lr_key *key = line->action == REC_PLAN_MAPPED && line->rank_after == 2
                                 ? lr_plan_find_key(job, base, line->to, strlen(line->to))
@@ -131,13 +135,19 @@ static void names(const rec_plan *trial, int32_t kind, evidence *e)
     }
 }
 
-/* How many tensors the adapter would make something else of. @param first (out) the first. */
-static uint64_t differences(const rec_plan *with, const rec_plan *without, const rec_plan_line **first)
+/* How many tensors the adapter would make something else of; 0 if the job has failed. @param first (out) the first. */
+static uint64_t differences(rec_job *job, rec_plan *with, rec_plan *without, const rec_plan_line **first)
 {
-    uint64_t count = 0;
+    const rec_plan_line *lines = lr_plan_lines(with), *others = lines ? lr_plan_lines(without) : NULL;
+    uint64_t count = 0, of_with = with->line_count + with->lost_count;
+    uint64_t of_without = without->line_count + without->lost_count;
     *first = NULL;
-    for (uint64_t i = 0; i < with->line_count; i++) {
-        const rec_plan_line *a = &with->lines[i], *b = i < without->line_count ? &without->lines[i] : NULL;
+    if (!others) {
+        (void)lr_fail_memory(job, of_with * sizeof *lines);
+        return 0;
+    }
+    for (uint64_t i = 0; i < of_with; i++) {
+        const rec_plan_line *a = &lines[i], *b = i < of_without ? &others[i] : NULL;
         bool small = a->rank_after == 2 && a->shape_after[0] <= 1 && a->shape_after[1] <= 1;
         if (!b || a->action != b->action || strcmp(a->to, b->to) != 0 ||
             (!small && strcmp(a->operations, b->operations) != 0)) {
@@ -221,11 +231,11 @@ static int32_t weigh(rec_job *job, rec_plan *plan, rec_plan *with, rec_plan *wit
         *adapter = burn.count ? LR_ADAPTER_NONE : LR_ADAPTER_PYTORCH;
         return told(job, plan, *adapter, burn.count ? &burn : &torch);
     }
-    if (differences(with, without, &first)) {
+    if (differences(job, with, without, &first)) {
         *adapter = LR_ADAPTER_NONE;
         return unknown(job, plan, first);
     }
-    return REC_OK; /* it is the same either way */
+    return job->error.status; /* it is the same either way */
 }
 
 static int32_t decide(rec_job *job, rec_plan *plan)
@@ -254,15 +264,22 @@ static int32_t decide(rec_job *job, rec_plan *plan)
 static int32_t doubt_presumed(rec_job *job, rec_plan *plan)
 {
     evidence burn = {0}, torch = {0};
-    const rec_plan_line *first = NULL;
+    const rec_plan_line *first = NULL, *lines;
     uint64_t count = 0;
     char rest[48] = "";
     names(plan, LR_SIGN_BURN, &burn);
     names(plan, LR_SIGN_HINT, &burn);
     names(plan, LR_SIGN_TORCH, &torch);
-    for (uint64_t i = 0; i < plan->line_count && burn.count && !torch.count; i++) {
-        if (strstr(plan->lines[i].operations, "transpose")) {
-            first = first ? first : &plan->lines[i];
+    if (!burn.count || torch.count) {
+        return REC_OK;
+    }
+    lines = lr_plan_lines(plan);
+    if (!lines) {
+        return lr_fail_memory(job, plan->line_count * sizeof *lines);
+    }
+    for (uint64_t i = 0; i < plan->line_count; i++) {
+        if (strstr(lines[i].operations, "transpose")) {
+            first = first ? first : &lines[i];
             count++;
         }
     }

@@ -133,6 +133,9 @@ lr_rules *lr_profile_choose(rec_job *job, const rec_record *record, const lr_arg
             family->profile = rules->name;
             family->name = lr_arena_text(&rules->arena, only->name, strlen(only->name));
             family->others = lr_arena_text(&rules->arena, only->others, strlen(only->others));
+            if (!family->name || !family->others) {
+                (void)lr_fail_memory(job, strlen(only->name) + strlen(only->others));
+            }
         }
     }
     lr_families_free(job, &found);

@@ -123,9 +123,10 @@ static int32_t report_requires(rec_job *job, rec_plan *plan, uint64_t number, lr
 static bool is_changed(const rec_plan *plan, uint64_t number)
 {
     for (const lr_piece *piece = plan->pieces; piece; piece = piece->next) {
-        const lr_key *key = piece->input_count ? piece->inputs[0] : NULL;
-        if (piece->source == number && (!key || piece->input_count > 1 || *piece->operations ||
-                                        key->length != piece->length || memcmp(key->text, piece->key, key->length))) {
+        const lr_key *key = piece->input_count ? lr_piece_inputs(piece)[0] : NULL;
+        if (piece->source == number &&
+            (!key || piece->input_count > 1 || *piece->operations || key->length != piece->length ||
+             memcmp(key->text, piece->key, (size_t)key->length))) {
             return true;
         }
     }

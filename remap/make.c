@@ -47,15 +47,16 @@ static int32_t add_base(rec_job *job, rec_plan *plan)
     for (uint64_t i = 0; i < slot->key_count && status == REC_OK; i++) {
         lr_key *key = &slot->keys[i];
         const rec_tensor *tensor = rec_value_tensor(key->value);
-        lr_op *op = tensor ? lr_op_tensor(job, tensor) : NULL;
-        lr_piece *piece = tensor && !op ? NULL
-                                        : lr_plan_piece(job, plan, number, key->text, key->length, op,
-                                                        tensor ? NULL : key->value, &key, 1, "", "");
+        bool makes = tensor && !lr_tensor_is_plain(tensor);
+        lr_op *op = makes ? lr_op_tensor(job, tensor) : NULL;
+        lr_piece *piece = makes && !op ? NULL
+                                       : lr_plan_piece(job, plan, number, key->text, key->length, op, key->value, &key,
+                                                       1, "", "");
         lr_op_release(op);
         if (!piece) {
             return job->error.status;
         }
-        piece->id = tensor ? tensor->id : NULL;
+        piece->named = tensor != NULL;
         piece->kept = piece->adapted = true;
     }
     return status;
@@ -189,7 +190,8 @@ static const char *near_part(nearest *last, const lr_plan_source *source, const 
         with += at && (at == source->keys[i].text || at[-1] == '.');
     }
     if (best[0] && distance) {
-        (void)snprintf(last->hint, sizeof last->hint, "%" PRIu64 " keys have the part `%s`.", with, best);
+        (void)snprintf(last->hint, sizeof last->hint, "%" PRIu64 " key%s the part `%s`.", with,
+                       with == 1 ? " has" : "s have", best);
     } else {
         (void)snprintf(last->hint, sizeof last->hint, "Rules act in order, each on the result of the one before.");
     }
@@ -219,47 +221,44 @@ static int32_t report_dead_rules(rec_job *job, rec_plan *plan)
     return status;
 }
 
-static int32_t finish_lines(rec_job *job, rec_plan *plan)
+static void count_line(rec_plan_totals *t, int32_t action)
 {
-    uint64_t count = plan->line_count + plan->lost_count;
-    rec_plan_line *lines = lr_resize(job->allocator, plan->lines, (count + 1) * sizeof *lines);
+    switch (action) {
+    case REC_PLAN_MAPPED:
+        t->mapped++;
+        break;
+    case REC_PLAN_DROPPED:
+        t->dropped++;
+        break;
+    case REC_PLAN_UNEXPECTED:
+        t->unexpected++;
+        break;
+    case REC_PLAN_MISSING:
+        t->missing++;
+        break;
+    case REC_PLAN_KEPT:
+        t->kept++;
+        break;
+    default:
+        t->defaults++;
+        break;
+    }
+}
+
+static void sum_up(rec_plan *plan)
+{
     rec_plan_totals *t = &plan->totals;
-    if (!lines) {
-        return lr_fail_memory(job, count * sizeof *lines);
+    for (uint64_t i = 0; i < plan->line_count; i++) {
+        count_line(t, plan->said[plan->lines[i].said].action);
     }
-    plan->lines = lines;
-    if (plan->lost_count) {
-        memcpy(&lines[plan->line_count], plan->lost, plan->lost_count * sizeof *lines);
-    }
-    plan->line_count = count;
-    for (uint64_t i = 0; i < count; i++) {
-        switch (lines[i].action) {
-        case REC_PLAN_MAPPED:
-            t->mapped++;
-            break;
-        case REC_PLAN_DROPPED:
-            t->dropped++;
-            break;
-        case REC_PLAN_UNEXPECTED:
-            t->unexpected++;
-            break;
-        case REC_PLAN_MISSING:
-            t->missing++;
-            break;
-        case REC_PLAN_KEPT:
-            t->kept++;
-            break;
-        default:
-            t->defaults++;
-            break;
-        }
+    for (uint64_t i = 0; i < plan->lost_count; i++) {
+        count_line(t, plan->lost[i].action);
     }
     for (uint64_t s = 0; s < plan->source_count; s++) {
         for (uint64_t i = 0; plan->sources[s].record != plan->base && i < plan->sources[s].key_count; i++) {
             t->tensors += plan->sources[s].keys[i].value->kind == REC_KIND_TENSOR;
         }
     }
-    return REC_OK;
 }
 
 /* Nothing at all came through. Burn's own import, without rules and with a type that may be empty, takes that for a
@@ -343,7 +342,9 @@ int32_t lr_plan_make(rec_job *job, rec_plan *plan)
     status = status == REC_OK ? take_metadata(job, plan) : status;
     status = status == REC_OK ? report_dead_rules(job, plan) : status;
     status = status == REC_OK ? lr_plan_report_family(job, plan) : status;
-    status = status == REC_OK ? finish_lines(job, plan) : status;
+    if (status == REC_OK) {
+        sum_up(plan);
+    }
     status = status == REC_OK ? report_empty(job, plan, typed) : status;
     if (lr_job_failed(job)) {
         status = job->error.status;
@@ -351,6 +352,8 @@ int32_t lr_plan_make(rec_job *job, rec_plan *plan)
     lr_layouts_free(job);
     lr_matcher_free(f.matcher);
     lr_release(job->allocator, f.path.text);
+    lr_arena_free(&plan->tree);
+    plan->root = NULL;
     job->type = (lr_type_ref){0};
     job->file = NULL;
     return status;

@@ -29,12 +29,25 @@ rec_status rec_plan_make(rec_plan *plan)
 
 uint64_t rec_plan_count(rec_plan *plan)
 {
-    return make_plan(__func__, plan) == REC_OK ? plan->line_count : 0;
+    return make_plan(__func__, plan) == REC_OK ? plan->line_count + plan->lost_count : 0;
 }
 
 const rec_plan_line *rec_plan_get(rec_plan *plan, uint64_t index)
 {
-    return is_made(__func__, plan) && index < plan->line_count ? &plan->lines[index] : NULL;
+    const rec_plan_line *lines;
+    uint64_t count;
+    if (!is_made(__func__, plan)) {
+        return NULL;
+    }
+    count = plan->line_count + plan->lost_count;
+    lines = lr_plan_lines(plan);
+    if (!lines) {
+        rec_job job;
+        lr_job_begin(&job, plan->context, "plan", NULL);
+        (void)lr_fail_memory(&job, count * sizeof *lines);
+        (void)lr_job_end(&job);
+    }
+    return lines && index < count ? &lines[index] : NULL;
 }
 
 uint64_t rec_plan_problem_count(rec_plan *plan)

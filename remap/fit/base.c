@@ -9,7 +9,7 @@
 
 static const rec_tensor *tensor_of(const lr_piece *piece)
 {
-    return piece && piece->input_count ? rec_value_tensor(piece->inputs[0]->value) : NULL;
+    return piece && piece->input_count ? rec_value_tensor(lr_piece_inputs(piece)[0]->value) : NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- modules -- */
@@ -18,16 +18,17 @@ const char *lr_fit_base_module(const lr_node *node, bool by_shape, const char **
 {
     const lr_node *weight = lr_node_child(node, "weight", 6);
     const rec_tensor *kept = weight ? tensor_of(weight->base) : NULL;
-    const lr_op *op = weight && weight->piece && !weight->piece->kept && !weight->first ? weight->piece->op : NULL;
+    const lr_piece *piece = weight && !weight->first ? weight->piece : NULL;
+    bool comes = piece && !piece->kept && lr_piece_is_tensor(piece);
     const char *module = NULL;
     for (const lr_node *child = node->first; child && !module; child = child->next) {
-        module = child->base && child->base->input_count ? child->base->inputs[0]->module : NULL;
+        module = child->base && child->base->input_count ? lr_piece_inputs(child->base)[0]->module : NULL;
     }
     module = module && lr_adapt_known(module) ? module : NULL;
     *why = "as in the base";
-    if (by_shape && kept && op && kept->rank == 2 && lr_op_rank(op) == 2 && kept->shape[0] != kept->shape[1] &&
+    if (by_shape && kept && comes && kept->rank == 2 && lr_piece_rank(piece) == 2 && kept->shape[0] != kept->shape[1] &&
         (!module || strcmp(module, "Linear") == 0)) {
-        const uint64_t *shape = lr_op_shape(op);
+        const uint64_t *shape = lr_piece_shape(piece);
         if (shape[0] == kept->shape[1] && shape[1] == kept->shape[0]) {
             *why = module ? *why : "by the base's shape";
             return "Linear";
@@ -62,7 +63,7 @@ static const char *kind_of(rec_dtype dtype)
 /* "fc2" of "fc2.weight", as a pattern: its dots are dots. */
 static const char *drop_option(const lr_fitter *f, const lr_piece *piece)
 {
-    const char *key = piece->input_count ? piece->inputs[0]->text : piece->key, *last = lr_path_last(key, strlen(key));
+    const char *key = piece->input_count ? lr_piece_inputs(piece)[0]->text : piece->key, *last = lr_path_last(key, strlen(key));
     char pattern[400];
     size_t used = 0;
     for (const char *c = key; *c && (last == key || c < last) && used + 3 < sizeof pattern; c++) {
@@ -151,4 +152,14 @@ int32_t lr_fit_against_base(lr_fitter *f, const lr_piece *piece, const char *why
                                    "%.300s is %s, but the base's is %s: %s", path,
                                    lr_shape_words(shapes[0], sizeof shapes[0], tensor->shape, tensor->rank),
                                    lr_shape_words(shapes[1], sizeof shapes[1], kept->shape, kept->rank), likely);
+}
+
+int32_t lr_fit_list_against_base(lr_fitter *f, uint64_t count, uint64_t known)
+{
+    const char *path = f->path.text ? f->path.text : "";
+    return !f->plan->base || known >= count
+               ? REC_OK
+               : lr_plan_problem(f->job, f->plan, REC_PROBLEM_SHAPE, true, path,
+                                 "Is the base a model of another size? Drop what it lacks, or make a base as large.",
+                                 "%.300s has %" PRIu64 " elements, but the base's has %" PRIu64, path, count, known);
 }

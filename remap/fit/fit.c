@@ -204,7 +204,7 @@ static bool fits_below(lr_fit *t, const rec_layout *layout, lr_node *node, const
 /* The rank a piece has after squeeze and reshape. */
 static uint32_t rank_of(lr_fit *t, lr_piece *piece)
 {
-    uint32_t rank = lr_op_rank(piece->op);
+    uint32_t rank = lr_piece_rank(piece);
     if (t->f->plan->sources[piece->source].works && !piece->adapted) {
         const char *operations;
         lr_op *op = NULL;
@@ -219,7 +219,7 @@ static uint32_t rank_of(lr_fit *t, lr_piece *piece)
 static bool fits_tensor(lr_fit *t, const rec_layout *layout, const lr_node *node)
 {
     uint32_t rank;
-    if (!node || !node->piece || !node->piece->op) {
+    if (!node || !node->piece || !lr_piece_is_tensor(node->piece)) {
         return why_not(t, "%s is %s", lr_fit_here(t), node && lr_fit_has_content(node) ? "no tensor" : "missing");
     }
     rank = rank_of(t, node->piece);
@@ -277,7 +277,7 @@ static bool fits_list(lr_fit *t, const rec_layout *layout, lr_node *node)
     if (lr_fit_holds_nothing(layout)) {
         return true;
     }
-    if (node->index_count != node->child_count || (node->piece && node->piece->op && !node->first)) {
+    if (node->index_count != node->child_count || (node->piece && lr_piece_is_tensor(node->piece) && !node->first)) {
         return why_not(t, "%s is no list", lr_fit_here(t));
     }
     return fits_elements(t, layout, node);

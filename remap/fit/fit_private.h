@@ -14,6 +14,8 @@ const char *lr_place_rule_path(const lr_fitter *f, const lr_plan_source *source,
  *  REC_FIELD_FLOATS…; 0: any. @param parameter it gets an id if it has none. @param type,why for the line. */
 int32_t lr_fit_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t cast, bool parameter, const char *why,
                  rec_value *out);
+/** A name as a key of the record. Those that come again and again, in each layer, are there once. */
+int32_t lr_fit_name(lr_fitter *f, const char *name, uint64_t length, rec_value *key);
 /** A line for the place where the walk is that has no piece. */
 int32_t lr_place_line(lr_fitter *f, int32_t action, const char *why);
 
@@ -77,6 +79,9 @@ bool lr_fit_in_base(const lr_node *parent, const char *name, uint64_t length);
 /** Holds the tensor that is placed where the walk is against the base's: another shape or kind of elements is a problem.
  *  @param why what the adapter took its module for. */
 int32_t lr_fit_against_base(lr_fitter *f, const lr_piece *piece, const char *why, const rec_tensor *tensor);
+/** Holds a list against the base's, which is one: what has no place in it is a problem.
+ *  @param count its elements. @param known how many of them the base has, too. */
+int32_t lr_fit_list_against_base(lr_fitter *f, uint64_t count, uint64_t known);
 
 /* modules.c */
 
@@ -109,8 +114,13 @@ bool lr_fit_is_partial(const rec_plan *plan);
 int32_t lr_fit_miss(lr_fit *t, const rec_layout *layout, const char *what, int *how);
 /* suggest.c: load arguments that would give what is missing, in ticks. @return false: there is none to be had. */
 
-/** A rename of a key, or of a module by the begin of one, to a place. */
-bool lr_suggest_rename(const char *from, size_t from_length, const char *to, bool module, char *rule, size_t room);
+enum {
+    LR_RENAME_TENSOR = 0, /**< the key is that of a tensor */
+    LR_RENAME_MODULE = 1, /**< the begin of keys */
+    LR_RENAME_LEAVES = 2  /**< the same, but only what is directly below it: beside it stands what is to stay */
+};
+/** A rename of a key, or of a module by the begin of one, to a place. @param what LR_RENAME_… */
+bool lr_suggest_rename(const char *from, size_t from_length, const char *to, int32_t what, char *rule, size_t room);
 /** A split of queries, keys and values that are one tensor. @param to a place of one of them; NULL: where it stands. */
 bool lr_suggest_split(const lr_piece *piece, const char *to, char *rule, size_t room);
 /** A prefix for all keys, with a sentence. */

@@ -108,17 +108,17 @@ static bool has_form(const lr_piece *piece, const lr_missing *m, const char *las
 {
     const char *name = lr_path_last(piece->key, (size_t)piece->length);
     bool tensor = lr_fit_is_tensor(m->layout);
-    if (!piece->op) {
+    if (!lr_piece_is_tensor(piece)) {
         return false;
     }
     if (tensor) {
-        return lr_op_rank(piece->op) == m->layout->rank &&
+        return lr_piece_rank(piece) == m->layout->rank &&
                (strcmp(name, last) == 0 || (strcmp(name, "weight") == 0 && strcmp(last, "gamma") == 0) ||
                 (strcmp(name, "bias") == 0 && strcmp(last, "beta") == 0));
     }
     for (uint64_t i = 0; m->layout->kind == REC_LAYOUT_STRUCT && i < m->layout->count; i++) {
         if (strcmp(m->layout->names[i], name) == 0 && strcmp(name, "weight") == 0) {
-            return lr_fit_is_tensor(m->layout->children[i]) && lr_op_rank(piece->op) == m->layout->children[i]->rank;
+            return lr_fit_is_tensor(m->layout->children[i]) && lr_piece_rank(piece) == m->layout->children[i]->rank;
         }
     }
     return false;
@@ -160,7 +160,7 @@ static int32_t look(lr_fit *t, const lr_missing *m, nearest *n)
             n->formed = piece;
         }
         /* A tensor of another rank is none that is spelled nearly so. */
-        if (!lr_fit_is_tensor(m->layout) || !whole || (piece->op && lr_op_rank(piece->op) == m->layout->rank)) {
+        if (!lr_fit_is_tensor(m->layout) || !whole || (lr_piece_is_tensor(piece) && lr_piece_rank(piece) == m->layout->rank)) {
             lr_suggestion_try(&n->by_name, part);
             n->named = n->by_name.best != best ? piece : n->named;
         }
@@ -186,22 +186,42 @@ static bool all_below(const rec_plan *plan, const char *name, uint64_t *count)
     return *count > 1;
 }
 
+/* Whether a module has a tensor of that name, if only after the adapter has renamed it. */
+static bool has_field(const rec_layout *layout, const char *name)
+{
+    const char *other = strcmp(name, "weight") == 0 ? "gamma" : strcmp(name, "bias") == 0 ? "beta" : name;
+    for (uint64_t i = 0; layout->kind == REC_LAYOUT_STRUCT && i < layout->count; i++) {
+        if (strcmp(layout->names[i], name) == 0 || strcmp(layout->names[i], other) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* "Nearest: lm_head.weight [5, 4]: `rename = ^lm_head\. => head.`" */
 static void hint_near(const lr_missing *m, const lr_piece *piece, const char *part, const char *before, char *hint,
                       size_t room)
 {
     size_t length = part ? strlen(part) : (size_t)piece->length;
     bool module = piece && length < piece->length;
-    char shape[160] = "", rule[800];
+    int32_t what = module ? LR_RENAME_MODULE : LR_RENAME_TENSOR;
+    char shape[160] = "", rule[800] = "";
     if (!part) {
         part = piece->key;
     }
-    if (piece && piece->op && !module) {
+    if (piece && lr_piece_is_tensor(piece) && !module) {
         char words[150];
         (void)snprintf(shape, sizeof shape, " %s",
-                       lr_shape_words(words, sizeof words, lr_op_shape(piece->op), lr_op_rank(piece->op)));
+                       lr_shape_words(words, sizeof words, lr_piece_shape(piece), lr_piece_rank(piece)));
     }
-    (void)lr_suggest_rename(part, length, m->path, module, rule, sizeof rule);
+    if (!module && !lr_fit_is_tensor(m->layout)) { /* a tensor where a module is missing: it may be one of the module's */
+        const char *end = strrchr(part, '.');
+        what = LR_RENAME_LEAVES;
+        length = end && has_field(m->layout, end + 1) ? (size_t)(end - part) : 0;
+    }
+    if (length) {
+        (void)lr_suggest_rename(part, length, m->path, what, rule, sizeof rule);
+    }
     (void)snprintf(hint, room, "%s%.400s%s%s%.700s", before, part, shape, *rule ? ": " : "", rule);
 }
 
@@ -218,7 +238,7 @@ static int32_t report_missing(lr_fit *t, const lr_missing *m)
         return t->f->job->error.status;
     }
     if (n.same) {
-        (void)lr_suggest_rename(n.same, strlen(n.same), m->path, !lr_fit_is_tensor(m->layout), rule, sizeof rule);
+        (void)lr_suggest_rename(n.same, strlen(n.same), m->path, lr_fit_is_tensor(m->layout) ? LR_RENAME_TENSOR : LR_RENAME_MODULE, rule, sizeof rule);
         (void)snprintf(hint, sizeof hint, "Nearest: `%.400s`%s%s", n.same, *rule ? ": " : "", rule);
     } else if (n.below[0] && all_below(plan, n.below, &n.left)) {
         (void)snprintf(hint, sizeof hint, "All %" PRIu64 " keys begin with `%.200s.`: `select = %.200s`", n.left, n.below, n.below);
@@ -228,7 +248,7 @@ static int32_t report_missing(lr_fit *t, const lr_missing *m)
     } else if (n.split && lr_suggest_split(n.split, m->path, rule, sizeof rule)) {
         char shape[160];
         (void)snprintf(hint, sizeof hint, "%.400s %s may be queries, keys and values in one: %.700s", n.split->key,
-                       lr_shape_words(shape, sizeof shape, lr_op_shape(n.split->op), lr_op_rank(n.split->op)), rule);
+                       lr_shape_words(shape, sizeof shape, lr_piece_shape(n.split), lr_piece_rank(n.split)), rule);
     } else if (lr_suggest_prefix(plan, m, rule, sizeof rule)) {
         (void)snprintf(hint, sizeof hint, "%s", rule);
     } else if (n.neighbour && parent) {
@@ -238,7 +258,7 @@ static int32_t report_missing(lr_fit *t, const lr_missing *m)
             (void)snprintf(hint, sizeof hint, "Nearest: %.400s (a norm of PyTorch's? `adapter = pytorch` renames it.)",
                            n.neighbour->key);
         } else if (has_form(n.neighbour, m, last) || !lr_fit_is_tensor(m->layout) ||
-                   (n.neighbour->op && lr_op_rank(n.neighbour->op) == m->layout->rank)) {
+                   (lr_piece_is_tensor(n.neighbour) && lr_piece_rank(n.neighbour) == m->layout->rank)) {
             hint_near(m, n.neighbour, NULL, "Nearest: ", hint, sizeof hint);
         } else {
             (void)snprintf(hint, sizeof hint, "Nearest: %.400s", n.neighbour->key);
@@ -285,7 +305,7 @@ int32_t lr_fit_report_left(lr_fitter *f, const char *where)
             continue;
         }
         for (uint64_t i = 0; i < piece->input_count && status == REC_OK; i++) {
-            lr_key *key = piece->inputs[i];
+            lr_key *key = lr_piece_inputs(piece)[i];
             bool renamed = key->length != piece->length || memcmp(key->text, piece->key, (size_t)key->length) != 0;
             const char *reason =
                 renamed ? lr_plan_text(f->job, plan, "%s has no %.400s", where, piece->key)

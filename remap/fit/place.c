@@ -57,69 +57,46 @@ static int32_t cast(rec_job *job, rec_plan *plan, const char *path, int32_t want
 
 /* --------------------------------------------------------------------------------------------------------------- lines -- */
 
-static rec_plan_line *new_line(lr_fitter *f, int32_t action, const char *why)
+static int32_t line_here(lr_fitter *f, int32_t action, const lr_piece *piece, const rec_tensor *tensor,
+                         const char *operations, const char *why)
 {
-    rec_plan *plan = f->plan;
-    rec_plan_line *line;
-    const char *to = lr_arena_text(&plan->arena, f->path.text ? f->path.text : "", f->path.used);
-    if (!lr_job_grow(f->job, &plan->lines, plan->line_count + 1, &plan->line_room, sizeof *line)) {
-        return NULL;
-    }
-    line = &plan->lines[plan->line_count];
-    *line = (rec_plan_line){
-        .size = sizeof *line, .action = action, .source = "", .from = "", .to = to, .operations = "", .why = why};
-    if (!to || !why) {
-        (void)lr_fail_memory(f->job, f->path.used);
-        return NULL;
-    }
-    plan->line_count++;
-    return line;
+    return lr_plan_line(f->job, f->plan, action, piece, tensor, f->path.text ? f->path.text : "", f->path.used, operations,
+                        why);
 }
 
 int32_t lr_place_line(lr_fitter *f, int32_t action, const char *why)
 {
-    return new_line(f, action, lr_plan_text(f->job, f->plan, "%s", why)) ? REC_OK : f->job->error.status;
+    const char *kept = lr_plan_keep(f->job, f->plan, why, strlen(why));
+    return kept ? line_here(f, action, NULL, NULL, "", kept) : f->job->error.status;
 }
 
 static int32_t piece_line(lr_fitter *f, const lr_piece *piece, const char *operations, const char *why,
                           const rec_tensor *tensor)
 {
-    rec_plan *plan = f->plan;
-    const char **inputs = lr_arena_alloc(&plan->arena, (piece->input_count + 1) * sizeof *inputs, 8);
-    const char *both = lr_plan_and(f->job, plan, why, piece->why);
-    rec_plan_line *line;
-    if (!inputs || !both) {
-        return lr_fail_memory(f->job, piece->input_count * sizeof *inputs);
-    }
-    line = new_line(f, piece->kept ? REC_PLAN_KEPT : REC_PLAN_MAPPED, both);
-    if (!line) {
-        return f->job->error.status;
-    }
-    for (uint64_t i = 0; i < piece->input_count; i++) {
-        inputs[i] = piece->inputs[i]->text;
-    }
-    line->inputs = inputs;
-    line->input_count = piece->input_count;
-    line->operations = operations;
-    line->source = piece->kept ? "the base" : plan->sources[piece->source].name;
-    if (piece->input_count) {
-        const rec_tensor *before = rec_value_tensor(piece->inputs[0]->value);
-        line->from = inputs[0];
-        if (before) {
-            line->dtype_before = rec_tensor_stored_dtype(before);
-            line->rank_before = rec_tensor_rank(before);
-            line->shape_before = rec_tensor_shape(before);
-        }
-    }
-    if (tensor) {
-        line->dtype_after = tensor->dtype;
-        line->rank_after = tensor->rank;
-        line->shape_after = tensor->shape;
-    }
-    return REC_OK;
+    const char *both = lr_plan_and(f->job, f->plan, why, piece->why);
+    return both ? line_here(f, piece->kept ? REC_PLAN_KEPT : REC_PLAN_MAPPED, piece, tensor, operations, both)
+                : f->job->error.status;
 }
 
 /* -------------------------------------------------------------------------------------------------------------- placing -- */
+
+int32_t lr_fit_name(lr_fitter *f, const char *name, uint64_t length, rec_value *key)
+{
+    enum { SLOTS = sizeof f->names / sizeof *f->names };
+    const unsigned char *c = (const unsigned char *)name;
+    uint64_t slot = length ? (length + c[0] * 5u + c[length / 2] * 11u + c[length - 1] * 3u) % SLOTS : 0;
+    if (f->names[slot].text && f->names[slot].length == length &&
+        memcmp(f->names[slot].text, name, (size_t)length) == 0) {
+        *key = (rec_value){.kind = REC_KIND_STRING, .length = (uint32_t)length, .v.text = f->names[slot].text};
+        return REC_OK;
+    }
+    if (!lr_string(&f->record->arena, name, length, key)) {
+        return lr_fail_memory(f->job, length);
+    }
+    f->names[slot].text = key->v.text;
+    f->names[slot].length = key->length;
+    return REC_OK;
+}
 
 /* An id for a parameter that came without: of its path, so that the same conversion gives the same bytes. */
 static const char *make_id(rec_record *record, const char *path, size_t length)
@@ -131,20 +108,36 @@ static const char *make_id(rec_record *record, const char *path, size_t length)
     return lr_arena_text(&record->arena, id, strlen(id));
 }
 
+/* A shape in the record. Tensors that follow each other often have the same, once for all of them. */
+static const uint64_t *shape_in(const lr_fitter *f, const lr_op *op)
+{
+    uint32_t rank = lr_op_rank(op);
+    size_t size = rank * sizeof(uint64_t);
+    uint64_t *shape;
+    if (f->last && f->last->rank == rank && (!rank || memcmp(f->last->shape, lr_op_shape(op), size) == 0)) {
+        return f->last->shape;
+    }
+    shape = lr_arena_alloc(&f->record->arena, size, 8);
+    if (shape && rank) {
+        memcpy(shape, lr_op_shape(op), size);
+    }
+    return shape;
+}
+
 static rec_tensor *make_tensor(lr_fitter *f, lr_op *op, const char *id)
 {
     rec_record *record = f->record;
     rec_tensor *tensor = lr_arena_alloc(&record->arena, sizeof *tensor, 8);
     uint32_t rank = lr_op_rank(op);
-    uint64_t *shape = lr_arena_alloc(&record->arena, (rank + 1) * sizeof *shape, 8);
+    const uint64_t *shape = tensor ? shape_in(f, op) : NULL;
     const rec_value *words = lr_op_dtype_value(op);
     if (!tensor || !shape) {
         (void)lr_fail_memory(f->job, sizeof *tensor);
         return NULL;
     }
-    memcpy(shape, lr_op_shape(op), rank * sizeof *shape);
     *tensor = (rec_tensor){.record = record, .shape = shape, .id = id, .rank = (uint8_t)rank};
     tensor->stored = tensor->packed = (uint8_t)lr_op_dtype(op);
+    f->last = tensor;
     (void)lr_shape_count(shape, rank, &tensor->count);
     if (words) {
         rec_value *copy = lr_arena_alloc(&record->arena, sizeof *copy, 8);
@@ -166,13 +159,14 @@ int32_t lr_fit_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t wanted
                rec_value *out)
 {
     const char *path = f->path.text ? f->path.text : "";
-    const char *operations = "", *all, *id = piece->id;
+    const char *operations = "", *all, *id = lr_piece_id(piece);
     rec_tensor *tensor = NULL;
     lr_op *op = NULL;
+    bool has_id;
     int32_t status;
     *out = lr_nil(REC_FORM_UNKNOWN);
     piece->taken = true;
-    if (!piece->op) {
+    if (!lr_piece_is_tensor(piece)) {
         if (!lr_value_copy(f->record, piece->value, out)) {
             return lr_fail_memory(f->job, sizeof *out);
         }
@@ -192,12 +186,17 @@ int32_t lr_fit_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t wanted
         lr_op_release(op);
         return status; /* a failure, or a problem of the plan */
     }
-    if (!id && parameter && (!f->plan->foreign || f->plan->type.layout)) {
-        id = make_id(f->record, path, f->path.used);
-    } else if (id) {
+    has_id = id || (parameter && (!f->plan->foreign || f->plan->type.layout));
+    if (id) {
         id = lr_arena_text(&f->record->arena, id, strlen(id));
+    } else if (has_id) {
+        id = make_id(f->record, path, f->path.used);
     }
-    tensor = make_tensor(f, op, id);
+    if (!id && has_id) {
+        (void)lr_fail_memory(f->job, LR_ID_ROOM);
+    } else {
+        tensor = make_tensor(f, op, id);
+    }
     lr_op_release(op);
     all = tensor ? lr_plan_and(f->job, f->plan, piece->operations, f->moved ? "gap" : "") : NULL;
     all = all ? lr_plan_and(f->job, f->plan, all, operations) : NULL;

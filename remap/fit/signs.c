@@ -40,9 +40,9 @@ static bool came_as(const lr_node *node, const char *field)
 {
     for (const lr_node *child = node->first; child; child = child->next) {
         const lr_piece *piece = child->first ? NULL : child->piece;
-        if (piece && piece->op && !piece->kept && piece->input_count == 1) {
-            const char *text = piece->inputs[0]->text;
-            if (strcmp(lr_path_last(text, piece->inputs[0]->length), field) == 0) {
+        if (piece && lr_piece_is_tensor(piece) && !piece->kept && piece->input_count == 1) {
+            const lr_key *key = lr_piece_inputs(piece)[0];
+            if (strcmp(lr_path_last(key->text, key->length), field) == 0) {
                 return true;
             }
         }

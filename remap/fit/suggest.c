@@ -45,6 +45,15 @@ static bool same_part(const parts *a, size_t i, const parts *b, size_t j)
     return a->length[i] == b->length[j] && memcmp(a->at[i], b->at[j], a->length[i]) == 0;
 }
 
+static bool same_begin(const parts *a, size_t a_count, const parts *b, size_t b_count)
+{
+    size_t i = 0;
+    while (i < a_count && i < b_count && same_part(a, i, b, i)) {
+        i++;
+    }
+    return i == a_count && i == b_count;
+}
+
 static bool is_number(const parts *p, size_t i)
 {
     return strspn(p->at[i], "0123456789") >= p->length[i];
@@ -112,34 +121,46 @@ static size_t count_numbers(const parts *p, size_t count)
     return numbers;
 }
 
-bool lr_suggest_rename(const char *from, size_t from_length, const char *to, bool module, char *rule, size_t room)
+bool lr_suggest_rename(const char *from, size_t from_length, const char *to, int32_t what, char *rule, size_t room)
 {
     char pattern[400] = "", replacement[300] = "";
     writer p = {pattern, 0, sizeof pattern}, r = {replacement, 0, sizeof replacement};
     parts a, b;
     size_t tail = 0;
+    bool module = what == LR_RENAME_MODULE, leaves = what == LR_RENAME_LEAVES;
+    unsigned groups;
     int n;
     *rule = '\0';
     if (!take_apart(from, from_length, &a) || !take_apart(to, strlen(to), &b)) {
         return false;
     }
-    while (tail + 1 < a.count && tail + 1 < b.count && same_part(&a, a.count - 1 - tail, &b, b.count - 1 - tail)) {
+    while (!leaves && tail + 1 < a.count && tail + 1 < b.count && same_part(&a, a.count - 1 - tail, &b, b.count - 1 - tail)) {
         tail++;
     }
     /* `norm.gamma` is the place of `norm.weight`: the adapter renames it. */
-    if (!tail && a.count > 1 && b.count > 1 && !module && a.length[a.count - 1] == 6 && b.length[b.count - 1] == 5 &&
+    if (!tail && a.count > 1 && b.count > 1 && what == LR_RENAME_TENSOR && a.length[a.count - 1] == 6 && b.length[b.count - 1] == 5 &&
         memcmp(a.at[a.count - 1], "weight", 6) == 0 && memcmp(b.at[b.count - 1], "gamma", 5) == 0) {
-        tail = 1;
+        tail = !same_begin(&a, a.count - 1, &b, b.count - 1); /* else it did not, and that is what is to be renamed */
+    }
+    if (!leaves && same_begin(&a, a.count - tail, &b, b.count - tail)) {
+        return false; /* it has that name */
     }
     /* Numbers are the same on both sides, or on one side alone: else it is another layer. */
-    if (put_pair(&p, &a, a.count - tail, &r, &b, b.count - tail) < count_numbers(&a, a.count - tail) &&
-        count_numbers(&b, b.count - tail)) {
+    groups = put_pair(&p, &a, a.count - tail, &r, &b, b.count - tail);
+    if (groups < count_numbers(&a, a.count - tail) && count_numbers(&b, b.count - tail)) {
         return false;
     }
-    module = module || tail;
-    put(&p, module ? "\\." : "$", module ? 2 : 1);
-    put(&r, ".", module ? 1 : 0);
-    if (p.used >= p.room || r.used >= r.room || (strcmp(pattern, replacement) == 0)) {
+    if (leaves) {
+        char group[16];
+        (void)snprintf(group, sizeof group, ".$%u", groups + 1);
+        put(&p, "\\.([^.]+)$", 10);
+        put(&r, group, strlen(group));
+    } else {
+        module = module || tail;
+        put(&p, module ? "\\." : "$", module ? 2 : 1);
+        put(&r, ".", module ? 1 : 0);
+    }
+    if (p.used >= p.room || r.used >= r.room) {
         return false;
     }
     n = snprintf(rule, room, "`rename = ^%s => %s`", pattern, replacement);
@@ -199,9 +220,9 @@ bool lr_suggest_split(const lr_piece *piece, const char *to, char *rule, size_t 
     bool joined;
     int n, names = -1;
     *rule = '\0';
-    if (!piece->op || !take_apart(piece->key, (size_t)piece->length, &a) || (to && !take_apart(to, strlen(to), &b)) ||
+    if (!lr_piece_is_tensor(piece) || !take_apart(piece->key, (size_t)piece->length, &a) || (to && !take_apart(to, strlen(to), &b)) ||
         !is_fused(&a, &at, &joined) || a.length[at] + 2 >= sizeof name ||
-        !is_three(&a, at, lr_op_shape(piece->op), lr_op_rank(piece->op), &axis)) {
+        !is_three(&a, at, lr_piece_shape(piece), lr_piece_rank(piece), &axis)) {
         return false;
     }
     memcpy(name, a.at[at], a.length[at]);

@@ -27,7 +27,7 @@ static int32_t build_tensor(lr_fit *t, const rec_layout *layout, lr_node *node, 
                        layout->rank);
         return lr_fit_miss(t, layout, what, how);
     }
-    if (!node->piece || !node->piece->op) {
+    if (!node->piece || !lr_piece_is_tensor(node->piece)) {
         *how = LR_FIT_OMITTED;
         return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
                                "Does a rule put too much below this key, or is the type another one?",
@@ -75,7 +75,7 @@ static int32_t left_behind(lr_fit *t, const char *type, bool by_rule, const lr_n
             const char *reason = lr_plan_text(t->f->job, t->f->plan, "%s has no such field", type);
             piece->taken = true;
             for (uint64_t i = 0; reason && i < piece->input_count && status == REC_OK; i++) {
-                status = lr_plan_lost(t->f->job, t->f->plan, REC_PLAN_DROPPED, piece->inputs[i], reason);
+                status = lr_plan_lost(t->f->job, t->f->plan, REC_PLAN_DROPPED, lr_piece_inputs(piece)[i], reason);
             }
             status = reason ? status : t->f->job->error.status;
         } else if (!by_rule && lr_adapt_field(type, c->name, c->length, false, &burn) == LR_ADAPT_RENAME &&
@@ -123,7 +123,7 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
         }
         status = build_below(t, layout->children[i], child, name, strlen(name), transpose, why, &value, &filled);
         if (status == REC_OK && filled == LR_FIT_FILLED) {
-            lr_entry *entry = lr_string(arena, name, strlen(name), &key) ? lr_map_append(arena, map, key) : NULL;
+            lr_entry *entry = lr_fit_name(t->f, name, strlen(name), &key) == REC_OK ? lr_map_append(arena, map, key) : NULL;
             if (!entry) {
                 return lr_fail_memory(t->f->job, sizeof *entry);
             }
@@ -158,7 +158,9 @@ static int32_t not_a_list(lr_fit *t, const lr_node *node, int *how)
     if (!name) {
         return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
                                "Is the type another one?", "%.300s: a list is wanted, found %s", lr_fit_here(t),
-                               node->piece->op ? "a tensor" : "a value");
+                               !node->piece                      ? "nothing"
+                               : lr_piece_is_tensor(node->piece) ? "a tensor"
+                                                                 : lr_kind_words(lr_piece_value(node->piece)->kind));
     }
     return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
                            "Let rules give every element a number, or drop what is none.",
@@ -193,7 +195,8 @@ static int32_t build_list(lr_fit *t, const rec_layout *layout, lr_node *node, re
     if (node && lr_fit_holds_nothing(layout)) {
         node = NULL; /* an array of constants: what has its name is not for it */
     }
-    if (node && node->piece && node->piece->value && !node->first) {
+    if (node && node->piece && lr_piece_value(node->piece) && !node->first &&
+        (lr_piece_value(node->piece)->kind == REC_KIND_NIL || lr_piece_value(node->piece)->kind > REC_KIND_STRING)) {
         return lr_fit_put(t->f, node->piece, false, 0, false, "",
                       out); /* a record's own list of numbers, or an empty one */
     }
@@ -223,8 +226,15 @@ static int32_t build_list(lr_fit *t, const rec_layout *layout, lr_node *node, re
                     : lr_plan_problem(
                           t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t), "Is the type another one?",
                           "%.300s: %" PRIu64 " elements are wanted, found %" PRIu64 ", the last of index %" PRIu64,
-                          lr_fit_here(t), count, node->child_count, list[node->child_count - 1]->index);
+                          lr_fit_here(t), count, (uint64_t)node->child_count, list[node->child_count - 1]->index);
         }
+    }
+    if (status == REC_OK && ok && list && listed && node->in_base) {
+        uint64_t known = 0;
+        for (uint64_t i = 0; i < count; i++) {
+            known += list[i]->in_base;
+        }
+        status = known ? lr_fit_list_against_base(t->f, count, known) : REC_OK;
     }
     for (uint64_t i = 0; ok && i < count && status == REC_OK; i++) {
         char text[24];
@@ -329,8 +339,15 @@ static int32_t build_enum(lr_fit *t, const rec_layout *layout, lr_node *node, re
                        layout->module ? layout->module : "");
         return lr_fit_miss(t, layout, what, how);
     }
-    if (node->piece && node->piece->value && !node->first) {
-        return lr_fit_put(t->f, node->piece, false, 0, false, "", out); /* a record's own unit variant */
+    if (node->piece && lr_piece_value(node->piece) && !node->first) {
+        int32_t kind = lr_piece_value(node->piece)->kind;
+        if (kind == REC_KIND_NIL || kind == REC_KIND_STRING || kind == REC_KIND_VARIANT || kind == REC_KIND_MAP) {
+            return lr_fit_put(t->f, node->piece, false, 0, false, "", out); /* a record's own unit variant */
+        }
+        *how = LR_FIT_OMITTED;
+        return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t), "Is the type another one?",
+                               "%.300s: a variant%s%.100s is wanted, found %s", lr_fit_here(t),
+                               layout->module ? " of " : "", layout->module ? layout->module : "", lr_kind_words(kind));
     }
     chosen = ruled_variant(t, layout, node);
     if (chosen == REC_UNKNOWN) {
@@ -347,8 +364,9 @@ static int32_t build_enum(lr_fit *t, const rec_layout *layout, lr_node *node, re
                     lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_AMBIGUOUS, false, lr_fit_here(t),
                                     "A variant rule chooses: variant = PATTERN => NAME.",
                                     "%.200s is taken for %.64s, the first variant that fits, as in Burn; %.64s fits "
-                                    "too, and would take %" PRIu64 " tensors more",
-                                    lr_fit_here(t), layout->names[i], layout->names[k], more - tensors);
+                                    "too, and would take %" PRIu64 " tensor%s more",
+                                    lr_fit_here(t), layout->names[i], layout->names[k], more - tensors,
+                                    more - tensors == 1 ? "" : "s");
                 break;
             }
         }
@@ -365,6 +383,25 @@ static int32_t build_enum(lr_fit *t, const rec_layout *layout, lr_node *node, re
 
 /* -------------------------------------------------------------------------------------------------------------- scalars -- */
 
+/* The number that a name is in a map's key type. @return false: it is none, or another spelling of one. */
+static bool number_key(const rec_layout *layout, const lr_node *node, rec_value *key)
+{
+    bool negative = layout->kind == REC_LAYOUT_INT && node->length > 1 && node->name[0] == '-';
+    uint64_t skip = negative, room = layout->bits - (layout->kind == REC_LAYOUT_INT), number;
+    uint64_t most = room >= 64 ? UINT64_MAX : (UINT64_C(1) << room) - 1;
+    if (!lr_node_index(node->name + skip, node->length - skip, &number) || number > most + negative ||
+        node->name[skip] == '+' || (node->name[skip] == '0' && node->length > 1)) {
+        return false;
+    }
+    *key = (rec_value){.kind = negative ? REC_KIND_INT : REC_KIND_UINT, .bits = (uint16_t)layout->bits};
+    if (negative) {
+        key->v.i = (int64_t)(0 - number);
+    } else {
+        key->v.u = number;
+    }
+    return true;
+}
+
 static int32_t build_map(lr_fit *t, const rec_layout *layout, lr_node *node, rec_value *out)
 {
     lr_arena *arena = &t->f->record->arena;
@@ -376,13 +413,19 @@ static int32_t build_map(lr_fit *t, const rec_layout *layout, lr_node *node, rec
         rec_value key, value;
         lr_entry *entry;
         int how = LR_FIT_FILLED;
+        if (by_number && !number_key(key_layout, child, &key)) {
+            status = lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
+                                     "Drop the key, or let a rule give it a number.",
+                                     "%.300s: a map by numbers of %u bits is wanted, but %.*s is none", lr_fit_here(t),
+                                     (unsigned)key_layout->bits, (int)(child->length < 100 ? child->length : 100),
+                                     child->name);
+            continue;
+        }
         status = build_below(t, layout->children[1], child, child->name, child->length, false, "", &value, &how);
         if (status != REC_OK || how != LR_FIT_FILLED) {
             continue;
         }
-        if (by_number && child->index != REC_UNKNOWN) {
-            key = (rec_value){.kind = REC_KIND_UINT, .bits = (uint16_t)key_layout->bits, .v.u = child->index};
-        } else if (!lr_string(arena, child->name, child->length, &key)) {
+        if (!by_number && lr_fit_name(t->f, child->name, child->length, &key) != REC_OK) {
             return lr_fail_memory(t->f->job, child->length);
         }
         entry = lr_map_append(arena, map, key);
@@ -398,18 +441,45 @@ static int32_t build_map(lr_fit *t, const rec_layout *layout, lr_node *node, rec
     return status;
 }
 
+/* Whether a value is what a layout of plain values asks for, as a save by that type sees it: else it would be refused then.
+ * @param wanted (out) what that is called. */
+static bool is_value_of(const rec_layout *layout, int32_t kind, const char **wanted)
+{
+    switch (layout->kind) {
+    case REC_LAYOUT_BOOL:
+        *wanted = "a bool";
+        return kind == REC_KIND_BOOL;
+    case REC_LAYOUT_INT:
+    case REC_LAYOUT_UINT:
+        *wanted = layout->kind == REC_LAYOUT_INT ? "an integer" : "an unsigned integer";
+        return kind == REC_KIND_UINT || kind == REC_KIND_INT;
+    case REC_LAYOUT_FLOAT:
+        *wanted = "a float";
+        return kind == REC_KIND_FLOAT;
+    case REC_LAYOUT_STRING:
+        *wanted = "a string";
+        return kind == REC_KIND_STRING;
+    default:
+        return true;
+    }
+}
+
 static int32_t build_scalar(lr_fit *t, const rec_layout *layout, lr_node *node, rec_value *out, int *how)
 {
     rec_value zero = {.bits = (uint16_t)layout->bits};
     if (lr_fit_has_content(node)) {
-        if (node->piece && node->piece->value) {
+        const rec_value *value = node->piece ? lr_piece_value(node->piece) : NULL;
+        const char *wanted = "a plain value";
+        if (value && is_value_of(layout, value->kind, &wanted)) {
             return lr_fit_put(t->f, node->piece, false, 0, false, "", out);
         }
         *how = LR_FIT_OMITTED;
         return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
-                               "Drop the key, or let a rule give it another name.",
-                               "%.300s: a plain value is wanted, found %s", lr_fit_here(t),
-                               node->piece ? "a tensor" : "keys below it");
+                               "Drop the key, or let a rule give it another name.", "%.300s: %s is wanted, found %s",
+                               lr_fit_here(t), wanted,
+                               value         ? lr_kind_words(value->kind)
+                               : node->piece ? "a tensor"
+                                             : "keys below it");
     }
     switch (layout->kind) {
     case REC_LAYOUT_BOOL:

@@ -30,7 +30,7 @@ typedef struct shaper {
 
 static bool adapts(const shaper *s, const lr_piece *piece)
 {
-    return piece && piece->op && !piece->adapted && !piece->kept &&
+    return piece && lr_piece_is_tensor(piece) && !piece->adapted && !piece->kept &&
            s->f->plan->sources[piece->source].adapter == LR_ADAPTER_PYTORCH;
 }
 
@@ -48,15 +48,16 @@ static bool gives_way(const lr_piece *piece)
 /* ---------------------------------------------------------------------------------------------------- recognising -- */
 
 /* The tensor of a source; the base is no evidence of what a source's module is. */
-static const lr_op *field(const lr_node *node, const char *name)
+static const lr_piece *field(const lr_node *node, const char *name)
 {
     const lr_node *child = lr_node_child(node, name, strlen(name));
-    return child && is_leaf(child) && !child->piece->kept ? child->piece->op : NULL;
+    const lr_piece *piece = child && is_leaf(child) && !child->piece->kept ? child->piece : NULL;
+    return piece && lr_piece_is_tensor(piece) ? piece : NULL;
 }
 
-static bool is_float(const lr_op *op)
+static bool is_float(const lr_piece *piece)
 {
-    rec_dtype dtype = lr_op_dtype(op);
+    rec_dtype dtype = lr_piece_dtype(piece);
     return !lr_dtype_is_int(dtype) && !lr_dtype_is_bool(dtype);
 }
 
@@ -88,7 +89,7 @@ static const char *const linear_words[] = {"proj",  "linear", "dense",      "que
 static const char *recognise(const shaper *s, const lr_node *node, const char **by, const char **doubtful,
                              const char **what_to_do)
 {
-    const lr_op *w = field(node, "weight"), *b = field(node, "bias");
+    const lr_piece *w = field(node, "weight"), *b = field(node, "bias");
     const uint64_t *shape;
     uint64_t bias;
     *by = "by its shape";
@@ -96,9 +97,9 @@ static const char *recognise(const shaper *s, const lr_node *node, const char **
     if (!w || !is_float(w) || (b && !is_float(b))) {
         return NULL;
     }
-    shape = lr_op_shape(w);
-    bias = b && lr_op_rank(b) == 1 ? lr_op_shape(b)[0] : REC_UNKNOWN;
-    if (lr_op_rank(w) == 1) {
+    shape = lr_piece_shape(w);
+    bias = b && lr_piece_rank(b) == 1 ? lr_piece_shape(b)[0] : REC_UNKNOWN;
+    if (lr_piece_rank(w) == 1) {
         if (field(node, "running_mean") && field(node, "running_var")) {
             return "BatchNorm";
         }
@@ -116,7 +117,7 @@ static const char *recognise(const shaper *s, const lr_node *node, const char **
         }
         return NULL;
     }
-    if (lr_op_rank(w) != 2) {
+    if (lr_piece_rank(w) != 2) {
         return NULL; /* convolutions are the same on both sides */
     }
     if (b) {
@@ -142,9 +143,9 @@ static const char *recognise(const shaper *s, const lr_node *node, const char **
 
 static void look_for_conv1d(shaper *s, const lr_node *node, unsigned depth)
 {
-    const lr_op *w = field(node, "weight"), *b = field(node, "bias");
-    if (w && b && lr_op_rank(w) == 2 && lr_op_rank(b) == 1 && lr_op_shape(b)[0] == lr_op_shape(w)[1] &&
-        lr_op_shape(b)[0] != lr_op_shape(w)[0]) {
+    const lr_piece *w = field(node, "weight"), *b = field(node, "bias");
+    if (w && b && lr_piece_rank(w) == 2 && lr_piece_rank(b) == 1 && lr_piece_shape(b)[0] == lr_piece_shape(w)[1] &&
+        lr_piece_shape(b)[0] != lr_piece_shape(w)[0]) {
         s->conv1d = true;
     }
     for (const lr_node *child = node->first; child && !s->conv1d; child = child->next) {
@@ -209,8 +210,8 @@ static bool has_rules(const lr_plan_source *source, int32_t kind)
 /* Whether a weight may be stored as others of the source plainly are: [in, out]. */
 static bool may_be_conv1d(const shaper *s, const lr_node *node)
 {
-    const lr_op *w = field(node, "weight");
-    return s->conv1d && w && lr_op_rank(w) == 2 && lr_op_shape(w)[0] == lr_op_shape(w)[1];
+    const lr_piece *w = field(node, "weight");
+    return s->conv1d && w && lr_piece_rank(w) == 2 && lr_piece_shape(w)[0] == lr_piece_shape(w)[1];
 }
 
 /* The type that the adapter goes by for the module at `node`. @param why (out) for the lines. */
@@ -256,7 +257,8 @@ static const char *module_type(shaper *s, const lr_node *node, const char **why,
         *status = doubt_it(s, doubtful, what_to_do);
     }
     if (type && strcmp(type, "Conv1D") == 0 && *status == REC_OK) {
-        *status = lr_fit_sign_linear(s->f, node, lr_op_shape(field(node, "weight")), lr_op_shape(field(node, "bias"))[0]);
+        *status = lr_fit_sign_linear(s->f, node, lr_piece_shape(field(node, "weight")),
+                                     lr_piece_shape(field(node, "bias"))[0]);
     }
     if (type && *status == REC_OK) {
         s->taken[strcmp(type, "Linear") == 0                                     ? 0
@@ -276,7 +278,7 @@ static int32_t append(shaper *s, lr_map *map, const char *name, uint64_t length,
 {
     lr_arena *arena = &s->f->record->arena;
     rec_value key;
-    lr_entry *entry = lr_string(arena, name, length, &key) ? lr_map_append(arena, map, key) : NULL;
+    lr_entry *entry = lr_fit_name(s->f, name, length, &key) == REC_OK ? lr_map_append(arena, map, key) : NULL;
     if (!entry) {
         return lr_fail_memory(s->f->job, sizeof *entry);
     }
@@ -299,7 +301,7 @@ static int32_t put_leaf(shaper *s, const lr_node *node, lr_node *leaf, const cha
         const char *reason = lr_plan_text(s->f->job, plan, "%s has no such field", type);
         piece->taken = true;
         for (uint64_t i = 0; reason && i < piece->input_count && status == REC_OK; i++) {
-            status = lr_plan_lost(s->f->job, plan, REC_PLAN_DROPPED, piece->inputs[i], reason);
+            status = lr_plan_lost(s->f->job, plan, REC_PLAN_DROPPED, lr_piece_inputs(piece)[i], reason);
         }
         return reason ? status : s->f->job->error.status;
     }
@@ -317,7 +319,7 @@ static int32_t put_leaf(shaper *s, const lr_node *node, lr_node *leaf, const cha
     if (s->f->plan->base && !s->open && !piece->kept && !lr_fit_in_base(node, name, length)) {
         return REC_OK; /* reported among what is left out */
     }
-    if (adapts(s, piece) && lr_op_rank(piece->op) == 2 && length == 6 && memcmp(name, "weight", 6) == 0 &&
+    if (adapts(s, piece) && lr_piece_rank(piece) == 2 && length == 6 && memcmp(name, "weight", 6) == 0 &&
         has_rules(&plan->sources[piece->source], LR_RULE_MODULE)) {
         s->whole = s->whole || (has_rules(&plan->sources[piece->source], LR_RULE_REQUIRE) &&
                                 !plan->sources[piece->source].partial);
@@ -340,13 +342,13 @@ static int32_t put_beside(shaper *s, const lr_node *node, const lr_node *below, 
         if (child->piece) {
             const char *rest = child->piece->key + node->offset;
             uint64_t length = child->piece->length - node->offset;
-            lr_node leaf = {.name = rest, .length = length, .piece = child->piece};
+            lr_node leaf = {.name = rest, .length = (uint32_t)length, .piece = child->piece};
             if (memchr(rest, '\\', (size_t)length)) {
                 char *name = lr_arena_alloc(&s->f->plan->arena, length, 1);
                 if (!name) {
                     return lr_fail_memory(s->f->job, length);
                 }
-                leaf.length = lr_path_name(rest, length, name);
+                leaf.length = (uint32_t)lr_path_name(rest, length, name);
                 leaf.name = name;
             }
             status = put_leaf(s, node, &leaf, NULL, "", map);
@@ -435,13 +437,7 @@ static int32_t build_list(shaper *s, lr_node *const *children, uint64_t count, c
         return lr_fail_memory(s->f->job, count);
     }
     *out = (rec_value){.kind = REC_KIND_LIST, .form = REC_FORM_UNKNOWN, .v.list = items};
-    if (status == REC_OK && s->f->plan->base && !s->open && known < count) {
-        const char *path = s->f->path.text ? s->f->path.text : "";
-        status = lr_plan_problem(s->f->job, s->f->plan, REC_PROBLEM_SHAPE, true, path,
-                                 "Is the base a model of another size? Drop what it lacks, or make a base as large.",
-                                 "%.300s has %" PRIu64 " elements, but the base's has %" PRIu64, path, count, known);
-    }
-    return status;
+    return status == REC_OK && !s->open ? lr_fit_list_against_base(s->f, count, known) : status;
 }
 
 /* The tensor that came for the place of one of the base's, under the name that the adapter renames. NULL: none. */

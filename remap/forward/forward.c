@@ -293,8 +293,11 @@ static bool direction(const char *text, size_t length, size_t *base, const char 
             return false;
         }
         *base = dot - (sizeof middle - 1);
-        *base -= *base > 0; /* its dot */
-        return true;
+        if (*base == 0) {
+            return true;
+        }
+        *base -= 1; /* its dot */
+        return text[*base] == '.';
     }
     if (length > 2 && memcmp(text + length - 2, "_v", 2) == 0) {
         size_t dot = (size_t)(lr_path_last(text, length) - text);
@@ -408,15 +411,15 @@ static int32_t run_key(lr_rules_run *r, lr_key *key)
             }
         }
     }
-    if (tensor) {
+    if (tensor && !lr_tensor_is_plain(tensor)) {
         op = lr_op_tensor(r->job, tensor);
         if (!op) {
             return r->job->error.status;
         }
     }
-    status = emit(r, text, length, op, tensor ? NULL : key->value, &key, 1, "");
+    status = emit(r, text, length, op, key->value, &key, 1, "");
     if (status == REC_OK && tensor) {
-        r->plan->last_piece->id = tensor->id;
+        r->plan->last_piece->named = true;
     }
     lr_op_release(op);
     return status;
@@ -441,17 +444,22 @@ static int32_t tie(lr_rules_run *r, const lr_rule *rule, uint64_t number)
     const lr_piece *from = find_piece(r, rule->replacement);
     char text[64];
     const char *key, *prefix = r->source->prefix;
-    if (!from || !from->op || find_piece(r, rule->pattern)) {
+    const lr_piece *piece = NULL;
+    lr_op *op;
+    if (!from || !lr_piece_is_tensor(from) || find_piece(r, rule->pattern)) {
         r->source->hits[number] += from != NULL; /* both are there: nothing to do, but the rule speaks of this model */
         return REC_OK;
     }
     r->source->hits[number]++;
     (void)snprintf(text, sizeof text, "rule %u", (unsigned)rule->number);
     key = prefix && *prefix ? lr_plan_text(r->job, r->plan, "%s.%s", prefix, rule->pattern) : rule->pattern;
-    return key && lr_plan_piece(r->job, r->plan, r->number, key, strlen(key), from->op, NULL, from->inputs,
-                                from->input_count, "tie", text)
-               ? REC_OK
-               : r->job->error.status;
+    op = key ? lr_piece_op(r->job, from) : NULL;
+    if (op) {
+        piece = lr_plan_piece(r->job, r->plan, r->number, key, strlen(key), op, NULL, lr_piece_inputs(from),
+                              from->input_count, "tie", text);
+        lr_op_release(op);
+    }
+    return piece ? REC_OK : r->job->error.status;
 }
 
 /* Of the rules that are tried on every key. */

@@ -107,6 +107,19 @@ static int match_member(lr_rules_run *r, const lr_rule *rule, const char *key, m
     return 0;
 }
 
+static int32_t not_each_once(lr_rules_run *r, const lr_rule *rule, const char *target, uint64_t order, bool missing)
+{
+    static const char hint[] = "All of them must be there, each once.";
+    const char *what = missing ? "is missing" : "is there twice";
+    if (rule->kind == LR_RULE_STACK) {
+        return lr_plan_problem(r->job, r->plan, REC_PROBLEM_MISSING, true, target, hint,
+                               "%.200s: rule %u: number %" PRIu64 " %s", target, (unsigned)rule->number, order, what);
+    }
+    return lr_plan_problem(r->job, r->plan, REC_PROBLEM_MISSING, true, target, hint,
+                           "%.200s: rule %u: the part %.64s %s", target, (unsigned)rule->number,
+                           rule->parts[order].name, what);
+}
+
 static int32_t one_of_them(lr_rules_run *r, const lr_rule *rule, const member *m, uint64_t count)
 {
     lr_op **ops = lr_alloc(r->job->allocator, count * sizeof *ops);
@@ -129,20 +142,15 @@ static int32_t one_of_them(lr_rules_run *r, const lr_rule *rule, const member *m
     for (uint64_t i = 0; i < count; i++) {
         ops[i] = m[i].op;
         for (uint64_t k = 0; k < m[i].piece->input_count; k++) {
-            inputs[input_count++] = m[i].piece->inputs[k];
+            inputs[input_count++] = lr_piece_inputs(m[i].piece)[k];
         }
-        if (m[i].order != i || (i && m[i].order == m[i - 1].order)) {
-            status = lr_plan_problem(r->job, r->plan, REC_PROBLEM_MISSING, true, m->target,
-                                     "All of them must be there, each once.", "%.200s: rule %u: %s %" PRIu64 " %s",
-                                     m->target, (unsigned)rule->number, rule->kind == LR_RULE_STACK ? "number" : "part",
-                                     m[i].order > i ? i : m[i].order, m[i].order > i ? "is missing" : "is there twice");
+        if (m[i].order != i) { /* they are in order: a number is left out, or this one is that before */
+            status = not_each_once(r, rule, m->target, m[i].order > i ? i : m[i].order, m[i].order > i);
             goto done;
         }
     }
     if (rule->kind == LR_RULE_JOIN && count != rule->part_count) {
-        status = lr_plan_problem(r->job, r->plan, REC_PROBLEM_MISSING, true, m->target,
-                                 "All of them must be there, each once.", "%.200s: rule %u: the part %.64s is missing",
-                                 m->target, (unsigned)rule->number, rule->parts[count].name);
+        status = not_each_once(r, rule, m->target, count, true);
         goto done;
     }
     op = rule->kind == LR_RULE_STACK
@@ -180,7 +188,7 @@ int32_t lr_rules_gather(lr_rules_run *r, const lr_rule *rule, uint64_t number)
         const char *key = NULL;
         size_t length;
         int found;
-        if (!piece->op || piece->dead) {
+        if (!lr_piece_is_tensor(piece) || piece->dead) {
             continue;
         }
         /* By the key before the adapter renames its last part. */
@@ -193,7 +201,8 @@ int32_t lr_rules_gather(lr_rules_run *r, const lr_rule *rule, uint64_t number)
             piece->dead = true;
             r->source->hits[number]++;
             if (piece->adapted) {
-                one.op = lr_op_retain(piece->op);
+                one.op = lr_piece_op(r->job, piece);
+                status = one.op ? REC_OK : r->job->error.status;
             } else {
                 status = adapt(r, piece, &one.op, &key); /* without an operation there is a problem about it */
             }

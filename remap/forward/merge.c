@@ -24,18 +24,19 @@ static int by_key(const void *a, const void *b)
     return order ? order : x->source < y->source ? -1 : x->source > y->source;
 }
 
-/* The rule that speaks of a key. @return 1 found, 0 none, -1: the job has failed. */
+/* The rule that speaks of a key. @param rule (out) NULL: none. @return 1 found, 0 none, -1: the job has failed. */
 static int find_rule(merger *m, const lr_piece *piece, const lr_rule **rule)
 {
     lr_plan_source *source = &m->plan->sources[piece->source];
     size_t head = source->prefix && *source->prefix ? strlen(source->prefix) + 1 : 0;
     for (uint64_t i = 0; i < source->rules->count; i++) {
-        *rule = &source->rules->rules[i];
-        if ((*rule)->kind == LR_RULE_MERGE) {
+        const lr_rule *one = &source->rules->rules[i];
+        if (one->kind == LR_RULE_MERGE) {
             int found =
-                lr_regex_match(m->job, (*rule)->regex, m->matcher, piece->key + head, (size_t)piece->length - head);
+                lr_regex_match(m->job, one->regex, m->matcher, piece->key + head, (size_t)piece->length - head);
             if (found) {
                 source->hits[i] += found > 0;
+                *rule = found > 0 ? one : NULL;
                 return found;
             }
         }
@@ -69,7 +70,7 @@ static int32_t take_first(merger *m, lr_piece *const *pieces, uint64_t count, co
     int32_t status = REC_OK;
     for (uint64_t i = 1; i < count && status == REC_OK; i++) {
         bool same = false;
-        status = compare(m, pieces[0]->op, pieces[i]->op, &same);
+        status = compare(m, pieces[0]->op, pieces[i]->op, &same); /* merge() saw to it that there are some */
         if (status == REC_OK && !same) {
             status =
                 lr_plan_problem(m->job, m->plan, REC_PROBLEM_COLLISION, true, pieces[0]->key,
@@ -82,7 +83,7 @@ static int32_t take_first(merger *m, lr_piece *const *pieces, uint64_t count, co
         for (uint64_t k = 0; k < pieces[i]->input_count && status == REC_OK; k++) {
             char why[64];
             (void)snprintf(why, sizeof why, "the same, rule %u", (unsigned)rule->number);
-            status = lr_plan_lost(m->job, m->plan, REC_PLAN_DROPPED, pieces[i]->inputs[k], why);
+            status = lr_plan_lost(m->job, m->plan, REC_PLAN_DROPPED, lr_piece_inputs(pieces[i])[k], why);
         }
     }
     return status;
@@ -92,7 +93,7 @@ static int32_t join(merger *m, lr_piece *const *pieces, uint64_t count, const lr
 {
     lr_op **ops = lr_alloc(m->job->allocator, count * sizeof *ops);
     uint64_t inputs = 0;
-    uint32_t rank = lr_op_rank(pieces[0]->op);
+    uint32_t rank = lr_piece_rank(pieces[0]);
     lr_key **keys = NULL;
     lr_op *op = NULL;
     char doing[260];
@@ -109,7 +110,7 @@ static int32_t join(merger *m, lr_piece *const *pieces, uint64_t count, const lr
     for (uint64_t i = 0; i < count; i++) {
         ops[i] = pieces[i]->op;
         for (uint64_t k = 0; k < pieces[i]->input_count; k++) {
-            keys[inputs++] = pieces[i]->inputs[k];
+            keys[inputs++] = lr_piece_inputs(pieces[i])[k];
         }
         pieces[i]->dead = i > 0;
     }
@@ -118,8 +119,12 @@ static int32_t join(merger *m, lr_piece *const *pieces, uint64_t count, const lr
         const char *why = lr_plan_text(m->job, m->plan, "rule %u", (unsigned)rule->number); /* it is kept */
         lr_op_release(pieces[0]->op);
         pieces[0]->op = op;
-        pieces[0]->inputs = keys;
-        pieces[0]->input_count = inputs;
+        if (inputs == 1) {
+            pieces[0]->of.one = keys[0];
+        } else {
+            pieces[0]->of.many = keys;
+        }
+        pieces[0]->input_count = (uint32_t)inputs; /* of pieces that are in memory */
         pieces[0]->operations = lr_plan_and(m->job, m->plan, pieces[0]->operations, "merge");
         pieces[0]->why = why && pieces[0]->operations ? lr_plan_and(m->job, m->plan, pieces[0]->why, why) : NULL;
         status = pieces[0]->why ? REC_OK : m->job->error.status;
@@ -136,13 +141,26 @@ static int32_t merge(merger *m, lr_piece *const *pieces, uint64_t count)
     const lr_rule *rule = NULL;
     int found = 0;
     for (uint64_t i = 0; i < count; i++) {
-        if (!pieces[i]->op || (i && pieces[i]->source == pieces[i - 1]->source)) {
+        if (!lr_piece_is_tensor(pieces[i]) || (i && pieces[i]->source == pieces[i - 1]->source)) {
             return REC_OK; /* two of one source: a collision, which the tree finds */
         }
-        found = i == 0 ? find_rule(m, pieces[i], &rule) : found;
     }
-    if (found <= 0) {
+    for (uint64_t i = 0; i < count && found >= 0; i++) { /* each source's rule speaks of this key; the first decides */
+        const lr_rule *one = NULL;
+        found = find_rule(m, pieces[i], &one);
+        rule = rule ? rule : one;
+    }
+    if (found < 0 || !rule) {
         return found < 0 ? m->job->error.status : REC_OK;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        if (!pieces[i]->op) {
+            pieces[i]->op = lr_piece_op(m->job, pieces[i]);
+            if (!pieces[i]->op) {
+                return m->job->error.status;
+            }
+            pieces[i]->value = NULL;
+        }
     }
     return rule->axis == LR_MERGE_SAME ? take_first(m, pieces, count, rule) : join(m, pieces, count, rule);
 }

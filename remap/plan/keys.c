@@ -21,18 +21,24 @@ typedef struct lister {
 static int32_t add(lister *l, const char *text, uint64_t length, const rec_value *value)
 {
     lr_plan_source *s = l->source;
+    length = text ? length : l->path.used;
+    if (length > UINT32_MAX) {
+        return rec_fail(l->job, REC_E_LIMIT, REC_UNKNOWN, "a key of more than 4,294,967,295 bytes");
+    }
     if (!lr_job_grow(l->job, &s->keys, s->key_count + 1, &l->room, sizeof *s->keys)) {
         return l->job->error.status;
     }
     if (!text) { /* where the walk is */
         text = lr_arena_text(&l->plan->arena, l->path.text ? l->path.text : "", l->path.used);
-        length = l->path.used;
         if (!text) {
             return lr_fail_memory(l->job, length);
         }
     }
-    s->keys[s->key_count++] = (lr_key){
-        .text = text, .length = length, .value = value, .source = l->number, .module = l->module};
+    s->keys[s->key_count++] = (lr_key){.text = text,
+                                       .value = value,
+                                       .module = l->module,
+                                       .length = (uint32_t)length,
+                                       .source = l->number & LR_SOURCES_MOST};
     return REC_OK;
 }
 

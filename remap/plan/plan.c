@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A plan's data: its texts, problems, lines, pieces and sources, made and freed. */
+ * A plan's data: its texts, problems, pieces and sources, made and freed. Its lines are in lines.c. */
 #include "core/config/config.h"
 #include "remap/plan/plan.h"
 
@@ -122,44 +122,26 @@ int32_t lr_plan_refused(rec_job *job, rec_plan *plan, const char *key, const cha
     return lr_plan_problem(job, plan, REC_PROBLEM_SHAPE, true, key, hint, "%.200s: %.300s: %.400s", key, doing, text);
 }
 
-static void shape_before(rec_plan_line *line, const lr_key *key)
-{
-    const rec_tensor *tensor = key->value ? rec_value_tensor(key->value) : NULL;
-    if (tensor) {
-        line->dtype_before = rec_tensor_stored_dtype(tensor);
-        line->rank_before = rec_tensor_rank(tensor);
-        line->shape_before = rec_tensor_shape(tensor);
-    }
-}
-
 int32_t lr_plan_lost(rec_job *job, rec_plan *plan, int32_t action, lr_key *key, const char *why)
 {
-    rec_plan_line *line;
-    const char **input = lr_arena_alloc(&plan->arena, sizeof *input, 8);
-    if (!input) {
-        return lr_fail_memory(job, sizeof *input);
-    }
-    if (!lr_job_grow(job, &plan->lost, plan->lost_count + 1, &plan->lost_room, sizeof *plan->lost)) {
+    const lr_lost *before = plan->lost_count ? &plan->lost[plan->lost_count - 1] : NULL;
+    const char *kept = before && strcmp(before->why, why) == 0 ? before->why : lr_plan_keep(job, plan, why, strlen(why));
+    if (!kept || !lr_job_grow(job, &plan->lost, plan->lost_count + 1, &plan->lost_room, sizeof *plan->lost)) {
         return job->error.status;
     }
-    line = &plan->lost[plan->lost_count];
-    *input = key->text;
-    *line = (rec_plan_line){.size = sizeof *line,
-                            .action = action,
-                            .source = plan->sources[key->source].name,
-                            .from = key->text,
-                            .to = "",
-                            .operations = "",
-                            .why = lr_plan_keep(job, plan, why, strlen(why)),
-                            .inputs = input,
-                            .input_count = 1};
-    shape_before(line, key);
+    plan->lost[plan->lost_count++] = (lr_lost){.key = key, .why = kept, .action = action};
     key->used = true;
-    if (!line->why) {
-        return job->error.status;
-    }
-    plan->lost_count++;
     return REC_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------- pieces -- */
+
+/* A key's own text, where a destination key is that or its end, as it is where no rule acts. */
+static const char *own_text(const char *text, uint64_t length, lr_key *const *inputs, uint64_t count)
+{
+    const char *end = count ? inputs[0]->text + inputs[0]->length : NULL;
+    bool inside = count && (uintptr_t)text >= (uintptr_t)inputs[0]->text && (uintptr_t)text <= (uintptr_t)end;
+    return inside && text + length == end ? text : NULL;
 }
 
 lr_piece *lr_plan_piece(rec_job *job, rec_plan *plan, uint32_t source, const char *key, uint64_t length, lr_op *op,
@@ -167,23 +149,34 @@ lr_piece *lr_plan_piece(rec_job *job, rec_plan *plan, uint32_t source, const cha
                         const char *why)
 {
     lr_piece *piece = lr_arena_alloc(&plan->arena, sizeof *piece, 8);
-    lr_key **copy = lr_arena_alloc(&plan->arena, (count + 1) * sizeof *copy, 8);
-    const char *text = lr_arena_text(&plan->arena, key, length);
-    if (!piece || !copy || !text) {
+    lr_key **copy = piece && count > 1 ? lr_arena_alloc(&plan->arena, count * sizeof *copy, 8) : NULL;
+    const char *text = own_text(key, length, inputs, count);
+    text = text ? text : lr_arena_text(&plan->arena, key, length);
+    if (!piece || (count > 1 && !copy) || !text) {
         (void)lr_fail_memory(job, sizeof *piece);
         return NULL;
     }
-    for (uint64_t i = 0; i < count; i++) {
-        copy[i] = inputs[i];
-        copy[i]->used = true;
+    if (count > UINT32_MAX) {
+        (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "more than 4,294,967,295 tensors would make one");
+        return NULL;
     }
     *piece = (lr_piece){.key = text,
                         .length = length,
-                        .value = value,
+                        .value = op ? NULL : value,
                         .op = op ? lr_op_retain(op) : NULL,
-                        .inputs = copy,
-                        .input_count = count,
-                        .source = source};
+                        .input_count = (uint32_t)count,
+                        .source = source & LR_SOURCES_MOST};
+    for (uint64_t i = 0; i < count; i++) {
+        inputs[i]->used = true;
+        if (copy) {
+            copy[i] = inputs[i];
+        }
+    }
+    if (copy) {
+        piece->of.many = copy;
+    } else if (count) {
+        piece->of.one = inputs[0];
+    }
     /* Most pieces say the same as the one before. */
     piece->operations = plan->last_piece && strcmp(plan->last_piece->operations, operations) == 0
                             ? plan->last_piece->operations
@@ -201,13 +194,56 @@ lr_piece *lr_plan_piece(rec_job *job, rec_plan *plan, uint32_t source, const cha
     return piece->operations && piece->why ? piece : NULL;
 }
 
+bool lr_tensor_is_plain(const rec_tensor *tensor)
+{
+    uint64_t size;
+    return tensor->packed == tensor->stored && tensor->data->source && !tensor->dtype_value && !tensor->numbers &&
+           lr_tensor_size(tensor->stored, tensor->count, &size) && size == tensor->data->size;
+}
+
+bool lr_piece_is_tensor(const lr_piece *piece)
+{
+    return piece->op || piece->value->kind == REC_KIND_TENSOR;
+}
+
+const rec_value *lr_piece_value(const lr_piece *piece)
+{
+    return lr_piece_is_tensor(piece) ? NULL : piece->value;
+}
+
+uint32_t lr_piece_rank(const lr_piece *piece)
+{
+    return piece->op ? lr_op_rank(piece->op) : piece->value->v.tensor->rank;
+}
+
+const uint64_t *lr_piece_shape(const lr_piece *piece)
+{
+    return piece->op ? lr_op_shape(piece->op) : piece->value->v.tensor->shape;
+}
+
+rec_dtype lr_piece_dtype(const lr_piece *piece)
+{
+    return piece->op ? lr_op_dtype(piece->op) : (rec_dtype)piece->value->v.tensor->stored;
+}
+
+lr_op *lr_piece_op(rec_job *job, const lr_piece *piece)
+{
+    return piece->op ? lr_op_retain(piece->op) : lr_op_tensor(job, piece->value->v.tensor);
+}
+
+const char *lr_piece_id(const lr_piece *piece)
+{
+    const rec_tensor *tensor = piece->named ? rec_value_tensor(lr_piece_inputs(piece)[0]->value) : NULL;
+    return tensor ? tensor->id : NULL;
+}
+
 /* ----------------------------------------------------------------------------------------------- making, freeing -- */
 
 lr_plan_source *lr_plan_source_new(rec_job *job, rec_plan *plan)
 {
     lr_plan_source *source;
-    if (plan->source_count == UINT32_MAX) {
-        (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "the plan has more than 4,294,967,294 sources");
+    if (plan->source_count == LR_SOURCES_MOST) {
+        (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "the plan has more than 67,108,863 sources");
         return NULL;
     }
     if (!lr_job_grow(job, &plan->sources, plan->source_count + 1, &plan->source_room, sizeof *plan->sources)) {
@@ -247,6 +283,7 @@ rec_plan *lr_plan_new(rec_job *job, lr_type_ref type, int32_t minor, rec_precisi
     plan->precision = REC_PRECISION_KEEP;
     plan->written = written;
     lr_arena_init(&plan->arena, job->allocator);
+    lr_arena_init(&plan->tree, job->allocator);
     return plan;
 }
 
@@ -274,8 +311,12 @@ void rec_plan_free(rec_plan *plan)
         lr_release(allocator, plan->sources);
         lr_release(allocator, plan->lines);
         lr_release(allocator, plan->lost);
+        lr_release(allocator, plan->said);
+        lr_release(allocator, plan->places);
+        lr_release(allocator, plan->shown);
         lr_release(allocator, plan->problems);
         lr_arena_free(&plan->arena);
+        lr_arena_free(&plan->tree);
         while (plan->held_count) {
             struct lr_plan_held *last = &plan->held[--plan->held_count];
             last->release(last->what);

@@ -10,34 +10,49 @@
 #include "remap/ops/ops.h"
 #include "remap/rules/rules.h"
 
+/* There may be millions of keys, pieces, nodes and lines: each is as small as it can be. */
+
 /** A tensor or value of a source. */
 typedef struct lr_key {
-    const char *text;       /**< a path: names and indices joined by dots, in which dots and backslashes are escaped */
-    uint64_t length;
+    const char *text;       /**< a path: names and indices joined by dots, in which dots and backslashes are escaped;
+                                 NUL-terminated */
     const rec_value *value; /**< in the source's record */
-    uint32_t source;
-    bool used;              /**< some piece is made of it */
     const char *module;     /**< backwards: the module of Burn's that holds it, by its fields; NULL: not known for sure */
+    uint32_t length;
+    uint32_t source : 31;
+    uint32_t used : 1;      /**< some piece is made of it */
 } lr_key;
 
 /** What the rules made of one or several keys. */
 typedef struct lr_piece {
     struct lr_piece *next;   /**< in the order they were made */
-    const char *key;         /**< destination key, dotted, before adapters rename its last part */
-    uint64_t length;
-    const rec_value *value;  /**< what is no tensor; NULL for a tensor */
-    lr_op *op;               /**< a tensor in the source's layout: before rope, transpose and the like; NULL for a value */
-    const char *id;          /**< the parameter id it came with, or NULL */
-    lr_key *const *inputs;   /**< keys it is made of, in order */
-    uint64_t input_count;
+    const char *key;         /**< destination key, dotted, before adapters rename its last part; NUL-terminated */
+    const rec_value *value;  /**< what stands in the source as it is, a tensor too; NULL: `op` makes it */
+    lr_op *op;               /**< a tensor in the source's layout: before rope, transpose and the like; or NULL */
+    union {
+        lr_key *one;         /**< if it is made of one key */
+        lr_key *const *many;
+    } of;                    /**< lr_piece_inputs() */
     const char *operations;  /**< those so far, "split"; "" none */
     const char *why;         /**< "rules 2, 4"; "" none */
-    uint32_t source;         /**< whose rules and numbers count */
-    bool taken;              /**< some place at the destination has it */
-    bool adapted;            /**< in Burn's layout already: no adapter and no operation acts on it any more */
-    bool dead;               /**< a stack or a join has it */
-    bool kept;               /**< of the base: it gives way to any other */
+    uint64_t length;
+    uint32_t input_count;
+    uint32_t source : 26;    /**< whose rules and numbers count */
+    uint32_t taken : 1;      /**< some place at the destination has it */
+    uint32_t adapted : 1;    /**< in Burn's layout already: no adapter and no operation acts on it any more */
+    uint32_t dead : 1;       /**< a stack or a join has it */
+    uint32_t kept : 1;       /**< of the base: it gives way to any other */
+    uint32_t named : 1;      /**< it has the parameter id of its first key's tensor, if that has one */
 } lr_piece;
+
+/** The keys that a piece is made of, in order: input_count of them. */
+static inline lr_key *const *lr_piece_inputs(const lr_piece *piece)
+{
+    return piece->input_count == 1 ? &piece->of.one : piece->of.many;
+}
+
+/** The most sources that a plan may have, for their numbers are kept short; all bits of one. */
+enum { LR_SOURCES_MOST = (1 << 26) - 1 };
 
 /** A source with its load arguments. */
 typedef struct lr_plan_source {
@@ -68,18 +83,38 @@ typedef struct lr_plan_source {
 /** A part of a destination path. */
 typedef struct lr_node {
     const char *name;         /**< not NUL-terminated where it is part of a key: see length */
-    uint64_t length;
-    uint64_t offset;          /**< of the name in the keys that pass through it */
-    uint64_t index;           /**< REC_UNKNOWN if the name is none */
     struct lr_node *parent;
     struct lr_node *first, *last, *next; /**< children in the order they came */
-    uint64_t child_count;
-    uint64_t index_count;     /**< of children */
     lr_piece *piece;          /**< that ends here, or NULL */
     lr_piece *base;           /**< the base's that ends here, whether or not another took its place; or NULL */
-    bool in_base;             /**< the base has something here or below */
-    bool seen;                /**< the destination has a place for it (or below it) */
+    uint64_t index;           /**< REC_UNKNOWN if the name is none */
+    uint32_t length;
+    uint32_t offset;          /**< of the name in the keys that pass through it */
+    uint32_t child_count;
+    uint32_t index_count : 31; /**< of children */
+    uint32_t in_base : 1;     /**< the base has something here or below */
 } lr_node;
+
+/** What became of a piece, or of a place that has none: a rec_plan_line in the making. */
+typedef struct lr_line {
+    const lr_piece *piece;    /**< or NULL */
+    const rec_tensor *tensor; /**< at the destination, or NULL */
+    uint32_t to;              /**< its path at the destination: number of the plan's places + 1; 0: it is the piece's key */
+    uint32_t said;            /**< number of what the line says */
+} lr_line;
+
+/** A key that goes nowhere. */
+typedef struct lr_lost {
+    const lr_key *key;
+    const char *why;
+    int32_t action;
+} lr_lost;
+
+/** What lines say: most say the same. */
+typedef struct lr_said {
+    const char *operations, *why;
+    int32_t action;
+} lr_said;
 
 /** What a trial found that speaks for or against the adapter, of sources that are doubted. */
 enum {
@@ -98,6 +133,7 @@ typedef struct lr_sign {
 struct rec_plan {
     rec_context *context;
     lr_arena arena;
+    lr_arena tree;            /**< of nodes: freed once the plan is made */
     lr_plan_source *sources;
     uint64_t source_count, source_room;
     const rec_record *base;
@@ -113,12 +149,17 @@ struct rec_plan {
     bool clamp;
     lr_piece *pieces, *last_piece;
     uint64_t piece_count;
-    lr_node *root;
+    lr_node *root;            /**< NULL once the plan is made */
     rec_record *result;       /**< the destination: deferred tensors; NULL if there are fatal problems */
-    rec_plan_line *lines;
+    lr_line *lines;
     uint64_t line_count, line_room;
-    rec_plan_line *lost;      /**< of keys that go nowhere: after the others in the end */
+    lr_lost *lost;            /**< their lines come after the others */
     uint64_t lost_count, lost_room;
+    lr_said *said;
+    uint64_t said_count, said_room;
+    const char **places;      /**< paths of lines that are no piece's key */
+    uint64_t place_count, place_room;
+    rec_plan_line *shown;     /**< all lines for those who want to see them: lr_plan_lines(); NULL: nobody did */
     rec_plan_problem *problems;
     uint64_t problem_count, problem_room;
     uint64_t mapped, kept;    /**< tensors and values placed */
@@ -161,10 +202,30 @@ int32_t lr_plan_sign(rec_job *job, rec_plan *plan, int32_t kind, const char *pat
     REC_PRINTF(5, 6);
 /** A line for a source key that goes nowhere. @param action REC_PLAN_DROPPED, REC_PLAN_UNEXPECTED. */
 int32_t lr_plan_lost(rec_job *job, rec_plan *plan, int32_t action, lr_key *key, const char *why);
-/** Makes a piece of `count` keys and appends it. Takes a count of `op`. */
+/** The line of a piece, or of a place without one (NULL) at the path `to`, which is copied if it is not the piece's key.
+ *  `operations` and `why` live as long as the plan. @param tensor at the destination, or NULL. */
+int32_t lr_plan_line(rec_job *job, rec_plan *plan, int32_t action, const lr_piece *piece, const rec_tensor *tensor,
+                     const char *to, uint64_t length, const char *operations, const char *why);
+/** All lines, line_count and lost_count of them, the latter behind the others. NULL: out of memory. It is no operation, which
+ *  would have an error and a report. */
+const rec_plan_line *lr_plan_lines(rec_plan *plan);
+/** Makes a piece of `count` keys and appends it. Takes a count of `op`. @param value where `op` is NULL: what it is. */
 lr_piece *lr_plan_piece(rec_job *job, rec_plan *plan, uint32_t source, const char *key, uint64_t length, lr_op *op,
                         const rec_value *value, lr_key *const *inputs, uint64_t count, const char *operations,
                         const char *why);
+bool lr_piece_is_tensor(const lr_piece *piece);
+/** What a piece is that is no tensor; NULL of a tensor. */
+const rec_value *lr_piece_value(const lr_piece *piece);
+/* Of a piece that is a tensor, in the source's layout. */
+uint32_t lr_piece_rank(const lr_piece *piece);
+const uint64_t *lr_piece_shape(const lr_piece *piece);
+rec_dtype lr_piece_dtype(const lr_piece *piece);
+/** Its operation, with a count more. NULL: the job has failed. */
+lr_op *lr_piece_op(rec_job *job, const lr_piece *piece);
+/** Whether nothing is to be done to a tensor to have it as an operation: its piece has none until somebody wants it. */
+bool lr_tensor_is_plain(const rec_tensor *tensor);
+/** The parameter id that a piece came with, or NULL. */
+const char *lr_piece_id(const lr_piece *piece);
 /** "a", "b" -> "a, b"; where one is "" the other is given back itself, so both must live as long as the plan. */
 const char *lr_plan_and(rec_job *job, rec_plan *plan, const char *a, const char *b);
 

@@ -104,12 +104,20 @@ static lr_node *child(rec_job *job, rec_plan *plan, table *t, lr_node *parent, c
     if (node) {
         return node;
     }
-    node = lr_arena_alloc(&plan->arena, sizeof *node, 8);
+    if (parent->child_count == INT32_MAX) {
+        (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "more than 2,147,483,647 keys in one place");
+        return NULL;
+    }
+    node = lr_arena_alloc(&plan->tree, sizeof *node, 8);
     if (!node) {
         (void)lr_fail_memory(job, sizeof *node);
         return NULL;
     }
-    *node = (lr_node){.name = name, .length = length, .offset = offset, .index = REC_UNKNOWN, .parent = parent};
+    *node = (lr_node){.name = name,
+                      .parent = parent,
+                      .index = REC_UNKNOWN,
+                      .length = (uint32_t)length,
+                      .offset = (uint32_t)offset};
     if (lr_node_index(name, length, &node->index)) {
         parent->index_count++;
     }
@@ -155,8 +163,8 @@ enum { LEVELS_MOST = 200 };
 
 static int32_t collide(rec_job *job, rec_plan *plan, const lr_piece *a, const lr_piece *b)
 {
-    const char *first = a->input_count ? a->inputs[0]->text : a->key;
-    const char *second = b->input_count ? b->inputs[0]->text : b->key;
+    const char *first = a->input_count ? lr_piece_inputs(a)[0]->text : a->key;
+    const char *second = b->input_count ? lr_piece_inputs(b)[0]->text : b->key;
     char from[96] = "", why[128] = "";
     if (a->source != b->source) {
         (void)snprintf(from, sizeof from, ", of %.70s", plan->sources[b->source].name);
@@ -221,6 +229,9 @@ static int32_t insert(rec_job *job, rec_plan *plan, table *t, passed *before, lr
                (record->root.form == REC_FORM_PATHS || (record->dotted && plan->type.layout));
     bool escaped = memchr(part, '\\', (size_t)piece->length) != NULL;
     uint64_t offset;
+    if (piece->length > UINT32_MAX) {
+        return rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "a key of more than 4,294,967,295 bytes");
+    }
     pass(before, piece, raw);
     before->levels = escaped ? 0 : before->levels;
     if (before->levels) {
@@ -244,7 +255,7 @@ static int32_t insert(rec_job *job, rec_plan *plan, table *t, passed *before, lr
         name = part;
         offset = (uint64_t)(part - piece->key);
         if (escaped && memchr(part, '\\', (size_t)length)) {
-            char *plain = lr_arena_alloc(&plan->arena, length, 1);
+            char *plain = lr_arena_alloc(&plan->tree, length, 1);
             if (!plain) {
                 return lr_fail_memory(job, length);
             }
@@ -255,7 +266,7 @@ static int32_t insert(rec_job *job, rec_plan *plan, table *t, passed *before, lr
         if (!node) {
             return job->error.status;
         }
-        node->in_base = node->in_base || piece->kept;
+        node->in_base |= piece->kept;
         before->level[before->levels].end = (uint64_t)((dot ? dot : end) - piece->key);
         before->level[before->levels++].node = node;
         part = dot ? dot + 1 : end;
@@ -276,7 +287,7 @@ int32_t lr_plan_tree(rec_job *job, rec_plan *plan)
     table t = {0};
     passed before = {0};
     int32_t status = REC_OK;
-    plan->root = lr_arena_alloc(&plan->arena, sizeof *plan->root, 8);
+    plan->root = lr_arena_alloc(&plan->tree, sizeof *plan->root, 8);
     if (!plan->root) {
         return lr_fail_memory(job, sizeof *plan->root);
     }

@@ -156,8 +156,11 @@ int32_t lr_place_work(rec_job *job, rec_plan *plan, lr_matcher *matcher, lr_piec
     lr_plan_source *source = &plan->sources[piece->source];
     const char *key = lr_place_without_prefix(source, path, &length);
     lr_op *next;
-    *op = lr_op_retain(piece->op);
     *operations = "";
+    *op = lr_piece_op(job, piece);
+    if (!*op) {
+        return job->error.status;
+    }
     for (size_t w = 0; source->works && !piece->adapted && w < sizeof works / sizeof *works; w++) {
         for (uint64_t i = 0; i < source->rules->count; i++) {
             const lr_rule *rule = &source->rules->rules[i];

@@ -57,7 +57,11 @@ static bool unite(bits *to, const bits *from, size_t words)
 typedef struct text_of {
     const char *text;
     size_t length;
+    uint64_t steps; /* of ends() so far */
 } text_of;
+
+/* More than any pattern needs that was not made to need many: `a+++++` takes the text's length to the power of its signs. */
+enum { STEPS_MOST = 20000 };
 
 static bool same_letters(const char *a, const char *b, size_t length, bool icase)
 {
@@ -94,12 +98,16 @@ static uint32_t character_at(const text_of *t, size_t at, size_t *length)
 }
 
 /* The places where a match of the node may end that begins at one of `from`. Anchors are taken to hold: where they stand
- * in the text that is looked for is not known yet. */
-static void ends(const text_of *t, const lr_re_node *node, const bits *from, bits *to)
+ * in the text that is looked for is not known yet; and so is a pattern that would take too long: what is found by it is put
+ * through the rule anyway. */
+static void ends(text_of *t, const lr_re_node *node, const bits *from, bits *to)
 {
     size_t words = t->length / 64 + 1, end = t->length;
     bits next;
-    memset(to->words, 0, words * sizeof *to->words);
+    memset(to->words, ++t->steps > STEPS_MOST ? 0xff : 0, words * sizeof *to->words);
+    if (t->steps > STEPS_MOST) {
+        return;
+    }
     switch (node->kind) {
     case LR_RE_LITERAL:
         end = node->length <= end ? end - node->length + 1 : 0;
@@ -205,7 +213,8 @@ void lr_origins_free(lr_origins *origins)
     origins->text = NULL;
     origins->list = NULL;
     origins->count = origins->list_room = 0;
-    origins->used = origins->room = 0;
+    origins->used = 0;
+    origins->room = 0;
 }
 
 static bool write_text(finder *f, const char *text, size_t length)
@@ -547,5 +556,5 @@ int lr_back_leaves(rec_job *job, const lr_back *back, lr_matcher *matcher, const
         return n < 0 ? -1 : 1;
     }
     output = lr_matcher_output(matcher, &output_length);
-    return output_length == length && memcmp(output, text, length) == 0;
+    return output_length == length && memcmp(output, text, length) == 0 ? 2 : 0;
 }

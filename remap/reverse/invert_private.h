@@ -69,7 +69,8 @@ bool lr_back_group_fits(const lr_back *back, uint32_t group, const char *text, s
  */
 int32_t lr_back_find(rec_job *job, const lr_back *back, lr_matcher *matcher, const char *text, size_t length,
                      const char *part, const char *fixed, lr_origins *origins);
-/** @return 1 if the rule leaves the text as it is, 0 if not, -1: the job has failed. */
+/** @return 1 if the rule leaves the text alone, 2 if it acts on it and makes it of itself, 0 if neither, -1: the job has
+ *  failed. */
 int lr_back_leaves(rec_job *job, const lr_back *back, lr_matcher *matcher, const char *text, size_t length);
 
 #endif

@@ -193,6 +193,13 @@ static int32_t undo(lr_trace *r, uint64_t number, lr_candidates *out)
             } else {
                 r->next.list[r->next.count++] = from;
             }
+            if (leaves == 2) { /* the rule acts on it too, and makes it of itself */
+                lr_walker *to = &r->next.list[r->next.count - 1];
+                if (!copy_fired(r, to, &from)) {
+                    return r->job->error.status;
+                }
+                r->bytes.at[to->fired + number + 1] = 1;
+            }
         }
     }
     swap = r->now;

@@ -351,7 +351,7 @@ static lr_op *join_parts(lr_reverse *b, const lr_whole *w)
 {
     const lr_rule *rule = w->rule;
     lr_op **ops = lr_alloc(b->job->allocator, rule->part_count * sizeof *ops);
-    lr_op *joined = NULL, *op;
+    lr_op *joined = NULL, *op = NULL;
     lr_span *spans = NULL;
     uint32_t axis;
     int64_t groups;
@@ -364,12 +364,15 @@ static lr_op *join_parts(lr_reverse *b, const lr_whole *w)
         ops[p] = b->items[w->parts[p] - 1].op;
     }
     axis = axis_of(rule, lr_op_rank(ops[0]));
-    joined = op = lr_op_join(b->job, ops, rule->part_count, axis);
-    if (!joined || groups_of(b, rule, &groups) != REC_OK || groups <= 1) {
+    joined = lr_op_join(b->job, ops, rule->part_count, axis);
+    if (!joined || groups_of(b, rule, &groups) != REC_OK) {
+        goto done;
+    }
+    if (groups <= 1 || lr_op_shape(joined)[axis] == 0) { /* of nothing, one group says all */
+        op = lr_op_retain(joined);
         goto done;
     }
     spans = lr_alloc(b->job->allocator, (uint64_t)groups * rule->part_count * sizeof *spans);
-    op = NULL;
     if (!spans) {
         (void)lr_fail_memory(b->job, (uint64_t)groups * rule->part_count * sizeof *spans);
         goto done;
@@ -385,12 +388,12 @@ static lr_op *join_parts(lr_reverse *b, const lr_whole *w)
         }
     }
     op = lr_op_slice(b->job, joined, axis, spans, used);
-    lr_op_release(joined);
 
 done:
+    lr_op_release(joined);
     lr_release(b->job->allocator, spans);
     lr_release(b->job->allocator, ops);
-    return lr_job_failed(b->job) ? NULL : op;
+    return op;
 }
 
 static int32_t emit_whole(lr_reverse *b, lr_whole *w)

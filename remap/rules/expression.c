@@ -530,22 +530,23 @@ int32_t lr_amount_value(rec_job *job, const lr_rules *rules, const lr_variables 
     const lr_rule *rule = find_rule(rules, amount);
     double number = 0, whole, off;
     int result = term_value(&l, amount->terms, NULL, 0, &number);
-    char need[256];
+    char need[256], words[40];
     *value = 0;
     if (result != FOUND) {
         return result == MISSING ? fail_missing(&l, amount) : job->error.status;
     }
     who_needs(rule, amount->text, need, sizeof need);
+    (void)lr_number_put(words, sizeof words, 'g', 15, number);
     if (!(number > -WHOLE_MOST && number < WHOLE_MOST)) {
-        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s, which is %.15g: out of range", need, number);
+        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s, which is %s: out of range", need, words);
     }
     whole = (double)(int64_t)(number < 0 ? number - 0.5 : number + 0.5);
     off = number < whole ? whole - number : number - whole;
     if (off > 1e-6 && off > 1e-6 * (number < 0 ? -number : number)) {
-        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s, which is %.15g: no whole number", need, number);
+        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s, which is %s: no whole number", need, words);
     }
     if (whole < 0 && strcmp(amount->text, "-1") != 0) {
-        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s, which is %.15g: below 0", need, whole);
+        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s, which is %s: below 0", need, words);
     }
     if (whole == 0 && rule && (rule->kind == LR_RULE_SPLIT || rule->kind == LR_RULE_ROPE)) {
         return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s, which is 0", need);

@@ -183,6 +183,25 @@ fails "more layers than the base has" convert --base two.mpk three.safetensors x
 record: layers has 3 elements, but the base's has 2
   Is the base a model of another size? Drop what it lacks, or make a base as large.
 END
+cat >layers.rs <<'END'
+pub struct Net<B: Backend> { layers: Vec<Linear<B>> }
+END
+fails "also with a type, that leaves their number open" convert --base two.mpk --type layers.rs:Net three.safetensors x.mpk <<'END'
+record: layers has 3 elements, but the base's has 2
+  Is the base a model of another size? Drop what it lacks, or make a base as large.
+END
+run convert --base two.mpk --type layers.rs:Net two.safetensors x.mpk
+status_is "as many fit" 0
+printf 'pub struct Net<B: Backend> { layers: Vec<Linear<B>>, more: Vec<Linear<B>> }\n' >more.rs
+"$record" edit -q two.mpk set more '[]' -o open.mpk
+st_begin
+st_tensor more.0.weight "2, 3" 6
+st_tensor more.0.bias 2 2
+st_end >more.safetensors
+run convert --base open.mpk --type more.rs:Net more.safetensors x.mpk
+status_is "and an empty list of the base is open" 0
+run convert --base three.mpk --type layers.rs:Net two.safetensors x.mpk
+check "with a type, too, what the base has more stays" grep -q '^  2 of the base kept: layers.2' "$scratch/out"
 run convert --base three.mpk two.safetensors x.mpk
 status_is "fewer stay as they are" 0
 check "which is told" grep -q '^  2 of the base kept: layers.2' "$scratch/out"

@@ -201,6 +201,16 @@ model head.weight=5,8 head.bias=5 stem.weight=4,3,3,3 stem.bias=4 >odd.safetenso
 run plan --type net.rs:Odd odd.safetensors
 check "by the shape, where names say nothing" grep -qxFe "  The only one of that shape that is left: stem: --remap '^stem\. => conv.'" "$scratch/out"
 check "to each place what fits there" grep -qxFe "  The only one of that shape that is left: head: --remap '^head\. => classifier.'" "$scratch/out"
+cat >wrap.rs <<'END'
+pub struct Wrapped<B: Backend> { conv1: Wrap<B> }
+pub struct Wrap<B: Backend> { conv: nn::conv::Conv2d<B>, norm: BatchNorm<B> }
+END
+model conv1.weight=4,3,3,3 conv1.bias=4 conv1.norm.weight=4 conv1.norm.bias=4 conv1.norm.running_mean=4 conv1.norm.running_var=4 >wrap.safetensors
+run plan --type wrap.rs:Wrapped wrap.safetensors
+leaves="--remap '^conv1\.([^.]+)\$ => conv1.conv.\$1'"
+check "a module whose tensors stand beside others: they alone" grep -qxFe "  Nearest: conv1.weight [4, 3, 3, 3]: $leaves" "$scratch/out"
+eval "run plan --strict --type wrap.rs:Wrapped $leaves wrap.safetensors"
+status_is "pasted, it fits as well, too" 0
 model "a b.weight=5,8" 'a"'"'"'$(touch x).weight=4,3,3,3' >hostile.safetensors 2>/dev/null
 run plan --type net.rs:Odd hostile.safetensors
 check "names that need care in a pattern make no rule" has_not '--remap' "$scratch/out"

@@ -103,6 +103,15 @@ model att a.query.weight "4, 4" 16 a.query.bias 4 4 a.key.weight "4, 4" 16 a.key
     a.value.bias 3 3 a.output.weight "4, 4" 16 a.output.bias 4 4
 refused "an attention of two widths" "they do not go together in a MultiHeadAttention" --type types.rs:Att att.safetensors
 
+# ------------------------------------------------------------------------------------------------- what a field is called
+
+model alike a.group_norm.gamma 4 4 a.group_norm.beta 4 4 b.layer_norm2.gamma 4 4 b.layer_norm2.beta 4 4 \
+    c.ln.gamma 4 4 c.ln.beta 4 4
+run types alike.safetensors
+check "of modules that are alike the one that the field speaks of" grep -q 'group_norm: nn::GroupNorm<B>' "$scratch/out"
+check "with a number behind it" grep -q 'layer_norm2: nn::LayerNorm<B>' "$scratch/out"
+check "else the usual one" grep -q 'ln: nn::LayerNorm<B>' "$scratch/out"
+
 # ------------------------------------------------------------------------------------------------------- what is told
 
 model layers l.0.fc.weight "4, 3" 12 l.0.fc.bias 4 4 l.1.fc.weight "4, 3" 12 l.2.fc.weight "4, 3" 12 l.2.fc.bias 4 4
@@ -115,6 +124,9 @@ jq '.item.l[0].fc.bias.param |= {bytes: .bytes[0:12], shape: [3], dtype}' layers
 run convert odd.json odd.mpk
 status_is "a record of Burn's with such a module is converted" 0
 check "and told" grep -q 'l.0.fc: weight \[3, 4\] with bias \[3\]: they do not go together in a Linear' "$scratch/err"
+jq '.item.l[0, 2].fc.bias.param |= {bytes: .bytes[0:12], shape: [3], dtype}' layers.json >two.json
+run convert two.json two.mpk
+check "of two the second is counted" grep -q 'they do not go together in a Linear (and 1 more)' "$scratch/err"
 run convert odd.json odd.mpk -q --json
 check "in JSON too" grep -q 'do not go together' "$scratch/out"
 

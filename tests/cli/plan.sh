@@ -132,6 +132,63 @@ net.{0-2}.fc.weight               f32 [2, 3]  net.fc.weight  [3, 2, 3]  rule 1: 
 net.#.bn.num_batches_tracked  ×3  i64 []      (dropped)                 rule 2
 9 tensors: 6 mapped to 2, 3 dropped; 0 unexpected, 0 missing      (--all lists every one)
 END
+st_begin
+for part in q k v; do
+    st_tensor "l.${part}_proj.weight" "2, 2" 4
+done
+st_end >parts.safetensors
+prints "what is joined names all it is made of" plan --adapter none --rule 'join = ^l\.%_proj\.weight | rows q k v => l.qkv' \
+    parts.safetensors <<END
+KEY                    IS          BECOMES  AS      WHY
+l.{q,k,v}_proj.weight  f32 [2, 2]  l.qkv    [6, 2]  rule 1: join
+3 tensors: 3 mapped to 1, 0 dropped; 0 unexpected, 0 missing
+END
+prints "one by one with --all" plan --all --adapter none --rule 'join = ^l\.%_proj\.weight | rows q k v => l.qkv' \
+    parts.safetensors <<END
+KEY                                                IS          BECOMES  AS      WHY
+l.q_proj.weight, l.k_proj.weight, l.v_proj.weight  f32 [2, 2]  l.qkv    [6, 2]  rule 1: join
+3 tensors: 3 mapped to 1, 0 dropped; 0 unexpected, 0 missing
+END
+st_begin
+for part in alpha bravo charlie delta echo foxtrot golf hotel india juliett; do
+    st_tensor "$part.weight" "2" 2
+done
+st_end >many.safetensors
+prints "of many with long names the first" plan --adapter none many.safetensors \
+    --rule 'join = ^%\.weight | rows alpha bravo charlie delta echo foxtrot golf hotel india juliett => all' <<END
+KEY                      IS       BECOMES  AS    WHY
+alpha.weight and 9 more  f32 [2]  all      [20]  rule 1: join
+10 tensors: 10 mapped to 1, 0 dropped; 0 unexpected, 0 missing
+END
+mkdir -p here there
+cp parts.safetensors here/net.safetensors
+cp many.safetensors there/net.safetensors
+run plan --adapter none here/net.safetensors there/net.safetensors
+check "files of one name are told apart by their folders" sh -c \
+    'grep -q "^here/net.safetensors  *l" "$1" && grep -q "^there/net.safetensors  *{" "$1"' - "$scratch/out"
+# on_terminal COLUMNS ARGUMENT...: what a terminal of that width shows
+on_terminal() {
+    columns=$1
+    shift
+    TERM=xterm script -qec "stty cols $columns; '$record' $*" /dev/null </dev/null | tr -d '\r' >"$scratch/out"
+}
+if command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+    on_terminal 60 plan --color=never --module "'fc\$ => Linear'" --drop tracked gaps.safetensors
+    cat >"$scratch/expected" <<END
+net.{0,2,4}.fc.weight ×3  f32 [2, 3]
+    -> net.{0-2}.fc.weight  [3, 2]  Linear: transpose
+net.{0,2,4}.fc.bias ×3  f32 [2]
+    -> net.{0-2}.fc.bias  Linear
+net.#.bn.num_batches_tracked ×3  i64 []
+    (dropped)  rule 2
+9 tensors: 6 mapped, 3 dropped; 0 unexpected, 0 missing      (--all lists every one)
+END
+    same "a terminal that is too narrow for the table gets two lines for each" "$scratch/expected" "$scratch/out"
+    on_terminal 120 plan --color=never --drop tracked gaps.safetensors
+    check "one that is wide enough the table" grep -q "^KEY  *IS  *BECOMES  *AS  *WHY" "$scratch/out"
+else
+    skip "a plan on a narrow terminal" "there is no script(1)"
+fi
 prints "each input has the arguments before it, and each key its file" plan --prefix a net.safetensors \
     --prefix b --drop tracked layers.safetensors --adapter none <<END
 FILE                KEY                               IS          BECOMES               WHY

@@ -257,7 +257,7 @@ static void compare_record(const rec_record *record, const table *t)
             mistake("%s: %s", key, rec_error_message());
             continue;
         }
-        sha256(bytes, size, hash);
+        sha256(bytes, (size_t)size, hash);
         if (strcmp(hash, row[HASH]) != 0) {
             mistake("%s: other bytes", key);
         }

@@ -369,15 +369,17 @@ static bool same_tensor(const char *path, const rec_tensor *a, const rec_tensor 
     if (rec_tensor_dtype(a) != dtype) {
         return differ(path, "expected %s, found %s", rec_dtype_name(dtype), rec_tensor_dtype_name(a));
     }
-    if (rec_tensor_rank(a) != rank || memcmp(rec_tensor_shape(a), rec_tensor_shape(b), rank * sizeof(uint64_t)) != 0) {
+    if (rec_tensor_rank(a) != rank ||
+        memcmp(rec_tensor_shape(a), rec_tensor_shape(b), (size_t)(rank * sizeof(uint64_t))) != 0) {
         return differ(path, "another shape");
     }
-    mine = calloc(1, size + 1);
-    other = calloc(1, size + 1);
+    mine = calloc(1, (size_t)(size + 1));
+    other = calloc(1, (size_t)(size + 1));
     same = rec_tensor_read(a, dtype, 0, rec_tensor_count(a), mine) == REC_OK;
     if (!same) {
         (void)differ(path, "%s", rec_error_message());
-    } else if (rec_tensor_read(b, dtype, 0, rec_tensor_count(b), other) != REC_OK || memcmp(mine, other, size) != 0) {
+    } else if (rec_tensor_read(b, dtype, 0, rec_tensor_count(b), other) != REC_OK ||
+               memcmp(mine, other, (size_t)size) != 0) {
         same = differ(path, "other elements");
     }
     free(mine);
@@ -401,7 +403,8 @@ static bool same_scalar(const char *path, rec_scalar a, rec_scalar b)
     case REC_KIND_FLOAT:
         return memcmp(&a.v.f, &b.v.f, sizeof a.v.f) == 0 || differ(path, "another number");
     case REC_KIND_STRING:
-        return (a.v.length == b.v.length && memcmp(a.text, b.text, a.v.length) == 0) || differ(path, "another text");
+        return (a.v.length == b.v.length && memcmp(a.text, b.text, (size_t)a.v.length) == 0) ||
+               differ(path, "another text");
     default:
         return true;
     }

@@ -132,6 +132,89 @@ static void what_is_missing_is_told_with_what_is_near(void **state)
     rec_record_free(in);
 }
 
+static void weights_are_fused_from_both_spellings(void **state)
+{
+    static const float direction[] = {3, 4, 0, 2}, lengths[] = {10, 6}, fused[] = {6, 8, 0, 6};
+    static const char *const pairs[][3] = {
+        {"conv.weight_v", "conv.weight_g", "conv.weight"},
+        {"w_v", "w_g", "w"},
+        {"fc.parametrizations.weight.original1", "fc.parametrizations.weight.original0", "fc.weight"},
+        {"parametrizations.b.original1", "parametrizations.b.original0", "b"},
+    };
+    /* No pairs, though they look like it. */
+    static const char *const single[] = {"other.weight_g", "ln.weight.original1", "original1", "_v", "x._v"};
+    rec_record *in = rec_record_new(NULL), *out;
+    rec_recorder *r = open_with("NamedMpk", "adapter", "none", "weight_norm", ".*", NULL);
+    rec_plan *plan;
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        ok(rec_set_f32(in, pairs[i][0], direction, 2, (const uint64_t[]){2, 2}));
+        ok(rec_set_f32(in, pairs[i][1], lengths, 2, (const uint64_t[]){2, 1}));
+    }
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++) {
+        put(in, single[i], (float)i, 2, 2, 2);
+    }
+    plan = plan_of(r, in);
+    if (rec_plan_problem_count(plan)) {
+        fail_msg("%s", rec_plan_problem_get(plan, 0)->text);
+    }
+    out = load(plan);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        uint64_t size;
+        const float *made = rec_tensor_f32(rec_tensor_at(out, pairs[i][2]));
+        assert_non_null(made);
+        assert_non_null(rec_tensor_bytes(rec_tensor_at(out, pairs[i][2]), &size));
+        assert_int_equal(size, sizeof fused);
+        assert_memory_equal(made, fused, sizeof fused);
+        assert_null(rec_tensor_at(out, pairs[i][0]));
+        assert_null(rec_tensor_at(out, pairs[i][1]));
+        assert_int_equal(line_to(plan, pairs[i][2])->input_count, 2);
+        assert_string_equal(line_to(plan, pairs[i][2])->why, "rule 1");
+    }
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++) {
+        uint64_t size;
+        const float *kept = rec_tensor_f32(rec_tensor_at(out, single[i]));
+        assert_non_null(rec_tensor_bytes(rec_tensor_at(out, single[i]), &size));
+        assert_non_null(kept);
+        assert_true(kept[0] == (float)i && kept[3] == (float)i + 3);
+    }
+    rec_plan_free(plan);
+    rec_record_free(out);
+    rec_close_recorder(r);
+    rec_record_free(in);
+}
+
+static void a_rule_that_takes_too_long_names_the_key(void **state)
+{
+    static const char *const rules[][3] = {{"no", "rename", "(a+)+$ => x"},
+                                            {"yes", "back", "(a+)+$ => x"},
+                                            {"yes", "rename", "^((?:a+)+)$ => x.$1"},
+                                            {"no", "stack", "([0-9]*)(a+)+$ => x"},
+                                            {"no", "weight_norm", "(a+)+$"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        rec_record *in = rec_record_new(NULL);
+        rec_recorder *r = open_with("NamedMpk", "adapter", "none", "reverse", rules[i][0], rules[i][1], rules[i][2], NULL);
+        rec_plan *plan = rec_plan_new(NULL, NULL);
+        if (i == 2) { /* the key as it was before the last rule */
+            ok(rec_recorder_set(r, "rename", "!$ => !!"));
+        }
+        put(in, i == 2   ? "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!!"
+                : i == 4 ? "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!.w_v"
+                         : "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!",
+            1, 1, 2, 0);
+        ok(rec_plan_add_record(plan, r, in, "model"));
+        assert_int_equal(rec_plan_make(plan), REC_E_LIMIT);
+        assert_non_null(strstr(rec_error_message(), "takes more than 100,000 steps"));
+        if (i < 3) {
+            assert_non_null(strstr(rec_error_hint(), "It was tried on the key aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!."));
+        }
+        rec_plan_free(plan);
+        rec_close_recorder(r);
+        rec_record_free(in);
+    }
+}
+
 static void a_variant_is_chosen_by_names_and_ranks(void **state)
 {
     rec_record *in = rec_record_new(NULL), *out;
@@ -234,7 +317,11 @@ static void modules_are_known_by_their_shapes(void **state)
     put(in, "fc.bias", 1, 1, 2, 0);
     put(in, "norm.weight", 1, 1, 3, 0);
     put(in, "norm.bias", 1, 1, 3, 0);
+    put(in, "out_norm.weight", 1, 1, 3, 0);
+    put(in, "out_norm.bias", 1, 1, 3, 0);
     put(in, "tok_embed.weight", 1, 2, 5, 3);
+    put(in, "pos_embed.weight", 1, 2, 4, 3);
+    put(in, "type_embed.weight", 1, 2, 2, 3);
     put(in, "scale", 1, 0, 0, 0);
     plan = plan_of(r, in);
     assert_string_equal(line_from(plan, "fc.weight")->why, "Linear, by its shape");
@@ -245,6 +332,8 @@ static void modules_are_known_by_their_shapes(void **state)
     out = load(plan);
     assert_int_equal(rec_report_count(), 1);
     assert_int_equal(rec_report_note(0)->kind, REC_NOTE_ADAPTED);
+    assert_non_null(strstr(rec_report_note(0)->text, "taken for: Linear (transposed) 1, norms (renamed) 2, embeddings and the "
+                                                     "like (unchanged) 3"));
     assert_float_equal(number(out, "fc.weight", 1), 4, 0);
     assert_int_equal(rec_tensor_shape(rec_tensor_at(out, "fc.weight"))[0], 3);
     rec_record_free(out);
@@ -287,6 +376,80 @@ static void without_a_type_a_base_gives_way_to_what_is_renamed(void **state)
     assert_float_equal(number(out, "other.weight", 0), 300, 0);
     assert_int_equal(rec_value_count(rec_value_at(out, "norm")), 2);
     assert_int_equal(rec_plan_count(plan), 3);
+    rec_record_free(out);
+    rec_plan_free(plan);
+    rec_close_recorder(r);
+    rec_record_free(in);
+    rec_record_free(base);
+}
+
+static void what_is_dropped_may_have_to_be_of_a_rank(void **state)
+{
+    rec_record *in = rec_record_new(NULL), *out;
+    rec_recorder *r = open_with("NamedMpk", "adapter", "none", "drop", ".* | rank 2", NULL);
+    rec_plan *plan;
+    (void)state;
+    put(in, "a", 1, 1, 2, 0);
+    put(in, "b", 1, 2, 2, 2);
+    plan = plan_of(r, in);
+    out = load(plan);
+    assert_non_null(rec_tensor_at(out, "a"));
+    assert_null(rec_tensor_at(out, "b"));
+    rec_record_free(out);
+    rec_plan_free(plan);
+    rec_close_recorder(r);
+    rec_record_free(in);
+}
+
+static void a_shape_of_too_many_sizes_is_refused(void **state)
+{
+    rec_record *in = rec_record_new(NULL);
+    rec_recorder *r;
+    rec_plan *plan = rec_plan_new(NULL, NULL);
+    char rule[256] = "^a$ | [1";
+    (void)state;
+    for (int i = 1; i < 33; i++) {
+        (void)strcat(rule, ", 1");
+    }
+    (void)strcat(rule, "]");
+    r = open_with("NamedMpk", "adapter", "none", "reshape", rule, NULL);
+    put(in, "a", 1, 1, 1, 0);
+    ok(rec_plan_add_record(plan, r, in, "model"));
+    ok(rec_plan_make(plan));
+    assert_int_equal(rec_plan_problem_count(plan), 1);
+    assert_int_equal(rec_plan_problem_get(plan, 0)->kind, REC_PROBLEM_SHAPE);
+    assert_non_null(strstr(rec_plan_problem_get(plan, 0)->text, "]): a shape has at most 32 dimensions"));
+    rec_plan_free(plan);
+    rec_close_recorder(r);
+    rec_record_free(in);
+}
+
+/* Told once, with its reason: not among what the base has no place for, too. */
+static void without_a_type_a_base_does_not_miss_what_the_adapter_drops(void **state)
+{
+    rec_record *base = rec_record_new(NULL), *in = rec_record_new(NULL), *out;
+    rec_recorder *r = torch();
+    rec_plan *plan = rec_plan_new(NULL, NULL);
+    (void)state;
+    put(base, "norm.gamma", 100, 1, 3, 0);
+    put(base, "norm.beta", 200, 1, 3, 0);
+    put(base, "norm.running_mean", 300, 1, 3, 0);
+    put(base, "norm.running_var", 400, 1, 3, 0);
+    put(in, "norm.weight", 1, 1, 3, 0);
+    put(in, "norm.bias", 5, 1, 3, 0);
+    put(in, "norm.running_mean", 10, 1, 3, 0);
+    put(in, "norm.running_var", 15, 1, 3, 0);
+    put(in, "norm.num_batches_tracked", 20, 0, 0, 0);
+    ok(rec_plan_add_record(plan, r, in, "model"));
+    ok(rec_plan_set_base(plan, base));
+    ok(rec_plan_make(plan));
+    assert_int_equal(rec_plan_problem_count(plan), 0);
+    assert_int_equal(rec_plan_count(plan), 5);
+    assert_int_equal(line_to(plan, "")->action, REC_PLAN_DROPPED);
+    assert_string_equal(line_to(plan, "")->why, "BatchNorm has no such field");
+    out = load(plan);
+    assert_float_equal(number(out, "norm.running_var", 0), 15, 0);
+    assert_int_equal(rec_value_count(rec_value_at(out, "norm")), 4);
     rec_record_free(out);
     rec_plan_free(plan);
     rec_close_recorder(r);
@@ -397,6 +560,32 @@ static void what_a_stack_cannot_adapt_is_a_problem(void **state)
     expect_problem(plan, REC_PROBLEM_SHAPE, 1, "e.0.weight: the weight of a Linear has two axes, found the shape [3]",
                    "Is it a Linear?");
     assert_null(rec_plan_load(plan));
+    rec_plan_free(plan);
+    rec_close_recorder(r);
+    rec_record_free(in);
+}
+
+static void what_has_no_number_is_not_stacked(void **state)
+{
+    rec_record *in = rec_record_new(NULL), *out;
+    rec_recorder *r =
+        open_with("NamedMpk", "adapter", "none", "stack", "^s\\.(?:([0-9]+)|([a-z]+)|([0-9]+x))\\.w$ => s.w", NULL);
+    rec_plan *plan;
+    (void)state;
+    put(in, "s.1.w", 10, 1, 2, 0);
+    put(in, "s.0.w", 20, 1, 2, 0);
+    put(in, "s.abc.w", 30, 1, 2, 0);
+    put(in, "s.2x.w", 40, 1, 2, 0);
+    plan = plan_of(r, in);
+    assert_int_equal(rec_plan_problem_count(plan), 0);
+    out = load(plan);
+    assert_int_equal(rec_tensor_rank(rec_tensor_at(out, "s.w")), 2);
+    assert_float_equal(number(out, "s.w", 0), 20, 0);
+    assert_float_equal(number(out, "s.w", 2), 10, 0);
+    assert_int_equal(rec_tensor_rank(rec_tensor_at(out, "s.abc.w")), 1);
+    assert_int_equal(rec_tensor_rank(rec_tensor_at(out, "s.2x.w")), 1);
+    assert_null(rec_tensor_at(out, "s.0.w"));
+    rec_record_free(out);
     rec_plan_free(plan);
     rec_close_recorder(r);
     rec_record_free(in);
@@ -671,7 +860,7 @@ static void a_type_of_data_without_names_is_the_files_own(void **state)
     rec_record *in = rec_record_new(NULL), *out, *bin;
     rec_recorder *r = rec_open_recorder("BinBytes", REC_PRECISION_KEEP);
     void *data;
-    size_t size;
+    uint64_t size;
     (void)state;
     ok(rec_types_add_rust(types, "#[derive(Module)] pub struct Net<B: Backend> { a: Linear<B> }", "net.rs"));
     ok(rec_recorder_set_type_name(r, types, "Net"));
@@ -854,15 +1043,21 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_type_says_what_is_transposed_and_renamed),
         cmocka_unit_test(what_is_missing_is_told_with_what_is_near),
+        cmocka_unit_test(weights_are_fused_from_both_spellings),
+        cmocka_unit_test(a_rule_that_takes_too_long_names_the_key),
         cmocka_unit_test(a_variant_is_chosen_by_names_and_ranks),
         cmocka_unit_test(a_base_keeps_what_no_source_gives),
         cmocka_unit_test(a_base_gives_way_to_what_the_adapter_renames),
         cmocka_unit_test(modules_are_known_by_their_shapes),
         cmocka_unit_test(without_a_type_a_base_gives_way_to_what_is_renamed),
+        cmocka_unit_test(what_is_dropped_may_have_to_be_of_a_rank),
+        cmocka_unit_test(a_shape_of_too_many_sizes_is_refused),
+        cmocka_unit_test(without_a_type_a_base_does_not_miss_what_the_adapter_drops),
         cmocka_unit_test(doubts_and_guesses_have_an_end),
         cmocka_unit_test(an_array_of_an_old_version_has_its_own_length),
         cmocka_unit_test(a_long_key_is_stacked_whole),
         cmocka_unit_test(what_a_stack_cannot_adapt_is_a_problem),
+        cmocka_unit_test(what_has_no_number_is_not_stacked),
         cmocka_unit_test(weight_norm_sees_what_is_selected_and_not_dropped),
         cmocka_unit_test(numbers_of_any_size_are_refused_or_harmless),
         cmocka_unit_test(two_sources_for_one_key_are_refused),

@@ -2,6 +2,7 @@
  * Regular expressions of rules: what they match and what they make of it is what Rust's `regex` crate does
  * (tests/interop compares the two on thousands), what Rust refuses is refused, in these words, and no pattern can hang
  * or eat memory. */
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -209,6 +210,7 @@ static const result results[] = {
      "a\xCE\xB1\xCE\xB1"
      "aA",
      "-", "-"},
+    {"(?i)\\p{Greek}", "\xCF\xA1\xCF\xA2\xCF\xA3", "-", "-\xCF\xA2\xCF\xA3"}, /* the next characters are Coptic */
     {"\\p{Any}\\P{ascii}", "a\xC3\xA9", "-", "-"},
     {"\\p{is_lower case}", "aB", "-", "-B"},
     /* escapes */
@@ -248,6 +250,30 @@ static const result results[] = {
     /* alternatives that begin alike: Rust takes the beginning out */
     {".*a|.*b", "xaxb", "-", "-"},
     {"(.*)a|(.*)b", "xaxb", "<$1$2>", "<x><x>"},
+    {".*ax|.*ay", "axay", "-", "-"},
+    {"[a-x]*a|[a-x]*b", "xaxb", "-", "-"},
+    {"[a-x]*a|[a-y]*b", "xaxb", "-", "--"},
+    {"[a-x]*a|[a-x0]*b", "xaxb", "-", "--"},
+    {"[^0-9]*a|[^0-9]*b", "xaxb", "-", "-"},
+    {"[^0-9]*a|[^0-8]*b", "xaxb", "-", "--"},
+    {"[a-x]*a|[^0-9]*b", "xaxb", "-", "--"},
+    {"\\pL*a|\\pL*b", "xaxb", "-", "-"},
+    {"\\pL*a|\\p{Ll}*b", "xaxb", "-", "--"},
+    {".*?a|.*?b", "xbxa", "-", "--"},
+    {".*?a|.*b", "xbxa", "-", "-"},
+    {".{0,3}a|.{0,3}b", "xaxb", "-", "-"},
+    {".{0,3}a|.{0,4}b", "xaxb", "-", "--"},
+    {".{1,3}a|.{0,3}b", "xaxb", "-", "--"},
+    {"(?:..)*a|(?:..)*b", "ccaxccb", "-", "-"},
+    {"(?:x|a)*a|(?:x|a)*b", "xaxb", "-", "-"},
+    {"\\b.*a|\\b.*b", "xaxb", "-", "-"},
+    {"\\b.*a|\\B.*b", "xaxb", "-", "--"},
+    {"x*[0-9]+y*a|x*[0-9]+y*b", "xx12yyb 3a", "-", "- -"},
+    {".*1+.a|.*1+.b", "x1.a1.b", "-", "-"},
+    {".*1+.a|.*1+.b|.*1+.c", "1.b1.a1.c", "-", "-"},
+    {"(?:.*1a|.*1b)|.*1c", "1a1b1c", "-", "-"},
+    {"(?:.*1){1}a|.*1b", "1a1b", "-", "-"},
+    {".*a|.*a", "xaxa", "-", "-"},
 };
 
 static void rules_give_what_rusts_engine_gives(void **state)
@@ -265,6 +291,32 @@ static void rules_give_what_rusts_engine_gives(void **state)
         }
     }
     assert_int_equal(wrong, 0);
+}
+
+/* As C's functions of those names in its own locale say. */
+static void each_class_of_ascii_has_its_characters(void **state)
+{
+    static const char *const names[] = {"alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph",
+                                        "lower", "print", "punct", "space", "upper", "word",  "xdigit"};
+    char text[128] = "";
+    (void)state;
+    for (int c = 1; c < 128; c++) {
+        text[c - 1] = (char)c;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char pattern[32], got[256], error[1024], expected[128] = "";
+        for (int c = 1; c < 128; c++) {
+            const int word = isalnum(c) || c == '_';
+            const int is[] = {isalnum(c), isalpha(c), 1,          isblank(c), iscntrl(c), isdigit(c), isgraph(c),
+                              islower(c), isprint(c), ispunct(c), isspace(c), isupper(c), word,       isxdigit(c)};
+            expected[strlen(expected)] = (char)(is[i] ? '-' : c);
+        }
+        (void)snprintf(pattern, sizeof pattern, "[[:%s:]]", names[i]);
+        (void)apply(pattern, "-", text, got, sizeof got, error, sizeof error);
+        if (strcmp(got, expected) != 0) {
+            fail_msg("%s: %s %s", pattern, got, error);
+        }
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------------ refusals -- */
@@ -934,6 +986,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_give_what_rusts_engine_gives),
+        cmocka_unit_test(each_class_of_ascii_has_its_characters),
         cmocka_unit_test(what_rust_refuses_is_refused_in_these_words),
         cmocka_unit_test(a_refusal_says_where_the_rule_stands),
         cmocka_unit_test(a_long_pattern_is_shown_around_the_mistake),

@@ -68,7 +68,7 @@ static uint64_t compare(const rec_record *from, const rec_record *to, const char
         for (uint32_t i = 0; i < rec_tensor_rank(tensor); i++) {
             assert_int_equal(rec_tensor_shape(tensor)[i], rec_tensor_shape(other)[i]);
         }
-        if (size != other_size || memcmp(a, b, size) != 0) {
+        if (size != other_size || memcmp(a, b, (size_t)size) != 0) {
             fail_msg("%s: other bytes", path);
         }
         count++;
@@ -172,6 +172,24 @@ static void a_part_that_is_missing_is_named(void **state)
     plan = plan_of(back, r);
     expect_problem(plan, REC_PROBLEM_MISSING, 1,
                    "qkv.weight cannot be joined by rule 1: its parts do not fit each other (and 2 more keys)",
+                   "All parts must be in the record.");
+    rec_plan_free(plan);
+    rec_close_recorder(back);
+    rec_record_free(r);
+}
+
+static void parts_are_compared_with_the_first(void **state)
+{
+    rec_record *r = new_record();
+    rec_recorder *back = open_with("NamedMpk", "reverse", "yes", "adapter", "none", "split", "^w$ | 1 a b => %",
+                                   "drop", "^[ab]$", NULL);
+    rec_plan *plan;
+    (void)state;
+    put(r, "a", 1, 2, 2, 2);
+    put(r, "b", 1, 1, 2, 0); /* which has no axis 1 */
+    plan = plan_of(back, r);
+    expect_problem(plan, REC_PROBLEM_MISSING, 1,
+                   "w cannot be joined by rule 1: its parts do not fit each other (and 1 more key)",
                    "All parts must be in the record.");
     rec_plan_free(plan);
     rec_close_recorder(back);
@@ -341,12 +359,17 @@ static void a_tied_tensor_is_left_out_only_if_it_is_the_same(void **state)
         expect_no_problem(plan);
         assert_string_equal(goes_to(plan, "head.weight"), same ? "" : "head.weight");
         assert_string_equal(goes_to(plan, "emb.weight"), "emb.weight");
-        for (uint64_t i = 0; same && i < rec_plan_count(plan); i++) {
+        int dropped = 0;
+        for (uint64_t i = 0; i < rec_plan_count(plan); i++) {
             const rec_plan_line *line = rec_plan_get(plan, i);
             if (line->action == REC_PLAN_DROPPED) {
                 assert_string_equal(line->why, "tied to emb.weight, rule 2");
+                assert_int_equal(line->input_count, 1);
+                assert_string_equal(line->inputs[0], "head.weight");
+                dropped++;
             }
         }
+        assert_int_equal(dropped, same);
         rec_plan_free(plan);
         rec_close_recorder(back);
         rec_record_free(r);
@@ -419,6 +442,41 @@ static void a_rule_without_a_trace_is_never_guessed(void **state)
     rec_plan_free(plan);
     rec_close_recorder(back);
     rec_record_free(r);
+}
+
+static bool has_problem(rec_plan *plan, int32_t kind)
+{
+    for (uint64_t i = 0; i < rec_plan_problem_count(plan); i++) {
+        if (rec_plan_problem_get(plan, i)->kind == kind) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What is carried over is a trace where it is spelled out in every match. */
+static void what_may_be_nothing_is_no_trace(void **state)
+{
+    static const struct {
+        const char *rule, *from; /* `from`: NULL: it cannot be told */
+    } list[] = {
+        {"^h\\.((?:xy)+) => $1", "h.xy.w"},    {"^h\\.((?:xy)*) => $1", NULL},     {"^h\\.((?:xy)?) => $1", NULL},
+        {"^h\\.((?:xy){1,2}) => $1", "h.xy.w"}, {"^h\\.(xy|xz) => $1", "h.xy.w"},   {"^h\\.(xy|[a-z]+) => $1", NULL},
+        {"^h\\.([a-z]y) => $1", "h.xy.w"},      {"^h\\.([a-z][a-z]) => $1", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        rec_record *r = new_record();
+        rec_recorder *back = open_with("NamedMpk", "reverse", "yes", "adapter", "none", "rename", list[i].rule, NULL);
+        rec_plan *plan;
+        put(r, "xy.w", 1, 1, 2, 0);
+        plan = plan_of(back, r);
+        assert_string_equal(goes_to(plan, "xy.w"), list[i].from ? list[i].from : "");
+        assert_int_equal(has_problem(plan, REC_PROBLEM_AMBIGUOUS), !list[i].from);
+        rec_plan_free(plan);
+        rec_close_recorder(back);
+        rec_record_free(r);
+    }
 }
 
 static void a_trace_shows_which_rule_acted(void **state)
@@ -781,6 +839,7 @@ int main(void)
         cmocka_unit_test(a_norm_whose_rename_made_gamma_is_not_renamed_twice),
         cmocka_unit_test(splits_are_joined),
         cmocka_unit_test(a_part_that_is_missing_is_named),
+        cmocka_unit_test(parts_are_compared_with_the_first),
         cmocka_unit_test(parts_of_other_sizes_stay_apart_where_a_rule_renames_them),
         cmocka_unit_test(rotary_rows_go_back),
         cmocka_unit_test(squeezed_axes_come_back_where_the_rule_names_them),
@@ -792,6 +851,7 @@ int main(void)
         cmocka_unit_test(prefix_select_and_back_rules_are_undone),
         cmocka_unit_test(what_is_no_tensor_has_no_place_in_the_file),
         cmocka_unit_test(a_rule_without_a_trace_is_never_guessed),
+        cmocka_unit_test(what_may_be_nothing_is_no_trace),
         cmocka_unit_test(a_trace_shows_which_rule_acted),
         cmocka_unit_test(two_rules_that_may_have_acted_are_ambiguous),
         cmocka_unit_test(nothing_tells_a_linear_from_an_embedding_without_rules_or_type),

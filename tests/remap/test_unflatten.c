@@ -175,7 +175,7 @@ static char *file_of(const key *keys, size_t count, size_t *size)
     (void)fprintf(file, count ? "}" : "{}");
     assert_int_equal(fclose(file), 0);
     for (unsigned i = 0; i < 8; i++) {
-        text[i] = (char)((*size - 8) >> (8 * i));
+        text[i] = (char)(((uint64_t)*size - 8) >> (8 * i));
     }
     return text;
 }
@@ -318,7 +318,7 @@ static void many_children(void **unused)
     (void)fprintf(file, "}");
     assert_int_equal(fclose(file), 0);
     for (unsigned i = 0; i < 8; i++) {
-        header[i] = (char)((size - 8) >> (8 * i));
+        header[i] = (char)(((uint64_t)size - 8) >> (8 * i));
     }
     record = load(header, size);
     list = rec_value_at(record, "m");
@@ -349,7 +349,7 @@ static void deep_keys(void **unused)
         size += (size_t)snprintf(text + size, sizeof text - size,
                                  "\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}}");
         for (unsigned i = 0; i < 8; i++) {
-            text[i] = (char)((size - 8) >> (8 * i));
+            text[i] = (char)(((uint64_t)size - 8) >> (8 * i));
         }
         assert_int_equal(rec_recorder_set(recorder, "adapter", "none"), REC_OK);
         assert_int_equal(rec_recorder_set(recorder, "gaps", "keep"), REC_OK);

@@ -266,7 +266,7 @@ static void print_json(const session *s, const planned *p, const char *const *in
     tool_json_string(&j, "to", s->o->to);
     tool_json_array(&j, "lines");
     for (uint64_t i = 0; i < count; i++) {
-        const rec_plan_line *line = rec_plan_get(p->plan, i);
+        const rec_plan_line *line = tool_plan_line(p->plan, i);
         tool_json_object(&j, NULL);
         tool_json_string(&j, "action", tool_action_word(line->action));
         tool_json_string(&j, "source", *line->source ? line->source : NULL);

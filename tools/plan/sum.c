@@ -46,7 +46,7 @@ bool tool_plan_is_plain(const planned *p)
     uint64_t count = rec_plan_count(p->plan);
 
     for (uint64_t i = 0; i < count; i++) {
-        const rec_plan_line *line = rec_plan_get(p->plan, i);
+        const rec_plan_line *line = tool_plan_line(p->plan, i);
         if (line->action != REC_PLAN_MAPPED || *line->operations || strcmp(line->from, line->to) != 0) {
             return false;
         }
@@ -77,11 +77,11 @@ static uint64_t count_unused(const planned *p, uint64_t count)
     place *all;
 
     for (uint64_t i = 0; i < count; i++) {
-        room += rec_plan_get(p->plan, i)->input_count + 1;
+        room += tool_plan_line(p->plan, i)->input_count + 1;
     }
     all = xmalloc((size_t)(room * sizeof *all));
     for (uint64_t i = 0; i < count; i++) {
-        const rec_plan_line *line = rec_plan_get(p->plan, i);
+        const rec_plan_line *line = tool_plan_line(p->plan, i);
         bool lost = line->action == REC_PLAN_DROPPED || line->action == REC_PLAN_UNEXPECTED;
         if (line->dtype_before == REC_DTYPE_NONE || (p->base && strcmp(line->source, "the base") == 0)) {
             continue;
@@ -109,7 +109,7 @@ void tool_plan_sum(const planned *p, text *t)
     char number[NUMBER_ROOM];
 
     for (uint64_t i = 0; i < count; i++) {
-        const rec_plan_line *line = rec_plan_get(p->plan, i);
+        const rec_plan_line *line = tool_plan_line(p->plan, i);
         bool source = line->action <= REC_PLAN_UNEXPECTED;
         if (line->action >= REC_PLAN_MAPPED && line->action <= REC_PLAN_DEFAULT) {
             (source && line->dtype_before == REC_DTYPE_NONE ? values : tensors)[line->action]++;
@@ -152,7 +152,7 @@ void tool_plan_operations(const planned *p, text *t)
     char number[NUMBER_ROOM];
 
     for (uint64_t i = 0; i < count; i++) {
-        const rec_plan_line *line = rec_plan_get(p->plan, i);
+        const rec_plan_line *line = tool_plan_line(p->plan, i);
         size_t at = 0;
         if (line->action != REC_PLAN_MAPPED || !(*line->operations || strcmp(line->from, line->to) != 0)) {
             continue;
@@ -201,7 +201,7 @@ static void print_base_names(const planned *p, const char *word, int32_t action,
     fold *folds;
 
     for (uint64_t i = 0; i < count; i++) {
-        const rec_plan_line *line = rec_plan_get(p->plan, i);
+        const rec_plan_line *line = tool_plan_line(p->plan, i);
         if (line->action == action && rec_tensor_at(p->base, line->to)) {
             entries[tensors++] = (entry){.path = line->to, .dtype = ""};
         }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A plan as a table: from which key, to which, what happens on the way and why. Repeated layers are folded. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +50,7 @@ static bool braces(text *t, const char *const *keys, uint64_t count)
 {
     enum { MOST = 48 };
     size_t start = strlen(keys[0]), end = start, length = strlen(keys[0]), first_length;
-    unsigned long first, last;
+    uint64_t first, last;
     bool run = true;
 
     for (uint64_t i = 1; i < count; i++) {
@@ -67,15 +68,15 @@ static bool braces(text *t, const char *const *keys, uint64_t count)
         end--;
     }
     first_length = length - start - end;
-    first = last = is_number(keys[0] + start, first_length) ? strtoul(keys[0] + start, NULL, 10) : 0;
+    first = last = is_number(keys[0] + start, first_length) ? strtoull(keys[0] + start, NULL, 10) : 0;
     for (uint64_t i = 0; i < count && run; i++) {
         size_t middle = strlen(keys[i]) - start - end;
-        run = is_number(keys[i] + start, middle) && strtoul(keys[i] + start, NULL, 10) == first + i;
+        run = is_number(keys[i] + start, middle) && strtoull(keys[i] + start, NULL, 10) == first + i;
         last = first + i;
     }
     tool_text_safe(t, keys[0], start);
     if (run) {
-        tool_text_format(t, "{%lu-%lu}", first, last);
+        tool_text_format(t, "{%" PRIu64 "-%" PRIu64 "}", first, last);
     } else {
         size_t before = t->length;
         for (uint64_t i = 0; i < count && t->length - before < MOST; i++) {
@@ -210,7 +211,7 @@ static bool goes_along(const rec_plan_line *line)
 static const char *source_words(const planned *p, const char *source)
 {
     for (uint64_t i = 0; i < rec_plan_count(p->plan); i++) {
-        const char *other = rec_plan_get(p->plan, i)->source;
+        const char *other = tool_plan_line(p->plan, i)->source;
         if (strcmp(other, source) != 0 && strcmp(short_name(other), short_name(source)) == 0) {
             return source;
         }
@@ -332,7 +333,7 @@ bool tool_print_plan(const planned *p, bool all)
         tool_table_cell(&t, *name);
     }
     for (size_t i = 0; i < most; i++) {
-        const rec_plan_line *line = rec_plan_get(p->plan, i);
+        const rec_plan_line *line = tool_plan_line(p->plan, i);
         if (!all && goes_along(line)) {
             continue;
         }

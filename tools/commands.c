@@ -25,9 +25,10 @@ const command tool_commands[] = {
      NULL, tool_run_info},
     {"ls", COMMAND_LS, 1, SIZE_MAX, "FILE [KEY]...", "list tensors and values, repeated layers folded",
      tool_ls_more, tool_ls_options, tool_run_ls},
-    {"show", COMMAND_SHOW, 1, 2, "FILE [KEY]", "print the value at a key",
-     "KEY is a name as `record ls --all` lists it, and may have a slice:\n"
+    {"show", COMMAND_SHOW, 1, SIZE_MAX, "FILE [KEY]...", "print the values at keys",
+     "KEY is a name as `record ls --all` lists it, and may have a slice, or a pattern:\n"
      "  record show mnist.mpk 'stem.weight[0, :, 1:3, ::2]'\n"
+     "  record show mnist.mpk 'fc*.bias' '!fc2.*'\n"
      "Without KEY the whole tree is shown.\n",
      NULL, tool_run_show},
     {"stats", COMMAND_STATS, 1, SIZE_MAX, "FILE [KEY]", "what the numbers are like: extremes, moments",

@@ -247,21 +247,73 @@ static void put_keys(session *s, const wanted *w, const char *path)
 
 /* -------------------------------------------------------------------------------------------------------- values -- */
 
-/* What stands behind an option, by its name: the same name means the same in all subcommands. */
-static void put_values(session *s, const char *option, const wanted *w)
+/* What a list with commas between its words goes on with: those before stay. */
+static void put_list(const wanted *w, const char *const *list)
+{
+    const char *comma = strrchr(w->typed, ',');
+    size_t before = comma ? (size_t)(comma + 1 - w->typed) : 0;
+    char *stem = xasprintf("%.*s%.*s", (int)w->stem_length, w->stem, (int)before, w->typed);
+    wanted last = {stem, strlen(stem), w->typed + before, w->length - before};
+
+    put_words(&last, list);
+    free(stem);
+}
+
+/* The versions that are written. */
+static void put_versions(const wanted *w)
+{
+    for (unsigned minor = 7; minor <= 23; minor++) {
+        char word[16];
+        (void)snprintf(word, sizeof word, "0.%u", minor);
+        put_word(w, word, NULL);
+    }
+}
+
+/* What stands behind an option, by its name: the same name means the same in all subcommands, but for one. */
+static void put_values(session *s, const command *c, const char *option, const wanted *w)
 {
     static const char *const precisions[] = {"half", "full", "double", "default", "keep", NULL};
     static const char *const whens[] = {"auto", "always", "never", NULL};
     static const char *const adapters[] = {"pytorch", "none", NULL};
     static const char *const gaps[] = {"close", "keep", NULL};
     static const char *const sums[] = {"write", "check", NULL};
+    static const char *const orders[] = {"file",  "name",  "size",   "dtype",  "shape",  "offset",
+                                         "-file", "-name", "-size", "-dtype", "-shape", "-offset", NULL};
+    static const char *const pairs[] = {"name", "position", "id", NULL};
+    static const char *const parts[] = {"key", "1", "2", "3", "dtype", NULL};
+    static const char *const ignored[] = {"dtype", "added", "removed", "renamed", "metadata", "values", "data", NULL};
+    static const char *const nothing[] = {NULL}; /* numbers, names of one's own: no file is meant */
     static const struct {
         const char *option;
         const char *const *words;
-    } lists[] = {{"precision", precisions}, {"color", whens}, {"adapter", adapters}, {"gaps", gaps}, {"sums", sums}};
+        int commands; /* 0: all that have it */
+    } lists[] = {{"precision", precisions, 0},
+                 {"color", whens, 0},
+                 {"adapter", adapters, 0},
+                 {"gaps", gaps, 0},
+                 {"sums", sums, 0},
+                 {"sort", orders, 0},
+                 {"by", pairs, COMMAND_DIFF},
+                 {"by", parts, COMMAND_EDIT},
+                 {"atol", nothing, 0},
+                 {"rtol", nothing, 0},
+                 {"ulp", nothing, 0},
+                 {"depth", nothing, 0},
+                 {"threads", nothing, 0},
+                 {"max-shard-size", nothing, 0},
+                 {"name", nothing, 0},
+                 {"as", nothing, 0}};
 
+    if (strcmp(option, "ignore") == 0) {
+        put_list(w, ignored);
+        return;
+    }
+    if (strcmp(option, "burn") == 0) {
+        put_versions(w);
+        return;
+    }
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        if (strcmp(option, lists[i].option) == 0) {
+        if (strcmp(option, lists[i].option) == 0 && (!lists[i].commands || (c && c->bit & lists[i].commands))) {
             put_words(w, lists[i].words);
             return;
         }
@@ -359,17 +411,17 @@ static void put_completions(session *s, const char *const *typed_words, size_t c
     }
     if (strcmp(typed, "=") == 0 && last[0] == '-' && last[1] == '-') { /* bash breaks words at it */
         w = whole_word("");
-        put_values(s, last + 2, &w);
+        put_values(s, c, last + 2, &w);
     } else if (strcmp(last, "=") == 0 && count > 2 && strncmp(typed_words[count - 3], "--", 2) == 0) {
-        put_values(s, typed_words[count - 3] + 2, &w);
+        put_values(s, c, typed_words[count - 3] + 2, &w);
     } else if (last[0] == '-' && last[1] == '-' && takes_argument(c, last)) {
-        put_values(s, last + 2, &w);
+        put_values(s, c, last + 2, &w);
     } else if (last[0] == '-' && last[1] && last[1] != '-' && takes_argument(c, last)) {
         put_files();
     } else if (strncmp(typed, "--", 2) == 0 && (equals = strchr(typed, '='))) {
         char *option = xasprintf("%.*s", (int)(equals - typed - 2), typed + 2);
         w = (wanted){typed, (size_t)(equals + 1 - typed), equals + 1, strlen(equals + 1)};
-        put_values(s, option, &w);
+        put_values(s, c, option, &w);
         free(option);
     } else if (typed[0] == '-') {
         put_options(c, &w);

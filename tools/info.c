@@ -200,7 +200,7 @@ static void print_people(const rec_record *record, const summary *s, const famil
     }
     if (tool_is_of_others(record) && strcmp(path, tool_input_name("-")) != 0) {
         text line = {0};
-        tool_text_safe(&line, path, strlen(path));
+        tool_text_safe(&line, f->whole ? f->whole : path, strlen(f->whole ? f->whole : path));
         printf("%-*srecord plan %s shows what becomes of it\n", (int)width, "as a record", line.at);
         tool_text_free(&line);
     }
@@ -271,6 +271,7 @@ static void print_json(json *j, const rec_record *record, const summary *s, cons
     tool_json_uint(j, "longest", s->id_longest);
     tool_json_close(j, '}');
     tool_json_families(j, "families", f);
+    tool_json_string(j, "part_of", f->whole);
     json_size(j, "stored", origin->stored);
     json_size(j, "inflated", origin->inflated);
     tool_json_bool(j, "mapped", origin->mapped);
@@ -297,7 +298,7 @@ static int info(session *s, const char *path, bool several, bool *begun, json *j
     if (record) {
         tool_notes_take(&n);
         status = tool_summarise(record, &sums);
-        tool_families_find(record, path, &like);
+        tool_families_find(s, record, path, &like);
         if (like.failed) {
             tool_notes_add(&n, REC_NOTE_RULE, "", xasprintf("which family it is of is not known: %s", like.failed));
         }

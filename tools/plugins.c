@@ -281,6 +281,9 @@ int tool_run_plugins(session *s, const char *const *operands, size_t count)
         return rec_index_plugins(s->context, s->o->index) == REC_OK ? EXIT_OK : tool_fail_library();
     }
     plugins = rec_plugin_count(s->context);
+    if (!plugins && rec_error_status() != REC_OK) {
+        return tool_fail_library(); /* which is not that there are none */
+    }
     only = count ? look_up(s->context, operands[0], plugins) : NULL;
     if (count && !only) {
         return EXIT_ERROR;

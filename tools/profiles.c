@@ -70,7 +70,7 @@ static int read_rules(const rec_profile_info *p, text *rules)
         }
         free(bare);
     }
-    if (ferror(file)) {
+    if (!feof(file)) {
         status = tool_fail("%s: cannot read: %s", p->file, strerror(errno));
     }
     while (rules->length > 1 && rules->at[rules->length - 2] == '\n') {

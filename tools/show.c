@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record show: the value at a key, tensors as numpy prints them. */
+ * record show: the values at keys, tensors as numpy prints them. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -620,6 +620,84 @@ done:
     return status;
 }
 
+/* ------------------------------------------------------------------------------------------------------ several -- */
+
+/* Whether an operand is the key of a value, with or without a slice. */
+static bool is_key(const rec_record *record, const char *operand)
+{
+    size_t length = tool_slice_find(operand);
+    char *key = xasprintf("%.*s", (int)length, operand);
+    bool is = rec_value_at(record, operand) || (operand[length] && rec_value_at(record, key));
+
+    free(key);
+    return is;
+}
+
+/* Brackets alone are a slice as long as they hold what slices do: a key that is spelled wrongly is no pattern. */
+static bool is_pattern(const rec_record *record, const char *operand)
+{
+    const char *set = strchr(operand, '[');
+    bool glob = operand[0] == '!' || strpbrk(operand, "*?#{") || (set && strspn(set, "[]0123456789,:- ") < strlen(set));
+
+    return glob && !is_key(record, operand);
+}
+
+/* One of several, below its key. For programs it is an answer of its own. */
+static int show_next(const session *s, const rec_record *record, const char *operand, bool *begun)
+{
+    if (!s->o->json) {
+        text key = {0};
+        tool_text_safe(&key, operand, strlen(operand));
+        printf("%s%s%s%s\n", *begun ? "\n" : "", tool_style(STYLE_BOLD), *key.at ? key.at : "(root)", tool_style(STYLE_PLAIN));
+        tool_text_free(&key);
+    }
+    *begun = true;
+    return show(s, record, operand);
+}
+
+/* What matches patterns, in the order of the record. */
+static int show_matches(const session *s, const rec_record *record, key_patterns *keys, bool *begun)
+{
+    rec_iterator *iterator = rec_iterate(record);
+    const rec_value *value;
+    const char *path, *idle;
+    int status = iterator ? EXIT_OK : tool_fail_library();
+
+    while (status == EXIT_OK && (value = rec_iterator_next(iterator, &path))) {
+        if (tool_patterns_match(keys, path) && (s->o->all || rec_value_kind(value) != REC_KIND_NIL)) {
+            status = show_next(s, record, path, begun);
+        }
+    }
+    rec_iterator_free(iterator);
+    idle = status == EXIT_OK ? tool_patterns_idle(keys) : NULL;
+    return idle ? tool_fail("no key matches \"%s\"", idle) : status;
+}
+
+/* Keys first, as they were given; then what matches patterns. */
+static int show_several(const session *s, const rec_record *record, const char *const *operands, size_t count)
+{
+    const char **given = xmalloc(count * sizeof *given);
+    key_patterns *keys = NULL;
+    size_t patterns = 0;
+    bool begun = false;
+    int status = EXIT_OK;
+
+    for (size_t i = 0; i < count && status == EXIT_OK; i++) {
+        if (is_pattern(record, operands[i])) {
+            given[patterns++] = operands[i];
+        } else {
+            status = show_next(s, record, operands[i], &begun);
+        }
+    }
+    if (status == EXIT_OK && patterns) {
+        keys = tool_patterns_make(given, patterns);
+        status = keys ? show_matches(s, record, keys, &begun) : EXIT_ERROR;
+    }
+    tool_patterns_free(keys);
+    free(given);
+    return status;
+}
+
 int tool_run_show(session *s, const char *const *operands, size_t count)
 {
     rec_recorder *recorder = tool_session_look(s);
@@ -634,7 +712,9 @@ int tool_run_show(session *s, const char *const *operands, size_t count)
     }
     if (record) {
         tool_notes_take(&n);
-        status = show(s, record, count > 1 ? operands[1] : "");
+        status = count > 2 || (count == 2 && is_pattern(record, operands[1]))
+                     ? show_several(s, record, operands + 1, count - 1)
+                     : show(s, record, count > 1 ? operands[1] : "");
         /* What was assumed is said beside the value; of other tensors it is of no interest here. */
         tool_notes_free(&n);
     }

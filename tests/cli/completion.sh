@@ -62,6 +62,20 @@ words show "$scratch/none.mpk" st
 check "a file that is not there has no keys" [ ! -s "$scratch/out" ]
 mkfifo "$scratch/pipe"
 check "a pipe is not read" timeout 10 "$record" completion words -- show "$scratch/pipe" ""
+words ls --sort s
+check "an order of ls" has size
+words ls --sort=-
+check "backwards, too" has --sort=-size
+words diff --by p
+check "what diff pairs by" has position
+words edit --by d
+check "which is another thing in edit" has dtype
+words diff --ignore=added,meta
+check "a list goes on" has --ignore=added,metadata
+words convert --burn 0.1
+check "versions of Burn" has 0.18
+words diff --atol ""
+check "for a number no files are offered" sh -c '! grep -q . "$1"' sh "$scratch/out"
 words ls --pre
 check "an option" has --precision=
 check "and its neighbour" has --prefix=
@@ -69,6 +83,23 @@ words info --ind
 check "but none of another command" [ ! -s "$scratch/out" ]
 words ls ""
 check "files" has :files
+words --fr
+check "options that any command has before the command" has --from=
+words profiles llama-no
+check "profiles are what profiles takes" has llama-norope
+words plugins NamedMpkB
+check "plugins takes recorders" has NamedMpkBytes
+words ls "$mnist" stem.w
+check "what takes files and keys is given keys" has stem.weight
+check "and files" has :files
+words convert --precision =
+check "a value of which nothing is typed, as bash breaks words" has half
+words convert --config-json ""
+check "an option that names a file" has :files
+words edit -o ""
+check "a letter that does" has :files
+words convert --type ::
+check "colons that belong to no file are part of a type's name" has :files
 words help sh
 check "help for a command" has show
 words completion z
@@ -78,6 +109,18 @@ check "no word at all are all commands" has convert
 fails "a shell that is none" completion tcsh <<END
 record: expected bash, zsh or fish, found "tcsh"
   record completion --help shows how it is used.
+END
+
+fails "two shells" completion bash zsh <<END
+record: expected bash, zsh or fish, found "zsh"
+  record completion --help shows how it is used.
+END
+
+# What could steer a terminal is not offered.
+printf '{"metadata":{"float":"f32","int":"i32","format":"x","version":"0.17.0","settings":"x"},"item":{"a\\u001b[2Jx":1,"ab":2}}' >"$scratch/steer.json"
+words show "$scratch/steer.json" a
+same "keys with control characters are left out" - "$scratch/out" <<END
+ab
 END
 
 # A record with many keys is completed part by part.

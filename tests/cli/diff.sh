@@ -62,6 +62,19 @@ status_is "on either side" 0
 prints "two of them are compared by position" diff "$scratch/zoo.bin" "$scratch/zoo.bin" <<END
 equal: 43 tensors, 260 parameters
 END
+sed '/"item":/ { s/: .*/: null,/; }' 0.21.0/constant-full.json >"$scratch/nothing.json"
+run convert -q --type Relu "$scratch/nothing.json" "$scratch/relu.bin"
+run convert -q "--type=()" "$scratch/nothing.json" "$scratch/constant.bin"
+check "a module without data is a byte, a constant scheduler none" [ "$(($(wc -c <"$scratch/relu.bin") - $(wc -c <"$scratch/constant.bin")))" = 1 ]
+for file in relu constant; do
+    run diff "$scratch/nothing.json" "$scratch/$file.bin"
+    status_is "nothing is equal to nothing: $file.bin" 0
+    run diff "$scratch/$file.bin" "$scratch/nothing.json"
+    status_is "on either side" 0
+done
+printf x >>"$scratch/relu.bin"
+run diff "$scratch/nothing.json" "$scratch/relu.bin"
+status_is "something is not" 2
 run diff --type-of 0.21.0/zoo-full.mpk "$scratch/zoo.bin" "$scratch/zoo.bin"
 status_is "a type that stands before one is for the other, too, as that has no names" 0
 run diff --positional 0.16.1/zoo-full.json "$scratch/zoo.bin"
@@ -227,6 +240,22 @@ run diff --json --bits "$scratch/y.safetensors" "$scratch/y.safetensors"
 answers "its bits are the same" '[.equal, .tensors]' '[true,[]]'
 
 # ------------------------------------------------------------------------------------------------- values, ids, order
+printf '{"zero": 0.0, "one": 1.5}' >"$scratch/plus.json"
+printf '{"zero": -0.0, "one": 1.5}' >"$scratch/minus.json"
+for side in plus minus; do
+    sed '/"item":/,$d' 0.21.0/constant-full.json >"$scratch/$side.record.json"
+    printf '  "item": %s,\n  "_b": null\n}\n' "$(cat "$scratch/$side.json")" >>"$scratch/$side.record.json"
+done
+run diff "$scratch/plus.record.json" "$scratch/minus.record.json"
+status_is "-0 is 0 in a number that is no tensor" 0
+run diff --bits "$scratch/plus.record.json" "$scratch/minus.record.json"
+status_is "but its bits differ" 1
+check "in that one" grep -q zero "$scratch/out"
+run diff --bits "$scratch/plus.record.json" "$scratch/plus.record.json"
+status_is "those of the same are the same" 0
+run convert -q "$scratch/minus.record.json" "$scratch/minus.mpk"
+run diff --bits "$scratch/minus.mpk" "$scratch/minus.record.json"
+status_is "in another format, too" 0
 run diff --json 0.21.0/plain-full.mpk 0.21.0/tiny-full.mpk
 answers "what is no tensor is there, too" '[.values[] | select(.key == "count")] | .[0]' '{"key":"count","a":123456}'
 answers "tensors of one side" '[.removed[].key], [.added[] | [.key, .dtype, .shape]]' \
@@ -322,7 +351,12 @@ st_entry w U64 2 16
 st_bytes="\\377\\377\\377\\377\\377\\377\\377\\177\\377\\377\\377\\377\\377\\377\\377\\177"
 st_end >"$scratch/u64.safetensors"
 run diff --json "$scratch/i64.safetensors" "$scratch/u64.safetensors"
-answers "neighbours that no float tells apart differ" '.tensors[0] | [.differing, .dtype_b]' '[1,"u64"]'
+answers "neighbours that no float tells apart differ" '.tensors[0] | [.differing, .dtype_b, .max_abs.value, .norm_difference]' \
+    '[1,"u64",1,1]'
+run diff -q --ignore dtype --atol 1 "$scratch/i64.safetensors" "$scratch/u64.safetensors"
+status_is "by 1" 0
+run diff -q --ignore dtype --atol 0.5 "$scratch/i64.safetensors" "$scratch/u64.safetensors"
+status_is "and no less" 1
 run diff -q --by id "$scratch/i64.safetensors" "$scratch/u64.safetensors"
 status_is "without ids nothing belongs together" 1
 

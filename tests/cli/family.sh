@@ -244,4 +244,19 @@ answers "--json has them as options too" '[.problems[] | select(.key == "head") 
 run info --json llama.safetensors
 answers "--json has the family" .families '[{"name":"Llama","profile":"llama","fits":true,"others":"llama-norope","select":"","but":""}]'
 
+# ------------------------------------------------------------------------------------------------------- of several --
+
+cp llama.safetensors whole.safetensors
+shards_said=$("$record" convert -q --adapter none --max-shard-size 300 whole.safetensors parts.safetensors 2>&1)
+part=$(find . -name 'parts-*1-of-*.safetensors' -printf '%f\n' | head -n 1)
+check "a model in several files" [ -z "$shards_said" -a -n "$part" ]
+run info "$part"
+check "one of them is of the family of all" grep -q '^looks like .*Llama: --profile llama.*, as a part of parts.safetensors.index.json' "$scratch/out"
+check "and the whole is what to plan" grep -q 'record plan parts.safetensors.index.json shows' "$scratch/out"
+run info --json "$part"
+answers "--json" '[.families[0].profile, .part_of]' '["llama","parts.safetensors.index.json"]'
+rm parts.safetensors.index.json
+run info "$part"
+check "without an index it is of none" sh -c '! grep -q "looks like" "$1"' sh "$scratch/out"
+
 finish

@@ -398,7 +398,11 @@ END
     done
     record_end >"$scratch/long.mpk"
     python3 "$scratch/terminal.py" 40 "$record" ls --all "$scratch/long.mpk" >"$scratch/out"
-    check "what no cut could tell apart is whole" [ "$(grep -c '^model.a12345678901.*[xy].*z ' "$scratch/out")" = 2 ]
+    check "what no cut could tell apart is whole, on a line of its own" [ "$(grep -c '^model.a12345678901.*[xy].*z$' "$scratch/out")" = 2 ]
+    column=$(sed -n '1s/DTYPE.*//p' "$scratch/out" | wc -c)
+    check "its figures below their columns" [ "$(grep -c "^ \{$((column - 1))\}f32 " "$scratch/out")" = 2 ]
+    # shellcheck disable=SC2016 # the words of the other shell
+    check "which fit the terminal" sh -c '! grep f32 "$1" | grep -q "^.\{41\}"' - "$scratch/out"
 else
     skip "rows on a narrow terminal" "python3 is not installed"
 fi

@@ -201,6 +201,14 @@ done
 run report "$scratch/ck" -o "$page"
 status_is "a folder of checkpoints" 0
 check "what is left out is told" grep -qF "$scratch/ck: the report is about model-#.safetensors (3); left out: optim-#.safetensors (3). --include 'GLOB' says which to take" "$scratch/err"
+mkdir "$scratch/sorts"
+for name in aaaaaaaaaaaaaaaaaaaa bbbbbbbbbbbbbbbbbbbb cccccccccccccccccccc dddddddddddddddddddd eeeeeeeeeeeeeeeeeeee ffffffffffffffffffff \
+    gggggggggggggggggggg hhhhhhhhhhhhhhhhhhhh iiiiiiiiiiiiiiiiiiii jjjjjjjjjjjjjjjjjjjj; do
+    cp "$scratch/ck/model-1.safetensors" "$scratch/sorts/$name.safetensors"
+done
+cp "$scratch/ck/model-1.safetensors" "$scratch/ck/model-2.safetensors" "$scratch/sorts"
+run report "$scratch/sorts" -o "$scratch/sorts.html"
+check "of many the rest is counted" grep -qE 'left out: aaaaaaaaaaaaaaaaaaaa.safetensors \(1\), .* and [0-9]+ more\. --include' "$scratch/err"
 data
 answers "by their numbers" '.mode, [.records[].step]' '"series"
 [1,2,10]'

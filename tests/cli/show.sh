@@ -258,4 +258,37 @@ for key in floats ints scalar_like; do
     done
 done
 
+# ----------------------------------------------------------------------------------------------------- several keys --
+
+prints "several keys, each below its name" show $plain count 'couple' <<END
+count
+123456
+
+couple
+$("$record" show $plain couple)
+END
+prints "a slice of one of them" show 0.18.0/mnist.mpk 'fc2.bias[0]' 'fc2.bias[:2]' <<END
+fc2.bias[0]
+$("$record" show 0.18.0/mnist.mpk 'fc2.bias[0]')
+
+fc2.bias[:2]
+$("$record" show 0.18.0/mnist.mpk 'fc2.bias[:2]')
+END
+run show 0.18.0/mnist.mpk 'fc*.bias'
+check "what matches a pattern, in order" [ "$(grep '^fc' "$scratch/out" | tr '\n' ' ')" = "$("$record" ls --json 0.18.0/mnist.mpk 'fc*.bias' | grep -o '"fc[^"]*"' | tr -d '"' | tr '\n' ' ')" ]
+"$record" show 0.18.0/mnist.mpk fc2.bias >"$scratch/expected"
+sed '1,/^fc2.bias$/d' "$scratch/out" >"$scratch/found"
+same "with its values" "$scratch/expected" "$scratch/found"
+run show 0.18.0/mnist.mpk 'fc*.bias' '!fc2.*'
+check "but for what is left out" [ "$(grep -c '^fc' "$scratch/out") $(grep -c fc2 "$scratch/out")" = "1 0" ]
+run show --json 0.18.0/mnist.mpk 'fc*.bias'
+jq -c .key "$scratch/out" >"$scratch/found"
+check "--json is an object for each" [ "$(wc -l <"$scratch/found")" = 2 ]
+fails "a pattern that nothing matches" show 0.18.0/mnist.mpk 'none*' <<END
+record: no key matches "none*"
+END
+run show 0.18.0/mnist.mpk fc2.bias fc3.bias
+status_is "a key that there is not is an error" 2
+check "and named" grep -q fc3 "$scratch/err"
+
 finish

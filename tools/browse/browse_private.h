@@ -157,10 +157,12 @@ void tool_flow(text *t, int width, const char *string);
 /* Figures of tensors, worked out on a thread beside the keys. */
 typedef struct gauge gauge;
 gauge *tool_gauge_new(session *s);
-/* Waits for what is being measured. */
 void tool_gauge_free(gauge *g);
+/* Waits for what is being measured. */
 void tool_gauge_wait(gauge *g);
-/* What is known of a tensor: begins to measure it if that is nothing. @return NULL while it is being measured. */
+/* Gives up what is being measured. */
+void tool_gauge_stop(gauge *g);
+/* What is known of a tensor: begins to measure it if that is nothing, and gives up another one. @return NULL while it is being measured. */
 typedef struct reading_of {
     const rec_tensor *tensor;
     measured m;

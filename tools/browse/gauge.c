@@ -14,6 +14,7 @@ struct gauge {
     pthread_t thread;
     bool running;
     atomic_bool done;
+    atomic_bool stop;      /* nobody waits for it any more */
     reading_of now;        /* being measured */
     reading_of kept[KEPT]; /* the last ones */
     size_t kept_count, next;
@@ -25,6 +26,7 @@ gauge *tool_gauge_new(session *s)
 
     memset(g, 0, sizeof *g);
     g->s = s;
+    s->stop = &g->stop;
     return g;
 }
 
@@ -61,9 +63,23 @@ void tool_gauge_wait(gauge *g)
     }
 }
 
+void tool_gauge_stop(gauge *g)
+{
+    if (g->running) {
+        atomic_store(&g->stop, true);
+        (void)pthread_join(g->thread, NULL);
+        atomic_store(&g->stop, false);
+        g->running = false;
+        if (g->now.status == EXIT_OK) {
+            (void)finish(g); /* it was ready just then */
+        }
+    }
+}
+
 void tool_gauge_free(gauge *g)
 {
-    tool_gauge_wait(g);
+    tool_gauge_stop(g);
+    g->s->stop = NULL;
     for (size_t i = 0; i < g->kept_count; i++) {
         free(g->kept[i].why);
     }
@@ -80,9 +96,10 @@ const reading_of *tool_gauge_read(gauge *g, const rec_tensor *tensor)
             return &g->kept[i];
         }
     }
-    if (g->running) {
+    if (g->running && g->now.tensor == tensor) {
         return NULL;
     }
+    tool_gauge_stop(g); /* another one is looked at now */
     g->now = (reading_of){.tensor = tensor};
     atomic_store(&g->done, false);
     g->running = rec_tensor_nbytes(tensor) > AT_ONCE && pthread_create(&g->thread, NULL, work, g) == 0;

@@ -463,6 +463,7 @@ static void look(view *v)
 
 static void figures(view *v)
 {
+    enum { LOOK_AGAIN = 50 }; /* milliseconds */
     const node *n = &v->t->nodes[v->at];
     const rec_tensor *tensor = n->value ? rec_value_tensor(n->value) : NULL;
     char number[NUMBER_ROOM], *path = path_words(v);
@@ -471,12 +472,16 @@ static void figures(view *v)
     if (tensor) {
         const reading_of *r = tool_gauge_read(v->g, tensor);
         if (!r) {
-            tool_foot("", "measuring…");
+            tool_foot("", "measuring… (any key gives up)");
             tool_terminal_show(-1, 0);
-            tool_gauge_wait(v->g);
+        }
+        while (!r) {
+            if (tool_terminal_key(LOOK_AGAIN) != KEY_IS_NOTHING) {
+                tool_gauge_stop(v->g);
+                free(path);
+                return;
+            }
             r = tool_gauge_read(v->g, tensor);
-            tool_gauge_wait(v->g);
-            r = r ? r : tool_gauge_read(v->g, tensor);
         }
         tool_tensor_figures(&t, tensor, path, r);
     } else {
@@ -520,7 +525,7 @@ static void plan(view *v)
     }
     tool_foot("", "planning…");
     tool_terminal_show(-1, 0);
-    tool_gauge_wait(v->g);
+    tool_gauge_stop(v->g);
     (void)tool_run_plan(v->s, &path, 1);
     tool_terminal_guard();
     show_printed("plan", path);

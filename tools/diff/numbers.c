@@ -91,10 +91,10 @@ static void add_special(figures *f, double a, double b, uint64_t at, const toler
     }
 }
 
-/* Sums of one place, where both are finite. */
-static void add_squares(figures *f, double a, double b)
+/* Sums of one place, where both are finite. @param apart their difference, which may be more exact than a - b */
+static void add_squares(figures *f, double a, double b, double apart)
 {
-    double x = a * f->scale, y = b * f->scale, d = x - y;
+    double x = a * f->scale, y = b * f->scale, d = apart * f->scale;
 
     f->dd += d * d;
     f->aa += x * x;
@@ -115,7 +115,7 @@ static void add_place(figures *f, double a, double b, uint64_t at, const toleran
         f->beyond += d > t->atol && d > t->rtol * larger(a, b);
         note_largest(f, d, larger(a, b), at);
     }
-    add_squares(f, a, b);
+    add_squares(f, a, b, d);
 }
 
 /* ------------------------------------------------------------------------------------------------------ in vectors -- */
@@ -254,14 +254,14 @@ void tool_diff_f64(figures *f, const double *a, const double *b, uint64_t first,
 void tool_diff_i64(figures *f, const int64_t *a, const int64_t *b, uint64_t first, size_t count, const tolerance *t)
 {
     for (size_t i = 0; i < count; i++) {
-        double x = (double)a[i], y = (double)b[i];
+        double x = (double)a[i], y = (double)b[i], d = 0;
         if (a[i] != b[i]) {
-            uint64_t apart = a[i] > b[i] ? (uint64_t)a[i] - (uint64_t)b[i] : (uint64_t)b[i] - (uint64_t)a[i];
+            d = (double)(a[i] > b[i] ? (uint64_t)a[i] - (uint64_t)b[i] : (uint64_t)b[i] - (uint64_t)a[i]);
             f->differing++;
-            f->beyond += (double)apart > t->atol && (double)apart > t->rtol * larger(x, y);
-            note_largest(f, (double)apart, larger(x, y), first + i);
+            f->beyond += d > t->atol && d > t->rtol * larger(x, y);
+            note_largest(f, d, larger(x, y), first + i);
         }
-        add_squares(f, x, y);
+        add_squares(f, x, y, d);
     }
     f->count += count;
 }
@@ -293,6 +293,18 @@ static bool whole(double f, numeral *x)
     return f == (f < 0 ? (double)x->v.i : (double)x->v.u);
 }
 
+/* @return how far two finite numbers are apart: exactly, and then rounded, where both are whole. */
+static double distance(const numeral *a, const numeral *b)
+{
+    numeral x = *a, y = *b;
+
+    if ((a->kind == REC_KIND_FLOAT && !whole(a->v.f, &x)) || (b->kind == REC_KIND_FLOAT && !whole(b->v.f, &y)) ||
+        is_negative(&x) != is_negative(&y)) {
+        return __builtin_fabs(tool_diff_as_double(a) - tool_diff_as_double(b));
+    }
+    return (double)(x.v.u > y.v.u ? x.v.u - y.v.u : y.v.u - x.v.u);
+}
+
 bool tool_diff_same_number(const numeral *a, const numeral *b)
 {
     numeral x = *a, y = *b;
@@ -308,19 +320,20 @@ bool tool_diff_same_number(const numeral *a, const numeral *b)
 
 void tool_diff_number(figures *f, const numeral *a, const numeral *b, uint64_t at, const tolerance *t)
 {
-    double x = tool_diff_as_double(a), y = tool_diff_as_double(b), d = __builtin_fabs(x - y);
+    double x = tool_diff_as_double(a), y = tool_diff_as_double(b), d;
 
     f->count++;
     if (!__builtin_isfinite(x) || !__builtin_isfinite(y)) {
         add_special(f, x, y, at, t);
         return;
     }
+    d = distance(a, b);
     if (!tool_diff_same_number(a, b)) {
         f->differing++;
-        f->beyond += !(d > 0) || (d > t->atol && d > t->rtol * larger(x, y));
+        f->beyond += d > t->atol && d > t->rtol * larger(x, y);
         note_largest(f, d, larger(x, y), at);
     }
-    add_squares(f, x, y);
+    add_squares(f, x, y, d);
 }
 
 /* -------------------------------------------------------------------------------------------------------- figures -- */

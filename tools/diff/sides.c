@@ -128,6 +128,13 @@ static int load_alike(reader *r, side *d, const side *other, notes *n)
         return EXIT_ERROR;
     }
     d->record = rec_load(d->recorder, d->path);
+    if (!d->record && rec_value_kind(rec_root(other->record)) == REC_KIND_NIL) {
+        /* What holds nothing is a constant scheduler, without a byte, or a module without data, which has one. */
+        if (rec_recorder_set_type_name(d->recorder, s->types, "Dropout") != REC_OK) {
+            return tool_fail_library();
+        }
+        d->record = rec_load(d->recorder, d->path);
+    }
     if (!d->record) {
         return tool_fail(
             "%s\nIt has no names, so it was read with the type that %s shows.\nSay what its type is: --type "

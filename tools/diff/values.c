@@ -24,6 +24,17 @@ static bool is_number(const rec_scalar *x, numeral *n)
     }
 }
 
+/* Whether two floats have the same bits, those of the narrower one where one is: its own in the wider type, -0 and which NaN
+ * it is among them. */
+static bool same_bits(const rec_scalar *a, const rec_scalar *b)
+{
+    if (a->bits == 32 || b->bits == 32) {
+        float x = (float)a->v.f, y = (float)b->v.f;
+        return memcmp(&x, &y, sizeof x) == 0;
+    }
+    return memcmp(&a->v.f, &b->v.f, sizeof a->v.f) == 0;
+}
+
 /* Whether two numbers are the same, by the tolerances, or once both are rounded to the narrower of two floats: 0.1 in 32
  * bits is 0.1 in JSON. */
 static bool same_numbers(const wishes *w, const rec_scalar *a, const rec_scalar *b)
@@ -34,6 +45,9 @@ static bool same_numbers(const wishes *w, const rec_scalar *a, const rec_scalar 
 
     if (!is_number(a, &x) || !is_number(b, &y) || (a->kind == REC_KIND_BOOL) != (b->kind == REC_KIND_BOOL)) {
         return false;
+    }
+    if (w->bits && x.kind == REC_KIND_FLOAT && y.kind == REC_KIND_FLOAT) {
+        return same_bits(a, b);
     }
     if (x.kind == REC_KIND_FLOAT && y.kind == REC_KIND_FLOAT && (a->bits == 32) != (b->bits == 32)) {
         x.v.f = (double)(float)x.v.f;

@@ -10,7 +10,7 @@
 
 #include "tools/embed/embed_private.h"
 
-/* What has to go if a signal ends the command. A handler can only reach what is global; it may call unlink and rmdir.
+/* What has to go if a signal, or a lack of memory, ends the command. A handler can only reach what is global; it may call unlink and rmdir.
  * A slot is filled before its file exists and emptied after it is gone. */
 enum { SLOTS = 8 };
 static char *volatile doomed[SLOTS];
@@ -34,7 +34,7 @@ static void spare(const char *path)
     }
 }
 
-static void on_signal(int number)
+static void remove_doomed(void)
 {
     /* Folders were doomed before what is in them. */
     for (int i = SLOTS; i-- > 0;) {
@@ -42,6 +42,11 @@ static void on_signal(int number)
             (void)rmdir(doomed[i]);
         }
     }
+}
+
+static void on_signal(int number)
+{
+    remove_doomed();
     (void)raise(number); /* its default action is back, and ends the command once this returns */
 }
 
@@ -49,6 +54,7 @@ void tool_files_guard(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 
+    (void)atexit(remove_doomed); /* the command ends where memory runs out */
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         struct sigaction action, old;
         memset(&action, 0, sizeof action);

@@ -5,7 +5,29 @@
 
 #include "tools/look/look.h"
 
-void tool_families_find(const rec_record *record, const char *path, families *f)
+/* One of several files is of the family of them all: its own keys are some of the layers. */
+static void find_whole(session *s, const char *path, families *f)
+{
+    char *index = tool_index_of_part(path);
+    rec_recorder *recorder = index ? tool_session_look(s) : NULL;
+    rec_record *record = recorder ? rec_load(recorder, index) : NULL;
+    uint64_t count = 0;
+    rec_family *found = record ? rec_record_families(record, index, &count) : NULL;
+
+    if (found && count) { /* a set that cannot be read, or is of no family, is another matter */
+        rec_free(f->at);
+        f->at = found;
+        f->count = count;
+        f->whole = index;
+    } else {
+        rec_free(found);
+        free(index);
+    }
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+}
+
+void tool_families_find(session *s, const rec_record *record, const char *path, families *f)
 {
     *f = (families){0};
     if (!tool_is_of_others(record)) {
@@ -13,12 +35,16 @@ void tool_families_find(const rec_record *record, const char *path, families *f)
     }
     f->at = rec_record_families(record, strcmp(path, "-") == 0 ? NULL : path, &f->count);
     f->failed = f->at ? NULL : xstrdup(rec_error_message());
+    if (!f->failed && !(f->count && f->at[0].fits)) {
+        find_whole(s, path, f);
+    }
 }
 
 void tool_families_free(families *f)
 {
     rec_free(f->at);
     free(f->failed);
+    free(f->whole);
     *f = (families){0};
 }
 
@@ -55,6 +81,10 @@ void tool_families_text(const families *f, text *t)
             put(t, one->others);
             tool_text_put(t, ")");
         }
+    }
+    if (f->whole) {
+        tool_text_put(t, ", as a part of ");
+        put(t, f->whole);
     }
     if (f->count > 1 && f->at[0].fits) {
         tool_text_put(t, "; its config.json, with model_type, would tell");

@@ -39,9 +39,11 @@ typedef struct families {
     rec_family *at; /* NULL: it is no foreign file, or it failed */
     uint64_t count;
     char *failed; /* why they could not be found, or NULL */
+    char *whole;  /* the index of the files that the file is one of, if it is they that are of a family; or NULL */
 } families;
-/* Finds them. @param path of its file, "-" for standard input. To be given back with tool_families_free(). */
-void tool_families_find(const rec_record *record, const char *path, families *f);
+/* Finds them; of one file of several, those of them all. @param path of its file, "-" for standard input. To be given back with
+ * tool_families_free(). */
+void tool_families_find(session *s, const rec_record *record, const char *path, families *f);
 void tool_families_free(families *f);
 /* Adds "Llama: --profile llama"; nothing if there are none. */
 void tool_families_text(const families *f, text *t);

@@ -248,6 +248,7 @@ struct measuring {
         double first, second;
     } * sums;      /* by piece */
     uint8_t *done; /* by share */
+    const atomic_bool *stop;
     pthread_mutex_t lock;
     measure_counts counts;
 };
@@ -303,6 +304,10 @@ static rec_status measure_share(struct measuring *m, uint64_t share)
 
     tool_measure_counts_begin(&counts);
     while (first < end && status == REC_OK) {
+        if (m->stop && atomic_load_explicit(m->stop, memory_order_relaxed)) {
+            status = REC_E_CANCELLED;
+            break;
+        }
         size_t n = end - first < MEASURE_PIECE ? (size_t)(end - first) : MEASURE_PIECE;
         measure_sums sums = {0};
         const void *piece = m->at_hand ? m->at_hand + first * m->as.width : read;
@@ -435,7 +440,7 @@ static rec_status measure(session *s, struct measuring *m, measured *into)
 
 static rec_status measure_with(session *s, const rec_tensor *tensor, measured *into, bool *numeric)
 {
-    struct measuring m = {.tensor = tensor, .count = rec_tensor_count(tensor)};
+    struct measuring m = {.tensor = tensor, .count = rec_tensor_count(tensor), .stop = s ? s->stop : NULL};
     uint64_t pieces = (m.count + MEASURE_PIECE - 1) / MEASURE_PIECE;
     rec_status status = REC_OK;
 
@@ -471,7 +476,10 @@ rec_status tool_measure_shared(session *s, const rec_tensor *tensor, measured *m
 
 int tool_measure(session *s, const rec_tensor *tensor, measured *m, bool *numeric)
 {
-    return measure_with(s, tensor, m, numeric) == REC_OK ? EXIT_OK : tool_fail_library();
+    rec_status status = measure_with(s, tensor, m, numeric);
+
+    /* Who stopped it knows; the library does not. */
+    return status == REC_OK ? EXIT_OK : status == REC_E_CANCELLED ? EXIT_ERROR : tool_fail_library();
 }
 
 /* ------------------------------------------------------------------------------------------------------- adding -- */

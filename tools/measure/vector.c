@@ -145,29 +145,27 @@ void tool_measure_settle(const measure_terms *terms, bool single, measure_counts
 #define VECTOR_MIN_F64(a, b) ((lanes_f64)_mm_min_pd((__m128d)(a), (__m128d)(b)))
 #define VECTOR_MAX_F64(a, b) ((lanes_f64)_mm_max_pd((__m128d)(a), (__m128d)(b)))
 #else
-static inline void choose_f32(float *a, const float *b, bool less)
+typedef float four_f32 __attribute__((vector_size(16)));
+typedef double two_f64 __attribute__((vector_size(16)));
+static inline four_f32 chosen_f32(four_f32 a, four_f32 b, bool less)
 {
     for (size_t i = 0; i < 4; i++) {
         a[i] = (b[i] < a[i]) == less ? b[i] : a[i];
     }
+    return a;
 }
-static inline void choose_f64(double *a, const double *b, bool less)
+static inline two_f64 chosen_f64(two_f64 a, two_f64 b, bool less)
 {
     for (size_t i = 0; i < 2; i++) {
         a[i] = (b[i] < a[i]) == less ? b[i] : a[i];
     }
+    return a;
 }
-#define CHOOSE(type, choose, a, b, less)              \
-    __extension__({                                   \
-        type one_ = (a), other_ = (b);                \
-        choose((void *)&one_, (void *)&other_, less); \
-        one_;                                         \
-    })
 #define VECTOR_WIDEN(at) ((lanes_f64){(double)(at)[0], (double)(at)[1]})
-#define VECTOR_MIN_F32(a, b) CHOOSE(lanes_f32, choose_f32, a, b, true)
-#define VECTOR_MAX_F32(a, b) CHOOSE(lanes_f32, choose_f32, a, b, false)
-#define VECTOR_MIN_F64(a, b) CHOOSE(lanes_f64, choose_f64, a, b, true)
-#define VECTOR_MAX_F64(a, b) CHOOSE(lanes_f64, choose_f64, a, b, false)
+#define VECTOR_MIN_F32(a, b) chosen_f32(a, b, true)
+#define VECTOR_MAX_F32(a, b) chosen_f32(a, b, false)
+#define VECTOR_MIN_F64(a, b) chosen_f64(a, b, true)
+#define VECTOR_MAX_F64(a, b) chosen_f64(a, b, false)
 #endif
 #include "tools/measure/kernel.h"
 

@@ -155,6 +155,7 @@ static void choose(inputs *list, const char *folder, notes *n)
     size_t *of = xmalloc((list->count + 1) * sizeof *of);
     size_t count = 0, best = 0, kept = 0;
     text said = {0};
+    size_t unsaid = 0;
 
     for (size_t i = 0; i < list->count; i++) {
         const char *path = list->at[i].path, *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
@@ -192,7 +193,12 @@ static void choose(inputs *list, const char *folder, notes *n)
         const char *name = sorts[k].pattern + strspn(sorts[k].pattern, "/");
         if (k != best && said.length < 160) {
             tool_text_format(&said, "%s%s (%zu)", said.length ? ", " : "", name, sorts[k].count);
+        } else if (k != best) {
+            unsaid++;
         }
+    }
+    if (unsaid) {
+        tool_text_format(&said, " and %zu more", unsaid);
     }
     if (count > 1) {
         const char *name = sorts[best].pattern + strspn(sorts[best].pattern, "/");

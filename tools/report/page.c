@@ -88,19 +88,44 @@ static void put_lines(json *j, const row *r, size_t count)
 
 /* Names of element types, each once. */
 typedef struct names {
-    const char **at;
-    size_t count;
+    struct name {
+        const char *text;
+        uint64_t index;
+    } * *at;
+    size_t count, room;
+    void *tree; /* of the same, by text */
 } names;
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
+}
+
 static uint64_t name_index(names *n, const char *name)
 {
-    for (size_t i = 0; i < n->count; i++) {
-        if (strcmp(n->at[i], name) == 0) {
-            return i;
-        }
+    struct name *made = xmalloc(sizeof *made), *kept;
+
+    *made = (struct name){name, n->count};
+    kept = tool_known_add(&n->tree, made, by_text);
+    if (kept != made) {
+        free(made);
+        return kept->index;
     }
-    n->at = xrealloc(n->at, (n->count + 1) * sizeof *n->at);
-    n->at[n->count] = name;
+    if (n->count == n->room) {
+        n->room = n->room ? 2 * n->room : 16;
+        n->at = xrealloc(n->at, n->room * sizeof *n->at);
+    }
+    n->at[n->count] = made;
     return n->count++;
+}
+
+static void names_free(names *n)
+{
+    tool_known_free(&n->tree, by_text);
+    for (size_t i = 0; i < n->count; i++) {
+        free(n->at[i]);
+    }
+    free(n->at);
 }
 
 static const form *form_of(const row *r)
@@ -198,7 +223,7 @@ static void put_data(json *j, const gathered *g)
     tool_json_close(j, ']');
     tool_json_array(j, "dtypes");
     for (size_t i = 0; i < dtypes.count; i++) {
-        tool_json_string(j, NULL, dtypes.at[i]);
+        tool_json_string(j, NULL, dtypes.at[i]->text);
     }
     tool_json_close(j, ']');
     tool_json_array(j, "values");
@@ -214,7 +239,7 @@ static void put_data(json *j, const gathered *g)
     tool_json_close(j, ']');
     tool_json_uint(j, "left", g->others_left);
     tool_json_close(j, '}');
-    free(dtypes.at);
+    names_free(&dtypes);
 }
 
 int tool_report_data(const gathered *g, FILE *out)
@@ -229,9 +254,10 @@ int tool_report_data(const gathered *g, FILE *out)
         return tool_fail("the page: %s", strerror(errno));
     }
     tool_json_begin(&j, memory, 2);
+    errno = 0;
     put_data(&j, g);
-    written = !ferror(memory);
-    written = fclose(memory) == 0 && written;
+    written = !ferror(memory) && errno != ENOMEM; /* glibc's stream in memory sets no error where it finds none */
+    written = fclose(memory) == 0 && written && bytes;
     /* These stand in strings alone, where they may be written so; an element of a page they could end. */
     for (size_t i = 0; i < size && written; i++) {
         if (bytes[i] == '<' || bytes[i] == '>' || bytes[i] == '&') {

@@ -11,6 +11,11 @@
 #include <stdlib.h>
 
 #include <librecord.h>
+#ifdef STATIC_LIBRECORD
+#include <librecord/static.h>
+#define PLUGINS(P) P(mpk)
+REC_STATIC_PLUGINS(PLUGINS); /* of the static library this format alone */
+#endif
 
 #include "tiny.h"
 

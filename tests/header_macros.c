@@ -3,6 +3,7 @@
  * and C++17, and finds macros that are missing here. */
 #include <librecord.h>
 #include <librecord/plugin.h>
+#include <librecord/static.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -62,6 +63,8 @@ static const rec_plugin example = {
 };
 #pragma GCC diagnostic pop
 REC_PLUGINS(header_macros, &example);
+#define STATIC_LIST(P) P(header_macros)
+REC_STATIC_PLUGINS(STATIC_LIST);
 
 REC_API int32_t report(const char *text, ...) REC_PRINTF(1, 2);
 REC_MAYBE_UNUSED static const int32_t unused_number = 0;
@@ -107,5 +110,6 @@ int main(void)
     expect(HEAD_type.fields[0].type == &LINEAR_type && HEAD_type.fields[1].type == NULL, "variants");
     expect(HEAD_type.fields[1].kind == REC_FIELD_VARIANT, "a unit variant");
     expect(header_macros_LTX_librecord_plugins[0] == &example && !header_macros_LTX_librecord_plugins[1], "plugins");
+    expect(rec_static_plugins[0] == header_macros_LTX_librecord_plugins && !rec_static_plugins[1], "a static program's");
     return failures != 0;
 }

@@ -9,7 +9,7 @@ include=$srcdir/include
 warnings="-Wall -Wextra -Wconversion -Wshadow -pedantic -Werror"
 
 # Each header alone and twice, with and without the short names.
-for header in librecord.h librecord/plugin.h; do
+for header in librecord.h librecord/plugin.h librecord/static.h; do
     printf '#include <%s>\n#include <%s>\nextern int lr_nothing;\n' "$header" "$header" \
         >"$scratch/$(basename "$header" .h).c"
 done
@@ -20,7 +20,7 @@ compile_all() { # COMPILER LANGUAGE STANDARD
     flags="-x $2 -std=$3 -I $include $warnings"
     # C alone has prototypes to be strict about; clang takes a .c file in C++ mode for an old habit.
     [ "$2" != c ] || flags="$flags -Wstrict-prototypes"
-    for header in librecord plugin; do
+    for header in librecord plugin static; do
         # shellcheck disable=SC2086 # a list of words
         check "$header.h alone: $what" "$compiler" $flags -fsyntax-only "$scratch/$header.c"
         # shellcheck disable=SC2086
@@ -55,7 +55,7 @@ for compiler in g++ clang++; do
 done
 
 # A macro of the headers is used by the test: by its name, by the kind of field that it is for, or by other macros.
-cat "$include/librecord.h" "$include/librecord/plugin.h" >"$scratch/headers"
+cat "$include/librecord.h" "$include/librecord/"*.h >"$scratch/headers"
 missing=
 sed -n 's/^ *# *define \(REC_[A-Za-z0-9_]*\).*/\1/p' "$scratch/headers" | sort -u >"$scratch/macros.txt"
 while read -r macro; do

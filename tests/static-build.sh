@@ -73,4 +73,27 @@ check "which comes back" "$record" convert made.safetensors.gz back.mpk
 "$record" ls made.mpk.gz >ls.out 2>&1
 check "record ls shows the tensor" grep -q 'fc.weight.*f32.*2, 3' ls.out
 
+# A program that names its plugins has no others, and none of their code.
+cd "$build" || exit 1
+check "record embed" "$record" embed "$sample/made.mpk" --name tiny --output "$sample/tiny.c"
+link_example() { # NAME FLAGS...
+    example=$sample/$1
+    shift
+    # shellcheck disable=SC2086 # lists of words
+    ${CC:-cc} -O1 "$@" -Wl,--gc-sections -o "$example" "$source/examples/embed_bytes.c" "$sample/tiny.c" -I "$sample" \
+        -I "$source/include" -L .libs -lrecord $libs
+}
+check "a program with all plugins" link_example all
+check "a program with one plugin" link_example one -DSTATIC_LIBRECORD
+"$sample/all" >"$sample/all.out" 2>&1
+"$sample/one" >"$sample/one.out" 2>&1
+check "each has its plugin" grep -q 'lies in the program' "$sample/one.out"
+check "they do the same" cmp "$sample/all.out" "$sample/one.out"
+without() { # SYMBOL
+    nm "$sample/all" | grep -qw "$1" && ! nm "$sample/one" | grep -w "$1"
+}
+for symbol in lr_st_write lr_json_write lr_gguf_write lr_pt_write; do
+    check "one plugin is without $symbol" without "$symbol"
+done
+
 finish

@@ -42,8 +42,6 @@ static void remember(const struct stat *state, const rec_plugin *const *plugins)
 
 /* --------------------------------------------------------------------------------------------------- the loader -- */
 
-#ifndef LR_STATIC_PLUGINS
-
 /* libltdl's own loader binds lazily, so that a missing symbol would end the process at the first call, and its words for
  * any failure are "file not found". This one binds at once and keeps the system's words. Other loaders must not try what it
  * refused, so it opens a failure, too: `failure` is the module then, and closed by who asked. The program may use libltdl
@@ -81,8 +79,6 @@ static const lt_dlvtable loader = {.name = "librecord",
                                    .find_sym = module_symbol,
                                    .priority = LT_DLLOADER_PREPEND};
 
-#endif
-
 /* Only memory can be short here; the half that was made is taken back, or the next call would find libltdl initialised,
  * without loaders, and crash. */
 static bool begin(char *reason)
@@ -99,19 +95,15 @@ static bool begin(char *reason)
         (void)lt_dlexit();
         return false;
     }
-#ifndef LR_STATIC_PLUGINS
     if (lt_dlloader_add(&loader) != 0) {
         (void)lt_dlexit();
         return false;
     }
-#endif
     begun = true;
     return true;
 }
 
 /* ------------------------------------------------------------------------------------------------ opening a file -- */
-
-#ifndef LR_STATIC_PLUGINS
 
 /* Opening a file runs its code, so that it must show the symbol first: another folder of shared objects by mistake in a
  * path, /usr/lib perhaps, must do no harm. Names stand in an ELF file as they are, with a NUL after them; what the file
@@ -232,78 +224,3 @@ int32_t lr_modules_builtin(rec_job *job, lr_builtin_fn found, void *user)
     (void)user;
     return job->error.status;
 }
-
-/* -------------------------------------------------------------------------------------------------- static build -- */
-
-#else
-
-/* Made by libtool when it links the library with -dlpreopen. */
-extern const lt_dlsymlist lt_librecord_LTX_preloaded_symbols[];
-
-static bool complete; /* all that is linked in stands in `modules`, the last first */
-
-/* libltdl calls it for each module of the library's list. */
-static int take_builtin(lt_dlhandle handle)
-{
-    static const struct stat nowhere;
-    const rec_plugin *const *plugins = lt_dlsym(handle, symbol_name);
-    const module *before = modules;
-    if (plugins) {
-        remember(&nowhere, plugins);
-    }
-    return !plugins || modules == before;
-}
-
-static bool open_builtin(void)
-{
-    char reason[LR_REASON];
-    if (complete || !begin(reason)) {
-        return complete;
-    }
-    while (modules) { /* of an attempt that ran out of memory */
-        module *m = modules;
-        modules = m->next;
-        free(m);
-    }
-    complete = lt_dlpreload(lt_librecord_LTX_preloaded_symbols) == 0 &&
-               lt_dlpreload_open("librecord", take_builtin) == 0;
-    return complete;
-}
-
-const rec_plugin *const *lr_module_open(const char *path, const struct stat *state, char *reason)
-{
-    (void)state;
-    (void)snprintf(reason, LR_REASON, "%s is not opened: this librecord is a static one", path);
-    return NULL;
-}
-
-bool lr_static_build(void)
-{
-    return true;
-}
-
-/* In the order in which they were linked. */
-static void tell_builtin(rec_job *job, const module *m, lr_builtin_fn found, void *user)
-{
-    if (m && !lr_job_failed(job)) {
-        tell_builtin(job, m->next, found, user);
-        if (!lr_job_failed(job)) {
-            (void)found(user, job, m->plugins);
-        }
-    }
-}
-
-int32_t lr_modules_builtin(rec_job *job, lr_builtin_fn found, void *user)
-{
-    bool there;
-    (void)pthread_mutex_lock(&lock);
-    there = open_builtin();
-    (void)pthread_mutex_unlock(&lock);
-    if (!there) {
-        return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while opening the plugins that are built in");
-    }
-    tell_builtin(job, modules, found, user); /* it does not change any more */
-    return job->error.status;
-}
-
-#endif

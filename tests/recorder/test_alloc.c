@@ -164,7 +164,7 @@ static bool run(const scene *s, rec_context *context, const char *name, const ch
     rec_record *copy = NULL;
     rec_binding *binding = NULL;
     void *bytes = NULL;
-    size_t size = 0;
+    uint64_t size = 0;
     NET net;
     bool well = false;
     if (!recorder) {
@@ -254,43 +254,35 @@ static void every_allocation_of_a_configured_gzip_recorder_may_fail(void **state
     each_in_turn(*state, false, true);
 }
 
-/* A file of Burn's own store, whose plan is made both ways, with a name of Rust's source; written for that store again. */
-static void every_allocation_of_an_import_may_fail(void **state)
+/* Loads bytes and saves them again in the same format while allocation 0, 1, 2… fails, until it needs no more. */
+static void each_of_bytes(const char *format, const char *layout, const void *file, uint64_t file_size,
+                          void (*check)(const rec_record *record, const void *saved, uint64_t size))
 {
     static const rec_allocator allocator = {
         .size = sizeof allocator, .alloc = give, .resize = give_more, .release = take_back};
-    static const char header[] = "{\"__metadata__\":{\"producer\":\"burn\",\"version\":\"0.21.0\"},"
-                                 "\"r#type.weight\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[0,24]},"
-                                 "\"r#type.bias\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[24,32]}}";
-    uint8_t file[8 + sizeof header - 1 + 32] = {(uint8_t)(sizeof header - 1), (uint8_t)((sizeof header - 1) >> 8)};
-    memcpy(file + 8, header, sizeof header - 1);
-    (void)state;
     for (long n = 0;; n++) {
         uint64_t held_before = held;
         long failures = failed;
         rec_context *context = rec_context_new(&allocator);
-        rec_recorder *recorder = rec_open_recorder_in(context, "Safetensors", REC_PRECISION_FULL);
+        rec_recorder *recorder = rec_open_recorder_in(context, format, REC_PRECISION_FULL);
         rec_record *record;
         void *bytes = NULL;
-        size_t size = 0;
+        uint64_t size = 0;
         bool well;
         assert_non_null(recorder);
         countdown = n;
         armed = true;
-        record = rec_load_bytes(recorder, file, sizeof file);
-        well = record && rec_recorder_set(recorder, "layout", "burn-0.21") == REC_OK &&
+        record = rec_load_bytes(recorder, file, file_size);
+        well = record && (!layout || rec_recorder_set(recorder, "layout", layout) == REC_OK) &&
                rec_save_bytes(recorder, record, &bytes, &size) == REC_OK;
         armed = false;
         if (!well && failed == failures) {
-            fail_msg("allocation %ld: failed although none was refused: %s", n, rec_error_message());
+            fail_msg("%s, allocation %ld: failed although none was refused: %s", format, n, rec_error_message());
         }
         if (!well) {
             assert_int_not_equal(rec_error_status(), REC_OK);
         } else {
-            const rec_tensor *weight = rec_tensor_at(record, "type.weight");
-            assert_non_null(weight);
-            assert_int_equal(rec_tensor_shape(weight)[0], 3); /* not transposed */
-            assert_non_null(memmem(bytes, size, "\"r#type.weight\":{", 17));
+            check(record, bytes, size);
         }
         rec_free(bytes);
         rec_record_free(record);
@@ -304,11 +296,116 @@ static void every_allocation_of_an_import_may_fail(void **state)
     }
 }
 
+static void is_not_transposed(const rec_record *record, const void *saved, uint64_t size)
+{
+    const rec_tensor *weight = rec_tensor_at(record, "type.weight");
+    assert_non_null(weight);
+    assert_int_equal(rec_tensor_shape(weight)[0], 3);
+    assert_non_null(memmem(saved, (size_t)size, "\"r#type.weight\":{", 17));
+}
+
+/* A file of Burn's own store, whose plan is made both ways, with a name of Rust's source; written for that store again. */
+static void every_allocation_of_an_import_may_fail(void **state)
+{
+    static const char header[] = "{\"__metadata__\":{\"producer\":\"burn\",\"version\":\"0.21.0\"},"
+                                 "\"r#type.weight\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[0,24]},"
+                                 "\"r#type.bias\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[24,32]}}";
+    uint8_t file[8 + sizeof header - 1 + 32] = {(uint8_t)(sizeof header - 1), (uint8_t)((sizeof header - 1) >> 8)};
+    memcpy(file + 8, header, sizeof header - 1);
+    (void)state;
+    each_of_bytes("Safetensors", "burn-0.21", file, sizeof file, is_not_transposed);
+}
+
+static void has_two_blocks(const rec_record *record, const void *saved, uint64_t size)
+{
+    const float *last = rec_tensor_f32(rec_tensor_at(record, "blocks.1.scale"));
+    assert_true(last && last[5] == 6);
+    assert_true(saved && size);
+}
+
+/* Two tensors, as Burn has them or, `flat`, under the paths of another framework's file, into whose bytes they point. */
+static rec_record *two_blocks(rec_context *context, bool flat, void **file)
+{
+    const float data[6] = {1, 2, 3, 4, 5, 6};
+    rec_record *record = rec_record_new(context), *other = NULL;
+    rec_recorder *recorder = rec_open_recorder_in(context, "Safetensors", REC_PRECISION_FULL);
+    uint64_t size;
+    *file = NULL;
+    assert_int_equal(rec_set_f32(record, "blocks.0.scale", data, 1, (const uint64_t[]){6}), REC_OK);
+    assert_int_equal(rec_set_f32(record, "blocks.1.scale", data, 1, (const uint64_t[]){6}), REC_OK);
+    if (flat) {
+        assert_int_equal(rec_recorder_set(recorder, "record", "no"), REC_OK);
+        assert_int_equal(rec_save_bytes(recorder, record, file, &size), REC_OK);
+        other = rec_load_bytes(recorder, *file, size);
+        assert_non_null(other);
+        rec_record_free(record);
+    }
+    rec_close_recorder(recorder);
+    return flat ? other : record;
+}
+
+static void every_allocation_of_another_framework_s_file_may_fail(void **state)
+{
+    static const char *const formats[] = {"PyTorch", "Gguf", "Npz", "Burnpack", "Safetensors"};
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof formats / sizeof *formats; i++) {
+        const char *format = formats[i / 2];
+        rec_context *context = rec_context_new(NULL);
+        void *borrowed, *file;
+        rec_record *record = two_blocks(context, i % 2, &borrowed);
+        rec_recorder *recorder = rec_open_recorder_in(context, format, REC_PRECISION_FULL);
+        uint64_t size;
+        if (!recorder) { /* without its library */
+            print_message("# %s: not tested\n", format);
+        } else {
+            assert_int_equal(rec_save_bytes(recorder, record, &file, &size), REC_OK);
+            each_of_bytes(format, NULL, file, size, has_two_blocks);
+            rec_free(file);
+        }
+        rec_close_recorder(recorder);
+        rec_record_free(record);
+        rec_free(borrowed);
+        rec_context_free(context);
+    }
+}
+
+static void every_allocation_of_a_format_in_a_codec_may_fail(void **state)
+{
+    static const rec_allocator allocator = {
+        .size = sizeof allocator, .alloc = give, .resize = give_more, .release = take_back};
+    (void)state;
+    for (long n = 0;; n++) {
+        uint64_t held_before = held;
+        long failures = failed;
+        rec_context *context = rec_context_new(&allocator);
+        rec_recorder *recorder;
+        countdown = n;
+        armed = true;
+        recorder = rec_open_recorder_in(context, "safetensors.gz", REC_PRECISION_FULL);
+        armed = false;
+        if (recorder) {
+            assert_string_equal(rec_recorder_name(recorder), "Safetensors.gz");
+        } else {
+            assert_int_not_equal(failed, failures);
+            assert_int_equal(rec_error_status(), REC_E_MEMORY);
+        }
+        rec_close_recorder(recorder);
+        rec_context_free(context);
+        assert_int_equal(held, held_before);
+        if (failed == failures) {
+            assert_true(n > 5);
+            break;
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_context_with_its_own_allocator_survives_each_failure, set_up, tear_down),
         cmocka_unit_test(every_allocation_of_an_import_may_fail),
+        cmocka_unit_test(every_allocation_of_another_framework_s_file_may_fail),
+        cmocka_unit_test(every_allocation_of_a_format_in_a_codec_may_fail),
         cmocka_unit_test_setup_teardown(every_allocation_of_the_process_may_fail, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_allocation_of_a_configured_gzip_recorder_may_fail, set_up, tear_down),
     };

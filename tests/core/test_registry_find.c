@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The registry: which files are opened for what is asked, by name, by index and by magic; and who comes before whom. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +9,10 @@
 #include <cmocka.h>
 #include <sys/wait.h>
 
+#include "core/registry/index_private.h"
 #include "core/registry/open_private.h"
 #include "tests/core/registry.h"
+#include "tests/end_child.h"
 
 /* -------------------------------------------------------------------------------------------------- looking at it -- */
 
@@ -34,7 +37,7 @@ static void write_index(const char *folder)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        _exit(rec_index_plugins(NULL, folder) == REC_OK ? 0 : 1);
+        end_child(rec_index_plugins(NULL, folder) == REC_OK ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
@@ -70,8 +73,8 @@ static const char *recognised(rec_context *context, const char *bytes, size_t le
 }
 
 #define MAGIC(text)                                                                                                    \
-    ".magic=(const rec_magic*const[]){&(const rec_magic){sizeof(rec_magic),sizeof(" text                               \
-    ")-1,0,(const uint8_t*)" text ",0},0}"
+    ".magic=(const rec_magic*const[]){&(const rec_magic){sizeof(rec_magic),sizeof(" text ")-1,0,(const uint8_t*)" text \
+    ",0},0}"
 
 /* --------------------------------------------------------------------------------------------------- what is opened -- */
 
@@ -191,7 +194,8 @@ static void no_byte_of_an_index_can_do_harm(void **state)
     char *a = scratch_path(s, "hh.so"), *path = scratch_path(s, "plugins.index"), *text;
     size_t size;
     make(s->path, "hh.so",
-         "-DNAME='\"Held\"' -DALIASES='(const char *const[]){\"kept\",0}' -DMORE='.extension=\"h1\"," MAGIC("\"HH\"") "'");
+         "-DNAME='\"Held\"' -DALIASES='(const char *const[]){\"kept\",0}' -DMORE='.extension=\"h1\"," MAGIC(
+             "\"HH\"") "'");
     write_index(s->path);
     text = read_text(path, &size);
     for (size_t i = 0; i <= size; i++) {
@@ -216,6 +220,128 @@ static void no_byte_of_an_index_can_do_harm(void **state)
     free(text);
     free(path);
     free(a);
+}
+
+/* Writes the text with its sum. @return how many files the index has then. */
+static uint64_t files_of_index(const char *folder, const char *path, const char *text, size_t size)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325), count;
+    rec_context *context = context_new();
+    FILE *file = fopen(path, "wb");
+    lr_index index;
+    lr_arena arena;
+    rec_job job;
+    assert_non_null(file);
+    for (size_t i = 0; i < size; i++) {
+        sum = (sum ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
+    }
+    assert_int_equal(fwrite(text, 1, size, file), size);
+    assert_true(fprintf(file, "z %016" PRIx64 "\n", sum) > 0);
+    assert_int_equal(fclose(file), 0);
+    lr_job_begin(&job, context, "open", NULL);
+    lr_arena_init(&arena, job.allocator);
+    assert_int_equal(lr_index_read(&job, &arena, folder, false, &index), REC_OK);
+    count = index.count;
+    lr_arena_free(&arena);
+    assert_int_equal(lr_job_end(&job), REC_OK);
+    rec_context_free(context);
+    return count;
+}
+
+/* A sum that is right stands only for accidents: each line is input. */
+static void a_line_of_an_index_that_is_wrong_makes_none_count(void **state)
+{
+    /* What stands there, and what stands there instead. */
+    static const char *const changes[][2] = {
+        {"librecord plugins 1", "librecord plugins 2"},
+        {"f ", "g "},
+        {"f ", "f"},
+        {"f ", "f x"},
+        {"f ", "f -"},
+        {"f ", "f 99999999999999999999"},
+        {".so\n", ".so more\n"},
+        {".so\n", ".so"},
+        {"p ", "p"},
+        {"p ", "p x"},
+        {"p ", "p -1"},
+        {"p ", "p 9"},
+        {" Held", " Held Held"},
+        {" Held", ""},
+        {" Held", " not/a/name"},
+        {"a kept", "a"},
+        {"a kept", "a "},
+        {"a kept", "a kept kept"},
+        {"a kept", "\n"},
+        {"e h1", "e h1 h2"},
+        {"e h1", "e /"},
+        {"m 0 ", "m x "},
+        {"m 0 ", "m 0"},
+        {"m 0 4848", "m 0 484"},
+        {"m 0 4848", "m 0 48"},
+        {"m 0 4848", "m 0 4x48"},
+        {"m 0 4848", "m 0 48484848484848484848484848484848484848"},
+        {"m 0 4848 ffff", "m 0 4848 ffff ffff"},
+        {"m 0 4848 ffff", "m 0 4848 ffffff"},
+        {"m 0 4848 ffff", "m 0 4848"},
+        {"m 0 4848 ffff", "m 0"},
+        {"p ", "a early\np "},
+        {"p ", "e early\np "},
+        {"p ", "c early late\np "},
+        {"p ", "m 0 48 ff\np "},
+        {"librecord plugins 1\n", "librecord plugins 1\np 1 0 1 Held\n"},
+        {"a kept", "c NamedMpk"},
+        {"a kept", "c NamedMpk gzip more"},
+        {"a kept", "c NamedMpk gzip"}, /* of what is no stack */
+    };
+    scratch *s = *state;
+    char *path = scratch_path(s, "plugins.index"), *text;
+    size_t size;
+    make(s->path, "hl.so",
+         "-DNAME='\"Held\"' -DALIASES='(const char *const[]){\"kept\",0}' -DMORE='.extension=\"h1\"," MAGIC(
+             "\"HH\"") "'");
+    write_index(s->path);
+    text = read_text(path, &size);
+    size -= 2 + 16 + 1; /* its sum */
+    text[size] = '\0';
+    assert_int_equal(files_of_index(s->path, path, text, size), 1);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        size_t from = strlen(changes[i][0]), to = strlen(changes[i][1]);
+        const char *at = strstr(text, changes[i][0]);
+        char *other = malloc(size + to);
+        assert_non_null(other);
+        if (!at) {
+            fail_msg("the index has no %s", changes[i][0]);
+            return;
+        }
+        memcpy(other, text, (size_t)(at - text));
+        memcpy(other + (at - text), changes[i][1], to);
+        memcpy(other + (at - text) + to, at + from, size - (size_t)(at - text) - from);
+        if (files_of_index(s->path, path, other, size - from + to) != 0) {
+            fail_msg("it counts with %s for %s", changes[i][1], changes[i][0]);
+        }
+        free(other);
+    }
+    /* More words than there may be, a NUL, and an end in the middle of a line. */
+    for (size_t words = 63; words <= 66; words++) {
+        size_t room = size + 10 * words;
+        char *many = malloc(room), *to = many;
+        const char *at = strstr(text, "a kept\n");
+        assert_non_null(many);
+        memcpy(to, text, (size_t)(at - text));
+        to += at - text;
+        for (size_t n = 0; n < words; n++) {
+            to += snprintf(to, room - (size_t)(to - many), "a kept%zu\n", n);
+        }
+        (void)snprintf(to, room - (size_t)(to - many), "%s", at + strlen("a kept\n"));
+        assert_int_equal(files_of_index(s->path, path, many, strlen(many)), words <= 64);
+        free(many);
+    }
+    assert_int_equal(files_of_index(s->path, path, text, size - 1), 0);
+    text[size - 2] = '\0';
+    assert_int_equal(files_of_index(s->path, path, text, size), 0);
+    assert_int_equal(files_of_index(s->path, path, "", 0), 0);
+    free(text);
+    free(path);
 }
 
 static void an_index_is_not_written_where_that_makes_no_sense(void **state)
@@ -308,12 +434,13 @@ static void a_bid_is_bounded_by_the_magic_that_stands_there(void **state)
     make(s->path, "m2.so", "-DNAME='\"Short\"' -DBITS=2000 -DMORE='" MAGIC("\"AB\"") "'");
     make(s->path, "m3.so", "-DNAME='\"Long\"' -DBITS=60 -DMORE='" MAGIC("\"ABCD\"") "'");
     make(s->path, "m4.so",
-         "-DNAME='\"Tail\"' -DBITS=2000 -DMORE='.magic=(const rec_magic*const[]){&(const rec_magic){sizeof(rec_magic),6,-6,"
+         "-DNAME='\"Tail\"' -DBITS=2000 -DMORE='.magic=(const rec_magic*const[]){&(const "
+         "rec_magic){sizeof(rec_magic),6,-6,"
          "(const uint8_t*)\"theend\",(const uint8_t*)\"\\xff\\xff\\xff\\xff\\xff\\xff\"},0}'");
     context = context_of(s->path);
     assert_string_equal(recognised(context, "xyz", 3), "Bold");
-    assert_string_equal(recognised(context, "ABxx", 4), "Short");   /* 16 + 32 */
-    assert_string_equal(recognised(context, "ABCD", 4), "Long");    /* 60, not more than 64 */
+    assert_string_equal(recognised(context, "ABxx", 4), "Short");       /* 16 + 32 */
+    assert_string_equal(recognised(context, "ABCD", 4), "Long");        /* 60, not more than 64 */
     assert_string_equal(recognised(context, "ABCDtheend", 10), "Tail"); /* 48 + 32 */
     assert_string_equal(recognised(context, "heend", 5), "Bold");
     rec_context_free(context);
@@ -395,6 +522,7 @@ int main(void)
         TEST(what_an_index_has_wrong_is_opened),
         TEST(a_file_with_a_refused_plugin_is_not_in_the_index),
         TEST(no_byte_of_an_index_can_do_harm),
+        TEST(a_line_of_an_index_that_is_wrong_makes_none_count),
         TEST(an_index_is_not_written_where_that_makes_no_sense),
         TEST(what_one_cannot_do_the_next_of_its_name_does),
         TEST(a_name_that_is_a_files_belongs_to_that_file),

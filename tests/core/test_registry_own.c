@@ -207,6 +207,13 @@ static void a_further_extension_is_kept_and_the_first_is_appended(void **state)
 
 static const uint8_t bytes[] = "0123456789abcdefg";
 
+/* With pointers of 64 bits, and of 32. */
+#if UINTPTR_MAX > UINT32_MAX
+#define MAGIC_LEAST "32"
+#else
+#define MAGIC_LEAST "24"
+#endif
+
 static void magic_bytes_and_sources_are_checked(void **state)
 {
     static const rec_magic short_size = {.size = 8, .length = 1, .bytes = bytes};
@@ -218,7 +225,7 @@ static void magic_bytes_and_sources_are_checked(void **state)
         const rec_magic *magic;
         const char *reason;
     } magics[] = {
-        {&short_size, "the size of its magic bytes 2 is 8; 32 to 4096 are possible"},
+        {&short_size, "the size of its magic bytes 2 is 8; " MAGIC_LEAST " to 4096 are possible"},
         {&none, "its magic bytes 2 are not 1 to 16 bytes"},
         {&many, "its magic bytes 2 are not 1 to 16 bytes"},
         {&nowhere, "its magic bytes 2 are not 1 to 16 bytes"},
@@ -262,6 +269,76 @@ static void magic_bytes_and_sources_are_checked(void **state)
     odd.traits = UINT64_C(1) << 31;
     assert_int_equal(rec_context_add_plugin(context, &odd), REC_E_PLUGIN);
     assert_non_null(strstr(rec_error_message(), "traits that librecord"));
+    rec_context_free(context);
+}
+
+/* The plugin is refused for this. */
+static void refused_for(rec_context *context, const rec_plugin *plugin, const char *reason)
+{
+    assert_int_equal(rec_context_add_plugin(context, plugin), REC_E_PLUGIN);
+    assert_string_equal(strstr(rec_error_message(), "refused: ") + 9, reason);
+}
+
+static void lists_without_an_end_are_refused(void **state)
+{
+    enum { MORE = 65 };
+    static const rec_magic magic = {.size = sizeof magic, .length = 4, .bytes = bytes};
+    static rec_option options[MORE] = {{0}};
+    static char names[MORE][8];
+    const rec_magic *magics[MORE + 1] = {NULL};
+    const rec_option *all[MORE + 1] = {NULL};
+    const char *words[MORE + 1] = {NULL}, *presets[MORE + 1] = {NULL};
+    rec_context *context = context_new();
+    rec_plugin one = sample("One"), web = sample("Web"), stack = sample("Stack");
+    (void)state;
+    for (int i = 0; i < MORE; i++) {
+        (void)snprintf(names[i], sizeof names[i], "x%d", i);
+        options[i] = (rec_option){
+            .size = sizeof options[i], .type = REC_OPTION_TEXT, .name = names[i], .initial = "", .help = "h"};
+        magics[i] = &magic;
+        all[i] = &options[i];
+        words[i] = names[i];
+        presets[i] = "level=1";
+    }
+    one.options = all;
+    refused_for(context, &one, "it has more than 64 options, or no NULL after the last");
+    all[64] = NULL;
+    assert_int_equal(rec_context_add_plugin(context, &one), REC_OK);
+    options[0].size = 3;
+    one = sample("Two");
+    one.options = all;
+    assert_int_equal(rec_context_add_plugin(context, &one), REC_E_PLUGIN);
+    assert_non_null(strstr(rec_error_message(), "refused: an option's size is 3; "));
+    options[0].size = sizeof options[0];
+    options[0].name = "profile";
+    refused_for(context, &one, "the option \"profile\" belongs to librecord itself: it is a load argument");
+
+    one = sample("Three");
+    one.extension = "x";
+    one.extensions = words;
+    refused_for(context, &one, "it has more than 16 further extensions, or no NULL after the last");
+    one = sample("Four");
+    one.magic = magics;
+    refused_for(context, &one, "it has more than 64 kinds of magic bytes, or no NULL after the last");
+
+    web.load = NULL;
+    web.save = NULL;
+    web.kind = REC_PLUGIN_SOURCE;
+    web.open = open_nothing;
+    web.schemes = words;
+    refused_for(context, &web, "it has more than 16 schemes, or no NULL after the last");
+
+    stack.load = NULL;
+    stack.save = NULL;
+    stack.kind = REC_PLUGIN_STACK;
+    stack.format = "One";
+    stack.codec = "Two";
+    stack.presets = presets;
+    refused_for(context, &stack, "it has more than 64 presets, or no NULL after the last");
+
+    one = sample("Five");
+    one.traits = REC_TRAIT_PATHS;
+    refused_for(context, &one, "it has the trait PATHS without TENSORS");
     rec_context_free(context);
 }
 
@@ -364,6 +441,7 @@ int main(void)
         TEST(a_plugin_is_found_by_name_and_by_path),
         TEST(a_further_extension_is_kept_and_the_first_is_appended),
         TEST(magic_bytes_and_sources_are_checked),
+        TEST(lists_without_an_end_are_refused),
         TEST(members_of_other_kinds_are_refused),
         TEST(a_plugin_of_the_program_comes_before_those_of_files),
         TEST(a_file_is_found_under_another_name),
@@ -374,6 +452,7 @@ int main(void)
         TEST(a_plugin_is_found_by_name_and_by_path),
         TEST(a_further_extension_is_kept_and_the_first_is_appended),
         TEST(magic_bytes_and_sources_are_checked),
+        TEST(lists_without_an_end_are_refused),
         TEST(members_of_other_kinds_are_refused),
     };
     return lr_static_build() ? cmocka_run_group_tests_name("registry, the program's own", static_tests, NULL, NULL)

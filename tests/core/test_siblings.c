@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Models in several files: sources and sinks beside one another, folders as inputs; and a plugin that uses them. */
+#include "tests/end_child.h"
 #include "tests/test_io.h"
 
 #include <signal.h>
@@ -17,7 +18,7 @@ static void in_child(void (*call)(world *w), world *w)
     pid_t child = fork();
     if (child == 0) {
         call(w);
-        _exit(0); /* a failed assertion has left through abort or a longjmp into the parent's group */
+        end_child(0); /* a failed assertion has left through abort or a longjmp into the parent's group */
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
@@ -1208,7 +1209,7 @@ static void parts_need_a_folder(void **state)
     rec_recorder *recorder = rec_open_recorder_in(context, "Parts", REC_PRECISION_KEEP);
     rec_record *record = make_record(context, 1);
     void *data;
-    size_t size;
+    uint64_t size;
     assert_int_equal(rec_save_bytes(recorder, record, &data, &size), REC_E_UNSUPPORTED);
     assert_contains(rec_error_message(), "a model in several files cannot be saved here");
     assert_null(data);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Sources of files, mapped and copied, and of descriptors and streams. */
+#include "core/io/io_private.h"
+#include "tests/end_child.h"
 #include "tests/test_io.h"
 
+#include <linux/magic.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -27,7 +30,37 @@ static void a_file_is_mapped(void **state)
     assert_int_equal(unlink("a.bin"), 0); /* a file that is replaced stays as it was for who has it */
     assert_reads(w, source, data, 300000, 4096);
     rec_source_release(source);
+    write_file("one.bin", data, 1);
+    source = lr_source_file(&w->job, "one.bin", true);
+    assert_non_null(source);
+    assert_true(lr_source_mapped(source));
+    rec_source_release(source);
     free(data);
+}
+
+/* By the kernel's own list. Only since some version has it AFS_FS_MAGIC, CIFS's and SMB 2's; Lustre is not in it. */
+static void file_systems_of_servers_are_known(void **state)
+{
+    static const uint32_t remote[] = {NFS_SUPER_MAGIC,  SMB_SUPER_MAGIC,  V9FS_MAGIC, CEPH_SUPER_MAGIC,
+                                      CODA_SUPER_MAGIC, AFS_SUPER_MAGIC,
+#ifdef AFS_FS_MAGIC
+                                      AFS_FS_MAGIC,
+#endif
+#ifdef CIFS_SUPER_MAGIC
+                                      CIFS_SUPER_MAGIC, SMB2_SUPER_MAGIC,
+#endif
+#ifdef FUSE_SUPER_MAGIC
+                                      FUSE_SUPER_MAGIC,
+#endif
+                                      UINT32_C(0x0BD00BD0)};
+    static const uint32_t local[] = {EXT4_SUPER_MAGIC, TMPFS_MAGIC, BTRFS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, 0};
+    (void)state;
+    for (size_t i = 0; i < sizeof remote / sizeof *remote; i++) {
+        assert_true(lr_source_remote(remote[i]));
+    }
+    for (size_t i = 0; i < sizeof local / sizeof *local; i++) {
+        assert_false(lr_source_remote(local[i]));
+    }
 }
 
 static void a_file_is_copied_by_one_thread_or_several(void **state)
@@ -252,7 +285,7 @@ static void *ask(void *user)
                        memcmp(room, asker->data + at, 5000) == 0;
         if (i == 10 * asker->number) {
             asker->right = asker->right && rec_source_view(&job, asker->source, &view, &size) == REC_OK &&
-                           size == 200000 && memcmp(view, asker->data, size) == 0;
+                           size == 200000 && memcmp(view, asker->data, (size_t)size) == 0;
         }
     }
     (void)lr_job_end(&job);
@@ -385,7 +418,7 @@ static void a_fifo_is_read_by_name(void **state)
     if (child == 0) {
         struct feed feed = {.fd = open("fifo", O_WRONLY), .data = data, .size = 100000, .piece = 4096};
         (void)feed_pipe(&feed);
-        _exit(0);
+        end_child(0);
     }
     source = lr_source_file(&w->job, "fifo", true);
     assert_non_null(source);
@@ -532,12 +565,48 @@ static void a_signal_lets_a_blocked_read_be_cancelled(void **state)
     (void)close(ends[1]);
 }
 
+static int kept_open;
+static volatile sig_atomic_t ticks;
+
+static void end_after_two_seconds(int number)
+{
+    (void)number;
+    if (++ticks == 400) {
+        (void)close(kept_open);
+    }
+}
+
+/* Signals that come oftener than the wait looks up. */
+static void signals_do_not_keep_a_wait_from_being_cancelled(void **state)
+{
+    world *w = *state;
+    struct sigaction interrupt = {.sa_handler = end_after_two_seconds}, before;
+    struct itimerval often = {.it_interval = {.tv_usec = 5000}, .it_value = {.tv_usec = 5000}}, never = {0};
+    int ends[2];
+    rec_source *source;
+    assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+    kept_open = ends[1];
+    ticks = 0;
+    assert_int_equal(sigaction(SIGALRM, &interrupt, &before), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+    w->cancel_at = 3;
+    source = lr_source_fd(&w->job, ends[0], "stdin", true); /* nobody ever writes */
+    assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+    assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
+    assert_null(source);
+    assert_int_equal(end_job(w), REC_E_CANCELLED);
+    assert_true(ticks < 400);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter_world, leave_world)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_file_is_mapped),
+        TEST(file_systems_of_servers_are_known),
         TEST(a_file_is_copied_by_one_thread_or_several),
         TEST(an_empty_file_is_an_empty_source),
         TEST(a_file_that_hides_its_size_is_read),
@@ -560,6 +629,7 @@ int main(void)
         TEST(a_descriptor_that_does_not_block_is_waited_for),
         TEST(waiting_can_be_cancelled),
         TEST(a_signal_lets_a_blocked_read_be_cancelled),
+        TEST(signals_do_not_keep_a_wait_from_being_cancelled),
     };
     return cmocka_run_group_tests_name("source-file", tests, NULL, NULL);
 }

@@ -179,6 +179,20 @@ static void hashes_are_siphash(void **state)
     assert_int_equal(lr_key_hash_with(zero, bytes, sizeof bytes), UINT64_C(0x75e05fd5bbc870c6));
 }
 
+static void letters_that_changed_places_are_one_change(void **state)
+{
+    static const struct {
+        const char *asked, *meant;
+    } cases[] = {{"wieght", "weight"}, {"weigth", "weight"}, {"wegiht", "weight"}, {"fbias", "fibas"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lr_suggestion near;
+        lr_suggestion_begin(&near, cases[i].asked);
+        lr_suggestion_try(&near, cases[i].meant);
+        assert_int_equal(near.distance, 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +200,7 @@ int main(void)
         cmocka_unit_test(numbers_are_what_people_write),        cmocka_unit_test(a_number_ends_where_its_length_says),
         cmocka_unit_test(digits_that_decide_may_be_far_behind), cmocka_unit_test(numbers_are_the_nearest_double),
         cmocka_unit_test(names_of_numbers_end_where_they_must),
+        cmocka_unit_test(letters_that_changed_places_are_one_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

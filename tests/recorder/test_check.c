@@ -17,6 +17,7 @@
 
 #include "core/burn/check_private.h"
 #include "librecord.h"
+#include "tests/little.h"
 #include "tests/scratch.h"
 
 /* -------------------------------------------------------------------------------------------- hashes and numbers -- */
@@ -167,6 +168,7 @@ static int set_up(void **state)
     for (int i = 0; i < 100; i++) {
         floats[i] = (float)i / 3;
     }
+    little(floats, sizeof *floats, 100);
     plugins = scratch_folder(s->folder, "plugins");
     if (asprintf(&command, "%s -std=c11 -fPIC -shared -I'%s/include' -o '%s/faulty.so' '%s/tests/plugins/faulty.c'",
                  compiler && *compiler ? compiler : "cc", top ? top : ".", plugins, top ? top : ".") < 0 ||
@@ -283,7 +285,7 @@ static void memory_is_checked_where_it_is_asked_for(void **state)
     for (int wrong = 0; wrong < 2; wrong++) {
         rec_recorder *recorder = open_as(s, "Faulty", "yes", wrong ? "bool" : "none");
         void *data = NULL;
-        size_t size = 0;
+        uint64_t size = 0;
         assert_int_equal(rec_save_bytes(recorder, s->record, &data, &size), wrong ? REC_E_FORMAT : REC_OK);
         assert_true(wrong ? !data && !size : data && size);
         rec_free(data);
@@ -318,6 +320,133 @@ static void what_cannot_be_checked_is_told(void **state)
     rec_close_recorder(recorder);
     (void)close(fd);
     free(path);
+}
+
+/* ------------------------------------------------------------------------------------------- plugins of the program -- */
+
+/* Tensors of rank 2: two bytes of shape, and the data. What it reads it turns if it is told to. */
+static bool turns;
+
+static int32_t pass_key(void *self, uint64_t at, const rec_scalar *scalar)
+{
+    (void)self, (void)at, (void)scalar;
+    return REC_OK;
+}
+
+static int32_t pass_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
+{
+    (void)self, (void)at, (void)key, (void)value;
+    return REC_OK;
+}
+
+static int32_t pass_begin(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    (void)self, (void)at, (void)form, (void)count;
+    return REC_OK;
+}
+
+static int32_t pass_end(void *self, uint64_t at)
+{
+    (void)self, (void)at;
+    return REC_OK;
+}
+
+static int32_t write_tensor(void *self, uint64_t at, const rec_tensor_event *event)
+{
+    uint8_t shape[2] = {(uint8_t)event->shape[0], (uint8_t)event->shape[1]};
+    int32_t status = rec_sink_write(self, shape, 2);
+    (void)at;
+    return status == REC_OK ? rec_sink_put(self, &event->data) : status;
+}
+
+static int32_t turning_save(rec_job *job, rec_sink *sink)
+{
+    static const rec_visitor visitor = {.size = sizeof visitor, .metadata = pass_metadata, .scalar = pass_key,
+                                        .list_begin = pass_begin, .map_begin = pass_begin, .key = pass_key,
+                                        .end = pass_end, .tensor = write_tensor};
+    return rec_job_walk(job, &visitor, sink);
+}
+
+static int32_t turning_load(rec_job *job, rec_source *source, const rec_visitor *v, void *self)
+{
+    const void *view;
+    const uint8_t *data;
+    uint64_t size = 0;
+    int32_t status = rec_source_view(job, source, &view, &size);
+    if (status == REC_OK && size > 2) {
+        rec_scalar key = {.kind = REC_KIND_STRING, .text = "w", .v = {.length = 1}};
+        data = view;
+        uint64_t shape[2] = {data[turns], data[!turns]};
+        rec_tensor_event event = {.size = sizeof event, .dtype = REC_DTYPE_F32, .rank = 2, .shape = shape};
+        event.data = (rec_blob){.struct_size = sizeof event.data, .kind = REC_BLOB_VIEW, .size = size - 2,
+                                .data = data + 2, .source = source, .offset = 2};
+        status = v->map_begin(self, 0, REC_FORM_PATHS, 1);
+        status = status == REC_OK ? v->key(self, 0, &key) : status;
+        status = status == REC_OK ? v->tensor(self, 2, &event) : status;
+        status = status == REC_OK ? v->end(self, size) : status;
+    }
+    return status;
+}
+
+static int32_t sulk(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    (void)self, (void)at, (void)form, (void)count;
+    return REC_E_IO; /* without a word */
+}
+
+static int32_t sulking_save(rec_job *job, rec_sink *sink)
+{
+    static const rec_visitor visitor = {.size = sizeof visitor, .metadata = pass_metadata, .scalar = pass_key,
+                                        .list_begin = pass_begin, .map_begin = sulk, .key = pass_key,
+                                        .end = pass_end, .tensor = write_tensor};
+    return rec_job_walk(job, &visitor, sink);
+}
+
+static const rec_plugin turning = {.abi = REC_PLUGIN_ABI, .size = sizeof turning, .name = "Turning",
+                                   .description = "for a test", .load = turning_load, .save = turning_save,
+                                   .traits = REC_TRAIT_TENSORS | REC_TRAIT_PATHS};
+static const rec_plugin sulking = {.abi = REC_PLUGIN_ABI, .size = sizeof sulking, .name = "Sulking",
+                                   .description = "for a test", .load = turning_load, .save = sulking_save,
+                                   .traits = REC_TRAIT_TENSORS | REC_TRAIT_PATHS};
+
+/* @return what a save with a check comes to. */
+static rec_status save_checked(const scene *s, const rec_plugin *plugin)
+{
+    static const float numbers[6] = {1, 2, 3, 4, 5, 6};
+    static const uint64_t shape[2] = {2, 3};
+    rec_record *record = rec_record_new(s->context);
+    rec_recorder *recorder;
+    void *data = NULL;
+    uint64_t size = 0;
+    rec_status status;
+    assert_int_equal(rec_set_f32(record, "w", numbers, 2, shape), REC_OK);
+    recorder = open_as(s, plugin->name, "yes", NULL);
+    status = rec_save_bytes(recorder, record, &data, &size);
+    rec_close_recorder(recorder);
+    rec_record_free(record);
+    rec_free(data);
+    return status;
+}
+
+static void a_tensor_of_another_shape_is_another(void **state)
+{
+    const scene *s = *state;
+    assert_int_equal(rec_context_add_plugin(s->context, &turning), REC_OK);
+    turns = false;
+    assert_int_equal(save_checked(s, &turning), REC_OK);
+    turns = true;
+    assert_int_equal(save_checked(s, &turning), REC_E_FORMAT);
+    assert_string_equal(rec_error_path(), "w");
+    turns = false;
+}
+
+/* What a writer's own function gives back ends the walk, whoever looks on. */
+static void a_writer_that_stops_without_a_word_has_failed(void **state)
+{
+    const scene *s = *state;
+    assert_int_equal(rec_context_add_plugin(s->context, &sulking), REC_OK);
+    assert_int_equal(save_checked(s, &sulking), REC_E_PLUGIN);
+    assert_non_null(strstr(rec_error_message(), "stopped without saying why"));
 }
 
 /* ----------------------------------------------------------------------------------------------- when it is done -- */
@@ -388,6 +517,8 @@ int main(void)
         cmocka_unit_test(what_cannot_be_read_back_is_no_record),
         cmocka_unit_test(memory_is_checked_where_it_is_asked_for),
         cmocka_unit_test(what_cannot_be_checked_is_told),
+        cmocka_unit_test(a_tensor_of_another_shape_is_another),
+        cmocka_unit_test(a_writer_that_stops_without_a_word_has_failed),
         cmocka_unit_test(it_is_done_by_itself_where_it_costs_little),
         cmocka_unit_test(a_check_can_be_cancelled),
     };

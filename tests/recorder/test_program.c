@@ -3,6 +3,8 @@
  * given back once. */
 #include "tests/recorder/program.h"
 
+#include "tests/scratch.h"
+
 /* ------------------------------------------------------------------------------------------------------- loading -- */
 
 static void loads_what_is_needed(void **state)
@@ -53,6 +55,51 @@ static void loads_streams_and_all_formats(void **state)
         free(l.data);
     }
     rec_close_recorder(recorder);
+}
+
+/* Loads headers alone, by a pipe, of which the file is never whole in memory. */
+static rec_record *headers_by_a_pipe(rec_recorder *recorder, const char *path)
+{
+    char command[700];
+    FILE *pipe;
+    rec_record *record;
+    assert_int_equal(rec_recorder_set(recorder, "data", "skip"), REC_OK);
+    (void)snprintf(command, sizeof command, "exec cat '%s'", path);
+    pipe = popen(command, "r");
+    assert_non_null(pipe);
+    record = rec_load_fd(recorder, fileno(pipe), "pipe");
+    (void)pclose(pipe);
+    return record;
+}
+
+/* What follows the record does not fit into the window: all of it is counted. */
+static void what_follows_in_a_pipe_is_read_to_its_end(void **state)
+{
+    enum { MORE = 600000 };
+    line l = saved("NamedMpk");
+    uint64_t size = l.size;
+    rec_recorder *recorder = recorder_of("NamedMpk");
+    scratch *s = scratch_new();
+    rec_record *record;
+    char words[128], *path;
+    (void)state;
+    l.data = realloc(l.data, (size_t)size + MORE);
+    assert_non_null(l.data);
+    memset(l.data + size, 0, MORE);
+    path = scratch_write(s, "long.mpk", l.data, (size_t)size + MORE);
+    assert_null(headers_by_a_pipe(recorder, path));
+    (void)snprintf(words, sizeof words, "the record ends here, and %d bytes follow", MORE);
+    assert_error(REC_E_FORMAT, words);
+    assert_int_equal(rec_error_offset(), size);
+    assert_int_equal(rec_recorder_set(recorder, "trailing", "ignore"), REC_OK);
+    record = headers_by_a_pipe(recorder, path);
+    assert_non_null(record);
+    assert_int_equal(rec_value_kind(rec_value_at(record, "a.weight")), REC_KIND_TENSOR);
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+    free(path);
+    scratch_free(s);
+    free(l.data);
 }
 
 static void loading_fails_as_the_functions_do(void **state)
@@ -112,7 +159,9 @@ static void inputs_that_cannot_be_are_refused(void **state)
         int released;
     } cases[] = {
         {{.size = 0, .read = line_read, .release = line_release}, "the input has no size that it can have (0)", 0},
-        {{.size = 40, .read = line_read, .release = line_release}, "no size that it can have", 0},
+        {{.size = offsetof(rec_input, release), .read = line_read, .release = line_release},
+         "no size that it can have",
+         0},
         {{.size = 5000, .read = line_read, .release = line_release}, "no size that it can have", 0},
         {{.size = sizeof(rec_input), .release = line_release}, "the input needs `read`", 1},
         {{.size = sizeof(rec_input), .total = REC_UNKNOWN, .read_at = line_read_at, .release = line_release},
@@ -255,7 +304,7 @@ static void saves_what_a_file_would_have(void **state)
         assert_int_equal(rec_report_count(), 1);
         assert_int_equal(rec_report_note(0)->kind, REC_NOTE_CHECK);
         assert_int_equal(out.size, size);
-        assert_memory_equal(out.data, bytes, size);
+        assert_memory_equal(out.data, bytes, (size_t)size);
         assert_true(out.finished == 1 && out.good == 1 && out.released == 1);
         rec_free(bytes);
         free(out.data);
@@ -340,19 +389,20 @@ static int32_t on_end(void *self, uint64_t at)
     return REC_OK;
 }
 
+static const rec_visitor visitor = {.size = sizeof visitor,
+                                    .scalar = on_scalar,
+                                    .list_begin = on_list,
+                                    .map_begin = on_list,
+                                    .key = on_scalar,
+                                    .end = on_end};
+
 static int32_t late_save(rec_job *job, rec_sink *sink)
 {
-    static const rec_visitor visitor = {.size = sizeof visitor,
-                                        .scalar = on_scalar,
-                                        .list_begin = on_list,
-                                        .map_begin = on_list,
-                                        .key = on_scalar,
-                                        .end = on_end};
     uint64_t size;
     int32_t status = rec_job_walk(job, &visitor, NULL);
     status = status == REC_OK ? rec_sink_write(sink, "????????body", 12) : status;
     size = rec_sink_tell(sink);
-    return status == REC_OK ? rec_sink_patch(sink, 0, &size, sizeof size) : status;
+    return status == REC_OK ? rec_sink_patch(sink, 0, little(&size, sizeof size, 1), sizeof size) : status;
 }
 
 static const rec_plugin late = {
@@ -381,11 +431,43 @@ static void bytes_can_be_written_over(void **state)
     free(none.data);
 }
 
+static int32_t walked;
+
+static int32_t sorry_save(rec_job *job, rec_sink *sink)
+{
+    (void)sink;
+    (void)rec_fail(job, REC_E_RANGE, REC_UNKNOWN, "it is not in the mood");
+    walked = rec_job_walk(job, &visitor, NULL);
+    return walked;
+}
+
+static const rec_plugin sorry = {
+    .abi = REC_PLUGIN_ABI, .size = sizeof sorry, .name = "Sorry", .description = "for a test", .save = sorry_save};
+
+static void after_a_failure_a_walk_is_that_failure(void **state)
+{
+    line out = {.fail_at = -1};
+    rec_recorder *recorder;
+    rec_record *record;
+    (void)state;
+    assert_int_equal(rec_context_add_plugin(context, &sorry), REC_OK);
+    recorder = recorder_of("Sorry");
+    record = rec_record_new(context);
+    walked = REC_OK;
+    assert_int_equal(rec_save_to(recorder, record, &output, &out), REC_E_RANGE);
+    assert_int_equal(walked, REC_E_RANGE);
+    assert_non_null(strstr(rec_error_message(), "it is not in the mood"));
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+    free(out.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(loads_what_is_needed, enter, leave),
         cmocka_unit_test_setup_teardown(loads_streams_and_all_formats, enter, leave),
+        cmocka_unit_test_setup_teardown(what_follows_in_a_pipe_is_read_to_its_end, enter, leave),
         cmocka_unit_test_setup_teardown(loading_fails_as_the_functions_do, enter, leave),
         cmocka_unit_test_setup_teardown(inputs_that_cannot_be_are_refused, enter, leave),
         cmocka_unit_test_setup_teardown(a_total_is_unknown_or_a_bound, enter, leave),
@@ -394,6 +476,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(saves_what_a_file_would_have, enter, leave),
         cmocka_unit_test_setup_teardown(saving_fails_as_the_functions_do, enter, leave),
         cmocka_unit_test_setup_teardown(bytes_can_be_written_over, enter, leave),
+        cmocka_unit_test_setup_teardown(after_a_failure_a_walk_is_that_failure, enter, leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

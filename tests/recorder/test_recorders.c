@@ -203,6 +203,60 @@ static rec_recorder *open_typed(const char *name, rec_precision precision)
 
 /* ------------------------------------------------------------------------------------------------------------ tests -- */
 
+/* A number at the end of a bincode file: as long as its width and size ask for; one whose width nothing tells is refused. */
+static void bincode_numbers_have_the_width_of_their_type(void **state)
+{
+#define NUMBER(BYTES) BYTES, sizeof(BYTES) - 1
+    static const struct {
+        rec_scalar number;
+        const char *bytes;
+        size_t size;
+    } cases[] = {
+        {{.kind = REC_KIND_UINT, .bits = 64, .v.u = 0}, NUMBER("\x00")},
+        {{.kind = REC_KIND_UINT, .bits = 64, .v.u = 250}, NUMBER("\xfa")},
+        {{.kind = REC_KIND_UINT, .bits = 64, .v.u = 251}, NUMBER("\xfb\xfb\x00")},
+        {{.kind = REC_KIND_UINT, .bits = 16, .v.u = 65535}, NUMBER("\xfb\xff\xff")},
+        {{.kind = REC_KIND_UINT, .bits = 32, .v.u = 65536}, NUMBER("\xfc\x00\x00\x01\x00")},
+        {{.kind = REC_KIND_UINT, .bits = 64, .v.u = UINT32_MAX}, NUMBER("\xfc\xff\xff\xff\xff")},
+        {{.kind = REC_KIND_UINT, .bits = 64, .v.u = UINT64_C(1) << 32}, NUMBER("\xfd\x00\x00\x00\x00\x01\x00\x00\x00")},
+        {{.kind = REC_KIND_UINT, .bits = 8, .v.u = 255}, NUMBER("\xff")},
+        {{.kind = REC_KIND_INT, .bits = 64, .v.i = -1}, NUMBER("\x01")},
+        {{.kind = REC_KIND_INT, .bits = 64, .v.i = 125}, NUMBER("\xfa")},
+        {{.kind = REC_KIND_INT, .bits = 32, .v.i = -126}, NUMBER("\xfb\xfb\x00")},
+        {{.kind = REC_KIND_INT, .bits = 64, .v.i = INT64_MIN}, NUMBER("\xfd\xff\xff\xff\xff\xff\xff\xff\xff")},
+        {{.kind = REC_KIND_INT, .bits = 8, .v.i = -2}, NUMBER("\xfe")},
+        {{.kind = REC_KIND_FLOAT, .bits = 32, .v.f = 1.5}, NUMBER("\x00\x00\xc0\x3f")},
+        {{.kind = REC_KIND_FLOAT, .bits = 64, .v.f = 1.5}, NUMBER("\x00\x00\x00\x00\x00\x00\xf8\x3f")},
+        {{.kind = REC_KIND_BOOL, .v.i = 1}, NUMBER("\x01")},
+        {{.kind = REC_KIND_UINT, .bits = 0, .v.u = 7}, NULL, 0},
+        {{.kind = REC_KIND_INT, .bits = 0, .v.i = -7}, NULL, 0},
+    };
+#undef NUMBER
+    rec_recorder *recorder = rec_open_recorder("Bin", REC_PRECISION_KEEP);
+    uint64_t frame = 0;
+    (void)state;
+    assert_non_null(recorder);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rec_record *record = rec_record_new(NULL);
+        void *data = NULL;
+        uint64_t size = 0;
+        assert_non_null(record);
+        assert_int_equal(rec_set_scalar(record, "", cases[i].number), REC_OK);
+        if (cases[i].bytes) {
+            assert_int_equal(rec_save_bytes(recorder, record, &data, &size), REC_OK);
+            frame = i == 0 ? size - cases[i].size : frame; /* what stands before it is the same for all */
+            assert_int_equal(size, frame + cases[i].size);
+            assert_memory_equal((const char *)data + frame, cases[i].bytes, cases[i].size);
+        } else {
+            assert_int_equal(rec_save_bytes(recorder, record, &data, &size), REC_E_TYPE);
+            assert_non_null(strstr(rec_error_message(), "writing it needs the type of the record"));
+        }
+        rec_free(data);
+        rec_record_free(record);
+    }
+    rec_close_recorder(recorder);
+}
+
 static void names_aliases_and_extensions(void **state)
 {
     (void)state;
@@ -224,7 +278,7 @@ static void memory_round_trips_at_every_precision(void **state)
             rec_recorder *recorder = open_typed(recorders[i].name, precisions[p]);
             rec_record *again;
             void *bytes, *twice;
-            size_t size, twice_size;
+            uint64_t size, twice_size;
             if (rec_save_bytes(recorder, record, &bytes, &size) != REC_OK) {
                 fail_msg("%s: %s", recorders[i].name, rec_error_message());
             }
@@ -236,7 +290,7 @@ static void memory_round_trips_at_every_precision(void **state)
             /* What was loaded is saved as the same bytes. */
             assert_int_equal(rec_save_bytes(recorder, again, &twice, &twice_size), REC_OK);
             assert_int_equal(size, twice_size);
-            assert_memory_equal(bytes, twice, size);
+            assert_memory_equal(bytes, twice, (size_t)size);
             rec_record_free(again);
             rec_free(bytes);
             rec_free(twice);
@@ -256,7 +310,7 @@ static void every_version_of_the_layout_comes_back(void **state)
                 rec_recorder *recorder = open_typed(recorders[i].name, precisions[p]);
                 rec_record *again;
                 void *bytes;
-                size_t size;
+                uint64_t size;
                 assert_int_equal(rec_recorder_set(recorder, "layout", layouts[l]), REC_OK);
                 if (rec_save_bytes(recorder, record, &bytes, &size) != REC_OK) {
                     fail_msg("%s %s: %s", recorders[i].name, layouts[l], rec_error_message());
@@ -326,7 +380,7 @@ static void a_format_without_names_asks_for_the_type(void **state)
         rec_recorder *untyped = rec_open_recorder(recorders[i].name, REC_PRECISION_FULL);
         rec_record *again;
         void *bytes;
-        size_t size;
+        uint64_t size;
         assert_int_equal(rec_save_bytes(typed, record, &bytes, &size), REC_OK);
         again = rec_load_bytes(untyped, bytes, size);
         assert_int_equal(again == NULL, recorders[i].typed);
@@ -355,7 +409,7 @@ static void a_record_that_carries_its_type_needs_none(void **state)
             for (int l = 0; l < LAYOUTS; l++) {
                 rec_record *again;
                 void *bytes;
-                size_t size;
+                uint64_t size;
                 assert_int_equal(rec_recorder_set(typed, "self-describing", "yes"), REC_OK);
                 assert_int_equal(rec_recorder_set(typed, "layout", layouts[l]), REC_OK);
                 assert_int_equal(rec_save_bytes(typed, record, &bytes, &size), REC_OK);
@@ -385,7 +439,7 @@ static void metadata_of_ones_own_are_kept_or_left_out_with_a_note(void **state)
         rec_recorder *recorder = open_typed(recorders[i].name, REC_PRECISION_FULL);
         for (int l = 0; l < LAYOUTS; l++) {
             void *bytes, *more_bytes;
-            size_t size, more_size;
+            uint64_t size, more_size;
             assert_int_equal(rec_recorder_set(recorder, "layout", layouts[l]), REC_OK);
             assert_int_equal(rec_save_bytes(recorder, record, &bytes, &size), REC_OK);
             assert_int_equal(rec_report_count(), 0);
@@ -398,7 +452,7 @@ static void metadata_of_ones_own_are_kept_or_left_out_with_a_note(void **state)
                                     "2 entries of metadata, the first `author`: left out, for data without names hold "
                                     "none but Burn's own");
                 assert_int_equal(size, more_size);
-                assert_memory_equal(bytes, more_bytes, size);
+                assert_memory_equal(bytes, more_bytes, (size_t)size);
             }
             again = rec_load_bytes(recorder, more_bytes, more_size);
             if (!again) {
@@ -424,7 +478,7 @@ static void every_prefix_and_changed_byte_ends_well(void **state)
         rec_recorder *recorder = open_typed(recorders[i].name, REC_PRECISION_FULL);
         uint8_t *bytes, *exact;
         void *saved;
-        size_t size;
+        uint64_t size;
         if (recorders[i].typed) {
             assert_int_equal(rec_recorder_set(recorder, "self-describing", "yes"), REC_OK);
         }
@@ -463,7 +517,7 @@ static void a_type_that_ends_before_the_data_is_refused(void **state)
     rec_types *types = rec_types_new(NULL);
     rec_record *record = rec_record_new(NULL), *first;
     void *data = NULL;
-    size_t size;
+    uint64_t size;
     (void)state;
     assert_int_equal(rec_types_add_rust(types, source, "two.rs"), REC_OK);
     assert_int_equal(rec_recorder_set_type_name(recorder, types, "Two"), REC_OK);
@@ -499,6 +553,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_type_that_ends_before_the_data_is_refused),
+        cmocka_unit_test(bincode_numbers_have_the_width_of_their_type),
         cmocka_unit_test(names_aliases_and_extensions),
         cmocka_unit_test(memory_round_trips_at_every_precision),
         cmocka_unit_test(every_version_of_the_layout_comes_back),

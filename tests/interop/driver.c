@@ -66,7 +66,7 @@ static rec_record *load(rec_recorder *recorder, const char *path, void **held)
 static rec_status save(rec_recorder *recorder, const rec_record *record, const char *path)
 {
     void *data;
-    size_t size;
+    uint64_t size;
     FILE *file;
     rec_status status;
     if (!in_memory(recorder)) {
@@ -75,7 +75,7 @@ static rec_status save(rec_recorder *recorder, const rec_record *record, const c
     status = rec_save_bytes(recorder, record, &data, &size);
     if (status == REC_OK) {
         file = fopen(path, "wb");
-        status = file && fwrite(data, 1, size, file) == size ? REC_OK : REC_E_IO;
+        status = file && fwrite(data, 1, (size_t)size, file) == size ? REC_OK : REC_E_IO;
         if (file && fclose(file) != 0) {
             status = REC_E_IO;
         }

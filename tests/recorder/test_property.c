@@ -4,11 +4,13 @@
  *
  * LIBRECORD_PROPERTY_ROUNDS: how many rounds for each seed. LIBRECORD_PROPERTY_SEED: one seed instead of the fixed ones
  * and a new one. Each round has a seed of its own, which is printed where it fails: with ROUNDS=1 it alone is run. */
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +25,7 @@
 
 #include "core/burn/burn.h"
 #include "core/config/config.h"
+#include "tests/little.h"
 
 /* --------------------------------------------------------------------------------------------------------- chance -- */
 
@@ -167,7 +170,7 @@ static rec_dtype expected_dtype(rec_dtype dtype, rules *r)
     }
 }
 
-/* One element, this machine being little-endian as all that the test is run on. */
+/* One element. @param at host byte order. */
 static double float_at(rec_dtype dtype, const uint8_t *at)
 {
     uint16_t half;
@@ -230,11 +233,14 @@ static int64_t int_at(rec_dtype dtype, const uint8_t *at, bool *big)
 
 static void put_element(text *t, rec_dtype from, rec_dtype to, const uint8_t *at, rules *r)
 {
+    uint8_t host[8] = {0};
+    memcpy(host, at, width_of(from));
+    little(host, width_of(from), 1);
     if (is_bool(from)) {
         put(t, "%d ", *at != 0);
     } else if (is_int(from)) {
         bool big;
-        int64_t number = int_at(from, at, &big);
+        int64_t number = int_at(from, host, &big);
         int64_t most = to == REC_DTYPE_I16 ? INT16_MAX : to == REC_DTYPE_I32 ? INT32_MAX : INT64_MAX;
         if (from != to && (big || number > most || number < -most - 1)) {
             r->refuse = true;
@@ -244,7 +250,7 @@ static void put_element(text *t, rec_dtype from, rec_dtype to, const uint8_t *at
         }
         put(t, "%" PRIx64 " ", (uint64_t)number);
     } else {
-        double value = float_at(from, at), result;
+        double value = float_at(from, host), result;
         uint64_t bits;
         result = to == REC_DTYPE_F64   ? value
                  : to == REC_DTYPE_F16 ? half_value(nearest_half(value))
@@ -588,7 +594,7 @@ static rec_scalar random_scalar(void)
             const char *words = strings[below(sizeof strings / sizeof *strings)];
             return of_text(words, strlen(words));
         }
-        length = below(sizeof own);
+        length = (size_t)below(sizeof own);
         for (size_t i = 0; i < length; i++) {
             own[i] = (char)below(128); /* NUL too */
         }
@@ -628,15 +634,17 @@ static void random_tensor(maker *m)
             double wide = (double)(int64_t)below(2000) / 8 - 100;
             float single = (float)wide;
             uint16_t half = nearest_half(wide);
+            uint16_t brain;
             uint32_t bits;
             memcpy(&bits, &single, 4);
-            bits >>= 16;
+            brain = (uint16_t)(bits >> 16);
             memcpy(data + i * width,
                    width == 8                ? (void *)&wide
                    : width == 4              ? (void *)&single
-                   : dtype == REC_DTYPE_BF16 ? (void *)&bits
+                   : dtype == REC_DTYPE_BF16 ? (void *)&brain
                                              : (void *)&half,
                    width);
+            little(data + i * width, width, 1);
         }
     } else if (is_bool(dtype) || (is_int(dtype) && one_in(2))) {
         memset(data, 0, sizeof data);
@@ -874,7 +882,9 @@ static rec_types *type_of(const rec_record *record)
 {
     rec_types *types = rec_types_new(NULL);
     char *source;
-    assert_non_null(types);
+    if (!types) {
+        fail_msg("seed %" PRIu64 ": no set of types: %s", seed_of_round, rec_error_message());
+    }
     source = rec_record_describe(record, types, "Described");
     if (!source || rec_types_add_rust(types, source, "described.rs") != REC_OK) {
         if (source) {
@@ -911,7 +921,7 @@ static void failing_sink(rec_recorder *r, const rec_record *record, const void *
 {
     bool full = one_in(2);
     int fd = full ? open("/dev/full", O_WRONLY | O_CLOEXEC) : memfd_create("short", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    size_t limit = full ? 0 : one_in(2) ? size : size ? below(size) : 0;
+    size_t limit = full ? 0 : one_in(2) ? size : size ? (size_t)below(size) : 0;
     rec_status status;
     if (fd < 0) {
         return;
@@ -938,6 +948,7 @@ static void failing_sink(rec_recorder *r, const rec_record *record, const void *
 /* ---- an allocator that fails */
 
 static uint64_t allocations, failing_one;
+static atomic_llong held; /* pieces that were given and not taken back */
 
 static bool fails(void)
 {
@@ -946,19 +957,24 @@ static bool fails(void)
 
 static void *give(void *user, size_t size)
 {
+    void *memory = fails() ? NULL : malloc(size);
     (void)user;
-    return fails() ? NULL : malloc(size);
+    atomic_fetch_add(&held, memory != NULL);
+    return memory;
 }
 
 static void *give_more(void *user, void *old, size_t size)
 {
+    void *memory = fails() ? NULL : realloc(old, size);
     (void)user;
-    return fails() ? NULL : realloc(old, size);
+    atomic_fetch_add(&held, !old && memory);
+    return memory;
 }
 
 static void take_back(void *user, void *memory)
 {
     (void)user;
+    atomic_fetch_sub(&held, memory != NULL);
     free(memory);
 }
 
@@ -971,11 +987,15 @@ static void failing_memory(const way *w, const rec_record *record, const rec_typ
     rec_context *context;
     rec_recorder *r;
     void *again = NULL;
-    size_t length = 0;
+    uint64_t length = 0;
     allocations = 0;
+    atomic_store(&held, 0);
     failing_one = 1 + below(one_in(2) ? 40 : 400);
     context = rec_context_new(&allocator);
     if (!context) {
+        if (atomic_load(&held)) {
+            WRONG("a context that was not made keeps %lld pieces of memory", atomic_load(&held));
+        }
         return;
     }
     rec_context_set_default(context);
@@ -1000,6 +1020,153 @@ static void failing_memory(const way *w, const rec_record *record, const rec_typ
     }
     rec_close_recorder(r);
     rec_context_free(context);
+    if (atomic_load(&held)) {
+        WRONG("%s: %lld pieces of memory were not given back", w->recorder, atomic_load(&held));
+    }
+}
+
+/* ---- functions of the program's own that fail */
+
+typedef struct own {
+    uint8_t *data;
+    uint64_t size, room, at;
+    uint64_t calls, failing; /* the call that fails, from 1; 0: none does */
+    int32_t number;          /* what it returns */
+    unsigned finished, released;
+    int32_t ok; /* what finish() was told */
+} own;
+
+static int32_t own_call(own *o)
+{
+    return ++o->calls == o->failing ? o->number : 0;
+}
+
+static int32_t own_write(void *user, const void *data, uint64_t size)
+{
+    own *o = user;
+    int32_t failed = own_call(o);
+    if (failed) {
+        return failed;
+    }
+    if (o->size + size > o->room) {
+        o->room = (o->size + size) * 2;
+        o->data = realloc(o->data, (size_t)o->room);
+        assert_non_null(o->data);
+    }
+    memcpy(o->data + o->size, data, (size_t)size);
+    o->size += size;
+    return 0;
+}
+
+static int32_t own_patch(void *user, uint64_t offset, const void *data, uint64_t size)
+{
+    own *o = user;
+    int32_t failed = own_call(o);
+    if (failed) {
+        return failed;
+    }
+    assert_true(offset <= o->size && size <= o->size - offset);
+    memcpy(o->data + offset, data, (size_t)size);
+    return 0;
+}
+
+static int32_t own_finish(void *user, int32_t ok)
+{
+    own *o = user;
+    o->finished++;
+    o->ok = ok;
+    return ok ? own_call(o) : 0;
+}
+
+static int32_t own_read(void *user, void *target, uint64_t room, uint64_t *got)
+{
+    own *o = user;
+    int32_t failed = own_call(o);
+    if (failed) {
+        return failed;
+    }
+    *got = o->size - o->at < room ? o->size - o->at : room;
+    *got = *got > 1 && one_in(2) ? 1 + below(*got) : *got;
+    memcpy(target, o->data + o->at, (size_t)*got);
+    o->at += *got;
+    return 0;
+}
+
+static int32_t own_read_at(void *user, uint64_t offset, void *target, uint64_t size)
+{
+    own *o = user;
+    int32_t failed = own_call(o);
+    if (failed) {
+        return failed;
+    }
+    assert_true(offset <= o->size && size <= o->size - offset);
+    memcpy(target, o->data + offset, (size_t)size);
+    return 0;
+}
+
+static void own_release(void *user)
+{
+    ((own *)user)->released++;
+}
+
+/* The status that a number of a function of the program's becomes. */
+static rec_status status_of(int32_t number, bool input)
+{
+    bool missing = number == ENOENT || number == ENOTDIR;
+    return number == ENOMEM      ? REC_E_MEMORY
+           : number == ECANCELED ? REC_E_CANCELLED
+           : missing && input    ? REC_E_NOT_FOUND
+                                 : REC_E_IO;
+}
+
+/* What was saved goes to functions and comes from functions, of which one call may fail, with any number: it ends with its
+ * status and number, `finish` is told, everything is given back once. Without a failure the bytes are those of memory. */
+static void failing_functions(const way *w, rec_recorder *to, rec_recorder *from, const rec_record *record,
+                              const void *data, uint64_t size)
+{
+    static const int32_t numbers[] = {EIO, ENOSPC, ENOENT, ENOTDIR, ENOMEM, ECANCELED, EINTR, -1};
+    own o = {.failing = one_in(3) ? 0 : 1 + below(6), .number = numbers[below(8)]};
+    rec_output output = {
+        .size = sizeof output, .write = own_write, .patch = own_patch, .finish = own_finish, .release = own_release};
+    rec_input input = {.size = sizeof input, .release = own_release};
+    rec_status status = rec_save_to(to, record, &output, &o);
+    rec_status found;
+    bool failed = o.failing && o.calls >= o.failing;
+    bool back_failed;
+    rec_record *back;
+    if (o.finished != 1 || o.released != 1) {
+        WRONG("%s: finished %u times, released %u times", w->recorder, o.finished, o.released);
+    } else if (failed ? status != status_of(o.number, false) ||
+                            rec_error_errno() != (o.number > 0 && o.number != ECANCELED ? o.number : 0)
+                      : status != REC_OK || o.ok != 1) {
+        WRONG("%s: call %d of an output ended with %d: status %d, number %d, finish(%d): %s", w->recorder,
+              (int)o.failing, (int)o.number, (int)status, (int)rec_error_errno(), (int)o.ok, rec_error_message());
+    } else if (!failed && (o.size != size || memcmp(o.data, data, (size_t)size) != 0)) {
+        WRONG("%s: functions got other bytes than memory", w->recorder);
+    }
+    free(o.data);
+
+    o = (own){
+        .data = (uint8_t *)(uintptr_t)data, .size = size, .failing = one_in(3) ? 0 : 1 + below(6), .number = o.number};
+    if (one_in(2)) {
+        input.total = size;
+        input.read_at = own_read_at;
+    } else {
+        input.total = REC_UNKNOWN;
+        input.read = own_read;
+    }
+    back = rec_load_from(from, &input, &o);
+    found = back ? REC_OK : rec_error_status();
+    back_failed = o.failing && o.calls >= o.failing;
+    if (back_failed != !back || (back_failed && found != status_of(o.number, true))) {
+        /* A format may look at what it can do without. */
+        WRONG("%s: call %d of %d of an input ended with %d: %s, status %d: %s", w->recorder, (int)o.failing,
+              (int)o.calls, (int)o.number, back ? "loaded" : "not loaded", (int)found, back ? "" : rec_error_message());
+    }
+    rec_record_free(back);
+    if (o.released != 1) {
+        WRONG("%s: an input was released %u times", w->recorder, o.released);
+    }
 }
 
 static void round_trip(void)
@@ -1016,7 +1183,7 @@ static void round_trip(void)
     text before = {0}, after = {0};
     char layout[16] = "keep";
     void *data = NULL;
-    size_t size = 0;
+    uint64_t size = 0;
     uint64_t notes;
     rec_status status;
     rec_record *back = NULL;
@@ -1088,10 +1255,13 @@ static void round_trip(void)
         }
     }
     if (one_in(4)) {
-        failing_sink(to, record, data, size, status == REC_OK);
+        failing_sink(to, record, data, (size_t)size, status == REC_OK);
+    }
+    if (back && one_in(2)) {
+        failing_functions(w, to, from, record, data, size);
     }
     if (one_in(8)) {
-        failing_memory(w, record, types, layout, precision == REC_PRECISION_KEEP ? data : NULL, size);
+        failing_memory(w, record, types, layout, precision == REC_PRECISION_KEEP ? data : NULL, (size_t)size);
     }
     rec_free(data);
     free(before.at);

@@ -45,6 +45,8 @@ present() { # FILE...: each is there
 check "no libtool files are installed" absent '\.la$'
 check "headers are installed" present "$stage$prefix/include/librecord.h" "$stage$prefix/include/librecord/plugin.h" \
     "$stage$prefix/include/librecord/static.h"
+check "what CMake reads is installed" present "$libdir/cmake/librecord/librecordConfig.cmake" \
+    "$libdir/cmake/librecord/librecordConfigVersion.cmake"
 check "what completes words is installed" present "$stage$prefix/share/bash-completion/completions/record" \
     "$stage$prefix/share/zsh/site-functions/_record" "$stage$prefix/share/fish/vendor_completions.d/record.fish"
 check "the manual pages are installed" present "$stage$prefix/share/man/man1/record.1" "$stage$prefix/share/man/man3/rec_load.3"

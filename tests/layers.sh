@@ -12,7 +12,7 @@ set -u
 rooms='core/base core/config core/io core/record core/burn core/registry types remap/regex remap/ops remap/rules remap/plan
 remap/forward remap/fit remap/reverse remap recorder'
 # These see the public headers alone, and each other in this order.
-outside='tools/print tools/session tools/look tools/plan tools/convert tools/embed tools/types tools/measure tools/stats tools/verify tools/diff tools/report tools/edit tools/browse tools/list tools'
+outside='tools/print tools/session tools/look tools/plan tools/convert tools/embed tools/types tools/measure tools/stats tools/verify tools/diff tools/report tools/edit tools/browse tools/list tools mpi'
 
 # includes FOLDER...: each include of a header in quotes, as FILE HEADER
 includes() {

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What ranks agree on: an outcome, the same words, the same file. A failure of any of them reaches all, with who had it. */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mpi/mpi_private.h"
+
+/* As it travels. */
+typedef struct failure {
+    int32_t status;
+    char message[LR_MPI_MESSAGE];
+} failure;
+
+static char last[LR_MPI_MESSAGE];
+
+const char *rec_mpi_error_message(void)
+{
+    return last;
+}
+
+const char *lr_mpi_host(char host[MPI_MAX_PROCESSOR_NAME])
+{
+    int length = 0;
+    if (MPI_Get_processor_name(host, &length) != MPI_SUCCESS) {
+        (void)snprintf(host, MPI_MAX_PROCESSOR_NAME, "?");
+    }
+    return host;
+}
+
+rec_status rec_mpi_agree(MPI_Comm comm, rec_status status, const char *message)
+{
+    char host[MPI_MAX_PROCESSOR_NAME];
+    int rank = 0, mine, first = INT_MAX;
+    failure f = {0};
+    (void)MPI_Comm_rank(comm, &rank);
+    mine = status == REC_OK ? INT_MAX : rank;
+    if (MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS) {
+        (void)snprintf(last, sizeof last, "rank %d (%s): MPI failed", rank, lr_mpi_host(host));
+        return REC_E_IO;
+    }
+    if (first == INT_MAX) {
+        return REC_OK;
+    }
+    if (rank == first) {
+        f.status = status;
+        (void)snprintf(f.message, sizeof f.message, "rank %d (%s): %s", rank, lr_mpi_host(host),
+                       message ? message : rec_error_message());
+    }
+    (void)MPI_Bcast(&f, (int)sizeof f, MPI_BYTE, first, comm);
+    f.message[sizeof f.message - 1] = '\0';
+    memcpy(last, f.message, sizeof last);
+    return f.status;
+}
+
+rec_status lr_mpi_same(MPI_Comm comm, const char *subject, const char *mine)
+{
+    char others[LR_MPI_WORDS] = "", host[MPI_MAX_PROCESSOR_NAME] = "", message[LR_MPI_MESSAGE] = "";
+    int rank = 0;
+    bool same;
+    (void)MPI_Comm_rank(comm, &rank);
+    if (rank == 0) {
+        (void)snprintf(others, sizeof others, "%s", mine);
+        (void)lr_mpi_host(host);
+    }
+    (void)MPI_Bcast(others, (int)sizeof others, MPI_BYTE, 0, comm);
+    (void)MPI_Bcast(host, (int)sizeof host, MPI_BYTE, 0, comm);
+    same = strncmp(others, mine, sizeof others - 1) == 0;
+    if (!same) {
+        (void)snprintf(message, sizeof message, "%s: %.900s here, %.900s on rank 0 (%s)", subject, mine, others, host);
+    }
+    return rec_mpi_agree(comm, same ? REC_OK : REC_E_MISMATCH, message);
+}
+
+/* FNV-1a: it tells copies of a file that were not meant to differ. */
+static uint64_t sum_of(int fd, off_t from, uint64_t sum)
+{
+    enum { PIECE = 64 << 10 };
+    static uint8_t bytes[PIECE];
+    ssize_t got = pread(fd, bytes, sizeof bytes, from);
+    for (ssize_t i = 0; i < got; i++) {
+        sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
+    }
+    return sum;
+}
+
+rec_status rec_mpi_same_file(MPI_Comm comm, const char *path)
+{
+    enum { PIECE = 64 << 10 };
+    char words[LR_MPI_WORDS] = "there is no such file";
+    struct stat is;
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+    if (fd >= 0 && fstat(fd, &is) == 0) {
+        uint64_t sum = UINT64_C(0xcbf29ce484222325);
+        if (S_ISREG(is.st_mode)) {
+            sum = sum_of(fd, 0, sum);
+            sum = sum_of(fd, is.st_size > PIECE ? is.st_size - PIECE : 0, sum);
+            (void)snprintf(words, sizeof words, "%lld bytes of %lld.%09ld (sum %016llx)", (long long)is.st_size,
+                           (long long)is.st_mtim.tv_sec, is.st_mtim.tv_nsec, (unsigned long long)sum);
+        } else {
+            (void)snprintf(words, sizeof words, "%s", S_ISDIR(is.st_mode) ? "a folder" : "no regular file");
+        }
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return lr_mpi_same(comm, path ? path : "(no file)", words);
+}

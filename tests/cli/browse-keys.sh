@@ -120,10 +120,13 @@ check "left of a leaf is what it is in" grep -q '^stem  *1 of 21' "$scratch/b2"
 check "right of a leaf looks at it" grep -q '^ stem.weight' "$scratch/b3"
 check "what Burn wrote needs no plan, which is told" grep -q . "$scratch/b4"
 
-screen 80x24 '<wheel>' =w0 '<wheelup>' =w1 '<below>' =w2 '<click>' '<click>' '?NaN' =w3 q q '~' -- "$record" browse --mouse 0.18.0/mnist.mpk
+screen 80x24 '<wheel>' =w0 '<wheelup>' =w1 '<below>' =w2 '<click>' =w4 '<click>' '?NaN' =w3 q '<down>' =w5 '<clicks>' '?NaN' =w6 \
+    q q '~' -- "$record" browse --mouse 0.18.0/mnist.mpk
 check "the wheel turns down" sh -c '! cmp -s "$1" "$2"' - "$scratch/w0" "$scratch/w1"
 check "and up again" grep -q '^stem\.\{0,9\}.* of 21$\|^blocks.* of 21$' "$scratch/w1"
+check "a click selects" grep -q '^stem.bias ' "$scratch/w4"
 check "a second click looks" grep -q '^ stem.bias' "$scratch/w3"
+check "two that come at once are two" grep -q '^ stem.bias' "$scratch/w6"
 screen 40x10 e '<end>' =r0 '@40x24' =r1 '@80x24' =r2 '<home><left>' c =r3 q '~' -- "$record" browse 0.18.0/mnist.mpk
 check "with the cursor where it was" sh -c 'tail -n 2 "$1" | head -n 1 | cut -d" " -f1 | grep -qxF "$(tail -n 2 "$2" | head -n 1 | cut -d" " -f1)"' \
     - "$scratch/r0" "$scratch/r2"

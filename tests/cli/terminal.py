@@ -6,7 +6,8 @@
 
 Steps, in order:
     TEXT         is typed; <up> <down> <left> <right> <pgup> <pgdn> <home> <end> <enter> <esc> <bs> are keys,
-                 <clear> is ^U, <wheel> <wheelup> <click> <below> are the mouse (in the fourth row, in the last but one)
+                 <clear> is ^U, <wheel> <wheelup> <click> <below> are the mouse (in the fourth row, in the last but one),
+                 <clicks> are two clicks at once
     =NAME        once nothing moves any more, writes the screen to FOLDER/NAME, lines without the spaces at their ends
     %NAME        the same, and behind each line what is not plain: `row: column-column letters` (b bold, d dim,
                  r reverse, a number for a colour) in FOLDER/NAME
@@ -33,7 +34,8 @@ import unicodedata
 KEYS = {'up': '\033OA', 'down': '\033OB', 'right': '\033OC', 'left': '\033OD', 'home': '\033OH', 'end': '\033OF',
         'pgup': '\033[5~', 'pgdn': '\033[6~', 'enter': '\r', 'esc': '\033', 'bs': '\177', 'lt': '<',
         'wheelup': '\033[<64;5;5M', 'below': '\033[<0;5;23M\033[<0;5;23m', 'clear': '\025',
-        'wheel': '\033[<65;5;5M', 'click': '\033[<0;5;4M\033[<0;5;4m'}
+        'wheel': '\033[<65;5;5M', 'click': '\033[<0;5;4M\033[<0;5;4m',
+        'clicks': '\033[<0;5;4M\033[<0;5;4m' * 2}
 PATIENCE = 120
 
 

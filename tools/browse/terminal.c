@@ -452,17 +452,29 @@ void tool_terminal_show(int row, int column)
 
 /* ---------------------------------------------------------------------------------------------------------- keys -- */
 
-static int mouse_key(void)
+/* What the mouse did that no key has told yet, the first of it last: ncurses has one key for all that came at once, such as
+   both clicks of two while a file was read, and gives the last of it first. It keeps eight. */
+static struct {
+    int kind, row;
+} clicks[8];
+static size_t clicks_left;
+
+static void take_clicks(void)
 {
     MEVENT event;
 
-    if (lib.getmouse(&event) != OK) {
-        return KEY_IS_OTHER;
+    while (clicks_left < sizeof clicks / sizeof *clicks && lib.getmouse(&event) == OK) {
+        clicks[clicks_left].kind = event.bstate & BUTTON4_PRESSED   ? KEY_IS_WHEEL_UP
+                                   : event.bstate & BUTTON5_PRESSED ? KEY_IS_WHEEL_DOWN
+                                                                    : KEY_IS_CLICK;
+        clicks[clicks_left++].row = event.y;
     }
-    clicked_row = event.y;
-    return event.bstate & BUTTON4_PRESSED   ? KEY_IS_WHEEL_UP
-           : event.bstate & BUTTON5_PRESSED ? KEY_IS_WHEEL_DOWN
-                                            : KEY_IS_CLICK;
+}
+
+static int next_click(void)
+{
+    clicked_row = clicks[--clicks_left].row;
+    return clicks[clicks_left].kind;
 }
 
 int tool_terminal_clicked(void)
@@ -482,6 +494,9 @@ int tool_terminal_key(int milliseconds)
     wint_t code = 0;
     int kind;
 
+    if (clicks_left) {
+        return next_click();
+    }
     lib.wtimeout(canvas, milliseconds);
     kind = lib.wget_wch(canvas, &code);
     if (kind == ERR) {
@@ -506,5 +521,8 @@ int tool_terminal_key(int milliseconds)
             return known[i].key;
         }
     }
-    return code == KEY_MOUSE ? mouse_key() : KEY_IS_OTHER;
+    if (code == KEY_MOUSE) {
+        take_clicks();
+    }
+    return clicks_left ? next_click() : KEY_IS_OTHER; /* that a button was let go */
 }

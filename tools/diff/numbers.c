@@ -293,13 +293,20 @@ static bool whole(double f, numeral *x)
     return f == (f < 0 ? (double)x->v.i : (double)x->v.u);
 }
 
+/* @return whether both are whole numbers, and then which. */
+static bool both_whole(const numeral *a, const numeral *b, numeral *x, numeral *y)
+{
+    *x = *a;
+    *y = *b;
+    return (a->kind != REC_KIND_FLOAT || whole(a->v.f, x)) && (b->kind != REC_KIND_FLOAT || whole(b->v.f, y));
+}
+
 /* @return how far two finite numbers are apart: exactly, and then rounded, where both are whole. */
 static double distance(const numeral *a, const numeral *b)
 {
-    numeral x = *a, y = *b;
+    numeral x, y;
 
-    if ((a->kind == REC_KIND_FLOAT && !whole(a->v.f, &x)) || (b->kind == REC_KIND_FLOAT && !whole(b->v.f, &y)) ||
-        is_negative(&x) != is_negative(&y)) {
+    if (!both_whole(a, b, &x, &y) || is_negative(&x) != is_negative(&y)) {
         return __builtin_fabs(tool_diff_as_double(a) - tool_diff_as_double(b));
     }
     return (double)(x.v.u > y.v.u ? x.v.u - y.v.u : y.v.u - x.v.u);
@@ -307,15 +314,12 @@ static double distance(const numeral *a, const numeral *b)
 
 bool tool_diff_same_number(const numeral *a, const numeral *b)
 {
-    numeral x = *a, y = *b;
+    numeral x, y;
 
     if (a->kind == REC_KIND_FLOAT && b->kind == REC_KIND_FLOAT) {
         return a->v.f == b->v.f || (a->v.f != a->v.f && b->v.f != b->v.f);
     }
-    if ((a->kind == REC_KIND_FLOAT && !whole(a->v.f, &x)) || (b->kind == REC_KIND_FLOAT && !whole(b->v.f, &y))) {
-        return false;
-    }
-    return is_negative(&x) == is_negative(&y) && x.v.u == y.v.u;
+    return both_whole(a, b, &x, &y) && is_negative(&x) == is_negative(&y) && x.v.u == y.v.u;
 }
 
 void tool_diff_number(figures *f, const numeral *a, const numeral *b, uint64_t at, const tolerance *t)

@@ -489,10 +489,10 @@ static const command *find_command(int argc, char **argv)
     return c;
 }
 
-/* A negative number, as a value that `edit` sets: no option is a digit. */
-static bool is_number(const char *word)
+/* No option: that includes `-` and, as a value that `edit` sets, a negative number, since no option is a digit. */
+static bool is_operand(const char *word)
 {
-    return word[0] == '-' && word[1] && strchr("0123456789", word[1]);
+    return word[0] != '-' || word[1] == '\0' || strchr("0123456789", word[1]);
 }
 
 int tool_options_parse(options *o, int argc, char **argv)
@@ -504,7 +504,7 @@ int tool_options_parse(options *o, int argc, char **argv)
     *o = (options){.precision = REC_PRECISION_KEEP};
     for (int i = 1; i < argc && status == EXIT_OK; i++) {
         const char *argument = argv[i];
-        if (ended || argument[0] != '-' || argument[1] == '\0' || is_number(argument)) {
+        if (ended || is_operand(argument)) {
             add_word(&o->operands, argument);
         } else if (strcmp(argument, "--") == 0) {
             ended = true;

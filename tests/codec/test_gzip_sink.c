@@ -405,6 +405,23 @@ static void threads_that_cannot_be_started_are_done_without(void **state)
 
 /* ---------------------------------------------------------------------------------------------- our own encoder -- */
 
+/* A job and, of its memory, an encoder. */
+static lr_number_text *begin_numbers(rec_job *job, rec_context *context)
+{
+    lr_number_text *numbers;
+    lr_job_begin(job, context, "save", "out.gz");
+    job->budget.limit = UINT64_MAX;
+    numbers = lr_number_text_new(job);
+    assert_non_null(numbers);
+    return numbers;
+}
+
+static void end_numbers(rec_job *job, lr_number_text *numbers)
+{
+    rec_job_free(job, numbers);
+    assert_int_equal(lr_job_end(job), REC_OK);
+}
+
 static void text_of_numbers_of_any_kind_comes_back(void **state)
 {
     static const size_t sizes[] = {LR_NUMBER_TEXT_LEAST, 5000, 32767, 32768, 32769, 65536 + 2047, 100001, PIECE};
@@ -412,10 +429,7 @@ static void text_of_numbers_of_any_kind_comes_back(void **state)
     lr_number_text *numbers;
     uint8_t *out = malloc(2 * PIECE);
     assert_non_null(out);
-    lr_job_begin(&job, *state, "save", "out.gz");
-    job.budget.limit = UINT64_MAX;
-    numbers = lr_number_text_new(&job);
-    assert_non_null(numbers);
+    numbers = begin_numbers(&job, *state);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (int what = 0; what < KINDS; what++) { /* it need not be given numbers */
             bytes in = make((kind)what, sizes[i]);
@@ -426,8 +440,7 @@ static void text_of_numbers_of_any_kind_comes_back(void **state)
             free(in.data);
         }
     }
-    rec_job_free(&job, numbers);
-    assert_int_equal(lr_job_end(&job), REC_OK);
+    end_numbers(&job, numbers);
     free(out);
 }
 
@@ -444,10 +457,7 @@ static void text_of_numbers_is_as_small_as_it_was(void **state)
     lr_number_text *numbers;
     uint8_t *out = malloc(2 * PIECE);
     assert_non_null(out);
-    lr_job_begin(&job, *state, "save", "out.gz");
-    job.budget.limit = UINT64_MAX;
-    numbers = lr_number_text_new(&job);
-    assert_non_null(numbers);
+    numbers = begin_numbers(&job, *state);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bytes in = make(cases[i].what, cases[i].size);
         size_t made = lr_number_text_deflate(numbers, in.data, in.size, true, out, 2 * PIECE);
@@ -457,8 +467,7 @@ static void text_of_numbers_is_as_small_as_it_was(void **state)
         }
         free(in.data);
     }
-    rec_job_free(&job, numbers);
-    assert_int_equal(lr_job_end(&job), REC_OK);
+    end_numbers(&job, numbers);
     free(out);
 }
 
@@ -469,10 +478,7 @@ static void numbers_that_repeat_come_back(void **state)
     lr_number_text *numbers;
     uint8_t *out = malloc(2 * PIECE);
     assert_non_null(out);
-    lr_job_begin(&job, *state, "save", "out.gz");
-    job.budget.limit = UINT64_MAX;
-    numbers = lr_number_text_new(&job);
-    assert_non_null(numbers);
+    numbers = begin_numbers(&job, *state);
     for (uint32_t round = 0; round < 60; round += sparsely()) {
         bytes in = {malloc(PIECE), 20000 + round * 8000};
         seed = round;
@@ -490,8 +496,7 @@ static void numbers_that_repeat_come_back(void **state)
         assert_true(round % 3 == 0 || made < in.size / 3);
         free(in.data);
     }
-    rec_job_free(&job, numbers);
-    assert_int_equal(lr_job_end(&job), REC_OK);
+    end_numbers(&job, numbers);
     free(out);
 }
 
@@ -500,10 +505,7 @@ static void it_stays_within_its_room(void **state)
     rec_job job;
     lr_number_text *numbers;
     bytes in = make(RANDOM, PIECE);
-    lr_job_begin(&job, *state, "save", "out.gz");
-    job.budget.limit = UINT64_MAX;
-    numbers = lr_number_text_new(&job);
-    assert_non_null(numbers);
+    numbers = begin_numbers(&job, *state);
     for (size_t room = 0; room < PIECE + 20000; room += 20001) {
         uint8_t *out = malloc(room ? room : 1); /* a sanitizer sees a byte too many */
         assert_non_null(out);
@@ -511,8 +513,7 @@ static void it_stays_within_its_room(void **state)
         assert_true(made <= room && (made == 0 || room > PIECE));
         free(out);
     }
-    rec_job_free(&job, numbers);
-    assert_int_equal(lr_job_end(&job), REC_OK);
+    end_numbers(&job, numbers);
     free(in.data);
 }
 

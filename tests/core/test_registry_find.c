@@ -161,31 +161,42 @@ static void what_an_index_has_wrong_is_opened(void **state)
     free(a);
 }
 
-static char *read_text(const char *path, size_t *size)
+/* Writes the index of the folder. @return its text */
+static char *written_index(const scratch *s, size_t *size)
 {
-    FILE *file = fopen(path, "rb");
-    char *text = malloc(1 << 16);
+    char *path = scratch_path(s, "plugins.index"), *text = malloc(1 << 16);
+    FILE *file;
+    write_index(s->path);
+    file = fopen(path, "rb");
     assert_non_null(file);
     assert_non_null(text);
     *size = fread(text, 1, 1 << 16, file);
     (void)fclose(file);
+    free(path);
     return text;
+}
+
+/* The index of a plugin that has one of everything. */
+static char *index_of_held(const scratch *s, const char *file, size_t *size)
+{
+    make(s->path, file,
+         "-DNAME='\"Held\"' -DALIASES='(const char *const[]){\"kept\",0}' -DMORE='.extension=\"h1\"," MAGIC(
+             "\"HH\"") "'");
+    return written_index(s, size);
 }
 
 /* What is wrong with one may be this librecord: a later one that reads the index has to see for itself. */
 static void a_file_with_a_refused_plugin_is_not_in_the_index(void **state)
 {
     scratch *s = *state;
-    char *path = scratch_path(s, "plugins.index"), *text;
+    char *text;
     size_t size;
     make(s->path, "whole.so", "-DNAME='\"Whole\"'");
     make(s->path, "half.so", "-DSECOND='\"Other\"' -DMORE='.kind=99'");
-    write_index(s->path);
-    text = read_text(path, &size);
+    text = written_index(s, &size);
     assert_non_null(memmem(text, size, "whole.so", 8));
     assert_null(memmem(text, size, "half.so", 7));
     free(text);
-    free(path);
 }
 
 static void no_byte_of_an_index_can_do_harm(void **state)
@@ -193,11 +204,7 @@ static void no_byte_of_an_index_can_do_harm(void **state)
     scratch *s = *state;
     char *a = scratch_path(s, "hh.so"), *path = scratch_path(s, "plugins.index"), *text;
     size_t size;
-    make(s->path, "hh.so",
-         "-DNAME='\"Held\"' -DALIASES='(const char *const[]){\"kept\",0}' -DMORE='.extension=\"h1\"," MAGIC(
-             "\"HH\"") "'");
-    write_index(s->path);
-    text = read_text(path, &size);
+    text = index_of_held(s, "hh.so", &size);
     for (size_t i = 0; i <= size; i++) {
         static const char others[] = {'\0', '\n', ' ', '9', 'z', '\x7f'};
         for (size_t j = 0; j < (i < size ? sizeof others : 1); j++) {
@@ -296,11 +303,7 @@ static void a_line_of_an_index_that_is_wrong_makes_none_count(void **state)
     scratch *s = *state;
     char *path = scratch_path(s, "plugins.index"), *text;
     size_t size;
-    make(s->path, "hl.so",
-         "-DNAME='\"Held\"' -DALIASES='(const char *const[]){\"kept\",0}' -DMORE='.extension=\"h1\"," MAGIC(
-             "\"HH\"") "'");
-    write_index(s->path);
-    text = read_text(path, &size);
+    text = index_of_held(s, "hl.so", &size);
     size -= 2 + 16 + 1; /* its sum */
     text[size] = '\0';
     assert_int_equal(files_of_index(s->path, path, text, size), 1);

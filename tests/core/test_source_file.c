@@ -540,19 +540,12 @@ static void waiting_can_be_cancelled(void **state)
     (void)close(ends[1]);
 }
 
-static void ignore_signal(int number)
+/* A wait that is cancelled among signals, which come every 5 ms and call the function. */
+static void assert_cancelled_among_signals(world *w, const int ends[2], void (*on_signal)(int number))
 {
-    (void)number;
-}
-
-static void a_signal_lets_a_blocked_read_be_cancelled(void **state)
-{
-    world *w = *state;
-    struct sigaction interrupt = {.sa_handler = ignore_signal}, before; /* without SA_RESTART */
+    struct sigaction interrupt = {.sa_handler = on_signal}, before; /* without SA_RESTART */
     struct itimerval often = {.it_interval = {.tv_usec = 5000}, .it_value = {.tv_usec = 5000}}, never = {0};
-    int ends[2];
     rec_source *source;
-    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     assert_int_equal(sigaction(SIGALRM, &interrupt, &before), 0);
     assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
     w->cancel_at = 3;
@@ -563,6 +556,18 @@ static void a_signal_lets_a_blocked_read_be_cancelled(void **state)
     assert_int_equal(end_job(w), REC_E_CANCELLED);
     (void)close(ends[0]);
     (void)close(ends[1]);
+}
+
+static void ignore_signal(int number)
+{
+    (void)number;
+}
+
+static void a_signal_lets_a_blocked_read_be_cancelled(void **state)
+{
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_cancelled_among_signals(*state, ends, ignore_signal);
 }
 
 static int kept_open;
@@ -579,25 +584,12 @@ static void end_after_two_seconds(int number)
 /* Signals that come oftener than the wait looks up. */
 static void signals_do_not_keep_a_wait_from_being_cancelled(void **state)
 {
-    world *w = *state;
-    struct sigaction interrupt = {.sa_handler = end_after_two_seconds}, before;
-    struct itimerval often = {.it_interval = {.tv_usec = 5000}, .it_value = {.tv_usec = 5000}}, never = {0};
     int ends[2];
-    rec_source *source;
     assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
     kept_open = ends[1];
     ticks = 0;
-    assert_int_equal(sigaction(SIGALRM, &interrupt, &before), 0);
-    assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
-    w->cancel_at = 3;
-    source = lr_source_fd(&w->job, ends[0], "stdin", true); /* nobody ever writes */
-    assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
-    assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
-    assert_null(source);
-    assert_int_equal(end_job(w), REC_E_CANCELLED);
+    assert_cancelled_among_signals(*state, ends, end_after_two_seconds);
     assert_true(ticks < 400);
-    (void)close(ends[0]);
-    (void)close(ends[1]);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter_world, leave_world)

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "early.h"
+
 static atomic_ulong made;
 static unsigned long fails;
 static void *(*real_malloc)(size_t size);
@@ -18,21 +20,6 @@ static void *(*real_realloc)(void *old, size_t size);
 static void *(*real_aligned_alloc)(size_t alignment, size_t size);
 static int (*real_posix_memalign)(void **memory, size_t alignment, size_t size);
 static void (*real_free)(void *memory);
-
-/* What dlsym itself asks for before there is anybody to ask. */
-static char early[8192];
-static size_t early_used;
-
-static void *early_alloc(size_t size)
-{
-    void *memory = early + early_used;
-    size = (size + 15) & ~(size_t)15;
-    if (size > sizeof early - early_used) {
-        return NULL;
-    }
-    early_used += size;
-    return memory;
-}
 
 /* A function pointer from an object pointer, as POSIX has it. */
 static void find(void *function, const char *name)
@@ -92,13 +79,8 @@ void *calloc(size_t count, size_t size)
 
 void *realloc(void *old, size_t size)
 {
-    if (!real_malloc || ((char *)old >= early && (char *)old < early + sizeof early)) {
-        void *memory = real_malloc ? real_malloc(size) : early_alloc(size);
-        size_t left = old ? (size_t)(early + sizeof early - (char *)old) : 0;
-        if (memory && old) {
-            memcpy(memory, old, left < size ? left : size);
-        }
-        return memory;
+    if (!real_malloc || is_early(old)) {
+        return early_realloc(old, size, real_malloc);
     }
     return this_one() ? NULL : real_realloc(old, size);
 }
@@ -115,7 +97,7 @@ int posix_memalign(void **memory, size_t alignment, size_t size)
 
 void free(void *memory)
 {
-    if (real_free && ((char *)memory < early || (char *)memory >= early + sizeof early)) {
+    if (real_free && !is_early(memory)) {
         real_free(memory);
     }
 }

@@ -19,6 +19,8 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include "early.h"
+
 enum { DEEP = 24, PLACES = 1 << 16 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -125,26 +127,7 @@ __attribute__((constructor)) static void begin(void)
 
 /* ----------------------------------------------------------------------------------------------------------- memory -- */
 
-/* What dlsym itself asks for before there is anybody to ask. */
-static char early[8192] __attribute__((aligned(16)));
-static size_t early_used;
 static int resolving;
-
-static int is_early(void *memory)
-{
-    return (char *)memory >= early && (char *)memory < early + sizeof early;
-}
-
-static void *early_alloc(size_t size)
-{
-    void *memory = early + early_used;
-    size = (size + 15) & ~(size_t)15;
-    if (size > sizeof early - early_used) {
-        return NULL;
-    }
-    early_used += size;
-    return memory;
-}
 
 /* With -DFAIL_SYSTEM memory never fails. */
 static int refuses(const char *what)
@@ -208,12 +191,7 @@ void *calloc(size_t count, size_t size)
 void *realloc(void *old, size_t size)
 {
     if (!found() || is_early(old)) {
-        void *memory = real_free ? real_malloc(size) : early_alloc(size);
-        size_t left = old ? (size_t)(early + sizeof early - (char *)old) : 0;
-        if (memory && old) {
-            memcpy(memory, old, left < size ? left : size);
-        }
-        return memory;
+        return early_realloc(old, size, real_free ? real_malloc : NULL);
     }
     if (refuses("realloc")) {
         errno = ENOMEM;

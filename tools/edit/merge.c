@@ -181,7 +181,10 @@ int tool_edit_merge(work *w, const char *const *operands, size_t place, outcome 
         tool_edit_hold(w, from);
         m.status = lacks_ids(from) ? tool_edit_new_id(w, &m.id) : EXIT_OK;
         if (m.status == EXIT_OK) {
-            walk(&m, from, rec_root(from));
+            /* An empty record has nothing that could take the place of something. */
+            if (rec_value_count(rec_root(from))) {
+                walk(&m, from, rec_root(from));
+            }
             add_metadata(&m, from);
         }
         from = NULL;

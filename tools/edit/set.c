@@ -352,7 +352,7 @@ done:
 static int take_type(const char *key, const rec_scalar *old, literal *l)
 {
     char number[NUMBER_ROOM];
-    rec_scalar *n = &l->number;
+    rec_scalar *n = &l->number, given = *n;
     int64_t most = old->bits && old->bits < 64 ? (INT64_C(1) << (old->bits - 1)) - 1 : INT64_MAX;
     bool fits = true;
 
@@ -378,7 +378,7 @@ static int take_type(const char *key, const rec_scalar *old, literal *l)
     }
     if (!fits) {
         return tool_fail("set %s: %s does not fit %s of %u bits\nA suffix gives it another type: 5i64, 1.5f32.", key,
-                         tool_scalar_text(n, number), tool_kind_word(old->kind), old->bits ? old->bits : 64u);
+                         tool_scalar_text(&given, number), tool_kind_word(old->kind), old->bits ? old->bits : 64u);
     }
     n->kind = old->kind;
     n->bits = old->bits;
@@ -432,6 +432,35 @@ static int put_literal(work *w, text *path, const literal *l)
     return rec_set_scalar(w->record, path->at, s) == REC_OK ? EXIT_OK : tool_fail_library();
 }
 
+/* As a noun: a uint, a list, bytes. */
+static const char *kind_noun(int32_t kind)
+{
+    static char noun[32];
+
+    (void)snprintf(noun, sizeof noun, "%s%s", kind == REC_KIND_BYTES ? "" : "a ",
+                   tool_kind_word(kind == REC_KIND_NUMBERS ? REC_KIND_LIST : kind));
+    return noun;
+}
+
+/* Whether what is given may stand where a value of that kind is. */
+static bool is_of_kind(int32_t kind, const literal *l)
+{
+    switch (kind) {
+    case REC_KIND_BOOL:
+        return l->kind == LITERAL_BOOL;
+    case REC_KIND_INT:
+    case REC_KIND_UINT:
+    case REC_KIND_FLOAT:
+        return l->kind == LITERAL_NUMBER;
+    case REC_KIND_STRING:
+        return l->kind == LITERAL_STRING;
+    case REC_KIND_BYTES:
+        return false;
+    default: /* null, and what holds others */
+        return true;
+    }
+}
+
 static int set_value(work *w, const char *key, const char *value, outcome *o)
 {
     const rec_value *old = rec_value_at(w->record, key);
@@ -448,20 +477,18 @@ static int set_value(work *w, const char *key, const char *value, outcome *o)
     } else {
         status = tool_edit_literal(&l, value, key);
     }
-    if (status == EXIT_OK && (kind == REC_KIND_LIST || kind == REC_KIND_MAP || kind == REC_KIND_VARIANT) &&
-        l.kind != LITERAL_LIST && l.kind != LITERAL_MAP && rec_value_count(old)) {
+    if (status == EXIT_OK && kind >= REC_KIND_LIST && kind <= REC_KIND_NUMBERS && l.kind != LITERAL_LIST &&
+        l.kind != LITERAL_MAP && rec_value_count(old)) {
         status =
-            tool_fail("set %s: it is a %s, which one value cannot replace\nRemove it first (rm), or name what is in "
-                      "it.",
-                      key, tool_kind_word(kind));
-    }
-    if (status == EXIT_OK && kind != REC_KIND_NIL && kind <= REC_KIND_STRING && l.kind != LITERAL_NULL &&
-        (kind == REC_KIND_STRING) != (l.kind == LITERAL_STRING)) {
-        status = tool_fail("set %s: it is a %s, found \"%s\"\nTo make it another kind remove it first (rm).", key,
-                           tool_kind_word(kind), value);
+            tool_fail("set %s: it is %s, which one value cannot replace\nRemove it first (rm), or name what is in it.",
+                      key, kind_noun(kind));
     }
     if (status == EXIT_OK && kind == REC_KIND_BOOL && l.kind == LITERAL_NUMBER) {
         status = tool_fail("set %s: it is a bool: true or false", key);
+    }
+    if (status == EXIT_OK && l.kind != LITERAL_NULL && !is_of_kind(kind, &l)) {
+        status = tool_fail("set %s: it is %s, found \"%s\"\nTo make it another kind remove it first (rm).", key,
+                           kind_noun(kind), value);
     }
     if (status == EXIT_OK && (status = take_type(key, &was, &l)) == EXIT_OK) {
         if (old && kind >= REC_KIND_LIST && kind <= REC_KIND_VARIANT) {

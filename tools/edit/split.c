@@ -163,6 +163,9 @@ int tool_edit_split(work *w, const char *by, bool strip, part **parts, size_t *c
     if (sp.status == EXIT_OK && rec_value_kind(rec_root(w->record)) != REC_KIND_MAP) {
         sp.status = tool_fail("split: the record is no map of names");
     }
+    if (sp.status == EXIT_OK && !rec_value_count(rec_root(w->record))) {
+        sp.status = tool_fail("split: the record is empty");
+    }
     if (sp.status == EXIT_OK && strip && sp.levels == BY_TYPE) {
         sp.status = tool_fail("--strip is for a split by keys");
     }
@@ -182,9 +185,6 @@ int tool_edit_split(work *w, const char *by, bool strip, part **parts, size_t *c
     }
     if (sp.status == EXIT_OK && sp.levels == BY_TYPE) {
         tool_edit_leaves(w->record, "", copy_leaf, &sp);
-    }
-    if (sp.status == EXIT_OK && !sp.count) {
-        sp.status = tool_fail("split: the record is empty");
     }
     rec_record_free(empty);
     free(sp.slots);

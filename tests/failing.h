@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Allocations that fail: of a context whose allocator is `failing_allocator`, the one that is asked for. */
+ * Allocations that fail: of a context whose allocator is `failing_allocator`, the one that is asked for. A program that is linked
+ * with LR_FAILING_ARENAS and defines FAILING_ARENAS lets arenas refuse single pieces too, which else only their chunks do. */
 #ifndef FAILING_H
 #define FAILING_H
 
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unwind.h>
 
 #include <cmocka.h>
 
@@ -20,10 +22,48 @@
 static bool armed;
 static long countdown; /* allocations until one fails */
 static long failed;
+static bool by_place; /* the first fails that is asked for at a place where none has failed yet */
+
+/* A place: who asks, called by whom, as deep as helpers of helpers are. */
+enum { PLACE_DEEP = 5, PLACES_MOST = 1 << 14, SKIPPED = 3 /* is_new_place, fails_now, who calls it */ };
+
+typedef struct place_trace {
+    uintptr_t hash;
+    int depth;
+} place_trace;
+
+static inline _Unwind_Reason_Code place_frame(struct _Unwind_Context *at, void *user)
+{
+    place_trace *trace = user;
+    if (++trace->depth > SKIPPED) {
+        trace->hash = (trace->hash ^ (uintptr_t)_Unwind_GetIP(at)) * (uintptr_t)0x9e3779b1U;
+        trace->hash ^= trace->hash >> 15;
+    }
+    return trace->depth < SKIPPED + PLACE_DEEP ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+static uintptr_t places_seen[PLACES_MOST]; /* open-addressed, since nothing here may allocate */
+static long place_count;
+
+static inline bool is_new_place(void)
+{
+    place_trace trace = {0, 0};
+    size_t at;
+    (void)_Unwind_Backtrace(place_frame, &trace);
+    trace.hash += trace.hash == 0;
+    for (at = trace.hash % PLACES_MOST; places_seen[at] && places_seen[at] != trace.hash; at = (at + 1) % PLACES_MOST) {
+    }
+    if (places_seen[at] || place_count == PLACES_MOST / 2) {
+        return false;
+    }
+    places_seen[at] = trace.hash;
+    place_count++;
+    return true;
+}
 
 static inline bool fails_now(void)
 {
-    if (!armed || countdown-- > 0) {
+    if (!armed || (by_place ? !is_new_place() : countdown-- > 0)) {
         return false;
     }
     armed = false; /* one failure a run: what comes after must cope with it */
@@ -85,6 +125,40 @@ static inline void take_back(void *user, void *memory)
 static const rec_allocator failing_allocator = {
     .size = sizeof failing_allocator, .alloc = give, .resize = give_more, .release = take_back};
 
+#ifdef FAILING_ARENAS
+#include "core/base/base.h"
+
+/* The linker calls these where the library calls the arena. */
+void *__real_lr_arena_alloc(lr_arena *arena, uint64_t size, uint64_t alignment);
+void *__wrap_lr_arena_alloc(lr_arena *arena, uint64_t size, uint64_t alignment);
+bool __real_lr_arena_grow(lr_arena *arena, void *array, uint64_t need, uint64_t *room, size_t each);
+bool __wrap_lr_arena_grow(lr_arena *arena, void *array, uint64_t need, uint64_t *room, size_t each);
+char *__real_lr_arena_text(lr_arena *arena, const char *text, uint64_t length);
+char *__wrap_lr_arena_text(lr_arena *arena, const char *text, uint64_t length);
+
+static inline bool arena_fails(lr_arena *arena)
+{
+    bool fails = by_place && fails_now();
+    arena->refused = fails ? false : arena->refused;
+    return fails;
+}
+
+void *__wrap_lr_arena_alloc(lr_arena *arena, uint64_t size, uint64_t alignment)
+{
+    return arena_fails(arena) ? NULL : __real_lr_arena_alloc(arena, size, alignment);
+}
+
+bool __wrap_lr_arena_grow(lr_arena *arena, void *array, uint64_t need, uint64_t *room, size_t each)
+{
+    return need > *room && arena_fails(arena) ? false : __real_lr_arena_grow(arena, array, need, room, each);
+}
+
+char *__wrap_lr_arena_text(lr_arena *arena, const char *text, uint64_t length)
+{
+    return arena_fails(arena) ? NULL : __real_lr_arena_text(arena, text, length);
+}
+#endif
+
 /** What is done while allocations fail. @return what came of it, from malloc; NULL: an error was told. */
 typedef char *(*failing_operation)(rec_context *context, const void *what);
 
@@ -120,6 +194,17 @@ static inline long each_fails_once(rec_context *context, failing_operation opera
             fail_msg("allocation %ld: %llu pieces are lost", n, (unsigned long long)(held - held_before));
         }
     }
+}
+
+/** The same for each place where it asks for memory and none has failed yet, in whatever operation. */
+static inline long each_place_fails_once(rec_context *context, failing_operation operation, const void *what,
+                                         const char *expected)
+{
+    long count;
+    by_place = true;
+    count = each_fails_once(context, operation, what, expected);
+    by_place = false;
+    return count;
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#define FAILING_ARENAS 1
 #include "tests/failing.h"
 #include "tests/remap/plans.h"
 
@@ -319,6 +320,7 @@ static bool perform(const char *file, scene *s)
         (void)fprintf(stderr, "%s: scene %s came out so:\n%s", file, s->name, found);
     } else if (strncmp(found, "refused", 7) != 0) {
         (void)each_fails_once(context, play, s, expected);
+        (void)each_place_fails_once(context, play, s, expected);
     }
     free(found);
     lost = strdup(s->name);

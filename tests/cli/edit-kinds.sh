@@ -622,6 +622,10 @@ $ edit k.mpk set n true --dry-run
 record: set n: it is a uint, found "true"
   To make it another kind remove it first (rm).
 status 2
+$ edit k.mpk set j true --dry-run
+record: set j: it is an int, found "true"
+  To make it another kind remove it first (rm).
+status 2
 $ edit k.mpk set n '[1]' --dry-run
 record: set n: it is a uint, found "[1]"
   To make it another kind remove it first (rm).

@@ -437,7 +437,7 @@ static const char *kind_noun(int32_t kind)
 {
     static char noun[32];
 
-    (void)snprintf(noun, sizeof noun, "%s%s", kind == REC_KIND_BYTES ? "" : "a ",
+    (void)snprintf(noun, sizeof noun, "%s%s", kind == REC_KIND_BYTES ? "" : kind == REC_KIND_INT ? "an " : "a ",
                    tool_kind_word(kind == REC_KIND_NUMBERS ? REC_KIND_LIST : kind));
     return noun;
 }

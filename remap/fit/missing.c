@@ -82,7 +82,8 @@ typedef struct nearest {
     char below[200];           /* it stands below this name */
     uint64_t left;             /* keys */
     const lr_piece *neighbour; /* in the same module */
-    const lr_piece *split;     /* has it with others in one tensor */
+    const lr_piece *split;     /* has it with others in one tensor; of several the one that is nearest in the tree */
+    size_t split_shared;
     const lr_piece *formed;    /* the only one of its last name and rank */
     uint64_t formed_count;
     lr_suggestion by_name;
@@ -124,6 +125,16 @@ static bool has_form(const lr_piece *piece, const lr_missing *m, const char *las
     return false;
 }
 
+/* The length of the names that two paths have in common, from the first on. */
+static size_t shared_begin(const char *key, const char *path)
+{
+    size_t shared = 0;
+    for (size_t i = 0; key[i] && key[i] == path[i]; i++) {
+        shared = key[i] == '.' ? i + 1 : shared;
+    }
+    return shared;
+}
+
 /* Looks at the keys that are left. */
 static int32_t look(lr_fit *t, const lr_missing *m, nearest *n)
 {
@@ -153,8 +164,10 @@ static int32_t look(lr_fit *t, const lr_missing *m, nearest *n)
         if (!n->below[0]) {
             find_below(piece, m->path, n->below, sizeof n->below);
         }
-        if (!n->split && lr_suggest_split(piece, m->path, rule, sizeof rule)) {
+        if ((!n->split || shared_begin(piece->key, m->path) > n->split_shared) &&
+            lr_suggest_split(piece, m->path, rule, sizeof rule)) {
             n->split = piece;
+            n->split_shared = shared_begin(piece->key, m->path);
         }
         if (has_form(piece, m, last) && n->formed_count++ == 0) {
             n->formed = piece;

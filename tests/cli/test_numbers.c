@@ -90,22 +90,33 @@ static void test_vectors_are_the_same(void **unused)
 static void test_each_processor(void **unused)
 {
     static float a[MOST], b[MOST];
+    static double wide_a[MOST], wide_b[MOST];
     const tolerance t = {1e-3, 1e-6, false};
 
     (void)unused;
     for (unsigned round = 0; round < 100; round++) {
         size_t count = next() % MOST;
-        figures two = {.scale = 1}, more = two;
+        figures two = {.scale = 1}, more = two, wide = {.scale = round % 2 ? 1 : 0x1p-600}, wider = wide;
         fill(a, b, count, 50);
+        for (size_t i = 0; i < count; i++) {
+            wide_a[i] = (double)a[i];
+            wide_b[i] = (double)b[i];
+        }
         (void)blocks_f32(&two, a, b, 0, count, &t);
+        (void)blocks_f64(&wide, wide_a, wide_b, 0, count, &t);
         if (CPU_HAS(AVX2, "avx2")) {
             (void)blocks_f32_avx2(&more, a, b, 0, count, &t);
             assert_memory_equal(&two, &more, sizeof two);
+            (void)blocks_f64_avx2(&wider, wide_a, wide_b, 0, count, &t);
+            assert_memory_equal(&wide, &wider, sizeof wide);
         }
         if (CPU_HAS(AVX512F, "avx512f") && CPU_HAS(AVX512DQ, "avx512dq")) {
             more = (figures){.scale = 1};
             (void)blocks_f32_avx512(&more, a, b, 0, count, &t);
             assert_memory_equal(&two, &more, sizeof two);
+            wider = (figures){.scale = wide.scale};
+            (void)blocks_f64_avx512(&wider, wide_a, wide_b, 0, count, &t);
+            assert_memory_equal(&wide, &wider, sizeof wide);
         }
     }
 }

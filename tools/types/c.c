@@ -581,8 +581,9 @@ int tool_types_c(text *t, const rec_record *record, const char *name, const char
         status = tool_fail(
             "%s: %s\nA struct of C's has named fields; rec_value_at() and rec_iterate() read any record.", path,
             root->kind == NODE_STRUCT || root->kind == NODE_ENUM ? "it holds nothing that a struct could have"
-            : root->kind == NODE_VALUE ? "its root is a map by ids, or has a key that is no identifier of C's"
-                                       : "its root is no struct");
+            : root->kind == NODE_VALUE && rec_value_kind(rec_root(record)) == REC_KIND_MAP
+                ? "its root is a map by ids, or has a key that is no identifier of C's"
+                : "its root is no struct");
         goto done;
     }
     tool_text_format(t, "/* The type of %s", file.at);

@@ -96,6 +96,32 @@ END
 " convert -y $tiny "$out"
     check "-y is no question" sh -c '! grep -q Overwrite "$1"' - "$scratch/out"
     check "it overwrites" is_same "$out" "$scratch/kept"
+    typed "$(printf '%0100d' 0 | tr 0 n)
+" convert $half "$out"
+    status_is "a long line that begins with an n is no" 1
+    typed "Yes, all of it
+" convert $half "$out"
+    status_is "a word that begins with a large y is yes" 0
+    cp "$out" "$scratch/kept"
+    mkdir "$scratch/from" "$scratch/both"
+    cp $half "$scratch/from/a.mpk"
+    cp $half "$scratch/from/b.mpk"
+    cp $tiny "$scratch/both/a.mpk"
+    cp $tiny "$scratch/both/b.mpk"
+    typed "A
+" convert "$scratch/from/a.mpk" "$scratch/from/b.mpk" "$scratch/both/"
+    status_is "all is yes for each file" 0
+    check "which is asked once" [ "$(grep -c 'Overwrite it?' "$scratch/out")" = 1 ]
+    check "and they were overwritten" sh -c 'cmp -s "$1/a.mpk" "$2" && cmp -s "$1/b.mpk" "$2"' - "$scratch/both" $half
+    "$record" convert -q --max-shard-size 30 $tiny "$scratch/several.safetensors"
+    typed "n
+" convert --max-shard-size 30 $half "$scratch/several.safetensors"
+    status_is "a model in several files is there, too" 1
+    check "its index is what is asked for" grep -qF \
+        "$scratch/several.safetensors.index.json is there already. Overwrite it and remove the files that it names?" "$scratch/out"
+    typed "y
+" convert -q --max-shard-size 30 $half "$scratch/several.safetensors"
+    status_is "and is overwritten" 0
 else
     skip "the question" "python3 is not installed"
 fi

@@ -232,7 +232,7 @@ static rec_recorder *open_recorder(const char *function, rec_context *context, c
 {
     rec_job job;
     rec_recorder *r = NULL;
-    if (!name && lr_null(function, "name")) {
+    if (LR_NULL_OF(function, name)) {
         return NULL;
     }
     lr_job_open(&job, context, "open", NULL);

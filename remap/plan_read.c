@@ -8,7 +8,7 @@
 static rec_status make_plan(const char *function, rec_plan *plan)
 {
     rec_job job;
-    if (!plan && lr_null(function, "plan")) {
+    if (LR_NULL_OF(function, plan)) {
         return REC_E_ARGUMENT;
     }
     lr_job_begin(&job, plan->context, "plan", NULL);

@@ -478,9 +478,9 @@ bool lr_call_is(int32_t kind);
 /** A plugin broke its contract: REC_E_PLUGIN, "the plugin NAME " and what it did. @param job NULL: that of the innermost
  *  call, if there is one. @return the job's status. */
 int32_t lr_breach(rec_job *job, uint64_t at, const char *format, ...) REC_PRINTF(3, 4);
-/** The same for a public function that was given a NULL. @return true. */
-bool lr_breach_null(rec_job *job, const char *function, const char *argument);
-#define LR_LACKS(job, argument) (!(argument) && lr_breach_null((job), __func__, #argument))
+/** The same for a public function that was given a NULL. */
+void lr_breach_null(rec_job *job, const char *function, const char *argument);
+#define LR_LACKS(job, argument) (!(argument) && (lr_breach_null((job), __func__, #argument), true))
 /** The same for a struct whose size cannot be. @return whether it can. */
 bool lr_size_check(rec_job *job, const char *what, uint64_t size, uint64_t least);
 /** The memory of what a plugin closed stays with the job, so that it can be told if it goes on with it; of many such
@@ -527,9 +527,10 @@ bool lr_tell_aside(rec_job *job, rec_loss loss);
 /** An error of a function that needs no job, published at once. @return status. */
 rec_status lr_publish(rec_status status, const char *format, ...) REC_PRINTF(2, 3);
 /** What every public function does about a NULL that it needs something in place of: the thread's last error stays if
- *  there is one (what should have made the object failed, and says why); else it is REC_E_ARGUMENT. @return true. */
-bool lr_null(const char *function, const char *argument);
-#define LR_NULL(argument) (!(argument) && lr_null(__func__, #argument))
+ *  there is one (what should have made the object failed, and says why); else it is REC_E_ARGUMENT. */
+void lr_null(const char *function, const char *argument);
+#define LR_NULL_OF(function, argument) (!(argument) && (lr_null((function), #argument), true))
+#define LR_NULL(argument) LR_NULL_OF(__func__, argument)
 /** Publishes success. */
 void lr_publish_ok(void);
 

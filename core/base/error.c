@@ -261,12 +261,11 @@ rec_status lr_publish(rec_status status, const char *format, ...)
     return status;
 }
 
-bool lr_null(const char *function, const char *argument)
+void lr_null(const char *function, const char *argument)
 {
     if (last_error.status == REC_OK) {
         (void)lr_publish(REC_E_ARGUMENT, "%s: `%s` is NULL", function, argument);
     }
-    return true;
 }
 
 void lr_publish_ok(void)

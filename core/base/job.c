@@ -238,10 +238,9 @@ int32_t lr_breach(rec_job *job, uint64_t at, const char *format, ...)
     return lr_breach_status(job);
 }
 
-bool lr_breach_null(rec_job *job, const char *function, const char *argument)
+void lr_breach_null(rec_job *job, const char *function, const char *argument)
 {
     (void)lr_breach(job, REC_UNKNOWN, "called %s() with NULL as `%s`", function, argument);
-    return true;
 }
 
 bool lr_size_check(rec_job *job, const char *what, uint64_t size, uint64_t least)
@@ -258,7 +257,7 @@ bool lr_size_check(rec_job *job, const char *what, uint64_t size, uint64_t least
 static bool fails_wrongly(rec_job *job, int32_t status, const char *format)
 {
     if (!job || !format) {
-        (void)lr_breach_null(job, "rec_fail", job ? "format" : "job");
+        lr_breach_null(job, "rec_fail", job ? "format" : "job");
     } else if (!is_failure(status) && !lr_job_failed(job)) {
         (void)lr_breach(job, REC_UNKNOWN, "reported a failure with the status %d, which is none of a failure: \"%.200s\"",
                         (int)status, format);

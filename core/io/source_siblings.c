@@ -210,7 +210,8 @@ static int32_t find_beside(rec_job *job, rec_source *source, const char *name, b
     int32_t status;
     const char *what = !job ? "job" : !source ? "source" : !name ? "name" : !out ? "out" : NULL;
     const char *function = optional ? "rec_source_beside_maybe" : "rec_source_beside";
-    if (what && lr_breach_null(job, function, what)) {
+    if (what) {
+        lr_breach_null(job, function, what);
         return lr_breach_status(job);
     }
     any = source->located || source->ops->beside;

@@ -142,7 +142,7 @@ static rec_status set_scalar(const char *function, rec_record *record, const cha
 {
     edit e;
     rec_value value = {0};
-    if ((!record && lr_null(function, "record")) || (!path && lr_null(function, "path"))) {
+    if (LR_NULL_OF(function, record) || LR_NULL_OF(function, path)) {
         return REC_E_ARGUMENT;
     }
     edit_begin(&e, record, path);

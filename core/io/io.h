@@ -183,6 +183,7 @@ typedef struct lr_parts {
     lr_window *file;  /**< of what comes out of it: that is all wanted if it is in pieces */
     bool wanted;      /**< pieces: there is an output */
     uint64_t piece;   /**< (out) 0: the codec makes none, all is as if nobody had asked; */
+    uint64_t told, told_size; /**< pieces that the codec spoke of, and their bytes */
     void (*made)(void *user, const rec_piece *piece);
     void *user;
     const rec_piece *pieces;

@@ -3,14 +3,25 @@
  * asked for stands in job->parts. */
 #include "core/io/io_private.h"
 
-/* The program's, called from the codec. */
-static void told(void *user, const rec_piece *piece)
+/* Called from the codec with the job: hands it to the program. Whose job it is shows before it is looked into. */
+static void made(void *user, const rec_piece *piece)
 {
-    rec_job *job = user;
+    rec_job *job = lr_call_is(LR_CALL_SINK) ? lr_call_now()->job : NULL;
+    lr_parts *p = job && job == user ? job->parts : NULL;
     lr_call call;
-    if (job->parts->made) {
+    if (LR_LACKS(job, piece)) {
+        return;
+    }
+    if (!p || p->part != REC_PART_PIECES) {
+        (void)lr_breach(job, REC_UNKNOWN,
+                        "told of a piece where none is made, or with a `user` that is not that of this save");
+        return;
+    }
+    p->told++;
+    p->told_size += piece->size;
+    if (p->made) {
         lr_call_begin(&call, job, LR_CALL_PROGRAM, NULL);
-        job->parts->made(job->parts->user, piece);
+        p->made(p->user, piece);
         lr_call_end(&call);
     }
 }
@@ -36,6 +47,20 @@ static int32_t fail_bounds(rec_job *job)
                     (unsigned long long)job->parts->piece);
 }
 
+/* Who puts the file together goes by what the codec told. */
+static int32_t check_told(rec_job *job, const rec_sink *target)
+{
+    const lr_parts *p = job->parts;
+    uint64_t end = p->window.to < p->window.total ? p->window.to : p->window.total;
+    uint64_t pieces = (end - p->window.from - 1) / p->piece + 1;
+    if (p->told == pieces && p->told_size == target->written) {
+        return REC_OK;
+    }
+    return lr_breach(job, REC_UNKNOWN, "made %llu bytes, which are to be %llu pieces, and told of %llu in %llu",
+                     (unsigned long long)target->written, (unsigned long long)pieces, (unsigned long long)p->told_size,
+                     (unsigned long long)p->told);
+}
+
 static int32_t finish_part(rec_sink *sink, const rec_sink_ops *ops, void *user, rec_sink *target)
 {
     const lr_parts *p = sink->job->parts;
@@ -55,7 +80,11 @@ static int32_t finish_part(rec_sink *sink, const rec_sink_ops *ops, void *user, 
                  : ops->ends(user, target, w->total, p->pieces, p->count, p->part == REC_PART_TAIL);
     lr_call_end(&call);
     sink->busy = false;
-    return lr_said_why(sink->job, status, "a sink filter");
+    status = lr_said_why(sink->job, status, "a sink filter");
+    if (status == REC_OK && !lr_job_failed(sink->job) && p->part == REC_PART_PIECES) {
+        status = check_told(sink->job, target);
+    }
+    return status;
 }
 
 int32_t lr_sink_ends(rec_sink *codec)
@@ -77,9 +106,14 @@ rec_sink *lr_sink_pieces(rec_sink *codec)
         void *user;
         const rec_sink_ops *ops = lr_sink_filter_part(codec, finish_part, &user);
         lr_call call;
+        int32_t said;
+        codec->busy = true;
         lr_call_begin(&call, job, LR_CALL_SINK, NULL);
-        status = lr_said_why(job, ops->part(user, told, job), "a sink filter");
+        said = ops->part(user, made, job);
         lr_call_end(&call);
+        codec->busy = false;
+        status = lr_said_why(job, said, "a sink filter");
+        status = status == REC_OK ? job->error.status : status;
     } else {
         lr_sink_free(codec); /* which has nothing to say */
         codec = NULL;

@@ -425,7 +425,8 @@ typedef struct rec_sink_ops {
      * such a file together (REC_PART_PIECES), if all of this is there. */
     uint64_t piece; /**< bytes that each piece but the last is made of */
     /** Before the first `write`: what is written is a part of the whole that begins with a piece. Neither head nor tail are to be
-     *  written to the target. @param made to be called on the thread of `write` and `finish_part`, once a piece is written. */
+     *  written to the target. @param made to be called on the thread of `write` and `finish_part`, once a piece is written: as many
+     *  times and of as many bytes as were written, or the save fails. */
     int32_t (*part)(void *self, void (*made)(void *user, const rec_piece *piece), void *user);
     /** Instead of `finish`: writes what is left. @param last 1: it ends the whole. */
     int32_t (*finish_part)(void *self, rec_sink *target, int32_t last);

@@ -16,6 +16,11 @@ static bool is_sane(const rec_window *w, const rec_output *output)
     return w->part >= REC_PART_HEAD ? output && w->total && (w->pieces || !w->piece_count) : w->from <= w->to;
 }
 
+static void fail_no_pieces(rec_job *job)
+{
+    (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "a head or a tail of a file that is not made in pieces");
+}
+
 static rec_status save_window(rec_job *job, rec_recorder *r, const rec_record *record, const char *path,
                               rec_window *window, const rec_output *output, void *user)
 {
@@ -49,7 +54,7 @@ static rec_status save_window(rec_job *job, rec_recorder *r, const rec_record *r
         job->parts = &parts;
     }
     if (window->part >= REC_PART_HEAD && !plugin->codec) {
-        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "a head or a tail of a file that is not made in pieces");
+        fail_no_pieces(job);
     }
     job->aside = window->lost;
     job->aside_user = window->user;
@@ -57,7 +62,7 @@ static rec_status save_window(rec_job *job, rec_recorder *r, const rec_record *r
     (void)lr_save_sink(job, r, plugin, record, sink, NULL, NULL);
     job->parts = NULL;
     if (!lr_job_failed(job) && window->part >= REC_PART_HEAD && !parts.piece) {
-        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "a head or a tail of a file that is not made in pieces");
+        fail_no_pieces(job);
     }
     window->piece = parts.piece;
     if (window->part < REC_PART_HEAD) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Operations of a program on records, types and files, each with each of its allocations failing once: it ends with the
  * error that memory ran out and the next one works in the same context, or with what comes of it otherwise, to the letter. */
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -533,6 +534,149 @@ static void pairs_are_found_or_not(void **state)
     hold(open_pair, "Gguf.gz", NULL, 5, PLACES);
 }
 
+/* ---------------------------------------------------------------------------------------------------- parts of a file -- */
+
+/* FNV-1a of bytes that come in parts. */
+typedef struct sum {
+    uint64_t sum, size;
+    rec_piece pieces[8];
+    uint64_t count;
+} sum;
+
+static int32_t add_to_sum(void *user, const void *data, uint64_t size)
+{
+    sum *s = user;
+    for (uint64_t i = 0; i < size; i++) {
+        s->sum = (s->sum ^ ((const uint8_t *)data)[i]) * UINT64_C(0x100000001b3);
+    }
+    s->size += size;
+    return 0;
+}
+
+static void add_piece(void *user, const rec_piece *piece)
+{
+    sum *s = user;
+    assert_true(s->count < sizeof s->pieces / sizeof *s->pieces);
+    s->pieces[s->count++] = *piece;
+}
+
+static rec_record *record_of_pieces(rec_context *context)
+{
+    enum { MANY = 300000 }; /* 1.2 MB: three pieces of gzip */
+    static float data[MANY];
+    const uint64_t many = MANY;
+    rec_record *record = rec_record_new(context);
+    if (record && (rec_set_f32(record, "a.weight", data, 1, &many) != REC_OK ||
+                   rec_set_f32(record, "a.bias", numbers, 2, shape) != REC_OK ||
+                   rec_set_uint(record, "a.steps", 5) != REC_OK ||
+                   rec_set_id(record, "a.weight", "0000000000001") != REC_OK ||
+                   rec_set_id(record, "a.bias", "0000000000002") != REC_OK)) {
+        rec_record_free(record);
+        record = NULL;
+    }
+    return record;
+}
+
+/* The recorder of them, whose bytes are quickly made. */
+static rec_recorder *recorder_of_pieces(rec_context *context, const char *name)
+{
+    rec_recorder *recorder = rec_open_recorder_in(context, name, REC_PRECISION_HALF);
+    bool gz = strstr(name, "Gz") || strstr(name, ".gz");
+    if (recorder && gz && rec_recorder_set(recorder, "level", "0") != REC_OK) {
+        rec_close_recorder(recorder);
+        recorder = NULL;
+    }
+    return recorder;
+}
+
+/* The layout, then the file in two windows; or of a codec's pieces the pieces, in two windows too, and the ends. */
+static char *save_in_parts(rec_context *context, const void *what)
+{
+    static const rec_output output = {.size = sizeof output, .write = add_to_sum};
+    words w = {.used = 0};
+    sum parts = {.sum = 0}, ends = {.sum = 0};
+    rec_recorder *recorder = recorder_of_pieces(context, what);
+    rec_record *record = recorder ? record_of_pieces(context) : NULL;
+    rec_window window = {.size = sizeof window, .part = REC_PART_PIECES};
+    bool well = record && rec_save_window(recorder, record, "m", &window, NULL, NULL) == REC_OK;
+    uint64_t middle = window.piece ? window.piece : window.total / 2;
+    window.made = add_piece;
+    window.user = &parts;
+    for (int part = 0; well && part < 2; part++) {
+        window.from = part ? middle : 0;
+        window.to = part ? REC_UNKNOWN : middle;
+        well = rec_save_window(recorder, record, "m", &window, &output, &parts) == REC_OK;
+    }
+    window.pieces = parts.pieces;
+    window.piece_count = parts.count;
+    for (int32_t part = REC_PART_HEAD; well && window.piece && part <= REC_PART_TAIL; part++) {
+        window.part = part;
+        well = rec_save_window(recorder, record, "m", &window, &output, &ends) == REC_OK;
+    }
+    if (well) {
+        say(&w, "%" PRIu64 " bytes of %016" PRIx64 ", %" PRIu64 " of %016" PRIx64 ", %" PRIu64 " pieces", parts.size,
+            parts.sum, ends.size, ends.sum, parts.count);
+    }
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+    return said(&w, well);
+}
+
+static void files_are_saved_in_parts_or_not(void **state)
+{
+    (void)state;
+    hold(save_in_parts, "NamedMpk", NULL, 30, PLACES);
+    hold(save_in_parts, "Safetensors", NULL, 30, PLACES);
+    hold(save_in_parts, "NamedMpkGz", NULL, 60, PLACES);
+    hold(save_in_parts, "Safetensors.gz", NULL, 60, PLACES);
+}
+
+static int32_t fill_with_words(void *user, const char *temporary)
+{
+    FILE *out = fopen(temporary, "w");
+    bool well = out && fputs(user, out) >= 0;
+    return out && fclose(out) == 0 && well ? 0 : EIO;
+}
+
+/* @param what the path */
+static char *save_filled(rec_context *context, const void *what)
+{
+    static char text[] = "written by others";
+    words w = {.used = 0};
+    char found[64] = "";
+    rec_recorder *recorder = rec_open_recorder_in(context, "NamedMpk", REC_PRECISION_FULL);
+    bool well = recorder && rec_save_filled(recorder, what, sizeof text - 1, fill_with_words, text) == REC_OK;
+    FILE *file = fopen(what, "r");
+    bool there = file && fgets(found, sizeof found, file);
+    if (file) {
+        (void)fclose(file);
+    }
+    assert_true(there && strcmp(found, well ? text : "old") == 0); /* the one or the other, whole */
+    file = fopen(what, "w");
+    assert_true(file && fputs("old", file) >= 0 && fclose(file) == 0);
+    rec_close_recorder(recorder);
+    say(&w, "%s", found);
+    return said(&w, well);
+}
+
+static void files_of_others_are_saved_or_not(void **state)
+{
+    scratch *folder = scratch_new();
+    char *path = scratch_text(folder, "filled.mpk", "old");
+    unsigned count = 0;
+    DIR *open;
+    (void)state;
+    hold(save_filled, path, "written by others", 5, PLACES);
+    open = opendir(folder->path);
+    while (open && readdir(open)) {
+        count++;
+    }
+    assert_int_equal(count, 3); /* no temporary file, but for . and .. */
+    (void)closedir(open);
+    free(path);
+    scratch_free(folder);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -543,6 +687,8 @@ int main(void)
         cmocka_unit_test(files_are_converted_or_not),
         cmocka_unit_test(burn_s_files_pass_or_not),
         cmocka_unit_test(pairs_are_found_or_not),
+        cmocka_unit_test(files_are_saved_in_parts_or_not),
+        cmocka_unit_test(files_of_others_are_saved_or_not),
     };
     return cmocka_run_group_tests_name("operations without memory", tests, NULL, NULL);
 }

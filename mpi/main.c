@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record-mpi: record convert by many processes. Every rank runs the same command; what people see comes from rank 0, and what
+ * record-mpi: record convert, verify and stats by many processes. Every rank runs the same command; what people see comes from rank 0, and what
  * fails on any rank is told once, with the rank and its host. */
 #include <signal.h>
 #include <stdlib.h>
@@ -11,18 +11,22 @@
 #include "tools/tool.h"
 
 static const char usage[] = "Usage: mpirun -n N record-mpi convert [OPTION]... IN... OUT\n"
-                            "Converts records as `record convert` does, to the same bytes, by N processes that\n"
-                            "each read, convert and write a part of the file. record help convert has the\n"
-                            "options. Of its own:\n"
+                            "       mpirun -n N record-mpi verify [OPTION]... FILE...\n"
+                            "       mpirun -n N record-mpi stats [OPTION]... FILE... [KEY]...\n"
+                            "Does what `record` does, to the same bytes and words, by N processes: each reads,\n"
+                            "converts and writes a part of the file, or reads a part of its tensors. record help\n"
+                            "convert, verify and stats have the options. Of convert's own:\n"
                             "      --hint KEY=VALUE  a hint for MPI-IO, such as cb_nodes=8 (repeatable)\n"
                             "What it does not do: several files and folders, --recursive, --max-shard-size,\n"
-                            "--check, --dry-run, standard input and output.\n"
+                            "--check, --dry-run of convert; sums in the metadata; standard input and output.\n"
                             "Exit status: as record.";
 
-/* What goes over a save of all ranks. */
+/* What goes over a command of all ranks. */
 typedef struct across {
-    int rank;
+    int rank, ranks;
     bool ended; /* a failure is known to all ranks */
+    bool told;  /* all came to the same, and rank 0 has told it */
+    text errors;
     bool saved;
     MPI_Info hints;
     rec_mpi_report report;
@@ -60,6 +64,60 @@ static int save(void *self, rec_recorder *to, const rec_record *record, const ch
     a->saved = status == REC_OK || status == REC_E_SYNC;
     a->ended = !a->saved;
     return status == REC_E_SYNC ? EXIT_UNSYNCED : a->saved ? EXIT_OK : EXIT_ERROR;
+}
+
+/* ---------------------------------------------------------------------------------- what verify and stats ask for -- */
+
+static bool end_of(across *a, rec_status status)
+{
+    a->ended = a->ended || status != REC_OK;
+    return !a->ended;
+}
+
+static bool together(void *self, const char *path, uint64_t outcome, const char *said)
+{
+    across *a = self;
+    uint64_t mine[] = {outcome, ~outcome, said != NULL}, most[3] = {0}, first = outcome;
+    char why[4096];
+    bool apart;
+
+    if (a->ended || !end_of(a, rec_mpi_agree(MPI_COMM_WORLD, REC_OK, NULL))) {
+        return false;
+    }
+    if (path && !strstr(path, "://") && !end_of(a, rec_mpi_same_file(MPI_COMM_WORLD, path))) {
+        return false;
+    }
+    (void)MPI_Allreduce(mine, most, 3, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+    if (most[0] == ~most[1]) {
+        return true;
+    }
+    (void)MPI_Bcast(&first, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    apart = most[2] ? said != NULL : outcome != first;
+    (void)snprintf(why, sizeof why, "%s%s%s", path ? path : "", path ? ": " : "",
+                   a->errors.length ? a->errors.at : "what was found here is not what rank 0 found");
+    return end_of(a, rec_mpi_agree(MPI_COMM_WORLD, apart ? REC_E_MISMATCH : REC_OK, said ? said : why));
+}
+
+static bool exchange(void *self, void *all, const uint64_t *ends)
+{
+    across *a = self;
+    int *sizes = xmalloc(2 * (size_t)a->ranks * sizeof *sizes), *places = sizes + a->ranks;
+    bool fits = ends[a->ranks - 1] <= INT32_MAX, met;
+    rec_status status;
+
+    for (int i = 0; i < a->ranks && fits; i++) {
+        places[i] = i ? (int)ends[i - 1] : 0;
+        sizes[i] = (int)ends[i] - places[i];
+    }
+    met = !a->ended && end_of(a, rec_mpi_agree(MPI_COMM_WORLD, fits ? REC_OK : REC_E_LIMIT, "too many tensors for one message"));
+    if (met) {
+        status = MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, all, sizes, places, MPI_BYTE, MPI_COMM_WORLD) == MPI_SUCCESS
+                     ? REC_OK
+                     : REC_E_IO;
+        met = end_of(a, rec_mpi_agree(MPI_COMM_WORLD, status, "MPI failed"));
+    }
+    free(sizes);
+    return met;
 }
 
 /* --------------------------------------------------------------------------------------------------- the command -- */
@@ -101,10 +159,12 @@ static int take_hints(int *argc, char **argv, MPI_Info *hints)
     return EXIT_OK;
 }
 
-/* What a part of a save cannot do is refused, not left out. */
+/* What a part of a save cannot do is refused, not left out; so is what one process would do to files that others read. */
 static int check(const options *o)
 {
-    const char *left = o->recursive                                       ? "--recursive"
+    const char *sums = tool_own(o, "sums");
+    const char *left = sums && *sums == 'w' && tool_own(o, "in-metadata") ? "--sums write --in-metadata"
+                       : o->recursive                                       ? "--recursive"
                        : o->max_shard_size                                ? "--max-shard-size"
                        : o->check                                         ? "--check"
                        : tool_own(o, "dry-run")                           ? "--dry-run"
@@ -113,7 +173,7 @@ static int check(const options *o)
     for (size_t i = 1; i < o->operands.count && !left; i++) {
         left = strcmp(o->operands.at[i], "-") == 0 ? "standard input and output" : NULL;
     }
-    return left ? tool_fail("not by record-mpi: %s\nUse record convert.", left) : EXIT_OK;
+    return left ? tool_fail("not by record-mpi: %s\nUse record %s.", left, o->operands.at[0]) : EXIT_OK;
 }
 
 static int same_files(across *a, const options *o, size_t inputs)
@@ -127,11 +187,49 @@ static int same_files(across *a, const options *o, size_t inputs)
     return a->ended ? EXIT_ERROR : EXIT_OK;
 }
 
+static uint64_t sum_of(const char *at)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+
+    for (; *at; at++) {
+        sum = (sum ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+    }
+    return sum;
+}
+
+/* All ranks run it, and rank 0 tells. */
+static int look(across *a, session *s, const command *c, const options *o)
+{
+    int status;
+
+    if (!together(a, NULL, sum_of(rec_version_string()), NULL)) {
+        return EXIT_ERROR;
+    }
+    if (a->rank == 0) {
+        tool_fail_divert(NULL);
+    }
+    status = c->run(s, o->operands.at + 1, o->operands.count - 1);
+    tool_fail_divert(&a->errors);
+    if (status != EXIT_ERROR && rec_guard_check(NULL) != REC_OK) {
+        status = tool_fail_library();
+    }
+    a->told = together(a, NULL, (uint64_t)status, NULL);
+    return a->told ? status : EXIT_ERROR;
+}
+
 static int run(across *a, const options *o)
 {
-    const tool_shared shared = {.self = a, .first = a->rank == 0, .agree = agree, .save = save};
-    const command *c = tool_command_find("convert");
+    const tool_shared shared = {.self = a,
+                                .first = a->rank == 0,
+                                .rank = (uint32_t)a->rank,
+                                .ranks = (uint32_t)a->ranks,
+                                .agree = agree,
+                                .save = save,
+                                .together = together,
+                                .exchange = exchange};
+    const command *c = o->operands.count ? tool_command_find(o->operands.at[0]) : NULL;
     size_t count = o->operands.count ? o->operands.count - 1 : 0;
+    bool converts;
     session s;
     int status;
 
@@ -144,19 +242,22 @@ static int run(across *a, const options *o)
     if (o->version || o->help) {
         return EXIT_OK;
     }
-    if (!o->operands.count || strcmp(o->operands.at[0], "convert") != 0) {
-        return tool_fail("record-mpi has the command convert; record has all others\n%s",
+    if (!c || !(c->bit & (COMMAND_CONVERT | COMMAND_VERIFY | COMMAND_STATS))) {
+        return tool_fail("record-mpi has the commands convert, verify and stats; record has all others\n%s",
                          "mpirun -n N record-mpi convert [OPTION]... IN... OUT");
     }
+    converts = c->bit == COMMAND_CONVERT;
     if ((status = tool_options_check(o, c)) != EXIT_OK || (status = check(o)) != EXIT_OK) {
         return status;
     }
     if (count < c->least) {
-        return tool_fail("expected record-mpi convert IN... OUT, found %zu operand%s", count, tool_plural(count));
+        return tool_fail("expected record-mpi %s %s, found %zu operand%s", c->name, converts ? "IN... OUT" : "FILE...", count,
+                         tool_plural(count));
     }
-    if ((status = same_files(a, o, count - 1)) == EXIT_OK && (status = tool_session_open(&s, o)) == EXIT_OK) {
+    if ((status = converts ? same_files(a, o, count - 1) : EXIT_OK) == EXIT_OK &&
+        (status = tool_session_open(&s, o)) == EXIT_OK) {
         s.shared = &shared;
-        status = c->run(&s, o->operands.at + 1, count);
+        status = converts ? c->run(&s, o->operands.at + 1, count) : look(a, &s, c, o);
         tool_session_close(&s);
     }
     return status;
@@ -176,21 +277,23 @@ int main(int argc, char **argv)
 {
     across a = {0};
     options o = {0};
-    text errors = {0};
     int provided, status;
 
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
         return tool_fail("MPI does not start: run it by mpirun");
     }
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &a.rank);
+    (void)MPI_Comm_size(MPI_COMM_WORLD, &a.ranks);
     (void)signal(SIGPIPE, SIG_DFL);
-    tool_fail_divert(&errors);
+    tool_fail_divert(&a.errors);
     if (a.rank != 0 && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))) {
         (void)tool_fail("cannot open /dev/null");
     }
     status = take_hints(&argc, argv, &a.hints);
     status = status == EXIT_OK ? tool_options_parse(&o, argc, argv) : status;
-    tool_output_setup(o.color);
+    /* What mpirun gives a rank looks like a terminal, wherever it sends it on to. */
+    tool_output_plain();
+    tool_output_setup(o.color == COLOR_AUTO ? COLOR_NEVER : o.color);
     (void)rec_guard_maps();
     status = status == EXIT_OK ? run(&a, &o) : status;
     if (a.rank == 0 && status == EXIT_OK && a.saved && !o.quiet && !o.json) {
@@ -203,8 +306,9 @@ int main(int argc, char **argv)
         status = tool_fail_library();
     }
     /* What any rank came to, unless all know already. */
-    if (!a.ended && rec_mpi_agree(MPI_COMM_WORLD, status == EXIT_ERROR ? REC_E_ARGUMENT : REC_OK,
-                                  errors.at ? errors.at : "it failed") != REC_OK) {
+    if (!a.ended && !a.told &&
+        rec_mpi_agree(MPI_COMM_WORLD, status == EXIT_ERROR ? REC_E_ARGUMENT : REC_OK,
+                      a.errors.at ? a.errors.at : "it failed") != REC_OK) {
         a.ended = true;
     }
     tool_fail_divert(NULL);
@@ -213,10 +317,10 @@ int main(int argc, char **argv)
         if (a.rank == 0) {
             (void)tool_fail("%s", rec_mpi_error_message());
         }
-    } else if (errors.length && a.rank == 0) {
-        (void)tool_fail("%s", errors.at);
+    } else if (a.errors.length && a.rank == 0) {
+        (void)tool_fail("%s", a.errors.at);
     }
-    tool_text_free(&errors);
+    tool_text_free(&a.errors);
     tool_options_free(&o);
     tool_notes_free(&a.notes);
     (void)MPI_Info_free(&a.hints);

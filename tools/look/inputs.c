@@ -209,6 +209,19 @@ int tool_inputs_check(const input_files *in)
                      in->several ? "the records" : tool_input_name(in->files[0]), idle);
 }
 
+bool tool_inputs_same(const session *s, const input_files *in)
+{
+    uint64_t sum = in->count;
+
+    for (size_t i = 0; i < in->count; i++) {
+        for (const char *at = in->files[i]; *at; at++) {
+            sum = (sum ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+        }
+        sum++;
+    }
+    return !s->shared || s->shared->together(s->shared->self, NULL, sum, NULL);
+}
+
 void tool_json_failed(json *j, const char *path)
 {
     tool_json_object(j, NULL);

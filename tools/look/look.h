@@ -114,6 +114,8 @@ int tool_inputs_find(session *s, const char *const *operands, size_t count, bool
 int tool_inputs_add_folder(session *s, input_files *in, const char *folder);
 /* At the end: @return EXIT_OK, or EXIT_ERROR with the error printed if a pattern matched nothing in any file. */
 int tool_inputs_check(const input_files *in);
+/* @return whether several processes have found the same files, if there are several: else all know, and are at their end. */
+bool tool_inputs_same(const session *s, const input_files *in);
 void tool_inputs_free(input_files *in);
 /* What stands in an array of answers for a file that gave none: its name and the library's last error. */
 void tool_json_failed(json *j, const char *path);

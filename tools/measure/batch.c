@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Measuring many tensors: small ones are shared out among the threads, a large one by its pieces. */
-#include "tools/measure/measure.h"
+#include "tools/measure/measure_private.h"
 
-/* A tensor of more elements is measured by all threads, and few enough at a time that progress shows. */
-enum { LARGE = 1 << 19, TOGETHER = 1 << 23, TOGETHER_HASHED = 1 << 25 };
+/* Few enough at a time that progress shows. */
+enum { LARGE = MEASURE_LARGE, TOGETHER = 1 << 23, TOGETHER_HASHED = 1 << 25 };
 
 struct batch {
     measured_tensor *made;
@@ -30,7 +30,7 @@ static rec_status measure_large(session *s, measured_tensor *t)
     return status;
 }
 
-size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t count, bool sums, measured_tensor *made)
+size_t tool_measure_alone_batch(session *s, const rec_tensor *const *tensors, size_t count, bool sums, measured_tensor *made)
 {
     struct batch b = {.made = made, .sums = sums};
     uint64_t elements = 0, most = sums ? TOGETHER_HASHED : TOGETHER;
@@ -55,4 +55,9 @@ size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t c
         tool_parallel(s, taken, measure_one, &b);
     }
     return taken;
+}
+
+size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t count, bool sums, measured_tensor *made)
+{
+    return s->ahead ? tool_measure_take(s, count, made) : tool_measure_alone_batch(s, tensors, count, sums, made);
 }

@@ -248,6 +248,8 @@ struct measuring {
         double first, second;
     } * sums;      /* by piece */
     uint8_t *done; /* by share */
+    bool across;    /* other processes make some of the shares */
+    uint64_t share; /* the first that this one makes */
     const atomic_bool *stop;
     pthread_mutex_t lock;
     measure_counts counts;
@@ -336,26 +338,96 @@ static rec_status measure_share(struct measuring *m, uint64_t share)
 }
 
 /* A share that fails on another thread is done again on the caller's, whose error it then is. */
-static void try_share(void *user, uint64_t share)
+static void try_share(void *user, uint64_t i)
 {
-    (void)measure_share(user, share);
+    struct measuring *m = user;
+
+    (void)measure_share(m, m->share + i);
 }
 
-/* Makes all sums. @param s NULL: on this thread. */
-static rec_status make_sums(session *s, struct measuring *m)
+static uint64_t shares_of(const struct measuring *m)
 {
-    uint64_t shares = (m->count + SHARE_ELEMENTS - 1) / SHARE_ELEMENTS;
-    rec_status status = REC_OK;
+    return (m->count + SHARE_ELEMENTS - 1) / SHARE_ELEMENTS;
+}
 
+/* What a process counted, for the others. */
+typedef struct counted {
+    rec_status status;
+    uint64_t zeros, nan, inf, subnormal, half_over, half_zero, bins[MEASURE_BINS];
+    double min, max;
+} counted;
+
+static void merge_counted(measure_counts *counts, const counted *more)
+{
+    measure_counts c;
+
+    tool_measure_counts_begin(&c);
+    c.zeros = more->zeros;
+    c.nan = more->nan;
+    c.inf = more->inf;
+    c.subnormal = more->subnormal;
+    c.half_over = more->half_over;
+    c.half_zero = more->half_zero;
+    memcpy(c.bins, more->bins, sizeof c.bins);
+    c.min = more->min;
+    c.max = more->max;
+    merge(counts, &c);
+}
+
+/* The first share of a process; of the one behind the last: how many there are. */
+static uint64_t first_of(uint64_t shares, uint64_t ranks, uint64_t rank)
+{
+    return shares / ranks * rank + shares % ranks * rank / ranks;
+}
+
+/* Gives this process's sums to the others, and takes theirs. @param status of this one's. */
+static rec_status gather(session *s, struct measuring *m, rec_status status)
+{
+    const tool_shared *shared = s->shared;
+    const measure_counts *c = &m->counts;
+    uint64_t pieces = (m->count + MEASURE_PIECE - 1) / MEASURE_PIECE, *ends = xmalloc(2 * shared->ranks * sizeof *ends);
+    counted *all = xmalloc(shared->ranks * sizeof *all);
+    bool met;
+
+    all[shared->rank] = (counted){status,       c->zeros,     c->nan, c->inf, c->subnormal,
+                                  c->half_over, c->half_zero, {0},    c->min, c->max};
+    memcpy(all[shared->rank].bins, c->bins, sizeof c->bins);
+    for (uint32_t i = 0; i < shared->ranks; i++) {
+        uint64_t end = first_of(shares_of(m), shared->ranks, i + 1) * SHARE;
+        ends[i] = (i + 1) * sizeof *all;
+        ends[shared->ranks + i] = (end < pieces ? end : pieces) * sizeof *m->sums;
+    }
+    met = shared->exchange(shared->self, all, ends) && shared->exchange(shared->self, m->sums, ends + shared->ranks);
+    tool_measure_counts_begin(&m->counts);
+    status = met ? REC_OK : REC_E_CANCELLED;
+    for (uint32_t i = 0; i < shared->ranks && met; i++) {
+        status = status == REC_OK ? all[i].status : status;
+        merge_counted(&m->counts, &all[i]);
+    }
+    free(all);
+    free(ends);
+    return status;
+}
+
+/* Makes all sums. @param s NULL: on this thread. @param status what went wrong before, which is told where others wait. */
+static rec_status make_sums(session *s, struct measuring *m, rec_status status)
+{
+    uint64_t shares = shares_of(m), first = 0, end = shares;
+
+    if (m->across) {
+        first = first_of(shares, s->shared->ranks, s->shared->rank);
+        end = first_of(shares, s->shared->ranks, s->shared->rank + UINT64_C(1));
+    }
     memset(m->done, 0, (size_t)shares);
     tool_measure_counts_begin(&m->counts);
-    if (s && shares > 1) {
-        tool_parallel(s, shares, try_share, m);
+    m->share = first;
+    if (s && end - first > 1 && status == REC_OK) {
+        tool_parallel(s, end - first, try_share, m);
     }
-    for (uint64_t i = 0; i < shares && status == REC_OK; i++) {
+    for (uint64_t i = first; i < end && status == REC_OK; i++) {
         status = m->done[i] ? REC_OK : measure_share(m, i);
     }
-    return status;
+    return m->across ? gather(s, m, status) : status;
 }
 
 /* The sums as moments of values times `unit`. */
@@ -399,8 +471,8 @@ static rec_status measure(session *s, struct measuring *m, measured *into)
     uint64_t finite;
     moments made;
 
-    if (status == REC_OK) {
-        status = make_sums(s, m);
+    if (status == REC_OK || m->across) {
+        status = make_sums(s, m, status);
     }
     if (status != REC_OK) {
         return status;
@@ -423,13 +495,13 @@ static rec_status measure(session *s, struct measuring *m, measured *into)
     memcpy(into->histogram, counts.bins, sizeof into->histogram);
     if (unit_for(counts.min, counts.max) != 1) {
         m->terms.unit = unit_for(counts.min, counts.max);
-        status = make_sums(s, m);
+        status = make_sums(s, m, status);
     }
     made = moments_of(m, finite);
     if (made.lost && status == REC_OK) {
         double nearest = made.mean / m->terms.unit;
         m->terms.shift = m->as.single ? (double)(float)nearest : nearest;
-        status = make_sums(s, m);
+        status = make_sums(s, m, status);
         made = moments_of(m, finite);
     }
     into->mean = made.mean / m->terms.unit;
@@ -438,9 +510,10 @@ static rec_status measure(session *s, struct measuring *m, measured *into)
     return status;
 }
 
-static rec_status measure_with(session *s, const rec_tensor *tensor, measured *into, bool *numeric)
+static rec_status measure_with(session *s, const rec_tensor *tensor, measured *into, bool *numeric, bool across)
 {
-    struct measuring m = {.tensor = tensor, .count = rec_tensor_count(tensor), .stop = s ? s->stop : NULL};
+    struct measuring m = {
+        .tensor = tensor, .count = rec_tensor_count(tensor), .stop = s ? s->stop : NULL, .across = across};
     uint64_t pieces = (m.count + MEASURE_PIECE - 1) / MEASURE_PIECE;
     rec_status status = REC_OK;
 
@@ -466,17 +539,22 @@ static rec_status measure_with(session *s, const rec_tensor *tensor, measured *i
 
 rec_status tool_measure_alone(const rec_tensor *tensor, measured *m, bool *numeric)
 {
-    return measure_with(NULL, tensor, m, numeric);
+    return measure_with(NULL, tensor, m, numeric, false);
 }
 
 rec_status tool_measure_shared(session *s, const rec_tensor *tensor, measured *m, bool *numeric)
 {
-    return measure_with(s, tensor, m, numeric);
+    return measure_with(s, tensor, m, numeric, false);
+}
+
+rec_status tool_measure_across(session *s, const rec_tensor *tensor, measured *m, bool *numeric)
+{
+    return measure_with(s, tensor, m, numeric, true);
 }
 
 int tool_measure(session *s, const rec_tensor *tensor, measured *m, bool *numeric)
 {
-    rec_status status = measure_with(s, tensor, m, numeric);
+    rec_status status = measure_with(s, tensor, m, numeric, false);
 
     /* Who stopped it knows; the library does not. */
     return status == REC_OK ? EXIT_OK : status == REC_E_CANCELLED ? EXIT_ERROR : tool_fail_library();

@@ -61,6 +61,18 @@ enum { MEASURE_BATCH = 256 };
  * MEASURE_BATCH. @return how many, at least one of `count`. */
 size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t count, bool sums, measured_tensor *made);
 
+/* Where several processes look at one file: whether all have come to the same record, or to the same failure; then each
+ * measures its share of these tensors, and all have what comes of it, which tool_measure_batch() gives in this order. A process that
+ * is alone does nothing here. @param outcome what loading came to, 0: well; then nothing is measured otherwise.
+ * @return EXIT_OK, or EXIT_ERROR: they have not; all know, and the command is at its end. */
+int tool_measure_together(session *s, const char *path, uint64_t outcome, const rec_tensor *const *tensors, size_t count,
+                          bool sums);
+/* Frees what that has left. */
+void tool_measure_end(session *s);
+/* The same as tool_measure_shared() of a tensor that each process reads a share of: all call it. REC_E_CANCELLED: all know that
+ * they are at their end. Other failures are those of any of them. */
+rec_status tool_measure_across(session *s, const rec_tensor *tensor, measured *m, bool *numeric);
+
 /* Adds a histogram as a line of ▁▂▃▄▅▆▇█, `width` columns or as many as there are bins; only empty bins are ▁. */
 void tool_text_sparkline(text *t, const uint64_t *bins, size_t count, size_t width);
 

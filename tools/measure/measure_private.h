@@ -91,6 +91,16 @@ void tool_measure_clean_f64(double *block, const double *at, size_t count, doubl
 /* At the end: pairs become bins, and what stood in for others is taken back. */
 void tool_measure_settle(const measure_terms *terms, bool single, measure_counts *counts);
 
+/* ------------------------------------------------------------------------------------------------------- batches -- */
+
+/* A tensor of more elements is measured by all threads. */
+enum { MEASURE_LARGE = 1 << 19 };
+/* tool_measure_batch() of this process, whoever else there is. */
+size_t tool_measure_alone_batch(session *s, const rec_tensor *const *tensors, size_t count, bool sums,
+                                measured_tensor *made);
+/* The next ones that were measured together. @return how many, at most MEASURE_BATCH. */
+size_t tool_measure_take(session *s, size_t count, measured_tensor *made);
+
 /* ------------------------------------------------------------------------------------------------------- SHA-256 -- */
 
 /* Takes in blocks of 64 bytes. */

@@ -20,9 +20,16 @@ int tool_output_finish(void)
                  : tool_fail("standard output: cannot write");
 }
 
+static bool plain;
+
+void tool_output_plain(void)
+{
+    plain = true;
+}
+
 bool tool_output_is_terminal(void)
 {
-    return isatty(STDOUT_FILENO);
+    return !plain && isatty(STDOUT_FILENO);
 }
 
 size_t tool_output_width(void)

@@ -86,6 +86,8 @@ void tool_output_setup(int color);
 int tool_output_finish(void);
 /* @return columns of the terminal that standard output is; 80 if it is none. */
 size_t tool_output_width(void);
+/* Standard output is no terminal, whatever it looks like. */
+void tool_output_plain(void);
 /* @return true if standard output is a terminal. */
 bool tool_output_is_terminal(void);
 

@@ -73,11 +73,19 @@ int tool_own_number(const options *o, const char *name, double least, double *va
 /* The command's counterpart where several processes run it together, for one output. */
 typedef struct tool_shared {
     void *self;
-    bool first; /* this is the process that asks and prints */
+    bool first;          /* this is the process that asks and prints */
+    uint32_t rank, ranks; /* which of how many this is */
     /* @return what the first process answers; -1: one of them failed, which all know. */
     int (*agree)(void *self, int answer);
     /* Saves in place of rec_save(). @param n gets notes. @return EXIT_OK, EXIT_UNSYNCED; EXIT_ERROR, which all know. */
     int (*save)(void *self, rec_recorder *to, const rec_record *record, const char *out, notes *n);
+    /* Whether all came to the same, each by itself. @param path a file that must be the same for all, or NULL. @param outcome
+     * what this one came to. @param said what went wrong here, or NULL. @return false: not so, which all know and is told;
+     * there is nothing more to do. */
+    bool (*together)(void *self, const char *path, uint64_t outcome, const char *said);
+    /* Makes an array whole of which each process has made a part: that of process i ends at byte ends[i], the first begins at 0.
+     * @return false as above. */
+    bool (*exchange)(void *self, void *all, const uint64_t *ends);
 } tool_shared;
 
 typedef struct session {
@@ -87,6 +95,7 @@ typedef struct session {
     rec_types *types; /* made when a type is needed */
     char *type;       /* the expression that the options ask for, once tool_session_type() was called; NULL: none */
     const tool_shared *shared; /* NULL: this process is alone */
+    struct measured_ahead *ahead; /* of several processes: what they measured together (measure.h), or NULL */
     const atomic_bool *stop; /* once it is set, measuring gives up; NULL: it never does */
 } session;
 

@@ -34,6 +34,7 @@ typedef struct run {
     session *s;
     input_files in;
     bool begun; /* something was printed */
+    bool ended; /* of several processes: they are at their end */
     json j;
     measured sum;
     uint64_t tensors, others; /* others: no numbers */
@@ -384,6 +385,13 @@ static int run_file(run *r, const char *path)
     if (record) {
         tool_notes_take(&n);
         status = find(&f, record, r->in.keys);
+    }
+    if (tool_measure_together(r->s, path, record ? (uint64_t)status : (uint64_t)rec_error_status(), f.tensors, f.count,
+                              false) != EXIT_OK) {
+        status = EXIT_ERROR;
+        r->ended = true;
+    }
+    if (record && !r->ended) {
         if (status == EXIT_OK && r->in.several && !r->s->o->json) {
             text name = {0};
             tool_text_safe(&name, tool_input_name(path), strlen(tool_input_name(path)));
@@ -400,6 +408,7 @@ static int run_file(run *r, const char *path)
     }
     (void)fflush(stdout); /* before what is noted of this one */
     tool_notes_print(&n, r->s->o->quiet || by_position);
+    tool_measure_end(r->s);
     free_found(&f);
     tool_notes_free(&n);
     rec_record_free(record);
@@ -431,15 +440,18 @@ int tool_run_stats(session *s, const char *const *operands, size_t count)
 {
     run r = {.s = s};
     int status = tool_inputs_find(s, operands, count, true, &r.in);
-    size_t files = status == EXIT_OK ? r.in.count : 0;
+    size_t files;
 
+    r.ended = status == EXIT_OK && !tool_inputs_same(s, &r.in);
+    status = r.ended ? EXIT_ERROR : status;
+    files = status == EXIT_OK ? r.in.count : 0;
     tool_session_streams(s);
     if (s->o->json && files) {
         tool_json_begin(&r.j, stdout, 2);
         tool_json_object(&r.j, NULL);
         tool_json_array(&r.j, "tensors");
     }
-    for (size_t i = 0; i < files; i++) {
+    for (size_t i = 0; i < files && !r.ended; i++) {
         status = run_file(&r, r.in.files[i]) == EXIT_OK ? status : EXIT_ERROR;
     }
     if (s->o->json && files) {

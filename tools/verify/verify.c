@@ -50,6 +50,7 @@ typedef struct run {
     const char *const *operands;
     size_t operand_count;
     uint64_t good, failed;
+    bool ended; /* of several processes: they are at their end */
 } run;
 
 /* A file while it is looked at. */
@@ -184,6 +185,27 @@ static void check_tensor(const run *r, checked *c, const char *key, measured_ten
         check_sum(r, c, key, t->sum);
     }
     rec_tensor_release(t->tensor, 0, REC_UNKNOWN);
+}
+
+/* Of several processes: whether all have the same, and then what each has measured. @param outcome what loading came to. */
+static bool meet(run *r, const checked *c, uint64_t outcome)
+{
+    rec_iterator *iterator = r->s->shared && c->record && !outcome ? rec_iterate(c->record) : NULL;
+    const rec_tensor *tensor, **tensors = NULL;
+    size_t count = 0, room = 0;
+    const char *path;
+
+    while (iterator && (tensor = rec_iterator_next_tensor(iterator, &path))) {
+        if (count == room) {
+            room = room ? room * 2 : MEASURE_BATCH;
+            tensors = xrealloc(tensors, room * sizeof *tensors);
+        }
+        tensors[count++] = tensor;
+    }
+    rec_iterator_free(iterator);
+    r->ended = tool_measure_together(r->s, c->path, outcome, tensors, count, r->sums != SUMS_NONE) != EXIT_OK;
+    free(tensors);
+    return !r->ended;
 }
 
 /* All leaves of the record. Keys are copied a batch at a time. */
@@ -358,7 +380,7 @@ static int finish_sums(run *r, checked *c)
         return write_metadata(r, c);
     }
     path = sums_path(r, c);
-    status = tool_sums_write(&c->made, path);
+    status = r->s->shared && !r->s->shared->first ? EXIT_OK : tool_sums_write(&c->made, path);
     if (status == EXIT_OK) {
         c->written = path;
         path = NULL;
@@ -510,6 +532,10 @@ static int run_file(run *r, const char *path)
     if (c.record) {
         take_notes(&c, &n);
         status = r->sums == SUMS_CHECK ? read_expected(r, &c) : EXIT_OK;
+    }
+    if (!meet(r, &c, c.record ? (uint64_t)status : (uint64_t)rec_error_status())) {
+        status = EXIT_ERROR;
+    } else if (c.record) {
         status = status == EXIT_OK ? check_leaves(r, &c) : status;
         status = status == EXIT_OK && c.by_position ? check_rest(&c) : status;
         tool_progress_wipe();
@@ -536,6 +562,7 @@ static int run_file(run *r, const char *path)
     } else if (status != EXIT_OK && r->s->o->json && r->in.several) {
         tool_json_failed(&r->j, path);
     }
+    tool_measure_end(r->s);
     tool_notes_free(&n);
     free_checked(&c);
     rec_close_recorder(recorder);
@@ -594,13 +621,16 @@ int tool_run_verify(session *s, const char *const *operands, size_t count)
     if (status == EXIT_OK) {
         status = check_inputs(&r);
     }
+    if (status == EXIT_OK && !tool_inputs_same(s, &r.in)) {
+        status = EXIT_ERROR;
+    }
     several = s->o->json && r.in.several && status == EXIT_OK;
     tool_json_begin(&r.j, stdout, several ? 4 : 2);
     if (several) {
         tool_json_object(&r.j, NULL);
         tool_json_array(&r.j, "files");
     }
-    for (size_t i = 0, files = status == EXIT_OK ? r.in.count : 0; i < files; i++) {
+    for (size_t i = 0, files = status == EXIT_OK ? r.in.count : 0; i < files && !r.ended; i++) {
         int one = run_file(&r, r.in.files[i]);
         status = one > status ? one : status;
     }

@@ -1,0 +1,185 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# record-mpi verify and stats: 1, 2, 3, 4 and 7 ranks say what record says, to the letter, with its exit status; and what is wrong
+# for one of them ends all.
+# shellcheck disable=SC2317 # functions that check() calls
+set -u
+# shellcheck source=tests/mpi/mpi.sh
+. "${srcdir:=.}/tests/mpi/mpi.sh"
+
+# -------------------------------------------------------------------------------------------------------------- the files
+
+# Small tensors, one that all ranks measure, one whose values are so extreme that it is gone over again, and odd ones.
+python3 - <<'END' || exit 99
+import json, random, struct
+random.seed(19)
+def write(name, tensors):
+    header, data = {}, b""
+    for key, dtype, shape, raw in tensors:
+        header[key] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    open(name, "wb").write(struct.pack("<Q", len(text)) + text + data)
+def floats(count):
+    return struct.pack("<%df" % count, *(random.choice((1e6, 0.0, random.gauss(0, 1), random.gauss(3, 1e-3))) for _ in range(count)))
+tensors = [("layers.%d.%s" % (i, k), "F32", [n], floats(n)) for i in range(40) for k, n in (("weight", 700 + i), ("bias", 7))]
+tensors += [("embed.weight", "F32", [1300, 500], floats(650000)),
+            ("far.weight", "F64", [600000], struct.pack("<d", 1e300) * 300000 + struct.pack("<d", -2e300) * 300000),
+            ("near.weight", "F32", [700, 1000], struct.pack("<f", 1000.5) * 699999 + struct.pack("<f", 7)),
+            ("odd.weight", "F32", [4], struct.pack("<4f", float("nan"), float("inf"), 1e-40, -0.0)),
+            ("none.weight", "F32", [0, 3], b""), ("index", "I64", [3], struct.pack("<3q", -5, 0, 1 << 40)),
+            ("mask", "BOOL", [5], bytes((0, 1, 2, 3, 1))),
+            ("norm.running_var", "F32", [3], struct.pack("<3f", 1, -1, 2))]
+write("odd.safetensors", tensors)
+write("good.safetensors", tensors[:-2])
+END
+"$record" convert -q --adapter none good.safetensors good.mpk || exit 99
+"$record" convert -q --adapter none good.safetensors good.mpk.gz || exit 99
+head -c 3000000 good.mpk >cut.mpk
+mkdir folder several
+cp good.mpk cut.mpk folder
+"$record" convert -qy --adapter none --max-shard-size 3MB good.safetensors several/model.safetensors || exit 99
+
+# same_words NAME ARGUMENT...: what record says on its standard output, and its exit status; on the other what it says, but for
+# mpirun's words about a status. By so many ranks as $counts has.
+counts=3
+same_words() {
+    words_name=$1
+    shift
+    "$record" "$@" >expected 2>expected.err </dev/null
+    words_status=$?
+    for words_n in $counts; do
+        ranks "$words_n" "$@"
+        if [ "$status" != "$words_status" ] || ! cmp -s expected "$scratch/out"; then
+            echo "$words_n ranks: status $status, not $words_status" >>"$scratch/err"
+            diff expected "$scratch/out" >>"$scratch/err"
+            not_ok "$words_name" "$scratch/err"
+            return
+        fi
+        grep -v '^  ' expected.err | sed 's/^record: //' >lines # perhaps none
+        while IFS= read -r line; do
+            if ! grep -qF -e "$line" "$scratch/err"; then
+                echo "$words_n ranks: \"$line\" is not said" >>"$scratch/err"
+                not_ok "$words_name" "$scratch/err"
+                return
+            fi
+        done <lines
+    done
+    ok "$words_name"
+}
+counts="1 2 3 4 7"
+same_words "verify a good file" verify good.mpk
+same_words "verify one that fails, in JSON" verify --nan --json odd.safetensors
+check "it fails" [ "$words_status" = 1 ]
+same_words "stats" stats odd.safetensors
+same_words "stats in JSON" stats --json odd.safetensors
+counts=3
+for file in good.safetensors good.mpk.gz several/model.safetensors.index.json; do
+    same_words "verify $file" verify "$file"
+    same_words "stats --json $file" stats --json "$file"
+done
+same_words "verify of several files, one of which is cut" verify good.mpk cut.mpk odd.safetensors
+same_words "and in JSON" verify --json good.mpk cut.mpk odd.safetensors
+same_words "verify of a folder" verify folder
+same_words "stats of several files, one of which is cut" stats good.mpk cut.mpk odd.safetensors
+same_words "stats of some keys" stats --all good.safetensors 'layers.{0-3}.*' embed.weight
+same_words "and of keys that there are not" stats good.safetensors 'nothing.*'
+same_words "a file that is not there" verify gone.mpk good.mpk
+same_words "a file without tensors" stats "$srcdir/tests/cli/verify.sh"
+for n in 1 3; do
+    rm -f good.mpk.sums
+    "$record" verify --sums write good.mpk >expected
+    mv good.mpk.sums sums
+    ranks "$n" verify --sums write good.mpk
+    same "sums written by $n ranks" expected "$scratch/out"
+    check "are the same" cmp sums good.mpk.sums
+done
+same_words "sums are checked" verify --sums check good.mpk
+sed 's/^./0/' sums >wrong.sums
+same_words "and told when they are wrong" verify --sums check --sums-file wrong.sums good.mpk
+
+# ---------------------------------------------------------------------------------------------------------- what goes wrong
+
+# refused NAME WORDS ARGUMENT...: status 2, told once and in these words
+refused() {
+    refused_name=$1 refused_words=$2
+    shift 2
+    ranks 3 "$@"
+    if [ "$status" = 2 ] && [ "$(grep -c -e "$refused_words" "$scratch/err")" = 1 ]; then
+        ok "$refused_name"
+    else
+        echo "status $status" >>"$scratch/err"
+        not_ok "$refused_name" "$scratch/err"
+    fi
+}
+refused "standard input" "not by record-mpi: standard input" verify -
+refused "sums in the metadata" "not by record-mpi: --sums write --in-metadata" verify --sums write --in-metadata good.mpk
+refused "nothing to look at" "expected record-mpi stats FILE" stats
+refused "an option that there is not" "unknown option" verify --nonsense good.mpk
+
+cat >apart <<'END'
+#!/bin/sh
+if [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = 1 ]; then
+    eval "$ON_RANK_1"
+fi
+exec "$@"
+END
+chmod +x apart
+# apart NAME WORDS COMMANDS ARGUMENT...: rank 1 does these first
+apart() {
+    apart_name=$1 apart_words=$2 ON_RANK_1=$3
+    shift 3
+    export ON_RANK_1
+    timeout -k 5 60 "$mpirun" -n 3 ./apart "$record_mpi" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+    status=$?
+    if [ "$status" = 2 ] && grep -q -e "$apart_words" "$scratch/err"; then
+        ok "$apart_name"
+    else
+        echo "status $status" >>"$scratch/err"
+        not_ok "$apart_name" "$scratch/err"
+    fi
+}
+mkdir elsewhere elsewhere/folder
+cp "$scratch/apart" elsewhere
+cp -p good.mpk elsewhere
+cp -p good.mpk elsewhere/folder
+printf x >>elsewhere/good.mpk
+for command in verify stats; do
+    apart "$command: a rank that sees another file" "rank 1 (.*): good.mpk: .* bytes of .* here, .* on rank 0" 'cd elsewhere' \
+        "$command" good.mpk
+    apart "$command: that sees it not" "rank 1 (.*): cut.mpk: there is no such file here" 'cd elsewhere' "$command" cut.mpk
+    apart "$command: that finds fewer files in a folder" "rank 1 (.*): what was found here is not what rank 0 found" \
+        'cd elsewhere' "$command" folder
+done
+cp sums good.mpk.sums
+cp -p good.mpk elsewhere
+apart "a rank that has no sums" "rank 1 (.*): .*good.mpk.sums: cannot read the sums" 'cd elsewhere' verify --sums check good.mpk
+sed 's/^./0/' sums >elsewhere/good.mpk.sums
+apart "a rank that has others" "rank 1 (.*): what was found here is not what rank 0 found" 'cd elsewhere' verify --sums check good.mpk
+# A rank for which a part of a file cannot be read, though its size is there.
+cat >unread.c <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+ssize_t pread(int fd, void *to, size_t size, off_t at)
+{
+    if (at >= 300000 && at < 10000000) { /* not where the ranks compare it */
+        errno = EIO;
+        return -1;
+    }
+    return syscall(SYS_pread64, fd, to, size, at);
+}
+ssize_t pread64(int fd, void *to, size_t size, off_t at) { return pread(fd, to, size, at); }
+END
+if ${CC:-cc} -shared -fPIC -o unread.so unread.c 2>"$scratch/err"; then
+    for command in verify stats; do
+        apart "$command: a rank that cannot read a part" "rank 1 (.*): .*good.safetensors: .*Input/output error" \
+            "LD_PRELOAD=$scratch/unread.so; export LD_PRELOAD" "$command" --no-map good.safetensors
+    done
+else
+    skip "a rank that cannot read a part" "no compiler makes a library here"
+fi
+finish

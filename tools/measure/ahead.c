@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Measuring by several processes: all have the same list of tensors, and each measures a run of them that is about as many bytes as
+ * those of the others. One that is much of a process's share by itself is measured by all, each some of its pieces. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/measure/measure_private.h"
+
+/* What a tensor costs beside its bytes; and which part of a process's share one may be before all measure it. */
+enum { COST = 4096, PART = 8 };
+
+struct measured_ahead {
+    measured_tensor *made;
+    size_t count, next;
+};
+
+static uint64_t cost_of(const rec_tensor *tensor)
+{
+    return rec_tensor_nbytes(tensor) + COST;
+}
+
+static bool is_split(const rec_tensor *tensor, uint64_t total, uint32_t ranks, bool sums)
+{
+    /* A hash is one thread's work. */
+    return !sums && rec_tensor_count(tensor) > MEASURE_LARGE && cost_of(tensor) > total / ranks / PART;
+}
+
+/* Where the runs of all processes end, by the middle of each tensor. Those that all measure are in some run, and cost it nothing. */
+static void cut(const measured_tensor *made, size_t count, uint64_t total, uint32_t ranks, bool sums, uint64_t *ends)
+{
+    uint64_t before = 0, whole = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        whole += is_split(made[i].tensor, total, ranks, sums) ? 0 : cost_of(made[i].tensor);
+    }
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        ends[rank] = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t own = is_split(made[i].tensor, total, ranks, sums) ? 0 : cost_of(made[i].tensor);
+        ends[(before + own / 2) / (whole / ranks + 1)] = i + 1;
+        before += own;
+    }
+    for (uint32_t rank = 1; rank < ranks; rank++) {
+        ends[rank] = ends[rank] > ends[rank - 1] ? ends[rank] : ends[rank - 1];
+    }
+    ends[ranks - 1] = count;
+}
+
+/* This process's run. */
+static void measure_run(session *s, struct measured_ahead *a, uint64_t first, uint64_t end, uint64_t total, bool sums)
+{
+    const rec_tensor **tensors = xmalloc((size_t)(end - first + 1) * sizeof *tensors);
+    measured_tensor *made = xmalloc(MEASURE_BATCH * sizeof *made);
+    uint64_t *places = xmalloc((size_t)(end - first + 1) * sizeof *places), all = 0, done = 0;
+    size_t count = 0;
+
+    for (uint64_t i = first; i < end; i++) {
+        if (!is_split(a->made[i].tensor, total, s->shared->ranks, sums)) {
+            all += rec_tensor_nbytes(a->made[i].tensor);
+            places[count] = i;
+            tensors[count++] = a->made[i].tensor;
+        }
+    }
+    for (size_t i = 0, taken; i < count; i += taken) {
+        (void)tool_progress_step("measure", done, all);
+        taken = tool_measure_alone_batch(s, tensors + i, count - i, sums, made);
+        for (size_t k = 0; k < taken; k++) {
+            a->made[places[i + k]] = made[k];
+            done += rec_tensor_nbytes(tensors[i + k]);
+        }
+    }
+    free(places);
+    free(made);
+    free(tensors);
+}
+
+/* What any process could not read each tries again by itself: that is the file's fault if none can, and else that of who cannot. */
+static bool try_again(session *s, struct measured_ahead *a, bool sums)
+{
+    uint64_t failed = 0;
+    char *said = NULL;
+    bool any = false, met;
+
+    for (size_t i = 0; i < a->count; i++) {
+        measured_tensor *t = &a->made[i];
+        if (t->status == REC_OK) {
+            continue;
+        }
+        any = true;
+        t->status = tool_measure_alone(t->tensor, &t->m, &t->numeric);
+        t->status = t->status == REC_OK && sums ? tool_tensor_sum_alone(t->tensor, t->sum) : t->status;
+        failed += t->status != REC_OK;
+        said = t->status != REC_OK && !said ? xstrdup(rec_error_message()) : said;
+    }
+    met = !any || s->shared->together(s->shared->self, NULL, failed, said);
+    free(said);
+    return met;
+}
+
+static bool measure_all(session *s, struct measured_ahead *a, bool sums)
+{
+    const tool_shared *shared = s->shared;
+    uint64_t *ends = xmalloc(shared->ranks * sizeof *ends), total = 0;
+    const rec_tensor **tensors = xmalloc((a->count + 1) * sizeof *tensors);
+    bool met;
+
+    for (size_t i = 0; i < a->count; i++) {
+        tensors[i] = a->made[i].tensor;
+        total += cost_of(tensors[i]);
+    }
+    cut(a->made, a->count, total, shared->ranks, sums, ends);
+    measure_run(s, a, shared->rank ? ends[shared->rank - 1] : 0, ends[shared->rank], total, sums);
+    for (uint32_t i = 0; i < shared->ranks; i++) {
+        ends[i] *= sizeof *a->made;
+    }
+    met = shared->exchange(shared->self, a->made, ends);
+    for (size_t i = 0; i < a->count && met; i++) {
+        measured_tensor *t = &a->made[i];
+        t->tensor = tensors[i]; /* where it is here */
+        if (is_split(tensors[i], total, shared->ranks, sums)) {
+            t->status = tool_measure_across(s, t->tensor, &t->m, &t->numeric);
+            met = t->status != REC_E_CANCELLED;
+        }
+    }
+    free(tensors);
+    free(ends);
+    return met && try_again(s, a, sums);
+}
+
+int tool_measure_together(session *s, const char *path, uint64_t outcome, const rec_tensor *const *tensors, size_t count,
+                          bool sums)
+{
+    struct measured_ahead *a;
+    uint64_t sum = outcome;
+
+    if (!s->shared) {
+        return EXIT_OK;
+    }
+    for (size_t i = 0; outcome == 0 && i < count; i++) {
+        sum = (sum ^ rec_tensor_nbytes(tensors[i])) * UINT64_C(0x100000001b3) + rec_tensor_count(tensors[i]);
+    }
+    if (!s->shared->together(s->shared->self, path, sum, NULL)) {
+        return EXIT_ERROR;
+    }
+    if (outcome) {
+        return EXIT_OK;
+    }
+    a = xmalloc(sizeof *a);
+    *a = (struct measured_ahead){.made = xmalloc((count + 1) * sizeof *a->made), .count = count};
+    for (size_t i = 0; i < count; i++) {
+        memset(&a->made[i], 0, sizeof a->made[i]); /* which travels as it is */
+        a->made[i].tensor = tensors[i];
+    }
+    s->ahead = a;
+    return measure_all(s, a, sums) ? EXIT_OK : EXIT_ERROR;
+}
+
+size_t tool_measure_take(session *s, size_t count, measured_tensor *made)
+{
+    struct measured_ahead *a = s->ahead;
+    size_t left = a->count - a->next, some = count < MEASURE_BATCH ? count : MEASURE_BATCH;
+
+    some = some < left ? some : left;
+    memcpy(made, a->made + a->next, some * sizeof *made);
+    a->next += some;
+    return some;
+}
+
+void tool_measure_end(session *s)
+{
+    if (s->ahead) {
+        free(s->ahead->made);
+        free(s->ahead);
+        s->ahead = NULL;
+    }
+}

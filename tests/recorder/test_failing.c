@@ -513,6 +513,50 @@ static void burn_s_files_pass_or_not(void **state)
     }
 }
 
+/* The families that a model may be of, by the names of its keys. */
+static char *families_of(rec_context *context, const void *what)
+{
+    static const char *const keys[] = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj",
+                                       "mlp.gate_proj",    "mlp.up_proj",      "mlp.down_proj"};
+    const uint64_t square[2] = {2, 2};
+    const char *front = what;
+    words w = {.used = 0};
+    char key[128];
+    rec_record *record = rec_record_new(context);
+    rec_family *families = NULL;
+    uint64_t count = 0;
+    bool well = record != NULL;
+    for (size_t i = 0; well && i < sizeof keys / sizeof *keys; i++) {
+        (void)snprintf(key, sizeof key, "%slayers.0.%s.weight", front, keys[i]);
+        well = rec_set_f32(record, key, numbers, 2, square) == REC_OK;
+    }
+    (void)snprintf(key, sizeof key, "%sembed_tokens.weight", front);
+    well = well && rec_set_f32(record, key, numbers, 2, square) == REC_OK;
+    (void)snprintf(key, sizeof key, "%snorm.weight", front);
+    well = well && rec_set_f32(record, key, numbers, 1, square) == REC_OK;
+    (void)snprintf(key, sizeof key, "%slayers.0.input_layernorm.weight", front);
+    well = well && rec_set_f32(record, key, numbers, 1, square) == REC_OK;
+    (void)snprintf(key, sizeof key, "%slayers.0.post_attention_layernorm.weight", front);
+    well = well && rec_set_f32(record, key, numbers, 1, square) == REC_OK;
+    families = well ? rec_record_families(record, "model.safetensors", &count) : NULL;
+    well = well && rec_error_status() == REC_OK;
+    for (uint64_t i = 0; well && i < count; i++) {
+        say(&w, "%s %s\n", families[i].name, families[i].but);
+    }
+    rec_free(families);
+    rec_record_free(record);
+    return said(&w, well);
+}
+
+static void families_are_found_or_not(void **state)
+{
+    static const char *const fronts[] = {"model.", "a.model.", ""};
+    (void)state;
+    for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++) {
+        hold(families_of, fronts[i], NULL, 0, PLACES);
+    }
+}
+
 /* A pair that has a name of its own, looked for by the names of its parts, in a context that has opened nothing yet. */
 static char *open_pair(rec_context *context, const void *what)
 {
@@ -686,6 +730,7 @@ int main(void)
         cmocka_unit_test(structs_are_bound_or_not),
         cmocka_unit_test(files_are_converted_or_not),
         cmocka_unit_test(burn_s_files_pass_or_not),
+        cmocka_unit_test(families_are_found_or_not),
         cmocka_unit_test(pairs_are_found_or_not),
         cmocka_unit_test(files_are_saved_in_parts_or_not),
         cmocka_unit_test(files_of_others_are_saved_or_not),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Walks of a save that are stopped: each event of a record in the layout of each kind of version, by a type and without one,
- * is refused by the writer once. The walk tells nothing after it, ends with that status, and the next one is whole. */
+ * is refused by the writer once. The walk tells nothing after it, ends with that status, and the next one is whole. And
+ * walks by a type that the record is not of, in what words they are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -223,7 +224,7 @@ static void put(rec_record *record, const char *key, rec_dtype dtype, const void
 {
     const uint64_t shape[2] = {2, 3};
     const rec_tensor_spec spec = {
-        .size = sizeof spec, .dtype = dtype, .id = "", .rank = 2, .shape = shape, .data = data, .data_size = size};
+        .size = sizeof spec, .dtype = dtype, .rank = 2, .shape = shape, .data = data, .data_size = size};
     if (rec_set_tensor(record, key, &spec) != REC_OK) {
         fail_msg("%s: %s", key, rec_error_message());
     }
@@ -300,11 +301,131 @@ static void a_record_with_each_kind_of_value(void **state)
     rec_record_free(record);
 }
 
+/* ------------------------------------------------------------------------------------------------- types that do not fit -- */
+
+static void set_value(rec_record *record, const char *what)
+{
+    const uint64_t shape[2] = {2, 3};
+    static const int64_t ints[6] = {1, 2, 3, 4, 5, 6};
+    rec_status status = REC_OK;
+    if (strcmp(what, "text") == 0) {
+        status = rec_set_string(record, "a", "text");
+    } else if (strcmp(what, "300") == 0) {
+        status = rec_set_uint(record, "a", 300);
+    } else if (strcmp(what, "-300") == 0) {
+        status = rec_set_int(record, "a", -300);
+    } else if (strcmp(what, "2.5") == 0) {
+        status = rec_set_float(record, "a", 2.5);
+    } else if (strcmp(what, "three") == 0) {
+        for (int i = 0; i < 3 && status == REC_OK; i++) {
+            const char *const keys[] = {"a.0", "a.1", "a.2"};
+            status = rec_set_uint(record, keys[i], (uint64_t)i);
+        }
+    } else if (strcmp(what, "matrix") == 0) {
+        status = rec_set_f32(record, "a", numbers, 2, shape);
+    } else {
+        put(record, "a", REC_DTYPE_I64, ints, sizeof ints);
+    }
+    assert_int_equal(status, REC_OK);
+}
+
+static void a_record_that_is_not_of_its_type_is_refused(void **state)
+{
+    static const struct {
+        const char *type, *value, *words;
+    } cases[] = {
+        {"u8", "text", "expected an unsigned integer, found a string"},
+        {"u8", "300", "the number does not fit u8"},
+        {"i8", "300", "the number does not fit i8"},
+        {"i8", "-300", "the number does not fit i8"},
+        {"u8", "-300", "the number does not fit u8"},
+        {"i32", "text", "expected an integer, found a string"},
+        {"f32", "text", "expected a float, found a string"},
+        {"String", "2.5", "expected a string, found a float"},
+        {"bool", "2.5", "expected a bool, found a float"},
+        {"(u8, u8)", "three", "3 elements where the type has 2"},
+        {"(u8, u8)", "text", "expected a tuple of 2 values, found a string"},
+        {"Vec<u8>", "text", "expected a list, found a string"},
+        {"Vec<String>", "three", "expected a string, found an unsigned integer"},
+        {"Inner", "text", "expected a struct, found a string"},
+        {"HashMap<String, u8>", "text", "expected a map, found a string"},
+        {"Kind", "2.5", "expected a variant of an enum, found a float"},
+        {"Kind", "text", "the type has no variant `text`"},
+        {"Tensor<B, 2>", "text", "expected a tensor, found a string"},
+        {"Tensor<B, 1>", "matrix", "a tensor of rank 2 where the type has rank 1"},
+        {"Tensor<B, 2, Int>", "matrix", "a tensor of f32 where the type has integers"},
+        {"Tensor<B, 2, Bool>", "matrix", "a tensor of f32 where the type has bools"},
+        {"Tensor<B, 2>", "integers", "a tensor of i64 where the type has floats"},
+    };
+    rec_recorder *recorder = rec_open_recorder("NamedMpk", REC_PRECISION_KEEP);
+    unsigned wrong = 0;
+    (void)state;
+    assert_non_null(recorder);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[400];
+        void *bytes = NULL;
+        uint64_t size = 0;
+        rec_types *types = rec_types_new(NULL);
+        rec_record *record = rec_record_new(NULL);
+        assert_true(types && record);
+        (void)snprintf(text, sizeof text,
+                       "#[derive(Record)]\npub struct State<B: Backend> { a: %s }\n"
+                       "#[derive(Record)]\npub struct Inner { x: u8 }\n"
+                       "#[derive(Record)]\npub enum Kind { First, Second }\n",
+                       cases[i].type);
+        assert_int_equal(rec_types_add_rust(types, text, "state.rs"), REC_OK);
+        assert_int_equal(rec_recorder_set_type_name(recorder, types, "State"), REC_OK);
+        set_value(record, cases[i].value);
+        if (rec_save_bytes(recorder, record, &bytes, &size) == REC_OK || bytes ||
+            !strstr(rec_error_message(), cases[i].words)) {
+            print_error("%s of %s, expected %s, found %s: %s\n", cases[i].value, cases[i].type, cases[i].words,
+                        rec_status_name(rec_error_status()), rec_error_message());
+            wrong++;
+        }
+        rec_record_free(record);
+        rec_types_free(types);
+    }
+    rec_close_recorder(recorder);
+    assert_int_equal(wrong, 0);
+}
+
+/* A file without names that carries its type: each kind of type as text and back. */
+static void a_type_goes_with_its_file(void **state)
+{
+    rec_record *record = state_record(), *again;
+    rec_types *types = rec_types_new(NULL);
+    rec_recorder *typed = rec_open_recorder("Bin", REC_PRECISION_KEEP), *plain = rec_open_recorder("Bin", REC_PRECISION_KEEP);
+    void *bytes = NULL, *other = NULL;
+    uint64_t size = 0, other_size = 0;
+    (void)state;
+    assert_true(types && typed && plain);
+    assert_int_equal(rec_types_add_rust(types, source, "state.rs"), REC_OK);
+    assert_int_equal(rec_recorder_set_type_name(typed, types, "State"), REC_OK);
+    assert_int_equal(rec_recorder_set(typed, "self-describing", "yes"), REC_OK);
+    if (rec_save_bytes(typed, record, &bytes, &size) != REC_OK || !(again = rec_load_bytes(plain, bytes, size))) {
+        fail_msg("%s", rec_error_message());
+        return;
+    }
+    assert_int_equal(rec_value_scalar(rec_value_at(again, "by.x")).v.u, 1);
+    assert_int_equal(rec_save_bytes(typed, again, &other, &other_size), REC_OK);
+    assert_int_equal(other_size, size);
+    assert_memory_equal(other, bytes, size);
+    rec_free(other);
+    rec_free(bytes);
+    rec_record_free(again);
+    rec_close_recorder(plain);
+    rec_close_recorder(typed);
+    rec_types_free(types);
+    rec_record_free(record);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(burn_s_own_files),
         cmocka_unit_test(a_record_with_each_kind_of_value),
+        cmocka_unit_test(a_record_that_is_not_of_its_type_is_refused),
+        cmocka_unit_test(a_type_goes_with_its_file),
     };
     return cmocka_run_group_tests_name("walks that are stopped", tests, NULL, NULL);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Events whose arguments are wrong. */
+#include <stdlib.h>
+
 #include "breach.h"
 
 static const char not_utf8[] = "abc\xff";

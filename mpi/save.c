@@ -338,6 +338,22 @@ static rec_status make_report(saving *s, rec_mpi_report *report)
     return status;
 }
 
+/* Rank 0: there is a temporary file. It is not needed yet. */
+static int32_t look_at(void *user, const char *temporary)
+{
+    (void)temporary;
+    *(bool *)user = true;
+    return ECANCELED;
+}
+
+/* Whether there can be a file of that name shows before anything is compressed or looked for. */
+static rec_status check_target(saving *s)
+{
+    bool can = false;
+    rec_status own = s->rank == 0 ? rec_save_filled(s->recorder, s->path, 0, look_at, &can) : REC_OK;
+    return rec_mpi_agree(s->comm, can ? REC_OK : own, NULL);
+}
+
 rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record *record, const char *path,
                         const rec_mpi_options *options, rec_mpi_report *report)
 {
@@ -366,7 +382,8 @@ rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record 
     }
     (void)MPI_Comm_rank(comm, &s->rank);
     (void)MPI_Comm_size(comm, &s->ranks);
-    status = find_layout(s);
+    status = check_target(s);
+    status = status == REC_OK ? find_layout(s) : status;
     if (status == REC_OK && s->window.piece) {
         status = make_pieces(s);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Saves that several processes do together: a window of a file, and a file whose bytes others write. */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/io/io.h"
 #include "recorder/recorder.h"
@@ -91,8 +92,15 @@ rec_status rec_save_window(rec_recorder *recorder, const rec_record *record, con
 
 static void fill_file(rec_job *job, rec_recorder *r, const char *name, uint64_t size, rec_fill_fn fill, void *user)
 {
-    rec_sink *sink = lr_sink_file(job, name, r->sync);
+    struct stat there;
+    rec_sink *sink;
     char *temporary = NULL;
+    /* Before it is opened, which of a FIFO waits for a reader. */
+    if (stat(name, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)) {
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "what is no regular file cannot be written by several");
+        return;
+    }
+    sink = lr_sink_file(job, name, r->sync);
     if (!sink) {
         return;
     }

@@ -644,6 +644,12 @@ static void files_that_others_fill(void **state)
         assert_int_equal(stat(path, &is), 0);
         assert_int_equal(is.st_mode & 0777, 0640); /* as the one that it replaces */
     }
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0); /* nobody reads it, and nobody waits for that */
+    f = (filling){.text = "new"};
+    assert_int_equal(rec_save_filled(recorder, path, 3, fill, &f), REC_E_UNSUPPORTED);
+    assert_error(REC_E_UNSUPPORTED, "what is no regular file cannot be written by several");
+    assert_string_equal(f.seen, "");
     rec_close_recorder(recorder);
     free(path);
     scratch_free(s);

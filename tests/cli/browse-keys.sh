@@ -153,4 +153,43 @@ check "but not beyond it" grep -q 'an index is expected that' "$scratch/x5"
 check "nor with more numbers than there are dimensions" grep -q 'an index is expected that' "$scratch/x6"
 check "a number alone" grep -q '= -9223372036854775808$' "$scratch/x7"
 
+# ---------------------------------------------------------------------------------------------- what is no number, or no key
+
+# shellcheck source=tests/cli/make-safetensors.sh
+. "$srcdir/tests/cli/make-safetensors.sh"
+st_begin
+st_entry a F8_E4M3 "4, 10" 40
+st_bytes="$st_bytes$(printf '%040d' 0 | sed 's/0/\\001/g')"
+st_entry e F8_E4M3 0 0
+st_tensor b 2 2 10
+st_end >"$scratch/f8.safetensors"
+screen 80x24 '<enter>' '?byte 0' =n0 'jl' =n1 '<end>' =n2 '<pgdn><pgup><home>g7<enter>' =n3 'g40<enter>' =n4 s =n5 q q 'j<enter>' =n6 q q '~' -- \
+    "$record" browse "$scratch/f8.safetensors"
+check "elements that are no numbers are bytes" grep -qx 'byte 0 = 01' "$scratch/n0"
+check "sixteen in a row" grep -qx '32  01 01 01 01 01 01 01 01' "$scratch/n0"
+check "the arrows go through them" grep -qx 'byte 17 = 01' "$scratch/n1"
+check "to the end of the row" grep -qx 'byte 31 = 01' "$scratch/n2"
+check "and to one of them" grep -qx 'byte 7 = 01' "$scratch/n3"
+check "not beyond the last" grep -qx 'an index is expected that lies within \[40\]' "$scratch/n4"
+check "there are no figures of them" grep -qx 'not numbers that could be measured' "$scratch/n5"
+check "none at all is told, too" grep -qx 'no elements' "$scratch/n6"
+
+control() {
+    # shellcheck disable=SC2059 # octal
+    printf "\\$1"
+}
+screen 80x24 "$(control 016)$(control 016)" =m0 "$(control 020)" =m1 "$(control 006)" =m2 "$(control 002)" =m3 "$(control 001)" =m4 q '~' -- \
+    "$record" browse "$scratch/kinds.mpk"
+check "^N is down" grep -q '^b  *3 of 5' "$scratch/m0"
+check "^P is up" grep -q '^i  *2 of 5' "$scratch/m1"
+check "^F is a screen down" grep -q '^none  *5 of 5' "$scratch/m2"
+check "^B is a screen up" grep -q '^u  *1 of 5' "$scratch/m3"
+check "a key that does nothing is told what tells of keys" grep -qx '? tells what the keys do' "$scratch/m4"
+for kind in dumb '' nonesuch; do
+    screen 80x24 '~' -- env TERM="$kind" "$record" browse "$scratch/kinds.mpk"
+    check "a terminal of kind \"$kind\" is refused" grep -q '^exit 2' "$scratch/end"
+done
+screen 80x24 =o0 q '~' -- env TERM=vt100 "$record" browse "$scratch/kinds.mpk"
+check "one without colours is not" grep -q '^exit 0' "$scratch/end"
+
 finish

@@ -626,6 +626,15 @@ $ edit k.mpk set j true --dry-run
 record: set j: it is an int, found "true"
   To make it another kind remove it first (rm).
 status 2
+$ edit k.mpk set 'w[x]' 1 --dry-run
+record: set w[x]: it is a tensor: indices and ranges like [0, 1:3, :, -1] were expected, found "[x]"
+status 2
+$ edit k.mpk set 'w[+1]' 1 --dry-run
+record: set w[+1]: it is a tensor: indices and ranges like [0, 1:3, :, -1] were expected, found "[+1]"
+status 2
+$ edit k.mpk set .a 1 --dry-run
+record: k.mpk: a key would be empty at the root: paths cannot name it
+status 2
 $ edit k.mpk set n '[1]' --dry-run
 record: set n: it is a uint, found "[1]"
   To make it another kind remove it first (rm).

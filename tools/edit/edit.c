@@ -528,6 +528,7 @@ static bool is_nameable(const rec_value *value, bool root)
 /* Reads a file and does all that is asked for, but writes nothing. */
 static int prepare(session *s, const request *r, size_t index, job *j)
 {
+    bool named;
     int status;
 
     j->file = r->is_new ? "new" : tool_input_name(r->files[index]);
@@ -547,6 +548,14 @@ static int prepare(session *s, const request *r, size_t index, job *j)
         } else {
             status = take_apart(s, r, j);
         }
+    }
+    /* What is written can be edited again. */
+    named = is_nameable(rec_root(j->w.record), true);
+    for (size_t i = 0; i < j->part_count && status == EXIT_OK; i++) {
+        named = named && is_nameable(rec_root(j->parts[i].record), true);
+    }
+    if (status == EXIT_OK && !named) {
+        status = tool_fail("%s: a key would be empty at the root: paths cannot name it", j->file);
     }
     return status == EXIT_OK ? tool_summarise(j->w.record, &j->sums) : status;
 }

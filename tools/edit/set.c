@@ -508,6 +508,21 @@ static int set_value(work *w, const char *key, const char *value, outcome *o)
     return status;
 }
 
+/* A new key `weight[x]` beside a tensor `weight` was meant as a slice of it. */
+static bool is_bad_slice(const work *w, const char *key)
+{
+    const char *open = strrchr(key, '[');
+    bool bad = open && key[strlen(key) - 1] == ']' && !rec_value_at(w->record, key);
+
+    if (bad) {
+        char *before = xasprintf("%.*s", (int)(open - key), key);
+        const rec_value *beside = rec_value_at(w->record, before);
+        bad = beside && rec_value_tensor(beside);
+        free(before);
+    }
+    return bad;
+}
+
 int tool_edit_set(work *w, const char *const *operands, size_t place, outcome *o)
 {
     const char *value = operands[1], *rest = value;
@@ -519,7 +534,10 @@ int tool_edit_set(work *w, const char *const *operands, size_t place, outcome *o
     int status;
 
     (void)place;
-    if (!tensor && length < strlen(operands[0])) {
+    if (length == strlen(operands[0]) && is_bad_slice(w, operands[0])) {
+        status = tool_fail("set %s: it is a tensor: indices and ranges like [0, 1:3, :, -1] were expected, found \"%s\"",
+                           operands[0], strrchr(operands[0], '['));
+    } else if (!tensor && length < strlen(operands[0])) {
         status = rec_tensor_at(w->record, key) ? EXIT_ERROR : tool_fail_library();
     } else if (length < strlen(operands[0]) || (tensor && dtype == REC_DTYPE_NONE && value[0] != '@')) {
         literal l;

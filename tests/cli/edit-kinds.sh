@@ -626,6 +626,12 @@ $ edit k.mpk set j true --dry-run
 record: set j: it is an int, found "true"
   To make it another kind remove it first (rm).
 status 2
+$ edit -o o.mpk new set w 'f32[70000]=1' set 'w[69999]' 300 cast w i8 --dry-run
+record: cast w: element 69999 is 300, which does not fit i8
+status 2
+$ edit -o o.mpk new set w 'f32[3]=-1' cast w u64 --dry-run
+record: cast w: element 0 is -1, which does not fit u64
+status 2
 $ edit k.mpk set 'w[x]' 1 --dry-run
 record: set w[x]: it is a tensor: indices and ranges like [0, 1:3, :, -1] were expected, found "[x]"
 status 2

@@ -62,6 +62,24 @@ static void compare_ints(cast *c, rec_dtype wide, const int64_t *old, const doub
     }
 }
 
+/* The library would name the element of the piece, and no tensor. @param count elements of a piece that cannot be read. */
+static int fail_fit(const cast *c, const char *path, const rec_tensor *old, uint64_t first, uint64_t count)
+{
+    uint64_t good = 0;
+    void *room = xmalloc((size_t)count * sizeof(uint64_t));
+    double value;
+
+    while (count - good > 1) {
+        uint64_t half = good + (count - good) / 2;
+        *(tool_edit_read(c->w->s, old, c->dtype, first, half, room) == 0 ? &good : &count) = half;
+    }
+    free(room);
+    return rec_tensor_read(old, REC_DTYPE_F64, first + good, 1, &value) == REC_OK
+               ? tool_fail("cast %s: element %" PRIu64 " is %.0f, which does not fit %s", path, first + good, value,
+                           rec_dtype_name(c->dtype))
+               : tool_fail_library();
+}
+
 static int fail_read(const cast *c, const char *path, int why)
 {
     if (why == ERANGE && tool_edit_class(c->dtype) == CLASS_BOOL) {
@@ -86,7 +104,9 @@ static int count_losses(cast *c, const char *path, const rec_tensor *old, const 
     for (uint64_t done = 0; done < count && status == EXIT_OK; done += PIECE) {
         uint64_t more = count - done < PIECE ? count - done : PIECE;
         int why = tool_edit_read(c->w->s, old, floats ? REC_DTYPE_F64 : c->dtype, done, more, first);
-        if (why) {
+        if (why == EIO && were_floats && rec_error_status() == REC_E_RANGE) {
+            status = fail_fit(c, path, old, done, more);
+        } else if (why) {
             status = fail_read(c, path, why);
         } else if (floats && were_floats) {
             why = rec_tensor_read(now, REC_DTYPE_F64, done, more, second) == REC_OK ? 0 : EIO;

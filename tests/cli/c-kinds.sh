@@ -35,6 +35,17 @@ meta='"metadata":{"float":"f32","int":"i32","format":"x","version":"0.18.0","set
 echo "{$meta,\"item\":{\"e\":{\"C\":{\"v\":7}},\"n\":3,\"o\":\"A\"}}" >v.json
 run convert -q --type t.rs:T v.json v.bin
 
+run edit -q -o clash.mpk new set F 7 set T 8 set a 9 set A '{"x": 1}' set aA '{"x": 2, "F_": 3}' \
+    set ids '{"0123456789": {"x": 1}, "abcdefghi0": {"x": 2}}' set uuid '{"01234567-0123-0123-0123-0123456789ab": 1}' \
+    set five '{"01234": {"x": 1}}' set one '{"Abc": 5}' set data '{"Abc": {"F": 1, "T": 2}}' set up '{"ABC": {"y": 1}}'
+run edit -q -o ends.mpk new set __x 3 set y 1 set _ab 5 set _ 2
+run edit -q -o rec.mpk new set REC_X 4
+run edit -q -o cap.mpk new set _Ab 5
+run edit -q -o shapes.mpk new set l '[{"w": 1}, {"w": 1}, {"w": 1}]' set r '[{"w": 1}, {"w": 1}]' set k '[{"w": 1}, {"w": 1}]' \
+    set o '[{"w": 1}, {"v": 1}]' rm l.0.w rm l.1.w rm l.2.w rm r.0.w rm r.1.w rm k.0.w rm k.1.w \
+    set l.0.w 'f32[2, 3]=0' set l.1.w 'f32[2, 4]=0' set l.2.w 'f32[2, 3]=0' set r.0.w 'f32[2]=0' set r.1.w 'f32[2, 1]=0' \
+    set k.0.w 'f32[2]=0' set k.1.w 'i32[2]=0'
+
 check "the files to try it on" [ -s v.bin ]
 
 transcript "structs that are bound: of each kind, and what cannot be one" <<'END'
@@ -1167,9 +1178,116 @@ $ types empty.mpk
 pub type Model = Adam; // assumed: an optimizer that has made no step; which one, is not in its record
 END
 
+transcript "names that clash with the header's own, maps by ids, shapes that differ" <<'END'
+$ types --c clash.mpk
+/* The type of clash.mpk, a record of Burn 0.21.0, as it shows it.
+ *     MODEL model;
+ *     rec_binding *binding = rec_bind(record, &MODEL_type, &model);
+ * What was there is required; what an Option may lack is to be made OPTION_ by hand.
+ * A VALUE is what no other field can be: see rec_value_item(). */
+#ifndef MODEL_TYPE_H
+#define MODEL_TYPE_H
+
+#include <librecord.h>
+
+#define MODEL_A_FIELDS(F, T) \
+    F(T, USIZE, x)
+REC_DEFINE_STRUCT(MODEL_A, MODEL_A_FIELDS)
+
+#define MODEL_AA_FIELDS(F, T) \
+    F(T, USIZE, x) \
+    F(T, USIZE, F_)
+REC_DEFINE_STRUCT(MODEL_AA, MODEL_AA_FIELDS)
+
+#define MODEL_DATA_ABC_FIELDS(F_, T_) \
+    F_(T_, USIZE, F) \
+    F_(T_, USIZE, T)
+REC_DEFINE_STRUCT(MODEL_DATA_ABC, MODEL_DATA_ABC_FIELDS)
+
+#define MODEL_DATA_VARIANTS(F, T) \
+    F(T, VARIANT, Abc, MODEL_DATA_ABC)
+REC_DEFINE_ENUM(MODEL_DATA, MODEL_DATA_VARIANTS)
+
+#define MODEL_UP_ABC_FIELDS(F, T) \
+    F(T, USIZE, y)
+REC_DEFINE_STRUCT(MODEL_UP_ABC, MODEL_UP_ABC_FIELDS)
+
+#define MODEL_UP_FIELDS(F, T) \
+    F(T, CHILD, ABC, MODEL_UP_ABC)
+REC_DEFINE_STRUCT(MODEL_UP, MODEL_UP_FIELDS)
+
+#define MODEL_FIELDS(F_, T_) \
+    F_(T_, USIZE, F) \
+    F_(T_, USIZE, T) \
+    F_(T_, USIZE, a) \
+    F_(T_, CHILD, A, MODEL_A) \
+    F_(T_, CHILD, aA, MODEL_AA) \
+    F_(T_, VALUE, ids) /* a map by ids */ \
+    F_(T_, VALUE, uuid) /* a map by ids */ \
+    F_(T_, VALUE, five) /* a key that is no identifier */ \
+    F_(T_, VALUE, one) /* a variant whose data are no struct */ \
+    F_(T_, CHILD, data, MODEL_DATA) \
+    F_(T_, CHILD, up, MODEL_UP)
+REC_DEFINE_STRUCT(MODEL, MODEL_FIELDS)
+
+#endif
+$ types --c ends.mpk
+/* The type of ends.mpk, a record of Burn 0.21.0, as it shows it.
+ *     MODEL model;
+ *     rec_binding *binding = rec_bind_at(record, "", &MODEL_type, &model, REC_BIND_ALLOW_UNEXPECTED);
+ * What was there is required; what an Option may lack is to be made OPTION_ by hand. */
+#ifndef MODEL_TYPE_H
+#define MODEL_TYPE_H
+
+#include <librecord.h>
+
+#define MODEL_FIELDS(F, T) \
+    /* __x: no name in C */ \
+    F(T, USIZE, y) \
+    F(T, USIZE, _ab) \
+    F(T, USIZE, _)
+REC_DEFINE_STRUCT(MODEL, MODEL_FIELDS)
+
+#endif
+$ types --c rec.mpk
+record: rec.mpk: it holds nothing that a struct could have
+  A struct of C's has named fields; rec_value_at() and rec_iterate() read any record.
+status 2
+$ types --c cap.mpk
+record: cap.mpk: it holds nothing that a struct could have
+  A struct of C's has named fields; rec_value_at() and rec_iterate() read any record.
+status 2
+$ types --c shapes.mpk
+/* The type of shapes.mpk, a record of Burn 0.21.0, as it shows it.
+ *     MODEL model;
+ *     rec_binding *binding = rec_bind(record, &MODEL_type, &model);
+ * What was there is required; what an Option may lack is to be made OPTION_ by hand.
+ * A VALUE is what no other field can be: see rec_value_item(). */
+#ifndef MODEL_TYPE_H
+#define MODEL_TYPE_H
+
+#include <librecord.h>
+
+#define MODEL_L_FIELDS(F, T) \
+    F(T, PARAM, w, 2, 2)
+REC_DEFINE_STRUCT(MODEL_L, MODEL_L_FIELDS)
+
+#define MODEL_R_FIELDS(F, T) \
+    F(T, VALUE, w) /* not of one kind in all */
+REC_DEFINE_STRUCT(MODEL_R, MODEL_R_FIELDS)
+
+#define MODEL_FIELDS(F, T) \
+    F(T, LIST, l, MODEL_L) \
+    F(T, LIST, r, MODEL_R) \
+    F(T, LIST, k, MODEL_R) \
+    F(T, VALUE, o) /* a list whose items are no structs of one kind */
+REC_DEFINE_STRUCT(MODEL, MODEL_FIELDS)
+
+#endif
+END
 
 if command -v "${CC:-cc}" >/dev/null; then
-    for file in lists names kinds bytes numbered list single empty; do
+    for file in lists names kinds bytes numbered list single empty clash ends shapes; do
         run embed --structs --name m "$file.mpk" -o "m-$file.h"
         echo "#include \"m-$file.h\"" >"m-$file.c"
         echo 'int main(void) { return sizeof m == 0; }' >>"m-$file.c"

@@ -20,14 +20,14 @@ static uint8_t next_byte(place *p)
 {
     int byte = p->wrong ? EOF : getc(p->file);
 
-    p->wrong = p->wrong || byte == EOF;
+    p->wrong |= byte == EOF;
     p->at += byte != EOF;
     return byte == EOF ? 0 : (uint8_t)byte;
 }
 
 static void go_to(place *p, uint64_t at)
 {
-    p->wrong = p->wrong || at > INT64_MAX || fseeko(p->file, (off_t)at, SEEK_SET) != 0;
+    p->wrong |= at > INT64_MAX || fseeko(p->file, (off_t)at, SEEK_SET) != 0;
     p->at = at;
 }
 
@@ -41,7 +41,7 @@ static uint64_t next_number(place *p)
     if (first < 251) {
         return first;
     }
-    p->wrong = p->wrong || first > 253;
+    p->wrong |= first > 253;
     for (unsigned i = 0; i < size; i++) {
         number |= (uint64_t)next_byte(p) << 8 * i;
     }
@@ -53,7 +53,7 @@ static void skip_metadata(place *p)
 {
     for (int i = 0; i < 5; i++) {
         uint64_t length = next_number(p);
-        p->wrong = p->wrong || length > 4096;
+        p->wrong |= length > 4096;
         go_to(p, p->at + length);
     }
 }
@@ -84,7 +84,7 @@ static uint64_t start_of(place *p, const rec_tensor *tensor, bool v1)
     size_t length = id ? strlen(id) : 0;
     uint64_t offset = rec_tensor_offset(tensor), head = 1 + length + number_size(rec_tensor_nbytes(tensor)), at = p->at;
 
-    if (!id || !length || length > 250 || (!v1 && (offset == REC_UNKNOWN || offset < head))) {
+    if (!length || length > 250 || (!v1 && (offset == REC_UNKNOWN || offset < head))) {
         return REC_UNKNOWN;
     }
     if (!v1) {
@@ -107,16 +107,16 @@ static void skip_parameter(place *p, uint64_t at, const rec_tensor *tensor, bool
     bool raw = !v1 || dtype == REC_DTYPE_F32 || dtype == REC_DTYPE_F64 || strncmp(name, "bool", 4) == 0;
 
     go_to(p, at + 1 + strlen(rec_tensor_id(tensor)));
-    p->wrong = next_number(p) != (v1 ? rec_tensor_count(tensor) : rec_tensor_nbytes(tensor)) || p->wrong;
+    p->wrong |= next_number(p) != (v1 ? rec_tensor_count(tensor) : rec_tensor_nbytes(tensor));
     if (raw) {
         go_to(p, p->at + rec_tensor_nbytes(tensor));
     }
     for (uint64_t i = 0; !raw && i < rec_tensor_count(tensor) && !p->wrong; i++) {
         (void)next_number(p);
     }
-    p->wrong = p->wrong || next_number(p) != rank;
+    p->wrong |= next_number(p) != rank;
     for (uint32_t i = 0; i < rank; i++) {
-        p->wrong = p->wrong || next_number(p) != rec_tensor_shape(tensor)[i];
+        p->wrong |= next_number(p) != rec_tensor_shape(tensor)[i];
     }
     if (!v1) {
         (void)next_number(p);
@@ -161,14 +161,14 @@ bool tool_types_tokens(tokens *t, const rec_record *record, const char *path)
     for (uint64_t i = 0; i <= count && !p.wrong; i++) {
         const rec_tensor *tensor = i < count ? rec_value_tensor(rec_value_item(root, i)) : NULL;
         uint64_t from = p.at, to = tensor ? start_of(&p, tensor, v1) : size;
-        p.wrong = p.wrong || to == REC_UNKNOWN || to < from || to - from > GAP_MOST ||
-                  (tensor && rec_tensor_dtype(tensor) == REC_DTYPE_QFLOAT);
+        p.wrong |= to == REC_UNKNOWN || to < from || to - from > GAP_MOST ||
+                   (tensor && rec_tensor_dtype(tensor) == REC_DTYPE_QFLOAT);
         if (p.wrong) {
             break;
         }
         go_to(&p, from);
         while (p.at < to && !p.wrong) {
-            p.wrong = !add(t, (token){.byte = next_byte(&p)}) || p.wrong;
+            p.wrong |= !add(t, (token){.byte = next_byte(&p)});
         }
         if (tensor && !p.wrong) {
             const char *name = rec_dtype_name(rec_tensor_dtype(tensor));

@@ -738,7 +738,7 @@ static bool parts_so(rec_context *context, const breach *b)
     rec_recorder *recorder = open_as(context, b->how, b->name), *right = open_as(context, 'l', "none");
     char *from = scratch_text(folder, "from.breach", "sixteen bytes in");
     rec_record *record = rec_load(right, from);
-    bool good = recorder && record, in_pieces;
+    bool good = recorder && record, in_pieces = false;
     static gathered parts;
     void *data = NULL;
     uint64_t size = 0;

@@ -409,7 +409,7 @@ static void a_type_goes_with_its_file(void **state)
     assert_int_equal(rec_value_scalar(rec_value_at(again, "by.x")).v.u, 1);
     assert_int_equal(rec_save_bytes(typed, again, &other, &other_size), REC_OK);
     assert_int_equal(other_size, size);
-    assert_memory_equal(other, bytes, size);
+    assert_memory_equal(other, bytes, (size_t)size);
     rec_free(other);
     rec_free(bytes);
     rec_record_free(again);

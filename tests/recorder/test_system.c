@@ -232,6 +232,11 @@ static void several_files(void **state)
 
 int main(void)
 {
+    /* The linker knows these calls by their names, and those that take an offset have others there. */
+    if (sizeof(off_t) > sizeof(long)) {
+        printf("1..0 # SKIP offsets are longer than an address: the calls have other names\n");
+        return 0;
+    }
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file),
         cmocka_unit_test(a_compressed_file),

@@ -211,6 +211,10 @@ static const char *parse_name(parser *p)
         (void)bad(p, "the end of a name");
         return NULL;
     }
+    if (lr_utf8_valid(name, used) != used) {
+        (void)bad(p, "a name in UTF-8");
+        return NULL;
+    }
     return name;
 }
 

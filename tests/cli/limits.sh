@@ -38,7 +38,10 @@ import gzip, struct, sys
 folder = sys.argv[1]
 data = open(f"{folder}/tiny.bin", "rb").read()
 size = struct.unpack("<Q", data[-16:-8])[0]
-body, magic = data[:-16 - size], data[-8:]
+body, text, magic = data[:-16 - size], data[-16 - size:-16], data[-8:]
+assert b"`linear" in text
+named = text.replace(b"`linear", b"`linea\xcf")
+open(f"{folder}/named.bin", "wb").write(body + named + struct.pack("<Q", len(named)) + magic)
 for name, text in (("long", b"(" + b"P2f," * 65000 + b"P2f)"), ("longer", b"(" + b"P2f," * 3000000 + b"P2f)"), ("deep", b"(" + b"??????????????u8," * 15000 + b"u8)")):
     made = body + text + struct.pack("<Q", len(text)) + magic
     open(f"{folder}/{name}.bin", "wb").write(made)
@@ -51,6 +54,9 @@ done
 costs 100 5 info "$scratch/longer.bin.gz"
 status_is "12 MB of type in a small file are refused" 2
 check "as too many" grep -q 'the type that the file carries has 12000005 bytes; at most 262144 are read' "$scratch/err"
+costs 100 5 info "$scratch/named.bin"
+status_is "a name that is no UTF-8 in that type is refused" 2
+check "as the file's fault" grep -q 'the type that the file carries is damaged: character [0-9]*: expected a name in UTF-8$' "$scratch/err"
 
 # Zeros look like anything, at every place.
 head -c 195000 /dev/zero >"$scratch/zeros.bin"

@@ -14,12 +14,6 @@
 #include "tests/end_child.h"
 #include "tests/sanitized.h"
 
-/* libltdl, inih and the system's loader use malloc, which glibc lets a program replace; sanitizers have their own. The
- * replacements are exported (REC_API) although this is built with -fvisibility=hidden. */
-#if defined(__GLIBC__) && !SANITIZED
-#define REPLACE_MALLOC 1
-#endif
-
 #define TEXT_OF(number) #number
 #define DOTTED(a, b, c) TEXT_OF(a) "." TEXT_OF(b) "." TEXT_OF(c)
 #define RELEASE DOTTED(REC_VERSION_MAJOR, REC_VERSION_MINOR, REC_VERSION_PATCH)
@@ -857,17 +851,11 @@ static void each_allocation_that_fails_is_an_error_and_the_next_look_up_works(vo
     assert_true(failures >= 4);
 }
 
-#ifdef REPLACE_MALLOC
-
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t count, size_t size);
-extern void *__libc_realloc(void *old, size_t size);
-
 /** Allocations until the one that fails, negative: none does. After it, `lasting` says whether the others fail too. */
 static _Thread_local long until_failure = -1;
 static _Thread_local int lasting;
 
-static int short_of_memory(void)
+static int REC_MAYBE_UNUSED fails_now(void)
 {
     if (until_failure < 0) {
         return 0;
@@ -881,20 +869,10 @@ static int short_of_memory(void)
     return 1;
 }
 
-REC_API void *malloc(size_t size)
-{
-    return short_of_memory() ? NULL : __libc_malloc(size);
-}
+/* libltdl, inih and the system's loader use malloc. */
+#include "tests/failing_malloc.h"
 
-REC_API void *calloc(size_t count, size_t size)
-{
-    return short_of_memory() ? NULL : __libc_calloc(count, size);
-}
-
-REC_API void *realloc(void *old, size_t size)
-{
-    return short_of_memory() ? NULL : __libc_realloc(old, size);
-}
+#if REPLACES_MALLOC
 
 /* In a process of its own, as libltdl's state is the process's. @return 0: done, 1: an allocation failed and all was
  * right; else the line of a failure. */
@@ -1030,7 +1008,7 @@ int main(void)
         TEST(the_longest_extension_counts),
         TEST(many_threads_open_the_same_folders_at_once),
         TEST(each_allocation_that_fails_is_an_error_and_the_next_look_up_works),
-#ifdef REPLACE_MALLOC
+#if REPLACES_MALLOC
         TEST(no_allocation_that_fails_in_a_dependency_does_harm),
 #endif
     };

@@ -14,7 +14,6 @@
 #include <cmocka.h>
 
 #include "librecord.h"
-#include "tests/sanitized.h"
 #include "tests/scratch.h"
 
 /* ------------------------------------------------------------------------------------------- malloc that may fail -- */
@@ -34,29 +33,7 @@ static bool fails_now(void)
     return true;
 }
 
-#if SANITIZED
-#define OWN_MALLOC 0 /* the sanitizer has its own */
-#else
-#define OWN_MALLOC 1
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t count, size_t size);
-extern void *__libc_realloc(void *old, size_t size);
-
-void *malloc(size_t size)
-{
-    return fails_now() ? NULL : __libc_malloc(size);
-}
-
-void *calloc(size_t count, size_t size)
-{
-    return fails_now() ? NULL : __libc_calloc(count, size);
-}
-
-void *realloc(void *old, size_t size)
-{
-    return fails_now() ? NULL : __libc_realloc(old, size);
-}
-#endif
+#include "tests/failing_malloc.h"
 
 static uint64_t held; /* pieces that the context's allocator gave and did not get back */
 
@@ -238,7 +215,7 @@ static void a_context_with_its_own_allocator_survives_each_failure(void **state)
 
 static void every_allocation_of_the_process_may_fail(void **state)
 {
-    if (!OWN_MALLOC) {
+    if (!REPLACES_MALLOC) {
         print_message("malloc belongs to the sanitizer\n");
         skip();
     }
@@ -247,7 +224,7 @@ static void every_allocation_of_the_process_may_fail(void **state)
 
 static void every_allocation_of_a_configured_gzip_recorder_may_fail(void **state)
 {
-    if (!OWN_MALLOC) {
+    if (!REPLACES_MALLOC) {
         print_message("malloc belongs to the sanitizer\n");
         skip();
     }

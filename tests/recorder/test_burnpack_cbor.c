@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "librecord.h"
+#include "tests/message.h"
 
 /* -------------------------------------------------------------------------------------------------- CBOR from text -- */
 
@@ -369,17 +370,6 @@ static const struct {
     {TYPE("{'QFloat':{'store':'Native','mode':'Symmetric'}}"),
      "byte 37: a scheme has value, store, mode, and either param and level or tensor and block"},
 };
-
-/* Whether the last error's first line is that, of bytes in memory. */
-static bool is_message(const char *words)
-{
-    static const char before[] = "(memory): ";
-    const char *message = rec_error_message();
-    size_t length = strlen(words);
-    return strncmp(message, before, sizeof before - 1) == 0 &&
-           strncmp(message + sizeof before - 1, words, length) == 0 &&
-           strchr("\n", message[sizeof before - 1 + length]);
-}
 
 static void each_mistake_has_its_place_and_words(void **state)
 {

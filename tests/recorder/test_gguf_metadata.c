@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "librecord.h"
+#include "tests/message.h"
 
 static rec_recorder *open_gguf(void)
 {
@@ -383,17 +384,6 @@ static const struct {
     {B(HEADER("\1", "\0") N8("\1") "t" N4("\1") N8("\0") N4("\0") N8("\0")),
      "byte 24: expected a file that holds its tensors, found t of 0 bytes, which goes on behind the end of the file"},
 };
-
-/* Whether the last error's first line is that, of bytes in memory. */
-static bool is_message(const char *words)
-{
-    static const char before[] = "(memory): ";
-    const char *message = rec_error_message();
-    size_t length = strlen(words);
-    return strncmp(message, before, sizeof before - 1) == 0 &&
-           strncmp(message + sizeof before - 1, words, length) == 0 &&
-           strchr("\n", message[sizeof before - 1 + length]);
-}
 
 static void each_mistake_has_its_place_and_words(void **state)
 {

@@ -13,6 +13,7 @@
 
 #include "librecord.h"
 
+#include "tests/message.h"
 #include "tests/test_meter.h"
 
 #define P(text) text, sizeof(text) - 1
@@ -432,17 +433,6 @@ static const struct {
     {P("\x80\x02" STORAGE("\1") "."), "byte 83: the storage `0` is not in the file"},
     {P("\x80\x02\x8a\x0a\0\0\0\0\0\0\0\0\0\1."), "byte 29: an integer of more than 64 bits, which no record has"},
 };
-
-/* Whether the last error's first line is that, of bytes in memory. */
-static bool is_message(const char *words)
-{
-    static const char before[] = "(memory): ";
-    const char *message = rec_error_message();
-    size_t length = strlen(words);
-    return strncmp(message, before, sizeof before - 1) == 0 &&
-           strncmp(message + sizeof before - 1, words, length) == 0 &&
-           strchr("\n", message[sizeof before - 1 + length]);
-}
 
 static void each_mistake_has_its_place_and_words(void **state)
 {

@@ -720,6 +720,22 @@ typedef struct rec_input {
  *  Else `read` is called to the end at once; what is longer than 64 MiB goes to a temporary file. @param input copied. */
 REC_API rec_record *rec_load_from(rec_recorder *recorder, const rec_input *input, void *user);
 
+/**
+ * Looks at a model as a load of it does, and gives what it saw of its files, so that other processes need not look: paths, sizes, times
+ * of change and the headers. What has no header that can be read by itself (text, what is compressed) is left out, as is what
+ * cannot be loaded: whoever loads it is told.
+ * @param path as of rec_load(). @param files (out) bytes for rec_files_show(), to be freed with rec_free().
+ * @return REC_OK, REC_E_MEMORY, REC_E_CANCELLED.
+ */
+REC_API rec_status rec_files_look(rec_recorder *recorder, const char *path, void **files, uint64_t *size);
+/**
+ * Shows what another process saw to the recorders of this one's context: where they load from these paths (which are the same
+ * texts), files are not opened before bytes are asked for that are in no header, and each has to be as large and as old as it was
+ * seen, else it is REC_E_MISMATCH. Not while operations of the context run.
+ * @param files of rec_files_look() of the same version of librecord; copied. @return REC_E_ARGUMENT if they are something else.
+ */
+REC_API rec_status rec_files_show(rec_recorder *recorder, const void *files, uint64_t size);
+
 /** Loads from an open file descriptor from where it stands to its end (pipes too; not closed).
  *  @param name what errors call it. */
 REC_API rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name);

@@ -450,10 +450,10 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
     return record;
 }
 
-static bool exists(const char *path)
+static bool exists(rec_job *job, const char *path)
 {
     struct stat about;
-    return stat(path, &about) == 0;
+    return lr_seen_has(job, path) || stat(path, &about) == 0;
 }
 
 rec_record *lr_load_file(rec_job *job, rec_recorder *r, const char *path)
@@ -461,13 +461,13 @@ rec_record *lr_load_file(rec_job *job, rec_recorder *r, const char *path)
     char *name = NULL;
     rec_record *record = NULL;
     rec_source *source = NULL;
-    job->skip = r->skip;
+    job->skip = r->skip || job->noting;
     if (lr_path_scheme(path)) {
         job->file = path;
         source = lr_registry_open(job, path, r->map);
     } else if (lr_recorder_path(job, r->plugin, path, &name) == REC_OK) {
         /* What ends in a slash is a folder, and needs no extension. */
-        if (path[strlen(path) - 1] == '/' || (strcmp(name, path) != 0 && !exists(name) && exists(path))) {
+        if (path[strlen(path) - 1] == '/' || (strcmp(name, path) != 0 && !exists(job, name) && exists(job, path))) {
             (void)snprintf(name, strlen(name) + 1, "%s", path);
         }
         job->file = name;
@@ -477,7 +477,7 @@ rec_record *lr_load_file(rec_job *job, rec_recorder *r, const char *path)
         record = lr_load_source(job, r, source, job->file);
         lr_source_release(source);
     }
-    if (job->error.status == REC_E_NOT_FOUND && name && strcmp(name, path) != 0 && !exists(name)) {
+    if (job->error.status == REC_E_NOT_FOUND && name && strcmp(name, path) != 0 && !exists(job, name)) {
         rec_fail_hint(job, "There is no %s either.", path);
     }
     job->file = NULL;

@@ -378,6 +378,7 @@ struct rec_job {
     lr_stepping step;                  /**< of a save: the stream that can be stepped over, if there is one */
     bool converting;               /**< of a save: what is streamed are numbers in memory that only change their type */
     void (*at_end)(rec_job *job);  /**< gives back what a room above keeps in `kept`, and clears both; NULL: nothing */
+    struct lr_seen *noting;        /**< of a load: core/io/source_seen.c: who writes down what it looks at, or NULL */
     void *kept;                    /**< core/io/source_siblings.c: the files that were opened beside it */
 
     /* What it may take, and what it gave. */

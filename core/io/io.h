@@ -131,6 +131,19 @@ typedef struct lr_source_ops {
     void (*release)(rec_source *source);
 } lr_source_ops;
 
+/** Files that one process looks at for others (source_seen.c). Begins to write down what a job looks at… NULL: the job has failed. */
+typedef struct lr_seen lr_seen;
+lr_seen *lr_seen_begin(rec_job *job);
+/** …and ends that, also of a job that has failed, once nobody has its sources any more. @param data (out) from malloc. */
+int32_t lr_seen_end(rec_job *job, void **data, uint64_t *size);
+/** Shows that to the job's context: REC_E_ARGUMENT if these are no such bytes. */
+int32_t lr_seen_show(rec_job *job, const void *data, uint64_t size);
+/** Makes a source, which has its path as name, that of a file that is looked at or was shown. @param missing (out) true: there is
+ *  none. NULL: that is not to be. @param done (out) false: neither; it is to be opened. */
+int32_t lr_seen_open(rec_job *job, rec_source *source, bool *missing, bool *done);
+/** Whether a file was shown by that path. */
+bool lr_seen_has(const rec_job *job, const char *path);
+
 /** A source of a kind of its own. @param self what its functions find by lr_source_self(); taken unless it fails. */
 rec_source *lr_source_of(rec_job *job, const char *name, const lr_source_ops *ops, void *self);
 void *lr_source_self(const rec_source *source);

@@ -154,6 +154,9 @@ int32_t lr_path_refused(rec_job *job, const char *path, int error);
 /** What a source of a path is made of. The descriptor is taken. */
 int32_t lr_path_begin(rec_job *job, rec_source *source, int fd, bool map);
 
+/** Reads bytes of a place that is within the size of a file. */
+int32_t lr_io_read_at(rec_job *job, const char *name, int fd, uint64_t whole, uint64_t at, uint8_t *target, uint64_t size);
+
 /** Makes it a folder, whose names are listed now. The descriptor is taken, also on failure. */
 int32_t lr_source_list(rec_job *job, rec_source *source, int fd);
 /** Makes it a file that is read when it is needed. The descriptor is taken, also on failure. */

@@ -70,35 +70,13 @@ static int32_t file_map(rec_job *job, rec_source *source)
     return REC_OK;
 }
 
-/* All of a place that is within the size. */
-static int32_t read_all(rec_job *job, const rec_source *source, uint64_t at, uint8_t *target, uint64_t size)
-{
-    const deferred *file = source->self;
-    int32_t status = REC_OK;
-    while (size && status == REC_OK) {
-        ssize_t n = pread(file->fd, target, (size_t)(size < LR_IO_PIECE ? size : LR_IO_PIECE), (off_t)at);
-        if (n > 0) {
-            at += (uint64_t)n;
-            target += n;
-            size -= (uint64_t)n;
-        } else if (n == 0) {
-            status = lr_io_shrank(job, source->name, at, file->size);
-        } else if (errno == EINTR) {
-            status = lr_io_interrupted(job);
-        } else {
-            status = lr_io_errno(job, source->name, at, NULL, errno, "read the file");
-        }
-    }
-    return status;
-}
-
 static int32_t file_read_at(rec_job *job, rec_source *source, uint64_t at, void *target, uint64_t size)
 {
     const deferred *file = source->self;
     int32_t status = REC_OK;
     (void)pthread_mutex_lock(&source->lock);
     if (file->fd >= 0) {
-        status = read_all(job, source, at, target, size);
+        status = lr_io_read_at(job, source->name, file->fd, file->size, at, target, size);
     } else if (size) {
         memcpy(target, source->data + at, (size_t)size); /* another thread has made the view meanwhile */
     }

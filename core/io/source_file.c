@@ -2,7 +2,6 @@
  * Sources of paths and descriptors: what is a file is left to be mapped or read, what is a stream is read to its end, and
  * spilled to a temporary file if that is long. */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,27 +72,6 @@ static int32_t fill(rec_job *job, rec_source *source, int fd, bool at_position, 
     return status;
 }
 
-int32_t lr_path_open(rec_job *job, const char *path, int *fd, int *error)
-{
-    int32_t status = REC_OK;
-    *fd = -1;
-    *error = 0;
-    while (*fd < 0 && *error == 0 && status == REC_OK) {
-        *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        if (*fd < 0 && errno == EINTR) {
-            status = lr_io_interrupted(job);
-        } else if (*fd < 0) {
-            *error = errno;
-        }
-    }
-    return status;
-}
-
-int32_t lr_path_refused(rec_job *job, const char *path, int error)
-{
-    return lr_io_errno(job, path, REC_UNKNOWN, NULL, error, "open the file");
-}
-
 int32_t lr_path_begin(rec_job *job, rec_source *source, int fd, bool map)
 {
     struct stat info;
@@ -118,15 +96,19 @@ rec_source *lr_source_open(rec_job *job, const char *path, bool map)
 {
     rec_source *source = lr_source_new(job, path);
     int32_t status;
-    int fd, error;
+    bool seen;
+    int fd, error = 0;
     if (!source) {
         return NULL;
     }
-    status = lr_path_open(job, path, &fd, &error);
+    status = lr_seen_open(job, source, NULL, &seen);
+    if (status == REC_OK && !seen) {
+        status = lr_path_open(job, path, &fd, &error);
+    }
     if (error) {
         status = lr_path_refused(job, path, error);
     }
-    if (status == REC_OK) {
+    if (status == REC_OK && !seen) {
         status = lr_path_begin(job, source, fd, map);
     }
     if (status == REC_OK && rec_source_size(source) != REC_UNKNOWN) {

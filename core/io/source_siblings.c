@@ -153,17 +153,20 @@ static rec_source *open_beside(rec_job *job, const rec_source *source, const cha
     const void *data;
     uint64_t size;
     int32_t status;
-    bool missing = false;
+    bool missing = false, seen;
     int fd = -1;
     if (!beside) {
         return NULL;
     }
+    status = lr_seen_open(job, beside, optional ? &missing : NULL, &seen);
     /* Before it is opened: that of a FIFO may take for ever. */
-    status = check_regular(job, path, -1, optional ? &missing : NULL);
-    if (status == REC_OK && !missing) {
+    if (status == REC_OK && !seen) {
+        status = check_regular(job, path, -1, optional ? &missing : NULL);
+    }
+    if (status == REC_OK && !seen && !missing) {
         status = open_regular(job, path, &fd, optional ? &missing : NULL);
     }
-    if (status == REC_OK && !missing) {
+    if (status == REC_OK && !seen && !missing) {
         status = check_regular(job, path, fd, NULL); /* it may have been replaced */
         if (status == REC_OK) {
             status = lr_path_begin(job, beside, fd, source->may_map);

@@ -568,6 +568,12 @@ static void test_recorders(void **state)
     ALLOWED(rec_save_window, recorder, record, "a.mpk", &window, &output, NULL);
     STATUS(rec_loss_text, NULL, words, sizeof words);
     STATUS(rec_loss_text, &loss, NULL, sizeof words);
+    STATUS(rec_files_look, NULL, "a.mpk", &data, &size);
+    STATUS(rec_files_look, recorder, NULL, &data, &size);
+    STATUS(rec_files_look, recorder, "a.mpk", NULL, &size);
+    STATUS(rec_files_look, recorder, "a.mpk", &data, NULL);
+    STATUS(rec_files_show, NULL, "", 0);
+    STATUS(rec_files_show, recorder, NULL, 1);
     STATUS(rec_save_filled, NULL, file, 1, fill_none, user);
     STATUS(rec_save_filled, recorder, NULL, 1, fill_none, user);
     STATUS(rec_save_filled, recorder, file, 1, NULL, user);

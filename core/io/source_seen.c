@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Files that one process looks at for others: it writes down the names, sizes, times and headers that a load of headers asks for;
+ * a process that is shown what it wrote opens none of them before it needs the bytes of a tensor, and then only if it is that file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/config/config.h"
+#include "core/io/io_private.h"
+
+/* Of a file a header is written down, or all of a small one; what is more of it each process reads by itself. */
+#define NOTED_FREE (UINT64_C(1) << 20)
+#define NOTED_MOST (UINT64_C(128) << 20)
+#define NOTED_ALL (UINT64_C(512) << 20)
+/* Files that are open at once. */
+enum { OPEN_MOST = 64 };
+
+typedef enum seen_kind {
+    SEEN_FILE,
+    SEEN_MISSING, /* there is none */
+    SEEN_ITSELF   /* each looks at it by itself */
+} seen_kind;
+
+typedef struct seen_range {
+    uint64_t at, size;
+    const uint8_t *bytes;
+} seen_range;
+
+typedef struct seen_file {
+    char *path;
+    uint64_t kind, size, seconds, nanoseconds;
+    seen_range *ranges;
+    uint64_t count, room, noted; /* ranges, and bytes in them */
+} seen_file;
+
+typedef struct seen seen_source;
+
+struct lr_seen {
+    lr_attached attached; /* of those that are shown: the first member */
+    const lr_allocator *allocator;
+    lr_arena text;        /* paths and bytes */
+    seen_file **files;    /* each stays where it is */
+    uint64_t count, room, noted; /* bytes of all */
+    atomic_uint_fast64_t next; /* the one that will be asked for, as it seems */
+    pthread_mutex_t lock; /* of all but what a file is */
+    seen_source *open[OPEN_MOST];
+    uint64_t clock;
+};
+
+/* What a source of such a file has. */
+struct seen {
+    lr_seen *table;
+    const seen_file *file;
+    seen_file *noted; /* the same while it is written down, else NULL */
+    int fd;           /* -1: it is not open */
+    uint32_t busy;    /* who reads it */
+    uint64_t used;    /* when it was last */
+};
+
+/* --------------------------------------------------------------------------------------------------------- tables -- */
+
+static void table_free(lr_seen *table)
+{
+    for (uint64_t i = 0; i < table->count; i++) {
+        lr_release(table->allocator, table->files[i]->ranges);
+        lr_release(table->allocator, table->files[i]);
+    }
+    lr_release(table->allocator, (void *)table->files);
+    lr_arena_free(&table->text);
+    (void)pthread_mutex_destroy(&table->lock);
+    lr_release(table->allocator, table);
+}
+
+static void release_attached(lr_attached *what)
+{
+    table_free((lr_seen *)what);
+}
+
+static lr_seen *table_new(rec_job *job)
+{
+    const lr_allocator *allocator = job->allocator;
+    lr_seen *table = lr_zalloc(allocator, sizeof *table);
+    if (table && !lr_lock_init(&table->lock)) {
+        lr_release(allocator, table);
+        table = NULL;
+    }
+    if (!table) {
+        (void)lr_fail_memory(job, sizeof *table);
+        return NULL;
+    }
+    table->allocator = allocator;
+    table->attached.release = release_attached;
+    lr_arena_init(&table->text, allocator);
+    return table;
+}
+
+/* @return NULL: out of memory. */
+static seen_file *add_file(lr_seen *table, const char *path, uint64_t length, seen_kind kind)
+{
+    seen_file *file = lr_zalloc(table->allocator, sizeof *file);
+    char *text = lr_arena_text(&table->text, path, length);
+    if (!file || !text || !lr_grow(table->allocator, (void *)&table->files, table->count + 1, &table->room, sizeof *table->files)) {
+        lr_release(table->allocator, file);
+        return NULL;
+    }
+    file->path = text;
+    file->kind = kind;
+    table->files[table->count++] = file;
+    return file;
+}
+
+static bool add_range(lr_seen *table, seen_file *file, uint64_t at, const void *bytes, uint64_t size)
+{
+    uint8_t *copy = lr_arena_alloc(&table->text, size ? size : 1, 1);
+    if (!copy || !lr_grow(table->allocator, (void *)&file->ranges, file->count + 1, &file->room, sizeof *file->ranges)) {
+        return false;
+    }
+    memcpy(copy, bytes, (size_t)size);
+    file->ranges[file->count++] = (seen_range){at, size, copy};
+    file->noted += size;
+    table->noted += size;
+    return true;
+}
+
+/* The one that was looked at last: it may have been there twice. Most are asked for in the order in which they stand. */
+static seen_file *find_file(lr_seen *table, const char *path)
+{
+    uint64_t next = atomic_load_explicit(&table->next, memory_order_relaxed);
+    seen_file *found = next < table->count && strcmp(table->files[next]->path, path) == 0 ? table->files[next] : NULL;
+    for (uint64_t i = table->count; i-- > 0 && !found;) {
+        if (strcmp(table->files[i]->path, path) == 0) {
+            found = table->files[i];
+            next = i;
+        }
+    }
+    atomic_store_explicit(&table->next, found ? next + 1 : next, memory_order_relaxed);
+    return found;
+}
+
+static const uint8_t *find_range(const seen_file *file, uint64_t at, uint64_t size)
+{
+    for (uint64_t i = 0; i < file->count; i++) {
+        const seen_range *r = &file->ranges[i];
+        if (at >= r->at && at - r->at <= r->size && size <= r->size - (at - r->at)) {
+            return r->bytes + (at - r->at);
+        }
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------ the files -- */
+
+static uint64_t seconds_of(const struct stat *info)
+{
+    return (uint64_t)(int64_t)info->st_mtim.tv_sec;
+}
+
+static const char *time_text(uint64_t seconds, char *buffer, size_t room)
+{
+    time_t at = (time_t)(int64_t)seconds;
+    struct tm parts;
+    if (!gmtime_r(&at, &parts) || strftime(buffer, room, "%Y-%m-%d %H:%M:%S", &parts) == 0) {
+        (void)snprintf(buffer, room, "%" PRId64, (int64_t)seconds);
+    }
+    return buffer;
+}
+
+static bool is_same(const seen_file *file, const struct stat *info)
+{
+    return S_ISREG(info->st_mode) && (uint64_t)info->st_size == file->size && seconds_of(info) == file->seconds &&
+           (uint64_t)info->st_mtim.tv_nsec == file->nanoseconds;
+}
+
+static int32_t check_same(rec_job *job, const rec_source *source, const seen_file *file, int fd)
+{
+    struct stat info;
+    char is[32], was[32], is_time[32], was_time[32];
+    if (fstat(fd, &info) != 0) {
+        return lr_io_errno(job, source->name, REC_UNKNOWN, NULL, errno, "look at the file");
+    }
+    if (is_same(file, &info)) {
+        return REC_OK;
+    }
+    return lr_io_fail(job, source->name, REC_E_MISMATCH, REC_UNKNOWN, "Another one is here, or it was written to meanwhile.",
+                      "this is not the file whose header was read: it has %s bytes and is of %s, that had %s and was of %s",
+                      lr_group_digits((uint64_t)info.st_size, is, sizeof is), time_text(seconds_of(&info), is_time, sizeof is_time),
+                      lr_group_digits(file->size, was, sizeof was), time_text(file->seconds, was_time, sizeof was_time));
+}
+
+/* A place for one more that is open. The table is locked. @return NULL: all are being read. */
+static seen_source **find_place(lr_seen *table)
+{
+    seen_source **place = NULL;
+    for (uint32_t i = 0; i < OPEN_MOST; i++) {
+        seen_source **at = &table->open[i];
+        if (!*at) {
+            return at;
+        }
+        if (!(*at)->busy && (!place || (*at)->used < (*place)->used)) {
+            place = at;
+        }
+    }
+    if (place) {
+        (void)close((*place)->fd);
+        (*place)->fd = -1;
+        *place = NULL;
+    }
+    return place;
+}
+
+/* The file, to be given back with done(). Its descriptor is this reader's own if too many read at once. */
+static int32_t begin(rec_job *job, const rec_source *source, int *fd)
+{
+    seen_source *self = source->self;
+    lr_seen *table = self->table;
+    seen_source **place;
+    int32_t status = REC_OK;
+    int error = 0;
+    (void)pthread_mutex_lock(&table->lock);
+    if (self->fd < 0) {
+        status = lr_path_open(job, source->name, fd, &error);
+        if (error) {
+            status = lr_path_refused(job, source->name, error);
+        }
+        status = status == REC_OK ? check_same(job, source, self->file, *fd) : status;
+        place = status == REC_OK ? find_place(table) : NULL;
+        if (place) {
+            *place = self;
+            self->fd = *fd;
+        } else if (status != REC_OK && *fd >= 0) {
+            (void)close(*fd);
+        }
+    } else {
+        *fd = self->fd;
+    }
+    if (status == REC_OK && *fd == self->fd) {
+        self->busy++;
+        self->used = ++table->clock;
+    }
+    (void)pthread_mutex_unlock(&table->lock);
+    return status;
+}
+
+static void done(const rec_source *source, int fd)
+{
+    seen_source *self = source->self;
+    (void)pthread_mutex_lock(&self->table->lock);
+    if (fd == self->fd) {
+        self->busy--;
+    } else {
+        (void)close(fd);
+    }
+    (void)pthread_mutex_unlock(&self->table->lock);
+}
+
+/* --------------------------------------------------------------------------------------------------- their sources -- */
+
+static uint64_t seen_size(const rec_source *source)
+{
+    return ((const seen_source *)source->self)->file->size;
+}
+
+/* Each has to read so much of it that it is no header: the looking ends here. */
+static int32_t leave_to_each(rec_job *job, const rec_source *source)
+{
+    seen_source *self = source->self;
+    self->noted->kind = SEEN_ITSELF;
+    self->noted->count = self->noted->noted = 0;
+    return lr_io_fail(job, source->name, REC_E_LIMIT, REC_UNKNOWN, NULL, "this has no header that can be read by itself");
+}
+
+static int32_t note(rec_job *job, const rec_source *source, uint64_t at, const void *bytes, uint64_t size)
+{
+    seen_source *self = source->self;
+    const seen_file *file = self->file;
+    uint64_t most = file->size / 4 > NOTED_FREE ? file->size / 4 : NOTED_FREE;
+    if (!self->noted || find_range(file, at, size)) {
+        return REC_OK;
+    }
+    most = most < NOTED_MOST ? most : NOTED_MOST;
+    if (file->noted + size > most || self->table->noted + size > NOTED_ALL) {
+        return leave_to_each(job, source);
+    }
+    return add_range(self->table, self->noted, at, bytes, size) ? REC_OK : lr_fail_memory(job, size);
+}
+
+static int32_t seen_read_at(rec_job *job, rec_source *source, uint64_t at, void *target, uint64_t size)
+{
+    const seen_source *self = source->self;
+    const uint8_t *known = find_range(self->file, at, size);
+    int32_t status = REC_OK;
+    int fd = -1;
+    if (known) {
+        memcpy(target, known, (size_t)size);
+        return REC_OK;
+    }
+    status = begin(job, source, &fd);
+    if (status == REC_OK) {
+        status = lr_io_read_at(job, source->name, fd, self->file->size, at, target, size);
+        done(source, fd);
+    }
+    return status == REC_OK ? note(job, source, at, target, size) : status;
+}
+
+/* All of it: what was written down, else mapped, or copied where it cannot be. */
+static int32_t seen_view(rec_job *job, rec_source *source)
+{
+    const seen_source *self = source->self;
+    const uint8_t *known = find_range(self->file, 0, self->file->size);
+    int32_t status;
+    int fd = -1;
+    if (known) {
+        lr_source_ready(source, known, self->file->size);
+        return REC_OK;
+    }
+    if (self->noted) {
+        return self->file->size <= NOTED_FREE ? lr_source_read_whole(job, source) : leave_to_each(job, source);
+    }
+    status = begin(job, source, &fd);
+    if (status == REC_OK) {
+        status = lr_source_fill(job, source, fd, 0, self->file->size, true);
+        done(source, fd);
+    }
+    return status;
+}
+
+static void seen_release(rec_source *source)
+{
+    seen_source *self = source->self;
+    lr_seen *table = self->table;
+    (void)pthread_mutex_lock(&table->lock);
+    for (uint32_t i = 0; i < OPEN_MOST; i++) {
+        if (table->open[i] == self) {
+            (void)close(self->fd);
+            table->open[i] = NULL;
+        }
+    }
+    (void)pthread_mutex_unlock(&table->lock);
+    lr_release(source->allocator, self);
+}
+
+static const lr_source_ops seen_ops = {
+    .stored = true,
+    .lasting = true, /* what is read later is the same, or it is refused */
+    .size = seen_size,
+    .view = seen_view,
+    .read_at = seen_read_at,
+    .release = seen_release,
+};
+
+/* The source becomes that of a file. */
+static int32_t become(rec_job *job, rec_source *source, lr_seen *table, const seen_file *file, seen_file *noted)
+{
+    seen_source *self = lr_zalloc(source->allocator, sizeof *self);
+    if (!self) {
+        return lr_fail_memory(job, sizeof *self);
+    }
+    *self = (seen_source){.table = table, .file = file, .noted = noted, .fd = -1};
+    source->ops = &seen_ops;
+    source->self = self;
+    source->located = source->far = true;
+    return REC_OK;
+}
+
+/* Looks at it for others. What is no regular file that has bytes is left to each. */
+static int32_t look(rec_job *job, rec_source *source, bool *missing, bool *done_here)
+{
+    lr_seen *table = job->noting;
+    struct stat info;
+    int error = stat(source->name, &info) == 0 ? 0 : errno;
+    bool gone = missing && (error == ENOENT || error == ENOTDIR);
+    bool good = !error && S_ISREG(info.st_mode) && info.st_size > 0;
+    seen_file *file = find_file(table, source->name);
+    if (file && good && file->kind == SEEN_FILE && is_same(file, &info)) {
+        *done_here = true;
+        return become(job, source, table, file, file);
+    }
+    file = add_file(table, source->name, strlen(source->name), gone ? SEEN_MISSING : good ? SEEN_FILE : SEEN_ITSELF);
+    if (!file) {
+        return lr_fail_memory(job, sizeof *file);
+    }
+    *done_here = gone || good;
+    if (gone) {
+        *missing = true;
+    }
+    if (!good) {
+        return REC_OK;
+    }
+    file->size = (uint64_t)info.st_size;
+    file->seconds = seconds_of(&info);
+    file->nanoseconds = (uint64_t)info.st_mtim.tv_nsec;
+    return become(job, source, table, file, file);
+}
+
+bool lr_seen_has(const rec_job *job, const char *path)
+{
+    lr_seen *table = (lr_seen *)lr_context_attached(job->context, release_attached);
+    const seen_file *file = table ? find_file(table, path) : NULL;
+    return file && file->kind == SEEN_FILE;
+}
+
+int32_t lr_seen_open(rec_job *job, rec_source *source, bool *missing, bool *done_here)
+{
+    lr_seen *table;
+    const seen_file *file;
+    *done_here = false;
+    if (job->noting) {
+        return look(job, source, missing, done_here);
+    }
+    table = (lr_seen *)lr_context_attached(job->context, release_attached);
+    file = table ? find_file(table, source->name) : NULL;
+    if (!file || file->kind == SEEN_ITSELF || (file->kind == SEEN_MISSING && !missing)) {
+        return REC_OK;
+    }
+    *done_here = true;
+    if (file->kind == SEEN_MISSING) {
+        *missing = true;
+        return REC_OK;
+    }
+    return become(job, source, table, file, NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------- from one to others -- */
+
+/* As bytes: MAGIC, and of each file its kind, size, time, the length of its path and its ranges, as numbers; the path; of each range
+ * its place and size, and the bytes. Numbers have eight bytes, the lowest first. */
+static const char magic[8] = "lrseen1";
+enum { FILE_NUMBERS = 6, RANGE_NUMBERS = 2 };
+
+lr_seen *lr_seen_begin(rec_job *job)
+{
+    job->noting = table_new(job);
+    return job->noting;
+}
+
+static uint8_t *put_number(uint8_t *at, uint64_t number)
+{
+    for (int i = 0; i < 8; i++) {
+        *at++ = (uint8_t)(number >> (8 * i));
+    }
+    return at;
+}
+
+static uint8_t *put(uint8_t *at, const void *bytes, uint64_t size)
+{
+    memcpy(at, bytes, (size_t)size);
+    return at + size;
+}
+
+static uint64_t bytes_of(const lr_seen *table)
+{
+    uint64_t size = sizeof magic;
+    for (uint64_t i = 0; i < table->count; i++) {
+        const seen_file *file = table->files[i];
+        size += FILE_NUMBERS * 8 + strlen(file->path) + file->count * RANGE_NUMBERS * 8 + file->noted;
+    }
+    return size;
+}
+
+int32_t lr_seen_end(rec_job *job, void **data, uint64_t *size)
+{
+    lr_seen *table = job->noting;
+    uint64_t all = table ? bytes_of(table) : 0;
+    uint8_t *bytes = table ? malloc((size_t)all) : NULL, *at = bytes;
+    job->noting = NULL;
+    if (!table || !bytes) {
+        if (table) {
+            table_free(table);
+        }
+        return lr_fail_memory(job, all);
+    }
+    at = put(at, magic, sizeof magic);
+    for (uint64_t i = 0; i < table->count; i++) {
+        const seen_file *file = table->files[i];
+        const uint64_t numbers[FILE_NUMBERS] = {file->kind, file->size, file->seconds, file->nanoseconds, strlen(file->path), file->count};
+        for (int n = 0; n < FILE_NUMBERS; n++) {
+            at = put_number(at, numbers[n]);
+        }
+        at = put(at, file->path, numbers[4]);
+        for (uint64_t r = 0; r < file->count; r++) {
+            at = put_number(at, file->ranges[r].at);
+            at = put_number(at, file->ranges[r].size);
+            at = put(at, file->ranges[r].bytes, file->ranges[r].size);
+        }
+    }
+    table_free(table);
+    *data = bytes;
+    *size = all;
+    return REC_OK;
+}
+
+/* What is left to be read of such bytes. */
+typedef struct left {
+    const uint8_t *at;
+    uint64_t size;
+} left;
+
+static bool take_number(left *l, uint64_t *number)
+{
+    if (l->size < 8) {
+        return false;
+    }
+    *number = 0;
+    for (int i = 0; i < 8; i++) {
+        *number |= (uint64_t)l->at[i] << (8 * i);
+    }
+    l->at += 8;
+    l->size -= 8;
+    return true;
+}
+
+static const uint8_t *take(left *l, uint64_t size)
+{
+    const uint8_t *at = l->at;
+    if (l->size < size) {
+        return NULL;
+    }
+    l->at += size;
+    l->size -= size;
+    return at;
+}
+
+/* @return REC_E_ARGUMENT: those are no such bytes. */
+static int32_t take_file(lr_seen *table, left *l)
+{
+    uint64_t numbers[FILE_NUMBERS] = {0};
+    const uint8_t *path;
+    seen_file *file;
+    for (int n = 0; n < FILE_NUMBERS; n++) {
+        if (!take_number(l, &numbers[n])) {
+            return REC_E_ARGUMENT;
+        }
+    }
+    path = take(l, numbers[4]);
+    if (!path || numbers[0] > SEEN_ITSELF || memchr(path, '\0', (size_t)numbers[4])) {
+        return REC_E_ARGUMENT;
+    }
+    file = add_file(table, (const char *)path, numbers[4], (seen_kind)numbers[0]);
+    if (!file) {
+        return REC_E_MEMORY;
+    }
+    file->size = numbers[1];
+    file->seconds = numbers[2];
+    file->nanoseconds = numbers[3];
+    for (uint64_t r = 0; r < numbers[5]; r++) {
+        uint64_t at, size;
+        const uint8_t *bytes;
+        if (!take_number(l, &at) || !take_number(l, &size) || !(bytes = take(l, size)) || size > file->size || at > file->size - size) {
+            return REC_E_ARGUMENT;
+        }
+        if (!add_range(table, file, at, bytes, size)) {
+            return REC_E_MEMORY;
+        }
+    }
+    return REC_OK;
+}
+
+int32_t lr_seen_show(rec_job *job, const void *data, uint64_t size)
+{
+    left l = {data, size};
+    const uint8_t *begins = take(&l, sizeof magic);
+    lr_seen *table = (lr_seen *)lr_context_attached(job->context, release_attached);
+    int32_t status = begins && memcmp(begins, magic, sizeof magic) == 0 ? REC_OK : REC_E_ARGUMENT;
+    if (status == REC_OK && !table) {
+        table = table_new(job);
+        if (!table) {
+            return job->error.status;
+        }
+        table = (lr_seen *)lr_context_attach(job->context, &table->attached);
+    }
+    while (status == REC_OK && l.size) {
+        status = take_file(table, &l);
+    }
+    if (status == REC_E_MEMORY) {
+        (void)lr_fail_memory(job, size);
+    } else if (status != REC_OK) {
+        (void)rec_fail(job, status, REC_UNKNOWN, "these are not the bytes of rec_files_look()");
+    }
+    return job->error.status;
+}

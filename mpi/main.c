@@ -187,6 +187,25 @@ static int same_files(across *a, const options *o, size_t inputs)
     return a->ended ? EXIT_ERROR : EXIT_OK;
 }
 
+/* Rank 0 looks at the inputs for all. What cannot be looked at is told by who loads it. */
+static int show_files(across *a, const session *s, size_t inputs)
+{
+    rec_status status = REC_OK;
+
+    for (size_t i = 0; i <= inputs && status == REC_OK; i++) {
+        const char *path = i < inputs ? s->o->operands.at[i + 1] : s->o->base;
+        const char *name = path && !strstr(path, "://") ? rec_recognise(s->context, path) : NULL;
+        rec_recorder *recorder = name ? rec_open_recorder_in(s->context, name, REC_PRECISION_KEEP) : NULL;
+
+        if (path) {
+            status = rec_mpi_show(MPI_COMM_WORLD, recorder, path);
+        }
+        rec_close_recorder(recorder);
+    }
+    a->ended = status != REC_OK;
+    return a->ended ? EXIT_ERROR : EXIT_OK;
+}
+
 static uint64_t sum_of(const char *at)
 {
     uint64_t sum = UINT64_C(0xcbf29ce484222325);
@@ -257,7 +276,8 @@ static int run(across *a, const options *o)
     if ((status = converts ? same_files(a, o, count - 1) : EXIT_OK) == EXIT_OK &&
         (status = tool_session_open(&s, o)) == EXIT_OK) {
         s.shared = &shared;
-        status = converts ? c->run(&s, o->operands.at + 1, count) : look(a, &s, c, o);
+        status = show_files(a, &s, converts ? count - 1 : count);
+        status = status != EXIT_OK ? status : converts ? c->run(&s, o->operands.at + 1, count) : look(a, &s, c, o);
         tool_session_close(&s);
     }
     return status;

@@ -59,6 +59,15 @@ REC_API const char *rec_mpi_error_message(void);
  */
 REC_API rec_status rec_mpi_same_file(MPI_Comm comm, const char *path);
 /**
+ * Rank 0 looks at the files of a model, and tells all what it saw: their sizes, times and headers. What the recorders of this one's
+ * context load from that path is then loaded without opening a file; a rank opens those alone that have bytes of its own part in
+ * them, when it reads these, and it is REC_E_MISMATCH if they are others there. Of formats without a header (records, text, what is
+ * compressed) each rank reads the file by itself as ever, and whoever loads what cannot be loaded is told.
+ * @param recorder of the same name on every rank; if one has none (NULL), nothing is shown.
+ * @param path as it is to be loaded, the same on every rank.
+ */
+REC_API rec_status rec_mpi_show(MPI_Comm comm, rec_recorder *recorder, const char *path);
+/**
  * Saves a record that every rank has loaded or built alike (tensors' data need not be read yet), as rec_save() does, byte for
  * byte. Each rank reads, converts and writes one part of the file, split by bytes; of what a codec compresses in pieces (gzip), pieces,
  * which are in a temporary file beside the target until all are made. Formats that make text or checksums of the data make all of

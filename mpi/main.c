@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record-mpi: record convert, verify and stats by many processes. Every rank runs the same command; what people see comes from rank 0, and what
- * fails on any rank is told once, with the rank and its host. */
+ * record-mpi: record convert, diff, verify and stats by many processes. Every rank runs the same command; what people see comes
+ * from rank 0, and what fails on any rank is told once, with the rank and its host. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +11,12 @@
 #include "tools/tool.h"
 
 static const char usage[] = "Usage: mpirun -n N record-mpi convert [OPTION]... IN... OUT\n"
+                            "       mpirun -n N record-mpi diff [OPTION]... A B\n"
                             "       mpirun -n N record-mpi verify [OPTION]... FILE...\n"
                             "       mpirun -n N record-mpi stats [OPTION]... FILE... [KEY]...\n"
                             "Does what `record` does, to the same bytes and words, by N processes: each reads,\n"
                             "converts and writes a part of the file, or reads a part of its tensors. record help\n"
-                            "convert, verify and stats have the options. Of convert's own:\n"
+                            "convert, diff, verify and stats have the options. Of convert's own:\n"
                             "      --hint KEY=VALUE  a hint for MPI-IO, such as cb_nodes=8 (repeatable)\n"
                             "What it does not do: several files and folders, --recursive, --max-shard-size,\n"
                             "--check, --dry-run of convert; sums in the metadata; standard input and output.\n"
@@ -66,7 +67,7 @@ static int save(void *self, rec_recorder *to, const rec_record *record, const ch
     return status == REC_E_SYNC ? EXIT_UNSYNCED : a->saved ? EXIT_OK : EXIT_ERROR;
 }
 
-/* ---------------------------------------------------------------------------------- what verify and stats ask for -- */
+/* ---------------------------------------------------------------------------- what diff, verify and stats ask for -- */
 
 static bool end_of(across *a, rec_status status)
 {
@@ -261,17 +262,20 @@ static int run(across *a, const options *o)
     if (o->version || o->help) {
         return EXIT_OK;
     }
-    if (!c || !(c->bit & (COMMAND_CONVERT | COMMAND_VERIFY | COMMAND_STATS))) {
-        return tool_fail("record-mpi has the commands convert, verify and stats; record has all others\n%s",
+    if (!c || !(c->bit & (COMMAND_CONVERT | COMMAND_DIFF | COMMAND_VERIFY | COMMAND_STATS))) {
+        return tool_fail("record-mpi has the commands convert, diff, verify and stats; record has all others\n%s",
                          "mpirun -n N record-mpi convert [OPTION]... IN... OUT");
     }
     converts = c->bit == COMMAND_CONVERT;
     if ((status = tool_options_check(o, c)) != EXIT_OK || (status = check(o)) != EXIT_OK) {
         return status;
     }
-    if (count < c->least) {
-        return tool_fail("expected record-mpi %s %s, found %zu operand%s", c->name, converts ? "IN... OUT" : "FILE...", count,
-                         tool_plural(count));
+    if (count < c->least || count > c->most) {
+        return tool_fail("expected record-mpi %s %s, found %zu operand%s", c->name,
+                         converts                 ? "IN... OUT"
+                         : c->bit == COMMAND_DIFF ? "A B"
+                                                  : "FILE...",
+                         count, tool_plural(count));
     }
     if ((status = converts ? same_files(a, o, count - 1) : EXIT_OK) == EXIT_OK &&
         (status = tool_session_open(&s, o)) == EXIT_OK) {

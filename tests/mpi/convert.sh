@@ -125,7 +125,7 @@ refused "an option that there is not" "unknown option" convert -y --nonsense in.
 refused "what several processes do not do" "not by record-mpi: --max-shard-size" convert -y --max-shard-size 1k in.mpk kept.mpk
 refused "nor by an option of the recorder" "rank 0 (.*): .*cannot" convert -y --option max-shard-size=20K in.safetensors kept.safetensors
 refused "standard input" "not by record-mpi: standard input" convert -y - kept.mpk
-refused "another command" "record-mpi has the commands convert, verify and stats" ls in.mpk
+refused "another command" "record-mpi has the commands convert, diff, verify and stats" ls in.mpk
 refused "a hint without a value" "hint takes KEY=VALUE" convert -y --hint cb_nodes in.mpk kept.mpk
 head -c 30000 in.safetensors >cut.safetensors
 refused "an input that was cut off" "rank 0 (.*): cut.safetensors: " convert -y cut.safetensors kept.mpk

@@ -41,33 +41,6 @@ mkdir folder several
 cp good.mpk cut.mpk folder
 "$record" convert -qy --adapter none --max-shard-size 3MB good.safetensors several/model.safetensors || exit 99
 
-# same_words NAME ARGUMENT...: what record says on its standard output, and its exit status; on the other what it says, but for
-# mpirun's words about a status. By so many ranks as $counts has.
-counts=3
-same_words() {
-    words_name=$1
-    shift
-    "$record" "$@" >expected 2>expected.err </dev/null
-    words_status=$?
-    for words_n in $counts; do
-        ranks "$words_n" "$@"
-        if [ "$status" != "$words_status" ] || ! cmp -s expected "$scratch/out"; then
-            echo "$words_n ranks: status $status, not $words_status" >>"$scratch/err"
-            diff expected "$scratch/out" >>"$scratch/err"
-            not_ok "$words_name" "$scratch/err"
-            return
-        fi
-        grep -v '^  ' expected.err | sed 's/^record: //' >lines # perhaps none
-        while IFS= read -r line; do
-            if ! grep -qF -e "$line" "$scratch/err"; then
-                echo "$words_n ranks: \"$line\" is not said" >>"$scratch/err"
-                not_ok "$words_name" "$scratch/err"
-                return
-            fi
-        done <lines
-    done
-    ok "$words_name"
-}
 counts="1 2 3 4 7"
 same_words "verify a good file" verify good.mpk
 same_words "verify one that fails, in JSON" verify --nan --json odd.safetensors
@@ -101,45 +74,11 @@ same_words "and told when they are wrong" verify --sums check --sums-file wrong.
 
 # ---------------------------------------------------------------------------------------------------------- what goes wrong
 
-# refused NAME WORDS ARGUMENT...: status 2, told once and in these words
-refused() {
-    refused_name=$1 refused_words=$2
-    shift 2
-    ranks 3 "$@"
-    if [ "$status" = 2 ] && [ "$(grep -c -e "$refused_words" "$scratch/err")" = 1 ]; then
-        ok "$refused_name"
-    else
-        echo "status $status" >>"$scratch/err"
-        not_ok "$refused_name" "$scratch/err"
-    fi
-}
 refused "standard input" "not by record-mpi: standard input" verify -
 refused "sums in the metadata" "not by record-mpi: --sums write --in-metadata" verify --sums write --in-metadata good.mpk
 refused "nothing to look at" "expected record-mpi stats FILE" stats
 refused "an option that there is not" "unknown option" verify --nonsense good.mpk
 
-cat >apart <<'END'
-#!/bin/sh
-if [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = 1 ]; then
-    eval "$ON_RANK_1"
-fi
-exec "$@"
-END
-chmod +x apart
-# apart NAME WORDS COMMANDS ARGUMENT...: rank 1 does these first
-apart() {
-    apart_name=$1 apart_words=$2 ON_RANK_1=$3
-    shift 3
-    export ON_RANK_1
-    timeout -k 5 60 "$mpirun" -n 3 ./apart "$record_mpi" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
-    status=$?
-    if [ "$status" = 2 ] && grep -q -e "$apart_words" "$scratch/err"; then
-        ok "$apart_name"
-    else
-        echo "status $status" >>"$scratch/err"
-        not_ok "$apart_name" "$scratch/err"
-    fi
-}
 mkdir elsewhere elsewhere/folder
 cp "$scratch/apart" elsewhere
 cp -p good.mpk elsewhere
@@ -157,24 +96,7 @@ cp -p good.mpk elsewhere
 apart "a rank that has no sums" "rank 1 (.*): .*good.mpk.sums: cannot read the sums" 'cd elsewhere' verify --sums check good.mpk
 sed 's/^./0/' sums >elsewhere/good.mpk.sums
 apart "a rank that has others" "rank 1 (.*): what was found here is not what rank 0 found" 'cd elsewhere' verify --sums check good.mpk
-# A rank for which a part of a file cannot be read, though its size is there.
-cat >unread.c <<'END'
-#define _GNU_SOURCE
-#include <errno.h>
-#include <sys/syscall.h>
-#include <sys/types.h>
-#include <unistd.h>
-ssize_t pread(int fd, void *to, size_t size, off_t at)
-{
-    if (at >= 300000 && at < 10000000) { /* not where the ranks compare it */
-        errno = EIO;
-        return -1;
-    }
-    return syscall(SYS_pread64, fd, to, size, at);
-}
-ssize_t pread64(int fd, void *to, size_t size, off_t at) { return pread(fd, to, size, at); }
-END
-if ${CC:-cc} -shared -fPIC -o unread.so unread.c 2>"$scratch/err"; then
+if make_unread; then
     for command in verify stats; do
         apart "$command: a rank that cannot read a part" "rank 1 (.*): .*good.safetensors: .*Input/output error" \
             "LD_PRELOAD=$scratch/unread.so; export LD_PRELOAD" "$command" --no-map good.safetensors

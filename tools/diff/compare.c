@@ -7,8 +7,11 @@
 
 #include "tools/diff/diff_private.h"
 
-/* Elements a piece: 1 MiB of f32 a side, which a core's cache holds; pieces and elements that are shared out at a time. */
-enum { PIECE = 1 << 18, PIECES_MOST = 1024, ELEMENTS_MOST = 48 * PIECE };
+/* Elements a piece: 1 MiB of f32 a side, which a core's cache holds; pieces and elements that are shared out at a time, to one
+ * process, and how many times as much where there are several and nobody waits for the first difference. */
+enum { PIECE = 1 << 18, PIECES_MOST = 1024, ELEMENTS_MOST = 48 * PIECE, AT_ONCE = 16 };
+/* What a piece costs beside its bytes. */
+enum { COST = 4096 };
 
 /* Where one thread at a time puts what it reads. */
 enum { SLOTS = 4 };
@@ -67,9 +70,16 @@ typedef struct piece {
     size_t count;
     figures f;
     desk *desk;
+    bool bytes; /* all of what has no numbers, whatever its count */
     bool failed;
     char *error; /* what the library said; NULL: it was no more than memory */
 } piece;
+
+/* What comes of one, as it goes from process to process. */
+typedef struct outcome {
+    figures f;
+    uint64_t failed;
+} outcome;
 
 /* --------------------------------------------------------------------------------------------------------- pieces -- */
 
@@ -254,6 +264,23 @@ static void compare_bits(piece *x, rec_dtype dtype)
     x->f.differing = differing;
 }
 
+/* What has no numbers that this library knows: its bytes. */
+static void compare_bytes(piece *x)
+{
+    const rec_tensor *a = tensor_of(x->c, x->p, SIDE_A), *b = tensor_of(x->c, x->p, SIDE_B);
+    uint64_t size_a, size_b;
+    const unsigned char *in_a = rec_tensor_bytes(a, &size_a);
+    const unsigned char *in_b = in_a || !size_a ? rec_tensor_bytes(b, &size_b) : NULL;
+
+    x->f.count = rec_tensor_count(a);
+    if ((!in_a && rec_tensor_nbytes(a)) || (!in_b && rec_tensor_nbytes(b))) {
+        x->error = strdup(rec_error_message());
+        x->failed = true;
+    } else {
+        x->f.beyond = size_a != size_b || (size_a && memcmp(in_a, in_b, (size_t)size_a) != 0);
+    }
+}
+
 static void compare_piece(piece *x)
 {
     const wishes *w = x->c->w;
@@ -262,6 +289,10 @@ static void compare_piece(piece *x)
     int class_a = class_of(a), class_b = class_of(b);
     bool whole = (class_a == CLASS_INT || class_a == CLASS_UINT) && (class_b == CLASS_INT || class_b == CLASS_UINT);
 
+    if (x->bytes) {
+        compare_bytes(x);
+        return;
+    }
     if (class_a == CLASS_FLOAT && class_b == CLASS_FLOAT) {
         bool wide = a == REC_DTYPE_F64 || b == REC_DTYPE_F64;
         compare_as(x, wide ? REC_DTYPE_F64 : REC_DTYPE_F32, &t);
@@ -290,27 +321,6 @@ static void compare_piece(piece *x)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------- bytes -- */
-
-/* What has no numbers that this library knows: its bytes. */
-static int compare_bytes(const comparison *c, pair *p)
-{
-    const rec_tensor *a = tensor_of(c, p, SIDE_A), *b = tensor_of(c, p, SIDE_B);
-    uint64_t size_a, size_b;
-    const unsigned char *x = rec_tensor_bytes(a, &size_a);
-    const unsigned char *y = x || !size_a ? rec_tensor_bytes(b, &size_b) : NULL;
-
-    if ((!x && rec_tensor_nbytes(a)) || (!y && rec_tensor_nbytes(b))) {
-        return tool_fail_library();
-    }
-    p->verdict = size_a == size_b && (size_a == 0 || memcmp(x, y, (size_t)size_a) == 0) ? PAIR_EQUAL : PAIR_DIFFERS;
-    if (p->verdict == PAIR_DIFFERS) {
-        figures f = {.scale = 1, .count = rec_tensor_count(a)};
-        p->figures = memcpy(xmalloc(sizeof f), &f, sizeof f);
-    }
-    return EXIT_OK;
-}
-
 /* --------------------------------------------------------------------------------------------------------- pairs -- */
 
 static bool same_shape(const rec_tensor *a, const rec_tensor *b)
@@ -321,31 +331,42 @@ static bool same_shape(const rec_tensor *a, const rec_tensor *b)
            (rank == 0 || memcmp(rec_tensor_shape(a), rec_tensor_shape(b), rank * sizeof *rec_tensor_shape(a)) == 0);
 }
 
-/* What is known of a pair before its data are read. @return whether they are to be read in pieces. */
+static bool of_bytes(const comparison *c, const pair *p)
+{
+    return class_of(rec_tensor_dtype(tensor_of(c, p, SIDE_A))) == CLASS_BYTES ||
+           class_of(rec_tensor_dtype(tensor_of(c, p, SIDE_B))) == CLASS_BYTES;
+}
+
+/* What is known of a pair before its data are read. @return whether they are to be read. */
 static bool look(const comparison *c, pair *p)
 {
     const rec_tensor *a = tensor_of(c, p, SIDE_A), *b = tensor_of(c, p, SIDE_B);
-    bool bytes = class_of(rec_tensor_dtype(a)) == CLASS_BYTES || class_of(rec_tensor_dtype(b)) == CLASS_BYTES;
 
     p->dtype =
         rec_tensor_dtype(a) != rec_tensor_dtype(b) || strcmp(rec_tensor_dtype_name(a), rec_tensor_dtype_name(b)) != 0;
-    p->verdict = !same_shape(a, b)   ? PAIR_SHAPE
-                 : bytes && p->dtype ? PAIR_APART
-                 : c->w->no_data     ? PAIR_UNREAD
-                                     : PAIR_EQUAL;
-    return p->verdict == PAIR_EQUAL && !bytes;
+    p->verdict = !same_shape(a, b)            ? PAIR_SHAPE
+                 : of_bytes(c, p) && p->dtype ? PAIR_APART
+                 : c->w->no_data              ? PAIR_UNREAD
+                                              : PAIR_EQUAL;
+    return p->verdict == PAIR_EQUAL;
 }
 
 /* The verdict, once all of a pair is read. */
 static void judge(const comparison *c, pair *p, const figures *f)
 {
+    bool bytes = of_bytes(c, p);
     bool lossless = p->dtype && f->differing && (f->rounded[SIDE_A] == 0 || f->rounded[SIDE_B] == 0) &&
                     class_of(rec_tensor_dtype(tensor_of(c, p, SIDE_A))) == CLASS_FLOAT &&
                     class_of(rec_tensor_dtype(tensor_of(c, p, SIDE_B))) == CLASS_FLOAT;
+    const figures opaque = {.scale = 1, .count = f->count};
 
-    p->verdict = !f->differing ? PAIR_EQUAL : !f->beyond ? PAIR_WITHIN : lossless ? PAIR_ROUNDED : PAIR_DIFFERS;
+    p->verdict = bytes           ? f->beyond ? PAIR_DIFFERS : PAIR_EQUAL
+                 : !f->differing ? PAIR_EQUAL
+                 : !f->beyond    ? PAIR_WITHIN
+                 : lossless      ? PAIR_ROUNDED
+                                 : PAIR_DIFFERS;
     if (p->verdict != PAIR_EQUAL) {
-        p->figures = memcpy(xmalloc(sizeof *f), f, sizeof *f);
+        p->figures = memcpy(xmalloc(sizeof *f), bytes ? &opaque : f, sizeof *f);
     }
 }
 
@@ -369,6 +390,9 @@ typedef struct works {
     comparison *c;
     piece *pieces;
     size_t count, elements;
+    size_t count_most, elements_most;
+    outcome *made; /* one for each piece, where there are several processes */
+    uint64_t *costs;
     desk *desks; /* as many as there are threads */
     size_t desk_count;
     uint64_t done, total; /* bytes of both sides */
@@ -377,16 +401,19 @@ typedef struct works {
 static void work(void *user, uint64_t index)
 {
     works *k = user;
-
+    piece *x = &k->pieces[index];
     desk *d = k->desks;
 
     /* There is one for each thread. */
     while (atomic_flag_test_and_set(&d->taken)) {
         d = d + 1 < k->desks + k->desk_count ? d + 1 : k->desks;
     }
-    k->pieces[index].desk = d;
-    compare_piece(&k->pieces[index]);
+    x->desk = d;
+    compare_piece(x);
     atomic_flag_clear(&d->taken);
+    if (k->made) {
+        k->made[index] = (outcome){x->f, x->failed};
+    }
 }
 
 /* @return the bits of an element of both sides. */
@@ -396,14 +423,44 @@ static uint64_t bits_of(const comparison *c, const pair *p)
            rec_dtype_bits(rec_tensor_dtype(tensor_of(c, p, SIDE_B)));
 }
 
+static uint64_t cost_of(const piece *x)
+{
+    const rec_tensor *a = tensor_of(x->c, x->p, SIDE_A), *b = tensor_of(x->c, x->p, SIDE_B);
+
+    return COST + (x->bytes ? rec_tensor_nbytes(a) + rec_tensor_nbytes(b) : x->count * bits_of(x->c, x->p) / 8);
+}
+
+/* What one of several processes could not read. */
+static int do_again(works *k, piece *x, uint64_t index)
+{
+    const char *said;
+
+    x->f = (figures){.scale = x->f.scale};
+    x->failed = false;
+    free(x->error);
+    x->error = NULL;
+    work(k, index);
+    said = !x->failed ? NULL : x->error ? x->error : "out of memory";
+    return tool_shared_failed(k->s, said);
+}
+
 /* Does all pieces and adds them to the figures of their pairs. */
 static int do_pieces(works *k)
 {
-    int status = EXIT_OK;
+    int status;
 
-    tool_parallel(k->s, k->count, work, k);
+    for (size_t i = 0; i < k->count && k->costs; i++) {
+        k->costs[i] = cost_of(&k->pieces[i]);
+    }
+    status = tool_parallel_across(k->s, k->costs, k->count, work, k, k->made, sizeof *k->made);
     for (size_t i = 0; i < k->count; i++) {
         piece *x = &k->pieces[i];
+        bool own = x->desk != NULL;
+        if (k->made && status == EXIT_OK) {
+            x->f = k->made[i].f;
+            x->failed = k->made[i].failed != 0;
+            status = x->failed ? do_again(k, x, i) : EXIT_OK;
+        }
         if (x->failed && status == EXIT_OK) {
             status = tool_fail("%s", x->error ? x->error : "out of memory");
         }
@@ -411,7 +468,7 @@ static int do_pieces(works *k)
         tool_diff_figures_add(x->p->figures, &x->f);
         k->done += x->count * bits_of(x->c, x->p) / 8;
         /* Who read a piece gave it back, and who read the one before it may have had its first pages mapped again. */
-        for (int which = 0; which < SIDES && x->count == PIECE; which++) {
+        for (int which = 0; which < SIDES && own && x->count == PIECE && !x->bytes; which++) {
             rec_tensor_release(tensor_of(x->c, x->p, which), x->first, x->count);
         }
     }
@@ -424,16 +481,21 @@ static int do_pieces(works *k)
 static int add_pieces(works *k, pair *p, double scale)
 {
     const rec_tensor *a = tensor_of(k->c, p, SIDE_A);
-    uint64_t count = rec_tensor_count(a);
     const figures none = {.scale = scale};
+    bool bytes = of_bytes(k->c, p);
+    uint64_t count = bytes ? 1 : rec_tensor_count(a);
     int status = EXIT_OK;
 
     p->figures = memcpy(xrealloc(p->figures, sizeof none), &none, sizeof none);
     for (uint64_t first = 0; first < count && status == EXIT_OK; first += PIECE) {
-        k->pieces[k->count++] =
-            (piece){k->c, p, first, (size_t)(count - first < PIECE ? count - first : PIECE), none, NULL, false, NULL};
-        k->elements += k->pieces[k->count - 1].count;
-        status = k->count == PIECES_MOST || k->elements >= ELEMENTS_MOST ? do_pieces(k) : EXIT_OK;
+        k->pieces[k->count] = (piece){.c = k->c,
+                                      .p = p,
+                                      .first = first,
+                                      .count = (size_t)(count - first < PIECE ? count - first : PIECE),
+                                      .f = none,
+                                      .bytes = bytes};
+        k->elements += k->pieces[k->count++].count;
+        status = k->count == k->count_most || k->elements >= k->elements_most ? do_pieces(k) : EXIT_OK;
     }
     return status;
 }
@@ -462,30 +524,55 @@ static int end_pairs(works *k, size_t from, size_t to)
     return status;
 }
 
+static void begin(works *k, bool hurry)
+{
+    size_t times = k->s->shared ? k->s->shared->ranks : 1;
+    size_t elements = ELEMENTS_MOST * (size_t)(k->s->shared && !hurry ? AT_ONCE : 1);
+
+    k->count_most = PIECES_MOST * times;
+    k->elements_most = times > SIZE_MAX / elements ? SIZE_MAX : elements * times;
+    k->pieces = xmalloc(k->count_most * sizeof *k->pieces);
+    if (k->s->shared) {
+        k->made = xmalloc(k->count_most * sizeof *k->made);
+        k->costs = xmalloc(k->count_most * sizeof *k->costs);
+        memset(k->made, 0, k->count_most * sizeof *k->made); /* which travel as they are */
+    }
+    for (size_t i = 0; i < k->c->pair_count; i++) {
+        const pair *p = &k->c->pairs[i];
+        k->total += rec_tensor_count(tensor_of(k->c, p, SIDE_A)) * bits_of(k->c, p) / 8;
+    }
+    k->desk_count = tool_threads(k->s);
+    k->desks = xmalloc(k->desk_count * sizeof *k->desks);
+    for (size_t i = 0; i < k->desk_count; i++) {
+        k->desks[i] = (desk){.taken = ATOMIC_FLAG_INIT};
+    }
+}
+
+static void end(works *k)
+{
+    for (size_t i = 0; i < k->desk_count; i++) {
+        for (int slot = 0; slot < SLOTS; slot++) {
+            free(k->desks[i].slots[slot]);
+        }
+    }
+    free(k->desks);
+    free(k->costs);
+    free(k->made);
+    free(k->pieces);
+}
+
 int tool_diff_tensors(session *s, comparison *c)
 {
-    works k = {.s = s, .c = c, .pieces = xmalloc(PIECES_MOST * sizeof *k.pieces), .desk_count = tool_threads(s)};
+    works k = {.s = s, .c = c};
     bool hurry = s->o->quiet; /* nobody asks for more than whether they differ */
     size_t ended = 0;
     int status = EXIT_OK;
 
-    for (size_t i = 0; i < c->pair_count; i++) {
-        k.total += rec_tensor_count(tensor_of(c, &c->pairs[i], SIDE_A)) * bits_of(c, &c->pairs[i]) / 8;
-    }
-    k.desks = xmalloc(k.desk_count * sizeof *k.desks);
-    for (size_t i = 0; i < k.desk_count; i++) {
-        k.desks[i] = (desk){.taken = ATOMIC_FLAG_INIT};
-    }
+    begin(&k, hurry);
     for (size_t i = 0; i < c->pair_count && status == EXIT_OK; i++) {
-        pair *p = &c->pairs[i];
         size_t before = k.count;
-        bool in_pieces = look(c, p);
-        if (in_pieces) {
-            status = add_pieces(&k, p, 1);
-        } else if (p->verdict == PAIR_EQUAL) {
-            status = compare_bytes(c, p);
-        } else if (p->verdict == PAIR_SHAPE && !hurry && !c->w->no_data) {
-            p->transposed = tool_diff_is_transposed(tensor_of(c, p, SIDE_A), tensor_of(c, p, SIDE_B));
+        if (look(c, &c->pairs[i])) {
+            status = add_pieces(&k, &c->pairs[i], 1);
         }
         /* The pieces of earlier pairs are done as soon as some of this one are. */
         if (k.count < before && status == EXIT_OK) {
@@ -501,14 +588,11 @@ int tool_diff_tensors(session *s, comparison *c)
     if (status == EXIT_OK && (status = do_pieces(&k)) == EXIT_OK) {
         status = end_pairs(&k, ended, c->pair_count);
     }
+    if (status == EXIT_OK && !hurry && !c->w->no_data) {
+        status = tool_diff_find_transposed(s, c);
+    }
 
 done:
-    for (size_t i = 0; i < k.desk_count; i++) {
-        for (int slot = 0; slot < SLOTS; slot++) {
-            free(k.desks[i].slots[slot]);
-        }
-    }
-    free(k.desks);
-    free(k.pieces);
+    end(&k);
     return status;
 }

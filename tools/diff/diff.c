@@ -119,6 +119,29 @@ static int read_wishes(const options *o, wishes *w)
 
 /* -------------------------------------------------------------------------------------------------------- running -- */
 
+/* Both records, and whether all processes that look at them see the same. */
+static int open_both(session *s, const char *const *operands, side sides[SIDES], int *match, notes *n)
+{
+    uint64_t sum = 0;
+    int status;
+
+    for (size_t i = 0; i < SIDES && s->shared; i++) {
+        if (!s->shared->together(s->shared->self, operands[i], 0, NULL)) {
+            return EXIT_ERROR;
+        }
+    }
+    status = tool_diff_open(s, operands, sides, match, n);
+    for (size_t i = 0; i < SIDES && status == EXIT_OK && s->shared; i++) {
+        for (size_t k = 0; k < sides[i].tensor_count; k++) {
+            sum = tool_measure_mark(sum, sides[i].tensors[k].tensor);
+        }
+    }
+    if (s->shared && !s->shared->together(s->shared->self, NULL, status == EXIT_OK ? sum : 1, NULL)) {
+        return EXIT_ERROR;
+    }
+    return status;
+}
+
 int tool_run_diff(session *s, const char *const *operands, size_t count)
 {
     side sides[SIDES] = {{0}};
@@ -131,7 +154,7 @@ int tool_run_diff(session *s, const char *const *operands, size_t count)
     if (status == EXIT_OK) {
         tool_progress_begin(s->context, s->o->quiet);
         tool_session_streams(s);
-        status = tool_diff_open(s, operands, sides, &w.match, &n);
+        status = open_both(s, operands, sides, &w.match, &n);
         if (status == EXIT_OK) {
             tool_diff_match(&c, w.match);
             tool_diff_values(&c);

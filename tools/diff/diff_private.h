@@ -157,8 +157,9 @@ int tool_diff_find_renamed(session *s, comparison *c);
 void tool_diff_values(comparison *c);
 /* Compares the tensors of each pair (compare.c). @return EXIT_OK or EXIT_ERROR. */
 int tool_diff_tensors(session *s, comparison *c);
-/* @return whether the one is the other with rows and columns exchanged, to the last bit (hints.c). */
-bool tool_diff_is_transposed(const rec_tensor *a, const rec_tensor *b);
+/* Of pairs of other shapes: whether the one is the other with rows and columns exchanged, to the last bit (hints.c).
+ * @return EXIT_OK or EXIT_ERROR. */
+int tool_diff_find_transposed(session *s, comparison *c);
 /* @return why names may differ, and what to do about it, as a line to be freed; NULL if nothing is to be said. */
 char *tool_diff_hint(const comparison *c);
 /* Adds up what was found. */

@@ -7,7 +7,7 @@
 
 /* -------------------------------------------------------------------------------------------------- the other way -- */
 
-enum { TILE = 128, ELEMENT = 8 };
+enum { TILE = 128, ELEMENT = 8, PANEL = 16 << 20 };
 
 /* Columns [column, column + width) of `rows` rows. */
 static bool read_tile(const rec_tensor *tensor, uint64_t row, uint64_t rows, uint64_t column, uint64_t width,
@@ -37,30 +37,111 @@ static bool same_turned(const unsigned char *a, const unsigned char *b, uint64_t
     return true;
 }
 
-bool tool_diff_is_transposed(const rec_tensor *a, const rec_tensor *b)
+static bool may_be_turned(const rec_tensor *a, const rec_tensor *b)
 {
     const uint64_t *shape = rec_tensor_shape(a), *other = rec_tensor_shape(b);
-    size_t width = rec_dtype_bits(rec_tensor_dtype(a)) / 8;
-    unsigned char *tile, *turned;
-    bool same = rec_tensor_rank(a) == 2 && rec_tensor_rank(b) == 2 && shape[0] == other[1] && shape[1] == other[0] &&
-                rec_tensor_dtype(a) == rec_tensor_dtype(b) && width > 0 && width <= ELEMENT && rec_tensor_count(a) > 0;
+    unsigned width = rec_dtype_bits(rec_tensor_dtype(a)) / 8;
 
-    if (!same) {
-        return false;
-    }
-    tile = xmalloc(TILE * TILE * ELEMENT);
-    turned = xmalloc(TILE * TILE * ELEMENT);
-    for (uint64_t i = 0; i < shape[0] && same; i += TILE) {
-        uint64_t rows = shape[0] - i < TILE ? shape[0] - i : TILE;
-        for (uint64_t j = 0; j < shape[1] && same; j += TILE) {
-            uint64_t columns = shape[1] - j < TILE ? shape[1] - j : TILE;
-            same = read_tile(a, i, rows, j, columns, tile) && read_tile(b, j, columns, i, rows, turned) &&
-                   same_turned(tile, turned, rows, columns, width);
+    return rec_tensor_rank(a) == 2 && rec_tensor_rank(b) == 2 && shape[0] == other[1] && shape[1] == other[0] &&
+           rec_tensor_dtype(a) == rec_tensor_dtype(b) && width > 0 && width <= ELEMENT && rec_tensor_count(a) > 0;
+}
+
+/* Some rows of one, which are columns of the other. */
+typedef struct panel {
+    pair *p;
+    const rec_tensor *a, *b;
+    uint64_t row, rows;
+} panel;
+
+enum { TURNED, NOT_TURNED, UNREAD, NO_MEMORY };
+
+typedef struct panels {
+    panel *at;
+    uint64_t *costs;
+    uint8_t *made;
+    size_t count;
+} panels;
+
+/* On any thread. @return TURNED, … */
+static uint8_t look_at(const panel *x)
+{
+    size_t width = rec_dtype_bits(rec_tensor_dtype(x->a)) / 8;
+    unsigned char *tile = malloc(TILE * TILE * ELEMENT), *turned = malloc(TILE * TILE * ELEMENT);
+    uint64_t line = rec_tensor_shape(x->a)[1];
+    uint8_t found = tile && turned ? TURNED : NO_MEMORY;
+
+    for (uint64_t i = x->row; i < x->row + x->rows && found == TURNED; i += TILE) {
+        uint64_t rows = x->row + x->rows - i < TILE ? x->row + x->rows - i : TILE;
+        for (uint64_t j = 0; j < line && found == TURNED; j += TILE) {
+            uint64_t columns = line - j < TILE ? line - j : TILE;
+            found = !read_tile(x->a, i, rows, j, columns, tile) || !read_tile(x->b, j, columns, i, rows, turned) ? UNREAD
+                    : same_turned(tile, turned, rows, columns, width)                                            ? TURNED
+                                                                                                                 : NOT_TURNED;
         }
     }
     free(tile);
     free(turned);
-    return same;
+    return found;
+}
+
+static void look_at_panel(void *user, uint64_t i)
+{
+    panels *all = user;
+
+    all->made[i] = look_at(&all->at[i]);
+}
+
+/* What a pair of the same shape turned round is looked at by. */
+static void add_panels(panels *all, pair *p, const rec_tensor *a, const rec_tensor *b)
+{
+    uint64_t rows = rec_tensor_shape(a)[0], line = rec_tensor_nbytes(a) / rows;
+    uint64_t most = PANEL / (line + 1) / TILE * TILE;
+
+    most = most ? most : TILE;
+    for (uint64_t row = 0; row < rows; row += most) {
+        if (!(all->count & (all->count - 1))) {
+            size_t room = all->count ? 2 * all->count : 1;
+            all->at = xrealloc(all->at, room * sizeof *all->at);
+            all->costs = xrealloc(all->costs, room * sizeof *all->costs);
+        }
+        all->at[all->count] = (panel){p, a, b, row, rows - row < most ? rows - row : most};
+        all->costs[all->count] = 2 * line * all->at[all->count].rows + 1;
+        all->count++;
+    }
+}
+
+int tool_diff_find_transposed(session *s, comparison *c)
+{
+    panels all = {0};
+    int status;
+
+    for (size_t i = 0; i < c->pair_count; i++) {
+        pair *p = &c->pairs[i];
+        const rec_tensor *a = c->sides[SIDE_A].tensors[p->index[SIDE_A]].tensor;
+        const rec_tensor *b = c->sides[SIDE_B].tensors[p->index[SIDE_B]].tensor;
+        if (p->verdict == PAIR_SHAPE && may_be_turned(a, b)) {
+            p->transposed = true;
+            add_panels(&all, p, a, b);
+        }
+    }
+    all.made = xmalloc(all.count + 1);
+    status = tool_parallel_across(s, all.costs, all.count, look_at_panel, &all, all.made, sizeof *all.made);
+    for (size_t i = 0; i < all.count && status == EXIT_OK; i++) {
+        if (s->shared && all.made[i] > NOT_TURNED) {
+            look_at_panel(&all, i);
+            status = tool_shared_failed(s, all.made[i] == UNREAD      ? rec_error_message()
+                                           : all.made[i] == NO_MEMORY ? "out of memory"
+                                                                      : NULL);
+        }
+        if (all.made[i] == NO_MEMORY && status == EXIT_OK) {
+            status = tool_fail("out of memory");
+        }
+        all.at[i].p->transposed = all.at[i].p->transposed && all.made[i] == TURNED;
+    }
+    free(all.made);
+    free(all.costs);
+    free(all.at);
+    return status;
 }
 
 /* --------------------------------------------------------------------------------------------------- another name -- */

@@ -6,7 +6,7 @@
 
 #include "tools/diff/diff_private.h"
 
-enum { LANES = 4, PIECE_BYTES = 1 << 20 };
+enum { LANES = 4, PIECE_BYTES = 1 << 20, PART_BYTES = 32 << 20, COST = 4096 };
 
 /* A tensor that has no twin. */
 typedef struct loner {
@@ -15,8 +15,7 @@ typedef struct loner {
     size_t index;
     uint64_t sum[2];
     bool constant; /* all its elements are the same: that many tensors are */
-    bool taken, known, failed;
-    char *error; /* what the library said if it failed; NULL: it was no more than memory */
+    bool taken, known;
 } loner;
 
 /* ------------------------------------------------------------------------------------------------------- sorting -- */
@@ -94,74 +93,160 @@ static bool repeats(const unsigned char *bytes, size_t size, const unsigned char
     return memcmp(bytes, first, width) == 0 && memcmp(bytes, bytes + width, size - width) == 0;
 }
 
-static void end_sum(loner *l, const uint64_t lanes[LANES])
+/* A part of a tensor, which is summed by itself. */
+typedef struct part {
+    loner *of;
+    uint64_t first, count; /* elements; of what has no numbers all bytes are one part */
+    char *error; /* what the library said if it failed; NULL: it was no more than memory */
+} part;
+
+/* What comes of one, as it goes from process to process. */
+typedef struct part_sum {
+    uint64_t lanes[LANES];
+    unsigned char first[8];
+    uint64_t constant, failed;
+} part_sum;
+
+typedef struct parts {
+    part *at;
+    uint64_t *costs;
+    part_sum *made;
+    size_t count;
+} parts;
+
+static void sum_numbers(part *x, part_sum *made, size_t width)
 {
-    l->sum[0] = lanes[0] ^ lanes[1] * UINT64_C(0xA0761D6478BD642F);
-    l->sum[1] = lanes[2] ^ lanes[3] * UINT64_C(0xE7037ED1A0B428DB);
+    const rec_tensor *tensor = x->of->it->tensor;
+    uint64_t size = x->count * width, end = x->first + x->count;
+    unsigned char *buffer = malloc(size < PIECE_BYTES ? (size_t)size : PIECE_BYTES);
+
+    made->failed = !buffer;
+    for (uint64_t at = x->first; at < end && !made->failed;) {
+        uint64_t n = end - at < PIECE_BYTES / width ? end - at : PIECE_BYTES / width;
+        made->failed = rec_tensor_read(tensor, rec_tensor_dtype(tensor), at, n, buffer) != REC_OK;
+        if (made->failed) {
+            x->error = strdup(rec_error_message());
+            break;
+        }
+        if (at == x->first) {
+            memcpy(made->first, buffer, width);
+        }
+        made->constant = made->constant && repeats(buffer, (size_t)n * width, made->first, width);
+        sum_bytes(made->lanes, buffer, (size_t)n * width);
+        rec_tensor_release(tensor, at, n);
+        at += n;
+    }
+    free(buffer);
 }
 
 /* On any thread. */
 static void sum_up(void *user, uint64_t i)
 {
-    loner *l = ((loner **)user)[i];
-    const rec_tensor *tensor = l->it->tensor;
-    rec_dtype dtype = rec_tensor_dtype(tensor);
-    size_t width = rec_dtype_bits(dtype) / 8;
-    uint64_t lanes[LANES] = {1, 2, 3, 4}, count = rec_tensor_count(tensor), size = rec_tensor_nbytes(tensor);
-    unsigned char first[8], *buffer = width ? malloc(size && size < PIECE_BYTES ? (size_t)size : PIECE_BYTES) : NULL;
+    const parts *all = user;
+    part *x = &all->at[i];
+    part_sum *made = &all->made[i];
+    const rec_tensor *tensor = x->of->it->tensor;
+    size_t width = rec_dtype_bits(rec_tensor_dtype(tensor)) / 8;
+    uint64_t size = 0;
     const unsigned char *bytes;
 
-    l->constant = true;
-    l->failed = width && !buffer;
-    if (!width) {
-        bytes = rec_tensor_bytes(tensor, &size);
-        l->failed = !bytes && rec_tensor_nbytes(tensor);
-        if (bytes) {
-            sum_bytes(lanes, bytes, (size_t)size);
-        }
-        l->constant = size == 0;
+    *made = (part_sum){.lanes = {1, 2, 3, 4}, .constant = true};
+    if (width) {
+        sum_numbers(x, made, width);
+        return;
     }
-    for (uint64_t at = 0; width && at < count && !l->failed;) {
-        uint64_t n = count - at < PIECE_BYTES / width ? count - at : PIECE_BYTES / width;
-        l->failed = rec_tensor_read(tensor, dtype, at, n, buffer) != REC_OK;
-        if (l->failed) {
-            break;
-        }
-        if (at == 0) {
-            memcpy(first, buffer, width);
-        }
-        l->constant = l->constant && repeats(buffer, (size_t)n * width, first, width);
-        sum_bytes(lanes, buffer, (size_t)n * width);
-        rec_tensor_release(tensor, at, n);
-        at += n;
+    bytes = rec_tensor_bytes(tensor, &size);
+    made->failed = !bytes && rec_tensor_nbytes(tensor);
+    made->constant = size == 0;
+    if (made->failed) {
+        x->error = strdup(rec_error_message());
+    } else if (bytes) {
+        sum_bytes(made->lanes, bytes, (size_t)size);
     }
-    l->error = l->failed && (buffer || !width) ? strdup(rec_error_message()) : NULL;
-    free(buffer);
-    end_sum(l, lanes);
+}
+
+static void add_parts(parts *all, loner *l)
+{
+    const rec_tensor *tensor = l->it->tensor;
+    unsigned width = rec_dtype_bits(rec_tensor_dtype(tensor)) / 8;
+    uint64_t count = width ? rec_tensor_count(tensor) : 1, most = width ? PART_BYTES / width : 1;
+
+    for (uint64_t first = 0; first < count; first += most) {
+        if (!(all->count & (all->count - 1))) {
+            size_t room = all->count ? 2 * all->count : 1;
+            all->at = xrealloc(all->at, room * sizeof *all->at);
+            all->costs = xrealloc(all->costs, room * sizeof *all->costs);
+        }
+        all->at[all->count] = (part){.of = l, .first = first, .count = count - first < most ? count - first : most};
+        all->costs[all->count] = COST + (width ? all->at[all->count].count * width : rec_tensor_nbytes(tensor));
+        all->count++;
+    }
+}
+
+/* The sums of all parts of a tensor become its own. @return how many parts that are. */
+static size_t end_sum(loner *l, const part *own, const part_sum *made, size_t count)
+{
+    uint64_t lanes[LANES] = {1, 2, 3, 4};
+    size_t done = 0;
+
+    l->known = l->constant = true;
+    for (; done < count && own[done].of == l; done++) {
+        sum_bytes(lanes, (const unsigned char *)made[done].lanes, sizeof made[done].lanes);
+        l->constant = l->constant && made[done].constant && memcmp(made[done].first, made[0].first, sizeof made->first) == 0;
+    }
+    l->sum[0] = lanes[0] ^ lanes[1] * UINT64_C(0xA0761D6478BD642F);
+    l->sum[1] = lanes[2] ^ lanes[3] * UINT64_C(0xE7037ED1A0B428DB);
+    return done;
+}
+
+/* What went wrong with any part, for any process. @return EXIT_OK, or EXIT_ERROR with the error printed, or known to all. */
+static int check_parts(session *s, parts *all)
+{
+    int status = EXIT_OK;
+
+    for (size_t i = 0; i < all->count && status == EXIT_OK; i++) {
+        part *x = &all->at[i];
+        if (all->made[i].failed && s->shared) {
+            free(x->error);
+            x->error = NULL;
+            sum_up(all, i);
+            status = tool_shared_failed(s, !all->made[i].failed ? NULL : x->error ? x->error : "out of memory");
+        }
+        if (all->made[i].failed && status == EXIT_OK) {
+            status = tool_fail("%s", x->error ? x->error : "out of memory");
+        }
+    }
+    return status;
 }
 
 /* Sums up what has one of its form on the other side. @return EXIT_OK, or EXIT_ERROR with the error printed. */
 static int sum_candidates(session *s, loner *loners, size_t count)
 {
     loner **candidates = xmalloc(count * sizeof *candidates);
+    parts all = {0};
     size_t found = 0;
-    int status = EXIT_OK;
+    int status;
 
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && compare_forms(&loners[i], &loners[end]) == 0; end++) {
         }
         for (size_t n = i; n < end && loners[i].side != loners[end - 1].side; n++) {
             candidates[found++] = &loners[n];
+            add_parts(&all, &loners[n]);
         }
     }
-    tool_parallel(s, found, sum_up, candidates);
-    for (size_t i = 0; i < found; i++) {
-        candidates[i]->known = !candidates[i]->failed;
-        if (candidates[i]->failed && status == EXIT_OK) {
-            status = tool_fail("%s", candidates[i]->error ? candidates[i]->error : "out of memory");
-        }
-        free(candidates[i]->error);
+    all.made = xmalloc((all.count + 1) * sizeof *all.made);
+    status = tool_parallel_across(s, all.costs, all.count, sum_up, &all, all.made, sizeof *all.made);
+    status = status == EXIT_OK ? check_parts(s, &all) : status;
+    for (size_t i = 0, at = 0; i < found && status == EXIT_OK; i++) {
+        at += end_sum(candidates[i], all.at + at, all.made + at, all.count - at);
     }
+    for (size_t i = 0; i < all.count; i++) {
+        free(all.at[i].error);
+    }
+    free(all.made);
+    free(all.costs);
+    free(all.at);
     free(candidates);
     return status;
 }

@@ -25,26 +25,16 @@ static bool is_split(const rec_tensor *tensor, uint64_t total, uint32_t ranks, b
     return !sums && rec_tensor_count(tensor) > MEASURE_LARGE && cost_of(tensor) > total / ranks / PART;
 }
 
-/* Where the runs of all processes end, by the middle of each tensor. Those that all measure are in some run, and cost it nothing. */
+/* Where the runs of all processes end. Those that all measure are in some run, and cost it nothing. */
 static void cut(const measured_tensor *made, size_t count, uint64_t total, uint32_t ranks, bool sums, uint64_t *ends)
 {
-    uint64_t before = 0, whole = 0;
+    uint64_t *costs = xmalloc((count + 1) * sizeof *costs);
 
     for (size_t i = 0; i < count; i++) {
-        whole += is_split(made[i].tensor, total, ranks, sums) ? 0 : cost_of(made[i].tensor);
+        costs[i] = is_split(made[i].tensor, total, ranks, sums) ? 0 : cost_of(made[i].tensor);
     }
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        ends[rank] = 0;
-    }
-    for (size_t i = 0; i < count; i++) {
-        uint64_t own = is_split(made[i].tensor, total, ranks, sums) ? 0 : cost_of(made[i].tensor);
-        ends[(before + own / 2) / (whole / ranks + 1)] = i + 1;
-        before += own;
-    }
-    for (uint32_t rank = 1; rank < ranks; rank++) {
-        ends[rank] = ends[rank] > ends[rank - 1] ? ends[rank] : ends[rank - 1];
-    }
-    ends[ranks - 1] = count;
+    tool_shared_cut(costs, count, ranks, ends);
+    free(costs);
 }
 
 /* This process's run. */
@@ -128,6 +118,11 @@ static bool measure_all(session *s, struct measured_ahead *a, bool sums)
     return met && try_again(s, a, sums);
 }
 
+uint64_t tool_measure_mark(uint64_t sum, const rec_tensor *tensor)
+{
+    return (sum ^ rec_tensor_nbytes(tensor)) * UINT64_C(0x100000001b3) + rec_tensor_count(tensor);
+}
+
 int tool_measure_together(session *s, const char *path, uint64_t outcome, const rec_tensor *const *tensors, size_t count,
                           bool sums)
 {
@@ -138,7 +133,7 @@ int tool_measure_together(session *s, const char *path, uint64_t outcome, const 
         return EXIT_OK;
     }
     for (size_t i = 0; outcome == 0 && i < count; i++) {
-        sum = (sum ^ rec_tensor_nbytes(tensors[i])) * UINT64_C(0x100000001b3) + rec_tensor_count(tensors[i]);
+        sum = tool_measure_mark(sum, tensors[i]);
     }
     if (!s->shared->together(s->shared->self, path, sum, NULL)) {
         return EXIT_ERROR;

@@ -67,6 +67,8 @@ size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t c
  * @return EXIT_OK, or EXIT_ERROR: they have not; all know, and the command is at its end. */
 int tool_measure_together(session *s, const char *path, uint64_t outcome, const rec_tensor *const *tensors, size_t count,
                           bool sums);
+/* @return a sum of tensors by which processes tell whether theirs are alike, with one more. */
+uint64_t tool_measure_mark(uint64_t sum, const rec_tensor *tensor);
 /* Frees what that has left. */
 void tool_measure_end(session *s);
 /* The same as tool_measure_shared() of a tensor that each process reads a share of: all call it. REC_E_CANCELLED: all know that
@@ -81,6 +83,18 @@ void tool_text_sparkline(text *t, const uint64_t *bins, size_t count, size_t wid
 void tool_parallel(session *s, uint64_t count, void (*work)(void *user, uint64_t i), void *user);
 /* @return how many threads that is at most. */
 uint32_t tool_threads(const session *s);
+
+/* Where several processes look at one file: cuts a list into a run for each, by what its items cost. @param ends (out) where each
+ * run ends. */
+void tool_shared_cut(const uint64_t *costs, uint64_t count, uint32_t ranks, uint64_t *ends);
+/* tool_parallel() by all processes, each its run. Work i leaves made[i], of `size` bytes without one that was not set; in the end
+ * all of them have all of it. One process is as tool_parallel(). @param costs, made may be NULL then.
+ * @return EXIT_OK, or EXIT_ERROR: all know that they are at their end. */
+int tool_parallel_across(session *s, const uint64_t *costs, uint64_t count, void (*work)(void *user, uint64_t i), void *user,
+                         void *made, size_t size);
+/* What one process could not do all try again. @param said what went wrong here this time, NULL: nothing. @return EXIT_OK: it went
+ * wrong for all, or for none; EXIT_ERROR: for some, which all know, and are at their end. */
+int tool_shared_failed(session *s, const char *said);
 
 /* @return the square root, within two units of the last place; of a negative number NaN. The C library has its own in a
  * library of its own, which a command should not have to load. */

@@ -207,14 +207,84 @@ static int show_files(across *a, const session *s, size_t inputs)
     return a->ended ? EXIT_ERROR : EXIT_OK;
 }
 
-static uint64_t sum_of(const char *at)
+static int by_words(const void *a, const void *b)
 {
-    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
-    for (; *at; at++) {
-        sum = (sum ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+/* What this rank works with: a word each for librecord and the plugins that can be used, sorted, each ending in a line feed.
+ * @return to be freed. */
+static char *versions_of(rec_context *context)
+{
+    uint64_t count = rec_plugin_count(context);
+    char **lines = xmalloc((size_t)(count + 1) * sizeof *lines);
+    size_t found = 0;
+    text all = {0};
+
+    for (uint64_t i = 0; i < count; i++) {
+        const rec_plugin_info *p = rec_plugin_get(context, i);
+        if (p->usable) {
+            lines[found++] = xasprintf("plugin %s %s\n", p->name, *p->version ? p->version : "without a version");
+        }
     }
-    return sum;
+    qsort(lines, found, sizeof *lines, by_words);
+    tool_text_format(&all, "librecord %s\n", rec_version_string());
+    for (size_t i = 0; i < found; i++) {
+        tool_text_put(&all, lines[i]);
+        free(lines[i]);
+    }
+    free(lines);
+    return all.at;
+}
+
+/* The first line of the one that the other has not, without its end; NULL if there is none. To be freed. */
+static char *line_of_one(const char *one, const char *other)
+{
+    for (const char *end; *one; one = end + 1) {
+        char *line;
+        const char *at;
+        end = strchr(one, '\n');
+        line = xasprintf("%.*s", (int)(end + 1 - one), one);
+        at = strstr(other, line);
+        while (at && at != other && at[-1] != '\n') {
+            at = strstr(at + 1, line);
+        }
+        if (!at) {
+            line[end - one] = '\0';
+            return line;
+        }
+        free(line);
+    }
+    return NULL;
+}
+
+/* Whether all ranks have the librecord and the plugins that rank 0 has, before anything is read by them. */
+static int same_versions(across *a, const session *s)
+{
+    char *mine = versions_of(s->context), *first = mine, *here, *there;
+    uint64_t size = strlen(mine) + 1;
+    text why = {0};
+    rec_status status;
+
+    (void)MPI_Bcast(&size, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    first = a->rank == 0 ? mine : xmalloc((size_t)size);
+    (void)MPI_Bcast(first, (int)size, MPI_BYTE, 0, MPI_COMM_WORLD);
+    here = line_of_one(mine, first);
+    there = line_of_one(first, mine);
+    if (here || there) {
+        tool_text_format(&why, "%s%s%s%s%s", here ? here : "", here ? " here" : "", here && there ? ", " : "",
+                         there ? there : "", there ? " on rank 0" : "");
+        tool_text_put(&why, !there ? ", which rank 0 has not" : !here ? ", which is not here" : "");
+    }
+    status = rec_mpi_agree(MPI_COMM_WORLD, why.length ? REC_E_MISMATCH : REC_OK, why.at);
+    if (first != mine) {
+        free(first);
+    }
+    free(mine);
+    free(here);
+    free(there);
+    tool_text_free(&why);
+    return end_of(a, status) ? EXIT_OK : EXIT_ERROR;
 }
 
 /* All ranks run it, and rank 0 tells. */
@@ -222,9 +292,6 @@ static int look(across *a, session *s, const command *c, const options *o)
 {
     int status;
 
-    if (!together(a, NULL, sum_of(rec_version_string()), NULL)) {
-        return EXIT_ERROR;
-    }
     if (a->rank == 0) {
         tool_fail_divert(NULL);
     }
@@ -280,7 +347,8 @@ static int run(across *a, const options *o)
     if ((status = converts ? same_files(a, o, count - 1) : EXIT_OK) == EXIT_OK &&
         (status = tool_session_open(&s, o)) == EXIT_OK) {
         s.shared = &shared;
-        status = show_files(a, &s, converts ? count - 1 : count);
+        status = same_versions(a, &s);
+        status = status == EXIT_OK ? show_files(a, &s, converts ? count - 1 : count) : status;
         status = status != EXIT_OK ? status : converts ? c->run(&s, o->operands.at + 1, count) : look(a, &s, c, o);
         tool_session_close(&s);
     }

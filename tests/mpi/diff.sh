@@ -106,11 +106,11 @@ cp a.mpk elsewhere/b.mpk
 cp a.mpk b.mpk
 printf x >>elsewhere/b.mpk
 cp apart elsewhere
-apart "a rank that sees another second file" "rank 1 (.*): b.mpk: .* bytes of .* here, .* on rank 0" 'cd elsewhere' diff a.mpk b.mpk
-apart "that does not see it" "rank 1 (.*): cut.mpk: there is no such file here" 'cd elsewhere' diff a.mpk cut.mpk
+one_apart "a rank that sees another second file" "rank 1 (.*): b.mpk: .* bytes of .* here, .* on rank 0" 'cd elsewhere' diff a.mpk b.mpk
+one_apart "that does not see it" "rank 1 (.*): cut.mpk: there is no such file here" 'cd elsewhere' diff a.mpk cut.mpk
 if make_unread; then
     for file in b.safetensors a.safetensors; do
-        apart "a rank that cannot read a part of what is compared with $file" "rank 1 (.*): .*a.safetensors: .*Input/output error" \
+        one_apart "a rank that cannot read a part of what is compared with $file" "rank 1 (.*): .*a.safetensors: .*Input/output error" \
             "LD_PRELOAD=$scratch/unread.so; export LD_PRELOAD" diff --no-map a.safetensors $file
     done
     LD_PRELOAD=$scratch/unread.so

@@ -85,20 +85,51 @@ cp -p good.mpk elsewhere
 cp -p good.mpk elsewhere/folder
 printf x >>elsewhere/good.mpk
 for command in verify stats; do
-    apart "$command: a rank that sees another file" "rank 1 (.*): good.mpk: .* bytes of .* here, .* on rank 0" 'cd elsewhere' \
+    one_apart "$command: a rank that sees another file" "rank 1 (.*): good.mpk: .* bytes of .* here, .* on rank 0" 'cd elsewhere' \
         "$command" good.mpk
-    apart "$command: that sees it not" "rank 1 (.*): cut.mpk: there is no such file here" 'cd elsewhere' "$command" cut.mpk
-    apart "$command: that finds fewer files in a folder" "rank 1 (.*): what was found here is not what rank 0 found" \
+    one_apart "$command: that sees it not" "rank 1 (.*): cut.mpk: there is no such file here" 'cd elsewhere' "$command" cut.mpk
+    one_apart "$command: that finds fewer files in a folder" "rank 1 (.*): what was found here is not what rank 0 found" \
         'cd elsewhere' "$command" folder
 done
 cp sums good.mpk.sums
 cp -p good.mpk elsewhere
-apart "a rank that has no sums" "rank 1 (.*): .*good.mpk.sums: cannot read the sums" 'cd elsewhere' verify --sums check good.mpk
+one_apart "a rank that has no sums" "rank 1 (.*): .*good.mpk.sums: cannot read the sums" 'cd elsewhere' verify --sums check good.mpk
 sed 's/^./0/' sums >elsewhere/good.mpk.sums
-apart "a rank that has others" "rank 1 (.*): what was found here is not what rank 0 found" 'cd elsewhere' verify --sums check good.mpk
+one_apart "a rank that has others" "rank 1 (.*): what was found here is not what rank 0 found" 'cd elsewhere' verify --sums check good.mpk
+# Other plugins: one that is not there, one that rank 0 has not, one of another version.
+here=$LIBRECORD_PLUGIN_PATH
+mkdir fewer flat other
+for plugin in "$here"/*.so; do
+    case $plugin in
+        */gguf.so) ;;
+        *) ln -s "$plugin" fewer/ ;;
+    esac
+done
+sed 's/\.version = "1\.0"/.version = "2.0"/' "$srcdir/examples/tutorial/flat.c" >other.c
+${CC:-cc} -shared -fPIC -I "$srcdir/include" -o flat/flat.so "$srcdir/examples/tutorial/flat.c" 2>"$scratch/err" &&
+    ${CC:-cc} -shared -fPIC -I "$srcdir/include" -o other/flat.so other.c 2>"$scratch/err"
+compiled=$?
+for command in "verify good.mpk" "stats good.mpk" "diff good.mpk good.mpk" "convert -y good.mpk copy.mpk"; do
+    # shellcheck disable=SC2086 # operands are words
+    one_apart "${command%% *}: a rank without a plugin" "rank 1 (.*): plugin Gguf .* on rank 0, which is not here" \
+        "LIBRECORD_PLUGIN_PATH=$scratch/fewer; export LIBRECORD_PLUGIN_PATH" $command
+    if [ "$compiled" != 0 ]; then
+        skip "${command%% *}: a rank with another plugin" "no compiler makes a library here"
+        continue
+    fi
+    # shellcheck disable=SC2086
+    one_apart "${command%% *}: a rank with one more" "rank 1 (.*): plugin Flat 1.0 here, which rank 0 has not" \
+        "LIBRECORD_PLUGIN_PATH=$here:$scratch/flat; export LIBRECORD_PLUGIN_PATH" $command
+    LIBRECORD_PLUGIN_PATH=$here:$scratch/flat
+    # shellcheck disable=SC2086
+    one_apart "${command%% *}: a rank with another version of it" "rank 1 (.*): plugin Flat 2.0 here, plugin Flat 1.0 on rank 0" \
+        "LIBRECORD_PLUGIN_PATH=$here:$scratch/other; export LIBRECORD_PLUGIN_PATH" $command
+    LIBRECORD_PLUGIN_PATH=$here
+done
+check "nothing is written then" [ ! -e copy.mpk ]
 if make_unread; then
     for command in verify stats; do
-        apart "$command: a rank that cannot read a part" "rank 1 (.*): .*good.safetensors: .*Input/output error" \
+        one_apart "$command: a rank that cannot read a part" "rank 1 (.*): .*good.safetensors: .*Input/output error" \
             "LD_PRELOAD=$scratch/unread.so; export LD_PRELOAD" "$command" --no-map good.safetensors
     done
 else

@@ -87,8 +87,8 @@ fi
 exec "$@"
 END
 chmod +x apart
-# apart NAME WORDS COMMANDS ARGUMENT...: rank 1 does these first
-apart() {
+# one_apart NAME WORDS COMMANDS ARGUMENT...: rank 1 does these first
+one_apart() {
     apart_name=$1 apart_words=$2 ON_RANK_1=$3
     shift 3
     export ON_RANK_1

@@ -7,7 +7,8 @@
 
 /* -------------------------------------------------------------------------------------------------- the other way -- */
 
-enum { TILE = 128, ELEMENT = 8, PANEL = 16 << 20 };
+/* PANEL: bytes of one side that are looked at as one, but ROWS at least, as of the other side that is so much of each row. */
+enum { TILE = 128, ELEMENT = 8, PANEL = 4 << 20, ROWS = 4 * TILE };
 
 /* Columns [column, column + width) of `rows` rows. */
 static bool read_tile(const rec_tensor *tensor, uint64_t row, uint64_t rows, uint64_t column, uint64_t width,
@@ -97,7 +98,7 @@ static void add_panels(panels *all, pair *p, const rec_tensor *a, const rec_tens
     uint64_t rows = rec_tensor_shape(a)[0], line = rec_tensor_nbytes(a) / rows;
     uint64_t most = PANEL / (line + 1) / TILE * TILE;
 
-    most = most ? most : TILE;
+    most = most > ROWS ? most : ROWS;
     for (uint64_t row = 0; row < rows; row += most) {
         if (!(all->count & (all->count - 1))) {
             size_t room = all->count ? 2 * all->count : 1;

@@ -6,7 +6,7 @@
 
 #include "tools/diff/diff_private.h"
 
-enum { LANES = 4, PIECE_BYTES = 1 << 20, PART_BYTES = 32 << 20, COST = 4096 };
+enum { LANES = 4, PIECE_BYTES = 1 << 20, PART_BYTES = 8 << 20, COST = 4096 };
 
 /* A tensor that has no twin. */
 typedef struct loner {

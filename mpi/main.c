@@ -191,16 +191,18 @@ static int same_files(across *a, const options *o, size_t inputs)
 /* Rank 0 looks at the inputs for all. What cannot be looked at is told by who loads it. */
 static int show_files(across *a, const session *s, size_t inputs)
 {
-    rec_status status = REC_OK;
+    rec_status status = rec_mpi_agree(MPI_COMM_WORLD, REC_OK, NULL);
 
     for (size_t i = 0; i <= inputs && status == REC_OK; i++) {
         const char *path = i < inputs ? s->o->operands.at[i + 1] : s->o->base;
-        const char *name = path && !strstr(path, "://") ? rec_recognise(s->context, path) : NULL;
-        rec_recorder *recorder = name ? rec_open_recorder_in(s->context, name, REC_PRECISION_KEEP) : NULL;
+        const char *reader = a->rank == 0 && path && !strstr(path, "://") ? rec_recognise(s->context, path) : NULL;
+        char name[256] = "";
+        rec_recorder *recorder;
 
-        if (path) {
-            status = rec_mpi_show(MPI_COMM_WORLD, recorder, path);
-        }
+        (void)snprintf(name, sizeof name, "%s", reader ? reader : "");
+        (void)MPI_Bcast(name, (int)sizeof name, MPI_BYTE, 0, MPI_COMM_WORLD);
+        recorder = *name ? rec_open_recorder_in(s->context, name, REC_PRECISION_KEEP) : NULL;
+        status = rec_mpi_show(MPI_COMM_WORLD, recorder, path);
         rec_close_recorder(recorder);
     }
     a->ended = status != REC_OK;

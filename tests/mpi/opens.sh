@@ -125,16 +125,16 @@ mkdir elsewhere
 cp -a set elsewhere/
 touch -d '2001-02-03 04:05:06 UTC' elsewhere/set/in-*00012-of-00012.safetensors
 cp out.mpk old.mpk
-apart() {
+convert_apart() {
     timeout -k 5 60 "$mpirun" -n 2 "$scratch/apart" "$record_mpi" convert -y --adapter none set/in.safetensors.index.json "$scratch/out.mpk" >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
 }
-apart
+convert_apart
 status_is "a rank that has another one of the files" 2
 check "says so, with rank, host and file" grep -q 'rank 1 (.*): .*-00012-of-00012.*: this is not the file whose header was read: it has .* and is of 2001-02-03 04:05:06' "$scratch/err"
 check "and the old file is as it was" cmp old.mpk out.mpk
 rm elsewhere/set/in-*00012-of-00012.safetensors
-apart
+convert_apart
 status_is "and one that has none" 2
 check "says so, too" grep -q 'rank 1 (.*): .*-00012-of-00012.*: cannot open the file: No such file' "$scratch/err"
 check "and no stray files" [ -z "$(find . -name '.*librecord*')" ]

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,20 +16,29 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static long long opens, stats, maps, got, put, calls, sent;
+static atomic_llong opens, stats, maps, got, put, calls, sent;
 
-/* What of a path counts: the model ($BENCH_IN is in it), and the file that is made ($BENCH_OUT, or a temporary one of it). */
-static int has(const char *path, const char *variable)
+/* What of a path counts: the model ($BENCH_IN is in it), and the file that is made ($BENCH_OUT, or a temporary one of it). Taken
+ * at the beginning: MPI's threads call these while others change the environment. */
+static char in[256], out[256];
+
+__attribute__((constructor)) static void begin(void)
 {
-    const char *part = getenv(variable);
-    return part && path && strstr(path, part) != NULL;
+    const char *model = getenv("BENCH_IN"), *made = getenv("BENCH_OUT");
+    (void)snprintf(in, sizeof in, "%s", model ? model : "?");
+    (void)snprintf(out, sizeof out, "%s", made ? made : "?");
 }
 
-static int is(int fd, const char *variable)
+static int has(const char *path, const char *part)
+{
+    return path && *part && strstr(path, part) != NULL;
+}
+
+static int is(int fd, const char *part)
 {
     char link[64], path[4096] = "";
     (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    return readlink(link, path, sizeof path - 1) > 0 && has(path, variable);
+    return readlink(link, path, sizeof path - 1) > 0 && has(path, part);
 }
 
 static void *next(const char *name)
@@ -46,7 +56,7 @@ static void *next(const char *name)
         va_start(more, flags);                                                                                         \
         mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(more, int) : 0;                                                \
         va_end(more);                                                                                                  \
-        opens += has(path, "BENCH_IN");                                                                                \
+        opens += has(path, in);                                                                                \
         return ((int (*)(const char *, int, ...))next(#name))(path, flags, mode);                                      \
     }
 OPEN(open)
@@ -55,7 +65,7 @@ OPEN(open64)
 #define STAT(name, type)                                                                                               \
     int name(const char *path, struct type *about)                                                                     \
     {                                                                                                                  \
-        stats += has(path, "BENCH_IN");                                                                                \
+        stats += has(path, in);                                                                                \
         return ((int (*)(const char *, struct type *))next(#name))(path, about);                                       \
     }
 STAT(stat, stat)
@@ -65,7 +75,7 @@ STAT(stat64, stat64)
     ssize_t name(int fd, void *target, size_t size, offset_type at)                                                    \
     {                                                                                                                  \
         ssize_t n = ((ssize_t(*)(int, void *, size_t, offset_type))next(#name))(fd, target, size, at);                 \
-        got += n > 0 && is(fd, "BENCH_IN") ? n : 0;                                                                    \
+        got += n > 0 && is(fd, in) ? n : 0;                                                                    \
         return n;                                                                                                      \
     }
 READ(pread, off_t)
@@ -75,7 +85,7 @@ READ(pread64, off64_t)
     ssize_t name(int fd, const void *data, size_t size, offset_type at)                                                \
     {                                                                                                                  \
         ssize_t n = ((ssize_t(*)(int, const void *, size_t, offset_type))next(#name))(fd, data, size, at);             \
-        put += n > 0 && is(fd, "BENCH_OUT") ? n : 0;                                                                   \
+        put += n > 0 && is(fd, out) ? n : 0;                                                                   \
         return n;                                                                                                      \
     }
 WRITE(pwrite, off_t)
@@ -85,7 +95,7 @@ WRITE(pwrite64, off64_t)
     ssize_t name(int fd, const struct iovec *parts, int count, offset_type at)                                         \
     {                                                                                                                  \
         ssize_t n = ((ssize_t(*)(int, const struct iovec *, int, offset_type))next(#name))(fd, parts, count, at);      \
-        put += n > 0 && is(fd, "BENCH_OUT") ? n : 0;                                                                   \
+        put += n > 0 && is(fd, out) ? n : 0;                                                                   \
         return n;                                                                                                      \
     }
 WRITE_PARTS(pwritev, off_t)
@@ -94,21 +104,21 @@ WRITE_PARTS(pwritev64, off64_t)
 ssize_t write(int fd, const void *data, size_t size)
 {
     ssize_t n = ((ssize_t(*)(int, const void *, size_t))next("write"))(fd, data, size);
-    put += n > 0 && is(fd, "BENCH_OUT") ? n : 0;
+    put += n > 0 && is(fd, out) ? n : 0;
     return n;
 }
 
 ssize_t writev(int fd, const struct iovec *parts, int count)
 {
     ssize_t n = ((ssize_t(*)(int, const struct iovec *, int))next("writev"))(fd, parts, count);
-    put += n > 0 && is(fd, "BENCH_OUT") ? n : 0;
+    put += n > 0 && is(fd, out) ? n : 0;
     return n;
 }
 
 #define MAP(name, offset_type)                                                                                         \
     void *name(void *at, size_t size, int access, int flags, int fd, offset_type offset)                               \
     {                                                                                                                  \
-        maps += fd >= 0 && is(fd, "BENCH_IN");                                                                         \
+        maps += fd >= 0 && is(fd, in);                                                                         \
         return ((void *(*)(void *, size_t, int, int, int, offset_type))next(#name))(at, size, access, flags, fd, offset); \
     }
 MAP(mmap, off_t)
@@ -178,7 +188,8 @@ int MPI_Finalize(void)
     (void)snprintf(path, sizeof path, "%s/%d", getenv("BENCH_CALLS"), rank);
     (void)getrusage(RUSAGE_SELF, &used);
     file = fopen(path, "w");
-    if (!file || fprintf(file, "%lld %lld %lld %lld %lld %lld %lld %ld\n", opens, stats, maps, got, put, calls, sent, used.ru_maxrss) < 0 ||
+    if (!file || fprintf(file, "%lld %lld %lld %lld %lld %lld %lld %ld\n", atomic_load(&opens), atomic_load(&stats), atomic_load(&maps), atomic_load(&got), atomic_load(&put),
+                         atomic_load(&calls), atomic_load(&sent), used.ru_maxrss) < 0 ||
         fclose(file) != 0) {
         abort();
     }

@@ -25,6 +25,8 @@ bool lr_source_is_folder(const rec_source *source);
 int32_t lr_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uint64_t size, const uint8_t **data);
 /** Fails if the file that its bytes lie in was cut while it was mapped. @param sizes_too as in lr_watch_check(). NULL: not. */
 int32_t lr_source_check_whole(rec_job *job, const rec_source *source, bool sizes_too);
+/** Its bytes are needed as they lie: maps one that was left unmapped until then (source_seen.c). Others stay as they are. */
+int32_t lr_source_map_late(rec_job *job, rec_source *source);
 /** The program is given bytes of it: lr_watch_lend(). NULL is ignored. */
 void lr_source_lend(const rec_source *source);
 /** @return whether it was, as far as somebody met that. */
@@ -111,6 +113,8 @@ typedef struct lr_source_ops {
     int32_t (*view)(rec_job *job, rec_source *source);
     /** Makes the view if that neither reads nor copies, and else leaves it. The source is locked. NULL: it would. */
     int32_t (*map)(rec_job *job, rec_source *source);
+    /** As `map`, of one that is better not mapped while it is loaded. The source is locked. NULL: nothing to do. */
+    int32_t (*map_late)(rec_job *job, rec_source *source);
     /** Bytes of a place that is within the size, which are not kept. NULL: they are taken from the view. */
     int32_t (*read_at)(rec_job *job, rec_source *source, uint64_t at, void *target, uint64_t size);
     /** rec_source_read() and rec_source_rewind(). NULL: `read_at` does; only the position is set. */

@@ -301,17 +301,22 @@ int32_t lr_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uin
 }
 
 /* Maps what may be mapped: what cannot be after all stays as it is. */
-static int32_t map_it(rec_job *job, rec_source *source)
+static int32_t map_it(rec_job *job, rec_source *source, int32_t (*map)(rec_job *job, rec_source *source))
 {
     int32_t status = lr_source_enter(job, source, &source->lock);
     if (status != REC_OK) {
         return status;
     }
     if (!is_ready(source)) {
-        status = source->ops->map(job, source);
+        status = map(job, source);
     }
     (void)pthread_mutex_unlock(&source->lock);
     return status;
+}
+
+int32_t lr_source_map_late(rec_job *job, rec_source *source)
+{
+    return !is_ready(source) && source->ops->map_late ? map_it(job, source, source->ops->map_late) : REC_OK;
 }
 
 /* ------------------------------------------------------------------------------------- the functions of plugin.h -- */
@@ -454,7 +459,7 @@ int32_t rec_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, ui
     }
     *data = NULL;
     if (!is_ready(source) && source->ops->map && !wants_no_map(job, source, size)) {
-        status = map_it(job, source);
+        status = map_it(job, source, source->ops->map);
     }
     if (status != REC_OK) {
         return status;

@@ -330,6 +330,18 @@ static int32_t seen_view(rec_job *job, rec_source *source)
     return status;
 }
 
+static int32_t seen_map_late(rec_job *job, rec_source *source)
+{
+    const seen_source *self = source->self;
+    int fd = -1;
+    int32_t status = begin(job, source, &fd);
+    if (status == REC_OK) {
+        (void)lr_source_map_file(source, fd, 0, self->file->size);
+        done(source, fd);
+    }
+    return status;
+}
+
 static void seen_release(rec_source *source)
 {
     seen_source *self = source->self;
@@ -350,6 +362,7 @@ static const lr_source_ops seen_ops = {
     .lasting = true, /* what is read later is the same, or it is refused */
     .size = seen_size,
     .view = seen_view,
+    .map_late = seen_map_late,
     .read_at = seen_read_at,
     .release = seen_release,
 };

@@ -2,7 +2,7 @@
  * How the bytes of operations are made: any part of a node out of parts of its inputs, going down. Most operations only
  * move elements, so a part is copied from where it is; what is not in memory is read in pieces of a good size. A node
  * keeps what the next part will need too: a few rows of a transpose, a few rows of what is cut across, all of the input
- * of a transpose that is not in memory. */
+ * of a transpose that is not in memory, if that is small. */
 #include <string.h>
 
 #include "remap/ops/ops_private.h"
@@ -11,6 +11,9 @@
 enum { RUN_LEAST = 4096 };
 /* What is read, made or converted at a time. */
 enum { BLOCK = 256 * 1024 };
+/* Of what is to be turned and lies far away so much is kept; of what is larger as many rows of the result are made at a time as are
+ * about half of that. */
+enum { WHOLE_MOST = 64 << 20, PANEL_MOST = 32 << 20 };
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -348,6 +351,87 @@ static int32_t transpose_rows(rec_job *job, lr_op *op, const uint8_t *from, uint
     return status;
 }
 
+/* Columns of a matrix that is not in memory, from `first` on: each row's next to the one before. */
+static int32_t read_columns(rec_job *job, lr_op *input, uint64_t first, uint64_t count, uint8_t *target)
+{
+    uint32_t width = lr_op_width(input);
+    uint64_t rows = input->shape[0], row_bytes = input->shape[1] * width, some = count * width;
+    uint64_t step = some >= RUN_LEAST || row_bytes >= BLOCK ? 1 : BLOCK / row_bytes;
+    lr_pages whole = {.allocator = input->allocator};
+    int32_t status = REC_OK;
+    if (some < RUN_LEAST && !lr_pages_grow(&whole, step * row_bytes)) {
+        return lr_fail_memory(job, step * row_bytes);
+    }
+    for (uint64_t row = 0; row < rows && status == REC_OK; row += step) {
+        uint64_t n = least(step, rows - row);
+        if (some >= RUN_LEAST) {
+            status = lr_op_part(job, input, row * row_bytes + first * width, target + row * some, some);
+            continue;
+        }
+        status = lr_op_part(job, input, row * row_bytes, whole.data, n * row_bytes);
+        for (uint64_t i = 0; i < n && status == REC_OK; i++) {
+            memcpy(target + (row + i) * some, whole.data + i * row_bytes + first * width, (size_t)some);
+        }
+    }
+    lr_pages_free(&whole);
+    return status;
+}
+
+/* The rows of a transpose from number `row` on, of a large input that is not in memory. */
+static int32_t transpose_panel(rec_job *job, lr_op *op, uint64_t row)
+{
+    lr_op_kept *kept = op->kept;
+    uint32_t width = lr_op_width(op);
+    uint64_t group = LR_TRANSPOSE_LINE / width, row_bytes = op->shape[1] * width;
+    uint64_t count = row_bytes < PANEL_MOST / group ? PANEL_MOST / row_bytes / group * group : 1;
+    lr_pages panel = {.allocator = op->allocator};
+    int32_t status;
+    count = least(count, op->shape[0] - row);
+    kept->count = 0;
+    if (!lr_pages_grow(&kept->block, count * row_bytes) || !lr_pages_grow(&panel, count * row_bytes)) {
+        status = lr_fail_memory(job, count * row_bytes);
+    } else {
+        status = read_columns(job, op->inputs[0], row, count, panel.data);
+    }
+    if (status == REC_OK) {
+        lr_transpose(panel.data, count * width, kept->block.data, row_bytes, op->shape[1], count, width);
+        kept->first = row;
+        kept->count = count;
+    }
+    lr_pages_free(&panel);
+    return status;
+}
+
+static int32_t transpose_far(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
+{
+    const lr_op_kept *kept = op->kept;
+    uint64_t row_bytes = op->shape[1] * lr_op_width(op);
+    int32_t status = REC_OK;
+    while (size && status == REC_OK) {
+        uint64_t row = offset / row_bytes, n;
+        if (row < kept->first || row - kept->first >= kept->count) {
+            status = transpose_panel(job, op, row);
+        }
+        if (status == REC_OK) {
+            n = least((kept->first + kept->count) * row_bytes - offset, size);
+            memcpy(target, kept->block.data + (offset - kept->first * row_bytes), (size_t)n);
+            offset += n;
+            target += n;
+            size -= n;
+        }
+    }
+    return status;
+}
+
+/* What of its input lies in a file that can be mapped is, if it was left until somebody needs it. */
+static int32_t map_input(rec_job *job, const lr_op *input)
+{
+    while (input->kind == LR_OP_RESHAPE || input->kind == LR_OP_SLICE) {
+        input = input->inputs[0];
+    }
+    return input->kind == LR_OP_TENSOR ? lr_source_map_late(job, input->u.tensor.data.source) : REC_OK;
+}
+
 static int32_t transpose_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
 {
     lr_op_kept *kept = op->kept;
@@ -356,7 +440,15 @@ static int32_t transpose_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t 
     const uint8_t *from = matrix_at_hand(input, &stride);
     int32_t status = REC_OK;
     (void)pthread_mutex_lock(&kept->lock);
-    if (!from) {
+    if (!from && (status = map_input(job, input)) == REC_OK) {
+        from = matrix_at_hand(input, &stride);
+    }
+    if (status == REC_OK && !from && input->nbytes > WHOLE_MOST) {
+        status = transpose_far(job, op, offset, target, size);
+        (void)pthread_mutex_unlock(&kept->lock);
+        return status;
+    }
+    if (status == REC_OK && !from) {
         stride = input->shape[1] * lr_op_width(input);
         if (!kept->has_whole) {
             status = lr_pages_grow(&kept->whole, input->nbytes)

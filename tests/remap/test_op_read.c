@@ -503,12 +503,96 @@ static void each_allocation_may_fail(void **state)
     free(g.data);
 }
 
+/* What is larger than what is kept of it: by rows whose columns are long enough to be read by themselves, and by whole rows. */
+static void large_files_are_turned_in_panels(void **state)
+{
+    static const struct {
+        uint64_t rows, columns, kept; /* MiB at most, beside what malloc keeps */
+    } cases[] = {{5000, 3600, 66}, {24000, 750, 66}, {9000001, 2, 72}};
+    world *w = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        meter m = {0};
+        uint64_t rows = cases[i].rows, columns = cases[i].columns, peak = 0, size = rows * columns * 4, at = 0;
+        uint8_t *piece = malloc(4 << 20);
+        naive n = naive_new(REC_DTYPE_F32, 2, SHAPE(rows, columns));
+        lr_op *file, *op;
+        for (uint64_t k = 0; k < rows * columns; k++) {
+            uint32_t number = (uint32_t)k;
+            little(&number, 4, 1);
+            memcpy(n.data + k * 4, &number, 4);
+        }
+        w->context.allocator = (lr_allocator){.alloc = metered_alloc, .resize = metered_resize, .release = metered_release, .user = &m};
+        begin_job(w);
+        file = source_op(w, &n, IN_FILE);
+        op = lr_op_transpose(&w->job, file);
+        m.peak = m.now;
+        peak = m.now;
+        at = i ? 0 : 40000; /* a part of it, which begins within a row */
+        while (at < size) {
+            uint64_t some = size - at < (4 << 20) ? size - at : (4 << 20) - 12;
+            assert_int_equal(lr_op_read(&w->job, op, at, piece, some), REC_OK);
+            for (uint64_t k = 0; k < some / 4; k += 1 + k % 7) {
+                uint64_t element = at / 4 + k, from = element % rows * columns + element / rows;
+                uint32_t number;
+                memcpy(&number, piece + k * 4, 4);
+                little(&number, 4, 1);
+                if (number != (uint32_t)from) {
+                    fail_msg("%llu x %llu: element %llu is that at %llu", (unsigned long long)rows, (unsigned long long)columns,
+                             (unsigned long long)element, (unsigned long long)number);
+                }
+            }
+            at += some;
+        }
+        peak = m.peak - peak;
+        if (peak > cases[i].kept << 20) {
+            fail_msg("%llu x %llu: %llu bytes were in use", (unsigned long long)rows, (unsigned long long)columns, (unsigned long long)peak);
+        }
+        lr_op_release(op);
+        lr_op_release(file);
+        free(n.data);
+        free(piece);
+    }
+    w->context.allocator = lr_standard_allocator;
+}
+
+static void panels_may_lack_memory(void **state)
+{
+    world *w = *state;
+    naive n = naive_new(REC_DTYPE_U8, 2, SHAPE(70000, 1000));
+    lr_op *file, *op;
+    uint8_t byte = 0;
+    bool well = false;
+    int failures = 0;
+    memset(n.data, 7, 70000 * 1000);
+    use_counted_allocator(w);
+    file = source_op(w, &n, IN_FILE);
+    op = lr_op_transpose(&w->job, file);
+    for (int64_t at = 0; !well; at++) {
+        w->made = 0;
+        w->fail_at = at;
+        well = lr_op_read(&w->job, op, 123456, &byte, 1) == REC_OK;
+        w->fail_at = -1;
+        if (!well) {
+            assert_failed(w, REC_E_MEMORY, "memory");
+            failures++;
+        }
+    }
+    assert_int_equal(byte, 7);
+    assert_true(failures >= 2);
+    lr_op_release(op);
+    lr_op_release(file);
+    w->context.allocator = lr_standard_allocator;
+    free(n.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(chains_equal_an_interpreter),
         TEST(many_threads_may_read_one_node),
         TEST(reading_in_pieces_keeps_little),
+        TEST(large_files_are_turned_in_panels),
+        TEST(panels_may_lack_memory),
         TEST(each_allocation_may_fail),
     };
     return cmocka_run_group_tests_name("reading operations", tests, NULL, NULL);

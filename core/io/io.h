@@ -143,8 +143,8 @@ int32_t lr_seen_end(rec_job *job, void **data, uint64_t *size);
 /** Shows that to the job's context: REC_E_ARGUMENT if these are no such bytes. */
 int32_t lr_seen_show(rec_job *job, const void *data, uint64_t size);
 /** Makes a source, which has its path as name, that of a file that is looked at or was shown. @param missing (out) true: there is
- *  none. NULL: that is not to be. @param done (out) false: neither; it is to be opened. */
-int32_t lr_seen_open(rec_job *job, rec_source *source, bool *missing, bool *done);
+ *  none. NULL: that is not to be. @param map it may be mapped. @param done (out) false: neither; it is to be opened. */
+int32_t lr_seen_open(rec_job *job, rec_source *source, bool map, bool *missing, bool *done);
 /** Whether a file was shown by that path. */
 bool lr_seen_has(const rec_job *job, const char *path);
 

@@ -57,6 +57,7 @@ struct rec_source {
     bool programs;       /**< the application gives the bytes, not a plugin */
     bool far;            /**< its bytes are fetched when they are asked for */
     bool may_map;        /**< …and these, as the file itself, are to be mapped: their views cost nothing */
+    bool may_map_late;   /**< the same, but not before somebody needs it as it lies (source_seen.c) */
     const uint8_t *data; /**< never NULL when ready */
     uint64_t size;
     rec_source *handed_next; /**< lent.c: of the same chain… */

@@ -101,7 +101,7 @@ rec_source *lr_source_open(rec_job *job, const char *path, bool map)
     if (!source) {
         return NULL;
     }
-    status = lr_seen_open(job, source, NULL, &seen);
+    status = lr_seen_open(job, source, map, NULL, &seen);
     if (status == REC_OK && !seen) {
         status = lr_path_open(job, path, &fd, &error);
     }

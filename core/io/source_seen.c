@@ -324,7 +324,7 @@ static int32_t seen_view(rec_job *job, rec_source *source)
     }
     status = begin(job, source, &fd);
     if (status == REC_OK) {
-        status = lr_source_fill(job, source, fd, 0, self->file->size, true);
+        status = lr_source_fill(job, source, fd, 0, self->file->size, source->may_map_late);
         done(source, fd);
     }
     return status;
@@ -334,7 +334,11 @@ static int32_t seen_map_late(rec_job *job, rec_source *source)
 {
     const seen_source *self = source->self;
     int fd = -1;
-    int32_t status = begin(job, source, &fd);
+    int32_t status;
+    if (!source->may_map_late) {
+        return REC_OK;
+    }
+    status = begin(job, source, &fd);
     if (status == REC_OK) {
         (void)lr_source_map_file(source, fd, 0, self->file->size);
         done(source, fd);
@@ -418,11 +422,12 @@ bool lr_seen_has(const rec_job *job, const char *path)
     return file && file->kind == SEEN_FILE;
 }
 
-int32_t lr_seen_open(rec_job *job, rec_source *source, bool *missing, bool *done_here)
+int32_t lr_seen_open(rec_job *job, rec_source *source, bool map, bool *missing, bool *done_here)
 {
     lr_seen *table;
     const seen_file *file;
     *done_here = false;
+    source->may_map_late = map;
     if (job->noting) {
         return look(job, source, missing, done_here);
     }

@@ -158,7 +158,7 @@ static rec_source *open_beside(rec_job *job, const rec_source *source, const cha
     if (!beside) {
         return NULL;
     }
-    status = lr_seen_open(job, beside, optional ? &missing : NULL, &seen);
+    status = lr_seen_open(job, beside, source->may_map || source->may_map_late, optional ? &missing : NULL, &seen);
     /* Before it is opened: that of a FIFO may take for ever. */
     if (status == REC_OK && !seen) {
         status = check_regular(job, path, -1, optional ? &missing : NULL);
@@ -169,8 +169,8 @@ static rec_source *open_beside(rec_job *job, const rec_source *source, const cha
     if (status == REC_OK && !seen && !missing) {
         status = check_regular(job, path, fd, NULL); /* it may have been replaced */
         if (status == REC_OK) {
-            status = lr_path_begin(job, beside, fd, source->may_map);
-            if (status == REC_OK && source->may_map) {
+            status = lr_path_begin(job, beside, fd, source->may_map || source->may_map_late);
+            if (status == REC_OK && beside->may_map) {
                 status = rec_source_view(job, beside, &data, &size); /* more files than may be open at once */
             }
         } else {

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <librecord/mpi.h>
@@ -18,8 +19,9 @@ static const char usage[] = "Usage: mpirun -n N record-mpi convert [OPTION]... I
                             "converts and writes a part of the file, or reads a part of its tensors. record help\n"
                             "convert, diff, verify and stats have the options. Of convert's own:\n"
                             "      --hint KEY=VALUE  a hint for MPI-IO, such as cb_nodes=8 (repeatable)\n"
-                            "What it does not do: several files and folders, --recursive, --max-shard-size,\n"
-                            "--check, --dry-run of convert; sums in the metadata; standard input and output.\n"
+                            "convert --recursive, and of files into a folder: each file by one process.\n"
+                            "What it does not do: --max-shard-size; --check and --dry-run of convert to one file;\n"
+                            "sums in the metadata; standard input and output.\n"
                             "Exit status: as record.";
 
 /* What goes over a command of all ranks. */
@@ -161,20 +163,34 @@ static int take_hints(int *argc, char **argv, MPI_Info *hints)
 }
 
 /* What a part of a save cannot do is refused, not left out; so is what one process would do to files that others read. */
-static int check(const options *o)
+static int check(const options *o, bool files)
 {
     const char *sums = tool_own(o, "sums");
     const char *left = sums && *sums == 'w' && tool_own(o, "in-metadata") ? "--sums write --in-metadata"
-                       : o->recursive                                       ? "--recursive"
-                       : o->max_shard_size                                ? "--max-shard-size"
-                       : o->check                                         ? "--check"
-                       : tool_own(o, "dry-run")                           ? "--dry-run"
-                       : tool_own(o, "include") || tool_own(o, "exclude") ? "--include and --exclude"
-                                                                          : NULL;
+                       : o->max_shard_size                 ? "--max-shard-size"
+                       : o->check && !files                ? "--check"
+                       : tool_own(o, "dry-run") && !files ? "--dry-run"
+                                                           : NULL;
     for (size_t i = 1; i < o->operands.count && !left; i++) {
         left = strcmp(o->operands.at[i], "-") == 0 ? "standard input and output" : NULL;
     }
     return left ? tool_fail("not by record-mpi: %s\nUse record %s.", left, o->operands.at[0]) : EXIT_OK;
+}
+
+/* Whether files are converted each by itself, of a folder or into one: the first rank knows. */
+static bool is_of_files(across *a, const options *o, bool converts)
+{
+    const char *out = converts && o->operands.count > 1 ? o->operands.at[o->operands.count - 1] : "";
+    size_t length = strlen(out);
+    struct stat is;
+    bool folder = (length && out[length - 1] == '/') || (stat(out, &is) == 0 && S_ISDIR(is.st_mode));
+    int files = converts && (o->recursive || folder);
+
+    if (!end_of(a, rec_mpi_agree(MPI_COMM_WORLD, REC_OK, NULL))) {
+        return false;
+    }
+    (void)MPI_Bcast(&files, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return files;
 }
 
 static int same_files(across *a, const options *o, size_t inputs)
@@ -297,7 +313,7 @@ static int look(across *a, session *s, const command *c, const options *o)
     if (a->rank == 0) {
         tool_fail_divert(NULL);
     }
-    status = c->run(s, o->operands.at + 1, o->operands.count - 1);
+    status = tool_saved_status(c->run(s, o->operands.at + 1, o->operands.count - 1));
     tool_fail_divert(&a->errors);
     if (status != EXIT_ERROR && rec_guard_check(NULL) != REC_OK) {
         status = tool_fail_library();
@@ -308,7 +324,7 @@ static int look(across *a, session *s, const command *c, const options *o)
 
 static int run(across *a, const options *o)
 {
-    const tool_shared shared = {.self = a,
+    tool_shared shared = {.self = a,
                                 .first = a->rank == 0,
                                 .rank = (uint32_t)a->rank,
                                 .ranks = (uint32_t)a->ranks,
@@ -336,8 +352,12 @@ static int run(across *a, const options *o)
                          "mpirun -n N record-mpi convert [OPTION]... IN... OUT");
     }
     converts = c->bit == COMMAND_CONVERT;
-    if ((status = tool_options_check(o, c)) != EXIT_OK || (status = check(o)) != EXIT_OK) {
+    if ((status = tool_options_check(o, c)) != EXIT_OK) {
         return status;
+    }
+    shared.files = is_of_files(a, o, converts);
+    if (a->ended || (status = check(o, shared.files)) != EXIT_OK) {
+        return EXIT_ERROR;
     }
     if (count < c->least || count > c->most) {
         return tool_fail("expected record-mpi %s %s, found %zu operand%s", c->name,
@@ -350,8 +370,10 @@ static int run(across *a, const options *o)
         (status = tool_session_open(&s, o)) == EXIT_OK) {
         s.shared = &shared;
         status = same_versions(a, &s);
-        status = status == EXIT_OK ? show_files(a, &s, converts ? count - 1 : count) : status;
-        status = status != EXIT_OK ? status : converts ? c->run(&s, o->operands.at + 1, count) : look(a, &s, c, o);
+        status = status == EXIT_OK && !shared.files ? show_files(a, &s, converts ? count - 1 : count) : status;
+        status = status != EXIT_OK              ? status
+                 : converts && !shared.files ? c->run(&s, o->operands.at + 1, count)
+                                                : look(a, &s, c, o);
         tool_session_close(&s);
     }
     return status;

@@ -80,6 +80,14 @@ write("ones.safetensors", 1, False, False)
 write("turned.safetensors", 1, True, False)
 END
 size=$(wc -c <a.safetensors)
+mkdir folder
+python3 - <<'END' || exit 99
+import json, struct
+text = json.dumps({"table": {"dtype": "F32", "shape": [262144], "data_offsets": [0, 1048576]}}).encode()
+text += b" " * (-len(text) % 8)
+for i in range(14):
+    open("folder/%d.safetensors" % i, "wb").write(struct.pack("<Q", len(text)) + text + struct.pack("<f", i) * 262144)
+END
 
 # shared NAME LEAST BYTES ARGUMENT...: all ranks together read so many bytes at least; of several none more than its share of BYTES,
 # a tenth and 2 MiB, which are headers, what files are compared by, and what is read ahead of a part
@@ -88,7 +96,7 @@ shared() {
     shift 3
     for shared_n in 1 2 4 7; do
         rm -f reads.*[0-9]
-        LD_PRELOAD=$scratch/reads.so timeout -k 5 60 "$mpirun" -n "$shared_n" "$record_mpi" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+        LD_PRELOAD=$scratch/reads.so timeout -k 5 60 "$mpirun" -n "$shared_n" "$record_mpi" "$@" >"$scratch/said" 2>"$scratch/err" </dev/null
         cat reads.*[0-9] | od -An -v -w8 -td8 >reads
         most=$(sort -n reads | tail -n 1 | tr -d ' ') all=$(awk '{ n += $1 } END { printf "%d", n }' reads)
         echo "# $shared_name, $shared_n ranks: $most of $shared_bytes bytes, all of them $all"
@@ -115,6 +123,8 @@ done
     for to in model.mpk model.bpk other.gguf model.mpk.gz; do
         shared "convert to $to" "$size" "$size" convert -qy $threads --no-map --adapter none a.safetensors $to
     done
+    # What is saved is compared with what is read once more.
+    shared "convert of a folder" $((14 << 20)) $((28 << 20)) convert -qy -r $threads --no-map --adapter none --to mpk folder into
     shared "convert, at half precision" "$size" "$size" convert -qy $threads --no-map --adapter none --precision half a.safetensors model.mpk
 }
 finish

@@ -390,10 +390,7 @@ int tool_run_convert(session *s, const char *const *operands, size_t count)
     if (tool_own(s->o, "include") || tool_own(s->o, "exclude")) {
         return tool_fail_usage("convert", "--include and --exclude choose files of a folder: they need --recursive");
     }
-    if (is_folder(out) && s->shared) {
-        return tool_fail("%s: it is a folder, and several processes write one file together", out);
-    }
-    if (is_folder(out)) {
+    if (s->shared ? s->shared->files : is_folder(out)) {
         return tool_run_each(s, operands, count - 1, out);
     }
     if (to_stdout && !s->o->to) {

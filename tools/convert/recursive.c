@@ -8,41 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tools/convert/convert_private.h"
+#include "tools/convert/recursive_private.h"
 
-enum { SKIPPED, CONVERTED, FAILED };
 static const char *const results[] = {"skipped", "converted", "failed"};
-
-/* A file of the folder. */
-typedef struct found {
-    char *name; /* below the folder */
-    char *out;  /* what was written, below the other folder; NULL: nothing */
-    char *why;  /* it was skipped or failed; else what it was converted from */
-    int result;
-    uint64_t tensors, written;
-    bool checked;
-    bool is_file; /* device and inode are known */
-    dev_t device;
-    ino_t inode;
-} found;
-
-typedef struct folder {
-    session *s;
-    const char *in;     /* NULL: the files were named one by one */
-    const char *out;
-    char *to;           /* the recorder that writes, by its own name; NULL: the one that each file has */
-    struct stat out_is; /* to be left out where it lies in the folder itself */
-    bool out_exists;
-    found *files;
-    size_t count, room;
-    bool dry;           /* nothing is written */
-    bool overwrite;     /* whom was asked said yes to all */
-    uint64_t of[3];   /* results */
-    void *written;    /* files by `out` */
-    found **by_inode; /* those whose inode is known, in that order; NULL until somebody asks */
-    size_t inodes;
-    uint64_t foreign; /* files that Burn did not write */
-} folder;
 
 /* -------------------------------------------------------------------------------------------------------- finding -- */
 
@@ -67,8 +35,8 @@ static bool is_among(const folder *f, const char *option, const char *name)
     return false;
 }
 
-/* @param is what the file is, NULL if that is not known. */
-static void add_file(folder *f, const char *name, const struct stat *is, const char *why)
+/* @param is what the file is, NULL if that is not known. @param why it is skipped, or NULL. */
+void tool_folder_add(folder *f, const char *name, const struct stat *is, const char *why)
 {
     if (f->count == f->room) {
         f->room = f->room ? f->room * 2 : 64;
@@ -76,7 +44,7 @@ static void add_file(folder *f, const char *name, const struct stat *is, const c
     }
     f->files[f->count++] = (found){.name = xstrdup(name),
                                    .why = why ? xstrdup(why) : NULL,
-                                   .result = SKIPPED,
+                                   .result = FOLDER_SKIPPED,
                                    .is_file = is && S_ISREG(is->st_mode),
                                    .device = is ? is->st_dev : 0,
                                    .inode = is ? is->st_ino : 0};
@@ -109,12 +77,12 @@ static int find_files(folder *f, const char *below)
         if (is_among(f, "exclude", name)) {
             /* neither it nor what is in it */
         } else if (lstat(whole, &is) != 0) {
-            add_file(f, name, NULL, strerror(errno));
+            tool_folder_add(f, name, NULL, strerror(errno));
         } else if (S_ISDIR(is.st_mode)) {
             bool own = f->out_exists && is.st_dev == f->out_is.st_dev && is.st_ino == f->out_is.st_ino;
             status = own ? EXIT_OK : find_files(f, name);
         } else if (!tool_own(f->s->o, "include") || is_among(f, "include", name)) {
-            add_file(f, name, &is, S_ISREG(is.st_mode) ? NULL : S_ISLNK(is.st_mode) ? "a link" : "no regular file");
+            tool_folder_add(f, name, &is, S_ISREG(is.st_mode) ? NULL : S_ISLNK(is.st_mode) ? "a link" : "no regular file");
         }
         free(whole);
         free(name);
@@ -203,7 +171,7 @@ static const char *base_name(const char *name)
 }
 
 /* Makes the folders above a file. */
-static bool make_folders(char *path)
+bool tool_folder_make(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
@@ -231,14 +199,14 @@ static char *short_error(const char *in, const char *out)
     return xasprintf("%.*s", (int)strcspn(message, "\n"), message);
 }
 
-static int by_out(const void *a, const void *b)
+static int by_target(const void *a, const void *b)
 {
-    return strcmp(((const found *)a)->out, ((const found *)b)->out);
+    return strcmp(((const found *)a)->target, ((const found *)b)->target);
 }
 
-static bool is_written(const folder *f, char *out)
+static bool is_written(const folder *f, char *target)
 {
-    return tool_known_find(&f->written, &(found){.out = out}, by_out) != NULL;
+    return tool_known_find(&f->written, &(found){.target = target}, by_target) != NULL;
 }
 
 static int compare_inodes(const found *a, const found *b)
@@ -295,100 +263,124 @@ static const found *read_at(folder *f, const found *file, const char *out)
     return low < f->inodes && compare_inodes(f->by_inode[low], &wanted) == 0 ? f->by_inode[low] : NULL;
 }
 
-/* Whether it may be written; else what is said of it is set. */
-static bool may_write(folder *f, found *file, const char *out)
+char *tool_folder_path(const folder *f, const found *file)
 {
+    return f->in ? xasprintf("%s/%s", f->in, file->name) : xstrdup(file->name);
+}
+
+bool tool_folder_is_free(folder *f, found *file)
+{
+    char *out = xasprintf("%s/%s", f->out, file->target);
     const found *other = read_at(f, file, out);
-    char *there;
-    int answer;
 
     if (other) {
         file->why = xasprintf("it would take the place of %s, which is converted, too", other->name);
+        file->result = FOLDER_FAILED;
+    }
+    free(out);
+    return !other;
+}
+
+bool tool_folder_may_write(folder *f, found *file)
+{
+    char *out, *there;
+    int answer;
+
+    if (!tool_folder_is_free(f, file)) {
         return false;
     }
+    out = xasprintf("%s/%s", f->out, file->target);
     answer = tool_existing(f->s, out, &f->overwrite, &there);
     if (there) {
         file->why = xasprintf("%s is there already", there);
-        file->result = answer == EXISTING_REFUSE ? file->result : SKIPPED;
+        file->result = answer == EXISTING_REFUSE ? FOLDER_FAILED : FOLDER_SKIPPED;
         free(there);
     }
+    free(out);
     return answer == EXISTING_WRITE;
 }
 
-static int convert_file(folder *f, found *file)
+void tool_folder_look(folder *f, found *file)
 {
-    const char *type = type_of(f, file->name), *recorder, *to, *dot;
-    char *in = f->in ? xasprintf("%s/%s", f->in, file->name) : xstrdup(file->name), *stem = NULL, *out = NULL, *name = NULL;
-    const rec_plugin_info *target;
-    bool foreign;
-    conversion c = {0};
-    notes n = {0};
-    char *index = f->in ? tool_index_of_part(in) : NULL;
-    int status = EXIT_OK;
+    char *in = tool_folder_path(f, file), *index = f->in ? tool_index_of_part(in) : NULL;
 
+    file->recorder = index ? NULL : rec_recognise(f->s->context, in);
     if (index) {
         file->why = xasprintf("a part of %s", index + strlen(f->in) + 1);
-        goto done;
+    } else if (!file->recorder) {
+        bool none = rec_error_status() == REC_E_UNSUPPORTED || rec_error_status() == REC_E_FORMAT;
+        file->result = none ? FOLDER_SKIPPED : FOLDER_FAILED;
+        file->why = none ? xstrdup("no record") : short_error(in, NULL);
     }
-    recorder = rec_recognise(f->s->context, in);
-    if (!recorder) {
-        file->result = rec_error_status() == REC_E_UNSUPPORTED || rec_error_status() == REC_E_FORMAT ? SKIPPED : FAILED;
-        file->why = file->result == SKIPPED ? xstrdup("no record") : short_error(in, NULL);
-        goto done;
+    free(index);
+    free(in);
+}
+
+int tool_folder_name(folder *f, found *file)
+{
+    const char *type = type_of(f, file->name), *dot;
+    const rec_plugin_info *target;
+    char *stem;
+
+    file->foreign = tool_is_foreign(f->s, file->recorder);
+    f->foreign += file->foreign;
+    if (type && !(file->type = tool_session_add_type(f->s, type))) {
+        return EXIT_ERROR; /* every file would fail */
     }
-    foreign = tool_is_foreign(f->s, recorder);
-    f->foreign += foreign;
-    to = f->to ? f->to : recorder;
-    if (type && !(type = tool_session_add_type(f->s, type))) {
-        status = EXIT_ERROR; /* a mistake of the command line: every file would fail */
-        goto done;
-    }
-    target = tool_session_plugin(f->s, to);
+    target = tool_session_plugin(f->s, f->to ? f->to : file->recorder);
     dot = target ? target->extension : "";
-    stem = stem_of(f->s, f->in ? file->name : base_name(file->name), recorder);
-    name = xasprintf("%s%s%s", stem, *dot ? "." : "", dot);
-    out = xasprintf("%s/%s", f->out, name);
-    file->result = FAILED;
-    if (is_written(f, name)) {
-        file->why = xasprintf("%s was written from another file already", name);
-    } else if (!may_write(f, file, out)) {
-        /* that was said */
-    } else if (!f->dry && !make_folders(out)) {
+    stem = stem_of(f->s, f->in ? file->name : base_name(file->name), file->recorder);
+    file->target = xasprintf("%s%s%s", stem, *dot ? "." : "", dot);
+    free(stem);
+    return EXIT_OK;
+}
+
+void tool_folder_convert(folder *f, found *file)
+{
+    char *in = tool_folder_path(f, file), *out = xasprintf("%s/%s", f->out, file->target);
+    conversion c = {0};
+
+    file->result = FOLDER_FAILED;
+    if (!f->dry && !tool_folder_make(out)) {
         file->why = xasprintf("cannot make its folder: %s", strerror(errno));
-    } else if (tool_convert_one(f->s, in, to, out, type, foreign, &c, &n) != EXIT_OK) {
+    } else if (tool_convert_one(f->s, in, f->to ? f->to : file->recorder, out, file->type, file->foreign, &c, &file->notes) !=
+               EXIT_OK) {
         bool typeless = rec_error_status() == REC_E_TYPE;
         bool other = strncmp(rec_error_expected(), "a Burn record", strlen("a Burn record")) == 0;
         file->why = other ? xstrdup("no record") : short_error(in, out);
-        file->result = other ? SKIPPED : FAILED;
-        if (!type && typeless && tool_needs_type(f->s, recorder)) {
+        file->result = other ? FOLDER_SKIPPED : FOLDER_FAILED;
+        if (!file->type && typeless && tool_needs_type(f->s, file->recorder)) {
             free(file->why);
-            file->why =
-                xasprintf("a %s record carries no names: give its type, --type '%s=TYPE'", recorder, file->name);
+            file->why = xasprintf("a %s record carries no names: give its type, --type '%s=TYPE'", file->recorder, file->name);
         }
     } else {
-        file->result = CONVERTED;
-        file->out = xasprintf("%s%s", name, strcmp(c.out, out) == 0 ? "" : INDEX);
-        (void)tool_known_add(&f->written, file, by_out);
+        file->result = FOLDER_CONVERTED;
+        file->out = xasprintf("%s%s", file->target, strcmp(c.out, out) == 0 ? "" : INDEX);
         file->tensors = c.tensors;
         file->written = c.written;
         file->checked = c.checked;
     }
-    for (size_t i = 0; i < n.kept; i++) {
-        char *path = n.at[i].path;
-        n.at[i].path = xasprintf("%s%s%s", file->name, *path ? ": " : "", path);
-        free(path);
-    }
-    tool_notes_print(&n, f->s->o->quiet);
-
-done:
-    tool_notes_free(&n);
-    free(index);
     free(c.out);
-    free(name);
     free(out);
-    free(stem);
     free(in);
-    f->of[file->result]++;
+}
+
+static int convert_file(folder *f, found *file)
+{
+    int status = EXIT_OK;
+
+    tool_folder_look(f, file);
+    if (!file->why && (status = tool_folder_name(f, file)) == EXIT_OK) {
+        if (is_written(f, file->target)) {
+            file->result = FOLDER_FAILED;
+            file->why = xasprintf("%s was written from another file already", file->target);
+        } else if (tool_folder_may_write(f, file)) {
+            tool_folder_convert(f, file);
+        }
+        if (file->out) {
+            (void)tool_known_add(&f->written, file, by_target);
+        }
+    }
     return status;
 }
 
@@ -411,9 +403,9 @@ static void print_report(const folder *f)
         text cell = {0};
         tool_text_safe(&cell, file->name, strlen(file->name));
         tool_table_cell(&t, cell.at);
-        tool_table_cell(&t, f->dry && file->result == CONVERTED ? "would be" : results[file->result]);
+        tool_table_cell(&t, f->dry && file->result == FOLDER_CONVERTED ? "would be" : results[file->result]);
         tool_text_free(&cell);
-        if (file->result == CONVERTED) {
+        if (file->result == FOLDER_CONVERTED) {
             tool_text_put(&cell, "-> ");
             tool_text_safe(&cell, file->out, strlen(file->out));
             tool_text_format(&cell, ": %s tensor%s", tool_grouped(file->tensors, number), tool_plural(file->tensors));
@@ -427,15 +419,15 @@ static void print_report(const folder *f)
         tool_text_free(&cell);
     }
     tool_table_print(&t, stdout);
-    printf("%s %s", tool_grouped(f->of[CONVERTED], number), f->dry ? "to be converted" : "converted");
+    printf("%s %s", tool_grouped(f->of[FOLDER_CONVERTED], number), f->dry ? "to be converted" : "converted");
     for (size_t i = 0; i < f->count; i++) {
         checked += f->files[i].checked;
     }
-    if (f->of[CONVERTED] && !f->dry) {
+    if (f->of[FOLDER_CONVERTED] && !f->dry) {
         printf(" (%s checked)", tool_grouped(checked, number));
     }
-    printf(", %s skipped", tool_grouped(f->of[SKIPPED], number));
-    printf(", %s failed%s\n", tool_grouped(f->of[FAILED], number), f->dry ? "; a dry run, nothing was written" : "");
+    printf(", %s skipped", tool_grouped(f->of[FOLDER_SKIPPED], number));
+    printf(", %s failed%s\n", tool_grouped(f->of[FOLDER_FAILED], number), f->dry ? "; a dry run, nothing was written" : "");
 }
 
 static void print_report_json(const folder *f)
@@ -452,7 +444,7 @@ static void print_report_json(const folder *f)
         tool_json_object(&j, NULL);
         tool_json_string(&j, "file", file->name);
         tool_json_string(&j, "result", results[file->result]);
-        if (file->result == CONVERTED) {
+        if (file->result == FOLDER_CONVERTED) {
             tool_json_string(&j, "out", file->out);
             tool_json_uint(&j, "tensors", file->tensors);
             tool_json_bool(&j, "checked", file->checked);
@@ -467,15 +459,49 @@ static void print_report_json(const folder *f)
         tool_json_close(&j, '}');
     }
     tool_json_close(&j, ']');
-    for (int i = CONVERTED; i <= FAILED; i++) {
+    for (int i = FOLDER_CONVERTED; i <= FOLDER_FAILED; i++) {
         tool_json_uint(&j, results[i], f->of[i]);
     }
-    tool_json_uint(&j, results[SKIPPED], f->of[SKIPPED]);
+    tool_json_uint(&j, results[FOLDER_SKIPPED], f->of[FOLDER_SKIPPED]);
     if (f->dry) {
         tool_json_bool(&j, "dry_run", true);
     }
     tool_json_close(&j, '}');
     tool_json_end(&j);
+}
+
+static void tell_notes(const folder *f, found *file)
+{
+    for (size_t i = 0; i < file->notes.kept; i++) {
+        char *path = file->notes.at[i].path;
+        file->notes.at[i].path = xasprintf("%s%s%s", file->name, *path ? ": " : "", path);
+        free(path);
+    }
+    tool_notes_print(&file->notes, f->s->o->quiet);
+}
+
+/* One by one. */
+static int convert_each(folder *f)
+{
+    int status = EXIT_OK;
+
+    for (size_t i = 0; i < f->count && status == EXIT_OK; i++) {
+        if (!f->files[i].why) {
+            status = convert_file(f, &f->files[i]);
+            tell_notes(f, &f->files[i]);
+        }
+    }
+    return status;
+}
+
+/* What several processes made of it, of which one tells. */
+static int convert_together(folder *f, int status)
+{
+    status = tool_folder_spread(f, status);
+    for (size_t i = 0; i < f->count && status == EXIT_OK; i++) {
+        tell_notes(f, &f->files[i]);
+    }
+    return status;
 }
 
 /* Converts what was found, if finding it went well, tells of it and frees it. */
@@ -489,31 +515,34 @@ static int convert_all(folder *f, int status)
         f->to = to ? xstrdup(rec_recorder_name(to)) : NULL;
         rec_close_recorder(to);
     }
-    for (size_t i = 0; i < f->count && status == EXIT_OK; i++) {
-        if (f->files[i].why) {
-            f->of[SKIPPED]++;
-        } else {
-            status = convert_file(f, &f->files[i]);
-        }
+    if (s->shared) {
+        status = convert_together(f, status);
+    } else if (status == EXIT_OK) {
+        status = convert_each(f);
     }
     if (status == EXIT_OK) {
+        for (size_t i = 0; i < f->count; i++) {
+            f->of[f->files[i].result]++;
+        }
         if (s->o->json) {
             print_report_json(f);
         } else if (!s->o->quiet) {
             print_report(f);
         }
-        status = f->of[FAILED] ? EXIT_ERROR : EXIT_OK;
+        status = f->of[FOLDER_FAILED] ? EXIT_ERROR : EXIT_OK;
         if (!f->foreign && tool_given_reading(s->o, READING_LOAD)) {
             status = tool_fail("--%s: load arguments are for files that Burn did not write, and there was none",
                                tool_given_reading(s->o, READING_LOAD));
         }
     }
-    tool_known_free(&f->written, by_out);
+    tool_known_free(&f->written, by_target);
     free(f->by_inode);
     for (size_t i = 0; i < f->count; i++) {
         free(f->files[i].name);
         free(f->files[i].out);
         free(f->files[i].why);
+        free(f->files[i].target);
+        tool_notes_free(&f->files[i].notes);
     }
     free(f->files);
     free(f->to);
@@ -530,30 +559,39 @@ static int check_options(const options *o)
     return o->base ? tool_fail("--base is for one output: convert the files one by one") : EXIT_OK;
 }
 
+/* The files of the folder, and whether the other one can take them. */
+static int find_all(folder *f)
+{
+    struct stat in_is;
+    int status;
+
+    if (stat(f->in, &in_is) != 0 || !S_ISDIR(in_is.st_mode)) {
+        return tool_fail("%s: --recursive needs a folder", f->in);
+    }
+    f->out_exists = stat(f->out, &f->out_is) == 0;
+    if (f->out_exists &&
+        (!S_ISDIR(f->out_is.st_mode) || (f->out_is.st_dev == in_is.st_dev && f->out_is.st_ino == in_is.st_ino))) {
+        return tool_fail("%s: %s", f->out,
+                         S_ISDIR(f->out_is.st_mode) ? "the folder that is converted cannot be written to"
+                                                    : "a folder is needed to convert a folder to");
+    }
+    status = find_files(f, "");
+    if (f->count) {
+        qsort(f->files, f->count, sizeof *f->files, by_name);
+    }
+    return status;
+}
+
 int tool_run_recursive(session *s, const char *in, const char *out)
 {
     folder f = {.s = s, .in = in, .out = out, .dry = tool_own(s->o, "dry-run") != NULL};
-    struct stat in_is;
     int status;
 
     if (check_options(s->o) != EXIT_OK) {
         return EXIT_ERROR;
     }
-    if (stat(in, &in_is) != 0 || !S_ISDIR(in_is.st_mode)) {
-        return tool_fail("%s: --recursive needs a folder", in);
-    }
-    f.out_exists = stat(out, &f.out_is) == 0;
-    if (f.out_exists &&
-        (!S_ISDIR(f.out_is.st_mode) || (f.out_is.st_dev == in_is.st_dev && f.out_is.st_ino == in_is.st_ino))) {
-        return tool_fail("%s: %s", out,
-                         S_ISDIR(f.out_is.st_mode) ? "the folder that is converted cannot be written to"
-                                                   : "a folder is needed to convert a folder to");
-    }
     tool_progress_begin(s->context, true); /* a table comes at the end */
-    status = find_files(&f, "");
-    if (f.count) {
-        qsort(f.files, f.count, sizeof *f.files, by_name);
-    }
+    status = s->shared && !s->shared->first ? EXIT_OK : find_all(&f);
     status = convert_all(&f, status);
     tool_progress_end();
     return status;
@@ -576,7 +614,7 @@ int tool_run_each(session *s, const char *const *inputs, size_t count, const cha
         }
     }
     for (size_t i = 0; i < count; i++) {
-        add_file(&f, inputs[i], stat(inputs[i], &is) == 0 ? &is : NULL, NULL);
+        tool_folder_add(&f, inputs[i], stat(inputs[i], &is) == 0 ? &is : NULL, NULL);
     }
     while (length > 1 && out[length - 1] == '/') {
         length--;

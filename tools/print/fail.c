@@ -84,6 +84,12 @@ int tool_saved(rec_status status)
     return EXIT_OK;
 }
 
+void tool_saved_unsynced(const char *folder)
+{
+    (void)tool_fail("%s: saved, but cannot sync its folder", folder);
+    unsynced = true;
+}
+
 int tool_saved_status(int status)
 {
     return status == EXIT_OK && unsynced ? EXIT_UNSYNCED : status;

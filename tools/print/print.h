@@ -63,6 +63,8 @@ int tool_fail_library(void);
 /* What a save came to. @return EXIT_OK, also if it is done and only not synced, which is printed and remembered; else
  * EXIT_ERROR with the error printed. */
 int tool_saved(rec_status status);
+/* Another process has saved to a folder that it could not sync: printed and remembered as that. */
+void tool_saved_unsynced(const char *folder);
 /* Something was: whoever runs out of memory from here on says that. */
 void tool_memory_saved(void);
 /* @return the command's status: EXIT_UNSYNCED in place of EXIT_OK if something that was saved was not synced. */

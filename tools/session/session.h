@@ -74,6 +74,7 @@ int tool_own_number(const options *o, const char *name, double least, double *va
 typedef struct tool_shared {
     void *self;
     bool first;          /* this is the process that asks and prints */
+    bool files;          /* each of many files is for one process */
     uint32_t rank, ranks; /* which of how many this is */
     /* @return what the first process answers; -1: one of them failed, which all know. */
     int (*agree)(void *self, int answer);

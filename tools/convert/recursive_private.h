@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What the files share that convert all records of a folder, by one process or by several. */
+#ifndef RECORD_CONVERT_RECURSIVE_PRIVATE_H
+#define RECORD_CONVERT_RECURSIVE_PRIVATE_H
+
+#include <sys/stat.h>
+
+#include "tools/convert/convert_private.h"
+
+enum { FOLDER_SKIPPED, FOLDER_CONVERTED, FOLDER_FAILED };
+
+/* A file of the folder. */
+typedef struct found {
+    char *name; /* below the folder */
+    char *out;  /* what was written, below the other folder; NULL: nothing */
+    char *why;  /* it was skipped or failed; else what it was converted from */
+    int result; /* FOLDER_… */
+    uint64_t tensors, written;
+    bool checked;
+    bool is_file; /* device and inode are known */
+    dev_t device;
+    ino_t inode;
+    /* What is known of it before it is converted, unless `why` says why it is not. */
+    const char *recorder; /* its own, as far as it is known; NULL: nobody looked at it */
+    bool foreign;         /* Burn did not write it */
+    const char *type;     /* NULL: none */
+    char *target;         /* what will be written, below the other folder */
+    notes notes;          /* of the conversion */
+} found;
+
+typedef struct folder {
+    session *s;
+    const char *in;     /* NULL: the files were named one by one */
+    const char *out;
+    char *to;           /* the recorder that writes, by its own name; NULL: the one that each file has */
+    struct stat out_is; /* to be left out where it lies in the folder itself */
+    bool out_exists;
+    found *files;
+    size_t count, room;
+    bool dry;           /* nothing is written */
+    bool overwrite;     /* whom was asked said yes to all */
+    uint64_t of[3];   /* results */
+    void *written;    /* files by `target` */
+    found **by_inode; /* those whose inode is known, in that order; NULL until somebody asks */
+    size_t inodes;
+    uint64_t foreign; /* files that Burn did not write */
+} folder;
+
+/* The steps of a conversion, of which each leaves `why` where it ends. */
+
+/* @return where it is, to be freed. */
+char *tool_folder_path(const folder *f, const found *file);
+/* Looks which recorder it is of. */
+void tool_folder_look(folder *f, found *file);
+/* Finds its type and its target. @return EXIT_OK, or EXIT_ERROR with the error printed: a mistake of the command line. */
+int tool_folder_name(folder *f, found *file);
+/* Whether its target is no other file that is converted. */
+bool tool_folder_is_free(folder *f, found *file);
+/* Whether that, too, may be written, for which somebody may be asked. */
+bool tool_folder_may_write(folder *f, found *file);
+/* Converts it. */
+void tool_folder_convert(folder *f, found *file);
+/* Makes the folders above a file. */
+bool tool_folder_make(char *path);
+/* Notes a file. */
+void tool_folder_add(folder *f, const char *name, const struct stat *is, const char *why);
+
+/* All of them by several processes: the first one has found the files. @param status of finding them. @return EXIT_OK or
+ * EXIT_ERROR, the same for all; all have all results (spread.c). */
+int tool_folder_spread(folder *f, int status);
+
+#endif

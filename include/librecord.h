@@ -960,6 +960,10 @@ REC_API rec_record *rec_plan_load(rec_plan *plan);
  *         that `from`'s load arguments make. */
 REC_API rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder *to, const char *out, rec_plan *plan);
 
+/** Loads what rec_convert() would save of `in` as `out` with `to`, without a plan: for programs that save it in their own way.
+ *  @return the record, whose tensors are made when they are asked for, to be freed; NULL with an error. */
+REC_API rec_record *rec_load_for(rec_recorder *from, const char *in, const rec_recorder *to, const char *out);
+
 /** A profile that can be named in a load argument. Strings live as long as the context. */
 typedef struct rec_profile_info {
     uint32_t size;           /**< sizeof(rec_profile_info) of the library */

@@ -9,31 +9,77 @@ static bool is_foreign(rec_job *job, const rec_recorder *to, const char *out)
     return plugin && plugin->d.adapter != REC_ADAPTER_NONE;
 }
 
-/* One source by its load arguments alone. */
-static void convert_one(rec_job *job, rec_recorder *from, const char *in, rec_recorder *to, const char *out)
+/* One source by its load arguments alone: what is to be saved. @param plan (out) which holds it; NULL: it is the caller's. */
+static rec_record *load_one(rec_job *job, rec_recorder *from, const char *in, const rec_recorder *to, const char *out,
+                            rec_plan **plan)
 {
     rec_record *record;
-    rec_plan *plan = NULL;
     lr_plan_input input;
     bool modules = from->modules;
+    *plan = NULL;
     from->modules = true; /* what is handed on is looked over */
     record = lr_load_file(job, from, in);
     from->modules = modules;
-    if (record) {
-        input = lr_recorder_input(from, record, in);
+    if (!record) {
+        return NULL;
     }
-    if (record && lr_import_needed(&input)) {
-        plan = lr_plan_new(job, to->type, to->target, to->precision, is_foreign(job, to, out));
-        if (!plan) {
-            rec_record_free(record);
-        } else if (lr_plan_add(job, plan, &input) == REC_OK) {
-            (void)lr_save_plan(job, plan, to, out);
-        }
-        rec_plan_free(plan);
-    } else if (record) {
+    input = lr_recorder_input(from, record, in);
+    if (!lr_import_needed(&input)) {
+        return record;
+    }
+    *plan = lr_plan_new(job, to->type, to->target, to->precision, is_foreign(job, to, out));
+    if (!*plan) {
+        rec_record_free(record);
+        return NULL;
+    }
+    return lr_plan_add(job, *plan, &input) == REC_OK && lr_plan_carry_out(job, *plan, NULL) == REC_OK ? (*plan)->result : NULL;
+}
+
+static void convert_one(rec_job *job, rec_recorder *from, const char *in, rec_recorder *to, const char *out)
+{
+    rec_plan *plan;
+    rec_record *record = load_one(job, from, in, to, out, &plan);
+    if (record) {
         (void)lr_save_file(job, to, record, out);
+    }
+    if (!plan) {
         rec_record_free(record);
     }
+    rec_plan_free(plan);
+}
+
+/* What both can be said of. */
+static bool can_convert(rec_job *job, const rec_recorder *from, const char *in, const rec_recorder *to, const char *out)
+{
+    if (from->context != to->context) {
+        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "both recorders must be of one context");
+    } else if (!*in || !*out) {
+        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
+    }
+    return !lr_job_failed(job);
+}
+
+rec_record *rec_load_for(rec_recorder *from, const char *in, const rec_recorder *to, const char *out)
+{
+    rec_job job;
+    rec_record *record = NULL;
+    rec_plan *plan = NULL;
+    if (LR_NULL(from) || LR_NULL(in) || LR_NULL(to) || LR_NULL(out)) {
+        return NULL;
+    }
+    lr_job_begin(&job, from->context, "load", in);
+    if (can_convert(&job, from, in, to, out)) {
+        record = load_one(&job, from, in, to, out, &plan);
+    }
+    if (record && plan) { /* what it is made of lives on with it */
+        record = lr_watch_judge(&job, false) == REC_OK ? rec_record_copy(record) : NULL;
+        if (!record && !lr_job_failed(&job)) {
+            (void)lr_fail_memory(&job, sizeof plan);
+        }
+    }
+    rec_plan_free(plan);
+    (void)lr_job_end(&job);
+    return record;
 }
 
 rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder *to, const char *out, rec_plan *plan)
@@ -44,14 +90,13 @@ rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder *to, con
     }
     lr_job_begin(&job, to->context, "convert", plan ? NULL : in);
     job.passing = true;
-    if (plan ? plan->context != to->context : from->context != to->context) {
-        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "%s must be of one context",
-                       plan ? "plan and recorder" : "both recorders");
-    } else if ((!plan && !*in) || !*out) {
+    if (plan && plan->context != to->context) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "plan and recorder must be of one context");
+    } else if (plan && !*out) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
     } else if (plan) {
         (void)lr_save_plan(&job, plan, to, out);
-    } else {
+    } else if (can_convert(&job, from, in, to, out)) {
         convert_one(&job, from, in, to, out);
     }
     return lr_job_end(&job);

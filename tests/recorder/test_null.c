@@ -638,6 +638,10 @@ static void test_plans(void **state)
     STATUS(rec_plan_total, NULL, &totals);
     STATUS(rec_plan_total, plan, NULL);
     NOTHING(rec_plan_load, NULL);
+    NOTHING(rec_load_for, NULL, file, recorder, out);
+    NOTHING(rec_load_for, recorder, NULL, recorder, out);
+    NOTHING(rec_load_for, recorder, file, NULL, out);
+    NOTHING(rec_load_for, recorder, file, recorder, NULL);
     STATUS(rec_convert, NULL, file, recorder, out, no_plan);
     STATUS(rec_convert, recorder, NULL, recorder, out, no_plan);
     STATUS(rec_convert, recorder, file, NULL, out, no_plan);

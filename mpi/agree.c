@@ -22,6 +22,12 @@ const char *rec_mpi_error_message(void)
     return last;
 }
 
+rec_status lr_mpi_say(rec_status status, const char *message)
+{
+    (void)snprintf(last, sizeof last, "%s", message);
+    return status;
+}
+
 const char *lr_mpi_host(char host[MPI_MAX_PROCESSOR_NAME])
 {
     int length = 0;
@@ -33,10 +39,14 @@ const char *lr_mpi_host(char host[MPI_MAX_PROCESSOR_NAME])
 
 rec_status rec_mpi_agree(MPI_Comm comm, rec_status status, const char *message)
 {
-    char host[MPI_MAX_PROCESSOR_NAME];
+    char host[MPI_MAX_PROCESSOR_NAME], said[LR_MPI_MESSAGE] = "";
     int rank = 0, mine, first = INT_MAX;
     failure f = {0};
     (void)MPI_Comm_rank(comm, &rank);
+    if (status != REC_OK) { /* before others are served, which may change the last error */
+        (void)snprintf(said, sizeof said, "%s", message ? message : rec_error_message());
+    }
+    status = lr_mpi_meet(comm, status, said, sizeof said);
     mine = status == REC_OK ? INT_MAX : rank;
     if (MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS) {
         (void)snprintf(last, sizeof last, "rank %d (%s): MPI failed", rank, lr_mpi_host(host));
@@ -47,8 +57,7 @@ rec_status rec_mpi_agree(MPI_Comm comm, rec_status status, const char *message)
     }
     if (rank == first) {
         f.status = status;
-        (void)snprintf(f.message, sizeof f.message, "rank %d (%s): %s", rank, lr_mpi_host(host),
-                       message ? message : rec_error_message());
+        (void)snprintf(f.message, sizeof f.message, "rank %d (%s): %.3800s", rank, lr_mpi_host(host), said);
     }
     (void)MPI_Bcast(&f, (int)sizeof f, MPI_BYTE, first, comm);
     f.message[sizeof f.message - 1] = '\0';

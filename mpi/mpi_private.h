@@ -59,4 +59,80 @@ void lr_mpi_lost(void *losses, const rec_loss *loss);
 rec_status lr_mpi_tell_losses(MPI_Comm comm, lr_mpi_told *losses, void (*tell)(void *user, const rec_note *note),
                               void *user);
 
+/* ------------------------------------------------------------------------------------------------- shares of a record -- */
+
+/** Texts by number. Zeroed it is empty. */
+typedef struct lr_mpi_names {
+    char **at;
+    uint64_t count, room;
+    uint64_t *slots, slot_count; /* number + 1 of what is there, 0: nothing */
+} lr_mpi_names;
+/** @return its number; REC_UNKNOWN if there is none. */
+uint64_t lr_mpi_names_find(const lr_mpi_names *n, const char *name);
+/** One that is not there yet gets the next number. @return false: out of memory. */
+bool lr_mpi_names_add(lr_mpi_names *n, const char *name);
+void lr_mpi_names_free(lr_mpi_names *n);
+
+/** Says on this rank alone what rec_mpi_error_message() will be. @return status. */
+rec_status lr_mpi_say(rec_status status, const char *message);
+
+/** "[3, 4]". @return text. */
+const char *lr_mpi_shape(char *text, size_t room, const uint64_t *shape, uint32_t rank);
+/** Elements of the dimensions from `from` to before `to`. */
+uint64_t lr_mpi_product(const uint64_t *shape, uint32_t from, uint32_t to);
+
+/** Bytes of a tensor at its type, as they are stored. @return the status of librecord's last error. */
+rec_status lr_mpi_read(const rec_tensor *tensor, uint64_t offset, uint64_t size, uint8_t *target);
+/** A part along a dimension, as a tensor of its own. */
+rec_status lr_mpi_read_part(const rec_tensor *tensor, uint32_t dimension, uint64_t offset, uint64_t length,
+                            uint8_t *target);
+
+/** What a rank has of a tensor of all. */
+typedef struct lr_mpi_held {
+    uint64_t offset, length;
+    int rank;       /* which is asked for it */
+    uint64_t index; /* of the tensor there */
+} lr_mpi_held;
+/** A value of all. */
+typedef struct lr_mpi_leaf {
+    const char *path; /* with its letter: 't' of the tree, 'm' of the metadata */
+    int32_t kind;     /* REC_KIND_… */
+    int first;        /* the lowest rank that has it */
+    bool sized;       /* of a tensor: elements have a size, and can be sent */
+    bool expected;    /* of a tensor: some rank knows of it and has nothing of it */
+    rec_dtype dtype;  /* of a tensor; REC_DTYPE_NONE: not known yet */
+    uint32_t rank, dimension;
+    uint64_t shape[32];
+    char *id;
+    lr_mpi_held *held; /* in the order of offsets */
+    uint64_t held_count, held_room;
+    char *value;       /* of all but tensors: what ranks compare */
+    size_t value_size;
+} lr_mpi_leaf;
+/** What the ranks have together. */
+typedef struct lr_mpi_union {
+    lr_mpi_names names;
+    lr_mpi_leaf *leaves;
+    uint64_t count, room;
+    bool alike;                /* all records have the same keys in the same order */
+    const rec_tensor **mine;   /* this rank's tensors */
+    uint64_t mine_count, mine_room;
+    uint64_t *load;            /* bytes that each rank is asked for */
+} lr_mpi_union;
+/** All ranks. The union is freed in any case by lr_mpi_union_free(). */
+rec_status lr_mpi_union_make(lr_mpi_union *u, MPI_Comm comm, const rec_record *record, const rec_mpi_slices *slices);
+void lr_mpi_union_free(lr_mpi_union *u);
+/** The whole, whose tensors ask `produce` with a `lr_mpi_leaf` of an array as long as the union. @return NULL with `why`. */
+rec_record *lr_mpi_whole(const lr_mpi_union *u, const rec_record *record,
+                         int32_t (*produce)(void *user, uint64_t offset, void *target, uint64_t size), rec_status *status,
+                         char *why, size_t room);
+
+/** All ranks: from here to the end, rec_mpi_agree() of this communicator serves the others while it waits for them. */
+rec_status lr_mpi_serve_begin(MPI_Comm comm, const rec_record *record, const lr_mpi_union *u);
+void lr_mpi_serve_end(void);
+/** For rec_tensor_spec: bytes of a leaf of the union, from who has them. */
+int32_t lr_mpi_fetch(void *leaf, uint64_t offset, void *target, uint64_t size);
+/** Waits for all ranks, if this communicator is served. @param message of a failure of this rank; changed if it is another's. */
+rec_status lr_mpi_meet(MPI_Comm comm, rec_status status, char *message, size_t room);
+
 #endif

@@ -14,17 +14,29 @@ for header in librecord.h librecord/plugin.h librecord/static.h; do
         >"$scratch/$(basename "$header" .h).c"
 done
 
+# That of librecord-mpi where there is MPI: with the flags that configure found.
+mpi=$(sed -n 's/^MPI_CFLAGS = //p' "${top_builddir:-.}/Makefile" 2>/dev/null)
+# Open MPI's C++ has a DOUBLE of its own.
+[ -z "$mpi" ] || mpi="$mpi -DOMPI_SKIP_MPICXX=1"
+headers="librecord plugin static"
+if [ -n "$mpi" ]; then
+    printf '#include <librecord/mpi.h>\n#include <librecord/mpi.h>\nextern int lr_nothing;\n' >"$scratch/mpi.c"
+    headers="$headers mpi"
+else
+    skip "librecord/mpi.h" "configured without MPI"
+fi
+
 compile_all() { # COMPILER LANGUAGE STANDARD
     compiler=$1
     what="$1 $3"
     flags="-x $2 -std=$3 -I $include $warnings"
     # C alone has prototypes to be strict about; clang takes a .c file in C++ mode for an old habit.
     [ "$2" != c ] || flags="$flags -Wstrict-prototypes"
-    for header in librecord plugin static; do
+    for header in $headers; do
         # shellcheck disable=SC2086 # a list of words
-        check "$header.h alone: $what" "$compiler" $flags -fsyntax-only "$scratch/$header.c"
+        check "$header.h alone: $what" "$compiler" $flags $mpi -fsyntax-only "$scratch/$header.c"
         # shellcheck disable=SC2086
-        check "$header.h without short names: $what" "$compiler" $flags -DREC_NO_SHORT_NAMES -DDOUBLE=double \
+        check "$header.h without short names: $what" "$compiler" $flags $mpi -DREC_NO_SHORT_NAMES -DDOUBLE=double \
             -fsyntax-only "$scratch/$header.c"
     done
     # shellcheck disable=SC2086

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * A file on every rank, and a conversion by all of them. */
+#include <string.h>
+#include <unistd.h>
+
+#include "mpi/mpi_private.h"
+
+/* All ranks see the same file, if it is on their hosts and not behind a scheme. */
+static rec_status same_file(MPI_Comm comm, rec_recorder *recorder, const char *path)
+{
+    char *with = strstr(path, "://") ? NULL : rec_recorder_path(recorder, path);
+    bool there = with && access(with, F_OK) == 0;
+    rec_status status = strstr(path, "://") ? REC_OK : rec_mpi_same_file(comm, there ? with : path);
+    rec_free(with);
+    return status;
+}
+
+rec_record *rec_mpi_load(MPI_Comm comm, rec_recorder *recorder, const char *path, rec_status *status)
+{
+    rec_record *record = NULL;
+    rec_status all = rec_mpi_agree(comm, recorder && path && *path ? REC_OK : REC_E_ARGUMENT,
+                                   "rec_mpi_load: an argument makes no sense");
+    if (all == REC_OK) {
+        all = same_file(comm, recorder, path);
+    }
+    if (all == REC_OK) {
+        record = rec_load(recorder, path);
+        all = rec_mpi_agree(comm, record ? REC_OK : rec_error_status(), NULL);
+    }
+    if (all != REC_OK) {
+        rec_record_free(record);
+        record = NULL;
+    }
+    if (status) {
+        *status = all;
+    }
+    return record;
+}
+
+rec_status rec_mpi_convert(MPI_Comm comm, rec_recorder *from, const char *in, rec_recorder *to, const char *out,
+                           const rec_mpi_options *options, rec_mpi_report *report)
+{
+    rec_status status = rec_mpi_agree(comm, from && to && in && out && *in && *out ? REC_OK : REC_E_ARGUMENT,
+                                      "rec_mpi_convert: an argument makes no sense");
+    rec_record *record;
+    status = status == REC_OK ? same_file(comm, from, in) : status;
+    if (status != REC_OK) {
+        return status;
+    }
+    record = rec_load_for(from, in, to, out);
+    status = rec_mpi_agree(comm, record ? REC_OK : rec_error_status(), NULL);
+    if (status == REC_OK) {
+        status = rec_mpi_save(comm, to, record, out, options, report);
+    }
+    rec_record_free(record);
+    return status;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Bytes of tensors from the ranks that have them. A rank that needs some asks and, until it has them, answers what it is asked
+ * itself; so does one that waits for the others. So none needs a thread, nor MPI's own progress, and nothing has to be where MPI
+ * can reach it by itself: tensors may lie in a mapped file or be made when they are asked for.
+ *
+ * That ends because whoever asks goes on as soon as it is answered, and because a rank that asks for nothing any more answers until
+ * all are where it is: every step that may ask ends in rec_mpi_agree(), on every rank. */
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/mpi_private.h"
+
+enum { PIECE = 4 << 20, HEAD = LR_MPI_MESSAGE, ASK = 1, ANSWER = 2 };
+
+typedef struct question {
+    uint64_t index, offset, size;
+} question;
+
+/* An answer is one of these, or its first 8 bytes and what was asked for. */
+typedef struct answer {
+    int32_t status, reserved;
+    char why[HEAD - 8];
+} answer;
+
+typedef struct server {
+    MPI_Comm comm, own; /* the program's, and one for questions and answers alone */
+    int rank;
+    pthread_t thread; /* which may call MPI */
+    const rec_record *record;
+    const lr_mpi_union *u;
+    uint8_t *got, *given; /* an answer each */
+    rec_status status;    /* what went wrong here, perhaps while another asked */
+    char why[LR_MPI_MESSAGE];
+} server;
+
+static server *serving; /* as MPI, for one thread */
+
+static void fail(rec_status status, const char *words)
+{
+    if (serving->status == REC_OK) {
+        serving->status = status;
+        (void)snprintf(serving->why, sizeof serving->why, "%s", words);
+    }
+}
+
+/* Bytes of a tensor of this rank. */
+static rec_status read_own(const question *q, uint8_t *target)
+{
+    const rec_tensor *tensor = serving->u->mine[q->index];
+    rec_status status = lr_mpi_read(tensor, q->offset, q->size, target);
+    status = status == REC_OK ? rec_guard_check(serving->record) : status;
+    if (status != REC_OK) {
+        fail(status, rec_error_message());
+    }
+    return status;
+}
+
+/* One question, if there is one. */
+static bool serve(void)
+{
+    MPI_Status from;
+    question q;
+    answer a = {0};
+    int there = 0;
+    (void)MPI_Iprobe(MPI_ANY_SOURCE, ASK, serving->own, &there, &from);
+    if (!there) {
+        return false;
+    }
+    (void)MPI_Recv(&q, (int)sizeof q, MPI_BYTE, from.MPI_SOURCE, ASK, serving->own, MPI_STATUS_IGNORE);
+    a.status = read_own(&q, serving->given + 8);
+    if (a.status != REC_OK) {
+        (void)snprintf(a.why, sizeof a.why, "%s", rec_error_message());
+        memcpy(serving->given, &a, sizeof a);
+        (void)MPI_Send(serving->given, (int)sizeof a, MPI_BYTE, from.MPI_SOURCE, ANSWER, serving->own);
+    } else {
+        memcpy(serving->given, &a, 8);
+        (void)MPI_Send(serving->given, (int)(8 + q.size), MPI_BYTE, from.MPI_SOURCE, ANSWER, serving->own);
+    }
+    return true;
+}
+
+/* Until a request is done. */
+static void wait_for(MPI_Request *request)
+{
+    int done = 0;
+    while (!done) {
+        (void)MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (!done && !serve()) {
+            (void)sched_yield();
+        }
+    }
+}
+
+/* @return the bytes, until the next call; NULL. */
+static const uint8_t *ask(const lr_mpi_leaf *leaf, const lr_mpi_held *held, uint64_t offset, uint64_t size)
+{
+    const question q = {.index = held->index, .offset = offset, .size = size};
+    MPI_Request asked, answered;
+    answer a;
+    (void)serve(); /* who has much to do without others answers all the same */
+    if (held->rank == serving->rank) {
+        return read_own(&q, serving->got) == REC_OK ? serving->got : NULL;
+    }
+    (void)MPI_Irecv(serving->got, PIECE + HEAD, MPI_BYTE, held->rank, ANSWER, serving->own, &answered);
+    (void)MPI_Isend(&q, (int)sizeof q, MPI_BYTE, held->rank, ASK, serving->own, &asked);
+    wait_for(&asked);
+    wait_for(&answered);
+    memcpy(&a.status, serving->got, sizeof a.status);
+    if (a.status != REC_OK) {
+        char words[LR_MPI_MESSAGE];
+        memcpy(&a, serving->got, sizeof a);
+        (void)snprintf(words, sizeof words, "%.1000s: rank %d, which has it, cannot read it: %.2500s", leaf->path + 1,
+                       held->rank, a.why);
+        fail(a.status, words);
+        return NULL;
+    }
+    return serving->got + 8;
+}
+
+/* Of bytes of the whole tensor what lies in one part of it: rows of that part stand together where it is. */
+static bool fetch_part(const lr_mpi_leaf *leaf, const lr_mpi_held *held, uint64_t offset, uint64_t size, uint8_t *target)
+{
+    uint64_t inner = leaf->rank ? lr_mpi_product(leaf->shape, leaf->dimension + 1, leaf->rank) : 1;
+    uint64_t unit = inner * (rec_dtype_bits(leaf->dtype) / 8);
+    uint64_t row = (leaf->rank ? leaf->shape[leaf->dimension] : 1) * unit, run = held->length * unit,
+             in_row = held->offset * unit;
+    uint64_t end = offset + size, first = offset / row, last = (end - 1) / row;
+    /* Where in its own bytes that begins and ends. */
+    uint64_t skip = offset - first * row, stop = end - last * row, from, to;
+    const uint8_t *bytes;
+    skip = skip < in_row ? 0 : skip - in_row < run ? skip - in_row : run;
+    stop = stop < in_row ? 0 : stop - in_row < run ? stop - in_row : run;
+    from = first * run + skip;
+    to = last * run + stop;
+    if (from >= to) {
+        return true;
+    }
+    bytes = ask(leaf, held, from, to - from);
+    for (uint64_t at = from; bytes && at < to;) {
+        uint64_t r = at / run, within = at - r * run, some = run - within < to - at ? run - within : to - at;
+        memcpy(target + (r * row + in_row + within - offset), bytes + (at - from), (size_t)some);
+        at += some;
+    }
+    return bytes != NULL;
+}
+
+int32_t lr_mpi_fetch(void *user, uint64_t offset, void *target, uint64_t size)
+{
+    const lr_mpi_leaf *leaf = user;
+    if (!pthread_equal(pthread_self(), serving->thread)) {
+        return EDEADLK; /* librecord makes tensors on the thread that saves: MPI is not to be called here */
+    }
+    for (uint64_t done = 0; done < size; done += PIECE) {
+        uint64_t some = size - done < PIECE ? size - done : PIECE;
+        for (uint64_t i = 0; i < leaf->held_count; i++) {
+            if (!fetch_part(leaf, &leaf->held[i], offset + done, some, (uint8_t *)target + done)) {
+                return EIO;
+            }
+        }
+    }
+    return 0;
+}
+
+rec_status lr_mpi_meet(MPI_Comm comm, rec_status status, char *message, size_t room)
+{
+    MPI_Request all;
+    if (!serving || serving->comm != comm) {
+        return status;
+    }
+    (void)MPI_Ibarrier(serving->own, &all);
+    wait_for(&all);
+    if (serving->status != REC_OK) { /* why a save here failed, or another's will have */
+        status = serving->status;
+        (void)snprintf(message, room, "%s", serving->why);
+        serving->status = REC_OK;
+    }
+    return status;
+}
+
+rec_status lr_mpi_serve_begin(MPI_Comm comm, const rec_record *record, const lr_mpi_union *u)
+{
+    server *s = calloc(1, sizeof *s);
+    rec_status status;
+    if (s) {
+        *s = (server){.comm = comm, .record = record, .u = u, .thread = pthread_self()};
+        (void)MPI_Comm_rank(comm, &s->rank);
+        s->got = malloc(PIECE + HEAD);
+        s->given = malloc(PIECE + HEAD);
+    }
+    status = rec_mpi_agree(comm, s && s->got && s->given ? REC_OK : REC_E_MEMORY,
+                           "out of memory for what ranks send each other");
+    if (status == REC_OK) {
+        (void)MPI_Comm_dup(comm, &s->own);
+        serving = s;
+    } else if (s) {
+        free(s->got);
+        free(s->given);
+        free(s);
+    }
+    return status;
+}
+
+void lr_mpi_serve_end(void)
+{
+    (void)MPI_Comm_free(&serving->own);
+    free(serving->got);
+    free(serving->given);
+    free(serving);
+    serving = NULL;
+}

@@ -48,6 +48,21 @@ static void fail(rec_status status, const char *words)
     }
 }
 
+/* What a tensor that this rank is asked for is called. */
+static const char *path_of(uint64_t index)
+{
+    const lr_mpi_union *u = serving->u;
+    for (uint64_t i = 0; i < u->count; i++) {
+        for (uint64_t k = 0; k < u->leaves[i].held_count; k++) {
+            const lr_mpi_held *held = &u->leaves[i].held[k];
+            if (held->rank == serving->rank && held->index == index) {
+                return u->leaves[i].path + 1;
+            }
+        }
+    }
+    return "";
+}
+
 /* Bytes of a tensor of this rank. */
 static rec_status read_own(const question *q, uint8_t *target)
 {
@@ -55,7 +70,9 @@ static rec_status read_own(const question *q, uint8_t *target)
     rec_status status = lr_mpi_read(tensor, q->offset, q->size, target);
     status = status == REC_OK ? rec_guard_check(serving->record) : status;
     if (status != REC_OK) {
-        fail(status, rec_error_message());
+        char words[LR_MPI_MESSAGE];
+        (void)snprintf(words, sizeof words, "%.1000s: %.2500s", path_of(q->index), rec_error_message());
+        fail(status, words);
     }
     return status;
 }

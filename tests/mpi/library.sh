@@ -153,7 +153,7 @@ untouched "a value where another rank has a map" \
     'REC_E_MISMATCH: rank 0 (.*): a: a value on one rank, and on another a list or a map' 2 saving structure
 untouched "other metadata" 'REC_E_MISMATCH: rank 1 (.*): metadata: expected author = A, as on rank 0 (.*); found author = B' 2 saving metadata
 untouched "no memory on one rank" 'REC_E_MEMORY: rank 1 (.*)' 3 saving memory
-untouched "a tensor that one rank cannot read" 'REC_E_IO: rank [01] (.*): .*Input/output error' 2 saving unread
+untouched "a tensor that one rank cannot read" 'REC_E_IO: rank [01] (.*): w: .*Input/output error' 2 saving unread
 untouched "a key that one rank lacks, of a record that was loaded" \
     'REC_E_MISMATCH: rank 1 (.*): epoch: expected this key, as in the record of rank 0' 3 keys model.mpk
 refused "a folder that there is not" "REC_E_[A-Z_]*: rank 0 (.*): .*nowhere" 2 round model.mpk keep nowhere/out.mpk keep

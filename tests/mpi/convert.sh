@@ -93,6 +93,12 @@ check "for an older Burn" one older in.mpk model.mpk --burn 0.13
 "$record" convert -y --precision half in.mpk single.mpk 2>expected >out
 ranks 3 convert -y --precision half in.mpk many.mpk
 same "losses are added up over the ranks" expected "$scratch/err"
+rm -f many.mpk
+"$record" convert -y --dry-run --precision half in.mpk many.mpk 2>expected.err >expected
+ranks 3 convert -y --dry-run --precision half in.mpk many.mpk
+same "a dry run tells how much it would be" expected "$scratch/out"
+same "and what would be lost" expected.err "$scratch/err"
+check "and writes nothing" [ ! -e many.mpk ]
 "$record" convert -y --precision half in.safetensors single.safetensors 2>expected >out
 ranks 3 convert -y --precision half in.safetensors many.safetensors
 same "and not of what each of them makes" expected "$scratch/err"

@@ -68,6 +68,18 @@ for n in 1 3; do
     same "sums written by $n ranks" expected "$scratch/out"
     check "are the same" cmp sums good.mpk.sums
 done
+cp good.mpk alone.mpk
+"$record" verify --sums write --in-metadata alone.mpk alone.mpk >expected
+cp good.mpk many.mpk
+ranks 3 verify --sums write --in-metadata many.mpk many.mpk
+sed 's/alone/many/' expected >expected.many
+same "sums in the metadata, of a file that is named twice" expected.many "$scratch/out"
+check "are the same, too" cmp alone.mpk many.mpk
+same_words "and are checked" verify --sums check --in-metadata many.mpk
+mkdir many.bpk.sums
+"$record" convert -q good.mpk many.bpk
+same_words "sums that cannot be written" verify --sums write many.bpk
+check "are an error" [ "$words_status" = 2 ]
 same_words "sums are checked" verify --sums check good.mpk
 sed 's/^./0/' sums >wrong.sums
 same_words "and told when they are wrong" verify --sums check --sums-file wrong.sums good.mpk
@@ -75,7 +87,6 @@ same_words "and told when they are wrong" verify --sums check --sums-file wrong.
 # ---------------------------------------------------------------------------------------------------------- what goes wrong
 
 refused "standard input" "not by record-mpi: standard input" verify -
-refused "sums in the metadata" "not by record-mpi: --sums write --in-metadata" verify --sums write --in-metadata good.mpk
 refused "nothing to look at" "expected record-mpi stats FILE" stats
 refused "an option that there is not" "unknown option" verify --nonsense good.mpk
 

@@ -87,14 +87,14 @@ static int save(const session *s, rec_recorder *to, const rec_record *record, co
     int ended;
     char *path;
 
-    if (s->shared) {
+    if (r->dry) {
+        status = s->shared && !s->shared->first ? REC_OK : tool_save_nowhere(s, to, record, &r->written);
+    } else if (s->shared) {
         int saved = s->shared->save(s->shared->self, to, record, out, &r->save_notes);
         if (saved == EXIT_ERROR) {
             return EXIT_ERROR;
         }
         status = saved == EXIT_UNSYNCED ? REC_E_SYNC : REC_OK;
-    } else if (r->dry) {
-        status = tool_save_nowhere(s, to, record, &r->written);
     } else if (strcmp(out, "-") == 0) {
         off_t before = lseek(STDOUT_FILENO, 0, SEEK_CUR), after;
         status = rec_save_fd(to, record, STDOUT_FILENO, "standard output");
@@ -104,7 +104,7 @@ static int save(const session *s, rec_recorder *to, const rec_record *record, co
         status = rec_save(to, record, out);
     }
     ended = tool_saved(status); /* before anything can run out of memory */
-    if (!s->shared) { /* which has them of all */
+    if (!s->shared || r->dry) { /* else it has them of all */
         tool_notes_take(&r->save_notes);
     }
     if (ended != EXIT_OK) {

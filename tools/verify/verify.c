@@ -362,11 +362,44 @@ static int check_rest(checked *c)
     return EXIT_OK;
 }
 
-static int finish_sums(run *r, checked *c)
+/* To where they were asked for. */
+static int write_sums(run *r, checked *c)
 {
     char *path;
     int status;
 
+    if (r->in_metadata) {
+        return write_metadata(r, c);
+    }
+    path = sums_path(r, c);
+    status = tool_sums_write(&c->made, path);
+    if (status == EXIT_OK) {
+        c->written = path;
+    } else {
+        free(path);
+    }
+    return status;
+}
+
+/* By the first of several processes, for which the others wait: the next file may be this one again. */
+static int write_for_all(run *r, checked *c)
+{
+    const tool_shared *shared = r->s->shared;
+    int status = shared->first ? write_sums(r, c) : EXIT_OK;
+    int answer = shared->agree(shared->self, tool_saved_status(status));
+
+    if (answer < 0) {
+        r->ended = true;
+        return EXIT_ERROR;
+    }
+    if (answer == EXIT_UNSYNCED && !shared->first) {
+        tool_saved_unsynced(c->path);
+    }
+    return answer == EXIT_UNSYNCED ? status : answer;
+}
+
+static int finish_sums(run *r, checked *c)
+{
     for (size_t i = 0; i < c->expected.count; i++) {
         if (!c->expected.lines[i].seen) {
             add_problem(c, "sum", c->expected.lines[i].key,
@@ -376,17 +409,7 @@ static int finish_sums(run *r, checked *c)
     if (r->sums != SUMS_WRITE || c->wrong.count) {
         return EXIT_OK; /* a file that fails gets no sums */
     }
-    if (r->in_metadata) {
-        return write_metadata(r, c);
-    }
-    path = sums_path(r, c);
-    status = r->s->shared && !r->s->shared->first ? EXIT_OK : tool_sums_write(&c->made, path);
-    if (status == EXIT_OK) {
-        c->written = path;
-        path = NULL;
-    }
-    free(path);
-    return status;
+    return r->s->shared ? write_for_all(r, c) : write_sums(r, c);
 }
 
 /* ------------------------------------------------------------------------------------------------------- telling -- */

@@ -732,7 +732,9 @@ REC_API rec_status rec_files_look(rec_recorder *recorder, const char *path, void
  * Shows what another process saw to the recorders of this one's context: where they load from these paths (which are the same
  * texts), files are not opened before bytes are asked for that are in no header, and each has to be as large and as old as it was
  * seen, else it is REC_E_MISMATCH. Not while operations of the context run.
- * @param files of rec_files_look() of the same version of librecord; copied. @return REC_E_ARGUMENT if they are something else.
+ * What is shown later comes first; records that were loaded stay what they are.
+ * @param files of rec_files_look() of the same version of librecord; copied. NULL with `size` 0: nothing that was shown counts any more.
+ * @return REC_E_ARGUMENT if they are something else.
  */
 REC_API rec_status rec_files_show(rec_recorder *recorder, const void *files, uint64_t size);
 

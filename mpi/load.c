@@ -23,9 +23,11 @@ rec_record *rec_mpi_load(MPI_Comm comm, rec_recorder *recorder, const char *path
     if (all == REC_OK) {
         all = same_file(comm, recorder, path);
     }
+    all = all == REC_OK ? rec_mpi_show(comm, recorder, path) : all;
     if (all == REC_OK) {
         record = rec_load(recorder, path);
         all = rec_mpi_agree(comm, record ? REC_OK : rec_error_status(), NULL);
+        (void)rec_files_show(recorder, NULL, 0); /* it was for this load: the next may be of a newer file */
     }
     if (all != REC_OK) {
         rec_record_free(record);
@@ -47,8 +49,13 @@ rec_status rec_mpi_convert(MPI_Comm comm, rec_recorder *from, const char *in, re
     if (status != REC_OK) {
         return status;
     }
+    status = rec_mpi_show(comm, from, in);
+    if (status != REC_OK) {
+        return status;
+    }
     record = rec_load_for(from, in, to, out);
     status = rec_mpi_agree(comm, record ? REC_OK : rec_error_status(), NULL);
+    (void)rec_files_show(from, NULL, 0);
     if (status == REC_OK) {
         status = rec_mpi_save(comm, to, record, out, options, report);
     }

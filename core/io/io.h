@@ -140,7 +140,7 @@ typedef struct lr_seen lr_seen;
 lr_seen *lr_seen_begin(rec_job *job);
 /** …and ends that, also of a job that has failed, once nobody has its sources any more. @param data (out) from malloc. */
 int32_t lr_seen_end(rec_job *job, void **data, uint64_t *size);
-/** Shows that to the job's context: REC_E_ARGUMENT if these are no such bytes. */
+/** Shows that to the job's context: REC_E_ARGUMENT if these are no such bytes. Without any: what was shown counts no more. */
 int32_t lr_seen_show(rec_job *job, const void *data, uint64_t size);
 /** Makes a source, which has its path as name, that of a file that is looked at or was shown. @param missing (out) true: there is
  *  none. NULL: that is not to be. @param map it may be mapped. @param done (out) false: neither; it is to be opened. */

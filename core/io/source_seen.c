@@ -42,8 +42,8 @@ typedef struct seen_file {
 typedef struct seen seen_source;
 
 struct lr_seen {
-    lr_attached attached; /* of those that are shown: the first member */
     const lr_allocator *allocator;
+    atomic_uint_fast64_t holders; /* its sources, and the context that it is shown to, or the job that writes it */
     lr_arena text;        /* paths and bytes */
     seen_file **files;    /* each stays where it is */
     uint64_t count, room, noted; /* bytes of all */
@@ -52,6 +52,14 @@ struct lr_seen {
     seen_source *open[OPEN_MOST];
     uint64_t clock;
 };
+
+/* What was shown to a context. */
+typedef struct shown {
+    lr_attached attached; /* the first member */
+    const lr_allocator *allocator;
+    lr_seen **tables;
+    uint64_t count, room;
+} shown;
 
 /* What a source of such a file has. */
 struct seen {
@@ -65,8 +73,11 @@ struct seen {
 
 /* --------------------------------------------------------------------------------------------------------- tables -- */
 
-static void table_free(lr_seen *table)
+static void table_release(lr_seen *table)
 {
+    if (!table || atomic_fetch_sub_explicit(&table->holders, 1, memory_order_acq_rel) != 1) {
+        return;
+    }
     for (uint64_t i = 0; i < table->count; i++) {
         lr_release(table->allocator, table->files[i]->ranges);
         lr_release(table->allocator, table->files[i]);
@@ -77,9 +88,25 @@ static void table_free(lr_seen *table)
     lr_release(table->allocator, table);
 }
 
+static void forget(shown *s)
+{
+    for (uint64_t i = 0; i < s->count; i++) {
+        table_release(s->tables[i]);
+    }
+    s->count = 0;
+}
+
 static void release_attached(lr_attached *what)
 {
-    table_free((lr_seen *)what);
+    shown *s = (shown *)what;
+    forget(s);
+    lr_release(s->allocator, (void *)s->tables);
+    lr_release(s->allocator, s);
+}
+
+static shown *shown_to(const rec_job *job)
+{
+    return (shown *)lr_context_attached(job->context, release_attached);
 }
 
 static lr_seen *table_new(rec_job *job)
@@ -95,7 +122,7 @@ static lr_seen *table_new(rec_job *job)
         return NULL;
     }
     table->allocator = allocator;
-    table->attached.release = release_attached;
+    atomic_init(&table->holders, 1);
     lr_arena_init(&table->text, allocator);
     return table;
 }
@@ -140,6 +167,18 @@ static seen_file *find_file(lr_seen *table, const char *path)
         }
     }
     atomic_store_explicit(&table->next, found ? next + 1 : next, memory_order_relaxed);
+    return found;
+}
+
+/* In what was shown last. */
+static seen_file *find_shown(const rec_job *job, const char *path, lr_seen **table)
+{
+    const shown *s = shown_to(job);
+    seen_file *found = NULL;
+    for (uint64_t i = s ? s->count : 0; i-- > 0 && !found;) {
+        *table = s->tables[i];
+        found = find_file(*table, path);
+    }
     return found;
 }
 
@@ -358,6 +397,7 @@ static void seen_release(rec_source *source)
         }
     }
     (void)pthread_mutex_unlock(&table->lock);
+    table_release(table);
     lr_release(source->allocator, self);
 }
 
@@ -378,6 +418,7 @@ static int32_t become(rec_job *job, rec_source *source, lr_seen *table, const se
     if (!self) {
         return lr_fail_memory(job, sizeof *self);
     }
+    (void)atomic_fetch_add_explicit(&table->holders, 1, memory_order_relaxed);
     *self = (seen_source){.table = table, .file = file, .noted = noted, .fd = -1};
     source->ops = &seen_ops;
     source->self = self;
@@ -417,8 +458,8 @@ static int32_t look(rec_job *job, rec_source *source, bool *missing, bool *done_
 
 bool lr_seen_has(const rec_job *job, const char *path)
 {
-    lr_seen *table = (lr_seen *)lr_context_attached(job->context, release_attached);
-    const seen_file *file = table ? find_file(table, path) : NULL;
+    lr_seen *table;
+    const seen_file *file = find_shown(job, path, &table);
     return file && file->kind == SEEN_FILE;
 }
 
@@ -431,8 +472,7 @@ int32_t lr_seen_open(rec_job *job, rec_source *source, bool map, bool *missing, 
     if (job->noting) {
         return look(job, source, missing, done_here);
     }
-    table = (lr_seen *)lr_context_attached(job->context, release_attached);
-    file = table ? find_file(table, source->name) : NULL;
+    file = find_shown(job, source->name, &table);
     if (!file || file->kind == SEEN_ITSELF || (file->kind == SEEN_MISSING && !missing)) {
         return REC_OK;
     }
@@ -489,7 +529,7 @@ int32_t lr_seen_end(rec_job *job, void **data, uint64_t *size)
     job->noting = NULL;
     if (!table || !bytes) {
         if (table) {
-            table_free(table);
+            table_release(table);
         }
         return lr_fail_memory(job, all);
     }
@@ -507,7 +547,7 @@ int32_t lr_seen_end(rec_job *job, void **data, uint64_t *size)
             at = put(at, file->ranges[r].bytes, file->ranges[r].size);
         }
     }
-    table_free(table);
+    table_release(table);
     *data = bytes;
     *size = all;
     return REC_OK;
@@ -579,26 +619,49 @@ static int32_t take_file(lr_seen *table, left *l)
     return REC_OK;
 }
 
+/* Where the context keeps what it is shown. NULL: the job has failed. */
+static shown *attach(rec_job *job)
+{
+    shown *s = shown_to(job);
+    if (!s) {
+        s = lr_zalloc(job->allocator, sizeof *s);
+        if (!s) {
+            (void)lr_fail_memory(job, sizeof *s);
+            return NULL;
+        }
+        s->allocator = job->allocator;
+        s->attached.release = release_attached;
+        s = (shown *)lr_context_attach(job->context, &s->attached);
+    }
+    return s;
+}
+
 int32_t lr_seen_show(rec_job *job, const void *data, uint64_t size)
 {
     left l = {data, size};
-    const uint8_t *begins = take(&l, sizeof magic);
-    lr_seen *table = (lr_seen *)lr_context_attached(job->context, release_attached);
+    const uint8_t *begins = size ? take(&l, sizeof magic) : NULL;
+    shown *s = attach(job);
+    lr_seen *table;
     int32_t status = begins && memcmp(begins, magic, sizeof magic) == 0 ? REC_OK : REC_E_ARGUMENT;
-    if (status == REC_OK && !table) {
-        table = table_new(job);
-        if (!table) {
-            return job->error.status;
-        }
-        table = (lr_seen *)lr_context_attach(job->context, &table->attached);
+    if (s && !size) {
+        forget(s);
+        return REC_OK;
+    }
+    table = s ? table_new(job) : NULL;
+    if (!table) {
+        return job->error.status;
     }
     while (status == REC_OK && l.size) {
         status = take_file(table, &l);
     }
-    if (status == REC_E_MEMORY) {
-        (void)lr_fail_memory(job, size);
-    } else if (status != REC_OK) {
-        (void)rec_fail(job, status, REC_UNKNOWN, "these are not the bytes of rec_files_look()");
+    if (status == REC_OK && !lr_grow(s->allocator, (void *)&s->tables, s->count + 1, &s->room, sizeof(lr_seen *))) {
+        status = REC_E_MEMORY;
     }
-    return job->error.status;
+    if (status == REC_OK) {
+        s->tables[s->count++] = table;
+        return REC_OK;
+    }
+    table_release(table);
+    return status == REC_E_MEMORY ? lr_fail_memory(job, size)
+                                  : rec_fail(job, status, REC_UNKNOWN, "these are not the bytes of rec_files_look()");
 }

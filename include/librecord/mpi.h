@@ -86,8 +86,8 @@ REC_API rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec
 
 /**
  * Loads a file on every rank, as rec_load() does there: its structure and the places of its tensors, which are read when they are
- * asked for. That all see the same file is looked at first. Of a model whose files stay as they are, rec_mpi_show() before it saves
- * each rank from opening all of them.
+ * asked for. That all see the same file is looked at first; the headers rank 0 reads for all (rec_mpi_show(); what was shown to the
+ * recorder's context counts no more afterwards).
  * @param recorder each rank's own, with the same options. @param path the same on every rank.
  * @return each rank's own record, to be freed with rec_record_free(); NULL on every rank with the status in `status`.
  * @param status (out) NULL: not wanted.

@@ -158,7 +158,9 @@ static int ends(const char *path, const char *with)
 static rec_status place(void *user, const char *path, const rec_tensor *tensor, rec_mpi_place *where)
 {
     (void)user;
-    (void)tensor;
+    if (rec_tensor_rank(tensor) < 2 && !ends(path, "bias")) {
+        return REC_OK;
+    }
     if (ends(path, "up.weight") || strcmp(path, "embed.weight") == 0) {
         where->how = REC_MPI_SPLIT;
     } else if (ends(path, "down.weight") || ends(path, "wide.weight") || ends(path, "far.weight") || ends(path, "middle.weight") ||
@@ -170,9 +172,9 @@ static rec_status place(void *user, const char *path, const rec_tensor *tensor, 
         where->dimension = 2;
         where->parts = 2;
         where->part = ranks == 1 ? -1 : (ranks - rank) % 2;
-    } else if (ends(path, "bias")) {
+    } else if (ends(path, "bias")) { /* of layer 0, 1, 2; of any other model, on some rank */
         where->how = REC_MPI_ONE;
-        where->owner = (path[7] - '0') % ranks;
+        where->owner = path[strlen(path) > 7 ? 7 : 0] % ranks;
     }
     if (ranks == 1 && where->parts == 2) { /* one rank has one of them */
         where->parts = 1;

@@ -109,6 +109,12 @@ saved 3 model.json full mpk half
 saved 4 model.mpk.gz half bpk double
 saved 3 model.bpk keep safetensors keep
 
+# What Burn wrote: optimizers, layouts of old, all kinds of values.
+for file in 0.21.0/adam-full 0.21.0/composed-half 0.21.0/zoo-double 0.13.2/zoo-full; do
+    cp "$srcdir/tests/data/burn/$file.mpk" "burn.mpk" || exit 99
+    saved 2 burn.mpk keep mpk keep
+done
+
 for n in 1 2 3 4 7; do
     for type in mpk safetensors; do
         good "the whole of a record that is built, as .$type" 1 whole "built.$type" "$n"

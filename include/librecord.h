@@ -793,31 +793,47 @@ typedef struct rec_piece {
     uint64_t size; /**< bytes in the file */
     uint64_t sum;  /**< the codec's own, of what it was made of */
 } rec_piece;
-/** A part of what a save writes, for several processes that write one file. Zero the struct, set `size`, fill in. */
+/** One of the files that a save makes. Most make one; models in several files those of its parts, and last of all the index, whose
+ *  name counts. */
+typedef struct rec_file {
+    const char *name;      /**< without its folder; of a part with a stem: as it would be without letters */
+    const char *stem;      /**< of a part that never takes the place of another file: it is called STEM-TAIL, or STEM-LETTERS-TAIL where
+                                an older model is in the way; else NULL */
+    const char *tail;      /**< see `stem` */
+    const char *temporary; /**< for rec_fill_fn: the path of the file that is to be written; else NULL */
+    uint64_t size;         /**< bytes */
+    uint64_t reserved;     /**< 0 */
+} rec_file;
+/** A part of what a save writes, for several processes that write it together. Zero the struct, set `size`, fill in. Where a save
+ *  makes several files, their bytes are those of all of them, one after the other. */
 typedef struct rec_window {
     uint32_t size;     /**< sizeof(rec_window) */
     uint32_t reserved; /**< 0 */
     uint64_t from, to; /**< the bytes of the file from `from` to before `to`; beyond its end there are none */
-    uint64_t total;    /**< (out) bytes of the whole file */
+    uint64_t total;    /**< (out) bytes of the whole file, or of all */
     uint64_t sum;      /**< (out) of what is no tensor's data: saves of the same `total` and `sum` have the same layout. Of formats
                             that make text or checksums of the data (JSON, archives) it is of these as well */
     /** Takes what tensors lost, instead of the report. Of those of which only what is in the window was converted, the counts of
      *  all windows add up to that of the whole; of a tensor that was converted as a `whole`, every window that has anything of it
      *  has the same. NULL: the report has them, those of parts too. */
     void (*lost)(void *user, const rec_loss *loss);
-    void *user;        /**< for `lost` and `made` */
+    void *user;        /**< for `lost`, `made` and `file` */
     int32_t part;      /**< REC_PART_… */
     int32_t reserved_part; /**< 0 */
     uint64_t piece;    /**< (out) bytes before the codec that each piece but the last is made of; 0: it is not made in pieces */
     void (*made)(void *user, const rec_piece *piece); /**< of REC_PART_PIECES with an output: each piece, in order */
     const rec_piece *pieces; /**< of all windows, for head and tail */
     uint64_t piece_count;    /**< how many */
+    const char *letters;     /**< what stands in the names of parts that have a stem, as rec_filling says; NULL: nothing */
+    /** Called with each file when the save is done, in the order of their bytes. Of REC_PART_PIECES the size is that before the
+     *  codec. NULL: it is not called. */
+    void (*file)(void *user, const rec_file *file);
 } rec_window;
 /**
  * Does what rec_save() does to a file, and gives the bytes of a window of it alone: all windows, one after the other, are the
  * file. What of the tensors lies outside is neither read nor converted, as far as the format lets that be; one that compresses
- * (but for REC_PART_PIECES), or makes text of numbers, makes all of it each time. Nothing is read back (option `check`), and models in several files are
- * REC_E_UNSUPPORTED.
+ * (but for REC_PART_PIECES), or makes text of numbers, makes all of it each time. Nothing is read back (option `check`). Of several
+ * files each must be written before the next, and the index last of all; others are REC_E_UNSUPPORTED.
  * @param path what the file will be called: its extension may choose the format, its name may be in the file.
  * @param window what is wanted; `total` and `sum` are filled in; of REC_PART_PIECES they are of what is before the codec.
  * @param output gets the window's bytes, copied; `patch` counts from the window's first byte, and with it what is written is as
@@ -825,16 +841,28 @@ typedef struct rec_window {
  */
 REC_API rec_status rec_save_window(rec_recorder *recorder, const rec_record *record, const char *path, rec_window *window,
                                    const rec_output *output, void *user);
-/** Sees to it that `temporary`, a file beside the target, has all its bytes. @return 0 or an errno, as rec_output's functions do. */
-typedef int32_t (*rec_fill_fn)(void *user, const char *temporary);
+/** What is to be filled with bytes, and what became of it. Zero the struct, set `size`, fill in. */
+typedef struct rec_filling {
+    uint32_t size;        /**< sizeof(rec_filling) */
+    uint32_t reserved;    /**< 0 */
+    const rec_file *files; /**< as rec_window.file told of them. The last is that of the path, whose name may be NULL then */
+    uint64_t count;       /**< how many, at least one */
+    const char *letters;  /**< for rec_fill_fn: what is in the names of the parts that have a stem; "": nothing */
+    /** Set by rec_fill_fn: bytes of the last file, if they are not those that were said; with letters an index is longer. */
+    uint64_t last_size;
+} rec_filling;
+/** Sees to it that the `temporary` of each file, which is there, has all its bytes. @return 0 or an errno, as rec_output's functions
+ *  do. */
+typedef int32_t (*rec_fill_fn)(void *user, rec_filling *filling);
 /**
- * Saves a file whose bytes the program writes by itself, by as many processes as it has: whole or not at all, as rec_save().
+ * Saves files whose bytes the program writes by itself, by as many processes as it has: whole or not at all, as rec_save(). The set that
+ * an older index names is replaced by the new one, as rec_save() does.
  * @param path as of rec_save(); a regular file, or none yet.
- * @param size bytes that it will have. Space for them is reserved.
- * @param fill called once, with a file that is there, and `size` bytes long where the file system can reserve. After it that is
- *        synced and takes the target's place; after a failure it is removed.
+ * @param filling the files. Space for them is reserved, but for an index.
+ * @param fill called once. After it the files are synced and take the targets' place; after a failure they are removed.
  */
-REC_API rec_status rec_save_filled(rec_recorder *recorder, const char *path, uint64_t size, rec_fill_fn fill, void *user);
+REC_API rec_status rec_save_filled(rec_recorder *recorder, const char *path, const rec_filling *filling, rec_fill_fn fill,
+                                   void *user);
 /** Frees what rec_save_bytes(), rec_recorder_path(), rec_record_describe() or rec_record_families()
  *  gave. NULL is ignored. */
 REC_API void rec_free(void *memory);

@@ -20,8 +20,7 @@ static const char usage[] = "Usage: mpirun -n N record-mpi convert [OPTION]... I
                             "convert, diff, verify and stats have the options. Of convert's own:\n"
                             "      --hint KEY=VALUE  a hint for MPI-IO, such as cb_nodes=8 (repeatable)\n"
                             "convert --recursive, and of files into a folder: each file by one process.\n"
-                            "What it does not do: --max-shard-size; --check of convert to one file; standard\n"
-                            "input and output.\n"
+                            "What it does not do: --check of convert to one file; standard input and output.\n"
                             "Exit status: as record.";
 
 /* What goes over a command of all ranks. */
@@ -165,7 +164,7 @@ static int take_hints(int *argc, char **argv, MPI_Info *hints)
 /* What a part of a save cannot do is refused, not left out; so is what one process would do to files that others read. */
 static int check(const options *o, bool files)
 {
-    const char *left = o->max_shard_size ? "--max-shard-size" : o->check && !files ? "--check" : NULL;
+    const char *left = o->check && !files ? "--check" : NULL;
     for (size_t i = 1; i < o->operands.count && !left; i++) {
         left = strcmp(o->operands.at[i], "-") == 0 ? "standard input and output" : NULL;
     }

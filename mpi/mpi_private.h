@@ -16,6 +16,36 @@ const char *lr_mpi_host(char host[MPI_MAX_PROCESSOR_NAME]);
 /** Whether all ranks say the same of `subject` as rank 0. REC_E_MISMATCH on every rank if one does not. */
 rec_status lr_mpi_same(MPI_Comm comm, const char *subject, const char *mine);
 
+/** One of the files that are saved. */
+typedef struct lr_mpi_file {
+    char *name, *stem, *tail, *temporary; /**< as of rec_file */
+    uint64_t size, begin; /**< bytes; those of the files before it */
+} lr_mpi_file;
+/** All of them. */
+typedef struct lr_mpi_files {
+    MPI_Comm comm;
+    const char *path; /**< as it was given */
+    MPI_Info hints;
+    lr_mpi_file *at;
+    uint64_t count, room, total;
+    bool failed;      /**< out of memory */
+    MPI_File file;    /**< that is open, or MPI_FILE_NULL */
+    uint64_t now;     /**< which that is */
+} lr_mpi_files;
+/** Forgets which there are. */
+void lr_mpi_files_clear(lr_mpi_files *f);
+void lr_mpi_files_add(lr_mpi_files *f, const rec_file *file);
+/** For rec_save_filled(). NULL: out of memory. To be freed. */
+rec_file *lr_mpi_files_list(const lr_mpi_files *f);
+/** All ranks: what rank 0 was told of them. @param told NULL on the others. */
+rec_status lr_mpi_files_tell(lr_mpi_files *f, const rec_filling *told);
+/** All ranks, before they write. @param at where this one will begin. */
+rec_status lr_mpi_files_open(lr_mpi_files *f, uint64_t at, char *why, size_t room);
+/** @return false: `why` says what went wrong. */
+bool lr_mpi_files_write(lr_mpi_files *f, uint64_t at, const uint8_t *data, uint64_t size, char *why, size_t room);
+/** Syncs what is open. All ranks. */
+rec_status lr_mpi_files_close(lr_mpi_files *f, char *why, size_t room);
+
 /** What a rank made of a file that a codec makes of pieces, until it is known where they go. */
 typedef struct lr_mpi_pieces {
     int fd; /**< of a file without a name, beside the target; -1: none */

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A save by all ranks: each does the same, keeps the bytes of its window and writes them to its place in one temporary file,
- * which rank 0 made and gives its name when all have written. */
+ * A save by all ranks: each does the same, keeps the bytes of its window and writes them to their place in the temporary files
+ * that rank 0 made and gives their names when all have written. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "mpi/mpi_private.h"
 
@@ -25,15 +23,14 @@ typedef struct saving {
     rec_window window;
     lr_mpi_pieces pieces; /* of a file that a codec makes of pieces */
     lr_mpi_told losses, notes; /* on rank 0: all that are no losses */
-    uint64_t size; /* of the file */
-    char temporary[PATH_MAX];
+    lr_mpi_files files;
+    char letters[16]; /* in their names */
     bool filled;       /* rank 0: the others were told */
     rec_status status; /* what all know of */
     double layout, write, commit;
     /* Writing. */
-    MPI_File file;
     uint8_t *piece;
-    uint64_t used, at; /* bytes in it, and where in the file it begins */
+    uint64_t used, at; /* bytes in it, and where in the files it begins */
     char why[LR_MPI_MESSAGE];
 } saving;
 
@@ -41,23 +38,7 @@ typedef struct saving {
 
 static int32_t flush(saving *s)
 {
-    MPI_Status done;
-    int written = 0, error;
-    if (!s->used) {
-        return 0;
-    }
-    error = MPI_File_write_at(s->file, (MPI_Offset)s->at, s->piece, (int)s->used, MPI_BYTE, &done);
-    if (error == MPI_SUCCESS) {
-        (void)MPI_Get_count(&done, MPI_BYTE, &written);
-    }
-    if (error != MPI_SUCCESS || (uint64_t)written != s->used) {
-        char words[MPI_MAX_ERROR_STRING] = "";
-        int length = 0;
-        if (error != MPI_SUCCESS) {
-            (void)MPI_Error_string(error, words, &length);
-        }
-        (void)snprintf(s->why, sizeof s->why, "%s: cannot write %" PRIu64 " bytes at byte %" PRIu64 " by MPI-IO: %s",
-                       s->path, s->used, s->at, length ? words : "fewer were written (is the disk full?)");
+    if (s->used && !lr_mpi_files_write(&s->files, s->at, s->piece, s->used, s->why, sizeof s->why)) {
         return EIO;
     }
     s->at += s->used;
@@ -156,8 +137,7 @@ static rec_status write_window(saving *s)
     if (s->window.piece) {
         status = write_pieces(s);
     } else {
-        s->at = s->window.from = begin_of(s, s->rank);
-        s->window.to = begin_of(s, s->rank + 1);
+        s->at = s->window.from;
         status = save_window(s, &output);
     }
     if (status == REC_OK && flush(s) != 0) {
@@ -204,38 +184,30 @@ static rec_status make_pieces(saving *s)
     return status == REC_OK ? lr_mpi_pieces_place(&s->pieces, s->comm, s->recorder, s->record, s->path, &s->window) : status;
 }
 
-/* Rank 0 made the file; who cannot open it says so before all open it together. */
-static rec_status open_file(saving *s)
-{
-    int fd = open(s->temporary, O_WRONLY | O_CLOEXEC), error = errno;
-    rec_status status;
-    if (fd >= 0) {
-        (void)close(fd);
-    } else {
-        (void)snprintf(s->why, sizeof s->why, "%.1500s: cannot open the temporary file %.1500s, which rank 0 made: %s",
-                       s->path, s->temporary, strerror(error));
-    }
-    status = rec_mpi_agree(s->comm, fd >= 0 ? REC_OK : REC_E_IO, s->why);
-    if (status == REC_OK) {
-        error = MPI_File_open(s->comm, s->temporary, MPI_MODE_WRONLY,
-                              s->options.has_hints ? s->options.hints : MPI_INFO_NULL, &s->file);
-        if (error != MPI_SUCCESS) {
-            (void)snprintf(s->why, sizeof s->why, "%.1500s: MPI cannot open the temporary file %.1500s", s->path,
-                           s->temporary);
-        }
-        status = rec_mpi_agree(s->comm, error == MPI_SUCCESS ? REC_OK : REC_E_IO, s->why);
-    }
-    return status;
-}
+static rec_status find_layout(saving *s);
 
-/* All ranks. What fails on one is what it comes to on all. */
-static rec_status write_file(saving *s)
+/* All ranks. What fails on one is what it comes to on all. @param told on rank 0. */
+static rec_status write_files(saving *s, rec_filling *told)
 {
     rec_status status;
     double begun;
-    bool synced;
-    (void)MPI_Bcast(s->temporary, (int)sizeof s->temporary, MPI_BYTE, 0, s->comm);
-    status = open_file(s);
+    if (told) {
+        (void)snprintf(s->letters, sizeof s->letters, "%s", told->letters);
+    }
+    (void)MPI_Bcast(s->letters, (int)sizeof s->letters, MPI_BYTE, 0, s->comm);
+    if (*s->letters) { /* which are in the index, too */
+        status = find_layout(s);
+        if (status != REC_OK) {
+            return status;
+        }
+    }
+    if (told && !s->window.piece) {
+        told->last_size = s->files.at[s->files.count - 1].size;
+    }
+    status = lr_mpi_files_tell(&s->files, told);
+    s->window.from = begin_of(s, s->rank);
+    s->window.to = begin_of(s, s->rank + 1);
+    status = status == REC_OK ? lr_mpi_files_open(&s->files, s->window.from, s->why, sizeof s->why) : status;
     if (status != REC_OK) {
         return status;
     }
@@ -244,26 +216,24 @@ static rec_status write_file(saving *s)
     s->write += MPI_Wtime() - begun;
     /* Before the others are waited for: what is asked for here may be another's error, and needs none of its bytes. */
     status = rec_mpi_agree(s->comm, status, *s->why ? s->why : NULL);
-    synced = MPI_File_sync(s->file) == MPI_SUCCESS;
-    synced = MPI_File_close(&s->file) == MPI_SUCCESS && synced;
-    if (status == REC_OK && !synced) {
-        (void)snprintf(s->why, sizeof s->why, "%s: MPI cannot sync and close the temporary file", s->path);
+    begun = MPI_Wtime();
+    if (status == REC_OK) {
+        status = rec_mpi_agree(s->comm, lr_mpi_files_close(&s->files, s->why, sizeof s->why), s->why);
+    } else {
+        (void)lr_mpi_files_close(&s->files, s->why, sizeof s->why);
     }
-    return status == REC_OK ? rec_mpi_agree(s->comm, synced ? REC_OK : REC_E_IO, s->why) : status;
+    s->write += s->files.count > 1 ? MPI_Wtime() - begun : 0;
+    return status;
 }
 
 /* Rank 0, while rec_save_filled() waits. */
-static int32_t fill(void *user, const char *temporary)
+static int32_t fill(void *user, rec_filling *told)
 {
     saving *s = user;
-    int length = snprintf(s->temporary, sizeof s->temporary, "%s", temporary);
-    if (length < 0 || (size_t)length >= sizeof s->temporary) {
-        return ENAMETOOLONG;
-    }
     s->filled = true;
     s->status = rec_mpi_agree(s->comm, REC_OK, NULL);
     if (s->status == REC_OK) {
-        s->status = write_file(s);
+        s->status = write_files(s, told);
     }
     s->commit = MPI_Wtime();
     return s->status == REC_OK ? 0 : ECANCELED;
@@ -277,6 +247,11 @@ static const char *version_of(const char *name)
     return info && *info->version ? info->version : "without a version";
 }
 
+static void take_file(void *user, const rec_file *file)
+{
+    lr_mpi_files_add(&((saving *)user)->files, file);
+}
+
 /* The layout on every rank: without tensors' data where the format lets that be. */
 static rec_status find_layout(saving *s)
 {
@@ -285,9 +260,17 @@ static rec_status find_layout(saving *s)
     double begun = MPI_Wtime();
     rec_status status, all;
     s->window.part = REC_PART_PIECES; /* if there are any */
+    s->window.letters = s->letters;
+    s->window.user = s;
+    s->window.file = take_file;
+    lr_mpi_files_clear(&s->files);
     status = rec_save_window(s->recorder, s->record, s->path, &s->window, NULL, NULL);
-    s->layout = MPI_Wtime() - begun;
+    s->window.file = NULL;
+    s->layout += MPI_Wtime() - begun;
     all = rec_mpi_agree(s->comm, status, NULL);
+    if (all == REC_OK) {
+        all = rec_mpi_agree(s->comm, s->files.failed || !s->files.count ? REC_E_MEMORY : REC_OK, "out of memory for the names of the files");
+    }
     if (all != REC_OK) {
         return all;
     }
@@ -295,8 +278,8 @@ static rec_status find_layout(saving *s)
                    version_of(from), to, version_of(to));
     all = lr_mpi_same(s->comm, s->path, words);
     if (all == REC_OK) {
-        (void)snprintf(words, sizeof words, "the file would have %" PRIu64 " bytes%s, with the layout %016" PRIx64,
-                       s->window.total, s->window.piece ? " before it is compressed" : "", s->window.sum);
+        (void)snprintf(words, sizeof words, "%s would have %" PRIu64 " bytes%s, with the layout %016" PRIx64,
+                       s->files.count > 1 ? "its files" : "the file", s->window.total, s->window.piece ? " before it is compressed" : "", s->window.sum);
         all = lr_mpi_same(s->comm, s->path, words);
     }
     return all;
@@ -310,7 +293,7 @@ static rec_status make_report(saving *s, rec_mpi_report *report)
     } mine = {.layout = s->layout, .write = s->write}, *all = NULL;
     char host[MPI_MAX_PROCESSOR_NAME];
     uint32_t size = report && report->size < sizeof *report ? report->size : (uint32_t)sizeof *report;
-    rec_mpi_report r = {.size = sizeof r, .ranks = s->ranks, .bytes = s->size, .commit = s->commit};
+    rec_mpi_report r = {.size = sizeof r, .ranks = s->ranks, .bytes = s->files.total, .commit = s->commit};
     rec_status status;
     (void)snprintf(mine.host, sizeof mine.host, "%.63s", lr_mpi_host(host));
     all = s->rank == 0 ? calloc((size_t)s->ranks, sizeof *all) : NULL;
@@ -339,9 +322,9 @@ static rec_status make_report(saving *s, rec_mpi_report *report)
 }
 
 /* Rank 0: there is a temporary file. It is not needed yet. */
-static int32_t look_at(void *user, const char *temporary)
+static int32_t look_at(void *user, rec_filling *told)
 {
-    (void)temporary;
+    (void)told;
     *(bool *)user = true;
     return ECANCELED;
 }
@@ -349,9 +332,24 @@ static int32_t look_at(void *user, const char *temporary)
 /* Whether there can be a file of that name shows before anything is compressed or looked for. */
 static rec_status check_target(saving *s)
 {
+    const rec_file file = {.size = 0};
+    const rec_filling filling = {.size = sizeof filling, .files = &file, .count = 1};
     bool can = false;
-    rec_status own = s->rank == 0 ? rec_save_filled(s->recorder, s->path, 0, look_at, &can) : REC_OK;
+    rec_status own = s->rank == 0 ? rec_save_filled(s->recorder, s->path, &filling, look_at, &can) : REC_OK;
     return rec_mpi_agree(s->comm, can ? REC_OK : own, NULL);
+}
+
+/* Rank 0. */
+static rec_status save_files(saving *s)
+{
+    rec_file *list = lr_mpi_files_list(&s->files);
+    const rec_filling filling = {.size = sizeof filling, .files = list, .count = s->files.count};
+    rec_status own = REC_E_MEMORY;
+    if (list) {
+        own = rec_save_filled(s->recorder, s->path, &filling, fill, s);
+    }
+    free(list);
+    return own;
 }
 
 rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record *record, const char *path,
@@ -375,11 +373,14 @@ rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record 
     s->record = record;
     s->path = path;
     s->window.size = sizeof s->window;
-    s->file = MPI_FILE_NULL;
     s->pieces.fd = -1;
     if (options) {
         memcpy(&s->options, options, options->size < sizeof s->options ? options->size : sizeof s->options);
     }
+    s->files = (lr_mpi_files){.comm = comm,
+                              .path = path,
+                              .hints = s->options.has_hints ? s->options.hints : MPI_INFO_NULL,
+                              .file = MPI_FILE_NULL};
     (void)MPI_Comm_rank(comm, &s->rank);
     (void)MPI_Comm_size(comm, &s->ranks);
     status = check_target(s);
@@ -390,16 +391,18 @@ rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record 
     if (status != REC_OK) {
         goto done;
     }
-    s->size = s->window.piece ? s->pieces.total : s->window.total;
+    if (s->window.piece) {
+        s->files.at[0].size = s->files.total = s->pieces.total;
+    }
     if (s->rank == 0) {
-        own = rec_save_filled(recorder, path, s->size, fill, s);
+        own = save_files(s);
         s->commit = MPI_Wtime() - s->commit;
         status = s->status;
     } else {
         own = REC_OK;
         status = rec_mpi_agree(comm, REC_OK, NULL);
         if (status == REC_OK) {
-            status = write_file(s);
+            status = write_files(s, NULL);
         }
     }
     /* Rank 0 is the only one that can have failed without the others' knowing: before all wrote, or after that. */
@@ -418,6 +421,7 @@ rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record 
         status = status == REC_OK ? told : status;
     }
 done:
+    lr_mpi_files_clear(&s->files);
     lr_mpi_pieces_end(&s->pieces);
     free(s->losses.at);
     free(s->notes.at);

@@ -1,20 +1,36 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Saves that several processes do together: a window of a file, and a file whose bytes others write. */
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/io/io.h"
 #include "recorder/recorder.h"
 
 /* What the struct is at least: its first version. */
-#define WINDOW_LEAST (offsetof(rec_window, piece_count) + sizeof(((rec_window *)0)->piece_count))
+#define WINDOW_LEAST sizeof(rec_window)
+#define FILLING_LEAST sizeof(rec_filling)
+
+/* They are put into names. */
+static bool are_sane(const char *letters)
+{
+    return !letters || (strlen(letters) < 32 && strspn(letters, "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(letters));
+}
 
 static bool is_sane(const rec_window *w, const rec_output *output)
 {
-    if (w->size < WINDOW_LEAST || w->size > LR_STRUCT_MOST || w->part < REC_PART_FILE || w->part > REC_PART_TAIL) {
+    if (w->size < WINDOW_LEAST || w->size > LR_STRUCT_MOST || !are_sane(w->letters) || w->part < REC_PART_FILE || w->part > REC_PART_TAIL) {
         return false;
     }
     return w->part >= REC_PART_HEAD ? output && w->total && (w->pieces || !w->piece_count) : w->from <= w->to;
+}
+
+static void tell_files(rec_job *job, const rec_window *window, const lr_window *made)
+{
+    for (uint64_t i = 0; window->file && i < made->count; i++) {
+        lr_call call;
+        lr_call_begin(&call, job, LR_CALL_PROGRAM, NULL);
+        window->file(window->user, &made->files[i]);
+        lr_call_end(&call);
+    }
 }
 
 static void fail_no_pieces(rec_job *job)
@@ -43,6 +59,7 @@ static rec_status save_window(rec_job *job, rec_recorder *r, const rec_record *r
     job->file = name;
     bounds.from = window->from;
     bounds.to = window->to;
+    bounds.letters = window->letters;
     if (window->part != REC_PART_FILE && plugin->codec) {
         parts = (lr_parts){.part = window->part,
                            .window = {.from = window->from, .to = window->to, .total = window->total},
@@ -70,6 +87,14 @@ static rec_status save_window(rec_job *job, rec_recorder *r, const rec_record *r
         window->total = parts.piece ? parts.window.total : bounds.total;
         window->sum = parts.piece ? parts.window.sum : bounds.sum;
     }
+    if (!lr_job_failed(job) && window->part < REC_PART_HEAD) {
+        if (parts.piece) {
+            bounds.files[0].size = parts.window.total;
+        }
+        tell_files(job, window, &bounds);
+    }
+    lr_window_end(job, &bounds);
+    lr_window_end(job, &parts.window);
     job->file = NULL;
     lr_release(job->allocator, name);
     return job->error.status;
@@ -90,48 +115,34 @@ rec_status rec_save_window(rec_recorder *recorder, const rec_record *record, con
     return lr_job_end(&job);
 }
 
-static void fill_file(rec_job *job, rec_recorder *r, const char *name, uint64_t size, rec_fill_fn fill, void *user)
+static bool can_be_filled(const rec_filling *f)
 {
-    struct stat there;
-    rec_sink *sink;
-    char *temporary = NULL;
-    /* Before it is opened, which of a FIFO waits for a reader. */
-    if (stat(name, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)) {
-        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "what is no regular file cannot be written by several");
-        return;
+    bool can = f->size >= FILLING_LEAST && f->size <= LR_STRUCT_MOST && f->files && f->count;
+    for (uint64_t i = 0; can && i + 1 < f->count; i++) {
+        can = f->files[i].stem ? f->files[i].tail != NULL : f->files[i].name != NULL;
     }
-    sink = lr_sink_file(job, name, r->sync);
-    if (!sink) {
-        return;
-    }
-    if (lr_sink_reserve(sink, size) == REC_OK && lr_sink_temporary(sink, &temporary) == REC_OK) {
-        lr_call call;
-        int32_t error;
-        lr_call_begin(&call, job, LR_CALL_PROGRAM, NULL);
-        error = fill(user, temporary);
-        lr_call_end(&call);
-        (void)lr_sink_filled(sink, size, error);
-    }
-    lr_release(job->allocator, temporary);
-    (void)lr_sink_commit(sink);
+    return can;
 }
 
-rec_status rec_save_filled(rec_recorder *recorder, const char *path, uint64_t size, rec_fill_fn fill, void *user)
+rec_status rec_save_filled(rec_recorder *recorder, const char *path, const rec_filling *filling, rec_fill_fn fill,
+                           void *user)
 {
     rec_job job;
     const lr_plugin *plugin;
     char *name = NULL;
-    if (LR_NULL(recorder) || LR_NULL(path) || LR_NULL(fill)) {
+    if (LR_NULL(recorder) || LR_NULL(path) || LR_NULL(filling) || LR_NULL(fill)) {
         return REC_E_ARGUMENT;
     }
     lr_job_begin(&job, recorder->context, "save", path);
     if (!*path) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
+    } else if (!can_be_filled(filling)) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no files were given that can be filled");
     }
     plugin = lr_job_failed(&job) ? NULL : lr_recorder_writer(&job, recorder, path);
     if (plugin && lr_recorder_path(&job, plugin, path, &name) == REC_OK) {
         job.file = name;
-        fill_file(&job, recorder, name, size, fill, user);
+        (void)lr_save_filled(&job, name, recorder->sync, filling, fill, user);
     }
     job.file = NULL;
     lr_release(job.allocator, name);

@@ -181,16 +181,20 @@ void lr_sink_lend(rec_sink *sink, bool lent);
 rec_sink *lr_sink_fd(rec_job *job, int fd);
 /** The program's own functions. They are told of the end and given back once, also if that fails. */
 rec_sink *lr_sink_output(rec_job *job, const rec_output *output, void *user);
-/** A range of what is written, and what the whole came to. */
+/** A range of what is written, and what the whole came to. Files beside the first count as if they were one with it, which is last. */
 typedef struct lr_window {
     uint64_t from, to; /**< bytes of the file */
     uint64_t total;    /**< (out) bytes of all of it… */
     uint64_t sum;      /**< …and a sum of all that is no blob: who has the same would write the same, but for tensors' data */
     bool stream;       /**< nothing can be written over, though nobody wants it */
+    const char *letters; /**< what is put into the names of a set's files; NULL: nothing */
+    rec_file *files;   /**< (out) in the order of their bytes, to be freed by lr_window_end() */
+    uint64_t count, room;
 } lr_window;
+void lr_window_end(rec_job *job, lr_window *window);
 /** One that hands on a window of what it is given, whose other bytes are neither read nor made where they can be stepped over
- *  (lr_stepping). It takes no file beside it. @param name the file's, of which this is a part. @param target taken, also if that
- *  fails; NULL: all that is wanted is what `window` then says. @param window filled in when it is finished. */
+ *  (lr_stepping). @param name the file's, of which this is a part; "": it is none, and can have none beside it. @param target taken,
+ *  also if that fails; NULL: all that is wanted is what `window` then says. @param window filled in when it is finished. */
 rec_sink *lr_sink_window(rec_job *job, const char *name, rec_sink *target, lr_window *window);
 bool lr_sink_is_window(const rec_sink *sink);
 /** A save of pieces of what a codec makes: the job's. */
@@ -213,11 +217,8 @@ int32_t lr_sink_ends(rec_sink *codec);
 /** What a format is to write to, so that its codec makes the pieces of job->parts. The codec's sink is taken, also on failure. To
  *  be ended with lr_sink_commit(). NULL: the job has failed. */
 rec_sink *lr_sink_pieces(rec_sink *codec);
-/** Of a file: its temporary file, which others are to write. @param path (out) to be released. A FIFO or a device has none:
- *  the job fails. */
-int32_t lr_sink_temporary(rec_sink *sink, char **path);
-/** They have written `size` bytes, which is all of it. @param error an errno if they have not, or 0. */
-int32_t lr_sink_filled(rec_sink *sink, uint64_t size, int32_t error);
+/** Saves files that others write: rec_save_filled(). */
+int32_t lr_save_filled(rec_job *job, const char *path, bool sync, const rec_filling *filling, rec_fill_fn fill, void *user);
 /** Memory that grows. */
 rec_sink *lr_sink_memory(rec_job *job);
 /** One that counts what is written as rec_sink_layout(), for a first walk over what `sink` will get: it has its name,

@@ -339,9 +339,8 @@ static int32_t open_target(lr_file_sink *self)
 
 static const lr_sink_ops file_ops;
 
-static bool keep_mark(lr_file_sink *self, const lr_file_sink *of)
+static bool keep_mark(lr_file_sink *self, const char *mark)
 {
-    const char *mark = of->mark ? of->mark : of->base;
     self->mark = self->mark ? self->mark : lr_strdup(self->out.sink.job->allocator, mark);
     if (!self->mark) {
         (void)lr_fail_memory(self->out.sink.job, strlen(mark) + 1);
@@ -349,9 +348,14 @@ static bool keep_mark(lr_file_sink *self, const lr_file_sink *of)
     return self->mark != NULL;
 }
 
+static const char *mark_of(const lr_file_sink *self)
+{
+    return self->mark ? self->mark : self->base;
+}
+
 /* @param name taken; NULL: the job has failed. @param first the file that it is saved beside, or NULL. @param fresh its
- * name is its own, and temporary files that are left of it are known by that of the first. */
-static rec_sink *make_sink(rec_job *job, char *name, rec_sink *first, bool fresh, bool sync)
+ * name is its own. @param mark what temporary files of it are known by, NULL: its own name. */
+static rec_sink *make_sink(rec_job *job, char *name, rec_sink *first, bool fresh, const char *mark, bool sync)
 {
     lr_file_sink *self = name ? lr_sink_new(job, &file_ops, sizeof *self) : NULL;
     int32_t status;
@@ -366,7 +370,7 @@ static rec_sink *make_sink(rec_job *job, char *name, rec_sink *first, bool fresh
     self->folder = -1;
     self->sync = sync;
     self->out.sink.fresh = fresh;
-    status = !fresh || keep_mark(self, (lr_file_sink *)first) ? open_target(self) : job->error.status;
+    status = !mark || keep_mark(self, mark) ? open_target(self) : job->error.status;
     if (status == REC_OK && !self->straight) {
         status = lr_sink_set_own_name(&self->out.sink, lr_own_name(name));
     }
@@ -386,14 +390,23 @@ rec_sink *lr_sink_file(rec_job *job, const char *path, bool sync)
     if (!name) {
         (void)lr_fail_memory(job, strlen(path) + 1);
     }
-    return make_sink(job, name, NULL, false, sync);
+    return make_sink(job, name, NULL, false, NULL, sync);
+}
+
+rec_sink *lr_sink_file_as(rec_job *job, const char *path, const char *name, bool sync)
+{
+    if (strcmp(lr_own_name(path), name) == 0) {
+        return lr_sink_file(job, path, sync);
+    }
+    return make_sink(job, lr_path_sibling(job, path, false, name), NULL, false, lr_own_name(path), sync);
 }
 
 /* In the folder that the caller wrote, whatever the links lead to: that is where a reader looks for it. */
 static rec_sink *file_beside(rec_sink *sink, const char *name, bool fresh)
 {
     const lr_file_sink *first = (const lr_file_sink *)sink;
-    return make_sink(sink->job, lr_path_sibling(sink->job, first->name, false, name), sink, fresh, first->sync);
+    return make_sink(sink->job, lr_path_sibling(sink->job, first->name, false, name), sink, fresh,
+                     fresh ? mark_of(first) : NULL, first->sync);
 }
 
 /* The new temporary file is made before the old one goes, so that at any time there is one: lr_set_letters(). */
@@ -402,7 +415,7 @@ static int32_t file_rename(rec_sink *sink, const char *name)
     lr_file_sink *self = (lr_file_sink *)sink, before;
     char *path = lr_path_sibling(sink->job, self->name, false, name);
     int32_t status;
-    if (!path || !keep_mark(self, self)) {
+    if (!path || !keep_mark(self, mark_of(self))) {
         lr_release(sink->job->allocator, path);
         return sink->job->error.status;
     }
@@ -436,41 +449,3 @@ static const lr_sink_ops file_ops = {
     .patch = file_patch,
     .patches = file_patches,
 };
-
-/* ------------------------------------------------------------------------------------- what others have written -- */
-
-int32_t lr_sink_temporary(rec_sink *sink, char **path)
-{
-    lr_file_sink *self = (lr_file_sink *)sink;
-    *path = NULL;
-    if (lr_job_failed(sink->job)) {
-        return sink->job->error.status;
-    }
-    if (self->straight) {
-        return lr_io_fail(sink->job, self->name, REC_E_UNSUPPORTED, REC_UNKNOWN, NULL,
-                          "what is no regular file cannot be written by several");
-    }
-    *path = lr_path_sibling(sink->job, self->path, false, self->temporary);
-    return *path ? REC_OK : sink->job->error.status;
-}
-
-int32_t lr_sink_filled(rec_sink *sink, uint64_t size, int32_t error)
-{
-    lr_file_sink *self = (lr_file_sink *)sink;
-    struct stat is;
-    if (lr_io_program(sink->job, self->name, REC_UNKNOWN, error, "write", false) != REC_OK) {
-        return sink->job->error.status;
-    }
-    if (fstat(self->out.fd, &is) != 0) {
-        return lr_file_failed(self, "look at the temporary file", NULL);
-    }
-    if (is.st_nlink == 0 || (uint64_t)is.st_size != size) {
-        char have[32], want[32];
-        return lr_io_fail(sink->job, self->name, REC_E_IO, REC_UNKNOWN, NULL, "the temporary file has %s bytes of %s%s",
-                          lr_group_digits((uint64_t)is.st_size, have, sizeof have),
-                          lr_group_digits(size, want, sizeof want), is.st_nlink ? "" : ", and was removed");
-    }
-    self->out.flushed = size;
-    sink->written = sink->all = size;
-    return REC_OK;
-}

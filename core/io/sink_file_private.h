@@ -37,6 +37,8 @@ struct lr_file_sink {
     char parked[NAME_MAX + 1]; /**< where the old index is while an empty one is in its place; "": it is not */
 };
 
+/** Of the path, as which its temporary files are known, the file `name` beside it. @param name that of the path, or another. */
+rec_sink *lr_sink_file_as(rec_job *job, const char *path, const char *name, bool sync);
 /** Fails as the system's errno says, in the name of the file. @param hint what to do, or NULL. */
 int32_t lr_file_failed(lr_file_sink *self, const char *doing, const char *hint);
 int32_t lr_file_is_folder(lr_file_sink *self);
@@ -81,6 +83,8 @@ bool lr_are_letters(const char *text);
 /** lr_sink_ops.letters. */
 int32_t lr_set_letters(rec_sink *first, const char *index, const char *stem, const char *tail, bool writes,
                        const char **letters);
+/** Those of its files' names; "": none. */
+const char *lr_set_own_letters(const lr_file_sink *first);
 /** Whose the files of a set are to be, and their mode; NULL: as new ones. */
 const struct stat *lr_set_like(const lr_file_sink *first);
 /** Gives a part its name, which nobody may have… */

@@ -378,8 +378,13 @@ int32_t lr_set_letters(rec_sink *sink, const char *index, const char *stem, cons
         first->set->begun = true;
         status = begin(first);
     }
-    *letters = status == REC_OK && first->set->own ? first->letters : "";
+    *letters = status == REC_OK ? lr_set_own_letters(first) : "";
     return status;
+}
+
+const char *lr_set_own_letters(const lr_file_sink *first)
+{
+    return first->set && first->set->own ? first->letters : "";
 }
 
 const struct stat *lr_set_like(const lr_file_sink *first)

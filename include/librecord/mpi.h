@@ -39,7 +39,7 @@ typedef struct rec_mpi_options {
 typedef struct rec_mpi_report {
     uint32_t size;       /**< sizeof(rec_mpi_report), to be set before the call */
     int32_t ranks;
-    uint64_t bytes;      /**< of the file */
+    uint64_t bytes;      /**< of the file, or of all */
     double layout;       /**< the longest that a rank took to find the layout */
     double write;        /**< the longest that a rank took to read, convert and write its part… */
     double write_mean;   /**< …and what they took on average… */
@@ -73,13 +73,14 @@ REC_API rec_status rec_mpi_same_file(MPI_Comm comm, const char *path);
 REC_API rec_status rec_mpi_show(MPI_Comm comm, rec_recorder *recorder, const char *path);
 /**
  * Saves a record that every rank has loaded or built alike (tensors' data need not be read yet), as rec_save() does, byte for
- * byte. Each rank reads, converts and writes one part of the file, split by bytes; of what a codec compresses in pieces (gzip), pieces,
+ * byte, into one file or several (max-shard-size), whose bytes are split as if they were one. Each rank reads, converts and writes one
+ * part, split by bytes; of what a codec compresses in pieces (gzip), pieces,
  * which are in a temporary file beside the target until all are made. Formats that make text or checksums of the data make all of
  * it on every rank. Before anything is written the ranks compare librecord, plugins and the
  * layout of the file.
  * @param path the same on every rank, in a folder that all of them see. @param options NULL: none. @param report NULL: none.
- * @return as rec_save(), on every rank; REC_E_MISMATCH if the ranks would write different files; REC_E_UNSUPPORTED of models in
- *         several files (max-shard-size).
+ * @return as rec_save(), on every rank; REC_E_MISMATCH if the ranks would write different files; REC_E_UNSUPPORTED of formats
+ *         that write several files, but not one after the other.
  */
 REC_API rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record *record, const char *path,
                                 const rec_mpi_options *options, rec_mpi_report *report);

@@ -128,8 +128,6 @@ refused() {
 }
 refused "an input that is not there" "rank 0 (.*): gone.mpk: cannot open" convert -y gone.mpk kept.mpk
 refused "an option that there is not" "unknown option" convert -y --nonsense in.mpk kept.mpk
-refused "what several processes do not do" "not by record-mpi: --max-shard-size" convert -y --max-shard-size 1k in.mpk kept.mpk
-refused "nor by an option of the recorder" "rank 0 (.*): .*cannot" convert -y --option max-shard-size=20K in.safetensors kept.safetensors
 refused "standard input" "not by record-mpi: standard input" convert -y - kept.mpk
 refused "another command" "record-mpi has the commands convert, diff, verify and stats" ls in.mpk
 refused "a hint without a value" "hint takes KEY=VALUE" convert -y --hint cb_nodes in.mpk kept.mpk
@@ -140,14 +138,6 @@ mkdir folder
 refused "no folder to write to" "none/out.mpk: " convert in.mpk none/out.mpk
 
 # One rank of three sees, has or does something else than the others.
-cat >apart <<'END'
-#!/bin/sh
-if [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = 1 ]; then
-    eval "$ON_RANK_1"
-fi
-exec "$@"
-END
-chmod +x apart
 # apart NAME WORDS COMMANDS: rank 1 does these first; $apart_old is what the target is afterwards
 apart_old=kept
 apart() {
@@ -173,37 +163,7 @@ apart "a rank that does not see it" "rank 1 (.*): in.mpk: there is no such file 
 cp -p in.mpk elsewhere/
 apart "a rank whose folder is another one" "rank 1 (.*): kept.mpk: cannot open the temporary file" 'cd elsewhere || exit 99'
 # A disk that is full for one node alone.
-cat >full.c <<'END'
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <sys/types.h>
-#include <sys/uio.h>
-#include <unistd.h>
-static int is_full(int fd)
-{
-    char link[64], name[4096] = "";
-    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    errno = readlink(link, name, sizeof name - 1) > 0 && (strstr(name, "librecord-tmp") || strstr(name, "/#")) ? ENOSPC : 0;
-    return errno != 0;
-}
-#define CALL(...) (is_full(fd) ? -1 : __VA_ARGS__)
-ssize_t write(int fd, const void *data, size_t size) { return CALL(syscall(SYS_write, fd, data, size)); }
-ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
-{
-    struct iovec one = {(void *)data, size};
-    return CALL(preadv(-1, &one, -1, at)); /* others are not written by it here */
-}
-ssize_t pwrite64(int fd, const void *data, size_t size, off_t at) { return pwrite(fd, data, size, at); }
-ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t at)
-{
-    return CALL(preadv(-1, parts, count, at));
-}
-ssize_t pwritev64(int fd, const struct iovec *parts, int count, off_t at) { return pwritev(fd, parts, count, at); }
-END
-if ${CC:-cc} -shared -fPIC -o full.so full.c 2>"$scratch/err"; then
+if make_full; then
     apart "a rank whose disk is full" "rank 1 (.*): kept.mpk: cannot write .* bytes at byte .* by MPI-IO" \
         "LD_PRELOAD=$scratch/full.so; export LD_PRELOAD"
     cp kept kept.mpk.gz

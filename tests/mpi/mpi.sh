@@ -79,7 +79,8 @@ refused() {
     fi
 }
 
-cat >apart <<'END'
+# ./apart COMMAND...: what rank 1 does first is in $ON_RANK_1
+cat >"$scratch/apart" <<'END'
 #!/bin/sh
 if [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = 1 ]; then
     eval "$ON_RANK_1"
@@ -121,4 +122,39 @@ ssize_t pread(int fd, void *to, size_t size, off_t at)
 ssize_t pread64(int fd, void *to, size_t size, off_t at) { return pread(fd, to, size, at); }
 END
     ${CC:-cc} -shared -fPIC -o unread.so unread.c 2>"$scratch/err"
+}
+
+# make_full: full.so, with which the disk is full for temporary files. @return whether a compiler makes it
+make_full() {
+    cat >full.c <<'END'
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+static int is_full(int fd)
+{
+    char link[64], name[4096] = "";
+    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    errno = readlink(link, name, sizeof name - 1) > 0 && (strstr(name, "librecord-tmp") || strstr(name, "/#")) ? ENOSPC : 0;
+    return errno != 0;
+}
+#define CALL(...) (is_full(fd) ? -1 : __VA_ARGS__)
+ssize_t write(int fd, const void *data, size_t size) { return CALL(syscall(SYS_write, fd, data, size)); }
+ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
+{
+    struct iovec one = {(void *)data, size};
+    return CALL(preadv(-1, &one, -1, at)); /* others are not written by it here */
+}
+ssize_t pwrite64(int fd, const void *data, size_t size, off_t at) { return pwrite(fd, data, size, at); }
+ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t at)
+{
+    return CALL(preadv(-1, parts, count, at));
+}
+ssize_t pwritev64(int fd, const struct iovec *parts, int count, off_t at) { return pwritev(fd, parts, count, at); }
+END
+    ${CC:-cc} -shared -fPIC -o full.so full.c 2>"$scratch/err"
 }

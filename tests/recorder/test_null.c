@@ -514,10 +514,10 @@ static void test_tensors(void **state)
     assert_int_equal(mistakes, 0);
 }
 
-static int32_t fill_none(void *user, const char *temporary)
+static int32_t fill_none(void *user, rec_filling *filling)
 {
     (void)user;
-    (void)temporary;
+    (void)filling;
     return 0;
 }
 
@@ -526,6 +526,8 @@ static void test_recorders(void **state)
     rec_input input = {.size = sizeof input, .read_at = read_saved};
     const rec_output output = {.size = sizeof output, .write = write_nowhere};
     rec_window window = {.size = sizeof window};
+    const rec_file one = {.size = 0};
+    const rec_filling filling = {.size = sizeof filling, .files = &one, .count = 1};
     const rec_loss loss = {.size = sizeof loss, .kind = REC_NOTE_OVERFLOW, .count = 1, .path = ""};
     char words[64];
     void *user = &input;
@@ -574,10 +576,11 @@ static void test_recorders(void **state)
     STATUS(rec_files_look, recorder, "a.mpk", &data, NULL);
     STATUS(rec_files_show, NULL, "", 0);
     STATUS(rec_files_show, recorder, NULL, 1);
-    STATUS(rec_save_filled, NULL, file, 1, fill_none, user);
-    STATUS(rec_save_filled, recorder, NULL, 1, fill_none, user);
-    STATUS(rec_save_filled, recorder, file, 1, NULL, user);
-    ALLOWED(rec_save_filled, recorder, file, 0, fill_none, NULL);
+    STATUS(rec_save_filled, NULL, file, &filling, fill_none, user);
+    STATUS(rec_save_filled, recorder, NULL, &filling, fill_none, user);
+    STATUS(rec_save_filled, recorder, file, NULL, fill_none, user);
+    STATUS(rec_save_filled, recorder, file, &filling, NULL, user);
+    ALLOWED(rec_save_filled, recorder, file, &filling, fill_none, NULL);
     {
         rec_plan *empty = rec_plan_new(context, NULL);
         STATUS(rec_plan_add_from, NULL, recorder, &input, user);

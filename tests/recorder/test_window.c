@@ -3,6 +3,7 @@
  * parts sums up. And files that others write. */
 #include "tests/recorder/program.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
 
@@ -574,8 +575,8 @@ static void what_cannot_be(void **state)
         assert_int_equal(rec_save_window(recorder, record, "m", &window, &failing, &l), REC_E_IO);
         assert_error(REC_E_IO, "No space left on device");
     }
-    assert_int_equal(rec_recorder_set(recorder, "max-shard-size", "4KB"), REC_OK);
-    assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_E_UNSUPPORTED);
+    window.letters = "a/b";
+    assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_E_ARGUMENT);
     rec_close_recorder(recorder);
     rec_close_recorder(any);
     rec_record_free(record);
@@ -591,10 +592,14 @@ typedef struct filling {
     bool cut;
 } filling;
 
-static int32_t fill(void *user, const char *temporary)
+static int32_t fill(void *user, rec_filling *told)
 {
     filling *f = user;
+    const char *temporary = told->files[0].temporary;
     int fd = open(temporary, O_WRONLY);
+    assert_int_equal(told->count, 1);
+    assert_string_equal(told->letters, "");
+    assert_string_equal(told->files[0].name, "model.mpk");
     (void)snprintf(f->seen, sizeof f->seen, "%s", temporary);
     assert_true(fd >= 0);
     assert_int_equal(pwrite(fd, f->text, strlen(f->text), 0), strlen(f->text));
@@ -614,6 +619,13 @@ static void assert_holds(const char *path, const char *text)
     free(data);
 }
 
+static rec_status save_filled(rec_recorder *recorder, const char *path, uint64_t size, rec_fill_fn how, void *user)
+{
+    const rec_file file = {.size = size};
+    const rec_filling one = {.size = sizeof one, .files = &file, .count = 1};
+    return rec_save_filled(recorder, path, &one, how, user);
+}
+
 static void files_that_others_fill(void **state)
 {
     scratch *s = scratch_new();
@@ -621,23 +633,23 @@ static void files_that_others_fill(void **state)
     rec_recorder *recorder = recorder_of("NamedMpk");
     filling f = {.text = "all of it"};
     (void)state;
-    assert_int_equal(rec_save_filled(recorder, path, 9, fill, &f), REC_OK);
+    assert_int_equal(save_filled(recorder, path, 9, fill, &f), REC_OK);
     assert_holds(path, "all of it");
     assert_true(strncmp(f.seen, s->path, strlen(s->path)) == 0 && access(f.seen, F_OK) != 0);
     f = (filling){.text = "something", .error = ENOSPC};
-    assert_int_equal(rec_save_filled(recorder, path, 9, fill, &f), REC_E_IO);
+    assert_int_equal(save_filled(recorder, path, 9, fill, &f), REC_E_IO);
     assert_error(REC_E_IO, "cannot write: No space left");
     assert_holds(path, "all of it");
     assert_int_not_equal(access(f.seen, F_OK), 0);
     f = (filling){.text = "something", .error = ECANCELED};
-    assert_int_equal(rec_save_filled(recorder, path, 9, fill, &f), REC_E_CANCELLED);
+    assert_int_equal(save_filled(recorder, path, 9, fill, &f), REC_E_CANCELLED);
     f = (filling){.text = "something", .cut = true};
-    assert_int_equal(rec_save_filled(recorder, path, 9, fill, &f), REC_E_IO);
+    assert_int_equal(save_filled(recorder, path, 9, fill, &f), REC_E_IO);
     assert_error(REC_E_IO, "the temporary file has 3 bytes of 9");
     assert_holds(path, "all of it");
     f = (filling){.text = "new"};
     assert_int_equal(chmod(path, 0640), 0);
-    assert_int_equal(rec_save_filled(recorder, path, 3, fill, &f), REC_OK);
+    assert_int_equal(save_filled(recorder, path, 3, fill, &f), REC_OK);
     assert_holds(path, "new");
     {
         struct stat is;
@@ -647,11 +659,212 @@ static void files_that_others_fill(void **state)
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0); /* nobody reads it, and nobody waits for that */
     f = (filling){.text = "new"};
-    assert_int_equal(rec_save_filled(recorder, path, 3, fill, &f), REC_E_UNSUPPORTED);
+    assert_int_equal(save_filled(recorder, path, 3, fill, &f), REC_E_UNSUPPORTED);
     assert_error(REC_E_UNSUPPORTED, "what is no regular file cannot be written by several");
     assert_string_equal(f.seen, "");
     rec_close_recorder(recorder);
     free(path);
+    scratch_free(s);
+}
+
+/* ---------------------------------------------------------------------------------------------------- several files -- */
+
+enum { FILES_MOST = 64 };
+typedef struct told {
+    rec_file files[FILES_MOST];
+    char names[FILES_MOST][128], stems[FILES_MOST][64], tails[FILES_MOST][64];
+    uint64_t count;
+} told;
+
+static void take_file(void *user, const rec_file *file)
+{
+    told *t = user;
+    assert_true(t->count < FILES_MOST && !file->temporary && !file->stem == !file->tail);
+    (void)snprintf(t->names[t->count], sizeof *t->names, "%s", file->name);
+    (void)snprintf(t->stems[t->count], sizeof *t->stems, "%s", file->stem ? file->stem : "");
+    (void)snprintf(t->tails[t->count], sizeof *t->tails, "%s", file->tail ? file->tail : "");
+    t->files[t->count] = *file;
+    t->files[t->count].name = t->names[t->count];
+    t->files[t->count].stem = file->stem ? t->stems[t->count] : NULL;
+    t->files[t->count].tail = file->tail ? t->tails[t->count] : NULL;
+    t->count++;
+}
+
+static rec_recorder *recorder_of_several(const char *name, bool keep)
+{
+    rec_recorder *recorder = rec_open_recorder_in(context, name, REC_PRECISION_KEEP);
+    assert_non_null(recorder);
+    assert_int_equal(rec_recorder_set(recorder, "sync", "no"), REC_OK);
+    assert_int_equal(rec_recorder_set(recorder, "check", "no"), REC_OK);
+    assert_int_equal(rec_recorder_set(recorder, "max-shard-size", "10KB"), REC_OK);
+    assert_int_equal(rec_recorder_set(recorder, "keep-names", keep ? "yes" : "no"), REC_OK);
+    return recorder;
+}
+
+static uint8_t *read_all(const scratch *s, const told *t, uint64_t *size)
+{
+    uint8_t *whole = NULL;
+    *size = 0;
+    for (uint64_t i = 0; i < t->count; i++) {
+        char path[600];
+        uint64_t some;
+        uint8_t *data;
+        (void)snprintf(path, sizeof path, "%s/%s", s->path, t->names[i]);
+        data = read_file(path, &some);
+        assert_int_equal(some, t->files[i].size);
+        whole = realloc(whole, (size_t)(*size + some) + 1);
+        assert_non_null(whole);
+        memcpy(whole + *size, data, (size_t)some);
+        *size += some;
+        free(data);
+    }
+    return whole;
+}
+
+/* All of them, one after the other, are what windows are of. */
+static void windows_of_several_files(void **state)
+{
+    for (int keep = 0; keep < 2; keep++) {
+        scratch *s = scratch_new();
+        rec_record *record = make_record(ALL_KINDS);
+        rec_recorder *recorder = recorder_of_several("Safetensors", keep);
+        char *path = scratch_path(s, "m.safetensors");
+        told t = {0};
+        rec_window window = {.size = sizeof window, .file = take_file, .user = &t};
+        uint64_t size, cuts[7];
+        uint8_t *whole;
+        (void)state;
+        assert_int_equal(rec_save_window(recorder, record, path, &window, NULL, NULL), REC_OK);
+        assert_true(t.count >= 4);
+        assert_string_equal(t.names[t.count - 1], "m.safetensors.index.json");
+        assert_null(t.files[t.count - 1].stem);
+        assert_true(strncmp(t.names[0], "m-00001-of-0", 12) == 0);
+        assert_string_equal(t.stems[0], keep ? "" : "m");
+        assert_int_equal(rec_save(recorder, record, path), REC_OK);
+        whole = read_all(s, &t, &size);
+        assert_int_equal(window.total, size);
+        for (unsigned n = 1; n <= 7; n++) {
+            for (unsigned i = 0; i + 1 < n; i++) {
+                cuts[i] = size * (i + 1) / n;
+            }
+            cut(recorder, record, path, whole, size, cuts, n - 1, window.sum);
+        }
+        cuts[0] = t.files[0].size; /* at the seams, and around */
+        cuts[1] = cuts[0] + t.files[1].size + 1;
+        cuts[2] = cuts[0] + t.files[1].size + t.files[2].size - 1;
+        cuts[3] = size - t.files[t.count - 1].size;
+        cut(recorder, record, path, whole, size, cuts, 4, window.sum);
+        if (!keep) {
+            told with = {0};
+            rec_window longer = {.size = sizeof longer, .file = take_file, .user = &with, .letters = "abc123"};
+            assert_int_equal(rec_save_window(recorder, record, path, &longer, NULL, NULL), REC_OK);
+            assert_true(strncmp(with.names[0], "m-abc123-00001-of-0", 19) == 0);
+            assert_int_equal(with.files[0].size, t.files[0].size);
+            assert_int_not_equal(longer.sum, window.sum);
+            /* Each tensor's file is named in the index. */
+            assert_int_equal(longer.total - size, 7 * 7);
+        }
+        free(whole);
+        free(path);
+        rec_close_recorder(recorder);
+        rec_record_free(record);
+        scratch_free(s);
+    }
+}
+
+typedef struct set_filling {
+    uint8_t *bytes;
+    told *t;
+    uint64_t last;
+    int32_t error;
+    char letters[16];
+} set_filling;
+
+static int32_t fill_set(void *user, rec_filling *told_of)
+{
+    set_filling *f = user;
+    const uint8_t *at = f->bytes;
+    (void)snprintf(f->letters, sizeof f->letters, "%s", told_of->letters);
+    assert_int_equal(told_of->count, f->t->count);
+    for (uint64_t i = 0; i < told_of->count; i++) {
+        uint64_t some = i + 1 < told_of->count ? told_of->files[i].size : f->last;
+        int fd = open(told_of->files[i].temporary, O_WRONLY);
+        assert_true(fd >= 0);
+        assert_int_equal(pwrite(fd, at, (size_t)some, 0), some);
+        (void)close(fd);
+        at += some;
+    }
+    told_of->last_size = f->last;
+    return f->error;
+}
+
+/* One of them is cut, and its place is not what it was said to be. */
+static int32_t fill_none_of_it(void *user, rec_filling *told_of)
+{
+    (void)user;
+    assert_int_equal(truncate(told_of->files[1].temporary, 1), 0);
+    return 0;
+}
+
+static uint64_t count_in(const scratch *s)
+{
+    DIR *folder = opendir(s->path);
+    uint64_t count = 0;
+    assert_non_null(folder);
+    while (readdir(folder)) {
+        count++;
+    }
+    (void)closedir(folder);
+    return count - 2;
+}
+
+static void sets_that_others_fill(void **state)
+{
+    scratch *s = scratch_new();
+    rec_record *record = make_record(ALL_KINDS);
+    rec_recorder *recorder = recorder_of_several("Safetensors", false);
+    char *path = scratch_path(s, "m.safetensors");
+    told t = {0};
+    part p = {0};
+    rec_window window = {.size = sizeof window, .to = REC_UNKNOWN, .file = take_file, .user = &t};
+    rec_filling all = {.size = sizeof all, .files = t.files};
+    set_filling f = {.t = &t};
+    uint64_t size;
+    uint8_t *whole;
+    (void)state;
+    assert_int_equal(rec_save_window(recorder, record, path, &window, &to_part, &p), REC_OK);
+    all.count = t.count;
+    f.bytes = p.data;
+    f.last = t.files[t.count - 1].size;
+    for (int round = 0; round < 2; round++) {
+        f.error = round ? ENOSPC : 0;
+        assert_int_equal(rec_save_filled(recorder, path, &all, fill_set, &f), round ? REC_E_IO : REC_OK);
+        assert_int_equal(strlen(f.letters), round ? 6 : 0); /* the older ones are in the way */
+        assert_int_equal(count_in(s), t.count);
+        whole = read_all(s, &t, &size);
+        assert_int_equal(size, window.total);
+        assert_memory_equal(whole, p.data, (size_t)size);
+        free(whole);
+    }
+    assert_error(REC_E_IO, "No space left on device");
+    f.error = 0;
+    f.last--; /* what the index is like is the program's affair, and how long it is */
+    assert_int_equal(rec_save_filled(recorder, path, &all, fill_set, &f), REC_OK);
+    assert_int_equal(count_in(s), t.count);
+    assert_int_not_equal(access(t.names[0], F_OK), 0);
+    assert_int_equal(rec_save_filled(recorder, path, &all, fill_none_of_it, &f), REC_E_IO);
+    assert_error(REC_E_IO, "the temporary file has ");
+    assert_int_equal(count_in(s), t.count);
+    t.files[t.count - 1].name = "../m";
+    assert_int_equal(rec_save_filled(recorder, path, &all, fill_set, &f), REC_E_ARGUMENT);
+    t.files[0].tail = NULL;
+    assert_int_equal(rec_save_filled(recorder, path, &all, fill_set, &f), REC_E_ARGUMENT);
+    all.count = 0;
+    assert_int_equal(rec_save_filled(recorder, path, &all, fill_set, &f), REC_E_ARGUMENT);
+    free(p.data);
+    free(path);
+    rec_close_recorder(recorder);
+    rec_record_free(record);
     scratch_free(s);
 }
 
@@ -666,6 +879,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(not_in_pieces, enter, leave),
         cmocka_unit_test_setup_teardown(what_cannot_be, enter, leave),
         cmocka_unit_test_setup_teardown(files_that_others_fill, enter, leave),
+        cmocka_unit_test_setup_teardown(windows_of_several_files, enter, leave),
+        cmocka_unit_test_setup_teardown(sets_that_others_fill, enter, leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -675,9 +675,9 @@ static void files_are_saved_in_parts_or_not(void **state)
     hold(save_in_parts, "Safetensors.gz", NULL, 60, PLACES);
 }
 
-static int32_t fill_with_words(void *user, const char *temporary)
+static int32_t fill_with_words(void *user, rec_filling *told)
 {
-    FILE *out = fopen(temporary, "w");
+    FILE *out = fopen(told->files[0].temporary, "w");
     bool well = out && fputs(user, out) >= 0;
     return out && fclose(out) == 0 && well ? 0 : EIO;
 }
@@ -689,7 +689,9 @@ static char *save_filled(rec_context *context, const void *what)
     words w = {.used = 0};
     char found[64] = "";
     rec_recorder *recorder = rec_open_recorder_in(context, "NamedMpk", REC_PRECISION_FULL);
-    bool well = recorder && rec_save_filled(recorder, what, sizeof text - 1, fill_with_words, text) == REC_OK;
+    const rec_file one = {.size = sizeof text - 1};
+    const rec_filling all = {.size = sizeof all, .files = &one, .count = 1};
+    bool well = recorder && rec_save_filled(recorder, what, &all, fill_with_words, text) == REC_OK;
     FILE *file = fopen(what, "r");
     bool there = file && fgets(found, sizeof found, file);
     if (file) {

@@ -62,15 +62,17 @@ static void contexts_do_not_mix(void **state)
     end_scene(&s);
 }
 
-static int32_t never(void *user, const char *path)
+static int32_t never(void *user, rec_filling *told)
 {
     (void)user;
-    fail_msg("%s was to be filled", path);
+    fail_msg("%s was to be filled", told->files[0].temporary);
     return 0;
 }
 
 static void no_path_is_none(void **state)
 {
+    const rec_file one = {.size = 1};
+    const rec_filling filling = {.size = sizeof filling, .files = &one, .count = 1};
     scene s;
     (void)state;
     begin_scene(&s);
@@ -78,7 +80,7 @@ static void no_path_is_none(void **state)
     refused(rec_convert(s.here, "in.mpk", s.here, "", NULL), "no path was given");
     refused(rec_convert(NULL, NULL, s.here, "", s.plan), "no path was given");
     refused(rec_plan_add(s.plan, s.here, ""), "no path was given");
-    refused(rec_save_filled(s.here, "", 1, never, NULL), "no path was given");
+    refused(rec_save_filled(s.here, "", &filling, never, NULL), "no path was given");
     refused(rec_save(s.here, s.record, ""), "no path was given");
     assert_null(rec_load(s.here, ""));
     refused(rec_error_status(), "no path was given");

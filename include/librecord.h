@@ -850,6 +850,11 @@ typedef struct rec_filling {
     const char *letters;  /**< for rec_fill_fn: what is in the names of the parts that have a stem; "": nothing */
     /** Set by rec_fill_fn: bytes of the last file, if they are not those that were said; with letters an index is longer. */
     uint64_t last_size;
+    /** 1: of one file, the temporary one may be what a save of the same path that was to be gone on with left behind: with its
+     *  bytes, and perhaps more of them behind `size`, which rec_fill_fn cuts off when all is done. It has one name for each path, so
+     *  that only one save can be under way. A save without this removes what is left. */
+    int32_t resume;
+    int32_t keep; /**< set by rec_fill_fn, if that is 1: should the save fail, it stays for one that goes on with it */
 } rec_filling;
 /** Sees to it that the `temporary` of each file, which is there, has all its bytes. @return 0 or an errno, as rec_output's functions
  *  do. */

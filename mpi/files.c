@@ -24,6 +24,10 @@ static void free_names(lr_mpi_file *file)
 
 void lr_mpi_files_clear(lr_mpi_files *f)
 {
+    if (f->read >= 0) {
+        (void)close(f->read);
+        f->read = -1;
+    }
     for (uint64_t i = 0; i < f->count; i++) {
         free_names(&f->at[i]);
     }
@@ -221,12 +225,62 @@ static bool write_one(lr_mpi_files *f, uint64_t i, uint64_t at, const uint8_t *d
     return false;
 }
 
-bool lr_mpi_files_write(lr_mpi_files *f, uint64_t at, const uint8_t *data, uint64_t size, char *why, size_t room)
+static bool open_read(lr_mpi_files *f, uint64_t i, char *why, size_t room)
+{
+    char name[PATH_MAX];
+    if (f->read >= 0 && f->read_now == i) {
+        return true;
+    }
+    if (f->read >= 0) {
+        (void)close(f->read);
+    }
+    f->read = open(f->at[i].temporary, O_RDONLY | O_CLOEXEC);
+    f->read_now = i;
+    if (f->read < 0) {
+        (void)snprintf(why, room, "%.1500s: cannot open the temporary file %.1500s: %s", path_of(f, i, name), f->at[i].temporary,
+                       strerror(errno));
+    }
+    return f->read >= 0;
+}
+
+static bool has_one(lr_mpi_files *f, uint64_t i, uint64_t at, const uint8_t *data, uint64_t size, char *why, size_t room)
+{
+    uint8_t some[64 << 10];
+    char name[PATH_MAX];
+    if (!open_read(f, i, why, room)) {
+        return false;
+    }
+    while (size) {
+        size_t want = size < sizeof some ? (size_t)size : sizeof some;
+        ssize_t n = pread(f->read, some, want, (off_t)at);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0 || memcmp(some, data, (size_t)n) != 0) {
+            uint64_t same = 0;
+            while (n > 0 && some[same] == data[same]) {
+                same++;
+            }
+            (void)snprintf(why, room, "%.2000s: byte %" PRIu64 ": read back, %s", path_of(f, i, name), at + same,
+                           n < 0 ? strerror(errno) : n == 0 ? "the file ends here" : "it is not what was written");
+            return false;
+        }
+        at += (uint64_t)n;
+        data += n;
+        size -= (uint64_t)n;
+    }
+    return true;
+}
+
+/* What is done with the part of some bytes that lies in one file. */
+typedef bool (*one_fn)(lr_mpi_files *f, uint64_t i, uint64_t at, const uint8_t *data, uint64_t size, char *why, size_t room);
+
+static bool each(lr_mpi_files *f, one_fn one, uint64_t at, const uint8_t *data, uint64_t size, char *why, size_t room)
 {
     while (size) {
         uint64_t i = file_at(f, at), end = i + 1 < f->count ? f->at[i + 1].begin : UINT64_MAX;
         uint64_t some = end - at < size ? end - at : size;
-        if (!write_one(f, i, at - f->at[i].begin, data, some, why, room)) {
+        if (!one(f, i, at - f->at[i].begin, data, some, why, room)) {
             return false;
         }
         at += some;
@@ -234,4 +288,14 @@ bool lr_mpi_files_write(lr_mpi_files *f, uint64_t at, const uint8_t *data, uint6
         size -= some;
     }
     return true;
+}
+
+bool lr_mpi_files_write(lr_mpi_files *f, uint64_t at, const uint8_t *data, uint64_t size, char *why, size_t room)
+{
+    return each(f, write_one, at, data, size, why, room);
+}
+
+bool lr_mpi_files_have(lr_mpi_files *f, uint64_t at, const uint8_t *data, uint64_t size, char *why, size_t room)
+{
+    return each(f, has_one, at, data, size, why, room);
 }

@@ -56,6 +56,30 @@ void lr_mpi_lost(void *losses, const rec_loss *loss)
          loss->path, "");
 }
 
+bool lr_mpi_lost_before(lr_mpi_told *losses, const char *bytes, size_t size)
+{
+    size_t before = losses->size;
+    head h;
+    for (size_t at = 0; at < size && !losses->failed;) {
+        const char *path;
+        if (size - at < sizeof h) {
+            losses->size = before;
+            return false;
+        }
+        memcpy(&h, bytes + at, sizeof h);
+        at += sizeof h;
+        path = bytes + at;
+        if (!h.path || h.path > size - at || h.text != 1 || h.text > size - at - h.path || memchr(path, '\0', h.path) != path + h.path - 1 ||
+            path[h.path] != '\0' || (h.kind != REC_NOTE_OVERFLOW && h.kind != REC_NOTE_CLAMPED) || h.whole > 1) {
+            losses->size = before;
+            return false;
+        }
+        keep(losses, h, path, "");
+        at += h.path + h.text;
+    }
+    return !losses->failed;
+}
+
 /* The next one. @return false: there is none. */
 static bool next(const char *all, size_t size, size_t *at, entry *e)
 {

@@ -2,6 +2,7 @@
  * record-mpi: record convert, diff, verify and stats by many processes. Every rank runs the same command; what people see comes
  * from rank 0, and what fails on any rank is told once, with the rank and its host. */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,8 +20,10 @@ static const char usage[] = "Usage: mpirun -n N record-mpi convert [OPTION]... I
                             "converts and writes a part of the file, or reads a part of its tensors. record help\n"
                             "convert, diff, verify and stats have the options. Of convert's own:\n"
                             "      --hint KEY=VALUE  a hint for MPI-IO, such as cb_nodes=8 (repeatable)\n"
+                            "      --resume          go on with what an earlier run of the same command left,\n"
+                            "                        and leave it for another one\n"
                             "convert --recursive, and of files into a folder: each file by one process.\n"
-                            "What it does not do: --check of convert to one file; standard input and output.\n"
+                            "What it does not do: standard input and output.\n"
                             "Exit status: as record.";
 
 /* What goes over a command of all ranks. */
@@ -30,7 +33,10 @@ typedef struct across {
     bool told;  /* all came to the same, and rank 0 has told it */
     text errors;
     bool saved;
+    char **arguments;   /* but for record-mpi's own options */
     MPI_Info hints;
+    bool resume, check; /* as asked for */
+    uint64_t identity;  /* of the conversion */
     rec_mpi_report report;
     notes notes;
 } across;
@@ -58,7 +64,14 @@ static void take_note(void *self, const rec_note *note)
 static int save(void *self, rec_recorder *to, const rec_record *record, const char *out, notes *n)
 {
     across *a = self;
-    const rec_mpi_options told = {.size = sizeof told, .hints = a->hints, .has_hints = 1, .note = take_note, .user = a};
+    const rec_mpi_options told = {.size = sizeof told,
+                                  .hints = a->hints,
+                                  .has_hints = 1,
+                                  .note = take_note,
+                                  .user = a,
+                                  .check = a->check,
+                                  .resume = a->resume,
+                                  .identity = a->identity};
     rec_status status;
     a->report.size = sizeof a->report;
     status = rec_mpi_save(MPI_COMM_WORLD, to, record, out, &told, &a->report);
@@ -124,11 +137,12 @@ static bool exchange(void *self, void *all, const uint64_t *ends)
 
 /* --------------------------------------------------------------------------------------------------- the command -- */
 
-/* Takes --hint out of the command line. */
-static int take_hints(int *argc, char **argv, MPI_Info *hints)
+/* Takes its own options out of the command line. */
+static int take_own(across *a, int *argc, char **argv)
 {
     int kept = 0;
-    (void)MPI_Info_create(hints);
+    a->arguments = argv;
+    (void)MPI_Info_create(&a->hints);
     for (int i = 0; i < *argc; i++) {
         static const char name[] = "--hint";
         const size_t length = sizeof name - 1;
@@ -138,6 +152,10 @@ static int take_hints(int *argc, char **argv, MPI_Info *hints)
                 argv[kept++] = argv[i++];
             }
             break;
+        }
+        if (strcmp(argv[i], "--resume") == 0) {
+            a->resume = true;
+            continue;
         }
         if (strcmp(argv[i], name) == 0) {
             setting = i + 1 < *argc ? argv[++i] : NULL;
@@ -153,7 +171,7 @@ static int take_hints(int *argc, char **argv, MPI_Info *hints)
             return tool_fail("--hint takes KEY=VALUE, as MPI-IO knows them");
         }
         setting = xasprintf("%.*s", (int)(value - setting), setting);
-        (void)MPI_Info_set(*hints, setting, value + 1);
+        (void)MPI_Info_set(a->hints, setting, value + 1);
         free(setting);
     }
     argv[kept] = NULL;
@@ -162,11 +180,14 @@ static int take_hints(int *argc, char **argv, MPI_Info *hints)
 }
 
 /* What a part of a save cannot do is refused, not left out; so is what one process would do to files that others read. */
-static int check(const options *o, bool files)
+static int check(const across *a, const options *o, bool files)
 {
-    const char *left = o->check && !files ? "--check" : NULL;
+    const char *left = NULL;
     for (size_t i = 1; i < o->operands.count && !left; i++) {
         left = strcmp(o->operands.at[i], "-") == 0 ? "standard input and output" : NULL;
+    }
+    if (!left && a->resume && (files || strcmp(o->operands.at[0], "convert") != 0)) {
+        return tool_fail("--resume is for convert to one file");
     }
     return left ? tool_fail("not by record-mpi: %s\nUse record %s.", left, o->operands.at[0]) : EXIT_OK;
 }
@@ -316,6 +337,77 @@ static int look(across *a, session *s, const command *c, const options *o)
     return a->told ? status : EXIT_ERROR;
 }
 
+static uint64_t add_sum(uint64_t sum, const void *from, size_t size)
+{
+    const unsigned char *at = from;
+
+    for (; size; size--) {
+        sum = (sum ^ *at++) * UINT64_C(0x100000001b3);
+    }
+    return sum;
+}
+
+/* A file that was named: what it says if it is small, as what tells how to convert is; else its size and the time of its last change. */
+static uint64_t add_file(uint64_t sum, const char *path)
+{
+    enum { SMALL = 1 << 20 };
+    struct stat is;
+    FILE *file;
+    char some[4096];
+    size_t got;
+
+    if (stat(path, &is) != 0 || !S_ISREG(is.st_mode)) {
+        return sum;
+    }
+    sum = add_sum(sum, &is.st_size, sizeof is.st_size);
+    if (is.st_size > SMALL) {
+        sum = add_sum(sum, &is.st_mtim.tv_sec, sizeof is.st_mtim.tv_sec);
+        return add_sum(sum, &is.st_mtim.tv_nsec, sizeof is.st_mtim.tv_nsec);
+    }
+    file = fopen(path, "rb");
+    while (file && (got = fread(some, 1, sizeof some, file)) > 0) {
+        sum = add_sum(sum, some, got);
+    }
+    if (file) {
+        (void)fclose(file);
+    }
+    return sum;
+}
+
+/* What tells this conversion from others to the same file: all that was asked for, and the files that this names, with those of the
+ * models, and what lies beside them and says how they are built. On rank 0. */
+static uint64_t identify(const across *a, const session *s, size_t inputs)
+{
+    const char *out = s->o->operands.at[inputs + 1];
+    uint64_t sum = add_sum(UINT64_C(0xcbf29ce484222325), rec_version_string(), strlen(rec_version_string()));
+
+    for (char **word = a->arguments + 1; *word; word++) {
+        const char *value = strchr(*word, '=');
+        sum = add_sum(sum, *word, strlen(*word) + 1);
+        if (strcmp(*word, out) != 0) { /* which may be there, and is replaced */
+            sum = add_file(sum, *word);
+            sum = value ? add_file(sum, value + 1) : sum;
+        }
+    }
+    for (size_t i = 0; i <= inputs; i++) {
+        const char *path = i < inputs ? s->o->operands.at[i + 1] : s->o->base, *slash = path ? strrchr(path, '/') : NULL;
+        const char *name = path && !strstr(path, "://") ? rec_recognise(s->context, path) : NULL;
+        rec_recorder *recorder = name ? rec_open_recorder_in(s->context, name, REC_PRECISION_KEEP) : NULL;
+        char *beside = path ? xasprintf("%.*sconfig.json", slash ? (int)(slash - path) + 1 : 0, path) : NULL;
+        void *files = NULL;
+        uint64_t size = 0;
+
+        if (recorder && rec_files_look(recorder, path, &files, &size) == REC_OK) {
+            sum = add_sum(sum, files, (size_t)size);
+        }
+        sum = beside ? add_file(sum, beside) : sum;
+        rec_free(files);
+        rec_close_recorder(recorder);
+        free(beside);
+    }
+    return sum;
+}
+
 static int run(across *a, const options *o)
 {
     tool_shared shared = {.self = a,
@@ -350,7 +442,7 @@ static int run(across *a, const options *o)
         return status;
     }
     shared.files = is_of_files(a, o, converts);
-    if (a->ended || (status = check(o, shared.files)) != EXIT_OK) {
+    if (a->ended || (status = check(a, o, shared.files)) != EXIT_OK) {
         return EXIT_ERROR;
     }
     if (count < c->least || count > c->most) {
@@ -365,6 +457,11 @@ static int run(across *a, const options *o)
         s.shared = &shared;
         status = same_versions(a, &s);
         status = status == EXIT_OK && !shared.files ? show_files(a, &s, converts ? count - 1 : count) : status;
+        if (status == EXIT_OK && a->resume) {
+            a->identity = a->rank == 0 ? identify(a, &s, count - 1) : 0;
+            (void)MPI_Bcast(&a->identity, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+        }
+        a->check = o->check;
         status = status != EXIT_OK              ? status
                  : converts && !shared.files ? c->run(&s, o->operands.at + 1, count)
                                                 : look(a, &s, c, o);
@@ -379,6 +476,11 @@ static void print_report(const rec_mpi_report *r)
     double rate = r->write > 0 ? (double)r->bytes / r->write : 0;
     printf("  %d rank%s: layout %.2f s, %s written in %.2f s (%.0f MB/s), sync and rename %.2f s\n", r->ranks,
            tool_plural((uint64_t)r->ranks), r->layout, tool_sized(r->bytes, number), r->write, rate / 1e6, r->commit);
+    if (r->resumed == 2) {
+        puts("  what an earlier conversion left was another's: all was made anew");
+    } else if (r->resumed) {
+        printf("  of that %s were there of an earlier conversion\n", tool_sized(r->kept, number));
+    }
     printf("  slowest: rank %d (%s), %.2f times the mean\n", r->slowest, r->slowest_host,
            r->write_mean > 0 ? r->write / r->write_mean : 1.0);
 }
@@ -399,7 +501,7 @@ int main(int argc, char **argv)
     if (a.rank != 0 && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))) {
         (void)tool_fail("cannot open /dev/null");
     }
-    status = take_hints(&argc, argv, &a.hints);
+    status = take_own(&a, &argc, argv);
     status = status == EXIT_OK ? tool_options_parse(&o, argc, argv) : status;
     /* What mpirun gives a rank looks like a terminal, wherever it sends it on to. */
     tool_output_plain();

@@ -31,6 +31,8 @@ typedef struct lr_mpi_files {
     bool failed;      /**< out of memory */
     MPI_File file;    /**< that is open, or MPI_FILE_NULL */
     uint64_t now;     /**< which that is */
+    int read;         /**< descriptor of one that is read back, or -1 */
+    uint64_t read_now; /**< which that is */
 } lr_mpi_files;
 /** Forgets which there are. */
 void lr_mpi_files_clear(lr_mpi_files *f);
@@ -43,6 +45,8 @@ rec_status lr_mpi_files_tell(lr_mpi_files *f, const rec_filling *told);
 rec_status lr_mpi_files_open(lr_mpi_files *f, uint64_t at, char *why, size_t room);
 /** @return false: `why` says what went wrong. */
 bool lr_mpi_files_write(lr_mpi_files *f, uint64_t at, const uint8_t *data, uint64_t size, char *why, size_t room);
+/** Whether the bytes at a place are these. @return false: `why` says where they are not, or what went wrong. */
+bool lr_mpi_files_have(lr_mpi_files *f, uint64_t at, const uint8_t *data, uint64_t size, char *why, size_t room);
 /** Syncs what is open. All ranks. */
 rec_status lr_mpi_files_close(lr_mpi_files *f, char *why, size_t room);
 
@@ -85,6 +89,8 @@ void lr_mpi_keep(lr_mpi_told *notes, const rec_note *note);
 void lr_mpi_tell(const lr_mpi_told *notes, void (*tell)(void *user, const rec_note *note), void *user);
 /** For rec_window.lost, with an lr_mpi_told: keeps a loss. */
 void lr_mpi_lost(void *losses, const rec_loss *loss);
+/** Keeps losses as they stood in an lr_mpi_told before. @return false: these are none, or there is no memory. */
+bool lr_mpi_lost_before(lr_mpi_told *losses, const char *bytes, size_t size);
 /** Adds up the losses of all ranks and tells rank 0 of them, in the order in which they were first kept. Frees them. */
 rec_status lr_mpi_tell_losses(MPI_Comm comm, lr_mpi_told *losses, void (*tell)(void *user, const rec_note *note),
                               void *user);
@@ -164,5 +170,27 @@ void lr_mpi_serve_end(void);
 int32_t lr_mpi_fetch(void *leaf, uint64_t offset, void *target, uint64_t size);
 /** Waits for all ranks, if this communicator is served. @param message of a failure of this rank; changed if it is another's. */
 rec_status lr_mpi_meet(MPI_Comm comm, rec_status status, char *message, size_t room);
+
+/** A save that can be gone on with: what is known of the pieces of its one file. */
+typedef struct lr_mpi_resume {
+    const char *path, *temporary;
+    int fd;                       /**< of the temporary file, or -1 */
+    uint64_t total, piece, count; /**< bytes of the file and of its pieces but the last, and how many these are */
+    bool left;                    /**< a save before this one left something */
+    bool other;                   /**< it was of another file, and is made anew; on rank 0 */
+    uint32_t crc, adler;          /**< of the piece that is being made */
+} lr_mpi_resume;
+/** All ranks, when the temporary file is there. @param sum,identity of what is saved. @param layout seconds that a walk takes. */
+rec_status lr_mpi_resume_begin(lr_mpi_resume *r, const lr_mpi_files *f, uint64_t sum, uint64_t identity, double layout, char *why,
+                               size_t room);
+/** Whether a piece is there, whole. Its losses are added then. */
+bool lr_mpi_resume_has(const lr_mpi_resume *r, uint64_t number, lr_mpi_told *losses);
+/** A piece is begun, gets bytes, and was made: written, with what its tensors lost. @return false: errno says why. */
+void lr_mpi_resume_start(lr_mpi_resume *r);
+void lr_mpi_resume_sum(lr_mpi_resume *r, const void *data, uint64_t size);
+bool lr_mpi_resume_made(const lr_mpi_resume *r, uint64_t number, const char *losses, size_t size);
+/** Rank 0, when all have written: the file ends where it is to. @return false: errno says why. */
+bool lr_mpi_resume_cut(const lr_mpi_resume *r);
+void lr_mpi_resume_end(lr_mpi_resume *r);
 
 #endif

@@ -28,9 +28,14 @@ typedef struct saving {
     bool filled;       /* rank 0: the others were told */
     rec_status status; /* what all know of */
     double layout, write, commit;
+    lr_mpi_resume resume; /* of one that can be gone on with */
+    uint64_t kept;        /* bytes that were there */
+    bool noted;           /* `notes` has what each walk tells */
     /* Writing. */
     uint8_t *piece;
     uint64_t used, at; /* bytes in it, and where in the files it begins */
+    bool compares;     /* it is not written: it is to be there */
+    bool patched;      /* something was written over */
     char why[LR_MPI_MESSAGE];
 } saving;
 
@@ -38,8 +43,12 @@ typedef struct saving {
 
 static int32_t flush(saving *s)
 {
-    if (s->used && !lr_mpi_files_write(&s->files, s->at, s->piece, s->used, s->why, sizeof s->why)) {
+    bool well = !s->used || (s->compares ? lr_mpi_files_have : lr_mpi_files_write)(&s->files, s->at, s->piece, s->used, s->why, sizeof s->why);
+    if (!well) {
         return EIO;
+    }
+    if (s->used && s->resume.fd >= 0) {
+        lr_mpi_resume_sum(&s->resume, s->piece, s->used);
     }
     s->at += s->used;
     s->used = 0;
@@ -68,6 +77,7 @@ static int32_t patch_some(void *user, uint64_t offset, const void *data, uint64_
     saving *s = user;
     int32_t error = flush(s);
     uint64_t at = s->at;
+    s->patched = true;
     if (!error) {
         s->at = s->window.from + offset;
         error = write_some(s, data, size);
@@ -92,6 +102,12 @@ static void lost(void *user, const rec_loss *loss)
     lr_mpi_lost(&((saving *)user)->losses, loss);
 }
 
+static rec_status fail_changed(saving *s)
+{
+    (void)snprintf(s->why, sizeof s->why, "%s: what is saved changed meanwhile: was an input written to?", s->path);
+    return REC_E_MISMATCH;
+}
+
 /* What of the record lies in the window. */
 static rec_status save_window(saving *s, const rec_output *output)
 {
@@ -100,12 +116,12 @@ static rec_status save_window(saving *s, const rec_output *output)
     s->window.lost = lost;
     s->window.user = s;
     status = rec_save_window(s->recorder, s->record, s->path, &s->window, output, s);
-    for (uint64_t i = 0; s->rank == 0 && rec_report_note(i); i++) {
-        lr_mpi_keep(&s->notes, rec_report_note(i)); /* which all ranks have */
+    for (uint64_t i = 0; s->rank == 0 && !s->noted && rec_report_note(i); i++) {
+        lr_mpi_keep(&s->notes, rec_report_note(i)); /* which all ranks have, each time */
     }
+    s->noted = true;
     if (status == REC_OK && (s->window.total != total || s->window.sum != sum)) {
-        (void)snprintf(s->why, sizeof s->why, "%s: what is saved changed meanwhile: was an input written to?", s->path);
-        status = REC_E_MISMATCH;
+        status = fail_changed(s);
     }
     return status;
 }
@@ -124,18 +140,78 @@ static rec_status write_pieces(saving *s)
     return status == REC_OK ? lr_mpi_pieces_copy(p, write_some, s, s->path, s->why, sizeof s->why) : status;
 }
 
+/* One piece of a file that is gone on with. @param there it is to be there already, which is looked at. */
+static rec_status make_piece(saving *s, const rec_output *output, uint64_t number, bool there)
+{
+    size_t told = s->losses.size;
+    rec_status status;
+    s->at = s->window.from = number * s->resume.piece;
+    s->window.to = s->window.total - s->at < s->resume.piece ? s->window.total : s->at + s->resume.piece;
+    s->compares = there;
+    s->patched = false;
+    lr_mpi_resume_start(&s->resume);
+    status = save_window(s, output);
+    status = status == REC_OK && flush(s) != 0 ? REC_E_IO : status;
+    s->compares = false;
+    if (status == REC_OK && s->at != s->window.to) {
+        status = fail_changed(s);
+    }
+    if (status == REC_OK && there) {
+        s->losses.size = told; /* they were kept before */
+    } else if (status != REC_OK && there && *s->why) {
+        size_t used = strlen(s->why);
+        (void)snprintf(s->why + used, sizeof s->why - used, ": what an earlier save left (%.1000s) is another's; save it without resuming",
+                       s->resume.temporary);
+        status = REC_E_MISMATCH;
+    } else if (status == REC_OK && !s->patched &&
+               !lr_mpi_resume_made(&s->resume, number, s->losses.at + told, s->losses.size - told)) {
+        (void)snprintf(s->why, sizeof s->why, "%.1500s: cannot write to the temporary file %.1500s: %s", s->path, s->resume.temporary,
+                       strerror(errno));
+        status = REC_E_IO;
+    }
+    return status;
+}
+
+/* This rank's pieces that are not there. The first that is there is made all the same: another conversion with the same layout would
+ * make other bytes. */
+static rec_status write_rest(saving *s, const rec_output *output)
+{
+    const lr_mpi_resume *r = &s->resume;
+    uint64_t n = (uint64_t)s->ranks, i = (uint64_t)s->rank, first = r->count / n * i + r->count % n * i / n,
+             last = r->count / n * (i + 1) + r->count % n * (i + 1) / n;
+    rec_status status = REC_OK;
+    bool looked = false;
+    for (uint64_t number = first; number < last && status == REC_OK; number++) {
+        bool there = lr_mpi_resume_has(r, number, &s->losses);
+        if (!there || !looked) {
+            status = make_piece(s, output, number, there);
+        }
+        s->kept += there ? number + 1 < r->count ? r->piece : r->total - number * r->piece : 0;
+        looked = looked || there;
+    }
+    if (status == REC_OK && !s->noted) { /* rank 0 has the notes of all */
+        s->window.from = s->window.to = 0;
+        status = save_window(s, output);
+    }
+    s->at = s->window.to;
+    return status;
+}
+
 /* This rank's part. */
 static rec_status write_window(saving *s)
 {
     const rec_output output = {.size = sizeof output, .name = s->path, .write = write_some, .patch = patch_some};
     rec_status status;
+    bool in_pieces = s->window.piece != 0;
     s->piece = malloc(PIECE);
     if (!s->piece) {
         (void)snprintf(s->why, sizeof s->why, "%s: out of memory", s->path);
         return REC_E_MEMORY;
     }
-    if (s->window.piece) {
+    if (in_pieces) {
         status = write_pieces(s);
+    } else if (s->resume.fd >= 0 && !s->compares) {
+        status = write_rest(s, &output);
     } else {
         s->at = s->window.from;
         status = save_window(s, &output);
@@ -143,9 +219,8 @@ static rec_status write_window(saving *s)
     if (status == REC_OK && flush(s) != 0) {
         status = REC_E_IO;
     }
-    if (status == REC_OK && s->at != (s->window.piece ? s->pieces.end : s->window.to)) {
-        (void)snprintf(s->why, sizeof s->why, "%s: what is saved changed meanwhile: was an input written to?", s->path);
-        status = REC_E_MISMATCH;
+    if (status == REC_OK && s->at != (in_pieces ? s->pieces.end : s->window.to)) {
+        status = fail_changed(s);
     }
     free(s->piece);
     s->piece = NULL;
@@ -186,6 +261,34 @@ static rec_status make_pieces(saving *s)
 
 static rec_status find_layout(saving *s);
 
+/* What was written is read back, and compared with what is made once more. */
+static rec_status compare(saving *s)
+{
+    size_t told = s->losses.size;
+    rec_status status = REC_E_UNSUPPORTED;
+    if (s->patched) {
+        (void)snprintf(s->why, sizeof s->why, "%s: its codec writes over what it has written, so that it cannot be checked by ranks", s->path);
+    } else {
+        s->compares = true;
+        s->window.from = begin_of(s, s->rank);
+        s->window.to = begin_of(s, s->rank + 1);
+        status = write_window(s);
+        s->losses.size = told;
+    }
+    return rec_mpi_agree(s->comm, status, *s->why ? s->why : NULL);
+}
+
+/* Whether it may be gone on with. */
+static rec_status begin_resume(saving *s)
+{
+    rec_status status = s->window.piece || s->files.count > 1 || *s->letters ? REC_E_UNSUPPORTED : REC_OK;
+    (void)snprintf(s->why, sizeof s->why, "%s: what is compressed in pieces, or goes to several files, cannot be gone on with", s->path);
+    status = rec_mpi_agree(s->comm, status, s->why);
+    s->why[0] = '\0';
+    return status == REC_OK ? lr_mpi_resume_begin(&s->resume, &s->files, s->window.sum, s->options.identity, s->layout, s->why, sizeof s->why)
+                            : status;
+}
+
 /* All ranks. What fails on one is what it comes to on all. @param told on rank 0. */
 static rec_status write_files(saving *s, rec_filling *told)
 {
@@ -211,6 +314,14 @@ static rec_status write_files(saving *s, rec_filling *told)
     if (status != REC_OK) {
         return status;
     }
+    status = s->options.resume ? begin_resume(s) : REC_OK;
+    if (told) {
+        told->keep = s->resume.fd >= 0;
+    }
+    if (status != REC_OK) {
+        (void)lr_mpi_files_close(&s->files, s->why, sizeof s->why);
+        return status;
+    }
     begun = MPI_Wtime();
     status = write_window(s);
     s->write += MPI_Wtime() - begun;
@@ -223,6 +334,14 @@ static rec_status write_files(saving *s, rec_filling *told)
         (void)lr_mpi_files_close(&s->files, s->why, sizeof s->why);
     }
     s->write += s->files.count > 1 ? MPI_Wtime() - begun : 0;
+    status = status == REC_OK && s->options.check ? compare(s) : status;
+    if (status == REC_OK && s->options.resume) {
+        bool cut = !told || lr_mpi_resume_cut(&s->resume);
+        if (!cut) {
+            (void)snprintf(s->why, sizeof s->why, "%.1500s: cannot cut the temporary file to its size: %s", s->path, strerror(errno));
+        }
+        status = rec_mpi_agree(s->comm, cut ? REC_OK : REC_E_IO, s->why);
+    }
     return status;
 }
 
@@ -289,11 +408,13 @@ static rec_status make_report(saving *s, rec_mpi_report *report)
 {
     struct {
         double layout, write;
+        uint64_t kept;
         char host[64];
-    } mine = {.layout = s->layout, .write = s->write}, *all = NULL;
+    } mine = {.layout = s->layout, .write = s->write, .kept = s->kept}, *all = NULL;
     char host[MPI_MAX_PROCESSOR_NAME];
     uint32_t size = report && report->size < sizeof *report ? report->size : (uint32_t)sizeof *report;
-    rec_mpi_report r = {.size = sizeof r, .ranks = s->ranks, .bytes = s->files.total, .commit = s->commit};
+    rec_mpi_report r = {.size = sizeof r, .ranks = s->ranks, .bytes = s->files.total, .commit = s->commit,
+                        .resumed = !s->resume.left ? s->resume.other ? 2 : 0 : 1};
     rec_status status;
     (void)snprintf(mine.host, sizeof mine.host, "%.63s", lr_mpi_host(host));
     all = s->rank == 0 ? calloc((size_t)s->ranks, sizeof *all) : NULL;
@@ -304,6 +425,7 @@ static rec_status make_report(saving *s, rec_mpi_report *report)
     for (int i = 0; all && status == REC_OK && i < s->ranks; i++) {
         r.layout = all[i].layout > r.layout ? all[i].layout : r.layout;
         r.write_mean += all[i].write / s->ranks;
+        r.kept += all[i].kept;
         if (all[i].write >= r.write) {
             r.write = all[i].write;
             r.slowest = i;
@@ -343,7 +465,7 @@ static rec_status check_target(saving *s)
 static rec_status save_files(saving *s)
 {
     rec_file *list = lr_mpi_files_list(&s->files);
-    const rec_filling filling = {.size = sizeof filling, .files = list, .count = s->files.count};
+    const rec_filling filling = {.size = sizeof filling, .files = list, .count = s->files.count, .resume = s->options.resume};
     rec_status own = REC_E_MEMORY;
     if (list) {
         own = rec_save_filled(s->recorder, s->path, &filling, fill, s);
@@ -373,17 +495,18 @@ rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record 
     s->record = record;
     s->path = path;
     s->window.size = sizeof s->window;
-    s->pieces.fd = -1;
+    s->pieces.fd = s->resume.fd = -1;
     if (options) {
         memcpy(&s->options, options, options->size < sizeof s->options ? options->size : sizeof s->options);
     }
     s->files = (lr_mpi_files){.comm = comm,
                               .path = path,
                               .hints = s->options.has_hints ? s->options.hints : MPI_INFO_NULL,
-                              .file = MPI_FILE_NULL};
+                              .file = MPI_FILE_NULL,
+                              .read = -1};
     (void)MPI_Comm_rank(comm, &s->rank);
     (void)MPI_Comm_size(comm, &s->ranks);
-    status = check_target(s);
+    status = s->options.resume ? REC_OK : check_target(s); /* which would remove what was left */
     status = status == REC_OK ? find_layout(s) : status;
     if (status == REC_OK && s->window.piece) {
         status = make_pieces(s);
@@ -421,6 +544,7 @@ rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record 
         status = status == REC_OK ? told : status;
     }
 done:
+    lr_mpi_resume_end(&s->resume);
     lr_mpi_files_clear(&s->files);
     lr_mpi_pieces_end(&s->pieces);
     free(s->losses.at);

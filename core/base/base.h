@@ -370,6 +370,7 @@ struct rec_job {
     bool partly;                   /**< of such a load: what was read is not the whole */
     rec_source *absent;            /**< core/io/source_absent.c: in their place, or NULL */
     uint32_t cuts;                 /**< maps of files that had been cut when it began (watch.c) */
+    bool resumes;                  /**< of a save: its temporary file is the one that a save before it left, and stays if this one fails */
     bool placed;                   /**< of a save: what was written has its name, and nothing that fails later undoes that */
     bool passing;                  /**< what is loaded or saved is only handed on: files that are not mapped are read when
                                         needed, pages of those that are need not stay */

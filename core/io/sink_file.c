@@ -213,7 +213,9 @@ static void give_up(lr_file_sink *self)
     }
     lr_set_unpark(self);
     if (self->linked) {
-        (void)unlinkat(self->folder, self->temporary, 0);
+        if (!self->keeps) {
+            (void)unlinkat(self->folder, self->temporary, 0);
+        }
         self->linked = false;
     }
     if (self->out.fd >= 0) {

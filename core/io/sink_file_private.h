@@ -18,7 +18,8 @@ struct lr_file_sink {
     bool sync;
     bool straight; /**< a FIFO or a device: neither temporary file nor rename */
     bool replaces; /**< there is an old file, and `old` says what it is */
-    bool linked;   /**< the temporary file is there and has to go */
+    bool linked;   /**< the temporary file is there and has to go… */
+    bool keeps;    /**< …but for what is kept for a later save */
     bool placed;   /**< it has its name; of a part of a set: and loses it again if the index does not get there */
     bool mixed;    /**< of a first one: files beside it took the place of older ones */
     struct stat old;

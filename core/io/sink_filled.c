@@ -81,13 +81,15 @@ static int32_t fill_files(const filled *f, uint64_t *last, rec_fill_fn fill, voi
                         .files = f->files,
                         .count = f->count,
                         .letters = lr_set_own_letters((const lr_file_sink *)f->sink),
-                        .last_size = *last};
+                        .last_size = *last,
+                        .resume = f->job->resumes};
     lr_call call;
     int32_t error;
     lr_call_begin(&call, f->job, LR_CALL_PROGRAM, NULL);
     error = fill(user, &told);
     lr_call_end(&call);
     *last = told.last_size;
+    ((lr_file_sink *)f->sink)->keeps = f->job->resumes && told.keep != 0;
     return lr_io_program(f->job, f->sink->name, REC_UNKNOWN, error, "write", false);
 }
 
@@ -132,6 +134,7 @@ int32_t lr_save_filled(rec_job *job, const char *path, bool sync, const rec_fill
     if (main->name && lr_check_own_name(job, path, REC_E_ARGUMENT, name) != REC_OK) {
         return job->error.status;
     }
+    job->resumes = filling->resume && f.count == 1;
     f.sink = lr_sink_file_as(job, path, name, sync);
     if (!f.sink) {
         return job->error.status;

@@ -22,6 +22,8 @@ enum { NAMES_TRIED = 100, RANDOM = LR_LETTERS, PART_DIGITS = 5 };
 
 /* As long as one another. What is left of a set's is more than a file: who saves a set again looks what it was. */
 static const char suffix[] = ".librecord-tmp", suffix_of_sets[] = ".librecord-set";
+/* Of what is to be gone on with: `.NAME.librecord-resume`. There is one for a target. */
+static const char suffix_of_kept[] = ".librecord-resume";
 
 /* A file that is renamed by its plugin keeps to the name that the caller will use again. */
 static const char *mark_of(const lr_file_sink *self)
@@ -84,6 +86,14 @@ void lr_temporary_part_name(const lr_file_sink *lead, unsigned part, char name[N
     size_t stem = strlen(lead->temporary) - (sizeof suffix - 1);
     memcpy(name, lead->temporary, stem);
     (void)snprintf(name + stem, NAME_MAX + 1 - stem, "-%0*u%s", PART_DIGITS, part, lead->temporary + stem);
+}
+
+static void name_of_kept(const lr_file_sink *self, char name[NAME_MAX + 1])
+{
+    size_t kept = name_kept(mark_of(self));
+    name[0] = '.';
+    memcpy(name + 1, mark_of(self), kept);
+    memcpy(name + 1 + kept, suffix_of_kept, sizeof suffix_of_kept);
 }
 
 static bool make_name(lr_file_sink *self)
@@ -190,7 +200,17 @@ static bool sweep_name(void *user, const char *name)
 /* What cannot be swept stays for the next save: that is no reason to fail this one. */
 void lr_temporary_sweep(lr_file_sink *self)
 {
+    char kept[NAME_MAX + 1];
+    int fd;
     (void)lr_folder_names(self->folder, sweep_name, self);
+    if (!self->out.sink.job->resumes) {
+        name_of_kept(self, kept);
+        fd = lock_stale(self->folder, kept);
+        if (fd >= 0) {
+            (void)unlinkat(self->folder, kept, 0);
+            (void)close(fd);
+        }
+    }
 }
 
 typedef struct sweep_of_sets {
@@ -268,11 +288,40 @@ static bool lock_own(const lr_file_sink *self, int fd)
     return fstat(fd, &info) == 0 && info.st_nlink > 0 && is_same(self->folder, self->temporary, &info);
 }
 
+static const char hint[] = "A save replaces the file as a whole, and has to write to its folder for that.";
+
+/* The one that a save before this one left, or a new one. */
+static int32_t take_up(lr_file_sink *self, int *fd)
+{
+    enum { MODE = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY };
+    struct stat info;
+    name_of_kept(self, self->temporary);
+    do {
+        *fd = openat(self->folder, self->temporary, MODE, self->replaces ? 0600 : 0666);
+    } while (*fd < 0 && errno == EINTR);
+    if (*fd < 0) {
+        return lr_file_failed(self, "open what was left of an earlier save", hint);
+    }
+    if (fstat(*fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+        return lr_io_fail(self->out.sink.job, self->name, REC_E_IO, REC_UNKNOWN, NULL,
+                          "what would be left of an earlier save, %s, is no regular file", self->temporary);
+    }
+    if (!lock_own(self, *fd)) {
+        return lr_io_fail(self->out.sink.job, self->name, REC_E_IO, REC_UNKNOWN, NULL,
+                          "another process goes on with what was left of an earlier save, %s", self->temporary);
+    }
+    self->linked = true;
+    self->keeps = info.st_size > 0;
+    return REC_OK;
+}
+
 int32_t lr_temporary_create(lr_file_sink *self, int *fd)
 {
-    static const char hint[] = "A save replaces the file as a whole, and has to write to its folder for that.";
     /* Nobody may read what replaces a private file; a new file gets what the umask leaves. */
     mode_t mode = self->replaces ? 0600 : 0666;
+    if (self->out.sink.job->resumes && !self->lead) {
+        return take_up(self, fd);
+    }
     for (int tries = 0; tries < NAMES_TRIED; tries++) {
         if (!make_name(self)) {
             return lr_file_failed(self, "make up a name for a temporary file", NULL);

@@ -33,6 +33,15 @@ typedef struct rec_mpi_options {
     /** Of a load by rank: tensors that every rank has, of up to so many bytes, are read by one rank and sent to the others; larger
      *  ones each rank reads by itself. 0: 4 KiB. REC_UNKNOWN: none are sent. */
     uint64_t broadcast;
+    /** 1: what was written is read back before the file gets its name, and compared with what is made of the record once more; what
+     *  differs is an error, and the old file is as it was. */
+    int32_t check;
+    /** 1: should the save fail, or the ranks be killed, what they wrote stays beside the target, as `.NAME.librecord-resume`, and a save
+     *  with this goes on with it, if it has the same layout and the same `identity`, by as many ranks as it has: what is there is
+     *  held against its sums, and of each rank one piece against what it makes itself. A save without this removes what is left. Of
+     *  several files and of what a codec compresses in pieces (gzip) it is REC_E_UNSUPPORTED, before anything is written. */
+    int32_t resume;
+    uint64_t identity; /**< of what is saved, the same on all ranks: whatever tells one input, and what is done to it, from another */
 } rec_mpi_options;
 
 /** What a save came to: on rank 0; zeros on the others. Times are seconds of wall clock. */
@@ -47,6 +56,9 @@ typedef struct rec_mpi_report {
     int32_t reserved; /**< 0 */
     double commit;       /**< syncing, and giving the file its name */
     char slowest_host[64];
+    uint64_t kept;       /**< bytes that were there of an earlier save (rec_mpi_options.resume) */
+    int32_t resumed;     /**< 1: such a save was gone on with; 2: what was left was another's, and all was made anew; else 0 */
+    int32_t reserved_resumed; /**< 0 */
 } rec_mpi_report;
 
 /**

@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <math.h>
 
 /* ------------------------------------------------------------------------------------------------------- a record -- */
@@ -626,6 +627,88 @@ static rec_status save_filled(rec_recorder *recorder, const char *path, uint64_t
     return rec_save_filled(recorder, path, &one, how, user);
 }
 
+/* A part of what is to be, which is kept or not. */
+typedef struct part_way {
+    const char *before; /* what is there of an earlier save; NULL: nothing */
+    const char *text;
+    int32_t error, keep;
+    char seen[600];
+} part_way;
+
+static int32_t fill_part(void *user, rec_filling *told)
+{
+    part_way *p = user;
+    char had[32] = "";
+    int fd = open(told->files[0].temporary, O_RDWR);
+    ssize_t got = read(fd, had, sizeof had - 1);
+    assert_int_equal(told->resume, 1);
+    assert_true(got >= 0);
+    assert_string_equal(had, p->before ? p->before : "");
+    assert_int_equal(pwrite(fd, p->text, strlen(p->text), (off_t)strlen(had)), strlen(p->text));
+    if (!p->error) {
+        assert_int_equal(ftruncate(fd, 9), 0); /* what is behind it is not of the file */
+    }
+    (void)close(fd);
+    told->keep = p->keep;
+    (void)snprintf(p->seen, sizeof p->seen, "%s", told->files[0].temporary);
+    return p->error;
+}
+
+static void files_that_are_gone_on_with(void **state)
+{
+    scratch *s = scratch_new();
+    char *path = scratch_path(s, "model.mpk"), *left = scratch_path(s, ".model.mpk.librecord-resume");
+    rec_recorder *recorder = recorder_of("NamedMpk"), *other = recorder_of("NamedMpk");
+    const rec_file one = {.size = 9};
+    const rec_filling all = {.size = sizeof all, .files = &one, .count = 1, .resume = 1};
+    part_way p = {.text = "abc", .error = ENOSPC, .keep = 1};
+    int fd;
+    (void)state;
+    assert_int_equal(unlink(left), -1);
+    /* No space is reserved where that would make it longer: this file system's zeros are not to be seen below. */
+    assert_int_equal(rec_save_filled(recorder, path, &(rec_filling){.size = sizeof all, .files = &(rec_file){.size = 0}, .count = 1, .resume = 1},
+                                     fill_part, &p),
+                     REC_E_IO);
+    assert_string_equal(p.seen, left);
+    assert_holds(left, "abc");
+    fd = open(left, O_RDWR);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    p = (part_way){.before = "abc", .text = "defghi, and more", .keep = 1};
+    assert_int_equal(rec_save_filled(other, path, &all, fill_part, &p), REC_E_IO);
+    assert_error(REC_E_IO, "another process goes on with what was left of an earlier save, .model.mpk.librecord-resume");
+    assert_string_equal(p.seen, "");
+    (void)close(fd);
+    assert_int_equal(rec_save_filled(other, path, &all, fill_part, &p), REC_OK);
+    assert_holds(path, "abcdefghi");
+    assert_int_not_equal(access(left, F_OK), 0);
+    /* What is not worth it is not kept, and who does not go on with it removes it. */
+    p = (part_way){.text = "", .error = EIO};
+    assert_int_equal(rec_save_filled(recorder, path, &all, fill_part, &p), REC_E_IO);
+    assert_int_not_equal(access(left, F_OK), 0);
+    p = (part_way){.text = "", .error = EIO, .keep = 1};
+    assert_int_equal(rec_save_filled(recorder, path, &all, fill_part, &p), REC_E_IO);
+    assert_int_equal(access(left, F_OK), 0);
+    {
+        filling f = {.text = "all of it"};
+        assert_int_equal(rec_save_filled(recorder, path, &(rec_filling){.size = sizeof all, .files = &one, .count = 1}, fill, &f), REC_OK);
+    }
+    assert_int_not_equal(access(left, F_OK), 0);
+    assert_holds(path, "all of it");
+    assert_int_equal(symlink("elsewhere", left), 0);
+    assert_int_equal(rec_save_filled(recorder, path, &all, fill_part, &p), REC_E_IO);
+    assert_error(REC_E_IO, "cannot open what was left of an earlier save");
+    assert_int_equal(unlink(left), 0);
+    assert_int_equal(mkfifo(left, 0600), 0);
+    assert_int_equal(rec_save_filled(recorder, path, &all, fill_part, &p), REC_E_IO);
+    assert_error(REC_E_IO, "what would be left of an earlier save, .model.mpk.librecord-resume, is no regular file");
+    assert_int_equal(unlink(left), 0);
+    rec_close_recorder(recorder);
+    rec_close_recorder(other);
+    free(path);
+    free(left);
+    scratch_free(s);
+}
+
 static void files_that_others_fill(void **state)
 {
     scratch *s = scratch_new();
@@ -879,6 +962,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(not_in_pieces, enter, leave),
         cmocka_unit_test_setup_teardown(what_cannot_be, enter, leave),
         cmocka_unit_test_setup_teardown(files_that_others_fill, enter, leave),
+        cmocka_unit_test_setup_teardown(files_that_are_gone_on_with, enter, leave),
         cmocka_unit_test_setup_teardown(windows_of_several_files, enter, leave),
         cmocka_unit_test_setup_teardown(sets_that_others_fill, enter, leave),
     };

@@ -421,7 +421,7 @@ int tool_run_convert(session *s, const char *const *operands, size_t count)
         goto done;
     }
     r.seconds = now() - begun;
-    r.checked = !r.dry && tool_progress_checked();
+    r.checked = !r.dry && (s->shared ? s->o->check : tool_progress_checked());
     tool_progress_end();
     path = to_stdout ? NULL : rec_recorder_path(to, out);
     if (r.dry) {

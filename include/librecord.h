@@ -854,7 +854,8 @@ typedef struct rec_filling {
      *  bytes, and perhaps more of them behind `size`, which rec_fill_fn cuts off when all is done. It has one name for each path, so
      *  that only one save can be under way. A save without this removes what is left. */
     int32_t resume;
-    int32_t keep; /**< set by rec_fill_fn, if that is 1: should the save fail, it stays for one that goes on with it */
+    int32_t keep; /**< for rec_fill_fn, and set by it, if that is 1: should the save fail, it stays for one that goes on with it. 1 if
+                       something was left, else 0 */
 } rec_filling;
 /** Sees to it that the `temporary` of each file, which is there, has all its bytes. @return 0 or an errno, as rec_output's functions
  *  do. */

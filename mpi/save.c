@@ -278,15 +278,14 @@ static rec_status compare(saving *s)
     return rec_mpi_agree(s->comm, status, *s->why ? s->why : NULL);
 }
 
-/* Whether it may be gone on with. */
-static rec_status begin_resume(saving *s)
+/* Whether it may be gone on with. All ranks know the same of it. */
+static rec_status check_resume(saving *s)
 {
-    rec_status status = s->window.piece || s->files.count > 1 || *s->letters ? REC_E_UNSUPPORTED : REC_OK;
-    (void)snprintf(s->why, sizeof s->why, "%s: what is compressed in pieces, or goes to several files, cannot be gone on with", s->path);
-    status = rec_mpi_agree(s->comm, status, s->why);
-    s->why[0] = '\0';
-    return status == REC_OK ? lr_mpi_resume_begin(&s->resume, &s->files, s->window.sum, s->options.identity, s->layout, s->why, sizeof s->why)
-                            : status;
+    bool can = !s->options.resume || (!s->window.piece && s->files.count == 1);
+    if (!can) {
+        (void)snprintf(s->why, sizeof s->why, "%s: what is compressed in pieces, or goes to several files, cannot be gone on with", s->path);
+    }
+    return rec_mpi_agree(s->comm, can ? REC_OK : REC_E_UNSUPPORTED, s->why);
 }
 
 /* All ranks. What fails on one is what it comes to on all. @param told on rank 0. */
@@ -314,9 +313,10 @@ static rec_status write_files(saving *s, rec_filling *told)
     if (status != REC_OK) {
         return status;
     }
-    status = s->options.resume ? begin_resume(s) : REC_OK;
-    if (told) {
-        told->keep = s->resume.fd >= 0;
+    status = s->options.resume ? lr_mpi_resume_begin(&s->resume, &s->files, s->window.sum, s->options.identity, s->layout, s->why, sizeof s->why)
+                               : REC_OK;
+    if (told && status == REC_OK && s->options.resume) {
+        told->keep = 1;
     }
     if (status != REC_OK) {
         (void)lr_mpi_files_close(&s->files, s->why, sizeof s->why);
@@ -508,6 +508,7 @@ rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record 
     (void)MPI_Comm_size(comm, &s->ranks);
     status = s->options.resume ? REC_OK : check_target(s); /* which would remove what was left */
     status = status == REC_OK ? find_layout(s) : status;
+    status = status == REC_OK ? check_resume(s) : status;
     if (status == REC_OK && s->window.piece) {
         status = make_pieces(s);
     }

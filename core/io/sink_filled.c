@@ -82,7 +82,8 @@ static int32_t fill_files(const filled *f, uint64_t *last, rec_fill_fn fill, voi
                         .count = f->count,
                         .letters = lr_set_own_letters((const lr_file_sink *)f->sink),
                         .last_size = *last,
-                        .resume = f->job->resumes};
+                        .resume = f->job->resumes,
+                        .keep = ((const lr_file_sink *)f->sink)->keeps};
     lr_call call;
     int32_t error;
     lr_call_begin(&call, f->job, LR_CALL_PROGRAM, NULL);

@@ -642,6 +642,7 @@ static int32_t fill_part(void *user, rec_filling *told)
     int fd = open(told->files[0].temporary, O_RDWR);
     ssize_t got = read(fd, had, sizeof had - 1);
     assert_int_equal(told->resume, 1);
+    assert_int_equal(told->keep, p->before != NULL);
     assert_true(got >= 0);
     assert_string_equal(had, p->before ? p->before : "");
     assert_int_equal(pwrite(fd, p->text, strlen(p->text), (off_t)strlen(had)), strlen(p->text));

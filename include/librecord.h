@@ -784,7 +784,10 @@ REC_API rec_status rec_loss_text(const rec_loss *loss, char *text, uint64_t room
 enum {
     REC_PART_FILE = 0,   /**< bytes of the file */
     REC_PART_PIECES = 1, /**< pieces: `from` and `to` count bytes before the codec, and are multiples of `piece` or the end. Of files
-                              that are not made in pieces it is REC_PART_FILE; `piece` is 0 then */
+                              that are not made in pieces it is REC_PART_FILE; `piece` is 0 then. Of text (JSON) it is 1: bounds and
+                              `total` count bytes of tensors and other numbers that text is made of, and one for the end; text between
+                              numbers is in the window of what stands behind it. Windows one after the other are the file: there
+                              is neither head nor tail, and `made` is not called */
     REC_PART_HEAD = 2,   /**< what stands before the first piece; `total`, `pieces` and `piece_count` are given, the bounds are not asked for */
     REC_PART_TAIL = 3    /**< and behind the last */
 };
@@ -832,7 +835,7 @@ typedef struct rec_window {
 /**
  * Does what rec_save() does to a file, and gives the bytes of a window of it alone: all windows, one after the other, are the
  * file. What of the tensors lies outside is neither read nor converted, as far as the format lets that be; one that compresses
- * (but for REC_PART_PIECES), or makes text of numbers, makes all of it each time. Nothing is read back (option `check`). Of several
+ * or makes text of numbers makes all of it each time, but for REC_PART_PIECES. Nothing is read back (option `check`). Of several
  * files each must be written before the next, and the index last of all; others are REC_E_UNSUPPORTED.
  * @param path what the file will be called: its extension may choose the format, its name may be in the file.
  * @param window what is wanted; `total` and `sum` are filled in; of REC_PART_PIECES they are of what is before the codec.

@@ -58,6 +58,7 @@ typedef struct lr_mpi_pieces {
     uint64_t count, room;
     bool failed;         /**< out of memory */
     uint64_t at, end;    /**< bytes of the file that this rank's pieces are */
+    uint64_t from, to;   /**< what they are made of */
     uint64_t total;      /**< of the file */
     uint8_t *head, *tail;/**< of the file, on rank 0 */
     uint64_t head_size, tail_size;
@@ -72,6 +73,8 @@ rec_status lr_mpi_pieces_check(const lr_mpi_pieces *p, const char *path, char *w
 /** All ranks: where they go, and what stands around them. */
 rec_status lr_mpi_pieces_place(lr_mpi_pieces *p, MPI_Comm comm, rec_recorder *recorder, const rec_record *record,
                                const char *path, const rec_window *window);
+/** All ranks: where `stored` bytes of each go that stand one behind the other, and nothing around them. */
+void lr_mpi_pieces_scan(lr_mpi_pieces *p, MPI_Comm comm);
 /** Gives this rank's bytes, from `at` to `end`. */
 rec_status lr_mpi_pieces_copy(const lr_mpi_pieces *p, int32_t (*write)(void *user, const void *data, uint64_t size),
                               void *user, const char *path, char *why, size_t room);

@@ -176,11 +176,22 @@ static rec_status gather(lr_mpi_pieces *p, MPI_Comm comm, int rank, int ranks, i
     return status;
 }
 
+void lr_mpi_pieces_scan(lr_mpi_pieces *p, MPI_Comm comm)
+{
+    uint64_t before = 0;
+    int rank = 0;
+    (void)MPI_Comm_rank(comm, &rank);
+    (void)MPI_Exscan(&p->stored, &before, 1, MPI_UINT64_T, MPI_SUM, comm);
+    (void)MPI_Allreduce(&p->stored, &p->total, 1, MPI_UINT64_T, MPI_SUM, comm);
+    p->at = rank == 0 ? 0 : before; /* of which Exscan says nothing */
+    p->end = p->at + p->stored;
+}
+
 rec_status lr_mpi_pieces_place(lr_mpi_pieces *p, MPI_Comm comm, rec_recorder *recorder, const rec_record *record,
                                const char *path, const rec_window *window)
 {
     int rank = 0, ranks = 1, *counts = NULL;
-    uint64_t sizes[2] = {0}, before = 0, stored = p->stored;
+    uint64_t sizes[2] = {0};
     ends head = {0}, tail = {0};
     rec_status status;
     (void)MPI_Comm_rank(comm, &rank);
@@ -208,12 +219,10 @@ rec_status lr_mpi_pieces_place(lr_mpi_pieces *p, MPI_Comm comm, rec_recorder *re
         return status;
     }
     (void)MPI_Bcast(sizes, 2, MPI_UINT64_T, 0, comm);
-    (void)MPI_Exscan(&p->stored, &before, 1, MPI_UINT64_T, MPI_SUM, comm);
-    (void)MPI_Allreduce(&p->stored, &stored, 1, MPI_UINT64_T, MPI_SUM, comm);
-    before = rank == 0 ? 0 : before; /* of which Exscan says nothing */
-    p->total = sizes[0] + stored + sizes[1];
-    p->at = sizes[0] + before;
-    p->end = p->at + p->stored;
+    lr_mpi_pieces_scan(p, comm);
+    p->total += sizes[0] + sizes[1];
+    p->at += sizes[0];
+    p->end += sizes[0];
     return REC_OK;
 }
 

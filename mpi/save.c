@@ -21,10 +21,11 @@ typedef struct saving {
     const char *path;
     rec_mpi_options options;
     rec_window window;
-    lr_mpi_pieces pieces; /* of a file that a codec makes of pieces */
+    lr_mpi_pieces pieces; /* of a file that a codec makes of pieces, or a format of text */
     lr_mpi_told losses, notes; /* on rank 0: all that are no losses */
     lr_mpi_files files;
     char letters[16]; /* in their names */
+    bool whole_text;   /* text is made by bytes of the file, all of it by each rank */
     bool filled;       /* rank 0: the others were told */
     rec_status status; /* what all know of */
     double layout, write, commit;
@@ -126,6 +127,25 @@ static rec_status save_window(saving *s, const rec_output *output)
     return status;
 }
 
+/* Numbers become text, whose size shows when it is made. */
+static bool is_text(const saving *s)
+{
+    return s->window.piece == 1;
+}
+
+/* Text is made once more, now that it is known where it goes. */
+static rec_status write_text(saving *s, const rec_output *output)
+{
+    rec_status status = REC_OK;
+    s->at = s->pieces.at;
+    s->window.from = s->pieces.from;
+    s->window.to = s->pieces.to;
+    if (s->window.from < s->window.to) {
+        status = save_window(s, output);
+    }
+    return status == REC_OK && s->at + s->used != s->pieces.end ? fail_changed(s) : status;
+}
+
 /* Rank 0 has what stands before them and behind. */
 static rec_status write_pieces(saving *s)
 {
@@ -208,7 +228,9 @@ static rec_status write_window(saving *s)
         (void)snprintf(s->why, sizeof s->why, "%s: out of memory", s->path);
         return REC_E_MEMORY;
     }
-    if (in_pieces) {
+    if (is_text(s)) {
+        status = write_text(s, &output);
+    } else if (in_pieces) {
         status = write_pieces(s);
     } else if (s->resume.fd >= 0 && !s->compares) {
         status = write_rest(s, &output);
@@ -239,21 +261,38 @@ static int32_t spool(void *user, const void *data, uint64_t size)
     return lr_mpi_pieces_write(&((saving *)user)->pieces, data, size);
 }
 
+static int32_t measure(void *user, const void *data, uint64_t size)
+{
+    (void)data;
+    ((saving *)user)->pieces.stored += size;
+    return 0;
+}
+
 /* Before it is known where in the file they will be. All ranks. */
 static rec_status make_pieces(saving *s)
 {
-    const rec_output output = {.size = sizeof output, .name = s->path, .write = spool};
+    const rec_output output = {.size = sizeof output, .name = s->path, .write = is_text(s) ? measure : spool};
     uint64_t count = (s->window.total - 1) / s->window.piece + 1, n = (uint64_t)s->ranks, i = (uint64_t)s->rank;
     double begun = MPI_Wtime();
     rec_status status;
     s->window.from = (count / n * i + count % n * i / n) * s->window.piece;
     s->window.to = i + 1 < n ? (count / n * (i + 1) + count % n * (i + 1) / n) * s->window.piece : s->window.total;
     s->window.made = made;
-    status = lr_mpi_pieces_begin(&s->pieces, s->path, s->why, sizeof s->why);
+    s->pieces.from = s->window.from;
+    s->pieces.to = s->window.to;
+    status = is_text(s) ? REC_OK : lr_mpi_pieces_begin(&s->pieces, s->path, s->why, sizeof s->why);
     if (status == REC_OK && (s->window.from < s->window.to || s->rank == 0)) { /* rank 0 has the notes of all */
         status = save_window(s, &output);
     }
     s->write = MPI_Wtime() - begun;
+    if (is_text(s)) {
+        s->losses.size = 0; /* which tell themselves when it is written */
+        status = rec_mpi_agree(s->comm, status, *s->why ? s->why : NULL);
+        if (status == REC_OK) {
+            lr_mpi_pieces_scan(&s->pieces, s->comm);
+        }
+        return status;
+    }
     status = status == REC_OK ? lr_mpi_pieces_check(&s->pieces, s->path, s->why, sizeof s->why) : status;
     status = rec_mpi_agree(s->comm, status, *s->why ? s->why : NULL);
     return status == REC_OK ? lr_mpi_pieces_place(&s->pieces, s->comm, s->recorder, s->record, s->path, &s->window) : status;
@@ -378,12 +417,19 @@ static rec_status find_layout(saving *s)
     char words[LR_MPI_WORDS];
     double begun = MPI_Wtime();
     rec_status status, all;
-    s->window.part = REC_PART_PIECES; /* if there are any */
+    s->window.part = s->whole_text ? REC_PART_FILE : REC_PART_PIECES; /* if there are any */
     s->window.letters = s->letters;
     s->window.user = s;
     s->window.file = take_file;
     lr_mpi_files_clear(&s->files);
     status = rec_save_window(s->recorder, s->record, s->path, &s->window, NULL, NULL);
+    /* What is gone on with is cut by bytes of the file; and where there is next to nothing to be shared it is made once. */
+    if (status == REC_OK && is_text(s) && (s->options.resume || s->window.total <= (uint64_t)s->ranks)) {
+        s->whole_text = true;
+        s->window.part = REC_PART_FILE;
+        lr_mpi_files_clear(&s->files);
+        status = rec_save_window(s->recorder, s->record, s->path, &s->window, NULL, NULL);
+    }
     s->window.file = NULL;
     s->layout += MPI_Wtime() - begun;
     all = rec_mpi_agree(s->comm, status, NULL);
@@ -398,7 +444,7 @@ static rec_status find_layout(saving *s)
     all = lr_mpi_same(s->comm, s->path, words);
     if (all == REC_OK) {
         (void)snprintf(words, sizeof words, "%s would have %" PRIu64 " bytes%s, with the layout %016" PRIx64,
-                       s->files.count > 1 ? "its files" : "the file", s->window.total, s->window.piece ? " before it is compressed" : "", s->window.sum);
+                       s->files.count > 1 ? "its files" : "the file", s->window.total, is_text(s) ? " of numbers" : s->window.piece ? " before it is compressed" : "", s->window.sum);
         all = lr_mpi_same(s->comm, s->path, words);
     }
     return all;

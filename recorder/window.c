@@ -71,6 +71,7 @@ static rec_status save_window(rec_job *job, rec_recorder *r, const rec_record *r
                            .count = window->piece_count};
         job->parts = &parts;
     }
+    bounds.text = window->part == REC_PART_PIECES && !plugin->codec && (plugin->d.traits & REC_TRAIT_TEXT) != 0;
     if (window->part >= REC_PART_HEAD && !plugin->codec) {
         fail_no_pieces(job);
     }
@@ -82,7 +83,7 @@ static rec_status save_window(rec_job *job, rec_recorder *r, const rec_record *r
     if (!lr_job_failed(job) && window->part >= REC_PART_HEAD && !parts.piece) {
         fail_no_pieces(job);
     }
-    window->piece = parts.piece;
+    window->piece = bounds.text ? 1 : parts.piece;
     if (window->part < REC_PART_HEAD) {
         window->total = parts.piece ? parts.window.total : bounds.total;
         window->sum = parts.piece ? parts.window.sum : bounds.sum;
@@ -90,6 +91,9 @@ static rec_status save_window(rec_job *job, rec_recorder *r, const rec_record *r
     if (!lr_job_failed(job) && window->part < REC_PART_HEAD) {
         if (parts.piece) {
             bounds.files[0].size = parts.window.total;
+        }
+        if (bounds.text) {
+            bounds.files[0].size = bounds.total;
         }
         tell_files(job, window, &bounds);
     }

@@ -176,6 +176,8 @@ bool lr_sinks_left(rec_job *job, const rec_sink *before);
 bool lr_sink_is_made(const rec_job *job, const rec_sink *sink);
 /** Of the sink that a plugin saves to: it is not the plugin's to close. */
 void lr_sink_lend(rec_sink *sink, bool lent);
+/** Whether a share of it was begun and not ended. */
+bool lr_sink_shares(const rec_sink *sink);
 
 /** A descriptor, straight. */
 rec_sink *lr_sink_fd(rec_job *job, int fd);
@@ -186,6 +188,7 @@ typedef struct lr_window {
     uint64_t from, to; /**< bytes of the file */
     uint64_t total;    /**< (out) bytes of all of it… */
     uint64_t sum;      /**< …and a sum of all that is no blob: who has the same would write the same, but for tensors' data */
+    bool text;         /**< bounds and total are those of what a writer of text shares, rec_sink_share_begin() */
     bool stream;       /**< nothing can be written over, though nobody wants it */
     const char *letters; /**< what is put into the names of a set's files; NULL: nothing */
     rec_file *files;   /**< (out) in the order of their bytes, to be freed by lr_window_end() */

@@ -167,6 +167,8 @@ int32_t lr_source_defer(rec_job *job, rec_source *source, int fd, uint64_t size)
 int32_t lr_blob_check(rec_job *job, const rec_blob *blob, rec_blob *copy);
 /** The next bytes of a checked blob that is a stream. */
 int32_t lr_blob_next(rec_job *job, const rec_blob *blob, void *target, uint64_t size);
+/** Passes over them. @param drop memory for what must be made, NULL until it is needed; to be released. */
+int32_t lr_blob_skip(rec_job *job, const rec_blob *blob, uint64_t size, uint8_t **drop);
 /** Whether a checked blob is better read in parts: its view would be kept, and is neither there nor for nothing. */
 bool lr_blob_in_parts(const rec_blob *blob);
 /** The bytes of a checked blob in one piece; NULL for a stream. */
@@ -216,6 +218,9 @@ typedef struct lr_sink_ops {
     bool (*wants)(const rec_sink *sink, uint64_t size);
     /** Whether it can after all. NULL: if there is `patch`. */
     bool (*patches)(const rec_sink *sink);
+    /** Which of the next numbers are wanted as text, whose text then comes; and that it came. NULL: all; both or neither. */
+    int32_t (*share)(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count);
+    int32_t (*shared)(rec_sink *sink);
 } lr_sink_ops;
 
 /** Those beside a sink. */
@@ -245,6 +250,7 @@ struct rec_sink {
     bool closable;    /**< a plugin made it and closes it */
     bool closed;      /**< which it has done: nothing of it is left but this */
     bool lent;        /**< a plugin saves to it */
+    bool sharing;     /**< between rec_sink_share_begin() and rec_sink_share_end() */
     bool busy;        /**< of a filter: a function of it is running */
     rec_sink *older;  /**< of those that plugins made and have not closed: the one before */
 };

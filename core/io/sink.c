@@ -92,6 +92,11 @@ void lr_sink_lend(rec_sink *sink, bool lent)
     sink->lent = lent;
 }
 
+bool lr_sink_shares(const rec_sink *sink)
+{
+    return sink->sharing;
+}
+
 /* A sink that a plugin makes. @return whether it may. */
 static bool may_make(rec_job *job, const char *function)
 {
@@ -233,6 +238,38 @@ uint64_t rec_sink_tell(const rec_sink *sink)
 int32_t rec_sink_wants(const rec_sink *sink, uint64_t size)
 {
     return !LR_LACKS(NULL, sink) && sink->ops && (!sink->ops->wants || sink->ops->wants(sink, size));
+}
+
+int32_t rec_sink_share_begin(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count)
+{
+    if (LR_LACKS(NULL, sink) || LR_LACKS(sink->job, before) || LR_LACKS(sink->job, count)) {
+        return lr_breach_status(sink ? sink->job : NULL);
+    }
+    *before = 0;
+    *count = size;
+    if (lr_job_failed(sink->job)) {
+        return sink->job->error.status;
+    }
+    if (sink->sharing || sink->finished) {
+        return lr_breach(sink->job, REC_UNKNOWN, "began a share %s", sink->finished ? "of a sink that it had closed" : "within another: rec_sink_share_end()");
+    }
+    sink->sharing = true;
+    return sink->ops && sink->ops->share ? sink->ops->share(sink, size, before, count) : REC_OK;
+}
+
+int32_t rec_sink_share_end(rec_sink *sink)
+{
+    if (LR_LACKS(NULL, sink)) {
+        return lr_breach_status(NULL);
+    }
+    if (lr_job_failed(sink->job)) {
+        return sink->job->error.status;
+    }
+    if (!sink->sharing) {
+        return lr_breach(sink->job, REC_UNKNOWN, "ended a share that it had not begun: rec_sink_share_begin()");
+    }
+    sink->sharing = false;
+    return sink->ops && sink->ops->shared ? sink->ops->shared(sink) : REC_OK;
 }
 
 int32_t rec_sink_can_patch(const rec_sink *sink)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A window: a sink that is given a whole file and hands on the bytes of one range of it alone. What lies outside is counted, and
  * not read or made where that can be helped: several processes that do the same save write one file together, each its range.
- * Files beside it are part of the same range of bytes: each begins where the one before it ends, and the first is the last of them. */
+ * Files beside it are part of the same range of bytes: each begins where the one before it ends, and the first is the last of them.
+ * Of text nobody knows where in the file a number will stand before all those in front of it were made: the range is one of what
+ * the text is made of then, and the text between belongs to who has the number behind it, or to the end. */
 #include <string.h>
 
 #include "core/io/io_private.h"
-
-/* Where bytes are made that nobody wants. */
-#define DROPPED (UINT64_C(256) << 10)
 
 /* What those of one save share. */
 typedef struct shared {
@@ -24,6 +23,7 @@ struct window_sink {
     rec_sink sink;
     shared *all;
     uint64_t base; /* bytes of the files before, once it is written to */
+    uint64_t shares; /* of text: bytes that were shared */
     shared own;    /* of the first */
 };
 
@@ -51,13 +51,26 @@ static void end_run(shared *all)
 }
 
 /* What of `size` bytes, which come now, is in the window. @param before (out) bytes in front of it. */
-static uint64_t inside(const struct window_sink *self, uint64_t size, uint64_t *before)
+static uint64_t inside_from(const struct window_sink *self, uint64_t at, uint64_t size, uint64_t *before)
 {
-    uint64_t at = self->base + self->sink.written, from = self->all->window->from, to = self->all->window->to;
+    uint64_t from = self->all->window->from, to = self->all->window->to;
     uint64_t skip = from > at ? from - at : 0, end = to > at ? to - at : 0;
     *before = skip < size ? skip : size;
     end = end < size ? end : size;
     return end > *before ? end - *before : 0;
+}
+
+static uint64_t inside(const struct window_sink *self, uint64_t size, uint64_t *before)
+{
+    return inside_from(self, self->base + self->sink.written, size, before);
+}
+
+/* Text between shares goes whole or not at all. */
+static uint64_t text_inside(const struct window_sink *self, uint64_t size, uint64_t *before)
+{
+    uint64_t at;
+    *before = 0;
+    return self->sink.sharing || inside_from(self, self->shares, 1, &at) ? size : 0;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- files -- */
@@ -169,31 +182,21 @@ static int32_t window_write(rec_sink *sink, const uint8_t *data, uint64_t size)
 {
     struct window_sink *self = (struct window_sink *)sink;
     int32_t status = enter_first(self);
-    uint64_t before, kept = status == REC_OK ? inside(self, size, &before) : 0;
-    end_run(self->all);
-    self->all->sum = add_bytes(self->all->sum, data, size);
+    uint64_t before, kept = 0;
+    if (status == REC_OK) {
+        kept = self->all->window->text ? text_inside(self, size, &before) : inside(self, size, &before);
+    }
+    if (!sink->sharing) { /* of what is shared not all ranks have the text */
+        end_run(self->all);
+        self->all->sum = add_bytes(self->all->sum, data, size);
+    }
     return kept && self->all->target ? rec_sink_write(self->all->target, data + before, kept) : status;
 }
 
 /* The next bytes of a stream, which are not wanted. */
 static int32_t pass(const struct window_sink *self, const rec_blob *blob, uint64_t size)
 {
-    rec_job *job = self->sink.job;
-    shared *all = self->all;
-    int32_t status = REC_OK;
-    if (job->step.over && job->step.user == blob->user && job->step.read == blob->read) {
-        return job->step.over(blob->user, size); /* of none, too: it is told that it is made for a part */
-    }
-    if (size && !all->drop) {
-        all->drop = lr_alloc(job->allocator, DROPPED);
-        status = all->drop ? REC_OK : lr_fail_memory(job, DROPPED);
-    }
-    while (size && status == REC_OK) {
-        uint64_t some = size < DROPPED ? size : DROPPED;
-        status = lr_blob_next(job, blob, all->drop, some);
-        size -= some;
-    }
-    return status;
+    return lr_blob_skip(self->sink.job, blob, size, &self->all->drop);
 }
 
 static int32_t window_put(rec_sink *sink, const rec_blob *blob)
@@ -205,7 +208,7 @@ static int32_t window_put(rec_sink *sink, const rec_blob *blob)
     if (status != REC_OK) {
         return status;
     }
-    kept = inside(self, blob->size, &before);
+    kept = self->all->window->text ? text_inside(self, blob->size, &before) : inside(self, blob->size, &before);
     self->all->run += blob->size;
     part.struct_size = sizeof part;
     part.size = kept;
@@ -240,6 +243,9 @@ static int32_t window_patch(rec_sink *sink, uint64_t offset, const uint8_t *data
 static bool window_patches(const rec_sink *sink)
 {
     const shared *all = ((const struct window_sink *)sink)->all;
+    if (all->window->text) {
+        return false; /* where it stands in the file only who has it before it knows */
+    }
     return all->target ? rec_sink_can_patch(all->target) : !all->window->stream;
 }
 
@@ -248,7 +254,37 @@ static bool window_wants(const rec_sink *sink, uint64_t size)
 {
     const struct window_sink *self = (const struct window_sink *)sink;
     uint64_t before;
+    if (self->all->window->text) {
+        return self->all->target && text_inside(self, size, &before) > 0;
+    }
     return self->all->target && (self->base == REC_UNKNOWN || inside(self, size, &before) > 0);
+}
+
+/* Each number counts where it is asked for, and one more for the end. */
+static int32_t window_share(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count)
+{
+    struct window_sink *self = (struct window_sink *)sink;
+    int32_t status = enter_first(self);
+    if (!self->all->window->text || status != REC_OK) {
+        return status;
+    }
+    if (size >= REC_UNKNOWN - self->shares) {
+        return lr_breach(sink->job, REC_UNKNOWN, "shared 2^64 bytes");
+    }
+    *count = inside_from(self, self->shares, size, before);
+    if (!self->all->target) {
+        *before = size;
+        *count = 0;
+    }
+    self->all->run += size;
+    self->shares += size;
+    return REC_OK;
+}
+
+static int32_t window_shared(rec_sink *sink)
+{
+    end_run(((struct window_sink *)sink)->all); /* two shares are no longer one */
+    return REC_OK;
 }
 
 static int32_t window_finish(rec_sink *sink)
@@ -259,7 +295,7 @@ static int32_t window_finish(rec_sink *sink)
         lr_window *w = all->window;
         end_run(all);
         w->files[w->count - 1].size = sink->written;
-        w->total = all->ended + sink->written;
+        w->total = w->text ? self->shares + 1 : all->ended + sink->written;
         w->sum = all->sum;
     }
     return sink->job->error.status;
@@ -294,6 +330,8 @@ static const lr_sink_ops window_ops = {
     .beside = window_beside,
     .rename = window_rename,
     .letters = window_letters,
+    .share = window_share,
+    .shared = window_shared,
     .release = window_release,
 };
 

@@ -7,6 +7,8 @@
 #include "core/io/io_private.h"
 
 enum { HEAD_MOST = 64 * 1024 };
+/* Where bytes are made that nobody wants. */
+#define DROPPED (UINT64_C(256) << 10)
 
 /* ------------------------------------------------------------------------------------------------------- memory -- */
 
@@ -574,6 +576,45 @@ int32_t lr_blob_next(rec_job *job, const rec_blob *blob, void *target, uint64_t 
     status = blob->read(blob->user, target, size);
     lr_call_end(&call);
     return lr_said_why(job, status, "a blob's read function");
+}
+
+int32_t lr_blob_skip(rec_job *job, const rec_blob *blob, uint64_t size, uint8_t **drop)
+{
+    int32_t status = REC_OK;
+    if (job->step.over && job->step.user == blob->user && job->step.read == blob->read) {
+        return job->step.over(blob->user, size); /* of none, too: it is told that it is made for a part */
+    }
+    if (size && !*drop) {
+        *drop = lr_alloc(job->allocator, DROPPED);
+        status = *drop ? REC_OK : lr_fail_memory(job, DROPPED);
+    }
+    while (size && status == REC_OK) {
+        uint64_t some = size < DROPPED ? size : DROPPED;
+        status = lr_blob_next(job, blob, *drop, some);
+        size -= some;
+    }
+    return status;
+}
+
+int32_t rec_blob_skip(rec_job *job, const rec_blob *blob, uint64_t size)
+{
+    uint8_t *drop = NULL;
+    rec_blob b;
+    int32_t status;
+    if (LR_LACKS(job, job) || LR_LACKS(job, blob)) {
+        return lr_breach_status(job);
+    }
+    status = lr_blob_check(job, blob, &b);
+    if (status == REC_OK && size > b.size) {
+        char need[32], have[32];
+        return lr_breach(job, REC_UNKNOWN, "passes over %s bytes of a blob of %s", lr_group_digits(size, need, sizeof need),
+                         lr_group_digits(b.size, have, sizeof have));
+    }
+    if (status == REC_OK && b.kind == REC_BLOB_STREAM) {
+        status = lr_blob_skip(job, &b, size, &drop);
+    }
+    lr_release(job->allocator, drop);
+    return status;
 }
 
 int32_t rec_blob_read(rec_job *job, const rec_blob *blob, uint64_t offset, void *target, uint64_t size)

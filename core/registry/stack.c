@@ -325,7 +325,7 @@ static bool make(maker *m, const lr_plugin *named)
         d->aliases = NULL;
         d->description = join(m, m->format->description, ", in ", m->codec->name);
     }
-    d->traits = m->format->traits & ~(uint64_t)(REC_TRAIT_EXACT_SIZE | REC_TRAIT_FOLDER);
+    d->traits = m->format->traits & ~(uint64_t)(REC_TRAIT_EXACT_SIZE | REC_TRAIT_FOLDER | REC_TRAIT_TEXT);
     d->load = m->format->load && m->codec->decode ? load : NULL;
     d->save = m->format->save && m->codec->encode ? save : NULL;
     if (!named || !d->extension) {

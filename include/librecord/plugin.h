@@ -295,6 +295,9 @@ typedef struct rec_blob {
 
 /** The next bytes of any blob, from `offset` on; a STREAM must be read in order. For writers that need the bytes. */
 REC_API int32_t rec_blob_read(rec_job *job, const rec_blob *blob, uint64_t offset, void *target, uint64_t size);
+/** Passes over the next bytes of a stream in a save: they are neither read nor converted where that can be helped. Of other kinds of blobs
+ *  there is nothing to do. Since 0.2. */
+REC_API int32_t rec_blob_skip(rec_job *job, const rec_blob *blob, uint64_t size);
 
 /* ------------------------------------------------------------------------------------------------------ visitor -- */
 
@@ -386,6 +389,15 @@ REC_API int32_t rec_sink_can_patch(const rec_sink *sink);
 /** @return 1 if anything becomes of the next `size` bytes; 0: they are only counted, so that those of a blob need not be made:
  *  a sink of rec_sink_layout(), and what a save of a part (rec_window) leaves to others. Since 0.2. */
 REC_API int32_t rec_sink_wants(const rec_sink *sink, uint64_t size);
+/** For writers with REC_TRAIT_TEXT, before they make text of many numbers: which of the next `size` bytes of them (or elements, as
+ *  the writer likes) are wanted. In a save by several processes each makes text of its own alone, and the sink leaves out
+ *  all text between shares that is another's. All that was made before was written; what rec_sink_write() gets until
+ *  rec_sink_share_end() is the text of these, and has nothing of what stands in front of the first or behind the last of `size`.
+ *  The same calls for the same record, whatever comes out. @param before (out) those in front of them, of which a blob's are passed over with
+ *  rec_blob_skip(), as are those behind. @param count (out) how many; all of them where nothing is shared. Since 0.2. */
+REC_API int32_t rec_sink_share_begin(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count);
+/** Their text was written. Since 0.2. */
+REC_API int32_t rec_sink_share_end(rec_sink *sink);
 /** Writes over bytes that were written already: a size or an offset that shows only afterwards. What rec_sink_tell()
  *  says stays. Seldom: it waits until all that was written is with the system. REC_E_UNSUPPORTED where it cannot. */
 REC_API int32_t rec_sink_patch(rec_sink *sink, uint64_t offset, const void *data, uint64_t size);
@@ -456,6 +468,8 @@ enum {
     REC_TRAIT_FOLDER = 8,     /**< also reads folders: probe and load may be given one */
     REC_TRAIT_NO_NAMES = 16,  /**< its data carry no names: a recorder's type is that of the file, whatever becomes of it */
     REC_TRAIT_TAIL = 32,      /**< its probe looks at the end of the file: rec_head has its `tail` then */
+    REC_TRAIT_TEXT = 128,     /**< makes text of numbers, whose size does not follow from theirs, and asks which of them are
+                                   wanted: rec_sink_share_begin(). Since 0.2 */
     REC_TRAIT_PATHS = 64      /**< with REC_TRAIT_TENSORS: flat. What it saves is one map of REC_FORM_PATHS whose values are
                                    tensors and numbers; core takes every record apart to that, its count is not known
                                    before its end. What it loads may be one, too, and the states of Burn's optimizers and

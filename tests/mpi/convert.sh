@@ -87,6 +87,28 @@ for precision in half full double; do
     check "at $precision precision, in another order" one $precision in.safetensors other.safetensors --precision $precision
 done
 check "for an older Burn" one older in.mpk model.mpk --burn 0.13
+check "in JSON without spaces" one compact in.mpk model.json --option style=compact
+check "in JSON at half precision" one half in.mpk model.json --precision half
+check "in JSON from a foreign model" one foreign in.safetensors model.json
+check "in JSON for an older Burn, with infinities" one older in.mpk model.json --burn 0.13 --precision half
+check "in JSON, large" one large large.safetensors model.json --adapter none --precision half
+check "and read back" one check large.safetensors model.json --adapter none --check
+"$record" convert -y --precision half in.mpk single.json 2>expected >out
+ranks 3 convert -y --precision half in.mpk many.json
+same "losses in JSON are added up" expected "$scratch/err"
+check "which there were" grep -q 'became infinite' expected
+python3 - <<'END' || exit 99
+import json, struct
+data = struct.pack("<f", float("inf")) * 3 + struct.pack("<20000f", *range(20000)) + struct.pack("<f", float("nan"))
+text = json.dumps({"w": {"dtype": "F32", "shape": [20004], "data_offsets": [0, len(data)]}}).encode()
+text += b" " * (-len(text) % 8)
+open("odd.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + data)
+END
+"$record" convert -y --adapter none --burn 0.13 odd.safetensors single.json 2>expected >out
+ranks 3 convert -y --adapter none --burn 0.13 odd.safetensors many.json
+same "and what JSON has no numbers for is counted once" expected "$scratch/err"
+check "which there was" grep -q '4 numbers were written as null' expected
+check "with the same bytes" cmp single.json many.json
 
 # ------------------------------------------------------------------------------------------------------------ what is said
 

@@ -519,6 +519,212 @@ static void pieces_are_the_file(void **state)
     scratch_free(s);
 }
 
+/* ---------------------------------------------------------------------------------------------------- shares of text */
+
+/* More numbers than are not worth to be shared, some of which text has none for. */
+static rec_record *make_numbers(void)
+{
+    enum { MANY = 9001 };
+    static float floats[MANY];
+    static double doubles[MANY];
+    static int64_t longs[MANY];
+    static uint8_t flags[MANY];
+    rec_record *record = rec_record_new(context);
+    assert_non_null(record);
+    for (int i = 0; i < MANY; i++) {
+        floats[i] = i % 1000 == 7 ? INFINITY : (float)i / 7;
+        doubles[i] = i % 5 ? (double)i * 1e-3 : 1e300;
+        longs[i] = i - 700;
+        flags[i] = i % 3 == 0;
+    }
+    little(floats, 4, MANY);
+    little(doubles, 8, MANY);
+    little(longs, 8, MANY);
+    add_tensor(record, "a.weight", REC_DTYPE_F32, floats, sizeof floats, 1, MANY);
+    assert_int_equal(rec_set_int(record, "a.steps", 12345), REC_OK);
+    add_tensor(record, "b.weight", REC_DTYPE_F64, doubles, sizeof doubles, MANY, 1);
+    add_tensor(record, "b.bias", REC_DTYPE_F32, floats, 40, 1, 10);
+    add_tensor(record, "c.index", REC_DTYPE_I64, longs, sizeof longs, 1, MANY);
+    add_tensor(record, "d.flags", REC_DTYPE_BOOL, flags, sizeof flags, 1, MANY);
+    return record;
+}
+
+/* Notes but for losses, as one text. */
+static void gather_notes(char *text, size_t room)
+{
+    size_t used = 0;
+    for (uint64_t i = 0; rec_report_note(i) && used < room; i++) {
+        const rec_note *note = rec_report_note(i);
+        if (note->kind != REC_NOTE_OVERFLOW && note->kind != REC_NOTE_CLAMPED) {
+            used += (size_t)snprintf(text + used, room - used, "%s: %s (%u)\n", note->path, note->text, (unsigned)note->count);
+        }
+    }
+    text[room - 1] = '\0';
+}
+
+typedef struct counted {
+    uint64_t parts, whole; /* values lost */
+} counted;
+
+static void count_lost(void *user, const rec_loss *loss)
+{
+    counted *c = user;
+    if (loss->whole) {
+        c->whole = loss->count > c->whole ? loss->count : c->whole;
+    } else {
+        c->parts += loss->count;
+    }
+}
+
+/* By windows that begin at each of the cuts: they are the file, with its notes and what was lost. */
+static void by_shares(rec_recorder *recorder, const rec_record *record, const uint8_t *whole, uint64_t size,
+                      const uint64_t *cuts, unsigned count, const char *notes, uint64_t losses)
+{
+    rec_window all = {.size = sizeof all, .part = REC_PART_PIECES};
+    part p = {0};
+    counted c = {0};
+    char text[4096] = "";
+    assert_int_equal(rec_save_window(recorder, record, "m", &all, NULL, NULL), REC_OK);
+    assert_int_equal(all.piece, 1);
+    for (unsigned i = 0; i <= count; i++) {
+        rec_window window = {.size = sizeof window,
+                             .part = REC_PART_PIECES,
+                             .from = i ? cuts[i - 1] : 0,
+                             .to = i < count ? cuts[i] : REC_UNKNOWN,
+                             .lost = count_lost,
+                             .user = &c};
+        assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_OK);
+        assert_int_equal(window.total, all.total);
+        assert_int_equal(window.sum, all.sum);
+        gather_notes(text, sizeof text);
+        assert_string_equal(text, notes);
+    }
+    assert_int_equal(p.size, size);
+    assert_memory_equal(p.data, whole, (size_t)size);
+    assert_int_equal(c.parts + c.whole, losses);
+    free(p.data);
+}
+
+static unsigned shares_of(scratch *s, const rec_record *record, rec_precision precision, const char *version, const char *style)
+{
+    rec_recorder *recorder = rec_open_recorder_in(context, "PrettyJson", precision);
+    char *path = scratch_path(s, "model"), *real, notes[4096] = "";
+    rec_window all = {.size = sizeof all, .part = REC_PART_PIECES};
+    uint64_t size, cuts[7], losses = 0;
+    uint8_t *whole;
+    assert_non_null(recorder);
+    assert_int_equal(rec_recorder_set(recorder, "sync", "no"), REC_OK);
+    assert_int_equal(rec_recorder_set(recorder, "check", "no"), REC_OK);
+    assert_int_equal(rec_recorder_set(recorder, "style", style), REC_OK);
+    assert_int_equal(rec_recorder_set(recorder, "layout", version), REC_OK);
+    if (rec_save(recorder, record, path) != REC_OK) { /* not every precision is every version's */
+        rec_close_recorder(recorder);
+        free(path);
+        return 0;
+    }
+    gather_notes(notes, sizeof notes);
+    for (uint64_t i = 0; rec_report_note(i); i++) {
+        const rec_note *note = rec_report_note(i);
+        unsigned long long n = 0;
+        if (note->kind == REC_NOTE_OVERFLOW || note->kind == REC_NOTE_CLAMPED) {
+            char digits[64];
+            size_t used = 0;
+            for (const char *at = note->text; *at && *at != ' ' && used + 1 < sizeof digits; at++) {
+                if (*at != ',') {
+                    digits[used++] = *at;
+                }
+            }
+            digits[used] = '\0';
+            assert_int_equal(sscanf(digits, "%llu", &n), 1);
+            losses += n;
+        }
+    }
+    real = rec_recorder_path(recorder, path);
+    whole = read_file(real, &size);
+    assert_int_equal(rec_save_window(recorder, record, path, &all, NULL, NULL), REC_OK);
+    assert_true(all.total > 30000);
+    for (unsigned n = 1; n <= 7; n++) {
+        for (unsigned i = 0; i + 1 < n; i++) {
+            cuts[i] = all.total * (i + 1) / n;
+        }
+        by_shares(recorder, record, whole, size, cuts, n - 1, notes, losses);
+    }
+    cuts[0] = 0; /* nothing in front, within an element, nothing between, the end alone, nothing behind */
+    cuts[1] = 4097;
+    cuts[2] = 4097;
+    cuts[3] = all.total - 1;
+    cuts[4] = all.total;
+    cuts[5] = all.total + 7;
+    by_shares(recorder, record, whole, size, cuts, 6, notes, losses);
+    free(whole);
+    (void)unlink(real);
+    rec_free(real);
+    rec_close_recorder(recorder);
+    free(path);
+    return losses ? 2 : 1;
+}
+
+static void text_is_shared(void **state)
+{
+    static const rec_precision precisions[] = {REC_PRECISION_KEEP, REC_PRECISION_DOUBLE, REC_PRECISION_FULL,
+                                               REC_PRECISION_HALF};
+    static const char *const versions[] = {"burn-0.21", "burn-0.13", "burn-0.11"}, *const styles[] = {"pretty", "compact"};
+    scratch *s = scratch_new();
+    rec_record *record = make_numbers();
+    unsigned done = 0, lossy = 0;
+    (void)state;
+    for (size_t i = 0; i < 4 * 3 * 2; i++) {
+        unsigned now = shares_of(s, record, precisions[i % 4], versions[i / 4 % 3], styles[i / 12]);
+        done += now > 0;
+        lossy += now > 1;
+    }
+    assert_true(done >= 12 && lossy >= 4);
+    rec_record_free(record);
+    scratch_free(s);
+}
+
+/* What is another's is neither read nor converted, and of the layout nothing is. */
+static void shares_of_others_are_not_made(void **state)
+{
+    static const rec_precision precisions[] = {REC_PRECISION_KEEP, REC_PRECISION_HALF};
+    const uint64_t shape[] = {BIG / 4};
+    rec_tensor_spec spec = {.size = sizeof spec,
+                            .dtype = REC_DTYPE_F32,
+                            .rank = 1,
+                            .shape = shape,
+                            .data_size = BIG,
+                            .ownership = REC_PRODUCE,
+                            .produce = produce,
+                            .id = ""};
+    rec_record *record = rec_record_new(context);
+    (void)state;
+    assert_int_equal(rec_set_tensor(record, "w", &spec), REC_OK);
+    for (uint64_t i = 0; i < 2; i++) {
+        rec_recorder *recorder = rec_open_recorder_in(context, "PrettyJson", precisions[i]);
+        rec_window window = {.size = sizeof window, .part = REC_PART_PIECES};
+        const rec_piece piece = {.size = 5};
+        part p = {0};
+        asked_from = REC_UNKNOWN;
+        asked = asked_to = 0;
+        assert_int_equal(rec_save_window(recorder, record, "m", &window, NULL, NULL), REC_OK);
+        assert_int_equal(window.total, (i ? BIG / 2 : BIG) + 1);
+        assert_int_equal(asked, 0);
+        window.from = window.total / 2;
+        window.to = window.from + 10000;
+        assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_OK);
+        assert_true(p.size >= 20000);
+        assert_true(asked >= 10000 && asked <= (i + 1) * 10000 + 16);
+        assert_true(asked_from > BIG / 2 - 64 && asked_from < BIG / 2 + 64);
+        window.part = REC_PART_HEAD;
+        window.pieces = &piece;
+        window.piece_count = 1;
+        assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_E_ARGUMENT);
+        free(p.data);
+        rec_close_recorder(recorder);
+    }
+    rec_record_free(record);
+}
+
 static void not_in_pieces(void **state)
 {
     static const char *const names[] = {"NamedMpk", "NamedMpk.zst"};
@@ -960,6 +1166,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(losses_sum_up, enter, leave),
         cmocka_unit_test_setup_teardown(losses_have_words, enter, leave),
         cmocka_unit_test_setup_teardown(pieces_are_the_file, enter, leave),
+        cmocka_unit_test_setup_teardown(text_is_shared, enter, leave),
+        cmocka_unit_test_setup_teardown(shares_of_others_are_not_made, enter, leave),
         cmocka_unit_test_setup_teardown(not_in_pieces, enter, leave),
         cmocka_unit_test_setup_teardown(what_cannot_be, enter, leave),
         cmocka_unit_test_setup_teardown(files_that_others_fill, enter, leave),

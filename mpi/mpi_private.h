@@ -178,22 +178,35 @@ rec_status lr_mpi_meet(MPI_Comm comm, rec_status status, char *message, size_t r
 typedef struct lr_mpi_resume {
     const char *path, *temporary;
     int fd;                       /**< of the temporary file, or -1 */
-    uint64_t total, piece, count; /**< bytes of the file and of its pieces but the last, and how many these are */
+    uint64_t total;               /**< bytes of the file, or that it may have if a codec makes it */
+    uint64_t input, piece, count; /**< bytes of the file, or before the codec; of each piece but the last; how many these are */
+    uint64_t codec, slot;         /**< bytes of a codec's pieces, and of where those of one of ours are kept; 0: it is not in pieces */
+    uint64_t at, end;             /**< in the slot that is being filled */
     bool left;                    /**< a save before this one left something */
     bool other;                   /**< it was of another file, and is made anew; on rank 0 */
     uint32_t crc, adler;          /**< of the piece that is being made */
 } lr_mpi_resume;
-/** All ranks, when the temporary file is there. @param sum,identity of what is saved. @param layout seconds that a walk takes. */
-rec_status lr_mpi_resume_begin(lr_mpi_resume *r, const lr_mpi_files *f, uint64_t sum, uint64_t identity, double layout, char *why,
-                               size_t room);
+/** All ranks, when the temporary file is there. @param window,identity what is saved. @param layout seconds that a walk takes. */
+rec_status lr_mpi_resume_begin(lr_mpi_resume *r, const lr_mpi_files *f, const rec_window *window, uint64_t identity, double layout,
+                               char *why, size_t room);
+/** Bytes that a piece is made of. */
+uint64_t lr_mpi_resume_size(const lr_mpi_resume *r, uint64_t number);
 /** Whether a piece is there, whole. Its losses are added then. */
 bool lr_mpi_resume_has(const lr_mpi_resume *r, uint64_t number, lr_mpi_told *losses);
 /** A piece is begun, gets bytes, and was made: written, with what its tensors lost. @return false: errno says why. */
-void lr_mpi_resume_start(lr_mpi_resume *r);
+void lr_mpi_resume_start(lr_mpi_resume *r, uint64_t number);
 void lr_mpi_resume_sum(lr_mpi_resume *r, const void *data, uint64_t size);
 bool lr_mpi_resume_made(const lr_mpi_resume *r, uint64_t number, const char *losses, size_t size);
+/** In slots: bytes, then what is known of the codec's pieces that they are. @param compare they are there already. @return an errno; EFBIG:
+ *  there are too many, EILSEQ: others are there. */
+int32_t lr_mpi_resume_put(lr_mpi_resume *r, const void *data, uint64_t size, bool compare);
+int32_t lr_mpi_resume_list(lr_mpi_resume *r, uint64_t number, const rec_piece *pieces, bool compare);
+/** Adds the codec's pieces in a slot to those of this rank. @return false: it cannot be read. */
+bool lr_mpi_resume_pieces(const lr_mpi_resume *r, uint64_t number, lr_mpi_pieces *p);
+/** Gives the bytes in a slot. */
+bool lr_mpi_resume_copy(const lr_mpi_resume *r, uint64_t number, int32_t (*write)(void *user, const void *data, uint64_t size), void *user);
 /** Rank 0, when all have written: the file ends where it is to. @return false: errno says why. */
-bool lr_mpi_resume_cut(const lr_mpi_resume *r);
+bool lr_mpi_resume_cut(const lr_mpi_resume *r, uint64_t total);
 void lr_mpi_resume_end(lr_mpi_resume *r);
 
 #endif

@@ -146,6 +146,27 @@ static rec_status write_text(saving *s, const rec_output *output)
     return status == REC_OK && s->at + s->used != s->pieces.end ? fail_changed(s) : status;
 }
 
+/* This rank's part of the pieces of a file that is gone on with. */
+static uint64_t first_of(const saving *s, int rank)
+{
+    uint64_t n = (uint64_t)s->ranks, i = (uint64_t)rank, count = s->resume.count;
+    return count / n * i + count % n * i / n;
+}
+
+static rec_status copy_slots(saving *s)
+{
+    uint64_t last = first_of(s, s->rank + 1);
+    for (uint64_t number = first_of(s, s->rank); number < last; number++) {
+        if (!lr_mpi_resume_copy(&s->resume, number, write_some, s)) {
+            if (!*s->why) {
+                (void)snprintf(s->why, sizeof s->why, "%.2000s: cannot read its pieces back: %s", s->path, strerror(errno));
+            }
+            return REC_E_IO;
+        }
+    }
+    return REC_OK;
+}
+
 /* Rank 0 has what stands before them and behind. */
 static rec_status write_pieces(saving *s)
 {
@@ -157,25 +178,15 @@ static rec_status write_pieces(saving *s)
     }
     s->at = p->at - p->head_size;
     status = write_some(s, p->head, p->head_size) == 0 ? REC_OK : REC_E_IO;
-    return status == REC_OK ? lr_mpi_pieces_copy(p, write_some, s, s->path, s->why, sizeof s->why) : status;
+    if (status == REC_OK) {
+        status = s->resume.fd >= 0 ? copy_slots(s) : lr_mpi_pieces_copy(p, write_some, s, s->path, s->why, sizeof s->why);
+    }
+    return status;
 }
 
-/* One piece of a file that is gone on with. @param there it is to be there already, which is looked at. */
-static rec_status make_piece(saving *s, const rec_output *output, uint64_t number, bool there)
+/* @param told bytes of losses before it. */
+static rec_status end_piece(saving *s, uint64_t number, bool there, size_t told, rec_status status)
 {
-    size_t told = s->losses.size;
-    rec_status status;
-    s->at = s->window.from = number * s->resume.piece;
-    s->window.to = s->window.total - s->at < s->resume.piece ? s->window.total : s->at + s->resume.piece;
-    s->compares = there;
-    s->patched = false;
-    lr_mpi_resume_start(&s->resume);
-    status = save_window(s, output);
-    status = status == REC_OK && flush(s) != 0 ? REC_E_IO : status;
-    s->compares = false;
-    if (status == REC_OK && s->at != s->window.to) {
-        status = fail_changed(s);
-    }
     if (status == REC_OK && there) {
         s->losses.size = told; /* they were kept before */
     } else if (status != REC_OK && there && *s->why) {
@@ -192,21 +203,103 @@ static rec_status make_piece(saving *s, const rec_output *output, uint64_t numbe
     return status;
 }
 
+/* One piece of a file that is gone on with. @param there it is to be there already, which is looked at. */
+static rec_status make_piece(saving *s, const rec_output *output, uint64_t number, bool there)
+{
+    size_t told = s->losses.size;
+    rec_status status;
+    s->at = s->window.from = number * s->resume.piece;
+    s->window.to = s->window.total - s->at < s->resume.piece ? s->window.total : s->at + s->resume.piece;
+    s->compares = there;
+    s->patched = false;
+    lr_mpi_resume_start(&s->resume, number);
+    status = save_window(s, output);
+    status = status == REC_OK && flush(s) != 0 ? REC_E_IO : status;
+    s->compares = false;
+    if (status == REC_OK && s->at != s->window.to) {
+        status = fail_changed(s);
+    }
+    return end_piece(s, number, there, told, status);
+}
+
+static void made(void *user, const rec_piece *piece)
+{
+    lr_mpi_pieces_add(&((saving *)user)->pieces, piece);
+}
+
+static int32_t put_slot(void *user, const void *data, uint64_t size)
+{
+    saving *s = user;
+    int32_t error = lr_mpi_resume_put(&s->resume, data, size, s->compares);
+    if (error) {
+        (void)snprintf(s->why, sizeof s->why, "%.2000s: %s%s", s->path,
+                       error == EILSEQ ? "it is not what was written"
+                                       : "cannot keep what was made of it for a save that goes on with this one: ",
+                       error == EILSEQ ? "" : error == EFBIG ? "its codec makes more bytes than it is given" : strerror(error));
+    }
+    return error;
+}
+
+/* One piece of a file that a codec makes, until it is known where it goes. @param there as of make_piece(). */
+static rec_status fill_slot(saving *s, uint64_t number, bool there)
+{
+    const rec_output output = {.size = sizeof output, .name = s->path, .write = put_slot};
+    const lr_mpi_resume *r = &s->resume;
+    size_t told = s->losses.size;
+    uint64_t before = s->pieces.count;
+    rec_status status;
+    s->window.from = number * r->piece;
+    s->window.to = s->window.from + lr_mpi_resume_size(r, number);
+    s->window.made = made;
+    s->compares = there;
+    lr_mpi_resume_start(&s->resume, number);
+    status = save_window(s, &output);
+    if (status == REC_OK && (s->pieces.failed || s->pieces.count - before != (lr_mpi_resume_size(r, number) - 1) / r->codec + 1)) {
+        (void)snprintf(s->why, sizeof s->why, "%.2000s: out of memory for its pieces", s->path);
+        status = REC_E_MEMORY;
+    }
+    if (status == REC_OK) {
+        int32_t error = lr_mpi_resume_list(&s->resume, number, s->pieces.at_hand + before, there);
+        if (error) {
+            (void)snprintf(s->why, sizeof s->why, "%.2000s: %s", s->path, error == EILSEQ ? "it is not what was written" : strerror(error));
+            status = REC_E_IO;
+        }
+    }
+    s->compares = false;
+    s->pieces.count = before; /* add_slot() */
+    return end_piece(s, number, there, told, status);
+}
+
+/* What is in a slot now. */
+static rec_status add_slot(saving *s, uint64_t number, bool there)
+{
+    uint64_t before = s->pieces.stored;
+    if (!lr_mpi_resume_pieces(&s->resume, number, &s->pieces)) {
+        (void)snprintf(s->why, sizeof s->why, "%.2000s: cannot read its pieces back: %s", s->path, strerror(errno));
+        return REC_E_IO;
+    }
+    s->kept += there ? s->pieces.stored - before : 0;
+    return REC_OK;
+}
+
 /* This rank's pieces that are not there. The first that is there is made all the same: another conversion with the same layout would
  * make other bytes. */
 static rec_status write_rest(saving *s, const rec_output *output)
 {
     const lr_mpi_resume *r = &s->resume;
-    uint64_t n = (uint64_t)s->ranks, i = (uint64_t)s->rank, first = r->count / n * i + r->count % n * i / n,
-             last = r->count / n * (i + 1) + r->count % n * (i + 1) / n;
+    uint64_t last = first_of(s, s->rank + 1);
     rec_status status = REC_OK;
     bool looked = false;
-    for (uint64_t number = first; number < last && status == REC_OK; number++) {
+    for (uint64_t number = first_of(s, s->rank); number < last && status == REC_OK; number++) {
         bool there = lr_mpi_resume_has(r, number, &s->losses);
         if (!there || !looked) {
-            status = make_piece(s, output, number, there);
+            status = r->slot ? fill_slot(s, number, there) : make_piece(s, output, number, there);
         }
-        s->kept += there ? number + 1 < r->count ? r->piece : r->total - number * r->piece : 0;
+        if (status == REC_OK && r->slot) {
+            status = add_slot(s, number, there);
+        } else if (there) {
+            s->kept += lr_mpi_resume_size(r, number);
+        }
         looked = looked || there;
     }
     if (status == REC_OK && !s->noted) { /* rank 0 has the notes of all */
@@ -250,11 +343,6 @@ static rec_status write_window(saving *s)
 }
 
 /* ---------------------------------------------------------------------------------------------------------- pieces -- */
-
-static void made(void *user, const rec_piece *piece)
-{
-    lr_mpi_pieces_add(&((saving *)user)->pieces, piece);
-}
 
 static int32_t spool(void *user, const void *data, uint64_t size)
 {
@@ -317,12 +405,33 @@ static rec_status compare(saving *s)
     return rec_mpi_agree(s->comm, status, *s->why ? s->why : NULL);
 }
 
+/* Fills the slots that are not filled yet. All ranks; then it is known where they go. */
+static rec_status place_slots(saving *s, rec_filling *told)
+{
+    const rec_output none = {.size = sizeof none, .name = s->path, .write = put_slot};
+    rec_status status = write_rest(s, &none);
+    status = rec_mpi_agree(s->comm, status, *s->why ? s->why : NULL);
+    status = status == REC_OK ? lr_mpi_pieces_place(&s->pieces, s->comm, s->recorder, s->record, s->path, &s->window) : status;
+    if (status == REC_OK) {
+        s->files.at[0].size = s->files.total = s->pieces.total;
+        if (s->pieces.total > s->resume.total) {
+            (void)snprintf(s->why, sizeof s->why, "%.2000s: its codec makes more bytes than it is given: it cannot be gone on with", s->path);
+            status = REC_E_UNSUPPORTED;
+        }
+        status = rec_mpi_agree(s->comm, status, *s->why ? s->why : NULL);
+    }
+    if (told) {
+        told->last_size = s->files.total;
+    }
+    return status;
+}
+
 /* Whether it may be gone on with. All ranks know the same of it. */
 static rec_status check_resume(saving *s)
 {
-    bool can = !s->options.resume || (!s->window.piece && s->files.count == 1);
+    bool can = !s->options.resume || s->files.count == 1;
     if (!can) {
-        (void)snprintf(s->why, sizeof s->why, "%s: what is compressed in pieces, or goes to several files, cannot be gone on with", s->path);
+        (void)snprintf(s->why, sizeof s->why, "%s: what goes to several files cannot be gone on with", s->path);
     }
     return rec_mpi_agree(s->comm, can ? REC_OK : REC_E_UNSUPPORTED, s->why);
 }
@@ -352,7 +461,7 @@ static rec_status write_files(saving *s, rec_filling *told)
     if (status != REC_OK) {
         return status;
     }
-    status = s->options.resume ? lr_mpi_resume_begin(&s->resume, &s->files, s->window.sum, s->options.identity, s->layout, s->why, sizeof s->why)
+    status = s->options.resume ? lr_mpi_resume_begin(&s->resume, &s->files, &s->window, s->options.identity, s->layout, s->why, sizeof s->why)
                                : REC_OK;
     if (told && status == REC_OK && s->options.resume) {
         told->keep = 1;
@@ -362,6 +471,11 @@ static rec_status write_files(saving *s, rec_filling *told)
         return status;
     }
     begun = MPI_Wtime();
+    status = s->resume.slot ? place_slots(s, told) : REC_OK;
+    if (status != REC_OK) {
+        (void)lr_mpi_files_close(&s->files, s->why, sizeof s->why);
+        return status;
+    }
     status = write_window(s);
     s->write += MPI_Wtime() - begun;
     /* Before the others are waited for: what is asked for here may be another's error, and needs none of its bytes. */
@@ -375,7 +489,7 @@ static rec_status write_files(saving *s, rec_filling *told)
     s->write += s->files.count > 1 ? MPI_Wtime() - begun : 0;
     status = status == REC_OK && s->options.check ? compare(s) : status;
     if (status == REC_OK && s->options.resume) {
-        bool cut = !told || lr_mpi_resume_cut(&s->resume);
+        bool cut = !told || lr_mpi_resume_cut(&s->resume, s->files.total);
         if (!cut) {
             (void)snprintf(s->why, sizeof s->why, "%.1500s: cannot cut the temporary file to its size: %s", s->path, strerror(errno));
         }
@@ -555,13 +669,13 @@ rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record 
     status = s->options.resume ? REC_OK : check_target(s); /* which would remove what was left */
     status = status == REC_OK ? find_layout(s) : status;
     status = status == REC_OK ? check_resume(s) : status;
-    if (status == REC_OK && s->window.piece) {
+    if (status == REC_OK && s->window.piece && !s->options.resume) {
         status = make_pieces(s);
     }
     if (status != REC_OK) {
         goto done;
     }
-    if (s->window.piece) {
+    if (s->window.piece) { /* of what is gone on with it is not known yet */
         s->files.at[0].size = s->files.total = s->pieces.total;
     }
     if (s->rank == 0) {

@@ -57,25 +57,26 @@ if ! ${CC:-cc} -shared -fPIC -o killed.so killed.c -ldl 2>"$scratch/err"; then
     finish
 fi
 
+KEPT_OF=out.mpk # what is made
 # killed PAGES ARGUMENT...: by 3 ranks, of which one is killed when it has written so many
 killed() {
     KILLED_AT=$1
     ON_RANK_1="LD_PRELOAD=$scratch/killed.so; export LD_PRELOAD"
     export KILLED_AT ON_RANK_1
     shift
-    cp old out.mpk
-    rm -f .out.mpk.librecord-resume
-    timeout -k 5 60 "$mpirun" -n 3 ./apart "$record_mpi" convert -y --resume "$@" out.mpk >"$scratch/out" 2>"$scratch/err" </dev/null
+    cp old "$KEPT_OF"
+    rm -f ".$KEPT_OF.librecord-resume"
+    timeout -k 5 60 "$mpirun" -n 3 ./apart "$record_mpi" convert -y --resume "$@" "$KEPT_OF" >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
     sleep 0.2 # the others are being killed
-    [ "$status" != 0 ] && cmp -s old out.mpk && [ -s .out.mpk.librecord-resume ]
+    [ "$status" != 0 ] && cmp -s old "$KEPT_OF" && [ -s ".$KEPT_OF.librecord-resume" ]
 }
 # resumed NAME RANKS EXPECTED WORDS ARGUMENT...: what was left is gone on with: the bytes, and what is said of it
 resumed() {
     resumed_name=$1 resumed_ranks=$2 resumed_file=$3 resumed_words=$4
     shift 4
-    ranks "$resumed_ranks" convert -y --resume "$@" out.mpk
-    if [ "$status" = 0 ] && cmp out.mpk "$resumed_file" 2>>"$scratch/err" && grep -q -e "$resumed_words" "$scratch/out" &&
+    ranks "$resumed_ranks" convert -y --resume "$@" "$KEPT_OF"
+    if [ "$status" = 0 ] && cmp "$KEPT_OF" "$resumed_file" 2>>"$scratch/err" && grep -q -e "$resumed_words" "$scratch/out" &&
         [ -z "$(find . -name '.*librecord*')" ]; then
         ok "$resumed_name"
     else
@@ -83,7 +84,7 @@ resumed() {
         not_ok "$resumed_name" "$scratch/err"
     fi
 }
-some='of that [1-9][0-9.]* MiB were there of an earlier conversion'
+some='of that [1-9][0-9.]* [KM]iB were there of an earlier conversion'
 other="what an earlier conversion left was another's: all was made anew"
 
 rm -f out.mpk
@@ -96,6 +97,48 @@ done
 check "at half precision" killed 1 --precision half --adapter none in.safetensors
 resumed "what is left has its losses" 2 half.mpk "$some" --precision half --adapter none in.safetensors
 same "which are told as one process tells them" half.err "$scratch/err"
+# What is compressed in pieces: where they go shows when all are there.
+python3 - <<'END_OF_PYTHON' || exit 99
+import json, random, struct
+random.seed(18)
+noise, each = random.randbytes(724 * 724 * 4), 724 * 724 * 4
+header = {"layers.%d.weight" % i: {"dtype": "F32", "shape": [724, 724], "data_offsets": [i * each, (i + 1) * each]} for i in range(12)}
+text = json.dumps(header).encode()
+text += b" " * (-len(text) % 8)
+with open("noise.safetensors", "wb") as f:
+    f.write(struct.pack("<Q", len(text)) + text)
+    for i in range(12):
+        f.write(noise if i % 2 else b"\0\0\200\077" * (each // 4))
+END_OF_PYTHON
+for to in mpk.gz safetensors.gz json.gz; do
+    "$record" convert -y --precision half --adapter none in.safetensors half."$to" >out 2>half."$to".err || exit 99
+    "$record" convert -qy --adapter none noise.safetensors noise."$to" || exit 99
+done
+KEPT_OF=out.mpk.gz
+for n in 1 2 3 7; do
+    check "a rank is killed while it deflates" killed 1 --adapter none noise.safetensors
+    resumed "$n ranks go on" "$n" noise.mpk.gz "$some" --adapter none noise.safetensors
+done
+check "gzip reads it" gzip -t out.mpk.gz
+check "killed twice" killed 1 --adapter none noise.safetensors
+timeout -k 5 60 "$mpirun" -n 3 ./apart "$record_mpi" convert -y --resume --adapter none noise.safetensors out.mpk.gz >"$scratch/out" 2>&1 </dev/null
+sleep 0.2
+resumed "and gone on with" 2 noise.mpk.gz "$some" --adapter none noise.safetensors
+resumed "nothing is left then" 2 noise.mpk.gz '2 ranks: layout' --adapter none noise.safetensors
+check "nor is anything said of it" sh -c "! grep -q earlier '$scratch/out'"
+check "deflated at half precision" killed 1 --precision half --adapter none in.safetensors
+resumed "it has its losses" 2 half.mpk.gz "$some" --precision half --adapter none in.safetensors
+same "which are told as one process tells them" half.mpk.gz.err "$scratch/err"
+check "deflated for another command" killed 1 --adapter none noise.safetensors
+resumed "all is made anew, deflated" 2 half.mpk.gz "$other" --precision half --adapter none in.safetensors
+check "deflated, and checked" killed 1 --check --adapter none noise.safetensors
+resumed "read back" 2 noise.mpk.gz "$some" --check --adapter none noise.safetensors
+for to in safetensors.gz json.gz; do
+    KEPT_OF=out.$to
+    check "a rank is killed, $to" killed 1 --adapter none noise.safetensors
+    resumed "$to is gone on with" 3 noise."$to" "$some" --adapter none noise.safetensors
+done
+KEPT_OF=out.mpk
 check "killed twice" killed 1 --adapter none in.safetensors
 killed_once=$(wc -c <.out.mpk.librecord-resume)
 timeout -k 5 60 "$mpirun" -n 3 ./apart "$record_mpi" convert -y --resume --adapter none in.safetensors out.mpk >"$scratch/out" 2>&1 </dev/null
@@ -164,6 +207,49 @@ for what in piece page losses head count cut short random; do
     python3 damage.py "$what" "$total" || exit 99
     resumed "it is not taken" 2 full.mpk '2 ranks: layout' --adapter none in.safetensors
 done
+# Of what is deflated: a byte, what is known of the pieces, sizes that no slot has.
+cat >damage-slots.py <<'END'
+import struct, sys, zlib
+path, what = ".out.mpk.gz.librecord-resume", sys.argv[1]
+data = bytearray(open(path, "rb").read())
+head = data.find(b"librecordresume\0")
+version, total, _, _, piece, count, codec = struct.unpack_from("<7Q", data, head + 16)
+room = piece // codec * 16
+slot = room + piece + piece // 8 + 65536
+assert version == 2 and codec == 512 << 10 and len(data) == head + 4096 * (count + 1) + slot * count
+done = [i for i in range(count) if any(data[head + 4096 * (i + 1):head + 4096 * (i + 2)])]
+assert done
+for i in done:
+    at = head + 4096 * (count + 1) + slot * i
+    pieces = (min(piece, total - i * piece) - 1) // codec + 1
+    sizes = [struct.unpack_from("<Q", data, at + 16 * k)[0] for k in range(pieces)]
+    if what in ("byte", "forged"):
+        data[at + room + sum(sizes) // 2] ^= 1
+    if what == "list":
+        data[at + 8] ^= 1 # the sum of a piece
+    if what == "sizes":
+        struct.pack_into("<Q", data, at, 2 ** 64 - 1000)
+    if what == "forged":
+        some = bytes(data[at + room:at + room + sum(sizes)]) + bytes(data[at:at + 16 * pieces])
+        page = head + 4096 * (i + 1)
+        struct.pack_into("<II", data, page, zlib.crc32(some), zlib.adler32(some))
+        struct.pack_into("<I", data, page + 12, 0)
+        struct.pack_into("<I", data, page + 12, zlib.crc32(bytes(data[page:page + 4096])))
+open(path, "wb").write(data)
+END
+KEPT_OF=out.mpk.gz
+for what in byte list sizes; do
+    check "deflated, to be damaged ($what)" killed 1 --adapter none noise.safetensors
+    python3 damage-slots.py "$what" || exit 99
+    resumed "it is not taken, deflated" 2 noise.mpk.gz '2 ranks: layout' --adapter none noise.safetensors
+done
+check "deflated, to be forged" killed 1 --adapter none noise.safetensors
+python3 damage-slots.py forged || exit 99
+ranks 2 convert -y --resume --adapter none noise.safetensors out.mpk.gz
+status_is "what has its sums and would not be made" 2
+check "is told, deflated" grep -q "rank [01] (.*): out.mpk.gz: it is not what was written: what an earlier save left (.*out.mpk.gz.librecord-resume) is another's; save it without resuming" "$scratch/err"
+rm -f .out.mpk.gz.librecord-resume
+KEPT_OF=out.mpk
 check "one that will be forged" killed 1 --adapter none in.safetensors
 python3 damage.py forged "$total" || exit 99
 ranks 2 convert -y --resume --adapter none in.safetensors out.mpk
@@ -202,8 +288,7 @@ rm .out.mpk.librecord-resume
 mkfifo .out.mpk.librecord-resume
 refused "nor a pipe" "rank 0 (.*): out.mpk: what would be left of an earlier save, .out.mpk.librecord-resume, is no regular file" convert -y --resume --adapter none in.safetensors out.mpk
 rm .out.mpk.librecord-resume
-refused "what is compressed in pieces" "rank 0 (.*): out.mpk.gz: what is compressed in pieces, or goes to several files, cannot be gone on with" convert -y --resume --adapter none in.safetensors out.mpk.gz
-refused "several files" "rank 0 (.*): out.safetensors: what is compressed in pieces, or goes" convert -y --resume --adapter none --max-shard-size 5MB in.safetensors out.safetensors
+refused "several files" "rank 0 (.*): out.safetensors: what goes to several files cannot be gone on with" convert -y --resume --adapter none --max-shard-size 5MB in.safetensors out.safetensors
 refused "a folder" "resume is for convert to one file" convert -y --resume --recursive . elsewhere
 refused "another command" "resume is for convert to one file" verify --resume in.safetensors
 check "nothing is left of these" [ -z "$(find . -name '.*librecord*')" ]

@@ -269,6 +269,25 @@ bool lr_mpi_resume_copy(const lr_mpi_resume *r, uint64_t number, int32_t (*write
     return well;
 }
 
+bool lr_mpi_resume_copy_file(lr_mpi_resume *r, uint64_t at, uint64_t size, int32_t (*write)(void *user, const void *data, uint64_t size),
+                             void *user)
+{
+    int fd = open(r->temporary, O_RDONLY | O_CLOEXEC); /* once more: what others wrote and closed is seen then, on NFS too */
+    uint8_t *some = malloc(READ);
+    bool well = fd >= 0 && some;
+    while (size && well) {
+        uint64_t n = size < READ ? size : READ;
+        well = read_all(fd, some, n, at) && write(user, some, n) == 0;
+        at += n;
+        size -= n;
+    }
+    free(some);
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return well;
+}
+
 /* -------------------------------------------------------------------------------------------------------------- pieces -- */
 
 /* Goes on with the sums of a piece. */

@@ -30,6 +30,8 @@ typedef struct saving {
     rec_status status; /* what all know of */
     double layout, write, commit;
     lr_mpi_resume resume; /* of one that can be gone on with */
+    lr_mpi_files kept_in; /* of several files: the one that keeps the bytes of all until they are complete */
+    bool staged;          /* which they are */
     uint64_t kept;        /* bytes that were there */
     bool noted;           /* `notes` has what each walk tells */
     /* Writing. */
@@ -310,6 +312,27 @@ static rec_status write_rest(saving *s, const rec_output *output)
     return status;
 }
 
+/* Of several files that are gone on with all bytes are kept in one, but for those of the index, which may have other letters now. */
+static rec_status copy_kept(saving *s, const rec_output *output)
+{
+    uint64_t to = s->window.to, index = s->files.at[s->files.count - 1].begin;
+    rec_status status = REC_OK;
+    s->at = s->window.from;
+    if (s->at < index && !lr_mpi_resume_copy_file(&s->resume, s->at, (to < index ? to : index) - s->at, write_some, s)) {
+        if (!*s->why) {
+            (void)snprintf(s->why, sizeof s->why, "%.1500s: cannot read %.1500s: %s", s->path, s->resume.temporary, strerror(errno));
+        }
+        status = REC_E_IO;
+    }
+    if (status == REC_OK && to > index) {
+        size_t told = s->losses.size;
+        s->window.from = s->window.from > index ? s->window.from : index;
+        status = save_window(s, output);
+        s->losses.size = told; /* they were kept before */
+    }
+    return status;
+}
+
 /* This rank's part. */
 static rec_status write_window(saving *s)
 {
@@ -325,6 +348,8 @@ static rec_status write_window(saving *s)
         status = write_text(s, &output);
     } else if (in_pieces) {
         status = write_pieces(s);
+    } else if (s->staged && !s->compares) {
+        status = copy_kept(s, &output);
     } else if (s->resume.fd >= 0 && !s->compares) {
         status = write_rest(s, &output);
     } else {
@@ -426,14 +451,17 @@ static rec_status place_slots(saving *s, rec_filling *told)
     return status;
 }
 
-/* Whether it may be gone on with. All ranks know the same of it. */
-static rec_status check_resume(saving *s)
+/* What an earlier save left. All ranks, when the temporary file is there. */
+static rec_status begin_resume(saving *s, rec_filling *told)
 {
-    bool can = !s->options.resume || s->files.count == 1;
-    if (!can) {
-        (void)snprintf(s->why, sizeof s->why, "%s: what goes to several files cannot be gone on with", s->path);
+    rec_status status = REC_OK;
+    if (s->options.resume && !s->staged) {
+        status = lr_mpi_resume_begin(&s->resume, &s->files, &s->window, s->options.identity, s->layout, s->why, sizeof s->why);
+        if (told && status == REC_OK) {
+            told->keep = 1;
+        }
     }
-    return rec_mpi_agree(s->comm, can ? REC_OK : REC_E_UNSUPPORTED, s->why);
+    return status;
 }
 
 /* All ranks. What fails on one is what it comes to on all. @param told on rank 0. */
@@ -461,11 +489,7 @@ static rec_status write_files(saving *s, rec_filling *told)
     if (status != REC_OK) {
         return status;
     }
-    status = s->options.resume ? lr_mpi_resume_begin(&s->resume, &s->files, &s->window, s->options.identity, s->layout, s->why, sizeof s->why)
-                               : REC_OK;
-    if (told && status == REC_OK && s->options.resume) {
-        told->keep = 1;
-    }
+    status = begin_resume(s, told);
     if (status != REC_OK) {
         (void)lr_mpi_files_close(&s->files, s->why, sizeof s->why);
         return status;
@@ -488,7 +512,7 @@ static rec_status write_files(saving *s, rec_filling *told)
     }
     s->write += s->files.count > 1 ? MPI_Wtime() - begun : 0;
     status = status == REC_OK && s->options.check ? compare(s) : status;
-    if (status == REC_OK && s->options.resume) {
+    if (status == REC_OK && s->options.resume && !s->staged) {
         bool cut = !told || lr_mpi_resume_cut(&s->resume, s->files.total);
         if (!cut) {
             (void)snprintf(s->why, sizeof s->why, "%.1500s: cannot cut the temporary file to its size: %s", s->path, strerror(errno));
@@ -496,19 +520,6 @@ static rec_status write_files(saving *s, rec_filling *told)
         status = rec_mpi_agree(s->comm, cut ? REC_OK : REC_E_IO, s->why);
     }
     return status;
-}
-
-/* Rank 0, while rec_save_filled() waits. */
-static int32_t fill(void *user, rec_filling *told)
-{
-    saving *s = user;
-    s->filled = true;
-    s->status = rec_mpi_agree(s->comm, REC_OK, NULL);
-    if (s->status == REC_OK) {
-        s->status = write_files(s, told);
-    }
-    s->commit = MPI_Wtime();
-    return s->status == REC_OK ? 0 : ECANCELED;
 }
 
 /* ---------------------------------------------------------------------------------------------------- before that -- */
@@ -621,17 +632,119 @@ static rec_status check_target(saving *s)
     return rec_mpi_agree(s->comm, can ? REC_OK : own, NULL);
 }
 
+/* ---------------------------------------------------------------------------------------------------------- files -- */
+
+/* Rank 0, while rec_save_filled() waits. */
+static int32_t fill(void *user, rec_filling *told)
+{
+    saving *s = user;
+    s->filled = true;
+    s->status = rec_mpi_agree(s->comm, REC_OK, NULL);
+    if (s->status == REC_OK) {
+        s->status = write_files(s, told);
+    }
+    s->commit = MPI_Wtime();
+    return s->status == REC_OK ? 0 : ECANCELED;
+}
+
 /* Rank 0. */
 static rec_status save_files(saving *s)
 {
     rec_file *list = lr_mpi_files_list(&s->files);
-    const rec_filling filling = {.size = sizeof filling, .files = list, .count = s->files.count, .resume = s->options.resume};
+    const rec_filling filling = {
+        .size = sizeof filling, .files = list, .count = s->files.count, .resume = s->options.resume && !s->staged};
     rec_status own = REC_E_MEMORY;
     if (list) {
         own = rec_save_filled(s->recorder, s->path, &filling, fill, s);
     }
     free(list);
     return own;
+}
+
+/* All ranks. */
+static rec_status save_together(saving *s)
+{
+    rec_status status, own = REC_OK;
+    s->filled = false;
+    if (s->rank == 0) {
+        own = save_files(s);
+        s->commit = MPI_Wtime() - s->commit;
+        status = s->status;
+    } else {
+        status = rec_mpi_agree(s->comm, REC_OK, NULL);
+        if (status == REC_OK) {
+            status = write_files(s, NULL);
+        }
+    }
+    /* Rank 0 is the only one that can have failed without the others' knowing: before all wrote, or after that. */
+    if (s->rank == 0 && !s->filled) {
+        status = rec_mpi_agree(s->comm, own == REC_OK ? REC_E_IO : own, NULL);
+    } else if (status == REC_OK) {
+        status = rec_mpi_agree(s->comm, own, NULL);
+    }
+    return status;
+}
+
+/* All ranks: what is not there yet of the bytes of several files goes into the one that keeps them. */
+static rec_status keep_bytes(saving *s, rec_filling *told)
+{
+    lr_mpi_files files = s->files;
+    rec_status status;
+    s->files = s->kept_in;
+    lr_mpi_files_add(&s->files, &(rec_file){.size = files.total});
+    status = rec_mpi_agree(s->comm, s->files.failed ? REC_E_MEMORY : REC_OK, "out of memory for the names of the files");
+    status = status == REC_OK ? lr_mpi_files_tell(&s->files, told) : status;
+    s->window.from = begin_of(s, s->rank);
+    status = status == REC_OK ? lr_mpi_files_open(&s->files, 0, s->why, sizeof s->why) : status;
+    if (status == REC_OK) {
+        status = begin_resume(s, told);
+        if (status == REC_OK) {
+            double begun = MPI_Wtime();
+            status = write_window(s);
+            s->write += MPI_Wtime() - begun;
+            status = rec_mpi_agree(s->comm, status, *s->why ? s->why : NULL);
+        }
+        if (status == REC_OK) {
+            status = rec_mpi_agree(s->comm, lr_mpi_files_close(&s->files, s->why, sizeof s->why), s->why);
+        } else {
+            (void)lr_mpi_files_close(&s->files, s->why, sizeof s->why);
+        }
+    }
+    s->kept_in = s->files;
+    s->files = files;
+    s->staged = status == REC_OK;
+    return status;
+}
+
+/* Rank 0, while rec_save_filled() waits. All that is made goes out from here; what kept it is not needed any more then. */
+static int32_t keep_and_save(void *user, rec_filling *told)
+{
+    saving *s = user;
+    s->filled = true;
+    s->status = rec_mpi_agree(s->comm, REC_OK, NULL);
+    s->status = s->status == REC_OK ? keep_bytes(s, told) : s->status;
+    if (s->staged) {
+        s->status = save_together(s);
+        s->filled = true;
+        told->keep = s->status != REC_OK && s->status != REC_E_SYNC;
+    }
+    return ECANCELED;
+}
+
+/* Several files that are gone on with. All ranks. */
+static rec_status save_kept(saving *s)
+{
+    rec_status status;
+    s->kept_in = (lr_mpi_files){.comm = s->comm, .path = s->path, .hints = s->files.hints, .file = MPI_FILE_NULL, .read = -1};
+    if (s->rank == 0) {
+        const rec_file one = {.size = s->window.total};
+        const rec_filling filling = {.size = sizeof filling, .files = &one, .count = 1, .resume = 1};
+        rec_status own = rec_save_filled(s->recorder, s->path, &filling, keep_and_save, s);
+        return s->filled ? s->status : rec_mpi_agree(s->comm, own == REC_OK ? REC_E_IO : own, NULL);
+    }
+    status = rec_mpi_agree(s->comm, REC_OK, NULL);
+    status = status == REC_OK ? keep_bytes(s, NULL) : status;
+    return status == REC_OK ? save_together(s) : status;
 }
 
 rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record *record, const char *path,
@@ -645,7 +758,6 @@ rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record 
                                       : sane ? REC_OK
                                              : REC_E_ARGUMENT,
                                       s ? "rec_mpi_save: an argument makes no sense" : "out of memory");
-    rec_status own;
     if (status != REC_OK) {
         free(s);
         return status;
@@ -655,7 +767,7 @@ rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record 
     s->record = record;
     s->path = path;
     s->window.size = sizeof s->window;
-    s->pieces.fd = s->resume.fd = -1;
+    s->pieces.fd = s->resume.fd = s->kept_in.read = -1;
     if (options) {
         memcpy(&s->options, options, options->size < sizeof s->options ? options->size : sizeof s->options);
     }
@@ -668,7 +780,6 @@ rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record 
     (void)MPI_Comm_size(comm, &s->ranks);
     status = s->options.resume ? REC_OK : check_target(s); /* which would remove what was left */
     status = status == REC_OK ? find_layout(s) : status;
-    status = status == REC_OK ? check_resume(s) : status;
     if (status == REC_OK && s->window.piece && !s->options.resume) {
         status = make_pieces(s);
     }
@@ -678,23 +789,7 @@ rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record 
     if (s->window.piece) { /* of what is gone on with it is not known yet */
         s->files.at[0].size = s->files.total = s->pieces.total;
     }
-    if (s->rank == 0) {
-        own = save_files(s);
-        s->commit = MPI_Wtime() - s->commit;
-        status = s->status;
-    } else {
-        own = REC_OK;
-        status = rec_mpi_agree(comm, REC_OK, NULL);
-        if (status == REC_OK) {
-            status = write_files(s, NULL);
-        }
-    }
-    /* Rank 0 is the only one that can have failed without the others' knowing: before all wrote, or after that. */
-    if (s->rank == 0 && !s->filled) {
-        status = rec_mpi_agree(comm, own == REC_OK ? REC_E_IO : own, NULL);
-    } else if (status == REC_OK) {
-        status = rec_mpi_agree(comm, own, NULL);
-    }
+    status = s->options.resume && s->files.count > 1 ? save_kept(s) : save_together(s);
     if (status == REC_OK || status == REC_E_SYNC) {
         rec_status told;
         if (s->options.note) {
@@ -707,6 +802,7 @@ rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record 
 done:
     lr_mpi_resume_end(&s->resume);
     lr_mpi_files_clear(&s->files);
+    lr_mpi_files_clear(&s->kept_in);
     lr_mpi_pieces_end(&s->pieces);
     free(s->losses.at);
     free(s->notes.at);

@@ -57,9 +57,15 @@ static size_t name_kept(const char *base)
     return length;
 }
 
+/* What others put beside a temporary file, under its name, a dash and more: an MPI its lock files, which stay when it is killed. */
+static bool is_beside(const char *behind)
+{
+    return *behind == '-';
+}
+
 /* @return the length of what is in front of the suffix or of the part's number, 0 if it is no temporary file of `base`.
- * @param part (out) whether it is a part's. @param set (out) whether it is a set's. */
-static size_t stem_length(const char *name, const char *base, bool *part, bool *set)
+ * @param part (out) whether it is a part's. @param set (out) whether it is a set's. @param beside (out) whether it lies beside one. */
+static size_t stem_length(const char *name, const char *base, bool *part, bool *set, bool *beside)
 {
     size_t kept = name_kept(base), stem = kept + 2 + RANDOM;
     const char *tail;
@@ -77,8 +83,13 @@ static size_t stem_length(const char *name, const char *base, bool *part, bool *
         }
         tail += 1 + PART_DIGITS;
     }
-    *set = strcmp(tail, suffix_of_sets) == 0;
-    return *set || strcmp(tail, suffix) == 0 ? stem : 0;
+    *set = strncmp(tail, suffix_of_sets, sizeof suffix_of_sets - 1) == 0;
+    if (!*set && strncmp(tail, suffix, sizeof suffix - 1) != 0) {
+        return 0;
+    }
+    tail += (*set ? sizeof suffix_of_sets : sizeof suffix) - 1;
+    *beside = is_beside(tail);
+    return *tail == '\0' || *beside ? stem : 0;
 }
 
 void lr_temporary_part_name(const lr_file_sink *lead, unsigned part, char name[NAME_MAX + 1])
@@ -151,17 +162,18 @@ static int lock_stale(int folder, const char *name)
     return -1;
 }
 
-static void sweep_one(int folder, const char *name, size_t stem, bool part, bool set)
+/* @param depends it is of no use without the file whose lock counts. */
+static void sweep_one(int folder, const char *name, size_t stem, bool depends, bool set)
 {
     char locked[NAME_MAX + 1]; /* the file whose lock counts */
     int fd;
-    if (set && !part) {
+    if (set && !depends) {
         return; /* lr_temporary_sweep_sets() */
     }
     memcpy(locked, name, stem);
     memcpy(locked + stem, set ? suffix_of_sets : suffix, sizeof suffix);
     fd = lock_stale(folder, locked);
-    if (fd >= 0 || (part && errno == ENOENT)) {
+    if (fd >= 0 || (depends && errno == ENOENT)) {
         (void)unlinkat(folder, name, 0);
     }
     if (fd >= 0) {
@@ -189,10 +201,23 @@ bool lr_folder_names(int folder, bool (*on)(void *user, const char *name), void 
 static bool sweep_name(void *user, const char *name)
 {
     const lr_file_sink *self = user;
-    bool part, set;
-    size_t stem = stem_length(name, mark_of(self), &part, &set);
+    char kept[NAME_MAX + 1];
+    bool part, set, beside;
+    size_t stem = stem_length(name, mark_of(self), &part, &set, &beside), length;
     if (stem) {
-        sweep_one(self->folder, name, stem, part, set);
+        sweep_one(self->folder, name, stem, part || beside, set);
+        return true;
+    }
+    name_of_kept(self, kept);
+    length = strlen(kept);
+    if (strncmp(name, kept, length) == 0 && is_beside(name + length)) {
+        int fd = lock_stale(self->folder, kept);
+        if (fd >= 0 || errno == ENOENT) {
+            (void)unlinkat(self->folder, name, 0);
+        }
+        if (fd >= 0) {
+            (void)close(fd);
+        }
     }
     return true;
 }
@@ -222,9 +247,9 @@ typedef struct sweep_of_sets {
 static bool sweep_set(void *user, const char *name)
 {
     const sweep_of_sets *s = user;
-    bool part, set;
-    size_t stem = stem_length(name, mark_of(s->self), &part, &set);
-    int fd = stem && set && !part ? lock_stale(s->self->folder, name) : -1;
+    bool part, set, beside;
+    size_t stem = stem_length(name, mark_of(s->self), &part, &set, &beside);
+    int fd = stem && set && !part && !beside ? lock_stale(s->self->folder, name) : -1;
     if (fd >= 0) {
         s->sweep(s->user, name + stem - RANDOM, name);
         (void)close(fd);
@@ -247,9 +272,9 @@ typedef struct look_for_others {
 static bool is_no_other(void *user, const char *name)
 {
     look_for_others *look = user;
-    bool part, set;
-    look->alone =
-        !stem_length(name, mark_of(look->self), &part, &set) || part || strcmp(name, look->self->temporary) == 0;
+    bool part, set, beside;
+    look->alone = !stem_length(name, mark_of(look->self), &part, &set, &beside) || part || beside ||
+                  strcmp(name, look->self->temporary) == 0;
     return look->alone;
 }
 

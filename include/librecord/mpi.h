@@ -38,9 +38,9 @@ typedef struct rec_mpi_options {
     int32_t check;
     /** 1: should the save fail, or the ranks be killed, what they wrote stays beside the target, as `.NAME.librecord-resume`, and a save
      *  with this goes on with it, if it has the same layout and the same `identity`, by as many ranks as it has: what is there is
-     *  held against its sums, and of each rank one piece against what it makes itself. A save without this removes what is left. Of
-     *  several files it is REC_E_UNSUPPORTED, before anything is written. The file system must know files with holes where a codec
-     *  compresses in pieces (gzip). */
+     *  held against its sums, and of each rank one piece against what it makes itself. A save without this removes what is left.
+     *  Several files are gathered there first, and written twice. The file system must know files with holes where a codec compresses in
+     *  pieces (gzip). */
     int32_t resume;
     uint64_t identity; /**< of what is saved, the same on all ranks: whatever tells one input, and what is done to it, from another */
 } rec_mpi_options;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -652,6 +653,41 @@ static void only_rests_of_the_same_target_are_swept(void **state)
     assert_int_equal(count_files(".", ""), (int)count + 3 + 1);
 }
 
+/* What lies beside a temporary file goes when that may: not while somebody writes it. */
+static void what_lies_beside_a_stale_one_goes_with_it(void **state)
+{
+    world *w = *state;
+    static const char *const gone[] = {".a.mpk.abcdef" TEMPORARY "-2118-5.lock", ".a.mpk.abcdef-00003" TEMPORARY "-1.lock",
+                                       ".a.mpk.abcdef.librecord-set-2118385665-4800.lock",
+                                       ".a.mpk.abcdef-00001.librecord-set-7-8.lock", ".a.mpk.librecord-resume-7-8.lock"};
+    static const char *const stay[] = {".a.mpk.zzzzzz" TEMPORARY, ".a.mpk.zzzzzz" TEMPORARY "-2118-5.lock",
+                                       ".a.mpk.abcdef" TEMPORARY ".lock", ".a.mpk.abcdef" TEMPORARY "x", ".a.mpk.librecord-resume.x",
+                                       ".a.mpk.librecord-sets-1.lock"};
+    const size_t count = sizeof stay / sizeof *stay;
+    int fd;
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) {
+        write_file(gone[i], "x", 1);
+    }
+    for (size_t i = 0; i < count; i++) {
+        write_file(stay[i], "x", 1);
+    }
+    fd = open(stay[0], O_RDWR);
+    assert_true(fd >= 0);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    assert_int_equal(save_letters(w, "a.mpk", 'n', 10), REC_OK);
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) {
+        assert_int_equal(access(gone[i], F_OK), -1);
+    }
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(access(stay[i], F_OK), 0);
+    }
+    (void)close(fd);
+    write_file(".a.mpk.librecord-resume", "stale", 5);
+    write_file(gone[4], "x", 1);
+    assert_int_equal(save_letters(w, "a.mpk", 'o', 10), REC_OK);
+    assert_int_equal(count_files(".", ""), (int)count - 2 + 1);
+}
+
 struct saver {
     world *w;
     char letter;
@@ -843,6 +879,7 @@ int main(void)
         TEST(a_killed_save_leaves_a_whole_file_and_its_rest_is_swept),
         TEST(a_live_save_is_not_swept),
         TEST(only_rests_of_the_same_target_are_swept),
+        TEST(what_lies_beside_a_stale_one_goes_with_it),
         TEST(saves_at_once_do_not_sweep_each_other),
         TEST(what_is_in_place_and_not_synced_is_told_apart),
         TEST(a_folder_that_has_no_sync_is_no_failure),

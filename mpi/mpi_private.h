@@ -206,8 +206,8 @@ bool lr_mpi_resume_pieces(const lr_mpi_resume *r, uint64_t number, lr_mpi_pieces
 /** Gives the bytes in a slot. */
 bool lr_mpi_resume_copy(const lr_mpi_resume *r, uint64_t number, int32_t (*write)(void *user, const void *data, uint64_t size), void *user);
 /** Gives bytes of the file. */
-bool lr_mpi_resume_copy_file(lr_mpi_resume *r, uint64_t at, uint64_t size, int32_t (*write)(void *user, const void *data, uint64_t size),
-                             void *user);
+bool lr_mpi_resume_copy_file(const lr_mpi_resume *r, uint64_t at, uint64_t size,
+                             int32_t (*write)(void *user, const void *data, uint64_t size), void *user);
 /** Rank 0, when all have written: the file ends where it is to. @return false: errno says why. */
 bool lr_mpi_resume_cut(const lr_mpi_resume *r, uint64_t total);
 void lr_mpi_resume_end(lr_mpi_resume *r);

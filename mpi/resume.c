@@ -83,6 +83,21 @@ static bool write_all(int fd, const void *from, uint64_t size, uint64_t at)
     return true;
 }
 
+/* Gives bytes of a file, some at a time. */
+static bool copy(int fd, uint64_t at, uint64_t size, int32_t (*write)(void *user, const void *data, uint64_t size), void *user)
+{
+    uint8_t *some = malloc(READ);
+    bool well = some != NULL;
+    while (size && well) {
+        uint64_t n = size < READ ? size : READ;
+        well = read_all(fd, some, n, at) && write(user, some, n) == 0;
+        at += n;
+        size -= n;
+    }
+    free(some);
+    return well;
+}
+
 static uint32_t sum_of(const void *bytes, size_t size)
 {
     return (uint32_t)crc32_z(crc32_z(0, NULL, 0), bytes, size);
@@ -254,34 +269,18 @@ bool lr_mpi_resume_pieces(const lr_mpi_resume *r, uint64_t number, lr_mpi_pieces
 
 bool lr_mpi_resume_copy(const lr_mpi_resume *r, uint64_t number, int32_t (*write)(void *user, const void *data, uint64_t size), void *user)
 {
-    uint64_t size, at = slot_at(r, number) + list_of(r);
+    uint64_t size;
     rec_piece *list = read_list(r, number, &size);
-    uint8_t *some = malloc(READ);
-    bool well = list && some;
-    while (size && well) {
-        uint64_t n = size < READ ? size : READ;
-        well = read_all(r->fd, some, n, at) && write(user, some, n) == 0;
-        at += n;
-        size -= n;
-    }
-    free(some);
+    bool well = list && copy(r->fd, slot_at(r, number) + list_of(r), size, write, user);
     free(list);
     return well;
 }
 
-bool lr_mpi_resume_copy_file(lr_mpi_resume *r, uint64_t at, uint64_t size, int32_t (*write)(void *user, const void *data, uint64_t size),
-                             void *user)
+bool lr_mpi_resume_copy_file(const lr_mpi_resume *r, uint64_t at, uint64_t size,
+                             int32_t (*write)(void *user, const void *data, uint64_t size), void *user)
 {
     int fd = open(r->temporary, O_RDONLY | O_CLOEXEC); /* once more: what others wrote and closed is seen then, on NFS too */
-    uint8_t *some = malloc(READ);
-    bool well = fd >= 0 && some;
-    while (size && well) {
-        uint64_t n = size < READ ? size : READ;
-        well = read_all(fd, some, n, at) && write(user, some, n) == 0;
-        at += n;
-        size -= n;
-    }
-    free(some);
+    bool well = fd >= 0 && copy(fd, at, size, write, user);
     if (fd >= 0) {
         (void)close(fd);
     }
@@ -290,39 +289,33 @@ bool lr_mpi_resume_copy_file(lr_mpi_resume *r, uint64_t at, uint64_t size, int32
 
 /* -------------------------------------------------------------------------------------------------------------- pieces -- */
 
-/* Goes on with the sums of a piece. */
-static bool sum_file(const lr_mpi_resume *r, uint64_t at, uint64_t size, uint32_t *crc, uint32_t *adler)
+typedef struct sums {
+    uint32_t crc, adler;
+} sums;
+
+static int32_t add_to(void *user, const void *data, uint64_t size)
 {
-    uint8_t *some = malloc(READ);
-    bool well = some != NULL;
-    while (size && well) {
-        uint64_t n = size < READ ? size : READ;
-        well = read_all(r->fd, some, n, at);
-        if (well) {
-            *crc = (uint32_t)crc32_z(*crc, some, (size_t)n);
-            *adler = (uint32_t)adler32_z(*adler, some, (size_t)n);
-        }
-        at += n;
-        size -= n;
-    }
-    free(some);
-    return well;
+    sums *s = user;
+    s->crc = (uint32_t)crc32_z(s->crc, data, (size_t)size);
+    s->adler = (uint32_t)adler32_z(s->adler, data, (size_t)size);
+    return 0;
 }
 
 /* Of a slot, first the bytes, then what is known of them. */
-static bool sum_slot(const lr_mpi_resume *r, uint64_t number, uint32_t *crc, uint32_t *adler)
+static bool sum_slot(const lr_mpi_resume *r, uint64_t number, sums *s)
 {
     uint64_t size;
     rec_piece *list = read_list(r, number, &size);
-    bool well = list && sum_file(r, slot_at(r, number) + list_of(r), size, crc, adler) &&
-                sum_file(r, slot_at(r, number), count_of(r, number) * sizeof *list, crc, adler);
+    bool well = list && copy(r->fd, slot_at(r, number) + list_of(r), size, add_to, s) &&
+                copy(r->fd, slot_at(r, number), count_of(r, number) * sizeof *list, add_to, s);
     free(list);
     return well;
 }
 
 bool lr_mpi_resume_has(const lr_mpi_resume *r, uint64_t number, lr_mpi_told *losses)
 {
-    uint32_t crc = (uint32_t)crc32_z(0, NULL, 0), adler = (uint32_t)adler32_z(0, NULL, 0), own;
+    sums s = {(uint32_t)crc32_z(0, NULL, 0), (uint32_t)adler32_z(0, NULL, 0)};
+    uint32_t own;
     page p;
     bool well;
     if (!r->left || !read_all(r->fd, &p, sizeof p, r->total + PAGE * (number + 1))) {
@@ -333,8 +326,8 @@ bool lr_mpi_resume_has(const lr_mpi_resume *r, uint64_t number, lr_mpi_told *los
     if (p.losses > sizeof p.lost || p.number != number + 1 || own != sum_of(&p, sizeof p)) {
         return false;
     }
-    well = r->slot ? sum_slot(r, number, &crc, &adler) : sum_file(r, number * r->piece, lr_mpi_resume_size(r, number), &crc, &adler);
-    return well && crc == p.crc && adler == p.adler && lr_mpi_lost_before(losses, p.lost, p.losses);
+    well = r->slot ? sum_slot(r, number, &s) : copy(r->fd, number * r->piece, lr_mpi_resume_size(r, number), add_to, &s);
+    return well && s.crc == p.crc && s.adler == p.adler && lr_mpi_lost_before(losses, p.lost, p.losses);
 }
 
 void lr_mpi_resume_sum(lr_mpi_resume *r, const void *data, uint64_t size)

@@ -464,25 +464,11 @@ static rec_status begin_resume(saving *s, rec_filling *told)
     return status;
 }
 
-/* All ranks. What fails on one is what it comes to on all. @param told on rank 0. */
-static rec_status write_files(saving *s, rec_filling *told)
+/* Opens the temporary files, writes this rank's part and closes them. All ranks. */
+static rec_status fill_files(saving *s, rec_filling *told)
 {
-    rec_status status;
     double begun;
-    if (told) {
-        (void)snprintf(s->letters, sizeof s->letters, "%s", told->letters);
-    }
-    (void)MPI_Bcast(s->letters, (int)sizeof s->letters, MPI_BYTE, 0, s->comm);
-    if (*s->letters) { /* which are in the index, too */
-        status = find_layout(s);
-        if (status != REC_OK) {
-            return status;
-        }
-    }
-    if (told && !s->window.piece) {
-        told->last_size = s->files.at[s->files.count - 1].size;
-    }
-    status = lr_mpi_files_tell(&s->files, told);
+    rec_status status = lr_mpi_files_tell(&s->files, told);
     s->window.from = begin_of(s, s->rank);
     s->window.to = begin_of(s, s->rank + 1);
     status = status == REC_OK ? lr_mpi_files_open(&s->files, s->window.from, s->why, sizeof s->why) : status;
@@ -511,6 +497,27 @@ static rec_status write_files(saving *s, rec_filling *told)
         (void)lr_mpi_files_close(&s->files, s->why, sizeof s->why);
     }
     s->write += s->files.count > 1 ? MPI_Wtime() - begun : 0;
+    return status;
+}
+
+/* All ranks. What fails on one is what it comes to on all. @param told on rank 0. */
+static rec_status write_files(saving *s, rec_filling *told)
+{
+    rec_status status;
+    if (told) {
+        (void)snprintf(s->letters, sizeof s->letters, "%s", told->letters);
+    }
+    (void)MPI_Bcast(s->letters, (int)sizeof s->letters, MPI_BYTE, 0, s->comm);
+    if (*s->letters) { /* which are in the index, too */
+        status = find_layout(s);
+        if (status != REC_OK) {
+            return status;
+        }
+    }
+    if (told && !s->window.piece) {
+        told->last_size = s->files.at[s->files.count - 1].size;
+    }
+    status = fill_files(s, told);
     status = status == REC_OK && s->options.check ? compare(s) : status;
     if (status == REC_OK && s->options.resume && !s->staged) {
         bool cut = !told || lr_mpi_resume_cut(&s->resume, s->files.total);
@@ -693,23 +700,7 @@ static rec_status keep_bytes(saving *s, rec_filling *told)
     s->files = s->kept_in;
     lr_mpi_files_add(&s->files, &(rec_file){.size = files.total});
     status = rec_mpi_agree(s->comm, s->files.failed ? REC_E_MEMORY : REC_OK, "out of memory for the names of the files");
-    status = status == REC_OK ? lr_mpi_files_tell(&s->files, told) : status;
-    s->window.from = begin_of(s, s->rank);
-    status = status == REC_OK ? lr_mpi_files_open(&s->files, 0, s->why, sizeof s->why) : status;
-    if (status == REC_OK) {
-        status = begin_resume(s, told);
-        if (status == REC_OK) {
-            double begun = MPI_Wtime();
-            status = write_window(s);
-            s->write += MPI_Wtime() - begun;
-            status = rec_mpi_agree(s->comm, status, *s->why ? s->why : NULL);
-        }
-        if (status == REC_OK) {
-            status = rec_mpi_agree(s->comm, lr_mpi_files_close(&s->files, s->why, sizeof s->why), s->why);
-        } else {
-            (void)lr_mpi_files_close(&s->files, s->why, sizeof s->why);
-        }
-    }
+    status = status == REC_OK ? fill_files(s, told) : status;
     s->kept_in = s->files;
     s->files = files;
     s->staged = status == REC_OK;

@@ -89,11 +89,8 @@ static rec_status save_window(rec_job *job, rec_recorder *r, const rec_record *r
         window->sum = parts.piece ? parts.window.sum : bounds.sum;
     }
     if (!lr_job_failed(job) && window->part < REC_PART_HEAD) {
-        if (parts.piece) {
-            bounds.files[0].size = parts.window.total;
-        }
-        if (bounds.text) {
-            bounds.files[0].size = bounds.total;
+        if (window->piece) {
+            bounds.files[0].size = window->total;
         }
         tell_files(job, window, &bounds);
     }

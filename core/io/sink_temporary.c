@@ -162,23 +162,27 @@ static int lock_stale(int folder, const char *name)
     return -1;
 }
 
-/* @param depends it is of no use without the file whose lock counts. */
-static void sweep_one(int folder, const char *name, size_t stem, bool depends, bool set)
+/* Removes a file if nobody writes the one whose lock counts. @param depends it is of no use without that. */
+static void sweep_if_stale(int folder, const char *name, const char *locked, bool depends)
 {
-    char locked[NAME_MAX + 1]; /* the file whose lock counts */
-    int fd;
-    if (set && !depends) {
-        return; /* lr_temporary_sweep_sets() */
-    }
-    memcpy(locked, name, stem);
-    memcpy(locked + stem, set ? suffix_of_sets : suffix, sizeof suffix);
-    fd = lock_stale(folder, locked);
+    int fd = lock_stale(folder, locked);
     if (fd >= 0 || (depends && errno == ENOENT)) {
         (void)unlinkat(folder, name, 0);
     }
     if (fd >= 0) {
         (void)close(fd);
     }
+}
+
+static void sweep_one(int folder, const char *name, size_t stem, bool depends, bool set)
+{
+    char locked[NAME_MAX + 1];
+    if (set && !depends) {
+        return; /* lr_temporary_sweep_sets() */
+    }
+    memcpy(locked, name, stem);
+    memcpy(locked + stem, set ? suffix_of_sets : suffix, sizeof suffix);
+    sweep_if_stale(folder, name, locked, depends);
 }
 
 bool lr_folder_names(int folder, bool (*on)(void *user, const char *name), void *user)
@@ -211,13 +215,7 @@ static bool sweep_name(void *user, const char *name)
     name_of_kept(self, kept);
     length = strlen(kept);
     if (strncmp(name, kept, length) == 0 && is_beside(name + length)) {
-        int fd = lock_stale(self->folder, kept);
-        if (fd >= 0 || errno == ENOENT) {
-            (void)unlinkat(self->folder, name, 0);
-        }
-        if (fd >= 0) {
-            (void)close(fd);
-        }
+        sweep_if_stale(self->folder, name, kept, true);
     }
     return true;
 }
@@ -226,15 +224,10 @@ static bool sweep_name(void *user, const char *name)
 void lr_temporary_sweep(lr_file_sink *self)
 {
     char kept[NAME_MAX + 1];
-    int fd;
     (void)lr_folder_names(self->folder, sweep_name, self);
     if (!self->out.sink.job->resumes) {
         name_of_kept(self, kept);
-        fd = lock_stale(self->folder, kept);
-        if (fd >= 0) {
-            (void)unlinkat(self->folder, kept, 0);
-            (void)close(fd);
-        }
+        sweep_if_stale(self->folder, kept, kept, false);
     }
 }
 

@@ -60,17 +60,15 @@ static uint64_t inside_from(const struct window_sink *self, uint64_t at, uint64_
     return end > *before ? end - *before : 0;
 }
 
+/* Text between shares goes whole or not at all, and so does that of a share. */
 static uint64_t inside(const struct window_sink *self, uint64_t size, uint64_t *before)
 {
+    if (self->all->window->text) {
+        bool goes = self->sink.sharing || inside_from(self, self->shares, 1, before);
+        *before = 0;
+        return goes ? size : 0;
+    }
     return inside_from(self, self->base + self->sink.written, size, before);
-}
-
-/* Text between shares goes whole or not at all. */
-static uint64_t text_inside(const struct window_sink *self, uint64_t size, uint64_t *before)
-{
-    uint64_t at;
-    *before = 0;
-    return self->sink.sharing || inside_from(self, self->shares, 1, &at) ? size : 0;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- files -- */
@@ -182,10 +180,7 @@ static int32_t window_write(rec_sink *sink, const uint8_t *data, uint64_t size)
 {
     struct window_sink *self = (struct window_sink *)sink;
     int32_t status = enter_first(self);
-    uint64_t before, kept = 0;
-    if (status == REC_OK) {
-        kept = self->all->window->text ? text_inside(self, size, &before) : inside(self, size, &before);
-    }
+    uint64_t before, kept = status == REC_OK ? inside(self, size, &before) : 0;
     if (!sink->sharing) { /* of what is shared not all ranks have the text */
         end_run(self->all);
         self->all->sum = add_bytes(self->all->sum, data, size);
@@ -208,7 +203,7 @@ static int32_t window_put(rec_sink *sink, const rec_blob *blob)
     if (status != REC_OK) {
         return status;
     }
-    kept = self->all->window->text ? text_inside(self, blob->size, &before) : inside(self, blob->size, &before);
+    kept = inside(self, blob->size, &before);
     self->all->run += blob->size;
     part.struct_size = sizeof part;
     part.size = kept;
@@ -254,10 +249,8 @@ static bool window_wants(const rec_sink *sink, uint64_t size)
 {
     const struct window_sink *self = (const struct window_sink *)sink;
     uint64_t before;
-    if (self->all->window->text) {
-        return self->all->target && text_inside(self, size, &before) > 0;
-    }
-    return self->all->target && (self->base == REC_UNKNOWN || inside(self, size, &before) > 0);
+    bool nowhere = self->base == REC_UNKNOWN && !self->all->window->text;
+    return self->all->target && (nowhere || inside(self, size, &before) > 0);
 }
 
 /* Each number counts where it is asked for, and one more for the end. */

@@ -235,10 +235,9 @@ static int32_t produce(void *user, uint64_t offset, void *target, uint64_t size)
     return 0;
 }
 
-static void what_is_outside_is_not_made(void **state)
+/* One large tensor that tells what of it is asked for. */
+static rec_record *make_produced(void)
 {
-    static const char *const names[] = {"NamedMpk", "BinFile", "Safetensors", "Burnpack", "Gguf"};
-    static const rec_precision precisions[] = {REC_PRECISION_KEEP, REC_PRECISION_HALF, REC_PRECISION_DOUBLE};
     const uint64_t shape[] = {BIG / 4};
     rec_tensor_spec spec = {.size = sizeof spec,
                             .dtype = REC_DTYPE_F32,
@@ -249,9 +248,17 @@ static void what_is_outside_is_not_made(void **state)
                             .produce = produce,
                             .id = ""};
     rec_record *record = rec_record_new(context);
+    assert_int_equal(rec_set_tensor(record, "w", &spec), REC_OK);
+    return record;
+}
+
+static void what_is_outside_is_not_made(void **state)
+{
+    static const char *const names[] = {"NamedMpk", "BinFile", "Safetensors", "Burnpack", "Gguf"};
+    static const rec_precision precisions[] = {REC_PRECISION_KEEP, REC_PRECISION_HALF, REC_PRECISION_DOUBLE};
+    rec_record *record = make_produced();
     unsigned done = 0;
     (void)state;
-    assert_int_equal(rec_set_tensor(record, "w", &spec), REC_OK);
     for (size_t i = 0; i < 15; i++) {
         rec_recorder *recorder = rec_open_recorder_in(context, names[i / 3], precisions[i % 3]);
         uint64_t scale = i % 3 == 1 ? 2 : 4, scaled = i % 3 == 2 ? 8 : scale;
@@ -687,18 +694,8 @@ static void text_is_shared(void **state)
 static void shares_of_others_are_not_made(void **state)
 {
     static const rec_precision precisions[] = {REC_PRECISION_KEEP, REC_PRECISION_HALF};
-    const uint64_t shape[] = {BIG / 4};
-    rec_tensor_spec spec = {.size = sizeof spec,
-                            .dtype = REC_DTYPE_F32,
-                            .rank = 1,
-                            .shape = shape,
-                            .data_size = BIG,
-                            .ownership = REC_PRODUCE,
-                            .produce = produce,
-                            .id = ""};
-    rec_record *record = rec_record_new(context);
+    rec_record *record = make_produced();
     (void)state;
-    assert_int_equal(rec_set_tensor(record, "w", &spec), REC_OK);
     for (uint64_t i = 0; i < 2; i++) {
         rec_recorder *recorder = rec_open_recorder_in(context, "PrettyJson", precisions[i]);
         rec_window window = {.size = sizeof window, .part = REC_PART_PIECES};

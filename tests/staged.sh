@@ -28,7 +28,8 @@ export LD_LIBRARY_PATH
 make_with_installed() {
     if [ -n "${SANITIZERS:-}" ]; then
         make CC="${CC:-cc}" PKG_CONFIG="$scratch/pkg-config" CFLAGS="-O1 -g -fsanitize=$SANITIZERS" \
-            LDFLAGS="-fsanitize=$SANITIZERS" "$@"
+            LDFLAGS="-fsanitize=$SANITIZERS" \
+            LDLIBS="$("$scratch/pkg-config" --libs librecord zlib) -Wl,-z,undefs" "$@" # clang's run time is in the program alone
     else
         make CC="${CC:-cc}" PKG_CONFIG="$scratch/pkg-config" LDFLAGS="-Wl,-z,defs" "$@"
     fi

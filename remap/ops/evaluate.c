@@ -166,7 +166,7 @@ static int32_t slice_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *tar
         const uint8_t *at = base ? base + row * from_bytes : NULL;
         if (blocks) {
             status = slice_block(job, op, row, from_bytes);
-            at = op->kept->block.data + (row - op->kept->first) * from_bytes;
+            at = status == REC_OK ? op->kept->block.data + (row - op->kept->first) * from_bytes : NULL;
         }
         if (status == REC_OK) {
             status = slice_row(job, op, inner, at, row * from_bytes, within, target, n);

@@ -95,7 +95,7 @@ static int read_file(const char *path, text *t)
 /* Reads what the list's text has. */
 static int parse(sum_list *list, size_t length, const char *name)
 {
-    char *begin = list->text, *all = begin + length;
+    char *begin = list->text, *all = begin ? begin + length : NULL;
     size_t number = 1;
     int status = EXIT_OK;
 

@@ -227,6 +227,12 @@ static uint64_t bottom(const lr_pickle *p)
     return p->marks.count ? ((const uint32_t *)p->marks.data)[p->marks.count - 1] : 0;
 }
 
+/* What is on the stack from there; NULL where there never was anything: an address of nothing has no offsets. */
+static const uint32_t *stack_at(const lr_pickle *p, uint64_t index)
+{
+    return p->stack.data ? (const uint32_t *)p->stack.data + index : NULL;
+}
+
 /* Takes `count` items off; they stay where they are until the next push. */
 static int32_t pop(lr_pickle *p, uint64_t count, const uint32_t **items)
 {
@@ -235,7 +241,7 @@ static int32_t pop(lr_pickle *p, uint64_t count, const uint32_t **items)
         return fail_stack(p);
     }
     p->stack.count -= count;
-    *items = (const uint32_t *)p->stack.data + p->stack.count;
+    *items = stack_at(p, p->stack.count);
     return REC_OK;
 }
 
@@ -252,7 +258,7 @@ static int32_t pop_mark(lr_pickle *p, const uint32_t **items, uint64_t *count)
     p->marks.count--;
     *count = p->stack.count - from;
     p->stack.count = from;
-    *items = (const uint32_t *)p->stack.data + from;
+    *items = stack_at(p, from);
     return REC_OK;
 }
 

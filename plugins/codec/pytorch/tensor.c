@@ -191,6 +191,12 @@ static bool measure(const uint64_t *dims, unsigned rank, extent *e)
     return true;
 }
 
+/* Its sizes and strides; NULL for a scalar: of a file of scalars alone there are none. */
+static const uint64_t *dims_of(const lr_pt_file *f, const lr_pt_tensor *t)
+{
+    return t->rank ? (const uint64_t *)f->pickle.dims.data + t->dims : NULL;
+}
+
 /* The source that puts the elements in order. */
 static int32_t make(const lr_pt_file *f, const lr_pt_tensor *t, const lr_pt_storage *s, const extent *e, uint64_t first,
                     rec_source **made)
@@ -210,7 +216,7 @@ static int32_t make(const lr_pt_file *f, const lr_pt_tensor *t, const lr_pt_stor
                         .part = type->part,
                         .swapped = f->big_endian && type->part > 1};
     if (dims) {
-        memcpy(self->dims, (const uint64_t *)f->pickle.dims.data + t->dims, dims);
+        memcpy(self->dims, dims_of(f, t), dims);
     }
     /* What repeats elements is more than there is in the file, as if it were compressed: the same limit is for it. */
     return self->total > self->span ? rec_source_filter(f->job, s->source, &gathering, self, made)
@@ -222,7 +228,7 @@ int32_t lr_pt_event(const lr_pt_file *file, const lr_pt_tensor *tensor, rec_tens
     const lr_pt_reference *r = (const lr_pt_reference *)file->pickle.references.data + tensor->reference;
     const lr_pt_storage *storage = &file->storages[r->storage];
     const lr_pt_type *type = &lr_pt_types[tensor->type], *own = &lr_pt_types[r->type];
-    const uint64_t *dims = (const uint64_t *)file->pickle.dims.data + tensor->dims;
+    const uint64_t *dims = dims_of(file, tensor);
     uint64_t available = r->part * own->width / type->width, bytes = 0, first;
     extent e;
     *made = NULL;

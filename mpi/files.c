@@ -67,7 +67,8 @@ rec_file *lr_mpi_files_list(const lr_mpi_files *f)
 {
     rec_file *list = calloc((size_t)f->count + 1, sizeof *list);
     for (uint64_t i = 0; list && i < f->count; i++) {
-        list[i] = (rec_file){.name = f->at[i].name, .stem = f->at[i].stem, .tail = f->at[i].tail, .size = f->at[i].size};
+        list[i] =
+            (rec_file){.name = f->at[i].name, .stem = f->at[i].stem, .tail = f->at[i].tail, .size = f->at[i].size};
     }
     return list;
 }
@@ -202,7 +203,8 @@ rec_status lr_mpi_files_close(lr_mpi_files *f, char *why, size_t room)
 
 /* ---------------------------------------------------------------------------------------------------------- writing -- */
 
-static bool write_one(lr_mpi_files *f, uint64_t i, uint64_t at, const uint8_t *data, uint64_t size, char *why, size_t room)
+static bool write_one(lr_mpi_files *f, uint64_t i, uint64_t at, const uint8_t *data, uint64_t size, char *why,
+                      size_t room)
 {
     char words[MPI_MAX_ERROR_STRING] = "", name[PATH_MAX];
     MPI_Status done;
@@ -220,8 +222,8 @@ static bool write_one(lr_mpi_files *f, uint64_t i, uint64_t at, const uint8_t *d
     if (error == MPI_SUCCESS && (uint64_t)written == size) {
         return true;
     }
-    (void)snprintf(why, room, "%.2000s: cannot write %" PRIu64 " bytes at byte %" PRIu64 " by MPI-IO: %s", path_of(f, i, name),
-                   size, at, length ? words : "fewer were written (is the disk full?)");
+    (void)snprintf(why, room, "%.2000s: cannot write %" PRIu64 " bytes at byte %" PRIu64 " by MPI-IO: %s",
+                   path_of(f, i, name), size, at, length ? words : "fewer were written (is the disk full?)");
     return false;
 }
 
@@ -237,13 +239,14 @@ static bool open_read(lr_mpi_files *f, uint64_t i, char *why, size_t room)
     f->read = open(f->at[i].temporary, O_RDONLY | O_CLOEXEC);
     f->read_now = i;
     if (f->read < 0) {
-        (void)snprintf(why, room, "%.1500s: cannot open the temporary file %.1500s: %s", path_of(f, i, name), f->at[i].temporary,
-                       strerror(errno));
+        (void)snprintf(why, room, "%.1500s: cannot open the temporary file %.1500s: %s", path_of(f, i, name),
+                       f->at[i].temporary, strerror(errno));
     }
     return f->read >= 0;
 }
 
-static bool has_one(lr_mpi_files *f, uint64_t i, uint64_t at, const uint8_t *data, uint64_t size, char *why, size_t room)
+static bool has_one(lr_mpi_files *f, uint64_t i, uint64_t at, const uint8_t *data, uint64_t size, char *why,
+                    size_t room)
 {
     uint8_t some[64 << 10];
     char name[PATH_MAX];
@@ -262,7 +265,9 @@ static bool has_one(lr_mpi_files *f, uint64_t i, uint64_t at, const uint8_t *dat
                 same++;
             }
             (void)snprintf(why, room, "%.2000s: byte %" PRIu64 ": read back, %s", path_of(f, i, name), at + same,
-                           n < 0 ? strerror(errno) : n == 0 ? "the file ends here" : "it is not what was written");
+                           n < 0    ? strerror(errno)
+                           : n == 0 ? "the file ends here"
+                                    : "it is not what was written");
             return false;
         }
         at += (uint64_t)n;
@@ -273,7 +278,8 @@ static bool has_one(lr_mpi_files *f, uint64_t i, uint64_t at, const uint8_t *dat
 }
 
 /* What is done with the part of some bytes that lies in one file. */
-typedef bool (*one_fn)(lr_mpi_files *f, uint64_t i, uint64_t at, const uint8_t *data, uint64_t size, char *why, size_t room);
+typedef bool (*one_fn)(lr_mpi_files *f, uint64_t i, uint64_t at, const uint8_t *data, uint64_t size, char *why,
+                       size_t room);
 
 static bool each(lr_mpi_files *f, one_fn one, uint64_t at, const uint8_t *data, uint64_t size, char *why, size_t room)
 {

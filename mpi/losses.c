@@ -51,8 +51,7 @@ void lr_mpi_keep(lr_mpi_told *notes, const rec_note *note)
 
 void lr_mpi_lost(void *losses, const rec_loss *loss)
 {
-    keep(losses,
-         (head){.count = loss->count, .kind = loss->kind, .dtype = loss->dtype, .whole = loss->whole != 0},
+    keep(losses, (head){.count = loss->count, .kind = loss->kind, .dtype = loss->dtype, .whole = loss->whole != 0},
          loss->path, "");
 }
 
@@ -69,8 +68,9 @@ bool lr_mpi_lost_before(lr_mpi_told *losses, const char *bytes, size_t size)
         memcpy(&h, bytes + at, sizeof h);
         at += sizeof h;
         path = bytes + at;
-        if (!h.path || h.path > size - at || h.text != 1 || h.text > size - at - h.path || memchr(path, '\0', h.path) != path + h.path - 1 ||
-            path[h.path] != '\0' || (h.kind != REC_NOTE_OVERFLOW && h.kind != REC_NOTE_CLAMPED) || h.whole > 1) {
+        if (!h.path || h.path > size - at || h.text != 1 || h.text > size - at - h.path ||
+            memchr(path, '\0', h.path) != path + h.path - 1 || path[h.path] != '\0' ||
+            (h.kind != REC_NOTE_OVERFLOW && h.kind != REC_NOTE_CLAMPED) || h.whole > 1) {
             losses->size = before;
             return false;
         }
@@ -165,8 +165,7 @@ static bool tell_sums(const char *all, size_t size, void (*tell)(void *user, con
     return true;
 }
 
-rec_status lr_mpi_tell_losses(MPI_Comm comm, lr_mpi_told *l, void (*tell)(void *user, const rec_note *note),
-                              void *user)
+rec_status lr_mpi_tell_losses(MPI_Comm comm, lr_mpi_told *l, void (*tell)(void *user, const rec_note *note), void *user)
 {
     int rank = 0, ranks = 1, mine, *sizes = NULL, *places = NULL;
     char *all = NULL;

@@ -33,7 +33,7 @@ typedef struct across {
     bool told;  /* all came to the same, and rank 0 has told it */
     text errors;
     bool saved;
-    char **arguments;   /* but for record-mpi's own options */
+    char **arguments; /* but for record-mpi's own options */
     MPI_Info hints;
     bool resume, check; /* as asked for */
     uint64_t identity;  /* of the conversion */
@@ -124,7 +124,8 @@ static bool exchange(void *self, void *all, const uint64_t *ends)
         places[i] = i ? (int)ends[i - 1] : 0;
         sizes[i] = (int)ends[i] - places[i];
     }
-    met = !a->ended && end_of(a, rec_mpi_agree(MPI_COMM_WORLD, fits ? REC_OK : REC_E_LIMIT, "too many tensors for one message"));
+    met = !a->ended &&
+          end_of(a, rec_mpi_agree(MPI_COMM_WORLD, fits ? REC_OK : REC_E_LIMIT, "too many tensors for one message"));
     if (met) {
         status = MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, all, sizes, places, MPI_BYTE, MPI_COMM_WORLD) == MPI_SUCCESS
                      ? REC_OK
@@ -390,7 +391,8 @@ static uint64_t identify(const across *a, const session *s, size_t inputs)
         }
     }
     for (size_t i = 0; i <= inputs; i++) {
-        const char *path = i < inputs ? s->o->operands.at[i + 1] : s->o->base, *slash = path ? strrchr(path, '/') : NULL;
+        const char *path = i < inputs ? s->o->operands.at[i + 1] : s->o->base,
+                   *slash = path ? strrchr(path, '/') : NULL;
         const char *name = path && !strstr(path, "://") ? rec_recognise(s->context, path) : NULL;
         rec_recorder *recorder = name ? rec_open_recorder_in(s->context, name, REC_PRECISION_KEEP) : NULL;
         char *beside = path ? xasprintf("%.*sconfig.json", slash ? (int)(slash - path) + 1 : 0, path) : NULL;
@@ -411,13 +413,13 @@ static uint64_t identify(const across *a, const session *s, size_t inputs)
 static int run(across *a, const options *o)
 {
     tool_shared shared = {.self = a,
-                                .first = a->rank == 0,
-                                .rank = (uint32_t)a->rank,
-                                .ranks = (uint32_t)a->ranks,
-                                .agree = agree,
-                                .save = save,
-                                .together = together,
-                                .exchange = exchange};
+                          .first = a->rank == 0,
+                          .rank = (uint32_t)a->rank,
+                          .ranks = (uint32_t)a->ranks,
+                          .agree = agree,
+                          .save = save,
+                          .together = together,
+                          .exchange = exchange};
     const command *c = o->operands.count ? tool_command_find(o->operands.at[0]) : NULL;
     size_t count = o->operands.count ? o->operands.count - 1 : 0;
     bool converts;
@@ -462,9 +464,9 @@ static int run(across *a, const options *o)
             (void)MPI_Bcast(&a->identity, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
         }
         a->check = o->check;
-        status = status != EXIT_OK              ? status
+        status = status != EXIT_OK           ? status
                  : converts && !shared.files ? c->run(&s, o->operands.at + 1, count)
-                                                : look(a, &s, c, o);
+                                             : look(a, &s, c, o);
         tool_session_close(&s);
     }
     return status;

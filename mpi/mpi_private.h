@@ -16,10 +16,18 @@ const char *lr_mpi_host(char host[MPI_MAX_PROCESSOR_NAME]);
 /** Whether all ranks say the same of `subject` as rank 0. REC_E_MISMATCH on every rank if one does not. */
 rec_status lr_mpi_same(MPI_Comm comm, const char *subject, const char *mine);
 
+/** Bytes of a file at a place, all of them. @return false: errno says why; ENODATA: the file ends before. */
+bool lr_mpi_read_all(int fd, void *to, uint64_t size, uint64_t at);
+bool lr_mpi_write_all(int fd, const void *from, uint64_t size, uint64_t at);
+/** Takes bytes. @return an errno or 0, as rec_output.write does. */
+typedef int32_t (*lr_mpi_write_fn)(void *user, const void *data, uint64_t size);
+/** Gives bytes of a file, some at a time. @return false: errno says why, or `write` does. */
+bool lr_mpi_copy(int fd, uint64_t at, uint64_t size, lr_mpi_write_fn write, void *user);
+
 /** One of the files that are saved. */
 typedef struct lr_mpi_file {
     char *name, *stem, *tail, *temporary; /**< as of rec_file */
-    uint64_t size, begin; /**< bytes; those of the files before it */
+    uint64_t size, begin;                 /**< bytes; those of the files before it */
 } lr_mpi_file;
 /** All of them. */
 typedef struct lr_mpi_files {
@@ -28,10 +36,10 @@ typedef struct lr_mpi_files {
     MPI_Info hints;
     lr_mpi_file *at;
     uint64_t count, room, total;
-    bool failed;      /**< out of memory */
-    MPI_File file;    /**< that is open, or MPI_FILE_NULL */
-    uint64_t now;     /**< which that is */
-    int read;         /**< descriptor of one that is read back, or -1 */
+    bool failed;       /**< out of memory */
+    MPI_File file;     /**< that is open, or MPI_FILE_NULL */
+    uint64_t now;      /**< which that is */
+    int read;          /**< descriptor of one that is read back, or -1 */
     uint64_t read_now; /**< which that is */
 } lr_mpi_files;
 /** Forgets which there are. */
@@ -52,15 +60,15 @@ rec_status lr_mpi_files_close(lr_mpi_files *f, char *why, size_t room);
 
 /** What a rank made of a file that a codec makes of pieces, until it is known where they go. */
 typedef struct lr_mpi_pieces {
-    int fd; /**< of a file without a name, beside the target; -1: none */
-    uint64_t stored;     /**< bytes in it */
-    rec_piece *at_hand;  /**< this rank's; then, on rank 0, all */
+    int fd;             /**< of a file without a name, beside the target; -1: none */
+    uint64_t stored;    /**< bytes in it */
+    rec_piece *at_hand; /**< this rank's; then, on rank 0, all */
     uint64_t count, room;
-    bool failed;         /**< out of memory */
-    uint64_t at, end;    /**< bytes of the file that this rank's pieces are */
-    uint64_t from, to;   /**< what they are made of */
-    uint64_t total;      /**< of the file */
-    uint8_t *head, *tail;/**< of the file, on rank 0 */
+    bool failed;          /**< out of memory */
+    uint64_t at, end;     /**< bytes of the file that this rank's pieces are */
+    uint64_t from, to;    /**< what they are made of */
+    uint64_t total;       /**< of the file */
+    uint8_t *head, *tail; /**< of the file, on rank 0 */
     uint64_t head_size, tail_size;
 } lr_mpi_pieces;
 /** @param why (out) what went wrong, if not OK. */
@@ -75,9 +83,6 @@ rec_status lr_mpi_pieces_place(lr_mpi_pieces *p, MPI_Comm comm, rec_recorder *re
                                const char *path, const rec_window *window);
 /** All ranks: where `stored` bytes of each go that stand one behind the other, and nothing around them. */
 void lr_mpi_pieces_scan(lr_mpi_pieces *p, MPI_Comm comm);
-/** Gives this rank's bytes, from `at` to `end`. */
-rec_status lr_mpi_pieces_copy(const lr_mpi_pieces *p, int32_t (*write)(void *user, const void *data, uint64_t size),
-                              void *user, const char *path, char *why, size_t room);
 void lr_mpi_pieces_end(lr_mpi_pieces *p);
 
 /** What is to be told on rank 0: losses, or notes. */
@@ -145,7 +150,7 @@ typedef struct lr_mpi_leaf {
     char *id;
     lr_mpi_held *held; /* in the order of offsets */
     uint64_t held_count, held_room;
-    char *value;       /* of all but tensors: what ranks compare */
+    char *value; /* of all but tensors: what ranks compare */
     size_t value_size;
 } lr_mpi_leaf;
 /** What the ranks have together. */
@@ -153,18 +158,18 @@ typedef struct lr_mpi_union {
     lr_mpi_names names;
     lr_mpi_leaf *leaves;
     uint64_t count, room;
-    bool alike;                /* all records have the same keys in the same order */
-    const rec_tensor **mine;   /* this rank's tensors */
+    bool alike;              /* all records have the same keys in the same order */
+    const rec_tensor **mine; /* this rank's tensors */
     uint64_t mine_count, mine_room;
-    uint64_t *load;            /* bytes that each rank is asked for */
+    uint64_t *load; /* bytes that each rank is asked for */
 } lr_mpi_union;
 /** All ranks. The union is freed in any case by lr_mpi_union_free(). */
 rec_status lr_mpi_union_make(lr_mpi_union *u, MPI_Comm comm, const rec_record *record, const rec_mpi_slices *slices);
 void lr_mpi_union_free(lr_mpi_union *u);
 /** The whole, whose tensors ask `produce` with a `lr_mpi_leaf` of an array as long as the union. @return NULL with `why`. */
 rec_record *lr_mpi_whole(const lr_mpi_union *u, const rec_record *record,
-                         int32_t (*produce)(void *user, uint64_t offset, void *target, uint64_t size), rec_status *status,
-                         char *why, size_t room);
+                         int32_t (*produce)(void *user, uint64_t offset, void *target, uint64_t size),
+                         rec_status *status, char *why, size_t room);
 
 /** All ranks: from here to the end, rec_mpi_agree() of this communicator serves the others while it waits for them. */
 rec_status lr_mpi_serve_begin(MPI_Comm comm, const rec_record *record, const lr_mpi_union *u);
@@ -177,18 +182,19 @@ rec_status lr_mpi_meet(MPI_Comm comm, rec_status status, char *message, size_t r
 /** A save that can be gone on with: what is known of the pieces of its one file. */
 typedef struct lr_mpi_resume {
     const char *path, *temporary;
-    int fd;                       /**< of the temporary file, or -1 */
-    uint64_t total;               /**< bytes of the file, or that it may have if a codec makes it */
-    uint64_t input, piece, count; /**< bytes of the file, or before the codec; of each piece but the last; how many these are */
-    uint64_t codec, slot;         /**< bytes of a codec's pieces, and of where those of one of ours are kept; 0: it is not in pieces */
-    uint64_t at, end;             /**< in the slot that is being filled */
-    bool left;                    /**< a save before this one left something */
-    bool other;                   /**< it was of another file, and is made anew; on rank 0 */
-    uint32_t crc, adler;          /**< of the piece that is being made */
+    int fd;                /**< of the temporary file, or -1 */
+    uint64_t total;        /**< bytes of the file, or that it may have if a codec makes it */
+    uint64_t input;        /**< bytes of the file, or before the codec */
+    uint64_t piece, count; /**< bytes of each piece but the last, and how many pieces these are */
+    uint64_t codec, slot;  /**< of a codec's pieces, and of the place for those of one of ours; 0: it makes none */
+    uint64_t at, end;      /**< in the slot that is being filled */
+    bool left;             /**< a save before this one left something */
+    bool other;            /**< it was of another file, and is made anew; on rank 0 */
+    uint32_t crc, adler;   /**< of the piece that is being made */
 } lr_mpi_resume;
 /** All ranks, when the temporary file is there. @param window,identity what is saved. @param layout seconds that a walk takes. */
-rec_status lr_mpi_resume_begin(lr_mpi_resume *r, const lr_mpi_files *f, const rec_window *window, uint64_t identity, double layout,
-                               char *why, size_t room);
+rec_status lr_mpi_resume_begin(lr_mpi_resume *r, const lr_mpi_files *f, const rec_window *window, uint64_t identity,
+                               double layout, char *why, size_t room);
 /** Bytes that a piece is made of. */
 uint64_t lr_mpi_resume_size(const lr_mpi_resume *r, uint64_t number);
 /** Whether a piece is there, whole. Its losses are added then. */
@@ -204,10 +210,9 @@ int32_t lr_mpi_resume_list(lr_mpi_resume *r, uint64_t number, const rec_piece *p
 /** Adds the codec's pieces in a slot to those of this rank. @return false: it cannot be read. */
 bool lr_mpi_resume_pieces(const lr_mpi_resume *r, uint64_t number, lr_mpi_pieces *p);
 /** Gives the bytes in a slot. */
-bool lr_mpi_resume_copy(const lr_mpi_resume *r, uint64_t number, int32_t (*write)(void *user, const void *data, uint64_t size), void *user);
+bool lr_mpi_resume_copy(const lr_mpi_resume *r, uint64_t number, lr_mpi_write_fn write, void *user);
 /** Gives bytes of the file. */
-bool lr_mpi_resume_copy_file(const lr_mpi_resume *r, uint64_t at, uint64_t size,
-                             int32_t (*write)(void *user, const void *data, uint64_t size), void *user);
+bool lr_mpi_resume_copy_file(const lr_mpi_resume *r, uint64_t at, uint64_t size, lr_mpi_write_fn write, void *user);
 /** Rank 0, when all have written: the file ends where it is to. @return false: errno says why. */
 bool lr_mpi_resume_cut(const lr_mpi_resume *r, uint64_t total);
 void lr_mpi_resume_end(lr_mpi_resume *r);

@@ -10,8 +10,8 @@
 
 #include "mpi/mpi_private.h"
 
-/* Bytes that are copied at once; pieces that one message may tell of. */
-enum { COPIED = 1 << 20, COUNT_MOST = INT32_MAX / 2 };
+/* Pieces that one message may tell of. */
+enum { COUNT_MOST = INT32_MAX / 2 };
 
 /* In the folder of the target, where there must be room for as much anyway. @return -1: errno says why. */
 static int open_nameless(const char *path)
@@ -69,20 +69,9 @@ void lr_mpi_pieces_add(lr_mpi_pieces *p, const rec_piece *piece)
 
 int32_t lr_mpi_pieces_write(lr_mpi_pieces *p, const void *data, uint64_t size)
 {
-    const uint8_t *from = data;
-    while (size) {
-        ssize_t done = write(p->fd, from, (size_t)size);
-        if (done < 0 && errno == EINTR) {
-            continue;
-        }
-        if (done <= 0) {
-            return done < 0 ? errno : EIO;
-        }
-        from += done;
-        size -= (uint64_t)done;
-        p->stored += (uint64_t)done;
-    }
-    return 0;
+    int32_t error = lr_mpi_write_all(p->fd, data, size, p->stored) ? 0 : errno;
+    p->stored += error ? 0 : size;
+    return error;
 }
 
 rec_status lr_mpi_pieces_check(const lr_mpi_pieces *p, const char *path, char *why, size_t room)
@@ -224,33 +213,6 @@ rec_status lr_mpi_pieces_place(lr_mpi_pieces *p, MPI_Comm comm, rec_recorder *re
     p->at += sizes[0];
     p->end += sizes[0];
     return REC_OK;
-}
-
-rec_status lr_mpi_pieces_copy(const lr_mpi_pieces *p, int32_t (*write)(void *user, const void *data, uint64_t size),
-                              void *user, const char *path, char *why, size_t room)
-{
-    uint8_t *some = malloc(COPIED);
-    rec_status status = some ? REC_OK : REC_E_MEMORY;
-    if (!some) {
-        (void)snprintf(why, room, "%.2000s: out of memory", path);
-    }
-    for (uint64_t at = 0; at < p->stored && status == REC_OK;) {
-        uint64_t want = p->stored - at < COPIED ? p->stored - at : COPIED;
-        ssize_t got = pread(p->fd, some, (size_t)want, (off_t)at);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            (void)snprintf(why, room, "%.2000s: cannot read its pieces back: %s", path,
-                           got < 0 ? strerror(errno) : "there are fewer");
-            status = REC_E_IO;
-        } else {
-            status = write(user, some, (uint64_t)got) == 0 ? REC_OK : REC_E_IO;
-            at += (uint64_t)got;
-        }
-    }
-    free(some);
-    return status;
 }
 
 void lr_mpi_pieces_end(lr_mpi_pieces *p)

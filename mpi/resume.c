@@ -17,7 +17,7 @@
 
 #include "mpi/mpi_private.h"
 
-enum { PAGE = 4096, READ = 1 << 20 };
+enum { PAGE = 4096 };
 /* A piece is so large at least: each is a walk over the record. */
 #define PIECE_LEAST (UINT64_C(4) << 20)
 /* Seconds that the walks of one rank may take beside what they do, and how many there are if one takes as long. */
@@ -45,59 +45,6 @@ typedef struct page {
     char lost[PAGE - 24];
 } page;
 
-static bool read_all(int fd, void *to, uint64_t size, uint64_t at)
-{
-    uint8_t *target = to;
-    while (size) {
-        ssize_t n = pread(fd, target, (size_t)size, (off_t)at);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            errno = n < 0 ? errno : ENODATA;
-            return false;
-        }
-        target += n;
-        at += (uint64_t)n;
-        size -= (uint64_t)n;
-    }
-    return true;
-}
-
-static bool write_all(int fd, const void *from, uint64_t size, uint64_t at)
-{
-    const uint8_t *bytes = from;
-    while (size) {
-        ssize_t n = pwrite(fd, bytes, (size_t)size, (off_t)at);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            errno = n < 0 ? errno : EIO;
-            return false;
-        }
-        bytes += n;
-        at += (uint64_t)n;
-        size -= (uint64_t)n;
-    }
-    return true;
-}
-
-/* Gives bytes of a file, some at a time. */
-static bool copy(int fd, uint64_t at, uint64_t size, int32_t (*write)(void *user, const void *data, uint64_t size), void *user)
-{
-    uint8_t *some = malloc(READ);
-    bool well = some != NULL;
-    while (size && well) {
-        uint64_t n = size < READ ? size : READ;
-        well = read_all(fd, some, n, at) && write(user, some, n) == 0;
-        at += n;
-        size -= n;
-    }
-    free(some);
-    return well;
-}
-
 static uint32_t sum_of(const void *bytes, size_t size)
 {
     return (uint32_t)crc32_z(crc32_z(0, NULL, 0), bytes, size);
@@ -119,10 +66,11 @@ static uint64_t slot_of(const head *h)
 static bool is_left(int fd, head *h)
 {
     head was;
-    bool same = read_all(fd, &was, sizeof was, room_of(h)) && memcmp(was.magic, magic, sizeof magic) == 0 &&
+    bool same = lr_mpi_read_all(fd, &was, sizeof was, room_of(h)) && memcmp(was.magic, magic, sizeof magic) == 0 &&
                 was.crc == sum_of(&was, offsetof(head, crc)) && was.version == h->version && was.input == h->input &&
                 was.sum == h->sum && was.identity == h->identity && was.codec == h->codec && was.piece >= PIECE_LEAST &&
-                was.piece < INPUT_MOST && (!was.codec || was.piece % was.codec == 0) && was.count == (h->input - 1) / was.piece + 1;
+                was.piece < INPUT_MOST && (!was.codec || was.piece % was.codec == 0) &&
+                was.count == (h->input - 1) / was.piece + 1;
     if (same) {
         *h = was;
     }
@@ -146,11 +94,12 @@ static bool begin_anew(int fd, head *h, int ranks, double layout, bool *other)
     memcpy(first, h, sizeof *h);
     *other = fstat(fd, &is) == 0 && (uint64_t)is.st_size > (h->codec ? 0 : room);
     return ftruncate(fd, (off_t)(h->codec ? 0 : room)) == 0 &&
-           ftruncate(fd, (off_t)(room + PAGE * (h->count + 1) + slot_of(h) * h->count)) == 0 && write_all(fd, first, sizeof first, room);
+           ftruncate(fd, (off_t)(room + PAGE * (h->count + 1) + slot_of(h) * h->count)) == 0 &&
+           lr_mpi_write_all(fd, first, sizeof first, room);
 }
 
-rec_status lr_mpi_resume_begin(lr_mpi_resume *r, const lr_mpi_files *f, const rec_window *window, uint64_t identity, double layout,
-                               char *why, size_t room)
+rec_status lr_mpi_resume_begin(lr_mpi_resume *r, const lr_mpi_files *f, const rec_window *window, uint64_t identity,
+                               double layout, char *why, size_t room)
 {
     head h = {.version = 2, .input = window->total, .sum = window->sum, .identity = identity, .codec = window->piece};
     int rank = 0, ranks = 1, left = 0;
@@ -164,12 +113,13 @@ rec_status lr_mpi_resume_begin(lr_mpi_resume *r, const lr_mpi_files *f, const re
     if (h.input >= INPUT_MOST || h.codec >= INPUT_MOST) {
         (void)snprintf(why, room, "%.1500s: its %" PRIu64 " bytes are too many to be gone on with", f->path, h.input);
     } else if (r->fd < 0) {
-        (void)snprintf(why, room, "%.1500s: cannot open the temporary file %.1500s, which rank 0 made: %s", f->path, r->temporary,
-                       strerror(errno));
+        (void)snprintf(why, room, "%.1500s: cannot open the temporary file %.1500s, which rank 0 made: %s", f->path,
+                       r->temporary, strerror(errno));
     } else if (rank == 0) {
         left = is_left(r->fd, &h);
         if (!left && !begin_anew(r->fd, &h, ranks, layout, &r->other)) {
-            (void)snprintf(why, room, "%.1500s: cannot write to the temporary file %.1500s: %s", f->path, r->temporary, strerror(errno));
+            (void)snprintf(why, room, "%.1500s: cannot write to the temporary file %.1500s: %s", f->path, r->temporary,
+                           strerror(errno));
         }
     }
     status = rec_mpi_agree(f->comm, *why ? REC_E_IO : REC_OK, why);
@@ -216,7 +166,7 @@ static rec_piece *read_list(const lr_mpi_resume *r, uint64_t number, uint64_t *s
 {
     uint64_t count = count_of(r, number);
     rec_piece *list = malloc((size_t)count * sizeof *list);
-    bool sane = list && read_all(r->fd, list, count * sizeof *list, slot_at(r, number));
+    bool sane = list && lr_mpi_read_all(r->fd, list, count * sizeof *list, slot_at(r, number));
     *size = 0;
     for (uint64_t i = 0; sane && i < count; i++) {
         sane = list[i].size <= r->slot - list_of(r) - *size;
@@ -238,11 +188,14 @@ int32_t lr_mpi_resume_put(lr_mpi_resume *r, const void *data, uint64_t size, boo
     }
     if (compare) {
         there = malloc((size_t)size);
-        error = !there ? ENOMEM : !read_all(r->fd, there, size, r->at) ? errno : memcmp(there, data, (size_t)size) != 0 ? EILSEQ : 0;
+        error = !there                                        ? ENOMEM
+                : !lr_mpi_read_all(r->fd, there, size, r->at) ? errno
+                : memcmp(there, data, (size_t)size) != 0      ? EILSEQ
+                                                              : 0;
         free(there);
     } else {
         lr_mpi_resume_sum(r, data, size);
-        error = write_all(r->fd, data, size, r->at) ? 0 : errno;
+        error = lr_mpi_write_all(r->fd, data, size, r->at) ? 0 : errno;
     }
     r->at += size;
     return error;
@@ -267,20 +220,20 @@ bool lr_mpi_resume_pieces(const lr_mpi_resume *r, uint64_t number, lr_mpi_pieces
     return list != NULL;
 }
 
-bool lr_mpi_resume_copy(const lr_mpi_resume *r, uint64_t number, int32_t (*write)(void *user, const void *data, uint64_t size), void *user)
+bool lr_mpi_resume_copy(const lr_mpi_resume *r, uint64_t number, lr_mpi_write_fn write, void *user)
 {
     uint64_t size;
     rec_piece *list = read_list(r, number, &size);
-    bool well = list && copy(r->fd, slot_at(r, number) + list_of(r), size, write, user);
+    bool well = list && lr_mpi_copy(r->fd, slot_at(r, number) + list_of(r), size, write, user);
     free(list);
     return well;
 }
 
-bool lr_mpi_resume_copy_file(const lr_mpi_resume *r, uint64_t at, uint64_t size,
-                             int32_t (*write)(void *user, const void *data, uint64_t size), void *user)
+bool lr_mpi_resume_copy_file(const lr_mpi_resume *r, uint64_t at, uint64_t size, lr_mpi_write_fn write, void *user)
 {
-    int fd = open(r->temporary, O_RDONLY | O_CLOEXEC); /* once more: what others wrote and closed is seen then, on NFS too */
-    bool well = fd >= 0 && copy(fd, at, size, write, user);
+    int fd =
+        open(r->temporary, O_RDONLY | O_CLOEXEC); /* once more: what others wrote and closed is seen then, on NFS too */
+    bool well = fd >= 0 && lr_mpi_copy(fd, at, size, write, user);
     if (fd >= 0) {
         (void)close(fd);
     }
@@ -306,8 +259,8 @@ static bool sum_slot(const lr_mpi_resume *r, uint64_t number, sums *s)
 {
     uint64_t size;
     rec_piece *list = read_list(r, number, &size);
-    bool well = list && copy(r->fd, slot_at(r, number) + list_of(r), size, add_to, s) &&
-                copy(r->fd, slot_at(r, number), count_of(r, number) * sizeof *list, add_to, s);
+    bool well = list && lr_mpi_copy(r->fd, slot_at(r, number) + list_of(r), size, add_to, s) &&
+                lr_mpi_copy(r->fd, slot_at(r, number), count_of(r, number) * sizeof *list, add_to, s);
     free(list);
     return well;
 }
@@ -318,7 +271,7 @@ bool lr_mpi_resume_has(const lr_mpi_resume *r, uint64_t number, lr_mpi_told *los
     uint32_t own;
     page p;
     bool well;
-    if (!r->left || !read_all(r->fd, &p, sizeof p, r->total + PAGE * (number + 1))) {
+    if (!r->left || !lr_mpi_read_all(r->fd, &p, sizeof p, r->total + PAGE * (number + 1))) {
         return false;
     }
     own = p.own;
@@ -326,7 +279,8 @@ bool lr_mpi_resume_has(const lr_mpi_resume *r, uint64_t number, lr_mpi_told *los
     if (p.losses > sizeof p.lost || p.number != number + 1 || own != sum_of(&p, sizeof p)) {
         return false;
     }
-    well = r->slot ? sum_slot(r, number, &s) : copy(r->fd, number * r->piece, lr_mpi_resume_size(r, number), add_to, &s);
+    well = r->slot ? sum_slot(r, number, &s)
+                   : lr_mpi_copy(r->fd, number * r->piece, lr_mpi_resume_size(r, number), add_to, &s);
     return well && s.crc == p.crc && s.adler == p.adler && lr_mpi_lost_before(losses, p.lost, p.losses);
 }
 
@@ -356,7 +310,7 @@ bool lr_mpi_resume_made(const lr_mpi_resume *r, uint64_t number, const char *los
         memcpy(p.lost, losses, size);
     }
     p.own = sum_of(&p, sizeof p);
-    return write_all(r->fd, &p, sizeof p, r->total + PAGE * (number + 1));
+    return lr_mpi_write_all(r->fd, &p, sizeof p, r->total + PAGE * (number + 1));
 }
 
 bool lr_mpi_resume_cut(const lr_mpi_resume *r, uint64_t total)

@@ -140,7 +140,8 @@ static const uint8_t *ask(const lr_mpi_leaf *leaf, const lr_mpi_held *held, uint
 }
 
 /* Of bytes of the whole tensor what lies in one part of it: rows of that part stand together where it is. */
-static bool fetch_part(const lr_mpi_leaf *leaf, const lr_mpi_held *held, uint64_t offset, uint64_t size, uint8_t *target)
+static bool fetch_part(const lr_mpi_leaf *leaf, const lr_mpi_held *held, uint64_t offset, uint64_t size,
+                       uint8_t *target)
 {
     uint64_t inner = leaf->rank ? lr_mpi_product(leaf->shape, leaf->dimension + 1, leaf->rank) : 1;
     uint64_t unit = inner * (rec_dtype_bits(leaf->dtype) / 8);

@@ -10,7 +10,7 @@
 
 enum {
     SMALL = 4 << 10, /* bytes of a tensor that is sent, if the program does not say */
-    BATCH = 1 << 20   /* bytes that are sent at once, as far as tensors are that small */
+    BATCH = 1 << 20  /* bytes that are sent at once, as far as tensors are that small */
 };
 
 /* A tensor and where it goes. */
@@ -71,7 +71,8 @@ static rec_status check_place(sharing *s, const placed *p)
         return fail(s, REC_E_ARGUMENT, p->path, words);
     }
     if (rec_dtype_bits(rec_tensor_dtype(p->tensor)) == 0) {
-        (void)snprintf(words, sizeof words, "a tensor of %.200s cannot be split: its elements have no size of their own",
+        (void)snprintf(words, sizeof words,
+                       "a tensor of %.200s cannot be split: its elements have no size of their own",
                        rec_tensor_dtype_name(p->tensor));
         return fail(s, REC_E_UNSUPPORTED, p->path, words);
     }
@@ -82,7 +83,8 @@ static rec_status check_place(sharing *s, const placed *p)
         return fail(s, REC_E_ARGUMENT, p->path, words);
     }
     if (w->parts < 1 || w->part < 0 || w->part >= w->parts) {
-        (void)snprintf(words, sizeof words, "it is split into %d parts, of which this rank has number %d", w->parts, w->part);
+        (void)snprintf(words, sizeof words, "it is split into %d parts, of which this rank has number %d", w->parts,
+                       w->part);
         return fail(s, REC_E_ARGUMENT, p->path, words);
     }
     return REC_OK;
@@ -377,7 +379,9 @@ rec_record *rec_mpi_share(MPI_Comm comm, const rec_record *record, rec_mpi_place
     }
     s.small = known.broadcast == 0 ? SMALL : known.broadcast == REC_UNKNOWN ? 0 : known.broadcast;
     (void)MPI_Bcast(&s.small, 1, MPI_UINT64_T, 0, comm); /* what is sent, all have to take */
-    all = record && (!options || options->size >= 8) ? REC_OK : fail(&s, REC_E_ARGUMENT, "rec_mpi_share", "an argument makes no sense");
+    all = record && (!options || options->size >= 8)
+              ? REC_OK
+              : fail(&s, REC_E_ARGUMENT, "rec_mpi_share", "an argument makes no sense");
     if (all == REC_OK) {
         all = place_all(&s, place, user);
     }

@@ -13,7 +13,7 @@ struct rec_mpi_slices {
     struct kept {
         rec_mpi_slice slice;
         uint64_t shape[RANK_MOST];
-    } **at; /* each stays where it is */
+    } * *at; /* each stays where it is */
     uint64_t room;
 };
 
@@ -75,7 +75,8 @@ void rec_mpi_slices_free(rec_mpi_slices *slices)
 static const char *fault_of(const rec_mpi_slice *s)
 {
     uint64_t whole;
-    if (s->size < sizeof *s || !s->path || s->rank > RANK_MOST || (s->rank && !s->shape) || s->held < 0 || s->held > 1) {
+    if (s->size < sizeof *s || !s->path || s->rank > RANK_MOST || (s->rank && !s->shape) || s->held < 0 ||
+        s->held > 1) {
         return "its `size`, `path`, `rank`, `shape` or `held` is none";
     }
     if (s->dimension > 0 && s->dimension >= s->rank) {
@@ -116,7 +117,8 @@ rec_status rec_mpi_slices_add(rec_mpi_slices *slices, const rec_mpi_slice *slice
         slices->at[index] = kept;
     }
     kept = slices->at[index];
-    memmove(kept->shape, slice->rank ? slice->shape : kept->shape, slice->rank * sizeof *kept->shape); /* perhaps its own */
+    memmove(kept->shape, slice->rank ? slice->shape : kept->shape,
+            slice->rank * sizeof *kept->shape); /* perhaps its own */
     kept->slice = *slice;
     kept->slice.size = sizeof kept->slice;
     kept->slice.path = slices->names.at[index];

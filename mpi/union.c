@@ -12,13 +12,13 @@
 /* A value as it travels: this, its path, its id with their NULs, and its value. */
 typedef struct head {
     uint64_t offset, length, index;
-    uint64_t value; /* bytes */
+    uint64_t value;    /* bytes */
     uint32_t path, id; /* bytes */
     int32_t kind;
     rec_dtype dtype;
     uint32_t rank, dimension;
     uint32_t sized, held; /* bools */
-    uint32_t beside;  /* bool: it is in the table of slices alone */
+    uint32_t beside;      /* bool: it is in the table of slices alone */
     uint32_t reserved;
     uint64_t shape[32]; /* of which `rank` travel */
 } head;
@@ -110,10 +110,11 @@ static bool fits(uniting *g, const char *path, const rec_tensor *tensor, const r
     }
     if (!same) {
         (void)snprintf(words, sizeof words,
-                       "expected indices %" PRIu64 " to before %" PRIu64 " of dimension %u of %.500s%s, found a tensor of the shape %.500s",
+                       "expected indices %" PRIu64 " to before %" PRIu64
+                       " of dimension %u of %.500s%s, found a tensor of the shape %.500s",
                        slice->offset, slice->offset + slice->length, slice->dimension,
-                       lr_mpi_shape(there, sizeof there, slice->shape, slice->rank), slice->held ? "" : " on another rank",
-                       lr_mpi_shape(here, sizeof here, shape, rank));
+                       lr_mpi_shape(there, sizeof there, slice->shape, slice->rank),
+                       slice->held ? "" : " on another rank", lr_mpi_shape(here, sizeof here, shape, rank));
         fail(g, REC_E_MISMATCH, path, words);
     }
     return same;
@@ -239,8 +240,8 @@ static void tell_record(uniting *g, const rec_record *record)
 {
     /* Copies do not say who read them; what was built has no form, layout or version. */
     const rec_origin *origin = rec_record_origin(record);
-    preface p = {.built = !*origin->recorder && !origin->layout && rec_value_form(rec_root(record)) == REC_FORM_UNKNOWN &&
-                          !rec_metadata(record, "version")};
+    preface p = {.built = !*origin->recorder && !origin->layout &&
+                          rec_value_form(rec_root(record)) == REC_FORM_UNKNOWN && !rec_metadata(record, "version")};
     rec_iterator *iterator = rec_iterate(record);
     const rec_value *value;
     const char *path, *text;
@@ -296,8 +297,9 @@ static bool yields(int32_t kind)
 
 static const char *kind_words(int32_t kind, const char *value, size_t size, char *words, size_t room)
 {
-    static const char *const names[] = {"nothing", "a bool", "an integer", "an integer", "a float", "a string", "bytes",
-                                        "an empty list", "an empty map", "a variant", "a list of numbers", "a tensor"};
+    static const char *const names[] = {"nothing",           "a bool",  "an integer",    "an integer",   "a float",
+                                        "a string",          "bytes",   "an empty list", "an empty map", "a variant",
+                                        "a list of numbers", "a tensor"};
     rec_scalar scalar = {0};
     char bits[32] = "";
     const char *name = kind >= 0 && kind <= REC_KIND_TENSOR ? names[kind] : "a value";
@@ -359,11 +361,12 @@ static bool set_value(lr_mpi_leaf *leaf, const char *value, size_t size)
     return copy != NULL;
 }
 
-static void range_words(char *words, size_t room, const lr_mpi_leaf *leaf, uint32_t dimension, uint64_t from, uint64_t to)
+static void range_words(char *words, size_t room, const lr_mpi_leaf *leaf, uint32_t dimension, uint64_t from,
+                        uint64_t to)
 {
     char shape[LR_MPI_WORDS];
-    (void)snprintf(words, room, "indices %" PRIu64 " to before %" PRIu64 " of dimension %u of %.600s", from, to, dimension,
-                   lr_mpi_shape(shape, sizeof shape, leaf->shape, leaf->rank));
+    (void)snprintf(words, room, "indices %" PRIu64 " to before %" PRIu64 " of dimension %u of %.600s", from, to,
+                   dimension, lr_mpi_shape(shape, sizeof shape, leaf->shape, leaf->rank));
 }
 
 /* What a rank has of a tensor, beside what others have. */
@@ -371,15 +374,15 @@ static void hold(uniting *g, lr_mpi_leaf *leaf, const head *h, int rank)
 {
     lr_mpi_union *u = g->u;
     uint64_t whole = leaf->rank ? leaf->shape[h->dimension] : 1, at = 0;
-    uint64_t bytes = lr_mpi_product(h->shape, 0, h->rank) / (whole ? whole : 1) * h->length *
-                     (rec_dtype_bits(h->dtype) / 8);
+    uint64_t bytes =
+        lr_mpi_product(h->shape, 0, h->rank) / (whole ? whole : 1) * h->length * (rec_dtype_bits(h->dtype) / 8);
     char here[LR_MPI_WORDS * 2], there[LR_MPI_WORDS * 2];
     bool all = h->length == whole, others = leaf->held_count > 0;
     if (bytes == 0 && leaf->sized) {
         return; /* nothing to ask for */
     }
-    if (others && leaf->dimension != h->dimension && !(all && leaf->held_count == 1 &&
-                                                       leaf->held[0].length == leaf->shape[leaf->dimension])) {
+    if (others && leaf->dimension != h->dimension &&
+        !(all && leaf->held_count == 1 && leaf->held[0].length == leaf->shape[leaf->dimension])) {
         range_words(here, sizeof here, leaf, h->dimension, h->offset, h->offset + h->length);
         (void)snprintf(there, sizeof there, "parts along dimension %u", leaf->dimension);
         contradict(g, rank, leaf, here, there);
@@ -440,8 +443,9 @@ static void unite_tensor(uniting *g, lr_mpi_leaf *leaf, const head *h, const cha
     bool same_type = h->dtype == REC_DTYPE_NONE || leaf->dtype == REC_DTYPE_NONE ||
                      (leaf->dtype == h->dtype && strcmp(leaf->value, name) == 0);
     if (!same_shape || !same_type) {
-        contradict(g, rank, leaf, tensor_words(h->dtype, name, h->shape, h->rank, here, sizeof here),
-                   tensor_words(leaf->dtype, leaf->value ? leaf->value : "", leaf->shape, leaf->rank, there, sizeof there));
+        contradict(
+            g, rank, leaf, tensor_words(h->dtype, name, h->shape, h->rank, here, sizeof here),
+            tensor_words(leaf->dtype, leaf->value ? leaf->value : "", leaf->shape, leaf->rank, there, sizeof there));
         return;
     }
     if (!h->held) {
@@ -564,7 +568,8 @@ static void check_whole(uniting *g, const lr_mpi_leaf *leaf)
         return;
     }
     if (leaf->dtype == REC_DTYPE_NONE) {
-        fail(g, REC_E_MISMATCH, leaf->path + 1, "expected a tensor on some rank, as the table of slices says; found none on any");
+        fail(g, REC_E_MISMATCH, leaf->path + 1,
+             "expected a tensor on some rank, as the table of slices says; found none on any");
         return;
     }
     if (!leaf->sized || lr_mpi_product(leaf->shape, 0, leaf->rank) == 0) {
@@ -598,9 +603,12 @@ static void check_keys(uniting *g)
         return;
     }
     key = *g->apart_there ? g->apart_there : g->apart_here;
-    found = *g->apart_here && *g->apart_there ? g->apart_here + 1 : *g->apart_here ? "one more key" : "the end of the record";
+    found = *g->apart_here && *g->apart_there ? g->apart_here + 1
+            : *g->apart_here                  ? "one more key"
+                                              : "the end of the record";
     (void)snprintf(words, sizeof words,
-                   "expected %s, as in the record of rank 0 (%s); found %.1000s: records that were loaded have the same keys on all "
+                   "expected %s, as in the record of rank 0 (%s); found %.1000s: records that were loaded have the "
+                   "same keys on all "
                    "ranks, with a nil value for what another rank has",
                    *g->apart_there ? "this key" : "no more keys", g->hosts[0], found);
     fail(g, REC_E_MISMATCH, key + 1, words);

@@ -30,7 +30,8 @@ static void put_tensor(building *b, lr_mpi_leaf *leaf)
                                   .rank = leaf->rank,
                                   .ownership = REC_PRODUCE,
                                   .shape = leaf->shape,
-                                  .data_size = lr_mpi_product(leaf->shape, 0, leaf->rank) * (rec_dtype_bits(leaf->dtype) / 8),
+                                  .data_size =
+                                      lr_mpi_product(leaf->shape, 0, leaf->rank) * (rec_dtype_bits(leaf->dtype) / 8),
                                   .id = leaf->id,
                                   .user = leaf,
                                   .produce = b->produce};
@@ -201,8 +202,8 @@ static void put_all(building *b)
 }
 
 rec_record *lr_mpi_whole(const lr_mpi_union *u, const rec_record *record,
-                         int32_t (*produce)(void *user, uint64_t offset, void *target, uint64_t size), rec_status *status,
-                         char *why, size_t room)
+                         int32_t (*produce)(void *user, uint64_t offset, void *target, uint64_t size),
+                         rec_status *status, char *why, size_t room)
 {
     building b = {.u = u, .record = record, .produce = produce, .why = why, .room = room};
     *why = '\0';

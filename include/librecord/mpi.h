@@ -21,15 +21,15 @@ extern "C" {
 
 /** What a load or a save over MPI may be told. Zero the struct, set `size`, fill in. */
 typedef struct rec_mpi_options {
-    uint32_t size;     /**< sizeof(rec_mpi_options) */
-    uint32_t reserved; /**< 0 */
-    MPI_Info hints;    /**< for MPI_File_open, MPI_INFO_NULL: none. Ignored unless `has_hints` is 1 */
-    int32_t has_hints; /**< 1 or 0 */
+    uint32_t size;          /**< sizeof(rec_mpi_options) */
+    uint32_t reserved;      /**< 0 */
+    MPI_Info hints;         /**< for MPI_File_open, MPI_INFO_NULL: none. Ignored unless `has_hints` is 1 */
+    int32_t has_hints;      /**< 1 or 0 */
     int32_t reserved_hints; /**< 0 */
     /** Called on rank 0 for each note of a save that was done; what tensors lost in their conversion is counted over all ranks.
      *  NULL: nobody is told. */
     void (*note)(void *user, const rec_note *note);
-    void *user;        /**< for `note` */
+    void *user; /**< for `note` */
     /** Of a load by rank: tensors that every rank has, of up to so many bytes, are read by one rank and sent to the others; larger
      *  ones each rank reads by itself. 0: 4 KiB. REC_UNKNOWN: none are sent. */
     uint64_t broadcast;
@@ -42,23 +42,25 @@ typedef struct rec_mpi_options {
      *  Several files are gathered there first, and written twice. The file system must know files with holes where a codec compresses in
      *  pieces (gzip). */
     int32_t resume;
-    uint64_t identity; /**< of what is saved, the same on all ranks: whatever tells one input, and what is done to it, from another */
+    /** Of what is saved, the same on all ranks: whatever tells one input, and what is done to it, from another. */
+    uint64_t identity;
 } rec_mpi_options;
 
 /** What a save came to: on rank 0; zeros on the others. Times are seconds of wall clock. */
 typedef struct rec_mpi_report {
-    uint32_t size;       /**< sizeof(rec_mpi_report), to be set before the call */
+    uint32_t size; /**< sizeof(rec_mpi_report), to be set before the call */
     int32_t ranks;
-    uint64_t bytes;      /**< of the file, or of all */
-    double layout;       /**< the longest that a rank took to find the layout */
-    double write;        /**< the longest that a rank took to read, convert and write its part… */
-    double write_mean;   /**< …and what they took on average… */
-    int32_t slowest;     /**< …and the rank that took longest */
-    int32_t reserved; /**< 0 */
-    double commit;       /**< syncing, and giving the file its name */
+    uint64_t bytes;    /**< of the file, or of all */
+    double layout;     /**< the longest that a rank took to find the layout */
+    double write;      /**< the longest that a rank took to read, convert and write its part… */
+    double write_mean; /**< …and what they took on average… */
+    int32_t slowest;   /**< …and the rank that took longest */
+    int32_t reserved;  /**< 0 */
+    double commit;     /**< syncing, and giving the file its name */
     char slowest_host[64];
-    uint64_t kept;       /**< bytes that were there of an earlier save (rec_mpi_options.resume) */
-    int32_t resumed;     /**< 1: such a save was gone on with; 2: what was left was another's, and all was made anew; else 0 */
+    uint64_t kept; /**< bytes that were there of an earlier save (rec_mpi_options.resume) */
+    /** 1: such a save was gone on with; 2: what was left was another's, and all was made anew; else 0. */
+    int32_t resumed;
     int32_t reserved_resumed; /**< 0 */
 } rec_mpi_report;
 
@@ -147,15 +149,16 @@ REC_API uint64_t rec_mpi_part(uint64_t length, int32_t parts, int32_t part, uint
 
 /** What a rank has of a tensor. Strings and shapes that the library gives live as long as the table. */
 typedef struct rec_mpi_slice {
-    uint32_t size;         /**< sizeof(rec_mpi_slice) */
-    uint32_t rank;         /**< dimensions of the tensor, at most 32 */
+    uint32_t size; /**< sizeof(rec_mpi_slice) */
+    uint32_t rank; /**< dimensions of the tensor, at most 32 */
     const char *path;
     const uint64_t *shape; /**< of the whole tensor, `rank` dimensions, outermost first */
     uint32_t dimension;    /**< along which it is cut; 0 for what is not cut */
-    int32_t held;          /**< 1: this rank has indices `offset` to before `offset` + `length` of that dimension, and all of the others;
-                                0: it has nothing of it, and its record a nil value in its place */
+    /** 1: this rank has indices `offset` to before `offset` + `length` of that dimension, and all of the others; 0: it has
+     *  nothing of it, and its record a nil value in its place. */
+    int32_t held;
     uint64_t offset;
-    uint64_t length;       /**< of what has no dimensions: 1 */
+    uint64_t length; /**< of what has no dimensions: 1 */
 } rec_mpi_slice;
 /** A table of slices, in the order in which they were added. */
 typedef struct rec_mpi_slices rec_mpi_slices;

@@ -139,15 +139,23 @@ if command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/n
     check "a narrow terminal shortens keys in the middle" grep -qE '^block.*….*  f32' "$scratch/out"
     "$record" ls --all 0.18.0/mnist.mpk | cat >"$scratch/out"
     check "a pipe never does" [ "$(grep -c … "$scratch/out")" = 0 ]
-    # A record that comes slowly: a second without it, and then all of it, in several pieces.
+    # A record that comes slowly: a second without it, and then some more, until it is shown how far it is; then the rest, in
+    # several pieces. However long it takes to start, there is a piece that comes later than that.
     truncate -s $((41943040 + 8 + ${#header})) "$scratch/shrinks.safetensors"
     "$record" convert -q --adapter none "$scratch/shrinks.safetensors" "$scratch/slowly.mpk.gz"
+    cat >"$scratch/slowly" <<'END'
+from=1
+while [ $from -lt 30000 ] && ! grep -q 'load: .*MiB' "$2"; do
+    tail -c "+$from" "$1" | head -c 5000
+    from=$((from + 5000))
+    sleep 1.2
+done
+tail -c "+$from" "$1"
+END
     for command in info ls show types "plan --debug"; do
-        (
-            TERM=xterm script -qec "{ head -c 20000 '$scratch/slowly.mpk.gz'; sleep 1.2; tail -c +20001 \
-                '$scratch/slowly.mpk.gz'; } | '$record' $command - >/dev/null" /dev/null </dev/null \
-                >"$scratch/progress-${command%% *}"
-        ) &
+        shown=$scratch/progress-${command%% *}
+        TERM=xterm script -qec "sh '$scratch/slowly' '$scratch/slowly.mpk.gz' '$shown' | '$record' $command - >/dev/null" \
+            /dev/null </dev/null >"$shown" &
     done
     wait
     for command in info ls show types plan; do

@@ -492,6 +492,7 @@ int main(int argc, char **argv)
     across a = {0};
     options o = {0};
     int provided, status;
+    bool printed;
 
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
         return tool_fail("MPI does not start: run it by mpirun");
@@ -519,7 +520,9 @@ int main(int argc, char **argv)
     if (status != EXIT_ERROR && rec_guard_check(NULL) != REC_OK) {
         status = tool_fail_library();
     }
-    /* What any rank came to, unless all know already. */
+    /* What any rank came to, unless all know already. A plan's problems, which are those of all ranks, rank 0 has printed
+     * as a list. */
+    printed = !a.ended && a.rank == 0 && status == EXIT_ERROR && !a.errors.length;
     if (!a.ended && !a.told &&
         rec_mpi_agree(MPI_COMM_WORLD, status == EXIT_ERROR ? REC_E_ARGUMENT : REC_OK,
                       a.errors.at ? a.errors.at : "it failed") != REC_OK) {
@@ -528,7 +531,7 @@ int main(int argc, char **argv)
     tool_fail_divert(NULL);
     if (a.ended) {
         status = EXIT_ERROR;
-        if (a.rank == 0) {
+        if (a.rank == 0 && !printed) {
             (void)tool_fail("%s", rec_mpi_error_message());
         }
     } else if (a.errors.length && a.rank == 0) {

@@ -93,6 +93,21 @@ check "in JSON from a foreign model" one foreign in.safetensors model.json
 check "in JSON for an older Burn, with infinities" one older in.mpk model.json --burn 0.13 --precision half
 check "in JSON, large" one large large.safetensors model.json --adapter none --precision half
 check "and read back" one check large.safetensors model.json --adapter none --check
+# A plan's problems are a list, the same on all ranks.
+python3 - <<'END' || exit 99
+import json, struct
+names = {f"layers.{i}.weight": {"dtype": "F32", "shape": [4, 5], "data_offsets": [80 * i, 80 * i + 80]} for i in range(3)}
+text = json.dumps(names).encode()
+text += b" " * (-len(text) % 8)
+open("weights.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + bytes(240))
+END
+"$record" convert -y weights.safetensors single.mpk 2>expected >out
+grep '^record: ' expected >refused
+ranks 3 convert -y weights.safetensors many.mpk
+status_is "a plan that cannot be is refused" 2
+grep '^record: ' "$scratch/err" >found
+check "in the words of record convert, once" cmp refused found
+check "and nothing is written" [ ! -e many.mpk ]
 "$record" convert -y --precision half in.mpk single.json 2>expected >out
 ranks 3 convert -y --precision half in.mpk many.json
 same "losses in JSON are added up" expected "$scratch/err"

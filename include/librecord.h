@@ -789,7 +789,11 @@ enum {
                               numbers is in the window of what stands behind it. Windows one after the other are the file: there
                               is neither head nor tail, and `made` is not called */
     REC_PART_HEAD = 2,   /**< what stands before the first piece; `total`, `pieces` and `piece_count` are given, the bounds are not asked for */
-    REC_PART_TAIL = 3    /**< and behind the last */
+    REC_PART_TAIL = 3,   /**< and behind the last */
+    REC_PART_SUMS = 4    /**< of formats that have sums of tensors' data (PyTorch's archives): `from` and `to` count the bytes that are summed
+                              up, of all tensors one after the other, and are read to sum up what lies between them. Nothing is
+                              written, `output` is NULL. `made` is called for each time that something is summed up, with the bytes of it that lie
+                              in the window, perhaps 0, and their CRC-32, 0 of none */
 };
 /** A piece as it was made. */
 typedef struct rec_piece {
@@ -825,12 +829,16 @@ typedef struct rec_window {
     int32_t reserved_part; /**< 0 */
     uint64_t piece;    /**< (out) bytes before the codec that each piece but the last is made of; 0: it is not made in pieces */
     void (*made)(void *user, const rec_piece *piece); /**< of REC_PART_PIECES with an output: each piece, in order */
-    const rec_piece *pieces; /**< of all windows, for head and tail */
+    /** Of all windows, for head and tail. Of REC_PART_FILE and _PIECES of what is not made in pieces: those of REC_PART_SUMS, each with all of
+     *  its bytes and their sum, so that no more is read than lies in the window; what has others is REC_E_MISMATCH. NULL: all that
+     *  is summed up is read, but for REC_PART_PIECES without an output, where these sums are 0. */
+    const rec_piece *pieces;
     uint64_t piece_count;    /**< how many */
     const char *letters;     /**< what stands in the names of parts that have a stem, as rec_filling says; NULL: nothing */
     /** Called with each file when the save is done, in the order of their bytes. Of REC_PART_PIECES the size is that before the
      *  codec. NULL: it is not called. */
     void (*file)(void *user, const rec_file *file);
+    uint64_t summed; /**< (out) bytes that REC_PART_SUMS has bounds of; 0: none, or it is not made for this file */
 } rec_window;
 /**
  * Does what rec_save() does to a file, and gives the bytes of a window of it alone: all windows, one after the other, are the

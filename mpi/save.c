@@ -292,6 +292,10 @@ rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record 
     (void)MPI_Comm_size(comm, &s->ranks);
     status = s->options.resume ? REC_OK : check_target(s); /* which would remove what was left */
     status = status == REC_OK ? find_layout(s) : status;
+    if (status == REC_OK && s->window.summed) { /* the layout has the sums */
+        status = lr_mpi_saving_sums(s);
+        status = status == REC_OK ? find_layout(s) : status;
+    }
     if (status == REC_OK && s->window.piece && !s->options.resume) {
         status = lr_mpi_saving_pieces(s);
     }

@@ -51,6 +51,8 @@ bool lr_mpi_saving_is_text(const lr_mpi_saving *s);
 
 /** All ranks: what a codec makes of this rank's pieces, or how much text there will be, before it is known where they go. */
 rec_status lr_mpi_saving_pieces(lr_mpi_saving *s);
+/** All ranks: what a format sums up is read by all of them, each its part, before it is written. */
+rec_status lr_mpi_saving_sums(lr_mpi_saving *s);
 /** All ranks: opens the temporary files, writes this rank's part and closes them. @param told on rank 0. */
 rec_status lr_mpi_saving_fill(lr_mpi_saving *s, rec_filling *told);
 /** All ranks: what was written is read back, and compared with what is made once more. */

@@ -12,15 +12,26 @@
 /* They are put into names. */
 static bool are_sane(const char *letters)
 {
-    return !letters || (strlen(letters) < 32 && strspn(letters, "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(letters));
+    return !letters ||
+           (strlen(letters) < 32 && strspn(letters, "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(letters));
+}
+
+/* Head or tail. */
+static bool is_end(const rec_window *w)
+{
+    return w->part == REC_PART_HEAD || w->part == REC_PART_TAIL;
 }
 
 static bool is_sane(const rec_window *w, const rec_output *output)
 {
-    if (w->size < WINDOW_LEAST || w->size > LR_STRUCT_MOST || !are_sane(w->letters) || w->part < REC_PART_FILE || w->part > REC_PART_TAIL) {
+    if (w->size < WINDOW_LEAST || w->size > LR_STRUCT_MOST || !are_sane(w->letters) || w->part < REC_PART_FILE ||
+        w->part > REC_PART_SUMS) {
         return false;
     }
-    return w->part >= REC_PART_HEAD ? output && w->total && (w->pieces || !w->piece_count) : w->from <= w->to;
+    if (w->part == REC_PART_SUMS && output) {
+        return false;
+    }
+    return is_end(w) ? output && w->total && (w->pieces || !w->piece_count) : w->from <= w->to;
 }
 
 static void tell_files(rec_job *job, const rec_window *window, const lr_window *made)
@@ -31,6 +42,15 @@ static void tell_files(rec_job *job, const rec_window *window, const lr_window *
         window->file(window->user, &made->files[i]);
         lr_call_end(&call);
     }
+}
+
+/* What becomes of the sums that a format makes of data. */
+static int32_t sums_of(const rec_window *w, bool wanted)
+{
+    return w->part == REC_PART_SUMS                ? LR_SUMS_PARTS
+           : w->pieces                             ? LR_SUMS_GIVEN
+           : w->part == REC_PART_PIECES && !wanted ? LR_SUMS_NONE
+                                                   : LR_SUMS_WHOLE;
 }
 
 static void fail_no_pieces(rec_job *job)
@@ -60,7 +80,15 @@ static rec_status save_window(rec_job *job, rec_recorder *r, const rec_record *r
     bounds.from = window->from;
     bounds.to = window->to;
     bounds.letters = window->letters;
-    if (window->part != REC_PART_FILE && plugin->codec) {
+    if (!plugin->codec) {
+        bounds.sums = sums_of(window, output != NULL);
+        bounds.pieces = window->pieces;
+        bounds.piece_count = window->piece_count;
+        bounds.made = window->made;
+        bounds.user = window->user;
+    } else if (window->part == REC_PART_SUMS) {
+        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "sums of a file that is compressed, which are the codec's");
+    } else if (window->part != REC_PART_FILE) {
         parts = (lr_parts){.part = window->part,
                            .window = {.from = window->from, .to = window->to, .total = window->total},
                            .file = &bounds,
@@ -72,7 +100,7 @@ static rec_status save_window(rec_job *job, rec_recorder *r, const rec_record *r
         job->parts = &parts;
     }
     bounds.text = window->part == REC_PART_PIECES && !plugin->codec && (plugin->d.traits & REC_TRAIT_TEXT) != 0;
-    if (window->part >= REC_PART_HEAD && !plugin->codec) {
+    if (is_end(window) && !plugin->codec) {
         fail_no_pieces(job);
     }
     job->aside = window->lost;
@@ -80,15 +108,16 @@ static rec_status save_window(rec_job *job, rec_recorder *r, const rec_record *r
     sink = lr_sink_window(job, name, target, &bounds);
     (void)lr_save_sink(job, r, plugin, record, sink, NULL, NULL);
     job->parts = NULL;
-    if (!lr_job_failed(job) && window->part >= REC_PART_HEAD && !parts.piece) {
+    if (!lr_job_failed(job) && is_end(window) && !parts.piece) {
         fail_no_pieces(job);
     }
     window->piece = bounds.text ? 1 : parts.piece;
-    if (window->part < REC_PART_HEAD) {
+    window->summed = bounds.summed;
+    if (!is_end(window)) {
         window->total = parts.piece ? parts.window.total : bounds.total;
         window->sum = parts.piece ? parts.window.sum : bounds.sum;
     }
-    if (!lr_job_failed(job) && window->part < REC_PART_HEAD) {
+    if (!lr_job_failed(job) && !is_end(window)) {
         if (window->piece) {
             bounds.files[0].size = window->total;
         }

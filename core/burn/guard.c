@@ -362,6 +362,7 @@ int32_t lr_plugin_save(rec_job *job, rec_sink *sink)
     lr_call call;
     int32_t status;
     bool in_pieces;
+    const char *unended;
     job->walk->walks = 0;
     lr_sink_lend(sink, true);
     lr_call_begin(&call, job, LR_CALL_SAVE, NULL);
@@ -372,8 +373,9 @@ int32_t lr_plugin_save(rec_job *job, rec_sink *sink)
     if (lr_sinks_left(job, before) && status == REC_OK) {
         (void)lr_breach(job, REC_UNKNOWN, "did not close a sink that it had made: rec_sink_close()");
     }
-    if (lr_sink_shares(sink) && status == REC_OK && !lr_job_failed(job)) {
-        (void)lr_breach(job, REC_UNKNOWN, "did not end a share: rec_sink_share_end()");
+    unended = lr_sink_unended(sink);
+    if (unended && status == REC_OK && !lr_job_failed(job)) {
+        (void)lr_breach(job, REC_UNKNOWN, "did not end %s", unended);
     }
     if (in_pieces && job->parts->part != REC_PART_PIECES) {
         return lr_plugin_returned(job, status); /* head and tail have nothing of the record */

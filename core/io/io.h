@@ -176,20 +176,32 @@ bool lr_sinks_left(rec_job *job, const rec_sink *before);
 bool lr_sink_is_made(const rec_job *job, const rec_sink *sink);
 /** Of the sink that a plugin saves to: it is not the plugin's to close. */
 void lr_sink_lend(rec_sink *sink, bool lent);
-/** Whether a share of it was begun and not ended. */
-bool lr_sink_shares(const rec_sink *sink);
+/** What was begun of it and not ended, in words: "a share: …"; or NULL. */
+const char *lr_sink_unended(const rec_sink *sink);
 
 /** A descriptor, straight. */
 rec_sink *lr_sink_fd(rec_job *job, int fd);
 /** The program's own functions. They are told of the end and given back once, also if that fails. */
 rec_sink *lr_sink_output(rec_job *job, const rec_output *output, void *user);
 /** A range of what is written, and what the whole came to. Files beside the first count as if they were one with it, which is last. */
+enum {
+    LR_SUMS_WHOLE = 0, /**< each window's own work */
+    LR_SUMS_NONE,      /**< nobody's: only the layout is wanted */
+    LR_SUMS_PARTS,     /**< bounds count bytes that are summed up, and nothing is written */
+    LR_SUMS_GIVEN      /**< known */
+};
 typedef struct lr_window {
     uint64_t from, to; /**< bytes of the file */
     uint64_t total;    /**< (out) bytes of all of it… */
     uint64_t sum;      /**< …and a sum of all that is no blob: who has the same would write the same, but for tensors' data */
     bool text;         /**< bounds and total are those of what a writer of text shares, rec_sink_share_begin() */
     bool stream;       /**< nothing can be written over, though nobody wants it */
+    int32_t sums;      /**< LR_SUMS_… */
+    uint64_t summed;   /**< (out) bytes that are summed up, rec_sink_sum_begin() */
+    const rec_piece *pieces; /**< LR_SUMS_GIVEN: of each time that something was summed up */
+    uint64_t piece_count;
+    void (*made)(void *user, const rec_piece *piece); /**< LR_SUMS_PARTS: gets each time's */
+    void *user;
     const char *letters; /**< what is put into the names of a set's files; NULL: nothing */
     rec_file *files;   /**< (out) in the order of their bytes, to be freed by lr_window_end() */
     uint64_t count, room;

@@ -221,6 +221,9 @@ typedef struct lr_sink_ops {
     /** Which of the next numbers are wanted as text, whose text then comes; and that it came. NULL: all; both or neither. */
     int32_t (*share)(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count);
     int32_t (*shared)(rec_sink *sink);
+    /** Which of the next bytes are to be summed up, and the sum of these, which becomes that of all. NULL: all; both or neither. */
+    int32_t (*sum)(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count);
+    int32_t (*summed)(rec_sink *sink, uint32_t *sum);
 } lr_sink_ops;
 
 /** Those beside a sink. */
@@ -251,6 +254,8 @@ struct rec_sink {
     bool closed;      /**< which it has done: nothing of it is left but this */
     bool lent;        /**< a plugin saves to it */
     bool sharing;     /**< between rec_sink_share_begin() and rec_sink_share_end() */
+    bool summing;     /**< between rec_sink_sum_begin() and rec_sink_sum_end()… */
+    uint64_t sum_end; /**< …which is here */
     bool busy;        /**< of a filter: a function of it is running */
     rec_sink *older;  /**< of those that plugins made and have not closed: the one before */
 };

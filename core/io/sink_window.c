@@ -16,6 +16,8 @@ typedef struct shared {
     uint8_t *drop;
     rec_sink *now;     /* the file that is being written */
     uint64_t ended;    /* bytes of those before */
+    uint64_t sums;     /* how often something was summed up */
+    rec_piece piece;   /* of the sum that was begun */
     char *stem, *tail; /* of the next part of a set */
 } shared;
 
@@ -181,7 +183,9 @@ static int32_t window_write(rec_sink *sink, const uint8_t *data, uint64_t size)
     struct window_sink *self = (struct window_sink *)sink;
     int32_t status = enter_first(self);
     uint64_t before, kept = status == REC_OK ? inside(self, size, &before) : 0;
-    if (!sink->sharing) { /* of what is shared not all ranks have the text */
+    if (sink->summing) { /* not all ranks read what is summed up… */
+        self->all->run += size;
+    } else if (!sink->sharing) { /* …or have the text of what is shared */
         end_run(self->all);
         self->all->sum = add_bytes(self->all->sum, data, size);
     }
@@ -280,6 +284,47 @@ static int32_t window_shared(rec_sink *sink)
     return REC_OK;
 }
 
+/* Bounds count all that is summed up, if it is for them. */
+static int32_t window_sum(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count)
+{
+    struct window_sink *self = (struct window_sink *)sink;
+    shared *all = self->all;
+    lr_window *w = all->window;
+    if (size >= REC_UNKNOWN - w->summed) {
+        return lr_breach(sink->job, REC_UNKNOWN, "summed up 2^64 bytes");
+    }
+    *before = 0;
+    if (w->sums == LR_SUMS_PARTS) {
+        *count = inside_from(self, w->summed, size, before);
+    } else if (w->sums != LR_SUMS_WHOLE) {
+        *before = size;
+        *count = 0;
+    }
+    w->summed += size;
+    all->piece = (rec_piece){.size = w->sums == LR_SUMS_PARTS ? *count : size};
+    return REC_OK;
+}
+
+static int32_t window_summed(rec_sink *sink, uint32_t *sum)
+{
+    shared *all = ((struct window_sink *)sink)->all;
+    const lr_window *w = all->window;
+    uint64_t number = all->sums++;
+    if (w->sums == LR_SUMS_GIVEN && (number >= w->piece_count || w->pieces[number].size != all->piece.size)) {
+        return lr_io_fail(sink->job, sink->name, REC_E_MISMATCH, REC_UNKNOWN, NULL,
+                          "what is saved is not what its sums are of: was an input written to?");
+    }
+    all->piece.sum = *sum;
+    if (w->sums == LR_SUMS_PARTS && w->made) {
+        lr_call call;
+        lr_call_begin(&call, sink->job, LR_CALL_PROGRAM, NULL);
+        w->made(w->user, &all->piece);
+        lr_call_end(&call);
+    }
+    *sum = w->sums == LR_SUMS_GIVEN ? (uint32_t)w->pieces[number].sum : w->sums == LR_SUMS_WHOLE ? *sum : 0;
+    return REC_OK;
+}
+
 static int32_t window_finish(rec_sink *sink)
 {
     struct window_sink *self = (struct window_sink *)sink;
@@ -290,6 +335,10 @@ static int32_t window_finish(rec_sink *sink)
         w->files[w->count - 1].size = sink->written;
         w->total = w->text ? self->shares + 1 : all->ended + sink->written;
         w->sum = all->sum;
+        if (w->sums == LR_SUMS_GIVEN && all->sums != w->piece_count) {
+            return lr_io_fail(sink->job, sink->name, REC_E_MISMATCH, REC_UNKNOWN, NULL,
+                              "what is saved is not what its sums are of: was an input written to?");
+        }
     }
     return sink->job->error.status;
 }
@@ -325,6 +374,8 @@ static const lr_sink_ops window_ops = {
     .letters = window_letters,
     .share = window_share,
     .shared = window_shared,
+    .sum = window_sum,
+    .summed = window_summed,
     .release = window_release,
 };
 

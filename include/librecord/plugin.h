@@ -398,6 +398,15 @@ REC_API int32_t rec_sink_wants(const rec_sink *sink, uint64_t size);
 REC_API int32_t rec_sink_share_begin(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count);
 /** Their text was written. Since 0.2. */
 REC_API int32_t rec_sink_share_end(rec_sink *sink);
+/** For writers that sum up what they write (archives), before they write `size` bytes of a blob: which of these this save has to sum
+ *  up. It puts those in front of them and behind them with rec_sink_put(), which reads what of them is wanted alone, and reads
+ *  and writes the others itself. Of what is small the writer need not ask, and sums it up each time.
+ *  The same calls for the same record. @param before (out) those in front of them. @param count (out) how many; all of them where the
+ *  sum is nobody else's work: 0 in a walk that counts bytes, and where several processes save. Since 0.2. */
+REC_API int32_t rec_sink_sum_begin(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count);
+/** All `size` bytes were put or written. @param sum CRC-32, as zlib's crc32() has it: (in) of the `count` bytes, 0 of none; (out) of all of them,
+ *  or 0 where nothing becomes of it. Since 0.2. */
+REC_API int32_t rec_sink_sum_end(rec_sink *sink, uint32_t *sum);
 /** Writes over bytes that were written already: a size or an offset that shows only afterwards. What rec_sink_tell()
  *  says stays. Seldom: it waits until all that was written is with the system. REC_E_UNSUPPORTED where it cannot. */
 REC_API int32_t rec_sink_patch(rec_sink *sink, uint64_t offset, const void *data, uint64_t size);

@@ -108,6 +108,9 @@ status_is "a plan that cannot be is refused" 2
 grep '^record: ' "$scratch/err" >found
 check "in the words of record convert, once" cmp refused found
 check "and nothing is written" [ ! -e many.mpk ]
+check "with sums of its data, large" one pt large.safetensors model.pt --adapter none
+check "at half precision" one pt large.safetensors model.pt --adapter none --precision half
+check "from a record, read back" one pt large.mpk model.pt --check
 "$record" convert -y --precision half in.mpk single.json 2>expected >out
 ranks 3 convert -y --precision half in.mpk many.json
 same "losses in JSON are added up" expected "$scratch/err"

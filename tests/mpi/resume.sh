@@ -97,6 +97,15 @@ done
 check "at half precision" killed 1 --precision half --adapter none in.safetensors
 resumed "what is left has its losses" 2 half.mpk "$some" --precision half --adapter none in.safetensors
 same "which are told as one process tells them" half.err "$scratch/err"
+# What has sums of its data, which are made anew each time.
+KEPT_OF=out.pt
+"$record" convert -qy --adapter none in.safetensors full.pt || exit 99
+for n in 1 4; do
+    check "a rank is killed that writes PyTorch's" killed 1 --adapter none in.safetensors
+    resumed "$n ranks go on" "$n" full.pt "$some" --adapter none in.safetensors
+done
+rm out.pt
+KEPT_OF=out.mpk
 # What is compressed in pieces: where they go shows when all are there.
 python3 - <<'END_OF_PYTHON' || exit 99
 import json, random, struct
@@ -426,7 +435,7 @@ ssize_t write(int fd, const void *data, size_t size)
 }
 END
 mkdir one set
-for to in out.mpk out.mpk.gz out.safetensors out.json; do
+for to in out.mpk out.mpk.gz out.safetensors out.json out.pt; do
     "$record" convert -qy --adapter none in.safetensors one/"$to" || exit 99
     rm -f "$to"
     for n in 1 3; do

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <math.h>
+#include <zlib.h>
 
 /* ------------------------------------------------------------------------------------------------------- a record -- */
 
@@ -722,6 +723,172 @@ static void shares_of_others_are_not_made(void **state)
     rec_record_free(record);
 }
 
+/* The sums of data by `n` windows, joined. @return how many; to be freed. */
+static rec_piece *join_sums(rec_recorder *recorder, const rec_record *record, uint64_t summed, const uint64_t *cuts, unsigned count,
+                            uint64_t *sums)
+{
+    gathered all = {0};
+    for (unsigned i = 0; i <= count; i++) {
+        gathered g = {0};
+        rec_window window = {.size = sizeof window,
+                             .part = REC_PART_SUMS,
+                             .from = i ? cuts[i - 1] : 0,
+                             .to = i < count ? cuts[i] : REC_UNKNOWN,
+                             .made = gathered_made,
+                             .user = &g};
+        uint64_t bytes = 0, end = window.to < summed ? window.to : summed;
+        assert_int_equal(rec_save_window(recorder, record, "m", &window, NULL, NULL), REC_OK);
+        assert_int_equal(window.summed, summed);
+        for (uint64_t k = 0; k < g.count; k++) {
+            bytes += g.at[k].size;
+            assert_true(g.at[k].size || !g.at[k].sum);
+            if (i == 0) {
+                gathered_made(&all, &g.at[k]);
+            } else {
+                all.at[k].sum = crc32_combine((uLong)all.at[k].sum, (uLong)g.at[k].sum, (z_off_t)g.at[k].size);
+                all.at[k].size += g.at[k].size;
+            }
+        }
+        assert_int_equal(g.count, all.count);
+        assert_int_equal(bytes, end - (window.from < end ? window.from : end));
+        free(g.at);
+    }
+    *sums = all.count;
+    return all.at;
+}
+
+static void by_sums(rec_recorder *recorder, const rec_record *record, const uint8_t *whole, uint64_t size, const uint64_t *cuts,
+                    unsigned count)
+{
+    rec_window all = {.size = sizeof all, .part = REC_PART_PIECES};
+    part p = {0};
+    rec_piece *sums;
+    assert_int_equal(rec_save_window(recorder, record, "m", &all, NULL, NULL), REC_OK);
+    assert_int_equal(all.total, size);
+    assert_int_equal(all.piece, 0);
+    assert_true(all.summed > 0);
+    sums = join_sums(recorder, record, all.summed, cuts, count, &all.piece_count);
+    all.pieces = sums;
+    assert_int_equal(rec_save_window(recorder, record, "m", &all, NULL, NULL), REC_OK);
+    for (unsigned i = 0; i <= count; i++) {
+        rec_window window = {.size = sizeof window,
+                             .part = i % 2 ? REC_PART_FILE : REC_PART_PIECES,
+                             .from = i ? cuts[i - 1] : 0,
+                             .to = i < count ? cuts[i] : REC_UNKNOWN,
+                             .pieces = all.pieces,
+                             .piece_count = all.piece_count};
+        assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_OK);
+        assert_int_equal(window.total, size);
+        assert_int_equal(window.sum, all.sum); /* that of one which sums up by itself */
+    }
+    assert_int_equal(p.size, size);
+    assert_memory_equal(p.data, whole, (size_t)size);
+    all.from = 5;
+    all.to = 10;
+    all.piece_count--;
+    assert_int_equal(rec_save_window(recorder, record, "m", &all, &to_part, &p), REC_E_MISMATCH);
+    all.piece_count += 2;
+    sums = realloc(sums, (size_t)all.piece_count * sizeof *sums);
+    assert_non_null(sums);
+    sums[all.piece_count - 1] = sums[0];
+    all.pieces = sums;
+    assert_int_equal(rec_save_window(recorder, record, "m", &all, &to_part, &p), REC_E_MISMATCH);
+    all.piece_count--;
+    sums[0].size++;
+    assert_int_equal(rec_save_window(recorder, record, "m", &all, &to_part, &p), REC_E_MISMATCH);
+    assert_error(REC_E_MISMATCH, "what is saved is not what its sums are of");
+    free(sums);
+    free(p.data);
+}
+
+static void sums_are_shared(void **state)
+{
+    static const rec_precision precisions[] = {REC_PRECISION_KEEP, REC_PRECISION_DOUBLE, REC_PRECISION_HALF};
+    scratch *s = scratch_new();
+    rec_record *record = make_record(ALL_KINDS);
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        rec_recorder *recorder = rec_open_recorder_in(context, "PyTorch", precisions[i]);
+        char *path = scratch_path(s, "m"), *real;
+        rec_window file = {.size = sizeof file};
+        uint64_t size, cuts[6];
+        uint8_t *whole;
+        assert_non_null(recorder);
+        assert_int_equal(rec_recorder_set(recorder, "sync", "no"), REC_OK);
+        assert_int_equal(rec_recorder_set(recorder, "check", "no"), REC_OK);
+        assert_int_equal(rec_save(recorder, record, path), REC_OK);
+        real = rec_recorder_path(recorder, path);
+        whole = read_file(real, &size);
+        assert_int_equal(rec_save_window(recorder, record, path, &file, NULL, NULL), REC_OK);
+        for (unsigned n = 1; n <= 7; n++) {
+            for (unsigned k = 0; k + 1 < n; k++) {
+                cuts[k] = size * (k + 1) / n;
+            }
+            by_sums(recorder, record, whole, size, cuts, n - 1);
+        }
+        cuts[0] = 0; /* nothing in front, within an element, nothing between, the last byte alone, nothing behind */
+        cuts[1] = 4097;
+        cuts[2] = 4097;
+        cuts[3] = size - 1;
+        cuts[4] = size;
+        cuts[5] = size + 7;
+        by_sums(recorder, record, whole, size, cuts, 6);
+        free(whole);
+        (void)unlink(real);
+        rec_free(real);
+        free(path);
+        rec_close_recorder(recorder);
+    }
+    rec_record_free(record);
+    scratch_free(s);
+}
+
+/* What others sum up and write is not read. */
+static void sums_of_others_are_not_made(void **state)
+{
+    rec_recorder *recorder = recorder_of("PyTorch"), *plain = recorder_of("NamedMpk"), *gz = recorder_of("NamedMpkGz");
+    rec_record *record = make_produced();
+    rec_window window = {.size = sizeof window, .part = REC_PART_PIECES};
+    gathered g = {0};
+    part p = {0};
+    (void)state;
+    asked = 0;
+    assert_int_equal(rec_save_window(recorder, record, "m", &window, NULL, NULL), REC_OK);
+    assert_int_equal(window.summed, BIG);
+    assert_int_equal(asked, 0);
+    window.part = REC_PART_SUMS;
+    window.from = BIG / 2 + 1;
+    window.to = window.from + 40000;
+    window.made = gathered_made;
+    window.user = &g;
+    assert_int_equal(rec_save_window(recorder, record, "m", &window, NULL, NULL), REC_OK);
+    assert_true(asked >= 40000 && asked <= 40008);
+    assert_int_equal(g.count, 1);
+    assert_int_equal(g.at[0].size, 40000);
+    g.at[0].size = BIG;
+    asked = 0;
+    window.part = REC_PART_FILE;
+    window.pieces = g.at;
+    window.piece_count = g.count;
+    assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_OK);
+    assert_true(asked >= 40000 && asked <= 40008);
+    assert_int_equal(p.size, 40000);
+    window.part = REC_PART_SUMS;
+    assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_E_ARGUMENT);
+    g.count = 0;
+    assert_int_equal(rec_save_window(plain, record, "m", &window, NULL, NULL), REC_OK); /* which has no sums */
+    assert_int_equal(window.summed, 0);
+    assert_int_equal(g.count, 0);
+    assert_int_equal(rec_save_window(gz, record, "m", &window, NULL, NULL), REC_E_ARGUMENT);
+    assert_error(REC_E_ARGUMENT, "sums of a file that is compressed");
+    free(g.at);
+    free(p.data);
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+    rec_close_recorder(plain);
+    rec_close_recorder(gz);
+}
+
 static void not_in_pieces(void **state)
 {
     static const char *const names[] = {"NamedMpk", "NamedMpk.zst"};
@@ -1165,6 +1332,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(pieces_are_the_file, enter, leave),
         cmocka_unit_test_setup_teardown(text_is_shared, enter, leave),
         cmocka_unit_test_setup_teardown(shares_of_others_are_not_made, enter, leave),
+        cmocka_unit_test_setup_teardown(sums_are_shared, enter, leave),
+        cmocka_unit_test_setup_teardown(sums_of_others_are_not_made, enter, leave),
         cmocka_unit_test_setup_teardown(not_in_pieces, enter, leave),
         cmocka_unit_test_setup_teardown(what_cannot_be, enter, leave),
         cmocka_unit_test_setup_teardown(files_that_others_fill, enter, leave),

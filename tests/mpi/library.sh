@@ -116,7 +116,7 @@ for file in 0.21.0/adam-full 0.21.0/composed-half 0.21.0/zoo-double 0.13.2/zoo-f
 done
 
 for n in 1 2 3 4 7; do
-    for type in mpk safetensors; do
+    for type in mpk safetensors pt; do
         good "the whole of a record that is built, as .$type" 1 whole "built.$type" "$n"
         rm -f "out.$type"
         good "what $n ranks built" "$n" built "out.$type"

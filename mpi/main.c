@@ -327,10 +327,10 @@ static int look(across *a, session *s, const command *c, const options *o)
     int status;
 
     if (a->rank == 0) {
-        tool_fail_divert(NULL);
+        (void)tool_fail_divert(NULL);
     }
     status = tool_saved_status(c->run(s, o->operands.at + 1, o->operands.count - 1));
-    tool_fail_divert(&a->errors);
+    (void)tool_fail_divert(&a->errors);
     if (status != EXIT_ERROR && rec_guard_check(NULL) != REC_OK) {
         status = tool_fail_library();
     }
@@ -500,7 +500,7 @@ int main(int argc, char **argv)
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &a.rank);
     (void)MPI_Comm_size(MPI_COMM_WORLD, &a.ranks);
     (void)signal(SIGPIPE, SIG_DFL);
-    tool_fail_divert(&a.errors);
+    (void)tool_fail_divert(&a.errors);
     if (a.rank != 0 && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))) {
         (void)tool_fail("cannot open /dev/null");
     }
@@ -528,7 +528,7 @@ int main(int argc, char **argv)
                       a.errors.at ? a.errors.at : "it failed") != REC_OK) {
         a.ended = true;
     }
-    tool_fail_divert(NULL);
+    (void)tool_fail_divert(NULL);
     if (a.ended) {
         status = EXIT_ERROR;
         if (a.rank == 0 && !printed) {

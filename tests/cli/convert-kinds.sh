@@ -117,6 +117,7 @@ FILE       RESULT
 a.mpk      converted  -> a.json: 2 tensors, 1.19 KiB
 x/y/b.mpk  failed     cannot make its folder: Not a directory
 1 converted (0 checked), 0 skipped, 1 failed
+record: x/y/b.mpk: cannot make its folder: Not a directory
 status 2
 $ convert -r -q in out3 --to json
 $ convert -r in in --to json
@@ -139,12 +140,16 @@ FILE   RESULT
 t.mpk  converted  -> t.json: 2 tensors, 1.19 KiB
 v.bin  failed     a BinFile record carries no names: give its type, --type 'v.bin=TYPE'
 1 converted (0 checked), 0 skipped, 1 failed
+record: v.bin: a BinFile record carries no names: give its type, --type 'v.bin=TYPE'
+  The model's Rust source:             --type 'v.bin=model.rs:Model'
+  One of Burn's own types by name:     --type 'v.bin=Adam'
 status 2
 $ convert -r --type t.rs:T mixed out6 --to json
 FILE   RESULT
 t.mpk  failed     e: the record lacks this field of its type
 v.bin  converted  -> v.json: 0 tensors, 332 bytes
 1 converted (0 checked), 0 skipped, 1 failed
+record: t.mpk: e: the record lacks this field of its type
 status 2
 $ convert -r --type '*.bin=t.rs:T' mixed out7 --to json
 FILE   RESULT
@@ -156,6 +161,9 @@ FILE   RESULT
 t.mpk  failed  cannot find the type `T`
 v.bin  failed  cannot find the type `T`
 0 converted, 0 skipped, 2 failed
+record: t.mpk: cannot find the type `T`
+  Add the Rust file that defines it, or an INI file with [type T].
+  Likewise 1 more.
 status 2
 $ convert -r --type '*.bin=none.rs:T' mixed out9 --to json
 record: none.rs: cannot open: No such file or directory
@@ -171,8 +179,6 @@ FILE       RESULT
 a.mpk      converted  -> a.json: 2 tensors, 1.19 KiB
 x/y/b.mpk  converted  -> x/y/b.json: 2 tensors, 973 bytes
 2 converted (0 checked), 0 skipped, 0 failed
-record: --remap: load arguments are for files that Burn did not write, and there was none
-status 2
 $ convert -r --include '*.mpk' --exclude 'x/*' in out13 --to json
 FILE   RESULT
 a.mpk  converted  -> a.json: 2 tensors, 1.19 KiB
@@ -186,6 +192,7 @@ FILE      RESULT
 tiny.mpk  converted  -> tiny.mpk: 2 tensors, 346 bytes
 tiny.mpk  failed     tiny.mpk was written from another file already
 1 converted (1 checked), 0 skipped, 1 failed
+record: tiny.mpk: tiny.mpk was written from another file already
 status 2
 $ convert tiny.mpk
 record: expected record convert IN... OUT, found 1 operand

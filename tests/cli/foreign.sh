@@ -275,7 +275,7 @@ echo text >many/notes.txt
 run convert --recursive --to mpk --module 'fc => Linear' --module 'norm => LayerNorm' many out
 status_is "a folder is converted" 0
 check "what Burn did not write, with the load arguments" grep -qE '^a.safetensors +converted +-> a.mpk: 6 tensors' "$scratch/out"
-check "what it did, without" grep -qE '^below/tiny.mpk +converted ' "$scratch/out"
+check "and what it did" grep -qE '^below/tiny.mpk +converted ' "$scratch/out"
 check "a model in several files, once" grep -qE '^sharded/model.safetensors.index.json +converted +-> sharded/model.mpk: 6 ' "$scratch/out"
 check "not its parts" grep -qE '^sharded/model-0+1-of-.* skipped +a part of sharded/model.safetensors.index.json$' "$scratch/out"
 values "with its values" out/sharded/model.mpk 'fc2.weight[0]' <<END
@@ -290,6 +290,86 @@ run convert --recursive many kept
 same "from safetensors to safetensors nothing is assumed" /dev/null "$scratch/err"
 run convert net.safetensors kept/one.safetensors
 check "nor adapted, as with one file" cmp kept/one.safetensors kept/a.safetensors
+
+# Load arguments: a folder gives the files that its records give one by one, those that Burn wrote and those that it did not.
+mkdir folder
+run convert -q --type net.rs:Net net.safetensors folder/ours.mpk
+cp net.safetensors folder/theirs.safetensors
+printf '[profile own]\nhas = ^fc1\\.weight$\nrename = ^fc1\\. => first.\n' >own.ini
+# alike NAME OPTION...
+alike() {
+    alike_name=$1
+    shift
+    rm -rf single many into
+    mkdir single
+    run convert -q "$@" --to npz folder/ours.mpk single/ours
+    run convert -q "$@" --to npz folder/theirs.safetensors single/theirs
+    check "$alike_name: each file by itself" [ -f single/ours.npz ] && [ -f single/theirs.npz ]
+    run convert -q -r "$@" --to npz folder many
+    check "$alike_name: --recursive" diff -r single many
+    run convert -q "$@" --to npz folder/ours.mpk folder/theirs.safetensors into/
+    check "$alike_name: files into a folder" diff -r single into
+    rm -rf into
+    run convert -q folder/ours.mpk folder/theirs.safetensors into/ --to npz "$@"
+    check "$alike_name: options behind them" diff -r single into
+}
+alike "without load arguments"
+alike --type --type net.rs:Net
+alike --reverse --type net.rs:Net --reverse
+alike --adapter --adapter none --remap '^norm => nrm'
+alike --prefix --prefix a.b
+alike --select --select fc1
+alike --drop --drop '^fc2'
+alike --module --module '^fc => Linear'
+alike --rule --rule 'rename = ^fc2 => head'
+alike --profile --profile own.ini:own
+alike --partial --partial --type net.rs:Net --drop '^fc2'
+alike --from --from auto --gaps keep
+
+# refuses NAME EXPECTED OPTION...: what cannot be done is rejected before anything is written.
+refuses() {
+    refuses_name=$1
+    refuses_what=$2
+    shift 2
+    rm -rf many
+    run convert --to mpk "$@"
+    status_is "$refuses_name is an error" 2
+    check "$refuses_name is told" grep -qF -e "$refuses_what" "$scratch/err"
+    check "$refuses_name: nothing is written" [ ! -e many ]
+}
+refuses "a folder and --base" "--base is for one output" -r --base folder/ours.mpk folder many
+refuses "a folder and --debug" "--debug prints the keys of one model" -r --debug folder many
+refuses "a folder and --type-of" "--type-of tells the type of one record" -r --type-of folder/ours.mpk folder many
+refuses "a folder and --types alone" "--types only defines types" -r --types net.rs folder many
+refuses "a folder and a profile that there is not" 'there is no profile "nosuch"' -r --profile nosuch folder many
+refuses "a folder and a rule that is none" "rule" -r --remap '( => x' folder many
+refuses "a folder and a recorder that there is not" "nosuch" -r --from nosuch folder many
+refuses "an argument between inputs" "--prefix stands between inputs" folder/ours.mpk --prefix a folder/theirs.safetensors many/
+
+# Errors and notes are those of one file, those of several files once.
+{
+    st_begin
+    st_tensor emb.weight '3, 2' 6
+    st_tensor head.weight '2, 2' 4
+    st_end
+} >folder/x.safetensors
+cp folder/x.safetensors folder/y.safetensors
+run convert folder/x.safetensors x.mpk
+sed 's/^record: /record: x.safetensors: /' "$scratch/err" >"$scratch/expected"
+echo '  Likewise 1 more.' >>"$scratch/expected"
+run convert -r --to mpk --include '[xy].*' folder many
+same "errors have their hints" "$scratch/expected" "$scratch/err"
+status_is "and count" 2
+cp net.safetensors folder/again.safetensors
+run convert -r --to mpk --include '*s.safetensors' --include 'again.*' folder many
+check "notes are told once" [ "$(grep -c 'note: .*no type and no module rule' "$scratch/err")" = 1 ]
+check "with the number of others" grep -q 'note: again.safetensors: .* (likewise 1 more)$' "$scratch/err"
+echo text >folder/text
+run convert -r --to mpk --include text folder many
+status_is "a file of a folder that is no record is left out" 0
+run convert folder/text many/ --to mpk
+status_is "one that was named fails" 2
+check "as it does by itself" grep -q '^record: folder/text: ' "$scratch/err"
 
 # ---------------------------------------------------------------------------------------------------------------- parts
 

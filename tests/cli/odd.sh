@@ -104,6 +104,8 @@ a.txt     skipped    no record
 b.mpk     failed     byte 36: metadata.format: the data end inside a string: at least 93 more bytes are needed
 link.mpk  skipped    a link
 1 converted (1 checked), 2 skipped, 1 failed
+record: b.mpk: byte 36: metadata.format: the data end inside a string: at least 93 more bytes are needed
+  The file is cut short: copy it again from where it came from.
 status 2
 END
 run report mixed -o page.html

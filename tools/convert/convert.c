@@ -18,20 +18,6 @@ const own_option tool_convert_options[] = {
     {0},
 };
 
-/* What is said about a conversion when it is done. */
-typedef struct report {
-    const char *const *inputs;
-    size_t input_count;
-    const char *out; /* as people should see it */
-    summary sums;
-    double seconds;
-    bool checked;     /* it was read back */
-    bool dry;         /* nothing was written */
-    uint64_t written; /* bytes, REC_UNKNOWN into a pipe */
-    notes load_notes, save_notes;
-    planned plan; /* .plan is NULL if it went without */
-} report;
-
 static double now(void)
 {
     struct timespec t;
@@ -80,44 +66,6 @@ static const char *recorder_of(const session *s, const char *out)
     return NULL;
 }
 
-/* Saves to `out`. @param written (out) bytes, where they can be known. */
-static int save(const session *s, rec_recorder *to, const rec_record *record, const char *out, report *r)
-{
-    rec_status status;
-    int ended;
-    char *path;
-
-    if (r->dry) {
-        status = s->shared && !s->shared->first ? REC_OK : tool_save_nowhere(s, to, record, &r->written);
-    } else if (s->shared) {
-        int saved = s->shared->save(s->shared->self, to, record, out, &r->save_notes);
-        if (saved == EXIT_ERROR) {
-            return EXIT_ERROR;
-        }
-        status = saved == EXIT_UNSYNCED ? REC_E_SYNC : REC_OK;
-    } else if (strcmp(out, "-") == 0) {
-        off_t before = lseek(STDOUT_FILENO, 0, SEEK_CUR), after;
-        status = rec_save_fd(to, record, STDOUT_FILENO, "standard output");
-        after = lseek(STDOUT_FILENO, 0, SEEK_CUR);
-        r->written = before >= 0 && after >= before ? (uint64_t)(after - before) : REC_UNKNOWN;
-    } else {
-        status = rec_save(to, record, out);
-    }
-    ended = tool_saved(status); /* before anything can run out of memory */
-    if (!s->shared || r->dry) { /* else it has them of all */
-        tool_notes_take(&r->save_notes);
-    }
-    if (ended != EXIT_OK) {
-        return EXIT_ERROR;
-    }
-    if (strcmp(out, "-") != 0 && !r->dry) {
-        path = rec_recorder_path(to, out);
-        r->written = tool_size_of_file(path ? path : out);
-        free(path);
-    }
-    return EXIT_OK;
-}
-
 /* ------------------------------------------------------------------------------------------------------- reports -- */
 
 /* Where data go to standard output the report must not. */
@@ -126,25 +74,32 @@ static FILE *report_stream(const char *out)
     return strcmp(out, "-") == 0 ? stderr : stdout;
 }
 
-static void print_people(const session *s, const rec_record *record, const report *r, FILE *out)
+/* @return the output as people should see it. */
+static const char *shown_output(const conversion *c)
+{
+    return strcmp(c->out, "-") == 0 ? "standard output" : c->path ? c->path : c->out;
+}
+
+static void print_people(const session *s, const conversion *c, double seconds, FILE *out)
 {
     /* With a base they are the base's, not those of the inputs. */
-    const char *version = s->o->base ? NULL : tool_burn_version(record);
-    const char *word = s->o->base ? NULL : tool_precision_word(record);
+    const char *version = s->o->base ? NULL : tool_burn_version(c->record);
+    const char *word = s->o->base ? NULL : tool_precision_word(c->record);
+    const char *shown = shown_output(c);
     char number[NUMBER_ROOM];
     text from = {0}, line = {0};
 
     if (version) {
         tool_text_format(&from, "Burn %s", version);
     }
-    if (version && rec_record_origin(record)->layout == 1) {
+    if (version && rec_record_origin(c->record)->layout == 1) {
         tool_text_put(&from, ", V1");
     }
     if (word) {
         tool_text_format(&from, "%s%s", from.length ? ", " : "", word);
     }
-    for (size_t i = 0; i < r->input_count; i++) {
-        const char *name = tool_input_name(r->inputs[i]);
+    for (size_t i = 0; i < c->count; i++) {
+        const char *name = tool_input_name(c->inputs[i]);
         tool_text_put(&line, i ? " + " : "");
         tool_text_safe(&line, name, strlen(name));
     }
@@ -154,176 +109,105 @@ static void print_people(const session *s, const rec_record *record, const repor
         tool_text_put(&line, ")");
     }
     tool_text_put(&line, " -> ");
-    tool_text_safe(&line, r->out, strlen(r->out));
+    tool_text_safe(&line, shown, strlen(shown));
     if (s->o->precision != REC_PRECISION_KEEP) {
         tool_text_format(&line, " (%s)", rec_precision_name(s->o->precision));
     }
-    tool_text_format(&line, ": %s tensor%s", tool_grouped(r->sums.tensors, number), tool_plural(r->sums.tensors));
-    if (r->sums.values && !r->sums.tensors) {
-        tool_text_format(&line, ", %s value%s", tool_grouped(r->sums.values, number), tool_plural(r->sums.values));
+    tool_text_format(&line, ": %s tensor%s", tool_grouped(c->sums.tensors, number), tool_plural(c->sums.tensors));
+    if (c->sums.values && !c->sums.tensors) {
+        tool_text_format(&line, ", %s value%s", tool_grouped(c->sums.values, number), tool_plural(c->sums.values));
     }
-    if (r->written != REC_UNKNOWN) {
-        tool_text_format(&line, ", %s", tool_sized(r->written, number));
+    if (c->written != REC_UNKNOWN) {
+        tool_text_format(&line, ", %s", tool_sized(c->written, number));
     }
-    if (r->dry) {
+    if (c->dry) {
         fprintf(out, "%s; a dry run, nothing was written\n", line.at);
     } else {
-        fprintf(out, "%s in %.2f s, %s\n", line.at, r->seconds, r->checked ? "checked" : "not checked");
+        fprintf(out, "%s in %.2f s, %s\n", line.at, seconds, c->checked ? "checked" : "not checked");
     }
     tool_text_free(&line);
-    if (r->plan.plan && !tool_plan_is_plain(&r->plan)) {
-        tool_plan_sum(&r->plan, &line);
+    if (c->plan.plan && !tool_plan_is_plain(&c->plan)) {
+        tool_plan_sum(&c->plan, &line);
         fprintf(out, "  %s\n", line.at);
         tool_text_free(&line);
-        tool_plan_operations(&r->plan, &line);
+        tool_plan_operations(&c->plan, &line);
         if (line.length) {
             fprintf(out, "  %s\n", line.at);
         }
-        tool_plan_base(&r->plan, "  ", out);
+        tool_plan_base(&c->plan, "  ", out);
     }
     tool_text_free(&from);
     tool_text_free(&line);
 }
 
-static void print_json(const session *s, const rec_record *record, const rec_recorder *to, const report *r,
-                       const char *out, FILE *stream)
+static void print_json(const session *s, const conversion *c, double seconds, FILE *stream)
 {
-    const char *from = rec_record_origin(record)->recorder;
-    char seconds[NUMBER_ROOM];
+    const char *from = rec_record_origin(c->record)->recorder;
+    char took[NUMBER_ROOM];
     json j;
 
     /* A record that a plan made has no file of its own. */
     if (!*from) {
-        from = r->input_count == 1 && strcmp(r->inputs[0], "-") != 0 ? rec_recognise(s->context, r->inputs[0]) : NULL;
+        from = c->count == 1 && strcmp(c->inputs[0], "-") != 0 ? rec_recognise(s->context, c->inputs[0]) : NULL;
     }
-    (void)snprintf(seconds, sizeof seconds, "%.6f", r->seconds);
+    (void)snprintf(took, sizeof took, "%.6f", seconds);
     tool_json_begin(&j, stream, 1);
     tool_json_object(&j, NULL);
-    tool_json_string(&j, "in", r->inputs[0]);
+    tool_json_string(&j, "in", c->inputs[0]);
     tool_json_array(&j, "inputs");
-    for (size_t i = 0; i < r->input_count; i++) {
-        tool_json_string(&j, NULL, r->inputs[i]);
+    for (size_t i = 0; i < c->count; i++) {
+        tool_json_string(&j, NULL, c->inputs[i]);
     }
     tool_json_close(&j, ']');
-    tool_json_string(&j, "out", strcmp(out, "-") == 0 ? out : r->out);
+    tool_json_string(&j, "out", strcmp(c->out, "-") == 0 ? c->out : shown_output(c));
     tool_json_string(&j, "from", from);
-    tool_json_string(&j, "to", rec_recorder_name(to));
-    tool_json_string(&j, "burn", tool_burn_version(record));
-    tool_json_uint(&j, "tensors", r->sums.tensors);
-    tool_json_uint(&j, "parameters", r->sums.elements);
-    tool_json_uint(&j, "values", r->sums.values);
-    if (r->written == REC_UNKNOWN) {
+    tool_json_string(&j, "to", rec_recorder_name(c->to));
+    tool_json_string(&j, "burn", tool_burn_version(c->record));
+    tool_json_uint(&j, "tensors", c->sums.tensors);
+    tool_json_uint(&j, "parameters", c->sums.elements);
+    tool_json_uint(&j, "values", c->sums.values);
+    if (c->written == REC_UNKNOWN) {
         tool_json_token(&j, "written", "null");
     } else {
-        tool_json_uint(&j, "written", r->written);
+        tool_json_uint(&j, "written", c->written);
     }
-    tool_json_token(&j, "seconds", seconds);
-    tool_json_bool(&j, "checked", r->checked);
-    if (r->dry) {
+    tool_json_token(&j, "seconds", took);
+    tool_json_bool(&j, "checked", c->checked);
+    if (c->dry) {
         tool_json_bool(&j, "dry_run", true);
     }
-    if (r->plan.plan) {
-        tool_json_totals(&j, "plan", &r->plan.totals);
-        tool_json_problems(&j, "problems", &r->plan);
+    if (c->plan.plan) {
+        tool_json_totals(&j, "plan", &c->plan.totals);
+        tool_json_problems(&j, "problems", &c->plan);
     }
     tool_json_array(&j, "notes");
-    tool_json_note_items(&j, &r->plan.notes);
-    tool_json_note_items(&j, &r->load_notes);
-    tool_json_note_items(&j, &r->save_notes);
+    tool_json_note_items(&j, &c->plan.notes);
+    tool_json_note_items(&j, &c->load_notes);
+    tool_json_note_items(&j, &c->save_notes);
     tool_json_close(&j, ']');
     tool_json_close(&j, '}');
     tool_json_end(&j);
 }
 
-/* ------------------------------------------------------------------------------------------------------- loading -- */
-
-/* Loads the input as it is where that tells whether it needs a plan: Burn did not write it.
- * @param record (out) the record, if it needs none. */
-static int look(session *s, const char *in, planned *p, rec_record **record, bool *needs_plan)
+static void print_report(const session *s, const conversion *c, double seconds)
 {
-    bool stream = strcmp(in, "-") == 0;
-    const char *from = tool_session_from(s, 1), *name;
-    rec_recorder *raw;
-    rec_record *found;
-    bool again;
-    int status;
+    FILE *stream = report_stream(c->out);
 
-    if (stream && (status = tool_session_type(s)) != EXIT_OK) {
-        return status;
+    if (s->o->json) {
+        print_json(s, c, seconds, stream);
+        return;
     }
-    if (stream && s->type) {
-        return EXIT_OK;
+    if (!s->o->quiet) {
+        print_people(s, c, seconds, stream);
     }
-    raw = tool_session_raw(s, 1);
-    name = raw ? rec_recorder_name(raw) : NULL;
-    name = name && strcmp(name, "Auto") == 0 && !stream ? rec_recognise(s->context, in) : name;
-    if (raw && tool_is_configured(s, from)) {
-        *needs_plan = tool_is_foreign(s, name); /* its load arguments count */
-        rec_close_recorder(raw);
-        return EXIT_OK;
+    if (c->plan.plan) {
+        tool_plan_notes(s, &c->plan);
     }
-    if (raw && !stream && !tool_is_foreign(s, name)) {
-        rec_close_recorder(raw);
-        return EXIT_OK;
-    }
-    /* This is a look, for which nothing has to be copied: mapped, what is not used is not read. */
-    again = s->o->no_map && !stream;
-    found = raw && rec_recorder_set(raw, "modules", "yes") == REC_OK &&
-                    (!again || rec_recorder_set(raw, "map", "yes") == REC_OK) ? tool_session_load(raw, in) : NULL;
-    rec_close_recorder(raw);
-    if (!found) {
-        return EXIT_ERROR;
-    }
-    *needs_plan = rec_value_form(rec_root(found)) == REC_FORM_PATHS;
-    if (stream && *needs_plan) {
-        p->stream = found;
-    } else if (*needs_plan || again || (tool_session_type(s) == EXIT_OK && s->type)) {
-        rec_record_free(found); /* to be loaded again, with what it needs */
-    } else {
-        *record = found;
-    }
-    return EXIT_OK;
+    tool_notes_print(&c->load_notes, s->o->quiet);
+    tool_notes_print(&c->save_notes, s->o->quiet);
 }
 
-/* Loads the inputs, by a plan if they need one. @return NULL with the error printed. */
-static rec_record *load(session *s, const rec_recorder *to, bool to_stdout, report *r)
-{
-    bool needs_plan = r->input_count > 1 || tool_given_reading(s->o, READING_LOAD) || s->o->base;
-    rec_record *record = NULL;
-    rec_recorder *from;
-
-    if (!needs_plan && look(s, r->inputs[0], &r->plan, &record, &needs_plan) != EXIT_OK) {
-        return NULL;
-    }
-    /* As it is, for its format may not say what a file is: a foreign model needs a plan after all. */
-    if (!needs_plan && !record && (from = tool_session_look(s))) {
-        record = rec_recorder_set(from, "modules", "yes") == REC_OK ? tool_session_load_typed(s, from, r->inputs[0])
-                                                                        : NULL;
-        rec_close_recorder(from);
-        needs_plan = record && rec_value_form(rec_root(record)) == REC_FORM_PATHS;
-        if (needs_plan) {
-            rec_record_free(record);
-            record = NULL;
-        }
-    }
-    if (needs_plan) {
-        int status = tool_plan_make(s, r->inputs, r->input_count, to, &r->plan);
-        if (status == EXIT_OK && s->o->debug) {
-            tool_progress_end();
-            tool_plan_debug(&r->plan, to_stdout ? stderr : stdout);
-        }
-        if (status != EXIT_OK || tool_plan_refuse(&r->plan) != EXIT_OK) {
-            return NULL;
-        }
-        record = r->plan.record;
-        r->plan.record = NULL;
-        return record;
-    }
-    if (record) {
-        tool_notes_take(&r->load_notes);
-    }
-    return record;
-}
+/* ---------------------------------------------------------------------------------------------------- conversions -- */
 
 /* Whether OUT is a folder that the output goes into: it is there, or its name ends in a slash. */
 static bool is_folder(const char *out)
@@ -335,15 +219,15 @@ static bool is_folder(const char *out)
 }
 
 /* Tells what becomes of a file that is there already. @param status (out) unless it may be written, that of the command. */
-static int may_write(const session *s, rec_recorder *to, const report *r, const char *out, int *status)
+static int may_write(const session *s, const conversion *c, int *status)
 {
-    char *path = rec_recorder_path(to, out);
+    char *path = rec_recorder_path(c->to, c->out);
     char *there = NULL;
     bool all = false;
-    int answer = s->shared && !s->shared->first ? EXISTING_WRITE : tool_existing(s, path ? path : out, &all, &there);
+    int answer = s->shared && !s->shared->first ? EXISTING_WRITE : tool_existing(s, path ? path : c->out, &all, &there);
     json j;
 
-    there = there ? there : xstrdup(out);
+    there = there ? there : xstrdup(c->out);
     if (s->shared && (answer = s->shared->agree(s->shared->self, answer)) < 0) {
         *status = EXIT_ERROR;
     } else if (answer == EXISTING_REFUSE) {
@@ -353,7 +237,7 @@ static int may_write(const session *s, rec_recorder *to, const report *r, const 
         if (s->o->json) {
             tool_json_begin(&j, stdout, 1);
             tool_json_object(&j, NULL);
-            tool_json_string(&j, "in", r->inputs[0]);
+            tool_json_string(&j, "in", c->inputs[0]);
             tool_json_string(&j, "out", there);
             tool_json_string(&j, "result", "skipped");
             tool_json_close(&j, '}');
@@ -370,15 +254,48 @@ static int may_write(const session *s, rec_recorder *to, const report *r, const 
     return answer;
 }
 
+/* Opens the recorder that writes and looks at what is there. @return EXISTING_WRITE; else `status` (out) is the command's. */
+static int prepare(session *s, conversion *c, int *status)
+{
+    bool stream = strcmp(c->out, "-") == 0;
+
+    c->to_name = s->o->to ? s->o->to : recorder_of(s, c->out);
+    c->to = c->to_name ? tool_session_output(s, c->to_name) : NULL;
+    *status = EXIT_ERROR;
+    if (!c->to) {
+        return EXISTING_REFUSE;
+    }
+    if (!stream && !*rec_recorder_extension(c->to) && strcmp(rec_recorder_name(c->to), "Auto") != 0) {
+        *status = tool_fail("%s has no files: convert to standard output, or name another recorder", rec_recorder_name(c->to));
+        return EXISTING_REFUSE;
+    }
+    return stream ? EXISTING_WRITE : may_write(s, c, status);
+}
+
+static int convert_to_one(session *s, const char *const *inputs, size_t count, const char *out)
+{
+    conversion c = {.inputs = inputs, .count = count, .out = out, .dry = tool_own(s->o, "dry-run") != NULL};
+    double begun = now();
+    int status;
+
+    tool_progress_begin(s->context, s->o->quiet);
+    if (prepare(s, &c, &status) == EXISTING_WRITE) {
+        status = tool_convert(s, &c);
+        tool_progress_end();
+        if (status == EXIT_OK) {
+            print_report(s, &c, now() - begun);
+        } else if (c.plan.made) {
+            tool_plan_refuse(&c.plan);
+        }
+    }
+    tool_progress_end();
+    tool_conversion_free(&c);
+    return status;
+}
+
 int tool_run_convert(session *s, const char *const *operands, size_t count)
 {
-    const char *out = operands[count - 1], *to_name = s->o->to;
-    bool to_stdout = strcmp(out, "-") == 0;
-    report r = {.inputs = operands, .input_count = count - 1, .dry = tool_own(s->o, "dry-run") != NULL};
-    rec_recorder *to = NULL;
-    rec_record *record = NULL;
-    char *path = NULL, *index;
-    int status = EXIT_ERROR;
+    const char *out = operands[count - 1];
 
     if (tool_existing_check(s) != EXIT_OK) {
         return EXIT_ERROR;
@@ -393,68 +310,8 @@ int tool_run_convert(session *s, const char *const *operands, size_t count)
     if (s->shared ? s->shared->files : is_folder(out)) {
         return tool_run_each(s, operands, count - 1, out);
     }
-    if (to_stdout && !s->o->to) {
+    if (strcmp(out, "-") == 0 && !s->o->to) {
         return tool_fail_usage("convert", "standard output has no extension: say with --to which recorder is to write");
     }
-    double begun = now();
-    tool_progress_begin(s->context, s->o->quiet);
-    to_name = to_name ? to_name : recorder_of(s, out);
-    to = to_name ? tool_session_output(s, to_name) : NULL;
-    if (to && !to_stdout && !*rec_recorder_extension(to) && strcmp(rec_recorder_name(to), "Auto") != 0) {
-        (void)tool_fail("%s has no files: convert to standard output, or name another recorder", rec_recorder_name(to));
-        goto done;
-    }
-    if (to && !to_stdout && may_write(s, to, &r, out, &status) != EXISTING_WRITE) {
-        goto done;
-    }
-    record = to ? load(s, to, to_stdout, &r) : NULL;
-    to = record ? tool_session_widen(s, to, to_name, record, &r.load_notes) : to;
-    if (!record || !to || tool_set_metadata(s, record) != EXIT_OK || tool_set_shown_type(s, record, to) != EXIT_OK) {
-        goto done;
-    }
-    if ((status = tool_summarise(record, &r.sums)) != EXIT_OK) {
-        goto done;
-    }
-    tool_progress_expect(s->o->precision == REC_PRECISION_KEEP ? r.sums.nbytes : 0);
-    tool_progress_guard();
-    if ((status = save(s, to, record, out, &r)) != EXIT_OK) {
-        goto done;
-    }
-    r.seconds = now() - begun;
-    r.checked = !r.dry && (s->shared ? s->o->check : tool_progress_checked());
-    tool_progress_end();
-    path = to_stdout ? NULL : rec_recorder_path(to, out);
-    if (r.dry) {
-        index = NULL;
-    } else if (path && (index = tool_index_beside(path))) {
-        free(path);
-        path = index;
-        r.written = REC_UNKNOWN;
-    } else if (path) {
-        tool_note_old_index(path, &r.save_notes);
-    }
-    r.out = to_stdout ? "standard output" : path ? path : out;
-    if (s->o->json) {
-        print_json(s, record, to, &r, out, report_stream(out));
-    } else {
-        if (!s->o->quiet) {
-            print_people(s, record, &r, report_stream(out));
-        }
-        if (r.plan.plan) {
-            tool_plan_notes(s, &r.plan);
-        }
-        tool_notes_print(&r.load_notes, s->o->quiet);
-        tool_notes_print(&r.save_notes, s->o->quiet);
-    }
-
-done:
-    tool_progress_end();
-    free(path);
-    tool_summary_free(&r.sums);
-    tool_notes_free(&r.load_notes);
-    tool_notes_free(&r.save_notes);
-    rec_record_free(record);
-    tool_plan_free(&r.plan);
-    rec_close_recorder(to);
-    return status;
+    return convert_to_one(s, operands, count - 1, out);
 }

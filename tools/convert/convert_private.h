@@ -4,6 +4,27 @@
 
 #include "tools/convert/convert.h"
 
+/* One conversion: the request, and the result (one.c). */
+typedef struct conversion {
+    const char *const *inputs;
+    size_t count;        /* of the inputs */
+    const char *out;     /* "-": standard output */
+    const char *to_name; /* the recorder that writes, as the user calls it */
+    rec_recorder *to;    /* the same, opened by the caller */
+    bool dry;            /* nothing is written */
+
+    rec_record *record;
+    planned plan; /* .plan is NULL if it went without */
+    summary sums;
+    notes load_notes, save_notes;
+    char *path;       /* the file written, or the index of several; NULL: none */
+    uint64_t written; /* bytes; REC_UNKNOWN into a pipe or several files */
+    bool checked;     /* it was read back */
+} conversion;
+/* Loads the inputs and saves the output, with all that the options ask for. Errors are printed, but for the problems of a plan
+ * (tool_plan_refuse()). @param c to be released with tool_conversion_free(), in either case. @return EXIT_OK or EXIT_ERROR. */
+int tool_convert(session *s, conversion *c);
+void tool_conversion_free(conversion *c);
 /* All records of a folder (recursive.c). */
 int tool_run_recursive(session *s, const char *in, const char *out);
 /* Several files, each by itself, into a folder, which is made if it is not there (recursive.c). */

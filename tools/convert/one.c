@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A conversion of one file, as convert --recursive makes many of them, and what every conversion needs. */
+ * One conversion: loads the inputs, by a plan if they need one, and saves the output. Every way of naming inputs and outputs ends
+ * here. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tools/convert/convert_private.h"
 
@@ -45,11 +47,17 @@ void tool_note_old_index(const char *path, notes *n)
     free(index);
 }
 
-int tool_set_shown_type(session *s, const rec_record *record, rec_recorder *to)
+/* Sets the type that a record with names shows on a recorder that writes for another version of Burn: the fields that this version
+ * adds, removes or reorders follow from the types of the modules. Assumptions about the rest change nothing in a file that has
+ * names. Without such a type the record is written unchanged. */
+static int set_shown_type(session *s, const rec_record *record, rec_recorder *to)
 {
     const char *writer = rec_recorder_name(to);
 
-    if (!s->o->burn || s->type || s->o->type.count || tool_needs_type(s, rec_record_origin(record)->recorder) ||
+    if (tool_session_type(s) != EXIT_OK) {
+        return EXIT_ERROR;
+    }
+    if (!s->o->burn || s->type || tool_needs_type(s, rec_record_origin(record)->recorder) ||
         tool_needs_type(s, writer) || strcmp(writer, "Auto") == 0) {
         return EXIT_OK;
     }
@@ -74,7 +82,8 @@ static int check_key(const rec_record *record, const char *key)
     return EXIT_OK;
 }
 
-int tool_set_metadata(const session *s, rec_record *record)
+/* Sets what --metadata asks for. */
+static int set_metadata(const session *s, rec_record *record)
 {
     int status = EXIT_OK;
 
@@ -90,76 +99,198 @@ int tool_set_metadata(const session *s, rec_record *record)
     return status;
 }
 
-int tool_convert_one(session *s, const char *in, const char *to_name, const char *out, const char *expression,
-                     bool foreign, conversion *c, notes *n)
+/* ------------------------------------------------------------------------------------------------------- loading -- */
+
+/* Loads the input as it is where that tells whether it needs a plan: Burn did not write it.
+ * @param record (out) the record, if it needs none. */
+static int look(session *s, conversion *c, rec_record **record, bool *needs_plan)
 {
-    /* Load arguments are for what Burn did not write. */
-    rec_recorder *from = foreign ? tool_session_input(s) : tool_session_raw(s, 1),
-                 *to = from ? tool_session_output(s, to_name) : NULL;
-    rec_plan *plan = NULL;
-    rec_record *record = NULL;
-    summary sums = {0};
-    notes saved = {0};
-    bool dry = tool_own(s->o, "dry-run") != NULL;
-    rec_status ended;
-    int status = EXIT_ERROR;
+    const char *in = c->inputs[0], *from = tool_session_from(s, 1), *name;
+    bool stream = strcmp(in, "-") == 0;
+    rec_recorder *raw;
+    rec_record *found;
+    bool again;
+    int status;
 
-    if (!to || rec_recorder_set(from, "modules", "yes") != REC_OK || (expression && (rec_recorder_set_type_name(from, s->types, expression) != REC_OK ||
-                               (tool_writes_type(s, rec_recorder_name(to)) &&
-                                rec_recorder_set_type_name(to, s->types, expression) != REC_OK)))) {
-        goto done;
+    if (stream && (status = tool_session_type(s)) != EXIT_OK) {
+        return status;
     }
-    /* A plan knows what kind of file the model goes to: from one foreign file to another nothing is adapted. */
-    if (foreign) {
-        plan = rec_plan_new(s->context, to);
-        record = plan && rec_plan_add(plan, from, in) == REC_OK ? rec_plan_load(plan) : NULL;
+    if (stream && s->type) {
+        return EXIT_OK;
+    }
+    raw = tool_session_raw(s, 1);
+    name = raw ? rec_recorder_name(raw) : NULL;
+    name = name && strcmp(name, "Auto") == 0 && !stream ? rec_recognise(s->context, in) : name;
+    if (raw && tool_is_configured(s, from)) {
+        *needs_plan = tool_is_foreign(s, name); /* its load arguments count */
+        rec_close_recorder(raw);
+        return EXIT_OK;
+    }
+    if (raw && !stream && !tool_is_foreign(s, name)) {
+        rec_close_recorder(raw);
+        return EXIT_OK;
+    }
+    /* This is a look, for which nothing has to be copied: mapped, what is not used is not read. */
+    again = s->o->no_map && !stream;
+    found = raw && rec_recorder_set(raw, "modules", "yes") == REC_OK &&
+                    (!again || rec_recorder_set(raw, "map", "yes") == REC_OK) ? tool_session_load(raw, in) : NULL;
+    rec_close_recorder(raw);
+    if (!found) {
+        return EXIT_ERROR;
+    }
+    *needs_plan = rec_value_form(rec_root(found)) == REC_FORM_PATHS;
+    if (stream && *needs_plan) {
+        c->plan.stream = found;
+    } else if (*needs_plan || again || (tool_session_type(s) == EXIT_OK && s->type)) {
+        rec_record_free(found); /* to be loaded again, with what it needs */
     } else {
-        record = rec_load(from, in);
-        if (record && rec_value_form(rec_root(record)) == REC_FORM_PATHS) {
-            /* Its format does not say so, but the file is a foreign one. */
-            rec_record_free(record);
-            rec_close_recorder(from);
-            rec_close_recorder(to);
-            return tool_convert_one(s, in, to_name, out, expression, true, c, n);
-        }
+        *record = found;
     }
-    if (!record) {
-        goto done;
-    }
-    tool_notes_take(n);
-    to = tool_session_widen(s, to, to_name, record, n);
-    if (!to || (expression && tool_writes_type(s, rec_recorder_name(to)) &&
-                rec_recorder_set_type_name(to, s->types, expression) != REC_OK)) {
-        goto done;
-    }
-    if (tool_summarise(record, &sums) != EXIT_OK || (!expression && tool_set_shown_type(s, record, to) != EXIT_OK) ||
-        tool_set_metadata(s, record) != EXIT_OK) {
-        goto done;
-    }
-    ended = dry ? tool_save_nowhere(s, to, record, &c->written) : rec_save(to, record, out);
-    if (ended != REC_OK && ended != REC_E_SYNC) {
-        goto done; /* it is told in the report */
-    }
-    (void)(dry ? 0 : tool_saved(ended));
-    c->checked = !dry && tool_progress_checked();
-    tool_notes_take(&saved);
-    tool_notes_append(n, &saved);
-    c->out = dry ? NULL : tool_index_beside(out);
-    if (!c->out && !dry) {
-        tool_note_old_index(out, n);
-    }
-    if (!dry) {
-        c->written = c->out ? REC_UNKNOWN : tool_size_of_file(out);
-    }
-    c->out = c->out ? c->out : xstrdup(out);
-    c->tensors = sums.tensors;
-    status = EXIT_OK;
+    return EXIT_OK;
+}
 
-done:
-    tool_summary_free(&sums);
-    rec_record_free(record);
-    rec_plan_free(plan);
+/* Loads the input as it is. @param needs_plan (out) it is a foreign model after all, which its format does not tell. */
+static rec_record *load_as_is(session *s, const conversion *c, bool *needs_plan)
+{
+    rec_recorder *from = tool_session_look(s);
+    rec_record *record = from && rec_recorder_set(from, "modules", "yes") == REC_OK
+                             ? tool_session_load_typed(s, from, c->inputs[0])
+                             : NULL;
+
     rec_close_recorder(from);
-    rec_close_recorder(to);
+    *needs_plan = record && rec_value_form(rec_root(record)) == REC_FORM_PATHS;
+    if (*needs_plan) {
+        rec_record_free(record);
+        record = NULL;
+    }
+    return record;
+}
+
+/* @return NULL with the error printed, but for the problems of a plan. */
+static rec_record *load_by_plan(session *s, conversion *c)
+{
+    rec_record *record;
+
+    if (tool_plan_make(s, c->inputs, c->count, c->to, &c->plan) != EXIT_OK) {
+        return NULL;
+    }
+    if (s->o->debug) {
+        tool_progress_wipe();
+        tool_plan_debug(&c->plan, strcmp(c->out, "-") == 0 ? stderr : stdout);
+    }
+    if (c->plan.totals.fatal) {
+        return NULL;
+    }
+    record = c->plan.record;
+    c->plan.record = NULL;
+    return record;
+}
+
+/* Loads the inputs, by a plan if they need one. @return NULL as above. */
+static rec_record *load(session *s, conversion *c)
+{
+    bool needs_plan = c->count > 1 || tool_given_reading(s->o, READING_LOAD) || s->o->base;
+    rec_record *record = NULL;
+
+    if (!needs_plan && look(s, c, &record, &needs_plan) != EXIT_OK) {
+        return NULL;
+    }
+    if (!needs_plan && !record) {
+        record = load_as_is(s, c, &needs_plan);
+    }
+    if (needs_plan) {
+        return load_by_plan(s, c);
+    }
+    if (record) {
+        tool_notes_take(&c->load_notes);
+    }
+    return record;
+}
+
+/* -------------------------------------------------------------------------------------------------------- saving -- */
+
+static rec_status save_stream(conversion *c)
+{
+    off_t before = lseek(STDOUT_FILENO, 0, SEEK_CUR), after;
+    rec_status status = rec_save_fd(c->to, c->record, STDOUT_FILENO, "standard output");
+
+    after = lseek(STDOUT_FILENO, 0, SEEK_CUR);
+    c->written = before >= 0 && after >= before ? (uint64_t)(after - before) : REC_UNKNOWN;
     return status;
+}
+
+/* Finds the file written, or the index of several. */
+static void look_at_output(conversion *c)
+{
+    char *index = c->dry ? NULL : tool_index_beside(c->path);
+
+    if (index) {
+        free(c->path);
+        c->path = index;
+    } else if (!c->dry) {
+        tool_note_old_index(c->path, &c->save_notes);
+        c->written = tool_size_of_file(c->path);
+    }
+}
+
+static int save(const session *s, conversion *c)
+{
+    bool together = s->shared && !s->shared->files, stream = strcmp(c->out, "-") == 0;
+    rec_status status;
+    char *path;
+    int ended;
+
+    if (c->dry) {
+        status = together && !s->shared->first ? REC_OK : tool_save_nowhere(s, c->to, c->record, &c->written);
+    } else if (together) {
+        int saved = s->shared->save(s->shared->self, c->to, c->record, c->out, &c->save_notes);
+        if (saved == EXIT_ERROR) {
+            return EXIT_ERROR;
+        }
+        status = saved == EXIT_UNSYNCED ? REC_E_SYNC : REC_OK;
+    } else {
+        status = stream ? save_stream(c) : rec_save(c->to, c->record, c->out);
+    }
+    ended = tool_saved(status); /* before anything can run out of memory */
+    c->checked = !c->dry && (together ? s->o->check : tool_progress_checked());
+    if (!together || c->dry) { /* else it has them of all */
+        tool_notes_take(&c->save_notes);
+    }
+    if (ended == EXIT_OK && !stream) {
+        path = rec_recorder_path(c->to, c->out);
+        c->path = xstrdup(path ? path : c->out);
+        rec_free(path);
+        look_at_output(c);
+    }
+    return ended;
+}
+
+/* ---------------------------------------------------------------------------------------------------- conversions -- */
+
+int tool_convert(session *s, conversion *c)
+{
+    c->written = REC_UNKNOWN;
+    c->record = load(s, c);
+    if (!c->record) {
+        return EXIT_ERROR;
+    }
+    c->to = tool_session_widen(s, c->to, c->to_name, c->record, &c->load_notes);
+    if (!c->to || set_metadata(s, c->record) != EXIT_OK || set_shown_type(s, c->record, c->to) != EXIT_OK ||
+        tool_summarise(c->record, &c->sums) != EXIT_OK) {
+        return EXIT_ERROR;
+    }
+    tool_progress_expect(s->o->precision == REC_PRECISION_KEEP ? c->sums.nbytes : 0);
+    tool_progress_guard();
+    return save(s, c);
+}
+
+void tool_conversion_free(conversion *c)
+{
+    free(c->path);
+    tool_summary_free(&c->sums);
+    tool_notes_free(&c->load_notes);
+    tool_notes_free(&c->save_notes);
+    rec_record_free(c->record);
+    tool_plan_free(&c->plan);
+    rec_close_recorder(c->to);
 }

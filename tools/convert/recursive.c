@@ -10,8 +10,6 @@
 
 #include "tools/convert/recursive_private.h"
 
-static const char *const results[] = {"skipped", "converted", "failed"};
-
 /* -------------------------------------------------------------------------------------------------------- finding -- */
 
 static bool fits_glob(const char *glob, const char *name)
@@ -184,19 +182,50 @@ bool tool_folder_make(char *path)
     return true;
 }
 
-/* The first line of the library's error, without the file, which the table names anyway. */
-static char *short_error(const char *in, const char *out)
+/* Keeps the text of an error without the file's name, which the table has. Hints are indented: a line that is not begins a
+ * problem. */
+static void take_said(found *file, const text *said, const char *in, const char *out)
 {
-    const char *message = rec_error_message();
-    const char *files[] = {in, out};
+    const char *files[] = {in, out}, *at = said->length ? said->at : "it failed";
+    text t = {0};
 
     for (size_t i = 0; i < 2; i++) {
         size_t length = files[i] ? strlen(files[i]) : 0;
-        if (length && strncmp(message, files[i], length) == 0 && strncmp(message + length, ": ", 2) == 0) {
-            message += length + 2;
+        if (length && strncmp(at, files[i], length) == 0 && strncmp(at + length, ": ", 2) == 0) {
+            at += length + 2;
         }
     }
-    return xasprintf("%.*s", (int)strcspn(message, "\n"), message);
+    for (bool first = true; *at || first; first = false) {
+        size_t length = strcspn(at, "\n");
+        tool_text_put(&t, first ? "" : "\n");
+        tool_text_put(&t, first || strncmp(at, "  ", 2) == 0 ? "" : "  ");
+        tool_text_add(&t, at, length);
+        at += length + (at[length] == '\n');
+    }
+    free(file->said);
+    file->said = t.at; /* taken */
+}
+
+/* Keeps the problems of a plan in the same form. */
+static void take_problems(found *file, const planned *p, bool fatal)
+{
+    char *said = NULL;
+    size_t size;
+    FILE *out = tool_enough(open_memstream(&said, &size));
+
+    tool_problems_print(p, fatal, fatal ? TOOL_PROBLEMS_SHOWN : TOOL_PROBLEM_NOTES_SHOWN, "", "", out);
+    (void)fclose(out);
+    (void)tool_enough(said);
+    free(file->said);
+    file->said = size ? xasprintf("%.*s", (int)size - 1, said) : NULL; /* without the last line's end */
+    free(said);
+}
+
+/* Gives the table the first line. */
+static void set_why(found *file)
+{
+    free(file->why);
+    file->why = xasprintf("%.*s", (int)strcspn(file->said, "\n"), file->said);
 }
 
 static int by_target(const void *a, const void *b)
@@ -300,17 +329,33 @@ bool tool_folder_may_write(folder *f, found *file)
     return answer == EXISTING_WRITE;
 }
 
+/* Skips a file of the folder that no recorder recognises; one that the command line names fails. */
+static void take_unknown(const folder *f, found *file, const char *in)
+{
+    bool none = rec_error_status() == REC_E_UNSUPPORTED || rec_error_status() == REC_E_FORMAT;
+    text said = {0}, *before = tool_fail_divert(&said);
+
+    (void)tool_fail_library();
+    (void)tool_fail_divert(before);
+    if (f->in && none) {
+        file->result = FOLDER_SKIPPED;
+        file->why = xstrdup("no record");
+    } else {
+        file->result = FOLDER_FAILED;
+        take_said(file, &said, in, NULL);
+        set_why(file);
+    }
+    tool_text_free(&said);
+}
+
 void tool_folder_look(folder *f, found *file)
 {
     char *in = tool_folder_path(f, file), *index = f->in ? tool_index_of_part(in) : NULL;
 
-    file->recorder = index ? NULL : rec_recognise(f->s->context, in);
     if (index) {
         file->why = xasprintf("a part of %s", index + strlen(f->in) + 1);
-    } else if (!file->recorder) {
-        bool none = rec_error_status() == REC_E_UNSUPPORTED || rec_error_status() == REC_E_FORMAT;
-        file->result = none ? FOLDER_SKIPPED : FOLDER_FAILED;
-        file->why = none ? xstrdup("no record") : short_error(in, NULL);
+    } else if (!(file->recorder = f->from ? f->from : rec_recognise(f->s->context, in))) {
+        take_unknown(f, file, in);
     }
     free(index);
     free(in);
@@ -322,8 +367,6 @@ int tool_folder_name(folder *f, found *file)
     const rec_plugin_info *target;
     char *stem;
 
-    file->foreign = tool_is_foreign(f->s, file->recorder);
-    f->foreign += file->foreign;
     if (type && !(file->type = tool_session_add_type(f->s, type))) {
         return EXIT_ERROR; /* every file would fail */
     }
@@ -335,32 +378,98 @@ int tool_folder_name(folder *f, found *file)
     return EXIT_OK;
 }
 
+static void take_success(found *file, conversion *c)
+{
+    bool index = c->path && ends_in(c->path, INDEX);
+
+    file->result = FOLDER_CONVERTED;
+    file->out = xasprintf("%s%s", file->target, index ? INDEX : "");
+    file->tensors = c->sums.tensors;
+    file->written = c->written;
+    file->checked = c->checked;
+    if (c->plan.plan) {
+        take_problems(file, &c->plan, false);
+        tool_notes_append(&file->notes, &c->plan.notes);
+    }
+    tool_notes_append(&file->notes, &c->load_notes);
+    tool_notes_append(&file->notes, &c->save_notes);
+}
+
+/* @return whether a file of the folder failed because it is no record. */
+static bool is_no_record(const folder *f, const conversion *c, const char *in)
+{
+    bool format = rec_error_status() == REC_E_UNSUPPORTED || rec_error_status() == REC_E_FORMAT;
+
+    if (!f->in || !c->to || c->record || c->plan.made) {
+        return false;
+    }
+    return strncmp(rec_error_expected(), "a Burn record", strlen("a Burn record")) == 0 ||
+           (format && f->from && !rec_recognise(f->s->context, in));
+}
+
+static void take_failure(const folder *f, found *file, const conversion *c, const text *said, const char *in)
+{
+    bool asks_type = c->to && rec_error_status() == REC_E_TYPE;
+
+    if (is_no_record(f, c, in)) {
+        file->result = FOLDER_SKIPPED;
+        file->why = xstrdup("no record");
+        return;
+    }
+    file->result = FOLDER_FAILED;
+    if (c->plan.made && c->plan.totals.fatal) {
+        take_problems(file, &c->plan, true);
+    } else {
+        take_said(file, said, in, c->out);
+    }
+    set_why(file);
+    if (asks_type && !file->type && !tool_needs_type(f->s, file->recorder)) { /* those say it themselves */
+        char *old = file->said;
+        file->said = xasprintf("%s\n  Give it: --type 'GLOB=TYPE'.", old);
+        free(old);
+    }
+}
+
+/* Converts it as if it were the only input. */
+static void convert_found(folder *f, found *file, const char *in, const char *out)
+{
+    session *s = f->s;
+    conversion c = {.inputs = &in,
+                    .count = 1,
+                    .out = out,
+                    .to_name = f->to_name ? f->to_name : file->recorder,
+                    .dry = f->dry};
+    text said = {0}, *before = tool_fail_divert(&said);
+    int status = EXIT_ERROR;
+
+    free(s->type);
+    s->type = file->type ? xstrdup(file->type) : NULL;
+    if ((c.to = tool_session_output(s, c.to_name))) {
+        status = tool_convert(s, &c);
+    }
+    (void)tool_fail_divert(before);
+    if (status != EXIT_OK) {
+        take_failure(f, file, &c, &said, in);
+    } else {
+        take_success(file, &c);
+        if (said.length) {
+            (void)tool_fail("%s", said.at); /* the save is not synced */
+        }
+    }
+    tool_text_free(&said);
+    tool_conversion_free(&c);
+}
+
 void tool_folder_convert(folder *f, found *file)
 {
     char *in = tool_folder_path(f, file), *out = xasprintf("%s/%s", f->out, file->target);
-    conversion c = {0};
 
-    file->result = FOLDER_FAILED;
     if (!f->dry && !tool_folder_make(out)) {
+        file->result = FOLDER_FAILED;
         file->why = xasprintf("cannot make its folder: %s", strerror(errno));
-    } else if (tool_convert_one(f->s, in, f->to ? f->to : file->recorder, out, file->type, file->foreign, &c, &file->notes) !=
-               EXIT_OK) {
-        bool typeless = rec_error_status() == REC_E_TYPE;
-        bool other = strncmp(rec_error_expected(), "a Burn record", strlen("a Burn record")) == 0;
-        file->why = other ? xstrdup("no record") : short_error(in, out);
-        file->result = other ? FOLDER_SKIPPED : FOLDER_FAILED;
-        if (!file->type && typeless && tool_needs_type(f->s, file->recorder)) {
-            free(file->why);
-            file->why = xasprintf("a %s record carries no names: give its type, --type '%s=TYPE'", file->recorder, file->name);
-        }
     } else {
-        file->result = FOLDER_CONVERTED;
-        file->out = xasprintf("%s%s", file->target, strcmp(c.out, out) == 0 ? "" : INDEX);
-        file->tensors = c.tensors;
-        file->written = c.written;
-        file->checked = c.checked;
+        convert_found(f, file, in, out);
     }
-    free(c.out);
     free(out);
     free(in);
 }
@@ -384,124 +493,41 @@ static int convert_file(folder *f, found *file)
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- report -- */
-
-static void print_report(const folder *f)
-{
-    uint64_t checked = 0;
-    char number[NUMBER_ROOM];
-    table t;
-
-    tool_table_begin(&t, "lll");
-    t.header = true;
-    t.shrink = 2;
-    tool_table_cell(&t, "FILE");
-    tool_table_cell(&t, "RESULT");
-    tool_table_cell(&t, "");
-    for (size_t i = 0; i < f->count; i++) {
-        const found *file = &f->files[i];
-        text cell = {0};
-        tool_text_safe(&cell, file->name, strlen(file->name));
-        tool_table_cell(&t, cell.at);
-        tool_table_cell(&t, f->dry && file->result == FOLDER_CONVERTED ? "would be" : results[file->result]);
-        tool_text_free(&cell);
-        if (file->result == FOLDER_CONVERTED) {
-            tool_text_put(&cell, "-> ");
-            tool_text_safe(&cell, file->out, strlen(file->out));
-            tool_text_format(&cell, ": %s tensor%s", tool_grouped(file->tensors, number), tool_plural(file->tensors));
-            if (file->written != REC_UNKNOWN) {
-                tool_text_format(&cell, ", %s", tool_sized(file->written, number));
-            }
-        } else {
-            tool_text_safe(&cell, file->why, strlen(file->why));
-        }
-        tool_table_cell(&t, cell.at);
-        tool_text_free(&cell);
-    }
-    tool_table_print(&t, stdout);
-    printf("%s %s", tool_grouped(f->of[FOLDER_CONVERTED], number), f->dry ? "to be converted" : "converted");
-    for (size_t i = 0; i < f->count; i++) {
-        checked += f->files[i].checked;
-    }
-    if (f->of[FOLDER_CONVERTED] && !f->dry) {
-        printf(" (%s checked)", tool_grouped(checked, number));
-    }
-    printf(", %s skipped", tool_grouped(f->of[FOLDER_SKIPPED], number));
-    printf(", %s failed%s\n", tool_grouped(f->of[FOLDER_FAILED], number), f->dry ? "; a dry run, nothing was written" : "");
-}
-
-static void print_report_json(const folder *f)
-{
-    json j;
-
-    tool_json_begin(&j, stdout, 2);
-    tool_json_object(&j, NULL);
-    tool_json_string(&j, "in", f->in);
-    tool_json_string(&j, "out", f->out);
-    tool_json_array(&j, "files");
-    for (size_t i = 0; i < f->count; i++) {
-        const found *file = &f->files[i];
-        tool_json_object(&j, NULL);
-        tool_json_string(&j, "file", file->name);
-        tool_json_string(&j, "result", results[file->result]);
-        if (file->result == FOLDER_CONVERTED) {
-            tool_json_string(&j, "out", file->out);
-            tool_json_uint(&j, "tensors", file->tensors);
-            tool_json_bool(&j, "checked", file->checked);
-            if (file->written == REC_UNKNOWN) {
-                tool_json_token(&j, "written", "null");
-            } else {
-                tool_json_uint(&j, "written", file->written);
-            }
-        } else {
-            tool_json_string(&j, "why", file->why);
-        }
-        tool_json_close(&j, '}');
-    }
-    tool_json_close(&j, ']');
-    for (int i = FOLDER_CONVERTED; i <= FOLDER_FAILED; i++) {
-        tool_json_uint(&j, results[i], f->of[i]);
-    }
-    tool_json_uint(&j, results[FOLDER_SKIPPED], f->of[FOLDER_SKIPPED]);
-    if (f->dry) {
-        tool_json_bool(&j, "dry_run", true);
-    }
-    tool_json_close(&j, '}');
-    tool_json_end(&j);
-}
-
-static void tell_notes(const folder *f, found *file)
-{
-    for (size_t i = 0; i < file->notes.kept; i++) {
-        char *path = file->notes.at[i].path;
-        file->notes.at[i].path = xasprintf("%s%s%s", file->name, *path ? ": " : "", path);
-        free(path);
-    }
-    tool_notes_print(&file->notes, f->s->o->quiet);
-}
+/* ------------------------------------------------------------------------------------------------------- all files -- */
 
 /* One by one. */
 static int convert_each(folder *f)
 {
     int status = EXIT_OK;
 
-    for (size_t i = 0; i < f->count && status == EXIT_OK; i++) {
+    for (size_t i = 0; i < f->count && status == EXIT_OK && !tool_progress_stopped(); i++) {
         if (!f->files[i].why) {
             status = convert_file(f, &f->files[i]);
-            tell_notes(f, &f->files[i]);
         }
     }
     return status;
 }
 
-/* What several processes made of it, of which one tells. */
-static int convert_together(folder *f, int status)
+/* Opens the recorders once, so that a mistake in an option is an error before anything is written. */
+static int check_recorders(folder *f)
 {
-    status = tool_folder_spread(f, status);
-    for (size_t i = 0; i < f->count && status == EXIT_OK; i++) {
-        tell_notes(f, &f->files[i]);
+    session *s = f->s;
+    rec_recorder *from = tool_session_input(s), *to = NULL;
+    const rec_plugin_info *plugin;
+
+    if (!from) {
+        return EXIT_ERROR;
     }
-    return status;
+    plugin = tool_session_plugin(s, rec_recorder_name(from));
+    f->from = plugin ? plugin->name : NULL; /* Auto is none */
+    rec_close_recorder(from);
+    f->to_name = s->o->to;
+    if (f->to_name && !(to = tool_session_output(s, f->to_name))) {
+        return EXIT_ERROR;
+    }
+    f->to = to ? xstrdup(rec_recorder_name(to)) : NULL;
+    rec_close_recorder(to);
+    return EXIT_OK;
 }
 
 /* Converts what was found, if finding it went well, tells of it and frees it. */
@@ -509,31 +535,18 @@ static int convert_all(folder *f, int status)
 {
     session *s = f->s;
 
-    if (status == EXIT_OK && s->o->to) {
-        rec_recorder *to = tool_session_output(s, s->o->to);
-        status = to ? EXIT_OK : EXIT_ERROR;
-        f->to = to ? xstrdup(rec_recorder_name(to)) : NULL;
-        rec_close_recorder(to);
-    }
+    status = status == EXIT_OK ? check_recorders(f) : status;
     if (s->shared) {
-        status = convert_together(f, status);
+        status = tool_folder_spread(f, status);
     } else if (status == EXIT_OK) {
         status = convert_each(f);
     }
-    if (status == EXIT_OK) {
+    if (status == EXIT_OK && !tool_progress_stopped()) {
         for (size_t i = 0; i < f->count; i++) {
             f->of[f->files[i].result]++;
         }
-        if (s->o->json) {
-            print_report_json(f);
-        } else if (!s->o->quiet) {
-            print_report(f);
-        }
+        tool_folder_tell(f);
         status = f->of[FOLDER_FAILED] ? EXIT_ERROR : EXIT_OK;
-        if (!f->foreign && tool_given_reading(s->o, READING_LOAD)) {
-            status = tool_fail("--%s: load arguments are for files that Burn did not write, and there was none",
-                               tool_given_reading(s->o, READING_LOAD));
-        }
     }
     tool_known_free(&f->written, by_target);
     free(f->by_inode);
@@ -542,6 +555,7 @@ static int convert_all(folder *f, int status)
         free(f->files[i].out);
         free(f->files[i].why);
         free(f->files[i].target);
+        free(f->files[i].said);
         tool_notes_free(&f->files[i].notes);
     }
     free(f->files);
@@ -556,7 +570,28 @@ static int check_options(const options *o)
         return tool_fail("--type-of tells the type of one record: with %s give --type GLOB=TYPE",
                          o->recursive ? "--recursive" : "several");
     }
+    if (o->types.count && !o->type.count) {
+        return tool_fail("--types only defines types: say with --type which of them the records have");
+    }
+    if (o->debug) {
+        return tool_fail("--debug prints the keys of one model: convert the files one by one\n"
+                         "record plan --debug prints them without converting.");
+    }
     return o->base ? tool_fail("--base is for one output: convert the files one by one") : EXIT_OK;
+}
+
+/* Rejects a load argument between two inputs: it would apply to all of them, but seems to be for the next one. */
+static int check_places(const options *o, size_t count)
+{
+    for (size_t i = 0; i < o->readings.count; i++) {
+        const reading *r = &o->readings.at[i];
+        if (r->kind != READING_TYPE && r->before > 1 && r->before <= count) {
+            return tool_fail("--%s stands between inputs, but applies to all of them where the output is a folder\n"
+                             "Put it before the first input or after the last one.",
+                             r->option);
+        }
+    }
+    return EXIT_OK;
 }
 
 /* The files of the folder, and whether the other one can take them. */
@@ -590,6 +625,7 @@ int tool_run_recursive(session *s, const char *in, const char *out)
     if (check_options(s->o) != EXIT_OK) {
         return EXIT_ERROR;
     }
+    s->typed_by_file = true;
     tool_progress_begin(s->context, true); /* a table comes at the end */
     status = s->shared && !s->shared->first ? EXIT_OK : find_all(&f);
     status = convert_all(&f, status);
@@ -613,6 +649,9 @@ int tool_run_each(session *s, const char *const *inputs, size_t count, const cha
             return tool_fail("standard input has no name that a file in %s could have: name the output", out);
         }
     }
+    if (check_places(s->o, count) != EXIT_OK) {
+        return EXIT_ERROR;
+    }
     for (size_t i = 0; i < count; i++) {
         tool_folder_add(&f, inputs[i], stat(inputs[i], &is) == 0 ? &is : NULL, NULL);
     }
@@ -623,6 +662,7 @@ int tool_run_each(session *s, const char *const *inputs, size_t count, const cha
     f.out = where;
     status = stat(where, &is) == 0 && !S_ISDIR(is.st_mode) ? tool_fail("%s: it is no folder, which files could go into", where)
                                                            : EXIT_OK;
+    s->typed_by_file = true;
     tool_progress_begin(s->context, true);
     status = convert_all(&f, status);
     tool_progress_end();

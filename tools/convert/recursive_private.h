@@ -22,17 +22,21 @@ typedef struct found {
     ino_t inode;
     /* What is known of it before it is converted, unless `why` says why it is not. */
     const char *recorder; /* its own, as far as it is known; NULL: nobody looked at it */
-    bool foreign;         /* Burn did not write it */
     const char *type;     /* NULL: none */
     char *target;         /* what will be written, below the other folder */
     notes notes;          /* of the conversion */
+    char *said;           /* its errors, or the problems of its plan; lines of hints are indented. NULL: none */
+    bool repeated;        /* a file before has the same in `said`, */
+    uint64_t more;        /* and counts those */
 } found;
 
 typedef struct folder {
     session *s;
     const char *in;     /* NULL: the files were named one by one */
     const char *out;
-    char *to;           /* the recorder that writes, by its own name; NULL: the one that each file has */
+    const char *from;    /* the recorder that --from names, by its own name; NULL: each file's is found by its content */
+    const char *to_name; /* the recorder that writes, as the user calls it; NULL: the one that each file has */
+    char *to;           /* the same by its own name */
     struct stat out_is; /* to be left out where it lies in the folder itself */
     bool out_exists;
     found *files;
@@ -43,7 +47,6 @@ typedef struct folder {
     void *written;    /* files by `target` */
     found **by_inode; /* those whose inode is known, in that order; NULL until somebody asks */
     size_t inodes;
-    uint64_t foreign; /* files that Burn did not write */
 } folder;
 
 /* The steps of a conversion, of which each leaves `why` where it ends. */
@@ -64,6 +67,9 @@ void tool_folder_convert(folder *f, found *file);
 bool tool_folder_make(char *path);
 /* Notes a file. */
 void tool_folder_add(folder *f, const char *name, const struct stat *is, const char *why);
+
+/* Prints notes, errors and the report of all files (folder_report.c). */
+void tool_folder_tell(folder *f);
 
 /* All of them by several processes: the first one has found the files. @param status of finding them. @return EXIT_OK or
  * EXIT_ERROR, the same for all; all have all results (spread.c). */

@@ -177,6 +177,7 @@ static bool look_at_files(folder *f, const share *shares)
         }
         put_number(&mine, (uint64_t)file->result);
         put_string(&mine, file->why);
+        put_string(&mine, file->said);
         put_string(&mine, file->recorder);
     }
     met = s->shared->together(s->shared->self, NULL, other != NULL, other);
@@ -192,7 +193,9 @@ static bool look_at_files(folder *f, const share *shares)
         char *recorder;
         file->result = (int)get_number(&all);
         free(file->why);
+        free(file->said);
         file->why = get_string(&all);
+        file->said = get_string(&all);
         recorder = get_string(&all);
         plugin = recorder ? tool_session_plugin(s, recorder) : NULL;
         file->recorder = plugin ? plugin->name : NULL; /* all have the same plugins */
@@ -394,6 +397,7 @@ static void put_result(text *t, const found *file)
     put_number(t, (uint64_t)file->result);
     put_string(t, file->why);
     put_string(t, file->out);
+    put_string(t, file->said);
     put_number(t, file->tensors);
     put_number(t, file->written);
     put_number(t, file->checked);
@@ -412,10 +416,12 @@ static void get_result(said *all, found *file)
 
     free(file->why);
     free(file->out);
+    free(file->said);
     tool_notes_free(&file->notes);
     file->result = (int)get_number(all);
     file->why = get_string(all);
     file->out = get_string(all);
+    file->said = get_string(all);
     file->tensors = get_number(all);
     file->written = get_number(all);
     file->checked = get_number(all) != 0;

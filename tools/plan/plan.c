@@ -162,25 +162,30 @@ static const char *problem_word(int32_t kind)
     return kind >= REC_PROBLEM_COLLISION && kind <= REC_PROBLEM_FAMILY ? names[kind] : "other";
 }
 
-int tool_plan_refuse(const planned *p)
+/* Prints them with a word before each line. */
+static void print_problems(const planned *p, bool fatal, uint64_t most, FILE *out)
 {
-    enum { SHOWN = 20 };
+    bool error = out == stderr;
+    int style = fatal ? STYLE_ERROR : STYLE_NOTE;
+    const char *word = error ? "record:" : fatal ? "problem:" : "note:";
+    char *lead = xasprintf("%s%s%s %s", error ? tool_style_error(style) : tool_style(style), word,
+                           error ? tool_style_error(STYLE_PLAIN) : tool_style(STYLE_PLAIN), error && !fatal ? "note: " : "");
 
-    if (!p->totals.fatal) {
-        return EXIT_OK;
-    }
+    tool_problems_print(p, fatal, most, lead, error ? "record: " : "", out);
+    free(lead);
+}
+
+void tool_plan_refuse(const planned *p)
+{
     (void)fflush(stdout);
-    tool_problems_print(p, true, SHOWN, stderr);
-    return EXIT_ERROR;
+    print_problems(p, true, TOOL_PROBLEMS_SHOWN, stderr);
 }
 
 void tool_plan_notes(const session *s, const planned *p)
 {
-    enum { SHOWN = 5 };
-
     if (!s->o->quiet) {
         tool_notes_print(&p->notes, s->o->quiet);
-        tool_problems_print(p, false, SHOWN, stderr);
+        print_problems(p, false, TOOL_PROBLEM_NOTES_SHOWN, stderr);
     }
 }
 
@@ -306,8 +311,8 @@ static void print_people(const session *s, const planned *p)
         printf("%snote:%s %s\n", tool_style(STYLE_NOTE), tool_style(STYLE_PLAIN), line.at);
         tool_text_free(&line);
     }
-    tool_problems_print(p, false, s->o->all ? UINT64_MAX : 20, stdout);
-    tool_problems_print(p, true, s->o->all ? UINT64_MAX : 20, stdout);
+    print_problems(p, false, s->o->all ? UINT64_MAX : TOOL_PROBLEMS_SHOWN, stdout);
+    print_problems(p, true, s->o->all ? UINT64_MAX : TOOL_PROBLEMS_SHOWN, stdout);
     tool_plan_sum(p, &line);
     fputs(line.at, stdout);
     tool_text_free(&line);

@@ -24,11 +24,12 @@ typedef struct planned {
  * @return EXIT_OK, or EXIT_ERROR with the error printed. */
 int tool_plan_make(session *s, const char *const *inputs, size_t count, const rec_recorder *to, planned *p);
 void tool_plan_free(planned *p);
-/* Lists fatal problems on standard error. @return EXIT_OK if there are none. */
-int tool_plan_refuse(const planned *p);
-/* Prints the problems of one sort, folded. @param most lines; what is beyond is only counted.
- * UINT64_MAX: all of them, not folded. */
-void tool_problems_print(const planned *p, bool fatal, uint64_t most, FILE *out);
+/* Lists fatal problems on standard error; nothing if there are none. */
+void tool_plan_refuse(const planned *p);
+enum { TOOL_PROBLEMS_SHOWN = 20, TOOL_PROBLEM_NOTES_SHOWN = 5 };
+/* Prints the problems of one sort, folded. @param most lines; what is beyond is only counted. UINT64_MAX: all of them, not
+ * folded. @param lead what each begins with. @param last what the line begins with that counts the rest. */
+void tool_problems_print(const planned *p, bool fatal, uint64_t most, const char *lead, const char *last, FILE *out);
 /* Tells what was noted and the first problems that are none, on standard error; nothing if --quiet. */
 void tool_plan_notes(const session *s, const planned *p);
 /* Tells what of the base an input replaced and what was kept, in two lines that begin with `indent`; nothing without one. */

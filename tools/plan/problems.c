@@ -103,7 +103,7 @@ static size_t collect(const planned *p, bool fatal, bool folded, told **list, en
     return found;
 }
 
-static void print_line(const told *t, const fold *f, bool fatal, FILE *out)
+static void print_line(const told *t, const fold *f, const char *lead, FILE *out)
 {
     uint64_t times = f->repeats * f->names;
     char number[NUMBER_ROOM];
@@ -116,17 +116,11 @@ static void print_line(const told *t, const fold *f, bool fatal, FILE *out)
     } else {
         problem_line(&line, t->problem);
     }
-    if (out == stderr) {
-        fprintf(out, "%srecord:%s %s%s\n", tool_style_error(fatal ? STYLE_ERROR : STYLE_NOTE),
-                tool_style_error(STYLE_PLAIN), fatal ? "" : "note: ", line.at);
-    } else {
-        fprintf(out, "%s%s%s %s\n", tool_style(fatal ? STYLE_ERROR : STYLE_NOTE), fatal ? "problem:" : "note:",
-                tool_style(STYLE_PLAIN), line.at);
-    }
+    fprintf(out, "%s%s\n", lead, line.at);
     tool_text_free(&line);
 }
 
-void tool_problems_print(const planned *p, bool fatal, uint64_t most, FILE *out)
+void tool_problems_print(const planned *p, bool fatal, uint64_t most, const char *lead, const char *last, FILE *out)
 {
     enum { WIDTH = 4000 }; /* of keys with braces: lines may be long */
     uint64_t all = fatal ? p->totals.fatal : p->totals.warnings, told_of = 0;
@@ -144,7 +138,7 @@ void tool_problems_print(const planned *p, bool fatal, uint64_t most, FILE *out)
             asked[k] = asked[k] || (strstr(hint, written[k].word) && (p->count > 1 || !written[k].several));
         }
         told_of += folds[i].repeats * folds[i].names;
-        print_line(t, &folds[i], fatal, out);
+        print_line(t, &folds[i], lead, out);
         if (*hint && !(next && i + 1 < most && strcmp(t->form + t->hint, next->form + next->hint) == 0)) {
             print_hint(hint, out);
         }
@@ -157,7 +151,7 @@ void tool_problems_print(const planned *p, bool fatal, uint64_t most, FILE *out)
     }
     fputs(any ? ".\n" : "", out);
     if (all > told_of) {
-        fprintf(out, "%s… and %s more%s\n", out == stderr ? "record: " : "", tool_grouped(all - told_of, number),
+        fprintf(out, "%s… and %s more%s\n", last, tool_grouped(all - told_of, number),
                 fatal ? "" : " of these notes");
     }
     for (size_t i = 0; i < count; i++) {

@@ -8,9 +8,12 @@
 
 static text *diverted;
 
-void tool_fail_divert(text *to)
+text *tool_fail_divert(text *to)
 {
+    text *before = diverted;
+
     diverted = to;
+    return before;
 }
 
 /* "record: " and the text; lines after the first one are hints and stand two spaces in. */

@@ -71,8 +71,9 @@ void tool_memory_saved(void);
 int tool_saved_status(int status);
 /* Prints an error of the command itself; further lines of the text are hints. @return EXIT_ERROR. */
 int tool_fail(const char *format, ...) REC_PRINTF(1, 2);
-/* Errors are not printed any more, but kept there without "record: ", a line behind the other; NULL: they are printed again. */
-void tool_fail_divert(text *to);
+/* Appends errors to a text, without "record: ", in place of printing them. @param to NULL: prints them. @return where they went
+ * before, NULL if they were printed. */
+text *tool_fail_divert(text *to);
 /* As tool_fail(), with the hint that names the help of a subcommand. */
 int tool_fail_usage(const char *command, const char *format, ...) REC_PRINTF(2, 3);
 
@@ -209,6 +210,8 @@ bool tool_progress_step(const char *operation, uint64_t done, uint64_t total);
 void tool_progress_expect(uint64_t bytes);
 /* Whether the last thing that was done is reading back what was saved. */
 bool tool_progress_checked(void);
+/* @return whether a signal has stopped an operation. */
+bool tool_progress_stopped(void);
 /* From here to tool_progress_end() an interrupt lets the library clean up after itself. */
 void tool_progress_guard(void);
 /* Wipes the line, for what else is to be printed on standard error. */

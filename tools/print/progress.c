@@ -128,6 +128,11 @@ bool tool_progress_checked(void)
     return checked;
 }
 
+bool tool_progress_stopped(void)
+{
+    return stopped;
+}
+
 void tool_progress_guard(void)
 {
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {

@@ -107,7 +107,7 @@ int tool_session_type(session *s)
     const options *o = s->o;
     const char *expression;
 
-    if (s->type || o->recursive) {
+    if (s->type || s->typed_by_file) {
         return EXIT_OK;
     }
     if (o->type.count > 1) {
@@ -201,12 +201,30 @@ static rec_record *load_positions(session *s, const char *path, const char *reco
     return record;
 }
 
+/* The same for one of many files, whose types --type GLOB=TYPE gives. */
+static int fail_no_type_of_many(const char *path, const char *recorder, bool positional)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+    return tool_fail("%s: a %s record carries no names: give its type, --type '%s=TYPE'\n"
+                     "The model's Rust source:             --type '%s=model.rs:Model'\n"
+                     "One of Burn's own types by name:     --type '%s=%s'%s",
+                     path, recorder, name, name, name, positional ? "Linear" : "Adam",
+                     positional ? "\nParameters by their position:        --positional" : "");
+}
+
 int tool_fail_no_type(session *s, const char *path, const char *recorder)
 {
     rec_record *record = load_positions(s, path, recorder);
     uint64_t found = record ? rec_value_count(rec_root(record)) : 0;
     char number[NUMBER_ROOM];
-    char *line = found ? xasprintf("\n%s parameter%s found by %s:   record ls %s", tool_grouped(found, number),
+    char *line;
+
+    if (s->typed_by_file) {
+        rec_record_free(record);
+        return fail_no_type_of_many(path, recorder, found);
+    }
+    line = found ? xasprintf("\n%s parameter%s found by %s:   record ls %s", tool_grouped(found, number),
                                    found == 1 ? " was" : "s were", found == 1 ? "its id" : "their ids", path)
                        : xstrdup("");
 

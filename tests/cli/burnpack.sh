@@ -150,8 +150,57 @@ run ls -q --json "$scratch/x.bpk"
 check "unless half is asked for" grep -q '"f16"' "$scratch/out"
 run convert 0.21.0/tiny-half.mpk "$scratch/x.bpk"
 check "which is said" grep -q 'half precision was written as full' "$scratch/err"
-run convert -r --burn 0.22 "$scratch/old" "$scratch/newer"
-check "without --to nothing is written that Burn 0.22 cannot load" [ ! -e "$scratch/newer/checkpoint/optim-3.mpk" ]
+
+# The README's line, as it stands: models and optimizers of all versions; a scheduler that needs an answer fails alone.
+line=$(sed -n 's/^ *record \(convert -r --burn [^#]*[^# ]\) *#.*/\1/p' "$srcdir/README.md")
+check "the README has a line for a folder" [ "$line" = "convert -r --burn 0.22 old/ new/" ]
+rm -rf "$scratch/old" "$scratch/new"
+for version in 0.*; do
+    mkdir -p "$scratch/old/$version"
+    cp "$version"/tiny-full.mpk "$version"/tiny-half.mpk.gz "$version"/tiny-double.json.gz "$version"/zoo-full.mpk \
+        "$version"/adam-*.mpk "$version"/plain-full.json "$scratch/old/$version"
+done
+cp 0.18.0/mnist.mpk "$scratch/old"
+# readme: runs the line
+readme() {
+    # shellcheck disable=SC2086 # words
+    (cd "$scratch" && "$record" $line >out 2>err </dev/null)
+    status=$?
+}
+readme
+status_is "the README's line converts models and optimizers" 0
+check "all of them" [ "$(find "$scratch/old" -type f | wc -l)" = "$(find "$scratch/new" -name '*.bpk' | wc -l)" ]
+check "and nothing that Burn 0.22 does not load" [ -z "$(find "$scratch/new" -type f ! -name '*.bpk')" ]
+run convert -q --burn 0.22 0.14.0/adam-full.mpk "$scratch/x.bpk"
+check "as one by one" cmp "$scratch/x.bpk" "$scratch/new/0.14.0/adam-full.bpk"
+rm -r "$scratch/old" "$scratch/new"
+mkdir "$scratch/old"
+cp 0.18.0/mnist.mpk "$scratch/old/model-1.mpk"
+cp 0.18.0/adam-full.mpk "$scratch/old/optim-1.mpk"
+cp 0.18.0/noam-full.mpk "$scratch/old/scheduler-1.mpk"
+cp 0.18.0/noam-full.mpk "$scratch/old/scheduler-2.mpk"
+readme
+status_is "a scheduler whose type is not given counts" 2
+check "the others are converted" [ -s "$scratch/new/model-1.bpk" ] && [ -s "$scratch/new/optim-1.bpk" ]
+check "it alone is not" [ "$(find "$scratch/new" -type f | wc -l)" = 2 ]
+cat >"$scratch/expected" <<END
+record: scheduler-1.mpk: this number is the record of a scheduler, and does not say of which: its type is needed
+  It is NoamLrScheduler, CosineAnnealingLrScheduler, LinearLrScheduler, ExponentialLrScheduler or StepLrScheduler.
+  Give it: --type 'GLOB=TYPE'.
+  Likewise 1 more.
+END
+same "with the hint that one file gets" "$scratch/expected" "$scratch/err"
+
+run convert --burn 0.23 0.18.0/mnist.mpk "$scratch/mnist"
+status_is "a name without extension becomes that of a .bpk" 0
+check "which is there" [ -s "$scratch/mnist.bpk" ]
+"$record" convert --burn 0.23 0.18.0/mnist.mpk - >"$scratch/x.bpk" 2>"$scratch/err"
+check "standard output is one, too" cmp "$scratch/x.bpk" "$scratch/mnist.bpk"
+run convert --burn 0.22 0.18.0/mnist.mpk "$scratch/x.mpk"
+status_is "an extension that names another format is an error" 2
+check "that tells which it loads" grep -q 'It loads .bpk' "$scratch/err"
+run convert --burn 0.21 0.18.0/mnist.mpk "$scratch/none"
+status_is "0.21 has recorders, of which one is to be named" 2
 
 # -------------------------------------------------------------------------------------------------- Burn's own files
 

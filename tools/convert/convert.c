@@ -37,10 +37,11 @@ static void add_extensions(text *known, const char *extensions)
     }
 }
 
-/* Finds the recorder that writes by the extension of its file, before anything is read. @return its name, NULL with the
- * error printed. */
+/* Finds the recorder that writes by the extension of its file, before anything is read; a name without extension leaves it to
+ * --burn. @return its name, NULL with the error printed. */
 static const char *recorder_of(const session *s, const char *out)
 {
+    const char *implied = tool_session_to(s), *slash = strrchr(out, '/');
     const rec_plugin_info *found = rec_plugin_for_path(s->context, out);
     text known = {0}, codecs = {0};
 
@@ -50,6 +51,9 @@ static const char *recorder_of(const session *s, const char *out)
     if (rec_error_status() != REC_E_ARGUMENT) {
         (void)tool_fail_library();
         return NULL;
+    }
+    if (implied && !strchr(slash ? slash : out, '.')) {
+        return implied;
     }
     for (uint64_t i = 0; i < rec_plugin_count(s->context); i++) {
         const rec_plugin_info *p = rec_plugin_get(s->context, i);
@@ -310,7 +314,7 @@ int tool_run_convert(session *s, const char *const *operands, size_t count)
     if (s->shared ? s->shared->files : is_folder(out)) {
         return tool_run_each(s, operands, count - 1, out);
     }
-    if (strcmp(out, "-") == 0 && !s->o->to) {
+    if (strcmp(out, "-") == 0 && !tool_session_to(s)) {
         return tool_fail_usage("convert", "standard output has no extension: say with --to which recorder is to write");
     }
     return convert_to_one(s, operands, count - 1, out);

@@ -521,7 +521,7 @@ static int check_recorders(folder *f)
     plugin = tool_session_plugin(s, rec_recorder_name(from));
     f->from = plugin ? plugin->name : NULL; /* Auto is none */
     rec_close_recorder(from);
-    f->to_name = s->o->to;
+    f->to_name = tool_session_to(s);
     if (f->to_name && !(to = tool_session_output(s, f->to_name))) {
         return EXIT_ERROR;
     }

@@ -101,6 +101,28 @@ static char *layout_of(const char *burn)
     return xasprintf("burn-%.*s", (int)(patch ? (size_t)(patch - burn) : strlen(burn)), burn);
 }
 
+/* @return the format that a version of Burn has in place of recorders, NULL if it has those. */
+static const char *format_of_burn(const session *s, long minor)
+{
+    enum { RECORDERS_LAST = 21 };
+
+    for (uint64_t i = 0; minor > RECORDERS_LAST && i < rec_plugin_count(s->context); i++) {
+        const rec_plugin_info *p = rec_plugin_get(s->context, i);
+        if (p->usable && p->kind == REC_PLUGIN_FORMAT && p->can_save && p->burn_first && minor >= p->burn_first &&
+            (!p->burn_last || minor <= p->burn_last)) {
+            return p->name;
+        }
+    }
+    return NULL;
+}
+
+const char *tool_session_to(const session *s)
+{
+    const char *burn = s->o->burn;
+
+    return s->o->to || !burn || strncmp(burn, "0.", 2) != 0 ? s->o->to : format_of_burn(s, strtol(burn + 2, NULL, 10));
+}
+
 static bool is_given(const session *s, const char *key)
 {
     for (size_t i = 0; i < s->o->readings.count; i++) {

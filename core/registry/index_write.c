@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "core/base/base.h"
@@ -27,8 +28,8 @@ static void write_file(rec_job *job, lr_table *t, lr_file *file, FILE *out)
 {
     char reason[LR_REASON];
     struct stat before, after;
-    if (*lr_trust_file(file->path, true, &before, reason) || lr_table_see(job, t, file, true) != REC_OK ||
-        *lr_trust_file(file->path, true, &after, reason) || before.st_size != after.st_size ||
+    if (*lr_trust_file(file->path, file->installed, &before, reason) || lr_table_see(job, t, file, true) != REC_OK ||
+        *lr_trust_file(file->path, file->installed, &after, reason) || before.st_size != after.st_size ||
         before.st_mtim.tv_sec != after.st_mtim.tv_sec || before.st_mtim.tv_nsec != after.st_mtim.tv_nsec ||
         !is_whole(file)) {
         return;
@@ -87,9 +88,36 @@ static int32_t write_files(rec_job *job, lr_table *t, const char *folder)
     return job->error.status;
 }
 
+/* Writing the index runs the code of the plugins. Any directory but the compiled-in one must therefore be safe for the
+ * caller, and a set-user-ID program indexes the compiled-in one alone. */
+static int32_t check_folder(rec_job *job, const char *real, bool installed)
+{
+    char reason[LR_REASON];
+    struct stat state;
+    if (stat(real, &state) != 0) {
+        return lr_fail_errno(job, errno, "open the folder");
+    }
+    if (!installed && getauxval(AT_SECURE) != 0) {
+        return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN,
+                        "a set-user-ID program opens plugins of the installed folder alone, %s", LR_PLUGIN_DIR);
+    }
+    if (*lr_trust_folder(real, &state, installed, reason)) {
+        (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "%s", reason);
+        rec_fail_hint(job, "Writing the index runs the code of the plugins: run it as the owner of the folder.");
+    }
+    return job->error.status;
+}
+
+static bool is_installed(const char *real)
+{
+    char installed[PATH_MAX];
+    return realpath(LR_PLUGIN_DIR, installed) && strcmp(real, installed) == 0;
+}
+
 static int32_t index_folder(rec_job *job, const char *folder)
 {
     char real[PATH_MAX];
+    bool installed;
     lr_table *t;
     if (lr_static_build()) {
         return rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "this librecord is a static one, which opens no plugins");
@@ -97,7 +125,11 @@ static int32_t index_folder(rec_job *job, const char *folder)
     if (!realpath(folder, real)) {
         return lr_fail_errno(job, errno, "open the folder");
     }
-    t = lr_table_of_folder(job, real);
+    installed = is_installed(real);
+    if (check_folder(job, real, installed) != REC_OK) {
+        return job->error.status;
+    }
+    t = lr_table_of_folder(job, real, installed);
     for (uint64_t i = 0; t && i < t->file_count && !lr_job_failed(job); i++) {
         if (!t->files[i]->name && t->files[i]->refused) {
             (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "%s", t->files[i]->refused);

@@ -442,7 +442,7 @@ lr_table *lr_table_make(rec_job *job, const lr_registry *registry)
     return t;
 }
 
-lr_table *lr_table_of_folder(rec_job *job, const char *folder)
+lr_table *lr_table_of_folder(rec_job *job, const char *folder, bool installed)
 {
     lr_table *t = lr_zalloc(job->allocator, sizeof *t);
     lr_opener opener = {.file = on_file, .user = t};
@@ -453,7 +453,7 @@ lr_table *lr_table_of_folder(rec_job *job, const char *folder)
     lr_arena_init(&t->arena, job->allocator);
     t->folders = "";
     opener.arena = &t->arena;
-    if (lr_list_folder(job, &opener, folder, true) != REC_OK) {
+    if (lr_list_folder(job, &opener, folder, installed) != REC_OK) {
         lr_table_free(job->allocator, t);
         return NULL;
     }

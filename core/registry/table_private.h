@@ -84,8 +84,8 @@ lr_registry *lr_registry_of(rec_job *job);
 lr_table *lr_registry_table(rec_job *job, lr_registry *registry);
 /** Lists the folders. NULL: the job has failed. */
 lr_table *lr_table_make(rec_job *job, const lr_registry *registry);
-/** One folder alone, trusted as who asks for its index trusts it. NULL: the job has failed. */
-lr_table *lr_table_of_folder(rec_job *job, const char *folder);
+/** Lists one folder alone. @param installed as of lr_list_folder(). NULL: the job has failed. */
+lr_table *lr_table_of_folder(rec_job *job, const char *folder, bool installed);
 void lr_table_free(const lr_allocator *allocator, lr_table *table);
 
 /** @return whether a file is called so, as names compare. */

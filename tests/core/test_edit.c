@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Removing from maps, through librecord.h: beside a list that does the same the plain way, in every order, mixed with
- * look-ups and insertions; what it takes of time and memory; and reading by many threads right after. */
+ * look-ups and insertions; what it takes of work and memory; and reading by many threads right after. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -9,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 #include <pthread.h>
 
+#include "tests/counted.h"
 #include "tests/test_meter.h"
 #include "librecord.h"
 
@@ -183,16 +184,15 @@ static uint32_t *order_of(int order, uint32_t count)
     return keys;
 }
 
-/* Removes all of `count` entries, with a look-up and an insertion here and there. @return seconds of the processor. */
-static double remove_all(int order, uint32_t count, uint64_t *grown)
+/* Removes all of `count` entries, with a look-up and an insertion here and there. @return the work. */
+static uint64_t remove_all(int order, uint32_t count, uint64_t *grown)
 {
     uint32_t *keys = order_of(order, count);
     model m;
     rec_record *record = make(&m, count);
     uint64_t before = meter_counted.now, kept = 0;
-    clock_t start;
+    uint64_t work = map_work;
     meter_counted.peak = before;
-    start = clock();
     for (uint32_t i = 0; i < count; i++) {
         assert_int_equal(rec_remove(record, name_of(keys[i])), REC_OK);
         assert_null(rec_value_at(record, name_of(keys[i])));
@@ -205,7 +205,7 @@ static double remove_all(int order, uint32_t count, uint64_t *grown)
         }
         assert_int_equal(rec_value_count(rec_value_at(record, "m")), count - 1 - i + kept);
     }
-    start = clock() - start;
+    work = map_work - work;
     *grown = meter_counted.peak - before;
     for (uint32_t i = 0; i < kept; i++) {
         assert_string_equal(rec_value_key(rec_value_at(record, "m"), i).text, name_of(count + 16 * i) + 2);
@@ -213,24 +213,19 @@ static double remove_all(int order, uint32_t count, uint64_t *grown)
     rec_record_free(record);
     free(m.keys);
     free(keys);
-    return (double)start / CLOCKS_PER_SEC;
+    return work;
 }
 
-/* Sixteen times as many take sixteen times as long, and some 40 bytes each; a square would be 256 times. */
-static void removals_take_linear_time_and_no_memory(void **state)
+/* The work of each is the same, however many there are: a search or a new index for each would be thousands. */
+static void removals_take_linear_work_and_no_memory(void **state)
 {
-    enum { FEW = 2500, MANY = 16 * FEW };
+    enum { FEW = 2500, MANY = 16 * FEW, WORK_MOST = 40 };
     (void)state;
     for (int order = 0; order < ORDERS; order++) {
-        uint64_t grown = 0, small;
-        double few = 1e9, many;
-        for (int i = 0; i < 3; i++) {
-            double once = remove_all(order, FEW, &small);
-            few = once < few ? once : few;
-        }
-        many = remove_all(order, MANY, &grown);
-        if (many > 80 * few + 0.1) {
-            fail_msg("order %d: %d removals in %.4f s, %d in %.4f", order, (int)FEW, few, (int)MANY, many);
+        uint64_t grown = 0, few = remove_all(order, FEW, &grown), many = remove_all(order, MANY, &grown);
+        if (few > WORK_MOST * (uint64_t)FEW || many > WORK_MOST * (uint64_t)MANY) {
+            fail_msg("order %d: %d removals hash and compare %" PRIu64 " keys, %d %" PRIu64, order, (int)FEW, few,
+                     (int)MANY, many);
         }
         /* Another array of 32 bytes an entry, of which up to twice as many have room; and the texts of what came. */
         if (grown > (64 + 16) * (uint64_t)MANY) {
@@ -338,7 +333,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_map_stays_what_a_list_would_be),
-        cmocka_unit_test(removals_take_linear_time_and_no_memory),
+        cmocka_unit_test(removals_take_linear_work_and_no_memory),
         cmocka_unit_test(a_map_that_stays_as_large_takes_no_more_memory),
         cmocka_unit_test(many_threads_may_read_what_was_edited),
         cmocka_unit_test(removing_needs_no_memory),

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Many rules at once: what one pass over a key lets through must be all that can match it, whatever the patterns are; and
  * plans of random rules and keys must be what the rules make one after the other. */
-#include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "core/record/record.h"
 #include "remap/regex/regex.h"
@@ -288,52 +287,12 @@ static void plans_are_as_one_by_one(void **unused)
     rec_context_free(context);
 }
 
-/* @return seconds of the processor that a plan takes of so many keys, of which so many stand below each name. */
-static double time_plan(rec_recorder *r, uint32_t count, uint32_t together)
-{
-    rec_record *in = rec_record_new(NULL);
-    rec_plan *plan;
-    clock_t start;
-    char key[64];
-    for (uint32_t i = 0; i < count; i++) {
-        (void)snprintf(key, sizeof key, "part%" PRIu32 ".tensor_%" PRIu32, i / together, i);
-        put(in, key, 1, 1, 1, 0);
-    }
-    start = clock();
-    plan = plan_of(r, in);
-    start = clock() - start;
-    assert_int_equal(rec_plan_count(plan), count);
-    rec_plan_free(plan);
-    rec_record_free(in);
-    return (double)start / CLOCKS_PER_SEC;
-}
-
-/* A name with very many below it costs no more than many with a few each. */
-static void of_many_children_each_is_found_at_once(void **unused)
-{
-    enum { COUNT = 40000, FEW = 8, WORSE_MOST = 5 };
-    rec_recorder *r = open_with("NamedMpk", NULL);
-    double many = 1e9, few = 0;
-    (void)unused;
-    for (int i = 0; i < 3 && many > few * WORSE_MOST; i++) {
-        double now = time_plan(r, COUNT, FEW);
-        few = now > few ? now : few;
-        now = time_plan(r, COUNT, COUNT);
-        many = now < many ? now : many;
-    }
-    if (many > few * WORSE_MOST) {
-        fail_msg("%g s of many below one, %g s of a few each", many, few);
-    }
-    rec_close_recorder(r);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_that_matches_is_held_back),
         cmocka_unit_test(more_than_fits),
         cmocka_unit_test(plans_are_as_one_by_one),
-        cmocka_unit_test(of_many_children_each_is_found_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,10 @@
  * Sinks: layout, memory, descriptors, filters, and what happens when a write fails. Files are in test_sink_file.c. */
 #include "tests/test_io.h"
 
+#include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
-#include <sys/time.h>
 
 #define MIB ((size_t)1 << 20)
 
@@ -280,59 +281,78 @@ static void a_mapped_file_that_was_cut_is_an_error(void **state)
     free(data);
 }
 
+/* Reads a pipe only when it is full, so that the writer has to wait for each piece. */
 struct drain {
-    int fd;
+    int ends[2];
     const uint8_t *data;
     size_t size;
-    bool equal;
     size_t piece;
-    useconds_t pause;
-    size_t leave_after;
+    bool interrupts; /* each wait by a signal */
+    pthread_t writer;
+    atomic_bool written; /* the writer is done */
+    bool equal;
 };
+
+static void wait_until_full(struct drain *drain)
+{
+    struct pollfd room = {.fd = drain->ends[1], .events = POLLOUT};
+    while (!atomic_load(&drain->written) && poll(&room, 1, 0) == 1) {
+        (void)sched_yield();
+    }
+    if (drain->interrupts && !atomic_load(&drain->written)) {
+        (void)pthread_kill(drain->writer, SIGUSR1);
+    }
+}
 
 static void *drain_pipe(void *user)
 {
     struct drain *drain = user;
     uint8_t room[65536];
     size_t at = 0;
+    ssize_t n;
     drain->equal = true;
-    while (at < drain->leave_after) {
-        ssize_t n = read(drain->fd, room, drain->piece);
-        if (n <= 0) {
-            break;
+    do {
+        wait_until_full(drain);
+        n = read(drain->ends[0], room, drain->piece);
+        if (n > 0) {
+            drain->equal =
+                drain->equal && at + (size_t)n <= drain->size && memcmp(room, drain->data + at, (size_t)n) == 0;
+            at += (size_t)n;
         }
-        if (at + (size_t)n > drain->size || memcmp(room, drain->data + at, (size_t)n) != 0) {
-            drain->equal = false;
-            break;
-        }
-        at += (size_t)n;
-        if (drain->pause) {
-            (void)usleep(drain->pause);
-        }
-    }
+    } while (n > 0);
     drain->equal = drain->equal && at == drain->size;
-    (void)close(drain->fd);
+    (void)close(drain->ends[0]);
     return NULL;
+}
+
+static void begin_drain(struct drain *drain, int flags, pthread_t *thread)
+{
+    assert_int_equal(pipe2(drain->ends, O_CLOEXEC), 0);
+    assert_int_equal(fcntl(drain->ends[1], F_SETFL, flags), 0);
+    drain->writer = pthread_self();
+    assert_int_equal(pthread_create(thread, NULL, drain_pipe, drain), 0);
+}
+
+static void end_drain(struct drain *drain, pthread_t thread)
+{
+    atomic_store(&drain->written, true);
+    (void)close(drain->ends[1]);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(drain->equal);
 }
 
 static void a_slow_pipe_that_does_not_block_gets_all(void **state)
 {
     world *w = *state;
     uint8_t *data = make_pattern(3 * MIB);
-    int ends[2];
     pthread_t thread;
-    struct drain drain = {.data = data, .size = 3 * MIB, .piece = 30011, .pause = 100, .leave_after = SIZE_MAX};
+    struct drain drain = {.data = data, .size = 3 * MIB, .piece = 30011};
     rec_sink *sink;
-    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-    assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
-    drain.fd = ends[0];
-    assert_int_equal(pthread_create(&thread, NULL, drain_pipe, &drain), 0);
-    sink = lr_sink_fd(&w->job, ends[1]);
+    begin_drain(&drain, O_NONBLOCK, &thread);
+    sink = lr_sink_fd(&w->job, drain.ends[1]);
     assert_int_equal(write_in_every_way(w, sink, data, 3 * MIB), REC_OK);
     assert_int_equal(lr_sink_commit(sink), REC_OK);
-    (void)close(ends[1]);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_true(drain.equal);
+    end_drain(&drain, thread);
     free(data);
 }
 
@@ -345,32 +365,19 @@ static void signals_do_not_tear_a_write(void **state)
 {
     world *w = *state;
     uint8_t *data = make_pattern(3 * MIB);
-    int ends[2];
     pthread_t thread;
-    struct drain drain = {.data = data, .size = 3 * MIB, .piece = 20011, .pause = 500, .leave_after = SIZE_MAX};
+    struct drain drain = {.data = data, .size = 3 * MIB, .piece = 20011, .interrupts = true};
     struct sigaction interrupt = {.sa_handler = ignore_signal}, before; /* without SA_RESTART */
-    struct itimerval often = {.it_interval = {.tv_usec = 1000}, .it_value = {.tv_usec = 1000}}, never = {0};
-    sigset_t alarm;
     rec_sink *sink;
     int32_t status;
-    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-    drain.fd = ends[0];
-    (void)sigemptyset(&alarm);
-    (void)sigaddset(&alarm, SIGALRM);
-    assert_int_equal(pthread_sigmask(SIG_BLOCK, &alarm, NULL), 0); /* the other thread does not take them */
-    assert_int_equal(pthread_create(&thread, NULL, drain_pipe, &drain), 0);
-    assert_int_equal(sigaction(SIGALRM, &interrupt, &before), 0);
-    assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
-    assert_int_equal(pthread_sigmask(SIG_UNBLOCK, &alarm, NULL), 0);
-    sink = lr_sink_fd(&w->job, ends[1]);
+    assert_int_equal(sigaction(SIGUSR1, &interrupt, &before), 0);
+    begin_drain(&drain, 0, &thread);
+    sink = lr_sink_fd(&w->job, drain.ends[1]);
     status = rec_sink_write(sink, data, 3 * MIB);
     assert_int_equal(lr_sink_commit(sink), status);
-    assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
-    assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
-    (void)close(ends[1]);
-    assert_int_equal(pthread_join(thread, NULL), 0);
+    end_drain(&drain, thread);
+    assert_int_equal(sigaction(SIGUSR1, &before, NULL), 0);
     assert_int_equal(status, REC_OK);
-    assert_true(drain.equal);
     free(data);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The atomic file sink: whatever happens, the old file or the new one is there, whole, and nothing else stays. */
+#include "tests/killing.h"
 #include "tests/test_io.h"
 
 #include <pthread.h>
@@ -556,36 +557,41 @@ static void wait_killed(pid_t child)
     assert_true(WIFSIGNALED(status));
 }
 
-static void a_killed_save_leaves_a_whole_file_and_its_rest_is_swept(void **state)
+/* Saves 'b' over 'a' in a child that is killed at its n-th call. @return whether the save was done before. */
+static bool save_and_die(world *w, size_t size, long n)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        begin_job(w);
+        atomic_store(&kill_at, n);
+        _exit(save_letters(w, "a.mpk", 'b', size) != REC_OK);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) ? WEXITSTATUS(status) == 0 : WTERMSIG(status) == SIGKILL);
+    return WIFEXITED(status);
+}
+
+static void a_save_killed_at_any_call_leaves_a_whole_file_and_its_rest_is_swept(void **state)
 {
     world *w = *state;
-    enum { KILLS = 60, KILLS_MOST = 2000 };
     const size_t size = 3 * MIB + 17;
-    int swept = 0;
-    assert_int_equal(save_letters(w, "a.mpk", 'a', size), REC_OK);
-    srand(20231121); /* any order of moments will do, as long as they are many */
-    /* A slow machine may need more of them until one strikes in the middle. */
-    for (int i = 0; i < KILLS || (swept == 0 && i < KILLS_MOST); i++) {
+    int old = 0, new = 0, swept = 0;
+    bool done = false;
+    for (long n = 1; !done; n++) {
         int before;
-        pid_t child = fork();
-        if (child == 0) {
-            for (char letter = 'b';; letter = letter == 'z' ? 'b' : (char)(letter + 1)) {
-                begin_job(w);
-                if (save_letters(w, "a.mpk", letter, size) != REC_OK) {
-                    _exit(1);
-                }
-            }
-        }
-        (void)usleep((useconds_t)(rand() % 12000));
-        wait_killed(child);
-        assert_int_not_equal(whole("a.mpk", size), 0);
+        assert_int_equal(save_letters(w, "a.mpk", 'a', size), REC_OK);
+        assert_int_equal(count_files(".", ""), 1);
+        done = save_and_die(w, size, n);
+        old += whole("a.mpk", size) == 'a';
+        new += whole("a.mpk", size) == 'b';
+        assert_int_equal(old + new, n);
         before = count_files(".", TEMPORARY);
         assert_true(before <= 1);
         swept += before;
-        assert_int_equal(save_letters(w, "a.mpk", 'a', size), REC_OK);
-        assert_int_equal(count_files(".", ""), 1);
     }
-    assert_true(swept > 0);
+    assert_true(old > 3 && swept > 1 && new > 1);
+    assert_int_equal(whole("a.mpk", size), 'b');
 }
 
 /* A child that stops in the middle of a save until it is killed. */
@@ -876,7 +882,7 @@ int main(void)
         TEST(a_cancelled_save_leaves_the_old_file),
         TEST(a_size_limit_leaves_the_old_file_wherever_it_strikes),
         TEST(a_full_disk_leaves_the_old_file_and_says_what_is_needed),
-        TEST(a_killed_save_leaves_a_whole_file_and_its_rest_is_swept),
+        TEST(a_save_killed_at_any_call_leaves_a_whole_file_and_its_rest_is_swept),
         TEST(a_live_save_is_not_swept),
         TEST(only_rests_of_the_same_target_are_swept),
         TEST(what_lies_beside_a_stale_one_goes_with_it),

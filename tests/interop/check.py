@@ -103,7 +103,6 @@ class Tests:
         self.groups = []  # of (name, function), of which later ones need what earlier ones left
         self.remarks = lambda: []  # lines to be printed when all has run
         try:
-            sys.path.insert(0, options.msgpack or "")
             import msgpack
             self.msgpack, self.no_msgpack = msgpack, None
         except ImportError:
@@ -337,7 +336,6 @@ def main():
     parser.add_argument("--oracle", action="append", default=[], metavar="VERSION=PROGRAM",
                         help="a version of real Burn")
     parser.add_argument("--no-oracle", action="append", default=[], metavar="VERSION=WHY", help="why there is none")
-    parser.add_argument("--msgpack", help="a folder with Python's msgpack")
     parser.add_argument("--no-msgpack", help="why there is none")
     parser.add_argument("--require", action="store_true")
     parser.add_argument("--part", choices=("command", "bridge"), help="only those tests")

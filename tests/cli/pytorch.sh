@@ -53,6 +53,48 @@ check "with its epoch" grep -q 'epoch *= *3' "$scratch/out"
 does "as safetensors" convert -q --check --adapter none "$golden/1.13.1/zip_lightning.pt" lightning.safetensors
 run info lightning.safetensors
 check "with its epoch, which is a number, and what is text after it" grep -q 'hparams_name *= *kwargs' "$scratch/out"
+
+# The stream before zip, by hand.
+stream_head() {
+    printf '\200\002\212\012\154\374\234\106\371\040\152\250\120\031.\200\002M\351\003.\200\002}.\200\002}('
+}
+# a tensor of the three floats that there are, up to its offset, shape and strides
+floats() {
+    printf 'ctorch._utils\n_rebuild_tensor_v2\n((X\007\000\000\000storagectorch\nFloatStorage\nX\001\000\000\0000'
+    printf 'X\003\000\000\000cpuK\003tQK\000'
+}
+linear() {
+    printf 'X\011\000\000\000fc.weight'
+    floats
+    printf '(K\001K\003t(K\003K\001t\211}tR'
+    printf 'X\007\000\000\000fc.bias'
+    floats
+    printf '(K\001t(K\001t\211}tRu'
+}
+stream_tail() {
+    printf '.\200\002]X\001\000\000\0000a.\003\000\000\000\000\000\000\000\000\000\200\077\000\000\000\100\000\000\100\100'
+}
+{ stream_head && linear && stream_tail; } >plain.pt
+{
+    stream_head && printf 'X\012\000\000\000state_dict}(' && linear
+    printf 'X\004\000\000\000loss' && floats && printf '))\211}tRu' && stream_tail
+} >beside.pt
+{
+    stream_head && printf 'X\004\000\000\000mine}(' && linear
+    printf 'X\003\000\000\000opt}(X\005\000\000\000state}X\014\000\000\000param_groups]uu' && stream_tail
+} >unknown.pt
+does "a state dict alone" convert -q plain.pt plain.mpk
+does "a tensor next to it" convert -y beside.pt beside.mpk
+check "is left out with a note" grep -qF 'left out: `loss`' "$scratch/err"
+check "and the model is the same" cmp plain.mpk beside.mpk
+run ls beside.mpk
+check "its Linear is transposed" grep -q 'fc.weight *f32 *\[3, 1\]' "$scratch/out"
+does "a checkpoint without a known name" convert -y unknown.pt unknown.mpk
+check "leaves with a note that nothing was adapted" grep -qF 'nothing is adapted' "$scratch/err"
+check "which names the part" grep -qF 'such as `mine`' "$scratch/err"
+does "that part is adapted" convert -q --top-level-key mine unknown.pt mine.mpk
+check "and is the same model" cmp plain.mpk mine.mpk
+
 does "another part" show --top-level-key optimizer_states.0.param_groups.0 "$golden/1.13.1/zip_lightning.pt" lr
 check "by its key" grep -qx '0.5' "$scratch/out"
 does "the whole" show --top-level-key . "$golden/1.13.1/zip_lightning.pt" hyper_parameters.betas.1

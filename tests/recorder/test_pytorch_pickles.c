@@ -33,7 +33,7 @@
 #define TENSOR(offset, size, stride) UTILS("_rebuild_tensor_v2") "(" STORAGE("\2") offset size stride "\x89}tR"
 #define LISTED "\x80\x02]" S1("0") "a.\2\0\0\0\0\0\0\0\0\0\x80\x3f\0\0\0\x40"
 
-static char told[512]; /* what the last load left out */
+static char told[512]; /* what the last load left out, or did not adapt */
 
 static const char *crc = "no"; /* the option */
 static void *file;             /* what the last load read, into which its record points */
@@ -52,7 +52,7 @@ static rec_record *load(const void *data, size_t size, const char *key)
     record = rec_load_bytes(recorder, file, size);
     told[0] = '\0';
     for (uint64_t i = 0; record && i < rec_report_count(); i++) {
-        if (rec_report_note(i)->kind == REC_NOTE_DROPPED) {
+        if (rec_report_note(i)->kind == REC_NOTE_DROPPED || rec_report_note(i)->kind == REC_NOTE_LAYOUT) {
             (void)snprintf(told, sizeof told, "%s", rec_report_note(i)->text);
         }
     }
@@ -512,6 +512,11 @@ static void each_mistake_of_a_stream_has_its_place(void **state)
 
 #define W S1("w") TENSOR("K\0", "K\2\x85", "K\1\x85")
 #define NUMBER S1("n") "K\7"
+#define UNADAPTED                                                                                                     \
+    "no model found under a known name (state_dict, …): nothing is adapted, all values keep their names and layout"
+#define T1(name) S1(name) TENSOR("K\0", "K\2\x85", "K\1\x85")
+#define STATE_DICT "X\x0a\0\0\0state_dict}(" W "u"
+#define OPTIMIZER S1("o") "}(X\5\0\0\0state}(K\0}(" T1("m") "uuX\x0c\0\0\0param_groups]u"
 
 /* A file, the option `top-level-key`, and what is there: a path of the tensor; or the message. And the note of what is left
  * out. */
@@ -526,7 +531,8 @@ static const struct {
     {P("\x80\x02}(" S1("a") "}(" W "u" NUMBER "u."), "", "w", NULL, NULL},
     {P("\x80\x02}(X\x0a\0\0\0state_dict}(" W "u" S1("o") "}(" NUMBER "uu."), "", "w", NULL,
      "the model is what the file has as `state_dict`; left out: `o` (top-level-key names another part, `.` the whole)"},
-    {P("\x80\x02}(K\3}(" W "u" S1("o") "}(" NUMBER "uu."), "", "w", NULL, NULL},
+    {P("\x80\x02}(K\3}(" W "u" S1("o") "}(" NUMBER "uu."), "", "w", NULL,
+     "the model is what the file has as `3`; left out: `o` (top-level-key names another part, `.` the whole)"},
     {P("\x80\x02}(X\x05\0\0\0model}(" W "uX\2\0\0\0\x01oN"
        "K\5Nu."),
      "", "w", NULL,
@@ -534,6 +540,23 @@ static const struct {
     {P("\x80\x02}(X\x05\0\0\0model}(" W "uX\2\0\0\0\x01oN" S1("o") "Nu."), "", "w", NULL,
      "the model is what the file has as `model`; left out: `o`, 1 more (top-level-key names another part, `.` the "
      "whole)"},
+    /* a tensor next to the state dict: a loss, an accuracy, the state of a random generator */
+    {P("\x80\x02}(" STATE_DICT T1("b") "u."), "", "w", NULL,
+     "the model is what the file has as `state_dict`; left out: `b` (top-level-key names another part, `.` the whole)"},
+    {P("\x80\x02}(" T1("b") STATE_DICT OPTIMIZER NUMBER "u."), "", "w", NULL,
+     "the model is what the file has as `state_dict`; left out: `b`, `o` (top-level-key names another part, `.` the "
+     "whole)"},
+    {P("\x80\x02}(X\x09\0\0\0generator}(" W "u" T1("b") "u."), "", "w", NULL,
+     "the model is what the file has as `generator`; left out: `b` (top-level-key names another part, `.` the whole)"},
+    {P("\x80\x02}(X\3\0\0\0net" TENSOR("K\0", "K\2\x85", "K\1\x85") W "u."), "", "w", NULL, NULL}, /* a tensor's name */
+    {P("\x80\x02}(" S1("a") "}(" W "u" T1("b") "u."), "", "a.w", NULL, NULL},
+    /* nothing is adapted */
+    {P("\x80\x02}(" S1("a") "}(" W "u" OPTIMIZER "u."), "", "a.w", NULL,
+     UNADAPTED "; top-level-key chooses a part, such as `a`"},
+    {P("\x80\x02}(" OPTIMIZER "u."), "", "o.state.0.m", NULL,
+     UNADAPTED},
+    {P("\x80\x02](" TENSOR("K\0", "K\2\x85", "K\1\x85") "e."), "", "0", NULL,
+     UNADAPTED},
     {P("\x80\x02}(" S1("a") "}(" W "u" S1("b") "}(" W "uu."), "", "a.w", NULL, NULL}, /* not clear which */
     {P("\x80\x02}(" S1("a") "}(" W "u" S1("b") "](" TENSOR("K\0", "K\2\x85", "K\1\x85") "eu."), "", "a.w", NULL, NULL},
     {P("\x80\x02}(" S1("a") "}(" W "u" NUMBER "u."), "a", "w", NULL, NULL},

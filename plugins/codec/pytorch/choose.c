@@ -18,8 +18,9 @@ const rec_option lr_pt_top_level_key = {
 };
 
 /* Under which a trainer puts the model beside its other things, from the likeliest on. */
-static const char *const names[] = {"state_dict", "model_state_dict", "model_state", "model",  "module",
-                                    "net",        "network",          "params",      "weights"};
+static const char *const names[] = {"state_dict", "model_state_dict", "model_state", "model",      "module",
+                                    "net",        "network",          "generator",   "params",     "params_ema",
+                                    "weights",    "model_ema",        "ema"};
 enum { NAMES = sizeof names / sizeof *names, DEEPEST = 4, METADATA_MOST = 4096 };
 
 /* -------------------------------------------------------------------------------------------------------- what is in -- */
@@ -155,8 +156,24 @@ bool lr_pt_is_metadata(const lr_pickle *p, const lr_pt_node *key, const lr_pt_no
            is_printable(lr_pickle_text(p, key), key->length);
 }
 
-/* The names of keys whose values are not that one, and are not kept as metadata beside it, for a message. */
-static void name_rest(const lr_pickle *p, const lr_pt_node *dict, uint32_t chosen, char *text, size_t room)
+/* Whether a message names this entry of a dictionary. @param chosen the value that was chosen; 0: none. */
+typedef bool is_named(const lr_pickle *p, const lr_pt_node *key, uint32_t value, uint32_t chosen);
+
+static bool is_left_out(const lr_pickle *p, const lr_pt_node *key, uint32_t value, uint32_t chosen)
+{
+    return value != chosen && !(chosen && lr_pt_is_metadata(p, key, lr_pickle_node(p, value)));
+}
+
+static bool may_be_model(const lr_pickle *p, const lr_pt_node *key, uint32_t value, uint32_t chosen)
+{
+    (void)key;
+    (void)chosen;
+    return is_model(lr_pickle_node(p, value));
+}
+
+/* Writes the keys of these entries for a message. */
+static void name_entries(const lr_pickle *p, const lr_pt_node *dict, is_named *named, uint32_t chosen, char *text,
+                         size_t room)
 {
     size_t used = 0, left_out = 0;
     text[0] = '\0';
@@ -164,7 +181,7 @@ static void name_rest(const lr_pickle *p, const lr_pt_node *dict, uint32_t chose
         const lr_pt_cell *key = lr_pickle_cell(p, c), *value = lr_pickle_cell(p, key->next);
         const lr_pt_node *k = lr_pickle_node(p, key->node);
         c = value->next;
-        if (value->node == chosen || (chosen && lr_pt_is_metadata(p, k, lr_pickle_node(p, value->node)))) {
+        if (!named(p, k, value->node, chosen)) {
             continue;
         }
         if (k->kind != LR_PT_STRING || k->length > 60 || !is_printable(lr_pickle_text(p, k), k->length) ||
@@ -180,59 +197,87 @@ static void name_rest(const lr_pickle *p, const lr_pt_node *dict, uint32_t chose
     }
 }
 
-static void note_rest(const lr_pt_file *f, const lr_pt_node *dict, uint32_t chosen)
+/* Writes the key of that value for a message. */
+static void show_key_of(const lr_pickle *p, const lr_pt_node *dict, uint32_t chosen, lr_codec_excerpt *shown)
 {
-    char rest[400];
-    const lr_pickle *p = &f->pickle;
-    const lr_pt_node *name = NULL;
     for (uint32_t c = dict->v.cells.first; c;) {
         const lr_pt_cell *key = lr_pickle_cell(p, c), *value = lr_pickle_cell(p, key->next);
-        name = value->node == chosen ? lr_pickle_node(p, key->node) : name;
+        const lr_pt_node *k = lr_pickle_node(p, key->node);
+        char digits[24];
         c = value->next;
-    }
-    name_rest(p, dict, chosen, rest, sizeof rest);
-    if (*rest && name && name->kind == LR_PT_STRING) {
-        lr_codec_excerpt shown;
-        rec_job_note(
-            f->job, REC_NOTE_DROPPED, "",
-            "the model is what the file has as `%s`; left out: %s (top-level-key names another part, `.` the whole)",
-            lr_codec_shown(&shown, lr_pickle_text(p, name), name->length), rest);
+        if (value->node != chosen) {
+            continue;
+        }
+        if (k->kind == LR_PT_STRING) {
+            (void)lr_codec_shown(shown, lr_pickle_text(p, k), k->length);
+        } else if (k->kind == LR_PT_INT) {
+            (void)lr_codec_shown(shown, digits, (uint64_t)snprintf(digits, sizeof digits, "%" PRId64, k->v.i));
+        } else {
+            const char *words = lr_pickle_words(k);
+            (void)lr_codec_shown(shown, words, strlen(words));
+        }
     }
 }
 
+/* Notes what next to the model is left out. */
+static void note_rest(const lr_pt_file *f, const lr_pt_node *dict, uint32_t chosen)
+{
+    char rest[400];
+    name_entries(&f->pickle, dict, is_left_out, chosen, rest, sizeof rest);
+    if (*rest) {
+        lr_codec_excerpt shown = {0};
+        show_key_of(&f->pickle, dict, chosen, &shown);
+        rec_job_note(
+            f->job, REC_NOTE_DROPPED, "",
+            "the model is what the file has as `%s`; left out: %s (top-level-key names another part, `.` the whole)",
+            shown.text, rest);
+    }
+}
+
+/* Returns the entry of a dictionary that is the model, by its name or because no other entry has tensors. 0: none is. */
+static uint32_t model_in(const lr_pickle *p, const lr_pt_node *dict)
+{
+    survey s;
+    for (size_t i = 0; i < NAMES; i++) {
+        uint32_t found = look_up(p, dict, names[i], strlen(names[i]));
+        if (found && is_model(lr_pickle_node(p, found))) {
+            return found;
+        }
+    }
+    s = look_around(p, dict);
+    return s.models == 1 && !s.others && !s.tensors ? s.only : 0;
+}
+
+/* Notes that a file with tensors is not read as a model, so that nothing adapts it. */
+static void note_values(const lr_pt_file *f)
+{
+    const lr_pickle *p = &f->pickle;
+    const lr_pt_node *node = lr_pickle_node(p, f->root);
+    char list[400] = "";
+    if (node->kind == LR_PT_DICT && !is_optimizer(p, node)) {
+        name_entries(p, node, may_be_model, 0, list, sizeof list);
+    }
+    rec_job_note(f->job, REC_NOTE_LAYOUT, "",
+                 "no model found under a known name (%s, …): nothing is adapted, all values keep their names and "
+                 "layout%s%s",
+                 names[0], *list ? "; top-level-key chooses a part, such as " : "", list);
+}
+
 /* Goes down to the model in a checkpoint, as long as it is clear which that is. */
-static int32_t find_model(const lr_pt_file *f, lr_pt_choice *choice)
+static void find_model(const lr_pt_file *f, lr_pt_choice *choice)
 {
     const lr_pickle *p = &f->pickle;
     for (int depth = 0; depth < DEEPEST; depth++) {
         const lr_pt_node *node = lr_pickle_node(p, choice->node);
-        survey s;
-        uint32_t chosen = 0;
-        if (node->kind != LR_PT_DICT || is_optimizer(p, node)) {
-            return REC_OK;
-        }
-        s = look_around(p, node);
-        if (s.tensors) {
-            choice->paths = is_model(node);
-            return REC_OK;
-        }
-        for (size_t i = 0; i < NAMES && !chosen; i++) {
-            uint32_t found = look_up(p, node, names[i], strlen(names[i]));
-            chosen = found && is_model(lr_pickle_node(p, found)) ? found : 0;
-        }
-        if (!chosen && s.models == 1 && !s.others) {
-            chosen = s.only;
-        }
+        uint32_t chosen = node->kind == LR_PT_DICT && !is_optimizer(p, node) ? model_in(p, node) : 0;
         if (!chosen) {
-            choice->paths = is_model(node);
-            return REC_OK;
+            break;
         }
         note_rest(f, node, chosen);
         choice->beside = choice->node;
         choice->node = chosen;
     }
     choice->paths = is_model(lr_pickle_node(p, choice->node));
-    return REC_OK;
 }
 
 /* The item of a list whose number that is. 0: there is none. */
@@ -284,7 +329,7 @@ static int32_t follow(const lr_pt_file *f, const char *path, lr_pt_choice *choic
                 return rec_fail(f->job, REC_E_ARGUMENT, REC_UNKNOWN,
                                 "top-level-key: `%s` leads to %s, which has no keys", path, lr_pickle_words(node));
             }
-            name_rest(p, node, 0, keys, sizeof keys);
+            name_entries(p, node, is_left_out, 0, keys, sizeof keys);
             status = rec_fail(f->job, REC_E_ARGUMENT, REC_UNKNOWN, "top-level-key: there is no `%s` in the file", rest);
             rec_fail_hint(f->job, "There are: %s.", *keys ? keys : "none");
             return status;
@@ -305,7 +350,14 @@ int32_t lr_pt_choose(const lr_pt_file *file, lr_pt_choice *choice)
         return status;
     }
     if (!*path) {
-        return file->values ? REC_OK : find_model(file, choice);
+        if (file->values) {
+            return REC_OK;
+        }
+        find_model(file, choice);
+        if (!choice->paths && found & LR_PT_TENSORS) {
+            note_values(file);
+        }
+        return REC_OK;
     }
     if (strcmp(path, ".") != 0) {
         status = follow(file, path, choice);

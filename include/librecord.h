@@ -514,7 +514,8 @@ REC_API uint64_t rec_value_variant(const rec_value *value);
 REC_API rec_scalar rec_value_number(const rec_value *value, uint64_t index);
 /** @return the tensor of a tensor value, else NULL. */
 REC_API const rec_tensor *rec_value_tensor(const rec_value *value);
-/** @param size (out, may be NULL) its length. @return the bytes of a bytes value, borrowed from the record; NULL for others. */
+/** @param size (out, may be NULL) its length. @return the bytes of a bytes value, also of a record loaded with `data` = skip,
+ *  borrowed from the record; NULL for others. */
 REC_API const void *rec_value_bytes(const rec_value *value, uint64_t *size);
 
 /** Walks all leaves (tensors, scalars, bytes, packed numbers, empty lists and maps) in file order. */
@@ -663,9 +664,9 @@ REC_API const char *rec_recorder_extension(const rec_recorder *recorder);
  * Sets an option before use. Those every recorder has:
  * `map` = yes|no (map local files, default yes; no: copy them into memory),
  * `data` = read|skip (skip: for listings. Tensors have their element type, shape, size and id, and asking for their bytes or
- *   values, or saving them, is REC_E_ARGUMENT. Headers are all that is kept, and of most formats all that is read: of what is
- *   compressed or comes by a pipe no more is in memory, and the rest of a pipe may be left unread. Files are looked at less
- *   closely: one that is cut short may pass. Default read),
+ *   values, or saving them, is REC_E_ARGUMENT. Values that are no tensors are complete, bytes too. Headers and values are all
+ *   that is kept, and of most formats all that is read: of what is compressed or comes by a pipe no more is in memory, and the
+ *   rest of a pipe may be left unread. Files are looked at less closely: one that is cut short may pass. Default read),
  * `sync` = yes|no (fsync before renaming, and the folder after it, which is REC_E_SYNC if that alone fails, default yes),
  * `check` = auto|yes|no (read back what was saved, before it takes the old file's place, and hold every value and every
  *   tensor's bytes against what was given to the writer: what differs is REC_E_FORMAT with its path, and the old file

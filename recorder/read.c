@@ -168,6 +168,7 @@ static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *
         again = lr_plugin_load(job, source, &lr_builder_visitor, builder) == REC_OK && lr_builder_again(builder);
         lr_source_step_end(job);
         if (again) {
+            job->missed = false; /* the second pass reads it all */
             burn = *lr_builder_burn(builder);
             known = &burn;
         } else {
@@ -232,6 +233,23 @@ static void note_assumed(rec_job *job, const rec_record *record)
                 "the file does not say whether %" PRIu64 " of its tensors %s floats or integers: %s taken for floats",
                 assumed, assumed == 1 ? "holds" : "hold", assumed == 1 ? "it was" : "they were");
     }
+}
+
+/* A record as the caller wants it. A reader may pass over bytes that only core knows to be no tensor's: then the file is read
+ * again, by a reader that passes over nothing. */
+static rec_record *build_complete(rec_job *job, const rec_recorder *r, rec_source *source)
+{
+    rec_record *record = build(job, r, job->plugin, source);
+    if (!record || !job->missed) {
+        return record;
+    }
+    rec_record_free(record);
+    lr_layouts_free(job);
+    lr_siblings_drop(job);
+    lr_job_again(job);
+    job->partly = false;
+    job->whole = true;
+    return rec_source_rewind(job, source) == REC_OK ? build(job, r, job->plugin, source) : NULL;
 }
 
 /* What the record can tell of where it came from. */
@@ -409,7 +427,7 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
         }
         job->burn.known = false;
         if (lr_recorder_check(job, r, job->plugin) == REC_OK) {
-            record = build(job, r, job->plugin, source);
+            record = build_complete(job, r, source);
             if (r->type.layout && job->burn.known && job->layouts && job->layouts->whole) {
                 /* The reader went by the type. */
                 bool misfit = is_misfit(job);
@@ -446,7 +464,7 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
     lr_siblings_drop(job);
     lr_source_absent_end(job);
     job->plugin = NULL;
-    job->skip = false;
+    job->skip = job->whole = job->missed = false;
     return record;
 }
 

@@ -367,6 +367,8 @@ struct rec_job {
     int32_t adapter;               /**< REC_ADAPTER_… of the file, by its plugin or as its reader said; of what is saved */
     bool adapting;                 /**< the reader may still say so */
     bool skip;                     /**< of a load: tensors are to have no data */
+    bool missed;                   /**< of such a load: bytes that belong to no tensor were passed over and are gone… */
+    bool whole;                    /**< …so this is a second one, whose reader passes over nothing */
     bool partly;                   /**< of such a load: what was read is not the whole */
     rec_source *absent;            /**< core/io/source_absent.c: in their place, or NULL */
     uint32_t cuts;                 /**< maps of files that had been cut when it began (watch.c) */

@@ -697,7 +697,7 @@ uint32_t rec_job_threads(const rec_job *job)
 
 int32_t rec_job_skips_data(const rec_job *job)
 {
-    return LR_LACKS(NULL, job) ? 0 : job->skip;
+    return LR_LACKS(NULL, job) ? 0 : job->skip && !job->whole;
 }
 
 int32_t rec_job_check_count(rec_job *job, uint64_t at, uint64_t count, uint64_t each, uint64_t left)

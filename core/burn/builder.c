@@ -161,12 +161,53 @@ static lr_data *take_blob(lr_builder *b, const rec_blob *blob, uint64_t skipped_
     return data;
 }
 
+/* Whether bytes may be those of a tensor, {bytes, shape, dtype}, which the end of the map decides. */
+static bool may_be_tensor(const lr_builder *b)
+{
+    const lr_frame *f = b->depth ? &b->frames[b->depth - 1] : NULL;
+    return f && !b->tensors && f->kind == REC_KIND_MAP && !f->map && f->has_key && lr_value_is(&f->key, "bytes");
+}
+
+/* Only the bytes of tensors may be read later, or not at all: callers get those of values by a pointer. NULL: the job has
+ * failed. */
+static lr_data *take_value(lr_builder *b, const rec_blob *blob)
+{
+    lr_data *data;
+    if (blob->kind == REC_BLOB_RANGE && b->job->skip && !b->job->whole && !lr_source_is_readable(blob->source)) {
+        b->job->missed = true;
+        return skip_blob(b, blob);
+    }
+    data = take_blob(b, blob, REC_UNKNOWN);
+    return data && !data->data && data->size ? read_stream(b, blob) : data;
+}
+
+int32_t lr_builder_settle(lr_builder *b, rec_value *value)
+{
+    const lr_data *data = value->v.bytes;
+    rec_blob blob = {.struct_size = sizeof blob, .kind = REC_BLOB_RANGE, .size = data->size, .source = data->source,
+                     .offset = data->offset};
+    if (data->data || !data->size) {
+        return REC_OK;
+    }
+    if (data->source == b->job->absent) {
+        b->job->missed = true;
+        return REC_OK;
+    }
+    value->v.bytes = read_stream(b, &blob);
+    return value->v.bytes ? REC_OK : b->job->error.status;
+}
+
 static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
 {
     lr_builder *b = self;
     rec_value value = {.kind = REC_KIND_BYTES};
     b->at = at;
-    value.v.bytes = take_blob(b, blob, SMALL_BLOB + 1);
+    if (!may_be_tensor(b)) {
+        value.v.bytes = take_value(b, blob);
+    } else {
+        /* A view costs nothing until its pages are read, and the tensor gives it back. */
+        value.v.bytes = take_blob(b, blob, blob->kind == REC_BLOB_VIEW ? REC_UNKNOWN : SMALL_BLOB + 1);
+    }
     return value.v.bytes ? lr_builder_emit(b, value) : b->job->error.status;
 }
 

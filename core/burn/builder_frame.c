@@ -301,7 +301,9 @@ int32_t lr_builder_end_map(lr_builder *b, const lr_frame *f, rec_value *value)
         b->count = f->base;
     }
     for (uint64_t i = 0; i < map->count; i++) {
-        if (unpack_nils(b, &map->entries[i].value) != REC_OK) {
+        rec_value *entry = &map->entries[i].value;
+        if (unpack_nils(b, entry) != REC_OK ||
+            (entry->kind == REC_KIND_BYTES && lr_builder_settle(b, entry) != REC_OK)) {
             return b->job->error.status;
         }
     }

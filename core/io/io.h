@@ -55,6 +55,8 @@ rec_source *lr_source_owned(const lr_allocator *allocator, const void *data, uin
                             void (*free_data)(void *user, const void *data), void *user);
 /** Whether it was read to its end, where that is not known otherwise. */
 bool lr_source_ended(const rec_source *source);
+/** Whether any of its bytes can be read, now and again. */
+bool lr_source_is_readable(const rec_source *source);
 /** What stands for the data of a load that skips them, whose bytes nobody gets; the job's. NULL: the job has failed. */
 rec_source *lr_source_absent(rec_job *job);
 /** The job's count of it is given back. */

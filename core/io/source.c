@@ -145,6 +145,11 @@ static bool is_deferred(const rec_source *source)
     return !is_ready(source) && source->ops->read_at;
 }
 
+bool lr_source_is_readable(const rec_source *source)
+{
+    return is_ready(source) || is_deferred(source);
+}
+
 bool lr_source_ended(const rec_source *source)
 {
     return is_ready(source) || !source->ops->ended || source->ops->ended(source);

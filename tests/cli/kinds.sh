@@ -367,4 +367,27 @@ record: --ignore: expected dtype, metadata, data, values, added, removed or rena
 status 2
 END
 
+# Bytes values that are longer than what a listing shows.
+{
+    # shellcheck disable=SC2059 # octal
+    printf "$head"'\243raw\305\001\054'
+    printf '%0300d' 0
+    # shellcheck disable=SC2059
+    printf '\243two\202\245bytes\304\106%070d\245shape\300\243nil\300' 0
+} >long.mpk
+gzip -c long.mpk >long.mpk.gz
+for file in long.mpk long.mpk.gz; do
+    for option in '' -l --all; do
+        # shellcheck disable=SC2086 # an option or none
+        run ls $file $option
+        check "ls $file $option" grep -q '^raw  *bytes  *300 bytes: 30 30 30' "$scratch/out"
+    done
+    run ls $file --json
+    cp "$scratch/out" listed
+    run show $file raw --json
+    shown=$(sed -n 's/.*"value": "\(.*\)".*/\1/p' "$scratch/out")
+    check "show --json $file gives all bytes" [ ${#shown} = 400 ]
+    check "and so does ls --json" [ "$(sed -n 's/.*"key": "raw",.*"value": "\(.*\)"}.*/\1/p' listed)" = "$shown" ]
+done
+
 finish

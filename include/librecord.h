@@ -745,8 +745,10 @@ REC_API rec_status rec_files_show(rec_recorder *recorder, const void *files, uin
 REC_API rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name);
 
 /**
- * Saves to a file, whole or not at all: a temporary file beside it is written, synced and renamed; the file's mode is
- * kept, a symbolic link is followed; a FIFO or a device is written straight. Missing folders are not made.
+ * Saves to a file, whole or not at all: a temporary file beside it is written, synced and renamed. The file's mode
+ * (without set-user-ID bits), access control list and user attributes are kept, its owner where that is allowed. What of
+ * these cannot be kept is a REC_NOTE_DROPPED, and grants nobody more than the old file did. A symbolic link is followed;
+ * a FIFO or a device is written straight. Missing folders are not made.
  * The record is not changed. @param path as in `rec_recorder_path`; a FIFO or device that exists is taken as it is.
  */
 REC_API rec_status rec_save(rec_recorder *recorder, const rec_record *record, const char *path);

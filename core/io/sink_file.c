@@ -297,12 +297,14 @@ static int32_t join(lr_file_sink *self, lr_file_sink *first)
 static int32_t open_atomic(lr_file_sink *self, int *fd)
 {
     rec_sink *first = self->out.sink.first;
+    const lr_access *of_set = NULL;
     int32_t status = lr_target_open(self);
     if (status == REC_OK && first) {
         status = join(self, (lr_file_sink *)first);
     }
     if (status == REC_OK && self->out.sink.fresh && !self->replaces && lr_set_like((lr_file_sink *)first)) {
         self->old = *lr_set_like((lr_file_sink *)first);
+        of_set = lr_set_access((lr_file_sink *)first);
         self->replaces = true;
     }
     if (status == REC_OK) {
@@ -312,6 +314,9 @@ static int32_t open_atomic(lr_file_sink *self, int *fd)
         status = lr_temporary_create(self, fd);
         self->out.temporary = true;
         self->out.early = self->sync;
+        if (status == REC_OK && self->replaces) {
+            status = lr_access_keep(self, *fd, of_set);
+        }
     }
     return status;
 }

@@ -11,6 +11,14 @@
 /** The letters that a temporary file is known by. */
 enum { LR_LETTERS = 6 };
 
+/** What a file's access control list (ACL) allows. */
+typedef struct lr_access {
+    uint8_t *acl; /**< as the system stores it, NULL: none */
+    size_t size;
+    mode_t plain;   /**< the mode that grants nobody more, for a file without the list */
+    char lost[192]; /**< why the list cannot be kept, for a note; "": it can */
+} lr_access;
+
 typedef struct lr_file_sink lr_file_sink;
 typedef struct lr_set lr_set; /* sink_set.c */
 struct lr_file_sink {
@@ -22,7 +30,9 @@ struct lr_file_sink {
     bool keeps;    /**< …but for what is kept for a later save */
     bool placed;   /**< it has its name; of a part of a set: and loses it again if the index does not get there */
     bool mixed;    /**< of a first one: files beside it took the place of older ones */
+    bool listed;   /**< the temporary file has the old one's access control list */
     struct stat old;
+    lr_access access; /**< of the old file; without its list */
     int folder;         /**< everything is done relative to it: it may be renamed meanwhile */
     struct stat where;  /**< of that folder */
     char *name;         /**< as the caller wrote it, or that with a name beside it */
@@ -49,6 +59,20 @@ int32_t lr_file_has_changed(lr_file_sink *self);
 int32_t lr_target_open(lr_file_sink *self);
 /** The old file's owner and mode for the temporary one. */
 int32_t lr_target_keep_attributes(lr_file_sink *self);
+
+/* Access control lists: sink_access.c. */
+
+/** Reads what a file's list allows. @param info of that file. @param access (out) to be given to lr_access_free().
+ *  @return other than REC_OK: out of memory. */
+int32_t lr_access_read(rec_job *job, int folder, const char *name, const struct stat *info, lr_access *access);
+void lr_access_free(rec_job *job, lr_access *access);
+/** Reduces `access` to what both allow. Frees `more`. */
+void lr_access_join(rec_job *job, lr_access *access, lr_access *more);
+/** Gives the temporary file `fd`, whose mode is 0600, the list and the attributes of the old file, or the list of the old
+ *  files of a set. It stays private until lr_target_keep_attributes(). */
+int32_t lr_access_keep(lr_file_sink *self, int fd, const lr_access *of_set);
+/** Takes the list away again. */
+void lr_access_drop(lr_file_sink *self, int fd);
 
 /* Names and the disk: sink_rename.c. */
 
@@ -88,6 +112,8 @@ int32_t lr_set_letters(rec_sink *first, const char *index, const char *stem, con
 const char *lr_set_own_letters(const lr_file_sink *first);
 /** Whose the files of a set are to be, and their mode; NULL: as new ones. */
 const struct stat *lr_set_like(const lr_file_sink *first);
+/** What the access control lists of all old files allow; valid where lr_set_like() is. */
+const lr_access *lr_set_access(const lr_file_sink *first);
 /** Gives a part its name, which nobody may have… */
 int32_t lr_set_place_part(lr_file_sink *part);
 /** …and takes it away again unless the index is in place. */

@@ -29,6 +29,7 @@ struct lr_set {
     bool begun;       /* what was left behind is swept */
     bool has_like;    /* there are files of an older set, and… */
     struct stat like; /* …whose they are, and what all of them allow */
+    lr_access access; /* …and what their access control lists do */
     bool exchanged;   /* the temporary file is the old index */
     bool looked;      /* that was read… */
     char *text;       /* …and this is it */
@@ -266,6 +267,25 @@ static void sweep_stale(void *self, const char *letters, const char *temporary)
     sweep_set(s->first, letters, temporary, s->all);
 }
 
+/* New files allow what this one does, too. */
+static int32_t join_like(lr_file_sink *first, int folder, const char *name, const struct stat *info)
+{
+    rec_job *job = first->out.sink.job;
+    lr_set *set = first->set;
+    lr_access access;
+    struct stat like = *info;
+    int32_t status = lr_access_read(job, folder, name, info, &access);
+    if (set->has_like) {
+        like.st_mode &= set->like.st_mode;
+        lr_access_join(job, &set->access, &access);
+    } else {
+        set->access = access;
+    }
+    set->like = like;
+    set->has_like = true;
+    return status;
+}
+
 /* What the index names that is there: its owner and the least that all of them allow are the new files', and none may be
  * protected. */
 static int32_t look_at_old(lr_file_sink *first, const set_files *all)
@@ -288,13 +308,10 @@ static int32_t look_at_old(lr_file_sink *first, const set_files *all)
             status = lr_io_errno(first->out.sink.job, first->name, REC_UNKNOWN,
                                  "It is protected: make it writable first.", error, doing);
         }
-        info.st_mode &= set->has_like ? set->like.st_mode : info.st_mode;
-        set->like = info;
-        set->has_like = true;
+        status = status == REC_OK ? join_like(first, all->folder, all->files[i].name, &info) : status;
     }
-    if (!set->has_like && first->replaces) {
-        set->like = first->old;
-        set->has_like = true;
+    if (status == REC_OK && !set->has_like && first->replaces) {
+        status = join_like(first, first->folder, first->base, &first->old);
     }
     return status;
 }
@@ -392,6 +409,11 @@ const struct stat *lr_set_like(const lr_file_sink *first)
     return first->set && first->set->has_like ? &first->set->like : NULL;
 }
 
+const lr_access *lr_set_access(const lr_file_sink *first)
+{
+    return &first->set->access;
+}
+
 void lr_set_free(lr_file_sink *first)
 {
     const lr_allocator *allocator = first->out.sink.job->allocator;
@@ -400,6 +422,7 @@ void lr_set_free(lr_file_sink *first)
         lr_release(allocator, first->set->tail);
         lr_release(allocator, first->set->folder);
         lr_release(allocator, first->set->text);
+        lr_access_free(first->out.sink.job, &first->set->access);
         lr_release(allocator, first->set);
         first->set = NULL;
     }

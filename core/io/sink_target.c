@@ -147,20 +147,36 @@ int32_t lr_target_open(lr_file_sink *self)
 }
 
 /* The old file's owner and mode. Who may not give files away keeps the file; its group must then not get rights that
- * were the old group's, nor may it run with another's rights. */
+ * were the old group's. The bits that let a file run with its owner's rights vouch for the old bytes: the system clears
+ * them too when a file is written. */
 int32_t lr_target_keep_attributes(lr_file_sink *self)
 {
-    mode_t mode = self->old.st_mode & 07777;
+    mode_t mode = self->old.st_mode & 01777;
+    bool another_group;
     struct stat info;
     if (fstat(self->out.fd, &info) != 0) {
         return lr_file_failed(self, "look at the temporary file", NULL);
     }
-    if (info.st_gid != self->old.st_gid && fchown(self->out.fd, (uid_t)-1, self->old.st_gid) != 0) {
-        mode = (mode & ~(mode_t)(S_ISGID | S_IRWXG)) | ((mode & S_IRWXO) << 3);
+    another_group = info.st_gid != self->old.st_gid && fchown(self->out.fd, (uid_t)-1, self->old.st_gid) != 0;
+    if (another_group) {
+        lr_access_drop(self, self->out.fd);
     }
-    if (info.st_uid != self->old.st_uid && fchown(self->out.fd, self->old.st_uid, (gid_t)-1) != 0) {
-        mode &= ~(mode_t)(S_ISUID | S_ISGID);
+    if (!self->listed) {
+        mode &= self->access.plain | S_ISVTX;
     }
-    return fchmod(self->out.fd, mode) == 0 ? REC_OK
-                                           : lr_file_failed(self, "give the new file the old one's mode", NULL);
+    if (another_group) {
+        mode = (mode & ~(mode_t)S_IRWXG) | ((mode & S_IRWXO) << 3);
+    }
+    if (info.st_uid != self->old.st_uid) {
+        (void)!fchown(self->out.fd, self->old.st_uid, (gid_t)-1);
+    }
+    if (fchmod(self->out.fd, mode) != 0) {
+        return lr_file_failed(self, "give the new file the old one's mode", NULL);
+    }
+    if (*self->access.lost) {
+        lr_note(self->out.sink.job, REC_NOTE_DROPPED, 1, "",
+                "%s: %s: its mode, %03o, grants nobody more than the old one", self->name, self->access.lost,
+                (unsigned)mode & 0777);
+    }
+    return REC_OK;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "tools/embed/embed_private.h"
@@ -86,23 +87,51 @@ static char *absolute(const char *path)
     return whole;
 }
 
-/* The mode of the file that is replaced, else what the user gives new files. */
-static mode_t mode_for(const char *path)
+/* What the user gives new files. */
+static mode_t mode_of_new(void)
 {
-    struct stat s;
-    mode_t mask;
+    mode_t mask = umask(0);
 
-    if (stat(path, &s) == 0) {
-        return s.st_mode & 07777;
-    }
-    mask = umask(0);
     (void)umask(mask);
     return 0666 & ~mask;
+}
+
+/* Gives a new file the owner, group and access control list of the one that it replaces. @return the mode for it: what
+ * cannot be kept is granted to nobody, and a note says so. */
+static mode_t mode_like(const struct stat *old, const char *path, int file)
+{
+    static const char list[] = "system.posix_acl_access";
+    char acl[4096];
+    ssize_t size = getxattr(path, list, acl, sizeof acl);
+    bool unknown = size < 0 && errno != ENODATA && errno != EOPNOTSUPP;
+    mode_t mode = old->st_mode & 0777;
+    notes lost = {0};
+
+    if (fchown(file, (uid_t)-1, old->st_gid) != 0) {
+        mode = (mode & ~(mode_t)S_IRWXG) | (mode & S_IRWXO) << 3;
+        unknown = unknown || size > 0;
+    }
+    (void)!fchown(file, old->st_uid, (gid_t)-1);
+    if (!unknown && size > 0) {
+        unknown = fsetxattr(file, list, acl, (size_t)size, 0) != 0;
+    } else if (fremovexattr(file, list) != 0 && errno != ENODATA && errno != EOPNOTSUPP) {
+        unknown = true; /* a list that the directory gave it stays */
+    }
+    if (unknown) {
+        mode &= S_IRWXU;
+        tool_notes_add(&lost, REC_NOTE_DROPPED, path,
+                       xasprintf("lost the access control list of the file it replaces: its mode is %03o",
+                                 (unsigned)mode));
+        tool_notes_print(&lost, false);
+        tool_notes_free(&lost);
+    }
+    return mode;
 }
 
 int tool_target_open(target *t, const char *path)
 {
     struct stat s;
+    bool there = stat(path, &s) == 0;
     char *real;
     int file;
 
@@ -111,7 +140,7 @@ int tool_target_open(target *t, const char *path)
         t->stream = stdout;
         return EXIT_OK;
     }
-    if (stat(path, &s) == 0 && !S_ISREG(s.st_mode)) {
+    if (there && !S_ISREG(s.st_mode)) {
         return tool_fail("%s: expected a file to write to, found something else of that name", path);
     }
     /* A symbolic link stays one: what it points to is replaced. */
@@ -129,7 +158,7 @@ int tool_target_open(target *t, const char *path)
         return tool_fail("%s: cannot be written: %s", path, strerror(error));
     }
     doom(t->temporary);
-    if (fchmod(file, mode_for(t->path)) != 0 || !(t->stream = fdopen(file, "w"))) {
+    if (fchmod(file, there ? mode_like(&s, t->path, file) : mode_of_new()) != 0 || !(t->stream = fdopen(file, "w"))) {
         int error = errno;
         (void)close(file);
         return tool_fail("%s: cannot be written: %s", path, strerror(error));

@@ -968,7 +968,7 @@ enum {
     REC_PROBLEM_SHAPE = 5,      /**< another rank, or a shape that an operation cannot work on */
     REC_PROBLEM_KIND = 6,       /**< a tensor where a module is wanted, names where a list is, two spellings of an index… */
     REC_PROBLEM_AMBIGUOUS = 7,  /**< it could be this or that: a rule or a type must say */
-    REC_PROBLEM_EMPTY = 8,      /**< nothing at all is mapped */
+    REC_PROBLEM_EMPTY = 8,      /**< no tensor is mapped; fatal unless the load is `partial` */
     REC_PROBLEM_NO_INVERSE = 9, /**< going backwards: a rule that has no inverse */
     REC_PROBLEM_FAMILY = 10     /**< which family of models it is of, or that a profile is for another one */
 };
@@ -1318,7 +1318,8 @@ REC_API rec_binding *rec_bind_at(const rec_record *record, const char *path, con
                                  uint32_t flags);
 REC_API void rec_binding_free(rec_binding *binding);
 /** Gives a recorder the type of the records it loads, for formats that cannot be read without one. Static storage:
- *  the type is used, not copied. NULL for none. */
+ *  the type is used, not copied. NULL for none. A type without tensors does not fit a record with tensors: loading and
+ *  converting fail with REC_E_MISMATCH. */
 REC_API rec_status rec_recorder_set_type(rec_recorder *recorder, const rec_type *type);
 
 #ifdef __cplusplus

@@ -59,6 +59,8 @@ const lr_plugin *lr_recorder_writer(rec_job *job, const rec_recorder *recorder, 
 int32_t lr_save_sink(rec_job *job, rec_recorder *recorder, const lr_plugin *plugin, const rec_record *record,
                      rec_sink *sink, void **data, uint64_t *size);
 int32_t lr_save_file(rec_job *job, rec_recorder *recorder, const rec_record *record, const char *path);
+/** Fails where a record to which no tensor was mapped would replace an existing file. */
+int32_t lr_check_replaced(rec_job *job, const rec_record *record, const char *name);
 
 /* plan.c */
 

@@ -70,13 +70,18 @@ static rec_status save_window(rec_job *job, rec_recorder *r, const rec_record *r
         (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the window has no size or no bounds that it can have");
     }
     plugin = lr_job_failed(job) ? NULL : lr_recorder_writer(job, r, path);
-    if (!plugin || lr_recorder_path(job, plugin, path, &name) != REC_OK) {
+    if (plugin && lr_recorder_path(job, plugin, path, &name) == REC_OK) {
+        job->file = name;
+        (void)lr_check_replaced(job, record, name);
+    }
+    if (lr_job_failed(job)) {
         if (target) {
             (void)lr_sink_commit(target); /* of a job that has failed: it is told so */
         }
+        job->file = NULL;
+        lr_release(job->allocator, name);
         return job->error.status;
     }
-    job->file = name;
     bounds.from = window->from;
     bounds.to = window->to;
     bounds.letters = window->letters;

@@ -207,6 +207,17 @@ static bool is_special(const char *path)
     return stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
 }
 
+int32_t lr_check_replaced(rec_job *job, const rec_record *record, const char *name)
+{
+    struct stat about;
+    if (!record->hollow || stat(name, &about) != 0 || !S_ISREG(about.st_mode) || lr_value_tensors(&record->root)) {
+        return REC_OK;
+    }
+    (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "no tensor was mapped: the existing file is not replaced");
+    rec_fail_hint(job, "Correct the type or the rules, or save to another name.");
+    return job->error.status;
+}
+
 int32_t lr_save_file(rec_job *job, rec_recorder *r, const rec_record *record, const char *path)
 {
     const lr_plugin *plugin;
@@ -223,7 +234,9 @@ int32_t lr_save_file(rec_job *job, rec_recorder *r, const rec_record *record, co
             (void)snprintf(name, strlen(path) + 1, "%s", path);
         }
         job->file = name;
-        (void)lr_save_sink(job, r, plugin, record, lr_sink_file(job, name, r->sync), NULL, NULL);
+        if (lr_check_replaced(job, record, name) == REC_OK) {
+            (void)lr_save_sink(job, r, plugin, record, lr_sink_file(job, name, r->sync), NULL, NULL);
+        }
     }
     job->file = NULL;
     lr_release(job->allocator, name);

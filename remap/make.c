@@ -245,6 +245,31 @@ static void count_line(rec_plan_totals *t, int32_t action)
     }
 }
 
+/* Whether rules are a profile's. */
+static bool has_profile(const rec_plan *plan)
+{
+    for (uint64_t s = 0; s < plan->source_count; s++) {
+        for (uint64_t i = 0; i < plan->sources[s].rules->count; i++) {
+            if (plan->sources[s].rules->rules[i].profile) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Whether some tensor of a source has a place at the destination. */
+static bool maps_tensors(const rec_plan *plan)
+{
+    for (uint64_t i = 0; i < plan->line_count; i++) {
+        const lr_line *line = &plan->lines[i];
+        if (plan->said[line->said].action == REC_PLAN_MAPPED && line->piece && lr_piece_is_tensor(line->piece)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void sum_up(rec_plan *plan)
 {
     rec_plan_totals *t = &plan->totals;
@@ -261,23 +286,22 @@ static void sum_up(rec_plan *plan)
     }
 }
 
-/* Nothing at all came through. Burn's own import, without rules and with a type that may be empty, takes that for a
- * success; so it loads here, and is said aloud. */
+/* Nothing came through. Burn's own import, with a type that may be empty, takes that for a success. Here it is an error
+ * unless the load is partial, since the saved file may take the place of a model. */
 static int32_t report_empty(rec_job *job, rec_plan *plan, bool typed)
 {
-    bool ruled = plan->base != NULL; /* nor with a base, which would go out under another name */
-    if (plan->totals.mapped || plan->totals.fatal || (plan->totals.tensors == 0 && typed && !plan->base)) {
+    bool tensors = maps_tensors(plan);
+    bool came = typed || has_profile(plan) ? tensors : plan->totals.mapped != 0;
+    plan->result->hollow = plan->totals.tensors && !tensors && !plan->base;
+    if (came || plan->totals.fatal || (plan->totals.tensors == 0 && typed && !plan->base)) {
         return REC_OK; /* what is fatal has said why */
     }
-    for (uint64_t s = 0; s < plan->source_count; s++) {
-        ruled = ruled || plan->sources[s].rules->count;
-    }
     if (plan->totals.tensors == 0 && !plan->base) {
-        bool values = plan->totals.dropped || plan->totals.unexpected;
+        bool values = plan->totals.mapped || plan->totals.dropped || plan->totals.unexpected;
         return values ? REC_OK
                       : lr_plan_problem(job, plan, REC_PROBLEM_EMPTY, false, "", "", "there is nothing in the file");
     }
-    return lr_plan_problem(job, plan, REC_PROBLEM_EMPTY, !typed || ruled, "",
+    return lr_plan_problem(job, plan, REC_PROBLEM_EMPTY, plan->base || !lr_fit_is_partial(plan), "",
                            plan->base ? "Have they other names there? Rules change them: rename, prefix, select."
                                       : "Is it the right profile, or the right type?",
                            "none of %" PRIu64 " tensors is mapped: the destination %s", plan->totals.tensors,

@@ -3,6 +3,7 @@
 #include "core/burn/burn.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct adopter {
@@ -156,10 +157,48 @@ static int32_t adopt(adopter *a, rec_value *value, const rec_layout *layout)
     }
 }
 
+bool lr_layout_has_tensors(const rec_layout *layout)
+{
+    uint64_t count = layout->kind == REC_LAYOUT_LIST || layout->kind == REC_LAYOUT_ARRAY ? 1 : layout->count;
+    if (layout->role == LR_ROLE_TENSOR || layout->role == LR_ROLE_PARAMETER) {
+        return true;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        const rec_layout *child = rec_layout_child(layout, i);
+        if (child && lr_layout_has_tensors(child)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *lr_no_tensors_words(char *text, const lr_type_ref *type, uint64_t tensors)
+{
+    (void)snprintf(text, LR_NO_TENSORS_ROOM, "the type%s%.64s has no tensors, but the record has %" PRIu64,
+                   type->name ? " " : "", type->name ? type->name : "", tensors);
+    return text;
+}
+
+/* A type without tensors takes nothing of a record with tensors. */
+static int32_t check_tensors(rec_job *job, const rec_record *record, const rec_layout *layout)
+{
+    uint64_t tensors = lr_layout_has_tensors(layout) ? 0 : lr_value_tensors(&record->root);
+    char words[LR_NO_TENSORS_ROOM];
+    if (tensors) {
+        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "%s", lr_no_tensors_words(words, &job->type, tensors));
+        rec_fail_hint(job, LR_NO_TENSORS_HINT);
+    }
+    return job->error.status;
+}
+
 int32_t lr_apply_type(rec_job *job, rec_record *record, rec_precision precision, const rec_layout *layout)
 {
     adopter a = {.job = job, .record = record, .precision = precision};
-    int32_t status = adopt(&a, &record->root, layout);
+    int32_t status = check_tensors(job, record, layout);
+    if (status != REC_OK) {
+        return status;
+    }
+    status = adopt(&a, &record->root, layout);
     if (status == REC_E_MISMATCH) {
         rec_fail_hint(job, "The file says Burn 0.%d. Is the type another one than the record's?", (int)job->burn.minor);
     }

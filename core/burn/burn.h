@@ -139,6 +139,13 @@ void lr_builder_free(lr_builder *builder);
 
 /* A loaded record and the type its caller gave. */
 
+/** @return whether a type has a tensor anywhere. One that has none does not fit a record with tensors. */
+bool lr_layout_has_tensors(const rec_layout *layout);
+enum { LR_NO_TENSORS_ROOM = 160 };
+#define LR_NO_TENSORS_HINT "Is it the right type, and is its source of the same version of Burn as the model?"
+/** Writes "the type Net has no tensors, but the record has 2". @param text LR_NO_TENSORS_ROOM bytes. @return text. */
+const char *lr_no_tensors_words(char *text, const lr_type_ref *type, uint64_t tensors);
+
 /** Goes through a record and the layout of its type. Assumed element types become the type's; a tensor of another rank
  *  or kind is REC_E_MISMATCH with its path. Fields that are missing or unexpected are left to rec_bind and to saving. */
 int32_t lr_apply_type(rec_job *job, rec_record *record, rec_precision precision, const rec_layout *layout);

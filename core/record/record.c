@@ -140,6 +140,7 @@ rec_record *rec_record_copy(const rec_record *record)
         copy->flat = record->flat;
         copy->dotted = record->dotted;
         copy->states = record->states;
+        copy->hollow = record->hollow;
         copy->parameters = record->parameters;
         copy->origin.mapped = record->origin.mapped;
         copy->origin.layout = record->origin.layout;

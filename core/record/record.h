@@ -127,6 +127,7 @@ struct rec_record {
     bool flat;          /**< root of REC_FORM_PATHS: its keys are whole paths, escaped; else it is a tree of names */
     bool states;        /**< it came as the state of an optimizer or scheduler of Burn 0.22 or later */
     bool dotted;        /**< its names came as paths, in Burn's layout: what is no tensor, its type alone can tell */
+    bool hollow;        /**< a plan made it and mapped none of the tensors of its sources: it replaces no file */
     bool parameters;    /**< it came from a foreign file: tensors without an id are parameters, which get one of their path */
     pthread_mutex_t lock; /**< of typed access */
 };
@@ -208,6 +209,8 @@ rec_scalar lr_packed_number(const lr_packed *run, uint64_t index);
 const char *lr_kind_words(int32_t kind);
 /** Nil, and lists of nothing but nil: what constants look like in any version of Burn. */
 bool lr_value_is_nothing(const rec_value *value);
+/** Counts the tensors in a value. */
+uint64_t lr_value_tensors(const rec_value *value);
 /** The variant that a value may be: itself, or as a map of one entry, or its name alone. @param payload (out) NULL: none.
  *  @return the name; no string if the value cannot be a variant. */
 const rec_value *lr_value_variant(const rec_value *value, const rec_value **payload);

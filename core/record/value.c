@@ -25,6 +25,18 @@ bool lr_value_is_nothing(const rec_value *value)
     return true;
 }
 
+uint64_t lr_value_tensors(const rec_value *value)
+{
+    uint64_t count = value->kind == REC_KIND_TENSOR;
+    if (value->kind == REC_KIND_LIST || value->kind == REC_KIND_MAP || value->kind == REC_KIND_VARIANT) {
+        uint64_t children = rec_value_count(value);
+        for (uint64_t i = 0; i < children; i++) {
+            count += lr_value_tensors(rec_value_item(value, i));
+        }
+    }
+    return count;
+}
+
 const rec_value *lr_value_variant(const rec_value *value, const rec_value **payload)
 {
     const rec_value *name = value;

@@ -25,6 +25,8 @@ typedef struct lr_fitter {
     unsigned moved; /**< levels above the place whose number changed when a gap was closed */
 } lr_fitter;
 
+/** Whether what is absent is left to the caller (missing.c). */
+bool lr_fit_is_partial(const rec_plan *plan);
 /** By a type (typed.c). */
 int32_t lr_plan_typed(lr_fitter *f, const rec_layout *layout);
 /** Says of all modules together what was told and not refused (modules.c). */

@@ -108,8 +108,6 @@ int32_t lr_fit_sign_held(lr_fitter *f, const lr_node *node, const char *module, 
 
 /* missing.c */
 
-/** Whether what is absent is left to the caller. */
-bool lr_fit_is_partial(const rec_plan *plan);
 /** Remembers that the place where the walk is has nothing, and makes its line. */
 int32_t lr_fit_miss(lr_fit *t, const rec_layout *layout, const char *what, int *how);
 /* suggest.c: load arguments that would give what is missing, in ticks. @return false: there is none to be had. */

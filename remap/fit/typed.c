@@ -547,11 +547,28 @@ static int32_t build(lr_fit *t, const rec_layout *layout, lr_node *node, bool tr
     }
 }
 
+/* A type without tensors takes nothing of what the rules left to be mapped. */
+static int32_t check_tensors(const lr_fitter *f, const rec_layout *layout)
+{
+    char words[LR_NO_TENSORS_ROOM];
+    uint64_t tensors = 0;
+    if (lr_layout_has_tensors(layout)) {
+        return REC_OK;
+    }
+    for (const lr_piece *piece = f->plan->pieces; piece; piece = piece->next) {
+        tensors += !piece->dead && !piece->kept && lr_piece_is_tensor(piece);
+    }
+    return tensors ? lr_plan_problem(f->job, f->plan, REC_PROBLEM_EMPTY, true, "", LR_NO_TENSORS_HINT, "%s",
+                                     lr_no_tensors_words(words, &f->plan->type, tensors))
+                   : REC_OK;
+}
+
 int32_t lr_plan_typed(lr_fitter *f, const rec_layout *layout)
 {
     lr_fit t = {.f = f};
     int how = LR_FIT_FILLED;
     int32_t status = build(&t, layout, f->plan->root, false, "", &f->record->root, &how);
     status = status == REC_OK ? lr_fit_report_missing(&t) : status;
+    status = status == REC_OK && !f->plan->totals.fatal ? check_tensors(f, layout) : status;
     return status == REC_OK ? lr_fit_report_left(f, "the type") : status;
 }

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Loads and conversions by a type: a type without tensors does not fit a record with tensors, in any format. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "librecord.h"
+#include "tests/message.h"
+#include "tests/scratch.h"
+
+#define EMPTY_FIELDS(F, T) F(T, CONSTANT, act) F(T, OPTION_CHILD, inner, INNER)
+#define INNER_FIELDS(F, T) F(T, CONSTANT, act) F(T, USIZE, steps)
+REC_DEFINE_STRUCT(INNER, INNER_FIELDS)
+REC_DEFINE_STRUCT(EMPTY, EMPTY_FIELDS)
+#define OTHER_FIELDS(F, T) F(T, OPTION_PARAM, other, 1)
+REC_DEFINE_STRUCT(OTHER, OTHER_FIELDS)
+
+/* Formats that hold tensors under names. */
+static const char *const formats[] = {"NamedMpk", "PrettyJson", "Burnpack", "Safetensors", "Npz", "Gguf", "PyTorch"};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+static void ok(rec_status status)
+{
+    if (status != REC_OK) {
+        fail_msg("%s", rec_error_message());
+    }
+}
+
+static rec_recorder *open_recorder(const char *name)
+{
+    rec_recorder *r = rec_open_recorder(name, REC_PRECISION_KEEP);
+    if (!r) {
+        fail_msg("%s: %s", name, rec_error_message());
+    }
+    return r;
+}
+
+/* Saves {w: [1, 2]} in a format, in memory. */
+static void *saved(const char *format, uint64_t *size)
+{
+    static const uint64_t shape[] = {2};
+    static const float numbers[] = {1, 2};
+    rec_record *record = rec_record_new(NULL);
+    rec_recorder *r = open_recorder(format);
+    void *data = NULL;
+    ok(rec_set_f32(record, "w", numbers, 1, shape));
+    ok(rec_save_bytes(r, record, &data, size));
+    rec_close_recorder(r);
+    rec_record_free(record);
+    return data;
+}
+
+static rec_record *load(const char *format, const rec_type *type, const void *data, uint64_t size)
+{
+    rec_recorder *r = open_recorder(format);
+    rec_record *record;
+    ok(rec_recorder_set_type(r, type));
+    record = rec_load_bytes(r, data, size);
+    rec_close_recorder(r);
+    return record;
+}
+
+static void test_type_without_tensors_does_not_fit(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FORMATS; i++) {
+        uint64_t size;
+        void *data = saved(formats[i], &size);
+        rec_record *record = load(formats[i], &EMPTY_type, data, size);
+        if (record || rec_error_status() != REC_E_MISMATCH ||
+            !strstr(rec_error_message(), "has no tensors, but the record has 1")) {
+            fail_msg("%s: found %s", formats[i], record ? "a record" : rec_error_message());
+        }
+        rec_free(data);
+    }
+}
+
+static void test_nothing_mapped_is_an_error(void **state)
+{
+    static const char *const flat[] = {"Burnpack", "Npz", "Gguf"}; /* a record gets its form by the type */
+    (void)state;
+    for (size_t i = 0; i < sizeof flat / sizeof *flat; i++) {
+        uint64_t size;
+        void *data = saved(flat[i], &size);
+        rec_record *record = load(flat[i], &OTHER_type, data, size);
+        if (record || rec_error_status() != REC_E_MISMATCH ||
+            !strstr(rec_error_message(), "none of 1 tensors is mapped")) {
+            fail_msg("%s: found %s", flat[i], record ? "a record" : rec_error_message());
+        }
+        rec_free(data);
+    }
+}
+
+static void expect_file(const char *path, const void *data, uint64_t size)
+{
+    FILE *file = fopen(path, "rb");
+    char *found = malloc(size + 1);
+    assert_true(file && found);
+    assert_int_equal(fread(found, 1, size + 1, file), size);
+    assert_memory_equal(found, data, size);
+    (void)fclose(file);
+    free(found);
+}
+
+/* Converts a Burnpack onto itself. @param partial whether the load is partial. */
+static rec_status convert_in_place(const char *path, const rec_type *type, bool partial)
+{
+    rec_recorder *from = open_recorder("Burnpack"), *to = open_recorder("Burnpack");
+    rec_status status;
+    ok(rec_recorder_set(from, "partial", partial ? "yes" : "no"));
+    ok(rec_recorder_set_type(to, type));
+    status = rec_convert(from, path, to, path, NULL);
+    rec_close_recorder(from);
+    rec_close_recorder(to);
+    return status;
+}
+
+static void test_existing_file_is_not_replaced_by_nothing(void **state)
+{
+    uint64_t size;
+    void *data = saved("Burnpack", &size);
+    scratch *s = scratch_new();
+    char *path = scratch_write(s, "model.bpk", data, size);
+    (void)state;
+    assert_int_equal(convert_in_place(path, &EMPTY_type, false), REC_E_MISMATCH);
+    expect_file(path, data, size);
+    assert_int_equal(convert_in_place(path, &EMPTY_type, true), REC_E_MISMATCH);
+    expect_file(path, data, size);
+    assert_int_equal(convert_in_place(path, &OTHER_type, false), REC_E_MISMATCH);
+    expect_file(path, data, size);
+    assert_int_equal(convert_in_place(path, &OTHER_type, true), REC_E_MISMATCH);
+    assert_non_null(strstr(rec_error_message(), "no tensor was mapped: the existing file is not replaced"));
+    expect_file(path, data, size);
+    rec_free(data);
+    free(path);
+    scratch_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_type_without_tensors_does_not_fit),
+        cmocka_unit_test(test_nothing_mapped_is_an_error),
+        cmocka_unit_test(test_existing_file_is_not_replaced_by_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -15,6 +15,7 @@ record convert -r --burn 0.22 --to bpk --include '*.mpk' --type 'scheduler*=Noam
 find runs-0.22 -type f | sort
 END
 prints "runs-0.22/second/checkpoint/scheduler-1.bpk"
+prints "half precision was written as full"
 step "Burn 0.22 loads each checkpoint and takes one more step" <<'END'
 for run in first second; do
     mkdir -p resumed/$run
@@ -40,8 +41,8 @@ for run in "first", "second":
     for which, key in enumerate(("a.weight", "a.bias", "b.weight")):
         value, g = model[key].astype("f8"), gradient(model[key].shape, which)
         state = f"{names[key]}.V1.Rank{value.ndim}.momentum.moment_"
-        first = 0.9 * optim[state + "1"] + 0.1 * g
-        second = 0.999 * optim[state + "2"] + 0.001 * g * g
+        first = 0.9 * optim[state + "1"].astype("f8") + 0.1 * g
+        second = 0.999 * optim[state + "2"].astype("f8") + 0.001 * g * g
         time = parse(folder + "optim-1.mpk")["item"][names[key]]["V1"][f"Rank{value.ndim}"]["momentum"]["time"] + 1
         assert time == 4
         value -= 0.01 * first / (1 - 0.9**time) / (numpy.sqrt(second / (1 - 0.999**time)) + 1e-5)

@@ -31,8 +31,8 @@ record ls --top-level-key . checkpoint.pth.tar
 END
 prints "best_acc1"
 step "the model becomes a record" <<'END'
-record plan --top-level-key state_dict --remap '^module\. => ' checkpoint.pth.tar
-record convert --top-level-key state_dict --remap '^module\. => ' checkpoint.pth.tar model.mpk
+record plan --remap '^module\. => ' checkpoint.pth.tar
+record convert --remap '^module\. => ' checkpoint.pth.tar model.mpk
 record ls model.mpk
 END
 prints "bn1.{gamma,beta,running_mean,running_var}"

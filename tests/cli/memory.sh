@@ -6,8 +6,6 @@ set -u
 # shellcheck source=tests/cli/cli.sh
 . "${srcdir:=.}/tests/cli/cli.sh"
 
-built=${top_builddir:-.}
-[ -x "$built/tools/.libs/record" ] && record=$built/tools/.libs/record # the script of libtool has faults of its own
 why=
 if [ -n "${SANITIZERS:-}" ]; then
     why="the sanitizers have allocators of their own"
@@ -16,7 +14,7 @@ elif ! command -v python3 >/dev/null; then
 elif ! ${CC:-cc} -O1 -fPIC -shared -o "$scratch/memory.so" "$srcdir/tests/faults/fail_place.c" -ldl 2>"$scratch/err" ||
     ! ${CC:-cc} -O1 -fPIC -shared -DFAIL_SYSTEM -o "$scratch/system.so" "$srcdir/tests/faults/fail_place.c" -ldl 2>"$scratch/err"; then
     why="fail_place.c does not build here: $(head -n 1 "$scratch/err")"
-elif ! FAULT_PLACES="$scratch/places" LD_PRELOAD="$scratch/memory.so" LD_LIBRARY_PATH="$built/.libs" "$record" --version >"$scratch/out" \
+elif ! FAULT_PLACES="$scratch/places" LD_PRELOAD="$scratch/memory.so" "$record" --version >"$scratch/out" \
     2>"$scratch/err" || ! grep -q malloc "$scratch/places"; then
     why="a library cannot stand in front of the C library's here"
 fi
@@ -24,8 +22,6 @@ if [ -n "$why" ]; then
     skip "each place where memory is asked for" "$why"
     finish
 fi
-LD_LIBRARY_PATH=$built/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export LD_LIBRARY_PATH
 export LC_ALL=C
 
 inputs=$scratch/inputs

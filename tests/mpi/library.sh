@@ -6,7 +6,7 @@
 set -u
 # shellcheck source=tests/mpi/mpi.sh
 . "${srcdir:=.}/tests/mpi/mpi.sh"
-library=$(dirname "$(dirname "$record")")/tests/mpi/library
+library=${tools%/*}/tests/mpi/library
 
 # with N ARGUMENT...: leaves $status, $scratch/out and $scratch/err; no hang
 with() {

@@ -6,7 +6,8 @@
 . "${srcdir:=.}/tests/cli/cli.sh"
 cd "$scratch" || exit 99
 
-record_mpi=$(dirname "$(dirname "$record")")/mpi/record-mpi
+record_mpi=${tools%/*}/mpi/record-mpi
+[ -x "${tools%/*}/mpi/.libs/record-mpi" ] && record_mpi=${tools%/*}/mpi/.libs/record-mpi
 mpirun=${MPIRUN:-mpirun}
 if [ ! -x "$record_mpi" ]; then
     skip "record convert by many ranks" "configured without MPI"

@@ -3,8 +3,8 @@
 # record diff
 # shellcheck disable=SC2016,SC2059 # text that only looks like the shell's; formats are made
 set -u
-# shellcheck source=tests/cli/cli.sh
-. "${srcdir:=.}/tests/cli/cli.sh"
+# shellcheck source=tests/cli/cost.sh
+. "${srcdir:=.}/tests/cli/cost.sh"
 # shellcheck source=tests/cli/make-record.sh
 . "$srcdir/tests/cli/make-record.sh"
 # shellcheck source=tests/cli/make-safetensors.sh
@@ -377,7 +377,7 @@ for threads in 1 2 3 8; do
 done
 
 # Two tensors of 1 GB with holes in them, of which little is in memory.
-if [ -z "${SANITIZERS:-}" ] && [ "$(df -Pk "$scratch" | awk 'NR == 2 { print $4 }')" -gt 200000 ] && [ -r /proc/self/status ]; then
+if [ -z "${SANITIZERS:-}" ] && [ "$(df -Pk "$scratch" | awk 'NR == 2 { print $4 }')" -gt 200000 ]; then
     header='{"w":{"dtype":"F32","shape":[16384,16384],"data_offsets":[0,1073741824]}}'
     for large in one two; do
         # shellcheck disable=SC2059
@@ -385,19 +385,10 @@ if [ -z "${SANITIZERS:-}" ] && [ "$(df -Pk "$scratch" | awk 'NR == 2 { print $4 
         truncate -s $((8 + ${#header} + 1073741820)) "$scratch/$large.safetensors"
         printf '\0\0\0%s' "$([ $large = one ] && echo @ || echo A)" >>"$scratch/$large.safetensors"
     done
-    begin=$(date +%s)
-    "$record" diff --json "$scratch/one.safetensors" "$scratch/two.safetensors" >"$scratch/out" &
-    pid=$! peak=0
-    while peaks=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' /proc/$pid/status 2>/dev/null) && [ -n "$peaks" ]; do
-        peak=$peaks
-        sleep 0.02
-    done
-    wait $pid
+    peaks diff --json --threads 2 "$scratch/one.safetensors" "$scratch/two.safetensors"
     answers "the last element of two tensors of 1 GB" '.tensors[0] | [.differing, .max_abs.at, .max_abs.a, .max_abs.b]' \
         '[1,[16383,16383],2,8]'
-    # It takes less than one where nothing else runs.
-    check "in little time" [ $(($(date +%s) - begin)) -le 30 ]
-    check "in less than 64 MiB of memory, those of the files included (was $peak KiB)" [ "$peak" -lt 65536 ]
+    peak_is_below "in little memory" 64
     rm "$scratch/one.safetensors" "$scratch/two.safetensors"
 else
     skip "two tensors of 1 GB" "sanitizers, or too little room"
@@ -407,11 +398,10 @@ count=100000
 [ -n "${SANITIZERS:-}" ] && count=66000
 many_tensors $count >"$scratch/many.mpk"
 sed 's/aaaa/aaab/' "$scratch/many.mpk" >"$scratch/many-b.mpk"
-begin=$(date +%s)
 run diff "$scratch/many.mpk" "$scratch/many-b.mpk"
 status_is "very many tensors" 1
 check "are one line, or two" [ "$(wc -l <"$scratch/out")" -lt 16 ]
 run diff --prefix other "$scratch/many.mpk" "$scratch/many-b.mpk"
-check "of other names, too, in little time" [ $(($(date +%s) - begin)) -le 60 ]
+status_is "of other names, too" 1
 
 finish

@@ -344,11 +344,9 @@ awk 'BEGIN { printf "{"; for (i = 0; i < 100000; i++) printf "%s\"l.%d.w%d\":{\"
     i ? "," : "", i / 10, i % 10, 8 * i, 8 * i + 8; printf "}" }' >"$scratch/json"
 size=$(wc -c <"$scratch/json")
 { header "$size"; cat "$scratch/json"; head -c 800000 /dev/zero; } >"$scratch/many.safetensors"
-begun=$(date +%s)
 run edit "$scratch/many.safetensors" rm '*.w3' mv '^l\.' 'layers.' cast '*' f16 set 'layers.7.w1[0]' 2 \
     -o "$scratch/many2.safetensors"
 status_is "100,000 tensors" 0
-[ -z "${SANITIZERS:-}" ] && check "in seconds" [ $(($(date +%s) - begun)) -le 20 ]
 shows "and each is right" "$scratch/many2.safetensors" layers.7.w1 '[2.0, 0.0]          f16 [2]'
 
 free=$(df -Pk "$scratch" | awk 'NR == 2 { print $4 }')
@@ -365,10 +363,8 @@ else
     { header "$size"; cat "$scratch/json"; } >"$scratch/large.safetensors"
     truncate -s $((8 + size + 1073741824)) "$scratch/large.safetensors"
     # Memory of its own: one tensor of 128 MiB, twice while its element is set. What is mapped is the file's.
-    begun=$(date +%s)
     check "a file of 1 GB, in 400 MiB" sh -c "ulimit -d 400000; '$record' edit '$scratch/large.safetensors' rm l.7 \
         mv '^l\\.' layers. cast 'layers.[0-5]' f16 set 'layers.6.w[1, 2]' 3 --option sync=no -o '$scratch/small.safetensors'"
-    check "in seconds" [ $(($(date +%s) - begun)) -le 30 ]
     shows "with what was set" "$scratch/small.safetensors" 'layers.6.w[1, 1:4]' '[0.0, 3.0, 0.0]          f32 [3]'
 fi
 

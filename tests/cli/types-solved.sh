@@ -88,10 +88,8 @@ gzip -c "$scratch/tiny.bin" >"$scratch/tiny.bin.gz"
 run types -q "$scratch/tiny.bin.gz"
 check "compressed: a type to complete" grep -q '^// A type to complete' "$scratch/out"
 { cat "$scratch/tiny.bin"; head -c 3000 /dev/zero | tr '\000' '\002'; } >"$scratch/more.bin"
-begun=$(date +%s)
 run types -q "$scratch/more.bin"
 status_is "thousands of numbers of items" 0
-[ -z "${SANITIZERS:-}" ] && check "end in seconds" [ $(($(date +%s) - begun)) -le 20 ]
 
 # shellcheck disable=SC2046 # words
 set -- $(awk 'BEGIN { for (i = 0; i < 300; i++) printf "set l.%d.fc.weight f32[4,8]=1 set l.%d.fc.bias f32[8]=0 set l.%d.n.gamma f32[8]=1 set l.%d.n.beta f32[8]=0 set l.%d.n.epsilon null ", i, i, i, i, i }')

@@ -4,10 +4,26 @@
 
 #include "types/describe_private.h"
 
+/* One level of the tree; the others lead up to the root. */
 typedef struct seer {
     rec_job *job;
     lr_arena *arena;
+    const struct seer *above; /* NULL: this is the root */
+    const rec_value *key;     /* in the map above; NULL: `index` in the list above */
+    uint64_t index;
 } seer;
+
+static size_t path_to(const seer *s, char *path, size_t room)
+{
+    size_t used;
+    if (!s->above) {
+        path[0] = '\0';
+        return 0;
+    }
+    used = path_to(s->above, path, room);
+    return s->key ? lr_path_append_key(path, room, used, !s->above->above, s->key)
+                  : lr_path_append_index(path, room, used, !s->above->above, s->index);
+}
 
 static lr_seen *make(const seer *s, int32_t kind, uint64_t count)
 {
@@ -173,6 +189,12 @@ static lr_seen *merge(const seer *s, lr_seen *a, lr_seen *b)
 
 static lr_seen *see(const seer *s, const rec_value *value);
 
+static lr_seen *see_below(const seer *s, const rec_value *key, uint64_t index, const rec_value *value)
+{
+    seer below = {.job = s->job, .arena = s->arena, .above = s, .key = key, .index = index};
+    return see(&below, value);
+}
+
 static lr_seen *see_number(const seer *s, int32_t kind, uint32_t bits)
 {
     lr_seen *seen = make(s,
@@ -225,7 +247,7 @@ static lr_seen *see_list(const seer *s, const rec_value *value)
         return NULL;
     }
     for (uint64_t i = 0; i < items->count; i++) {
-        tuple->children[i] = see(s, &items->items[i]);
+        tuple->children[i] = see_below(s, NULL, i, &items->items[i]);
         if (!tuple->children[i]) {
             return NULL;
         }
@@ -244,15 +266,15 @@ static lr_seen *see_list(const seer *s, const rec_value *value)
     return list;
 }
 
-static lr_seen *see_enum(const seer *s, const char *name, const rec_value *payload)
+static lr_seen *see_enum(const seer *s, const rec_value *name, const rec_value *payload)
 {
     lr_seen *seen = make(s, LR_SEEN_ENUM, 1);
     if (!seen) {
         return NULL;
     }
-    seen->names[0] = name;
+    seen->names[0] = name->v.text;
     if (payload) {
-        seen->children[0] = see(s, payload);
+        seen->children[0] = see_below(s, name, 0, payload);
         if (!seen->children[0]) {
             return NULL;
         }
@@ -312,7 +334,7 @@ static lr_seen *see_dictionary(const seer *s, const lr_map *map)
     lr_seen *seen = make(s, LR_SEEN_MAP, 2);
     lr_seen *key = make(s, LR_SEEN_NOTHING, 0), *value = make(s, LR_SEEN_NOTHING, 0);
     for (uint64_t i = 0; i < map->count && key && value; i++) {
-        lr_seen *k = see(s, &map->entries[i].key), *v = see(s, &map->entries[i].value);
+        lr_seen *k = see(s, &map->entries[i].key), *v = see_below(s, &map->entries[i].key, 0, &map->entries[i].value);
         key = k ? merge(s, key, k) : NULL;
         value = v ? merge(s, value, v) : NULL;
     }
@@ -320,8 +342,10 @@ static lr_seen *see_dictionary(const seer *s, const lr_map *map)
         return NULL;
     }
     if (!key || !value) {
-        (void)rec_fail(s->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                       "a map whose %s are of several types has no type in Rust", key ? "values" : "keys");
+        char path[512];
+        (void)path_to(s, path, sizeof path);
+        (void)lr_fail_path(s->job, REC_E_UNSUPPORTED, path, "a map whose %s are of several types has no type in Rust",
+                           key ? "values" : "keys");
         return NULL;
     }
     seen->children[0] = key;
@@ -335,7 +359,7 @@ static lr_seen *see_map(const seer *s, const rec_value *value)
     bool ids = is_ids(map);
     lr_seen *seen;
     if (!ids && is_variant(map) && value->form != REC_FORM_STRUCT && value->form != REC_FORM_MAP) {
-        return see_enum(s, map->entries[0].key.v.text, &map->entries[0].value);
+        return see_enum(s, &map->entries[0].key, &map->entries[0].value);
     }
     if (!ids && (value->form == REC_FORM_MAP || !is_struct(map))) {
         return see_dictionary(s, map);
@@ -343,7 +367,7 @@ static lr_seen *see_map(const seer *s, const rec_value *value)
     seen = make(s, ids ? LR_SEEN_IDS : LR_SEEN_STRUCT, map->count);
     for (uint64_t i = 0; seen && i < map->count; i++) {
         seen->names[i] = map->entries[i].key.v.text;
-        seen->children[i] = see(s, &map->entries[i].value);
+        seen->children[i] = see_below(s, &map->entries[i].key, 0, &map->entries[i].value);
         if (!seen->children[i]) {
             return NULL;
         }
@@ -381,7 +405,7 @@ static lr_seen *see(const seer *s, const rec_value *value)
     case REC_KIND_MAP:
         return see_map(s, value);
     case REC_KIND_VARIANT:
-        return see_enum(s, value->v.variant->name.v.text,
+        return see_enum(s, &value->v.variant->name,
                         value->v.variant->has_payload ? &value->v.variant->payload : NULL);
     case REC_KIND_STRING:
         return make(s, LR_SEEN_STRING, 0);

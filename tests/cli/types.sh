@@ -288,6 +288,11 @@ says "a folder is not converted into itself" "the folder that is converted canno
 run convert -r --to mpk tiny.bin new
 says "a file is no folder" "--recursive needs a folder"
 
+echo '{"metadata":{"float":"f32","int":"i32","format":"f","version":"0.21.0","settings":"s"},"item":{"a.b":[1,{"c d":1,"e":"x"}]}}' >mixed.json
+run types mixed.json
+status_is "a map of several types has no type" 2
+says "its path is in the message" 'a\.b.1: a map whose values are of several types has no type in Rust'
+
 # ----------------------------------------------------------------------------------------------------------- JSON
 
 need_jq

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# A small model goes into the flash of a device: constants in a C header, no library, no file, later in another training's weights.
+# A small model goes into the flash memory of a device as constants in a C header, without a library or a file. Later it gets
+# the weights of another training.
 # shellcheck source=tests/journeys/journey.sh
 . "${srcdir:=.}/tests/journeys/journey.sh"
 needs numpy msgpack cmp

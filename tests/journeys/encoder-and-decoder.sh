@@ -10,8 +10,10 @@ import numpy
 from safetensors.numpy import save_file
 random = numpy.random.default_rng(7)
 draw = lambda *shape: random.standard_normal(shape, dtype="f4")
-save_file({"0.weight": draw(8, 16), "0.bias": draw(8), "2.weight": draw(4, 8), "2.bias": draw(4)}, "encoder.safetensors")
-save_file({"0.weight": draw(8, 4), "0.bias": draw(8), "2.weight": draw(16, 8), "2.bias": draw(16)}, "decoder.safetensors")
+encoder = {"0.weight": draw(8, 16), "0.bias": draw(8), "2.weight": draw(4, 8), "2.bias": draw(4)}
+decoder = {"0.weight": draw(8, 4), "0.bias": draw(8), "2.weight": draw(16, 8), "2.bias": draw(16)}
+save_file(encoder, "encoder.safetensors")
+save_file(decoder, "decoder.safetensors")
 END
 step "both in one record; numbers of nn.Sequential have no gaps in Burn" <<'END'
 record plan --prefix encoder.layers encoder.safetensors --prefix decoder.layers decoder.safetensors
@@ -29,9 +31,11 @@ prints "body.layers.1.weight f32 [4, 8]"
 python "Python finds each tensor where it belongs" <<'END'
 from journey import same, tensors
 from safetensors.numpy import load_file
-models = {name: load_file(f"{name}.safetensors") for name in ("encoder", "decoder")}
-same(tensors("autoencoder.mpk"), {f"{name}.layers.{int(key[0]) // 2}{key[1:]}": value.T
-                                  for name, model in models.items() for key, value in model.items()})
-same(load_file("body.safetensors"), {f"body.layers.{int(key[0]) // 2}{key[1:]}": value for key, value in models["encoder"].items()})
+def layers(name, model):
+    return {f"{name}.layers.{int(key[0]) // 2}{key[1:]}": value for key, value in model.items()}
+encoder, decoder = load_file("encoder.safetensors"), load_file("decoder.safetensors")
+both = {**layers("encoder", encoder), **layers("decoder", decoder)}
+same(tensors("autoencoder.mpk"), {key: value.T for key, value in both.items()})
+same(load_file("body.safetensors"), layers("body", encoder))
 END
 finish

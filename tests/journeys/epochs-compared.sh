@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Fine-tuning was to leave the body frozen. Two epochs are compared, and a page of the comparison is made for the others.
+# Fine-tuning should leave the body of a model frozen. Two epochs are compared, and a report is made for colleagues.
 # shellcheck source=tests/journeys/journey.sh
 . "${srcdir:=.}/tests/journeys/journey.sh"
 needs numpy msgpack jq

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# All models of a directory become safetensors in the same tree; a second run does what is new and leaves the rest alone.
+# All models of a directory become safetensors in the same tree. A second run converts new files only.
 # shellcheck source=tests/journeys/journey.sh
 . "${srcdir:=.}/tests/journeys/journey.sh"
 needs numpy msgpack safetensors jq

@@ -9,17 +9,18 @@ python "the Hub's directory" <<'END'
 import json, numpy, os
 from safetensors.numpy import save_file
 os.mkdir("TinyLlama")
-config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 16, "intermediate_size": 24, "vocab_size": 40,
-          "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 4, "rms_norm_eps": 1e-5,
-          "rope_theta": 10000.0, "max_position_embeddings": 64, "hidden_act": "silu", "tie_word_embeddings": False,
-          "torch_dtype": "float32"}
+config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu", "hidden_size": 16,
+          "intermediate_size": 24, "vocab_size": 40, "num_hidden_layers": 2, "num_attention_heads": 4,
+          "num_key_value_heads": 2, "head_dim": 4, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
+          "max_position_embeddings": 64, "tie_word_embeddings": False, "torch_dtype": "float32"}
 json.dump(config, open("TinyLlama/config.json", "w"))
 random = numpy.random.default_rng(2)
 draw = lambda *shape: random.standard_normal(shape, dtype="f4")
 shards = [{"model.embed_tokens.weight": draw(40, 16)}, {"model.norm.weight": draw(16), "lm_head.weight": draw(40, 16)}]
 for i, shard in enumerate(shards):
     shard.update({f"model.layers.{i}.{name}.weight": draw(*shape) for name, shape in (
-        ("self_attn.q_proj", (16, 16)), ("self_attn.k_proj", (8, 16)), ("self_attn.v_proj", (8, 16)), ("self_attn.o_proj", (16, 16)),
+        ("self_attn.q_proj", (16, 16)), ("self_attn.k_proj", (8, 16)), ("self_attn.v_proj", (8, 16)),
+        ("self_attn.o_proj", (16, 16)),
         ("mlp.gate_proj", (24, 16)), ("mlp.up_proj", (24, 16)), ("mlp.down_proj", (16, 24)),
         ("input_layernorm", (16,)), ("post_attention_layernorm", (16,)))})
     save_file(shard, f"TinyLlama/model-0000{i + 1}-of-00002.safetensors", metadata={"format": "pt"})
@@ -39,7 +40,8 @@ END
 step "back, in files of at most 8 KB" <<'END'
 mkdir back
 cp TinyLlama/config.json back
-record convert --profile llama --reverse --config-json back/config.json --max-shard-size 8KB tiny-llama.mpk back/model.safetensors
+record convert --profile llama --reverse --config-json back/config.json --max-shard-size 8KB \
+    tiny-llama.mpk back/model.safetensors
 ls back
 END
 prints "model.safetensors.index.json"

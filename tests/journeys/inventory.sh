@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# A disk full of models of many years: which format, which Burn, how large? What is too old is converted, the rest left alone.
+# A disk has models of many years. Which format, which Burn, how large? Old ones are converted into another directory.
 # shellcheck source=tests/journeys/journey.sh
 . "${srcdir:=.}/tests/journeys/journey.sh"
 needs numpy msgpack jq

@@ -4,7 +4,8 @@ import json
 
 import numpy
 
-DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1", "Bool": "?"}
+DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1",
+          "Bool": "?"}
 
 
 def parse(path):
@@ -60,5 +61,5 @@ def same(found, expected):
     assert set(found) == set(expected), f"keys differ: {sorted(set(found) ^ set(expected))}"
     for key, value in expected.items():
         a, b = numpy.asarray(found[key]), numpy.asarray(value)
-        assert a.dtype == b.dtype and a.shape == b.shape, f"{key}: found {a.dtype} {a.shape}, expected {b.dtype} {b.shape}"
+        assert (a.dtype, a.shape) == (b.dtype, b.shape), f"{key}: {a.dtype} {a.shape} is not {b.dtype} {b.shape}"
         assert a.tobytes() == b.tobytes(), f"{key}: {(a != b).sum()} of {a.size} values differ"

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh
-# What the journeys share. Each begins in an empty home directory, with `record` in the PATH and no configuration. A journey is
-# a list of steps that a user types one after the other, and ends with a check by another program.
+# Functions of the journeys. Each journey begins in an empty home directory, with `record` in the PATH and no configuration.
+# It is a list of steps that a user types one after the other, and ends with a check by another program.
 #
-#   needs WHAT...             skips the journey unless all are there: a command, a Python package (torch, numpy, msgpack,
-#                             safetensors, gguf) or store, real Burn 0.22.1
-#   with_library              skips it where librecord is not shared; pkg-config finds the library of this build, and `cc` is
-#                             the compiler of this build
+#   needs WHAT...             skips the journey if one is missing: a command, a Python package (torch, numpy, msgpack,
+#                             safetensors, gguf) or store, the program around real Burn 0.22.1
+#   with_library              skips the journey if librecord is static; makes pkg-config find the library of this build
 #   step NAME <<'END'         runs commands (bash -eu -o pipefail) in the home directory; $output keeps what they print
-#   fails STATUS NAME <<'END' runs one command that must end with this status
-#   prints TEXT               the last step printed this, spaces apart
+#   fails STATUS NAME <<'END' runs a command that must end with this status
+#   prints TEXT               checks that the last step printed this; runs of spaces count as one
 #   python NAME <<'END'       runs a Python program there, which fails by an exception; it may import journey.py
 set -u
 : "${srcdir:=.}" "${top_builddir:=.}"
@@ -26,7 +25,8 @@ output=$scratch/output
 HOME=$scratch/home
 PATH=$scratch/bin:$PATH
 PYTHONDONTWRITEBYTECODE=1
-export HOME PATH PYTHONDONTWRITEBYTECODE LIBRECORD_INTEROP_DIR LIBRECORD_PLUGIN_PATH LIBRECORD_DATA PYTHON srcdir journeys
+export HOME PATH PYTHON PYTHONDONTWRITEBYTECODE srcdir journeys
+export LIBRECORD_INTEROP_DIR LIBRECORD_PLUGIN_PATH LIBRECORD_DATA
 unset LIBRECORD_CONFIG XDG_CONFIG_HOME XDG_CONFIG_DIRS NO_COLOR MAKEFLAGS MFLAGS MAKELEVEL
 mkdir "$HOME" "$scratch/bin"
 cd "$HOME" || exit 99
@@ -75,7 +75,11 @@ prints() {
 python() {
     cat >"$scratch/program.py"
     python_path=$journeys${packages:+:$packages}${PYTHONPATH:+:$PYTHONPATH}
-    if PYTHONPATH=$python_path "$PYTHON" "$scratch/program.py" >"$output" 2>&1; then ok "$1"; else not_ok "$1" "$output"; fi
+    if PYTHONPATH=$python_path "$PYTHON" "$scratch/program.py" >"$output" 2>&1; then
+        ok "$1"
+    else
+        not_ok "$1" "$output"
+    fi
 }
 
 # without NAME WHERE-IT-IS: ends the journey

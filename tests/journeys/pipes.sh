@@ -18,12 +18,14 @@ wc -l <keys
 END
 prints "43"
 step "the second one, to JSON and to jq" <<'END'
-tar -xzOf checkpoints.tar.gz checkpoints/model-2.mpk.gz | record convert --to json - - | jq -c '.item.conv1.bias.param | [.shape, .dtype]'
+tar -xzOf checkpoints.tar.gz checkpoints/model-2.mpk.gz | record convert --to json - - |
+    jq -c '.item.conv1.bias.param | [.shape, .dtype]'
 END
 prints '[[3],"F64"]'
 step "through gzip's own program, and back" <<'END'
 tar -xzOf checkpoints.tar.gz checkpoints/model-1.mpk >direct.mpk
-tar -xzOf checkpoints.tar.gz checkpoints/model-2.mpk.gz | gzip -dc | record convert --precision full --to mpk - - >piped.mpk
+tar -xzOf checkpoints.tar.gz checkpoints/model-2.mpk.gz | gzip -dc |
+    record convert --precision full --to mpk - - >piped.mpk
 record convert --to mpk.gz piped.mpk - | gzip -dc >again.mpk
 record convert --to json direct.mpk - | jq -S .item >direct.json
 record convert --to json - - <again.mpk | jq -S .item >again.json

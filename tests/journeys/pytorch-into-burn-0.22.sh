@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# A classifier that PyTorch trained is loaded by a program with Burn 0.22, from the state dict as torch.save() leaves it.
+# PyTorch trained a classifier and saved its state dict. A program with Burn 0.22 loads it.
 # shellcheck source=tests/journeys/journey.sh
 . "${srcdir:=.}/tests/journeys/journey.sh"
 needs torch numpy store

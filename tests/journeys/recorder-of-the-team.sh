@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# A team agrees how checkpoints are stored: a recorder with a name in an INI file, for the command and for a program in C.
+# A team agrees how checkpoints are stored: by a named recorder in an INI file, which the command and a C program use.
 # shellcheck source=tests/journeys/journey.sh
 . "${srcdir:=.}/tests/journeys/journey.sh"
 needs numpy msgpack gzip pkg-config

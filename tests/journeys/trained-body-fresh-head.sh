@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Transfer learning: the body of a model of PyTorch goes below the fresh head of a record of Burn; later only the head is kept.
+# Transfer learning: a record of Burn takes the body of a PyTorch model and keeps its own fresh head.
 # shellcheck source=tests/journeys/journey.sh
 . "${srcdir:=.}/tests/journeys/journey.sh"
 needs numpy msgpack safetensors

@@ -11,7 +11,8 @@ END
 step "each model in PyTorch's names and layout, in full precision" <<'END'
 mkdir pytorch
 for run in first second; do
-    record convert --type runs/model.rs:Model --reverse --precision full runs/$run/checkpoint/model-1.mpk pytorch/$run.pt
+    record convert --type runs/model.rs:Model --reverse --precision full \
+        runs/$run/checkpoint/model-1.mpk pytorch/$run.pt
 done
 record ls pytorch/first.pt
 END
@@ -44,7 +45,8 @@ expected = {}
 for key, parameter in model.named_parameters():
     state = states[names[key]]["V1"][f"Rank{parameter.ndim}"]["momentum"]
     first, second = (state[name].T if parameter.ndim == 2 else state[name] for name in ("moment_1", "moment_2"))
-    adam.state[parameter] = {"step": torch.tensor(float(state["time"])), "exp_avg": first.clone(), "exp_avg_sq": second.clone()}
+    adam.state[parameter] = {"step": torch.tensor(float(state["time"])), "exp_avg": first.clone(),
+                             "exp_avg_sq": second.clone()}
     parameter.grad = g = torch.full_like(parameter, 0.125)
     first, second, time = 0.9 * first + 0.1 * g, 0.999 * second + 0.001 * g * g, 4
     expected[key] = parameter - 0.01 * first / (1 - 0.9**time) / ((second / (1 - 0.999**time)).sqrt() + 1e-5)

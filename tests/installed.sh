@@ -8,26 +8,12 @@ set -u
 . "${srcdir:=.}/tests/tap.sh"
 : "${top_builddir:=.}"
 
-stage=$scratch/stage
-# A make of its own, not a part of the one that runs this; one at a time, for libtool links again while it installs.
-unset MAKEFLAGS MFLAGS MAKELEVEL
-
-check "make install" flock "$top_builddir/config.status" make -C "$top_builddir" install DESTDIR="$stage"
-pc=$(find "$stage" -name librecord.pc)
-if [ -z "$pc" ]; then
-    not_ok "librecord.pc is installed"
-    finish
-fi
-
-# The staged tree instead of the prefix it is meant for.
-prefix=$(sed -n 's/^prefix=//p' "$pc")
+# shellcheck source=tests/staged.sh
+. "$srcdir/tests/staged.sh"
 moved() {
-    PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --define-variable=prefix="$stage$prefix" "$@"
+    "$scratch/pkg-config" "$@"
 }
-libdir=$(moved --variable=libdir librecord)
-plugindir=$(moved --variable=plugindir librecord)
 version=$(moved --modversion librecord)
-record=$(find "$stage" -type f -path "*/bin/record")
 
 find "$stage" ! -type d | sed "s|^$stage||" | sort >"$scratch/files"
 absent() { # PATTERN: no installed file is like that

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the tests share that try many cases of a kind: on a machine that is emulated they take each n-th alone, where
- * LIBRECORD_TEST_EVERY says n. */
+ * For tests with very many cases of a kind: LIBRECORD_TEST_EVERY=n makes them run every n-th case only. `make check` sets 7,
+ * `make check-slow` runs all. */
 #ifndef SPARSE_H
 #define SPARSE_H
 
 #include <stdlib.h>
 
-/** Each how manieth case is tried: 1, all of them, unless the environment says otherwise. */
+/** Returns n where every n-th case is to run: 1 unless the environment says otherwise. */
 static inline unsigned sparsely(void)
 {
     const char *text = getenv("LIBRECORD_TEST_EVERY");

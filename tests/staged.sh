@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh disable=SC2034,SC2154 # variables of tap.sh and of those who read this
-# For test scripts that build against an installed librecord: installs into $scratch/stage and sets $libdir, $plugindir
-# and $record. To be read after tap.sh. make_with_installed builds with a pkg-config that knows the stage.
+# For test scripts that build against an installed librecord: copies tests/stage of the build, which `make stage` made, to
+# $scratch/stage and sets $stage, $prefix, $libdir, $plugindir and $record. To be read after tap.sh. make_with_installed builds
+# with a pkg-config that knows the stage.
 
-stage=$scratch/stage
-# A make of its own, not a part of the one that runs this; one at a time, for libtool links again while it installs.
+# A make of their own, not a part of the one that runs this.
 unset MAKEFLAGS MFLAGS MAKELEVEL
-if ! flock "$top_builddir/config.status" make -C "$top_builddir" install DESTDIR="$stage" >"$scratch/install.log" 2>&1; then
-    not_ok "make install" "$scratch/install.log"
+stage=$scratch/stage
+if [ ! -d "$top_builddir/tests/stage" ]; then
+    not_ok "there is an installation in $top_builddir/tests/stage: run make stage"
     finish
 fi
+cp -R "$top_builddir/tests/stage" "$stage" || exit 99
 pc=$(find "$stage" -name librecord.pc)
 prefix=$(sed -n 's/^prefix=//p' "$pc")
 cat >"$scratch/pkg-config" <<END

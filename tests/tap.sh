@@ -37,6 +37,11 @@ not_ok() {
     fi
 }
 
+# slow: whether this run takes its time (make check-slow). Parts that take long ask: `if slow; then ... fi`
+slow() {
+    [ -n "${LIBRECORD_TEST_SLOW:-}" ]
+}
+
 # skip NAME REASON
 skip() {
     tap_count=$((tap_count + 1))

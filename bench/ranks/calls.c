@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What a rank of record-mpi asks of the system and of MPI: preloaded by bench/mpi, which has it built. At the end each rank
  * appends a line to $BENCH_CALLS/RANK. */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <mpi.h>

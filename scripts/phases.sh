@@ -94,6 +94,8 @@ prepare() {
         LIBRECORD_SHARED=$(cd ../shared && pwd)
         export LIBRECORD_SHARED
     fi
+    # A shim of pyenv takes longer to start than many tests run.
+    PATH=$(python3 -c 'import os, sys; print(os.path.dirname(os.path.realpath(sys.executable)))'):$PATH
     # rustup installs cargo here, which need not be in the PATH of a script.
     PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin
     export PATH

@@ -206,7 +206,8 @@ status_is "0.21 has recorders, of which one is to be named" 2
 
 golden=${LIBRECORD_SHARED:-$srcdir/../shared}/data/golden/store
 if [ -d "$golden" ]; then
-    for file in "$golden"/0.*/*/*.bpk; do
+    if slow; then set -- "$golden"/0.*/*/*.bpk; else set -- "$golden"/0.22.*/*/*.bpk; fi
+    for file; do
         version=${file#"$golden"/}
         version=${version%%/*}
         run convert -q --burn "${version%.*}" "$file" "$scratch/x.bpk"

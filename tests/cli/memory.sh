@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Each command while memory runs out at one place, and then while one call of the system fails: a place is a call with those that led
-# to it, and each is tried by the first command that comes there. FAULTS_EACH is how many places of a command at most are tried.
+# to it, and each is tried by the first command that comes there. FAULTS_EACH is how many places of a command at most are tried:
+# 2, in a slow run 8.
 set -u
 # shellcheck source=tests/cli/cli.sh
 . "${srcdir:=.}/tests/cli/cli.sh"
@@ -23,6 +24,7 @@ if [ -n "$why" ]; then
     finish
 fi
 export LC_ALL=C
+if slow; then most=8; else most=2; fi
 
 inputs=$scratch/inputs
 mkdir -p "$inputs/many" "$scratch/runs"
@@ -105,7 +107,7 @@ each() {
     name=$1
     shift
     python3 "$srcdir/tests/faults/each_place.py" --record "$record" --inputs "$inputs" --work "$scratch/runs" \
-        --each "${FAULTS_EACH:-8}" "$@" >"$scratch/each" 2>"$scratch/why"
+        --each "${FAULTS_EACH:-$most}" "$@" >"$scratch/each" 2>"$scratch/why"
     while IFS= read -r line; do
         case $line in
             'ok '*) ok "$name: ${line#* - }" ;;

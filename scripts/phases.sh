@@ -108,7 +108,7 @@ gcc_tree() {
     fi
     rm -rf "$work/dist" "$work/gcc"
     mkdir -p "$work/dist"
-    if ! { (cd "$work/dist" && "$source/configure" --quiet && make dist && tar xf librecord-*.tar.xz) >"$work/log" 2>&1; }; then
+    if ! { (cd "$work/dist" && "$source/configure" --quiet && XZ_OPT=-0 make dist && tar xf librecord-*.tar.xz) >"$work/log" 2>&1; }; then
         tail -n 60 "$work/log"
         ended "make dist" 1
         return 1

@@ -81,7 +81,7 @@ prepare() {
     scripts/packages gcc g++ clang libclang-rt-14-dev libc6-dev make autoconf automake libtool pkg-config xz-utils binutils \
         libltdl-dev zlib1g-dev libisal-dev libzstd-dev libcurl4-openssl-dev libmsgpack-dev libinih-dev libpcre2-dev \
         libncurses-dev libcmocka-dev abigail-tools cmake shellcheck valgrind strace openmpi-bin libopenmpi-dev mandoc jq \
-        python3 python3-msgpack python3-numpy python3-torch python3-pip zsh fish chromium locales
+        python3 python3-msgpack python3-numpy python3-torch python3-pip zstd zsh fish chromium locales
     if [ ! -x configure ] ||
         [ -n "$(find configure.ac Makefile.am ./*/Makefile.inc ./*/*/Makefile.inc m4/lr_flags.m4 -newer configure)" ]; then
         autoreconf -fi >"$work/log" 2>&1 || {

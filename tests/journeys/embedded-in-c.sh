@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# A small model goes into the flash memory of a device as constants in a C header, without a library or a file. Later it gets
-# the weights of another training.
+# A small model goes into the flash memory of a device as constants in a C header, without a library or a file. Later it
+# gets the weights of another training.
 # shellcheck source=tests/journeys/journey.sh
 . "${srcdir:=.}/tests/journeys/journey.sh"
 needs numpy msgpack cmp

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The name and licence of a quantised GGUF are corrected. All other keys keep their values and types: llama.cpp looks keys up
-# by type.
+# The name and licence of a quantised GGUF are corrected. All other keys keep their values and types: llama.cpp looks
+# keys up by type.
 # shellcheck source=tests/journeys/journey.sh
 . "${srcdir:=.}/tests/journeys/journey.sh"
 needs numpy gguf

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The checkpoint of PyTorch's ImageNet example: a model inside DataParallel, its optimizer, and the best accuracy as a tensor.
+# The checkpoint of PyTorch's ImageNet example: a model in DataParallel, its optimizer, the best accuracy as a tensor.
 # shellcheck source=tests/journeys/journey.sh
 . "${srcdir:=.}/tests/journeys/journey.sh"
 needs torch numpy msgpack

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh
-# Functions of the journeys. Each journey begins in an empty home directory, with `record` in the PATH and no configuration.
-# It is a list of steps that a user types one after the other, and ends with a check by another program.
+# Functions of the journeys. Each journey begins in an empty home directory, with `record` in the PATH and no
+# configuration. It is a list of steps that a user types one after the other, and ends with a check by another program.
 #
 #   needs WHAT...             skips the journey if one is missing: a command, a Python package (torch, numpy, msgpack,
 #                             safetensors, gguf) or store, the program around real Burn 0.22.1

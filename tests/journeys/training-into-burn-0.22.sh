@@ -11,7 +11,7 @@ record info runs/first/checkpoint/model-1.mpk
 END
 prints "0.14"
 step "the directory becomes one for Burn 0.22" <<'END'
-record convert -r --burn 0.22 --to bpk --include '*.mpk' --type 'scheduler*=NoamLrScheduler' runs runs-0.22
+record convert -r --burn 0.22 --include '*.mpk' --type 'scheduler*=NoamLrScheduler' runs runs-0.22
 find runs-0.22 -type f | sort
 END
 prints "runs-0.22/second/checkpoint/scheduler-1.bpk"

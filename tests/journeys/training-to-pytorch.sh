@@ -8,13 +8,10 @@ needs torch numpy msgpack jq
 step "the old trainings" <<'END'
 cp -R "$journeys/training" runs
 END
-step "each model in PyTorch's names and layout, in full precision" <<'END'
-mkdir pytorch
-for run in first second; do
-    record convert --type runs/model.rs:Model --reverse --precision full \
-        runs/$run/checkpoint/model-1.mpk pytorch/$run.pt
-done
-record ls pytorch/first.pt
+step "the directory's models in PyTorch's names and layout, in full precision" <<'END'
+record convert -r --include 'model-*.mpk' --type runs/model.rs:Model --reverse --precision full --to pytorch \
+    runs pytorch
+record ls pytorch/first/checkpoint/model-1.pt
 END
 prints "a.weight f32 [4, 3]"
 step "its Adam as it is, and which parameter has which id" <<'END'
@@ -34,7 +31,7 @@ class Model(torch.nn.Module):
         return self.b(self.a(x).tanh())
 for run in "second", "first":
     old, model, x = tensors(f"runs/{run}/checkpoint/model-1.mpk"), Model(), torch.linspace(-1, 1, 15).reshape(5, 3)
-    model.load_state_dict(torch.load(f"pytorch/{run}.pt"))
+    model.load_state_dict(torch.load(f"pytorch/{run}/checkpoint/model-1.pt"))
     burn = numpy.tanh(x.numpy() @ old["a.weight"].astype("f4") + old["a.bias"]) @ old["b.weight"].astype("f4")
     assert numpy.allclose(model(x).detach().numpy(), burn, atol=1e-6), run
 

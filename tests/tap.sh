@@ -59,6 +59,16 @@ check() {
     fi
 }
 
+# wait_for COMMAND...: until it succeeds. It fails after 300 s, so that what never happens ends the test.
+wait_for() {
+    wait_for_tries=0
+    until "$@" >/dev/null 2>&1; do
+        [ "$wait_for_tries" -lt 6000 ] || return 1
+        wait_for_tries=$((wait_for_tries + 1))
+        sleep 0.05
+    done
+}
+
 # finish: the plan, and the exit status
 finish() {
     tap_finished=1

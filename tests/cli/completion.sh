@@ -61,7 +61,7 @@ check "a key behind an option with its value" has stem.weight
 words show "$scratch/none.mpk" st
 check "a file that is not there has no keys" [ ! -s "$scratch/out" ]
 mkfifo "$scratch/pipe"
-check "a pipe is not read" timeout 10 "$record" completion words -- show "$scratch/pipe" ""
+check "a pipe is not read" timeout 300 "$record" completion words -- show "$scratch/pipe" ""
 words ls --sort s
 check "an order of ls" has size
 words ls --sort=-
@@ -192,7 +192,7 @@ pid, fd = pty.fork()
 if pid == 0:
     os.environ["TERM"] = "dumb"
     os.execvp("zsh", ["zsh", "-f", "-i"])
-def read_until(word, seconds=20):
+def read_until(word, seconds=300):
     seen, end = b"", time.time() + seconds
     while word not in seen and time.time() < end:
         if select.select([fd], [], [], 0.1)[0]:

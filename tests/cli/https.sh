@@ -24,10 +24,7 @@ log=$scratch/log
 python3 "$top/tests/cli/http-server.py" "$files" "$log" >"$scratch/port" 2>/dev/null &
 server=$!
 trap 'kill $server 2>/dev/null; rm -rf "$scratch"' EXIT
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-    [ -s "$scratch/port" ] && break
-    sleep 0.25
-done
+wait_for test -s "$scratch/port"
 at=http://127.0.0.1:$(cat "$scratch/port")
 
 # A model of some 300 KB: more than the first request fetches.
@@ -170,10 +167,7 @@ server.serve_forever()
 END
     tls=$!
     trap 'kill $server $tls 2>/dev/null; rm -rf "$scratch"' EXIT
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        [ -s tls.port ] && break
-        sleep 0.25
-    done
+    wait_for test -s tls.port
     run ls "https://localhost:$(cat tls.port)/m.safetensors"
     status_is "a certificate that nobody vouches for is refused" 2
     check "… in words" grep -q 'certificate is not one that this computer trusts' "$scratch/err"

@@ -7,7 +7,7 @@ report-browser.py CHROMIUM PAGE STEP...
   scheme light|dark     what the system prefers
   load                  opens the page
   js EXPRESSION         prints what it gives, as JSON
-  wait EXPRESSION       until it gives something true, at most 30 s
+  wait EXPRESSION       until it gives something true, at most 300 s
   key NAME              presses a key
   shot FILE             a picture of the window
   whole FILE            a picture of the whole page
@@ -90,7 +90,7 @@ class Browser:
                 raise SystemExit("the browser has ended")
             self.pending += more
 
-    def call(self, method, seconds=60, **params):
+    def call(self, method, seconds=300, **params):
         self.number += 1
         number = self.number
         message = {"id": number, "method": method, "params": params}
@@ -153,11 +153,11 @@ def run(browser, page, steps):
             browser.loaded = False
             browser.call("Page.navigate", url="file://" + os.path.abspath(page).replace("%", "%25").replace("#", "%23").replace("?", "%3F"))
             if not browser.loaded:
-                browser.read(lambda m: True if browser.loaded else None, 120)
+                browser.read(lambda m: True if browser.loaded else None, 300)
         elif word == "js":
             print(json.dumps(browser.js(steps.pop(0)), ensure_ascii=False))
         elif word == "wait":
-            expression, end = steps.pop(0), time.monotonic() + 30
+            expression, end = steps.pop(0), time.monotonic() + 300
             while not browser.js(expression):
                 if time.monotonic() > end:
                     raise SystemExit("never true: " + expression)

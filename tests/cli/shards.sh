@@ -217,12 +217,8 @@ stopped() {
     strace -f -qq -o calls -P "m/$2" -e trace="$1" -e inject="$1:signal=STOP:when=1" \
         "$record" convert -qy m/m.safetensors.index.json found.safetensors 2>said &
     tracer=$!
-    tries=0
-    until pid=$(awk '/SIGSTOP/ { print $1; exit }' calls 2>/dev/null) && [ -n "$pid" ]; do
-        tries=$((tries + 1))
-        [ "$tries" -lt 600 ] || break
-        sleep 0.05
-    done
+    wait_for grep -q SIGSTOP calls
+    pid=$(awk '/SIGSTOP/ { print $1; exit }' calls)
     [ -n "$pid" ] || kill -KILL "$tracer" # or it would be waited for for ever
     save new m
     # More than once: the first may come before the tracer has let it stop.

@@ -80,19 +80,22 @@ header='{"a":{"dtype":"U8","shape":[41943040],"data_offsets":[0,41943040]}}'
 printf "\\$(printf %03o ${#header})\\0\\0\\0\\0\\0\\0\\0%s" "$header" >"$scratch/shrinks.safetensors"
 truncate -s $((41943040 + 8 + ${#header})) "$scratch/shrinks.safetensors"
 # What waits for another program ends by one signal.
+# shellcheck disable=SC2317 # called by wait_for
+sleeps() { # PID: a process of record that waits for something
+    [ "$(basename "$(readlink "/proc/$1/exe")")" = record ] && grep -q '^State:[^A-Z]*S' "/proc/$1/status"
+}
+# shellcheck disable=SC2317
+has_ended() { # PID
+    ! grep '^State:' "/proc/$1/status" | grep -qv '^State:[^A-Z]*Z'
+}
 stops() { # WHAT ARGUMENT...: of a convert that waits
     stops_what=$1
     shift
     "$record" convert -q "$@" 2>"$scratch/err" <"$scratch/nobody" &
     stops_pid=$!
-    sleep 0.5
+    wait_for sleeps $stops_pid
     kill -TERM $stops_pid
-    stops_ticks=0
-    while kill -0 $stops_pid 2>/dev/null && [ $stops_ticks -lt 100 ]; do
-        sleep 0.1
-        stops_ticks=$((stops_ticks + 1))
-    done
-    kill -KILL $stops_pid 2>/dev/null
+    wait_for has_ended $stops_pid || kill -KILL $stops_pid
     wait $stops_pid
     stops_status=$?
     check "$stops_what ends by one signal" [ $stops_status = 143 ]
@@ -139,22 +142,24 @@ if command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/n
     check "a narrow terminal shortens keys in the middle" grep -qE '^block.*….*  f32' "$scratch/out"
     "$record" ls --all 0.18.0/mnist.mpk | cat >"$scratch/out"
     check "a pipe never does" [ "$(grep -c … "$scratch/out")" = 0 ]
-    # A record that comes slowly: a second without it, and then some more, until it is shown how far it is; then the rest, in
-    # several pieces. However long it takes to start, there is a piece that comes later than that.
-    truncate -s $((41943040 + 8 + ${#header})) "$scratch/shrinks.safetensors"
-    "$record" convert -q --adapter none "$scratch/shrinks.safetensors" "$scratch/slowly.mpk.gz"
+    # A record that comes slowly. A pipe holds 64 KiB, so when the second piece is written the command has read the first
+    # one. What comes more than a second later makes it show how far it is.
+    header='{"a":{"dtype":"U8","shape":[8388608],"data_offsets":[0,8388608]}}'
+    {
+        printf "\\$(printf %03o ${#header})\\0\\0\\0\\0\\0\\0\\0%s" "$header"
+        head -c 8388608 /dev/urandom
+    } >"$scratch/noise.safetensors"
+    "$record" convert -q --adapter none "$scratch/noise.safetensors" "$scratch/slowly.mpk.gz"
     cat >"$scratch/slowly" <<'END'
-from=1
-while [ $from -lt 30000 ] && ! grep -q 'load: .*MiB' "$2"; do
-    tail -c "+$from" "$1" | head -c 5000
-    from=$((from + 5000))
+for from in 1 200001; do
+    tail -c "+$from" "$1" | head -c 200000
     sleep 1.2
 done
-tail -c "+$from" "$1"
+tail -c +400001 "$1"
 END
     for command in info ls show types "plan --debug"; do
         shown=$scratch/progress-${command%% *}
-        TERM=xterm script -qec "sh '$scratch/slowly' '$scratch/slowly.mpk.gz' '$shown' | '$record' $command - >/dev/null" \
+        TERM=xterm script -qec "sh '$scratch/slowly' '$scratch/slowly.mpk.gz' | '$record' $command - >/dev/null" \
             /dev/null </dev/null >"$shown" &
     done
     wait

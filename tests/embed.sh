@@ -169,22 +169,6 @@ if command -v "${AS:-as}" >/dev/null; then
     (unset CC && AS=${AS:-as} "$record" embed -q "$tiny" --output a.o)
     check "AS will do" embedded "$tiny" a_record a.o
 fi
-rule() { # docs/embedding.md's lines for make
-    mkdir rule && cp "$tiny" rule/model.mpk && (
-        cd rule || exit
-        sed -n '/^```make$/,/^```$/p' "$srcdir/docs/embedding.md" | sed '/^```/d' >Makefile
-        printf 'program: program.o model.o\n\t$(CC) -o $@ program.o model.o\n' >>Makefile
-        printf '#include "model.h"\nint main(void) { return model_record_size != %s; }\n' "$(wc -c <model.mpk)" >program.c
-        sed 's|\trecord embed|\t"$(RECORD)" embed|' Makefile >changed
-        ${MAKE:-make} -s -f changed RECORD="$record" CC="$CC" program && ./program
-    )
-}
-if command -v "${MAKE:-make}" >/dev/null; then
-    check "the rule for make works as it stands in docs/embedding.md" rule
-    check "and is three lines" [ "$(sed -n '/^```make$/,/^```$/p' "$srcdir/docs/embedding.md" | wc -l)" = 5 ]
-else
-    skip "the rule for make" "make is missing"
-fi
 dd if=/dev/urandom of=large bs=1048576 count=24 2>/dev/null
 if command -v prlimit >/dev/null && [ -z "${SANITIZERS:-}" ]; then
     small() { # data beyond 16 MB are refused: 24 MB cannot be held

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Builds the examples as a reader would, with the public header and the library, and runs each on a record that Burn
 # wrote. What they print is compared where it is the same everywhere.
-# shellcheck disable=SC2016,SC2317 # text for make that only looks like the shell's; functions that check() calls
+# shellcheck disable=SC2317 # functions that check() calls
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:=.}/tests/tap.sh"
@@ -18,10 +18,10 @@ if [ ! -e "$top_builddir/.libs/librecord.so" ]; then
 fi
 cd "$scratch" || exit 1
 
-builds() { # NAME [OBJECT]
+builds() { # NAME
     # shellcheck disable=SC2086 # lists of words
     ${CC:-cc} -std=c11 -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Werror \
-        ${SANITIZERS:+-fsanitize=$SANITIZERS} -I . -I "$srcdir/include" -o "$1" "$examples/$1.c" ${2:+"$2"} \
+        ${SANITIZERS:+-fsanitize=$SANITIZERS} -I . -I "$srcdir/include" -o "$1" "$examples/$1.c" \
         -L "$top_builddir/.libs" -Wl,-rpath,"$top_builddir/.libs" -lrecord $libs -lm
 }
 for name in load bind build bytes config convert embed import io; do
@@ -77,20 +77,8 @@ linear.weight was f64, is f16
 linear.bias was f64, is f16" ./config "$examples/config.ini" "$tiny" half
 says "convert: by content and by name" "$tiny -> c.mpk.gz at half precision, 0 notes" ./convert "$tiny" c.mpk.gz half
 
-# One PyTorch model, at run time and while the program is built, by the rule that stands in docs/embedding.md.
-forward='net(1, 2, 3) = -0.322311, 1.142360'
-says "import: computes with a PyTorch model" "$forward" ./import "$examples/weights.safetensors"
-if command -v "${MAKE:-make}" >/dev/null; then
-    cp "$examples/weights.safetensors" "$examples/net.rs" .
-    sed -n '/^```makefile$/,/^```$/p' "$srcdir/docs/embedding.md" | sed '/^```/d' >weights.rule
-    check "the rule for make is three lines" [ "$(wc -l <weights.rule)" = 3 ]
-    sed 's|\trecord |\t"$(RECORD)" |' weights.rule >Makefile
-    check "it converts and embeds" "${MAKE:-make}" -s RECORD="${RECORD:-$top_builddir/tools/record}" weights.o
-    check "linked.c builds with what it made" builds linked weights.o
-    says "linked: prints the same without the file" "$forward" env -C / "$PWD/linked"
-else
-    skip "linked: the rule for make" "make is missing"
-fi
+# linked.c does the same with a model that is linked: tests/documents.sh builds it by the rule of docs/embedding.md.
+says "import: computes with a PyTorch model" 'net(1, 2, 3) = -0.322311, 1.142360' ./import "$examples/weights.safetensors"
 if command -v python3 >/dev/null; then
     python3 "$examples/weights.py" >weights.again
     check "weights.safetensors is up to date" cmp weights.again "$examples/weights.safetensors"

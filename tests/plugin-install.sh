@@ -30,7 +30,7 @@ check "it builds with pkg-config alone" make_with_installed npz.so
 umask 022
 check "make install puts it into a folder of one's own" make_with_installed install plugindir="$scratch/mine"
 
-# The tutorial's format, which docs/plugins.md quotes.
+# The tutorial's format.
 cd "$scratch/flat" || exit 1
 check "the tutorial's plugin builds" make_with_installed install plugindir="$scratch/mine"
 LIBRECORD_PLUGIN_PATH=$scratch/mine:$plugindir
@@ -62,11 +62,6 @@ check "a file that was cut is refused" diff - refused <<END
 45
 111
 END
-quoted() { # the pieces that the guide shows are in the file, line by line
-    awk '/^```c flat.c$/ { on = 1; next } /^```$/ { on = 0 } on' "$srcdir/docs/plugins.md" >pieces
-    [ -s pieces ] && awk 'NR == FNR { line[$0] = 1; next } !($0 in line) { print; bad = 1 } END { exit bad }' flat.c pieces
-}
-check "the guide quotes it as it is" quoted
 "$record" plugins --json >"$scratch/list" 2>&1
 listed() { # and it, not the one that is installed, has the name
     grep -E '"name": "Npy".*mine/npz\.so' "$scratch/list" || { cat "$scratch/list"; false; }

@@ -16,7 +16,7 @@ const char tool_verify_more[] = "Reads every byte: checksums of compression, str
                                 "Examples:\n"
                                 "  record verify --nan checkpoints/\n"
                                 "  record verify --sums write model.mpk && record verify --sums check model.mpk\n"
-                                "  record verify --sums check --sums-file model.mpk.sums model.safetensors\n";
+                                "  record verify --sums check --sums-file model.mpk.sums model.json.gz\n";
 
 const own_option tool_verify_options[] = {
     {"nan", NULL, 0, "NaN and infinite numbers are failures"},

@@ -146,10 +146,11 @@ record: v.bin: a BinFile record carries no names: give its type, --type 'v.bin=T
 status 2
 $ convert -r --type t.rs:T mixed out6 --to json
 FILE   RESULT
-t.mpk  failed     e: the record lacks this field of its type
+t.mpk  failed     the type T has no tensors, but the record has 2
 v.bin  converted  -> v.json: 0 tensors, 332 bytes
 1 converted (0 checked), 0 skipped, 1 failed
-record: t.mpk: e: the record lacks this field of its type
+record: t.mpk: the type T has no tensors, but the record has 2
+  Is it the right type, and is its source of the same version of Burn as the model?
 status 2
 $ convert -r --type '*.bin=t.rs:T' mixed out7 --to json
 FILE   RESULT

@@ -291,7 +291,7 @@ same "from safetensors to safetensors nothing is assumed" /dev/null "$scratch/er
 run convert net.safetensors kept/one.safetensors
 check "nor adapted, as with one file" cmp kept/one.safetensors kept/a.safetensors
 
-# Load arguments: a folder gives the files that its records give one by one, those that Burn wrote and those that it did not.
+# Load arguments: a folder gives the files that its records give one by one, whoever wrote them.
 mkdir folder
 run convert -q --type net.rs:Net net.safetensors folder/ours.mpk
 cp net.safetensors folder/theirs.safetensors
@@ -344,7 +344,7 @@ refuses "a folder and --types alone" "--types only defines types" -r --types net
 refuses "a folder and a profile that there is not" 'there is no profile "nosuch"' -r --profile nosuch folder many
 refuses "a folder and a rule that is none" "rule" -r --remap '( => x' folder many
 refuses "a folder and a recorder that there is not" "nosuch" -r --from nosuch folder many
-refuses "an argument between inputs" "--prefix stands between inputs" folder/ours.mpk --prefix a folder/theirs.safetensors many/
+refuses "an argument between inputs" "--prefix stands between inputs" folder/ours.mpk --prefix a folder/ours.mpk many/
 
 # Errors and notes are those of one file, those of several files once.
 {

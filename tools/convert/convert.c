@@ -37,8 +37,8 @@ static void add_extensions(text *known, const char *extensions)
     }
 }
 
-/* Finds the recorder that writes by the extension of its file, before anything is read; a name without extension leaves it to
- * --burn. @return its name, NULL with the error printed. */
+/* Finds the recorder that writes by the extension of its file, before anything is read; a name without extension leaves
+ * it to --burn. @return its name, NULL with the error printed. */
 static const char *recorder_of(const session *s, const char *out)
 {
     const char *implied = tool_session_to(s), *slash = strrchr(out, '/');
@@ -211,7 +211,7 @@ static void print_report(const session *s, const conversion *c, double seconds)
     tool_notes_print(&c->save_notes, s->o->quiet);
 }
 
-/* ---------------------------------------------------------------------------------------------------- conversions -- */
+/* --------------------------------------------------------------------------------------------------- conversions -- */
 
 /* Whether OUT is a folder that the output goes into: it is there, or its name ends in a slash. */
 static bool is_folder(const char *out)
@@ -258,7 +258,8 @@ static int may_write(const session *s, const conversion *c, int *status)
     return answer;
 }
 
-/* Opens the recorder that writes and looks at what is there. @return EXISTING_WRITE; else `status` (out) is the command's. */
+/* Opens the recorder that writes and looks at what is there. @return EXISTING_WRITE; else `status` (out) is the
+ * command's. */
 static int prepare(session *s, conversion *c, int *status)
 {
     bool stream = strcmp(c->out, "-") == 0;
@@ -270,7 +271,8 @@ static int prepare(session *s, conversion *c, int *status)
         return EXISTING_REFUSE;
     }
     if (!stream && !*rec_recorder_extension(c->to) && strcmp(rec_recorder_name(c->to), "Auto") != 0) {
-        *status = tool_fail("%s has no files: convert to standard output, or name another recorder", rec_recorder_name(c->to));
+        *status = tool_fail("%s has no files: convert to standard output, or name another recorder",
+                            rec_recorder_name(c->to));
         return EXISTING_REFUSE;
     }
     return stream ? EXISTING_WRITE : may_write(s, c, status);

@@ -145,7 +145,7 @@ static void print_notes(found *file, bool quiet)
     tool_notes_print(&file->notes, quiet);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- report -- */
+/* -------------------------------------------------------------------------------------------------------- report -- */
 
 static void print_report(const folder *f)
 {
@@ -188,7 +188,8 @@ static void print_report(const folder *f)
         printf(" (%s checked)", tool_grouped(checked, number));
     }
     printf(", %s skipped", tool_grouped(f->of[FOLDER_SKIPPED], number));
-    printf(", %s failed%s\n", tool_grouped(f->of[FOLDER_FAILED], number), f->dry ? "; a dry run, nothing was written" : "");
+    printf(", %s failed%s\n", tool_grouped(f->of[FOLDER_FAILED], number),
+           f->dry ? "; a dry run, nothing was written" : "");
 }
 
 /* All that was said of a file that failed but the first line, which is `why`. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * One conversion: loads the inputs, by a plan if they need one, and saves the output. Every way of naming inputs and outputs ends
- * here. */
+ * One conversion: loads the inputs, by a plan if they need one, and saves the output. Every way of naming inputs and
+ * outputs ends here. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -47,9 +47,9 @@ void tool_note_old_index(const char *path, notes *n)
     free(index);
 }
 
-/* Sets the type that a record with names shows on a recorder that writes for another version of Burn: the fields that this version
- * adds, removes or reorders follow from the types of the modules. Assumptions about the rest change nothing in a file that has
- * names. Without such a type the record is written unchanged. */
+/* Sets the type that a record with names shows on a recorder that writes for another version of Burn: the fields that
+ * this version adds, removes or reorders follow from the types of the modules. Assumptions about the rest change nothing
+ * in a file that has names. Without such a type the record is written unchanged. */
 static int set_shown_type(session *s, const rec_record *record, rec_recorder *to)
 {
     const char *writer = rec_recorder_name(to);
@@ -265,7 +265,7 @@ static int save(const session *s, conversion *c)
     return ended;
 }
 
-/* ---------------------------------------------------------------------------------------------------- conversions -- */
+/* --------------------------------------------------------------------------------------------------- conversions -- */
 
 int tool_convert(session *s, conversion *c)
 {

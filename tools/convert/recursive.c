@@ -182,8 +182,8 @@ bool tool_folder_make(char *path)
     return true;
 }
 
-/* Keeps the text of an error without the file's name, which the table has. Hints are indented: a line that is not begins a
- * problem. */
+/* Keeps the text of an error without the file's name, which the table has. Hints are indented: a line that is not begins
+ * a problem. */
 static void take_said(found *file, const text *said, const char *in, const char *out)
 {
     const char *files[] = {in, out}, *at = said->length ? said->at : "it failed";
@@ -493,7 +493,7 @@ static int convert_file(folder *f, found *file)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- all files -- */
+/* ----------------------------------------------------------------------------------------------------- all files -- */
 
 /* One by one. */
 static int convert_each(folder *f)

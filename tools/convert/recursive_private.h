@@ -34,7 +34,7 @@ typedef struct folder {
     session *s;
     const char *in;     /* NULL: the files were named one by one */
     const char *out;
-    const char *from;    /* the recorder that --from names, by its own name; NULL: each file's is found by its content */
+    const char *from;    /* the recorder that --from names, by its own name; NULL: each file's content tells */
     const char *to_name; /* the recorder that writes, as the user calls it; NULL: the one that each file has */
     char *to;           /* the same by its own name */
     struct stat out_is; /* to be left out where it lies in the folder itself */

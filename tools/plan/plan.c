@@ -168,8 +168,9 @@ static void print_problems(const planned *p, bool fatal, uint64_t most, FILE *ou
     bool error = out == stderr;
     int style = fatal ? STYLE_ERROR : STYLE_NOTE;
     const char *word = error ? "record:" : fatal ? "problem:" : "note:";
-    char *lead = xasprintf("%s%s%s %s", error ? tool_style_error(style) : tool_style(style), word,
-                           error ? tool_style_error(STYLE_PLAIN) : tool_style(STYLE_PLAIN), error && !fatal ? "note: " : "");
+    const char *plain = error ? tool_style_error(STYLE_PLAIN) : tool_style(STYLE_PLAIN);
+    char *lead = xasprintf("%s%s%s %s", error ? tool_style_error(style) : tool_style(style), word, plain,
+                           error && !fatal ? "note: " : "");
 
     tool_problems_print(p, fatal, most, lead, error ? "record: " : "", out);
     free(lead);

@@ -27,8 +27,8 @@ void tool_plan_free(planned *p);
 /* Lists fatal problems on standard error; nothing if there are none. */
 void tool_plan_refuse(const planned *p);
 enum { TOOL_PROBLEMS_SHOWN = 20, TOOL_PROBLEM_NOTES_SHOWN = 5 };
-/* Prints the problems of one sort, folded. @param most lines; what is beyond is only counted. UINT64_MAX: all of them, not
- * folded. @param lead what each begins with. @param last what the line begins with that counts the rest. */
+/* Prints the problems of one sort, folded. @param most lines; what is beyond is only counted. UINT64_MAX: all of them,
+ * not folded. @param lead what each begins with. @param last what the line begins with that counts the rest. */
 void tool_problems_print(const planned *p, bool fatal, uint64_t most, const char *lead, const char *last, FILE *out);
 /* Tells what was noted and the first problems that are none, on standard error; nothing if --quiet. */
 void tool_plan_notes(const session *s, const planned *p);

@@ -71,8 +71,8 @@ void tool_memory_saved(void);
 int tool_saved_status(int status);
 /* Prints an error of the command itself; further lines of the text are hints. @return EXIT_ERROR. */
 int tool_fail(const char *format, ...) REC_PRINTF(1, 2);
-/* Appends errors to a text, without "record: ", in place of printing them. @param to NULL: prints them. @return where they went
- * before, NULL if they were printed. */
+/* Appends errors to a text, without "record: ", in place of printing them. @param to NULL: prints them.
+ * @return where they went before, NULL if they were printed. */
 text *tool_fail_divert(text *to);
 /* As tool_fail(), with the hint that names the help of a subcommand. */
 int tool_fail_usage(const char *command, const char *format, ...) REC_PRINTF(2, 3);

@@ -80,4 +80,25 @@ linear "edit removes, renames, casts and sets" \
 linear "plan with a rule" plan --rename '^l\. => m.' a.mpk
 linear "report" report -q a.mpk -o a.html
 
+# keys COUNT STEP...: leaves the instructions of browse for these keys, its start and its end included, in $instructions
+keys() {
+    cp "$1.mpk" a.mpk
+    shift
+    # shellcheck disable=SC2086 # words
+    TERM=xterm-256color python3 "$srcdir/tests/cli/terminal.py" . 80x24 '<right>' =a "$@" q '~' -- \
+        $counting "$record" browse a.mpk >err 2>&1
+    counted
+}
+if command -v python3 >/dev/null && keys $few && ! grep -q 'built without ncurses' err; then
+    for count in $few $many; do
+        keys "$count"
+        nothing=$instructions
+        keys "$count" '<down>' =a '<down>' =a '<end>' =a '<pgup>' =a '<home>' =a
+        [ "$count" = $few ] && small=$((instructions - nothing))
+    done
+    is_below "a key of browse costs the same among few and many tensors" $((instructions - nothing)) $((small * 12 / 10))
+else
+    skip "a key of browse costs the same among few and many tensors" "python3 is not installed, or ncurses"
+fi
+
 finish

@@ -11,7 +11,7 @@ Steps, in order:
     =NAME        once nothing moves any more, writes the screen to FOLDER/NAME, lines without the spaces at their ends
     %NAME        the same, and behind each line what is not plain: `row: column-column letters` (b bold, d dim,
                  r reverse, a number for a colour) in FOLDER/NAME
-    ?TEXT        waits until the screen shows it, for a minute at most
+    ?TEXT        waits until the screen shows it, at most PATIENCE seconds
     !SIGNAL      sends a signal (TERM, INT, TSTP, CONT…)
     @COLxROW     changes the size
     ^NAME        writes the peak of the memory of the process (VmHWM, in KiB) to FOLDER/NAME
@@ -36,7 +36,8 @@ KEYS = {'up': '\033OA', 'down': '\033OB', 'right': '\033OC', 'left': '\033OD', '
         'wheelup': '\033[<64;5;5M', 'below': '\033[<0;5;23M\033[<0;5;23m', 'clear': '\025',
         'wheel': '\033[<65;5;5M', 'click': '\033[<0;5;4M\033[<0;5;4m',
         'clicks': '\033[<0;5;4M\033[<0;5;4m' * 2}
-PATIENCE = 120
+PATIENCE = 300
+ESCAPE = 0.15  # longer than record waits for the rest of a key that begins with an escape
 
 
 class Screen:
@@ -292,7 +293,10 @@ class Terminal:
                 self.ended = status
 
     def idle(self):
-        """It has drawn, and all of its threads wait for something; for a program that it started, a shell does."""
+        """It has drawn and read all that was typed, and all of its threads wait; for a program that it started, a shell does."""
+        # To ask whether the slave can be read brings it what was written to the master.
+        if not self.stopped and select.select([self.slave], [], [], 0)[0]:
+            return False
         try:
             for thread in os.listdir('/proc/%d/task' % self.pid):
                 with open('/proc/%d/task/%s/children' % (self.pid, thread)) as file:
@@ -308,10 +312,11 @@ class Terminal:
     def settle(self):
         calm = 0
         end = time.time() + PATIENCE
-        while calm < 3 and time.time() < end:
-            moved = self.read(0.03)
+        while calm < 2 and time.time() < end:
+            quiet = self.ended is not None or self.idle()
+            moved = self.read(0.01)
             self.poll()
-            calm = 0 if moved or not (self.ended is not None or self.idle()) else calm + 1
+            calm = calm + 1 if quiet and not moved else 0
 
     def wait_for(self, test):
         end = time.time() + PATIENCE
@@ -325,9 +330,12 @@ class Terminal:
             keys = KEYS[part[1:-1]] if part[:1] == '<' and part[1:-1] in KEYS else part
             if keys:
                 os.write(self.master, keys.encode())
-                # An escape alone is only one if nothing follows.
-                time.sleep(0.15 if keys == '\033' else 0)
                 self.read(0)
+                if keys == '\033':
+                    # An escape alone is only one if nothing follows: the command has read it, and waits; then waits no more.
+                    self.settle()
+                    time.sleep(ESCAPE)
+                    self.settle()
 
 
 def main():

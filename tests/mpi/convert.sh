@@ -184,7 +184,7 @@ apart() {
     apart_name=$1 apart_words=$2
     ON_RANK_1=$3
     export ON_RANK_1
-    timeout -k 5 60 "$mpirun" -n 3 ./apart "$record_mpi" convert -y "${apart_in:-in.mpk}" "${apart_to:-kept.mpk}" >"$scratch/out" 2>"$scratch/err" </dev/null
+    timeout -k 60 600 "$mpirun" -n 3 ./apart "$record_mpi" convert -y "${apart_in:-in.mpk}" "${apart_to:-kept.mpk}" >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
     if [ "$status" != 0 ] && [ "$status" != 124 ] && { [ -z "$apart_words" ] || grep -q -e "$apart_words" "$scratch/err"; } &&
         { [ -z "$apart_old" ] || cmp -s "$apart_old" "${apart_to:-kept.mpk}"; }; then

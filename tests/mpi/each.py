@@ -26,7 +26,7 @@ class Ranks:
         self.made, self.refused = 0, []
 
     def run(self, command):
-        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, check=False)
 
     def same(self, counts, arguments, name, kind):
         """What differs, or None. Of a file without names the input is a record, whose type it has."""

@@ -668,41 +668,6 @@ static int do_one(char **a)
     return 0;
 }
 
-/* time IN BROADCAST: seconds of the slowest rank for a share of which every rank has everything, and has read it */
-static int do_time(char **a)
-{
-    const rec_mpi_options options = {.size = sizeof options, .broadcast = strtoull(a[1], NULL, 10)};
-    rec_recorder *recorder = open_at("Auto", "keep");
-    rec_record *whole = rec_mpi_load(MPI_COMM_WORLD, recorder, a[0], NULL), *share;
-    rec_iterator *iterator;
-    const rec_tensor *tensor;
-    uint64_t sum = 0;
-    double begun, took, most = 0;
-    need(whole != NULL, a[0]);
-    (void)MPI_Barrier(MPI_COMM_WORLD);
-    begun = MPI_Wtime();
-    share = rec_mpi_share(MPI_COMM_WORLD, whole, NULL, NULL, &options, NULL, NULL);
-    need(share != NULL, a[0]);
-    iterator = rec_iterate(share);
-    while ((tensor = rec_iterator_next_tensor(iterator, NULL))) {
-        uint64_t size;
-        const uint8_t *bytes = rec_tensor_bytes(tensor, &size);
-        for (uint64_t i = 0; i < size; i += 64) {
-            sum += bytes[i];
-        }
-    }
-    took = MPI_Wtime() - begun;
-    (void)MPI_Reduce(&took, &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (rank == 0) {
-        printf("%.6f (%" PRIu64 ")\n", most, sum);
-    }
-    rec_iterator_free(iterator);
-    rec_record_free(share);
-    rec_record_free(whole);
-    rec_close_recorder(recorder);
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     static const struct {
@@ -712,7 +677,7 @@ int main(int argc, char **argv)
     } all[] = {{"make", 1, do_make},       {"save", 4, do_save},       {"share", 3, do_share},         {"round", 4, do_round},
                {"built", 1, do_built},     {"whole", 2, do_whole},     {"saving", 2, do_saving},       {"placing", 2, do_placing},
                {"keys", 2, do_keys},       {"convert", 4, do_convert}, {"one", 4, do_one},             {"arguments", 0, do_arguments},
-               {"time", 2, do_time},       {"again", 1, do_again}};
+               {"again", 1, do_again}};
     int status = 2, provided;
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
         return 2;

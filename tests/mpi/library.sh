@@ -12,7 +12,7 @@ library=${tools%/*}/tests/mpi/library
 with() {
     with_n=$1
     shift
-    timeout -k 5 60 "$mpirun" -n "$with_n" "$library" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+    timeout -k 60 600 "$mpirun" -n "$with_n" "$library" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
 }
 
@@ -217,7 +217,7 @@ END
 "$record" convert -q --adapter none two.safetensors two.mpk || exit 99
 for n in 1 2 3 4; do
     rm -f out.mpk
-    timeout -k 5 60 "$mpirun" -n "$n" "$(dirname "$library")/parallel" two.mpk out.mpk >"$scratch/out" 2>"$scratch/err" </dev/null
+    timeout -k 60 600 "$mpirun" -n "$n" "$(dirname "$library")/parallel" two.mpk out.mpk >"$scratch/out" 2>"$scratch/err" </dev/null
     same "the example by $n ranks" two.expected "$scratch/out"
     check "it saves what it loaded" cmp two.mpk out.mpk
 done
@@ -238,7 +238,7 @@ chmod +x apart
 apart() {
     apart_name=$1
     shift
-    timeout -k 5 60 "$mpirun" -n 3 ./apart "$library" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+    timeout -k 60 600 "$mpirun" -n 3 ./apart "$library" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
     if [ "$status" = 1 ] && grep -q 'REC_E_MISMATCH: rank 1 (.*): model.mpk: .* bytes of .* here, .* on rank 0' "$scratch/out"; then
         ok "$apart_name"

@@ -28,11 +28,11 @@ export OMPI_MCA_btl_vader_single_copy_mechanism OMPI_MCA_plm_rsh_agent PRTE_MCA_
 ranks() {
     ranks_n=$1
     shift
-    timeout -k 5 60 "$mpirun" -n "$ranks_n" "$record_mpi" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+    timeout -k 60 600 "$mpirun" -n "$ranks_n" "$record_mpi" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
 }
 
-if ! timeout -k 5 60 "$mpirun" -n 2 "$record_mpi" --version >"$scratch/out" 2>"$scratch/err" </dev/null; then
+if ! timeout -k 60 600 "$mpirun" -n 2 "$record_mpi" --version >"$scratch/out" 2>"$scratch/err" </dev/null; then
     skip "record convert by many ranks" "$mpirun does not start two ranks here: $(tail -n 1 "$scratch/err")"
     finish
 fi
@@ -80,21 +80,33 @@ refused() {
     fi
 }
 
-# ./apart COMMAND...: what rank 1 does first is in $ON_RANK_1
+# ./apart COMMAND...: what rank 1 does first is in $ON_RANK_1. The ranks are processes of $scratch/ranks.
 cat >"$scratch/apart" <<'END'
 #!/bin/sh
+echo $$ >>"${0%/*}/ranks"
 if [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = 1 ]; then
     eval "$ON_RANK_1"
 fi
 exec "$@"
 END
 chmod +x apart
+# ranks_have_ended: those that ./apart has started; mpirun may end before ranks that it kills
+ranks_have_ended() {
+    # shellcheck disable=SC2046 # words
+    wait_for no_process $(cat "$scratch/ranks") && rm -f "$scratch/ranks"
+}
+# shellcheck disable=SC2317 # called by wait_for
+no_process() { # PID...
+    for pid; do
+        ! grep '^State:' "/proc/$pid/status" | grep -qv '^State:[^A-Z]*Z' || return
+    done
+}
 # one_apart NAME WORDS COMMANDS ARGUMENT...: rank 1 does these first
 one_apart() {
     apart_name=$1 apart_words=$2 ON_RANK_1=$3
     shift 3
     export ON_RANK_1
-    timeout -k 5 60 "$mpirun" -n 3 ./apart "$record_mpi" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+    timeout -k 60 600 "$mpirun" -n 3 ./apart "$record_mpi" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
     if [ "$status" = 2 ] && grep -q -e "$apart_words" "$scratch/err"; then
         ok "$apart_name"

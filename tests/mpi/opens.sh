@@ -87,7 +87,7 @@ counts() {
     counts_n=$1
     shift
     rm -f calls.*[0-9]
-    LD_PRELOAD=$scratch/calls.so timeout -k 5 60 "$mpirun" -n "$counts_n" "$record_mpi" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+    LD_PRELOAD=$scratch/calls.so timeout -k 60 600 "$mpirun" -n "$counts_n" "$record_mpi" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
 }
 # opened RANK, asked RANK: files of the model, each as often as that was done
@@ -126,7 +126,7 @@ cp -a set elsewhere/
 touch -d '2001-02-03 04:05:06 UTC' elsewhere/set/in-*00012-of-00012.safetensors
 cp out.mpk old.mpk
 convert_apart() {
-    timeout -k 5 60 "$mpirun" -n 2 "$scratch/apart" "$record_mpi" convert -y --adapter none set/in.safetensors.index.json "$scratch/out.mpk" >"$scratch/out" 2>"$scratch/err" </dev/null
+    timeout -k 60 600 "$mpirun" -n 2 "$scratch/apart" "$record_mpi" convert -y --adapter none set/in.safetensors.index.json "$scratch/out.mpk" >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
 }
 convert_apart

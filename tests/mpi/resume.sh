@@ -66,9 +66,9 @@ killed() {
     shift
     cp old "$KEPT_OF"
     rm -f ".$KEPT_OF.librecord-resume"
-    timeout -k 5 60 "$mpirun" -n 3 ./apart "$record_mpi" convert -y --resume "$@" "$KEPT_OF" >"$scratch/out" 2>"$scratch/err" </dev/null
+    timeout -k 60 600 "$mpirun" -n 3 ./apart "$record_mpi" convert -y --resume "$@" "$KEPT_OF" >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
-    sleep 0.2 # the others are being killed
+    ranks_have_ended
     [ "$status" != 0 ] && cmp -s old "$KEPT_OF" && [ -s ".$KEPT_OF.librecord-resume" ]
 }
 # resumed NAME RANKS EXPECTED WORDS ARGUMENT...: what was left is gone on with: the bytes, and what is said of it
@@ -130,8 +130,8 @@ for n in 1 2 3 7; do
 done
 check "gzip reads it" gzip -t out.mpk.gz
 check "killed twice" killed 1 --adapter none noise.safetensors
-timeout -k 5 60 "$mpirun" -n 3 ./apart "$record_mpi" convert -y --resume --adapter none noise.safetensors out.mpk.gz >"$scratch/out" 2>&1 </dev/null
-sleep 0.2
+timeout -k 60 600 "$mpirun" -n 3 ./apart "$record_mpi" convert -y --resume --adapter none noise.safetensors out.mpk.gz >"$scratch/out" 2>&1 </dev/null
+ranks_have_ended
 resumed "and gone on with" 2 noise.mpk.gz "$some" --adapter none noise.safetensors
 resumed "nothing is left then" 2 noise.mpk.gz '2 ranks: layout' --adapter none noise.safetensors
 check "nor is anything said of it" sh -c "! grep -q earlier '$scratch/out'"
@@ -158,9 +158,9 @@ set_killed() {
     ON_RANK_1="LD_PRELOAD=$scratch/$2; export LD_PRELOAD"
     export KILLED_AT ON_RANK_1
     # shellcheck disable=SC2086 # words
-    timeout -k 5 60 "$mpirun" -n 3 ./apart "$record_mpi" convert -y --resume $shards >"$scratch/out" 2>"$scratch/err" </dev/null
+    timeout -k 60 600 "$mpirun" -n 3 ./apart "$record_mpi" convert -y --resume $shards >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
-    sleep 0.2
+    ranks_have_ended
     [ "$status" != 0 ] && [ -s many.set/.out.safetensors.librecord-resume ]
 }
 # set_resumed NAME RANKS WORDS
@@ -239,8 +239,8 @@ else
 fi
 check "killed twice" killed 1 --adapter none in.safetensors
 killed_once=$(wc -c <.out.mpk.librecord-resume)
-timeout -k 5 60 "$mpirun" -n 3 ./apart "$record_mpi" convert -y --resume --adapter none in.safetensors out.mpk >"$scratch/out" 2>&1 </dev/null
-sleep 0.2
+timeout -k 60 600 "$mpirun" -n 3 ./apart "$record_mpi" convert -y --resume --adapter none in.safetensors out.mpk >"$scratch/out" 2>&1 </dev/null
+ranks_have_ended
 check "it is as long as it was" [ "$(wc -c <.out.mpk.librecord-resume)" = "$killed_once" ]
 resumed "and gone on with" 2 full.mpk "$some" --adapter none in.safetensors
 check "with what is checked" killed 1 --check --adapter none in.safetensors
@@ -363,13 +363,13 @@ check "and the old file is as it was" cmp old out.mpk
 
 check "it is still there" [ -s .out.mpk.librecord-resume ]
 python3 -c '
-import fcntl, os, time
+import fcntl, os, signal
 fd = os.open(".out.mpk.librecord-resume", os.O_RDWR)
 fcntl.flock(fd, fcntl.LOCK_EX)
 open("locked", "w").close()
-time.sleep(60)' &
+signal.pause()' &
 holder=$!
-while [ ! -e locked ]; do sleep 0.05; done
+wait_for test -e locked
 ranks 2 convert -y --resume --adapter none in.safetensors out.mpk
 status_is "two at once" 2
 check "say so" grep -q "rank 0 (.*): out.mpk: another process goes on with what was left of an earlier save, .out.mpk.librecord-resume" "$scratch/err"
@@ -455,7 +455,7 @@ if ${CC:-cc} -shared -fPIC -o flips.so flips.c -ldl 2>"$scratch/err"; then
     export ON_RANK_1
     # flipped ARGUMENT...: leaves $status, $scratch/err
     flipped() {
-        timeout -k 5 60 "$mpirun" -n 3 ./apart "$record_mpi" convert -y --check --adapter none "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+        timeout -k 60 600 "$mpirun" -n 3 ./apart "$record_mpi" convert -y --check --adapter none "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
         status=$?
     }
     for to in out.mpk out.mpk.gz out.safetensors; do

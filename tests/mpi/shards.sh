@@ -115,7 +115,7 @@ apart() {
     export ON_RANK_1
     rm -rf many
     cp -r older many
-    timeout -k 5 60 "$mpirun" -n 3 "$scratch/apart" "$record_mpi" convert -y --max-shard-size 20KB in.safetensors many/m.safetensors \
+    timeout -k 60 600 "$mpirun" -n 3 "$scratch/apart" "$record_mpi" convert -y --max-shard-size 20KB in.safetensors many/m.safetensors \
         >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
     kept "$1" "$2"

@@ -96,7 +96,7 @@ shared() {
     shift 3
     for shared_n in 1 2 4 7; do
         rm -f reads.*[0-9]
-        LD_PRELOAD=$scratch/reads.so timeout -k 5 60 "$mpirun" -n "$shared_n" "$record_mpi" "$@" >"$scratch/said" 2>"$scratch/err" </dev/null
+        LD_PRELOAD=$scratch/reads.so timeout -k 60 600 "$mpirun" -n "$shared_n" "$record_mpi" "$@" >"$scratch/said" 2>"$scratch/err" </dev/null
         cat reads.*[0-9] | od -An -v -w8 -td8 >reads
         most=$(sort -n reads | tail -n 1 | tr -d ' ') all=$(awk '{ n += $1 } END { printf "%d", n }' reads)
         echo "# $shared_name, $shared_n ranks: $most of $shared_bytes bytes, all of them $all"

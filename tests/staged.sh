@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh disable=SC2034,SC2154 # variables of tap.sh and of those who read this
 # For test scripts that build against an installed librecord: copies tests/stage of the build, which `make stage` made, to
-# $scratch/stage and sets $stage, $prefix, $libdir, $plugindir and $record. To be read after tap.sh. make_with_installed builds
+# $scratch/stage (with the times of the plugins, which their index has) and sets $stage, $prefix, $libdir, $plugindir and $record. To be read after tap.sh. make_with_installed builds
 # with a pkg-config that knows the stage.
 
 # A make of their own, not a part of the one that runs this.
@@ -11,7 +11,7 @@ if [ ! -d "$top_builddir/tests/stage" ]; then
     not_ok "there is an installation in $top_builddir/tests/stage: run make stage"
     finish
 fi
-cp -R "$top_builddir/tests/stage" "$stage" || exit 99
+cp -Rp "$top_builddir/tests/stage" "$stage" || exit 99
 pc=$(find "$stage" -name librecord.pc)
 prefix=$(sed -n 's/^prefix=//p' "$pc")
 cat >"$scratch/pkg-config" <<END

@@ -93,31 +93,6 @@ static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *
     return REC_OK;
 }
 
-/* Bytes that will be gone after the call: into memory that the record takes over, or into a temporary file. */
-static lr_data *read_stream(lr_builder *b, const rec_blob *blob)
-{
-    lr_pages pages = {.allocator = b->job->allocator};
-    rec_source *source;
-    lr_data *data = NULL;
-    lr_source_step_end(b->job); /* from here on it is no header alone that is read */
-    if (!lr_budget_take(&b->job->budget, blob->size)) {
-        (void)lr_fail_budget(b->job);
-    } else if (!lr_pages_grow(&pages, blob->size ? blob->size : 1)) {
-        (void)lr_fail_memory(b->job, blob->size);
-    } else if (rec_blob_read(b->job, blob, 0, pages.data, blob->size) == REC_OK) {
-        source = lr_source_kept(b->job, &pages, blob->size);
-        if (source) {
-            data = lr_data_lent(b->record, source, lr_source_in_memory(source, 0, blob->size), blob->size, REC_UNKNOWN);
-            lr_source_release(source);
-            if (!data) {
-                (void)lr_fail_arena(b->job, &b->record->arena, sizeof *data);
-            }
-        }
-    }
-    lr_pages_free(&pages);
-    return data;
-}
-
 enum { SMALL_BLOB = 64 };
 
 /* In place of data that are skipped. NULL: the job has failed. */
@@ -139,7 +114,7 @@ static lr_data *take_blob(lr_builder *b, const rec_blob *blob, uint64_t skipped_
         return skip_blob(b, blob);
     }
     if (blob->kind == REC_BLOB_STREAM || (blob->kind == REC_BLOB_TEMPORARY && blob->size > SMALL_BLOB)) {
-        return read_stream(b, blob);
+        return lr_builder_read(b, blob);
     }
     if (blob->kind == REC_BLOB_TEMPORARY) {
         data = lr_data_copy(b->record, blob->data, blob->size);
@@ -178,23 +153,7 @@ static lr_data *take_value(lr_builder *b, const rec_blob *blob)
         return skip_blob(b, blob);
     }
     data = take_blob(b, blob, REC_UNKNOWN);
-    return data && !data->data && data->size ? read_stream(b, blob) : data;
-}
-
-int32_t lr_builder_settle(lr_builder *b, rec_value *value)
-{
-    const lr_data *data = value->v.bytes;
-    rec_blob blob = {.struct_size = sizeof blob, .kind = REC_BLOB_RANGE, .size = data->size, .source = data->source,
-                     .offset = data->offset};
-    if (data->data || !data->size) {
-        return REC_OK;
-    }
-    if (data->source == b->job->absent) {
-        b->job->missed = true;
-        return REC_OK;
-    }
-    value->v.bytes = read_stream(b, &blob);
-    return value->v.bytes ? REC_OK : b->job->error.status;
+    return data && !data->data && data->size ? lr_builder_read(b, blob) : data;
 }
 
 static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)

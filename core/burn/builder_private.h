@@ -69,11 +69,16 @@ int32_t lr_builder_add(lr_builder *builder, lr_frame *frame, rec_value value);
 int32_t lr_builder_unpack(lr_builder *builder, lr_frame *frame);
 /** Takes a value that is complete. */
 int32_t lr_builder_emit(lr_builder *builder, rec_value value);
-/** Reads the bytes of a value that is no tensor's, or marks the load to be repeated where they are gone. */
-int32_t lr_builder_settle(lr_builder *builder, rec_value *value);
 /** What a list or map that ended is. */
 int32_t lr_builder_end_list(lr_builder *builder, const lr_frame *frame, rec_value *value);
 int32_t lr_builder_end_map(lr_builder *builder, const lr_frame *frame, rec_value *value);
+
+/* builder_read.c */
+
+/** Reads a blob into memory that the record takes over, or into a temporary file. NULL: the job has failed. */
+lr_data *lr_builder_read(lr_builder *builder, const rec_blob *blob);
+/** Reads the bytes of a value that is no tensor's, or marks the load to be repeated where they are gone. */
+int32_t lr_builder_settle(lr_builder *builder, rec_value *value);
 
 /* states.c */
 

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 _missing = {}  # a word of a step's script: why such a step cannot run here
 
@@ -38,6 +39,7 @@ def make(srcdir, builddir, scratch):
 
 def _record(record, srcdir, builddir, scratch):
     """Returns a script that runs `record` with the build's plugins; `record browse` on a terminal, where it types q."""
+    browser = f'"{sys.executable}" "{srcdir}/tests/cli/terminal.py" "{scratch}" 80x24 =screen q "~" -- "{record}"'
     return f"""plugins="{builddir}/plugins/.libs"
 case ":$LIBRECORD_PLUGIN_PATH:" in
 *":$plugins:"*) ;;
@@ -46,7 +48,7 @@ esac
 case "$1 $*" in
 *--json*) ;;
 browse*)
-    TERM=xterm-256color python3 "{srcdir}/tests/cli/terminal.py" "{scratch}" 80x24 =screen q '~' -- "{record}" "$@"
+    TERM=xterm-256color {browser} "$@"
     cat "{scratch}/screen"
     exec grep "^exit 0" "{scratch}/end"
     ;;

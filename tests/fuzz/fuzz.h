@@ -13,8 +13,8 @@
 
 /** All entries. README.md says what each is given. */
 #define FUZZ_TARGETS(T) \
-    T(again) T(bin) T(bpk) T(config) T(gguf) T(gz) T(index) T(ini) T(json) T(load) T(mpk) T(npz) T(plan) T(plugins) \
-    T(pt) T(regex) T(rules) T(rust) T(safetensors) T(type) T(types) T(words) T(zst)
+    T(again) T(bin) T(bpk) T(command) T(config) T(gguf) T(gz) T(index) T(ini) T(json) T(load) T(mpk) T(npz) T(plan) \
+    T(plugins) T(pt) T(regex) T(rules) T(rust) T(safetensors) T(type) T(types) T(words) T(zst)
 
 typedef int fuzz_entry(const uint8_t *data, size_t size);
 #define FUZZ_DECLARE(name) fuzz_entry fuzz_##name;
@@ -23,7 +23,7 @@ FUZZ_TARGETS(FUZZ_DECLARE)
 
 /** What makes another input of one, by its structure: libFuzzer's LLVMFuzzerCustomMutator. @return its size. */
 typedef size_t fuzz_mutator(uint8_t *data, size_t size, size_t room, unsigned seed);
-fuzz_mutator fuzz_mutate_again, fuzz_mutate_bin, fuzz_mutate_mpk;
+fuzz_mutator fuzz_mutate_again, fuzz_mutate_bin, fuzz_mutate_command, fuzz_mutate_mpk;
 /** The fuzzer's own, which knows no structure; a mutator may call it. */
 extern size_t (*fuzz_mutate_bytes)(uint8_t *data, size_t size, size_t room);
 
@@ -65,6 +65,9 @@ uint64_t fuzz_look(const rec_record *record);
 /** Saves it; what was saved must load again. @param exact and saving that again must give the same bytes. */
 void fuzz_save_and_load(rec_context *context, const rec_record *record, const char *recorder, const char *layout,
                         bool exact);
+
+/** @return whether the text is JSON: one value or several, as `record show --json` prints them. */
+bool fuzz_is_json(const char *text, size_t size);
 
 /** Numbers that follow from a seed. */
 static inline uint64_t fuzz_random(uint64_t *seed)

@@ -125,7 +125,7 @@ static size_t no_mutation(uint8_t *data, size_t size, size_t room)
 
 static void mutators_keep_to_their_room(void **state)
 {
-    fuzz_mutator *const mutators[] = {fuzz_mutate_bin, fuzz_mutate_mpk};
+    fuzz_mutator *const mutators[] = {fuzz_mutate_bin, fuzz_mutate_command, fuzz_mutate_mpk};
     static const char start[] = "\x82\xa8metadata\x85\xa5"
                                 "float\xa3"
                                 "f32\xa3int\xa3i32\xa6"

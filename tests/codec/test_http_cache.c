@@ -7,6 +7,10 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "plugins/codec/http/digest.h"
+#include "tests/sha256.h"
 
 #include "tests/codec/http_scene.h"
 #include "tests/sanitized.h"
@@ -56,9 +60,9 @@ int fdatasync(int fd)
     return refuses(CALL_SYNC) ? -1 : 0;
 }
 
-int rename(const char *from, const char *to)
+int renameat(int from_folder, const char *from, int to_folder, const char *to)
 {
-    return refuses(CALL_RENAME) ? -1 : renameat(AT_FDCWD, from, AT_FDCWD, to);
+    return refuses(CALL_RENAME) ? -1 : (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, 0);
 }
 
 /* ------------------------------------------------------------------------------------------- what is kept in a folder -- */
@@ -109,25 +113,34 @@ static void what_was_fetched_is_there(void **state)
 }
 
 /* The index of that file. */
-static void write_kept(const char *format, const char *tag, const char *size, const char *bits)
+static void write_kept(const char *format, const char *url, const char *tag, const char *size, const char *bits)
 {
-    char index[512];
-    int length = snprintf(index, sizeof index, "%s\n%s\n%s\n%s\n%s\n", format, url_of("/m"), tag, size, bits);
+    char index[512], digest[LR_HTTP_DIGEST];
+    int length;
+    lr_http_digest(url_of(url), digest);
+    length = snprintf(index, sizeof index, "%s\n%s\n%s\n%s\n%s\n", format, digest, tag, size, bits);
     write_file(kept_file(".index"), index, (size_t)length);
 }
 
 static void an_index_counts_if_all_of_it_is_right(void **state)
 {
     static const struct {
-        const char *format, *tag, *size, *bits;
+        const char *format, *url, *tag, *size, *bits;
         int asked; /* to read all of it */
     } cases[] = {
-        {"librecord cache 1", "\"one\"", "3145733", "0f", 1}, {"librecord cache 1", "\"one\"", "3145733", "07", 2},
-        {"librecord cache 1", "\"one\"", "3145733", "05", 3}, {"librecord cache 2", "\"one\"", "3145733", "0f", 2},
-        {"librecord cache 1", "\"two\"", "3145733", "0f", 2}, {"librecord cache 1", "\"one\"", "3145734", "0f", 2},
-        {"librecord cache 1", "\"one\"", "3145733", "f", 2},  {"librecord cache 1", "\"one\"", "3145733", "0f0f", 2},
-        {"librecord cache 1", "\"one\"", "3145733", "0F", 2}, {"librecord cache 1", "\"one\"", "3145733", "f ", 2},
-        {"librecord cache 1", "\"one\"", "3145733", " f", 2}, {"", "", "", "", 2},
+        {"librecord cache 2", "/m", "\"one\"", "3145733", "0f", 1},
+        {"librecord cache 2", "/m", "\"one\"", "3145733", "07", 2},
+        {"librecord cache 2", "/m", "\"one\"", "3145733", "05", 3},
+        {"librecord cache 1", "/m", "\"one\"", "3145733", "0f", 2},
+        {"librecord cache 2", "/n", "\"one\"", "3145733", "0f", 2},
+        {"librecord cache 2", "/m", "\"two\"", "3145733", "0f", 2},
+        {"librecord cache 2", "/m", "\"one\"", "3145734", "0f", 2},
+        {"librecord cache 2", "/m", "\"one\"", "3145733", "f", 2},
+        {"librecord cache 2", "/m", "\"one\"", "3145733", "0f0f", 2},
+        {"librecord cache 2", "/m", "\"one\"", "3145733", "0F", 2},
+        {"librecord cache 2", "/m", "\"one\"", "3145733", "f ", 2},
+        {"librecord cache 2", "/m", "\"one\"", "3145733", " f", 2},
+        {"", "/m", "", "", "", 2},
     };
     world *w = *state;
     rec_source *source;
@@ -137,7 +150,7 @@ static void an_index_counts_if_all_of_it_is_right(void **state)
     assert_bytes(w, source, 0, KEPT);
     rec_source_release(source);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        write_kept(cases[i].format, cases[i].tag, cases[i].size, cases[i].bits);
+        write_kept(cases[i].format, cases[i].url, cases[i].tag, cases[i].size, cases[i].bits);
         SCRIPT(KEPT, PART);
         source = open_good(w);
         assert_bytes(w, source, 100000, KEPT - 100000);
@@ -146,7 +159,7 @@ static void an_index_counts_if_all_of_it_is_right(void **state)
         }
         rec_source_release(source);
     }
-    write_file(kept_file(".index"), "librecord cache 1", 17); /* no line ends */
+    write_file(kept_file(".index"), "librecord cache 2", 17); /* no line ends */
     SCRIPT(KEPT, PART);
     source = open_good(w);
     assert_bytes(w, source, 100000, KEPT - 100000);
@@ -233,6 +246,172 @@ static void a_folder_that_keeps_nothing_is_told(void **state)
     use_cache("");
     rec_source_release(open_good(w));
     assert_noted(w, NULL);
+}
+
+/* ----------------------------------------------------------------------------------------- secrets, and other users -- */
+
+static void test_digest_is_sha256(void **state)
+{
+    char text[300], digest[LR_HTTP_DIGEST], expected[65];
+    (void)state;
+    for (size_t length = 0; length < sizeof text - 1; length++) {
+        memset(text, 'a' + (int)(length % 26), length);
+        text[length] = '\0';
+        lr_http_digest(text, digest);
+        sha256(text, length, expected);
+        assert_string_equal(digest, expected);
+    }
+}
+
+static void open_and_close(world *w, const char *url)
+{
+    rec_source *source = open_url(w, url);
+    assert_non_null(source);
+    assert_bytes(w, source, 0, TOTAL);
+    rec_source_release(source);
+}
+
+static void test_kept_files_hold_no_secret(void **state)
+{
+    static const char *const secrets[] = {"me", "PASSW", "SECRETQ", "127.0.0.1"};
+    world *w = *state;
+    struct dirent *entry;
+    struct stat about;
+    DIR *files;
+    int count = 0;
+    char url[128];
+    use_cache("cache");
+    SCRIPT(TOTAL, PART);
+    (void)snprintf(url, sizeof url, "http://me:PASSW@127.0.0.1:%d/m?sig=SECRETQ", server.port);
+    open_and_close(w, url);
+    assert_noted(w, NULL);
+    files = opendir("cache");
+    while ((entry = readdir(files))) {
+        char path[300];
+        size_t size;
+        char *text;
+        (void)snprintf(path, sizeof path, "cache/%s", entry->d_name);
+        assert_int_equal(stat(path, &about), 0);
+        if (!S_ISREG(about.st_mode)) {
+            continue;
+        }
+        count++;
+        assert_int_equal(about.st_mode & 07777, 0600);
+        text = read_file(path, &size);
+        for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++) {
+            assert_null(memmem(text, size, secrets[i], strlen(secrets[i])));
+            assert_null(strstr(entry->d_name, secrets[i]));
+        }
+        free(text);
+    }
+    (void)closedir(files);
+    assert_int_equal(count, 2);
+    assert_int_equal(stat("cache", &about), 0);
+    assert_int_equal(about.st_mode & 07777, 0700);
+    /* Another password or query is another address. */
+    assert_int_equal(server_asked(&server), 2);
+    open_and_close(w, url);
+    assert_int_equal(server_asked(&server), 3); /* the first request, by which the file is known */
+    url[strlen(url) - 1] = 'X';
+    open_and_close(w, url);
+    (void)end_job(w);
+    assert_int_equal(count_files("cache", ".data"), 2);
+}
+
+static void test_links_are_not_followed(void **state)
+{
+    world *w = *state;
+    char fresh[300], *dot;
+    use_cache("cache");
+    SCRIPT(TOTAL, PART);
+    open_and_close(w, url_of("/m"));
+    (void)snprintf(fresh, sizeof fresh, "%s", kept_file(".index"));
+    write_file("victim", "precious", 8);
+    /* Where the next index is made, and in the place of the index. */
+    dot = strrchr(fresh, '.');
+    assert_int_equal(unlink(fresh), 0);
+    assert_int_equal(symlink("../victim", fresh), 0);
+    (void)strcpy(dot, ".new");
+    assert_int_equal(symlink("../victim", fresh), 0);
+    open_and_close(w, url_of("/m"));
+    assert_noted(w, NULL);
+    assert_file("victim", "precious", 8);
+    assert_int_equal(access(fresh, F_OK), -1);
+    assert_int_equal(unlink("victim"), 0);
+    assert_non_null(kept_file(".index"));
+}
+
+enum { STRANGER = 12345 };
+
+static void assert_unused(world *w, const char *words)
+{
+    open_and_close(w, url_of("/m"));
+    assert_noted(w, words);
+}
+
+static void test_directory_of_others_is_not_used(void **state)
+{
+    world *w = *state;
+    SCRIPT(TOTAL, PART);
+    assert_int_equal(mkdir("outer", 0755) | mkdir("outer/inner", 0755), 0);
+    use_cache("outer/inner");
+    open_and_close(w, url_of("/m"));
+    assert_noted(w, NULL);
+    assert_int_equal(chmod("outer/inner", 0775), 0);
+    assert_unused(w, "the folder outer/inner (LIBRECORD_CACHE) keeps nothing: others may write to it");
+    assert_int_equal(chmod("outer/inner", 0757), 0);
+    assert_unused(w, "keeps nothing: others may write to it");
+    assert_int_equal(chmod("outer/inner", 0755) | chmod("outer", 0777), 0);
+    assert_unused(w, "keeps nothing: it is below a folder that others may write to");
+    assert_int_equal(chmod("outer", 01777), 0);
+    open_and_close(w, url_of("/m"));
+    assert_noted(w, NULL);
+    if (geteuid() != 0) {
+        print_message("# needs root to give folders away: owners are not tested\n");
+        return;
+    }
+    assert_int_equal(chown("outer", STRANGER, 0), 0);
+    assert_unused(w, "keeps nothing: it is below a folder of another user");
+    assert_int_equal(chown("outer", 0, 0) | chown("outer/inner", STRANGER, 0), 0);
+    assert_unused(w, "keeps nothing: it belongs to another user");
+}
+
+static void test_files_of_others_are_not_believed(void **state)
+{
+    world *w = *state;
+    char data[300], index[300];
+    use_cache("cache");
+    SCRIPT(TOTAL, PART);
+    open_and_close(w, url_of("/m"));
+    (void)snprintf(data, sizeof data, "%s", kept_file(".data"));
+    (void)snprintf(index, sizeof index, "%s", kept_file(".index"));
+    open_and_close(w, url_of("/m"));
+    assert_int_equal(server_asked(&server), 3); /* all is there */
+    (void)end_job(w);
+    assert_int_equal(chmod(data, 0644) | chmod(index, 0644), 0); /* of an older version */
+    open_and_close(w, url_of("/m"));
+    assert_noted(w, NULL);
+    assert_int_equal(server_asked(&server), 4);
+    assert_int_equal(chmod(index, 0666), 0);
+    open_and_close(w, url_of("/m"));
+    assert_noted(w, NULL);
+    assert_int_equal(server_asked(&server), 6);
+    assert_int_equal(chmod(data, 0660), 0);
+    assert_unused(w, "keeps nothing: a file in it is not this user's alone");
+    assert_int_equal(chmod(data, 0600) | link(data, "other"), 0);
+    assert_unused(w, "keeps nothing: a file in it is not this user's alone");
+    assert_int_equal(unlink("other"), 0);
+    if (geteuid() != 0) {
+        print_message("# needs root to give files away: owners are not tested\n");
+        return;
+    }
+    SCRIPT(TOTAL, PART);
+    assert_int_equal(chown(index, STRANGER, 0), 0);
+    open_and_close(w, url_of("/m"));
+    assert_noted(w, NULL);
+    assert_int_equal(server_asked(&server), 2); /* nothing was believed */
+    assert_int_equal(chown(data, STRANGER, 0), 0);
+    assert_unused(w, "keeps nothing: a file in it is not this user's alone");
 }
 
 static void with_little_room(rlim_t most, void (*then)(world *w), world *w)
@@ -437,6 +616,9 @@ int main(void)
         TEST(much_is_written_down_on_the_way), TEST(a_folder_that_keeps_nothing_is_told),
         TEST(a_system_that_refuses_is_told),   TEST(a_file_that_comes_as_a_whole_needs_room),
         TEST(any_allocation_may_fail),         TEST(nothing_stays_of_what_is_kept),
+        TEST(test_digest_is_sha256),           TEST(test_kept_files_hold_no_secret),
+        TEST(test_links_are_not_followed),     TEST(test_directory_of_others_is_not_used),
+        TEST(test_files_of_others_are_not_believed),
     };
     return cmocka_run_group_tests_name("files of servers that are kept", tests, begin_server, end_server);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The folder of what was fetched. For each file two: NAME.data, of the file's size with holes where nothing was fetched yet, and
- * NAME.index, a text: address, tag, size, and a bit for each block, in hexadecimal digits. The index is written after the data
- * that it speaks of, so that a crash loses blocks and never invents one. */
+ * The directory of what was fetched. For each file two: NAME.data, of the file's size with holes where nothing was
+ * fetched yet, and NAME.index, a text: digest of the address, tag, size, and a bit for each block, in hexadecimal
+ * digits. The index is written after the data that it speaks of, so that a crash loses blocks and never invents one.
+ * Addresses hold secrets: none is kept. */
 #include "plugins/codec/http/cache.h"
 
 #include <errno.h>
@@ -14,16 +15,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "plugins/codec/http/digest.h"
+#include "plugins/codec/http/own.h"
+
 /* Blocks between two looks at the index. */
 enum { STEP = 64 };
 
-/* Of a file. The bits of its blocks are kept in memory, and written: a server that only says how large it is must not fill either. */
+/* Of a file. The bits of its blocks are kept in memory, and written: a server that only says how large it is must not
+ * fill either. */
 #define KEPT_MOST (UINT64_C(1) << 44)
 
+static const char format[] = "librecord cache 2";
+
+enum { NAME = 32 }; /* digits of the digest that files are called by */
+
 struct lr_http_cache {
-    int fd;
-    char *index, *fresh; /* paths: of the index, and of one that takes its place */
-    char *url;
+    int folder, fd;
+    char digest[LR_HTTP_DIGEST];
+    char index[NAME + 8], fresh[NAME + 8]; /* names: of the index, and of one that takes its place */
     lr_http_facts facts;
     uint64_t blocks, unsaved;
     uint8_t *bits;
@@ -32,28 +41,6 @@ struct lr_http_cache {
 static bool has(const lr_http_cache *c, uint64_t block)
 {
     return c->bits[block / 8] >> block % 8 & 1;
-}
-
-/* Two hashes of an address that differ: a name for it. The index says whose it really is. */
-static void name_of(const char *url, char *name, size_t room)
-{
-    uint64_t a = UINT64_C(0xcbf29ce484222325), b = UINT64_C(0x84222325cbf29ce4);
-    for (const unsigned char *c = (const unsigned char *)url; *c; c++) {
-        a = (a ^ *c) * UINT64_C(0x100000001b3);
-        b = (b + *c) * UINT64_C(0x9e3779b97f4a7c15);
-        b ^= b >> 29;
-    }
-    (void)snprintf(name, room, "%016" PRIx64 "%016" PRIx64, a, b);
-}
-
-static char *path_of(const char *folder, const char *name, const char *end)
-{
-    size_t room = strlen(folder) + strlen(name) + strlen(end) + 2;
-    char *path = malloc(room);
-    if (path) {
-        (void)snprintf(path, room, "%s/%s%s", folder, name, end);
-    }
-    return path;
 }
 
 /* A line of the index without its end. @return false: there is none, or it is another one than `expected`. */
@@ -67,16 +54,27 @@ static bool next_line(FILE *file, char **line, size_t *room, const char *expecte
     return !expected || strcmp(*line, expected) == 0;
 }
 
+/* The index, which nobody else may have written. NULL: there is none. */
+static FILE *open_index(const lr_http_cache *c)
+{
+    int fd = openat(c->folder, c->index, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    FILE *file = fd >= 0 && lr_http_own_file(fd) ? fdopen(fd, "r") : NULL;
+    if (!file && fd >= 0) {
+        (void)close(fd);
+    }
+    return file;
+}
+
 /* Which blocks are there. Whatever is not as it should be means: none. */
 static void read_index(lr_http_cache *c)
 {
-    FILE *file = fopen(c->index, "re");
+    FILE *file = open_index(c);
     char *line = NULL, total[32];
     size_t room = 0, bytes = (size_t)((c->blocks + 7) / 8);
     struct stat about;
     bool good;
     (void)snprintf(total, sizeof total, "%" PRIu64, c->facts.total);
-    good = file && next_line(file, &line, &room, "librecord cache 1") && next_line(file, &line, &room, c->url) &&
+    good = file && next_line(file, &line, &room, format) && next_line(file, &line, &room, c->digest) &&
            next_line(file, &line, &room, c->facts.tag) && next_line(file, &line, &room, total) &&
            next_line(file, &line, &room, NULL) && strlen(line) == 2 * bytes && fstat(c->fd, &about) == 0 &&
            (uint64_t)about.st_size == c->facts.total;
@@ -95,6 +93,20 @@ static void read_index(lr_http_cache *c)
     }
 }
 
+/* A new file, whatever has its name: one of a process that was killed. NULL: it cannot be made. */
+static FILE *make_fresh(const lr_http_cache *c)
+{
+    FILE *file;
+    int fd;
+    (void)unlinkat(c->folder, c->fresh, 0);
+    fd = openat(c->folder, c->fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!file && fd >= 0) {
+        (void)close(fd);
+    }
+    return file;
+}
+
 static bool write_index(lr_http_cache *c)
 {
     FILE *file;
@@ -102,14 +114,14 @@ static bool write_index(lr_http_cache *c)
     if (fdatasync(c->fd) != 0) {
         return false;
     }
-    file = fopen(c->fresh, "we");
-    good = file && fprintf(file, "librecord cache 1\n%s\n%s\n%" PRIu64 "\n", c->url, c->facts.tag, c->facts.total) > 0;
+    file = make_fresh(c);
+    good = file && fprintf(file, "%s\n%s\n%s\n%" PRIu64 "\n", format, c->digest, c->facts.tag, c->facts.total) > 0;
     for (uint64_t i = 0; good && i < (c->blocks + 7) / 8; i++) {
         good = fprintf(file, "%02x", c->bits[i]) == 2;
     }
     good = good && fputc('\n', file) != EOF;
     good = file && fclose(file) == 0 && good;
-    good = good && rename(c->fresh, c->index) == 0;
+    good = good && renameat(c->folder, c->fresh, c->folder, c->index) == 0;
     c->unsaved = 0;
     return good;
 }
@@ -120,9 +132,9 @@ static void destroy(lr_http_cache *c)
         if (c->fd >= 0) {
             (void)close(c->fd);
         }
-        free(c->index);
-        free(c->fresh);
-        free(c->url);
+        if (c->folder >= 0) {
+            (void)close(c->folder);
+        }
         free(c->bits);
         free(c);
     }
@@ -133,55 +145,90 @@ static void tell(rec_job *job, const char *folder, const char *why)
     rec_job_note(job, REC_NOTE_LAYOUT, "", "the folder %s (LIBRECORD_CACHE) keeps nothing: %s", folder, why);
 }
 
+/* @return why a server's file cannot be kept; NULL: it can. */
+static const char *refuse(const lr_http_facts *facts)
+{
+    if (!facts->tag[0]) {
+        return "the server does not say which version of a file it sends";
+    }
+    return facts->total > KEPT_MOST ? "it keeps files of at most 16 TiB" : NULL;
+}
+
+/* @return false with the reason. */
+static bool open_data(lr_http_cache *c, char *why, size_t room)
+{
+    enum { MODE = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK };
+    char data[NAME + 8], words[128];
+    const char *wrong = NULL;
+    (void)snprintf(data, sizeof data, "%.*s.data", NAME, c->digest);
+    c->fd = openat(c->folder, data, MODE, 0600);
+    if (c->fd < 0) {
+        wrong = strerror_r(errno, words, sizeof words);
+    } else if (!lr_http_own_file(c->fd)) {
+        wrong = "a file in it is not this user's alone";
+    } else if (flock(c->fd, LOCK_EX | LOCK_NB) != 0) {
+        wrong = "another program is fetching the same file";
+    }
+    if (wrong) {
+        (void)snprintf(why, room, "%s", wrong);
+    }
+    return !wrong;
+}
+
+static bool open_in(lr_http_cache *c, const char *folder, char *why, size_t room)
+{
+    char words[128];
+    c->folder = lr_http_own_folder(folder, why, room);
+    if (c->folder < 0 || !open_data(c, why, room)) {
+        return false;
+    }
+    read_index(c);
+    if (ftruncate(c->fd, (off_t)c->facts.total) != 0) {
+        (void)snprintf(why, room, "%s", strerror_r(errno, words, sizeof words));
+        return false;
+    }
+    return true;
+}
+
+static lr_http_cache *make(const lr_http *http)
+{
+    lr_http_cache *c = calloc(1, sizeof *c);
+    if (c) {
+        c->folder = c->fd = -1;
+        c->facts = http->facts;
+        c->blocks = (c->facts.total + LR_HTTP_BLOCK - 1) / LR_HTTP_BLOCK;
+        c->bits = calloc(1, (size_t)((c->blocks + 7) / 8));
+        lr_http_digest(http->url, c->digest);
+        (void)snprintf(c->index, sizeof c->index, "%.*s.index", NAME, c->digest);
+        (void)snprintf(c->fresh, sizeof c->fresh, "%.*s.new", NAME, c->digest);
+    }
+    if (c && !c->bits) {
+        destroy(c);
+        c = NULL;
+    }
+    return c;
+}
+
 lr_http_cache *lr_http_cache_open(rec_job *job, const lr_http *http)
 {
-    const char *folder = secure_getenv("LIBRECORD_CACHE");
+    const char *folder = secure_getenv("LIBRECORD_CACHE"), *wrong;
     lr_http_cache *c;
-    char name[40], words[128], *data;
+    char why[128] = "out of memory";
     if (!folder || !*folder || !http->facts.total || !http->facts.ranges) {
         return NULL;
     }
-    if (!http->facts.tag[0]) {
-        tell(job, folder, "the server does not say which version of a file it sends");
+    wrong = refuse(&http->facts);
+    if (wrong) {
+        tell(job, folder, wrong);
         return NULL;
     }
-    if (http->facts.total > KEPT_MOST) {
-        tell(job, folder, "it keeps files of at most 16 TiB");
-        return NULL;
+    c = make(http);
+    if (!c || !open_in(c, folder, why, sizeof why)) {
+        tell(job, folder, why);
+        destroy(c);
+        c = NULL;
     }
-    c = calloc(1, sizeof *c);
-    if (!c) {
-        tell(job, folder, "out of memory");
-        return NULL;
-    }
-    name_of(http->url, name, sizeof name);
-    c->facts = http->facts;
-    c->blocks = (c->facts.total + LR_HTTP_BLOCK - 1) / LR_HTTP_BLOCK;
-    c->url = strdup(http->url);
-    c->index = path_of(folder, name, ".index");
-    c->fresh = path_of(folder, name, ".index.new");
-    c->bits = calloc(1, (size_t)((c->blocks + 7) / 8));
-    data = path_of(folder, name, ".data");
-    c->fd = -1;
-    if (!c->url || !c->index || !c->fresh || !c->bits || !data) {
-        tell(job, folder, "out of memory");
-    } else if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
-        tell(job, folder, strerror_r(errno, words, sizeof words));
-    } else if ((c->fd = open(data, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) < 0) {
-        tell(job, folder, strerror_r(errno, words, sizeof words));
-    } else if (flock(c->fd, LOCK_EX | LOCK_NB) != 0) {
-        tell(job, folder, "another program is fetching the same file");
-    } else {
-        read_index(c);
-        if (ftruncate(c->fd, (off_t)c->facts.total) == 0) {
-            free(data);
-            return c;
-        }
-        tell(job, folder, strerror_r(errno, words, sizeof words));
-    }
-    free(data);
-    destroy(c);
-    return NULL;
+    return c;
 }
 
 void lr_http_cache_close(lr_http_cache *cache)

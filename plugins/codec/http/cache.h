@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What was fetched of a file, kept in a folder: blocks of it, and which of them are there. It counts as long as the server's
- * file has the size and the tag that it had. Of one process at a time; others do without. */
+ * What was fetched of a file, kept in a folder: blocks of it, and which of them are there. It counts as long as the
+ * server's file has the size and the tag that it had. Of one process at a time; others do without. */
 #ifndef LR_HTTP_CACHE_H
 #define LR_HTTP_CACHE_H
 
@@ -10,8 +10,8 @@
 
 typedef struct lr_http_cache lr_http_cache;
 
-/** The file's, in the folder that LIBRECORD_CACHE names. NULL: there is none, or it cannot be used; the latter is told.
- *  @param name what messages call the file. */
+/** The file's, in the directory that LIBRECORD_CACHE names. NULL: there is none, or it cannot be used, or others own it
+ * or may write to it; a note says which. */
 lr_http_cache *lr_http_cache_open(rec_job *job, const lr_http *http);
 /** Writes down what is there. NULL is ignored. */
 void lr_http_cache_close(lr_http_cache *cache);

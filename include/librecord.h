@@ -459,7 +459,8 @@ typedef struct rec_origin {
     int32_t layout;       /**< how Burn stored its parameters: 1 (up to 0.13), 2 (from 0.14 on), 0 if unknown */
     uint32_t reserved; /**< 0 */
     const char *recorder; /**< the plugin that read it, "NamedMpk"; "" for a record that was built */
-    const char *file;     /**< the file or stream it was read from, "" for memory and for a record that was built */
+    const char *file;     /**< the file or stream it was read from, an address without its secrets (rec_display_name());
+                               "" for memory and for a record that was built */
     uint64_t stored;      /**< bytes of that file, `REC_UNKNOWN` where they were not counted */
     uint64_t inflated;    /**< bytes of what it inflates to: `stored` if it is not compressed, `REC_UNKNOWN` if that was not
                                read to its end (option `data`) */
@@ -1049,6 +1050,12 @@ REC_API rec_family *rec_record_families(const rec_record *record, const char *pa
 /** Recognises a file by its content and its name, and behind codecs by what they decode to. @param context NULL: the
  *  default one. @return the plugin's name, borrowed from the context; NULL with an error. */
 REC_API const char *rec_recognise(rec_context *context, const char *path);
+
+/** Writes the name to show for a path. An address, scheme://…, holds secrets: its user, password, query and fragment
+ *  are left out ("https://user:password@host/name?token" becomes "https://host/name"); any other path is copied. The
+ *  library's messages, notes, progress and rec_record_origin() have such names already; show, log and store no other.
+ *  @param name (out) NUL-terminated, cut to `room`. @return its whole length, without the NUL. */
+REC_API uint64_t rec_display_name(const char *path, char *name, uint64_t room);
 
 /* -------------------------------------------------------------------------------------------------------- types -- */
 

@@ -27,11 +27,11 @@ rec_plan *rec_plan_new(rec_context *context, const rec_recorder *to)
 
 lr_plan_input lr_recorder_input(const rec_recorder *recorder, rec_record *raw, const char *path)
 {
-    const char *file = *raw->origin.file ? raw->origin.file : NULL;
+    const char *file = *raw->origin.file ? raw->origin.file : NULL; /* an address without what opens it */
     return (lr_plan_input){.record = raw,
                            .owned = raw,
                            .name = file ? file : path,
-                           .path = file,
+                           .path = file && lr_path_scheme(path) ? path : file,
                            .arguments = &recorder->arguments,
                            .type = recorder->type,
                            .minor = recorder->target};

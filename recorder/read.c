@@ -474,6 +474,25 @@ static bool exists(rec_job *job, const char *path)
     return lr_seen_has(job, path) || stat(path, &about) == 0;
 }
 
+/* The record and all messages have the address without its secrets. */
+static rec_record *load_address(rec_job *job, rec_recorder *r, const char *address)
+{
+    char *name = lr_display_name(job, address);
+    rec_source *source = NULL;
+    rec_record *record = NULL;
+    if (name) {
+        job->file = name;
+        source = lr_registry_open(job, address, r->map);
+    }
+    if (source) {
+        record = lr_load_source(job, r, source, job->file);
+        lr_source_release(source);
+    }
+    job->file = NULL;
+    lr_release(job->allocator, name);
+    return record;
+}
+
 rec_record *lr_load_file(rec_job *job, rec_recorder *r, const char *path)
 {
     char *name = NULL;
@@ -481,9 +500,9 @@ rec_record *lr_load_file(rec_job *job, rec_recorder *r, const char *path)
     rec_source *source = NULL;
     job->skip = r->skip || job->noting;
     if (lr_path_scheme(path)) {
-        job->file = path;
-        source = lr_registry_open(job, path, r->map);
-    } else if (lr_recorder_path(job, r->plugin, path, &name) == REC_OK) {
+        return load_address(job, r, path);
+    }
+    if (lr_recorder_path(job, r->plugin, path, &name) == REC_OK) {
         /* What ends in a slash is a folder, and needs no extension. */
         if (path[strlen(path) - 1] == '/' || (strcmp(name, path) != 0 && !exists(job, name) && exists(job, path))) {
             (void)snprintf(name, strlen(name) + 1, "%s", path);

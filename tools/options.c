@@ -312,7 +312,7 @@ static int set_option(options *o, size_t which, const char *value)
         add_reading(o, READING_LOAD, which, value);
         return EXIT_OK;
     case OPTION_BASE:
-        o->base = value;
+        o->base = tool_name_shown(value);
         return EXIT_OK;
     case OPTION_METADATA:
         return add_setting(&o->metadata, specs[which].name, "KEY=VALUE", value);
@@ -351,7 +351,7 @@ static int set_option(options *o, size_t which, const char *value)
         add_word(&o->types, value);
         return EXIT_OK;
     case OPTION_TYPE_OF:
-        o->type_of = value;
+        o->type_of = tool_name_shown(value);
         add_reading(o, READING_TYPE, which, value);
         return EXIT_OK;
     case OPTION_BURN:
@@ -409,7 +409,7 @@ static int set_option(options *o, size_t which, const char *value)
 static int set_own(options *o, const own_option *own, const char *value)
 {
     o->own.at = xrealloc(o->own.at, (o->own.count + 1) * sizeof *o->own.at);
-    o->own.at[o->own.count++] = (own_given){own->name, value, o->operands.count};
+    o->own.at[o->own.count++] = (own_given){own->name, tool_name_shown(value), o->operands.count};
     return EXIT_OK;
 }
 
@@ -505,7 +505,7 @@ int tool_options_parse(options *o, int argc, char **argv)
     for (int i = 1; i < argc && status == EXIT_OK; i++) {
         const char *argument = argv[i];
         if (ended || is_operand(argument)) {
-            add_word(&o->operands, argument);
+            add_word(&o->operands, tool_name_shown(argument));
         } else if (strcmp(argument, "--") == 0) {
             ended = true;
         } else if (argument[1] == '-') {
@@ -526,6 +526,7 @@ void tool_options_free(options *o)
     free(o->metadata.at);
     free(o->to_options.at);
     free(o->operands.at);
+    tool_names_free();
 }
 
 int tool_options_check(const options *o, const command *c)

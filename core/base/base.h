@@ -540,6 +540,8 @@ void lr_publish_ok(void);
 
 /** The system's words for an errno, whatever the locale. @return text, or static words. */
 const char *lr_errno_words(int error, char *text, size_t room);
+/** rec_display_name() (display.c). */
+uint64_t lr_display(const char *path, char *name, uint64_t room);
 
 /** "1,234,567". @param room at least 32. @return buffer. */
 char *lr_group_digits(uint64_t number, char *buffer, size_t room);

@@ -41,7 +41,7 @@ void lr_pieces_free(lr_pieces *pieces, const lr_allocator *allocator);
 void lr_error_clear(lr_error *error);
 /** Copies what fits; a cut text ends in "..." at a character's boundary. */
 void lr_error_copy(char *target, size_t room, const char *text);
-/** The name of a file for an error's `file`. An address loses its user and password: messages are kept, and shown to others. */
+/** Copies the name to show for a file to an error's `file`. */
 void lr_error_copy_file(char *target, const char *file);
 /** Prints what fits; what is not UTF-8 or a control character becomes `?`, for messages are passed on as JSON. */
 void lr_error_print(char *target, size_t room, const char *format, va_list args) REC_PRINTF(3, 0);

@@ -122,22 +122,10 @@ void lr_error_copy(char *target, size_t room, const char *text)
 
 void lr_error_copy_file(char *target, const char *file)
 {
-    const char *authority = strstr(file, "://"), *end, *at = NULL;
-    size_t room = sizeof ((lr_error *)0)->file, before;
-    if (authority && authority > file && !memchr(file, '/', (size_t)(authority - file))) {
-        authority += 3;
-        end = authority + strcspn(authority, "/?#");
-        for (const char *c = authority; c < end; c++) {
-            at = *c == '@' ? c : at;
-        }
-    }
-    before = at ? (size_t)(authority - file) : 0;
-    if (before >= room) {
-        before = 0;
-        at = NULL;
-    }
-    memcpy(target, file, before);
-    lr_error_copy(target + before, room - before, at ? at + 1 : file);
+    enum { ROOM = sizeof ((lr_error *)0)->file };
+    char shown[ROOM + 1]; /* one more: what does not fit is seen */
+    (void)lr_display(file, shown, sizeof shown);
+    lr_error_copy(target, ROOM, shown);
 }
 
 void lr_error_clean(char *text)

@@ -655,13 +655,13 @@ int32_t rec_job_progress(rec_job *job, uint64_t done, uint64_t total)
     rec_context *context;
     lr_call call;
     int32_t answer;
-    rec_progress progress = {.size = sizeof progress, .done = done, .total = total};
+    char file[sizeof job->error.file];
+    rec_progress progress = {.size = sizeof progress, .done = done, .total = total, .file = file};
     if (LR_LACKS(job, job)) {
         return lr_breach_status(job);
     }
     context = job->context;
     progress.operation = job->operation;
-    progress.file = job->file ? job->file : "";
     if (job->error.status != REC_OK) {
         return job->error.status;
     }
@@ -674,6 +674,7 @@ int32_t rec_job_progress(rec_job *job, uint64_t done, uint64_t total)
     if (!lr_context_tells(context) || !context->progress) {
         return REC_OK;
     }
+    lr_error_copy_file(file, job->file ? job->file : "");
     lr_call_begin(&call, job, LR_CALL_PROGRAM, NULL);
     answer = context->progress(context->progress_user, &progress);
     lr_call_end(&call);

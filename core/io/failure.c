@@ -145,3 +145,15 @@ char *lr_path_sibling(rec_job *job, const char *path, bool inside, const char *n
     memcpy(beside + folder + bare, name, length);
     return beside;
 }
+
+char *lr_display_name(rec_job *job, const char *path)
+{
+    uint64_t room = lr_display(path, NULL, 0) + 1;
+    char *name = lr_alloc(job->allocator, room);
+    if (name) {
+        (void)lr_display(path, name, room);
+    } else {
+        (void)lr_fail_memory(job, room);
+    }
+    return name;
+}

@@ -18,6 +18,8 @@ bool lr_lock_init(pthread_mutex_t *lock);
  *  in page memory, read by several threads if it is large; in pieces by rec_source_read. A folder has no bytes and the
  *  names of its files (rec_source_names). Anything else (FIFO, device) is read to its end now. */
 rec_source *lr_source_open(rec_job *job, const char *path, bool map);
+/** The name to show for a path, rec_display_name(), to be released. NULL: the job has failed. */
+char *lr_display_name(rec_job *job, const char *path);
 /** @return whether it is a folder. */
 bool lr_source_is_folder(const rec_source *source);
 /** Bytes of a place where they can be had without reading: in memory, or in a file that is to be mapped. @param data

@@ -159,6 +159,7 @@ int32_t rec_source_make(rec_job *job, const char *name, const rec_source_ops *op
     rec_source_ops known = {0};
     rec_source *source = NULL;
     struct made *made = NULL;
+    char *shown = NULL;
     bool anywhere, locked = false;
     uint64_t total = REC_UNKNOWN;
     lr_call call;
@@ -186,7 +187,8 @@ int32_t rec_source_make(rec_job *job, const char *name, const rec_source_ops *op
                            "made a source without `read`, and without `read_at` and a `total` that is known");
     }
     if (status == REC_OK) {
-        source = lr_source_new(job, name);
+        shown = lr_display_name(job, name);
+        source = shown ? lr_source_new(job, shown) : NULL;
         made = lr_zalloc(job->allocator, sizeof *made);
         locked = made && lr_lock_init(&made->calls);
         if (!source || !locked) {
@@ -226,6 +228,7 @@ done:
         lr_release(job->allocator, made);
     }
     lr_source_release(source);
+    lr_release(job->allocator, shown);
     release_self(&known, self);
     return status;
 }

@@ -31,6 +31,11 @@ size_t lr_path_scheme(const char *path)
     return length >= SCHEME_LEAST && length <= SCHEME_MOST && strncmp(path + length, "://", 3) == 0 ? length : 0;
 }
 
+uint64_t rec_display_name(const char *path, char *name, uint64_t room)
+{
+    return LR_NULL(path) || (room && LR_NULL(name)) ? 0 : lr_display(path, name, room);
+}
+
 static bool is_of(const char *scheme, const char *path, size_t length)
 {
     size_t at = 0;

@@ -471,9 +471,11 @@ static void who_needs(const lr_rule *rule, const char *name, char *text, size_t 
 static void where_from(const lr_variables *numbers, char *text, size_t room)
 {
     if (numbers->config_file) {
-        (void)snprintf(text, room, "%s", numbers->config_file);
+        (void)lr_display(numbers->config_file, text, room);
     } else if (numbers->config_tried) {
-        (void)snprintf(text, room, "config.json (%s: not found)", numbers->config_tried);
+        char tried[512];
+        (void)lr_display(numbers->config_tried, tried, sizeof tried);
+        (void)snprintf(text, room, "config.json (%s: not found)", tried);
     } else {
         (void)snprintf(text, room, "a config.json (there is no file that it could stand beside)");
     }

@@ -423,21 +423,36 @@ static bool find_config(rec_job *job, const char *model, char **path)
     return *path && exists(*path);
 }
 
-/* The same for a model that a plugin opens, which knows what is beside it. */
-static int32_t read_far_config(rec_job *job, lr_variables *numbers, const char *model)
+/* The configurations of a model at an address, in turn: what its name begins with, then "config.json".
+ * @param path (out) the place of the last one looked at, to be released. @param config (out) NULL: there is none. */
+static int32_t find_far_config(rec_job *job, rec_source *source, const char *model, char **path, rec_source **config)
 {
-    rec_source *source = lr_registry_open(job, model, false), *config = NULL;
     const char *slash = strrchr(model, '/'), *name = slash + 1; /* a scheme ends in one */
     size_t length = (size_t)(name - model), stem = strlen(name);
-    char *path = NULL;
-    int32_t status = source ? REC_OK : job->error.status;
-    while (status == REC_OK && !config && stem) {
+    int32_t status = REC_OK;
+    while (status == REC_OK && !*config && stem) {
         do {
             stem--;
         } while (stem && name[stem] != '.');
-        lr_release(job->allocator, path);
-        path = stem ? join(job, model, length, name, stem, ".config.json") : join(job, model, length, "", 0, "config.json");
-        status = path ? rec_source_beside_maybe(job, source, path + length, &config) : job->error.status;
+        lr_release(job->allocator, *path);
+        *path = stem ? join(job, model, length, name, stem, ".config.json")
+                     : join(job, model, length, "", 0, "config.json");
+        status = *path ? rec_source_beside_maybe(job, source, *path + length, config) : job->error.status;
+    }
+    return status;
+}
+
+/* The same for a model that a plugin opens, which knows what is beside it. */
+static int32_t read_far_config(rec_job *job, lr_variables *numbers, const char *address)
+{
+    rec_source *source = lr_registry_open(job, address, false), *config = NULL;
+    char *model = source ? lr_strdup(job->allocator, address) : NULL, *path = NULL;
+    int32_t status = job->error.status;
+    if (model) {
+        model[strcspn(model, "?#")] = '\0';
+        status = find_far_config(job, source, model, &path, &config);
+    } else if (source) {
+        status = lr_fail_memory(job, strlen(address) + 1);
     }
     if (config) {
         status = read_config(job, numbers, path, config);
@@ -447,6 +462,7 @@ static int32_t read_far_config(rec_job *job, lr_variables *numbers, const char *
         status = numbers->config_tried ? REC_OK : lr_fail_memory(job, strlen(path) + 1);
     }
     lr_release(job->allocator, path);
+    lr_release(job->allocator, model);
     rec_source_release(config);
     lr_source_release(source);
     return status;

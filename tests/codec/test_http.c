@@ -324,7 +324,7 @@ static void a_name_beside_may_be_missing(void **state)
     rec_source_release(source);
 }
 
-static void messages_have_no_password(void **state)
+static void messages_have_no_secrets(void **state)
 {
     static const char *const users[] = {"", "me@", "me:secret@"};
     world *w = *state;
@@ -332,7 +332,8 @@ static void messages_have_no_password(void **state)
         char url[128], plain[128], note[256];
         rec_source *source;
         SCRIPT(100, WHOLE);
-        (void)snprintf(url, sizeof url, "http://%s127.0.0.1:%d/a@b", users[i], server.port);
+        (void)snprintf(url, sizeof url, "http://%s127.0.0.1:%d/a@b%s", users[i], server.port,
+                       i ? "?token=secret#secret" : "");
         (void)snprintf(plain, sizeof plain, "http://127.0.0.1:%d/a@b", server.port);
         (void)snprintf(note, sizeof note, "the server of %s sends no parts of a file: all of it was fetched, 100 bytes",
                        plain);
@@ -341,6 +342,18 @@ static void messages_have_no_password(void **state)
         assert_noted(w, note);
         assert_string_equal(rec_source_name(source), plain);
         rec_source_release(source);
+    }
+}
+
+static void test_words_about_a_proxy_have_no_password(void **state)
+{
+    static const char *const proxies[] = {"strange://me:PASSW@127.0.0.1:1", "http://me:PASSW@127.0.0.1:x"};
+    world *w = *state;
+    for (size_t i = 0; i < sizeof proxies / sizeof *proxies; i++) {
+        assert_int_equal(setenv("http_proxy", proxies[i], 1), 0);
+        assert_null(open_url(w, url_of("/m")));
+        assert_failed(w, REC_E_IO, "the transfer failed: ");
+        assert_null(strstr(rec_error_message(), "PASSW"));
     }
 }
 
@@ -415,7 +428,7 @@ int main(void)
         TEST(nobody_there_is_an_error),
         TEST(a_name_beside_keeps_what_follows),
         TEST(a_name_beside_may_be_missing),
-        TEST(messages_have_no_password),
+        TEST(messages_have_no_secrets), TEST(test_words_about_a_proxy_have_no_password),
         TEST(a_token_is_for_who_may_see_it),
         TEST(a_token_is_one_line),
     };

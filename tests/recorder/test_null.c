@@ -332,6 +332,7 @@ static int free_objects(void **state)
 
 static void test_contexts(void **state)
 {
+    char shown[8];
     rec_limits limits = rec_limits_default();
     void *user = &limits;
     (void)state;
@@ -369,6 +370,8 @@ static void test_contexts(void **state)
     ALLOWED(rec_profile_get, NULL, 0);
     ALLOWED(rec_recognise, NULL, file);
     NOTHING(rec_recognise, context, NULL);
+    NOTHING(rec_display_name, NULL, shown, 1);
+    NOTHING(rec_display_name, file, NULL, 1);
     assert_int_equal(mistakes, 0);
 }
 

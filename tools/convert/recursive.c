@@ -354,7 +354,7 @@ void tool_folder_look(folder *f, found *file)
 
     if (index) {
         file->why = xasprintf("a part of %s", index + strlen(f->in) + 1);
-    } else if (!(file->recorder = f->from ? f->from : rec_recognise(f->s->context, in))) {
+    } else if (!(file->recorder = f->from ? f->from : rec_recognise(f->s->context, tool_name_opened(in)))) {
         take_unknown(f, file, in);
     }
     free(index);
@@ -404,7 +404,7 @@ static bool is_no_record(const folder *f, const conversion *c, const char *in)
         return false;
     }
     return strncmp(rec_error_expected(), "a Burn record", strlen("a Burn record")) == 0 ||
-           (format && f->from && !rec_recognise(f->s->context, in));
+           (format && f->from && !rec_recognise(f->s->context, tool_name_opened(in)));
 }
 
 static void take_failure(const folder *f, found *file, const conversion *c, const text *said, const char *in)

@@ -67,6 +67,7 @@ static void request_free(request *r)
 {
     free(r->files);
     free(r->turned);
+    free(r->exact);
     free(r->places);
     free(r->steps);
 }
@@ -110,6 +111,7 @@ static int parse_operations(session *s, request *r, const char *const *operands,
 {
     while (at < count) {
         const operation *what = find_operation(operands[at]);
+        bool merges = what && what->run == tool_edit_merge;
         if (!what) {
             return fail_operation(operands[at]);
         }
@@ -121,10 +123,10 @@ static int parse_operations(session *s, request *r, const char *const *operands,
                                    tool_plural(what->operands), count - at - 1);
         }
         r->split = !what->run;
-        if (what->run == tool_edit_merge) {
+        if (merges) {
             s->inputs = at + 2;
         }
-        r->steps[r->step_count++] = (step){what, operands + at + 1, at + 1};
+        r->steps[r->step_count++] = (step){what, (merges ? operands : r->exact) + at + 1, at + 1};
         at += what->operands + 1;
     }
     return EXIT_OK;
@@ -154,6 +156,10 @@ static int parse(session *s, request *r, const char *const *operands, size_t cou
     r->files = xmalloc((count + 1) * sizeof *r->files);
     r->places = xmalloc((count + 1) * sizeof *r->places);
     r->steps = xmalloc((count + 1) * sizeof *r->steps);
+    r->exact = xmalloc((count + 1) * sizeof *r->exact);
+    for (size_t i = 0; i < count; i++) {
+        r->exact[i] = tool_name_opened(operands[i]);
+    }
     r->output = tool_own(s->o, "output");
     r->by = tool_own(s->o, "by");
     r->in_place = tool_own(s->o, "in-place") != NULL;
@@ -351,7 +357,7 @@ static const char *recorder_of_file(session *s, const request *r, size_t index, 
         return s->o->to;
     }
     if (!*name) {
-        name = from ? from : rec_recognise(s->context, r->files[index]);
+        name = from ? from : rec_recognise(s->context, tool_name_opened(r->files[index]));
     }
     if (!name) {
         (void)tool_fail_library();

@@ -152,6 +152,7 @@ typedef struct step {
 } step;
 typedef struct request {
     const char **files, **turned;
+    const char **exact; /* all operands as they were given: a value that is set may look like an address */
     size_t *places;
     size_t file_count;
     step *steps;

@@ -323,7 +323,8 @@ static int set_from_file(work *w, const char *key, const char *name, outcome *o)
         tensor = sums.largest;
         status = sums.tensors == 1
                      ? EXIT_OK
-                     : tool_fail("set %s: %s holds %" PRIu64 " tensors: @FILE:KEY says which", key, path, sums.tensors);
+                     : tool_fail("set %s: %s holds %" PRIu64 " tensors: @FILE:KEY says which", key,
+                                 tool_name_shown(path), sums.tensors);
     }
     if (status == EXIT_OK && !tool_edit_class(rec_tensor_dtype(tensor))) {
         status = tool_fail("set %s: a tensor of %s cannot be taken over", key, rec_tensor_dtype_name(tensor));

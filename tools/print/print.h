@@ -56,6 +56,16 @@ typedef struct words {
     size_t count;
 } words;
 
+/* --------------------------------------------------------------------------------------------------------- names -- */
+
+/* An operand that is an address holds secrets: the command has its name, and opens what the name stands for. */
+
+/* The name of an operand: that itself unless it is an address. Each address has a name of its own. */
+const char *tool_name_shown(const char *operand);
+/* What a name stands for: to be given to the library, never to be printed or written. */
+const char *tool_name_opened(const char *name);
+void tool_names_free(void);
+
 /* -------------------------------------------------------------------------------------------------------- errors -- */
 
 /* Prints the library's last error. @return EXIT_ERROR. */

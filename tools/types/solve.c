@@ -479,7 +479,7 @@ static int proves(session *s, const char *source, const rec_record *positions, c
     }
     if (types && rec_types_add_rust(types, source, "the type that was made up") == REC_OK &&
         rec_recorder_set_type_name(reader, types, "Model<B>") == REC_OK) {
-        record = rec_load(reader, path);
+        record = rec_load(reader, tool_name_opened(path));
     }
     same = record != NULL;
     for (uint64_t i = 0; same && i < rec_report_count(); i++) {

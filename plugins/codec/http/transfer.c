@@ -56,18 +56,13 @@ static int32_t no_memory(rec_job *job)
     return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for a transfer");
 }
 
-/* The address without user and password. */
+/* The address as messages have it. */
 static char *shown(const char *url)
 {
-    const char *authority = strstr(url, "://") + 3;
-    size_t before = (size_t)(authority - url), length = strcspn(authority, "/?#");
-    const char *at = memchr(authority, '@', length);
-    char *name = malloc(strlen(url) + 1);
-    for (const char *next = at; next; next = memchr(next + 1, '@', length - (size_t)(next + 1 - authority))) {
-        at = next;
-    }
+    uint64_t room = rec_display_name(url, NULL, 0) + 1;
+    char *name = malloc((size_t)room);
     if (name) {
-        (void)snprintf(name, strlen(url) + 1, "%.*s%s", (int)before, url, at ? at + 1 : authority);
+        (void)rec_display_name(url, name, room);
     }
     return name;
 }
@@ -484,6 +479,13 @@ static bool is_complete(request *r, CURLcode code)
     return r->got == r->size || r->offset + r->got == r->total;
 }
 
+/* libcurl's words, but for those that quote an address: of a proxy with its password, or of a redirection. */
+static const char *words_of(const request *r, CURLcode code)
+{
+    bool quotes = strstr(r->words, "://") || strchr(r->words, '@');
+    return r->words[0] && !quotes ? r->words : curl_easy_strerror(code);
+}
+
 static int32_t fail_transfer(request *r, CURLcode code)
 {
     int32_t status;
@@ -500,8 +502,7 @@ static int32_t fail_transfer(request *r, CURLcode code)
         return rec_fail(r->job, REC_E_IO, REC_UNKNOWN, "the server ends the file after %" PRIu64 " of %" PRIu64 " bytes",
                         r->got, r->size);
     }
-    status = rec_fail(r->job, REC_E_IO, REC_UNKNOWN, "the transfer failed: %s",
-                      r->words[0] ? r->words : curl_easy_strerror(code));
+    status = rec_fail(r->job, REC_E_IO, REC_UNKNOWN, "the transfer failed: %s", words_of(r, code));
     if (code == CURLE_PEER_FAILED_VERIFICATION) {
         rec_fail_hint(r->job, "Its certificate is not one that this computer trusts; SSL_CERT_FILE may name a file of others.");
     }

@@ -21,7 +21,7 @@ typedef struct lr_http {
     CURL *curl;
     struct curl_slist *headers;
     char *url;  /**< as it is asked for */
-    char *name; /**< as messages call it: without user and password */
+    char *name; /**< as messages call it: without user, password and query */
     lr_http_facts facts;
     bool known;    /**< `facts` are: every further answer must agree */
     bool optional; /**< that it is not there is no failure: `absent` then says so */

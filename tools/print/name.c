@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Names to show in place of the addresses on the command line, which hold secrets. The command works with these names,
+ * so that whatever it prints or writes has no secret; only what opens a file asks for the address. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/print/print.h"
+
+/* An address and its name, each of which there is once. */
+typedef struct pair {
+    char *shown, *opened;
+} pair;
+
+static pair *pairs;
+static size_t count;
+
+static const pair *find(const char *shown, const char *opened)
+{
+    for (size_t i = 0; i < count; i++) {
+        if ((shown && strcmp(pairs[i].shown, shown) == 0) || (opened && strcmp(pairs[i].opened, opened) == 0)) {
+            return &pairs[i];
+        }
+    }
+    return NULL;
+}
+
+const char *tool_name_shown(const char *operand)
+{
+    const pair *known = find(NULL, operand);
+    size_t room, number = 1;
+    char *name, *whole;
+
+    if (known || !strstr(operand, "://")) {
+        return known ? known->shown : operand;
+    }
+    room = (size_t)rec_display_name(operand, NULL, 0) + 1;
+    name = xmalloc(room);
+    (void)rec_display_name(operand, name, room);
+    for (whole = xstrdup(name); find(whole, NULL); whole = xasprintf("%s (%zu)", name, ++number)) {
+        free(whole); /* another address of the same name: they differ in what is not shown */
+    }
+    free(name);
+    pairs = xrealloc(pairs, (count + 1) * sizeof *pairs);
+    pairs[count++] = (pair){whole, xstrdup(operand)};
+    return whole;
+}
+
+const char *tool_name_opened(const char *name)
+{
+    const pair *known = find(name, NULL);
+
+    return known ? known->opened : name;
+}
+
+void tool_names_free(void)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(pairs[i].shown);
+        free(pairs[i].opened);
+    }
+    free(pairs);
+    pairs = NULL;
+    count = 0;
+}

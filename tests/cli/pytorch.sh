@@ -97,7 +97,7 @@ check "and is the same model" cmp plain.mpk mine.mpk
 
 does "another part" show --top-level-key optimizer_states.0.param_groups.0 "$golden/1.13.1/zip_lightning.pt" lr
 check "by its key" grep -qx '0.5' "$scratch/out"
-does "the whole" show --top-level-key . "$golden/1.13.1/zip_lightning.pt" hyper_parameters.betas.1
+does "the whole" show --top-level-key . "$golden/1.13.1/zip_lightning.pt" 'hyper_parameters.betas[1]'
 check "with all values" grep -qx '0.999' "$scratch/out"
 fails "a part that is not there" ls --top-level-key nothing "$golden/1.13.1/zip_nested.pt" <<END
 record: $golden/1.13.1/zip_nested.pt: top-level-key: there is no \`nothing\` in the file
@@ -232,6 +232,18 @@ check "is that file" cmp single.mpk st.mpk
 cp same.safetensors single/model.safetensors
 does "where there are safetensors, too" info single
 check "these count" grep -q 'Safetensors' "$scratch/out"
+
+# ------------------------------------------------------------------------------------------------------------- lists --
+
+# A list of numbers is the same value as in other formats.
+printf '{"metadata":{"float":"f32","int":"i32","format":"f","version":"0.21.0","settings":"s"},"item":{"list":[%s],"two":[0.5,-1]}}' \
+    "$(seq -s , 0 9999)" >long.json
+run convert -q long.json long.pt
+status_is "a record with a long list becomes a .pt" 0
+run diff long.json long.pt
+status_is "and the list is the same when it is read" 0
+run ls long.pt
+check "a listing has it in one line" grep -qE '^list +numbers +\[0, 1, 2, .* 10,000 in all\]$' "$scratch/out"
 
 # ----------------------------------------------------------------------------------------------------------- refused --
 

@@ -14,6 +14,7 @@
 
 #include "librecord.h"
 
+#include "tests/scalar.h"
 #include "tests/test_meter.h"
 
 static rec_recorder *open_recorder(const char *key)
@@ -155,14 +156,11 @@ static void tensors_of_one_storage_share_its_bytes(void **state)
 /* What a value is, as text. */
 static void expect_scalar(const rec_record *record, const char *path, int32_t kind, const char *text)
 {
-    const rec_value *value = rec_value_at(record, path);
+    rec_scalar scalar = scalar_at(record, path);
     char found[64] = "";
-    rec_scalar scalar;
-    if (!value) {
-        fail_msg("%s is not there", path);
+    if (scalar.kind != kind) {
+        fail_msg("%s is not there, or of kind %d", path, (int)scalar.kind);
     }
-    scalar = rec_value_scalar(value);
-    assert_int_equal(scalar.kind, kind);
     if (kind == REC_KIND_STRING) {
         (void)snprintf(found, sizeof found, "%.*s", (int)scalar.v.length, scalar.text);
     } else if (kind == REC_KIND_FLOAT) {

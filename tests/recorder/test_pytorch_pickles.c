@@ -14,6 +14,7 @@
 #include "librecord.h"
 
 #include "tests/message.h"
+#include "tests/scalar.h"
 #include "tests/test_meter.h"
 
 #define P(text) text, sizeof(text) - 1
@@ -193,12 +194,13 @@ static void each_operation_makes_its_value(void **state)
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
         rec_record *record = load_pickle(made[i].pickle, made[i].length, P("\x80\x02]."), ".");
         const rec_value *value = record ? rec_value_at(record, made[i].path) : NULL;
-        rec_scalar scalar;
+        rec_scalar scalar = {0};
+        int32_t kind = rec_value_kind(value);
         char found[64] = "";
-        if (!value) {
-            fail_msg("%s: %s", name_of(made[i].pickle, made[i].length), record ? "no such path" : rec_error_message());
+        if (!record) {
+            fail_msg("%s: %s", name_of(made[i].pickle, made[i].length), rec_error_message());
         }
-        if (rec_value_kind(value) == REC_KIND_BYTES) {
+        if (kind == REC_KIND_BYTES) {
             uint64_t size = 0;
             const uint8_t *bytes = rec_value_bytes(value, &size);
             assert_true(size < sizeof found / 2);
@@ -206,7 +208,8 @@ static void each_operation_makes_its_value(void **state)
                 (void)snprintf(found + 2 * k, sizeof found - 2 * k, "%02x", bytes[k]);
             }
         } else {
-            scalar = rec_value_scalar(value);
+            scalar = scalar_at(record, made[i].path);
+            kind = value ? kind : scalar.kind;
             (void)(scalar.kind == REC_KIND_STRING
                        ? snprintf(found, sizeof found, "%.*s", (int)scalar.v.length, scalar.text)
                    : scalar.kind == REC_KIND_FLOAT ? snprintf(found, sizeof found, "%g", scalar.v.f)
@@ -216,9 +219,43 @@ static void each_operation_makes_its_value(void **state)
                        ? snprintf(found, sizeof found, "%lld", (long long)scalar.v.i)
                        : 0);
         }
-        if (rec_value_kind(value) != made[i].kind || strcmp(found, made[i].text) != 0) {
-            fail_msg("%s: a value of kind %d: %s", name_of(made[i].pickle, made[i].length), (int)rec_value_kind(value),
-                     found);
+        if (kind != made[i].kind || strcmp(found, made[i].text) != 0) {
+            fail_msg("%s: a value of kind %d: %s", name_of(made[i].pickle, made[i].length), (int)kind, found);
+        }
+        rec_record_free(record);
+    }
+}
+
+/* Lists of numbers of one kind are packed, those of several kinds are not. */
+static void test_lists_of_numbers_are_packed(void **state)
+{
+    static const struct {
+        const char *pickle;
+        size_t length;
+        int32_t kind; /* of the list */
+        int32_t number;
+        uint64_t count;
+    } lists[] = {
+        {P("\x80\x02](K\1K\2K\3e."), REC_KIND_NUMBERS, REC_KIND_UINT, 3},
+        {P("\x80\x02](K\1J\xff\xff\xff\xff" "e."), REC_KIND_NUMBERS, REC_KIND_INT, 2},
+        {P("\x80\x02](\x88\x89" "e."), REC_KIND_NUMBERS, REC_KIND_BOOL, 2},
+        {P("\x80\x02](G\x3f\xf8\0\0\0\0\0\0G\0\0\0\0\0\0\0\0e."), REC_KIND_NUMBERS, REC_KIND_FLOAT, 2},
+        {P("\x80\x02K\1K\2\x86."), REC_KIND_NUMBERS, REC_KIND_UINT, 2},
+        {P("\x80\x02](K\1\x88" "e."), REC_KIND_LIST, REC_KIND_NIL, 2},
+        {P("\x80\x02](K\1K\2" S1("a") "e."), REC_KIND_LIST, REC_KIND_NIL, 3},
+        {P("\x80\x02](K\1G\x3f\xf8\0\0\0\0\0\0" "e."), REC_KIND_LIST, REC_KIND_NIL, 2},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        rec_record *record = load_pickle(lists[i].pickle, lists[i].length, P("\x80\x02]."), ".");
+        const rec_value *value = record ? rec_root(record) : NULL;
+        uint64_t last = lists[i].count - 1;
+        if (!value) {
+            fail_msg("%s: %s", name_of(lists[i].pickle, lists[i].length), rec_error_message());
+        }
+        if (rec_value_kind(value) != lists[i].kind || rec_value_count(value) != lists[i].count ||
+            rec_value_number(value, last).kind != lists[i].number) {
+            fail_msg("%s: kind %d", name_of(lists[i].pickle, lists[i].length), (int)rec_value_kind(value));
         }
         rec_record_free(record);
     }
@@ -748,6 +785,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_operation_makes_its_value),
+        cmocka_unit_test(test_lists_of_numbers_are_packed),
         cmocka_unit_test(each_mistake_has_its_place_and_words),
         cmocka_unit_test(each_mistake_of_a_stream_has_its_place),
         cmocka_unit_test(the_model_is_chosen_or_named),

@@ -7,6 +7,19 @@
 #include "plugins/codec/excerpt.h"
 #include "plugins/codec/pytorch/pytorch.h"
 
+enum { RUN_MOST = 256 };
+
+/* Numbers of a list that follow each other and are of one kind. */
+typedef struct run {
+    rec_dtype dtype;
+    uint64_t count;
+    union {
+        uint8_t bools[RUN_MOST];
+        uint64_t integers[RUN_MOST]; /* the bits of signed ones, too */
+        double floats[RUN_MOST];
+    } at;
+} run;
+
 /* Something is told. */
 typedef struct teller {
     const lr_pt_file *file_of; /* what `p` is of */
@@ -23,6 +36,7 @@ typedef struct teller {
     uint64_t name_room;
     uint64_t passed_over;     /* of a model: values that are no tensors */
     lr_codec_excerpt example; /* one of them */
+    run numbers;              /* empty but in a list */
 } teller;
 
 static int32_t tell_value(teller *t, uint32_t index, uint32_t depth);
@@ -170,13 +184,65 @@ static int32_t tell_dict(teller *t, const lr_pt_node *node, uint32_t depth)
     return status == REC_OK ? t->visitor->end(t->self, REC_UNKNOWN) : status;
 }
 
+static rec_dtype number_dtype(const lr_pt_node *node)
+{
+    switch (node->kind) {
+    case LR_PT_BOOL:
+        return REC_DTYPE_BOOL;
+    case LR_PT_INT:
+        return REC_DTYPE_I64;
+    case LR_PT_UINT:
+        return REC_DTYPE_U64;
+    case LR_PT_FLOAT:
+        return REC_DTYPE_F64;
+    default:
+        return REC_DTYPE_NONE;
+    }
+}
+
+static int32_t tell_numbers(teller *t)
+{
+    run *r = &t->numbers;
+    uint64_t count = r->count;
+    r->count = 0;
+    return count ? t->visitor->numbers(t->self, REC_UNKNOWN, r->dtype, &r->at, count) : REC_OK;
+}
+
+/* Puts a number behind those that wait, or has these told first. */
+static int32_t add_number(teller *t, const lr_pt_node *node, rec_dtype dtype)
+{
+    run *r = &t->numbers;
+    int32_t status = count(t);
+    if (status == REC_OK && (r->dtype != dtype || r->count == RUN_MOST)) {
+        status = tell_numbers(t);
+    }
+    r->dtype = dtype;
+    if (dtype == REC_DTYPE_BOOL) {
+        r->at.bools[r->count++] = node->v.u != 0;
+    } else if (dtype == REC_DTYPE_F64) {
+        r->at.floats[r->count++] = node->v.f;
+    } else {
+        r->at.integers[r->count++] = node->v.u;
+    }
+    return status;
+}
+
 static int32_t tell_list(teller *t, const lr_pt_node *node, uint32_t depth)
 {
     int32_t form = node->kind == LR_PT_TUPLE ? REC_FORM_TUPLE : REC_FORM_LIST;
     int32_t status = t->visitor->list_begin(t->self, REC_UNKNOWN, form, node->length);
     for (uint32_t c = node->v.cells.first; c && status == REC_OK; c = lr_pickle_cell(t->p, c)->next) {
-        status = tell_value(t, lr_pickle_cell(t->p, c)->node, depth + 1);
+        uint32_t index = lr_pickle_cell(t->p, c)->node;
+        const lr_pt_node *item = lr_pickle_node(t->p, index);
+        rec_dtype dtype = number_dtype(item);
+        if (dtype != REC_DTYPE_NONE) {
+            status = add_number(t, item, dtype);
+        } else {
+            status = tell_numbers(t);
+            status = status == REC_OK ? tell_value(t, index, depth + 1) : status;
+        }
     }
+    status = status == REC_OK ? tell_numbers(t) : status;
     return status == REC_OK ? t->visitor->end(t->self, REC_UNKNOWN) : status;
 }
 

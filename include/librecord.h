@@ -109,7 +109,8 @@ REC_API int32_t rec_error_errno(void);
 
 /** What a line of a report is about. */
 enum {
-    REC_NOTE_ASSUMED = 1,    /**< what is not in the file was assumed: a tensor's type, a value that a version needs */
+    REC_NOTE_ASSUMED = 1,    /**< what is not in the file was assumed: a tensor's type, a value that a version or the type
+                              *   asks for */
     REC_NOTE_OVERFLOW = 2,   /**< a finite float became infinite at a smaller precision; counted by tensor */
     REC_NOTE_CLAMPED = 3,    /**< an integer was clamped, as the recorder was told to */
     REC_NOTE_DROPPED = 4,    /**< something was left out, or is less than it was */
@@ -901,7 +902,8 @@ REC_API rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record,
  * `prefix` = PATH               in front of every destination key
  * `gaps` = close|keep           holes in the numbers of lists; default: the plugin's (safetensors: close)
  * `partial` = yes|no            what the type asks for and the file lacks is left out (default no: an error)
- * `strict` = yes|no             keys that nothing asks for and rules that match nothing are errors (default no: notes)
+ * `strict` = yes|no             keys that nothing asks for, rules that match nothing and values that the type asks for
+ *                               and the file lacks are errors (default no: notes)
  * `debug` = yes|no              a REC_NOTE_KEY for each tensor, as Burn's debug print
  * `set` = NAME=NUMBER           a number that rules ask for; else it comes from the model's config.json
  * `config` = FILE               that configuration, if it has another name
@@ -942,7 +944,7 @@ enum {
     REC_PLAN_UNEXPECTED = 3, /**< nothing at the destination asks for it: left out */
     REC_PLAN_MISSING = 4,    /**< the destination asks for it and nothing gives it */
     REC_PLAN_KEPT = 5,       /**< the base's value stays */
-    REC_PLAN_DEFAULT = 6     /**< the destination's type has a default for it */
+    REC_PLAN_DEFAULT = 6     /**< nothing gives it: the type's default, or a zero that is assumed (REC_PROBLEM_ASSUMED) */
 };
 
 /** One line of a plan. Strings and shapes live as long as the plan; "" and NULL where there is none. */
@@ -971,7 +973,8 @@ enum {
     REC_PROBLEM_AMBIGUOUS = 7,  /**< it could be this or that: a rule or a type must say */
     REC_PROBLEM_EMPTY = 8,      /**< no tensor is mapped; fatal unless the load is `partial` */
     REC_PROBLEM_NO_INVERSE = 9, /**< going backwards: a rule that has no inverse */
-    REC_PROBLEM_FAMILY = 10     /**< which family of models it is of, or that a profile is for another one */
+    REC_PROBLEM_FAMILY = 10,    /**< which family of models it is of, or that a profile is for another one */
+    REC_PROBLEM_ASSUMED = 11    /**< a value that the type asks for and the file lacks was assumed */
 };
 
 /** Something a plan's reader should know. */
@@ -1314,7 +1317,8 @@ typedef struct rec_binding rec_binding;
 /**
  * Fills a C struct from a record, as Burn's load_record does. Every mistake is found before it returns: each is a note
  * of the report (REC_NOTE_MISSING, _UNEXPECTED, _SHAPE, _KIND) and a line of the error's message. Nil values
- * (constants) are never unexpected.
+ * (constants) are never unexpected. A value that a typed load assumed (REC_NOTE_ASSUMED), since the file lacks it, is
+ * missing.
  * @param target the C struct of `type`; left untouched on failure. Its pointers live until the binding is freed; the
  *        record must outlive the binding.
  * @return to be freed; NULL with REC_E_MISMATCH.

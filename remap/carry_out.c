@@ -46,6 +46,8 @@ static int32_t note_kind(int32_t problem)
     case REC_PROBLEM_UNEXPECTED:
     case REC_PROBLEM_EMPTY:
         return REC_NOTE_DROPPED;
+    case REC_PROBLEM_ASSUMED:
+        return REC_NOTE_ASSUMED;
     default:
         return REC_NOTE_LAYOUT;
     }
@@ -112,8 +114,13 @@ static int32_t say(rec_job *job, const rec_plan *plan)
         const rec_plan_problem *p = &plan->problems[i];
         if (!p->fatal) {
             /* Most texts begin with the key they are about. */
-            bool told = strncmp(p->text, p->key, strlen(p->key)) == 0;
-            lr_note(job, note_kind(p->kind), 1, told ? "" : p->key, "%s", p->text);
+            size_t length = strlen(p->key);
+            bool told = strncmp(p->text, p->key, length) == 0;
+            if (p->kind == REC_PROBLEM_ASSUMED && told) {
+                lr_note(job, REC_NOTE_ASSUMED, 1, p->key, "%s", p->text + length + strlen(" is "));
+            } else {
+                lr_note(job, note_kind(p->kind), 1, told ? "" : p->key, "%s", p->text);
+            }
         }
     }
     if (plan->guessed) {

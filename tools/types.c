@@ -230,6 +230,11 @@ static int check_type(session *s, const char *path)
             status = EXIT_DIFFERS;
             goto done;
         }
+        if (note && note->kind == REC_NOTE_ASSUMED && *note->path) {
+            (void)tool_fail("%s: the type has %s, which the file lacks", tool_input_name(path), note->path);
+            status = EXIT_DIFFERS;
+            goto done;
+        }
     }
     to = rec_open_recorder_in(s->context, rec_record_origin(record)->recorder, REC_PRECISION_KEEP);
     nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);

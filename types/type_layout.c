@@ -513,6 +513,7 @@ static bool note_fields(layer *l, rec_layout *layout, const lr_def *def)
         return false;
     }
     layout->module = def->name;
+    layout->state = def->since && def->derive == LR_DERIVE_RECORD;
     layout->later_default = def->since && l->job->type.types ? later_default : NULL;
     for (uint64_t i = 0; i < def->field_count; i++) {
         any = any || def->fields[i].initial || def->fields[i].from;

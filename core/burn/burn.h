@@ -64,6 +64,7 @@ struct rec_layout {
     const char *module; /**< of a struct or enum: the name of its type; NULL if it has none */
     bool unsure;        /**< of a number: whether it has a sign was not to be seen where the type was taken from */
     bool from_c;        /**< which is that of a C struct: LAYER_NORM, say */
+    bool state;         /**< of a struct: a record of Burn's own, of an optimizer or scheduler */
     const char *file;      /**< where a struct or enum is defined, and each field on its line; NULL: nobody's file */
     const uint32_t *lines;
     const lr_field_note *notes; /**< of a struct: one for each field; NULL: none has any */

@@ -323,14 +323,15 @@ static void bind_struct(binder *b, const rec_type *type, const rec_value *value,
     for (uint64_t i = 0; i < type->field_count && !lr_job_failed(b->job); i++) {
         const rec_field *field = lr_c_field(type, i);
         const lr_entry *entry = lr_map_find_text(value->v.map, field->name, strlen(field->name));
-        bool nil = !entry || entry->value.kind == REC_KIND_NIL;
+        bool assumed = entry && entry->key.form == LR_KEY_ASSUMED;
+        bool nil = !entry || assumed || entry->value.kind == REC_KIND_NIL;
         size_t used = enter(b, field->name);
         matched += entry != NULL;
-        if (!nil || (entry && field->kind == REC_FIELD_VALUE)) {
+        if (!nil || (entry && !assumed && field->kind == REC_FIELD_VALUE)) {
             bind_field(b, field, &entry->value, target + field->offset);
         } else if (!(field->flags & REC_FIELD_IS_OPTION) && field->kind != REC_FIELD_CONSTANT &&
                    !(b->flags & REC_BIND_ALLOW_MISSING)) {
-            problem(b, REC_NOTE_MISSING, entry ? "is nil, but the type requires it" : "is missing");
+            problem(b, REC_NOTE_MISSING, entry && !assumed ? "is nil, but the type requires it" : "is missing");
         }
         leave(b, used);
     }

@@ -41,6 +41,9 @@ static rec_value *make_child(edit *e, const char *path, rec_value *value, uint64
     rec_value *child = lr_child(value, e->part, length);
     uint64_t index;
     if (child) {
+        if (value->kind == REC_KIND_MAP) {
+            lr_entry_of(child)->key.form = 0; /* it is no longer assumed */
+        }
         return child;
     }
     if (value->kind == REC_KIND_MAP) {

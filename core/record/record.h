@@ -72,6 +72,14 @@ typedef struct lr_entry {
     rec_value key, value;
 } lr_entry;
 
+/** The form of a key whose value is not from a file: a typed load assumed it. Binding takes it for missing. */
+enum { LR_KEY_ASSUMED = 1 };
+/** The entry that a value of a map is in. */
+static inline lr_entry *lr_entry_of(rec_value *value)
+{
+    return (lr_entry *)(void *)((char *)value - offsetof(lr_entry, value));
+}
+
 struct lr_variant {
     uint64_t index;
     rec_value name;

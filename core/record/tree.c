@@ -177,7 +177,11 @@ static bool copy_value(rec_record *record, const rec_value *from, rec_value *to)
     *to = *from;
     switch (from->kind) {
     case REC_KIND_STRING:
-        return lr_string(arena, from->v.text, from->length, to);
+        if (!lr_string(arena, from->v.text, from->length, to)) {
+            return false;
+        }
+        to->form = from->form;
+        return true;
     case REC_KIND_BYTES:
         to->v.bytes = lr_data_share(record, from->v.bytes);
         return to->v.bytes != NULL;

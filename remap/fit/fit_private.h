@@ -36,10 +36,16 @@ typedef struct lr_fit {
     char why_not[256]; /**< of the last trial: what did not fit first */
     uint64_t count;    /**< of the last trial: tensors it would take */
     uint64_t compared; /**< keys, with the paths of what is missing */
+    unsigned states;   /**< levels of an optimizer's or scheduler's record that the walk is in */
+    unsigned assuming; /**< what is built is assumed, which was told */
 } lr_fit;
 
 /** How a place was filled. */
-enum { LR_FIT_FILLED, LR_FIT_OMITTED };
+enum {
+    LR_FIT_FILLED,
+    LR_FIT_OMITTED,
+    LR_FIT_ASSUMED /**< with a value that the file does not have */
+};
 
 /* fit.c */
 
@@ -66,6 +72,14 @@ bool lr_fit_elements(lr_fit *t, const rec_layout *layout, lr_node *const *list, 
 uint64_t lr_fit_level(const lr_fit *t, const rec_layout *layout, const lr_node *node);
 /** @return the number of tensors a variant would take, REC_UNKNOWN if it does not fit; why_not says why. */
 uint64_t lr_fit_variant(lr_fit *t, const rec_layout *layout, uint64_t index, lr_node *node);
+
+/* assume.c */
+
+/** Whether a node holds neither a piece nor others below it. */
+bool lr_fit_is_absent(const lr_node *node);
+/** Says what becomes of a place of that layout that is absent. @param how (out) LR_FIT_ASSUMED: a zero is to be built,
+ *  which was told; LR_FIT_OMITTED: it is missing; LR_FIT_FILLED: it is as any other place. */
+int32_t lr_fit_absent(lr_fit *t, const rec_layout *layout, int *how);
 
 /* base.c */
 

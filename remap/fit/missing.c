@@ -292,7 +292,7 @@ static int32_t report_missing(lr_fit *t, const lr_missing *m)
         (void)snprintf(hint, sizeof hint, "Is it the right type? A partial load (partial) leaves out what is missing.");
     }
     return lr_plan_problem(t->f->job, plan, REC_PROBLEM_MISSING, true, m->path, hint, "%.400s is missing: %.200s",
-                           m->path, m->what);
+                           *m->path ? m->path : "the value", m->what);
 }
 
 int32_t lr_fit_report_missing(lr_fit *t)

@@ -104,6 +104,7 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
     }
     type = lr_fit_module(t, layout, node, &by_rule);
     why = type && lr_adapt_known(type) ? type : "";
+    t->states += layout->state;
     for (uint64_t i = 0; map && i < layout->count && status == REC_OK && !lr_job_failed(t->f->job); i++) {
         const char *name = layout->names[i];
         const lr_field_note *note = layout->notes ? &layout->notes[i] : NULL;
@@ -122,14 +123,16 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
             continue;
         }
         status = build_below(t, layout->children[i], child, name, strlen(name), transpose, why, &value, &filled);
-        if (status == REC_OK && filled == LR_FIT_FILLED) {
+        if (status == REC_OK && filled != LR_FIT_OMITTED) {
             lr_entry *entry = lr_fit_name(t->f, name, strlen(name), &key) == REC_OK ? lr_map_append(arena, map, key) : NULL;
             if (!entry) {
                 return lr_fail_memory(t->f->job, sizeof *entry);
             }
+            entry->key.form = filled == LR_FIT_ASSUMED ? LR_KEY_ASSUMED : 0;
             entry->value = value;
         }
     }
+    t->states -= layout->state;
     if (!map) {
         return lr_fail_memory(t->f->job, sizeof *map);
     }
@@ -421,8 +424,10 @@ static int32_t build_map(lr_fit *t, const rec_layout *layout, lr_node *node, rec
                                      child->name);
             continue;
         }
+        t->states += layout->role == LR_ROLE_IDS;
         status = build_below(t, layout->children[1], child, child->name, child->length, false, "", &value, &how);
-        if (status != REC_OK || how != LR_FIT_FILLED) {
+        t->states -= layout->role == LR_ROLE_IDS;
+        if (status != REC_OK || how == LR_FIT_OMITTED) {
             continue;
         }
         if (!by_number && lr_fit_name(t->f, child->name, child->length, &key) != REC_OK) {
@@ -509,6 +514,18 @@ static int32_t build(lr_fit *t, const rec_layout *layout, lr_node *node, bool tr
 {
     *out = lr_nil(REC_FORM_UNKNOWN);
     *how = LR_FIT_FILLED;
+    if (!t->assuming && !lr_fit_is_tensor(layout) && lr_fit_is_absent(node)) {
+        int32_t status = lr_fit_absent(t, layout, how);
+        if (status == REC_OK && *how == LR_FIT_ASSUMED) {
+            int built;
+            t->assuming++;
+            status = build(t, layout, NULL, false, "", out, &built);
+            t->assuming--;
+        }
+        if (status != REC_OK || *how != LR_FIT_FILLED) {
+            return status;
+        }
+    }
     if (lr_fit_is_tensor(layout)) {
         return build_tensor(t, layout, node, transpose, why, out, how);
     }

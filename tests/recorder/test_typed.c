@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Loads and conversions by a type: a type without tensors does not fit a record with tensors, in any format. */
+ * Loads and conversions by a type: a type without tensors does not fit a record with tensors, in any format, and values
+ * that the type asks for and the file lacks are never zero in silence. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +21,10 @@ REC_DEFINE_STRUCT(INNER, INNER_FIELDS)
 REC_DEFINE_STRUCT(EMPTY, EMPTY_FIELDS)
 #define OTHER_FIELDS(F, T) F(T, OPTION_PARAM, other, 1)
 REC_DEFINE_STRUCT(OTHER, OTHER_FIELDS)
+
+#define STATE_FIELDS(F, T) \
+    F(T, PARAM, w, 1) F(T, USIZE, steps) F(T, F64, lr) F(T, BOOL, on) F(T, STRING, name) F(T, CONSTANT, act)
+REC_DEFINE_STRUCT(STATE, STATE_FIELDS)
 
 /* Formats that hold tensors under names. */
 static const char *const formats[] = {"NamedMpk", "PrettyJson", "Burnpack", "Safetensors", "Npz", "Gguf", "PyTorch"};
@@ -81,13 +86,32 @@ static void test_type_without_tensors_does_not_fit(void **state)
     }
 }
 
+/* {w: [1, 2]} as another framework writes it. */
+static const char foreign[] = "\x38\0\0\0\0\0\0\0{\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}  "
+                              "\0\0\x80\x3f\0\0\0\x40";
+
+static const char *const flat[] = {"Burnpack", "Npz", "Gguf", "Safetensors"};
+enum { FLAT = sizeof flat / sizeof *flat };
+
+static void *saved_flat(size_t format, uint64_t *size)
+{
+    void *data;
+    if (strcmp(flat[format], "Safetensors") != 0) {
+        return saved(flat[format], size);
+    }
+    *size = sizeof foreign - 1;
+    data = malloc(sizeof foreign);
+    assert_non_null(data);
+    memcpy(data, foreign, sizeof foreign);
+    return data;
+}
+
 static void test_nothing_mapped_is_an_error(void **state)
 {
-    static const char *const flat[] = {"Burnpack", "Npz", "Gguf"}; /* a record gets its form by the type */
     (void)state;
-    for (size_t i = 0; i < sizeof flat / sizeof *flat; i++) {
+    for (size_t i = 0; i < FLAT; i++) {
         uint64_t size;
-        void *data = saved(flat[i], &size);
+        void *data = saved_flat(i, &size);
         rec_record *record = load(flat[i], &OTHER_type, data, size);
         if (record || rec_error_status() != REC_E_MISMATCH ||
             !strstr(rec_error_message(), "none of 1 tensors is mapped")) {
@@ -142,12 +166,128 @@ static void test_existing_file_is_not_replaced_by_nothing(void **state)
     scratch_free(s);
 }
 
+/* ---------------------------------------------------------------------------------------------- values that lack -- */
+
+static const struct {
+    const char *path, *words;
+} assumed[] = {{"steps", "0"}, {"lr", "0.0"}, {"on", "false"}, {"name", "\"\""}};
+enum { ASSUMED = sizeof assumed / sizeof *assumed };
+
+static void expect_note(const char *format, int32_t kind, const char *path, const char *words)
+{
+    for (uint64_t i = 0; i < rec_report_count(); i++) {
+        const rec_note *note = rec_report_note(i);
+        if (note->kind == kind && strcmp(note->path, path) == 0 && strstr(note->text, words)) {
+            return;
+        }
+    }
+    fail_msg("%s: no note of %s with %s", format, path, words);
+}
+
+static void test_assumed_values_are_notes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FLAT; i++) {
+        uint64_t size;
+        void *data = saved_flat(i, &size);
+        rec_record *record = load(flat[i], &STATE_type, data, size);
+        if (!record) {
+            fail_msg("%s: %s", flat[i], rec_error_message());
+        }
+        for (size_t k = 0; k < ASSUMED; k++) {
+            char words[64];
+            (void)snprintf(words, sizeof words, "%s is assumed", assumed[k].words);
+            expect_note(flat[i], REC_NOTE_ASSUMED, assumed[k].path, words);
+            assert_non_null(rec_value_at(record, assumed[k].path));
+        }
+        rec_record_free(record);
+        rec_free(data);
+    }
+}
+
+static void test_strict_bind_misses_assumed_values(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FLAT; i++) {
+        uint64_t size;
+        void *data = saved_flat(i, &size);
+        rec_record *record = load(flat[i], &STATE_type, data, size), *copy = rec_record_copy(record);
+        STATE target = {.steps = 7, .lr = 0.5};
+        rec_binding *binding;
+        assert_true(record && copy);
+        for (int c = 0; c < 2; c++) {
+            assert_null(rec_bind(c ? copy : record, &STATE_type, &target));
+            assert_int_equal(rec_error_status(), REC_E_MISMATCH);
+            assert_int_equal(rec_report_count(), ASSUMED);
+            for (size_t k = 0; k < ASSUMED; k++) {
+                expect_note(flat[i], REC_NOTE_MISSING, assumed[k].path, "is missing");
+            }
+        }
+        binding = rec_bind_at(record, "", &STATE_type, &target, REC_BIND_ALLOW_MISSING);
+        assert_non_null(binding);
+        assert_int_equal(target.steps, 7); /* the caller's */
+        assert_float_equal(target.lr, 0.5, 0);
+        rec_binding_free(binding);
+        ok(rec_set_uint(record, "steps", 42)); /* what is set is there */
+        assert_null(rec_bind(record, &STATE_type, &target));
+        assert_int_equal(rec_report_count(), ASSUMED - 1);
+        rec_record_free(copy);
+        rec_record_free(record);
+        rec_free(data);
+    }
+}
+
+static void test_strict_load_misses_values(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FLAT; i++) {
+        uint64_t size;
+        void *data = saved_flat(i, &size);
+        rec_recorder *r = open_recorder(flat[i]);
+        ok(rec_recorder_set(r, "strict", "yes"));
+        ok(rec_recorder_set_type(r, &STATE_type));
+        assert_null(rec_load_bytes(r, data, size));
+        assert_int_equal(rec_error_status(), REC_E_MISMATCH);
+        for (size_t k = 0; k < ASSUMED; k++) {
+            char words[64];
+            (void)snprintf(words, sizeof words, "%s is missing: ", assumed[k].path);
+            if (!strstr(rec_error_message(), words)) {
+                fail_msg("%s: %s", flat[i], rec_error_message());
+            }
+        }
+        rec_close_recorder(r);
+        rec_free(data);
+    }
+}
+
+static void test_partial_load_leaves_values_out(void **state)
+{
+    uint64_t size;
+    void *data = saved("Burnpack", &size);
+    rec_recorder *r = open_recorder("Burnpack");
+    rec_record *record;
+    (void)state;
+    ok(rec_recorder_set(r, "partial", "yes"));
+    ok(rec_recorder_set_type(r, &STATE_type));
+    record = rec_load_bytes(r, data, size);
+    assert_non_null(record);
+    assert_null(rec_value_at(record, "steps"));
+    assert_non_null(rec_tensor_at(record, "w"));
+    rec_record_free(record);
+    rec_close_recorder(r);
+    rec_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_type_without_tensors_does_not_fit),
         cmocka_unit_test(test_nothing_mapped_is_an_error),
         cmocka_unit_test(test_existing_file_is_not_replaced_by_nothing),
+        cmocka_unit_test(test_assumed_values_are_notes),
+        cmocka_unit_test(test_strict_bind_misses_assumed_values),
+        cmocka_unit_test(test_strict_load_misses_values),
+        cmocka_unit_test(test_partial_load_leaves_values_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

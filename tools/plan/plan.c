@@ -157,9 +157,10 @@ static const char *problem_word(int32_t kind)
         [REC_PROBLEM_SHAPE] = "shape",           [REC_PROBLEM_KIND] = "kind",
         [REC_PROBLEM_AMBIGUOUS] = "ambiguous",   [REC_PROBLEM_EMPTY] = "empty",
         [REC_PROBLEM_NO_INVERSE] = "no-inverse", [REC_PROBLEM_FAMILY] = "family",
+        [REC_PROBLEM_ASSUMED] = "assumed",
     };
 
-    return kind >= REC_PROBLEM_COLLISION && kind <= REC_PROBLEM_FAMILY ? names[kind] : "other";
+    return kind >= REC_PROBLEM_COLLISION && kind <= REC_PROBLEM_ASSUMED ? names[kind] : "other";
 }
 
 /* Prints them with a word before each line. */

@@ -131,9 +131,12 @@ void tool_problems_print(const planned *p, bool fatal, uint64_t most, const char
     size_t count = collect(p, fatal, most < UINT64_MAX, &list, &entries), lines;
     fold *folds = tool_folds_make(entries, count, WIDTH, false, &lines);
 
-    for (size_t i = 0; i < lines && i < most; i++) {
+    for (size_t i = 0; i < lines; i++) {
         const told *t = &list[folds[i].first], *next = i + 1 < lines ? &list[folds[i + 1].first] : NULL;
         const char *hint = t->problem->hint;
+        if (i >= most && t->problem->kind != REC_PROBLEM_ASSUMED) { /* no value is made up in silence */
+            continue;
+        }
         for (size_t k = 0; k < WRITTEN; k++) {
             asked[k] = asked[k] || (strstr(hint, written[k].word) && (p->count > 1 || !written[k].several));
         }

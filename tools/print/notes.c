@@ -97,7 +97,7 @@ static void print_note(const char *path, const char *string)
 
 void tool_notes_print(const notes *n, bool quiet)
 {
-    enum { SHOWN = 3 }; /* of a kind, where there are more than a few */
+    enum { SHOWN = 3, ASSUMED = 20 }; /* of a kind, where there are more than a few; assumed values matter most */
     uint64_t of_kind[16] = {0}, printed[16] = {0};
 
     if (quiet) {
@@ -109,11 +109,12 @@ void tool_notes_print(const notes *n, bool quiet)
     for (size_t i = 0; i < n->kept; i++) {
         const struct note *note = &n->at[i];
         uint32_t kind = (uint32_t)note->kind % 16;
-        if (of_kind[kind] <= SHOWN + 1 || printed[kind] < SHOWN) {
+        uint64_t shown = kind == REC_NOTE_ASSUMED ? ASSUMED : SHOWN;
+        if (of_kind[kind] <= shown + 1 || printed[kind] < shown) {
             print_note(note->path, note->text);
-        } else if (printed[kind] == SHOWN) {
+        } else if (printed[kind] == shown) {
             char number[NUMBER_ROOM];
-            char *more = xasprintf("and %s more of this kind (%s)", tool_grouped(of_kind[kind] - SHOWN, number),
+            char *more = xasprintf("and %s more of this kind (%s)", tool_grouped(of_kind[kind] - shown, number),
                                    tool_note_word(note->kind));
             print_note("", more);
             free(more);

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Values that a type asks for and the tree lacks. Formats of tensors alone have no place for numbers, so that a zero
+ * may stand for them. It is never made up in silence, and never in the state of an optimizer or scheduler. */
+#include "remap/fit/fit_private.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Whether a type has a value that is neither tensor nor constant. */
+static bool has_values(const rec_layout *layout)
+{
+    uint64_t count = layout->kind == REC_LAYOUT_LIST || layout->kind == REC_LAYOUT_ARRAY ? 1 : layout->count;
+    if (lr_fit_is_tensor(layout)) {
+        return false;
+    }
+    switch (layout->kind) {
+    case REC_LAYOUT_UNIT:
+        return false;
+    case REC_LAYOUT_OPTION:
+    case REC_LAYOUT_LIST:
+    case REC_LAYOUT_ARRAY:
+    case REC_LAYOUT_TUPLE:
+    case REC_LAYOUT_STRUCT:
+    case REC_LAYOUT_ENUM:
+    case REC_LAYOUT_MAP:
+        for (uint64_t i = 0; i < count; i++) {
+            const rec_layout *child = rec_layout_child(layout, i);
+            if (child && has_values(child)) {
+                return true;
+            }
+        }
+        return false;
+    default:
+        return true;
+    }
+}
+
+bool lr_fit_is_absent(const lr_node *node)
+{
+    return !node || (!node->first && !node->piece);
+}
+
+static bool is_strict(const rec_plan *plan)
+{
+    for (uint64_t i = 0; i < plan->source_count; i++) {
+        if (plan->sources[i].strict) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Text of limited room. */
+typedef struct words {
+    char text[80];
+    size_t used;
+} words;
+
+static void put(words *to, const char *text)
+{
+    int length = snprintf(to->text + to->used, sizeof to->text - to->used, "%s", text);
+    to->used += (size_t)length;
+    to->used = to->used < sizeof to->text ? to->used : sizeof to->text - 1;
+}
+
+/* Writes the value that is assumed, as Rust prints it. */
+static void put_value(words *to, const rec_layout *layout)
+{
+    enum { SHOWN = 6 };
+    bool tuple = layout->kind == REC_LAYOUT_TUPLE;
+    uint64_t count = layout->kind == REC_LAYOUT_LIST ? layout->fixed : layout->count;
+    switch (layout->kind) {
+    case REC_LAYOUT_BOOL:
+        put(to, "false");
+        return;
+    case REC_LAYOUT_INT:
+    case REC_LAYOUT_UINT:
+        put(to, "0");
+        return;
+    case REC_LAYOUT_FLOAT:
+        put(to, "0.0");
+        return;
+    case REC_LAYOUT_STRING:
+        put(to, "\"\"");
+        return;
+    case REC_LAYOUT_MAP:
+        put(to, "{}");
+        return;
+    case REC_LAYOUT_LIST:
+    case REC_LAYOUT_ARRAY:
+    case REC_LAYOUT_TUPLE:
+        put(to, tuple ? "(" : "[");
+        for (uint64_t i = 0; i < count && i <= SHOWN; i++) {
+            put(to, i ? ", " : "");
+            if (i == SHOWN) {
+                put(to, "…");
+            } else {
+                put_value(to, rec_layout_child(layout, tuple ? i : 0));
+            }
+        }
+        put(to, tuple ? ")" : "]");
+        return;
+    default:
+        put(to, "None");
+        return;
+    }
+}
+
+static const char *wanted(const rec_layout *layout)
+{
+    switch (layout->kind) {
+    case REC_LAYOUT_BOOL:
+        return "a bool";
+    case REC_LAYOUT_INT:
+        return "an integer";
+    case REC_LAYOUT_UINT:
+        return "an unsigned integer";
+    case REC_LAYOUT_FLOAT:
+        return "a float";
+    case REC_LAYOUT_STRING:
+        return "a string";
+    case REC_LAYOUT_ID:
+        return "a parameter id";
+    case REC_LAYOUT_BYTES:
+        return "bytes";
+    case REC_LAYOUT_MAP:
+        return "a map";
+    case REC_LAYOUT_TUPLE:
+        return "a tuple";
+    default:
+        return "a list";
+    }
+}
+
+static int32_t note(lr_fit *t, const rec_layout *layout)
+{
+    words value = {.used = 0};
+    put_value(&value, layout);
+    return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_ASSUMED, false, lr_fit_here(t), "",
+                           "%s is not in the file: %s is assumed", lr_fit_here(t), value.text);
+}
+
+/* A flat file of Burn's says by their absence that lists and maps of tensors are empty; in a foreign file they may have
+ * another name. */
+static int32_t absent_tensors(lr_fit *t, const rec_layout *layout)
+{
+    const rec_plan *plan = t->f->plan;
+    bool told = (layout->kind == REC_LAYOUT_LIST || layout->kind == REC_LAYOUT_MAP) && !layout->fixed &&
+                *lr_fit_here(t) && !lr_fit_is_partial(plan);
+    for (uint64_t i = 0; told && i < plan->source_count; i++) {
+        told = lr_record_is_foreign(plan->sources[i].record);
+    }
+    return told ? note(t, layout) : REC_OK;
+}
+
+int32_t lr_fit_absent(lr_fit *t, const rec_layout *layout, int *how)
+{
+    bool option = layout->kind == REC_LAYOUT_OPTION, partial = lr_fit_is_partial(t->f->plan);
+    int32_t status;
+    *how = LR_FIT_FILLED;
+    if (layout->kind == REC_LAYOUT_STRUCT || layout->kind == REC_LAYOUT_ENUM) {
+        return REC_OK; /* missing as a whole */
+    }
+    if (lr_layout_has_tensors(layout)) {
+        return absent_tensors(t, layout);
+    }
+    if (!has_values(layout) || (option && partial)) {
+        return REC_OK;
+    }
+    if (option) {
+        return note(t, layout);
+    }
+    if (partial || t->states || is_strict(t->f->plan) || !*lr_fit_here(t) || layout->kind == REC_LAYOUT_BYTES ||
+        layout->kind == REC_LAYOUT_ID) {
+        return lr_fit_miss(t, layout, wanted(layout), how);
+    }
+    *how = LR_FIT_ASSUMED;
+    status = note(t, layout);
+    if (status == REC_OK && (layout->kind == REC_LAYOUT_LIST || layout->kind == REC_LAYOUT_MAP)) {
+        status = lr_place_line(t->f, REC_PLAN_DEFAULT, "empty");
+    }
+    return status;
+}

@@ -186,6 +186,7 @@ apart() {
     export ON_RANK_1
     timeout -k 60 600 "$mpirun" -n 3 ./apart "$record_mpi" convert -y "${apart_in:-in.mpk}" "${apart_to:-kept.mpk}" >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
+    ranks_have_ended
     if [ "$status" != 0 ] && [ "$status" != 124 ] && { [ -z "$apart_words" ] || grep -q -e "$apart_words" "$scratch/err"; } &&
         { [ -z "$apart_old" ] || cmp -s "$apart_old" "${apart_to:-kept.mpk}"; }; then
         ok "$apart_name"

@@ -240,6 +240,7 @@ apart() {
     shift
     timeout -k 60 600 "$mpirun" -n 3 ./apart "$library" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
+    ranks_have_ended
     if [ "$status" = 1 ] && grep -q 'REC_E_MISMATCH: rank 1 (.*): model.mpk: .* bytes of .* here, .* on rank 0' "$scratch/out"; then
         ok "$apart_name"
     else

@@ -93,7 +93,7 @@ chmod +x apart
 # ranks_have_ended: those that ./apart has started; mpirun may end before ranks that it kills
 ranks_have_ended() {
     # shellcheck disable=SC2046 # words
-    wait_for no_process $(cat "$scratch/ranks") && rm -f "$scratch/ranks"
+    wait_for no_process $(cat "$scratch/ranks" 2>/dev/null) && rm -f "$scratch/ranks"
 }
 # shellcheck disable=SC2317 # called by wait_for
 no_process() { # PID...
@@ -108,6 +108,7 @@ one_apart() {
     export ON_RANK_1
     timeout -k 60 600 "$mpirun" -n 3 ./apart "$record_mpi" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
+    ranks_have_ended
     if [ "$status" = 2 ] && grep -q -e "$apart_words" "$scratch/err"; then
         ok "$apart_name"
     else

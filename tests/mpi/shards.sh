@@ -118,6 +118,7 @@ apart() {
     timeout -k 60 600 "$mpirun" -n 3 "$scratch/apart" "$record_mpi" convert -y --max-shard-size 20KB in.safetensors many/m.safetensors \
         >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
+    ranks_have_ended
     kept "$1" "$2"
 }
 if make_full; then

@@ -62,6 +62,7 @@ typedef struct invocation {
     char *words[WORDS_MOST + 1];
     int count;
     bool both, json, colored; /* it takes two files; what its output is */
+    bool raw;                 /* strings are printed unchanged: `show KEY`, where output is no terminal */
     char a[128], b[128], out[128];
 } invocation;
 
@@ -118,6 +119,7 @@ static void make_invocation(invocation *v, const uint8_t *head, const char *fold
     add_words(v, "record");
     add_words(v, line);
     add_options(v, head[2]);
+    v->raw = strcmp(line, "show A *") == 0 && !v->json;
 }
 
 /* -------------------------------------------------------------------------------------------------------- output -- */
@@ -184,7 +186,7 @@ static void must(const invocation *v, bool holds, const char *what)
 
 static void check_printed(const invocation *v, int status, const printed *out, const printed *error)
 {
-    must(v, is_safe(out, v->json, v->colored), "output without control characters");
+    must(v, v->raw || is_safe(out, v->json, v->colored), "output without control characters");
     must(v, is_safe(error, false, v->colored), "messages without control characters");
     must(v, status >= EXIT_OK && status <= EXIT_UNSYNCED, "an exit status of the manual");
     must(v, status != EXIT_ERROR || error->size > 0, "an error has words");

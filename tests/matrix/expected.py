@@ -3,10 +3,10 @@
 
 Usage: expected = Expected("values"); expected.check(cell, ok, message); sys.exit(expected.finish())
 
-The list is the file expected-failures in this directory. Each line has three fields between tabs: the name of the matrix, a
-pattern of cells (as of a shell: * ? [abc]) and the title of the issue that will mend them. Empty lines and lines that begin
-with # are ignored. Every cell that a pattern matches must fail: one that passes is a failure, and so is a pattern that
-matches no cell. So a line is removed together with the fault that it names.
+The list is the file expected-failures in this directory. Each line has three fields between tabs: the name of the
+matrix, a pattern of cells (as of a shell: * ? [abc]) and the title of the issue that will mend them. Empty lines and
+lines that begin with # are ignored. Every cell that a pattern matches must fail: one that passes is a failure, and so
+is a pattern that matches no cell. So a line is removed together with the fault that it names.
 """
 import fnmatch
 import os
@@ -69,14 +69,15 @@ class Expected:
         if line is None:
             self._report(ok, cell, message)
         elif ok:
-            self._report(False, f"{cell}: passes, but is listed", f"{line.place}: remove the line, or narrow its pattern")
+            self._report(False, f"{cell}: passes, but is listed",
+                         f"{line.place}: remove the line, or narrow its pattern")
         else:
             self.listed += 1
             self._report(True, f"{cell}: fails as expected ({line.title})")
 
     def finish(self, complete=True):
-        """Prints the plan. @param complete all cells of the matrix were checked, so that each line must have matched one.
-        @return the exit status."""
+        """Prints the plan. @param complete all cells of the matrix were checked, so that each line must have matched
+        one. @return the exit status."""
         for line in self.lines:
             if complete and not line.used:
                 self._report(False, f"{line.place}: {line.pattern}: matches no cell", "remove the line")

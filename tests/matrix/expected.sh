@@ -14,7 +14,8 @@ fi
 report() {
     printf '%b' "$1" >"$scratch/list"
     shift
-    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$srcdir/tests/matrix python3 - "$scratch/list" "$@" >"$scratch/out" 2>"$scratch/err" <<'END'
+    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$srcdir/tests/matrix python3 - "$scratch/list" "$@" \
+        >"$scratch/out" 2>"$scratch/err" <<'END'
 import sys
 from expected import Expected
 
@@ -40,6 +41,7 @@ check "and fails the run" [ "$status" = 1 ]
 report 'values\tc\tMend it\n' a=1
 check "a line that matches no cell is a failure" grep -qx 'not ok 2 - list:1: c: matches no cell' "$scratch/out"
 report 'values\tc\n' a=1
-check "a line without three fields is an error with its place" grep -q "list:1: expected MATRIX, CELL and ISSUE TITLE" "$scratch/err"
+check "a line without three fields is an error with its place" \
+    grep -q "list:1: expected MATRIX, CELL and ISSUE TITLE" "$scratch/err"
 
 finish

@@ -142,7 +142,7 @@ phase_gcc() {
 phase_clang() {
     built "$work/clang" "$source" CC=clang --enable-fuzzing CFLAGS="-O1 -g" || return 0
     checked "unit tests under sanitizers" "$work/clang" check-unit
-    fuzzed "$work/clang" "fuzzing the command" 2000 command
+    fuzzed "$work/clang" "fuzzing the command" 5000 command
 }
 
 phase_burn() {
@@ -201,7 +201,7 @@ fuzzed() {
 }
 
 phase_fuzz() {
-    fuzzed "$work/fuzz" "fuzzing, 20,000 executions an entry" 20000 bin bpk config gguf gz index ini json mpk npz plugins pt regex \
+    fuzzed "$work/fuzz" "fuzzing, 20,000 executions an entry" 20000 bin bpk command config gguf gz index ini json mpk npz plugins pt regex \
         rules rust safetensors type types words zst
     fuzzed "$work/fuzz" "fuzzing, 1,000 executions an entry" 1000 again load plan
 }

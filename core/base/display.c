@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The name to show for a path. An address holds secrets: a password in front of its host, a token in its query.
+ * The name to show for a path. An address holds secrets: a password before its host, a token in its query.
  * Messages, logs and reports are kept and passed on, so they have the address without them. */
 #include "core/base/base_private.h"
 

@@ -165,7 +165,7 @@ static void lose(lr_access *access, int error, const char *what)
 
 static const char lost_list[] = "lost the access control list of the file it replaces";
 
-/* What is not known may deny anybody anything: then only the owner has access. */
+/* An unknown entry may deny access to anybody: then only the owner keeps it. */
 static void know_nothing(lr_access *access, const struct stat *info, int error)
 {
     access->plain = info->st_mode & S_IRWXU;

@@ -37,7 +37,7 @@ typedef struct lr_fit {
     uint64_t count;    /**< of the last trial: tensors it would take */
     uint64_t compared; /**< keys, with the paths of what is missing */
     unsigned states;   /**< levels of an optimizer's or scheduler's record that the walk is in */
-    unsigned assuming; /**< what is built is assumed, which was told */
+    unsigned assuming; /**< the values are assumed, and a note lists them */
 } lr_fit;
 
 /** How a place was filled. */
@@ -77,8 +77,8 @@ uint64_t lr_fit_variant(lr_fit *t, const rec_layout *layout, uint64_t index, lr_
 
 /** Whether a node holds neither a piece nor others below it. */
 bool lr_fit_is_absent(const lr_node *node);
-/** Says what becomes of a place of that layout that is absent. @param how (out) LR_FIT_ASSUMED: a zero is to be built,
- *  which was told; LR_FIT_OMITTED: it is missing; LR_FIT_FILLED: it is as any other place. */
+/** Decides about an absent place of that layout. @param how (out) LR_FIT_ASSUMED: a zero is built and a note lists it;
+ *  LR_FIT_OMITTED: it is missing; LR_FIT_FILLED: it is as any other place. */
 int32_t lr_fit_absent(lr_fit *t, const rec_layout *layout, int *how);
 
 /* base.c */

@@ -424,7 +424,7 @@ static bool find_config(rec_job *job, const char *model, char **path)
 }
 
 /* The configurations of a model at an address, in turn: what its name begins with, then "config.json".
- * @param path (out) the place of the last one looked at, to be released. @param config (out) NULL: there is none. */
+ * @param path (out) the place of the last one looked at, to be released. @param config (out) NULL if not found. */
 static int32_t find_far_config(rec_job *job, rec_source *source, const char *model, char **path, rec_source **config)
 {
     const char *slash = strrchr(model, '/'), *name = slash + 1; /* a scheme ends in one */
@@ -442,7 +442,7 @@ static int32_t find_far_config(rec_job *job, rec_source *source, const char *mod
     return status;
 }
 
-/* The same for a model that a plugin opens, which knows what is beside it. */
+/* The same for a model that a plugin opens: the plugin finds its companion files. */
 static int32_t read_far_config(rec_job *job, lr_variables *numbers, const char *address)
 {
     rec_source *source = lr_registry_open(job, address, false), *config = NULL;

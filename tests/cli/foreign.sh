@@ -311,7 +311,7 @@ alike() {
     check "$alike_name: files into a folder" diff -r single into
     rm -rf into
     run convert -q folder/ours.mpk folder/theirs.safetensors into/ --to npz "$@"
-    check "$alike_name: options behind them" diff -r single into
+    check "$alike_name: options after the inputs" diff -r single into
 }
 alike "without load arguments"
 alike --type --type net.rs:Net
@@ -334,7 +334,7 @@ refuses() {
     rm -rf many
     run convert --to mpk "$@"
     status_is "$refuses_name is an error" 2
-    check "$refuses_name is told" grep -qF -e "$refuses_what" "$scratch/err"
+    check "$refuses_name: the message" grep -qF -e "$refuses_what" "$scratch/err"
     check "$refuses_name: nothing is written" [ ! -e many ]
 }
 refuses "a folder and --base" "--base is for one output" -r --base folder/ours.mpk folder many
@@ -342,7 +342,7 @@ refuses "a folder and --debug" "--debug prints the keys of one model" -r --debug
 refuses "a folder and --type-of" "--type-of tells the type of one record" -r --type-of folder/ours.mpk folder many
 refuses "a folder and --types alone" "--types only defines types" -r --types net.rs folder many
 refuses "a folder and a profile that there is not" 'there is no profile "nosuch"' -r --profile nosuch folder many
-refuses "a folder and a rule that is none" "rule" -r --remap '( => x' folder many
+refuses "a folder and a broken rule" "rule" -r --remap '( => x' folder many
 refuses "a folder and a recorder that there is not" "nosuch" -r --from nosuch folder many
 refuses "an argument between inputs" "--prefix stands between inputs" folder/ours.mpk --prefix a folder/ours.mpk many/
 
@@ -362,7 +362,7 @@ same "errors have their hints" "$scratch/expected" "$scratch/err"
 status_is "and count" 2
 cp net.safetensors folder/again.safetensors
 run convert -r --to mpk --include '*s.safetensors' --include 'again.*' folder many
-check "notes are told once" [ "$(grep -c 'note: .*no type and no module rule' "$scratch/err")" = 1 ]
+check "notes are printed once" [ "$(grep -c 'note: .*no type and no module rule' "$scratch/err")" = 1 ]
 check "with the number of others" grep -q 'note: again.safetensors: .* (likewise 1 more)$' "$scratch/err"
 echo text >folder/text
 run convert -r --to mpk --include text folder many

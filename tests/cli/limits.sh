@@ -56,6 +56,6 @@ in_proportion "195,000 zeros"
 "$record" convert -q --type-of 0.21.0/tiny-full.mpk 0.21.0/tiny-full.mpk "$scratch/head.bin"
 { cat "$scratch/head.bin"; head -c 195000 /dev/zero; } >"$scratch/zeros-behind.bin"
 costs ls "$scratch/zeros-behind.bin"
-in_proportion "195,000 zeros behind a record"
+in_proportion "195,000 zeros after a record"
 
 finish

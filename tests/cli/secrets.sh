@@ -27,7 +27,7 @@ for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 done
 port=$(cat "$scratch/port")
 
-# A model in PyTorch's layout, which goes by a plan, and a file that is none.
+# A model in PyTorch's layout, which needs a plan, and a file of no known format.
 "$record" convert -q --reverse "$scratch/files/mnist.mpk" "$scratch/files/torch.safetensors" 2>/dev/null ||
     "$record" convert -q "$scratch/files/mnist.mpk" "$scratch/files/torch.safetensors"
 echo "no record" >"$scratch/files/text.mpk"
@@ -88,7 +88,7 @@ silent 0 convert "$mnist" "$torch" folder/
 check "… whose files are called after the path alone" ls folder/mnist.mpk
 silent 0 convert --type-of "$mnist" "$mnist" out.mpk
 silent 0 convert "$whole" out.mpk
-check "a server that sends all of a file is told" grep -q "the server of http://127.0.0.1:$port/whole/mnist.mpk" said
+check "a note names the server that sends the whole file" grep -q "the server of http://127.0.0.1:$port/whole/mnist.mpk" said
 silent 0 plan "$torch"
 silent 0 plan --json "$torch"
 silent 0 plan --base "$mnist" "$mnist"
@@ -102,7 +102,7 @@ silent 0 edit "$mnist" split --by key -o 'part-{}.mpk'
 silent 0 verify --cache cache "$mnist"
 chmod 777 cache
 silent 0 verify --cache cache "$mnist"
-check "a cache that is not used is told" grep -q 'keeps nothing: others may write to it' said
+check "a note names the cache that is not used" grep -q 'keeps nothing: others may write to it' said
 silent 0 browse --json "$mnist" "$torch"
 silent 2 browse "$mnist"
 if grep -q 'built without ncurses' "$scratch/err"; then
@@ -167,7 +167,7 @@ silent 2 profiles "$mnist"
 silent 2 plugins "$mnist"
 silent 2 plugins --index "$mnist"
 
-# 3. Addresses that differ in what is not shown are told apart; what is set as a value is no name.
+# 3. Addresses that differ in a hidden part only have different names; a value that looks like an address stays.
 silent 0 diff --json "$mnist" "${mnist%FRAGQ}"
 check "… by a number" grep -q "http://127.0.0.1:$port/good/mnist.mpk (2)" said
 run edit "$scratch/files/mnist.mpk" meta from "https://host/m?a=b#c" -o set.mpk

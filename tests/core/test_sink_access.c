@@ -11,7 +11,7 @@
 #define ACL "system.posix_acl_access"
 #define DEFAULT_ACL "system.posix_acl_default"
 
-/* Tags of entries, as the kernel's xattr format has them. */
+/* Tags of entries in the xattr format of the kernel. */
 enum {
     USER_OBJ = 1,
     USER = 2,

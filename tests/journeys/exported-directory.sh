@@ -5,7 +5,7 @@
 . "${srcdir:=.}/tests/journeys/journey.sh"
 needs numpy msgpack safetensors jq
 
-step "the trainings, with notes beside them" <<'END'
+step "the trainings, with text files between them" <<'END'
 cp -R "$journeys/training" runs
 END
 step "what would be done" <<'END'

@@ -26,7 +26,7 @@ step "PyTorch saves it" <<'END'
 "$PYTHON" train.py
 record info mnist.pt
 END
-step "what becomes of each key is looked at first" <<'END'
+step "the plan lists every key" <<'END'
 record plan mnist.pt
 END
 prints "fc2.weight [32, 10]"

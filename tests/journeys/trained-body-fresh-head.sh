@@ -13,7 +13,7 @@ draw = lambda *shape: random.standard_normal(shape, dtype="f4")
 save_file({"stem.weight": draw(16, 1, 3, 3), "stem.bias": draw(16), "fc1.weight": draw(32, 256), "fc1.bias": draw(32),
            "fc2.weight": draw(1000, 32), "fc2.bias": draw(1000)}, "pretrained.safetensors", metadata={"format": "pt"})
 END
-step "Burn's freshly initialised model, and what would become of each key" <<'END'
+step "Burn's freshly initialised model, and the plan of each key" <<'END'
 cp "$srcdir/tests/data/burn/0.18.0/mnist.mpk" fresh.mpk
 record plan --partial --base fresh.mpk --drop '^fc2' pretrained.safetensors
 END

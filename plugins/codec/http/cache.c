@@ -54,7 +54,7 @@ static bool next_line(FILE *file, char **line, size_t *room, const char *expecte
     return !expected || strcmp(*line, expected) == 0;
 }
 
-/* The index, which nobody else may have written. NULL: there is none. */
+/* Opens the index; others must not have written it. Returns NULL if it does not exist. */
 static FILE *open_index(const lr_http_cache *c)
 {
     int fd = openat(c->folder, c->index, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

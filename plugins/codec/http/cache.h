@@ -10,7 +10,7 @@
 
 typedef struct lr_http_cache lr_http_cache;
 
-/** The file's, in the directory that LIBRECORD_CACHE names. NULL: there is none, or it cannot be used, or others own it
+/** Opens the cache of a file in the directory LIBRECORD_CACHE. Returns NULL: the variable is not set, or it cannot be used, or others own it
  * or may write to it; a note says which. */
 lr_http_cache *lr_http_cache_open(rec_job *job, const lr_http *http);
 /** Writes down what is there. NULL is ignored. */

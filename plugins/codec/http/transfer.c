@@ -56,7 +56,7 @@ static int32_t no_memory(rec_job *job)
     return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for a transfer");
 }
 
-/* The address as messages have it. */
+/* The address to show in messages. */
 static char *shown(const char *url)
 {
     uint64_t room = rec_display_name(url, NULL, 0) + 1;

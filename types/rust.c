@@ -336,7 +336,11 @@ static void read_struct(reader *r, const lr_rust_attributes *attributes)
 {
     lr_rust_lexer *lexer = &r->parser.lexer;
     lr_rust_generics generics;
-    lr_def def = {.kind = LR_DEF_STRUCT, .derive = attributes->derive, .file = lexer->file, .line = lexer->token.line};
+    lr_def def = {.kind = LR_DEF_STRUCT,
+                  .derive = attributes->derive,
+                  .rust = true,
+                  .file = lexer->file,
+                  .line = lexer->token.line};
     fields list = {0};
     def.name = item_name(r, "struct");
     read_generics(r, &generics);
@@ -450,7 +454,11 @@ static void read_enum(reader *r, const lr_rust_attributes *attributes)
 {
     lr_rust_lexer *lexer = &r->parser.lexer;
     lr_rust_generics generics;
-    lr_def def = {.kind = LR_DEF_ENUM, .derive = attributes->derive, .file = lexer->file, .line = lexer->token.line};
+    lr_def def = {.kind = LR_DEF_ENUM,
+                  .derive = attributes->derive,
+                  .rust = true,
+                  .file = lexer->file,
+                  .line = lexer->token.line};
     fields list = {0};
     def.name = item_name(r, "enum");
     read_generics(r, &generics);

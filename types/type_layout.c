@@ -2,41 +2,19 @@
  * What a type by name looks like in one Burn version: the rules of derive(Module) and derive(Record).
  *
  * In a module, whatever is no module, parameter or container of them is a constant. Since 0.21 a field whose written
- * type mentions no type parameter of its struct is one constant however it is built; the rule stops at the field. */
+ * type mentions no type parameter of its struct is one constant however it is built; the rule stops at the field.
+ *
+ * Source of either dialect (dialect.c) describes the modules of any version: the dialect says what a field is, the
+ * version how that is laid out. */
 #include <string.h>
 
-#include "types/types.h"
+#include "types/type_layout_private.h"
 
-/* The generic arguments a definition was used with. */
-typedef struct scope {
-    const lr_def *def;
-    const lr_expr *use; /* its arguments, in order */
-    const struct scope *outer;
-    const lr_expr *rank; /* of an optimizer's state: what its second parameter stands for */
-} scope;
+static const rec_layout *data_layout(lr_layer *l, const lr_expr *expr, const lr_scope *in);
+static const rec_layout *module_layout(lr_layer *l, const lr_expr *expr, const lr_scope *in);
+static const rec_layout *def_layout(lr_layer *l, const lr_def *def, const lr_expr *use, const lr_scope *in);
 
-/* Bounds on a type: how deep it is nested, and how much it is made of in all. */
-enum { DEPTH_MOST = 64, NESTING_MOST = 256, PARTS_MOST = 1 << 20 };
-
-typedef struct layer {
-    rec_job *job;
-    const rec_types *types;
-    int32_t minor;
-    unsigned depth;   /* definitions */
-    unsigned nesting; /* expressions */
-    uint64_t parts;
-} layer;
-
-static const lr_def *find(const layer *l, const lr_expr *expr)
-{
-    return l->types ? lr_types_find_path(l->types, expr, l->minor) : NULL;
-}
-
-static const rec_layout *data_layout(layer *l, const lr_expr *expr, const scope *in);
-static const rec_layout *module_layout(layer *l, const lr_expr *expr, const scope *in);
-static const rec_layout *def_layout(layer *l, const lr_def *def, const lr_expr *use, const scope *in);
-
-static const rec_layout *fail_type(layer *l, const lr_expr *expr, const scope *in, const char *what)
+static const rec_layout *fail_type(lr_layer *l, const lr_expr *expr, const lr_scope *in, const char *what)
 {
     char text[256];
     (void)lr_expr_print(expr, text, sizeof text);
@@ -50,7 +28,7 @@ static const rec_layout *fail_type(layer *l, const lr_expr *expr, const scope *i
 }
 
 /* A type that is spelled nearly so, and where it is. */
-static void hint_type(layer *l, const lr_expr *expr)
+static void hint_type(lr_layer *l, const lr_expr *expr)
 {
     const lr_def *best = NULL;
     lr_suggestion near;
@@ -69,7 +47,7 @@ static void hint_type(layer *l, const lr_expr *expr)
     }
 }
 
-static const rec_layout *cannot_find(layer *l, const lr_expr *expr, const scope *in)
+static const rec_layout *cannot_find(lr_layer *l, const lr_expr *expr, const lr_scope *in)
 {
     for (int32_t minor = l->minor + 1; l->types && expr->name && minor <= LR_BURN_NOW; minor++) {
         const lr_def *later = lr_types_find_path(l->types, expr, minor);
@@ -86,125 +64,37 @@ static const rec_layout *cannot_find(layer *l, const lr_expr *expr, const scope 
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------ generics -- */
-
-/* What a name stands for if it is a type parameter of the scope; `where` becomes the scope to read that in. */
-static const lr_expr *parameter(const lr_expr *expr, const scope *in, const scope **where)
-{
-    if (!in || expr->kind != LR_EXPR_NAME || expr->count) {
-        return NULL;
-    }
-    for (uint64_t i = 0; i < in->def->generic_count; i++) {
-        if (strcmp(in->def->generics[i], expr->name) == 0) {
-            *where = in->outer;
-            if (in->rank && i == 1) {
-                return in->rank;
-            }
-            if (in->use && i < in->use->count) {
-                return in->use->args[i];
-            }
-            *where = in; /* a default may speak of the parameters before it */
-            return in->def->generic_defaults ? in->def->generic_defaults[i] : NULL;
-        }
-    }
-    return NULL;
-}
-
-/* The number that a constant parameter stands for, NULL if it stands for none. */
-static const lr_expr *number(const lr_expr *expr, const scope *in)
-{
-    for (unsigned steps = 0; expr && expr->kind == LR_EXPR_NAME; steps++) {
-        expr = steps < NESTING_MOST ? parameter(expr, in, &in) : NULL;
-    }
-    return expr && expr->kind == LR_EXPR_NUMBER ? expr : NULL;
-}
-
-/* Whether a module can hold data: Burn's derive asks for a type parameter called `B`, by that name. */
-static bool has_backend(const lr_def *def)
-{
-    for (uint64_t i = 0; i < def->generic_count; i++) {
-        if (strcmp(def->generics[i], "B") == 0) {
-            return true;
-        }
-    }
-    return def->implicit;
-}
-
-static bool is_name(const lr_expr *expr, const char *name)
-{
-    return expr->kind == LR_EXPR_NAME && strcmp(expr->name, name) == 0;
-}
-
-static bool is_one_of(const lr_expr *expr, const char *const *names)
-{
-    for (size_t i = 0; names[i]; i++) {
-        if (is_name(expr, names[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static const char *const transparent[] = {"Box", "Arc", "Rc", "RefCell", "Mutex", NULL};
-
-/* Whether an expression mentions a type parameter of its definition; where generics are left out (INI), whether it has
- * a tensor or a module with one anywhere. */
-static bool mentions(const layer *l, const lr_def *def, const lr_expr *expr)
-{
-    if (expr->kind == LR_EXPR_NAME) {
-        for (uint64_t i = 0; i < def->generic_count; i++) {
-            if (!expr->path && strcmp(def->generics[i], expr->name) == 0 &&
-                !(def->generic_constants && def->generic_constants[i])) {
-                return true;
-            }
-        }
-        if (def->implicit) {
-            const lr_def *other = find(l, expr);
-            if (is_name(expr, "Param") || is_name(expr, "Tensor") ||
-                (other && (other->kind == LR_DEF_STRUCT || other->kind == LR_DEF_ENUM) &&
-                 has_backend(other))) {
-                return true;
-            }
-        }
-    }
-    for (uint64_t i = 0; i < expr->count; i++) {
-        if (mentions(l, def, expr->args[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* ------------------------------------------------------------------------------------------------- shared shapes -- */
 
-static const rec_layout *tensor(layer *l, const lr_expr *expr, const scope *in, bool bare)
+static const rec_layout *tensor(lr_layer *l, const lr_expr *expr, const lr_scope *in, bool bare)
 {
     const lr_expr *rank = expr->count > 1 ? expr->args[1] : NULL;
     const lr_expr *kind = expr->count > 2 ? expr->args[2] : NULL;
     int32_t elements = REC_FIELD_FLOATS;
-    if (!is_name(expr, "Tensor")) {
+    if (!lr_is_name(expr, "Tensor")) {
         return fail_type(l, expr, in, "expected a Tensor, found");
     }
-    if (expr->count == 1 && expr->args[0]->kind == LR_EXPR_NUMBER) {
-        rank = expr->args[0]; /* `Tensor<2>`, as INI files may have it */
+    if (expr->count && lr_scope_number(expr->args[0], in)) { /* `Tensor<2, Int>`: source for 0.22, INI files */
+        kind = rank;
+        rank = expr->args[0];
     }
-    rank = number(rank, in);
+    rank = lr_scope_number(rank, in);
     if (!rank || rank->number > LR_RANK_MOST) {
         return fail_type(l, expr, in, "the rank must be a number:");
     }
-    if (kind && is_name(kind, "Int")) {
+    if (kind && lr_is_name(kind, "Int")) {
         elements = REC_FIELD_INTS;
-    } else if (kind && is_name(kind, "Bool")) {
+    } else if (kind && lr_is_name(kind, "Bool")) {
         elements = REC_FIELD_BOOLS;
-    } else if (kind && !is_name(kind, "Float")) {
+    } else if (kind && !lr_is_name(kind, "Float")) {
         return fail_type(l, expr, in, "the kind of a tensor must be Float, Int or Bool:");
     }
     return lr_layout_tensor(l->job, elements, rank->number, bare);
 }
 
-typedef const rec_layout *(*layout_fn)(layer *l, const lr_expr *expr, const scope *in);
+typedef const rec_layout *(*layout_fn)(lr_layer *l, const lr_expr *expr, const lr_scope *in);
 
-static const rec_layout *sequence(layer *l, int32_t kind, uint64_t count, const lr_expr *element, const scope *in,
+static const rec_layout *sequence(lr_layer *l, int32_t kind, uint64_t count, const lr_expr *element, const lr_scope *in,
                                   layout_fn of)
 {
     const rec_layout *child = of(l, element, in);
@@ -217,8 +107,11 @@ static const rec_layout *sequence(layer *l, int32_t kind, uint64_t count, const 
     return layout;
 }
 
+static const char *const transparent[] = {"Box", "Arc", "Rc", "RefCell", "Mutex", NULL};
+static const char *const lists[] = {"Vec", "VecDeque", "HashSet", "BTreeSet", NULL};
+
 /* Tuples, arrays, lists, options and what is as good as its content. @return false if the expression is none. */
-static bool container(layer *l, const lr_expr *expr, const scope *in, layout_fn of, const rec_layout **out)
+static bool container(lr_layer *l, const lr_expr *expr, const lr_scope *in, layout_fn of, const rec_layout **out)
 {
     *out = NULL;
     if (expr->kind == LR_EXPR_TUPLE && expr->count) {
@@ -234,7 +127,7 @@ static bool container(layer *l, const lr_expr *expr, const scope *in, layout_fn 
         return true;
     }
     if (expr->kind == LR_EXPR_ARRAY) {
-        const lr_expr *length = expr->count > 1 ? number(expr->args[1], in) : NULL;
+        const lr_expr *length = expr->count > 1 ? lr_scope_number(expr->args[1], in) : NULL;
         uint64_t count = length ? length->number : expr->number;
         if (count == LR_LENGTH_UNKNOWN) {
             (void)fail_type(l, expr, in, "the length of an array must be a number:");
@@ -247,86 +140,70 @@ static bool container(layer *l, const lr_expr *expr, const scope *in, layout_fn 
     if (expr->kind != LR_EXPR_NAME || expr->count != 1) {
         return false;
     }
-    if (is_name(expr, "Vec") || is_name(expr, "VecDeque") || is_name(expr, "HashSet") || is_name(expr, "BTreeSet")) {
+    if (lr_is_one_of(expr, lists)) {
         *out = sequence(l, REC_LAYOUT_LIST, 0, expr->args[0], in, of);
         return true;
     }
-    if (is_name(expr, "Option")) {
+    if (lr_is_name(expr, "Option")) {
         *out = sequence(l, REC_LAYOUT_OPTION, 0, expr->args[0], in, of);
         return true;
     }
-    if (is_one_of(expr, transparent)) {
+    if (lr_is_one_of(expr, transparent)) {
         *out = of(l, expr->args[0], in);
         return true;
     }
     return false;
 }
 
-static const struct {
-    const char *name;
-    int32_t kind;
-    uint32_t bits;
-} scalars[] = {
-    {"bool", REC_LAYOUT_BOOL, 0},    {"u8", REC_LAYOUT_UINT, 8},      {"u16", REC_LAYOUT_UINT, 16},
-    {"u32", REC_LAYOUT_UINT, 32},    {"u64", REC_LAYOUT_UINT, 64},    {"usize", REC_LAYOUT_UINT, 64},
-    {"i8", REC_LAYOUT_INT, 8},       {"i16", REC_LAYOUT_INT, 16},     {"i32", REC_LAYOUT_INT, 32},
-    {"i64", REC_LAYOUT_INT, 64},     {"isize", REC_LAYOUT_INT, 64},   {"f32", REC_LAYOUT_FLOAT, 32},
-    {"f64", REC_LAYOUT_FLOAT, 64},   {"String", REC_LAYOUT_STRING, 0}, {"str", REC_LAYOUT_STRING, 0},
-    {"ParamId", REC_LAYOUT_ID, 0},
-};
-
 /* ------------------------------------------------------------------------------------------------------- modules -- */
 
-/* Scalars, which a module keeps as constants. */
-static bool is_plain(const lr_expr *expr)
-{
-    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
-        if (is_name(expr, scalars[i].name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* What stands in a module's field, tuple, list or variant. */
-static const rec_layout *module_name(layer *l, const lr_expr *expr, const scope *in)
+static const rec_layout *module_name(lr_layer *l, const lr_expr *expr, const lr_scope *in)
 {
-    const scope *where = NULL;
-    const lr_expr *actual = parameter(expr, in, &where);
+    const lr_scope *where = NULL;
+    const lr_expr *actual = lr_scope_parameter(expr, in, &where);
     const lr_def *def;
+    if (l->constant) {
+        return lr_layout_constant(l->job);
+    }
     if (actual) {
         return module_layout(l, actual, where);
     }
-    if ((is_name(expr, "Param") || is_name(expr, "RunningState")) && expr->count == 1) {
+    if ((lr_is_name(expr, "Param") || lr_is_name(expr, "RunningState")) && expr->count == 1) {
         return tensor(l, expr->args[0], in, false);
     }
-    if (is_name(expr, "Tensor") || is_name(expr, "PhantomData") || is_name(expr, "Ignored")) {
+    if (lr_is_name(expr, "Tensor") || lr_is_name(expr, "PhantomData") || lr_is_name(expr, "Ignored")) {
         return lr_layout_constant(l->job);
     }
-    def = find(l, expr);
+    def = lr_layer_find(l, expr);
     if (def && def->kind == LR_DEF_ALIAS) {
-        scope alias = {.def = def, .use = expr, .outer = in};
+        lr_scope alias = lr_scope_of(def, expr, in);
         return module_layout(l, def->fields[0].type, &alias);
     }
-    if (def && def->derive == LR_DERIVE_MODULE && has_backend(def) &&
-        (def->kind == LR_DEF_STRUCT || def->kind == LR_DEF_ENUM)) {
+    if (def && def->derive == LR_DERIVE_MODULE && (def->kind == LR_DEF_STRUCT || def->kind == LR_DEF_ENUM) &&
+        lr_can_hold(l, def, in)) {
         return def_layout(l, def, expr, in);
     }
-    if (!def && in && (mentions(l, in->def, expr) || (in->def->implicit && !is_plain(expr)))) {
+    if (!def && in && in->dialect == LR_DIALECT_PLAIN && !lr_is_primitive(expr)) {
+        (void)cannot_find(l, expr, in);
+        rec_fail_hint(l->job, "If it is no module, mark its field with #[module(skip)], as Burn asks for.");
+        return NULL;
+    }
+    if (!def && in && (lr_mentions(l, in, expr) || (in->def->implicit && !lr_scalar_of(expr)))) {
         return cannot_find(l, expr, in);
     }
     return lr_layout_constant(l->job);
 }
 
 /* Keeps a type that contains itself, or doubles at every level, from taking the memory or the stack. */
-static bool enter(layer *l, const lr_expr *expr, const scope *in)
+static bool enter(lr_layer *l, const lr_expr *expr, const lr_scope *in)
 {
     if (lr_job_failed(l->job)) {
         return false;
     }
-    if (l->nesting == NESTING_MOST || l->parts == PARTS_MOST) {
-        (void)fail_type(l, expr, in, l->parts == PARTS_MOST ? "the type is too large at" : "nested too deeply:");
-        if (l->parts != PARTS_MOST) {
+    if (l->nesting == LR_NESTING_MOST || l->parts == LR_PARTS_MOST) {
+        (void)fail_type(l, expr, in, l->parts == LR_PARTS_MOST ? "the type is too large at" : "nested too deeply:");
+        if (l->parts != LR_PARTS_MOST) {
             rec_fail_hint(l->job, "A type that contains itself has no layout.");
         }
         return false;
@@ -336,7 +213,7 @@ static bool enter(layer *l, const lr_expr *expr, const scope *in)
     return true;
 }
 
-static const rec_layout *module_layout(layer *l, const lr_expr *expr, const scope *in)
+static const rec_layout *module_layout(lr_layer *l, const lr_expr *expr, const lr_scope *in)
 {
     const rec_layout *layout = NULL;
     if (!enter(l, expr, in)) {
@@ -349,9 +226,26 @@ static const rec_layout *module_layout(layer *l, const lr_expr *expr, const scop
     return layout;
 }
 
-static const rec_layout *module_field(layer *l, const lr_type_field *field, const scope *in)
+/* A field by 0.22's rule. Of the versions before, a constant has the form that its type had. */
+static const rec_layout *plain_field(lr_layer *l, const lr_type_field *field, const lr_scope *in)
 {
-    if (l->minor >= 21 && (field->skip || !mentions(l, in->def, field->type))) {
+    bool constant = field->skip || lr_is_primitive(field->type), outer = l->constant;
+    const rec_layout *layout;
+    l->constant = outer || constant;
+    layout = constant && l->minor >= 21 ? lr_layout_constant(l->job) : module_layout(l, field->type, in);
+    l->constant = outer;
+    if (layout && l->minor >= 21 && !constant && !lr_mentions(l, in, field->type)) {
+        return lr_layout_constant(l->job); /* a module without data */
+    }
+    return layout;
+}
+
+static const rec_layout *module_field(lr_layer *l, const lr_type_field *field, const lr_scope *in)
+{
+    if (in->dialect == LR_DIALECT_PLAIN && !in->def->implicit) {
+        return plain_field(l, field, in);
+    }
+    if (l->minor >= 21 && (field->skip || !lr_mentions(l, in, field->type))) {
         return lr_layout_constant(l->job);
     }
     return module_layout(l, field->type, in);
@@ -359,7 +253,7 @@ static const rec_layout *module_field(layer *l, const lr_type_field *field, cons
 
 /* ---------------------------------------------------------------------------------------------------------- data -- */
 
-static const rec_layout *map_layout(layer *l, const lr_expr *expr, const scope *in)
+static const rec_layout *map_layout(lr_layer *l, const lr_expr *expr, const lr_scope *in)
 {
     rec_layout *map = lr_layout_node(l->job, REC_LAYOUT_MAP, 2);
     for (uint64_t i = 0; map && i < 2; i++) {
@@ -373,7 +267,7 @@ static const rec_layout *map_layout(layer *l, const lr_expr *expr, const scope *
 }
 
 /* `ModelRecord<B>`, which derive(Module) makes beside `Model<B>`. */
-static const lr_def *record_of(const layer *l, const lr_expr *expr)
+static const lr_def *record_of(const lr_layer *l, const lr_expr *expr)
 {
     const char *name = expr->name;
     lr_expr module = *expr;
@@ -385,11 +279,11 @@ static const lr_def *record_of(const layer *l, const lr_expr *expr)
     memcpy(base, name, length - 6);
     base[length - 6] = '\0';
     module.name = base;
-    return find(l, &module);
+    return lr_layer_find(l, &module);
 }
 
 /* How many values the tuple of an older version has, of which one is what an alias is now; 0: there is none. */
-static uint64_t older_count(const layer *l, const lr_def *alias)
+static uint64_t older_count(const lr_layer *l, const lr_def *alias)
 {
     while (alias && alias->since > 1) {
         const lr_def *older = lr_types_find(l->types, alias->name, alias->since - 1);
@@ -401,46 +295,45 @@ static uint64_t older_count(const layer *l, const lr_def *alias)
     return 0;
 }
 
-static const rec_layout *data_name(layer *l, const lr_expr *expr, const scope *in)
+static const rec_layout *data_name(lr_layer *l, const lr_expr *expr, const lr_scope *in)
 {
-    const scope *where = NULL;
-    const lr_expr *actual = parameter(expr, in, &where);
+    const lr_type_scalar *named = lr_scalar_of(expr);
+    const lr_scope *where = NULL;
+    const lr_expr *actual = lr_scope_parameter(expr, in, &where);
     const lr_def *def;
     if (actual) {
         return data_layout(l, actual, where);
     }
-    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
-        if (is_name(expr, scalars[i].name) && !expr->count) {
-            rec_layout *scalar = lr_layout_number(l->job, scalars[i].kind, scalars[i].bits);
-            if (scalar) {
-                scalar->unsure = expr->unsure;
-                l->job->layouts->unsure = l->job->layouts->unsure || expr->unsure;
-            }
-            return scalar;
+    if (named && !expr->count) {
+        rec_layout *scalar = lr_layout_number(l->job, named->kind, named->bits);
+        if (scalar) {
+            scalar->unsure = expr->unsure;
+            l->job->layouts->unsure = l->job->layouts->unsure || expr->unsure;
         }
+        return scalar;
     }
-    if (is_name(expr, "Tensor")) {
+    if (lr_is_name(expr, "Tensor")) {
         return tensor(l, expr, in, true);
     }
-    if (is_name(expr, "Param") && expr->count == 1) {
+    if (lr_is_name(expr, "Param") && expr->count == 1) {
         return tensor(l, expr->args[0], in, false);
     }
-    if ((is_name(expr, "HashMap") || is_name(expr, "BTreeMap")) && expr->count >= 2) {
+    if ((lr_is_name(expr, "HashMap") || lr_is_name(expr, "BTreeMap")) && expr->count >= 2) {
         return map_layout(l, expr, in);
     }
-    if (is_name(expr, "PhantomData")) {
+    if (lr_is_name(expr, "PhantomData")) {
         return lr_layout_node(l->job, REC_LAYOUT_UNIT, 0);
     }
-    if (is_name(expr, "Record") && expr->count >= 1) {
+    if (lr_is_name(expr, "Record") && expr->count >= 1) {
         return data_layout(l, expr->args[0], in); /* <M as Module>::Record */
     }
-    def = find(l, expr);
+    def = lr_layer_find(l, expr);
     def = def ? def : record_of(l, expr);
     if (!def) {
         return cannot_find(l, expr, in);
     }
     if (def->kind == LR_DEF_ALIAS) {
-        scope alias = {.def = def, .use = expr, .outer = in};
+        lr_scope alias = lr_scope_of(def, expr, in);
         const rec_layout *layout = data_layout(l, def->fields[0].type, &alias);
         if (layout && def->fields[0].from_element) {
             ((rec_layout *)layout)->from_element = def->fields[0].from_element;
@@ -451,7 +344,7 @@ static const rec_layout *data_name(layer *l, const lr_expr *expr, const scope *i
     return def_layout(l, def, expr, in);
 }
 
-static const rec_layout *data_layout(layer *l, const lr_expr *expr, const scope *in)
+static const rec_layout *data_layout(lr_layer *l, const lr_expr *expr, const lr_scope *in)
 {
     const rec_layout *layout = NULL;
     if (!enter(l, expr, in)) {
@@ -484,7 +377,7 @@ static const char *later_default(const rec_job *job, const rec_layout *layout, c
 
 /* Where the fields of a definition stand, if somebody wrote them: Burn's own are in files of this library. @return false: the
  * job has failed. */
-static bool place_fields(layer *l, rec_layout *layout, const lr_def *def)
+static bool place_fields(lr_layer *l, rec_layout *layout, const lr_def *def)
 {
     size_t length = def->file ? strlen(def->file) : 0;
     uint32_t *lines;
@@ -505,7 +398,7 @@ static bool place_fields(layer *l, rec_layout *layout, const lr_def *def)
 }
 
 /* What a definition says of its fields beside their types. @return false: the job has failed. */
-static bool note_fields(layer *l, rec_layout *layout, const lr_def *def)
+static bool note_fields(lr_layer *l, rec_layout *layout, const lr_def *def)
 {
     lr_field_note *notes;
     bool any = false;
@@ -533,7 +426,7 @@ static bool note_fields(layer *l, rec_layout *layout, const lr_def *def)
     return true;
 }
 
-static const rec_layout *struct_layout(layer *l, const lr_def *def, const scope *inside)
+static const rec_layout *struct_layout(lr_layer *l, const lr_def *def, const lr_scope *inside)
 {
     bool tuple = def->field_count && def->fields[0].name[0] >= '0' && def->fields[0].name[0] <= '9';
     rec_layout *layout;
@@ -558,7 +451,7 @@ static const rec_layout *struct_layout(layer *l, const lr_def *def, const scope 
     return layout;
 }
 
-static const rec_layout *enum_layout(layer *l, const lr_def *def, const scope *inside)
+static const rec_layout *enum_layout(lr_layer *l, const lr_def *def, const lr_scope *inside)
 {
     bool module = def->derive == LR_DERIVE_MODULE;
     rec_layout *layout = lr_layout_node(l->job, REC_LAYOUT_ENUM, def->field_count);
@@ -583,7 +476,7 @@ static const rec_layout *enum_layout(layer *l, const lr_def *def, const scope *i
 }
 
 /* An optimizer's record: a map from parameter id to {"V1": {"RankN": state}}. Rank0 came with 0.13. */
-static const rec_layout *optimizer_layout(layer *l, const lr_def *def, const lr_expr *use, const scope *in)
+static const rec_layout *optimizer_layout(lr_layer *l, const lr_def *def, const lr_expr *use, const lr_scope *in)
 {
     static const char *const names[] = {"Rank0", "Rank1", "Rank2", "Rank3", "Rank4",
                                         "Rank5", "Rank6", "Rank7", "Rank8"};
@@ -593,7 +486,7 @@ static const rec_layout *optimizer_layout(layer *l, const lr_def *def, const lr_
     rec_layout *map = lr_layout_node(l->job, REC_LAYOUT_MAP, 2);
     for (uint64_t rank = first; rank < 9 && ranks; rank++) {
         lr_expr number = {.kind = LR_EXPR_NUMBER, .number = rank};
-        scope inside = {.def = def, .use = use, .outer = in, .rank = &number};
+        lr_scope inside = {.def = def, .use = use, .outer = in, .rank = &number};
         const rec_layout *state = struct_layout(l, def, &inside);
         if (!state) {
             return NULL;
@@ -609,13 +502,13 @@ static const rec_layout *optimizer_layout(layer *l, const lr_def *def, const lr_
     return lr_job_failed(l->job) ? NULL : map;
 }
 
-static const rec_layout *def_layout(layer *l, const lr_def *def, const lr_expr *use, const scope *in)
+static const rec_layout *def_layout(lr_layer *l, const lr_def *def, const lr_expr *use, const lr_scope *in)
 {
-    scope inside = {.def = def, .use = use, .outer = in};
+    lr_scope inside = lr_scope_of(def, use, in);
     const rec_layout *layout = NULL;
-    if (l->depth == DEPTH_MOST) {
+    if (l->depth == LR_DEPTH_MOST) {
         (void)rec_fail(l->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "the type %s is nested deeper than %d levels", def->name,
-                       DEPTH_MOST);
+                       LR_DEPTH_MOST);
         rec_fail_hint(l->job, "A type that contains itself has no layout.");
         return NULL;
     }
@@ -631,8 +524,8 @@ static const rec_layout *def_layout(layer *l, const lr_def *def, const lr_expr *
         layout = enum_layout(l, def, &inside);
         break;
     default:
-        /* A module without the parameter B is a constant wherever it stands. */
-        layout = def->derive == LR_DERIVE_MODULE && !has_backend(def)
+        /* A module that can hold no data is a constant wherever it stands. */
+        layout = def->derive == LR_DERIVE_MODULE && !lr_can_hold(l, def, in)
                      ? lr_layout_constant(l->job)
                      : struct_layout(l, def, &inside);
         break;
@@ -643,7 +536,7 @@ static const rec_layout *def_layout(layer *l, const lr_def *def, const lr_expr *
 
 const rec_layout *lr_layout_of_expr(rec_job *job, const rec_types *types, const lr_expr *expr)
 {
-    layer l = {.job = job, .types = types, .minor = job->burn.minor};
+    lr_layer l = {.job = job, .types = types, .minor = job->burn.minor};
     return lr_layouts_begin(job) ? data_layout(&l, expr, NULL) : NULL;
 }
 

@@ -63,6 +63,7 @@ typedef struct lr_def {
     int32_t derive;
     int32_t since; /**< 0.MINOR from which this definition holds; 0: always */
     bool implicit; /**< generics are left out (INI): a field mentions them if it holds a module or tensor */
+    bool rust;     /**< from Rust source, which has two dialects: dialect.c */
     uint64_t generic_count;
     const char *const *generics; /**< names of its type and constant parameters, in order: "B" */
     const bool *generic_constants;          /**< which are constants (Burn counts no mention of them); NULL: none */

@@ -265,6 +265,7 @@ static int32_t note_origin(rec_job *job, const rec_recorder *r, const rec_plugin
     }
     record->clamp = r->clamp;
     record->precision = r->precision;
+    record->format_minor = lr_burn_default(plugin);
     mapped = lr_siblings_mapped(job, &beside);
     record->origin.mapped = beside ? mapped : lr_source_mapped(source) && job->input == rec_source_size(source);
     record->origin.layout = record->burn_minor < 0 ? 0 : record->burn_minor < LR_BURN_V2 ? 1 : 2;

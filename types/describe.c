@@ -8,6 +8,8 @@
 #include "core/base/base.h"
 #include "types/describe_private.h"
 
+enum { PLAIN_SINCE = 22 }; /* Burn has no backend parameter */
+
 /* A text that grows in the arena. */
 typedef struct text {
     char *at;
@@ -26,6 +28,7 @@ typedef struct writer {
     lr_arena *arena;
     const rec_types *types;
     int32_t minor;
+    bool plain; /* source for Burn 0.22 or later, without a backend */
     lr_own_types own;
     item *items; /* the last one first */
     text out;
@@ -132,7 +135,7 @@ static void put_wrapped(writer *w, text *t, const char *before, const lr_seen *s
 static void put_nothing(writer *w, text *t, bool module, bool nested)
 {
     if (module) {
-        put(w, t, nested && w->minor >= 21 ? "PhantomData<B>" : "usize");
+        put(w, t, nested && w->plain ? "PhantomData<f32>" : nested && w->minor >= 21 ? "PhantomData<B>" : "usize");
         assume(w, "a constant, or an Option that is absent");
     } else {
         put(w, t, "Option<()>");
@@ -175,7 +178,8 @@ static void put_scalar(writer *w, text *t, const char *letter, const lr_seen *se
 
 static void put_tensor(writer *w, text *t, const lr_seen *seen)
 {
-    put(w, t, seen->kind == LR_SEEN_PARAMETER ? "Param<Tensor<B, " : "Tensor<B, ");
+    put(w, t, seen->kind == LR_SEEN_PARAMETER ? "Param<Tensor<" : "Tensor<");
+    put(w, t, w->plain ? "" : "B, ");
     put_number(w, t, seen->rank);
     put(w, t, seen->elements == REC_FIELD_INTS ? ", Int" : seen->elements == REC_FIELD_BOOLS ? ", Bool" : "");
     put(w, t, seen->kind == LR_SEEN_PARAMETER ? ">>" : ">");
@@ -286,7 +290,7 @@ static const char *define_struct(writer *w, const lr_seen *seen, const char *nam
     w->notes = notes;
     return define(w, name, root,
                   module ? "#[derive(Module, Debug)]\npub struct " : "#[derive(Record, Clone)]\npub struct ",
-                  "<B: Backend> ", body.at);
+                  w->plain ? " " : "<B: Backend> ", body.at);
 }
 
 static const char *define_enum(writer *w, const lr_seen *seen, const char *name, bool root)
@@ -309,7 +313,7 @@ static const char *define_enum(writer *w, const lr_seen *seen, const char *name,
     put(w, &body, "}\n");
     w->notes = notes;
     return define(w, name, root, module ? "#[derive(Module, Debug)]\npub enum " : "#[derive(Record, Clone)]\npub enum ",
-                  "<B: Backend> ", body.at);
+                  w->plain ? " " : "<B: Backend> ", body.at);
 }
 
 static void put_own(writer *w, text *t, const lr_seen *seen, const char *field, bool several)
@@ -319,7 +323,7 @@ static void put_own(writer *w, text *t, const lr_seen *seen, const char *field, 
         bool record = def->derive == LR_DERIVE_RECORD || def->kind == LR_DEF_OPTIMIZER;
         put(w, t, record ? "" : lr_own_type_home(def->name));
         put(w, t, def->name);
-        put(w, t, record ? "" : "<B>");
+        put(w, t, record || w->plain ? "" : "<B>");
         return;
     }
     if (seen->kind == LR_SEEN_IDS) {
@@ -330,7 +334,7 @@ static void put_own(writer *w, text *t, const lr_seen *seen, const char *field, 
     {
         const char *name = name_of(w, field, several);
         put(w, t, seen->kind == LR_SEEN_ENUM ? define_enum(w, seen, name, false) : define_struct(w, seen, name, false));
-        put(w, t, "<B>");
+        put(w, t, w->plain ? "" : "<B>");
     }
 }
 
@@ -511,10 +515,13 @@ char *rec_record_describe(const rec_record *record, const rec_types *types, cons
     lr_job_begin(&job, record->context, "describe", NULL);
     lr_arena_init(&arena, job.allocator);
     name = name && *name ? name : "Model";
-    job.burn.minor = record->burn_minor >= LR_BURN_FIRST ? record->burn_minor : LR_BURN_NOW;
+    job.burn.minor = record->burn_minor >= LR_BURN_FIRST ? record->burn_minor
+                     : record->format_minor              ? record->format_minor
+                                                         : LR_BURN_NOW;
     job.burn.precision = REC_PRECISION_FULL;
     job.burn.known = true;
     w = (writer){.job = &job, .arena = &arena, .types = types, .minor = job.burn.minor, .root = name};
+    w.plain = w.minor >= PLAIN_SINCE;
     if (!lr_seen_name(name) || strlen(name) > LR_NAME_MOST) {
         lr_excerpt brief;
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "`%s` cannot name a type", lr_excerpt_text(&brief, name));

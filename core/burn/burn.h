@@ -138,6 +138,9 @@ bool lr_builder_again(const lr_builder *builder);
 rec_record *lr_builder_finish(lr_builder *builder);
 void lr_builder_free(lr_builder *builder);
 
+/** @return the version that a plugin writes for unless the caller names another. */
+int32_t lr_burn_default(const rec_plugin *plugin);
+
 /* A loaded record and the type its caller gave. */
 
 /** @return whether a type has a tensor anywhere. One that has none does not fit a record with tensors. */

@@ -29,8 +29,6 @@ const char *lr_burn_dtype_at(int32_t minor, uint64_t index);
 
 /** @return whether a plugin writes for that version; NULL: a recorder's format. */
 bool lr_burn_can(const rec_plugin *plugin, int32_t minor);
-/** @return the version that it writes for unless the caller names another. */
-int32_t lr_burn_default(const rec_plugin *plugin);
 
 /* dtype_text.c */
 

@@ -134,6 +134,7 @@ rec_record *rec_record_copy(const rec_record *record)
             goto failed;
         }
         copy->burn_minor = record->burn_minor;
+        copy->format_minor = record->format_minor;
         copy->precision = record->precision;
         copy->clamp = record->clamp;
         copy->adapter = record->adapter;

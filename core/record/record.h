@@ -127,6 +127,7 @@ struct rec_record {
     rec_origin origin;
     rec_precision precision; /**< it was loaded at, which its tensors have; KEEP or DEFAULT: each its own */
     int32_t burn_minor; /**< 0.MINOR of the Burn that wrote it, -1 if unknown or built here */
+    int32_t format_minor; /**< 0.MINOR of the Burn whose format it was read from, 0 if built here */
     bool clamp;         /**< typed access clamps integers */
     bool typed;         /**< it came from data without names, and was read by its type */
     lr_map **edited;    /**< maps that may have holes: lr_record_settle() */

@@ -127,6 +127,19 @@ run convert -q -y --type new.rs:Net old.bpk old.bpk
 status_is "in place" 0
 check "nothing is lost" cmp new.bpk old.bpk
 
+# `record types` prints the dialect of the file's version, and reads what it prints.
+run types new.bpk
+status_is "the type of a Burnpack is printed" 0
+cp "$scratch/out" printed.rs
+check "for Burn 0.22" grep -q 'taken for one of Burn 0.22' printed.rs
+check "without a backend" sh -c '! grep -q "Backend\|<B" printed.rs'
+check "with tensors as 0.22 has them" grep -q 'table: Param<Tensor<2>>' printed.rs
+check "and modules" grep -q 'fc: nn::Linear,' printed.rs
+run types --check --type printed.rs:Model new.bpk
+status_is "it is read again" 0
+run types old.mpk
+check "of a record of 0.21 with a backend" grep -q 'fc: nn::Linear<B>' "$scratch/out"
+
 # what the elements of tensors are, and their rank by a constant
 cat >ints.rs <<'END'
 #[derive(Module, Debug)]

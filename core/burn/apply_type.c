@@ -179,8 +179,7 @@ const char *lr_no_tensors_words(char *text, const lr_type_ref *type, uint64_t te
     return text;
 }
 
-/* A type without tensors takes nothing of a record with tensors. */
-static int32_t check_tensors(rec_job *job, const rec_record *record, const rec_layout *layout)
+int32_t lr_check_tensors(rec_job *job, const rec_record *record, const rec_layout *layout)
 {
     uint64_t tensors = lr_layout_has_tensors(layout) ? 0 : lr_value_tensors(&record->root);
     char words[LR_NO_TENSORS_ROOM];
@@ -194,7 +193,7 @@ static int32_t check_tensors(rec_job *job, const rec_record *record, const rec_l
 int32_t lr_apply_type(rec_job *job, rec_record *record, rec_precision precision, const rec_layout *layout)
 {
     adopter a = {.job = job, .record = record, .precision = precision};
-    int32_t status = check_tensors(job, record, layout);
+    int32_t status = lr_check_tensors(job, record, layout);
     if (status != REC_OK) {
         return status;
     }

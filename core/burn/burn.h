@@ -149,6 +149,8 @@ enum { LR_NO_TENSORS_ROOM = 160 };
 #define LR_NO_TENSORS_HINT "Is it the right type, and is its source of the same version of Burn as the model?"
 /** Writes "the type Net has no tensors, but the record has 2". @param text LR_NO_TENSORS_ROOM bytes. @return text. */
 const char *lr_no_tensors_words(char *text, const lr_type_ref *type, uint64_t tensors);
+/** Fails if the job's type, of that layout, has no tensors and the record has some. */
+int32_t lr_check_tensors(rec_job *job, const rec_record *record, const rec_layout *layout);
 
 /** Goes through a record and the layout of its type. Assumed element types become the type's; a tensor of another rank
  *  or kind is REC_E_MISMATCH with its path. Fields that are missing or unexpected are left to rec_bind and to saving. */

@@ -14,7 +14,7 @@ int32_t lr_back_type_begin(rec_job *job, const lr_plan_source *source, lr_back_t
     job->plugin = NULL;
     job->burn.minor = source->record->burn_minor > 0 ? source->record->burn_minor : LR_BURN_NOW;
     type->item = lr_layout_item(job);
-    return type->item ? REC_OK : job->error.status;
+    return type->item ? lr_check_tensors(job, source->record, type->item) : job->error.status;
 }
 
 void lr_back_type_end(rec_job *job)

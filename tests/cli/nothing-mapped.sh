@@ -58,6 +58,10 @@ $ types --check --type net.rs:Plain net.mpk
 record: net.mpk: the type Plain has no tensors, but the record has 6
   Is it the right type, and is its source of the same version of Burn as the model?
 status 1
+$ convert --reverse --type net.rs:Plain net.bpk new.safetensors
+record: net.bpk: the type Plain has no tensors, but the record has 6
+  Is it the right type, and is its source of the same version of Burn as the model?
+status 2
 $ types --check --type net.rs:Net net.bpk
 net.bpk: of this type
 END

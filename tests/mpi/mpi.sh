@@ -23,6 +23,10 @@ OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_ov
 OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_plm_rsh_agent='' PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
 export OMPI_MCA_btl_vader_single_copy_mechanism OMPI_MCA_plm_rsh_agent PRTE_MCA_rmaps_default_mapping_policy
+# In the directory that it shares by default, one mpirun fails while another one removes it.
+mkdir "$scratch/sessions"
+OMPI_MCA_orte_tmpdir_base=$scratch/sessions PRTE_MCA_prte_tmpdir_base=$scratch/sessions
+export OMPI_MCA_orte_tmpdir_base PRTE_MCA_prte_tmpdir_base
 
 # ranks N ARGUMENT...: leaves $status, $scratch/out and $scratch/err; no hang
 ranks() {

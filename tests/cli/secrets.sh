@@ -108,9 +108,10 @@ silent 2 browse "$mnist"
 if grep -q 'built without ncurses' "$scratch/err"; then
     skip "the screen of record browse" "built without ncurses"
 else
-    TERM=xterm-256color python3 "$top/tests/cli/terminal.py" . 80x24 '?fc1' '=first' i '=second' q '~' -- \
+    TERM=xterm-256color python3 "$top/tests/cli/terminal.py" . 80x24 '?fc1' '=first' i '=second' qq '~' -- \
         "$record" browse "$mnist" >"$scratch/out" 2>"$scratch/err"
-    check "the screen of record browse shows the name" grep -q mnist.mpk first
+    check "the screen of record browse ends" grep -qx 'exit 0' end
+    check "… and shows the name" grep -q mnist.mpk first
     check "… and no secret" sh -c '! grep -e USERQ -e PASSW -e SECRETQ -e FRAGQ first second'
 fi
 silent 0 completion words -- record show "$mnist" fc

@@ -7,6 +7,12 @@ set -u
 : "${top_builddir:=.}"
 srcdir=$(cd "${srcdir:-.}" && pwd)
 RECORD=${RECORD:-$top_builddir/tools/record}
+# The program itself: the script that libtool puts before it takes longer to start than many commands run.
+if [ -x "${RECORD%/*}/.libs/record" ]; then
+    LD_LIBRARY_PATH=$top_builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    export LD_LIBRARY_PATH
+    RECORD=${RECORD%/*}/.libs/record
+fi
 # shellcheck source=tests/tap.sh
 . "$srcdir/tests/tap.sh"
 text=${LIBRECORD_SHARED:-$srcdir/../shared}/reference/families.md

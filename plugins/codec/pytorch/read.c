@@ -208,7 +208,7 @@ static int32_t tell_numbers(teller *t)
     return count ? t->visitor->numbers(t->self, REC_UNKNOWN, r->dtype, &r->at, count) : REC_OK;
 }
 
-/* Puts a number behind those that wait, or has these told first. */
+/* Appends a number to the run, and reports the run before it if that is full or of another element type. */
 static int32_t add_number(teller *t, const lr_pt_node *node, rec_dtype dtype)
 {
     run *r = &t->numbers;

@@ -27,8 +27,8 @@ static void path_of(char *path, size_t room, size_t map, size_t entry)
     (void)snprintf(path, room, "maps%zu.entry%zu", map, entry);
 }
 
-/* remove COUNT forward|backward|mixed MAPS: empties so many maps of so many entries each, by name. The last number of the
- * answer is how much anonymous memory grew meanwhile. */
+/* remove COUNT forward|backward|mixed MAPS: empties so many maps of so many entries each, by name. The last number of
+ * the answer is how much anonymous memory grew meanwhile. */
 static span remove_entries(const model *m, char *const *words)
 {
     enum { PATIENCE = 20 };

@@ -13,7 +13,7 @@
 
 static volatile uint64_t used;
 
-/* ---------------------------------------------------------------------------------------------------- what is loaded -- */
+/* ---------------------------------------------------------------------------------------------- what is loaded -- */
 
 /* A safetensors file of `count` tensors of that shape, which is JSON for so many elements, that `name` gives names to;
  * nothing but its header, or the model's layers. */
@@ -118,7 +118,7 @@ static span write_sixteen(const model *m, char *const *words)
     return (span){0};
 }
 
-/* ------------------------------------------------------------------------------------------------------------ limits -- */
+/* ------------------------------------------------------------------------------------------------------ limits -- */
 
 /* Fifty rules, as a profile of several dialects has them: most keys are met by one or two. */
 enum { RULES = 50 };
@@ -171,7 +171,7 @@ static span raw_match(const model *m, char *const *words)
     return took;
 }
 
-/* --------------------------------------------------------------------------------------------------------- librecord -- */
+/* --------------------------------------------------------------------------------------------------- librecord -- */
 
 /* reader FILE FOLDER: the plugin's reader alone, by the plugin of reader/, which is in that folder */
 static span reader_alone(const model *m, char *const *words)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * librecord's operations on records: load, save, convert, check. What is freed afterwards is freed outside the time, as the
- * others do. Words with a `=` are arguments of the recorder; "typed" gives it the model's type. */
+ * librecord's operations on records: load, save, convert, check. What is freed afterwards is freed outside the time, as
+ * the others do. Words with a `=` are arguments of the recorder; "typed" gives it the model's type. */
 #include <dlfcn.h>
 #include <err.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ rec_recorder *open_recorder(rec_context *context, const char *name, rec_precisio
     return recorder;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- load -- */
+/* -------------------------------------------------------------------------------------------------------- load -- */
 
 typedef void visit_fn(const rec_tensor *tensor, const char *key);
 
@@ -163,9 +163,9 @@ static void keep_memory(rec_context *context, uint64_t bytes)
     must(keep(context, bytes));
 }
 
-/* load FILE RECORDER THREADS [map] [look|make|touch|f32] [kept] [typed] [ARGUMENT=VALUE...]: THREADS 0: as many as it likes.
- * look: every tensor's name, shape and place; make: its bytes, lazy ones too; touch: reads every byte; f32: as such.
- * kept: the second load in a context that keeps memory. */
+/* load FILE RECORDER THREADS [map] [look|make|touch|f32] [kept] [typed] [ARGUMENT=VALUE...]: THREADS 0: as many as it
+ * likes. look: every tensor's name, shape and place; make: its bytes, lazy ones too; touch: reads every byte; f32: as
+ * such. kept: the second load in a context that keeps memory. */
 static span load(const model *m, char *const *words)
 {
     rec_context *context = context_with(number_of(words[3], 0));
@@ -181,10 +181,11 @@ static span load(const model *m, char *const *words)
     return took;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- save -- */
+/* -------------------------------------------------------------------------------------------------------- save -- */
 
-/* save FILE RECORDER full|half|keep [durable] [flat] [typed] [ARGUMENT=VALUE...]: the payload, borrowed; making the record
- * counts. durable: until it is on the disk, as is the default. flat: tensors alone, without an empty bias for each. */
+/* save FILE RECORDER full|half|keep [durable] [flat] [typed] [ARGUMENT=VALUE...]: the payload, borrowed; making the
+ * record counts. durable: until it is on the disk, as is the default. flat: tensors alone, without an empty bias for
+ * each. */
 static span save(const model *m, char *const *words)
 {
     const char *path = words[1];
@@ -227,7 +228,7 @@ static span save(const model *m, char *const *words)
     return took;
 }
 
-/* ------------------------------------------------------------------------------------------------------- convert -- */
+/* ----------------------------------------------------------------------------------------------------- convert -- */
 
 /* The most anonymous memory while an operation runs; live_anonymous at its end. */
 static int32_t watch(void *user, const rec_progress *progress)
@@ -239,8 +240,8 @@ static int32_t watch(void *user, const rec_progress *progress)
     return 0;
 }
 
-/* convert FROM RECORDER TO RECORDER [map] [watched] [adapted] [in.ARGUMENT=VALUE...] [out.ARGUMENT=VALUE...]: watched: the
- * answer's last number is the most anonymous memory. adapted: the first recorder gets the model's type. */
+/* convert FROM RECORDER TO RECORDER [map] [watched] [adapted] [in.ARGUMENT=VALUE...] [out.ARGUMENT=VALUE...]: watched:
+ * the answer's last number is the most anonymous memory. adapted: the first recorder gets the model's type. */
 static span convert(const model *m, char *const *words)
 {
     rec_context *context = context_with(0);
@@ -267,7 +268,7 @@ static span convert(const model *m, char *const *words)
     return took;
 }
 
-/* --------------------------------------------------------------------------------------------------------- check -- */
+/* ------------------------------------------------------------------------------------------------------- check -- */
 
 /* An f16 is within 2^-11 of what it was made from, or within the least subnormal. */
 static bool differs(float value, float was, bool half)
@@ -277,8 +278,8 @@ static bool differs(float value, float was, bool half)
     return (off < 0 ? -off : off) > (half ? 0.00048829F * size + 6e-8F : 0);
 }
 
-/* check FILE RECORDER [half] [transposed] [typed] [ARGUMENT=VALUE...]: that a file holds the model's values, rounded if it
- * is f16, each matrix the other way round if it is transposed. */
+/* check FILE RECORDER [half] [transposed] [typed] [ARGUMENT=VALUE...]: that a file holds the model's values, rounded if
+ * it is f16, each matrix the other way round if it is transposed. */
 static span check(const model *m, char *const *words)
 {
     bool half = has_word(words, "half"), transposed = has_word(words, "transposed");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The limits: what the system and zlib need for the same bytes, with nothing around them. And what is done before a time:
- * inputs read again or dropped from the page cache, memory warmed. */
+ * The limits: what the system and zlib need for the same bytes, with nothing around them. And what is done before a
+ * time: inputs read again or dropped from the page cache, memory warmed. */
 #include <err.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -30,10 +30,10 @@ static void unmap(const void *view, size_t size)
     munmap((void *)(uintptr_t)view, size);
 }
 
-/* ------------------------------------------------------------------------------------------- before an operation -- */
+/* ----------------------------------------------------------------------------------------- before an operation -- */
 
-/* warm MIB: touches memory and gives it back. A virtual machine may have handed its free pages to its host, and the next
- * one to want them would pay ten times for each: everyone shall find them as warm as everyone else. */
+/* warm MIB: touches memory and gives it back. A virtual machine may have handed its free pages to its host, and the
+ * next one to want them would pay ten times for each: everyone shall find them as warm as everyone else. */
 static span warm(const model *m, char *const *words)
 {
     size_t size = number_of(words[1], 1) << 20;
@@ -65,7 +65,8 @@ static double resident(int fd, size_t size)
     return (double)there / (double)pages;
 }
 
-/* again FILE: reads it, as kernels drop page cache that nobody touches; answers with the share that is resident then. */
+/* again FILE: reads it, as kernels drop page cache that nobody touches; answers with the share that is resident then.
+ */
 static span again(const model *m, char *const *words)
 {
     enum { PIECE = 1 << 20 };
@@ -97,7 +98,7 @@ static span cold(const model *m, char *const *words)
     return found;
 }
 
-/* -------------------------------------------------------------------------------------------------------- limits -- */
+/* ------------------------------------------------------------------------------------------------------ limits -- */
 
 /* raw-open FILE: open, map, unmap */
 static span raw_open(const model *m, char *const *words)

@@ -97,5 +97,6 @@ span write_scalars(const model *m, char *const *words)
     putc(0x90, f);
     if (fclose(f) != 0) {
         err(2, "%s", path);
-    }    return (span){0};
+    }
+    return (span){0};
 }

@@ -16,8 +16,8 @@ REC_DEFINE_STRUCT(LINEAR, LINEAR_FIELDS)
 #define TINY_FIELDS(F, T) F(T, CHILD, linear, LINEAR)
 REC_DEFINE_STRUCT(TINY, TINY_FIELDS)
 
-/* A type that does not fit the record: `weight` is no integer tensor, `bias` has not 7 elements, there is no `norm`, and
- * it knows nothing of the `steps` that main() adds. */
+/* A type that does not fit the record: `weight` is no integer tensor, `bias` has not 7 elements, there is no `norm`,
+ * and it knows nothing of the `steps` that main() adds. */
 #define OTHER_LINEAR_FIELDS(F, T) F(T, INT_PARAM, weight, 2) F(T, PARAM, bias, 1, 7)
 REC_DEFINE_STRUCT(OTHER_LINEAR, OTHER_LINEAR_FIELDS)
 #define OTHER_FIELDS(F, T) F(T, CHILD, linear, OTHER_LINEAR) F(T, PARAM, norm, 1)

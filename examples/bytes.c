@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A model inside the program: no file is opened, and the tensors point into the array.
  *
- * tiny_mpk.h was made by embed.c (`embed tiny_mpk < tiny.mpk > tiny_mpk.h`); `record embed` does the same from the command line. */
+ * tiny_mpk.h was made by embed.c (`embed tiny_mpk < tiny.mpk > tiny_mpk.h`); `record embed` does the same from the
+ * command line. */
 
 #include <stdio.h>
 #include <stdlib.h>

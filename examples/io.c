@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Bytes that go through functions of one's own: a record that lies within another file, loaded by read_at, and one whose
- * tensor is made while it is saved, as a trainer does whose tensors are on a device.
+ * Bytes that go through functions of one's own: a record that lies within another file, loaded by read_at, and one
+ * whose tensor is made while it is saved, as a trainer does whose tensors are on a device.
  *
  *     io PACK OFFSET OUT    (reads the record at OFFSET of the file PACK, writes OUT) */
 

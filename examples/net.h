@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The network of import.c and linked.c: what its record looks like, and its forward pass. The names of types matter: the
- * PyTorch adapter knows a Linear and a LayerNorm by theirs. net.rs says the same in Rust. */
+ * The network of import.c and linked.c: what its record looks like, and its forward pass. The names of types matter:
+ * the PyTorch adapter knows a Linear and a LayerNorm by theirs. net.rs says the same in Rust. */
 #ifndef NET_H
 #define NET_H
 

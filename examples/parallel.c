@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Two linear layers by many processes, each of which has a part of both weights: the first is cut along its outputs, the second along
- * its inputs, so that they need to meet once, for a sum. What the ranks have is then saved as one file, the one that was loaded.
+ * Two linear layers by many processes, each of which has a part of both weights: the first is cut along its outputs,
+ * the second along its inputs, so that they need to meet once, for a sum. What the ranks have is then saved as one
+ * file, the one that was loaded.
  *
- *     mpirun -n N parallel IN OUT    (IN has up.weight [d_model, d_hidden] and down.weight [d_hidden, d_model], as Burn has them) */
+ *     mpirun -n N parallel IN OUT    (IN has up.weight [d_model, d_hidden] and down.weight [d_hidden, d_model], as Burn
+ * has them) */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +12,8 @@
 
 #include <librecord/mpi.h>
 
-/* Burn's weights are [inputs, outputs]: the outputs of the first are dimension 1, the inputs of the second dimension 0. What this says
- * of nothing is on every rank. */
+/* Burn's weights are [inputs, outputs]: the outputs of the first are dimension 1, the inputs of the second dimension 0.
+ * What this says of nothing is on every rank. */
 static rec_status place(void *user, const char *path, const rec_tensor *tensor, rec_mpi_place *where)
 {
     (void)user;

@@ -16,7 +16,8 @@
  * - NULL may be given where a comment says what it means, and to what frees. Elsewhere it is refused, never followed: a
  *   function that can fail returns REC_E_ARGUMENT (or NULL, or 0), one that only looks a neutral value: 0, NULL, "",
  *   REC_KIND_NIL, REC_UNKNOWN, a shape and an origin with nothing in them. The last error stays if there is one, for it
- *   says why the object is not there; else it says which argument was NULL. So one check behind several calls is enough.
+ *   says why the object is not there; else it says which argument was NULL. So one check behind several calls is
+ * enough.
  * - Thread safety: contexts and recorders may be shared between threads once they are set up. A record may be read by
  *   many threads at once (typed tensor access included); editing or freeing it needs exclusive access.
  * - Shapes are row-major, outermost dimension first. Tensor data is little-endian where it is stored and in host
@@ -53,7 +54,7 @@ REC_API uint32_t rec_version(void);
 /** @return the same as text, "0.2.0"; static. */
 REC_API const char *rec_version_string(void);
 
-/* ----------------------------------------------------------------------------------------------- status, errors -- */
+/* ---------------------------------------------------------------------------------------------- status, errors -- */
 
 /** What a function that can fail returns. Values are fixed for ever; new ones may be added. */
 typedef int32_t rec_status;
@@ -72,8 +73,8 @@ enum {
     REC_E_CONFIG = 11,     /**< the configuration is wrong; the error has file and line */
     REC_E_CANCELLED = 12,  /**< the progress callback asked to stop */
     REC_E_TYPE = 13,       /**< the format has no names: rec_recorder_set_type() or its like is needed first */
-    REC_E_SYNC = 14        /**< of a save alone: it was done, and the new file is in its place and whole, but its folder could
-                                not be synced: a crash of the system may still bring the old file back */
+    REC_E_SYNC = 14 /**< of a save alone: it was done, and the new file is in its place and whole, but its folder could
+                         not be synced: a crash of the system may still bring the old file back */
 };
 
 /** @return the name of a status, "REC_E_FORMAT"; static. */
@@ -83,8 +84,9 @@ REC_API const char *rec_status_name(rec_status status);
 #define REC_UNKNOWN UINT64_MAX
 
 /* The last error of the calling thread. Each public function that fails sets all of it (but NULL in place of an object
- * leaves the first error be); one that succeeds clears it; getters leave it alone. The strings are valid until the thread's next call that can fail; they are "" where that
- * part does not apply. No other thread and no callback changes them. */
+ * leaves the first error be); one that succeeds clears it; getters leave it alone. The strings are valid until the
+ * thread's next call that can fail; they are "" where that part does not apply. No other thread and no callback changes
+ * them. */
 
 /** @return the status of the last operation. */
 REC_API rec_status rec_error_status(void);
@@ -104,17 +106,18 @@ REC_API const char *rec_error_expected(void);
 REC_API const char *rec_error_found(void);
 /** @return what to do about it. */
 REC_API const char *rec_error_hint(void);
-/** @return the system's errno where it refused something (REC_E_IO, REC_E_NOT_FOUND of a file, REC_E_MEMORY), else 0. */
+/** @return the system's errno where it refused something (REC_E_IO, REC_E_NOT_FOUND of a file, REC_E_MEMORY), else 0.
+ */
 REC_API int32_t rec_error_errno(void);
 
 /** What a line of a report is about. */
 enum {
-    REC_NOTE_ASSUMED = 1,    /**< what is not in the file was assumed: a tensor's type, a value that a version or the type
-                              *   asks for */
-    REC_NOTE_OVERFLOW = 2,   /**< a finite float became infinite at a smaller precision; counted by tensor */
-    REC_NOTE_CLAMPED = 3,    /**< an integer was clamped, as the recorder was told to */
-    REC_NOTE_DROPPED = 4,    /**< something was left out, or is less than it was */
-    REC_NOTE_MISSING = 5,    /**< bind: a required field has no value */
+    REC_NOTE_ASSUMED = 1,  /**< what is not in the file was assumed: a tensor's type, a value that a version or the type
+                            *   asks for */
+    REC_NOTE_OVERFLOW = 2, /**< a finite float became infinite at a smaller precision; counted by tensor */
+    REC_NOTE_CLAMPED = 3,  /**< an integer was clamped, as the recorder was told to */
+    REC_NOTE_DROPPED = 4,  /**< something was left out, or is less than it was */
+    REC_NOTE_MISSING = 5,  /**< bind: a required field has no value */
     REC_NOTE_UNEXPECTED = 6, /**< bind: a value has no field */
     REC_NOTE_SHAPE = 7,      /**< bind: wrong rank or dimensions */
     REC_NOTE_KIND = 8,       /**< bind: a value of another kind than the field's */
@@ -140,7 +143,7 @@ REC_API uint64_t rec_report_count(void);
 /** @return note `index` of that report (the first 1,000 are kept, the rest only counted), or NULL. */
 REC_API const rec_note *rec_report_note(uint64_t index);
 
-/* ------------------------------------------------------------------------------------------------------- dtypes -- */
+/* ------------------------------------------------------------------------------------------------------ dtypes -- */
 
 /** Element types. Values are fixed for ever; new ones may be added. */
 typedef int32_t rec_dtype;
@@ -191,37 +194,37 @@ REC_API const char *rec_precision_name(rec_precision precision);
 /** @param name as `rec_precision_name` gives it. @return the precision, -1 if there is none of that name. */
 REC_API rec_precision rec_precision_from_name(const char *name);
 
-/* ------------------------------------------------------------------------------------------------------ context -- */
+/* ----------------------------------------------------------------------------------------------------- context -- */
 
 /** Configuration, plugin folders, allocator, limits and callbacks of a group of recorders. */
 typedef struct rec_context rec_context;
 
 /** Where memory comes from. All three are needed; `user` is handed to each. Alignment as malloc's. */
 typedef struct rec_allocator {
-    uint32_t size;                                            /**< sizeof(rec_allocator) */
-    uint32_t reserved;                                        /**< 0 */
-    void *(*alloc)(void *user, size_t size);                  /**< size is never 0; NULL on failure */
-    void *(*resize)(void *user, void *old, size_t size);      /**< as realloc; old is never NULL, size never 0 */
-    void (*release)(void *user, void *memory);                /**< memory is never NULL */
+    uint32_t size;                                       /**< sizeof(rec_allocator) */
+    uint32_t reserved;                                   /**< 0 */
+    void *(*alloc)(void *user, size_t size);             /**< size is never 0; NULL on failure */
+    void *(*resize)(void *user, void *old, size_t size); /**< as realloc; old is never NULL, size never 0 */
+    void (*release)(void *user, void *memory);           /**< memory is never NULL */
     void *user;
 } rec_allocator;
 
 /** Bounds on what an input may cost. Start from `rec_limits_default()`, or set `size` and call rec_limits_init(). */
 typedef struct rec_limits {
-    uint32_t size;             /**< sizeof(rec_limits) */
-    uint32_t depth;            /**< nesting of lists and maps; default 128, at most 200 */
-    uint64_t memory_factor;    /**< loading allocates at most factor × input + slack bytes beside the input itself… */
-    uint64_t memory_slack;     /**< …where the input is what the file inflates to. Defaults 4 and 1 MiB */
-    uint64_t inflated_factor;  /**< compressed input, an archive's members together, may inflate to factor × the size of
-                                    its files + slack bytes. Default 64… */
-    uint64_t inflated_slack;   /**< …and 1 GiB */
-    uint64_t elements;         /**< elements of a list whose elements take no bytes; default 65,536 */
+    uint32_t size;            /**< sizeof(rec_limits) */
+    uint32_t depth;           /**< nesting of lists and maps; default 128, at most 200 */
+    uint64_t memory_factor;   /**< loading allocates at most factor × input + slack bytes beside the input itself… */
+    uint64_t memory_slack;    /**< …where the input is what the file inflates to. Defaults 4 and 1 MiB */
+    uint64_t inflated_factor; /**< compressed input, an archive's members together, may inflate to factor × the size of
+                                   its files + slack bytes. Default 64… */
+    uint64_t inflated_slack;  /**< …and 1 GiB */
+    uint64_t elements;        /**< elements of a list whose elements take no bytes; default 65,536 */
 } rec_limits;
 
 /** How far an operation is. Handed to the progress callback on the thread that called the operation. */
 typedef struct rec_progress {
     uint32_t size;         /**< sizeof(rec_progress) of the library */
-    uint32_t reserved; /**< 0 */
+    uint32_t reserved;     /**< 0 */
     const char *operation; /**< "load", "save", "convert"; "check" while what was saved is read back; static */
     const char *file;      /**< the file or stream */
     uint64_t done;         /**< bytes */
@@ -233,8 +236,8 @@ typedef int32_t (*rec_progress_fn)(void *user, const rec_progress *progress);
 /** Called for each note at the time it is made, on the thread that called the operation. */
 typedef void (*rec_note_fn)(void *user, const rec_note *note);
 
-/** Fills in the limits that a new context has. @param limits its `size` is to be set before the call. @return REC_OK, or
- *  REC_E_ARGUMENT for a size that they cannot have. */
+/** Fills in the limits that a new context has. @param limits its `size` is to be set before the call. @return REC_OK,
+ * or REC_E_ARGUMENT for a size that they cannot have. */
 REC_API rec_status rec_limits_init(rec_limits *limits);
 /** @return the limits a new context has. */
 static inline rec_limits rec_limits_default(void)
@@ -258,9 +261,10 @@ REC_API rec_context *rec_context_new(const rec_allocator *allocator);
  * @return the context; NULL with file and line of the first mistake.
  */
 REC_API rec_context *rec_config_open(const char *path);
-/** Gives a context up: at once or later, in any order with what was made from it. Recorders, records, plans, bindings and
- *  sets of types keep what they need of it, the allocator included; the last of them frees it. Its callbacks are not called
- *  any more. Strings borrowed from the context itself (plugins, profiles) must not be used after it. NULL is ignored. */
+/** Gives a context up: at once or later, in any order with what was made from it. Recorders, records, plans, bindings
+ * and sets of types keep what they need of it, the allocator included; the last of them frees it. Its callbacks are not
+ * called any more. Strings borrowed from the context itself (plugins, profiles) must not be used after it. NULL is
+ * ignored. */
 REC_API void rec_context_free(rec_context *context);
 /** Makes `rec_open_recorder` use this context (NULL: the built-in default one again). Not for use while other threads
  *  open recorders. The context stays the caller's. */
@@ -282,23 +286,25 @@ REC_API uint32_t rec_context_threads(const rec_context *context);
  *  @param bytes 0, the default: none; what is kept beyond goes back now. All of it goes with the context. */
 REC_API rec_status rec_context_keep_memory(rec_context *context, uint64_t bytes);
 
-/** For programs that read a record of any size once, tensor by tensor: what has to be inflated, and numbers that stand in a
- *  file as text or one by one, goes to a temporary file without a name (in the folder TMPDIR, /tmp without it) instead of
- *  memory. Its pages are the system's to take back, and rec_tensor_release() gives them back at once. It takes as much
- *  space as is inflated; where there is not enough, the load fails with REC_E_IO. Affects loads that begin later.
- *  @param bytes from how many on, of what a file inflates to or of one tensor; pieces of less than 256 KiB stay in memory.
- *         REC_UNKNOWN, the default: never, but for what comes by a pipe, of which 64 MiB are the most that is in memory. */
+/** For programs that read a record of any size once, tensor by tensor: what has to be inflated, and numbers that stand
+ * in a file as text or one by one, goes to a temporary file without a name (in the folder TMPDIR, /tmp without it)
+ * instead of memory. Its pages are the system's to take back, and rec_tensor_release() gives them back at once. It
+ * takes as much space as is inflated; where there is not enough, the load fails with REC_E_IO. Affects loads that begin
+ * later.
+ *  @param bytes from how many on, of what a file inflates to or of one tensor; pieces of less than 256 KiB stay in
+ * memory. REC_UNKNOWN, the default: never, but for what comes by a pipe, of which 64 MiB are the most that is in
+ * memory. */
 REC_API rec_status rec_context_set_spill(rec_context *context, uint64_t bytes);
 
 /**
- * Guards the process against files that are cut while librecord has them mapped: who reads where a file was is sent SIGBUS, which
- * ends the process. This installs a handler, for all threads and for good: where such a signal comes from a map of librecord's,
- * zeros take the place of what is gone, and operations that read there fail with REC_E_IO that names the file ("the file was cut
- * while it was read") before anything of theirs is kept or renamed; so do others of the same context that ran at that moment.
- * From then on loads and saves also look at the files' sizes. Any other SIGBUS goes to the handler that was there before. A
- * handler that the program installs later takes this one's place and should call it. Threads that read what rec_tensor_bytes()
- * and its like gave must not block SIGBUS. Without this call librecord leaves signals alone. The option `map` = no does without
- * maps altogether.
+ * Guards the process against files that are cut while librecord has them mapped: who reads where a file was is sent
+ * SIGBUS, which ends the process. This installs a handler, for all threads and for good: where such a signal comes from
+ * a map of librecord's, zeros take the place of what is gone, and operations that read there fail with REC_E_IO that
+ * names the file ("the file was cut while it was read") before anything of theirs is kept or renamed; so do others of
+ * the same context that ran at that moment. From then on loads and saves also look at the files' sizes. Any other
+ * SIGBUS goes to the handler that was there before. A handler that the program installs later takes this one's place
+ * and should call it. Threads that read what rec_tensor_bytes() and its like gave must not block SIGBUS. Without this
+ * call librecord leaves signals alone. The option `map` = no does without maps altogether.
  * @return REC_OK, also if it was done before; REC_E_IO: the system refused.
  */
 REC_API rec_status rec_guard_maps(void);
@@ -308,26 +314,29 @@ enum {
     REC_PLUGINS_INSTALLED = 1, /**< the installed folder alone */
     REC_PLUGINS_NONE = 2       /**< no folder: only plugins linked into the program */
 };
-/** The switch for plugin folders of a context (NULL: the default one); the environment's LIBRECORD_PLUGINS=all|installed|none can only narrow it. */
+/** The switch for plugin folders of a context (NULL: the default one); the environment's
+ * LIBRECORD_PLUGINS=all|installed|none can only narrow it. */
 REC_API rec_status rec_context_set_plugins(rec_context *context, int32_t which);
-/** Whether paths that begin with a scheme (https://host/model.safetensors) are opened by the plugin of that scheme (NULL: in
- *  the default context). @param yes 1 or 0; the default is 1, in a setuid program 0, and what the INI file's `sources` says. */
+/** Whether paths that begin with a scheme (https://host/model.safetensors) are opened by the plugin of that scheme
+ * (NULL: in the default context). @param yes 1 or 0; the default is 1, in a setuid program 0, and what the INI file's
+ * `sources` says. */
 REC_API rec_status rec_context_set_sources(rec_context *context, int32_t yes);
-/** Adds a folder (an absolute path) in front of the others of a context (NULL: the default one). Plugins are opened at the first look-up after that. */
+/** Adds a folder (an absolute path) in front of the others of a context (NULL: the default one). Plugins are opened at
+ * the first look-up after that. */
 REC_API rec_status rec_context_add_plugin_path(rec_context *context, const char *folder);
 
-/* ------------------------------------------------------------------------------------------- plugins that are there -- */
+/* -------------------------------------------------------------------------------------- plugins that are there -- */
 
 enum { REC_OPTION_BOOL = 1, REC_OPTION_INT = 2, REC_OPTION_FLOAT = 3, REC_OPTION_CHOICE = 4, REC_OPTION_TEXT = 5 };
 /** An option of a recorder; the library checks values against it. Named in INI files and on the command line. */
 typedef struct rec_option {
-    uint32_t size;             /**< sizeof(rec_option) */
-    int32_t type;              /**< REC_OPTION_… */
-    const char *name;          /**< [a-z0-9_-]+ */
-    const char *initial;       /**< the default, as text */
-    const char *help;          /**< one line */
-    int64_t minimum, maximum;  /**< of an INT */
-    const char *const *choices;/**< of a CHOICE: the words, NULL-terminated */
+    uint32_t size;              /**< sizeof(rec_option) */
+    int32_t type;               /**< REC_OPTION_… */
+    const char *name;           /**< [a-z0-9_-]+ */
+    const char *initial;        /**< the default, as text */
+    const char *help;           /**< one line */
+    int64_t minimum, maximum;   /**< of an INT */
+    const char *const *choices; /**< of a CHOICE: the words, NULL-terminated */
 } rec_option;
 
 /** What a plugin is. Kinds that a librecord does not know are refused. */
@@ -349,26 +358,26 @@ typedef struct rec_plugin_info {
     const char *file;        /**< the shared object, "built in" or "the program" (rec_context_add_plugin) */
     const char *refused;     /**< "" or the reason */
     const char *options;     /**< a line "name (type, default): help" each, "" without options */
-    const char *adapter;     /**< default of the load argument: "pytorch" for files of foreign modules, "either" where that is found
-                                  out, else "none". A file may say otherwise of itself */
+    const char *adapter; /**< default of the load argument: "pytorch" for files of foreign modules, "either" where that
+                            is found out, else "none". A file may say otherwise of itself */
     /* From 0.2 on. Of what was refused numbers are 0 and strings "". */
-    int32_t kind;            /**< REC_PLUGIN_… */
-    int32_t can_load;        /**< 1 or 0, like those that follow; a codec decodes, a source opens */
+    int32_t kind;     /**< REC_PLUGIN_… */
+    int32_t can_load; /**< 1 or 0, like those that follow; a codec decodes, a source opens */
     int32_t can_save;
-    int32_t needs_type;      /**< cannot be read without a type */
-    int32_t has_names;       /**< its data carry the names of fields; else a type is needed to tell them */
-    int32_t reads_folders;   /**< a folder can be loaded like a file */
-    const char *version;     /**< of the plugin, "" if it does not say */
-    const char *license;     /**< SPDX expression, "" if it does not say */
-    const char *extensions;  /**< all that are recognised, `extension` first: "pt, pth"; "" for memory only */
+    int32_t needs_type;     /**< cannot be read without a type */
+    int32_t has_names;      /**< its data carry the names of fields; else a type is needed to tell them */
+    int32_t reads_folders;  /**< a folder can be loaded like a file */
+    const char *version;    /**< of the plugin, "" if it does not say */
+    const char *license;    /**< SPDX expression, "" if it does not say */
+    const char *extensions; /**< all that are recognised, `extension` first: "pt, pth"; "" for memory only */
     uint64_t option_count;
     const rec_option *const *option_list; /**< `option_count` of them, with type, default and bounds */
-    const char *hidden;      /**< "", or a line each: what others that come before it do in its place, and whose they are */
-    int32_t burn_first;      /**< the first version of Burn that has the format, 0.N as N; 0: those that have recorders,
-                                  0.7 to 0.21 */
-    int32_t burn_last;       /**< the last one; 0 with a `burn_first`: every later one */
-    const char *schemes;     /**< of a source what it opens: "https, http"; else "" */
-    const char *format;      /**< of a stack the names of the two that it is made of; else "" */
+    const char *hidden;  /**< "", or a line each: what others that come before it do in its place, and whose they are */
+    int32_t burn_first;  /**< the first version of Burn that has the format, 0.N as N; 0: those that have recorders,
+                              0.7 to 0.21 */
+    int32_t burn_last;   /**< the last one; 0 with a `burn_first`: every later one */
+    const char *schemes; /**< of a source what it opens: "https, http"; else "" */
+    const char *format;  /**< of a stack the names of the two that it is made of; else "" */
     const char *codec;
 } rec_plugin_info;
 
@@ -376,19 +385,19 @@ typedef struct rec_plugin_info {
 REC_API uint64_t rec_plugin_count(rec_context *context);
 /** @return plugin `index`, or NULL. NULL for `context`, here and in rec_plugin_count(), is the default context. */
 REC_API const rec_plugin_info *rec_plugin_get(rec_context *context, uint64_t index);
-/** The plugin that a name or alias stands for, as rec_open_recorder() takes it (recorders of the INI file aside), or a codec
- *  or source of that name. Opens no
- *  more files than it needs to, and leaves `hidden` empty. @return NULL with the error if there is none. */
+/** The plugin that a name or alias stands for, as rec_open_recorder() takes it (recorders of the INI file aside), or a
+ * codec or source of that name. Opens no more files than it needs to, and leaves `hidden` empty. @return NULL with the
+ * error if there is none. */
 REC_API const rec_plugin_info *rec_plugin_find(rec_context *context, const char *name);
-/** Writes the index of a folder of plugins, `plugins.index` in it: what its files hold, so that a look-up need not open all
- *  of them. Files count in it as long as their size and time are what they were: write it anew after a change. Opens all
- *  of the folder's plugins, and so fails with REC_E_PLUGIN if another user owns the folder or may write to it, and in a
- *  set-user-ID program unless it is the installed folder. @param context NULL: the default one. */
+/** Writes the index of a folder of plugins, `plugins.index` in it: what its files hold, so that a look-up need not open
+ * all of them. Files count in it as long as their size and time are what they were: write it anew after a change. Opens
+ * all of the folder's plugins, and so fails with REC_E_PLUGIN if another user owns the folder or may write to it, and
+ * in a set-user-ID program unless it is the installed folder. @param context NULL: the default one. */
 REC_API rec_status rec_index_plugins(rec_context *context, const char *folder);
 /** The plugin that saves under a name, by its extension; in all else as rec_plugin_find(). */
 REC_API const rec_plugin_info *rec_plugin_for_path(rec_context *context, const char *path);
 
-/* ------------------------------------------------------------------------------------------------------ records -- */
+/* ----------------------------------------------------------------------------------------------------- records -- */
 
 /** A loaded or built record. It owns its whole tree; values and tensors are borrowed from it and die with it. */
 typedef struct rec_record rec_record;
@@ -400,43 +409,43 @@ typedef struct rec_tensor rec_tensor;
 enum {
     REC_KIND_NIL = 0,
     REC_KIND_BOOL = 1,
-    REC_KIND_INT = 2,     /**< a signed integer */
-    REC_KIND_UINT = 3,    /**< an unsigned integer (non-negative ones of unknown type are this) */
+    REC_KIND_INT = 2,  /**< a signed integer */
+    REC_KIND_UINT = 3, /**< an unsigned integer (non-negative ones of unknown type are this) */
     REC_KIND_FLOAT = 4,
     REC_KIND_STRING = 5,
     REC_KIND_BYTES = 6,
     REC_KIND_LIST = 7,
-    REC_KIND_MAP = 8,     /**< ordered; keys are unique */
-    REC_KIND_VARIANT = 9, /**< of an enum, where the format tells variants from maps */
-    REC_KIND_NUMBERS = 10,/**< a list of numbers or of bools, packed */
+    REC_KIND_MAP = 8,      /**< ordered; keys are unique */
+    REC_KIND_VARIANT = 9,  /**< of an enum, where the format tells variants from maps */
+    REC_KIND_NUMBERS = 10, /**< a list of numbers or of bools, packed */
     REC_KIND_TENSOR = 11
 };
 
 /** What else is known of a value's form; 0 where the format does not say. */
 enum {
     REC_FORM_UNKNOWN = 0,
-    REC_FORM_LIST = 1,   /**< of a list: a Vec */
-    REC_FORM_ARRAY = 2,  /**< of a list: a fixed length */
-    REC_FORM_TUPLE = 3,  /**< of a list */
-    REC_FORM_STRUCT = 4, /**< of a map */
-    REC_FORM_MAP = 5,    /**< of a map */
-    REC_FORM_UNIT = 6,   /**< of nil: the unit value */
-    REC_FORM_NONE = 7,   /**< of nil: an absent option */
-    REC_FORM_CONSTANT = 8, /**< of nil: a constant field of a module */
+    REC_FORM_LIST = 1,        /**< of a list: a Vec */
+    REC_FORM_ARRAY = 2,       /**< of a list: a fixed length */
+    REC_FORM_TUPLE = 3,       /**< of a list */
+    REC_FORM_STRUCT = 4,      /**< of a map */
+    REC_FORM_MAP = 5,         /**< of a map */
+    REC_FORM_UNIT = 6,        /**< of nil: the unit value */
+    REC_FORM_NONE = 7,        /**< of nil: an absent option */
+    REC_FORM_CONSTANT = 8,    /**< of nil: a constant field of a module */
     REC_FORM_UNIT_STRUCT = 9, /**< of nil: a struct without fields (MessagePack writes it as an empty array) */
-    REC_FORM_PATHS = 10 /**< of the root map: a foreign model, whose keys came as dotted paths; nothing is known of its lists
-                             and structs */
+    REC_FORM_PATHS = 10 /**< of the root map: a foreign model, whose keys came as dotted paths; nothing is known of its
+                           lists and structs */
 };
 
 /** A scalar, as values and plugins exchange it. Its layout is frozen. */
 typedef struct rec_scalar {
-    int32_t kind;   /**< REC_KIND_NIL … REC_KIND_STRING */
-    uint16_t bits;  /**< width of a number: 8 16 32 64, 0 if unknown */
-    uint16_t form;  /**< REC_FORM_… of a nil, else 0 */
+    int32_t kind;  /**< REC_KIND_NIL … REC_KIND_STRING */
+    uint16_t bits; /**< width of a number: 8 16 32 64, 0 if unknown */
+    uint16_t form; /**< REC_FORM_… of a nil, else 0 */
     union {
-        int64_t i;  /**< REC_KIND_INT; REC_KIND_BOOL: 0 or 1 */
-        uint64_t u; /**< REC_KIND_UINT */
-        double f;   /**< REC_KIND_FLOAT; an f32 is held exactly */
+        int64_t i;       /**< REC_KIND_INT; REC_KIND_BOOL: 0 or 1 */
+        uint64_t u;      /**< REC_KIND_UINT */
+        double f;        /**< REC_KIND_FLOAT; an f32 is held exactly */
         uint64_t length; /**< REC_KIND_STRING: bytes at `text` */
     } v;
     const char *text; /**< REC_KIND_STRING: UTF-8, not necessarily NUL-terminated; may hold NUL */
@@ -448,7 +457,8 @@ REC_API rec_record *rec_record_new(rec_context *context);
 REC_API rec_record *rec_record_copy(const rec_record *record);
 /** Frees a record and all that was borrowed from it. NULL is ignored. */
 REC_API void rec_record_free(rec_record *record);
-/** For programs that asked for rec_guard_maps() and read bytes by pointers that librecord gave them: whether these were the file's.
+/** For programs that asked for rec_guard_maps() and read bytes by pointers that librecord gave them: whether these were
+ * the file's.
  *  @param record whose bytes; NULL: of any record of this process so far, also freed ones.
  *  @return REC_OK; REC_E_IO that names a mapped file that was cut: what was read of it since may have been zeros. */
 REC_API rec_status rec_guard_check(const rec_record *record);
@@ -458,19 +468,20 @@ typedef struct rec_origin {
     uint32_t size;        /**< sizeof(rec_origin) of the library */
     int32_t mapped;       /**< 1 if its tensors point into a mapped file */
     int32_t layout;       /**< how Burn stored its parameters: 1 (up to 0.13), 2 (from 0.14 on), 0 if unknown */
-    uint32_t reserved; /**< 0 */
+    uint32_t reserved;    /**< 0 */
     const char *recorder; /**< the plugin that read it, "NamedMpk"; "" for a record that was built */
     const char *file;     /**< the file or stream it was read from, an address without its secrets (rec_display_name());
                                "" for memory and for a record that was built */
     uint64_t stored;      /**< bytes of that file, `REC_UNKNOWN` where they were not counted */
-    uint64_t inflated;    /**< bytes of what it inflates to: `stored` if it is not compressed, `REC_UNKNOWN` if that was not
-                               read to its end (option `data`) */
+    uint64_t inflated;    /**< bytes of what it inflates to: `stored` if it is not compressed, `REC_UNKNOWN` if that was
+                             not    read to its end (option `data`) */
 } rec_origin;
 /** @return where the record came from; borrowed from it, never NULL. */
 REC_API const rec_origin *rec_record_origin(const rec_record *record);
 
-/** @return metadata `key` ("version", "float", "int", "format", "settings"), or NULL if there is none; borrowed, as long
- *  as the record. What is no text (rec_metadata_value()) is given as a line of JSON; NULL with an error out of memory. */
+/** @return metadata `key` ("version", "float", "int", "format", "settings"), or NULL if there is none; borrowed, as
+ * long as the record. What is no text (rec_metadata_value()) is given as a line of JSON; NULL with an error out of
+ * memory. */
 REC_API const char *rec_metadata(const rec_record *record, const char *key);
 /** @return the number of metadata entries, known and unknown. */
 REC_API uint64_t rec_metadata_count(const rec_record *record);
@@ -479,8 +490,8 @@ REC_API rec_status rec_metadata_get(const rec_record *record, uint64_t index, co
 /** Sets or (value NULL) removes a metadata entry. The five that tell how a record of Burn is written ("version" …
  *  "settings") are REC_E_ARGUMENT: recorder, precision and the option `layout` choose them when it is saved. */
 REC_API rec_status rec_metadata_set(rec_record *record, const char *key, const char *value);
-/** @return metadata `key` as it is: a string, a number, a list, a map; NULL if there is none (no error is set). Borrowed
- *  until the metadata are edited. */
+/** @return metadata `key` as it is: a string, a number, a list, a map; NULL if there is none (no error is set).
+ * Borrowed until the metadata are edited. */
 REC_API const rec_value *rec_metadata_value(const rec_record *record, const char *key);
 /** As rec_metadata_set(), of any value without tensors, copied from the same or another record. NULL removes. Formats
  *  that cannot hold it leave it out when the record is saved, and tell. */
@@ -516,15 +527,16 @@ REC_API uint64_t rec_value_variant(const rec_value *value);
 REC_API rec_scalar rec_value_number(const rec_value *value, uint64_t index);
 /** @return the tensor of a tensor value, else NULL. */
 REC_API const rec_tensor *rec_value_tensor(const rec_value *value);
-/** @param size (out, may be NULL) its length. @return the bytes of a bytes value, also of a record loaded with `data` = skip,
- *  borrowed from the record; NULL for others. */
+/** @param size (out, may be NULL) its length. @return the bytes of a bytes value, also of a record loaded with `data` =
+ * skip, borrowed from the record; NULL for others. */
 REC_API const void *rec_value_bytes(const rec_value *value, uint64_t *size);
 
 /** Walks all leaves (tensors, scalars, bytes, packed numbers, empty lists and maps) in file order. */
 typedef struct rec_iterator rec_iterator;
 /** @return an iterator before the first leaf, to be freed; NULL out of memory. The record must not be edited. */
 REC_API rec_iterator *rec_iterate(const rec_record *record);
-/** @param path (out, may be NULL) the leaf's path, valid until the next step. @return the next leaf, NULL at the end. */
+/** @param path (out, may be NULL) the leaf's path, valid until the next step. @return the next leaf, NULL at the end.
+ */
 REC_API const rec_value *rec_iterator_next(rec_iterator *iterator, const char **path);
 /** As `rec_iterator_next`, tensors only. */
 REC_API const rec_tensor *rec_iterator_next_tensor(rec_iterator *iterator, const char **path);
@@ -563,16 +575,16 @@ typedef struct rec_tensor_spec {
     uint32_t rank;         /**< at most 32 */
     int32_t ownership;     /**< REC_COPY, REC_BORROW, REC_TAKE, REC_PRODUCE */
     const uint64_t *shape; /**< `rank` dimensions, outermost first */
-    const void *data;      /**< little-endian elements, row-major, as many bytes as the shape asks for; NULL to be made */
-    uint64_t data_size;    /**< bytes at `data`: must be shape × element size */
-    const char *id;        /**< parameter id; "" makes one (13 characters, as Burn's); NULL: a tensor without id */
-    /** Of all but REC_TAKE: `data` and `user` are not needed any more. Called once, also if the call fails, on any thread;
-     *  or NULL. */
+    const void *data;   /**< little-endian elements, row-major, as many bytes as the shape asks for; NULL to be made */
+    uint64_t data_size; /**< bytes at `data`: must be shape × element size */
+    const char *id;     /**< parameter id; "" makes one (13 characters, as Burn's); NULL: a tensor without id */
+    /** Of all but REC_TAKE: `data` and `user` are not needed any more. Called once, also if the call fails, on any
+     * thread; or NULL. */
     void (*release)(void *user, const void *data);
-    void *user;            /**< for `release` and `produce` */
-    /** REC_PRODUCE: `size` of the tensor's bytes from `offset` on. Returns 0 or an errno, as rec_output's functions do, and
-     *  is called by one thread at a time. A save asks for each byte once and in order, in pieces of at most 4 MiB; zip
-     *  archives (npz, pt) once more before where what was written cannot be written over (a codec, a stream). What
+    void *user; /**< for `release` and `produce` */
+    /** REC_PRODUCE: `size` of the tensor's bytes from `offset` on. Returns 0 or an errno, as rec_output's functions do,
+     * and is called by one thread at a time. A save asks for each byte once and in order, in pieces of at most 4 MiB;
+     * zip archives (npz, pt) once more before where what was written cannot be written over (a codec, a stream). What
      *  rec_tensor_bytes() and typed access asked for is kept by the record, and not asked for again. */
     int32_t (*produce)(void *user, uint64_t offset, void *target, uint64_t size);
 } rec_tensor_spec;
@@ -586,7 +598,7 @@ REC_API rec_status rec_set_f32(rec_record *record, const char *path, const float
 /** Gives a tensor another id; NULL for none. */
 REC_API rec_status rec_set_id(rec_record *record, const char *path, const char *id);
 
-/* ------------------------------------------------------------------------------------------------------ tensors -- */
+/* ----------------------------------------------------------------------------------------------------- tensors -- */
 
 /** @return the element type it has at the precision it was loaded with. */
 REC_API rec_dtype rec_tensor_dtype(const rec_tensor *tensor);
@@ -612,8 +624,9 @@ REC_API uint64_t rec_tensor_offset(const rec_tensor *tensor);
  *  @param size (out, may be NULL). @return borrowed from the record; NULL with an error. */
 REC_API const void *rec_tensor_bytes(const rec_tensor *tensor, uint64_t *size);
 
-/** The same where the bytes lie in a mapping or in memory already, and else NULL without an error: then rec_tensor_read() is
- *  what keeps nothing. @param size (out, may be NULL) 0 with NULL. @return borrowed from the record, of any alignment. */
+/** The same where the bytes lie in a mapping or in memory already, and else NULL without an error: then
+ * rec_tensor_read() is what keeps nothing. @param size (out, may be NULL) 0 with NULL. @return borrowed from the
+ * record, of any alignment. */
 REC_API const void *rec_tensor_at_hand(const rec_tensor *tensor, uint64_t *size);
 
 /* Typed access: aligned elements in host byte order, borrowed from the record: the stored bytes themselves where type,
@@ -632,25 +645,26 @@ REC_API const uint8_t *rec_tensor_bool(const rec_tensor *tensor); /**< 0 or 1 */
 REC_API rec_status rec_tensor_read(const rec_tensor *tensor, rec_dtype dtype, uint64_t first, uint64_t count,
                                    void *target);
 
-/** Says that elements `first` … `first + count - 1` were read, and will hardly be again for now: where they lie in a mapped
- *  file, its pages need no longer be in memory, so that who reads a large file piece by piece needs no more than a piece.
- *  Nothing is lost: pointers to the bytes stay good, and who looks there again has them read again. Of what is in memory in
- *  another way nothing goes, nor what typed access has converted and kept. Costs little, also of small tensors; any thread may
- *  call it at any time; it cannot fail and leaves the last error alone.
- *  @param tensor NULL is ignored. @param count what is beyond the last element is ignored: REC_UNKNOWN is all the rest. */
+/** Says that elements `first` … `first + count - 1` were read, and will hardly be again for now: where they lie in a
+ * mapped file, its pages need no longer be in memory, so that who reads a large file piece by piece needs no more than
+ * a piece. Nothing is lost: pointers to the bytes stay good, and who looks there again has them read again. Of what is
+ * in memory in another way nothing goes, nor what typed access has converted and kept. Costs little, also of small
+ * tensors; any thread may call it at any time; it cannot fail and leaves the last error alone.
+ *  @param tensor NULL is ignored. @param count what is beyond the last element is ignored: REC_UNKNOWN is all the rest.
+ */
 REC_API void rec_tensor_release(const rec_tensor *tensor, uint64_t first, uint64_t count);
 
-/* ---------------------------------------------------------------------------------------------------- recorders -- */
+/* --------------------------------------------------------------------------------------------------- recorders -- */
 
 /** A format at a precision, with its options. */
 typedef struct rec_recorder rec_recorder;
 
 /**
  * Opens a recorder of the default context.
- * @param name a plugin's name or alias ("NamedMpkGz", "mpk-gz", "mpk.gz", "NamedMpkGzFileRecorder"), a format and a codec
- *        with a dot between, each by name or extension ("mpk.zst", "Safetensors.gzip"), the name of a `[recorder …]` section
- *        (which wins over a plugin of that name), "Default", or "Auto": loading recognises the file by its content, saving
- *        by the extension of its name.
+ * @param name a plugin's name or alias ("NamedMpkGz", "mpk-gz", "mpk.gz", "NamedMpkGzFileRecorder"), a format and a
+ * codec with a dot between, each by name or extension ("mpk.zst", "Safetensors.gzip"), the name of a `[recorder …]`
+ * section (which wins over a plugin of that name), "Default", or "Auto": loading recognises the file by its content,
+ * saving by the extension of its name.
  * @return to be closed; NULL with REC_E_NOT_FOUND and the names that exist.
  */
 REC_API rec_recorder *rec_open_recorder(const char *name, rec_precision precision);
@@ -665,21 +679,21 @@ REC_API const char *rec_recorder_extension(const rec_recorder *recorder);
 /**
  * Sets an option before use. Those every recorder has:
  * `map` = yes|no (map local files, default yes; no: copy them into memory),
- * `data` = read|skip (skip: for listings. Tensors have their element type, shape, size and id, and asking for their bytes or
- *   values, or saving them, is REC_E_ARGUMENT. Values that are no tensors are complete, bytes too. Headers and values are all
- *   that is kept, and of most formats all that is read: of what is compressed or comes by a pipe no more is in memory, and the
- *   rest of a pipe may be left unread. Files are looked at less closely: one that is cut short may pass. Default read),
- * `sync` = yes|no (fsync before renaming, and the folder after it, which is REC_E_SYNC if that alone fails, default yes),
- * `check` = auto|yes|no (read back what was saved, before it takes the old file's place, and hold every value and every
- *   tensor's bytes against what was given to the writer: what differs is REC_E_FORMAT with its path, and the old file
- *   stays. What cannot be read back is a REC_NOTE_CHECK. Default auto: where it costs less than a tenth of the time, which
- *   is files with `sync` in formats that hold tensors as bytes: MessagePack, bincode and safetensors from Burn 0.14 on),
- * `clamp` = yes|no (integers that do not fit become the nearest limit instead of an error, default no),
- * `modules` = yes|no (loading looks the record over: a note tells of tensors of one module that do not go together, and
- *   of layers that lack what their siblings have; default no, rec_convert() always does),
- * `layout` = keep|burn-0.7 … burn-0.21 (write the layout the record was loaded with, or that of a Burn version up to
- *   the last that is known, with parameter ids in its form; default: the format's, ids as they are);
- * and the plugin's own (`rec_plugin_info.options`).
+ * `data` = read|skip (skip: for listings. Tensors have their element type, shape, size and id, and asking for their
+ * bytes or values, or saving them, is REC_E_ARGUMENT. Values that are no tensors are complete, bytes too. Headers and
+ * values are all that is kept, and of most formats all that is read: of what is compressed or comes by a pipe no more
+ * is in memory, and the rest of a pipe may be left unread. Files are looked at less closely: one that is cut short may
+ * pass. Default read), `sync` = yes|no (fsync before renaming, and the folder after it, which is REC_E_SYNC if that
+ * alone fails, default yes), `check` = auto|yes|no (read back what was saved, before it takes the old file's place, and
+ * hold every value and every tensor's bytes against what was given to the writer: what differs is REC_E_FORMAT with its
+ * path, and the old file stays. What cannot be read back is a REC_NOTE_CHECK. Default auto: where it costs less than a
+ * tenth of the time, which is files with `sync` in formats that hold tensors as bytes: MessagePack, bincode and
+ * safetensors from Burn 0.14 on), `clamp` = yes|no (integers that do not fit become the nearest limit instead of an
+ * error, default no), `modules` = yes|no (loading looks the record over: a note tells of tensors of one module that do
+ * not go together, and of layers that lack what their siblings have; default no, rec_convert() always does), `layout` =
+ * keep|burn-0.7 … burn-0.21 (write the layout the record was loaded with, or that of a Burn version up to the last that
+ * is known, with parameter ids in its form; default: the format's, ids as they are); and the plugin's own
+ * (`rec_plugin_info.options`).
  */
 REC_API rec_status rec_recorder_set(rec_recorder *recorder, const char *option, const char *value);
 
@@ -688,56 +702,58 @@ REC_API rec_status rec_recorder_set(rec_recorder *recorder, const char *option, 
 REC_API char *rec_recorder_path(const rec_recorder *recorder, const char *path);
 
 /**
- * Loads a file. If `path` with the extension appended exists it is taken, else `path` itself. A path that begins with a scheme
- * and "://" is what the plugin for that scheme opens; nothing is appended to it.
- * With `map` the record borrows from the mapped file: a file that another process truncates meanwhile ends the
- * program with SIGBUS; call rec_guard_maps() or turn `map` off where that may happen. Files replaced by rename (as rec_save
- * does) are safe.
+ * Loads a file. If `path` with the extension appended exists it is taken, else `path` itself. A path that begins with a
+ * scheme and "://" is what the plugin for that scheme opens; nothing is appended to it. With `map` the record borrows
+ * from the mapped file: a file that another process truncates meanwhile ends the program with SIGBUS; call
+ * rec_guard_maps() or turn `map` off where that may happen. Files replaced by rename (as rec_save does) are safe.
  * @return the record, to be freed; NULL with the error.
  */
 REC_API rec_record *rec_load(rec_recorder *recorder, const char *path);
 /** Loads from memory, which must stay unchanged until the record and its copies are freed: tensors point into it.
  *  @param data may be NULL if there are no bytes. */
 REC_API rec_record *rec_load_bytes(rec_recorder *recorder, const void *data, uint64_t size);
-/** The same with a way to give the memory back. @param release called once with `user` and `data`, on any thread: when the
- *  record and all that shares its bytes was freed, or before the function returns if it fails. NULL: as above. */
+/** The same with a way to give the memory back. @param release called once with `user` and `data`, on any thread: when
+ * the record and all that shares its bytes was freed, or before the function returns if it fails. NULL: as above. */
 REC_API rec_record *rec_load_bytes_with(rec_recorder *recorder, const void *data, uint64_t size,
                                         void (*release)(void *user, const void *data), void *user);
 
-/** Where a program has bytes that are neither a file nor memory. Zero the struct, set `size`, fill in. The functions return
- *  0 or an errno, which becomes rec_error_errno(): ENOENT and ENOTDIR are REC_E_NOT_FOUND, ENOMEM is REC_E_MEMORY, ECANCELED
- *  is REC_E_CANCELLED, others are REC_E_IO. A negative number is REC_E_IO without an errno. One is called at a time. They may use librecord, but not what they are giving the bytes of. */
+/** Where a program has bytes that are neither a file nor memory. Zero the struct, set `size`, fill in. The functions
+ * return 0 or an errno, which becomes rec_error_errno(): ENOENT and ENOTDIR are REC_E_NOT_FOUND, ENOMEM is
+ * REC_E_MEMORY, ECANCELED is REC_E_CANCELLED, others are REC_E_IO. A negative number is REC_E_IO without an errno. One
+ * is called at a time. They may use librecord, but not what they are giving the bytes of. */
 typedef struct rec_input {
-    uint32_t size;    /**< sizeof(rec_input) */
+    uint32_t size;     /**< sizeof(rec_input) */
     uint32_t reserved; /**< 0 */
-    const char *name; /**< what messages call it, copied; NULL: "(input)" */
-    uint64_t total;   /**< its exact size in bytes: more or fewer are an error. REC_UNKNOWN, and 0 where there is `read` and no
-                           `read_at`: it ends where `read` says so */
+    const char *name;  /**< what messages call it, copied; NULL: "(input)" */
+    uint64_t total; /**< its exact size in bytes: more or fewer are an error. REC_UNKNOWN, and 0 where there is `read`
+                       and no `read_at`: it ends where `read` says so */
     /** The next bytes. @param got (out) how many, at most `room`; 0 at the end only. */
     int32_t (*read)(void *user, void *target, uint64_t room, uint64_t *got);
     /** All of `size` bytes at `offset`, which lie within `total`; or NULL. */
     int32_t (*read_at)(void *user, uint64_t offset, void *target, uint64_t size);
     void (*release)(void *user); /**< gives `user` back: once, whatever happens, on any thread; or NULL */
 } rec_input;
-/** Loads from the program's own functions. With `read_at` and `total` only what is needed is read; tensors of formats that
- *  hold them as bytes are read when they are asked for, so that the functions may be called as long as the record lives.
- *  Else `read` is called to the end at once; what is longer than 64 MiB goes to a temporary file. @param input copied. */
+/** Loads from the program's own functions. With `read_at` and `total` only what is needed is read; tensors of formats
+ * that hold them as bytes are read when they are asked for, so that the functions may be called as long as the record
+ * lives. Else `read` is called to the end at once; what is longer than 64 MiB goes to a temporary file. @param input
+ * copied. */
 REC_API rec_record *rec_load_from(rec_recorder *recorder, const rec_input *input, void *user);
 
 /**
- * Looks at a model as a load of it does, and gives what it saw of its files, so that other processes need not look: paths, sizes, times
- * of change and the headers. What has no header that can be read by itself (text, what is compressed) is left out, as is what
- * cannot be loaded: whoever loads it is told.
+ * Looks at a model as a load of it does, and gives what it saw of its files, so that other processes need not look:
+ * paths, sizes, times of change and the headers. What has no header that can be read by itself (text, what is
+ * compressed) is left out, as is what cannot be loaded: whoever loads it is told.
  * @param path as of rec_load(). @param files (out) bytes for rec_files_show(), to be freed with rec_free().
  * @return REC_OK, REC_E_MEMORY, REC_E_CANCELLED.
  */
 REC_API rec_status rec_files_look(rec_recorder *recorder, const char *path, void **files, uint64_t *size);
 /**
- * Shows what another process saw to the recorders of this one's context: where they load from these paths (which are the same
- * texts), files are not opened before bytes are asked for that are in no header, and each has to be as large and as old as it was
- * seen, else it is REC_E_MISMATCH. Not while operations of the context run.
- * What is shown later comes first; records that were loaded stay what they are.
- * @param files of rec_files_look() of the same version of librecord; copied. NULL with `size` 0: nothing that was shown counts any more.
+ * Shows what another process saw to the recorders of this one's context: where they load from these paths (which are
+ * the same texts), files are not opened before bytes are asked for that are in no header, and each has to be as large
+ * and as old as it was seen, else it is REC_E_MISMATCH. Not while operations of the context run. What is shown later
+ * comes first; records that were loaded stay what they are.
+ * @param files of rec_files_look() of the same version of librecord; copied. NULL with `size` 0: nothing that was shown
+ * counts any more.
  * @return REC_E_ARGUMENT if they are something else.
  */
 REC_API rec_status rec_files_show(rec_recorder *recorder, const void *files, uint64_t size);
@@ -748,10 +764,10 @@ REC_API rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name
 
 /**
  * Saves to a file, whole or not at all: a temporary file beside it is written, synced and renamed. The file's mode
- * (without set-user-ID bits), access control list and user attributes are kept, its owner where that is allowed. What of
- * these cannot be kept is a REC_NOTE_DROPPED, and grants nobody more than the old file did. A symbolic link is followed;
- * a FIFO or a device is written straight. Missing folders are not made.
- * The record is not changed. @param path as in `rec_recorder_path`; a FIFO or device that exists is taken as it is.
+ * (without set-user-ID bits), access control list and user attributes are kept, its owner where that is allowed. What
+ * of these cannot be kept is a REC_NOTE_DROPPED, and grants nobody more than the old file did. A symbolic link is
+ * followed; a FIFO or a device is written straight. Missing folders are not made. The record is not changed. @param
+ * path as in `rec_recorder_path`; a FIFO or device that exists is taken as it is.
  */
 REC_API rec_status rec_save(rec_recorder *recorder, const rec_record *record, const char *path);
 /** Saves to memory. @param data (out) to be freed with rec_free(). */
@@ -759,14 +775,14 @@ REC_API rec_status rec_save_bytes(rec_recorder *recorder, const rec_record *reco
 /** Where a program wants bytes that go neither to a file nor to memory. Zero the struct, set `size`, fill in. What its
  *  functions return is as in rec_input, but that ENOENT and ENOTDIR are REC_E_IO like the rest. */
 typedef struct rec_output {
-    uint32_t size;    /**< sizeof(rec_output) */
-    uint32_t reserved; /**< 0 */
-    const char *name; /**< what messages call it; NULL: "(output)" */
+    uint32_t size;                                                 /**< sizeof(rec_output) */
+    uint32_t reserved;                                             /**< 0 */
+    const char *name;                                              /**< what messages call it; NULL: "(output)" */
     int32_t (*write)(void *user, const void *data, uint64_t size); /**< the next bytes, all of them */
     /** Writes over bytes that were written already, for formats that need it; or NULL. */
     int32_t (*patch)(void *user, uint64_t offset, const void *data, uint64_t size);
-    /** Called once. @param ok 1: that was all of it, to be put in its place; 0: the save failed, what was written counts
-     *  for nothing. What it returns counts with 1 only. NULL: nothing to do. */
+    /** Called once. @param ok 1: that was all of it, to be put in its place; 0: the save failed, what was written
+     * counts for nothing. What it returns counts with 1 only. NULL: nothing to do. */
     int32_t (*finish)(void *user, int32_t ok);
     void (*release)(void *user); /**< after that: gives `user` back, once, whatever happens; or NULL */
 } rec_output;
@@ -782,110 +798,120 @@ typedef struct rec_loss {
     uint64_t count;   /**< values */
     const char *path; /**< of the tensor; lives as long as the call */
 } rec_loss;
-/** Words a loss as a report does: "1,234 values were too large for f16 and became infinite". @param text `room` bytes, NUL-terminated.
+/** Words a loss as a report does: "1,234 values were too large for f16 and became infinite". @param text `room` bytes,
+ * NUL-terminated.
  *  @return REC_E_ARGUMENT of what is no loss. */
 REC_API rec_status rec_loss_text(const rec_loss *loss, char *text, uint64_t room);
-/** What a window is of. A codec may make its output of pieces that know nothing of each other, between a head and a tail (gzip):
- *  each of them is made where it is wanted, though nobody knows beforehand where in the file it will be. */
+/** What a window is of. A codec may make its output of pieces that know nothing of each other, between a head and a
+ * tail (gzip): each of them is made where it is wanted, though nobody knows beforehand where in the file it will be. */
 enum {
-    REC_PART_FILE = 0,   /**< bytes of the file */
-    REC_PART_PIECES = 1, /**< pieces: `from` and `to` count bytes before the codec, and are multiples of `piece` or the end. Of files
-                              that are not made in pieces it is REC_PART_FILE; `piece` is 0 then. Of text (JSON) it is 1: bounds and
-                              `total` count bytes of tensors and other numbers that text is made of, and one for the end; text between
-                              numbers is in the window of what stands behind it. Windows one after the other are the file: there
-                              is neither head nor tail, and `made` is not called */
-    REC_PART_HEAD = 2,   /**< what stands before the first piece; `total`, `pieces` and `piece_count` are given, the bounds are not asked for */
-    REC_PART_TAIL = 3,   /**< and behind the last */
-    REC_PART_SUMS = 4    /**< of formats that have sums of tensors' data (PyTorch's archives): `from` and `to` count the bytes that are summed
-                              up, of all tensors one after the other, and are read to sum up what lies between them. Nothing is
-                              written, `output` is NULL. `made` is called for each time that something is summed up, with the bytes of it that lie
-                              in the window, perhaps 0, and their CRC-32, 0 of none */
+    REC_PART_FILE = 0, /**< bytes of the file */
+    REC_PART_PIECES =
+        1, /**< pieces: `from` and `to` count bytes before the codec, and are multiples of `piece` or the end. Of files
+                that are not made in pieces it is REC_PART_FILE; `piece` is 0 then. Of text (JSON) it is 1: bounds and
+                `total` count bytes of tensors and other numbers that text is made of, and one for the end; text between
+                numbers is in the window of what stands behind it. Windows one after the other are the file: there
+                is neither head nor tail, and `made` is not called */
+    REC_PART_HEAD = 2, /**< what stands before the first piece; `total`, `pieces` and `piece_count` are given, the
+                          bounds are not asked for */
+    REC_PART_TAIL = 3, /**< and behind the last */
+    REC_PART_SUMS =
+        4 /**< of formats that have sums of tensors' data (PyTorch's archives): `from` and `to` count the bytes that are
+             summed up, of all tensors one after the other, and are read to sum up what lies between them. Nothing is
+               written, `output` is NULL. `made` is called for each time that something is summed up, with the bytes of
+             it that lie in the window, perhaps 0, and their CRC-32, 0 of none */
 };
 /** A piece as it was made. */
 typedef struct rec_piece {
     uint64_t size; /**< bytes in the file */
     uint64_t sum;  /**< the codec's own, of what it was made of */
 } rec_piece;
-/** One of the files that a save makes. Most make one; models in several files those of its parts, and last of all the index, whose
- *  name counts. */
+/** One of the files that a save makes. Most make one; models in several files those of its parts, and last of all the
+ * index, whose name counts. */
 typedef struct rec_file {
     const char *name;      /**< without its folder; of a part with a stem: as it would be without letters */
-    const char *stem;      /**< of a part that never takes the place of another file: it is called STEM-TAIL, or STEM-LETTERS-TAIL where
-                                an older model is in the way; else NULL */
+    const char *stem;      /**< of a part that never takes the place of another file: it is called STEM-TAIL, or
+                              STEM-LETTERS-TAIL where      an older model is in the way; else NULL */
     const char *tail;      /**< see `stem` */
     const char *temporary; /**< for rec_fill_fn: the path of the file that is to be written; else NULL */
     uint64_t size;         /**< bytes */
     uint64_t reserved;     /**< 0 */
 } rec_file;
-/** A part of what a save writes, for several processes that write it together. Zero the struct, set `size`, fill in. Where a save
- *  makes several files, their bytes are those of all of them, one after the other. */
+/** A part of what a save writes, for several processes that write it together. Zero the struct, set `size`, fill in.
+ * Where a save makes several files, their bytes are those of all of them, one after the other. */
 typedef struct rec_window {
     uint32_t size;     /**< sizeof(rec_window) */
     uint32_t reserved; /**< 0 */
     uint64_t from, to; /**< the bytes of the file from `from` to before `to`; beyond its end there are none */
     uint64_t total;    /**< (out) bytes of the whole file, or of all */
-    uint64_t sum;      /**< (out) of what is no tensor's data: saves of the same `total` and `sum` have the same layout. Of formats
-                            that make text or checksums of the data (JSON, archives) it is of these as well */
-    /** Takes what tensors lost, instead of the report. Of those of which only what is in the window was converted, the counts of
-     *  all windows add up to that of the whole; of a tensor that was converted as a `whole`, every window that has anything of it
-     *  has the same. NULL: the report has them, those of parts too. */
+    uint64_t sum; /**< (out) of what is no tensor's data: saves of the same `total` and `sum` have the same layout. Of
+                     formats that make text or checksums of the data (JSON, archives) it is of these as well */
+    /** Takes what tensors lost, instead of the report. Of those of which only what is in the window was converted, the
+     * counts of all windows add up to that of the whole; of a tensor that was converted as a `whole`, every window that
+     * has anything of it has the same. NULL: the report has them, those of parts too. */
     void (*lost)(void *user, const rec_loss *loss);
-    void *user;        /**< for `lost`, `made` and `file` */
-    int32_t part;      /**< REC_PART_… */
+    void *user;            /**< for `lost`, `made` and `file` */
+    int32_t part;          /**< REC_PART_… */
     int32_t reserved_part; /**< 0 */
-    uint64_t piece;    /**< (out) bytes before the codec that each piece but the last is made of; 0: it is not made in pieces */
+    uint64_t
+        piece; /**< (out) bytes before the codec that each piece but the last is made of; 0: it is not made in pieces */
     void (*made)(void *user, const rec_piece *piece); /**< of REC_PART_PIECES with an output: each piece, in order */
-    /** Of all windows, for head and tail. Of REC_PART_FILE and _PIECES of what is not made in pieces: those of REC_PART_SUMS, each with all of
-     *  its bytes and their sum, so that no more is read than lies in the window; what has others is REC_E_MISMATCH. NULL: all that
-     *  is summed up is read, but for REC_PART_PIECES without an output, where these sums are 0. */
+    /** Of all windows, for head and tail. Of REC_PART_FILE and _PIECES of what is not made in pieces: those of
+     * REC_PART_SUMS, each with all of its bytes and their sum, so that no more is read than lies in the window; what
+     * has others is REC_E_MISMATCH. NULL: all that is summed up is read, but for REC_PART_PIECES without an output,
+     * where these sums are 0. */
     const rec_piece *pieces;
-    uint64_t piece_count;    /**< how many */
-    const char *letters;     /**< what stands in the names of parts that have a stem, as rec_filling says; NULL: nothing */
-    /** Called with each file when the save is done, in the order of their bytes. Of REC_PART_PIECES the size is that before the
-     *  codec. NULL: it is not called. */
+    uint64_t piece_count; /**< how many */
+    const char *letters;  /**< what stands in the names of parts that have a stem, as rec_filling says; NULL: nothing */
+    /** Called with each file when the save is done, in the order of their bytes. Of REC_PART_PIECES the size is that
+     * before the codec. NULL: it is not called. */
     void (*file)(void *user, const rec_file *file);
     uint64_t summed; /**< (out) bytes that REC_PART_SUMS has bounds of; 0: none, or it is not made for this file */
 } rec_window;
 /**
- * Does what rec_save() does to a file, and gives the bytes of a window of it alone: all windows, one after the other, are the
- * file. What of the tensors lies outside is neither read nor converted, as far as the format lets that be; one that compresses
- * or makes text of numbers makes all of it each time, but for REC_PART_PIECES. Nothing is read back (option `check`). Of several
- * files each must be written before the next, and the index last of all; others are REC_E_UNSUPPORTED.
+ * Does what rec_save() does to a file, and gives the bytes of a window of it alone: all windows, one after the other,
+ * are the file. What of the tensors lies outside is neither read nor converted, as far as the format lets that be; one
+ * that compresses or makes text of numbers makes all of it each time, but for REC_PART_PIECES. Nothing is read back
+ * (option `check`). Of several files each must be written before the next, and the index last of all; others are
+ * REC_E_UNSUPPORTED.
  * @param path what the file will be called: its extension may choose the format, its name may be in the file.
- * @param window what is wanted; `total` and `sum` are filled in; of REC_PART_PIECES they are of what is before the codec.
- * @param output gets the window's bytes, copied; `patch` counts from the window's first byte, and with it what is written is as
- *        for a file, else as for a stream. NULL: none are wanted, only `total` and `sum`.
+ * @param window what is wanted; `total` and `sum` are filled in; of REC_PART_PIECES they are of what is before the
+ * codec.
+ * @param output gets the window's bytes, copied; `patch` counts from the window's first byte, and with it what is
+ * written is as for a file, else as for a stream. NULL: none are wanted, only `total` and `sum`.
  */
-REC_API rec_status rec_save_window(rec_recorder *recorder, const rec_record *record, const char *path, rec_window *window,
-                                   const rec_output *output, void *user);
+REC_API rec_status rec_save_window(rec_recorder *recorder, const rec_record *record, const char *path,
+                                   rec_window *window, const rec_output *output, void *user);
 /** What is to be filled with bytes, and what became of it. Zero the struct, set `size`, fill in. */
 typedef struct rec_filling {
-    uint32_t size;        /**< sizeof(rec_filling) */
-    uint32_t reserved;    /**< 0 */
-    const rec_file *files; /**< as rec_window.file told of them. The last is that of the path, whose name may be NULL then */
-    uint64_t count;       /**< how many, at least one */
-    const char *letters;  /**< for rec_fill_fn: what is in the names of the parts that have a stem; "": nothing */
-    /** Set by rec_fill_fn: bytes of the last file, if they are not those that were said; with letters an index is longer. */
+    uint32_t size;     /**< sizeof(rec_filling) */
+    uint32_t reserved; /**< 0 */
+    const rec_file
+        *files;     /**< as rec_window.file told of them. The last is that of the path, whose name may be NULL then */
+    uint64_t count; /**< how many, at least one */
+    const char *letters; /**< for rec_fill_fn: what is in the names of the parts that have a stem; "": nothing */
+    /** Set by rec_fill_fn: bytes of the last file, if they are not those that were said; with letters an index is
+     * longer. */
     uint64_t last_size;
-    /** 1: of one file, the temporary one may be what a save of the same path that was to be gone on with left behind: with its
-     *  bytes, and perhaps more of them behind `size`, which rec_fill_fn cuts off when all is done. It has one name for each path, so
-     *  that only one save can be under way. A save without this removes what is left. */
+    /** 1: of one file, the temporary one may be what a save of the same path that was to be gone on with left behind:
+     * with its bytes, and perhaps more of them behind `size`, which rec_fill_fn cuts off when all is done. It has one
+     * name for each path, so that only one save can be under way. A save without this removes what is left. */
     int32_t resume;
-    int32_t keep; /**< for rec_fill_fn, and set by it, if that is 1: should the save fail, it stays for one that goes on with it. 1 if
-                       something was left, else 0 */
+    int32_t keep; /**< for rec_fill_fn, and set by it, if that is 1: should the save fail, it stays for one that goes on
+                     with it. 1 if something was left, else 0 */
 } rec_filling;
-/** Sees to it that the `temporary` of each file, which is there, has all its bytes. @return 0 or an errno, as rec_output's functions
- *  do. */
+/** Sees to it that the `temporary` of each file, which is there, has all its bytes. @return 0 or an errno, as
+ * rec_output's functions do. */
 typedef int32_t (*rec_fill_fn)(void *user, rec_filling *filling);
 /**
- * Saves files whose bytes the program writes by itself, by as many processes as it has: whole or not at all, as rec_save(). The set that
- * an older index names is replaced by the new one, as rec_save() does.
+ * Saves files whose bytes the program writes by itself, by as many processes as it has: whole or not at all, as
+ * rec_save(). The set that an older index names is replaced by the new one, as rec_save() does.
  * @param path as of rec_save(); a regular file, or none yet.
  * @param filling the files. Space for them is reserved, but for an index.
  * @param fill called once. After it the files are synced and take the targets' place; after a failure they are removed.
  */
-REC_API rec_status rec_save_filled(rec_recorder *recorder, const char *path, const rec_filling *filling, rec_fill_fn fill,
-                                   void *user);
+REC_API rec_status rec_save_filled(rec_recorder *recorder, const char *path, const rec_filling *filling,
+                                   rec_fill_fn fill, void *user);
 /** Frees what rec_save_bytes(), rec_recorder_path(), rec_record_describe() or rec_record_families()
  *  gave. NULL is ignored. */
 REC_API void rec_free(void *memory);
@@ -893,17 +919,15 @@ REC_API void rec_free(void *memory);
 REC_API rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record, int fd, const char *name);
 
 /* Load arguments. A foreign file (safetensors made by PyTorch) loads as if it had been recorded: its keys go through
- * rules, its layouts through an adapter, and the result is fitted to the destination's type where there is one. They are
- * set with rec_recorder_set() on the recorder that loads, in an INI file's [recorder] section, or by a profile, and work
- * for every format (docs/plans.md):
- * `adapter` = pytorch|none      default: the file's (safetensors: pytorch, found out where Burn wrote them; others: none)
- * `profile` = NAME, FILE.ini:NAME, auto   rules for a model family; auto: the only ones that fit the file
- * `rename`, `remap` = PATTERN => REPLACEMENT   and the other rules of a profile (`drop`, `module`, …); each call adds one
- * `prefix` = PATH               in front of every destination key
- * `gaps` = close|keep           holes in the numbers of lists; default: the plugin's (safetensors: close)
- * `partial` = yes|no            what the type asks for and the file lacks is left out (default no: an error)
- * `strict` = yes|no             keys that nothing asks for, rules that match nothing and values that the type asks for
- *                               and the file lacks are errors (default no: notes)
+ * rules, its layouts through an adapter, and the result is fitted to the destination's type where there is one. They
+ * are set with rec_recorder_set() on the recorder that loads, in an INI file's [recorder] section, or by a profile, and
+ * work for every format (docs/plans.md): `adapter` = pytorch|none      default: the file's (safetensors: pytorch, found
+ * out where Burn wrote them; others: none) `profile` = NAME, FILE.ini:NAME, auto   rules for a model family; auto: the
+ * only ones that fit the file `rename`, `remap` = PATTERN => REPLACEMENT   and the other rules of a profile (`drop`,
+ * `module`, …); each call adds one `prefix` = PATH               in front of every destination key `gaps` = close|keep
+ * holes in the numbers of lists; default: the plugin's (safetensors: close) `partial` = yes|no            what the type
+ * asks for and the file lacks is left out (default no: an error) `strict` = yes|no             keys that nothing asks
+ * for, rules that match nothing and values that the type asks for and the file lacks are errors (default no: notes)
  * `debug` = yes|no              a REC_NOTE_KEY for each tensor, as Burn's debug print
  * `set` = NAME=NUMBER           a number that rules ask for; else it comes from the model's config.json
  * `config` = FILE               that configuration, if it has another name
@@ -929,8 +953,8 @@ REC_API rec_status rec_plan_add_from(rec_plan *plan, rec_recorder *from, const r
 REC_API rec_status rec_plan_add_record(rec_plan *plan, const rec_recorder *arguments, const rec_record *record,
                                        const char *name);
 /** A record whose values stand wherever no source gives one (a partial load into it). Without a type it says what the
- *  sources' modules are; a tensor of another shape or kind of elements than its own is a problem, and so is that nothing
- *  of the sources has a place in it. It must outlive the plan and what is loaded from it. */
+ *  sources' modules are; a tensor of another shape or kind of elements than its own is a problem, and so is that
+ * nothing of the sources has a place in it. It must outlive the plan and what is loaded from it. */
 REC_API rec_status rec_plan_set_base(rec_plan *plan, const rec_record *base);
 /** Works the plan out. Problems do not make it fail: they are in the plan; what fails is what cannot be planned at all
  *  (a number that is missing, a limit). After this nothing can be added. Called by what needs it. */
@@ -944,19 +968,19 @@ enum {
     REC_PLAN_UNEXPECTED = 3, /**< nothing at the destination asks for it: left out */
     REC_PLAN_MISSING = 4,    /**< the destination asks for it and nothing gives it */
     REC_PLAN_KEPT = 5,       /**< the base's value stays */
-    REC_PLAN_DEFAULT = 6     /**< nothing gives it: the type's default, or a zero that is assumed (REC_PROBLEM_ASSUMED) */
+    REC_PLAN_DEFAULT = 6 /**< nothing gives it: the type's default, or a zero that is assumed (REC_PROBLEM_ASSUMED) */
 };
 
 /** One line of a plan. Strings and shapes live as long as the plan; "" and NULL where there is none. */
 typedef struct rec_plan_line {
-    uint32_t size;               /**< sizeof(rec_plan_line) of the library */
-    int32_t action;              /**< REC_PLAN_… */
-    const char *source;          /**< the file (or name) it comes from */
-    const char *from;            /**< its key there; of several (join, stack) the first */
-    const char *to;              /**< its path at the destination; several for a tensor that is split: a line each */
-    const char *operations;      /**< "rope, transpose"; "" if the bytes stay as they are */
-    const char *why;             /**< what decided: "Linear", "rules 2, 4", "num_batches_tracked of a BatchNorm" */
-    const char *const *inputs;   /**< all keys it is made of; `from` is the first */
+    uint32_t size;             /**< sizeof(rec_plan_line) of the library */
+    int32_t action;            /**< REC_PLAN_… */
+    const char *source;        /**< the file (or name) it comes from */
+    const char *from;          /**< its key there; of several (join, stack) the first */
+    const char *to;            /**< its path at the destination; several for a tensor that is split: a line each */
+    const char *operations;    /**< "rope, transpose"; "" if the bytes stay as they are */
+    const char *why;           /**< what decided: "Linear", "rules 2, 4", "num_batches_tracked of a BatchNorm" */
+    const char *const *inputs; /**< all keys it is made of; `from` is the first */
     uint64_t input_count;
     rec_dtype dtype_before, dtype_after; /**< REC_DTYPE_NONE for what is no tensor */
     uint32_t rank_before, rank_after;
@@ -969,7 +993,7 @@ enum {
     REC_PROBLEM_MISSING = 3,    /**< required and not there */
     REC_PROBLEM_UNEXPECTED = 4, /**< there and not asked for */
     REC_PROBLEM_SHAPE = 5,      /**< another rank, or a shape that an operation cannot work on */
-    REC_PROBLEM_KIND = 6,       /**< a tensor where a module is wanted, names where a list is, two spellings of an index… */
+    REC_PROBLEM_KIND = 6, /**< a tensor where a module is wanted, names where a list is, two spellings of an index… */
     REC_PROBLEM_AMBIGUOUS = 7,  /**< it could be this or that: a rule or a type must say */
     REC_PROBLEM_EMPTY = 8,      /**< no tensor is mapped; fatal unless the load is `partial` */
     REC_PROBLEM_NO_INVERSE = 9, /**< going backwards: a rule that has no inverse */
@@ -994,19 +1018,19 @@ typedef struct rec_plan_totals {
     uint32_t reserved; /**< 0 */
     uint64_t tensors;  /**< of the sources */
     uint64_t mapped, dropped, unexpected, missing, kept, defaults; /**< lines by action */
-    uint64_t fatal, warnings; /**< problems */
+    uint64_t fatal, warnings;                                      /**< problems */
 } rec_plan_totals;
 
 /** All of these make the plan if that was not done; 0 and NULL with the error if it fails. */
 REC_API uint64_t rec_plan_count(rec_plan *plan);
-/** @return line `index`: the destination's order, then what is dropped and unexpected in the sources' order. The first call
- *  writes all lines out. */
+/** @return line `index`: the destination's order, then what is dropped and unexpected in the sources' order. The first
+ * call writes all lines out. */
 REC_API const rec_plan_line *rec_plan_get(rec_plan *plan, uint64_t index);
 REC_API uint64_t rec_plan_problem_count(rec_plan *plan);
 REC_API const rec_plan_problem *rec_plan_problem_get(rec_plan *plan, uint64_t index);
 REC_API rec_status rec_plan_total(rec_plan *plan, rec_plan_totals *totals);
-/** Carries it out: a record whose tensors are made when they are asked for, one at a time. Fatal problems are the error.
- *  The sources' data live as long as the record needs them. @return to be freed; NULL with an error. */
+/** Carries it out: a record whose tensors are made when they are asked for, one at a time. Fatal problems are the
+ * error. The sources' data live as long as the record needs them. @return to be freed; NULL with an error. */
 REC_API rec_record *rec_plan_load(rec_plan *plan);
 
 /** Loads `in` with `from` and saves it as `out` with `to`, tensor by tensor: the values pass through `from`'s
@@ -1015,26 +1039,29 @@ REC_API rec_record *rec_plan_load(rec_plan *plan);
  *         that `from`'s load arguments make. */
 REC_API rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder *to, const char *out, rec_plan *plan);
 
-/** Loads what rec_convert() would save of `in` as `out` with `to`, without a plan: for programs that save it in their own way.
+/** Loads what rec_convert() would save of `in` as `out` with `to`, without a plan: for programs that save it in their
+ * own way.
  *  @return the record, whose tensors are made when they are asked for, to be freed; NULL with an error. */
 REC_API rec_record *rec_load_for(rec_recorder *from, const char *in, const rec_recorder *to, const char *out);
 
 /** A profile that can be named in a load argument. Strings live as long as the context. */
 typedef struct rec_profile_info {
     uint32_t size;           /**< sizeof(rec_profile_info) of the library */
-    uint32_t reserved; /**< 0 */
+    uint32_t reserved;       /**< 0 */
     const char *name;        /**< "llama" */
     const char *description; /**< one line */
     const char *source;      /**< what files it is for */
     const char *destination; /**< what it makes of them */
     const char *file;        /**< the INI file it stands in */
 } rec_profile_info;
-/** @return the number of profiles in the context's INI file and of those that come with the library; 0 with an error. */
+/** @return the number of profiles in the context's INI file and of those that come with the library; 0 with an error.
+ */
 REC_API uint64_t rec_profile_count(rec_context *context);
 /** @return profile `index` in the order of names, or NULL. NULL for `context` is the default context. */
 REC_API const rec_profile_info *rec_profile_get(rec_context *context, uint64_t index);
 
-/** A family of models that a foreign file's tensors are of. Strings live as long as the list; "" where there is none. */
+/** A family of models that a foreign file's tensors are of. Strings live as long as the list; "" where there is none.
+ */
 typedef struct rec_family {
     uint32_t size;       /**< sizeof(rec_family) of the library */
     int32_t fits;        /**< 1: each tensor is one of the family's, in its shape; 0: nearly, see `but` */
@@ -1060,7 +1087,7 @@ REC_API const char *rec_recognise(rec_context *context, const char *path);
  *  @param name (out) NUL-terminated, cut to `room`. @return its whole length, without the NUL. */
 REC_API uint64_t rec_display_name(const char *path, char *name, uint64_t room);
 
-/* -------------------------------------------------------------------------------------------------------- types -- */
+/* ------------------------------------------------------------------------------------------------------- types -- */
 
 /* A type is the mirror of a Rust struct with derive(Module) or derive(Record). One definition makes the C struct and
  * the `rec_type`:
@@ -1089,9 +1116,9 @@ REC_API uint64_t rec_display_name(const char *path, char *name, uint64_t room);
 
 /** Numbers as a field has them. The layout of this and the next two is frozen. */
 typedef struct rec_floats {
-    const float *data;       /**< as rec_tensor_f32(); NULL if absent */
-    uint64_t count;          /**< elements */
-    const uint64_t *shape;   /**< rank dimensions */
+    const float *data;     /**< as rec_tensor_f32(); NULL if absent */
+    uint64_t count;        /**< elements */
+    const uint64_t *shape; /**< rank dimensions */
     const rec_tensor *tensor;
 } rec_floats;
 typedef struct rec_ints {
@@ -1154,9 +1181,9 @@ struct rec_type {
     uint32_t size;       /**< sizeof(rec_type) */
     uint32_t field_size; /**< sizeof(rec_field) */
     int32_t kind;        /**< REC_TYPE_STRUCT, REC_TYPE_ENUM */
-    uint32_t reserved; /**< 0 */
+    uint32_t reserved;   /**< 0 */
     const char *name;
-    uint64_t c_size;     /**< sizeof the C struct */
+    uint64_t c_size; /**< sizeof the C struct */
     uint64_t field_count;
     const rec_field *fields;
 };
@@ -1177,7 +1204,9 @@ struct rec_type {
 #define REC_MEMBER_OPTION_BOOL_TENSOR(name, ...) rec_bools name;
 #define REC_MEMBER_CHILD(name, type, ...) type name;
 #define REC_MEMBER_OPTION_CHILD(name, type, ...) type *name;
-#define REC_MEMBER_LIST(name, type, ...) type *name; uint64_t name##_count;
+#define REC_MEMBER_LIST(name, type, ...) \
+    type *name;                          \
+    uint64_t name##_count;
 #define REC_MEMBER_ARRAY(name, type, n, ...) type name[n];
 #define REC_MEMBER_BOOL(name, ...) int32_t name;
 #define REC_MEMBER_U8(name, ...) uint8_t name;
@@ -1198,30 +1227,33 @@ struct rec_type {
 #define REC_MEMBER_UNIT_VARIANT(name, ...)
 
 #define REC_FIELD(self, kind, ...) REC_M_EXPAND(REC_FIELD_OF_##kind(self, __VA_ARGS__, 0))
-#define REC_F_TENSOR(self, kind, flags, name, ...) \
-    {#name, kind, flags, offsetof(self, name), NULL, 0, {__VA_ARGS__}},
+#define REC_F_TENSOR(self, kind, flags, name, ...) {#name, kind, flags, offsetof(self, name), NULL, 0, {__VA_ARGS__}},
 #define REC_F_SCALAR(self, kind, name) {#name, kind, 0, offsetof(self, name), NULL, 0, {0}},
 #define REC_FIELD_OF_PARAM(self, name, ...) REC_F_TENSOR(self, REC_FIELD_FLOATS, 0, name, __VA_ARGS__)
-#define REC_FIELD_OF_OPTION_PARAM(self, name, ...) REC_F_TENSOR(self, REC_FIELD_FLOATS, REC_FIELD_IS_OPTION, name, __VA_ARGS__)
+#define REC_FIELD_OF_OPTION_PARAM(self, name, ...) \
+    REC_F_TENSOR(self, REC_FIELD_FLOATS, REC_FIELD_IS_OPTION, name, __VA_ARGS__)
 #define REC_FIELD_OF_TENSOR(self, name, ...) REC_F_TENSOR(self, REC_FIELD_FLOATS, REC_FIELD_IS_BARE, name, __VA_ARGS__)
 #define REC_FIELD_OF_OPTION_TENSOR(self, name, ...) \
     REC_F_TENSOR(self, REC_FIELD_FLOATS, REC_FIELD_IS_BARE | REC_FIELD_IS_OPTION, name, __VA_ARGS__)
 #define REC_FIELD_OF_INT_PARAM(self, name, ...) REC_F_TENSOR(self, REC_FIELD_INTS, 0, name, __VA_ARGS__)
-#define REC_FIELD_OF_OPTION_INT_PARAM(self, name, ...) REC_F_TENSOR(self, REC_FIELD_INTS, REC_FIELD_IS_OPTION, name, __VA_ARGS__)
-#define REC_FIELD_OF_INT_TENSOR(self, name, ...) REC_F_TENSOR(self, REC_FIELD_INTS, REC_FIELD_IS_BARE, name, __VA_ARGS__)
+#define REC_FIELD_OF_OPTION_INT_PARAM(self, name, ...) \
+    REC_F_TENSOR(self, REC_FIELD_INTS, REC_FIELD_IS_OPTION, name, __VA_ARGS__)
+#define REC_FIELD_OF_INT_TENSOR(self, name, ...) \
+    REC_F_TENSOR(self, REC_FIELD_INTS, REC_FIELD_IS_BARE, name, __VA_ARGS__)
 #define REC_FIELD_OF_OPTION_INT_TENSOR(self, name, ...) \
     REC_F_TENSOR(self, REC_FIELD_INTS, REC_FIELD_IS_BARE | REC_FIELD_IS_OPTION, name, __VA_ARGS__)
 #define REC_FIELD_OF_BOOL_PARAM(self, name, ...) REC_F_TENSOR(self, REC_FIELD_BOOLS, 0, name, __VA_ARGS__)
-#define REC_FIELD_OF_OPTION_BOOL_PARAM(self, name, ...) REC_F_TENSOR(self, REC_FIELD_BOOLS, REC_FIELD_IS_OPTION, name, __VA_ARGS__)
-#define REC_FIELD_OF_BOOL_TENSOR(self, name, ...) REC_F_TENSOR(self, REC_FIELD_BOOLS, REC_FIELD_IS_BARE, name, __VA_ARGS__)
+#define REC_FIELD_OF_OPTION_BOOL_PARAM(self, name, ...) \
+    REC_F_TENSOR(self, REC_FIELD_BOOLS, REC_FIELD_IS_OPTION, name, __VA_ARGS__)
+#define REC_FIELD_OF_BOOL_TENSOR(self, name, ...) \
+    REC_F_TENSOR(self, REC_FIELD_BOOLS, REC_FIELD_IS_BARE, name, __VA_ARGS__)
 #define REC_FIELD_OF_OPTION_BOOL_TENSOR(self, name, ...) \
     REC_F_TENSOR(self, REC_FIELD_BOOLS, REC_FIELD_IS_BARE | REC_FIELD_IS_OPTION, name, __VA_ARGS__)
 #define REC_FIELD_OF_CHILD(self, name, type, ...) \
     {#name, REC_FIELD_CHILD, 0, offsetof(self, name), &type##_type, 0, {0}},
 #define REC_FIELD_OF_OPTION_CHILD(self, name, type, ...) \
     {#name, REC_FIELD_CHILD, REC_FIELD_IS_OPTION, offsetof(self, name), &type##_type, 0, {0}},
-#define REC_FIELD_OF_LIST(self, name, type, ...) \
-    {#name, REC_FIELD_LIST, 0, offsetof(self, name), &type##_type, 0, {0}},
+#define REC_FIELD_OF_LIST(self, name, type, ...) {#name, REC_FIELD_LIST, 0, offsetof(self, name), &type##_type, 0, {0}},
 #define REC_FIELD_OF_ARRAY(self, name, type, n, ...) \
     {#name, REC_FIELD_ARRAY, 0, offsetof(self, name), &type##_type, n, {0}},
 #define REC_FIELD_OF_BOOL(self, name, ...) REC_F_SCALAR(self, REC_FIELD_BOOL, name)
@@ -1248,15 +1280,16 @@ struct rec_type {
 #else
 #define REC_MAYBE_UNUSED
 #endif
-#define REC_DEFINE_TYPE(NAME, KIND, FIELDS)                                                                    \
-    REC_MAYBE_UNUSED static const rec_field NAME##_rec_fields[] = {FIELDS(REC_FIELD, NAME){NULL, 0, 0, 0, NULL, 0, {0}}}; \
-    REC_MAYBE_UNUSED static const rec_type NAME##_type = {sizeof(rec_type),                                    \
-                                                          sizeof(rec_field),                                   \
-                                                          KIND,                                                \
-                                                          0,                                                   \
-                                                          #NAME,                                               \
-                                                          sizeof(NAME),                                        \
-                                                          sizeof(NAME##_rec_fields) / sizeof(rec_field) - 1,   \
+#define REC_DEFINE_TYPE(NAME, KIND, FIELDS)                                                                  \
+    REC_MAYBE_UNUSED static const rec_field NAME##_rec_fields[] = {                                          \
+        FIELDS(REC_FIELD, NAME){NULL, 0, 0, 0, NULL, 0, {0}}};                                               \
+    REC_MAYBE_UNUSED static const rec_type NAME##_type = {sizeof(rec_type),                                  \
+                                                          sizeof(rec_field),                                 \
+                                                          KIND,                                              \
+                                                          0,                                                 \
+                                                          #NAME,                                             \
+                                                          sizeof(NAME),                                      \
+                                                          sizeof(NAME##_rec_fields) / sizeof(rec_field) - 1, \
                                                           NAME##_rec_fields};
 /** Makes the C struct `NAME` and its `NAME_type`. A struct without members (constants only) is not C: add a VALUE. */
 #define REC_DEFINE_STRUCT(NAME, FIELDS) \
@@ -1287,28 +1320,28 @@ REC_API rec_status rec_types_add_file(rec_types *types, const char *path);
 /** The same for Rust source in memory. @param name what messages call it. */
 REC_API rec_status rec_types_add_rust(rec_types *types, const char *text, const char *name);
 /** The names that are defined in a set. A name that differs between versions of Burn is there once for each.
- *  @return name `index`, those added last first, borrowed until something is added; NULL behind the last. Asking for all in
- *  order takes time in proportion to the square of their number, which is some hundreds. */
+ *  @return name `index`, those added last first, borrowed until something is added; NULL behind the last. Asking for
+ * all in order takes time in proportion to the square of their number, which is some hundreds. */
 REC_API const char *rec_types_name(const rec_types *types, uint64_t index);
 /** Gives a recorder the type of its records as an expression in Rust's grammar over what `types` knows: "Model",
  *  "Vec<nn::Linear<B>>", "Adam", "f64". The recorder keeps the set; what is added to it later counts too, but not while
  *  another thread uses the recorder. NULL for `expression`: no type. */
 REC_API rec_status rec_recorder_set_type_name(rec_recorder *recorder, const rec_types *types, const char *expression);
 
-/** The type of a record as Rust source, as far as the record shows it: `name` and what it is made of, Burn's own modules
- *  by their names in the version that wrote it. What is not in a record (whether a list is a Vec or an array, the width of
- *  a number in JSON, which Option is absent…) is assumed, and marked by `// assumed: …` at the end of its line. Behind an
- *  integer that may as well have a sign stands `or i64` as a comment: with such a type, files without names are neither read
- *  nor written (REC_E_TYPE), since they keep both differently.
- *  rec_types_add_rust() reads it. @param name of the type; NULL: "Model".
+/** The type of a record as Rust source, as far as the record shows it: `name` and what it is made of, Burn's own
+ * modules by their names in the version that wrote it. What is not in a record (whether a list is a Vec or an array,
+ * the width of a number in JSON, which Option is absent…) is assumed, and marked by `// assumed: …` at the end of its
+ * line. Behind an integer that may as well have a sign stands `or i64` as a comment: with such a type, files without
+ * names are neither read nor written (REC_E_TYPE), since they keep both differently. rec_types_add_rust() reads it.
+ * @param name of the type; NULL: "Model".
  *  @return to be freed with rec_free(); NULL with an error. */
 REC_API char *rec_record_describe(const rec_record *record, const rec_types *types, const char *name);
 
 /** Flags of `rec_bind_at`. */
 enum {
     REC_BIND_STRICT = 0,
-    REC_BIND_ALLOW_MISSING = 1,    /**< what is not in the record stays as the caller had it */
-    REC_BIND_ALLOW_UNEXPECTED = 2  /**< what the type does not name is left alone */
+    REC_BIND_ALLOW_MISSING = 1,   /**< what is not in the record stays as the caller had it */
+    REC_BIND_ALLOW_UNEXPECTED = 2 /**< what the type does not name is left alone */
 };
 
 /** What a bound struct points to. */

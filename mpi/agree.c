@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What ranks agree on: an outcome, the same words, the same file. A failure of any of them reaches all, with who had it. */
+ * What ranks agree on: an outcome, the same words, the same file. A failure of any of them reaches all, with who had
+ * it. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The files of a save: one, which all ranks open together, or several, of which a rank opens those that its part lies in. Their bytes
- * count as if they were one file, each beginning where the one before it ends. */
+ * The files of a save: one, which all ranks open together, or several, of which a rank opens those that its part lies
+ * in. Their bytes count as if they were one file, each beginning where the one before it ends. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 #include "mpi/mpi_private.h"
 
-/* ------------------------------------------------------------------------------------------------------ which they are -- */
+/* ---------------------------------------------------------------------------------------------- which they are -- */
 
 static void free_names(lr_mpi_file *file)
 {
@@ -85,7 +85,7 @@ static const char *path_of(const lr_mpi_files *f, uint64_t i, char name[PATH_MAX
     return name;
 }
 
-/* --------------------------------------------------------------------------------------------------- where they are -- */
+/* ---------------------------------------------------------------------------------------------- where they are -- */
 
 /* All names, each with its NUL. NULL: out of memory. */
 static char *pack(const rec_filling *told, int *size)
@@ -145,7 +145,7 @@ static uint64_t file_at(const lr_mpi_files *f, uint64_t at)
     return low;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- opening -- */
+/* ----------------------------------------------------------------------------------------------------- opening -- */
 
 static bool can_open(const lr_mpi_files *f, uint64_t i, char *why, size_t room)
 {
@@ -201,7 +201,7 @@ rec_status lr_mpi_files_close(lr_mpi_files *f, char *why, size_t room)
     return close_now(f, why, room) ? REC_OK : REC_E_IO;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- writing -- */
+/* ----------------------------------------------------------------------------------------------------- writing -- */
 
 static bool write_one(lr_mpi_files *f, uint64_t i, uint64_t at, const uint8_t *data, uint64_t size, char *why,
                       size_t room)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record-mpi: record convert, diff, verify and stats by many processes. Every rank runs the same command; what people see comes
- * from rank 0, and what fails on any rank is told once, with the rank and its host. */
+ * record-mpi: record convert, diff, verify and stats by many processes. Every rank runs the same command; what people
+ * see comes from rank 0, and what fails on any rank is told once, with the rank and its host. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ typedef struct across {
     notes notes;
 } across;
 
-/* ------------------------------------------------------------------------------------------- what convert asks for -- */
+/* --------------------------------------------------------------------------------------- what convert asks for -- */
 
 static int agree(void *self, int answer)
 {
@@ -81,7 +81,7 @@ static int save(void *self, rec_recorder *to, const rec_record *record, const ch
     return status == REC_E_SYNC ? EXIT_UNSYNCED : a->saved ? EXIT_OK : EXIT_ERROR;
 }
 
-/* ---------------------------------------------------------------------------- what diff, verify and stats ask for -- */
+/* ------------------------------------------------------------------------- what diff, verify and stats ask for -- */
 
 static bool end_of(across *a, rec_status status)
 {
@@ -136,7 +136,7 @@ static bool exchange(void *self, void *all, const uint64_t *ends)
     return met;
 }
 
-/* --------------------------------------------------------------------------------------------------- the command -- */
+/* ------------------------------------------------------------------------------------------------- the command -- */
 
 /* Takes its own options out of the command line. */
 static int take_own(across *a, int *argc, char **argv)
@@ -180,7 +180,8 @@ static int take_own(across *a, int *argc, char **argv)
     return EXIT_OK;
 }
 
-/* What a part of a save cannot do is refused, not left out; so is what one process would do to files that others read. */
+/* What a part of a save cannot do is refused, not left out; so is what one process would do to files that others read.
+ */
 static int check(const across *a, const options *o, bool files)
 {
     const char *left = NULL;
@@ -246,7 +247,8 @@ static int by_words(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What this rank works with: a word each for librecord and the plugins that can be used, sorted, each ending in a line feed.
+/* What this rank works with: a word each for librecord and the plugins that can be used, sorted, each ending in a line
+ * feed.
  * @return to be freed. */
 static char *versions_of(rec_context *context)
 {
@@ -348,7 +350,8 @@ static uint64_t add_sum(uint64_t sum, const void *from, size_t size)
     return sum;
 }
 
-/* A file that was named: what it says if it is small, as what tells how to convert is; else its size and the time of its last change. */
+/* A file that was named: what it says if it is small, as what tells how to convert is; else its size and the time of
+ * its last change. */
 static uint64_t add_file(uint64_t sum, const char *path)
 {
     enum { SMALL = 1 << 20 };
@@ -375,8 +378,8 @@ static uint64_t add_file(uint64_t sum, const char *path)
     return sum;
 }
 
-/* What tells this conversion from others to the same file: all that was asked for, and the files that this names, with those of the
- * models, and what lies beside them and says how they are built. On rank 0. */
+/* What tells this conversion from others to the same file: all that was asked for, and the files that this names, with
+ * those of the models, and what lies beside them and says how they are built. On rank 0. */
 static uint64_t identify(const across *a, const session *s, size_t inputs)
 {
     const char *out = s->o->operands.at[inputs + 1];
@@ -520,8 +523,8 @@ int main(int argc, char **argv)
     if (status != EXIT_ERROR && rec_guard_check(NULL) != REC_OK) {
         status = tool_fail_library();
     }
-    /* What any rank came to, unless all know already. A plan's problems, which are those of all ranks, rank 0 has printed
-     * as a list. */
+    /* What any rank came to, unless all know already. A plan's problems, which are those of all ranks, rank 0 has
+     * printed as a list. */
     printed = !a.ended && a.rank == 0 && status == EXIT_ERROR && !a.errors.length;
     if (!a.ended && !a.told &&
         rec_mpi_agree(MPI_COMM_WORLD, status == EXIT_ERROR ? REC_E_ARGUMENT : REC_OK,

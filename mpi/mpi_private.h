@@ -103,7 +103,7 @@ bool lr_mpi_lost_before(lr_mpi_told *losses, const char *bytes, size_t size);
 rec_status lr_mpi_tell_losses(MPI_Comm comm, lr_mpi_told *losses, void (*tell)(void *user, const rec_note *note),
                               void *user);
 
-/* ------------------------------------------------------------------------------------------------- shares of a record -- */
+/* ------------------------------------------------------------------------------------------ shares of a record -- */
 
 /** Texts by number. Zeroed it is empty. */
 typedef struct lr_mpi_names {
@@ -166,7 +166,8 @@ typedef struct lr_mpi_union {
 /** All ranks. The union is freed in any case by lr_mpi_union_free(). */
 rec_status lr_mpi_union_make(lr_mpi_union *u, MPI_Comm comm, const rec_record *record, const rec_mpi_slices *slices);
 void lr_mpi_union_free(lr_mpi_union *u);
-/** The whole, whose tensors ask `produce` with a `lr_mpi_leaf` of an array as long as the union. @return NULL with `why`. */
+/** The whole, whose tensors ask `produce` with a `lr_mpi_leaf` of an array as long as the union. @return NULL with
+ * `why`. */
 rec_record *lr_mpi_whole(const lr_mpi_union *u, const rec_record *record,
                          int32_t (*produce)(void *user, uint64_t offset, void *target, uint64_t size),
                          rec_status *status, char *why, size_t room);
@@ -176,7 +177,8 @@ rec_status lr_mpi_serve_begin(MPI_Comm comm, const rec_record *record, const lr_
 void lr_mpi_serve_end(void);
 /** For rec_tensor_spec: bytes of a leaf of the union, from who has them. */
 int32_t lr_mpi_fetch(void *leaf, uint64_t offset, void *target, uint64_t size);
-/** Waits for all ranks, if this communicator is served. @param message of a failure of this rank; changed if it is another's. */
+/** Waits for all ranks, if this communicator is served. @param message of a failure of this rank; changed if it is
+ * another's. */
 rec_status lr_mpi_meet(MPI_Comm comm, rec_status status, char *message, size_t room);
 
 /** A save that can be gone on with: what is known of the pieces of its one file. */
@@ -192,7 +194,8 @@ typedef struct lr_mpi_resume {
     bool other;            /**< it was of another file, and is made anew; on rank 0 */
     uint32_t crc, adler;   /**< of the piece that is being made */
 } lr_mpi_resume;
-/** All ranks, when the temporary file is there. @param window,identity what is saved. @param layout seconds that a walk takes. */
+/** All ranks, when the temporary file is there. @param window,identity what is saved. @param layout seconds that a walk
+ * takes. */
 rec_status lr_mpi_resume_begin(lr_mpi_resume *r, const lr_mpi_files *f, const rec_window *window, uint64_t identity,
                                double layout, char *why, size_t room);
 /** Bytes that a piece is made of. */
@@ -203,8 +206,8 @@ bool lr_mpi_resume_has(const lr_mpi_resume *r, uint64_t number, lr_mpi_told *los
 void lr_mpi_resume_start(lr_mpi_resume *r, uint64_t number);
 void lr_mpi_resume_sum(lr_mpi_resume *r, const void *data, uint64_t size);
 bool lr_mpi_resume_made(const lr_mpi_resume *r, uint64_t number, const char *losses, size_t size);
-/** In slots: bytes, then what is known of the codec's pieces that they are. @param compare they are there already. @return an errno; EFBIG:
- *  there are too many, EILSEQ: others are there. */
+/** In slots: bytes, then what is known of the codec's pieces that they are. @param compare they are there already.
+ * @return an errno; EFBIG: there are too many, EILSEQ: others are there. */
 int32_t lr_mpi_resume_put(lr_mpi_resume *r, const void *data, uint64_t size, bool compare);
 int32_t lr_mpi_resume_list(lr_mpi_resume *r, uint64_t number, const rec_piece *pieces, bool compare);
 /** Adds the codec's pieces in a slot to those of this rank. @return false: it cannot be read. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A file that a codec makes of pieces which know nothing of each other: each rank makes its own into a file without a name, and
- * when all know how many bytes they came to, copies them to where they go. Rank 0 writes what stands before them, and behind. */
+ * A file that a codec makes of pieces which know nothing of each other: each rank makes its own into a file without a
+ * name, and when all know how many bytes they came to, copies them to where they go. Rank 0 writes what stands before
+ * them, and behind. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -92,7 +93,7 @@ rec_status lr_mpi_pieces_check(const lr_mpi_pieces *p, const char *path, char *w
     return REC_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------- head and tail -- */
+/* ----------------------------------------------------------------------------------------------- head and tail -- */
 
 typedef struct ends {
     uint8_t *at;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Saves that can be gone on with. Behind the bytes of the temporary file stands a page that says what file it is to be, and a page for
- * each piece of it: the sums of what was written, and what its tensors lost. A piece is made again unless its bytes have these sums.
+ * Saves that can be gone on with. Behind the bytes of the temporary file stands a page that says what file it is to be,
+ * and a page for each piece of it: the sums of what was written, and what its tensors lost. A piece is made again
+ * unless its bytes have these sums.
  *
- * Of what a codec makes of pieces nobody knows where a piece will stand before all are made. Behind the pages it has a slot then, with room
- * for as many of the codec's pieces as one of ours is made of, and what is known of each; when all slots are filled, they are copied to
- * where they go. The file is sparse: what is not filled takes no space. */
+ * Of what a codec makes of pieces nobody knows where a piece will stand before all are made. Behind the pages it has a
+ * slot then, with room for as many of the codec's pieces as one of ours is made of, and what is known of each; when all
+ * slots are filled, they are copied to where they go. The file is sparse: what is not filled takes no space. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -24,7 +25,8 @@ enum { PAGE = 4096 };
 #define WALKS 1.0
 enum { PIECES_LEAST = 2 };
 
-/* Bytes of a slot for that many that go into a codec, which is to make them fewer, not more; and of the file, for head and tail. */
+/* Bytes of a slot for that many that go into a codec, which is to make them fewer, not more; and of the file, for head
+ * and tail. */
 #define SLOT_MORE(bytes) ((bytes) / 8 + (UINT64_C(64) << 10))
 #define ENDS_MOST (UINT64_C(1) << 20)
 /* Below this no sum of sizes goes beyond what a file can have. */
@@ -143,7 +145,7 @@ uint64_t lr_mpi_resume_size(const lr_mpi_resume *r, uint64_t number)
     return r->input - at < r->piece ? r->input - at : r->piece;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- slots -- */
+/* ------------------------------------------------------------------------------------------------------- slots -- */
 
 static uint64_t slot_at(const lr_mpi_resume *r, uint64_t number)
 {
@@ -161,7 +163,8 @@ static uint64_t list_of(const lr_mpi_resume *r)
     return r->piece / r->codec * sizeof(rec_piece);
 }
 
-/* What is known of the pieces in a slot. @param size (out) bytes of all of them. NULL: nothing that makes sense, or errno. To be freed. */
+/* What is known of the pieces in a slot. @param size (out) bytes of all of them. NULL: nothing that makes sense, or
+ * errno. To be freed. */
 static rec_piece *read_list(const lr_mpi_resume *r, uint64_t number, uint64_t *size)
 {
     uint64_t count = count_of(r, number);
@@ -240,7 +243,7 @@ bool lr_mpi_resume_copy_file(const lr_mpi_resume *r, uint64_t at, uint64_t size,
     return well;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- pieces -- */
+/* ------------------------------------------------------------------------------------------------------ pieces -- */
 
 typedef struct sums {
     uint32_t crc, adler;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A save by all ranks: each does the same, keeps the bytes of its window and writes them to their place in the temporary files
- * that rank 0 made and gives their names when all have written. */
+ * A save by all ranks: each does the same, keeps the bytes of its window and writes them to their place in the
+ * temporary files that rank 0 made and gives their names when all have written. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -10,7 +10,7 @@
 
 #include "mpi/saving.h"
 
-/* --------------------------------------------------------------------------------------------------------- layout -- */
+/* ------------------------------------------------------------------------------------------------------ layout -- */
 
 static const char *version_of(const char *name)
 {
@@ -36,7 +36,8 @@ static rec_status find_layout(lr_mpi_saving *s)
     s->window.file = take_file;
     lr_mpi_files_clear(&s->files);
     status = rec_save_window(s->recorder, s->record, s->path, &s->window, NULL, NULL);
-    /* What is gone on with is cut by bytes of the file; and where there is next to nothing to be shared it is made once. */
+    /* What is gone on with is cut by bytes of the file; and where there is next to nothing to be shared it is made
+     * once. */
     if (status == REC_OK && lr_mpi_saving_is_text(s) && (s->options.resume || s->window.total <= (uint64_t)s->ranks)) {
         s->whole_text = true;
         s->window.part = REC_PART_FILE;
@@ -128,7 +129,7 @@ static rec_status check_target(lr_mpi_saving *s)
     return rec_mpi_agree(s->comm, can ? REC_OK : own, NULL);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- files -- */
+/* ------------------------------------------------------------------------------------------------------- files -- */
 
 /* All ranks. What fails on one is what it comes to on all. @param told on rank 0. */
 static rec_status write_files(lr_mpi_saving *s, rec_filling *told)
@@ -227,7 +228,8 @@ static rec_status keep_bytes(lr_mpi_saving *s, rec_filling *told)
     return status;
 }
 
-/* Rank 0, while rec_save_filled() waits. All that is made goes out from here; what kept it is not needed any more then. */
+/* Rank 0, while rec_save_filled() waits. All that is made goes out from here; what kept it is not needed any more then.
+ */
 static int32_t keep_and_save(void *user, rec_filling *told)
 {
     lr_mpi_saving *s = user;

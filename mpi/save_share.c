@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A save of what the ranks have together: as a save of the whole that all have, whose tensors are fetched from who has them. */
+ * A save of what the ranks have together: as a save of the whole that all have, whose tensors are fetched from who has
+ * them. */
 #include "mpi/mpi_private.h"
 
 rec_status rec_mpi_save_share(MPI_Comm comm, rec_recorder *recorder, const rec_record *record,

@@ -49,7 +49,8 @@ int32_t lr_mpi_saving_flush(lr_mpi_saving *s);
 /** Whether numbers become text, whose size shows when it is made. */
 bool lr_mpi_saving_is_text(const lr_mpi_saving *s);
 
-/** All ranks: what a codec makes of this rank's pieces, or how much text there will be, before it is known where they go. */
+/** All ranks: what a codec makes of this rank's pieces, or how much text there will be, before it is known where they
+ * go. */
 rec_status lr_mpi_saving_pieces(lr_mpi_saving *s);
 /** All ranks: what a format sums up is read by all of them, each its part, before it is written. */
 rec_status lr_mpi_saving_sums(lr_mpi_saving *s);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Bytes of tensors from the ranks that have them. A rank that needs some asks and, until it has them, answers what it is asked
- * itself; so does one that waits for the others. So none needs a thread, nor MPI's own progress, and nothing has to be where MPI
- * can reach it by itself: tensors may lie in a mapped file or be made when they are asked for.
+ * Bytes of tensors from the ranks that have them. A rank that needs some asks and, until it has them, answers what it
+ * is asked itself; so does one that waits for the others. So none needs a thread, nor MPI's own progress, and nothing
+ * has to be where MPI can reach it by itself: tensors may lie in a mapped file or be made when they are asked for.
  *
- * That ends because whoever asks goes on as soon as it is answered, and because a rank that asks for nothing any more answers until
- * all are where it is: every step that may ask ends in rec_mpi_agree(), on every rank. */
+ * That ends because whoever asks goes on as soon as it is answered, and because a rank that asks for nothing any more
+ * answers until all are where it is: every step that may ask ends in rec_mpi_agree(), on every rank. */
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>

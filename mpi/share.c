@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Each rank's share of a record that all have loaded: what the program says is placed, checked to be the same on all, read by who
- * has it, and of what is small and everyone's read by one and sent to the others. */
+ * Each rank's share of a record that all have loaded: what the program says is placed, checked to be the same on all,
+ * read by who has it, and of what is small and everyone's read by one and sent to the others. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static uint64_t bytes_of(const rec_tensor *tensor)
     return rec_tensor_count(tensor) * (rec_dtype_bits(rec_tensor_dtype(tensor)) / 8);
 }
 
-/* ----------------------------------------------------------------------------------------------------- where they go -- */
+/* ----------------------------------------------------------------------------------------------- where they go -- */
 
 static rec_status check_place(sharing *s, const placed *p)
 {
@@ -166,7 +166,8 @@ static uint64_t sum_of(const sharing *s, uint64_t index)
     return sum;
 }
 
-/* Whether all ranks have the same tensors and place them alike; one that does not is told by its first tensor. All ranks. */
+/* Whether all ranks have the same tensors and place them alike; one that does not is told by its first tensor. All
+ * ranks. */
 static rec_status compare(sharing *s)
 {
     enum { PIECE = 4096 };
@@ -192,7 +193,7 @@ static rec_status compare(sharing *s)
     return lr_mpi_same(s->comm, "where tensors go", words);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- reading -- */
+/* ----------------------------------------------------------------------------------------------------- reading -- */
 
 static bool is_sent(const sharing *s, const placed *p)
 {
@@ -271,7 +272,7 @@ static rec_status take(sharing *s, const placed *p)
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- sending -- */
+/* ----------------------------------------------------------------------------------------------------- sending -- */
 
 /* The tensors from `first` on that are sent together. @return behind the last. */
 static uint64_t batch_of(const sharing *s, uint64_t first, uint64_t *size)
@@ -344,7 +345,7 @@ static rec_status send_all(sharing *s)
     return own == REC_OK ? agree(s, status) : own;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- all -- */
+/* --------------------------------------------------------------------------------------------------------- all -- */
 
 static rec_status take_all(sharing *s)
 {

@@ -13,7 +13,7 @@ struct rec_mpi_slices {
     struct kept {
         rec_mpi_slice slice;
         uint64_t shape[RANK_MOST];
-    } * *at; /* each stays where it is */
+    } **at; /* each stays where it is */
     uint64_t room;
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A save by ranks that can be gone on with: this rank's pieces, of which those that an earlier save made are left as they are. */
+ * A save by ranks that can be gone on with: this rank's pieces, of which those that an earlier save made are left as
+ * they are. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,8 +122,8 @@ static rec_status add_slot(lr_mpi_saving *s, uint64_t number, bool there)
     return REC_OK;
 }
 
-/* This rank's pieces that are not there. The first that is there is made all the same: another conversion with the same layout would
- * make other bytes. */
+/* This rank's pieces that are not there. The first that is there is made all the same: another conversion with the same
+ * layout would make other bytes. */
 rec_status lr_mpi_saving_rest(lr_mpi_saving *s, const rec_output *output)
 {
     const lr_mpi_resume *r = &s->resume;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The sums of tensors' data that a format has: each rank sums up its part of the data, and what they have together is the sum of
- * each tensor. */
+ * The sums of tensors' data that a format has: each rank sums up its part of the data, and what they have together is
+ * the sum of each tensor. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>

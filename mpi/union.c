@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the ranks' records are together: each tells the others its values and what it has of its tensors, one after the other, and
- * every rank adds that up in the same way. What does not go together is told by the rank that came later. */
+ * What the ranks' records are together: each tells the others its values and what it has of its tensors, one after the
+ * other, and every rank adds that up in the same way. What does not go together is told by the rank that came later. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ static void add(told *t, head h, const char *path, const char *id, const void *v
     add_bytes(t, value, size);
 }
 
-/* ----------------------------------------------------------------------------------------------- of this rank's record -- */
+/* --------------------------------------------------------------------------------------- of this rank's record -- */
 
 /* A failure of this rank: the first counts. */
 static void fail(uniting *g, rec_status status, const char *path, const char *words)
@@ -276,7 +276,7 @@ static void tell_record(uniting *g, const rec_record *record)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- added up -- */
+/* ---------------------------------------------------------------------------------------------------- added up -- */
 
 /* What does not go together: rank `guilty` tells it, as every rank knows. */
 static void contradict(uniting *g, int guilty, const lr_mpi_leaf *leaf, const char *here, const char *there)

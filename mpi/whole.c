@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The record that the ranks have together, on every rank: a copy of its own or, of records that were built, one of what all told;
- * the tensors of either are fetched when their bytes are asked for. */
+ * The record that the ranks have together, on every rank: a copy of its own or, of records that were built, one of what
+ * all told; the tensors of either are fetched when their bytes are asked for. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static void put_leaf(building *b, lr_mpi_leaf *leaf)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------ of its own record -- */
+/* ------------------------------------------------------------------------------------------- of its own record -- */
 
 static void put_into_copy(building *b)
 {
@@ -86,7 +86,7 @@ static void put_into_copy(building *b)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- of what all told -- */
+/* -------------------------------------------------------------------------------------------- of what all told -- */
 
 static int by_path(const void *a, const void *b)
 {

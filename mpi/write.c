@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The bytes of a save by ranks: this rank's part of each file, the pieces that a codec makes, and text, which is made twice. */
+ * The bytes of a save by ranks: this rank's part of each file, the pieces that a codec makes, and text, which is made
+ * twice. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,7 +142,8 @@ static rec_status write_pieces(lr_mpi_saving *s)
     return copied ? REC_OK : REC_E_IO;
 }
 
-/* Of several files that are gone on with all bytes are kept in one, but for those of the index, which may have other letters now. */
+/* Of several files that are gone on with all bytes are kept in one, but for those of the index, which may have other
+ * letters now. */
 static rec_status copy_kept(lr_mpi_saving *s, const rec_output *output)
 {
     uint64_t to = s->window.to, index = s->files.at[s->files.count - 1].begin;

@@ -2,10 +2,11 @@
  * Safetensors: models of PyTorch and others, and any record under flat names. */
 #include "plugins/codec/safetensors/safetensors.h"
 
-static const rec_option *const options[] = {&lr_st_max_shard_size, &lr_st_record, &lr_st_burn_store, &lr_st_keep_names, NULL};
+static const rec_option *const options[] = {&lr_st_max_shard_size, &lr_st_record, &lr_st_burn_store, &lr_st_keep_names,
+                                            NULL};
 
-/* JSON after its length; an index is JSON alone. A damaged file is known by its name, which no bytes stand for: of the last
- * one no bit counts. */
+/* JSON after its length; an index is JSON alone. A damaged file is known by its name, which no bytes stand for: of the
+ * last one no bit counts. */
 static const uint8_t brace[] = {'{'}, nothing[] = {0};
 static const rec_magic magic[] = {{sizeof(rec_magic), 1, 8, brace, NULL},
                                   {sizeof(rec_magic), 1, 0, brace, NULL},

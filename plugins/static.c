@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The plugins of a static library, all of them: the table that a program has unless it defines one of its own. Nothing else
- * may stand in this file, or that program would get this table too. */
+ * The plugins of a static library, all of them: the table that a program has unless it defines one of its own. Nothing
+ * else may stand in this file, or that program would get this table too. */
 #include "librecord/static.h"
 
 #ifdef LR_HAVE_ZSTD
@@ -8,8 +8,9 @@
 #else
 #define ZSTD(P)
 #endif
-#define ALL(P)                                                                                                       \
-    P(mpk) P(mpk_gz) P(bin) P(bin_gz) P(pretty_json) P(json_gz) P(safetensors) P(gzip) P(burnpack) P(npz) ZSTD(P) \
-    P(pytorch) P(gguf)
+#define ALL(P) \
+    P(mpk)     \
+    P(mpk_gz)  \
+    P(bin) P(bin_gz) P(pretty_json) P(json_gz) P(safetensors) P(gzip) P(burnpack) P(npz) ZSTD(P) P(pytorch) P(gguf)
 
 REC_STATIC_PLUGINS(ALL);

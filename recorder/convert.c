@@ -9,7 +9,8 @@ static bool is_foreign(rec_job *job, const rec_recorder *to, const char *out)
     return plugin && plugin->d.adapter != REC_ADAPTER_NONE;
 }
 
-/* One source by its load arguments alone: what is to be saved. @param plan (out) which holds it; NULL: it is the caller's. */
+/* One source by its load arguments alone: what is to be saved. @param plan (out) which holds it; NULL: it is the
+ * caller's. */
 static rec_record *load_one(rec_job *job, rec_recorder *from, const char *in, const rec_recorder *to, const char *out,
                             rec_plan **plan)
 {
@@ -32,7 +33,8 @@ static rec_record *load_one(rec_job *job, rec_recorder *from, const char *in, co
         rec_record_free(record);
         return NULL;
     }
-    return lr_plan_add(job, *plan, &input) == REC_OK && lr_plan_carry_out(job, *plan, NULL) == REC_OK ? (*plan)->result : NULL;
+    return lr_plan_add(job, *plan, &input) == REC_OK && lr_plan_carry_out(job, *plan, NULL) == REC_OK ? (*plan)->result
+                                                                                                      : NULL;
 }
 
 static void convert_one(rec_job *job, rec_recorder *from, const char *in, rec_recorder *to, const char *out)

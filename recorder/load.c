@@ -71,8 +71,7 @@ rec_record *rec_load_bytes_with(rec_recorder *recorder, const void *data, uint64
         return NULL;
     }
     lr_job_begin(&job, recorder->context, "load", "(memory)");
-    record =
-        load_source(&job, recorder, lr_source_lent(&job, data, size, "(memory)", release, user), "", "(memory)");
+    record = load_source(&job, recorder, lr_source_lent(&job, data, size, "(memory)", release, user), "", "(memory)");
     (void)lr_job_end(&job);
     return record;
 }

@@ -11,7 +11,8 @@
 #include "core/io/io.h"
 #include "recorder/recorder.h"
 
-/* Whether a plugin recognises the beginning of its files; a byte or two may agree by chance. A codec's magic does not. */
+/* Whether a plugin recognises the beginning of its files; a byte or two may agree by chance. A codec's magic does not.
+ */
 static bool is_sure(const lr_plugin *plugin, const rec_head *head)
 {
     return plugin->codec || lr_registry_bid(&plugin->d, head) >= LR_SURE_BITS;
@@ -103,8 +104,8 @@ const lr_plugin *lr_recorder_reader(rec_job *job, const lr_plugin *asked, rec_so
 static int32_t check_type(rec_job *job, const rec_plugin *plugin, lr_type_ref type)
 {
     if ((plugin->traits & REC_TRAIT_NEEDS_TYPE) && !type.layout) {
-        (void)rec_fail(job, REC_E_TYPE, REC_UNKNOWN,
-                       "a %s record carries no names: the type of the record is needed", plugin->name);
+        (void)rec_fail(job, REC_E_TYPE, REC_UNKNOWN, "a %s record carries no names: the type of the record is needed",
+                       plugin->name);
         rec_fail_hint(job, "Give it with rec_recorder_set_type.");
     }
     return job->error.status;
@@ -180,8 +181,8 @@ static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *
             rec_record_free(record);
             record = NULL;
         }
-        /* A foreign file has the type of what becomes of it; and of what flat names do not say (lists, options), the plan
-         * that follows knows most. */
+        /* A foreign file has the type of what becomes of it; and of what flat names do not say (lists, options), the
+         * plan that follows knows most. */
         if (record && lr_job_typed(job) && record->root.form != REC_FORM_PATHS && !record->states && !record->dotted) {
             const rec_layout *layout;
             job->burn.minor = rec_job_burn(job); /* where the file says nothing of it, the last that it can be */
@@ -235,8 +236,8 @@ static void note_assumed(rec_job *job, const rec_record *record)
     }
 }
 
-/* A record as the caller wants it. A reader may pass over bytes that only core knows to be no tensor's: then the file is read
- * again, by a reader that passes over nothing. */
+/* A record as the caller wants it. A reader may pass over bytes that only core knows to be no tensor's: then the file
+ * is read again, by a reader that passes over nothing. */
 static rec_record *build_complete(rec_job *job, const rec_recorder *r, rec_source *source)
 {
     rec_record *record = build(job, r, job->plugin, source);
@@ -284,7 +285,7 @@ static int32_t note_origin(rec_job *job, const rec_recorder *r, const rec_plugin
     return REC_OK;
 }
 
-/* ---------------------------------------------------------------------------------------- which version it fits -- */
+/* --------------------------------------------------------------------------------------- which version it fits -- */
 
 /* The versions, a bit each by the minor, whose layout of the type fits the file to its last byte. */
 static uint32_t versions_that_fit(const rec_job *job, const rec_recorder *r, rec_source *source)
@@ -373,12 +374,15 @@ static void suggest_version(rec_job *job, const rec_recorder *r, rec_source *sou
     version_words(fit, words, sizeof words);
     lr_job_clear_hint(job); /* "damaged" is the least likely */
     if (fit) {
-        rec_fail_hint(job, "The file says Burn 0.%d; does the version differ?\n"
-                           "By the layout of Burn %s the type fits it.",
+        rec_fail_hint(job,
+                      "The file says Burn 0.%d; does the version differ?\n"
+                      "By the layout of Burn %s the type fits it.",
                       (int)minor, words);
     } else {
-        rec_fail_hint(job, "The file says Burn 0.%d; does the version differ?\nNo other version's layout of the type fits "
-                           "it either: is something there an Option, or of another type?", (int)minor);
+        rec_fail_hint(job,
+                      "The file says Burn 0.%d; does the version differ?\nNo other version's layout of the type fits "
+                      "it either: is something there an Option, or of another type?",
+                      (int)minor);
     }
     tell_place(job);
 }
@@ -439,9 +443,9 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
                 }
             }
         }
-        if (record &&
-            ((!job->passing && !job->skip && (lr_source_settle(job, source) != REC_OK || lr_siblings_settle(job) != REC_OK)) ||
-             note_origin(job, r, job->plugin, source, path, record) != REC_OK)) {
+        if (record && ((!job->passing && !job->skip &&
+                        (lr_source_settle(job, source) != REC_OK || lr_siblings_settle(job) != REC_OK)) ||
+                       note_origin(job, r, job->plugin, source, path, record) != REC_OK)) {
             rec_record_free(record);
             record = NULL;
         }

@@ -228,7 +228,8 @@ static void recorder_free(rec_recorder *r)
 }
 
 /* @param function the public one. */
-static rec_recorder *open_recorder(const char *function, rec_context *context, const char *name, rec_precision precision)
+static rec_recorder *open_recorder(const char *function, rec_context *context, const char *name,
+                                   rec_precision precision)
 {
     rec_job job;
     rec_recorder *r = NULL;
@@ -322,7 +323,7 @@ rec_status rec_recorder_set_type(rec_recorder *recorder, const rec_type *type)
     return REC_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------------- names -- */
+/* ------------------------------------------------------------------------------------------------------- names -- */
 
 static bool ends_in(const char *path, const char *extension)
 {

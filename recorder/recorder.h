@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The front door: a plugin at a precision, with its options, load arguments and a type; what loads, saves and converts.
  * It never looks into a format, and decides no key's way: plugins and remap do.
- * Who opens a recorder owns it, with its options and arguments; a plan keeps those that it was made with, a recorder the
- * definitions that its type is of. A record that a load gives is the caller's. */
+ * Who opens a recorder owns it, with its options and arguments; a plan keeps those that it was made with, a recorder
+ * the definitions that its type is of. A record that a load gives is the caller's. */
 #ifndef LR_RECORDER_H
 #define LR_RECORDER_H
 
@@ -14,15 +14,15 @@ enum { LR_CHECK_AUTO = 0, LR_CHECK_NO = 1, LR_CHECK_YES = 2 };
 struct rec_recorder {
     rec_context *context;
     atomic_uint_fast64_t held; /**< by how many plans beside its owner */
-    const lr_plugin *plugin; /**< NULL: Auto */
-    rec_precision precision; /**< not DEFAULT */
+    const lr_plugin *plugin;   /**< NULL: Auto */
+    rec_precision precision;   /**< not DEFAULT */
     bool map, sync, clamp;
-    bool skip;    /**< what is read are headers: tensors have no data */
-    bool modules; /**< what is read is looked over: its modules' shapes, its layers */
-    int32_t check; /**< LR_CHECK_…: whether what was saved is read back */
-    int32_t target; /**< 0.MINOR whose layout and ids are written, or LR_TARGET_… */
-    lr_type_ref type; /**< its set of definitions is held */
-    lr_arena arena;   /**< of its expression, if it is one by name */
+    bool skip;              /**< what is read are headers: tensors have no data */
+    bool modules;           /**< what is read is looked over: its modules' shapes, its layers */
+    int32_t check;          /**< LR_CHECK_…: whether what was saved is read back */
+    int32_t target;         /**< 0.MINOR whose layout and ids are written, or LR_TARGET_… */
+    lr_type_ref type;       /**< its set of definitions is held */
+    lr_arena arena;         /**< of its expression, if it is one by name */
     lr_option_set *options; /**< of the plugin; checked, for Auto when the plugin is known */
     lr_arguments arguments;
 };

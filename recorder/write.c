@@ -9,11 +9,12 @@
 #include "recorder/recorder.h"
 #include "core/burn/burn.h"
 
-/* Burn's own store is as old as this: what is written in the layout of such a version is for it, where a format can be. */
+/* Burn's own store is as old as this: what is written in the layout of such a version is for it, where a format can be.
+ */
 enum { STORE_SINCE = 19 };
 
-/* Tells a plugin that its file is for Burn's own store, unless it was told otherwise: its option `burn-store`, in front of
- * the others; to be released. NULL: there is nothing to tell, or the job has failed. */
+/* Tells a plugin that its file is for Burn's own store, unless it was told otherwise: its option `burn-store`, in front
+ * of the others; to be released. NULL: there is nothing to tell, or the job has failed. */
 static lr_option_set *for_store(rec_job *job, const rec_recorder *r, const lr_plugin *plugin)
 {
     static const char name[] = "burn-store";
@@ -37,8 +38,8 @@ static lr_option_set *for_store(rec_job *job, const rec_recorder *r, const lr_pl
     return set;
 }
 
-/* Whether what is saved is read back before it gets its name. By itself where that costs next to nothing: bytes that are
- * compared as they lie, while the system writes them to the disk, which has to be waited for anyway. Of what is
+/* Whether what is saved is read back before it gets its name. By itself where that costs next to nothing: bytes that
+ * are compared as they lie, while the system writes them to the disk, which has to be waited for anyway. Of what is
  * compressed or a text, reading takes a part of the time that is felt, and so it does of V1's numbers. */
 static bool is_checked(const rec_job *job, const rec_recorder *r, const rec_plugin *plugin, const rec_sink *sink)
 {
@@ -83,11 +84,11 @@ static void check_written(rec_job *job, const rec_recorder *r, lr_check *check, 
     }
 }
 
-/* Names that came as paths say nothing of constants, and Burn's recorders want them: a plan without adapter recognises the modules
- * and gives them what they have in the version that is written. A type does that where there is one. @param plan (out) what the
- * result lives in, or NULL. @return the record that is to be written; NULL: the job has failed. */
-static const rec_record *with_constants(rec_job *job, const rec_recorder *r, const lr_plugin *plugin, const rec_record *record,
-                                        rec_plan **plan)
+/* Names that came as paths say nothing of constants, and Burn's recorders want them: a plan without adapter recognises
+ * the modules and gives them what they have in the version that is written. A type does that where there is one. @param
+ * plan (out) what the result lives in, or NULL. @return the record that is to be written; NULL: the job has failed. */
+static const rec_record *with_constants(rec_job *job, const rec_recorder *r, const lr_plugin *plugin,
+                                        const rec_record *record, rec_plan **plan)
 {
     lr_plan_input input = {.record = record, .name = job->file ? job->file : ""};
     *plan = NULL;
@@ -152,7 +153,8 @@ int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, con
         uint64_t written = lr_sink_tell_all(sink); /* what a filter in front of it was given may be more */
         if (expected != REC_UNKNOWN && expected != written) {
             (void)lr_breach(job, REC_UNKNOWN,
-                            "wrote %" PRIu64 " bytes after %" PRIu64 " in its walk over a layout (REC_TRAIT_EXACT_SIZE)",
+                            "wrote %" PRIu64 " bytes after %" PRIu64
+                            " in its walk over a layout (REC_TRAIT_EXACT_SIZE)",
                             written, expected);
         }
         uint64_t all = written > job->progress.done ? written : job->progress.done;
@@ -225,7 +227,8 @@ int32_t lr_save_file(rec_job *job, rec_recorder *r, const rec_record *record, co
     job->file = path;
     if (lr_path_scheme(path)) {
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "what has a scheme in its path can be loaded, not saved");
-        rec_fail_hint(job, "Save it to a file; one of this computer that is called so has ./ in front of its path here.");
+        rec_fail_hint(job,
+                      "Save it to a file; one of this computer that is called so has ./ in front of its path here.");
         return job->error.status;
     }
     plugin = lr_recorder_writer(job, r, path);

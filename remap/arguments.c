@@ -24,7 +24,7 @@ void lr_arguments_free(lr_arguments *arguments)
     lr_arguments_init(arguments, allocator);
 }
 
-/* ------------------------------------------------------------------------------------------------------ setting -- */
+/* ----------------------------------------------------------------------------------------------------- setting -- */
 
 /* Replaces a text by a copy. */
 static int32_t keep(rec_job *job, char **target, const char *folder, size_t length, const char *text)
@@ -125,13 +125,13 @@ int32_t lr_arguments_set(rec_job *job, lr_arguments *arguments, const char *name
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- asking -- */
+/* ------------------------------------------------------------------------------------------------------ asking -- */
 
 bool lr_arguments_any(const lr_arguments *arguments)
 {
     const lr_rules *rules = arguments->rules;
-    return arguments->profile || arguments->automatic || arguments->prefix || arguments->partial || arguments->strict || arguments->debug ||
-           arguments->reverse ||
+    return arguments->profile || arguments->automatic || arguments->prefix || arguments->partial || arguments->strict ||
+           arguments->debug || arguments->reverse ||
            (rules &&
             (rules->count || rules->select || rules->adapter == LR_ADAPTER_PYTORCH || rules->gaps == LR_SWITCH_YES));
 }
@@ -186,7 +186,7 @@ lr_rules *lr_arguments_rules(rec_job *job, const lr_arguments *arguments)
 }
 
 int32_t lr_arguments_variables(rec_job *job, const lr_arguments *arguments, const lr_rules *rules,
-                             const char *model_path, lr_variables *numbers)
+                               const char *model_path, lr_variables *numbers)
 {
     int32_t status = lr_variables_copy(job, numbers, &arguments->numbers);
     if (status == REC_OK && (arguments->config || lr_rules_names_variables(rules))) {

@@ -9,7 +9,7 @@
 
 #include "remap/remap.h"
 
-/* ---------------------------------------------------------------------------------------------------------- trials -- */
+/* ------------------------------------------------------------------------------------------------------ trials -- */
 
 /* The plan with that adapter where it is doubted. NULL: the job has failed. */
 static rec_plan *try_with(rec_job *job, const rec_plan *plan, int32_t adapter)
@@ -70,7 +70,7 @@ static int32_t compare_base(rec_job *job, rec_plan *trial)
     return lr_job_failed(job) ? job->error.status : status;
 }
 
-/* -------------------------------------------------------------------------------------------------------- weighing -- */
+/* ---------------------------------------------------------------------------------------------------- weighing -- */
 
 typedef struct evidence {
     const char *first; /* what speaks for it; NULL: nothing */
@@ -161,7 +161,7 @@ static uint64_t differences(rec_job *job, rec_plan *with, rec_plan *without, con
     return count;
 }
 
-/* --------------------------------------------------------------------------------------------------------- deciding -- */
+/* ---------------------------------------------------------------------------------------------------- deciding -- */
 
 static const char *const hint =
     "Say it: the adapter none if it is Burn's layout, pytorch if it is PyTorch's (--adapter).";

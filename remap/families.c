@@ -7,7 +7,7 @@
 #include "core/record/record.h"
 #include "remap/remap.h"
 
-/* ------------------------------------------------------------------------------------------------------ programs -- */
+/* ---------------------------------------------------------------------------------------------------- programs -- */
 
 static char *put(char **at, const char *text)
 {
@@ -74,7 +74,7 @@ rec_family *rec_record_families(const rec_record *record, const char *path, uint
     return list;
 }
 
-/* ------------------------------------------------------------------------------------------------------- choosing -- */
+/* ---------------------------------------------------------------------------------------------------- choosing -- */
 
 /* "llama, gemma" */
 static void list_profiles(const lr_families *found, char *text, size_t room)
@@ -104,7 +104,8 @@ static int32_t refuse(rec_job *job, const lr_families *found, const lr_variables
                       found->at[0].profile, found->at[0].but, found->at[0].profile);
     } else {
         (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "profile auto: no profile fits");
-        rec_fail_hint(job, "It is of none of the families that there are profiles for. Name one, or write rules of your own.");
+        rec_fail_hint(
+            job, "It is of none of the families that there are profiles for. Name one, or write rules of your own.");
     }
     return job->error.status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Whether a profile is the one of the model's family: its rules act, and what it says the family always has is there. */
+ * Whether a profile is the one of the model's family: its rules act, and what it says the family always has is there.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -58,7 +59,7 @@ static int is_elsewhere(rec_job *job, const rec_plan *plan, uint64_t number, con
     return found;
 }
 
-/* ----------------------------------------------------------------------------------------------- what it looks like -- */
+/* ------------------------------------------------------------------------------------------ what it looks like -- */
 
 /* The families that a source may be of, none if that cannot be found out. To be given back with lr_families_free(). */
 static void find_families(rec_job *job, const rec_plan *plan, const lr_plan_source *source, lr_families *found)
@@ -106,10 +107,12 @@ static int32_t report_requires(rec_job *job, rec_plan *plan, uint64_t number, lr
             if (!source->partial && !source->reverse) {
                 hint_family(job, plan, source, like, sizeof like);
             }
-            (void)snprintf(hint, sizeof hint, "%sA part of a model is a partial load (partial).", *like ? like : ANOTHER "\n");
-            status = lr_plan_problem(job, plan, REC_PROBLEM_DEAD_RULE, !source->partial, "", source->partial ? "" : hint,
-                                     "the profile %.64s is for a model that has `%.200s`, and %.200s %s", rule->profile,
-                                     rule->pattern, source->name, source->reverse ? "becomes none" : "has no such key");
+            (void)snprintf(hint, sizeof hint, "%sA part of a model is a partial load (partial).",
+                           *like ? like : ANOTHER "\n");
+            status =
+                lr_plan_problem(job, plan, REC_PROBLEM_DEAD_RULE, !source->partial, "", source->partial ? "" : hint,
+                                "the profile %.64s is for a model that has `%.200s`, and %.200s %s", rule->profile,
+                                rule->pattern, source->name, source->reverse ? "becomes none" : "has no such key");
         } else if (!found) {
             status = lr_plan_problem(job, plan, REC_PROBLEM_DEAD_RULE, !source->partial, "", "",
                                      "rule %u requires `%.200s`, and %.200s %s", (unsigned)rule->number, rule->pattern,

@@ -6,7 +6,7 @@
 
 #include "remap/recognise_private.h"
 
-/* ------------------------------------------------------------------------------------------------------- reading -- */
+/* ----------------------------------------------------------------------------------------------------- reading -- */
 
 typedef struct reader {
     rec_job *job;
@@ -19,8 +19,9 @@ static int32_t bad_shape(const reader *r, const char *shape)
 {
     lr_excerpt brief;
     (void)lr_fail_location(r->job, r->place, "%s has the shape \"%s\"", r->key, lr_excerpt_text(&brief, shape));
-    rec_fail_hint(r->job, "Write %s = PATTERN, or %s = PATTERN | [SIZE, SIZE]: at most %d of a number, a name, 3*NAME, *NAME, _.",
-                  r->key, r->key, (int)LR_LOOK_RANK);
+    rec_fail_hint(
+        r->job, "Write %s = PATTERN, or %s = PATTERN | [SIZE, SIZE]: at most %d of a number, a name, 3*NAME, *NAME, _.",
+        r->key, r->key, (int)LR_LOOK_RANK);
     return r->job->error.status;
 }
 
@@ -138,8 +139,9 @@ static int32_t read_line(reader *r, const char *value, lr_look *look)
     for (uint32_t i = 0; i < look->rank && look->regex; i++) {
         const lr_size *size = &look->sizes[i];
         if (size->kind >= LR_SIZE_NAME && r->looks->names[size->name][0] >= 'a' && !lr_regex_groups(look->regex)) {
-            return lr_fail_location(r->job, r->place, "%s has the size \"%s\", and its pattern no group that says of what",
-                                    r->key, r->looks->names[size->name]);
+            return lr_fail_location(r->job, r->place,
+                                    "%s has the size \"%s\", and its pattern no group that says of what", r->key,
+                                    r->looks->names[size->name]);
         }
     }
     return r->job->error.status;
@@ -183,12 +185,12 @@ void lr_looks_free(rec_job *job, lr_looks *looks)
     *looks = (lr_looks){0};
 }
 
-/* ------------------------------------------------------------------------------------------------------- holding -- */
+/* ----------------------------------------------------------------------------------------------------- holding -- */
 
 /* What the keys of a file are in the family. */
 typedef struct found {
-    uint32_t look;         /* from 1; 0: none, a stranger */
-    uint32_t begin, end;   /* of the pattern's first group */
+    uint32_t look;       /* from 1; 0: none, a stranger */
+    uint32_t begin, end; /* of the pattern's first group */
 } found;
 
 /* A size that a key gives a name, for the keys with one first group. */
@@ -204,7 +206,7 @@ typedef struct holder {
     const lr_named *keys;
     uint64_t count;
     found *found;
-    bool *seen; /* for each look */
+    bool *seen;                /* for each look */
     bool bound[LR_LOOK_NAMES]; /* names of the whole file: whether they have a size, and which */
     uint64_t sizes[LR_LOOK_NAMES];
     binding *bindings; /* of the others */
@@ -244,8 +246,7 @@ static int32_t find_look(holder *h, lr_sieve *sieve, lr_matcher *matcher, uint64
 static binding binding_of(const holder *h, uint64_t index, uint32_t name)
 {
     const found *f = &h->found[index];
-    return (binding){
-        .group = h->keys[index].text + f->begin, .length = f->end - f->begin, .name = name, .key = index};
+    return (binding){.group = h->keys[index].text + f->begin, .length = f->end - f->begin, .name = name, .key = index};
 }
 
 static int compare_places(const binding *x, const binding *y)

@@ -10,7 +10,7 @@
 #include "remap/remap.h"
 #include "remap/reverse/reverse.h"
 
-/* ------------------------------------------------------------------------------------------------ working it out -- */
+/* ---------------------------------------------------------------------------------------------- working it out -- */
 
 /* The base's values are pieces like any other, which give way where a source has something. */
 static int32_t add_base(rec_job *job, rec_plan *plan)
@@ -49,9 +49,9 @@ static int32_t add_base(rec_job *job, rec_plan *plan)
         const rec_tensor *tensor = rec_value_tensor(key->value);
         bool makes = tensor && !lr_tensor_is_plain(tensor);
         lr_op *op = makes ? lr_op_tensor(job, tensor) : NULL;
-        lr_piece *piece = makes && !op ? NULL
-                                       : lr_plan_piece(job, plan, number, key->text, key->length, op, key->value, &key,
-                                                       1, "", "");
+        lr_piece *piece =
+            makes && !op ? NULL
+                         : lr_plan_piece(job, plan, number, key->text, key->length, op, key->value, &key, 1, "", "");
         lr_op_release(op);
         if (!piece) {
             return job->error.status;

@@ -33,7 +33,7 @@ typedef struct finder {
     uint64_t room_families;
 } finder;
 
-/* ------------------------------------------------------------------------------------------------------ profiles -- */
+/* ---------------------------------------------------------------------------------------------------- profiles -- */
 
 static int32_t on_profile(void *user, const lr_config *config, const lr_profile_section *section)
 {
@@ -60,7 +60,7 @@ static int32_t on_profile(void *user, const lr_config *config, const lr_profile_
     return lr_looks_read(f->job, &c->first, lr_config_file(config), section, true);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- keys -- */
+/* -------------------------------------------------------------------------------------------------------- keys -- */
 
 /* A key below a path. @return false: it is not below it. */
 static bool below(const char *select, const char **text, uint64_t *length)
@@ -110,7 +110,7 @@ static bool common_top(finder *f, const char *select, char *path, size_t room)
     return n > 0 && (size_t)n < room;
 }
 
-/* -------------------------------------------------------------------------------------------------------- deciding -- */
+/* ---------------------------------------------------------------------------------------------------- deciding -- */
 
 /* Whether a list of words has one. */
 static bool in_words(const char *words, const char *word)
@@ -143,14 +143,13 @@ static int32_t add(finder *f, const candidate *c, const char *select, const char
         return f->job->error.status;
     }
     family = &l->at[l->count];
-    *family = (lr_family){.profile = lr_arena_text(&l->arena, c->section->name, strlen(c->section->name)),
-                          .name = lr_arena_text(&l->arena, c->section->family, strlen(c->section->family)),
-                          .others = c->section->others
-                                        ? lr_arena_text(&l->arena, c->section->others, strlen(c->section->others))
-                                        : "",
-                          .select = select ? lr_arena_text(&l->arena, select, strlen(select)) : "",
-                          .but = lr_arena_text(&l->arena, but, strlen(but)),
-                          .confirmed = confirmed};
+    *family = (lr_family){
+        .profile = lr_arena_text(&l->arena, c->section->name, strlen(c->section->name)),
+        .name = lr_arena_text(&l->arena, c->section->family, strlen(c->section->family)),
+        .others = c->section->others ? lr_arena_text(&l->arena, c->section->others, strlen(c->section->others)) : "",
+        .select = select ? lr_arena_text(&l->arena, select, strlen(select)) : "",
+        .but = lr_arena_text(&l->arena, but, strlen(but)),
+        .confirmed = confirmed};
     if (!family->profile || !family->name || !family->others || !family->select || !family->but) {
         return lr_fail_memory(f->job, sizeof *family);
     }
@@ -158,7 +157,8 @@ static int32_t add(finder *f, const candidate *c, const char *select, const char
     return REC_OK;
 }
 
-/* Holds the file against one family. @param select what is looked below. @param said of that, what its profile does not say. */
+/* Holds the file against one family. @param select what is looked below. @param said of that, what its profile does not
+ * say. */
 static int32_t try_one(finder *f, const candidate *c, const char *select, const char *said)
 {
     const lr_profile_section *s = c->section;
@@ -241,7 +241,8 @@ static int32_t search(finder *f, const char *select)
     return status;
 }
 
-/* Those that fit first; of these only those that the configuration names, if it names any; of the others only if none fits. */
+/* Those that fit first; of these only those that the configuration names, if it names any; of the others only if none
+ * fits. */
 static void choose(lr_families *l)
 {
     bool fits = false, confirmed = false;

@@ -13,9 +13,10 @@ typedef struct lr_named {
 } lr_named;
 
 enum {
-    LR_SIZE_ANY = 0,     /**< `_` */
-    LR_SIZE_NUMBER = 1,  /**< `3` */
-    LR_SIZE_NAME = 2,    /**< `3*D`, `D`: the same D in all keys; of a lower-case letter: in all keys with the same first group */
+    LR_SIZE_ANY = 0,    /**< `_` */
+    LR_SIZE_NUMBER = 1, /**< `3` */
+    LR_SIZE_NAME =
+        2, /**< `3*D`, `D`: the same D in all keys; of a lower-case letter: in all keys with the same first group */
     LR_SIZE_MULTIPLE = 3 /**< `*d`: twice d or more */
 };
 typedef struct lr_size {
@@ -50,8 +51,8 @@ typedef struct lr_rest {
     bool misfit;              /**< shapes are not the family's */
 } lr_rest;
 
-/** Reads the lines of a profile. @param first only the first `has` one. To be given back with lr_looks_free(), also after
- *  a failure. */
+/** Reads the lines of a profile. @param first only the first `has` one. To be given back with lr_looks_free(), also
+ * after a failure. */
 int32_t lr_looks_read(rec_job *job, lr_looks *looks, const char *file, const lr_profile_section *section, bool first);
 void lr_looks_free(rec_job *job, lr_looks *looks);
 /** Holds all tensors of a file against them. */

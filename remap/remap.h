@@ -15,16 +15,16 @@
 
 #include "remap/plan/plan.h"
 
-/* ---------------------------------------------------------------------------------- load arguments (arguments.c) -- */
+/* -------------------------------------------------------------------------------- load arguments (arguments.c) -- */
 
 /** Load arguments, as they were set (docs/plans.md). Rules and profile are parsed by then. */
 typedef struct lr_arguments {
-    lr_rules *rules;     /**< rules, lets, adapter, gaps and select of its own; NULL: none */
-    lr_rules *profile;   /**< the profile with what it includes; NULL: none */
-    char *prefix;        /**< in front of destination keys; NULL: none */
-    char *config;        /**< the model's configuration; NULL: what lies beside the model */
-    lr_variables numbers;  /**< those that were set; without a configuration */
-    bool automatic;        /**< the profile is the one that fits the file */
+    lr_rules *rules;      /**< rules, lets, adapter, gaps and select of its own; NULL: none */
+    lr_rules *profile;    /**< the profile with what it includes; NULL: none */
+    char *prefix;         /**< in front of destination keys; NULL: none */
+    char *config;         /**< the model's configuration; NULL: what lies beside the model */
+    lr_variables numbers; /**< those that were set; without a configuration */
+    bool automatic;       /**< the profile is the one that fits the file */
     bool partial, strict, debug, reverse;
 } lr_arguments;
 
@@ -45,7 +45,7 @@ lr_rules *lr_arguments_rules(rec_job *job, const lr_arguments *arguments);
 int32_t lr_arguments_variables(rec_job *job, const lr_arguments *arguments, const lr_rules *rules,
                                const char *model_path, lr_variables *numbers);
 
-/* -------------------------------------------------------------------------------------------------------- a plan -- */
+/* ------------------------------------------------------------------------------------------------------ a plan -- */
 
 /** What a plan is made of: a record and how it is to be taken. */
 typedef struct lr_plan_input {
@@ -60,8 +60,8 @@ typedef struct lr_plan_input {
 
 /** Adds a source (source.c). What is owned is taken, also on failure. */
 int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input);
-/** Works it out, once: rec_plan_make() within a job. First it decides (decide.c) whether the adapter acts on what is doubted,
- *  by what goes together with it and without. */
+/** Works it out, once: rec_plan_make() within a job. First it decides (decide.c) whether the adapter acts on what is
+ * doubted, by what goes together with it and without. */
 int32_t lr_plan_work(rec_job *job, rec_plan *plan);
 /** The same with the adapters as they are (make.c). */
 int32_t lr_plan_make(rec_job *job, rec_plan *plan);
@@ -69,7 +69,7 @@ int32_t lr_plan_make(rec_job *job, rec_plan *plan);
  *  what it leads to. @param file that a failure is about, or NULL. */
 int32_t lr_plan_carry_out(rec_job *job, rec_plan *plan, const char *file);
 
-/* --------------------------------------------------------------------------------------------- a load (import.c) -- */
+/* ------------------------------------------------------------------------------------------- a load (import.c) -- */
 
 /** Whether a record as it was read needs more to become what load arguments and its type ask for. */
 bool lr_import_needed(const lr_plan_input *input);
@@ -96,21 +96,22 @@ typedef struct lr_families {
     lr_arena arena;
     lr_family *at;
     uint64_t count;
-    bool fits; /**< those there are fit; else none does, and they nearly do */
+    bool fits;  /**< those there are fit; else none does, and they nearly do */
     bool known; /**< a family has the profile that was asked about */
 } lr_families;
 
-/** Finds the families that a record's tensors are of, by the profiles' `has` and `knows`. @param numbers with the model's
- *  configuration, if there is one. @param select below which it is looked; NULL: at the top, and below one name that all
- *  keys have in common. @param asked a profile, or NULL. @param families (out) to be given back with lr_families_free(). */
+/** Finds the families that a record's tensors are of, by the profiles' `has` and `knows`. @param numbers with the
+ * model's configuration, if there is one. @param select below which it is looked; NULL: at the top, and below one name
+ * that all keys have in common. @param asked a profile, or NULL. @param families (out) to be given back with
+ * lr_families_free(). */
 int32_t lr_families_find(rec_job *job, const rec_record *record, const lr_variables *numbers, const char *select,
                          const char *asked, lr_families *families);
 /** Whether one of the profiles for a family, or for its files with another destination, has that name. */
 bool lr_family_has(const char *profile, const char *others, const char *name);
 void lr_families_free(rec_job *job, lr_families *families);
 
-/** The profile for a record where the load arguments leave that to the library (families.c): the only one that fits, to be
- *  freed with lr_rules_free(). @param path of the file it was read from, or NULL.
+/** The profile for a record where the load arguments leave that to the library (families.c): the only one that fits, to
+ * be freed with lr_rules_free(). @param path of the file it was read from, or NULL.
  *  @param family (out) what it was chosen for; its texts are the rules'. NULL: the job has failed. */
 lr_rules *lr_profile_choose(rec_job *job, const rec_record *record, const lr_arguments *arguments, const char *path,
                             lr_family *family);

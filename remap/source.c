@@ -21,8 +21,8 @@ static void settle(const rec_plan *plan, const lr_arguments *arguments, lr_plan_
                       : foreign && (!plan->foreign || asked) ? LR_ADAPTER_PYTORCH
                                                              : LR_ADAPTER_NONE;
     source->stored = foreign && source->record->adapter == REC_ADAPTER_EITHER;
-    source->doubted = source->stored && adapter == LR_ADAPTER_UNSET && source->adapter == LR_ADAPTER_PYTORCH &&
-                      !source->reverse;
+    source->doubted =
+        source->stored && adapter == LR_ADAPTER_UNSET && source->adapter == LR_ADAPTER_PYTORCH && !source->reverse;
     source->presumed = !source->stored && adapter == LR_ADAPTER_UNSET && source->adapter == LR_ADAPTER_PYTORCH &&
                        !profiled && !ruled && !source->reverse;
     source->gaps_given = gaps != LR_SWITCH_UNSET;
@@ -70,8 +70,8 @@ static int32_t take_arguments(rec_job *job, rec_plan *plan, const lr_plan_input 
     return job->error.status;
 }
 
-/* What is written at a precision is numbers, and so is what operations work on on the way there. The map of a foreign file has
- * its tensors beside each other. */
+/* What is written at a precision is numbers, and so is what operations work on on the way there. The map of a foreign
+ * file has its tensors beside each other. */
 static void take_numbers(rec_value *root)
 {
     for (uint64_t i = 0; root->kind == REC_KIND_MAP && i < root->v.map->count; i++) {

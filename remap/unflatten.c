@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A flat map of paths as a tree, in place. Of a foreign file it is what a plan without rules, type and adapter makes of it,
- * without the plan. Keys go into a prefix tree in the order of the file, whose nodes know their names by number, so that a
- * name is stored once; where a key goes on as the one before does, nothing is looked up. Sorted is only what is wrong. */
+ * A flat map of paths as a tree, in place. Of a foreign file it is what a plan without rules, type and adapter makes of
+ * it, without the plan. Keys go into a prefix tree in the order of the file, whose nodes know their names by number, so
+ * that a name is stored once; where a key goes on as the one before does, nothing is looked up. Sorted is only what is
+ * wrong. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,8 +57,8 @@ typedef struct splitter {
     lr_pages nodes, names;
     uint32_t node_count, name_count;
     uint64_t secret; /* of the hashes of nodes */
-    table by_name; /* names */
-    table by_both; /* nodes of parents with many children, by parent and name */
+    table by_name;   /* names */
+    table by_both;   /* nodes of parents with many children, by parent and name */
     level levels[LEVELS_MOST + 1];
     uint32_t depth;
     item before;
@@ -76,7 +77,7 @@ static name *name_at(const splitter *s, uint32_t number)
     return (name *)(void *)s->names.data + number;
 }
 
-/* ------------------------------------------------------------------------------------------------------- finding -- */
+/* ----------------------------------------------------------------------------------------------------- finding -- */
 
 /* Both were counted here: who makes a file has no say but which of them come together. */
 static uint64_t hash_both(uint64_t secret, uint32_t parent, uint32_t number)
@@ -128,7 +129,7 @@ static int32_t reserve(splitter *s, table *t)
     return REC_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------- growing -- */
+/* ----------------------------------------------------------------------------------------------------- growing -- */
 
 /* Room for one more in an array that is page memory. */
 static int32_t more(splitter *s, lr_pages *pages, uint64_t count, size_t each)
@@ -310,7 +311,7 @@ static int32_t add(splitter *s, uint32_t entry)
     return REC_OK;
 }
 
-/* ------------------------------------------------------------------------------------------- in order, where needed -- */
+/* -------------------------------------------------------------------------------------- in order, where needed -- */
 
 /* By parts: `a.b` comes right behind `a`, whatever other characters sort before a dot. */
 static int by_parts(const void *a, const void *b)
@@ -388,7 +389,7 @@ static int32_t fail_wrong(splitter *s)
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------- what it is then -- */
+/* --------------------------------------------------------------------------------------------- what it is then -- */
 
 static int32_t value_of(splitter *s, uint32_t number, uint32_t offset, rec_value *out);
 
@@ -430,7 +431,8 @@ static int32_t put(splitter *s, lr_map *map, uint32_t number, const rec_value *v
     return REC_OK;
 }
 
-/* A value with others below its name: they stand beside it, under names with dots. In a record of Burn that cannot be. */
+/* A value with others below its name: they stand beside it, under names with dots. In a record of Burn that cannot be.
+ */
 static int32_t put_below(splitter *s, lr_map *map, uint32_t number, uint32_t offset)
 {
     sorted all = {0};

@@ -9,7 +9,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Quiet and signalling NaNs of both signs, infinities, -0, the least and the greatest subnormal, the greatest, 1+ulp. */
+/* Quiet and signalling NaNs of both signs, infinities, -0, the least and the greatest subnormal, the greatest, 1+ulp.
+ */
 static const uint32_t f32s[] = {0x7fc00000, 0xffc00000, 0x7f800001, 0xff812345, 0x7fffffff, 0x7f800000,
                                 0xff800000, 0x80000000, 0x00000001, 0x807fffff, 0x7f7fffff, 0x3f800001};
 static const uint64_t f64s[] = {0x7ff8000000000000, 0xfff8000000000001, 0x7ff0000000000001, 0xfff7ffffffffffff,

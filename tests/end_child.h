@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * How a child that a test forked ends: without what its parent wants to have done at the end, but, where scripts/coverage
- * counts, with what it ran. */
+ * How a child that a test forked ends: without what its parent wants to have done at the end, but, where
+ * scripts/coverage counts, with what it ran. */
 #ifndef END_CHILD_H
 #define END_CHILD_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Allocations that fail: of a context whose allocator is `failing_allocator`, the one that is asked for. A program that is linked
- * with LR_FAILING_ARENAS and defines FAILING_ARENAS lets arenas refuse single pieces too, which else only their chunks do. */
+ * Allocations that fail: of a context whose allocator is `failing_allocator`, the one that is asked for. A program that
+ * is linked with LR_FAILING_ARENAS and defines FAILING_ARENAS lets arenas refuse single pieces too, which else only
+ * their chunks do. */
 #ifndef FAILING_H
 #define FAILING_H
 
@@ -74,7 +75,8 @@ static inline bool fails_now(void)
 
 static uint64_t held; /* pieces that the context's allocator gave and did not get back */
 
-/* Each piece has its size before it and a few bytes behind it that nobody may write to: looked at where it is given back. */
+/* Each piece has its size before it and a few bytes behind it that nobody may write to: looked at where it is given
+ * back. */
 enum { PIECE_HEAD = 16, PIECE_GUARD = 8, PIECE_BYTE = 0xA5 };
 
 static inline void *guarded(uint8_t *piece, size_t size)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Replaces malloc, calloc and realloc of the program and the libraries that it loads (glibc lets a program do that). They fail where
- * fails_now(), which stands before this is included, says so. Sanitizers have a malloc of their own: nothing is replaced then. */
+ * Replaces malloc, calloc and realloc of the program and the libraries that it loads (glibc lets a program do that).
+ * They fail where fails_now(), which stands before this is included, says so. Sanitizers have a malloc of their own:
+ * nothing is replaced then. */
 #ifndef LR_FAILING_MALLOC_H
 #define LR_FAILING_MALLOC_H
 

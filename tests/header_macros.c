@@ -16,39 +16,39 @@ REC_DEFINE_STRUCT(LINEAR, LINEAR_FIELDS)
 #define HEAD_VARIANTS(F, T) F(T, VARIANT, Dense, LINEAR) F(T, UNIT_VARIANT, Act)
 REC_DEFINE_ENUM(HEAD, HEAD_VARIANTS)
 
-#define ALL_FIELDS(F, T)                                                                                               \
-    F(T, TENSOR, t, 1)                                                                                                 \
-    F(T, OPTION_TENSOR, ot, 1)                                                                                         \
-    F(T, INT_PARAM, ip, 1)                                                                                             \
-    F(T, OPTION_INT_PARAM, oip, 1)                                                                                     \
-    F(T, INT_TENSOR, it, 1)                                                                                            \
-    F(T, OPTION_INT_TENSOR, oit, 1)                                                                                    \
-    F(T, BOOL_PARAM, bp, 1)                                                                                            \
-    F(T, OPTION_BOOL_PARAM, obp, 1)                                                                                    \
-    F(T, BOOL_TENSOR, bt, 1)                                                                                           \
-    F(T, OPTION_BOOL_TENSOR, obt, 8, 1, 2, 3, 4, 5, 6, 7, 8)                                                           \
-    F(T, CHILD, fc, LINEAR)                                                                                            \
-    F(T, OPTION_CHILD, head, HEAD)                                                                                     \
-    F(T, LIST, blocks, LINEAR)                                                                                         \
-    F(T, ARRAY, pair, LINEAR, 2)                                                                                       \
-    F(T, BOOL, b)                                                                                                      \
-    F(T, U8, u8)                                                                                                       \
-    F(T, U16, u16)                                                                                                     \
-    F(T, U32, u32)                                                                                                     \
-    F(T, U64, u64)                                                                                                     \
-    F(T, USIZE, steps)                                                                                                 \
-    F(T, I8, i8)                                                                                                       \
-    F(T, I16, i16)                                                                                                     \
-    F(T, I32, i32)                                                                                                     \
-    F(T, I64, i64)                                                                                                     \
-    F(T, F32, f32)                                                                                                     \
-    F(T, F64, f64)                                                                                                     \
-    F(T, STRING, name)                                                                                                 \
-    F(T, VALUE, extra)                                                                                                 \
+#define ALL_FIELDS(F, T)                                     \
+    F(T, TENSOR, t, 1)                                       \
+    F(T, OPTION_TENSOR, ot, 1)                               \
+    F(T, INT_PARAM, ip, 1)                                   \
+    F(T, OPTION_INT_PARAM, oip, 1)                           \
+    F(T, INT_TENSOR, it, 1)                                  \
+    F(T, OPTION_INT_TENSOR, oit, 1)                          \
+    F(T, BOOL_PARAM, bp, 1)                                  \
+    F(T, OPTION_BOOL_PARAM, obp, 1)                          \
+    F(T, BOOL_TENSOR, bt, 1)                                 \
+    F(T, OPTION_BOOL_TENSOR, obt, 8, 1, 2, 3, 4, 5, 6, 7, 8) \
+    F(T, CHILD, fc, LINEAR)                                  \
+    F(T, OPTION_CHILD, head, HEAD)                           \
+    F(T, LIST, blocks, LINEAR)                               \
+    F(T, ARRAY, pair, LINEAR, 2)                             \
+    F(T, BOOL, b)                                            \
+    F(T, U8, u8)                                             \
+    F(T, U16, u16)                                           \
+    F(T, U32, u32)                                           \
+    F(T, U64, u64)                                           \
+    F(T, USIZE, steps)                                       \
+    F(T, I8, i8)                                             \
+    F(T, I16, i16)                                           \
+    F(T, I32, i32)                                           \
+    F(T, I64, i64)                                           \
+    F(T, F32, f32)                                           \
+    F(T, F64, f64)                                           \
+    F(T, STRING, name)                                       \
+    F(T, VALUE, extra)                                       \
     F(T, CONSTANT, dropout)
 REC_DEFINE_STRUCT(ALL, ALL_FIELDS)
 
-/* ------------------------------------------------------------------------------------------------------ plugins -- */
+/* ----------------------------------------------------------------------------------------------------- plugins -- */
 
 static int32_t probe(const rec_head *head)
 {
@@ -59,7 +59,20 @@ static int32_t probe(const rec_head *head)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 static const rec_plugin example = {
-    REC_PLUGIN_ABI, (uint32_t)sizeof(rec_plugin), "Example", NULL, "x", "", NULL, 0, NULL, probe, NULL, NULL, REC_ADAPTER_NONE, 0,
+    REC_PLUGIN_ABI,
+    (uint32_t)sizeof(rec_plugin),
+    "Example",
+    NULL,
+    "x",
+    "",
+    NULL,
+    0,
+    NULL,
+    probe,
+    NULL,
+    NULL,
+    REC_ADAPTER_NONE,
+    0,
 };
 #pragma GCC diagnostic pop
 REC_PLUGINS(header_macros, &example);
@@ -69,7 +82,7 @@ REC_STATIC_PLUGINS(STATIC_LIST);
 REC_API int32_t report(const char *text, ...) REC_PRINTF(1, 2);
 REC_MAYBE_UNUSED static const int32_t unused_number = 0;
 
-/* -------------------------------------------------------------------------------------------------------- check -- */
+/* ------------------------------------------------------------------------------------------------------- check -- */
 
 static int failures;
 
@@ -110,6 +123,7 @@ int main(void)
     expect(HEAD_type.fields[0].type == &LINEAR_type && HEAD_type.fields[1].type == NULL, "variants");
     expect(HEAD_type.fields[1].kind == REC_FIELD_VARIANT, "a unit variant");
     expect(header_macros_LTX_librecord_plugins[0] == &example && !header_macros_LTX_librecord_plugins[1], "plugins");
-    expect(rec_static_plugins[0] == header_macros_LTX_librecord_plugins && !rec_static_plugins[1], "a static program's");
+    expect(rec_static_plugins[0] == header_macros_LTX_librecord_plugins && !rec_static_plugins[1],
+           "a static program's");
     return failures != 0;
 }

@@ -24,16 +24,16 @@ static inline bool killed_now(void)
 }
 
 /* The process ends before the call, or when a write has written half of its bytes. */
-#define KILLING(type, name, parameters, arguments, half)  \
-    type __real_##name parameters;                        \
-    type __wrap_##name parameters;                        \
-    type __wrap_##name parameters                         \
-    {                                                     \
-        if (killed_now()) {                               \
-            half;                                         \
-            (void)raise(SIGKILL);                         \
-        }                                                 \
-        return __real_##name arguments;                   \
+#define KILLING(type, name, parameters, arguments, half) \
+    type __real_##name parameters;                       \
+    type __wrap_##name parameters;                       \
+    type __wrap_##name parameters                        \
+    {                                                    \
+        if (killed_now()) {                              \
+            half;                                        \
+            (void)raise(SIGKILL);                        \
+        }                                                \
+        return __real_##name arguments;                  \
     }
 
 KILLING(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count),

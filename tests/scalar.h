@@ -9,7 +9,8 @@
 
 #include <librecord.h>
 
-/** @param path whose last part may be the index of a packed number. @return the scalar; kind REC_KIND_NIL if there is none. */
+/** @param path whose last part may be the index of a packed number. @return the scalar; kind REC_KIND_NIL if there is
+ * none. */
 static inline rec_scalar scalar_at(const rec_record *record, const char *path)
 {
     const rec_value *value = rec_value_at(record, path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * For tests with very many cases of a kind: LIBRECORD_TEST_EVERY=n makes them run every n-th case only. `make check` sets 7,
- * `make check-slow` runs all. */
+ * For tests with very many cases of a kind: LIBRECORD_TEST_EVERY=n makes them run every n-th case only. `make check`
+ * sets 7, `make check-slow` runs all. */
 #ifndef SPARSE_H
 #define SPARSE_H
 

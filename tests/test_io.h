@@ -111,7 +111,8 @@ static inline int leave_world(void **state)
 /** From now on memory comes from the allocator that counts; it never maps pages. */
 static inline void use_counted_allocator(world *w)
 {
-    w->context.allocator = (lr_allocator){.alloc = counted_alloc, .resize = counted_resize, .release = counted_release, .user = w};
+    w->context.allocator =
+        (lr_allocator){.alloc = counted_alloc, .resize = counted_resize, .release = counted_release, .user = w};
     begin_job(w);
 }
 

@@ -9,7 +9,7 @@
 #include "remap/ops/ops.h"
 #include "core/record/record.h"
 
-/* ------------------------------------------------------------------------------------------------------- helpers -- */
+/* ----------------------------------------------------------------------------------------------------- helpers -- */
 
 /* A tensor with its bytes, as the interpreter has it. */
 typedef struct naive {

@@ -23,18 +23,18 @@ const command tool_commands[] = {
      "FILE may be a folder: then it is all records in it and below it. Options are for\n"
      "all files.\n",
      NULL, tool_run_info},
-    {"ls", COMMAND_LS, 1, SIZE_MAX, "FILE [KEY]...", "list tensors and values, repeated layers folded",
-     tool_ls_more, tool_ls_options, tool_run_ls},
+    {"ls", COMMAND_LS, 1, SIZE_MAX, "FILE [KEY]...", "list tensors and values, repeated layers folded", tool_ls_more,
+     tool_ls_options, tool_run_ls},
     {"show", COMMAND_SHOW, 1, SIZE_MAX, "FILE [KEY]...", "print the values at keys",
      "KEY is a name as `record ls --all` lists it, and may have a slice, or a pattern:\n"
      "  record show mnist.mpk 'stem.weight[0, :, 1:3, ::2]'\n"
      "  record show mnist.mpk 'fc*.bias' '!fc2.*'\n"
      "Without KEY the whole tree is shown.\n",
      NULL, tool_run_show},
-    {"stats", COMMAND_STATS, 1, SIZE_MAX, "FILE [KEY]", "what the numbers are like: extremes, moments",
-     tool_stats_more, NULL, tool_run_stats},
-    {"diff", COMMAND_DIFF, 2, 2, "A B", "compare two records: structure, then values", tool_diff_more, tool_diff_options,
-     tool_run_diff},
+    {"stats", COMMAND_STATS, 1, SIZE_MAX, "FILE [KEY]", "what the numbers are like: extremes, moments", tool_stats_more,
+     NULL, tool_run_stats},
+    {"diff", COMMAND_DIFF, 2, 2, "A B", "compare two records: structure, then values", tool_diff_more,
+     tool_diff_options, tool_run_diff},
     {"verify", COMMAND_VERIFY, 1, SIZE_MAX, "FILE...", "see whether records are whole, and what they were",
      tool_verify_more, tool_verify_options, tool_run_verify},
     {"convert", COMMAND_CONVERT, 2, SIZE_MAX, "IN... OUT", "read with one recorder, write with another",

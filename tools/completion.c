@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record completion: what completes words in a shell. The scripts only ask; what there is to choose from is found here. */
+ * record completion: what completes words in a shell. The scripts only ask; what there is to choose from is found here.
+ */
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 #include "tools/tool.h"
 
-/* ------------------------------------------------------------------------------------------------------- scripts -- */
+/* ----------------------------------------------------------------------------------------------------- scripts -- */
 
 /* A candidate that is not a whole word yet ends in one of `.=:/`. The line ":files" asks for names of files. */
 static const char bash_script[] =
@@ -71,7 +72,7 @@ static const char fish_script[] =
     "end\n"
     "complete -c record -f -a '(__record_words)'\n";
 
-/* ---------------------------------------------------------------------------------------------------- candidates -- */
+/* -------------------------------------------------------------------------------------------------- candidates -- */
 
 /* What is being completed: what stands already is given again in front of each candidate. */
 typedef struct wanted {
@@ -203,7 +204,7 @@ static void put_types(const session *s, wanted w)
     rec_types_free(known);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- keys -- */
+/* -------------------------------------------------------------------------------------------------------- keys -- */
 
 /* Keys of a record. Where they are many, only up to the next point behind what was typed. */
 static void put_keys(session *s, const wanted *w, const char *path)
@@ -245,7 +246,7 @@ static void put_keys(session *s, const wanted *w, const char *path)
     rec_close_recorder(recorder);
 }
 
-/* -------------------------------------------------------------------------------------------------------- values -- */
+/* ------------------------------------------------------------------------------------------------------ values -- */
 
 /* What a list with commas between its words goes on with: those before stay. */
 static void put_list(const wanted *w, const char *const *list)
@@ -277,8 +278,8 @@ static void put_values(session *s, const command *c, const char *option, const w
     static const char *const adapters[] = {"pytorch", "none", NULL};
     static const char *const gaps[] = {"close", "keep", NULL};
     static const char *const sums[] = {"write", "check", NULL};
-    static const char *const orders[] = {"file",  "name",  "size",   "dtype",  "shape",  "offset",
-                                         "-file", "-name", "-size", "-dtype", "-shape", "-offset", NULL};
+    static const char *const orders[] = {"file",  "name",  "size",   "dtype",  "shape",   "offset", "-file",
+                                         "-name", "-size", "-dtype", "-shape", "-offset", NULL};
     static const char *const pairs[] = {"name", "position", "id", NULL};
     static const char *const parts[] = {"key", "1", "2", "3", "dtype", NULL};
     static const char *const ignored[] = {"dtype", "added", "removed", "renamed", "metadata", "values", "data", NULL};

@@ -5,7 +5,7 @@
 
 #include "tools/tool.h"
 
-/* -------------------------------------------------------------------------------------------------------- people -- */
+/* ------------------------------------------------------------------------------------------------------ people -- */
 
 static void print_precision(const rec_record *record, const summary *s, const char *label)
 {
@@ -211,7 +211,7 @@ static void print_people(const rec_record *record, const summary *s, const famil
     tool_text_free(&burn);
 }
 
-/* ------------------------------------------------------------------------------------------------------ programs -- */
+/* ---------------------------------------------------------------------------------------------------- programs -- */
 
 static void json_size(json *j, const char *key, uint64_t size)
 {

@@ -100,8 +100,8 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_NO_THREADS] = {"no-threads", NULL, 0, READERS, "use one thread, as --threads 1 does"},
     [OPTION_CACHE] = {"cache", "FOLDER", 0, READERS, "keep here what servers send (https://)"},
     [OPTION_ALL] = {"all", NULL, 'a',
-                    COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_PLAN | COMMAND_PROFILES |
-                                    COMMAND_STATS | COMMAND_DIFF | COMMAND_VERIFY,
+                    COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_PLAN | COMMAND_PROFILES | COMMAND_STATS |
+                        COMMAND_DIFF | COMMAND_VERIFY,
                     "leave nothing out: every tensor, every element"},
     [OPTION_WHY] = {"why", NULL, 0, COMMAND_PLUGINS, "say where each comes from, and why one is refused"},
     [OPTION_INDEX] = {"index", "FOLDER", 0, COMMAND_PLUGINS, "write the index of a folder of plugins"},
@@ -137,8 +137,8 @@ static const char *const load_keys[OPTION_COUNT] = {
     [OPTION_CONFIG_JSON] = "config", [OPTION_REVERSE] = "reverse", [OPTION_REMAP] = "remap",
     [OPTION_RENAME] = "rename",      [OPTION_DROP] = "drop",       [OPTION_MODULE] = "module",
     [OPTION_VARIANT] = "variant",    [OPTION_PREFIX] = "prefix",   [OPTION_GAPS] = "gaps",
-    [OPTION_SELECT] = "select",
-    [OPTION_PARTIAL] = "partial",    [OPTION_STRICT] = "strict",   [OPTION_DEBUG] = "debug",
+    [OPTION_SELECT] = "select",      [OPTION_PARTIAL] = "partial", [OPTION_STRICT] = "strict",
+    [OPTION_DEBUG] = "debug",
 };
 
 /* Options that subcommands bring themselves are known by all tables, as the subcommand may come behind them. */

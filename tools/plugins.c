@@ -183,10 +183,7 @@ static const char *abilities(const rec_plugin_info *p)
     if (p->kind == REC_PLUGIN_SOURCE) {
         return p->can_load ? "open" : "";
     }
-    return p->can_load && p->can_save ? "load and save"
-           : p->can_load              ? "load only"
-           : p->can_save              ? "save only"
-                                      : "";
+    return p->can_load && p->can_save ? "load and save" : p->can_load ? "load only" : p->can_save ? "save only" : "";
 }
 
 /* All of one plugin. */
@@ -254,7 +251,8 @@ static void print_people(rec_context *context, uint64_t count, bool why)
     tool_table_print(&t, stdout);
     for (uint64_t i = 0; i < count; i++) {
         const rec_plugin_info *p = rec_plugin_get(context, i);
-        bool more = why ? *p->aliases || *p->options || *p->hidden || *p->schemes || *p->format : *p->hidden && !is_hidden(p);
+        bool more =
+            why ? *p->aliases || *p->options || *p->hidden || *p->schemes || *p->format : *p->hidden && !is_hidden(p);
         if (p->usable && more) {
             print_more(p, why);
         }

@@ -10,8 +10,8 @@
 /* More elements than this are shown by their edges, so many from each end of a dimension. */
 enum { SUMMARY_ABOVE = 1000, EDGE = 3, CHUNK = 4096 };
 
-/* So many elements are measured before the first is printed, so that it stands there at once. A column that turns out to be
- * wider later on grows. */
+/* So many elements are measured before the first is printed, so that it stands there at once. A column that turns out
+ * to be wider later on grows. */
 enum { MEASURED = 1 << 17 };
 
 /* Elements behind which pages are given back. */
@@ -134,7 +134,7 @@ static const char *element_text(const view *v, size_t i, char *buffer)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- people -- */
+/* ------------------------------------------------------------------------------------------------------ people -- */
 
 /* What to do with elements: measure them, or print them. */
 typedef void (*element_fn)(view *v, const char *string, uint32_t depth, bool first);
@@ -333,7 +333,7 @@ static int print_tensor(view *v)
     return EXIT_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------ programs -- */
+/* ---------------------------------------------------------------------------------------------------- programs -- */
 
 static void json_element(view *v, const char *string, uint32_t depth, bool first)
 {
@@ -453,7 +453,7 @@ static int show_tensor(const session *s, const rec_tensor *tensor, const char *k
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------------- values -- */
+/* ------------------------------------------------------------------------------------------------------ values -- */
 
 /* A tree for people: a level two spaces in, a leaf a line. */
 static void print_tree(const rec_value *value, const char *name, size_t level, const options *o)
@@ -620,7 +620,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------ several -- */
+/* ----------------------------------------------------------------------------------------------------- several -- */
 
 /* Whether an operand is the key of a value, with or without a slice. */
 static bool is_key(const rec_record *record, const char *operand)
@@ -648,7 +648,8 @@ static int show_next(const session *s, const rec_record *record, const char *ope
     if (!s->o->json) {
         text key = {0};
         tool_text_safe(&key, operand, strlen(operand));
-        printf("%s%s%s%s\n", *begun ? "\n" : "", tool_style(STYLE_BOLD), *key.at ? key.at : "(root)", tool_style(STYLE_PLAIN));
+        printf("%s%s%s%s\n", *begun ? "\n" : "", tool_style(STYLE_BOLD), *key.at ? key.at : "(root)",
+               tool_style(STYLE_PLAIN));
         tool_text_free(&key);
     }
     *begun = true;

@@ -5,7 +5,7 @@
 
 #include "tools/convert/convert.h"
 
-/* ------------------------------------------------------------------------------------------------------- options -- */
+/* ----------------------------------------------------------------------------------------------------- options -- */
 
 /* The subcommands, as bits of a set. */
 enum {
@@ -34,8 +34,8 @@ typedef struct command {
     int bit;
     size_t least, most; /* operands */
     const char *operands, *summary;
-    const char *more;      /* further lines of the help, or "" */
-    const own_option *own; /* its own options; NULL: none */
+    const char *more;                                                  /* further lines of the help, or "" */
+    const own_option *own;                                             /* its own options; NULL: none */
     int (*run)(session *s, const char *const *operands, size_t count); /* NULL: help */
 } command;
 /* All of them, in the order of the help; the last one has no name. */
@@ -62,7 +62,7 @@ typedef struct option_form {
  * several have. */
 option_form tool_option_at(const command *c, size_t index);
 
-/* --------------------------------------------------------------------------------------------------- subcommands -- */
+/* ------------------------------------------------------------------------------------------------- subcommands -- */
 
 int tool_run_info(session *s, const char *const *operands, size_t count);
 int tool_run_show(session *s, const char *const *operands, size_t count);

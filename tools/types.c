@@ -9,7 +9,7 @@
 #include "tools/tool.h"
 #include "tools/types/types.h"
 
-/* -------------------------------------------------------------------------------------------------- record types -- */
+/* ------------------------------------------------------------------------------------------------ record types -- */
 
 const own_option tool_types_options[] = {
     {"c", NULL, 0, "as a C header: a struct for rec_bind()"},
@@ -83,10 +83,11 @@ static int made_up(session *s, text *t, const rec_record *record, const char *pa
     if (found) {
         tool_text_put(t, "// ");
         tool_text_nameless(t, record, tool_input_name(path));
-        tool_text_format(t,
-                         ".\n// This type reads all of it, %" PRIu64 " parameter%s. Names are made up; behind // are "
-                         "parameters by position,\n// and what is only assumed says so: other types have the same bytes.\n\n",
-                         count, tool_plural(count));
+        tool_text_format(
+            t,
+            ".\n// This type reads all of it, %" PRIu64 " parameter%s. Names are made up; behind // are "
+            "parameters by position,\n// and what is only assumed says so: other types have the same bytes.\n\n",
+            count, tool_plural(count));
         tool_text_put(t, source.at);
     } else if (status == EXIT_OK) {
         skeleton(t, record, tool_input_name(path));
@@ -103,12 +104,12 @@ static void skeleton(text *t, const rec_record *record, const char *path)
 
     tool_text_put(t, "// ");
     tool_text_nameless(t, record, path);
-    tool_text_put(t,
-                  "; `record ls` lists its parameters by position.\n"
-                  "// A type to complete: names, what holds what, and fields without parameters (record help types).\n\n"
-                  "use burn::module::{Module, Param};\nuse burn::nn;\nuse burn::tensor::{backend::Backend, Bool, Int, "
-                  "Tensor};\n\n"
-                  "#[derive(Module, Debug)]\npub struct Model<B: Backend> {\n");
+    tool_text_put(
+        t, "; `record ls` lists its parameters by position.\n"
+           "// A type to complete: names, what holds what, and fields without parameters (record help types).\n\n"
+           "use burn::module::{Module, Param};\nuse burn::nn;\nuse burn::tensor::{backend::Backend, Bool, Int, "
+           "Tensor};\n\n"
+           "#[derive(Module, Debug)]\npub struct Model<B: Backend> {\n");
     for (uint64_t i = 0; i < count;) {
         const char *module;
         const rec_tensor *tensor = rec_value_tensor(rec_value_item(root, i));

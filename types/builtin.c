@@ -57,8 +57,7 @@ static int32_t folder_failed(rec_job *job, const char *folder, int error)
     (void)lr_fail_line(job, REC_E_IO, folder, 0, "cannot read the folder of Burn's own types: %s",
                        lr_errno_words(error, text, sizeof text));
     (void)lr_job_errno(job, error);
-    rec_fail_hint(job,
-                  "It comes with librecord. The environment variable LIBRECORD_DATA names the folder above it.");
+    rec_fail_hint(job, "It comes with librecord. The environment variable LIBRECORD_DATA names the folder above it.");
     return job->error.status;
 }
 

@@ -36,7 +36,7 @@ typedef struct writer {
     const char *root;
 } writer;
 
-/* ---------------------------------------------------------------------------------------------------------- text -- */
+/* -------------------------------------------------------------------------------------------------------- text -- */
 
 static void add(writer *w, text *t, const char *bytes, size_t length)
 {
@@ -162,8 +162,8 @@ static void put_list(writer *w, text *t, const lr_seen *seen, const char *field,
     }
 }
 
-/* An integer that may as well be a signed one says so in a comment which lr_rust_type() reads again: a format without names
- * keeps the two differently, and neither reads nor writes it until somebody has chosen. */
+/* An integer that may as well be a signed one says so in a comment which lr_rust_type() reads again: a format without
+ * names keeps the two differently, and neither reads nor writes it until somebody has chosen. */
 static void put_scalar(writer *w, text *t, const char *letter, const lr_seen *seen)
 {
     put(w, t, letter);
@@ -396,7 +396,7 @@ static void put_type(writer *w, text *t, const lr_seen *seen, const char *field,
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- all -- */
+/* --------------------------------------------------------------------------------------------------------- all -- */
 
 static bool has_word(const char *source, const char *word)
 {

@@ -141,7 +141,8 @@ const lr_def *lr_own_types_find(const lr_own_types *own, const lr_seen *seen, co
     *other = NULL;
     for (uint64_t i = 0; i < own->count; i++) {
         const lr_def *def = own->list[i].def;
-        if (is_one(seen, &own->list[i]) && (!best || (lr_field_speaks_of(field, def->name) && !lr_field_speaks_of(field, best->name)))) {
+        if (is_one(seen, &own->list[i]) &&
+            (!best || (lr_field_speaks_of(field, def->name) && !lr_field_speaks_of(field, best->name)))) {
             best = def;
         }
     }

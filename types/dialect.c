@@ -6,14 +6,14 @@
 
 #include "types/type_layout_private.h"
 
-/* -------------------------------------------------------------------------------------------------------- names -- */
+/* ------------------------------------------------------------------------------------------------------- names -- */
 
 static const lr_type_scalar scalars[] = {
-    {"bool", REC_LAYOUT_BOOL, 0},    {"u8", REC_LAYOUT_UINT, 8},      {"u16", REC_LAYOUT_UINT, 16},
-    {"u32", REC_LAYOUT_UINT, 32},    {"u64", REC_LAYOUT_UINT, 64},    {"usize", REC_LAYOUT_UINT, 64},
-    {"i8", REC_LAYOUT_INT, 8},       {"i16", REC_LAYOUT_INT, 16},     {"i32", REC_LAYOUT_INT, 32},
-    {"i64", REC_LAYOUT_INT, 64},     {"isize", REC_LAYOUT_INT, 64},   {"f32", REC_LAYOUT_FLOAT, 32},
-    {"f64", REC_LAYOUT_FLOAT, 64},   {"String", REC_LAYOUT_STRING, 0}, {"str", REC_LAYOUT_STRING, 0},
+    {"bool", REC_LAYOUT_BOOL, 0},  {"u8", REC_LAYOUT_UINT, 8},       {"u16", REC_LAYOUT_UINT, 16},
+    {"u32", REC_LAYOUT_UINT, 32},  {"u64", REC_LAYOUT_UINT, 64},     {"usize", REC_LAYOUT_UINT, 64},
+    {"i8", REC_LAYOUT_INT, 8},     {"i16", REC_LAYOUT_INT, 16},      {"i32", REC_LAYOUT_INT, 32},
+    {"i64", REC_LAYOUT_INT, 64},   {"isize", REC_LAYOUT_INT, 64},    {"f32", REC_LAYOUT_FLOAT, 32},
+    {"f64", REC_LAYOUT_FLOAT, 64}, {"String", REC_LAYOUT_STRING, 0}, {"str", REC_LAYOUT_STRING, 0},
     {"ParamId", REC_LAYOUT_ID, 0},
 };
 
@@ -50,10 +50,10 @@ const lr_def *lr_layer_find(const lr_layer *l, const lr_expr *expr)
 bool lr_is_primitive(const lr_expr *expr)
 {
     static const char *const others[] = {"char", "u128", "i128", NULL};
-    static const char *const containers[] = {"Option",     "Result",     "Vec",         "Box",        "Arc",
-                                             "Weak",       "HashMap",    "BTreeMap",    "HashSet",    "BTreeSet",
-                                             "VecDeque",   "LinkedList", "BinaryHeap",  "PhantomData", "Cell",
-                                             "RefCell",    "Mutex",      "RwLock",      NULL};
+    static const char *const containers[] = {"Option",   "Result",     "Vec",        "Box",         "Arc",
+                                             "Weak",     "HashMap",    "BTreeMap",   "HashSet",     "BTreeSet",
+                                             "VecDeque", "LinkedList", "BinaryHeap", "PhantomData", "Cell",
+                                             "RefCell",  "Mutex",      "RwLock",     NULL};
     const lr_type_scalar *scalar = lr_scalar_of(expr);
     if (expr->kind == LR_EXPR_NUMBER) {
         return true;
@@ -70,7 +70,7 @@ bool lr_is_primitive(const lr_expr *expr)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------- scopes -- */
+/* ------------------------------------------------------------------------------------------------------ scopes -- */
 
 const lr_expr *lr_scope_parameter(const lr_expr *expr, const lr_scope *in, const lr_scope **where)
 {
@@ -121,7 +121,7 @@ lr_scope lr_scope_of(const lr_def *def, const lr_expr *use, const lr_scope *in)
     return inside;
 }
 
-/* ---------------------------------------------------------------------------------------------- what holds data -- */
+/* --------------------------------------------------------------------------------------------- what holds data -- */
 
 static bool holds(lr_layer *l, const lr_def *def);
 

@@ -11,7 +11,7 @@ enum { PATH_MOST = 128 };
 
 static const lr_expr muted = {.kind = LR_EXPR_TUPLE};
 
-/* --------------------------------------------------------------------------------------------------------- nodes -- */
+/* ------------------------------------------------------------------------------------------------------- nodes -- */
 
 /** Arguments or elements as they come. */
 typedef struct list {
@@ -19,7 +19,7 @@ typedef struct list {
     struct item {
         struct item *next;
         const lr_expr *expr;
-    } * first, **last;
+    } *first, **last;
 } list;
 
 static void append(lr_rust_parser *parser, list *to, const lr_expr *expr)
@@ -98,7 +98,7 @@ static const lr_expr *text_node(lr_rust_parser *parser, const char *start)
     return node(parser, (lr_expr){.kind = LR_EXPR_NAME, .name = text}, NULL);
 }
 
-/* --------------------------------------------------------------------------------------------------------- paths -- */
+/* ------------------------------------------------------------------------------------------------------- paths -- */
 
 /** `a::b::Name<args>` as it was read. */
 typedef struct path {
@@ -302,7 +302,7 @@ static const lr_expr *self_type(lr_rust_parser *parser, const char *start)
     return path_type(parser, self, start);
 }
 
-/* -------------------------------------------------------------------------------------------------------- bounds -- */
+/* ------------------------------------------------------------------------------------------------------ bounds -- */
 
 /* `for<'a, 'b>` */
 static void skip_binder(lr_rust_parser *parser)
@@ -368,7 +368,7 @@ bool lr_rust_skip_bounds(lr_rust_parser *parser)
     return !lr_job_failed(parser->job);
 }
 
-/* --------------------------------------------------------------------------------------------------------- types -- */
+/* ------------------------------------------------------------------------------------------------------- types -- */
 
 /* `(A, B)`, `(A,)`, `()`, or a type in parentheses. */
 static const lr_expr *tuple_type(lr_rust_parser *parser)
@@ -576,7 +576,7 @@ const lr_expr *lr_rust_argument(lr_rust_parser *parser)
     return expr;
 }
 
-/* --------------------------------------------------------------------------------------------------- expressions -- */
+/* ------------------------------------------------------------------------------------------------- expressions -- */
 
 const lr_expr *lr_expr_parse(rec_job *job, lr_arena *arena, const char *text, uint64_t length, const char *file,
                              uint32_t line)

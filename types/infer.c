@@ -40,7 +40,7 @@ static lr_seen *make(const seer *s, int32_t kind, uint64_t count)
     return seen;
 }
 
-/* ------------------------------------------------------------------------------------------------------- merging -- */
+/* ----------------------------------------------------------------------------------------------------- merging -- */
 
 static lr_seen *merge(const seer *s, lr_seen *a, lr_seen *b);
 
@@ -185,7 +185,7 @@ static lr_seen *merge(const seer *s, lr_seen *a, lr_seen *b)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- seeing -- */
+/* ------------------------------------------------------------------------------------------------------ seeing -- */
 
 static lr_seen *see(const seer *s, const rec_value *value);
 
@@ -405,8 +405,7 @@ static lr_seen *see(const seer *s, const rec_value *value)
     case REC_KIND_MAP:
         return see_map(s, value);
     case REC_KIND_VARIANT:
-        return see_enum(s, &value->v.variant->name,
-                        value->v.variant->has_payload ? &value->v.variant->payload : NULL);
+        return see_enum(s, &value->v.variant->name, value->v.variant->has_payload ? &value->v.variant->payload : NULL);
     case REC_KIND_STRING:
         return make(s, LR_SEEN_STRING, 0);
     case REC_KIND_BYTES:

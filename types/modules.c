@@ -6,8 +6,8 @@
 #include "core/config/config.h"
 #include "types/types.h"
 
-/* The modules that may be told by their fields: those whose parameters are their own, and recurrent ones. An attention of
- * one's own looks like Burn's. A number is the place here: what is new goes to the end. */
+/* The modules that may be told by their fields: those whose parameters are their own, and recurrent ones. An attention
+ * of one's own looks like Burn's. A number is the place here: what is new goes to the end. */
 static const char *const known[] = {"Linear",
                                     "Embedding",
                                     "Conv1d",
@@ -47,7 +47,7 @@ static const char *name_of(uint16_t number)
     return number >= 1 && number <= KNOWN ? known[number - 1] : NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------- Burn's own types -- */
+/* -------------------------------------------------------------------------------------------- Burn's own types -- */
 
 static void release(lr_attached *what)
 {
@@ -83,7 +83,7 @@ static const lr_def *find(const rec_types *types, const char *module, int32_t mi
     return def && def->since > 0 && def->kind == LR_DEF_STRUCT && def->derive == LR_DERIVE_MODULE ? def : NULL;
 }
 
-/* ----------------------------------------------------------------------------------------------------- recognising -- */
+/* ------------------------------------------------------------------------------------------------- recognising -- */
 
 typedef struct fit {
     uint64_t data;   /* tensors that have a field */
@@ -178,8 +178,8 @@ bool lr_field_speaks_of(const char *field, const char *type)
     return n > 1 && (strstr(b, a) || strstr(a, b));
 }
 
-/* Whether PyTorch keeps it otherwise than what has the same fields: a Linear's weight is transposed, an Embedding's is not.
- * Norms and convolutions agree among themselves. */
+/* Whether PyTorch keeps it otherwise than what has the same fields: a Linear's weight is transposed, an Embedding's is
+ * not. Norms and convolutions agree among themselves. */
 static bool is_turned(const lr_def *def)
 {
     return strcmp(def->name, "Linear") == 0;
@@ -220,8 +220,8 @@ static uint64_t fields_of(const rec_layout *layout)
     return bits;
 }
 
-/* Puts down all that fits() asks of a map of few tensors, and a bit by the name of each field of any map: one that has a
- * field that a module lacks is not it. @return the length of the description, 0 if there is none. */
+/* Puts down all that fits() asks of a map of few tensors, and a bit by the name of each field of any map: one that has
+ * a field that a module lacks is not it. @return the length of the description, 0 if there is none. */
 static size_t describe(const rec_value *value, char text[128], uint64_t *bits)
 {
     const lr_map *map = value->v.map;

@@ -33,7 +33,7 @@ typedef struct fields {
     struct field_item {
         struct field_item *next;
         lr_type_field field;
-    } * first, **last;
+    } *first, **last;
     uint64_t count;
 } fields;
 
@@ -44,7 +44,7 @@ static const char *file_of(const reader *r)
     return r->parser.lexer.file ? r->parser.lexer.file : "the source";
 }
 
-/* --------------------------------------------------------------------------------------------------- definitions -- */
+/* ------------------------------------------------------------------------------------------------- definitions -- */
 
 /* Keeps a definition, or one of two for the same name: the likelier one, else the first if both depend on the
  * configuration, else the second (as a later file's hides an earlier one's). */
@@ -111,7 +111,7 @@ static bool take_generics(reader *r, lr_def *def, const lr_rust_generics *generi
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------- headers -- */
+/* ----------------------------------------------------------------------------------------------------- headers -- */
 
 /* The name of an item. NULL: failed. */
 static const char *item_name(reader *r, const char *what)
@@ -250,7 +250,7 @@ static void skip_visibility(lr_rust_lexer *lexer)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- fields -- */
+/* ------------------------------------------------------------------------------------------------------ fields -- */
 
 /* Adds a field or a variant, unless its configuration speaks against it. */
 static void add_field(reader *r, fields *to, const lr_type_field *field, const lr_rust_attributes *attributes,
@@ -330,7 +330,7 @@ static void read_fields(reader *r, fields *to, const char *closing)
     (void)lr_rust_need(lexer, closing, "or `,` after the type of the field");
 }
 
-/* ----------------------------------------------------------------------------------------------- struct and enum -- */
+/* --------------------------------------------------------------------------------------------- struct and enum -- */
 
 static void read_struct(reader *r, const lr_rust_attributes *attributes)
 {
@@ -507,7 +507,7 @@ static void read_alias(reader *r, const lr_rust_attributes *attributes)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------- constants -- */
+/* --------------------------------------------------------------------------------------------------- constants -- */
 
 /* `const NAME: T = …;`, behind `const`. `const _` and associated ones have no name to go by. */
 static void read_constant(reader *r, const lr_rust_attributes *attributes)
@@ -571,7 +571,7 @@ static void define_constants(reader *r)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------- items -- */
+/* ------------------------------------------------------------------------------------------------------- items -- */
 
 /* `a::name! {…}`, `macro_rules! name {…}`. */
 static void skip_macro(reader *r)
@@ -710,7 +710,7 @@ static void items(reader *r, int32_t cfg, bool inside)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- public -- */
+/* ------------------------------------------------------------------------------------------------------ public -- */
 
 /* Adds what was read, all or nothing. A definition for tests hides nothing. */
 static int32_t add_all(reader *r, rec_types *types)

@@ -11,7 +11,7 @@
 /** Brackets in a function's body go deeper than types do. */
 enum { BRACKETS_MOST = 512, QUOTED_MOST = 40 };
 
-/* ------------------------------------------------------------------------------------------------------ failures -- */
+/* ---------------------------------------------------------------------------------------------------- failures -- */
 
 /* Characters from the start of the line, the first is 1. */
 static unsigned column_of(const lr_rust_lexer *lexer, const char *at)
@@ -101,7 +101,7 @@ int32_t lr_rust_expected(lr_rust_lexer *lexer, const char *format, ...)
     return lr_rust_fail(lexer, REC_E_FORMAT, "expected %s, found `%s`", expected, found);
 }
 
-/* ---------------------------------------------------------------------------------------------------- characters -- */
+/* -------------------------------------------------------------------------------------------------- characters -- */
 
 /* What is beyond ASCII and no white space is taken for a letter: the source is valid UTF-8, and rustc accepted it. */
 static bool starts_name(char c)
@@ -151,7 +151,7 @@ static const char *name_end(const lr_rust_lexer *lexer, const char *at)
     return at;
 }
 
-/* ------------------------------------------------------------------------------------------- what is passed over -- */
+/* ----------------------------------------------------------------------------------------- what is passed over -- */
 
 /* Block comments nest. */
 static bool skip_comment(lr_rust_lexer *lexer)
@@ -195,7 +195,7 @@ static bool skip_spaces(lr_rust_lexer *lexer)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ literals -- */
+/* ---------------------------------------------------------------------------------------------------- literals -- */
 
 /* From behind the opening quote to behind the closing one. */
 static void read_quoted(lr_rust_lexer *lexer, char quote, const char *what)
@@ -338,7 +338,7 @@ static void read_name(lr_rust_lexer *lexer)
     lexer->next = stop;
 }
 
-/* -------------------------------------------------------------------------------------------------------- tokens -- */
+/* ------------------------------------------------------------------------------------------------------ tokens -- */
 
 static void read_sign(lr_rust_lexer *lexer)
 {
@@ -428,7 +428,7 @@ void lr_rust_begin(lr_rust_lexer *lexer, rec_job *job, const char *text, uint64_
     lr_rust_next(lexer);
 }
 
-/* ---------------------------------------------------------------------------------------------- what parsers ask -- */
+/* -------------------------------------------------------------------------------------------- what parsers ask -- */
 
 bool lr_rust_same(const char *text, size_t length, const char *word)
 {

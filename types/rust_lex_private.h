@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Rust source as tokens. Comments, strings and characters are passed over as Rust has them, so that what only looks like
- * code is not taken for it. A mistake fails the job and makes the current token the end: parsers need no checks between
- * steps, the first failure is the one that counts. */
+ * Rust source as tokens. Comments, strings and characters are passed over as Rust has them, so that what only looks
+ * like code is not taken for it. A mistake fails the job and makes the current token the end: parsers need no checks
+ * between steps, the first failure is the one that counts. */
 #ifndef LR_RUST_LEX_PRIVATE_H
 #define LR_RUST_LEX_PRIVATE_H
 

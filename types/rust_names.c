@@ -20,7 +20,7 @@ struct lr_rust_names {
     uint64_t imports;
 };
 
-/* ----------------------------------------------------------------------------------------------------- the table -- */
+/* --------------------------------------------------------------------------------------------------- the table -- */
 
 static uint64_t bucket_of(uint64_t scope, const char *text, size_t length)
 {
@@ -67,7 +67,7 @@ void *lr_rust_look(const lr_rust_names *names, uint64_t scope, const char *text,
     return n ? n->value : NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------- imports -- */
+/* ----------------------------------------------------------------------------------------------------- imports -- */
 
 /* The path that a use tree stands in, and its own names so far. Paths beyond PATH_MOST are not kept: `whole` false. */
 typedef struct path {

@@ -86,7 +86,8 @@ const lr_expr *lr_rust_type(lr_rust_parser *parser);
 bool lr_rust_skip_type(lr_rust_parser *parser);
 /** Reads what may follow a `:`: `A + ?Sized + 'a + for<'b> Fn(&'b T)`, or nothing. @return false: failed. */
 bool lr_rust_skip_bounds(lr_rust_parser *parser);
-/** Reads a generic argument: a type, a number, `{…}`. A constant whose value is not known becomes a NAME of its text. */
+/** Reads a generic argument: a type, a number, `{…}`. A constant whose value is not known becomes a NAME of its text.
+ */
 const lr_expr *lr_rust_argument(lr_rust_parser *parser);
 
 /* rust_value.c */

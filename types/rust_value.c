@@ -12,7 +12,7 @@ typedef struct value {
 
 static value sum(lr_rust_parser *parser, int least);
 
-/* ------------------------------------------------------------------------------------------------------ operands -- */
+/* ---------------------------------------------------------------------------------------------------- operands -- */
 
 /* `NAME`, `module::NAME`. A type's constant (`usize::MAX`, `Self::N`) is not looked for. */
 static value named(lr_rust_parser *parser)
@@ -75,7 +75,7 @@ static value operand(lr_rust_parser *parser)
     return v;
 }
 
-/* ---------------------------------------------------------------------------------------------------- operations -- */
+/* -------------------------------------------------------------------------------------------------- operations -- */
 
 /* The operator at the current token, and how strongly it binds; '\0' if there is none. `<<` and `>>` are two tokens. */
 static char operator_at(const lr_rust_lexer *lexer, int *strength)
@@ -161,7 +161,7 @@ bool lr_rust_value(lr_rust_parser *parser, const char *closing, uint64_t *number
     return v.known;
 }
 
-/* ---------------------------------------------------------------------------------------------------- constants -- */
+/* --------------------------------------------------------------------------------------------------- constants -- */
 
 static bool evaluate(lr_rust_parser *parser, lr_rust_constant *constant)
 {

@@ -64,7 +64,7 @@ static const rec_layout *cannot_find(lr_layer *l, const lr_expr *expr, const lr_
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------- shared shapes -- */
+/* ----------------------------------------------------------------------------------------------- shared shapes -- */
 
 static const rec_layout *tensor(lr_layer *l, const lr_expr *expr, const lr_scope *in, bool bare)
 {
@@ -155,7 +155,7 @@ static bool container(lr_layer *l, const lr_expr *expr, const lr_scope *in, layo
     return false;
 }
 
-/* ------------------------------------------------------------------------------------------------------- modules -- */
+/* ----------------------------------------------------------------------------------------------------- modules -- */
 
 /* What stands in a module's field, tuple, list or variant. */
 static const rec_layout *module_name(lr_layer *l, const lr_expr *expr, const lr_scope *in)
@@ -251,7 +251,7 @@ static const rec_layout *module_field(lr_layer *l, const lr_type_field *field, c
     return module_layout(l, field->type, in);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- data -- */
+/* -------------------------------------------------------------------------------------------------------- data -- */
 
 static const rec_layout *map_layout(lr_layer *l, const lr_expr *expr, const lr_scope *in)
 {
@@ -359,7 +359,7 @@ static const rec_layout *data_layout(lr_layer *l, const lr_expr *expr, const lr_
     return layout;
 }
 
-/* --------------------------------------------------------------------------------------------------- definitions -- */
+/* ------------------------------------------------------------------------------------------------- definitions -- */
 
 /* The value that the next version of a module of Burn's which has the field gives to records without it. */
 static const char *later_default(const rec_job *job, const rec_layout *layout, const char *name)
@@ -375,8 +375,8 @@ static const char *later_default(const rec_job *job, const rec_layout *layout, c
     return NULL;
 }
 
-/* Where the fields of a definition stand, if somebody wrote them: Burn's own are in files of this library. @return false: the
- * job has failed. */
+/* Where the fields of a definition stand, if somebody wrote them: Burn's own are in files of this library. @return
+ * false: the job has failed. */
 static bool place_fields(lr_layer *l, rec_layout *layout, const lr_def *def)
 {
     size_t length = def->file ? strlen(def->file) : 0;
@@ -441,8 +441,8 @@ static const rec_layout *struct_layout(lr_layer *l, const lr_def *def, const lr_
     }
     for (uint64_t i = 0; layout && i < def->field_count; i++) {
         const lr_type_field *field = &def->fields[i];
-        const rec_layout *child = def->derive == LR_DERIVE_MODULE ? module_field(l, field, inside)
-                                                                  : data_layout(l, field->type, inside);
+        const rec_layout *child =
+            def->derive == LR_DERIVE_MODULE ? module_field(l, field, inside) : data_layout(l, field->type, inside);
         if (!child) {
             return NULL;
         }
@@ -525,9 +525,8 @@ static const rec_layout *def_layout(lr_layer *l, const lr_def *def, const lr_exp
         break;
     default:
         /* A module that can hold no data is a constant wherever it stands. */
-        layout = def->derive == LR_DERIVE_MODULE && !lr_can_hold(l, def, in)
-                     ? lr_layout_constant(l->job)
-                     : struct_layout(l, def, &inside);
+        layout = def->derive == LR_DERIVE_MODULE && !lr_can_hold(l, def, in) ? lr_layout_constant(l->job)
+                                                                             : struct_layout(l, def, &inside);
         break;
     }
     l->depth--;

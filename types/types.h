@@ -40,7 +40,7 @@ typedef struct lr_type_field {
                               a parameter of zeros in the shape of its sibling NAME */
     const char *from;    /**< path below the struct where another version keeps it, "." for the struct; or NULL */
     uint64_t from_element; /**< of an alias: one-based element of an older version's tuple that it is now; 0: none */
-    bool skip;           /**< #[module(skip)] */
+    bool skip;             /**< #[module(skip)] */
     uint32_t line;
 } lr_type_field;
 
@@ -65,7 +65,7 @@ typedef struct lr_def {
     bool implicit; /**< generics are left out (INI): a field mentions them if it holds a module or tensor */
     bool rust;     /**< from Rust source, which has two dialects: dialect.c */
     uint64_t generic_count;
-    const char *const *generics; /**< names of its type and constant parameters, in order: "B" */
+    const char *const *generics;            /**< names of its type and constant parameters, in order: "B" */
     const bool *generic_constants;          /**< which are constants (Burn counts no mention of them); NULL: none */
     const lr_expr *const *generic_defaults; /**< of each, NULL for none; NULL: no defaults */
     uint64_t field_count;
@@ -100,8 +100,8 @@ struct rec_types {
     atomic_uint_fast64_t held; /**< by how many recorders beside its owner */
     lr_arena arena;
     lr_shapes *shapes; /**< the newest first, as definitions */
-    lr_def *defs;  /**< the newest first; what the user gives hides what Burn has */
-    bool builtin;  /**< Burn's own were read */
+    lr_def *defs;      /**< the newest first; what the user gives hides what Burn has */
+    bool builtin;      /**< Burn's own were read */
 };
 
 /** Keeps a set, and gives that up (rec_types_free). @return `types`. */
@@ -112,7 +112,8 @@ rec_types *lr_types_new(rec_job *job);
 int32_t lr_types_add(rec_job *job, rec_types *types, const lr_def *def);
 /** @return the definition of a name for a Burn version, NULL if there is none. */
 const lr_def *lr_types_find(const rec_types *types, const char *name, int32_t minor);
-/** The same for a NAME expression: a path of Burn's (`nn::Linear`, `burn::nn::Linear`) goes by what the user called so. */
+/** The same for a NAME expression: a path of Burn's (`nn::Linear`, `burn::nn::Linear`) goes by what the user called so.
+ */
 const lr_def *lr_types_find_path(const rec_types *types, const lr_expr *expr, int32_t minor);
 
 /**
@@ -145,8 +146,8 @@ int32_t lr_types_add_builtin(rec_job *job, rec_types *types);
 enum { LR_SHAPES_WORDS = 16 }; /**< different words of a section; the parser refuses more */
 /** What is known of a module's shapes. NULL: nothing. */
 const lr_shapes *lr_types_shapes(const rec_types *types, const char *name);
-/** Whether a module's tensors go together. Tensors of another rank, and what is not there, do not count. @param clash (out)
- *  the first two that do not. */
+/** Whether a module's tensors go together. Tensors of another rank, and what is not there, do not count. @param clash
+ * (out) the first two that do not. */
 bool lr_shapes_hold(const lr_shapes *shapes, const rec_value *module, lr_module_clash *clash);
 
 /** What is known of Burn's own modules (modules.c). */

@@ -45,8 +45,8 @@ typedef struct parser {
     const char *file;      /**< in the set's arena */
     lr_def *first, **last; /**< what was read so far, in order; `next` chains it */
     uint64_t count;
-    lr_shapes *shapes;     /**< likewise, the newest first */
-    size_t kind; /**< of the section that is read */
+    lr_shapes *shapes; /**< likewise, the newest first */
+    size_t kind;       /**< of the section that is read */
     char title[LR_NAME_MOST + 32];
     uint32_t line;         /**< where it begins; 0: there is none */
     lr_def *def;           /**< NULL: [stateless], [shapes] */
@@ -56,7 +56,7 @@ typedef struct parser {
     bool filled; /**< a line of it was read */
 } parser;
 
-/* -------------------------------------------------------------------------------------------------- small pieces -- */
+/* ------------------------------------------------------------------------------------------------ small pieces -- */
 
 #define MISTAKE(p, line, ...) lr_fail_line((p)->job, REC_E_CONFIG, (p)->file, (line), __VA_ARGS__)
 
@@ -119,7 +119,7 @@ static bool read_number(const char *text, uint64_t most, uint64_t *number)
     return false;
 }
 
-/* --------------------------------------------------------------------------------------------------- definitions -- */
+/* ------------------------------------------------------------------------------------------------- definitions -- */
 
 static lr_def *new_def(parser *p, const char *name, size_t length, uint32_t line)
 {
@@ -178,7 +178,7 @@ static int32_t commit(parser *p)
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------- a section -- */
+/* --------------------------------------------------------------------------------------------------- a section -- */
 
 /* The lines of the section that ends here were all read. */
 static int32_t end_section(parser *p)
@@ -354,7 +354,7 @@ static int32_t on_section(void *user, const char *text, uint32_t line)
                                                    : begin_def(p, rest, line);
 }
 
-/* ------------------------------------------------------------------------------------------------------- a field -- */
+/* ----------------------------------------------------------------------------------------------------- a field -- */
 
 static lr_type_field *add_field(parser *p)
 {
@@ -426,7 +426,7 @@ static int32_t field_setting(parser *p, const char *key, const char *value, uint
     return p->job->error.status;
 }
 
-/* -------------------------------------------------------------------------------------------- more about a field -- */
+/* ------------------------------------------------------------------------------------------ more about a field -- */
 
 /* `a.b.0`, or `.` for all of it. */
 static bool is_path(const char *text)
@@ -647,7 +647,7 @@ static int32_t on_setting(void *user, const char *key, const char *value, uint32
     return strchr(key, '.') ? detail_setting(p, key, value, line) : field_setting(p, key, value, line);
 }
 
-/* ------------------------------------------------------------------------------------------------------- a file -- */
+/* ------------------------------------------------------------------------------------------------------ a file -- */
 
 static int32_t read_file(parser *p, const char *path)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What a rank of record-mpi asks of the system and of MPI: preloaded by bench/mpi, which has it built. At the end each rank
- * appends a line to $BENCH_CALLS/RANK. */
+ * What a rank of record-mpi asks of the system and of MPI: preloaded by bench/mpi, which has it built. At the end each
+ * rank appends a line to $BENCH_CALLS/RANK. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -20,8 +20,8 @@
 
 static atomic_llong opens, stats, maps, got, put, calls, sent;
 
-/* What of a path counts: the model ($BENCH_IN is in it), and the file that is made ($BENCH_OUT, or a temporary one of it). Taken
- * at the beginning: MPI's threads call these while others change the environment. */
+/* What of a path counts: the model ($BENCH_IN is in it), and the file that is made ($BENCH_OUT, or a temporary one of
+ * it). Taken at the beginning: MPI's threads call these while others change the environment. */
 static char in[256], out[256];
 
 __attribute__((constructor)) static void begin(void)
@@ -48,57 +48,57 @@ static void *next(const char *name)
     return dlsym(RTLD_NEXT, name);
 }
 
-/* ----------------------------------------------------------------------------------------------------- the system -- */
+/* -------------------------------------------------------------------------------------------------- the system -- */
 
-#define OPEN(name)                                                                                                     \
-    int name(const char *path, int flags, ...)                                                                         \
-    {                                                                                                                  \
-        va_list more;                                                                                                  \
-        int mode;                                                                                                      \
-        va_start(more, flags);                                                                                         \
-        mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(more, int) : 0;                                                \
-        va_end(more);                                                                                                  \
-        opens += has(path, in);                                                                                \
-        return ((int (*)(const char *, int, ...))next(#name))(path, flags, mode);                                      \
+#define OPEN(name)                                                                \
+    int name(const char *path, int flags, ...)                                    \
+    {                                                                             \
+        va_list more;                                                             \
+        int mode;                                                                 \
+        va_start(more, flags);                                                    \
+        mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(more, int) : 0;           \
+        va_end(more);                                                             \
+        opens += has(path, in);                                                   \
+        return ((int (*)(const char *, int, ...))next(#name))(path, flags, mode); \
     }
 OPEN(open)
 OPEN(open64)
 
-#define STAT(name, type)                                                                                               \
-    int name(const char *path, struct type *about)                                                                     \
-    {                                                                                                                  \
-        stats += has(path, in);                                                                                \
-        return ((int (*)(const char *, struct type *))next(#name))(path, about);                                       \
+#define STAT(name, type)                                                         \
+    int name(const char *path, struct type *about)                               \
+    {                                                                            \
+        stats += has(path, in);                                                  \
+        return ((int (*)(const char *, struct type *))next(#name))(path, about); \
     }
 STAT(stat, stat)
 STAT(stat64, stat64)
 
-#define READ(name, offset_type)                                                                                        \
-    ssize_t name(int fd, void *target, size_t size, offset_type at)                                                    \
-    {                                                                                                                  \
-        ssize_t n = ((ssize_t(*)(int, void *, size_t, offset_type))next(#name))(fd, target, size, at);                 \
-        got += n > 0 && is(fd, in) ? n : 0;                                                                    \
-        return n;                                                                                                      \
+#define READ(name, offset_type)                                                                        \
+    ssize_t name(int fd, void *target, size_t size, offset_type at)                                    \
+    {                                                                                                  \
+        ssize_t n = ((ssize_t(*)(int, void *, size_t, offset_type))next(#name))(fd, target, size, at); \
+        got += n > 0 && is(fd, in) ? n : 0;                                                            \
+        return n;                                                                                      \
     }
 READ(pread, off_t)
 READ(pread64, off64_t)
 
-#define WRITE(name, offset_type)                                                                                       \
-    ssize_t name(int fd, const void *data, size_t size, offset_type at)                                                \
-    {                                                                                                                  \
-        ssize_t n = ((ssize_t(*)(int, const void *, size_t, offset_type))next(#name))(fd, data, size, at);             \
-        put += n > 0 && is(fd, out) ? n : 0;                                                                   \
-        return n;                                                                                                      \
+#define WRITE(name, offset_type)                                                                           \
+    ssize_t name(int fd, const void *data, size_t size, offset_type at)                                    \
+    {                                                                                                      \
+        ssize_t n = ((ssize_t(*)(int, const void *, size_t, offset_type))next(#name))(fd, data, size, at); \
+        put += n > 0 && is(fd, out) ? n : 0;                                                               \
+        return n;                                                                                          \
     }
 WRITE(pwrite, off_t)
 WRITE(pwrite64, off64_t)
 
-#define WRITE_PARTS(name, offset_type)                                                                                 \
-    ssize_t name(int fd, const struct iovec *parts, int count, offset_type at)                                         \
-    {                                                                                                                  \
-        ssize_t n = ((ssize_t(*)(int, const struct iovec *, int, offset_type))next(#name))(fd, parts, count, at);      \
-        put += n > 0 && is(fd, out) ? n : 0;                                                                   \
-        return n;                                                                                                      \
+#define WRITE_PARTS(name, offset_type)                                                                            \
+    ssize_t name(int fd, const struct iovec *parts, int count, offset_type at)                                    \
+    {                                                                                                             \
+        ssize_t n = ((ssize_t(*)(int, const struct iovec *, int, offset_type))next(#name))(fd, parts, count, at); \
+        put += n > 0 && is(fd, out) ? n : 0;                                                                      \
+        return n;                                                                                                 \
     }
 WRITE_PARTS(pwritev, off_t)
 WRITE_PARTS(pwritev64, off64_t)
@@ -117,16 +117,17 @@ ssize_t writev(int fd, const struct iovec *parts, int count)
     return n;
 }
 
-#define MAP(name, offset_type)                                                                                         \
-    void *name(void *at, size_t size, int access, int flags, int fd, offset_type offset)                               \
-    {                                                                                                                  \
-        maps += fd >= 0 && is(fd, in);                                                                         \
-        return ((void *(*)(void *, size_t, int, int, int, offset_type))next(#name))(at, size, access, flags, fd, offset); \
+#define MAP(name, offset_type)                                                                                   \
+    void *name(void *at, size_t size, int access, int flags, int fd, offset_type offset)                         \
+    {                                                                                                            \
+        maps += fd >= 0 && is(fd, in);                                                                           \
+        return ((void *(*)(void *, size_t, int, int, int, offset_type))next(#name))(at, size, access, flags, fd, \
+                                                                                    offset);                     \
     }
 MAP(mmap, off_t)
 MAP(mmap64, off64_t)
 
-/* ------------------------------------------------------------------------------------------------------------ MPI -- */
+/* --------------------------------------------------------------------------------------------------------- MPI -- */
 
 static void message(long long count, MPI_Datatype type)
 {
@@ -148,7 +149,8 @@ int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm)
     return PMPI_Bcast(data, count, type, root, comm);
 }
 
-int MPI_Gather(const void *from, int count, MPI_Datatype type, void *to, int each, MPI_Datatype other, int root, MPI_Comm comm)
+int MPI_Gather(const void *from, int count, MPI_Datatype type, void *to, int each, MPI_Datatype other, int root,
+               MPI_Comm comm)
 {
     message(count, type);
     return PMPI_Gather(from, count, type, to, each, other, root, comm);
@@ -190,8 +192,10 @@ int MPI_Finalize(void)
     (void)snprintf(path, sizeof path, "%s/%d", getenv("BENCH_CALLS"), rank);
     (void)getrusage(RUSAGE_SELF, &used);
     file = fopen(path, "w");
-    if (!file || fprintf(file, "%lld %lld %lld %lld %lld %lld %lld %ld\n", atomic_load(&opens), atomic_load(&stats), atomic_load(&maps), atomic_load(&got), atomic_load(&put),
-                         atomic_load(&calls), atomic_load(&sent), used.ru_maxrss) < 0 ||
+    if (!file ||
+        fprintf(file, "%lld %lld %lld %lld %lld %lld %lld %ld\n", atomic_load(&opens), atomic_load(&stats),
+                atomic_load(&maps), atomic_load(&got), atomic_load(&put), atomic_load(&calls), atomic_load(&sent),
+                used.ru_maxrss) < 0 ||
         fclose(file) != 0) {
         abort();
     }

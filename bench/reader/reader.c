@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A plugin that times the reader of safetensors alone: as much as the safetensors crate does, without the record that core
- * makes of it. It "loads" a file as how long that took. bench/run makes it of this and the codec, for itself. */
+ * A plugin that times the reader of safetensors alone: as much as the safetensors crate does, without the record that
+ * core makes of it. It "loads" a file as how long that took. bench/run makes it of this and the codec, for itself. */
 #include <string.h>
 #include <time.h>
 

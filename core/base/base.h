@@ -16,7 +16,7 @@
 
 #include "librecord/plugin.h"
 
-/* -------------------------------------------------------------------------------------------------------- memory -- */
+/* ------------------------------------------------------------------------------------------------------ memory -- */
 
 /** Three functions and a user pointer; never NULL inside. */
 typedef struct lr_allocator {
@@ -24,7 +24,7 @@ typedef struct lr_allocator {
     void *(*resize)(void *user, void *old, size_t size);
     void (*release)(void *user, void *memory);
     void *user;
-    bool standard; /**< malloc's: payloads may then use mmap */
+    bool standard;        /**< malloc's: payloads may then use mmap */
     struct lr_pool *pool; /**< where pages that are freed are kept; NULL: nowhere */
 } lr_allocator;
 
@@ -33,7 +33,7 @@ extern const lr_allocator lr_standard_allocator;
 void *lr_alloc(const lr_allocator *allocator, uint64_t size);  /**< NULL on failure; size 0 gives a real pointer */
 void *lr_zalloc(const lr_allocator *allocator, uint64_t size); /**< zeroed */
 void *lr_resize(const lr_allocator *allocator, void *old, uint64_t size); /**< old may be NULL */
-void lr_release(const lr_allocator *allocator, void *memory); /**< NULL is ignored */
+void lr_release(const lr_allocator *allocator, void *memory);             /**< NULL is ignored */
 char *lr_strdup(const lr_allocator *allocator, const char *text);
 
 /** Checked size arithmetic. @return false on overflow. */
@@ -48,7 +48,8 @@ static inline bool lr_add(uint64_t a, uint64_t b, uint64_t *sum)
 
 /** Makes an array large enough for `need` elements of `each` bytes: at least twice as large as it is, and no smaller
  *  than 4 elements and 64 bytes. What it holds stays. @param array the address of its pointer, which may be NULL while
- *  there is no room. @return false: out of memory, or no memory could hold it; the array and its room are as they were. */
+ *  there is no room. @return false: out of memory, or no memory could hold it; the array and its room are as they were.
+ */
 bool lr_grow(const lr_allocator *allocator, void *array, uint64_t need, uint64_t *room, size_t each);
 /** What such an array is to grow to. @return its bytes, UINT64_MAX if they cannot be counted. */
 uint64_t lr_grow_size(uint64_t need, uint64_t *room, size_t each);
@@ -62,16 +63,16 @@ typedef struct lr_budget {
 bool lr_budget_take(lr_budget *budget, uint64_t size); /**< NULL budget: always true */
 void lr_budget_give(lr_budget *budget, uint64_t size);
 
-/** Memory that is freed as a whole. Chunks double from 1 KiB to 256 KiB, and are pages once there is much; large pieces get a
- *  chunk of their own. */
+/** Memory that is freed as a whole. Chunks double from 1 KiB to 256 KiB, and are pages once there is much; large pieces
+ * get a chunk of their own. */
 typedef struct lr_arena {
     const lr_allocator *allocator;
     struct lr_chunk *chunks;
     uint8_t *next, *end;
     uint64_t chunk_size; /**< of the next one */
     uint64_t taken;      /**< by all of them */
-    lr_budget *budget; /**< during a load, else NULL */
-    bool refused;      /**< why the last NULL was: true the budget, false the allocator */
+    lr_budget *budget;   /**< during a load, else NULL */
+    bool refused;        /**< why the last NULL was: true the budget, false the allocator */
 } lr_arena;
 
 void lr_arena_init(lr_arena *arena, const lr_allocator *allocator);
@@ -85,17 +86,18 @@ bool lr_arena_grow(lr_arena *arena, void *array, uint64_t need, uint64_t *room, 
 void lr_arena_rewind(lr_arena *arena, void *memory, const void *end);
 /** Gives back what is left of the chunk in use, where it is pages: for what is filled and stays. */
 void lr_arena_trim(lr_arena *arena);
-char *lr_arena_text(lr_arena *arena, const char *text, uint64_t length);  /**< NUL-terminated copy */
+char *lr_arena_text(lr_arena *arena, const char *text, uint64_t length); /**< NUL-terminated copy */
 
 /** Page memory for payloads: grows without copying where the system can, in huge pages where it has them. */
 typedef struct lr_pages {
     const lr_allocator *allocator;
     uint8_t *data;
-    uint64_t size;     /**< bytes reserved */
+    uint64_t size; /**< bytes reserved */
     bool mapped;
 } lr_pages;
 
-bool lr_pages_grow(lr_pages *pages, uint64_t size); /**< at least `size` bytes; contents kept; what is new holds anything */
+/** At least `size` bytes; contents kept; what is new holds anything */
+bool lr_pages_grow(lr_pages *pages, uint64_t size);
 void lr_pages_trim(lr_pages *pages, uint64_t size); /**< gives back what is beyond `size` */
 void lr_pages_free(lr_pages *pages);
 /** Frees pages and the struct itself, which is of their allocator: for those who lend them (lr_source_owned). */
@@ -117,14 +119,15 @@ void lr_pool_limit(lr_pool *pool, const lr_allocator *allocator, uint64_t bytes)
 /** Gives all of it back; nobody uses it any more. */
 void lr_pool_end(lr_pool *pool, const lr_allocator *allocator);
 
-/* -------------------------------------------------------------------------------------------------- maps of files -- */
+/* ----------------------------------------------------------------------------------------------- maps of files -- */
 
 /** A map of a file that is watched: rec_guard_maps(). */
 typedef struct lr_watch lr_watch;
 
-/** @param of whose map it is: jobs of that context are judged by it. @param fd of the file. @param end how many bytes the
- *  file must have. @param name its path, borrowed until the end. @return NULL: there is no memory for it. */
-lr_watch *lr_watch_begin(const lr_allocator *of, const void *map, uint64_t size, int fd, uint64_t end, const char *name);
+/** @param of whose map it is: jobs of that context are judged by it. @param fd of the file. @param end how many bytes
+ * the file must have. @param name its path, borrowed until the end. @return NULL: there is no memory for it. */
+lr_watch *lr_watch_begin(const lr_allocator *of, const void *map, uint64_t size, int fd, uint64_t end,
+                         const char *name);
 /** To be called before the map goes. NULL is ignored. */
 void lr_watch_end(lr_watch *watch);
 /** @return whether the process asked for rec_guard_maps(). */
@@ -137,36 +140,32 @@ void lr_watch_lend(lr_watch *watch);
 void lr_watch_mark(lr_watch *watch);
 /** @return how many were cut so far. */
 uint32_t lr_watch_cuts(void);
-/** Fails if it was cut, before the job began or after. NULL: no. @param sizes_too the size of the file is looked at, which
- *  tells of what no reader met. @return the job's status. */
+/** Fails if it was cut, before the job began or after. NULL: no. @param sizes_too the size of the file is looked at,
+ * which tells of what no reader met. @return the job's status. */
 int32_t lr_watch_check(rec_job *job, lr_watch *watch, bool sizes_too);
-/** Fails if a map of the job's context was cut since the job began: at the end of what read, before anything comes of it. What
- *  the job has failed with before may be of zeros that stand where bytes were, and is replaced. @return the job's status. */
+/** Fails if a map of the job's context was cut since the job began: at the end of what read, before anything comes of
+ * it. What the job has failed with before may be of zeros that stand where bytes were, and is replaced. @return the
+ * job's status. */
 int32_t lr_watch_judge(rec_job *job, bool sizes_too);
 /** Fails if any map of the process was cut and somebody met that. */
 int32_t lr_watch_any(rec_job *job);
 
-/* ----------------------------------------------------------------------------------------------------- processor -- */
+/* --------------------------------------------------------------------------------------------------- processor -- */
 
 /** Instructions of x86-64 that not every one has. */
-typedef enum lr_cpu {
-    LR_CPU_AVX2,
-    LR_CPU_F16C,
-    LR_CPU_AVX512F,
-    LR_CPU_AVX512BW
-} lr_cpu;
+typedef enum lr_cpu { LR_CPU_AVX2, LR_CPU_F16C, LR_CPU_AVX512F, LR_CPU_AVX512BW } lr_cpu;
 
 /** @return whether they may be used; false on other processors. */
 bool lr_cpu_has(lr_cpu what);
 
-/* --------------------------------------------------------------------------------------------- threads (threads.c) -- */
+/* ----------------------------------------------------------------------------------------- threads (threads.c) -- */
 
 /** Starts threads that run the same; fewer than wanted is no failure, for the caller's works too. Signals stay the
  *  application's: none is handled on a thread that it does not know. @return how many; to be joined. */
 uint32_t lr_threads_start(pthread_t *threads, uint32_t wanted, void *(*run)(void *user), void *user);
 void lr_threads_join(const pthread_t *threads, uint32_t count);
 
-/* ------------------------------------------------------------------------------ libraries that few need (late.c) -- */
+/* ---------------------------------------------------------------------------- libraries that few need (late.c) -- */
 
 /** A function of one, and where its address is put. */
 typedef struct lr_late_function {
@@ -174,7 +173,8 @@ typedef struct lr_late_function {
     void *to;
 } lr_late_function;
 
-/** A shared library that is opened when it is needed. Not of a static build, nor where it has no name at configuring. */
+/** A shared library that is opened when it is needed. Not of a static build, nor where it has no name at configuring.
+ */
 typedef struct lr_late {
     const char *soname;
     const lr_late_function *functions;
@@ -189,16 +189,18 @@ int32_t lr_late_need(rec_job *job, lr_late *library, const char *for_what);
 /** dlopen, bound at once and seen by nobody else. @return NULL with the reason. */
 void *lr_shared_open(const char *file, char *reason, size_t room);
 
-/** Says in the ELF file what it opens itself, which packagers' tools read (an ELF note of the freedesktop.org's form). */
-#define LR_LATE_NOTE(name, feature, soname)                                                                            \
-    __attribute__((used, section(".note.dlopen"))) _Alignas(4) static const struct {                                   \
-        uint32_t owner_size, size, type;                                                                               \
-        char owner[4];                                                                                                 \
-        _Alignas(4) char text[sizeof "[{\"feature\":\"" feature "\",\"priority\":\"required\",\"soname\":[\"" soname "\"]}]"];   \
-    } name = {sizeof "FDO", sizeof name.text, 0x407c0c0a, "FDO",                                                       \
+/** Says in the ELF file what it opens itself, which packagers' tools read (an ELF note of the freedesktop.org's form).
+ */
+#define LR_LATE_NOTE(name, feature, soname)                                                                          \
+    __attribute__((used, section(".note.dlopen"))) _Alignas(4) static const struct {                                 \
+        uint32_t owner_size, size, type;                                                                             \
+        char owner[4];                                                                                               \
+        _Alignas(4) char text[sizeof "[{\"feature\":\"" feature "\",\"priority\":\"required\",\"soname\":[\"" soname \
+                                     "\"]}]"];                                                                       \
+    } name = {sizeof "FDO", sizeof name.text, 0x407c0c0a, "FDO",                                                     \
               "[{\"feature\":\"" feature "\",\"priority\":\"required\",\"soname\":[\"" soname "\"]}]"}
 
-/* ---------------------------------------------------------------------------------------------------------- text -- */
+/* -------------------------------------------------------------------------------------------------------- text -- */
 
 /** The longest name of a recorder, an alias, an option or a key, in bytes. */
 enum { LR_NAME_MOST = 64 };
@@ -257,7 +259,7 @@ typedef struct lr_excerpt {
 } lr_excerpt;
 const char *lr_excerpt_text(lr_excerpt *brief, const char *text);
 
-/* --------------------------------------------------------------------------------------------- contexts and jobs -- */
+/* ------------------------------------------------------------------------------------------- contexts and jobs -- */
 
 typedef struct lr_config lr_config;
 
@@ -292,17 +294,18 @@ struct rec_context {
     rec_limits limits;
     uint32_t threads;
     int32_t plugins; /**< REC_PLUGINS_… */
-    uint64_t spill;  /**< what is inflated or made of a file's numbers goes to a temporary file from so many bytes on; 0: never */
-    bool sources;    /**< paths with a scheme are opened by plugins */
+    uint64_t spill; /**< what is inflated or made of a file's numbers goes to a temporary file from so many bytes on; 0:
+                       never */
+    bool sources;   /**< paths with a scheme are opened by plugins */
     rec_progress_fn progress;
     void *progress_user;
     rec_note_fn note;
     void *note_user;
-    lr_config *config;     /**< config.h: never NULL; empty without a file */
+    lr_config *config;                          /**< config.h: never NULL; empty without a file */
     _Atomic(const struct lr_modules *) modules; /**< burn.h: what is known of Burn's own modules; NULL until a recorder
                                                      is opened */
-    _Atomic(lr_attached *) attached; /**< the last one first */
-    pthread_mutex_t lock;  /**< of what is attached, and of typed tensor access */
+    _Atomic(lr_attached *) attached;            /**< the last one first */
+    pthread_mutex_t lock;                       /**< of what is attached, and of typed tensor access */
 };
 
 /** @return whether it has callbacks that may be called. NULL: no. */
@@ -364,33 +367,34 @@ struct rec_job {
     const char *file;              /**< what it works on, for messages; borrowed; may be NULL */
     const rec_plugin *plugin;      /**< whose code runs; may be NULL */
     const lr_option_set *options;  /**< of that plugin, as they were set; core/registry/option.c */
-    int32_t adapter;               /**< REC_ADAPTER_… of the file, by its plugin or as its reader said; of what is saved */
-    bool adapting;                 /**< the reader may still say so */
-    bool skip;                     /**< of a load: tensors are to have no data */
-    bool missed;                   /**< of such a load: bytes that belong to no tensor were passed over and are gone… */
-    bool whole;                    /**< …so this is a second one, whose reader passes over nothing */
-    bool partly;                   /**< of such a load: what was read is not the whole */
-    rec_source *absent;            /**< core/io/source_absent.c: in their place, or NULL */
-    uint32_t cuts;                 /**< maps of files that had been cut when it began (watch.c) */
-    bool resumes;                  /**< of a save: its temporary file is the one that a save before it left, and stays if this one fails */
-    bool placed;                   /**< of a save: what was written has its name, and nothing that fails later undoes that */
-    bool passing;                  /**< what is loaded or saved is only handed on: files that are not mapped are read when
-                                        needed, pages of those that are need not stay */
-    lr_walk *walk;                 /**< of a save, or NULL */
-    rec_source *stepped;           /**< of a load: what a reader steps through (core/io/source_step.c), or NULL */
-    lr_stepping step;                  /**< of a save: the stream that can be stepped over, if there is one */
-    bool converting;               /**< of a save: what is streamed are numbers in memory that only change their type */
-    void (*at_end)(rec_job *job);  /**< gives back what a room above keeps in `kept`, and clears both; NULL: nothing */
-    struct lr_seen *noting;        /**< of a load: core/io/source_seen.c: who writes down what it looks at, or NULL */
-    void *kept;                    /**< core/io/source_siblings.c: the files that were opened beside it */
+    int32_t adapter;    /**< REC_ADAPTER_… of the file, by its plugin or as its reader said; of what is saved */
+    bool adapting;      /**< the reader may still say so */
+    bool skip;          /**< of a load: tensors are to have no data */
+    bool missed;        /**< of such a load: bytes that belong to no tensor were passed over and are gone… */
+    bool whole;         /**< …so this is a second one, whose reader passes over nothing */
+    bool partly;        /**< of such a load: what was read is not the whole */
+    rec_source *absent; /**< core/io/source_absent.c: in their place, or NULL */
+    uint32_t cuts;      /**< maps of files that had been cut when it began (watch.c) */
+    bool resumes;  /**< of a save: its temporary file is the one that a save before it left, and stays if this one fails
+                    */
+    bool placed;   /**< of a save: what was written has its name, and nothing that fails later undoes that */
+    bool passing;  /**< what is loaded or saved is only handed on: files that are not mapped are read when
+                        needed, pages of those that are need not stay */
+    lr_walk *walk; /**< of a save, or NULL */
+    rec_source *stepped;          /**< of a load: what a reader steps through (core/io/source_step.c), or NULL */
+    lr_stepping step;             /**< of a save: the stream that can be stepped over, if there is one */
+    bool converting;              /**< of a save: what is streamed are numbers in memory that only change their type */
+    void (*at_end)(rec_job *job); /**< gives back what a room above keeps in `kept`, and clears both; NULL: nothing */
+    struct lr_seen *noting;       /**< of a load: core/io/source_seen.c: who writes down what it looks at, or NULL */
+    void *kept;                   /**< core/io/source_siblings.c: the files that were opened beside it */
 
     /* What it may take, and what it gave. */
     lr_budget budget;
     lr_pieces pieces;
-    uint64_t buried;      /**< of those: what lr_job_bury() keeps */
-    struct rec_sink *made;/**< core/io/sink.c: the newest sink that a plugin made and has not closed */
-    uint64_t input;  /**< size of the (inflated) input seen so far */
-    uint64_t beside; /**< size of the files beside it */
+    uint64_t buried;       /**< of those: what lr_job_bury() keeps */
+    struct rec_sink *made; /**< core/io/sink.c: the newest sink that a plugin made and has not closed */
+    uint64_t input;        /**< size of the (inflated) input seen so far */
+    uint64_t beside;       /**< size of the files beside it */
 
     /* The type, if the caller gave one, and the version of Burn whose layout counts. */
     lr_type_ref type;           /**< of a typed load or save */
@@ -406,13 +410,14 @@ struct rec_job {
     /* What it has to say. Last: lr_job_begin() does not clear the texts. */
     bool quiet;        /**< no notes: a walk that only measures */
     lr_report *report; /**< NULL until the first note */
-    void (*aside)(void *user, const rec_loss *loss); /**< of a save of a part: takes what tensors lost; NULL: the report does */
+    void (*aside)(void *user,
+                  const rec_loss *loss); /**< of a save of a part: takes what tensors lost; NULL: the report does */
     void *aside_user;
-    struct lr_parts *parts;    /**< of a save of pieces: core/io/sink_part.c; or NULL */
-    bool in_part;              /**< what is lost now is that of a part of a tensor */
+    struct lr_parts *parts; /**< of a save of pieces: core/io/sink_part.c; or NULL */
+    bool in_part;           /**< what is lost now is that of a part of a tensor */
     uint64_t notes;
-    bool hinting;      /**< the last failure reported was the first: hints are about it */
-    bool named;        /**< it says by itself which file it is about */
+    bool hinting; /**< the last failure reported was the first: hints are about it */
+    bool named;   /**< it says by itself which file it is about */
     lr_error error;
 };
 
@@ -451,7 +456,7 @@ void lr_job_input(rec_job *job, uint64_t size);
 /** The same for a file beside it, whose size is added. */
 void lr_job_sibling(rec_job *job, uint64_t size);
 
-/* ---------------------------------------------------------------------------------------------- calls into plugins -- */
+/* ------------------------------------------------------------------------------------------ calls into plugins -- */
 
 /** What of a plugin is called. */
 enum {
@@ -465,11 +470,11 @@ enum {
 
 /** A call into a plugin, on the stack of who calls. */
 typedef struct lr_call {
-    struct lr_call *outer;       /**< that which this one was made in, or NULL */
-    rec_job *job;                /**< NULL where there is none */
-    int32_t kind;                /**< LR_CALL_… */
-    void *self;                  /**< what the plugin was told to call back with, or NULL */
-    uint64_t handed;             /**< core/io/lent.c: counts of sources that it was given */
+    struct lr_call *outer; /**< that which this one was made in, or NULL */
+    rec_job *job;          /**< NULL where there is none */
+    int32_t kind;          /**< LR_CALL_… */
+    void *self;            /**< what the plugin was told to call back with, or NULL */
+    uint64_t handed;       /**< core/io/lent.c: counts of sources that it was given */
 } lr_call;
 
 void lr_call_begin(lr_call *call, rec_job *job, int32_t kind, void *self);
@@ -479,8 +484,8 @@ lr_call *lr_call_now(void);
 /** @return whether that is of this kind. */
 bool lr_call_is(int32_t kind);
 
-/** A plugin broke its contract: REC_E_PLUGIN, "the plugin NAME " and what it did. @param job NULL: that of the innermost
- *  call, if there is one. @return the job's status. */
+/** A plugin broke its contract: REC_E_PLUGIN, "the plugin NAME " and what it did. @param job NULL: that of the
+ * innermost call, if there is one. @return the job's status. */
 int32_t lr_breach(rec_job *job, uint64_t at, const char *format, ...) REC_PRINTF(3, 4);
 /** The same for a public function that was given a NULL. */
 void lr_breach_null(rec_job *job, const char *function, const char *argument);
@@ -500,11 +505,12 @@ bool lr_job_grow_counted(rec_job *job, void *array, uint64_t need, uint64_t *roo
 bool lr_job_arena_grow(rec_job *job, lr_arena *arena, void *array, uint64_t need, uint64_t *room, size_t each);
 
 /** Failures of core, beside rec_fail and rec_fail_found. All return the status. */
-int32_t lr_fail_memory(rec_job *job, uint64_t size);                    /**< the allocator gave nothing */
-int32_t lr_fail_budget(rec_job *job);                                   /**< REC_E_LIMIT: too much for such an input */
+int32_t lr_fail_memory(rec_job *job, uint64_t size); /**< the allocator gave nothing */
+/** REC_E_LIMIT: too much for such an input */
+int32_t lr_fail_budget(rec_job *job);
 /** An arena gave nothing, because of its budget (which is the job's) or of the allocator. */
 int32_t lr_fail_arena(rec_job *job, const lr_arena *arena, uint64_t size);
-int32_t lr_fail_errno(rec_job *job, int error, const char *doing);      /**< REC_E_IO: "cannot DOING: strerror" */
+int32_t lr_fail_errno(rec_job *job, int error, const char *doing); /**< REC_E_IO: "cannot DOING: strerror" */
 int32_t lr_fail_path(rec_job *job, int32_t status, const char *path, const char *format, ...) REC_PRINTF(4, 5);
 /** Whose failure it is, if nobody has said so yet: the file's of that name instead of the job's. */
 void lr_fail_file(rec_job *job, const char *name);

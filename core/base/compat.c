@@ -11,7 +11,8 @@ struct limits_0_1 {
     uint64_t memory_factor, memory_slack, inflated_factor, inflated_slack, elements;
 };
 
-/* The headers' function of that name is the program's own; called here it would be a second one of the name, unoptimised. */
+/* The headers' function of that name is the program's own; called here it would be a second one of the name,
+ * unoptimised. */
 REC_API struct limits_0_1 lr_limits_default_0_1(void) __asm__("rec_limits_default");
 
 struct limits_0_1 lr_limits_default_0_1(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the processor can do. The C library's start has asked it and keeps the answers. To ask again takes 20 µs a question in
- * a virtual machine, and GCC's own table, __builtin_cpu_supports(), asks ten before main(), whether or not one is looked at. */
+ * What the processor can do. The C library's start has asked it and keeps the answers. To ask again takes 20 µs a
+ * question in a virtual machine, and GCC's own table, __builtin_cpu_supports(), asks ten before main(), whether or not
+ * one is looked at. */
 #include "core/base/base.h"
 
 #ifdef __x86_64__

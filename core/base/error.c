@@ -55,7 +55,7 @@ void lr_report_add(lr_report *report, const rec_note *note)
     }
 }
 
-/* -------------------------------------------------------------------------------------- the thread's last words -- */
+/* ------------------------------------------------------------------------------------- the thread's last words -- */
 
 /* All zero, so that a thread that never fails pays nothing for it: see rec_error_offset(). */
 static _Thread_local lr_error last_error;
@@ -122,7 +122,7 @@ void lr_error_copy(char *target, size_t room, const char *text)
 
 void lr_error_copy_file(char *target, const char *file)
 {
-    enum { ROOM = sizeof ((lr_error *)0)->file };
+    enum { ROOM = sizeof((lr_error *)0)->file };
     char shown[ROOM + 1]; /* one more: what does not fit is seen */
     (void)lr_display(file, shown, sizeof shown);
     lr_error_copy(target, ROOM, shown);
@@ -224,7 +224,7 @@ const char *lr_errno_words(int error, char *text, size_t room)
     return words;
 }
 
-/* ---------------------------------------------------------------------------------------------------- publishing -- */
+/* -------------------------------------------------------------------------------------------------- publishing -- */
 
 void lr_error_publish(lr_error *error)
 {

@@ -103,7 +103,7 @@ void lr_job_clear_hint(rec_job *job)
     job->hinting = job->error.status != REC_OK;
 }
 
-/* ------------------------------------------------------------------------------------------- files that were cut -- */
+/* ----------------------------------------------------------------------------------------- files that were cut -- */
 
 static int32_t fail_cut(rec_job *job, const char *name)
 {
@@ -259,8 +259,9 @@ static bool fails_wrongly(rec_job *job, int32_t status, const char *format)
     if (!job || !format) {
         lr_breach_null(job, "rec_fail", job ? "format" : "job");
     } else if (!is_failure(status) && !lr_job_failed(job)) {
-        (void)lr_breach(job, REC_UNKNOWN, "reported a failure with the status %d, which is none of a failure: \"%.200s\"",
-                        (int)status, format);
+        (void)lr_breach(job, REC_UNKNOWN,
+                        "reported a failure with the status %d, which is none of a failure: \"%.200s\"", (int)status,
+                        format);
     } else {
         return false;
     }

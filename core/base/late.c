@@ -10,8 +10,8 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Short of memory, dlopen may say that the file does not exist, and what is refused for that would be for good. So it is asked
- * twice, and then whether there is memory at all. */
+/* Short of memory, dlopen may say that the file does not exist, and what is refused for that would be for good. So it
+ * is asked twice, and then whether there is memory at all. */
 void *lr_shared_open(const char *file, char *reason, size_t room)
 {
     void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
@@ -72,8 +72,8 @@ int32_t lr_late_need(rec_job *job, lr_late *library, const char *for_what)
     if (strcasestr(reason, "cannot allocate memory") || strcasestr(reason, "not enough memory")) {
         return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while opening %s", library->soname);
     }
-    (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "%s cannot be opened, which %s need: %s", library->soname, for_what,
-                   reason);
+    (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "%s cannot be opened, which %s need: %s", library->soname,
+                   for_what, reason);
     rec_fail_hint(job, "It is a library of its own, which librecord was built with; install it.");
     return job->error.status;
 }

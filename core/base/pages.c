@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Pages for payloads: of huge pages where the system has them, for first touching memory is what costs most; and the pool
- * that keeps those of freed records warm. */
+ * Pages for payloads: of huge pages where the system has them, for first touching memory is what costs most; and the
+ * pool that keeps those of freed records warm. */
 #include "core/base/base.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ bool lr_pages_begin_page(const lr_allocator *allocator, uint64_t size)
     return maps(allocator, size);
 }
 
-/* --------------------------------------------------------------------------------------------------------- pool -- */
+/* -------------------------------------------------------------------------------------------------------- pool -- */
 
 /* What is kept says so in its first bytes. */
 struct lr_warm {
@@ -204,7 +204,7 @@ void lr_pool_end(lr_pool *pool, const lr_allocator *allocator)
     (void)pthread_mutex_destroy(&pool->lock);
 }
 
-/* -------------------------------------------------------------------------------------------------------- pages -- */
+/* ------------------------------------------------------------------------------------------------------- pages -- */
 
 /* Newer kernels begin large maps at a huge page; where it does not, the next one does. */
 static void *map_fresh(uint64_t size)

@@ -144,7 +144,7 @@ void lr_suggestion_try(lr_suggestion *near, const char *candidate)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- texts -- */
+/* ------------------------------------------------------------------------------------------------------- texts -- */
 
 /* The bits that no byte of ASCII has. */
 #define ASCII UINT64_C(0x8080808080808080)
@@ -223,8 +223,8 @@ bool lr_int_read(const char *text, int64_t *value)
     return *text && !*end && errno == 0 && text[0] != ' ';
 }
 
-/* strtod() follows the locale in the decimal point alone, so it gets digits and an exponent without one. Which double is
- * nearest is decided by 767 digits at most, and by whether any digit behind them is not 0. */
+/* strtod() follows the locale in the decimal point alone, so it gets digits and an exponent without one. Which double
+ * is nearest is decided by 767 digits at most, and by whether any digit behind them is not 0. */
 bool lr_number_read(const char *text, size_t length, double *value)
 {
     enum { DIGITS_MOST = 800, EXPONENT_ROOM = 32 };
@@ -290,14 +290,14 @@ const char *lr_number_put(char *text, size_t room, char form, int digits, double
 size_t lr_number_name(const char *text, size_t length)
 {
     size_t used = 0;
-    while (used < length && (is_letter(text[used]) || text[used] == '_' ||
-                             (used && (lr_is_digit(text[used]) || text[used] == '.')))) {
+    while (used < length &&
+           (is_letter(text[used]) || text[used] == '_' || (used && (lr_is_digit(text[used]) || text[used] == '.')))) {
         used++;
     }
     return used;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ Rust -- */
+/* -------------------------------------------------------------------------------------------------------- Rust -- */
 
 /* Words that can be names in Rust with r# alone. `gen` is one since the edition of 2024. */
 int32_t rec_is_rust_word(const char *name, uint64_t length)

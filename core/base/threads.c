@@ -9,7 +9,8 @@ uint32_t lr_threads_start(pthread_t *threads, uint32_t wanted, void *(*run)(void
     sigset_t all, before;
     uint32_t count = 0;
     (void)sigfillset(&all);
-    (void)sigdelset(&all, SIGBUS); /* of a file that was cut, which the thread meets itself: blocked, it ends the process */
+    (void)sigdelset(&all,
+                    SIGBUS); /* of a file that was cut, which the thread meets itself: blocked, it ends the process */
     if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) {
         return 0;
     }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Maps of files are watched. Who reads where a mapped file was cut meanwhile is sent SIGBUS, which ends the process unless it
- * asked for rec_guard_maps(): then zeros take the place of what is gone, the map counts as cut, and what used it fails.
+ * Maps of files are watched. Who reads where a mapped file was cut meanwhile is sent SIGBUS, which ends the process
+ * unless it asked for rec_guard_maps(): then zeros take the place of what is gone, the map counts as cut, and what used
+ * it fails.
  *
- * The handler runs on whichever thread met the gap, in the middle of anything. It takes no lock and asks for no memory: it
- * looks through slots that are never freed. The slot that it looks for stays as it is, as the thread that reads a map keeps
- * its source; others may change under its eyes, which their number tells. Everything else about slots is under a lock. */
+ * The handler runs on whichever thread met the gap, in the middle of anything. It takes no lock and asks for no memory:
+ * it looks through slots that are never freed. The slot that it looks for stays as it is, as the thread that reads a
+ * map keeps its source; others may change under its eyes, which their number tells. Everything else about slots is
+ * under a lock. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -48,7 +50,7 @@ static size_t page_size; /* set before `guarded` */
 static struct sigaction earlier;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---------------------------------------------------------------------------------------------------- the handler -- */
+/* ------------------------------------------------------------------------------------------------- the handler -- */
 
 static void mark(lr_watch *watch)
 {
@@ -141,7 +143,7 @@ rec_status rec_guard_maps(void)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- the slots -- */
+/* --------------------------------------------------------------------------------------------------- the slots -- */
 
 /* A free slot. The lock is held. NULL: there is no memory for more. */
 static lr_watch *find_slot(void)
@@ -208,8 +210,8 @@ lr_watch *lr_watch_begin(const lr_allocator *of, const void *map, uint64_t size,
     return watch;
 }
 
-/* A file that was cut within a page sends no signal: the rest of that page is zeros. Who asked for the guard has the sizes
- * looked at. The lock is held. */
+/* A file that was cut within a page sends no signal: the rest of that page is zeros. Who asked for the guard has the
+ * sizes looked at. The lock is held. */
 static void look(lr_watch *watch)
 {
     struct stat info;
@@ -262,7 +264,7 @@ void lr_watch_mark(lr_watch *watch)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------- what follows -- */
+/* ------------------------------------------------------------------------------------------------ what follows -- */
 
 uint32_t lr_watch_cuts(void)
 {

@@ -7,7 +7,7 @@
 
 #include "core/io/io.h"
 
-/* ------------------------------------------------------------------------------------------------------- events -- */
+/* ------------------------------------------------------------------------------------------------------ events -- */
 
 /* Whether the open list may be the values of a V1 tensor, where JSON has null for NaN and infinities: such lists stay
  * packed, however many there are. */
@@ -143,8 +143,8 @@ static bool may_be_tensor(const lr_builder *b)
     return f && !b->tensors && f->kind == REC_KIND_MAP && !f->map && f->has_key && lr_value_is(&f->key, "bytes");
 }
 
-/* Only the bytes of tensors may be read later, or not at all: callers get those of values by a pointer. NULL: the job has
- * failed. */
+/* Only the bytes of tensors may be read later, or not at all: callers get those of values by a pointer. NULL: the job
+ * has failed. */
 static lr_data *take_value(lr_builder *b, const rec_blob *blob)
 {
     lr_data *data;
@@ -459,7 +459,7 @@ const rec_visitor lr_builder_visitor = {
     .metadata_value = on_metadata_value,
 };
 
-/* ---------------------------------------------------------------------------------------------- the whole record -- */
+/* -------------------------------------------------------------------------------------------- the whole record -- */
 
 lr_builder *lr_builder_new(rec_job *job, rec_precision precision, bool tensors, const lr_burn *burn)
 {

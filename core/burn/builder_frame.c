@@ -72,7 +72,7 @@ static uint64_t size_of(const lr_frame *f)
 {
     uint64_t size;
     return lr_mul(f->announced, f->kind == REC_KIND_LIST ? sizeof(rec_value) : sizeof(lr_entry), &size) ? size
-                                                                                                   : UINT64_MAX;
+                                                                                                        : UINT64_MAX;
 }
 
 /* The place in the arena of a list or map that is not small, once it is known to be needed. */

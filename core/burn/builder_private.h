@@ -45,7 +45,7 @@ struct lr_builder {
         const uint64_t *axes; /* NULL: none yet */
         uint32_t rank;
     } shapes[LR_BUILDER_SHAPES]; /* of tensors told before: many have the same */
-    uint64_t at; /* of the last event */
+    uint64_t at;                 /* of the last event */
 };
 
 /* builder_frame.c */

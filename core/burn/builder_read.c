@@ -31,7 +31,10 @@ lr_data *lr_builder_read(lr_builder *b, const rec_blob *blob)
 int32_t lr_builder_settle(lr_builder *b, rec_value *value)
 {
     const lr_data *data = value->v.bytes;
-    rec_blob blob = {.struct_size = sizeof blob, .kind = REC_BLOB_RANGE, .size = data->size, .source = data->source,
+    rec_blob blob = {.struct_size = sizeof blob,
+                     .kind = REC_BLOB_RANGE,
+                     .size = data->size,
+                     .source = data->source,
                      .offset = data->offset};
     if (data->data || !data->size) {
         return REC_OK;

@@ -39,7 +39,7 @@ static rec_dtype bool_store(const rec_value *store)
     return lr_value_is(name, "Native") ? REC_DTYPE_BOOL
            : lr_value_is(name, "U8")   ? REC_DTYPE_BOOL8
            : lr_value_is(name, "U32")  ? REC_DTYPE_BOOL32
-                                   : REC_DTYPE_OPAQUE;
+                                       : REC_DTYPE_OPAQUE;
 }
 
 rec_dtype lr_burn_dtype(const rec_value *value)
@@ -88,7 +88,7 @@ const char *lr_burn_dtype_name(rec_dtype dtype, int32_t minor, uint64_t *index)
     return NULL;
 }
 
-/* ----------------------------------------------------------------------------------------------------- metadata -- */
+/* ---------------------------------------------------------------------------------------------------- metadata -- */
 
 static const struct {
     rec_precision precision;
@@ -148,7 +148,7 @@ lr_burn lr_burn_of(const lr_map *metadata)
     return burn;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- ids -- */
+/* --------------------------------------------------------------------------------------------------------- ids -- */
 
 /* The bytes of a UUID in its usual form. */
 static bool uuid_bytes(const char *id, uint8_t bytes[16])
@@ -180,7 +180,7 @@ const char *lr_burn_id(const char *id, int32_t minor, char *buffer)
     return id;
 }
 
-/* ----------------------------------------------------------------------------------------------------- versions -- */
+/* ---------------------------------------------------------------------------------------------------- versions -- */
 
 bool lr_burn_can(const rec_plugin *plugin, int32_t minor)
 {
@@ -205,17 +205,21 @@ int32_t lr_burn_check(rec_job *job, const rec_plugin *plugin, int32_t target)
         return REC_OK;
     }
     if (plugin->burn_first && target > plugin->burn_first) {
-        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "Burn 0.%d has no %s files: Burn 0.%d is the last with them",
-                       (int)target, plugin->name, (int)plugin->burn_last);
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                       "Burn 0.%d has no %s files: Burn 0.%d is the last with them", (int)target, plugin->name,
+                       (int)plugin->burn_last);
         rec_fail_hint(job, "Versions of Burn that this plugin writes for: 0.%d to 0.%d.", (int)plugin->burn_first,
                       (int)plugin->burn_last);
     } else if (plugin->burn_first) {
-        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "Burn 0.%d has no %s files: Burn 0.%d is the first with them",
-                       (int)target, plugin->name, (int)plugin->burn_first);
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                       "Burn 0.%d has no %s files: Burn 0.%d is the first with them", (int)target, plugin->name,
+                       (int)plugin->burn_first);
         rec_fail_hint(job, "It has recorders: write .mpk, say.");
     } else {
-        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "Burn 0.%d has no recorders, and loads no %s: Burn 0.%d is the "
-                       "last that does", (int)target, plugin->name, LR_BURN_NOW);
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                       "Burn 0.%d has no recorders, and loads no %s: Burn 0.%d is the "
+                       "last that does",
+                       (int)target, plugin->name, LR_BURN_NOW);
         rec_fail_hint(job, "It loads .bpk.");
     }
     return job->error.status;

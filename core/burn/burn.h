@@ -10,13 +10,13 @@
 #include "core/record/record.h"
 
 enum {
-    LR_BURN_FIRST = 7,     /**< the first with recorders that are known */
-    LR_BURN_NOW = 21,      /**< the last 0.x with recorders: what is written by default */
-    LR_BURN_STATES = 22,   /**< the first without them, whose optimizers and schedulers are flat states */
-    LR_BURN_LAST = 23,     /**< the last 0.x that is known */
-    LR_BURN_V2 = 14,       /**< the first with {bytes, shape, dtype} */
-    LR_BURN_UNIT_B = 12,   /**< the first with `_b` */
-    LR_BURN_BOOL_STORE = 21/**< the first with Bool(store) */
+    LR_BURN_FIRST = 7,      /**< the first with recorders that are known */
+    LR_BURN_NOW = 21,       /**< the last 0.x with recorders: what is written by default */
+    LR_BURN_STATES = 22,    /**< the first without them, whose optimizers and schedulers are flat states */
+    LR_BURN_LAST = 23,      /**< the last 0.x that is known */
+    LR_BURN_V2 = 14,        /**< the first with {bytes, shape, dtype} */
+    LR_BURN_UNIT_B = 12,    /**< the first with `_b` */
+    LR_BURN_BOOL_STORE = 21 /**< the first with Bool(store) */
 };
 
 /** Which layout and ids are written, beside 0.MINOR. */
@@ -44,8 +44,8 @@ enum {
 
 /** What a definition says of a field beside its type. */
 typedef struct lr_field_note {
-    const char *initial; /**< the value that a record gets which lacks it, or NULL: the name of a variant, or "zeros(NAME)":
-                              a parameter of zeros in the shape of its sibling NAME */
+    const char *initial; /**< the value that a record gets which lacks it, or NULL: the name of a variant, or
+                            "zeros(NAME)": a parameter of zeros in the shape of its sibling NAME */
     const char *from;    /**< path below the struct where another version keeps it, "." for the struct; or NULL */
 } lr_field_note;
 
@@ -55,16 +55,16 @@ struct rec_layout {
     uint64_t count;
     const char *const *names;
     const rec_layout *const *children;
-    int32_t role;      /**< LR_ROLE_… */
-    int32_t elements;  /**< of a role: REC_FIELD_FLOATS, _INTS, _BOOLS */
-    uint64_t rank;     /**< of a role */
-    uint64_t fixed;    /**< of a list: that of an array, which up to 0.11 was counted like one; 0: none */
+    int32_t role;          /**< LR_ROLE_… */
+    int32_t elements;      /**< of a role: REC_FIELD_FLOATS, _INTS, _BOOLS */
+    uint64_t rank;         /**< of a role */
+    uint64_t fixed;        /**< of a list: that of an array, which up to 0.11 was counted like one; 0: none */
     uint64_t from_element; /**< one-based: the element of an older version's tuple that this is now; 0: none */
     uint64_t from_count;   /**< how many that tuple has */
-    const char *module; /**< of a struct or enum: the name of its type; NULL if it has none */
-    bool unsure;        /**< of a number: whether it has a sign was not to be seen where the type was taken from */
-    bool from_c;        /**< which is that of a C struct: LAYER_NORM, say */
-    bool state;         /**< of a struct: a record of Burn's own, of an optimizer or scheduler */
+    const char *module;    /**< of a struct or enum: the name of its type; NULL if it has none */
+    bool unsure;           /**< of a number: whether it has a sign was not to be seen where the type was taken from */
+    bool from_c;           /**< which is that of a C struct: LAYER_NORM, say */
+    bool state;            /**< of a struct: a record of Burn's own, of an optimizer or scheduler */
     const char *file;      /**< where a struct or enum is defined, and each field on its line; NULL: nobody's file */
     const uint32_t *lines;
     const lr_field_note *notes; /**< of a struct: one for each field; NULL: none has any */
@@ -76,12 +76,12 @@ struct rec_layout {
 /** The layouts of a job, made as they are asked for. */
 struct lr_layouts {
     lr_arena arena;
-    lr_type_ref type; /**< of the text that came with the file, in the arena; or none */
+    lr_type_ref type;           /**< of the text that came with the file, in the arena; or none */
     const rec_layout *metadata; /**< a struct of metadata alone */
     const rec_layout *item;
     const rec_layout *whole;
-    bool unsure;                /**< some number was laid out that is */
-    void *modules;              /**< types/modules.c: those that may be recognised; NULL until somebody asks */
+    bool unsure;   /**< some number was laid out that is */
+    void *modules; /**< types/modules.c: those that may be recognised; NULL until somebody asks */
 };
 
 /** Makes job->layouts if there are none yet. @return false: the job has failed. */
@@ -153,11 +153,13 @@ const char *lr_no_tensors_words(char *text, const lr_type_ref *type, uint64_t te
 int32_t lr_check_tensors(rec_job *job, const rec_record *record, const rec_layout *layout);
 
 /** Goes through a record and the layout of its type. Assumed element types become the type's; a tensor of another rank
- *  or kind is REC_E_MISMATCH with its path. Fields that are missing or unexpected are left to rec_bind and to saving. */
+ *  or kind is REC_E_MISMATCH with its path. Fields that are missing or unexpected are left to rec_bind and to saving.
+ */
 int32_t lr_apply_type(rec_job *job, rec_record *record, rec_precision precision, const rec_layout *layout);
 
-/* What is known of Burn's own modules, for those that may not know of types: imports, which recognise them, and the walk,
- * which writes them as a version has them. The types room has the one table there is; it stands in the context. */
+/* What is known of Burn's own modules, for those that may not know of types: imports, which recognise them, and the
+ * walk, which writes them as a version has them. The types room has the one table there is; it stands in the context.
+ */
 
 enum { LR_MODULE_PATH = 256 }; /**< room for a path below a module */
 /** Two tensors of a module that do not go together. */
@@ -165,7 +167,7 @@ typedef struct lr_module_clash {
     const char *module;
     char path[2][LR_MODULE_PATH]; /**< of both, below the module */
     const rec_tensor *tensor[2];
-    uint32_t axis[2];           /**< that should be equal, or the second a multiple of the first */
+    uint32_t axis[2]; /**< that should be equal, or the second a multiple of the first */
 } lr_module_clash;
 
 typedef struct lr_modules {

@@ -33,8 +33,8 @@ bool lr_burn_can(const rec_plugin *plugin, int32_t minor);
 /* dtype_text.c */
 
 enum { LR_DTYPE_TEXT_ROOM = 4200 };
-/** The words of a dtype for an event: a name as it is, all else as JSON ({"QFloat":{"value":"Q8S",…}}), in which a float
- *  of 32 bits ends in f. @param buffer LR_DTYPE_TEXT_ROOM bytes. @return them, or NULL: the job has failed. */
+/** The words of a dtype for an event: a name as it is, all else as JSON ({"QFloat":{"value":"Q8S",…}}), in which a
+ * float of 32 bits ends in f. @param buffer LR_DTYPE_TEXT_ROOM bytes. @return them, or NULL: the job has failed. */
 const char *lr_burn_dtype_text(rec_job *job, const rec_value *value, char *buffer);
 /** The other way round, for REC_DTYPE_QFLOAT and REC_DTYPE_OPAQUE. REC_E_FORMAT: they are not such words. */
 int32_t lr_burn_dtype_read(rec_job *job, rec_record *record, uint64_t at, rec_dtype dtype, const char *text,
@@ -99,7 +99,8 @@ static inline bool lr_burn_may_raise(uint64_t count)
 
 /* layout_text.c */
 
-/** Of the text of a layout: a node takes a hundred times what names it, so that this is some 40 MiB of nodes at most. */
+/** Of the text of a layout: a node takes a hundred times what names it, so that this is some 40 MiB of nodes at most.
+ */
 enum { LR_LAYOUT_TEXT_MOST = 256 << 10 };
 /** A layout as text, in the job's layouts. NULL: the job has failed. */
 const char *lr_layout_print(rec_job *job, const rec_layout *layout);

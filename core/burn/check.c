@@ -16,7 +16,7 @@ enum { TILE = 128 * 1024 };
 /* Bytes after which progress is told, and the pages of a map are given back. */
 #define PIECE (UINT64_C(4) << 20)
 
-/* --------------------------------------------------------------------------------------------------------- words -- */
+/* ------------------------------------------------------------------------------------------------------- words -- */
 
 static void words_of(const lr_leaf *leaf, const lr_leaf_words *words, char *text, size_t room)
 {
@@ -120,7 +120,7 @@ static int32_t unexpected(lr_check *c, uint64_t at, const lr_leaf *leaf, const l
     return c->job->error.status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- data -- */
+/* -------------------------------------------------------------------------------------------------------- data -- */
 
 /* Bytes of a source were read back. */
 static int32_t moved_on(lr_check *c, uint64_t bytes, const rec_source *source)
@@ -137,7 +137,7 @@ static int32_t moved_on(lr_check *c, uint64_t bytes, const rec_source *source)
 /* The bytes of a blob, one tile after the other. */
 typedef struct tiles {
     const rec_blob *blob;
-    bool found;        /* it was read back; else it is what was written */
+    bool found; /* it was read back; else it is what was written */
     uint64_t done;
     const uint8_t *at; /* the next tile… */
     uint64_t size;     /* …and its size; 0: the end */
@@ -199,8 +199,7 @@ static bool lies_somewhere(const lr_leaf *written)
 }
 
 /* @param same (out) whether they are. @param at (out) the first byte that is not. */
-static int32_t compare_blobs(lr_check *c, const rec_blob *written, const rec_blob *found, bool *same,
-                             uint64_t *at)
+static int32_t compare_blobs(lr_check *c, const rec_blob *written, const rec_blob *found, bool *same, uint64_t *at)
 {
     tiles left = {.blob = written}, right = {.blob = found, .found = true};
     int32_t status = make_tile(c) ? REC_OK : c->job->error.status;
@@ -252,7 +251,7 @@ static int32_t compare_data(lr_check *c, lr_leaf *written, const lr_leaf *found,
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- reading -- */
+/* ----------------------------------------------------------------------------------------------------- reading -- */
 
 static bool same_number(const lr_leaf *written, const lr_leaf *found)
 {
@@ -407,7 +406,7 @@ int32_t lr_check_read(lr_check *c, rec_source *source)
     return job->error.status;
 }
 
-/* --------------------------------------------------------------------------------------------- beside the writer -- */
+/* ------------------------------------------------------------------------------------------- beside the writer -- */
 
 /* A stream on its way to the writer. */
 typedef struct overheard {
@@ -582,7 +581,7 @@ static void overhear(void *user, rec_visitor *visitor, void **self)
     }
 }
 
-/* --------------------------------------------------------------------------------------------- beginning, ending -- */
+/* ------------------------------------------------------------------------------------------- beginning, ending -- */
 
 lr_check *lr_check_new(rec_job *job)
 {

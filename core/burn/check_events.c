@@ -379,7 +379,9 @@ static int32_t on_end(void *self, uint64_t at)
                         .sizes = n->narrow};
         status = c->leaf(c, f->place, at, &list, &(lr_leaf_words){0}, NULL);
     } else if (f->kind == REC_KIND_MAP && !f->count) {
-        lr_leaf nil = {.kind = LR_LEAF_NIL, .hashed = true, .spare = c->entry != 0}; /* JSON has null for a struct without fields */
+        lr_leaf nil = {.kind = LR_LEAF_NIL,
+                       .hashed = true,
+                       .spare = c->entry != 0}; /* JSON has null for a struct without fields */
         status = c->leaf(c, f->place, at, &nil, &(lr_leaf_words){0}, NULL);
     }
     c->depth--;

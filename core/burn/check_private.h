@@ -26,10 +26,10 @@ typedef struct lr_variables {
     uint64_t count;
     uint64_t narrow; /**< which of the first 63 are floats of 32 bits; bit 63: those after them */
     int32_t kind, loose_kind;
-    bool given;   /**< `narrow` came from what was written */
-    bool after;   /**< bit 63 is decided */
-    bool wide;    /**< some are no bytes: the hash is of words */
-    bool loose;   /**< some are NaN or infinite: `loose_hash` has them as nil, which is all that JSON can say */
+    bool given; /**< `narrow` came from what was written */
+    bool after; /**< bit 63 is decided */
+    bool wide;  /**< some are no bytes: the hash is of words */
+    bool loose; /**< some are NaN or infinite: `loose_hash` has them as nil, which is all that JSON can say */
 } lr_variables;
 
 void lr_numbers_begin(lr_variables *numbers);
@@ -46,12 +46,12 @@ enum { LR_LEAF_NIL = 1, LR_LEAF_BOOL, LR_LEAF_INT, LR_LEAF_FLOAT, LR_LEAF_STRING
 
 /** A value without values of its own below it. */
 typedef struct lr_leaf {
-    uint8_t kind;   /**< LR_LEAF_… */
-    uint8_t dtype;  /**< of a tensor */
-    bool narrow;    /**< of a float: 32 bits */
-    bool loose;     /**< of a list: `other` counts; of nil: a struct without fields, which MessagePack has as a list */
-    bool hashed;    /**< `hash` counts; of data that were not looked at yet it does not */
-    bool seen;      /**< it was read back */
+    uint8_t kind;  /**< LR_LEAF_… */
+    uint8_t dtype; /**< of a tensor */
+    bool narrow;   /**< of a float: 32 bits */
+    bool loose;    /**< of a list: `other` counts; of nil: a struct without fields, which MessagePack has as a list */
+    bool hashed;   /**< `hash` counts; of data that were not looked at yet it does not */
+    bool seen;     /**< it was read back */
     bool has_id;
     bool spare;     /**< a format of tensors may have no place for it: metadata */
     uint64_t count; /**< of a list its elements, of a tensor its bytes, of a text its length; the bits of a number */
@@ -73,13 +73,13 @@ typedef struct lr_leaf_words {
 
 /** A container that is open. */
 typedef struct lr_check_frame {
-    int32_t kind;   /**< REC_KIND_LIST, _MAP, _VARIANT */
-    bool keyed;     /**< `next` is the place of a value that is yet to come */
-    bool root_metadata; /**< the value that is to come is the metadata */
+    int32_t kind;          /**< REC_KIND_LIST, _MAP, _VARIANT */
+    bool keyed;            /**< `next` is the place of a value that is yet to come */
+    bool root_metadata;    /**< the value that is to come is the metadata */
     uint64_t place, exact; /**< hashes of its path */
     uint64_t next, exact_next;
     uint64_t count;
-    size_t used;    /**< of the path */
+    size_t used;          /**< of the path */
     lr_variables numbers; /**< those in a list */
 } lr_check_frame;
 
@@ -91,12 +91,12 @@ struct lr_check {
                     const rec_blob *blob);
     bool reading; /**< events are those of a reader, and held against the table; else the walk's, which make it */
     bool tensors;
-    bool flat; /**< it has all under paths */
-    bool rooted;  /**< the value came */
-    uint64_t entry; /**< the place of the metadata entry whose value is told, 0: it is the record's */
-    bool entry_due; /**< and that value has not begun */
-    bool with_id;          /**< some tensor was read back with the id that it was written with… */
-    uint64_t without_id;   /**< …and the place of one that was not: a format has room for ids or has not; 0: none */
+    bool flat;           /**< it has all under paths */
+    bool rooted;         /**< the value came */
+    uint64_t entry;      /**< the place of the metadata entry whose value is told, 0: it is the record's */
+    bool entry_due;      /**< and that value has not begun */
+    bool with_id;        /**< some tensor was read back with the id that it was written with… */
+    uint64_t without_id; /**< …and the place of one that was not: a format has room for ids or has not; 0: none */
     rec_visitor inner;
     void *inner_self;
     bool with_values; /**< a format of tensors had other values too: it has room for them, or was told to have none */
@@ -109,7 +109,8 @@ struct lr_check {
     uint32_t depth, frame_room;
     size_t used;
     char path[1024];
-    uint64_t exact; /**< hash of the path of the value that came last, name by name; its place is that of its names joined */
+    uint64_t
+        exact; /**< hash of the path of the value that came last, name by name; its place is that of its names joined */
     uint8_t *tile;
     uint64_t last;            /**< the place of the last leaf */
     uint64_t compared, total; /**< bytes, for progress */

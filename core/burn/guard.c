@@ -45,7 +45,7 @@ static int32_t refused(const guard *g)
     return lr_breach_status(g ? g->job : NULL);
 }
 
-/* ---------------------------------------------------------------------------------------------------- arguments -- */
+/* --------------------------------------------------------------------------------------------------- arguments -- */
 
 static bool has(const guard *g, uint64_t at, const char *event, const char *argument, const void *pointer)
 {
@@ -159,7 +159,7 @@ static bool is_flag(const guard *g, uint64_t at, int32_t flag, const char *event
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------- events -- */
+/* ------------------------------------------------------------------------------------------------------ events -- */
 
 static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
 {
@@ -304,7 +304,8 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *tensor
     event.data = blob;
     if (event.numbers_dtype != REC_DTYPE_NONE) {
         if (event.numbers_dtype < REC_DTYPE_NONE || event.numbers_dtype >= REC_DTYPE_QFLOAT) {
-            return lr_breach(g->job, at, "told numbers of the element type %d, which are none", (int)event.numbers_dtype);
+            return lr_breach(g->job, at, "told numbers of the element type %d, which are none",
+                             (int)event.numbers_dtype);
         }
         if (lr_blob_lent(g->job, at, &event.numbers, &blob) != REC_OK) {
             return refused(g);
@@ -331,14 +332,12 @@ static const rec_visitor guard_visitor = {
     .metadata_value = on_metadata_value,
 };
 
-/* ------------------------------------------------------------------------------------------------- the whole call -- */
+/* ---------------------------------------------------------------------------------------------- the whole call -- */
 
 int32_t lr_plugin_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
 {
-    guard g = {.job = job,
-               .inner = visitor,
-               .inner_self = self,
-               .tensors = (job->plugin->traits & REC_TRAIT_TENSORS) != 0};
+    guard g = {
+        .job = job, .inner = visitor, .inner_self = self, .tensors = (job->plugin->traits & REC_TRAIT_TENSORS) != 0};
     lr_call call;
     uint64_t left;
     int32_t status;

@@ -61,8 +61,9 @@ static bool is_sure(rec_job *job, const rec_layout *item)
                    "whether the integer `%s` has a sign does not show in the record that the type was taken from, and "
                    "without names both are kept differently",
                    *path ? path : "item");
-    rec_fail_hint(job, "Give a type that says so: the name of Burn's own (StepLrScheduler), or its Rust source; in what "
-                       "`record types` prints, correct `u64 /* or i64 */` and take the comment away.");
+    rec_fail_hint(job,
+                  "Give a type that says so: the name of Burn's own (StepLrScheduler), or its Rust source; in what "
+                  "`record types` prints, correct `u64 /* or i64 */` and take the comment away.");
     return false;
 }
 

@@ -16,7 +16,7 @@
 
 #include "core/burn/burn_private.h"
 
-/* ------------------------------------------------------------------------------------------------------- writing -- */
+/* ----------------------------------------------------------------------------------------------------- writing -- */
 
 typedef struct printer {
     rec_job *job;
@@ -137,13 +137,14 @@ const char *lr_layout_print(rec_job *job, const rec_layout *layout)
     printer p = {.job = job};
     print(&p, layout);
     if (!lr_job_failed(job) && p.used > LR_LAYOUT_TEXT_MOST) {
-        (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "the type takes %llu bytes as text; at most %d are put behind a record",
+        (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN,
+                       "the type takes %llu bytes as text; at most %d are put behind a record",
                        (unsigned long long)p.used, LR_LAYOUT_TEXT_MOST);
     }
     return lr_job_failed(job) ? NULL : p.text;
 }
 
-/* ------------------------------------------------------------------------------------------------------- reading -- */
+/* ----------------------------------------------------------------------------------------------------- reading -- */
 
 enum { DEPTH_MOST = 200, ITEMS_MOST = 65536, WORDS = 15, ELEMENTS = 3 };
 
@@ -404,7 +405,8 @@ int32_t rec_job_use_layout_text(rec_job *job, const char *text, uint64_t length)
         return lr_breach(job, REC_UNKNOWN, "gave the text of a layout of %llu bytes", (unsigned long long)length);
     }
     if (!lr_job_failed(job) && length > LR_LAYOUT_TEXT_MOST) {
-        return rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "the type that the file carries has %llu bytes; at most %d are read",
+        return rec_fail(job, REC_E_LIMIT, REC_UNKNOWN,
+                        "the type that the file carries has %llu bytes; at most %d are read",
                         (unsigned long long)length, LR_LAYOUT_TEXT_MOST);
     }
     if (!lr_job_failed(job) && !lr_job_typed(job) && lr_layouts_begin(job)) {

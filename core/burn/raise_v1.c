@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A number of a text as f32. Of all f32 there is one whose shortest text, as an f64, lies half-way between two of them. */
+/* A number of a text as f32. Of all f32 there is one whose shortest text, as an f64, lies half-way between two of them.
+ */
 static float single_of(double value)
 {
     return value == 7.038531e-26 ? 7.038531e-26f : value == -7.038531e-26 ? -7.038531e-26f : (float)value;
@@ -40,8 +41,8 @@ static lr_packed *float_run(const lr_raise *r, const lr_list *list)
     }
     lr_swap_if_big(bytes, (uint32_t)width, list->count);
     *run = (lr_packed){.count = list->count,
-                    .dtype = half_width ? REC_DTYPE_F32 : REC_DTYPE_F64,
-                    .data = {.data = bytes, .size = list->count * width, .offset = REC_UNKNOWN}};
+                       .dtype = half_width ? REC_DTYPE_F32 : REC_DTYPE_F64,
+                       .data = {.data = bytes, .size = list->count * width, .offset = REC_UNKNOWN}};
     return run;
 }
 

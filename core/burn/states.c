@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Optimizers and schedulers as Burn keeps them from 0.22 on: flat states, whose leaves have paths. What a Burn with recorders
- * had in their place is made of them, and the other way round walk_paths.c makes them. */
+ * Optimizers and schedulers as Burn keeps them from 0.22 on: flat states, whose leaves have paths. What a Burn with
+ * recorders had in their place is made of them, and the other way round walk_paths.c makes them. */
 #include "core/burn/builder_private.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 
 #include "core/burn/walk_private.h"
 
-/* ------------------------------------------------------------------------------------------------------ schedulers -- */
+/* -------------------------------------------------------------------------------------------------- schedulers -- */
 
 static const lr_scheduler schedulers[] = {
     {"NoamLrScheduler", "Noam", "step", REC_KIND_FLOAT},
@@ -157,7 +157,7 @@ int32_t lr_scheduler_lower(rec_job *job, const rec_value *state, rec_value *out)
     return lr_fail_memory(job, sizeof *map);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- raising -- */
+/* ----------------------------------------------------------------------------------------------------- raising -- */
 
 static bool has_states(const lr_map *flat)
 {

@@ -198,15 +198,14 @@ static int32_t walk_metadata(lr_walk *w)
         status = walk_entry(w, m.keys[i], &text);
     }
     for (uint64_t i = 0; i < own->count && !nameless && status == REC_OK; i++) {
-        if (!lr_metadata_is_burns(own->entries[i].key.v.text) ||
-            (!ours && (w->paths || w->record->dotted))) {
+        if (!lr_metadata_is_burns(own->entries[i].key.v.text) || (!ours && (w->paths || w->record->dotted))) {
             status = walk_entry(w, own->entries[i].key.v.text, &own->entries[i].value);
         }
     }
     return status == REC_OK && !w->tensors ? lr_walk_end(w) : status;
 }
 
-/* ------------------------------------------------------------------------------------------------ the whole walk -- */
+/* ---------------------------------------------------------------------------------------------- the whole walk -- */
 
 static uint64_t where(void *user, char *path, size_t room)
 {
@@ -269,14 +268,14 @@ int32_t lr_walk_begin(rec_job *job, const rec_record *record, rec_precision prec
     w->path = w->near;
     w->path_room = sizeof w->near;
     w->flat = job->plugin && (job->plugin->traits & REC_TRAIT_PATHS);
-    w->keep = target == LR_TARGET_KEEP && record->burn_minor >= LR_BURN_FIRST &&
-              lr_burn_can(job->plugin, record->burn_minor);
+    w->keep =
+        target == LR_TARGET_KEEP && record->burn_minor >= LR_BURN_FIRST && lr_burn_can(job->plugin, record->burn_minor);
     job->walk = w;
     w->ids = target > 0;
     w->paths = is_paths(record, &w->tensor_count) && !lr_job_typed(job);
-    job->adapter = !lr_record_is_foreign(record) || lr_job_typed(job)  ? REC_ADAPTER_NONE
-                   : record->adapter == REC_ADAPTER_EITHER             ? REC_ADAPTER_EITHER
-                                                                       : REC_ADAPTER_PYTORCH;
+    job->adapter = !lr_record_is_foreign(record) || lr_job_typed(job) ? REC_ADAPTER_NONE
+                   : record->adapter == REC_ADAPTER_EITHER            ? REC_ADAPTER_EITHER
+                                                                      : REC_ADAPTER_PYTORCH;
     job->burn.minor = w->keep ? record->burn_minor : target > 0 ? target : lr_burn_default(job->plugin);
     job->burn.precision = precision;
     if (precision == REC_PRECISION_KEEP) {

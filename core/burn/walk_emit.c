@@ -126,7 +126,7 @@ int32_t lr_walk_bytes(lr_walk *w, const rec_blob *blob)
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- paths -- */
+/* ------------------------------------------------------------------------------------------------------- paths -- */
 
 /* Room for `more` bytes. Without memory the job has failed, which ends the walk. */
 static void make_room(lr_walk *w, uint64_t more)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A record taken apart for a writer that has all under paths: a module's parameters as Burn's own store calls them, an
- * optimizer and a scheduler as the states that they are from Burn 0.22 on. It stands between the walk and the writer. */
+ * optimizer and a scheduler as the states that they are from Burn 0.22 on. It stands between the walk and the writer.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -38,7 +39,7 @@ struct lr_paths {
     uint64_t room;
 };
 
-/* ------------------------------------------------------------------------------------------------------------ steps -- */
+/* ------------------------------------------------------------------------------------------------------- steps -- */
 
 static int32_t append(lr_paths *p, const char *text, uint64_t length)
 {
@@ -149,7 +150,7 @@ static int32_t open_frame(lr_paths *p, int32_t kind, bool tuple)
     return REC_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- events -- */
+/* ------------------------------------------------------------------------------------------------------ events -- */
 
 static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
 {
@@ -324,7 +325,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     return status == REC_OK ? p->to.tensor(p->self, at, &own) : status;
 }
 
-/* -------------------------------------------------------------------------------------------------------- the whole -- */
+/* --------------------------------------------------------------------------------------------------- the whole -- */
 
 static bool is_number(const rec_value *value)
 {

@@ -7,14 +7,14 @@
 
 /** Things of one kind that are told in one line (walk_told.c). */
 typedef struct lr_told {
-    int32_t kind;     /**< REC_NOTE_… */
-    uint64_t count;   /**< values or elements */
+    int32_t kind;   /**< REC_NOTE_… */
+    uint64_t count; /**< values or elements */
     uint64_t places;
-    size_t used;      /**< of `named` */
-    char path[256];   /**< of the first */
+    size_t used;    /**< of `named` */
+    char path[256]; /**< of the first */
     char sentence[256];
-    char value[192];  /**< of the first */
-    char named[512];  /**< the paths and values of the next few */
+    char value[192]; /**< of the first */
+    char named[512]; /**< the paths and values of the next few */
 } lr_told;
 
 enum { LR_TOLD_MOST = 16 };
@@ -28,14 +28,14 @@ struct lr_walk {
     bool ids;  /**< ids become those of that version */
     /** Any value as its layout says: lr_walk_typed(), for modules within a record without a type. */
     int32_t (*typed)(lr_walk *walk, const rec_value *value, const rec_layout *layout);
-    bool flat; /**< the writer has all under paths (REC_TRAIT_PATHS) */
-    bool paths;/**< the record is a foreign model in its own layout, nothing but tensors under dotted paths */
+    bool flat;  /**< the writer has all under paths (REC_TRAIT_PATHS) */
+    bool paths; /**< the record is a foreign model in its own layout, nothing but tensors under dotted paths */
     uint64_t tensor_count; /**< of such a record */
     /** Puts somebody between the walk and a writer; NULL: there is nobody. */
     void (*overhear)(void *listener, rec_visitor *visitor, void **self);
     void *listener;
-    uint64_t walks;      /**< that were begun, of one call of `save` */
-    bool again;          /**< this one is not the first of them: all it would tell was told */
+    uint64_t walks; /**< that were begun, of one call of `save` */
+    bool again;     /**< this one is not the first of them: all it would tell was told */
     bool walking;
     /* While a walk is on: */
     rec_visitor visitor; /**< the writer's, of full size: what it lacks is NULL */
@@ -81,8 +81,8 @@ void lr_walk_leave(lr_walk *walk, size_t before);
 /* walk_paths.c: a record taken apart to paths */
 
 typedef struct lr_paths lr_paths;
-/** Puts itself between the walk and the writer, and begins the flat map. @param paths (out) to be ended; NULL: the job has
- *  failed. */
+/** Puts itself between the walk and the writer, and begins the flat map. @param paths (out) to be ended; NULL: the job
+ * has failed. */
 int32_t lr_walk_paths_begin(lr_walk *walk, lr_paths **paths);
 /** Ends the map. */
 int32_t lr_walk_paths_end(lr_walk *walk, lr_paths *paths);
@@ -101,14 +101,16 @@ typedef struct lr_scheduler {
 const lr_scheduler *lr_scheduler_find(const char *type, const char *variant, const char *name);
 /** @return whether a record is that of a composed scheduler of a Burn with recorders. */
 bool lr_scheduler_is_composed(const rec_value *root);
-/** @return whether a record is an optimizer's of Burn 0.14 to 0.21: ids of parameters, each with {"V1": {"RankN": …}}. */
+/** @return whether a record is an optimizer's of Burn 0.14 to 0.21: ids of parameters, each with {"V1": {"RankN": …}}.
+ */
 bool lr_optimizer_is(const rec_value *root);
 /** What a scheduler's state is to a Burn with recorders. @param out in the job's layouts. */
 int32_t lr_scheduler_lower(rec_job *job, const rec_value *state, rec_value *out);
 
 /* walk_told.c: what is lost or made on the way. */
 
-/** Tells, when the walk is done, of something at the walk's path. @param kind REC_NOTE_… @param count values or elements.
+/** Tells, when the walk is done, of something at the walk's path. @param kind REC_NOTE_… @param count values or
+ * elements.
  *  @param value what it is there, NULL: nothing to add. @param format one sentence, the same for all of a kind. */
 void lr_walk_tell(lr_walk *walk, int32_t kind, uint64_t count, const char *value, const char *format, ...)
     REC_PRINTF(5, 6);

@@ -73,8 +73,9 @@ static int32_t typed_number(lr_walk *w, const rec_scalar *number, const rec_layo
             char words[64];
             lr_walk_tell(w, isinf((float)number->v.f) ? REC_NOTE_OVERFLOW : REC_NOTE_DROPPED, 1,
                          lr_walk_value_words(value, words, sizeof words),
-                         isinf((float)number->v.f) ? "an f64 where the type has f32 is too large for it and became infinite"
-                                                   : "an f64 where the type has f32 was rounded to it");
+                         isinf((float)number->v.f)
+                             ? "an f64 where the type has f32 is too large for it and became infinite"
+                             : "an f64 where the type has f32 was rounded to it");
         }
         break;
     }
@@ -87,7 +88,7 @@ static bool is_number_layout(const rec_layout *layout)
            layout->kind == REC_LAYOUT_FLOAT;
 }
 
-/* ----------------------------------------------------------------------------------- what a version lacks or has -- */
+/* --------------------------------------------------------------------------------- what a version lacks or has -- */
 
 /* Whether a layout holds no data, so that a record may lack it. */
 static bool holds_nothing(const rec_layout *layout)
@@ -118,9 +119,10 @@ static int32_t walk_nothing(lr_walk *w, const rec_layout *layout)
     uint64_t count = layout->kind == REC_LAYOUT_LIST ? layout->fixed : layout->count;
     int32_t status;
     if (layout->kind == REC_LAYOUT_LIST && !layout->fixed && holds_nothing(layout->children[0])) {
-        lr_walk_tell(w, REC_NOTE_LAYOUT, 1, NULL,
-                     "Burn 0.%d counts the constants of this list, which the record does not: an empty list was written",
-                     (int)w->job->burn.minor);
+        lr_walk_tell(
+            w, REC_NOTE_LAYOUT, 1, NULL,
+            "Burn 0.%d counts the constants of this list, which the record does not: an empty list was written",
+            (int)w->job->burn.minor);
     } else if (layout->kind == REC_LAYOUT_LIST && !layout->fixed) {
         lr_walk_tell(w, REC_NOTE_ASSUMED, 1, NULL, "the record lacks this list: an empty one was written");
     }
@@ -302,10 +304,10 @@ static bool goes_without_saying(const lr_walk *w, const rec_layout *layout, cons
     const rec_value *name = value->kind == REC_KIND_VARIANT                           ? &value->v.variant->name
                             : value->kind == REC_KIND_MAP && value->v.map->count == 1 ? &value->v.map->entries[0].key
                                                                                       : value;
-    const rec_value *payload = value->kind == REC_KIND_VARIANT && value->v.variant->has_payload
-                                   ? &value->v.variant->payload
-                               : value->kind == REC_KIND_MAP && value->v.map->count == 1 ? &value->v.map->entries[0].value
-                                                                                         : NULL;
+    const rec_value *payload =
+        value->kind == REC_KIND_VARIANT && value->v.variant->has_payload ? &value->v.variant->payload
+        : value->kind == REC_KIND_MAP && value->v.map->count == 1        ? &value->v.map->entries[0].value
+                                                                         : NULL;
     const char *later;
     if (name->kind != REC_KIND_STRING || entry->key.kind != REC_KIND_STRING || !layout->later_default ||
         (payload && !lr_value_is_nothing(payload))) {
@@ -332,7 +334,8 @@ static bool taken(const rec_layout *layout, const lr_map *map, const char *path,
 /* What a record has beyond the fields of its type: constants of other versions, and what fields came from. All else
  * would be lost, and is refused.
  * @param map the struct, or a map below it at `path` that a field came from; `whole` is the struct. */
-static int32_t check_rest(lr_walk *w, const lr_map *map, const rec_layout *layout, const lr_map *whole, const char *path)
+static int32_t check_rest(lr_walk *w, const lr_map *map, const rec_layout *layout, const lr_map *whole,
+                          const char *path)
 {
     int32_t status = REC_OK;
     for (uint64_t i = 0; i < map->count && status == REC_OK; i++) {
@@ -347,7 +350,8 @@ static int32_t check_rest(lr_walk *w, const lr_map *map, const rec_layout *layou
         used = lr_walk_enter_key(w, &entry->key);
         if (lr_value_is_nothing(&entry->value)) {
             if (w->record->burn_minor == w->job->burn.minor) {
-                lr_walk_tell(w, REC_NOTE_DROPPED, 1, NULL, "the type has no such field, which is empty and was left out");
+                lr_walk_tell(w, REC_NOTE_DROPPED, 1, NULL,
+                             "the type has no such field, which is empty and was left out");
             }
         } else if ((map == whole && goes_without_saying(w, layout, entry)) ||
                    (length < sizeof below && taken(layout, whole, below, true))) {
@@ -535,7 +539,8 @@ int32_t lr_walk_typed(lr_walk *w, const rec_value *value, const rec_layout *layo
     case REC_LAYOUT_OPTION: {
         const rec_layout *child = rec_layout_child(layout, 0);
         int32_t status;
-        if (child && value->kind == REC_KIND_NIL && (value->form == REC_FORM_CONSTANT || value->form == REC_FORM_UNIT) &&
+        if (child && value->kind == REC_KIND_NIL &&
+            (value->form == REC_FORM_CONSTANT || value->form == REC_FORM_UNIT) &&
             (child->kind == REC_LAYOUT_UNIT || (child->kind == REC_LAYOUT_OPTION && !child->count))) {
             status = lr_walk_option(w, true); /* an option of a constant that is known to be present */
             return status == REC_OK ? walk_nothing(w, child) : status;

@@ -90,8 +90,8 @@ static int32_t stream_read(void *user, void *target, uint64_t size)
     return status;
 }
 
-/* Elements that nobody wants are not converted, but for one that the step ends in: what is lost in that counts where its first
- * byte is wanted. */
+/* Elements that nobody wants are not converted, but for one that the step ends in: what is lost in that counts where
+ * its first byte is wanted. */
 static int32_t stream_step(void *user, uint64_t size)
 {
     struct stream *s = user;
@@ -116,7 +116,7 @@ static int32_t stream_step(void *user, uint64_t size)
 
 enum { FLEX32_SINCE = 17 };
 
-/* -------------------------------------------------------------------------------------------------- ids as keys -- */
+/* ------------------------------------------------------------------------------------------------- ids as keys -- */
 
 static int by_text(const void *a, const void *b)
 {
@@ -177,8 +177,9 @@ static rec_dtype target_dtype(lr_walk *w, const rec_tensor *tensor)
         target = REC_DTYPE_F32;
     }
     if (target != dtype) {
-        lr_walk_tell(w, REC_NOTE_DROPPED, 1, NULL, "Burn 0.%d has no element type %s: the same values were written as %s",
-                     (int)w->job->burn.minor, rec_dtype_name(dtype), rec_dtype_name(target));
+        lr_walk_tell(w, REC_NOTE_DROPPED, 1, NULL,
+                     "Burn 0.%d has no element type %s: the same values were written as %s", (int)w->job->burn.minor,
+                     rec_dtype_name(dtype), rec_dtype_name(target));
     }
     return target;
 }
@@ -187,7 +188,8 @@ const char *lr_walk_id(lr_walk *w, const char *id, char *buffer)
 {
     const char *text = changes_ids(w) ? lr_burn_id(id, w->job->burn.minor, buffer) : id;
     if (text != id && strlen(id) > LR_ID_ROOM) {
-        lr_walk_tell(w, REC_NOTE_LAYOUT, 1, NULL, "Burn 0.%d has ids of 64 bits: the first half of a UUID was taken, in every record the same",
+        lr_walk_tell(w, REC_NOTE_LAYOUT, 1, NULL,
+                     "Burn 0.%d has ids of 64 bits: the first half of a UUID was taken, in every record the same",
                      (int)w->job->burn.minor);
     }
     return text;
@@ -375,8 +377,10 @@ static int32_t check_words(lr_walk *w, const rec_tensor *tensor)
         return w->job->error.status;
     }
     if (tensor->dtype == REC_DTYPE_OPAQUE && !w->tensors) {
-        lr_walk_tell(w, REC_NOTE_LAYOUT, 1, NULL, "Burn has no element type %s: its tensors are carried, and Burn loads no "
-                                                  "file that has them", rec_tensor_dtype_name(tensor));
+        lr_walk_tell(w, REC_NOTE_LAYOUT, 1, NULL,
+                     "Burn has no element type %s: its tensors are carried, and Burn loads no "
+                     "file that has them",
+                     rec_tensor_dtype_name(tensor));
     }
     if (tensor->dtype == REC_DTYPE_QFLOAT && w->job->burn.minor < LR_BURN_V2) {
         return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "Burn 0.%d has no quantised tensors",
@@ -435,7 +439,7 @@ int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
     return status == REC_OK ? lr_walk_end(w) : status;
 }
 
-/* -------------------------------------------------------------------------------------------------------- values -- */
+/* ------------------------------------------------------------------------------------------------------ values -- */
 
 static int32_t walk_run(lr_walk *w, const lr_packed *run)
 {
@@ -547,8 +551,8 @@ static int32_t unmark(const lr_walk *w, const lr_map *map, rec_scalar *key)
         key->v.length -= 2;
         if (lr_map_find_text(map, key->text, key->v.length)) {
             int shown = key->v.length < 100 ? (int)key->v.length : 100;
-            (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "r#%.*s and %.*s are both `%.*s` in a record", shown, key->text,
-                           shown, key->text, shown, key->text);
+            (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "r#%.*s and %.*s are both `%.*s` in a record", shown,
+                           key->text, shown, key->text, shown, key->text);
             rec_fail_hint(w->job, "Give one of them another name.");
             return w->job->error.status;
         }

@@ -23,7 +23,7 @@ void lr_config_free(lr_config *config)
     lr_release(config->allocator, config);
 }
 
-/* -------------------------------------------------------------------------------------------------- the contents -- */
+/* ------------------------------------------------------------------------------------------------ the contents -- */
 
 const char *lr_config_file(const lr_config *config)
 {

@@ -7,7 +7,7 @@
 
 #include "core/base/base.h"
 
-/* ------------------------------------------------------------------------------------------------------ contexts -- */
+/* ---------------------------------------------------------------------------------------------------- contexts -- */
 
 /** Who keeps a context beyond one operation holds it; what is attached to it does not. @return `context`. */
 rec_context *lr_context_retain(rec_context *context);
@@ -24,7 +24,7 @@ lr_attached *lr_context_attach(rec_context *context, lr_attached *what);
  *  use; if it cannot be made (out of memory, a broken configuration), the job has failed already and has none. */
 void lr_job_open(rec_job *job, rec_context *context, const char *operation, const char *file);
 
-/* --------------------------------------------------------------------------------------------- the configuration -- */
+/* ------------------------------------------------------------------------------------------- the configuration -- */
 
 /** A `key = value` line. */
 typedef struct lr_setting {
@@ -39,7 +39,7 @@ typedef struct lr_recorder_section {
     const char *plugin;
     uint32_t plugin_line;
     uint32_t line;
-    rec_precision precision; /**< REC_PRECISION_DEFAULT if not given */
+    rec_precision precision;    /**< REC_PRECISION_DEFAULT if not given */
     const lr_setting *settings; /**< everything but plugin and precision */
     uint64_t setting_count;
 } lr_recorder_section;
@@ -66,13 +66,13 @@ int32_t lr_config_read(rec_job *job, lr_config *config, const char *path);
  *  skipped; a file named by LIBRECORD_CONFIG that does not exist is a failure. */
 int32_t lr_config_find(rec_job *job, char **path);
 
-const char *lr_config_file(const lr_config *config);          /**< "" if none was read */
-const char *lr_config_recorder(const lr_config *config);      /**< default recorder's name, NULL if not set */
-rec_precision lr_config_precision(const lr_config *config);   /**< REC_PRECISION_DEFAULT if not set */
-const char *lr_config_plugin_path(const lr_config *config);   /**< folders separated by ':', NULL if not set */
-int32_t lr_config_plugins(const lr_config *config);           /**< REC_PLUGINS_…, -1 if not set */
-int32_t lr_config_sources(const lr_config *config);           /**< 0 or 1, -1 if not set */
-uint32_t lr_config_threads(const lr_config *config);          /**< 0 if not set */
+const char *lr_config_file(const lr_config *config);        /**< "" if none was read */
+const char *lr_config_recorder(const lr_config *config);    /**< default recorder's name, NULL if not set */
+rec_precision lr_config_precision(const lr_config *config); /**< REC_PRECISION_DEFAULT if not set */
+const char *lr_config_plugin_path(const lr_config *config); /**< folders separated by ':', NULL if not set */
+int32_t lr_config_plugins(const lr_config *config);         /**< REC_PLUGINS_…, -1 if not set */
+int32_t lr_config_sources(const lr_config *config);         /**< 0 or 1, -1 if not set */
+uint32_t lr_config_threads(const lr_config *config);        /**< 0 if not set */
 /** Applies memory_factor, memory_slack, inflated_factor, inflated_slack, depth, elements to `limits`. */
 void lr_config_limits(const lr_config *config, rec_limits *limits);
 /** NULL if there is no such section. */
@@ -84,19 +84,58 @@ const lr_profile_section *lr_config_find_profile(const lr_config *config, const 
 uint64_t lr_config_profile_count(const lr_config *config);
 const lr_profile_section *lr_config_profile_at(const lr_config *config, uint64_t index);
 
-/* --------------------------------------------------------------------------------------------------------- words -- */
+/* ------------------------------------------------------------------------------------------------------- words -- */
 
 /** What a word means. Rules first: remap/rules counts their kinds by these numbers. */
 enum {
-    LR_WORD_DROP = 1, LR_WORD_SPLIT, LR_WORD_WEIGHT_NORM, LR_WORD_RENAME, LR_WORD_ADD, LR_WORD_ROPE, LR_WORD_SQUEEZE,
-    LR_WORD_RESHAPE, LR_WORD_STACK, LR_WORD_JOIN, LR_WORD_TIE, LR_WORD_MODULE, LR_WORD_VARIANT, LR_WORD_BACK,
-    LR_WORD_EXPORT, LR_WORD_MERGE, LR_WORD_REQUIRE,
-    LR_WORD_LET, LR_WORD_ADAPTER, LR_WORD_GAPS, LR_WORD_SELECT,
-    LR_WORD_DESCRIPTION, LR_WORD_SOURCE, LR_WORD_DESTINATION, LR_WORD_INCLUDE, LR_WORD_LESS,
-    LR_WORD_FAMILY, LR_WORD_OTHERS, LR_WORD_DOUBT, LR_WORD_MODEL_TYPE, LR_WORD_ARCHITECTURE, LR_WORD_HAS, LR_WORD_KNOWS,
-    LR_WORD_PROFILE, LR_WORD_PREFIX, LR_WORD_CONFIG, LR_WORD_SET, LR_WORD_PARTIAL, LR_WORD_STRICT, LR_WORD_DEBUG,
+    LR_WORD_DROP = 1,
+    LR_WORD_SPLIT,
+    LR_WORD_WEIGHT_NORM,
+    LR_WORD_RENAME,
+    LR_WORD_ADD,
+    LR_WORD_ROPE,
+    LR_WORD_SQUEEZE,
+    LR_WORD_RESHAPE,
+    LR_WORD_STACK,
+    LR_WORD_JOIN,
+    LR_WORD_TIE,
+    LR_WORD_MODULE,
+    LR_WORD_VARIANT,
+    LR_WORD_BACK,
+    LR_WORD_EXPORT,
+    LR_WORD_MERGE,
+    LR_WORD_REQUIRE,
+    LR_WORD_LET,
+    LR_WORD_ADAPTER,
+    LR_WORD_GAPS,
+    LR_WORD_SELECT,
+    LR_WORD_DESCRIPTION,
+    LR_WORD_SOURCE,
+    LR_WORD_DESTINATION,
+    LR_WORD_INCLUDE,
+    LR_WORD_LESS,
+    LR_WORD_FAMILY,
+    LR_WORD_OTHERS,
+    LR_WORD_DOUBT,
+    LR_WORD_MODEL_TYPE,
+    LR_WORD_ARCHITECTURE,
+    LR_WORD_HAS,
+    LR_WORD_KNOWS,
+    LR_WORD_PROFILE,
+    LR_WORD_PREFIX,
+    LR_WORD_CONFIG,
+    LR_WORD_SET,
+    LR_WORD_PARTIAL,
+    LR_WORD_STRICT,
+    LR_WORD_DEBUG,
     LR_WORD_REVERSE,
-    LR_WORD_PLUGIN, LR_WORD_PRECISION, LR_WORD_MAP, LR_WORD_SYNC, LR_WORD_CLAMP, LR_WORD_MODULES, LR_WORD_LAYOUT
+    LR_WORD_PLUGIN,
+    LR_WORD_PRECISION,
+    LR_WORD_MAP,
+    LR_WORD_SYNC,
+    LR_WORD_CLAMP,
+    LR_WORD_MODULES,
+    LR_WORD_LAYOUT
 };
 
 /** Where a word may stand. */
@@ -126,13 +165,13 @@ void lr_words_suggest(lr_suggestion *near, uint32_t where);
 /** Writes "drop, split, …": all words that may stand there, and of two for the same the first. @return text. */
 const char *lr_words_list(char *text, size_t room, uint32_t where);
 
-/* --------------------------------------------------------------------------------------------------------- files -- */
+/* ------------------------------------------------------------------------------------------------------- files -- */
 
 enum { LR_TEXT_FILE_MOST = 16 << 20 };
 
 /** Reads a file that people write, of at most LR_TEXT_FILE_MOST bytes.
- *  @param wanted "a configuration file", for messages. @param kind "configuration file". @return its text with a NUL behind it, of the job's allocator. NULL: the job has
- *  failed. */
+ *  @param wanted "a configuration file", for messages. @param kind "configuration file". @return its text with a NUL
+ * behind it, of the job's allocator. NULL: the job has failed. */
 char *lr_text_file(rec_job *job, const char *path, const char *wanted, const char *kind, size_t *length);
 
 /** What a file is told to. Texts are trimmed, valid UTF-8, and live during the call only. What returns a status other

@@ -14,13 +14,12 @@ static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
 static rec_context *default_own;    /* made on first use, kept */
 static rec_context *default_chosen; /* by rec_context_set_default */
 
-/* How many threads may run at once. What the system says of the processors themselves stands in a file, which takes longer to
- * open than all else that a context is made of. */
+/* How many threads may run at once. What the system says of the processors themselves stands in a file, which takes
+ * longer to open than all else that a context is made of. */
 static uint32_t default_threads(void)
 {
     cpu_set_t mine;
-    long processors =
-        sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : sysconf(_SC_NPROCESSORS_ONLN);
+    long processors = sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : sysconf(_SC_NPROCESSORS_ONLN);
     return processors < 1 ? 1 : processors > THREADS_DEFAULT_MOST ? THREADS_DEFAULT_MOST : (uint32_t)processors;
 }
 

@@ -28,7 +28,7 @@ static const lr_config_key keys[KEYS] = {
     [KEY_ELEMENTS] = {"elements", VALUE_NUMBER, 0, INT64_MAX},
 };
 
-/* --------------------------------------------------------------------------------------------------- [librecord] -- */
+/* ------------------------------------------------------------------------------------------------- [librecord] -- */
 
 static int32_t main_setting(lr_config_parser *p, const char *key, const char *value, uint32_t line)
 {
@@ -88,7 +88,7 @@ static int32_t main_setting(lr_config_parser *p, const char *key, const char *va
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------- [recorder NAME] -- */
+/* --------------------------------------------------------------------------------------------- [recorder NAME] -- */
 
 /* Appends a line to the section that is read. */
 static int32_t add_setting(lr_config_parser *p, const lr_setting **settings, uint64_t *count, const char *key,
@@ -206,7 +206,7 @@ static int32_t recorder_setting(lr_config_parser *p, const char *key, const char
     return option_setting(p, key, value, line);
 }
 
-/* ------------------------------------------------------------------------------------------------ [profile NAME] -- */
+/* ---------------------------------------------------------------------------------------------- [profile NAME] -- */
 
 static int32_t begin_profile(lr_config_parser *p, const char *name, uint32_t line)
 {
@@ -305,7 +305,7 @@ static int32_t profile_setting(lr_config_parser *p, const char *key, const char 
     return add_setting(p, &profile->settings, &profile->setting_count, key, value, line);
 }
 
-/* ------------------------------------------------------------------------------------------------------ the file -- */
+/* ---------------------------------------------------------------------------------------------------- the file -- */
 
 static int32_t unknown_section(lr_config_parser *p, const char *text, const char *kind, uint32_t line)
 {

@@ -55,8 +55,8 @@ int32_t lr_io_program(rec_job *job, const char *file, uint64_t at, int32_t error
         return lr_io_fail(job, file, REC_E_CANCELLED, REC_UNKNOWN, NULL, "cancelled by the caller");
     }
     if (error < 0) {
-        return lr_io_fail(job, file, REC_E_IO, at, NULL, "cannot %s: the program's function returned %d, which is no errno",
-                          doing, (int)error);
+        return lr_io_fail(job, file, REC_E_IO, at, NULL,
+                          "cannot %s: the program's function returned %d, which is no errno", doing, (int)error);
     }
     return fail_errno(job, file, at, NULL, error, doing, opens ? REC_E_NOT_FOUND : REC_E_IO);
 }
@@ -98,7 +98,7 @@ int32_t lr_said_why(rec_job *job, int32_t status, const char *whose)
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- names -- */
+/* ------------------------------------------------------------------------------------------------------- names -- */
 
 const char *lr_own_name(const char *path)
 {

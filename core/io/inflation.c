@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the filters of one job may give together: an archive of many members, each of which inflates to what a file of its
- * size may, would else be no limit at all. Files count once, however many filters are over them. */
+ * What the filters of one job may give together: an archive of many members, each of which inflates to what a file of
+ * its size may, would else be no limit at all. Files count once, however many filters are over them. */
 #include "core/io/io_private.h"
 
 struct lr_inflation {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Bytes in and out: sources, which are read, and sinks, which are written as a whole or not at all; several files of one
- * model. plugin.h has what plugins see of them.
- * It never looks at what the bytes mean, and follows no name out of the folder of the file that was asked for.
- * A source is counted: who keeps it gives its count back. A sink is its maker's until lr_sink_commit(); the files beside
- * either are given back with it, or with the job. */
+ * Bytes in and out: sources, which are read, and sinks, which are written as a whole or not at all; several files of
+ * one model. plugin.h has what plugins see of them. It never looks at what the bytes mean, and follows no name out of
+ * the folder of the file that was asked for. A source is counted: who keeps it gives its count back. A sink is its
+ * maker's until lr_sink_commit(); the files beside either are given back with it, or with the job. */
 #ifndef LR_IO_H
 #define LR_IO_H
 
@@ -25,9 +24,11 @@ bool lr_source_is_folder(const rec_source *source);
 /** Bytes of a place where they can be had without reading: in memory, or in a file that is to be mapped. @param data
  *  (out) left alone where they must be read. */
 int32_t lr_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uint64_t size, const uint8_t **data);
-/** Fails if the file that its bytes lie in was cut while it was mapped. @param sizes_too as in lr_watch_check(). NULL: not. */
+/** Fails if the file that its bytes lie in was cut while it was mapped. @param sizes_too as in lr_watch_check(). NULL:
+ * not. */
 int32_t lr_source_check_whole(rec_job *job, const rec_source *source, bool sizes_too);
-/** Its bytes are needed as they lie: maps one that was left unmapped until then (source_seen.c). Others stay as they are. */
+/** Its bytes are needed as they lie: maps one that was left unmapped until then (source_seen.c). Others stay as they
+ * are. */
 int32_t lr_source_map_late(rec_job *job, rec_source *source);
 /** The program is given bytes of it: lr_watch_lend(). NULL is ignored. */
 void lr_source_lend(const rec_source *source);
@@ -37,8 +38,8 @@ bool lr_source_is_cut(const rec_source *source);
 int32_t lr_source_settle(rec_job *job, rec_source *source);
 /** The same with the view at once. */
 rec_source *lr_source_file(rec_job *job, const char *path, bool map);
-/** The program's memory with a way to give it back, and what its functions give. Either is given back once, also if that
- *  fails. */
+/** The program's memory with a way to give it back, and what its functions give. Either is given back once, also if
+ * that fails. */
 rec_source *lr_source_lent(rec_job *job, const void *data, uint64_t size, const char *name,
                            void (*release)(void *user, const void *data), void *user);
 rec_source *lr_source_input(rec_job *job, const rec_input *input, void *user);
@@ -65,8 +66,8 @@ rec_source *lr_source_absent(rec_job *job);
 void lr_source_absent_end(rec_job *job);
 /** Whether so many bytes that were made are to be in a temporary file, as the context says. */
 bool lr_spill_wanted(const rec_job *job, uint64_t size);
-/** Pages that were filled as a source: a temporary file with their bytes, if that is wanted, so that they can be filled again;
- *  else themselves, and they are empty then. NULL: the job has failed, and they are as they were. */
+/** Pages that were filled as a source: a temporary file with their bytes, if that is wanted, so that they can be filled
+ * again; else themselves, and they are empty then. NULL: the job has failed, and they are as they were. */
 rec_source *lr_source_kept(rec_job *job, lr_pages *pages, uint64_t size);
 rec_source *lr_source_retain(rec_source *source);
 /** Gives one count back; NULL is ignored. Plugins have rec_source_release(), which gives back what they were handed. */
@@ -83,17 +84,18 @@ int32_t lr_source_head(rec_job *job, rec_source *source, rec_head *head);
 int32_t lr_source_tail(rec_job *job, rec_source *source, rec_head *head);
 /** What was looked at so far will hardly be again: the pages of a mapped file need not stay. NULL is ignored. */
 void lr_source_forget(const rec_source *source);
-/** The bytes of a place were read, and will hardly be again for now: where they lie in the map of a file, the caller's or a
- *  temporary one, their pages need not stay. Who looks at them again gets them again, so it may be done at any time by any
- *  thread. @param source NULL is ignored. @param data NULL: they were made, perhaps of such a map. */
+/** The bytes of a place were read, and will hardly be again for now: where they lie in the map of a file, the caller's
+ * or a temporary one, their pages need not stay. Who looks at them again gets them again, so it may be done at any time
+ * by any thread. @param source NULL is ignored. @param data NULL: they were made, perhaps of such a map. */
 void lr_source_behind(const rec_source *source, const void *data, uint64_t size);
-/** A reader of headers stepped over these bytes, if it is a temporary file that it reads: the pages around need not stay. */
+/** A reader of headers stepped over these bytes, if it is a temporary file that it reads: the pages around need not
+ * stay. */
 void lr_source_stepped_over(const rec_source *source, const void *data, uint64_t size);
-/** What is only handed on by the job (a conversion) was: the pages of a mapped file that lie in it need not stay. Who looks
- *  at them again gets them again. @param source,data as above. */
+/** What is only handed on by the job (a conversion) was: the pages of a mapped file that lie in it need not stay. Who
+ * looks at them again gets them again. @param source,data as above. */
 void lr_source_pass(const rec_job *job, const rec_source *source, const void *data, uint64_t size);
-/** A plugin begins to read it: of a file that is mapped meanwhile a page at a time is read from the disk, as who steps over
- *  tensors needs no more. */
+/** A plugin begins to read it: of a file that is mapped meanwhile a page at a time is read from the disk, as who steps
+ * over tensors needs no more. */
 void lr_source_step_begin(rec_job *job, rec_source *source);
 /** That ends, or the reader turned out to take all that it passes. */
 void lr_source_step_end(rec_job *job);
@@ -106,10 +108,10 @@ bool lr_source_is_far(const rec_source *source);
 /** Whether its bytes lie somewhere, so that their offsets say something; false of computed ones. NULL: yes. */
 bool lr_source_is_stored(const rec_source *source);
 
-/** A kind of source: what is asked of it as long as its bytes are not in memory in one piece. Who has the view needs none
- *  of this any more. */
+/** A kind of source: what is asked of it as long as its bytes are not in memory in one piece. Who has the view needs
+ * none of this any more. */
 typedef struct lr_source_ops {
-    bool stored; /**< its bytes lie somewhere: they need not be kept to be had again, and their offsets may be told */
+    bool stored;  /**< its bytes lie somewhere: they need not be kept to be had again, and their offsets may be told */
     bool lasting; /**< who gives them promised that they stay: a record that keeps it may read them later */
     /** Its size; REC_UNKNOWN if only who reads it knows. */
     uint64_t (*size)(const rec_source *source);
@@ -139,15 +141,19 @@ typedef struct lr_source_ops {
     void (*release)(rec_source *source);
 } lr_source_ops;
 
-/** Files that one process looks at for others (source_seen.c). Begins to write down what a job looks at… NULL: the job has failed. */
+/** Files that one process looks at for others (source_seen.c). Begins to write down what a job looks at… NULL: the job
+ * has failed. */
 typedef struct lr_seen lr_seen;
 lr_seen *lr_seen_begin(rec_job *job);
-/** …and ends that, also of a job that has failed, once nobody has its sources any more. @param data (out) from malloc. */
+/** …and ends that, also of a job that has failed, once nobody has its sources any more. @param data (out) from malloc.
+ */
 int32_t lr_seen_end(rec_job *job, void **data, uint64_t *size);
-/** Shows that to the job's context: REC_E_ARGUMENT if these are no such bytes. Without any: what was shown counts no more. */
+/** Shows that to the job's context: REC_E_ARGUMENT if these are no such bytes. Without any: what was shown counts no
+ * more. */
 int32_t lr_seen_show(rec_job *job, const void *data, uint64_t size);
-/** Makes a source, which has its path as name, that of a file that is looked at or was shown. @param missing (out) true: there is
- *  none. NULL: that is not to be. @param map it may be mapped. @param done (out) false: neither; it is to be opened. */
+/** Makes a source, which has its path as name, that of a file that is looked at or was shown. @param missing (out)
+ * true: there is none. NULL: that is not to be. @param map it may be mapped. @param done (out) false: neither; it is to
+ * be opened. */
 int32_t lr_seen_open(rec_job *job, rec_source *source, bool map, bool *missing, bool *done);
 /** Whether a file was shown by that path. */
 bool lr_seen_has(const rec_job *job, const char *path);
@@ -187,7 +193,8 @@ const char *lr_sink_unended(const rec_sink *sink);
 rec_sink *lr_sink_fd(rec_job *job, int fd);
 /** The program's own functions. They are told of the end and given back once, also if that fails. */
 rec_sink *lr_sink_output(rec_job *job, const rec_output *output, void *user);
-/** A range of what is written, and what the whole came to. Files beside the first count as if they were one with it, which is last. */
+/** A range of what is written, and what the whole came to. Files beside the first count as if they were one with it,
+ * which is last. */
 enum {
     LR_SUMS_WHOLE = 0, /**< each window's own work */
     LR_SUMS_NONE,      /**< nobody's: only the layout is wanted */
@@ -197,32 +204,34 @@ enum {
 typedef struct lr_window {
     uint64_t from, to; /**< bytes of the file */
     uint64_t total;    /**< (out) bytes of all of it… */
-    uint64_t sum;      /**< …and a sum of all that is no blob: who has the same would write the same, but for tensors' data */
-    bool text;         /**< bounds and total are those of what a writer of text shares, rec_sink_share_begin() */
-    bool stream;       /**< nothing can be written over, though nobody wants it */
-    int32_t sums;      /**< LR_SUMS_… */
-    uint64_t summed;   /**< (out) bytes that are summed up, rec_sink_sum_begin() */
+    uint64_t
+        sum;     /**< …and a sum of all that is no blob: who has the same would write the same, but for tensors' data */
+    bool text;   /**< bounds and total are those of what a writer of text shares, rec_sink_share_begin() */
+    bool stream; /**< nothing can be written over, though nobody wants it */
+    int32_t sums;            /**< LR_SUMS_… */
+    uint64_t summed;         /**< (out) bytes that are summed up, rec_sink_sum_begin() */
     const rec_piece *pieces; /**< LR_SUMS_GIVEN: of each time that something was summed up */
     uint64_t piece_count;
     void (*made)(void *user, const rec_piece *piece); /**< LR_SUMS_PARTS: gets each time's */
     void *user;
     const char *letters; /**< what is put into the names of a set's files; NULL: nothing */
-    rec_file *files;   /**< (out) in the order of their bytes, to be freed by lr_window_end() */
+    rec_file *files;     /**< (out) in the order of their bytes, to be freed by lr_window_end() */
     uint64_t count, room;
 } lr_window;
 void lr_window_end(rec_job *job, lr_window *window);
-/** One that hands on a window of what it is given, whose other bytes are neither read nor made where they can be stepped over
- *  (lr_stepping). @param name the file's, of which this is a part; "": it is none, and can have none beside it. @param target taken,
- *  also if that fails; NULL: all that is wanted is what `window` then says. @param window filled in when it is finished. */
+/** One that hands on a window of what it is given, whose other bytes are neither read nor made where they can be
+ * stepped over (lr_stepping). @param name the file's, of which this is a part; "": it is none, and can have none beside
+ * it. @param target taken, also if that fails; NULL: all that is wanted is what `window` then says. @param window
+ * filled in when it is finished. */
 rec_sink *lr_sink_window(rec_job *job, const char *name, rec_sink *target, lr_window *window);
 bool lr_sink_is_window(const rec_sink *sink);
 /** A save of pieces of what a codec makes: the job's. */
 typedef struct lr_parts {
-    int32_t part;     /**< REC_PART_PIECES, _HEAD, _TAIL */
-    lr_window window; /**< of what goes into the codec */
-    lr_window *file;  /**< of what comes out of it: that is all wanted if it is in pieces */
-    bool wanted;      /**< pieces: there is an output */
-    uint64_t piece;   /**< (out) 0: the codec makes none, all is as if nobody had asked; */
+    int32_t part;             /**< REC_PART_PIECES, _HEAD, _TAIL */
+    lr_window window;         /**< of what goes into the codec */
+    lr_window *file;          /**< of what comes out of it: that is all wanted if it is in pieces */
+    bool wanted;              /**< pieces: there is an output */
+    uint64_t piece;           /**< (out) 0: the codec makes none, all is as if nobody had asked; */
     uint64_t told, told_size; /**< pieces that the codec spoke of, and their bytes */
     void (*made)(void *user, const rec_piece *piece);
     void *user;
@@ -233,11 +242,12 @@ typedef struct lr_parts {
 bool lr_sink_in_pieces(rec_sink *codec);
 /** Writes head or tail, as job->parts wants. The codec's sink is taken. */
 int32_t lr_sink_ends(rec_sink *codec);
-/** What a format is to write to, so that its codec makes the pieces of job->parts. The codec's sink is taken, also on failure. To
- *  be ended with lr_sink_commit(). NULL: the job has failed. */
+/** What a format is to write to, so that its codec makes the pieces of job->parts. The codec's sink is taken, also on
+ * failure. To be ended with lr_sink_commit(). NULL: the job has failed. */
 rec_sink *lr_sink_pieces(rec_sink *codec);
 /** Saves files that others write: rec_save_filled(). */
-int32_t lr_save_filled(rec_job *job, const char *path, bool sync, const rec_filling *filling, rec_fill_fn fill, void *user);
+int32_t lr_save_filled(rec_job *job, const char *path, bool sync, const rec_filling *filling, rec_fill_fn fill,
+                       void *user);
 /** Memory that grows. */
 rec_sink *lr_sink_memory(rec_job *job);
 /** One that counts what is written as rec_sink_layout(), for a first walk over what `sink` will get: it has its name,
@@ -252,11 +262,11 @@ rec_sink *lr_sink_custom(rec_job *job, lr_sink_write_fn write, void *user);
 int32_t lr_sink_expect(rec_sink *sink, const rec_sink *layout);
 /** Reserves space for the whole file. */
 int32_t lr_sink_reserve(rec_sink *sink, uint64_t size);
-/** Ends the writing: all of it and of those beside it is with the system, which may still be writing it to the disk, and
- *  nothing has its name yet. */
+/** Ends the writing: all of it and of those beside it is with the system, which may still be writing it to the disk,
+ * and nothing has its name yet. */
 int32_t lr_sink_end(rec_sink *sink);
-/** What was written, to be read back after lr_sink_end(): it has its name to be already, and those beside it theirs. The
- *  sink must outlive it. NULL: what was written can only be read by somebody else, or the job has failed. */
+/** What was written, to be read back after lr_sink_end(): it has its name to be already, and those beside it theirs.
+ * The sink must outlive it. NULL: what was written can only be read by somebody else, or the job has failed. */
 rec_source *lr_sink_reopen(rec_sink *sink);
 /** Flushes, syncs, renames, with those beside it; frees the sink. After a failed job: removes what is temporary and
  *  leaves the targets. */

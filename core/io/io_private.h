@@ -13,15 +13,16 @@
 /** Bytes between two looks at progress and cancellation; no piece that is handed on is larger. */
 #define LR_IO_PIECE (UINT64_C(4) << 20)
 
-/* ------------------------------------------------------------------------------------------------------- failing -- */
+/* ----------------------------------------------------------------------------------------------------- failing -- */
 
 /** Fails in words about `file`, which need not be the job's. @param hint what to do, or NULL. @return the status. */
 int32_t lr_io_fail(rec_job *job, const char *file, int32_t status, uint64_t at, const char *hint, const char *format,
                    ...) REC_PRINTF(6, 7);
 /** Fails as the system did: "cannot DOING: …". A file that is not there is REC_E_NOT_FOUND, the rest REC_E_IO. */
 int32_t lr_io_errno(rec_job *job, const char *file, uint64_t at, const char *hint, int error, const char *doing);
-/** A function of the program's returned an errno, or 0: fails as the system did. @param file NULL: the job's. @param opens
- *  the function opens or reads an input, which may be REC_E_NOT_FOUND; with others ENOENT is REC_E_IO like the rest. */
+/** A function of the program's returned an errno, or 0: fails as the system did. @param file NULL: the job's. @param
+ * opens the function opens or reads an input, which may be REC_E_NOT_FOUND; with others ENOENT is REC_E_IO like the
+ * rest. */
 int32_t lr_io_program(rec_job *job, const char *file, uint64_t at, int32_t error, const char *doing, bool opens);
 /** A call was interrupted by a signal: asks whether to go on. @return REC_OK or REC_E_CANCELLED. */
 int32_t lr_io_interrupted(rec_job *job);
@@ -32,7 +33,7 @@ int32_t lr_io_wait(rec_job *job, int fd, short events);
 /** For what plugins return: a failure that was not reported is, in the name of `whose`. @return the job's status. */
 int32_t lr_said_why(rec_job *job, int32_t status, const char *whose);
 
-/* --------------------------------------------------------------------------------------------------------- names -- */
+/* ------------------------------------------------------------------------------------------------------- names -- */
 
 /** The last part of a path; "" if it ends in a slash. */
 const char *lr_own_name(const char *path);
@@ -42,7 +43,7 @@ int32_t lr_check_own_name(rec_job *job, const char *file, int32_t status, const 
  *  has failed. */
 char *lr_path_sibling(rec_job *job, const char *path, bool inside, const char *name);
 
-/* ------------------------------------------------------------------------------------------------------- sources -- */
+/* ----------------------------------------------------------------------------------------------------- sources -- */
 
 /** A source: bytes in one piece, or what becomes that when somebody asks for the view. */
 struct rec_source {
@@ -60,34 +61,36 @@ struct rec_source {
     bool may_map_late;   /**< the same, but not before somebody needs it as it lies (source_seen.c) */
     const uint8_t *data; /**< never NULL when ready */
     uint64_t size;
-    rec_source *handed_next; /**< lent.c: of the same chain… */
-    uint64_t handed;         /**< …how many counts plugins have of it… */
-    const lr_call *handed_in;/**< …and the call of `load` that gave them, or NULL */
-    rec_sink *written;    /**< what it is read back from: the files beside it are those beside that; else NULL */
-    uint64_t file;        /**< number of the source whose bytes it is made of: its own, if of none… */
-    bool derived;         /**< …else it is a part of that, or what that is decoded to… */
-    uint64_t file_size;   /**< …and this is its size */
-    uint64_t position;    /**< of rec_source_read */
+    rec_source *handed_next;  /**< lent.c: of the same chain… */
+    uint64_t handed;          /**< …how many counts plugins have of it… */
+    const lr_call *handed_in; /**< …and the call of `load` that gave them, or NULL */
+    rec_sink *written;        /**< what it is read back from: the files beside it are those beside that; else NULL */
+    uint64_t file;            /**< number of the source whose bytes it is made of: its own, if of none… */
+    bool derived;             /**< …else it is a part of that, or what that is decoded to… */
+    uint64_t file_size;       /**< …and this is its size */
+    uint64_t position;        /**< of rec_source_read */
     pthread_mutex_t lock; /**< of making the view: deferred tensors of one record may ask for it from several threads */
     uint8_t *head, *tail; /**< the first and the last bytes, once somebody looked at them and the view was not there */
     void *map;            /**< what to unmap, or NULL */
     uint64_t map_size;
-    lr_watch *watch;      /**< of that map */
-    rec_source *lies_in;  /**< whose map of a file its bytes lie in: its own, or that of what it is a part of; or NULL */
+    lr_watch *watch;     /**< of that map */
+    rec_source *lies_in; /**< whose map of a file its bytes lie in: its own, or that of what it is a part of; or NULL */
     _Atomic(rec_source *) fed_by; /**< of one that a plugin makes: whose map it was seen to read, counted; or NULL */
-    atomic_uint_fast64_t passed; /**< bytes of that map that were passed, in pieces too small to be given back by themselves */
+    atomic_uint_fast64_t
+        passed;     /**< bytes of that map that were passed, in pieces too small to be given back by themselves */
     lr_pages pages; /**< what to free if it was read */
     void (*free_data)(void *user, const void *data);
     void *free_user;
     char name[];
 };
 
-/** @return a source without bytes, of memory until it is made another, with one count; NULL: the failure is reported. */
+/** @return a source without bytes, of memory until it is made another, with one count; NULL: the failure is reported.
+ */
 rec_source *lr_source_new(rec_job *job, const char *name);
 /** Bytes of its were asked for: if it lies in a map and a source of a plugin's is being read, that is fed by it. */
 void lr_source_feeds(const rec_source *source);
-/** A page that is missing brings as many more as the disk's read-ahead has, MiB of them, and a reader of headers steps over
- *  all of that to the next one. Smaller files are read by the first. */
+/** A page that is missing brings as many more as the disk's read-ahead has, MiB of them, and a reader of headers steps
+ * over all of that to the next one. Smaller files are read by the first. */
 #define LR_STEP_FROM (UINT64_C(8) << 20)
 /** Its view was asked for: see lr_source_step_begin(). */
 void lr_source_step(const rec_job *job, rec_source *source);
@@ -103,8 +106,8 @@ uint64_t lr_source_file_size(const rec_source *source);
 typedef struct lr_inflation lr_inflation;
 /** Where the job keeps its own. NULL: the job has failed. */
 lr_inflation **lr_siblings_inflation(rec_job *job);
-/** That of the job, made if it has none, in which the file counts that `source` is made of; to be given back. @param slot
- *  of lr_siblings_inflation(). NULL: the job has failed. */
+/** That of the job, made if it has none, in which the file counts that `source` is made of; to be given back. @param
+ * slot of lr_siblings_inflation(). NULL: the job has failed. */
 lr_inflation *lr_inflation_of(rec_job *job, lr_inflation **slot, const rec_source *source);
 void lr_inflation_release(lr_inflation *inflation);
 /** The size of the files, the most that they may inflate to, and what is left of that. */
@@ -125,8 +128,8 @@ int32_t lr_source_check_place(rec_job *job, const rec_source *source, uint64_t o
 /** The next bytes of a stream. @param got (out) 0 at the end only. */
 typedef int32_t (*lr_stream_fn)(rec_job *job, const rec_source *source, void *user, uint64_t at, void *target,
                                 uint64_t room, uint64_t *got);
-/** Reads a stream to its end and makes the source ready: into memory, or a temporary file if it is long. @param total what
- *  it is said to have: the first byte beyond it is a failure. REC_UNKNOWN: nobody said. */
+/** Reads a stream to its end and makes the source ready: into memory, or a temporary file if it is long. @param total
+ * what it is said to have: the first byte beyond it is a failure. REC_UNKNOWN: nobody said. */
 int32_t lr_source_drain(rec_job *job, rec_source *source, lr_stream_fn read, void *user, uint64_t total);
 
 /** A temporary file that has no name. @return its descriptor, -1: the job has failed. */
@@ -135,8 +138,8 @@ int32_t lr_spill_write(rec_job *job, int fd, const uint8_t *data, uint64_t size)
 /** The source becomes what was written to it, a map. The descriptor is taken. @param status of what was done before. */
 int32_t lr_spill_map(rec_job *job, rec_source *source, int fd, uint64_t size, int32_t status);
 
-/** Makes it a stream that is read as far as it is asked for. @param own the descriptor is the source's from then on, unless
- *  it fails. */
+/** Makes it a stream that is read as far as it is asked for. @param own the descriptor is the source's from then on,
+ * unless it fails. */
 int32_t lr_source_stream(rec_job *job, rec_source *source, lr_stream_fn read, int fd, bool own);
 
 /** Maps [begin, end) of a regular file, or copies it by several threads, and makes the source ready. */
@@ -148,15 +151,16 @@ bool lr_source_map_file(rec_source *source, int fd, uint64_t begin, uint64_t end
 /** Maps [begin, end) of a file, which may begin anywhere in a page. @return false if the system cannot. */
 bool lr_source_map(rec_source *source, int fd, uint64_t begin, uint64_t end);
 
-/** Opens a path to be read; of a FIFO: waits for a writer. @param fd (out) -1 if it failed. @param error (out) the errno
- *  if the system refused, which is for lr_path_refused() to report; else 0. @return REC_E_CANCELLED or REC_OK. */
+/** Opens a path to be read; of a FIFO: waits for a writer. @param fd (out) -1 if it failed. @param error (out) the
+ * errno if the system refused, which is for lr_path_refused() to report; else 0. @return REC_E_CANCELLED or REC_OK. */
 int32_t lr_path_open(rec_job *job, const char *path, int *fd, int *error);
 int32_t lr_path_refused(rec_job *job, const char *path, int error);
 /** What a source of a path is made of. The descriptor is taken. */
 int32_t lr_path_begin(rec_job *job, rec_source *source, int fd, bool map);
 
 /** Reads bytes of a place that is within the size of a file. */
-int32_t lr_io_read_at(rec_job *job, const char *name, int fd, uint64_t whole, uint64_t at, uint8_t *target, uint64_t size);
+int32_t lr_io_read_at(rec_job *job, const char *name, int fd, uint64_t whole, uint64_t at, uint8_t *target,
+                      uint64_t size);
 
 /** Makes it a folder, whose names are listed now. The descriptor is taken, also on failure. */
 int32_t lr_source_list(rec_job *job, rec_source *source, int fd);
@@ -174,7 +178,7 @@ bool lr_blob_in_parts(const rec_blob *blob);
 /** The bytes of a checked blob in one piece; NULL for a stream. */
 int32_t lr_blob_view(rec_job *job, const rec_blob *blob, const uint8_t **data);
 
-/* --------------------------------------------------------------------------------------------------------- sinks -- */
+/* ------------------------------------------------------------------------------------------------------- sinks -- */
 
 typedef struct lr_sink_ops {
     /** At most LR_IO_PIECE bytes, which may be gone afterwards. */
@@ -182,8 +186,8 @@ typedef struct lr_sink_ops {
     /** The same for bytes that stay as long as `source` lives; the sink may keep them until it is committed, and the
      *  source with them. NULL: `write` does. */
     int32_t (*view)(rec_sink *sink, const uint8_t *data, uint64_t size, rec_source *source);
-    /** A checked blob as it is, where it is better not taken apart into the three above and below; what it does is counted by
-     *  who calls it. NULL: it is. */
+    /** A checked blob as it is, where it is better not taken apart into the three above and below; what it does is
+     * counted by who calls it. NULL: it is. */
     int32_t (*put)(rec_sink *sink, const rec_blob *blob);
     /** Room for bytes that are made in place: `*size` of them, from 1 to `want`. */
     int32_t (*space)(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size);
@@ -194,8 +198,8 @@ typedef struct lr_sink_ops {
     /** Brings everything out. Called once, and only for a job that has not failed; nothing is written after it. NULL:
      *  nothing to do. */
     int32_t (*finish)(rec_sink *sink);
-    /** Makes what was finished outlast a crash of the system, as far as that is asked for; and tells of what failed on the
-     *  way there. Called once after it. NULL: nothing to do. */
+    /** Makes what was finished outlast a crash of the system, as far as that is asked for; and tells of what failed on
+     * the way there. Called once after it. NULL: nothing to do. */
     int32_t (*secure)(rec_sink *sink);
     /** Gives a finished file its name, and makes that last: what fails then is REC_E_SYNC. Both or neither are NULL. */
     int32_t (*place)(rec_sink *sink);
@@ -208,8 +212,9 @@ typedef struct lr_sink_ops {
      *  nobody else has; a `fresh` one is that of no file that is there. Both or neither are NULL. */
     rec_sink *(*beside)(rec_sink *sink, const char *name, bool fresh);
     int32_t (*rename)(rec_sink *sink, const char *name);
-    /** What is put into the names of a set's files, STEM-LETTERS-TAIL; "": nothing. The answer is as long each time. NULL
-     *  if `beside` is. @param index the name that the sink has or will have. @param writes they are to be written now. */
+    /** What is put into the names of a set's files, STEM-LETTERS-TAIL; "": nothing. The answer is as long each time.
+     * NULL if `beside` is. @param index the name that the sink has or will have. @param writes they are to be written
+     * now. */
     int32_t (*letters)(rec_sink *sink, const char *index, const char *stem, const char *tail, bool writes,
                        const char **letters);
     /** Writes over bytes that were given to it already. NULL: it cannot. */
@@ -218,10 +223,12 @@ typedef struct lr_sink_ops {
     bool (*wants)(const rec_sink *sink, uint64_t size);
     /** Whether it can after all. NULL: if there is `patch`. */
     bool (*patches)(const rec_sink *sink);
-    /** Which of the next numbers are wanted as text, whose text then comes; and that it came. NULL: all; both or neither. */
+    /** Which of the next numbers are wanted as text, whose text then comes; and that it came. NULL: all; both or
+     * neither. */
     int32_t (*share)(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count);
     int32_t (*shared)(rec_sink *sink);
-    /** Which of the next bytes are to be summed up, and the sum of these, which becomes that of all. NULL: all; both or neither. */
+    /** Which of the next bytes are to be summed up, and the sum of these, which becomes that of all. NULL: all; both or
+     * neither. */
     int32_t (*sum)(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count);
     int32_t (*summed)(rec_sink *sink, uint32_t *sum);
 } lr_sink_ops;
@@ -269,7 +276,8 @@ void *lr_sink_new(rec_job *job, const lr_sink_ops *ops, uint64_t size);
 void lr_sink_free(rec_sink *sink);
 /** Finishes a filter of which a part is made, or its ends. */
 typedef int32_t (*lr_part_fn)(rec_sink *sink, const rec_sink_ops *ops, void *user, rec_sink *target);
-/** Of a filter that a plugin made: its functions. NULL: it is none. @param part is to finish it; NULL: its own `finish`.
+/** Of a filter that a plugin made: its functions. NULL: it is none. @param part is to finish it; NULL: its own
+ * `finish`.
  *  @param user (out) the functions'. */
 const rec_sink_ops *lr_sink_filter_part(rec_sink *sink, lr_part_fn part, void **user);
 int32_t lr_sink_finish(rec_sink *sink);

@@ -61,8 +61,8 @@ void lr_sink_free(rec_sink *sink)
     lr_release(allocator, sink->own_name);
     if (sink->closable) {
         forget(sink);
-        *sink = (rec_sink){.job = sink->job, .name = "", .written = sink->written, .finished = true, .closable = true,
-                           .closed = true};
+        *sink = (rec_sink){
+            .job = sink->job, .name = "", .written = sink->written, .finished = true, .closable = true, .closed = true};
         lr_job_bury(sink->job, sink);
     } else {
         lr_release(allocator, sink);
@@ -94,9 +94,7 @@ void lr_sink_lend(rec_sink *sink, bool lent)
 
 const char *lr_sink_unended(const rec_sink *sink)
 {
-    return sink->sharing   ? "a share: rec_sink_share_end()"
-           : sink->summing ? "a sum: rec_sink_sum_end()"
-                           : NULL;
+    return sink->sharing ? "a share: rec_sink_share_end()" : sink->summing ? "a sum: rec_sink_sum_end()" : NULL;
 }
 
 /* A sink that a plugin makes. @return whether it may. */
@@ -116,7 +114,7 @@ static void remember(rec_sink *sink)
     sink->job->made = sink;
 }
 
-/* ---------------------------------------------------------------------------------------------------- every sink -- */
+/* -------------------------------------------------------------------------------------------------- every sink -- */
 
 /* Counts what was written, and lets the caller know and cancel from time to time. */
 static int32_t count(rec_sink *sink, uint64_t size)
@@ -253,7 +251,8 @@ int32_t rec_sink_share_begin(rec_sink *sink, uint64_t size, uint64_t *before, ui
         return sink->job->error.status;
     }
     if (sink->sharing || sink->finished) {
-        return lr_breach(sink->job, REC_UNKNOWN, "began a share %s", sink->finished ? "of a sink that it had closed" : "within another: rec_sink_share_end()");
+        return lr_breach(sink->job, REC_UNKNOWN, "began a share %s",
+                         sink->finished ? "of a sink that it had closed" : "within another: rec_sink_share_end()");
     }
     sink->sharing = true;
     return sink->ops && sink->ops->share ? sink->ops->share(sink, size, before, count) : REC_OK;
@@ -309,7 +308,8 @@ int32_t rec_sink_sum_end(rec_sink *sink, uint32_t *sum)
     if (sink->written != sink->sum_end) {
         char end[32], at[32];
         return lr_breach(sink->job, REC_UNKNOWN, "ended a sum at byte %s, which was to end at byte %s",
-                         lr_group_digits(sink->written, at, sizeof at), lr_group_digits(sink->sum_end, end, sizeof end));
+                         lr_group_digits(sink->written, at, sizeof at),
+                         lr_group_digits(sink->sum_end, end, sizeof end));
     }
     sink->summing = false;
     return sink->ops && sink->ops->summed ? sink->ops->summed(sink, sum) : REC_OK;
@@ -345,7 +345,7 @@ int32_t rec_sink_patch(rec_sink *sink, uint64_t offset, const void *data, uint64
         char from[32], many[32], have[32];
         return lr_breach(job, REC_UNKNOWN, "wrote over %s bytes from byte %s on, where only %s bytes were written",
                          lr_group_digits(size, many, sizeof many), lr_group_digits(offset, from, sizeof from),
-                        lr_group_digits(sink->written, have, sizeof have));
+                         lr_group_digits(sink->written, have, sizeof have));
     }
     if (!rec_sink_can_patch(sink)) {
         return lr_io_fail(job, sink->name, REC_E_UNSUPPORTED, offset, "Save it by the path of a regular file.",
@@ -403,7 +403,7 @@ const rec_sink *lr_sink_sibling_at(const rec_sink *sink, uint64_t index)
     return sink->beside->sinks[index];
 }
 
-/* ---------------------------------------------------------------------------------------------------- committing -- */
+/* -------------------------------------------------------------------------------------------------- committing -- */
 
 /* Some names are new and the rest are not: which, as far as there is room to say so. */
 static void hint_placed(rec_sink *sink, uint64_t placed)
@@ -451,8 +451,8 @@ int32_t lr_sink_finish(rec_sink *sink)
     return sink->job->error.status;
 }
 
-/* All files are written before the first gets its name, and the one that is saved gets its own last, so that whoever finds
- * an index finds what it speaks of. */
+/* All files are written before the first gets its name, and the one that is saved gets its own last, so that whoever
+ * finds an index finds what it speaks of. */
 static void place_all(rec_sink *sink)
 {
     uint64_t count = lr_sink_sibling_count(sink), placed = 0;
@@ -546,7 +546,7 @@ int32_t rec_sink_close(rec_sink *sink)
     return lr_sink_commit(sink);
 }
 
-/* -------------------------------------------------------------------------------------------------------- layout -- */
+/* ------------------------------------------------------------------------------------------------------ layout -- */
 
 rec_sink *rec_sink_layout(rec_job *job)
 {
@@ -570,7 +570,7 @@ rec_sink *lr_sink_layout_of(rec_job *job, rec_sink *sink)
     return layout;
 }
 
-/* -------------------------------------------------------------------------------------------------------- memory -- */
+/* ------------------------------------------------------------------------------------------------------ memory -- */
 
 struct memory_sink {
     rec_sink sink;
@@ -683,7 +683,7 @@ int32_t lr_sink_take(rec_sink *sink, void **data, uint64_t *size)
     return REC_OK;
 }
 
-/* ----------------------------------------------------------------------------------------- filters and callbacks -- */
+/* --------------------------------------------------------------------------------------- filters and callbacks -- */
 
 /* Both hand each piece on at once; `tile` is for bytes that are made in place. */
 struct passing_sink {

@@ -22,7 +22,7 @@ enum { ACL_VERSION = 2, ACL_HEAD = 4, ACL_ENTRY = 8 };
 enum { TAG_USER_OBJ = 1, TAG_USER = 2, TAG_GROUP_OBJ = 4, TAG_GROUP = 8, TAG_MASK = 16, TAG_OTHER = 32 };
 enum { ALL = 7 };
 
-/* ------------------------------------------------------------------------------------------------------- reading -- */
+/* ----------------------------------------------------------------------------------------------------- reading -- */
 
 /** A file whose attributes are read. */
 typedef struct attributed {
@@ -107,7 +107,7 @@ static int read_value(const attributed *file, const char *name, uint8_t **value,
     return 0;
 }
 
-/* --------------------------------------------------------------------------------------------------------- lists -- */
+/* ------------------------------------------------------------------------------------------------------- lists -- */
 
 static uint32_t number(const uint8_t *bytes, size_t count)
 {
@@ -219,7 +219,7 @@ void lr_access_join(rec_job *job, lr_access *access, lr_access *more)
     lr_access_free(job, more);
 }
 
-/* -------------------------------------------------------------------------------------------------------- giving -- */
+/* ------------------------------------------------------------------------------------------------------ giving -- */
 
 /* A new file has a list already if its directory has a default one. */
 static void take_list(lr_file_sink *self, int fd)
@@ -260,7 +260,7 @@ void lr_access_drop(lr_file_sink *self, int fd)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------- attributes -- */
+/* -------------------------------------------------------------------------------------------------- attributes -- */
 
 /** What of a file's attributes was lost. */
 typedef struct losses {

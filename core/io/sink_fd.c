@@ -84,7 +84,7 @@ int32_t lr_fd_errno(lr_fd_sink *self, uint64_t at, int error, const char *doing)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- batches -- */
+/* ----------------------------------------------------------------------------------------------------- batches -- */
 
 static lr_fd_batch *batch_new(const lr_allocator *allocator)
 {
@@ -174,14 +174,15 @@ static int32_t batch_finish(lr_fd_sink *self, lr_fd_batch *batch, int error)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------- writing behind -- */
+/* ---------------------------------------------------------------------------------------------- writing behind -- */
 
-/* Making bytes (converting, printing) and writing them take about the same time, so a second thread writes batches while
- * the caller's fills the next ones. It only calls writev: errors, progress and the sources that parts lie in are the
- * caller's thread's. It never pays for small files, and only for regular files is it right: others may block, and then
- * a signal must reach the thread that asks whether to go on. */
+/* Making bytes (converting, printing) and writing them take about the same time, so a second thread writes batches
+ * while the caller's fills the next ones. It only calls writev: errors, progress and the sources that parts lie in are
+ * the caller's thread's. It never pays for small files, and only for regular files is it right: others may block, and
+ * then a signal must reach the thread that asks whether to go on. */
 
-/* With so many the threads need not wait for each other at each one: waking up takes as long as writing half a batch. */
+/* With so many the threads need not wait for each other at each one: waking up takes as long as writing half a batch.
+ */
 enum { BATCHES = 3 };
 
 struct lr_fd_behind {
@@ -359,7 +360,7 @@ static void end_behind(lr_fd_sink *self)
     self->behind = NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------- the sink -- */
+/* ---------------------------------------------------------------------------------------------------- the sink -- */
 
 int32_t lr_fd_init(lr_fd_sink *self, int fd)
 {
@@ -415,8 +416,8 @@ static void add_part(lr_fd_batch *batch, const uint8_t *data, uint64_t size, rec
     batch->queued += size;
 }
 
-/* What is converted is made faster than it can be written, and is still in this processor's cache: a second thread would
- * have to fetch it from there. */
+/* What is converted is made faster than it can be written, and is still in this processor's cache: a second thread
+ * would have to fetch it from there. */
 static int32_t flush_made(lr_fd_sink *self)
 {
     return self->sink.job->converting ? lr_fd_flush(self) : flush_behind(self);
@@ -435,8 +436,8 @@ static bool is_full(const lr_fd_batch *batch)
     return batch->count == LR_FD_PARTS || batch->queued >= TOGETHER;
 }
 
-/* Pages of a mapped file that are there already are entered in one go: a write that meets them one by one copies in short
- * pieces, and clears what it could not copy yet. */
+/* Pages of a mapped file that are there already are entered in one go: a write that meets them one by one copies in
+ * short pieces, and clears what it could not copy yet. */
 static void populate(const uint8_t *data, uint64_t size)
 {
 #ifdef MADV_POPULATE_READ

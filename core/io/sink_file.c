@@ -35,7 +35,7 @@ static int32_t file_reserve(rec_sink *sink, uint64_t size)
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------- finishing, placing -- */
+/* ------------------------------------------------------------------------------------------ finishing, placing -- */
 
 /* Some file systems tell of a failed write when the file is closed. The file itself must stay open, as closing it
  * gives up the lock; a copy of the descriptor does as well. */
@@ -120,8 +120,9 @@ static int32_t file_place(rec_sink *sink)
 
 static int32_t sync_folder(rec_sink *sink)
 {
-    static const char hint[] = "The new file is in its place and whole; a crash of the system may still bring back what was "
-                               "there before. Save again, or sync the folder.";
+    static const char hint[] =
+        "The new file is in its place and whole; a crash of the system may still bring back what was "
+        "there before. Save again, or sync the folder.";
     lr_file_sink *self = (lr_file_sink *)sink;
     bool first = !lr_job_failed(sink->job);
     int32_t status;
@@ -241,7 +242,7 @@ static void file_release(rec_sink *sink)
     lr_release(sink->job->allocator, self->mark);
 }
 
-/* ------------------------------------------------------------------------------------------------------- opening -- */
+/* ----------------------------------------------------------------------------------------------------- opening -- */
 
 static int32_t open_straight(lr_file_sink *self, int *fd)
 {

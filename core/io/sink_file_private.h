@@ -32,7 +32,7 @@ struct lr_file_sink {
     bool mixed;    /**< of a first one: files beside it took the place of older ones */
     bool listed;   /**< the temporary file has the old one's access control list */
     struct stat old;
-    lr_access access; /**< of the old file; without its list */
+    lr_access access;   /**< of the old file; without its list */
     int folder;         /**< everything is done relative to it: it may be renamed meanwhile */
     struct stat where;  /**< of that folder */
     char *name;         /**< as the caller wrote it, or that with a name beside it */
@@ -48,14 +48,16 @@ struct lr_file_sink {
     char parked[NAME_MAX + 1]; /**< where the old index is while an empty one is in its place; "": it is not */
 };
 
-/** Of the path, as which its temporary files are known, the file `name` beside it. @param name that of the path, or another. */
+/** Of the path, as which its temporary files are known, the file `name` beside it. @param name that of the path, or
+ * another. */
 rec_sink *lr_sink_file_as(rec_job *job, const char *path, const char *name, bool sync);
 /** Fails as the system's errno says, in the name of the file. @param hint what to do, or NULL. */
 int32_t lr_file_failed(lr_file_sink *self, const char *doing, const char *hint);
 int32_t lr_file_is_folder(lr_file_sink *self);
 int32_t lr_file_has_changed(lr_file_sink *self);
 
-/** Finds the file behind `name`, opens its folder and looks at what is there: `path`, `base`, `folder`, `where`, `old`. */
+/** Finds the file behind `name`, opens its folder and looks at what is there: `path`, `base`, `folder`, `where`, `old`.
+ */
 int32_t lr_target_open(lr_file_sink *self);
 /** The old file's owner and mode for the temporary one. */
 int32_t lr_target_keep_attributes(lr_file_sink *self);
@@ -68,8 +70,8 @@ int32_t lr_access_read(rec_job *job, int folder, const char *name, const struct 
 void lr_access_free(rec_job *job, lr_access *access);
 /** Reduces `access` to what both allow. Frees `more`. */
 void lr_access_join(rec_job *job, lr_access *access, lr_access *more);
-/** Gives the temporary file `fd`, whose mode is 0600, the list and the attributes of the old file, or the list of the old
- *  files of a set. It stays private until lr_target_keep_attributes(). */
+/** Gives the temporary file `fd`, whose mode is 0600, the list and the attributes of the old file, or the list of the
+ * old files of a set. It stays private until lr_target_keep_attributes(). */
 int32_t lr_access_keep(lr_file_sink *self, int fd, const lr_access *of_set);
 /** Takes the list away again. */
 void lr_access_drop(lr_file_sink *self, int fd);
@@ -85,7 +87,8 @@ bool lr_rename_cannot(int error);
 /** Renames, but never over another file. @return as renameat(); EEXIST: there is one. */
 int lr_rename_new(int folder, const char *from, const char *to);
 
-/** The names in an open folder, whose offset is not moved, until `on` says false. @return false: it cannot be listed. */
+/** The names in an open folder, whose offset is not moved, until `on` says false. @return false: it cannot be listed.
+ */
 bool lr_folder_names(int folder, bool (*on)(void *user, const char *name), void *user);
 /** Removes temporary files that who wrote them left behind. */
 void lr_temporary_sweep(lr_file_sink *self);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Files whose bytes others write: temporary files are made for them, and when they are filled, synced and renamed as those of any
- * save. There may be a thousand: none but the first has a descriptor while they are filled. */
+ * Files whose bytes others write: temporary files are made for them, and when they are filled, synced and renamed as
+ * those of any save. There may be a thousand: none but the first has a descriptor while they are filled. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -120,7 +120,8 @@ static int32_t end_file(filled *f, uint64_t i, uint64_t size)
     return status == REC_OK && i + 1 < f->count ? lr_sink_finish(&sink->out.sink) : status;
 }
 
-int32_t lr_save_filled(rec_job *job, const char *path, bool sync, const rec_filling *filling, rec_fill_fn fill, void *user)
+int32_t lr_save_filled(rec_job *job, const char *path, bool sync, const rec_filling *filling, rec_fill_fn fill,
+                       void *user)
 {
     filled f = {.job = job, .asked = filling->files, .count = filling->count};
     const rec_file *main = &f.asked[f.count - 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Codecs whose output is a head, pieces and a tail: some of the pieces alone, of a window of what goes in, or the ends alone. What is
- * asked for stands in job->parts. */
+ * Codecs whose output is a head, pieces and a tail: some of the pieces alone, of a window of what goes in, or the ends
+ * alone. What is asked for stands in job->parts. */
 #include "core/io/io_private.h"
 
 /* Called from the codec with the job: hands it to the program. Whose job it is shows before it is looked into. */

@@ -5,11 +5,12 @@
  * STEM-LETTERS-TAIL with the letters of the temporary file of the index, so that old and new lie side by side until the
  * index, the one name that counts, is exchanged for the old index. What that named is removed then.
  *
- * The temporary file of such an index ends in `.librecord-set` and stays locked until the end. What a killed save leaves
- * is known by it. Killed before the exchange, it left files with its letters, which the index that counts does not name;
- * killed after it, the temporary file is the old index, and what it names may go. So the next save, with the lock in its
- * hands and only then with a look at the index, removes what has those letters or is named there, and what the index
- * that counts does not name. What an index names is found in its text: who writes sets promises that it is there. */
+ * The temporary file of such an index ends in `.librecord-set` and stays locked until the end. What a killed save
+ * leaves is known by it. Killed before the exchange, it left files with its letters, which the index that counts does
+ * not name; killed after it, the temporary file is the old index, and what it names may go. So the next save, with the
+ * lock in its hands and only then with a look at the index, removes what has those letters or is named there, and what
+ * the index that counts does not name. What an index names is found in its text: who writes sets promises that it is
+ * there. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -51,7 +52,7 @@ typedef struct set_files {
     bool full; /* out of memory */
 } set_files;
 
-/* --------------------------------------------------------------------------------------------------------- names -- */
+/* ------------------------------------------------------------------------------------------------------- names -- */
 
 /* @return the length of what begins as `-TAIL` does but for its digits, 0 if it does not. */
 static size_t match_tail(const lr_set *set, const char *text, size_t left)
@@ -86,7 +87,7 @@ static bool is_of_set(const lr_set *set, const char *name, const char **letters)
            match(set, name + stem, length - stem, letters) == length - stem;
 }
 
-/* --------------------------------------------------------------------------------------------------------- files -- */
+/* ------------------------------------------------------------------------------------------------------- files -- */
 
 static void close_files(set_files *all)
 {
@@ -126,8 +127,8 @@ static bool list_name(void *user, const char *name)
 }
 
 /* Those in the folder that the caller wrote, whatever the links lead to: an index names what lies beside its name. A
- * folder that may not be listed has none. To be closed, also after a failure. @return false: out of memory, which is not
- * reported. */
+ * folder that may not be listed has none. To be closed, also after a failure. @return false: out of memory, which is
+ * not reported. */
 static bool list_files(const lr_file_sink *first, set_files *all)
 {
     *all = (set_files){.job = first->out.sink.job, .set = first->set, .folder = -1};
@@ -141,7 +142,7 @@ static bool list_files(const lr_file_sink *first, set_files *all)
     return !all->full;
 }
 
-/* ---------------------------------------------------------------------------------------------- what an index names -- */
+/* ----------------------------------------------------------------------------------------- what an index names -- */
 
 /* What may not stand beside a name without being a part of it. */
 static bool is_inner(char c)
@@ -183,7 +184,8 @@ static void mark_named(set_files *all, const char *text, size_t size, bool curre
 
 typedef enum looked { LOOKED_NOT, LOOKED_NOTHING, LOOKED } looked;
 
-/* Reads an index. It is no one's to be told of if that fails. @return LOOKED: to be freed; LOOKED_NOTHING: there is none. */
+/* Reads an index. It is no one's to be told of if that fails. @return LOOKED: to be freed; LOOKED_NOTHING: there is
+ * none. */
 static looked read_index(const lr_file_sink *first, const char *name, char **text, size_t *size)
 {
     const lr_allocator *allocator = first->out.sink.job->allocator;
@@ -210,7 +212,7 @@ static looked read_index(const lr_file_sink *first, const char *name, char **tex
     return *text ? LOOKED : LOOKED_NOT;
 }
 
-/* ------------------------------------------------------------------------------------------------------ sweeping -- */
+/* ---------------------------------------------------------------------------------------------------- sweeping -- */
 
 /* @return whether it is gone. */
 static bool removed(int folder, const char *name)
@@ -286,8 +288,8 @@ static int32_t join_like(lr_file_sink *first, int folder, const char *name, cons
     return status;
 }
 
-/* What the index names that is there: its owner and the least that all of them allow are the new files', and none may be
- * protected. */
+/* What the index names that is there: its owner and the least that all of them allow are the new files', and none may
+ * be protected. */
 static int32_t look_at_old(lr_file_sink *first, const set_files *all)
 {
     lr_set *set = first->set;
@@ -335,10 +337,10 @@ static int32_t begin(lr_file_sink *first)
     return status == REC_OK ? lr_temporary_becomes_set(first) : status;
 }
 
-/* ------------------------------------------------------------------------------------------------------ deciding -- */
+/* ---------------------------------------------------------------------------------------------------- deciding -- */
 
-/* Whether nothing of such a set is there, and nobody makes one. A save makes its temporary file before it looks, so of two
- * at once one sees the other. */
+/* Whether nothing of such a set is there, and nobody makes one. A save makes its temporary file before it looks, so of
+ * two at once one sees the other. */
 static int32_t decide(lr_file_sink *first, const char *index)
 {
     rec_job *job = first->out.sink.job;
@@ -428,7 +430,7 @@ void lr_set_free(lr_file_sink *first)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- placing -- */
+/* ----------------------------------------------------------------------------------------------------- placing -- */
 
 int32_t lr_set_place_part(lr_file_sink *part)
 {
@@ -536,7 +538,7 @@ void lr_set_remove_old(lr_file_sink *first)
     first->linked = set->exchanged && set->looked && done; /* else the next save has a look at it */
 }
 
-/* ------------------------------------------------------------------------------------------- files that keep names -- */
+/* --------------------------------------------------------------------------------------- files that keep names -- */
 
 /* An index that is empty, which nobody takes for one: who is killed while some of its files are new and some are old
  * leaves what does not load. Where that cannot be done it is as good as before. */

@@ -130,8 +130,7 @@ int32_t rec_sink_part(rec_job *job, rec_sink *sink, const char *stem, const char
     const char *letters;
     char *name = NULL;
     int32_t status;
-    if (LR_LACKS(job, job) || LR_LACKS(job, sink) || LR_LACKS(job, stem) || LR_LACKS(job, tail) ||
-        LR_LACKS(job, out)) {
+    if (LR_LACKS(job, job) || LR_LACKS(job, sink) || LR_LACKS(job, stem) || LR_LACKS(job, tail) || LR_LACKS(job, out)) {
         return lr_breach_status(job);
     }
     first = sink->first ? sink->first : sink;

@@ -31,7 +31,7 @@ static const char *mark_of(const lr_file_sink *self)
     return self->mark ? self->mark : self->base;
 }
 
-/* --------------------------------------------------------------------------------------------------------- names -- */
+/* ------------------------------------------------------------------------------------------------------- names -- */
 
 bool lr_are_letters(const char *text)
 {
@@ -57,14 +57,16 @@ static size_t name_kept(const char *base)
     return length;
 }
 
-/* What others put beside a temporary file, under its name, a dash and more: an MPI its lock files, which stay when it is killed. */
+/* What others put beside a temporary file, under its name, a dash and more: an MPI its lock files, which stay when it
+ * is killed. */
 static bool is_beside(const char *behind)
 {
     return *behind == '-';
 }
 
 /* @return the length of what is in front of the suffix or of the part's number, 0 if it is no temporary file of `base`.
- * @param part (out) whether it is a part's. @param set (out) whether it is a set's. @param beside (out) whether it lies beside one. */
+ * @param part (out) whether it is a part's. @param set (out) whether it is a set's. @param beside (out) whether it lies
+ * beside one. */
 static size_t stem_length(const char *name, const char *base, bool *part, bool *set, bool *beside)
 {
     size_t kept = name_kept(base), stem = kept + 2 + RANDOM;
@@ -131,7 +133,7 @@ static bool make_name(lr_file_sink *self)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------ sweeping -- */
+/* ---------------------------------------------------------------------------------------------------- sweeping -- */
 
 static bool is_same(int folder, const char *name, const struct stat *info)
 {
@@ -290,7 +292,7 @@ int32_t lr_temporary_becomes_set(lr_file_sink *self)
     return REC_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------ making it -- */
+/* --------------------------------------------------------------------------------------------------- making it -- */
 
 /* Locks the new file. Between its making and its locking a sweep may have found it: then it is gone, and another one
  * is made. A file system without locks has no sweeps either. */

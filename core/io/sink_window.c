@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A window: a sink that is given a whole file and hands on the bytes of one range of it alone. What lies outside is counted, and
- * not read or made where that can be helped: several processes that do the same save write one file together, each its range.
- * Files beside it are part of the same range of bytes: each begins where the one before it ends, and the first is the last of them.
- * Of text nobody knows where in the file a number will stand before all those in front of it were made: the range is one of what
- * the text is made of then, and the text between belongs to who has the number behind it, or to the end. */
+ * A window: a sink that is given a whole file and hands on the bytes of one range of it alone. What lies outside is
+ * counted, and not read or made where that can be helped: several processes that do the same save write one file
+ * together, each its range. Files beside it are part of the same range of bytes: each begins where the one before it
+ * ends, and the first is the last of them. Of text nobody knows where in the file a number will stand before all those
+ * in front of it were made: the range is one of what the text is made of then, and the text between belongs to who has
+ * the number behind it, or to the end. */
 #include <string.h>
 
 #include "core/io/io_private.h"
@@ -24,9 +25,9 @@ typedef struct shared {
 struct window_sink {
     rec_sink sink;
     shared *all;
-    uint64_t base; /* bytes of the files before, once it is written to */
+    uint64_t base;   /* bytes of the files before, once it is written to */
     uint64_t shares; /* of text: bytes that were shared */
-    shared own;    /* of the first */
+    shared own;      /* of the first */
 };
 
 /* FNV-1a by words: a sum against mistakes, the same in every process. */
@@ -73,7 +74,7 @@ static uint64_t inside(const struct window_sink *self, uint64_t size, uint64_t *
     return inside_from(self, self->base + self->sink.written, size, before);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- files -- */
+/* ------------------------------------------------------------------------------------------------------- files -- */
 
 static int32_t add_file(rec_job *job, lr_window *w, const char *name, bool fresh, const shared *all)
 {
@@ -170,7 +171,7 @@ static int32_t window_letters(rec_sink *sink, const char *index, const char *ste
     return all->stem && all->tail ? REC_OK : lr_fail_memory(sink->job, strlen(stem) + strlen(tail));
 }
 
-/* -------------------------------------------------------------------------------------------------------- writing -- */
+/* ----------------------------------------------------------------------------------------------------- writing -- */
 
 /* What is beside it was entered when it was made. */
 static int32_t enter_first(struct window_sink *self)
@@ -225,7 +226,8 @@ static int32_t window_put(rec_sink *sink, const rec_blob *blob)
     return kept && self->all->target ? rec_sink_put(self->all->target, &part) : REC_OK;
 }
 
-/* A size or an offset that shows afterwards, of which the window may have a part. Something was written there before. */
+/* A size or an offset that shows afterwards, of which the window may have a part. Something was written there before.
+ */
 static int32_t window_patch(rec_sink *sink, uint64_t offset, const uint8_t *data, uint64_t size)
 {
     struct window_sink *self = (struct window_sink *)sink;

@@ -10,7 +10,7 @@ enum { HEAD_MOST = 64 * 1024 };
 /* Where bytes are made that nobody wants. */
 #define DROPPED (UINT64_C(256) << 10)
 
-/* ------------------------------------------------------------------------------------------------------- memory -- */
+/* ------------------------------------------------------------------------------------------------------ memory -- */
 
 static void memory_release(rec_source *source)
 {
@@ -108,7 +108,7 @@ rec_source *lr_source_owned(const lr_allocator *allocator, const void *data, uin
     return source;
 }
 
-/* -------------------------------------------------------------------------------------------------- any kind of it -- */
+/* ---------------------------------------------------------------------------------------------- any kind of it -- */
 
 rec_source *lr_source_of(rec_job *job, const char *name, const lr_source_ops *ops, void *self)
 {
@@ -326,7 +326,7 @@ int32_t lr_source_map_late(rec_job *job, rec_source *source)
     return !is_ready(source) && source->ops->map_late ? map_it(job, source, source->ops->map_late) : REC_OK;
 }
 
-/* ------------------------------------------------------------------------------------- the functions of plugin.h -- */
+/* ----------------------------------------------------------------------------------- the functions of plugin.h -- */
 
 /* What a save may not do: the sources of what it saves are those of a record that others read, too. */
 static bool reads_in_save(rec_job *job, const char *function)
@@ -450,7 +450,8 @@ static int32_t view_at(rec_job *job, rec_source *source, uint64_t offset, uint64
     return status;
 }
 
-/* Who would have all of a large file at hand has a window of its own: where little memory is to be used, that is better. */
+/* Who would have all of a large file at hand has a window of its own: where little memory is to be used, that is
+ * better. */
 static bool wants_no_map(const rec_job *job, const rec_source *source, uint64_t size)
 {
     return job->context->spill && size >= job->context->spill && size == source->ops->size(source);
@@ -526,7 +527,7 @@ void lr_source_release(rec_source *source)
     lr_release(source->allocator, source);
 }
 
-/* --------------------------------------------------------------------------------------------------------- blobs -- */
+/* ------------------------------------------------------------------------------------------------------- blobs -- */
 
 /* What the first version of the struct had: none was ever smaller. */
 #define BLOB_LEAST (offsetof(rec_blob, user) + sizeof(void *))
@@ -538,7 +539,10 @@ int32_t lr_blob_check(rec_job *job, const rec_blob *blob, rec_blob *copy)
     if (!lr_size_check(job, "a blob", blob->struct_size, BLOB_LEAST)) {
         return job->error.status;
     }
-    memcpy(copy, blob, blob->struct_size < sizeof *copy ? blob->struct_size : sizeof *copy); /* members that the other side does not know count as zero */
+    memcpy(copy, blob,
+           blob->struct_size < sizeof *copy
+               ? blob->struct_size
+               : sizeof *copy); /* members that the other side does not know count as zero */
     switch (copy->kind) {
     case REC_BLOB_VIEW:
     case REC_BLOB_TEMPORARY:
@@ -612,8 +616,8 @@ int32_t rec_blob_skip(rec_job *job, const rec_blob *blob, uint64_t size)
     status = lr_blob_check(job, blob, &b);
     if (status == REC_OK && size > b.size) {
         char need[32], have[32];
-        return lr_breach(job, REC_UNKNOWN, "passes over %s bytes of a blob of %s", lr_group_digits(size, need, sizeof need),
-                         lr_group_digits(b.size, have, sizeof have));
+        return lr_breach(job, REC_UNKNOWN, "passes over %s bytes of a blob of %s",
+                         lr_group_digits(size, need, sizeof need), lr_group_digits(b.size, have, sizeof have));
     }
     if (status == REC_OK && b.kind == REC_BLOB_STREAM) {
         status = lr_blob_skip(job, &b, size, &drop);
@@ -637,8 +641,8 @@ int32_t rec_blob_read(rec_job *job, const rec_blob *blob, uint64_t offset, void 
     if (offset > b.size || size > b.size - offset) {
         char need[32], have[32], from[32];
         return lr_breach(job, REC_UNKNOWN, "asked for %s bytes from byte %s on, of a blob of %s bytes",
-                        lr_group_digits(size, need, sizeof need), lr_group_digits(offset, from, sizeof from),
-                        lr_group_digits(b.size, have, sizeof have));
+                         lr_group_digits(size, need, sizeof need), lr_group_digits(offset, from, sizeof from),
+                         lr_group_digits(b.size, have, sizeof have));
     }
     if (size == 0) {
         return REC_OK;

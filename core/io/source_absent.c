@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What tensors have in place of their data, where a load was to skip them: asking for bytes is a failure that says why. */
+ * What tensors have in place of their data, where a load was to skip them: asking for bytes is a failure that says why.
+ */
 #include "core/io/io_private.h"
 
 static uint64_t absent_size(const rec_source *source)

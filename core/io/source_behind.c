@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What lies behind a reader: pages of a file's map that were read are given back, so that a file that is larger than memory
- * passes through little of it. */
+ * What lies behind a reader: pages of a file's map that were read are given back, so that a file that is larger than
+ * memory passes through little of it. */
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/io/io_private.h"
 
-/* A page that is missing brings its neighbours as far as these are in memory, up to so many bytes (fault-around): a piece
- * that was passed is given back from such a border on, and fewer bytes are not worth a call. Of small pieces, each of which is
- * a page at least, all goes once there are enough. */
+/* A page that is missing brings its neighbours as far as these are in memory, up to so many bytes (fault-around): a
+ * piece that was passed is given back from such a border on, and fewer bytes are not worth a call. Of small pieces,
+ * each of which is a page at least, all goes once there are enough. */
 enum { AROUND = 64 * 1024, PASS_FROM = 4 * AROUND, SMALL_LEAST = 4096, SMALL_ENOUGH = 1 << 20 };
 
 void lr_source_feeds(const rec_source *source)
@@ -22,7 +22,8 @@ void lr_source_feeds(const rec_source *source)
         /* Counted before it is seen: who reads it may hold nothing else of it. */
         (void)atomic_fetch_add_explicit(&source->lies_in->count, 1, memory_order_relaxed);
         if (!atomic_compare_exchange_strong(&made->fed_by, &none, source->lies_in)) {
-            (void)atomic_fetch_sub_explicit(&source->lies_in->count, 1, memory_order_release); /* never the last: `source` has one */
+            (void)atomic_fetch_sub_explicit(&source->lies_in->count, 1,
+                                            memory_order_release); /* never the last: `source` has one */
         }
     }
 }

@@ -9,7 +9,7 @@
 #include "core/io/io_private.h"
 
 typedef struct deferred {
-    int fd; /* -1 once the view is there, and no reader of headers looks at what is between */
+    int fd;      /* -1 once the view is there, and no reader of headers looks at what is between */
     bool random; /* the system was told not to read ahead */
     uint64_t size;
 } deferred;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Sources of paths and descriptors: what is a file is left to be mapped or read, what is a stream is read to its end, and
- * spilled to a temporary file if that is long. */
+ * Sources of paths and descriptors: what is a file is left to be mapped or read, what is a stream is read to its end,
+ * and spilled to a temporary file if that is long. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "core/io/io_private.h"
 
-/* ------------------------------------------------------------------------------------------------------- streams -- */
+/* ----------------------------------------------------------------------------------------------------- streams -- */
 
 /* Of a descriptor: the lr_stream_fn of lr_source_drain. */
 static int32_t read_some(rec_job *job, const rec_source *source, void *user, uint64_t at, void *target, uint64_t room,
@@ -38,7 +38,7 @@ static int32_t read_some(rec_job *job, const rec_source *source, void *user, uin
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- opening -- */
+/* ----------------------------------------------------------------------------------------------------- opening -- */
 
 /* Fills a source from a descriptor, from where it stands if it is a regular file (`at_position`). */
 static int32_t fill(rec_job *job, rec_source *source, int fd, bool at_position, bool map)

@@ -9,10 +9,10 @@ struct filter {
     rec_source *parent; /**< NULL once spooled */
     rec_source_ops ops; /**< members that the plugin does not know are NULL */
     void *self;
-    uint64_t input; /**< size of what it is made from */
+    uint64_t input;          /**< size of what it is made from */
     lr_inflation *inflation; /**< what it may give, together with others */
-    uint64_t at;      /**< bytes taken from ops.read since it began… */
-    uint64_t counted; /**< …and the most that there ever were: those have been counted */
+    uint64_t at;             /**< bytes taken from ops.read since it began… */
+    uint64_t counted;        /**< …and the most that there ever were: those have been counted */
     bool ended;
     bool busy;     /**< a function of it is running */
     bool failed;   /**< it must begin again before it is used by another job */

@@ -134,7 +134,7 @@ static rec_source *make(rec_job *job, const lr_source_ops *ops, const char *name
     return source;
 }
 
-/* ---------------------------------------------------------------------------------------------- what programs give -- */
+/* ------------------------------------------------------------------------------------------ what programs give -- */
 
 /* What a struct is at least: its first version. */
 #define INPUT_LEAST (offsetof(rec_input, release) + sizeof(((rec_input *)0)->release))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Sources that a plugin or the application gives the bytes of: read at any place, when they are asked for, where they can
- * be; else to their end at once. Whatever their functions do, they are called in order and given back once. */
+ * Sources that a plugin or the application gives the bytes of: read at any place, when they are asked for, where they
+ * can be; else to their end at once. Whatever their functions do, they are called in order and given back once. */
 #include <string.h>
 
 #include "core/io/io_private.h"
@@ -75,8 +75,9 @@ static int32_t made_beside(rec_job *job, rec_source *source, const char *name, b
         return lr_breach(job, REC_UNKNOWN, "gave a source as one beside another that is not its own, or not any more");
     }
     if (status == REC_OK && !*out && !optional) {
-        status = lr_breach(job, REC_UNKNOWN, "has a function that opens what is beside a source and said nothing of \"%s\"",
-                           lr_excerpt_text(&brief, name));
+        status =
+            lr_breach(job, REC_UNKNOWN, "has a function that opens what is beside a source and said nothing of \"%s\"",
+                      lr_excerpt_text(&brief, name));
     }
     if (status == REC_OK && *out) {
         lr_job_sibling(job, rec_source_size(*out));

@@ -27,7 +27,8 @@ int32_t lr_path_refused(rec_job *job, const char *path, int error)
     return lr_io_errno(job, path, REC_UNKNOWN, NULL, error, "open the file");
 }
 
-int32_t lr_io_read_at(rec_job *job, const char *name, int fd, uint64_t whole, uint64_t at, uint8_t *target, uint64_t size)
+int32_t lr_io_read_at(rec_job *job, const char *name, int fd, uint64_t whole, uint64_t at, uint8_t *target,
+                      uint64_t size)
 {
     int32_t status = REC_OK;
     while (size && status == REC_OK) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Files that one process looks at for others: it writes down the names, sizes, times and headers that a load of headers asks for;
- * a process that is shown what it wrote opens none of them before it needs the bytes of a tensor, and then only if it is that file. */
+ * Files that one process looks at for others: it writes down the names, sizes, times and headers that a load of headers
+ * asks for; a process that is shown what it wrote opens none of them before it needs the bytes of a tensor, and then
+ * only if it is that file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -44,11 +45,11 @@ typedef struct seen seen_source;
 struct lr_seen {
     const lr_allocator *allocator;
     atomic_uint_fast64_t holders; /* its sources, and the context that it is shown to, or the job that writes it */
-    lr_arena text;        /* paths and bytes */
-    seen_file **files;    /* each stays where it is */
-    uint64_t count, room, noted; /* bytes of all */
-    atomic_uint_fast64_t next; /* the one that will be asked for, as it seems */
-    pthread_mutex_t lock; /* of all but what a file is */
+    lr_arena text;                /* paths and bytes */
+    seen_file **files;            /* each stays where it is */
+    uint64_t count, room, noted;  /* bytes of all */
+    atomic_uint_fast64_t next;    /* the one that will be asked for, as it seems */
+    pthread_mutex_t lock;         /* of all but what a file is */
     seen_source *open[OPEN_MOST];
     uint64_t clock;
 };
@@ -71,7 +72,7 @@ struct seen {
     uint64_t used;    /* when it was last */
 };
 
-/* --------------------------------------------------------------------------------------------------------- tables -- */
+/* ------------------------------------------------------------------------------------------------------ tables -- */
 
 static void table_release(lr_seen *table)
 {
@@ -132,7 +133,8 @@ static seen_file *add_file(lr_seen *table, const char *path, uint64_t length, se
 {
     seen_file *file = lr_zalloc(table->allocator, sizeof *file);
     char *text = lr_arena_text(&table->text, path, length);
-    if (!file || !text || !lr_grow(table->allocator, (void *)&table->files, table->count + 1, &table->room, sizeof *table->files)) {
+    if (!file || !text ||
+        !lr_grow(table->allocator, (void *)&table->files, table->count + 1, &table->room, sizeof *table->files)) {
         lr_release(table->allocator, file);
         return NULL;
     }
@@ -145,7 +147,8 @@ static seen_file *add_file(lr_seen *table, const char *path, uint64_t length, se
 static bool add_range(lr_seen *table, seen_file *file, uint64_t at, const void *bytes, uint64_t size)
 {
     uint8_t *copy = lr_arena_alloc(&table->text, size ? size : 1, 1);
-    if (!copy || !lr_grow(table->allocator, (void *)&file->ranges, file->count + 1, &file->room, sizeof *file->ranges)) {
+    if (!copy ||
+        !lr_grow(table->allocator, (void *)&file->ranges, file->count + 1, &file->room, sizeof *file->ranges)) {
         return false;
     }
     memcpy(copy, bytes, (size_t)size);
@@ -155,7 +158,8 @@ static bool add_range(lr_seen *table, seen_file *file, uint64_t at, const void *
     return true;
 }
 
-/* The one that was looked at last: it may have been there twice. Most are asked for in the order in which they stand. */
+/* The one that was looked at last: it may have been there twice. Most are asked for in the order in which they stand.
+ */
 static seen_file *find_file(lr_seen *table, const char *path)
 {
     uint64_t next = atomic_load_explicit(&table->next, memory_order_relaxed);
@@ -193,7 +197,7 @@ static const uint8_t *find_range(const seen_file *file, uint64_t at, uint64_t si
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------ the files -- */
+/* --------------------------------------------------------------------------------------------------- the files -- */
 
 static uint64_t seconds_of(const struct stat *info)
 {
@@ -226,10 +230,11 @@ static int32_t check_same(rec_job *job, const rec_source *source, const seen_fil
     if (is_same(file, &info)) {
         return REC_OK;
     }
-    return lr_io_fail(job, source->name, REC_E_MISMATCH, REC_UNKNOWN, "Another one is here, or it was written to meanwhile.",
-                      "this is not the file whose header was read: it has %s bytes and is of %s, that had %s and was of %s",
-                      lr_group_digits((uint64_t)info.st_size, is, sizeof is), time_text(seconds_of(&info), is_time, sizeof is_time),
-                      lr_group_digits(file->size, was, sizeof was), time_text(file->seconds, was_time, sizeof was_time));
+    return lr_io_fail(
+        job, source->name, REC_E_MISMATCH, REC_UNKNOWN, "Another one is here, or it was written to meanwhile.",
+        "this is not the file whose header was read: it has %s bytes and is of %s, that had %s and was of %s",
+        lr_group_digits((uint64_t)info.st_size, is, sizeof is), time_text(seconds_of(&info), is_time, sizeof is_time),
+        lr_group_digits(file->size, was, sizeof was), time_text(file->seconds, was_time, sizeof was_time));
 }
 
 /* A place for one more that is open. The table is locked. @return NULL: all are being read. */
@@ -298,7 +303,7 @@ static void done(const rec_source *source, int fd)
     (void)pthread_mutex_unlock(&self->table->lock);
 }
 
-/* --------------------------------------------------------------------------------------------------- their sources -- */
+/* ----------------------------------------------------------------------------------------------- their sources -- */
 
 static uint64_t seen_size(const rec_source *source)
 {
@@ -311,7 +316,8 @@ static int32_t leave_to_each(rec_job *job, const rec_source *source)
     seen_source *self = source->self;
     self->noted->kind = SEEN_ITSELF;
     self->noted->count = self->noted->noted = 0;
-    return lr_io_fail(job, source->name, REC_E_LIMIT, REC_UNKNOWN, NULL, "this has no header that can be read by itself");
+    return lr_io_fail(job, source->name, REC_E_LIMIT, REC_UNKNOWN, NULL,
+                      "this has no header that can be read by itself");
 }
 
 static int32_t note(rec_job *job, const rec_source *source, uint64_t at, const void *bytes, uint64_t size)
@@ -484,10 +490,10 @@ int32_t lr_seen_open(rec_job *job, rec_source *source, bool map, bool *missing, 
     return become(job, source, table, file, NULL);
 }
 
-/* ------------------------------------------------------------------------------------------------- from one to others -- */
+/* ------------------------------------------------------------------------------------------ from one to others -- */
 
-/* As bytes: MAGIC, and of each file its kind, size, time, the length of its path and its ranges, as numbers; the path; of each range
- * its place and size, and the bytes. Numbers have eight bytes, the lowest first. */
+/* As bytes: MAGIC, and of each file its kind, size, time, the length of its path and its ranges, as numbers; the path;
+ * of each range its place and size, and the bytes. Numbers have eight bytes, the lowest first. */
 static const char magic[8] = "lrseen1";
 enum { FILE_NUMBERS = 6, RANGE_NUMBERS = 2 };
 
@@ -536,7 +542,8 @@ int32_t lr_seen_end(rec_job *job, void **data, uint64_t *size)
     at = put(at, magic, sizeof magic);
     for (uint64_t i = 0; i < table->count; i++) {
         const seen_file *file = table->files[i];
-        const uint64_t numbers[FILE_NUMBERS] = {file->kind, file->size, file->seconds, file->nanoseconds, strlen(file->path), file->count};
+        const uint64_t numbers[FILE_NUMBERS] = {file->kind,        file->size,         file->seconds,
+                                                file->nanoseconds, strlen(file->path), file->count};
         for (int n = 0; n < FILE_NUMBERS; n++) {
             at = put_number(at, numbers[n]);
         }
@@ -609,7 +616,8 @@ static int32_t take_file(lr_seen *table, left *l)
     for (uint64_t r = 0; r < numbers[5]; r++) {
         uint64_t at, size;
         const uint8_t *bytes;
-        if (!take_number(l, &at) || !take_number(l, &size) || !(bytes = take(l, size)) || size > file->size || at > file->size - size) {
+        if (!take_number(l, &at) || !take_number(l, &size) || !(bytes = take(l, size)) || size > file->size ||
+            at > file->size - size) {
             return REC_E_ARGUMENT;
         }
         if (!add_range(table, file, at, bytes, size)) {

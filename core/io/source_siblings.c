@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Models in several files: those beside the one that is loaded. A job keeps count of them, since at its end what a record
- * keeps of them must not depend on the files. */
+ * Models in several files: those beside the one that is loaded. A job keeps count of them, since at its end what a
+ * record keeps of them must not depend on the files. */
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ enum { WAITING_MOST = 64 };
 typedef struct besides {
     rec_source **sources;
     uint64_t count, room;
-    uint64_t waiting; /* opened since they were last settled */
+    uint64_t waiting;        /* opened since they were last settled */
     lr_inflation *inflation; /* NULL without filters */
 } besides;
 

@@ -4,7 +4,6 @@
 
 #include "core/io/io_private.h"
 
-
 void lr_source_step_begin(rec_job *job, rec_source *source)
 {
     job->stepped = source;
@@ -12,7 +11,8 @@ void lr_source_step_begin(rec_job *job, rec_source *source)
 
 void lr_source_step(const rec_job *job, rec_source *source)
 {
-    if (job->stepped == source && !source->stepped && source->mapped && source->map && source->map_size >= LR_STEP_FROM) {
+    if (job->stepped == source && !source->stepped && source->mapped && source->map &&
+        source->map_size >= LR_STEP_FROM) {
         source->stepped = madvise(source->map, (size_t)source->map_size, MADV_RANDOM) == 0;
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Streams that are read to their end, and what is too large to stay in memory: temporary files without a name, whose pages
- * the system takes back and brings again. */
+ * Streams that are read to their end, and what is too large to stay in memory: temporary files without a name, whose
+ * pages the system takes back and brings again. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -26,7 +26,8 @@ static const char *temporary_folder(void)
 /* A file without a name, so that nobody else can open it and nothing stays behind. */
 int lr_spill_open(rec_job *job)
 {
-    static const char hint[] = "What is long and cannot be mapped goes to a temporary file: set TMPDIR to a folder for it.";
+    static const char hint[] =
+        "What is long and cannot be mapped goes to a temporary file: set TMPDIR to a folder for it.";
     static const char pattern[] = "/librecord-XXXXXX";
     const char *folder = temporary_folder();
     size_t length = strlen(folder);
@@ -94,8 +95,8 @@ bool lr_spill_wanted(const rec_job *job, uint64_t size)
     return job->context->spill && size >= SPILL_LEAST && size >= job->context->spill;
 }
 
-/* The pages stay, for who fills them next. What becomes of the numbers is worked out in place, so that they can be written
- * to, and what is written is in the file. */
+/* The pages stay, for who fills them next. What becomes of the numbers is worked out in place, so that they can be
+ * written to, and what is written is in the file. */
 static rec_source *spilled(rec_job *job, const lr_pages *pages, uint64_t size)
 {
     rec_source *source = lr_source_new(job, "memory");
@@ -146,7 +147,7 @@ rec_source *lr_source_kept(rec_job *job, lr_pages *pages, uint64_t size)
     return source;
 }
 
-/* ------------------------------------------------------------------------------------------------------- streams -- */
+/* ----------------------------------------------------------------------------------------------------- streams -- */
 
 /* What is read to its end, and the size it is said to have, or REC_UNKNOWN. */
 struct stream {

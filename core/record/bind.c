@@ -79,7 +79,7 @@ static void no_memory(binder *b)
 
 static void bind_type(binder *b, const rec_type *type, const rec_value *value, void *target);
 
-/* ------------------------------------------------------------------------------------------------------ tensors -- */
+/* ----------------------------------------------------------------------------------------------------- tensors -- */
 
 static void print_dims(char *text, size_t room, const uint64_t *dims, uint64_t rank, bool any)
 {
@@ -152,7 +152,7 @@ static void bind_tensor(binder *b, const rec_field *field, const rec_value *valu
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ scalars -- */
+/* ----------------------------------------------------------------------------------------------------- scalars -- */
 
 static const struct {
     int32_t kind;
@@ -229,7 +229,7 @@ static void bind_scalar(binder *b, const rec_field *field, const rec_value *valu
     }
 }
 
-/* --------------------------------------------------------------------------------------------- structs and enums -- */
+/* ------------------------------------------------------------------------------------------- structs and enums -- */
 
 static uint8_t *new_items(binder *b, const rec_type *type, uint64_t count)
 {
@@ -400,7 +400,7 @@ static void bind_type(binder *b, const rec_type *type, const rec_value *value, v
     b->depth--;
 }
 
-/* --------------------------------------------------------------------------------------------------------- public -- */
+/* ------------------------------------------------------------------------------------------------------ public -- */
 
 static rec_binding *bind_at(const rec_record *record, const char *path, const rec_type *type, void *target,
                             uint32_t flags)

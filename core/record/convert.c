@@ -7,7 +7,7 @@
 
 #include "core/record/convert_private.h"
 
-/* ------------------------------------------------------------------------------------------- loading and storing -- */
+/* ----------------------------------------------------------------------------------------- loading and storing -- */
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define FROM_LITTLE(bits, value) __builtin_bswap##bits(value)
@@ -62,7 +62,7 @@ enum { STEP = 64 };
         after_step;                                  \
     } while (0)
 
-/* -------------------------------------------------------------------------------------------- floats, one by one -- */
+/* ------------------------------------------------------------------------------------------ floats, one by one -- */
 
 #define F64_MAGNITUDE 0x7fffffffffffffffu
 #define F64_INFINITY 0x7ff0000000000000u
@@ -186,13 +186,14 @@ static inline uint32_t f64_to_f32_odd(uint64_t bits)
     return (nearest - (got > wanted)) | 1u;
 }
 
-/** The same for what goes on to f16, which needs no more than 24 digits of it: smaller than f32's normal numbers is 0. */
+/** The same for what goes on to f16, which needs no more than 24 digits of it: smaller than f32's normal numbers is 0.
+ */
 static inline uint32_t f64_to_f32_cut(uint64_t bits)
 {
     return f64_to_f32((bits | ((bits & F64_CUT) + F64_CUT)) & ~(uint64_t)F64_CUT);
 }
 
-/* ------------------------------------------------------------------------------------------------ floats in bulk -- */
+/* ---------------------------------------------------------------------------------------------- floats in bulk -- */
 
 /** Converts, @return how many finite numbers became infinite. */
 typedef uint64_t (*float_kernel)(const uint8_t *restrict from, uint8_t *restrict to, uint64_t count);
@@ -363,7 +364,7 @@ static void convert_floats(rec_dtype from, const uint8_t *from_data, rec_dtype t
     result->overflowed += kernel(from_data, to_data, count);
 }
 
-/* --------------------------------------------------------------------------------------------------- ints, bools -- */
+/* ------------------------------------------------------------------------------------------------- ints, bools -- */
 
 /**
  * Converts ints by width alone and looks for those that do not fit: x does not if (x + bias) & mask is not 0, in
@@ -581,7 +582,7 @@ static void convert_bools(rec_dtype from, const uint8_t *from_data, rec_dtype to
         bool_8_8(from_data, to_data, count);
 }
 
-/* ------------------------------------------------------------------------------------------------------ dispatch -- */
+/* ---------------------------------------------------------------------------------------------------- dispatch -- */
 
 static void copy(const uint8_t *restrict from, uint8_t *restrict to, uint64_t count, uint32_t bits)
 {

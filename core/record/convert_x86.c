@@ -70,7 +70,7 @@ static inline __attribute__((always_inline)) void fetch_ahead(const uint8_t *fro
         return i;                                                                                                    \
     }
 
-/* ------------------------------------------------------------------------------------------------------- AVX-512 -- */
+/* ----------------------------------------------------------------------------------------------------- AVX-512 -- */
 
 #define AVX512 __attribute__((target("avx512f")))
 #define AVX512_INLINE static inline __attribute__((always_inline, target("avx512f")))
@@ -252,7 +252,7 @@ AVX512_INLINE uint64_t f16_f64_step512(const uint8_t *from, uint8_t *to, bool st
 }
 BULK(AVX512, f16_f64_512, f16_f64_step512, 2, 8)
 
-/* ---------------------------------------------------------------------------------------------------- AVX2, F16C -- */
+/* -------------------------------------------------------------------------------------------------- AVX2, F16C -- */
 
 #define AVX2 __attribute__((target("avx2,f16c")))
 #define AVX2_INLINE static inline __attribute__((always_inline, target("avx2,f16c")))
@@ -447,7 +447,7 @@ AVX2_INLINE uint64_t f16_f64_step(const uint8_t *from, uint8_t *to, bool stream)
 }
 BULK(AVX2, f16_f64, f16_f64_step, 2, 8)
 
-/* -------------------------------------------------------------------------------------------------------- choice -- */
+/* ------------------------------------------------------------------------------------------------------ choice -- */
 
 /** By rec_dtype, f64 to bf16. */
 typedef lr_convert_bulk bulk_table[REC_DTYPE_BF16 + 1][REC_DTYPE_BF16 + 1];

@@ -271,7 +271,7 @@ rec_status rec_remove(rec_record *record, const char *path)
     return edit_end(&e);
 }
 
-/* ------------------------------------------------------------------------------------------------------ tensors -- */
+/* ----------------------------------------------------------------------------------------------------- tensors -- */
 
 /* A new parameter id as Burn 0.15 and later make them: of a random u64, 13 characters. */
 static bool new_id(char id[LR_ID_ROOM])
@@ -361,7 +361,8 @@ static int32_t check_spec(edit *e, const char *path, const rec_tensor_spec *spec
                             lr_group_digits(spec->data_size, have, sizeof have));
     }
     if (size && spec->ownership == REC_PRODUCE && !spec->produce) {
-        return lr_fail_path(&e->job, REC_E_ARGUMENT, path, "the tensor's bytes are to be made, and it has no `produce`");
+        return lr_fail_path(&e->job, REC_E_ARGUMENT, path,
+                            "the tensor's bytes are to be made, and it has no `produce`");
     }
     if (size && !spec->data && spec->ownership != REC_PRODUCE) {
         return lr_fail_path(&e->job, REC_E_ARGUMENT, path, "the tensor has no data");

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Maps: entries in their order in one array, with a hash index once there are many.
  *
- * What is removed leaves a hole, so that n removals take the time of n. Holes are closed when they are half of a map, or
- * when somebody wants to read the array; that happens in a second array, for pointers that were handed out hold until the
- * map is edited again, and reading is not editing. Several threads may read at once: whoever meets holes takes the lock. */
+ * What is removed leaves a hole, so that n removals take the time of n. Holes are closed when they are half of a map,
+ * or when somebody wants to read the array; that happens in a second array, for pointers that were handed out hold
+ * until the map is edited again, and reading is not editing. Several threads may read at once: whoever meets holes
+ * takes the lock. */
 #include "core/record/record.h"
 
 #include <pthread.h>
@@ -22,8 +23,8 @@ typedef struct lr_index {
     uint64_t spare_room; /* entries that fit into it */
     uint64_t slot_count; /* a power of two */
     atomic_uint_fast64_t holes;
-    bool listed;         /* the record knows that it was edited */
-    uint32_t slots[];    /* position + 1, 0 is free */
+    bool listed;      /* the record knows that it was edited */
+    uint32_t slots[]; /* position + 1, 0 is free */
 } lr_index;
 
 /* Of holes being closed by a reader. Held shortly, and only as long as there are holes. */
@@ -46,12 +47,13 @@ lr_map *lr_map_new(lr_arena *arena, uint64_t room)
     return map;
 }
 
-/* ------------------------------------------------------------------------------------------------------- finding -- */
+/* ----------------------------------------------------------------------------------------------------- finding -- */
 
 /* Numbers that are equal have the same key, whether they are signed or not. */
 static uint64_t hash_key(const rec_scalar *key)
 {
-    return key->kind == REC_KIND_STRING ? lr_key_hash(key->text, (size_t)key->v.length) : lr_key_hash(&key->v.u, sizeof key->v.u);
+    return key->kind == REC_KIND_STRING ? lr_key_hash(key->text, (size_t)key->v.length)
+                                        : lr_key_hash(&key->v.u, sizeof key->v.u);
 }
 
 static uint64_t home_slot(const lr_map *map, const rec_scalar *key)
@@ -124,7 +126,8 @@ uint64_t lr_map_count(const lr_map *map)
 
 /* -------------------------------------------------------------------------------------------------- the index -- */
 
-/* Enters what is in the array anew; what is there twice is entered once. @param twice (out, may be NULL) the first such. */
+/* Enters what is in the array anew; what is there twice is entered once. @param twice (out, may be NULL) the first
+ * such. */
 static void fill_index(lr_map *map, lr_entry **twice)
 {
     lr_index *index = map->index;
@@ -214,7 +217,7 @@ static void leave_index(lr_map *map, const lr_entry *entry)
     index->slots[gap] = 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------- holes -- */
+/* ------------------------------------------------------------------------------------------------------- holes -- */
 
 /* What is left, without its holes, to where it is to be, which may be where it begins. */
 static void close_to(lr_map *map, lr_entry *target)
@@ -328,7 +331,7 @@ void lr_map_remove(rec_record *record, lr_map *map, lr_entry *entry)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------- appending -- */
+/* --------------------------------------------------------------------------------------------------- appending -- */
 
 /* Room for one more: where entries have gone it is won back as long as that is worth it. */
 static bool make_room(lr_arena *arena, lr_map *map)

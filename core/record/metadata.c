@@ -5,7 +5,7 @@
 
 #include "core/record/record.h"
 
-/* ------------------------------------------------------------------------------------------- values as their text -- */
+/* ---------------------------------------------------------------------------------------- values as their text -- */
 
 /* The text of a value that is none. What was given to a caller stays as long as the record, whatever becomes of the
  * entry. */
@@ -79,7 +79,7 @@ static const char *text_at(const rec_record *record, uint64_t index)
     return text;
 }
 
-/* ------------------------------------------------------------------------------------------------------- reading -- */
+/* ----------------------------------------------------------------------------------------------------- reading -- */
 
 static const lr_entry *find(const rec_record *record, const char *key)
 {
@@ -156,7 +156,7 @@ bool lr_record_is_foreign(const rec_record *record)
     return record->root.kind == REC_KIND_MAP && record->root.form == REC_FORM_PATHS;
 }
 
-/* ------------------------------------------------------------------------------------------------------- setting -- */
+/* ----------------------------------------------------------------------------------------------------- setting -- */
 
 /* Takes an entry out. */
 static void drop(rec_record *record, lr_entry *entry)

@@ -268,7 +268,7 @@ rec_value *lr_at(const rec_record *record, const char *path)
     return part ? value : NULL;
 }
 
-/* -------------------------------------------------------------------------------------------------- near misses -- */
+/* ------------------------------------------------------------------------------------------------- near misses -- */
 
 /* How alike two names are: their distance in edits, stopped at `most`. Both are short. */
 static unsigned distance(const char *a, size_t m, const char *b, size_t n, unsigned most)

@@ -13,15 +13,15 @@
 
 #include "core/base/base.h"
 
-/* ---------------------------------------------------------------------------------------------------------- tree -- */
+/* -------------------------------------------------------------------------------------------------------- tree -- */
 
 typedef struct lr_list {
     uint64_t count, room;
     struct rec_value *items;
 } lr_list;
 
-/** What is in `entries` may have holes from lr_map_remove() until lr_map_settle(), or lr_record_settle() for all maps of
- *  a record: nobody reads the array of a map that somebody may have edited before that. */
+/** What is in `entries` may have holes from lr_map_remove() until lr_map_settle(), or lr_record_settle() for all maps
+ * of a record: nobody reads the array of a map that somebody may have edited before that. */
 typedef struct lr_map {
     uint64_t count, room;
     struct lr_entry *entries;
@@ -44,15 +44,16 @@ typedef struct lr_packed {
     uint64_t count;
     rec_dtype dtype; /**< i8…u64, f32, f64, bool */
     int32_t form;
-    uint64_t nils;   /**< elements of an f64 run that are lr_float_nil(): null in a list of floats; 0 in a finished record */
+    uint64_t
+        nils; /**< elements of an f64 run that are lr_float_nil(): null in a list of floats; 0 in a finished record */
     lr_data data;
 } lr_packed;
 
 struct rec_value {
     uint8_t kind;    /**< REC_KIND_… */
     uint8_t form;    /**< REC_FORM_… */
-    uint16_t bits;   /**< width of a number, 0 if unknown; of a map: which of Burn's modules an import took it for, and that
-                          it is written as (lr_modules.number), 0: none */
+    uint16_t bits;   /**< width of a number, 0 if unknown; of a map: which of Burn's modules an import took it for, and
+                        that   it is written as (lr_modules.number), 0: none */
     uint32_t length; /**< of a string */
     union {
         int64_t i; /* int, bool */
@@ -103,8 +104,8 @@ struct rec_tensor {
     uint64_t count;
     _Atomic(lr_view *) views;
     const rec_value *dtype_value; /**< of qfloat and opaque: the file's own words, else NULL */
-    struct rec_tensor *numbers;   /**< its elements as numbers, made when they are asked for, a tensor of the same shape and id;
-                                       NULL: they are numbers, or nobody can make them that */
+    struct rec_tensor *numbers;   /**< its elements as numbers, made when they are asked for, a tensor of the same shape
+                                     and id;   NULL: they are numbers, or nobody can make them that */
     uint8_t rank;
     uint8_t packed; /**< element type of the bytes: `stored`, or a narrower integer type that holds all values (V1) */
     uint8_t stored; /**< element type in the file */
@@ -119,25 +120,26 @@ struct rec_record {
     lr_arena arena;
     lr_arena flat_arena; /**< of the keys and entries of a flat map that was read: no longer needed once it is a tree */
     rec_value root;
-    lr_map metadata;    /**< keys are strings */
+    lr_map metadata;         /**< keys are strings */
     lr_metadata_text *texts; /**< of metadata that are none, as far as somebody asked (metadata.c) */
     const char **text_of;    /**< by entry, NULL: not asked for */
     uint64_t text_room;      /**< entries of text_of */
-    lr_data *held;      /**< all data that holds a source */
+    lr_data *held;           /**< all data that holds a source */
     rec_origin origin;
     rec_precision precision; /**< it was loaded at, which its tensors have; KEEP or DEFAULT: each its own */
-    int32_t burn_minor; /**< 0.MINOR of the Burn that wrote it, -1 if unknown or built here */
-    int32_t format_minor; /**< 0.MINOR of the Burn whose format it was read from, 0 if built here */
-    bool clamp;         /**< typed access clamps integers */
-    bool typed;         /**< it came from data without names, and was read by its type */
-    lr_map **edited;    /**< maps that may have holes: lr_record_settle() */
+    int32_t burn_minor;      /**< 0.MINOR of the Burn that wrote it, -1 if unknown or built here */
+    int32_t format_minor;    /**< 0.MINOR of the Burn whose format it was read from, 0 if built here */
+    bool clamp;              /**< typed access clamps integers */
+    bool typed;              /**< it came from data without names, and was read by its type */
+    lr_map **edited;         /**< maps that may have holes: lr_record_settle() */
     uint64_t edited_count, edited_room;
-    int32_t adapter;    /**< REC_ADAPTER_… of the file that it came from, where its names came as paths */
-    bool flat;          /**< root of REC_FORM_PATHS: its keys are whole paths, escaped; else it is a tree of names */
-    bool states;        /**< it came as the state of an optimizer or scheduler of Burn 0.22 or later */
-    bool dotted;        /**< its names came as paths, in Burn's layout: what is no tensor, its type alone can tell */
-    bool hollow;        /**< a plan made it and mapped none of the tensors of its sources: it replaces no file */
-    bool parameters;    /**< it came from a foreign file: tensors without an id are parameters, which get one of their path */
+    int32_t adapter; /**< REC_ADAPTER_… of the file that it came from, where its names came as paths */
+    bool flat;       /**< root of REC_FORM_PATHS: its keys are whole paths, escaped; else it is a tree of names */
+    bool states;     /**< it came as the state of an optimizer or scheduler of Burn 0.22 or later */
+    bool dotted;     /**< its names came as paths, in Burn's layout: what is no tensor, its type alone can tell */
+    bool hollow;     /**< a plan made it and mapped none of the tensors of its sources: it replaces no file */
+    bool parameters; /**< it came from a foreign file: tensors without an id are parameters, which get one of their path
+                      */
     pthread_mutex_t lock; /**< of typed access */
 };
 
@@ -165,12 +167,13 @@ lr_entry *lr_map_append(lr_arena *arena, lr_map *map, rec_value key);
 /** (Re)builds the index of a map whose entries were filled in. @param twice (out) an entry whose key came before, or
  *  NULL. */
 bool lr_map_index(lr_arena *arena, lr_map *map, lr_entry **twice);
-/** Takes an entry of the map out, in constant time on the average. It is an edit: pointers to the map's values are void. */
+/** Takes an entry of the map out, in constant time on the average. It is an edit: pointers to the map's values are
+ * void. */
 void lr_map_remove(rec_record *record, lr_map *map, lr_entry *entry);
 /** How many entries there are, also if there are holes. */
 uint64_t lr_map_count(const lr_map *map);
-/** Makes `entries` and `count` of a map good to be read; of all maps of a record. Values that were handed out stay where
- *  they are. May be called by several threads. */
+/** Makes `entries` and `count` of a map good to be read; of all maps of a record. Values that were handed out stay
+ * where they are. May be called by several threads. */
 void lr_map_settle(const lr_map *map);
 void lr_record_settle(const rec_record *record);
 /** Fails if a mapped file that its bytes lie in was cut. @param sizes_too as in lr_watch_check(). */
@@ -220,11 +223,12 @@ const char *lr_kind_words(int32_t kind);
 bool lr_value_is_nothing(const rec_value *value);
 /** Counts the tensors in a value. */
 uint64_t lr_value_tensors(const rec_value *value);
-/** The variant that a value may be: itself, or as a map of one entry, or its name alone. @param payload (out) NULL: none.
+/** The variant that a value may be: itself, or as a map of one entry, or its name alone. @param payload (out) NULL:
+ * none.
  *  @return the name; no string if the value cannot be a variant. */
 const rec_value *lr_value_variant(const rec_value *value, const rec_value **payload);
 
-/* --------------------------------------------------------------------------------------------------------- paths -- */
+/* ------------------------------------------------------------------------------------------------------- paths -- */
 
 /* One grammar everywhere: names joined by dots, in which a dot is \. and a backslash \\; any other backslash stands for
  * itself. Names may be empty, so that `a..b`, `.a` and `a.` are paths too. */
@@ -256,7 +260,7 @@ bool lr_path_index(const char *text, uint64_t length, uint64_t *index);
 /** Reports on `job` that nothing is at `path`, with the nearest keys as a hint. */
 int32_t lr_fail_no_key(rec_job *job, const rec_record *record, const char *path);
 
-/* ------------------------------------------------------------------------------------------------------- tensors -- */
+/* ----------------------------------------------------------------------------------------------------- tensors -- */
 
 /** Element type a tensor has at a precision; see lr_dtype_at. One that has numbers becomes these, unless it is kept. */
 void lr_tensor_set_precision(rec_tensor *tensor, rec_precision precision);
@@ -296,7 +300,7 @@ int32_t lr_fail_data(rec_job *job, uint64_t at, rec_dtype dtype, const uint64_t 
 /** Product of a shape. @return false on overflow. */
 bool lr_shape_count(const uint64_t *shape, uint32_t rank, uint64_t *count);
 
-/* ------------------------------------------------------------------------------------------------- element types -- */
+/* ----------------------------------------------------------------------------------------------- element types -- */
 
 /** What happened on the way. */
 typedef struct lr_converted {
@@ -357,7 +361,7 @@ bool lr_dtype_is_bool(rec_dtype dtype);
 /** What a tensor of `dtype` becomes at a precision (not DEFAULT). */
 rec_dtype lr_dtype_at(rec_dtype dtype, rec_precision precision);
 
-/* ------------------------------------------------------------------------------------------------ packed numbers -- */
+/* ---------------------------------------------------------------------------------------------- packed numbers -- */
 
 /* Runs of numbers being read: packed as they come, integers as narrow as their values allow, so that a list of millions
  * takes no more memory than its file. */
@@ -388,7 +392,7 @@ rec_scalar lr_runner_number(const lr_runner *runner, uint64_t index);
 void lr_runner_clear(lr_runner *runner);
 void lr_runner_free(rec_job *job, lr_runner *runner);
 
-/* ----------------------------------------------------------------------------------------------------------- ids -- */
+/* --------------------------------------------------------------------------------------------------------- ids -- */
 
 enum { LR_ID_ROOM = 16 };
 /** The longest id that is believed to be one, in bytes. */
@@ -403,7 +407,7 @@ bool lr_id_from_base32(const char *id, uint8_t bytes[6]);
  *  by dots), so that the same conversion gives the same bytes. */
 void lr_id_of_path(const char *path, size_t length, uint8_t bytes[8]);
 
-/* ------------------------------------------------------------------------------------------------------- C types -- */
+/* ----------------------------------------------------------------------------------------------------- C types -- */
 
 /** Field `index` of a type, whatever the size of the caller's rec_field. */
 static inline const rec_field *lr_c_field(const rec_type *type, uint64_t index)

@@ -54,7 +54,7 @@ void lr_tensor_set_precision(rec_tensor *tensor, rec_precision precision)
     tensor->dtype = (uint8_t)lr_dtype_at(tensor->stored, precision);
 }
 
-/* -------------------------------------------------------------------------------------------------------- views -- */
+/* ------------------------------------------------------------------------------------------------------- views -- */
 
 enum { VIEW_ALIGNMENT = 64 };
 
@@ -191,7 +191,7 @@ void lr_tensor_path(const rec_tensor *tensor, char *path, size_t room)
     rec_iterator_free(iterator);
 }
 
-/* --------------------------------------------------------------------------------------------------- conversion -- */
+/* -------------------------------------------------------------------------------------------------- conversion -- */
 
 static int32_t fail_range(rec_job *job, const rec_tensor *tensor, const char *path, rec_dtype dtype, uint64_t index,
                           const rec_scalar *value)
@@ -242,11 +242,11 @@ static rec_dtype storage(rec_dtype dtype)
 /* Whether the bytes are what is wanted as they are. */
 static bool packed_as(const rec_tensor *tensor, rec_dtype dtype)
 {
-    return host_is_little() && storage(tensor->packed) == storage(dtype) &&
-           storage(tensor->dtype) == storage(dtype) && !lr_dtype_is_bool(dtype);
+    return host_is_little() && storage(tensor->packed) == storage(dtype) && storage(tensor->dtype) == storage(dtype) &&
+           !lr_dtype_is_bool(dtype);
 }
 
-enum { STEP = 4096 }; /* elements converted at a time where two steps are needed */
+enum { STEP = 4096 };           /* elements converted at a time where two steps are needed */
 enum { FAR_STEP = 256 * 1024 }; /* elements that are asked for at a time where asking costs something */
 
 /* -------------------------------------------------------------------------------------------------- by threads -- */
@@ -402,8 +402,8 @@ int32_t lr_tensor_convert(rec_job *job, const rec_tensor *tensor, const char *pa
         status = rec_source_read_at(job, tensor->data->source, tensor->data->offset + (first + done) * from_width,
                                     block, n * from_width);
         if (status == REC_OK) {
-            status = convert_block(job, tensor, path, dtype, clamp, first + done, n, block, to + done * to_width,
-                                   losses);
+            status =
+                convert_block(job, tensor, path, dtype, clamp, first + done, n, block, to + done * to_width, losses);
         }
         done += n;
     }
@@ -477,7 +477,7 @@ uint64_t rec_tensor_offset(const rec_tensor *tensor)
     return data && tensor->packed == tensor->stored && lr_source_is_stored(data->source) ? data->offset : REC_UNKNOWN;
 }
 
-/* -------------------------------------------------------------------------------------------------- typed access -- */
+/* ------------------------------------------------------------------------------------------------ typed access -- */
 
 /* What needs no job: nothing to convert, or converted before. */
 static const void *typed_at_hand(const rec_tensor *tensor, rec_dtype dtype)
@@ -639,7 +639,9 @@ const uint8_t *rec_tensor_bool(const rec_tensor *tensor)
 /* The place of elements in bytes that hold `whole` of them; they need not be of a size of their own. */
 static uint64_t place_of(uint64_t element, uint64_t whole, uint64_t size)
 {
-    return element >= whole ? size : size / whole * element + (uint64_t)((double)(size % whole) / (double)whole * (double)element);
+    return element >= whole
+               ? size
+               : size / whole * element + (uint64_t)((double)(size % whole) / (double)whole * (double)element);
 }
 
 void rec_tensor_release(const rec_tensor *tensor, uint64_t first, uint64_t count)

@@ -116,7 +116,7 @@ rec_scalar lr_packed_number(const lr_packed *run, uint64_t index)
     return scalar;
 }
 
-/* ------------------------------------------------------------------------------------------------------- copies -- */
+/* ------------------------------------------------------------------------------------------------------ copies -- */
 
 static bool copy_tensor(rec_record *record, const rec_tensor *from, rec_value *to)
 {

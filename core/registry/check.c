@@ -18,7 +18,7 @@
 
 /* Those of the upper half may be passed over. */
 #define TRAITS_COUNT ((uint64_t)UINT32_MAX)
-#define TRAITS_KNOWN \
+#define TRAITS_KNOWN                                                                                 \
     ((uint64_t)(REC_TRAIT_TENSORS | REC_TRAIT_NEEDS_TYPE | REC_TRAIT_EXACT_SIZE | REC_TRAIT_FOLDER | \
                 REC_TRAIT_NO_NAMES | REC_TRAIT_TAIL | REC_TRAIT_PATHS | REC_TRAIT_TEXT))
 
@@ -106,7 +106,8 @@ static bool check_option(const rec_option *option, char *reason)
     char expected[128];
     lr_excerpt brief;
     if (option->size < OPTION_LEAST || option->size > LR_STRUCT_MOST) {
-        return REFUSE("an option's size is %u; %zu to %d are possible", (unsigned)option->size, OPTION_LEAST, LR_STRUCT_MOST);
+        return REFUSE("an option's size is %u; %zu to %d are possible", (unsigned)option->size, OPTION_LEAST,
+                      LR_STRUCT_MOST);
     }
     if (!option->name || !lr_key_valid(option->name)) {
         return REFUSE("\"%s\" cannot name an option: 1 to %d of a-z, 0-9, \"_\" and \"-\" are allowed",
@@ -152,7 +153,7 @@ static bool check_options(const rec_plugin *plugin, char *reason)
     return true;
 }
 
-/* ----------------------------------------------------------------------------------------- extensions and magic -- */
+/* ---------------------------------------------------------------------------------------- extensions and magic -- */
 
 static bool check_extensions(rec_plugin *copy, char *reason)
 {
@@ -183,8 +184,8 @@ static bool check_magic(const rec_plugin *plugin, char *reason)
             return REFUSE("it has more than %d kinds of magic bytes, or no NULL after the last", MAGIC_MOST);
         }
         if (magic->size < MAGIC_LEAST || magic->size > LR_STRUCT_MOST) {
-            return REFUSE("the size of its magic bytes %zu is %u; %zu to %d are possible", i + 1,
-                          (unsigned)magic->size, MAGIC_LEAST, LR_STRUCT_MOST);
+            return REFUSE("the size of its magic bytes %zu is %u; %zu to %d are possible", i + 1, (unsigned)magic->size,
+                          MAGIC_LEAST, LR_STRUCT_MOST);
         }
         if (magic->length < 1 || magic->length > MAGIC_BYTES || !magic->bytes) {
             return REFUSE("its magic bytes %zu are not 1 to %d bytes", i + 1, MAGIC_BYTES);
@@ -329,8 +330,8 @@ static bool check_burn(const rec_plugin *plugin, char *reason)
     if (!first && (last || usual)) {
         return REFUSE("it has a burn_last (%d) or a burn_default (%d) without a burn_first", (int)last, (int)usual);
     }
-    if (first && (first < LR_BURN_FIRST || (last && last < first) ||
-                  (usual && (usual < first || (last && usual > last))))) {
+    if (first &&
+        (first < LR_BURN_FIRST || (last && last < first) || (usual && (usual < first || (last && usual > last))))) {
         return REFUSE("its versions of Burn, 0.%d to 0.%d, by default 0.%d, are none", (int)first, (int)last,
                       (int)usual);
     }

@@ -29,8 +29,8 @@ typedef struct veil {
     const lr_find *find;
     char text[2048];
     size_t used;
-    uint64_t asked, hidden;  /**< names and extensions, for each direction */
-    const lr_find *by;       /**< who hides what is hidden, if it is one */
+    uint64_t asked, hidden; /**< names and extensions, for each direction */
+    const lr_find *by;      /**< who hides what is hidden, if it is one */
     bool several;
 } veil;
 

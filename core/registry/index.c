@@ -11,10 +11,10 @@
  *     c FORMAT CODEC                of a stack
  *     m OFFSET BYTES MASK           magic, in hexadecimal digits
  *     z SUM                         of all that stands before it; the last line
- * Traits and functions are hexadecimal. A file counts only as long as its size and its time are those of the index; what
- * the index does not have, or has wrong, is opened. So nothing is found that is not there, and what is opened is checked as
- * if there were no index. It is input as any other: no line of it can do more than be refused, and one that is wrong makes
- * all of them count for nothing. */
+ * Traits and functions are hexadecimal. A file counts only as long as its size and its time are those of the index;
+ * what the index does not have, or has wrong, is opened. So nothing is found that is not there, and what is opened is
+ * checked as if there were no index. It is input as any other: no line of it can do more than be refused, and one that
+ * is wrong makes all of them count for nothing. */
 #include "core/registry/index_private.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ enum { INDEX_MOST = 1024 * 1024, MAGIC_BYTES = 16, WORDS_MOST = 64 };
 /* What a plugin has, in the word FUNCTIONS. */
 enum { HAS_LOAD = 1, HAS_SAVE = 2, HAS_PROBE = 4, HAS_DECODE = 8, HAS_ENCODE = 16, HAS_OPEN = 32 };
 
-/* ------------------------------------------------------------------------------------------------------- reading -- */
+/* ----------------------------------------------------------------------------------------------------- reading -- */
 
 /* They stand for functions that are not there yet, and are never called. */
 static int32_t told_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
@@ -88,8 +88,8 @@ typedef struct reader {
     rec_job *job;
     lr_arena *arena;
     lr_index *index;
-    bool begun;     /**< `d` has a name */
-    rec_plugin d;   /**< the plugin that is read */
+    bool begun;   /**< `d` has a name */
+    rec_plugin d; /**< the plugin that is read */
     words aliases, extensions, schemes;
     const rec_magic *magic[WORDS_MOST + 1];
     size_t magic_count;
@@ -421,7 +421,7 @@ const lr_index_file *lr_index_find(const lr_index *index, const char *name, cons
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------- writing -- */
+/* ----------------------------------------------------------------------------------------------------- writing -- */
 
 void lr_index_begin(FILE *out)
 {

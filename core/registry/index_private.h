@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The index of a folder of plugins. What it tells stands in for a file that was not opened, and is as its arena lives. */
+ * The index of a folder of plugins. What it tells stands in for a file that was not opened, and is as its arena lives.
+ */
 #ifndef LR_REGISTRY_INDEX_PRIVATE_H
 #define LR_REGISTRY_INDEX_PRIVATE_H
 
@@ -30,7 +31,8 @@ int32_t lr_index_read(rec_job *job, lr_arena *arena, const char *folder, bool in
 /** What it has of a file that is `state` now; NULL: nothing that counts. */
 const lr_index_file *lr_index_find(const lr_index *index, const char *name, const struct stat *state);
 
-/** Writing one: the beginning, then each file with its plugins, and the end, for which all that was written is given. */
+/** Writing one: the beginning, then each file with its plugins, and the end, for which all that was written is given.
+ */
 void lr_index_begin(FILE *out);
 void lr_index_add_file(FILE *out, const char *name, const struct stat *state);
 void lr_index_add_plugin(FILE *out, const rec_plugin *d);

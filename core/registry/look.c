@@ -31,7 +31,7 @@ static void look_end(look l)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- names -- */
+/* ------------------------------------------------------------------------------------------------------- names -- */
 
 static const lr_plugin *named(rec_job *job, lr_table *t, int32_t kind, const char *name, lr_direction direction)
 {
@@ -118,7 +118,7 @@ const lr_plugin *lr_registry_next(rec_job *job, int32_t kind, const lr_plugin *b
     return lr_registry_next_of(job, kind, before, NULL, NULL);
 }
 
-/* ----------------------------------------------------------------------------------------------------- extensions -- */
+/* -------------------------------------------------------------------------------------------------- extensions -- */
 
 /* Stacks without an extension get one when they are put together. */
 static void use_stacks(rec_job *job, lr_table *t)
@@ -144,7 +144,8 @@ const lr_plugin *lr_registry_by_own_extension(rec_job *job, const char *path, lr
     }
     while (l.t && !plugin && !lr_job_failed(job) && (find = lr_table_by_extension(job, l.t, path, direction))) {
         plugin = lr_table_use(job, l.t, find);
-        if (plugin && !lr_plugin_can(&plugin->d, direction) && find != lr_table_by_extension(job, l.t, path, direction)) {
+        if (plugin && !lr_plugin_can(&plugin->d, direction) &&
+            find != lr_table_by_extension(job, l.t, path, direction)) {
             plugin = NULL; /* a stack turned out to be able to do less: there is another one */
         }
     }
@@ -160,7 +161,7 @@ int32_t lr_registry_fail_extension(rec_job *job)
     return job->error.status;
 }
 
-/* ---------------------------------------------------------------------------------------------------- recognising -- */
+/* ------------------------------------------------------------------------------------------------- recognising -- */
 
 int32_t lr_registry_bid(const rec_plugin *d, const rec_head *head)
 {
@@ -195,8 +196,7 @@ static surest ask_open(rec_job *job, lr_table *t, const rec_head *head, const ch
         int32_t bits = find->told ? 0 : lr_registry_bid(d, head);
         size_t length = bits > 0 && path ? lr_plugin_extension(d, path) : 0;
         bool loads = d->load != NULL;
-        bool better =
-            loads != best.loads ? loads : bits > best.bits || (bits == best.bits && length > best.length);
+        bool better = loads != best.loads ? loads : bits > best.bits || (bits == best.bits && length > best.length);
         if (bits > 0 && (better || !best.find) && !is_hidden(job, t, find)) {
             best = (surest){find, bits, length, loads};
         }
@@ -204,8 +204,8 @@ static surest ask_open(rec_job *job, lr_table *t, const rec_head *head, const ch
     return best;
 }
 
-/* The one that may say most, by what its index has of it, of those that are not open and may still be surer than the surest, or
- * as sure. NULL: none may. */
+/* The one that may say most, by what its index has of it, of those that are not open and may still be surer than the
+ * surest, or as sure. NULL: none may. */
 static lr_find *next_to_ask(rec_job *job, lr_table *t, const rec_head *head, const surest *best)
 {
     lr_find *most = NULL, *find;
@@ -293,7 +293,7 @@ bool lr_registry_folder_names(rec_job *job, char *text, size_t room)
     return list.used > 0;
 }
 
-/* ------------------------------------------------------------------------------------------------ what is not there -- */
+/* ------------------------------------------------------------------------------------------- what is not there -- */
 
 /* What is refused under that name. NULL if nothing is. */
 static const rec_plugin_info *find_refused(const lr_table *t, const char *name)
@@ -456,7 +456,7 @@ void lr_registry_missing(rec_job *job, const char *name, const char *format)
     look_end(l);
 }
 
-/* ------------------------------------------------------------------------------------------------------ all lines -- */
+/* --------------------------------------------------------------------------------------------------- all lines -- */
 
 /* What was put together has its line with it. */
 static const rec_plugin_info *info_of_pair(rec_job *job, const lr_plugin *plugin)

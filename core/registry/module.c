@@ -40,12 +40,12 @@ static void remember(const struct stat *state, const rec_plugin *const *plugins)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------- the loader -- */
+/* -------------------------------------------------------------------------------------------------- the loader -- */
 
-/* libltdl's own loader binds lazily, so that a missing symbol would end the process at the first call, and its words for
- * any failure are "file not found". This one binds at once and keeps the system's words. Other loaders must not try what it
- * refused, so it opens a failure, too: `failure` is the module then, and closed by who asked. The program may use libltdl
- * for itself: what is not `asked` for here is left to the others. */
+/* libltdl's own loader binds lazily, so that a missing symbol would end the process at the first call, and its words
+ * for any failure are "file not found". This one binds at once and keeps the system's words. Other loaders must not try
+ * what it refused, so it opens a failure, too: `failure` is the module then, and closed by who asked. The program may
+ * use libltdl for itself: what is not `asked` for here is left to the others. */
 static bool asked;
 static char failure[LR_REASON];
 
@@ -103,7 +103,7 @@ static bool begin(char *reason)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ opening a file -- */
+/* ---------------------------------------------------------------------------------------------- opening a file -- */
 
 /* Opening a file runs its code, so that it must show the symbol first: another folder of shared objects by mistake in a
  * path, /usr/lib perhaps, must do no harm. Names stand in an ELF file as they are, with a NUL after them; what the file

@@ -40,11 +40,11 @@ typedef struct lr_opener {
     uint64_t seen_count, seen_room;
 } lr_opener;
 
-/** Tells the files of a folder, in the order of their names, and opens none. @param installed the one that librecord was
- *  installed with, which need not be there, and is trusted as librecord is. */
+/** Tells the files of a folder, in the order of their names, and opens none. @param installed the one that librecord
+ * was installed with, which need not be there, and is trusted as librecord is. */
 int32_t lr_list_folder(rec_job *job, lr_opener *opener, const char *folder, bool installed);
 
-/* ------------------------------------------------------------------------------------------------ safety (trust.c) -- */
+/* -------------------------------------------------------------------------------------------- safety (trust.c) -- */
 
 /** @param real its path without links. @return "" or the reason. */
 const char *lr_trust_folder(const char *real, const struct stat *state, bool installed, char *reason);
@@ -55,7 +55,7 @@ const char *lr_reason_errno(int error, char *reason, const char *doing);
 /** @return whether it is for want of memory: no refusal that may last. */
 bool lr_reason_is_memory(const char *reason);
 
-/* ---------------------------------------------------------------------------------------------- libltdl (module.c) -- */
+/* ------------------------------------------------------------------------------------------ libltdl (module.c) -- */
 
 /** Opens libltdl itself if nobody did (late_ltdl.c). @param reason (out) set if it cannot be opened. */
 bool lr_ltdl_open(char *reason);
@@ -69,7 +69,7 @@ int32_t lr_modules_builtin(rec_job *job, lr_builtin_fn found, void *user);
 /** @return whether this librecord is a static one, which opens no files. */
 bool lr_static_build(void);
 
-/* ------------------------------------------------------------------------------------------ descriptors (check.c) -- */
+/* --------------------------------------------------------------------------------------- descriptors (check.c) -- */
 
 /** Checks a descriptor. @param copy (out) all of it, with members that it does not have zero. @return false with a
  *  reason. Name and description of `copy` are valid or NULL then. */

@@ -12,7 +12,7 @@
 /* Bytes that are decoded at most to see what they are of. */
 enum { HEAD_MOST = 64 * 1024, HEAD_FIRST = 256 };
 
-/* --------------------------------------------------------------------------------------------------------- a pair -- */
+/* ------------------------------------------------------------------------------------------------------ a pair -- */
 
 /** What a plugin is looked for by. */
 typedef struct wish {
@@ -39,8 +39,8 @@ static bool may_decode(const rec_plugin *d, const void *user)
     return d->magic || d->probe ? lr_plugin_magic(d, w->head) >= 0 : w->path && lr_plugin_extension(d, w->path) > 0;
 }
 
-/* A plugin that gives a pair a name of its own. @param path NULL: one without presets is wanted, which does what the pair
- * does; else the one whose extension it ends in comes first. */
+/* A plugin that gives a pair a name of its own. @param path NULL: one without presets is wanted, which does what the
+ * pair does; else the one whose extension it ends in comes first. */
 static const lr_plugin *find_stack(rec_job *job, const lr_plugin *format, const lr_plugin *codec, const char *path)
 {
     const wish wanted = {.format = format, .codec = codec};
@@ -106,7 +106,7 @@ static const lr_plugin *pair_of(rec_job *job, const lr_plugin *format, const lr_
     return plugin;
 }
 
-/* ------------------------------------------------------------------------------------------------ names and paths -- */
+/* --------------------------------------------------------------------------------------------- names and paths -- */
 
 static bool has_extension(const rec_plugin *d, const char *word)
 {
@@ -132,8 +132,8 @@ static const lr_plugin *find_word(rec_job *job, int32_t kind, const char *word)
     return NULL;
 }
 
-/* The pair that a name stands for, which is no plugin's: split at a dot, "mpk.zst". @param before (out) where what follows
- * the dot is a codec: what stands before it; else "". */
+/* The pair that a name stands for, which is no plugin's: split at a dot, "mpk.zst". @param before (out) where what
+ * follows the dot is a codec: what stands before it; else "". */
 static const lr_plugin *find_split(rec_job *job, const char *name, char before[LR_NAME_MOST + 1])
 {
     size_t length = strnlen(name, 2 * LR_NAME_MOST + 1);
@@ -210,8 +210,8 @@ static const lr_plugin *format_of(rec_job *job, const char *path, lr_direction d
     *length = 0;
     for (const lr_plugin *p = NULL; (p = lr_registry_next_of(job, REC_PLUGIN_FORMAT, p, ends_path, &wanted));) {
         size_t its = lr_plugin_extension(&p->d, path);
-        if (its > *length || (its == *length && !lr_plugin_can(&best->d, direction) &&
-                              lr_plugin_can(&p->d, direction))) {
+        if (its > *length ||
+            (its == *length && !lr_plugin_can(&best->d, direction) && lr_plugin_can(&p->d, direction))) {
             *length = its;
             best = p;
         }
@@ -254,7 +254,7 @@ const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path, lr_dir
     return pair && longer > length ? pair : plugin;
 }
 
-/* ---------------------------------------------------------------------------------------------------- recognising -- */
+/* ------------------------------------------------------------------------------------------------- recognising -- */
 
 /* How sure a codec is of a head. One that files do not show goes by the name. */
 static int32_t codec_bits(const rec_plugin *d, const rec_head *head, const char *path)
@@ -272,8 +272,8 @@ static int32_t codec_bits(const rec_plugin *d, const rec_head *head, const char 
     return best;
 }
 
-/* The first bytes behind a codec: as many as come before whatever is wrong. The pieces double, so that of a file which is
- * cut short or damaged at least half of what it has is seen. */
+/* The first bytes behind a codec: as many as come before whatever is wrong. The pieces double, so that of a file which
+ * is cut short or damaged at least half of what it has is seen. */
 static uint64_t read_head(rec_job *job, rec_source *decoded, uint8_t *data)
 {
     uint64_t used = 0, got = 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The registry: which plugins a context has, which were refused and why, and which one is meant.
  *
- * Folders are listed at the first look-up, into a table; their files are opened when something is asked that only they can
- * answer. Adding a folder or turning the switch puts the table aside, and the next look-up makes another one. Old tables
- * live as long as the context, so that plugins and their descriptions stay valid for who holds them. */
+ * Folders are listed at the first look-up, into a table; their files are opened when something is asked that only they
+ * can answer. Adding a folder or turning the switch puts the table aside, and the next look-up makes another one. Old
+ * tables live as long as the context, so that plugins and their descriptions stay valid for who holds them. */
 #include "core/registry/table_private.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "core/registry/open_private.h"
 #include "core/registry/stack_private.h"
 
-/* ----------------------------------------------------------------------------------------------- making, freeing -- */
+/* --------------------------------------------------------------------------------------------- making, freeing -- */
 
 static void release(lr_attached *what)
 {
@@ -174,7 +174,7 @@ int32_t lr_registry_add_plugin(rec_job *job, const rec_plugin *plugin)
     return job->error.status;
 }
 
-/* ----------------------------------------------------------------------------------------------- the public part -- */
+/* --------------------------------------------------------------------------------------------- the public part -- */
 
 rec_status rec_context_add_plugin_path(rec_context *context, const char *folder)
 {

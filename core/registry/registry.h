@@ -18,27 +18,23 @@ typedef struct lr_plugin {
 } lr_plugin;
 
 /** What a plugin is wanted for. */
-typedef enum lr_direction {
-    LR_CAN_ANY = 0,
-    LR_CAN_LOAD = 1,
-    LR_CAN_SAVE = 2
-} lr_direction;
+typedef enum lr_direction { LR_CAN_ANY = 0, LR_CAN_LOAD = 1, LR_CAN_SAVE = 2 } lr_direction;
 
-/* ------------------------------------------------------------------------------------------ descriptors (match.c) -- */
+/* --------------------------------------------------------------------------------------- descriptors (match.c) -- */
 
 /** The kind under which it has its names: formats and stacks are recorders, and have theirs together. */
 int32_t lr_kind_of_name(int32_t kind);
 /** @return whether the plugin has that name or alias. */
 bool lr_plugin_has_name(const rec_plugin *plugin, const char *name);
 bool lr_plugin_can(const rec_plugin *plugin, lr_direction direction);
-/** @return the bits of the longest of its magic bytes that stand in a file; 0: it has none, or stands on none that can be
- *  seen; -1: the file is none of its own. */
+/** @return the bits of the longest of its magic bytes that stand in a file; 0: it has none, or stands on none that can
+ * be seen; -1: the file is none of its own. */
 int32_t lr_plugin_magic(const rec_plugin *plugin, const rec_head *head);
 /** @return the length of the longest of its extensions that the name of `path` ends in, after a dot that is not the
  *  first of the name; 0: none. */
 size_t lr_plugin_extension(const rec_plugin *plugin, const char *path);
 
-/* --------------------------------------------------------------------------------------------------- the registry -- */
+/* ------------------------------------------------------------------------------------------------ the registry -- */
 
 /** Adds a folder in front of the others; the next look-up reads it. Copied. */
 int32_t lr_registry_add_folder(rec_job *job, const char *folder);
@@ -70,14 +66,14 @@ typedef struct lr_recognised {
     lr_error why;            /**< …and why its first bytes could not be had, or REC_OK */
 } lr_recognised;
 
-/** As lr_registry_recognise() for a source, whose beginning is decoded if it is a codec's. The source is at its first byte
- *  afterwards. */
+/** As lr_registry_recognise() for a source, whose beginning is decoded if it is a codec's. The source is at its first
+ * byte afterwards. */
 int32_t lr_registry_recognise_source(rec_job *job, rec_source *source, const char *path, lr_recognised *found);
 /** How sure a plugin is of a head, in bits. */
 int32_t lr_registry_bid(const rec_plugin *plugin, const rec_head *head);
 
-/** A recorder (REC_PLUGIN_FORMAT, which stands for stacks as well) or a plugin of another kind that was found in a file: kinds
- *  have names of their own. NULL: none of that name, or the job has failed. */
+/** A recorder (REC_PLUGIN_FORMAT, which stands for stacks as well) or a plugin of another kind that was found in a
+ * file: kinds have names of their own. NULL: none of that name, or the job has failed. */
 const lr_plugin *lr_registry_raw(rec_job *job, int32_t kind, const char *name);
 /** Fails because no recorder is called so. @param format what stands before a codec in it, or "". */
 void lr_registry_missing(rec_job *job, const char *name, const char *format);
@@ -88,10 +84,12 @@ typedef bool (*lr_wanted_fn)(const rec_plugin *plugin, const void *user);
 const lr_plugin *lr_registry_next_of(rec_job *job, int32_t kind, const lr_plugin *before, lr_wanted_fn wanted,
                                      const void *user);
 
-/** librecord's own plugin of that very name, which no other plugin can take the place of by an alias or by coming first: in
- *  a file that is called so, of the installed folder if that has it. NULL: there is none, or the job has failed. */
+/** librecord's own plugin of that very name, which no other plugin can take the place of by an alias or by coming
+ * first: in a file that is called so, of the installed folder if that has it. NULL: there is none, or the job has
+ * failed. */
 const lr_plugin *lr_registry_own(rec_job *job, const char *name);
-/** The plugin itself if it can do that, else the next of its name that can. NULL: there is none, or the job has failed. */
+/** The plugin itself if it can do that, else the next of its name that can. NULL: there is none, or the job has failed.
+ */
 const lr_plugin *lr_registry_for(rec_job *job, const lr_plugin *plugin, lr_direction direction);
 /** @return whether some plugin wants to see the end of a file that is to be recognised. */
 bool lr_registry_needs_tail(rec_job *job);
@@ -102,9 +100,8 @@ void lr_registry_refused_hint(rec_job *job);
 
 /** Writes the names of the plugins that read folders, "SafeTensors, Other". @return whether there are any. */
 bool lr_registry_folder_names(rec_job *job, char *names, size_t room);
-/** The plugin with the longest extension that `path` ends in, the first that can what is wanted (or the first where none
- *  can), or the format in a codec that both end it; NULL without
- *  failure if none. */
+/** The plugin with the longest extension that `path` ends in, the first that can what is wanted (or the first where
+ * none can), or the format in a codec that both end it; NULL without failure if none. */
 const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path, lr_direction direction);
 /** Fails because there is none, and says what to do. */
 int32_t lr_registry_fail_extension(rec_job *job);
@@ -117,14 +114,14 @@ const rec_plugin_info *lr_registry_info(rec_job *job, uint64_t index);
 /** What rec_plugin_info says of a plugin that was found. */
 const rec_plugin_info *lr_registry_info_of(rec_job *job, const lr_plugin *plugin);
 
-/* ------------------------------------------------------------------------------------ what a path says (source.c) -- */
+/* --------------------------------------------------------------------------------- what a path says (source.c) -- */
 
 /** @return the length of the scheme that a path begins with, "https" of https://host/name; 0: it is a file's. */
 size_t lr_path_scheme(const char *path);
 /** As lr_source_open(); a path with a scheme is opened by the plugin of that. */
 rec_source *lr_registry_open(rec_job *job, const char *path, bool map);
 
-/* -------------------------------------------------------------------------------------------- options (option.c) -- */
+/* ------------------------------------------------------------------------------------------ options (option.c) -- */
 
 /** A plugin's option that was set. */
 struct lr_option_set {
@@ -138,7 +135,7 @@ bool lr_option_check(const rec_option *option, const char *value, char *why, siz
 /** NULL if the plugin has none of that name. */
 const rec_option *lr_option_find(const rec_plugin *plugin, const char *name);
 
-/* ----------------------------------------------------------------------- files that are no records (signature.c) -- */
+/* --------------------------------------------------------------------- files that are no records (signature.c) -- */
 
 /** @return what the file is by its first bytes, a sentence; NULL if it is nothing that is known here. */
 const char *lr_foreign_words(const rec_head *head);

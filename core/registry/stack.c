@@ -19,9 +19,10 @@ typedef struct stack {
     uint64_t count;
 } stack;
 
-/* ------------------------------------------------------------------------------------------------ loading, saving -- */
+/* --------------------------------------------------------------------------------------------- loading, saving -- */
 
-/* What the codec's options were set to, by the codec's own names; those whose names the format has say nothing of it. */
+/* What the codec's options were set to, by the codec's own names; those whose names the format has say nothing of it.
+ */
 static lr_option_set *inner_options(rec_job *job, const stack *s)
 {
     lr_option_set *first = NULL;
@@ -148,7 +149,7 @@ int32_t lr_stack_decode(rec_job *job, const lr_plugin *codec, rec_source *stored
     return call_codec(job, &plain, stored, out, NULL, NULL);
 }
 
-/* ---------------------------------------------------------------------------------------------- putting it together -- */
+/* ----------------------------------------------------------------------------------------- putting it together -- */
 
 /** One on its way. */
 typedef struct maker {

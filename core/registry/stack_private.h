@@ -6,9 +6,9 @@
 #include "core/registry/open_private.h"
 #include "core/registry/registry.h"
 
-/** Puts a format and a codec together. @param named what a plugin of the kind STACK says of the pair; NULL: it is called by
- *  the format's name and the codec's extension, "NamedMpk.zst". @param reason (out) LR_REASON bytes: why the two cannot be
- *  put together, else "". @return of the arena; NULL with a reason, or the job has failed. */
+/** Puts a format and a codec together. @param named what a plugin of the kind STACK says of the pair; NULL: it is
+ * called by the format's name and the codec's extension, "NamedMpk.zst". @param reason (out) LR_REASON bytes: why the
+ * two cannot be put together, else "". @return of the arena; NULL with a reason, or the job has failed. */
 const lr_plugin *lr_stack_make(rec_job *job, lr_arena *arena, const lr_plugin *named, const lr_plugin *format,
                                const lr_plugin *codec, char *reason);
 

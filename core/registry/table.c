@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The registry's table: the files that count, in search order, and what is known of each. A file is known by its folder's
- * index or by opening it, whichever is asked for; what is known only grows. Under the registry's lock, all of it. */
+ * The registry's table: the files that count, in search order, and what is known of each. A file is known by its
+ * folder's index or by opening it, whichever is asked for; what is known only grows. Under the registry's lock, all of
+ * it. */
 #include "core/registry/table_private.h"
 
 #include <stdio.h>
@@ -27,7 +28,7 @@ static const char *keep(rec_job *job, lr_arena *arena, const char *text, size_t 
     return kept;
 }
 
-/* ------------------------------------------------------------------------------------------------ what a file holds -- */
+/* ------------------------------------------------------------------------------------------- what a file holds -- */
 
 /* Adds a find to a file. @param d what is known of its descriptor. @param refused NULL: it can be used. */
 static int32_t add_find(rec_job *job, lr_table *t, lr_file *file, const rec_plugin *d, const char *refused)
@@ -149,7 +150,7 @@ lr_find *lr_table_next(rec_job *job, lr_table *t, lr_place *at)
     return NULL;
 }
 
-/* ----------------------------------------------------------------------------------------------- handing a find out -- */
+/* ------------------------------------------------------------------------------------------ handing a find out -- */
 
 /* The plugin that a stack names. NULL: there is none of that kind; why is in `reason`. */
 static const lr_plugin *find_part(rec_job *job, lr_table *t, const char *name, int32_t kind, char *reason)
@@ -268,7 +269,7 @@ lr_find *lr_table_named(rec_job *job, lr_table *t, int32_t kind, const char *nam
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------- the files that count -- */
+/* ---------------------------------------------------------------------------------------- the files that count -- */
 
 static lr_file *add_file(rec_job *job, lr_table *t, const char *path)
 {

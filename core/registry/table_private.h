@@ -94,14 +94,15 @@ bool lr_file_called(const lr_file *file, const char *name);
 int32_t lr_table_see(rec_job *job, lr_table *table, lr_file *file, bool open);
 /** The next find that is not refused. NULL: no more, or the job has failed. */
 lr_find *lr_table_next(rec_job *job, lr_table *table, lr_place *at);
-/** The find that a name belongs to, of those that can what is wanted; it is open, and a stack perhaps not put together. */
+/** The find that a name belongs to, of those that can what is wanted; it is open, and a stack perhaps not put together.
+ */
 lr_find *lr_table_named(rec_job *job, lr_table *table, int32_t kind, const char *name, lr_direction direction);
-/** Opens what was only told, and puts a stack together. @return NULL: the job has failed, or what there is has changed, and
- *  is to be looked for again. */
+/** Opens what was only told, and puts a stack together. @return NULL: the job has failed, or what there is has changed,
+ * and is to be looked for again. */
 const lr_plugin *lr_table_use(rec_job *job, lr_table *table, lr_find *find);
 bool lr_find_can(const lr_find *find, lr_direction direction);
 
-/* ------------------------------------------------------------------------------------- who comes before whom (hidden.c) -- */
+/* ---------------------------------------------------------------------------- who comes before whom (hidden.c) -- */
 
 static inline bool lr_find_records(const lr_find *find)
 {
@@ -112,13 +113,13 @@ static inline const rec_plugin *lr_find_is(const lr_find *find)
 {
     return find->use ? &find->use->d : &find->plugin.d;
 }
-/** The recorder with the longest extension that a path ends in; of those with the same the first that can what is wanted,
- *  or the first where none can. NULL: none, or the job has failed. */
+/** The recorder with the longest extension that a path ends in; of those with the same the first that can what is
+ * wanted, or the first where none can. NULL: none, or the job has failed. */
 lr_find *lr_table_by_extension(rec_job *job, lr_table *table, const char *path, lr_direction direction);
 /** What of a find others hide, a line each, "" if nothing; all of the table is open. */
 const char *lr_hidden_text(rec_job *job, lr_table *table, const lr_find *find);
 
-/* -------------------------------------------------------------------------------------------------- lines (list.c) -- */
+/* ---------------------------------------------------------------------------------------------- lines (list.c) -- */
 
 /** Opens all, and makes the lines. */
 int32_t lr_table_complete(rec_job *job, lr_table *table);

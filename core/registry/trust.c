@@ -2,9 +2,9 @@
  * Which folders and files are safe to open: what others may change is not, as sudo and ssh have it.
  *
  * A folder counts with all that lies above it: who may rename a folder above may put another one in its place. One that
- * anyone may write to is in order above it if it is sticky, as /tmp is, and what lies in it on the way is of those who are
- * trusted: others cannot put theirs in its place then. The folder that this librecord was installed with is trusted as the
- * library's own file is: its owner and its group have changed the library already if they wish to. */
+ * anyone may write to is in order above it if it is sticky, as /tmp is, and what lies in it on the way is of those who
+ * are trusted: others cannot put theirs in its place then. The folder that this librecord was installed with is trusted
+ * as the library's own file is: its owner and its group have changed the library already if they wish to. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -34,8 +34,8 @@ static bool is_stranger(uid_t user)
 
 static const char *refuse_owner(const struct stat *state, char *reason, const char *what)
 {
-    (void)snprintf(reason, LR_REASON, "%.300s belongs to user %lu, neither root nor the one who runs this program", what,
-                   (unsigned long)state->st_uid);
+    (void)snprintf(reason, LR_REASON, "%.300s belongs to user %lu, neither root nor the one who runs this program",
+                   what, (unsigned long)state->st_uid);
     return reason;
 }
 

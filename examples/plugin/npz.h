@@ -11,9 +11,9 @@
 #include <librecord/plugin.h>
 
 enum {
-    NPZ_RANK = 32,          /**< dimensions, as librecord and NumPy 1 have at most */
-    NPZ_HEADER = 1024,      /**< bytes that a header takes which is written */
-    NPZ_STORED = 0,         /**< methods of zip */
+    NPZ_RANK = 32,     /**< dimensions, as librecord and NumPy 1 have at most */
+    NPZ_HEADER = 1024, /**< bytes that a header takes which is written */
+    NPZ_STORED = 0,    /**< methods of zip */
     NPZ_DEFLATED = 8
 };
 
@@ -24,7 +24,7 @@ uint32_t NPZ_CRC32(uint32_t crc, const void *data, size_t size);
 #define NPZ_CRC32(crc, data, size) ((uint32_t)crc32_z(crc, data, (z_size_t)(size)))
 #endif
 
-/* ------------------------------------------------------------------------------------------- headers (npz_header.c) -- */
+/* -------------------------------------------------------------------------------------- headers (npz_header.c) -- */
 
 /** What the header of an array says. */
 typedef struct npz_array {
@@ -46,7 +46,7 @@ int32_t npz_header_read(rec_job *job, rec_source *source, uint64_t base, uint64_
 /** Writes it as NumPy does. @param text NPZ_HEADER bytes. @return its length; 0: there is no such type in NumPy. */
 uint64_t npz_header_write(char *text, rec_dtype dtype, uint32_t rank, const uint64_t *shape);
 
-/* ----------------------------------------------------------------------------------------------- archives (npz_zip.c) -- */
+/* ---------------------------------------------------------------------------------------- archives (npz_zip.c) -- */
 
 /** A member of an archive. */
 typedef struct npz_member {
@@ -70,7 +70,8 @@ typedef struct npz_archive {
     bool nested; /**< a key is below another one: `a` and `a.b` */
 } npz_archive;
 
-/** Reads the directory and checks that it and the members' own headers say the same. To be closed, also after a failure. */
+/** Reads the directory and checks that it and the members' own headers say the same. To be closed, also after a
+ * failure. */
 int32_t npz_archive_open(rec_job *job, rec_source *source, npz_archive *archive);
 void npz_archive_close(rec_job *job, npz_archive *archive);
 /** A name for messages. */
@@ -92,7 +93,7 @@ static inline uint64_t npz_get_64(const uint8_t *at)
     return (uint64_t)npz_get(at + 4, 4) << 32 | npz_get(at, 4);
 }
 
-/* ----------------------------------------------------------------------------------------------- bytes (npz_source.c) -- */
+/* ---------------------------------------------------------------------------------------- bytes (npz_source.c) -- */
 
 /** The bytes of a member, inflated if need be. Who reads them from the first to the last hears of a wrong checksum. */
 int32_t npz_member_open(rec_job *job, rec_source *file, const npz_member *member, rec_source **out);
@@ -100,7 +101,7 @@ int32_t npz_member_open(rec_job *job, rec_source *file, const npz_member *member
  *  is in `from`. */
 int32_t npz_turned_open(rec_job *job, rec_source *from, uint64_t base, const npz_array *array, rec_source **out);
 
-/* ---------------------------------------------------------------------------------------------- reading, writing -- */
+/* -------------------------------------------------------------------------------------------- reading, writing -- */
 
 int32_t npz_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
 int32_t npy_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);

@@ -310,7 +310,7 @@ int32_t npz_header_read(rec_job *job, rec_source *source, uint64_t base, uint64_
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- writing -- */
+/* ----------------------------------------------------------------------------------------------------- writing -- */
 
 uint64_t npz_header_write(char *text, rec_dtype dtype, uint32_t rank, const uint64_t *dims)
 {

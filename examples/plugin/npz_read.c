@@ -48,7 +48,7 @@ int32_t npy_load(rec_job *job, rec_source *source, const rec_visitor *visitor, v
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- archives -- */
+/* ---------------------------------------------------------------------------------------------------- archives -- */
 
 typedef struct reader {
     rec_job *job;

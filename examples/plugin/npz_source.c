@@ -22,7 +22,7 @@ static int32_t no_memory(rec_job *job)
     return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while a member was read");
 }
 
-/* ------------------------------------------------------------------------------------------------ members, inflated -- */
+/* ------------------------------------------------------------------------------------------- members, inflated -- */
 
 /* While it is read. */
 typedef struct inflater {
@@ -222,7 +222,7 @@ int32_t npz_member_open(rec_job *job, rec_source *file, const npz_member *member
     return rec_source_make(job, rec_source_name(file), &ops, b, out);
 }
 
-/* ----------------------------------------------------------------------------------------------- elements, turned -- */
+/* -------------------------------------------------------------------------------------------- elements, turned -- */
 
 typedef struct turned {
     rec_source *from;

@@ -2,8 +2,8 @@
  * The writers: visitors that write tensors as they come and tell what else the record held. The bytes are those of
  * numpy.savez and numpy.save.
  *
- * A member's checksum and compressed size stand before its bytes and are known after them. Where the sink can be written
- * to again they are filled in when all is done; for a stream they are found on a walk of their own. */
+ * A member's checksum and compressed size stand before its bytes and are known after them. Where the sink can be
+ * written to again they are filled in when all is done; for a stream they are found on a walk of their own. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ static int32_t grow(writer *w, void *array, uint64_t need, uint64_t *room, uint6
     return REC_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- zip -- */
+/* --------------------------------------------------------------------------------------------------------- zip -- */
 
 static void put(uint8_t *at, int bytes, uint64_t number)
 {
@@ -201,7 +201,7 @@ static int32_t put_directory(writer *w)
     return status == REC_OK ? rec_sink_write(w->sink, end, sizeof end) : status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- bytes -- */
+/* ------------------------------------------------------------------------------------------------------- bytes -- */
 
 /* Compresses what there is; `last`: there is no more. */
 static int32_t deflate_some(writer *w, written *m, const uint8_t *data, uint64_t size, bool last)
@@ -286,7 +286,7 @@ static int32_t begin_member(writer *w)
     return w->tile && result == Z_OK ? REC_OK : no_memory(w);
 }
 
-/* ------------------------------------------------------------------------------------------------------- tensors -- */
+/* ----------------------------------------------------------------------------------------------------- tensors -- */
 
 static int32_t refuse(writer *w, const char *what, const char *hint)
 {
@@ -376,7 +376,7 @@ static int32_t put_array(writer *w, const rec_tensor_event *t)
     return status == REC_OK ? rec_sink_put(w->sink, &t->data) : status;
 }
 
-/* -------------------------------------------------------------------------------------------------------- events -- */
+/* ------------------------------------------------------------------------------------------------------ events -- */
 
 static int32_t to_path(writer *w, const char *text, uint64_t length)
 {
@@ -586,7 +586,7 @@ static const rec_visitor visitor = {
     .metadata_value = on_metadata_value,
 };
 
-/* ------------------------------------------------------------------------------------------------------ the whole -- */
+/* --------------------------------------------------------------------------------------------------- the whole -- */
 
 static int32_t walk(writer *w)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The directory of a zip file, as far as archives of arrays have one. Nothing that it says is believed before it was held
- * against the file: places, sizes, the members' own headers, and that no two members share a byte. */
+ * The directory of a zip file, as far as archives of arrays have one. Nothing that it says is believed before it was
+ * held against the file: places, sizes, the members' own headers, and that no two members share a byte. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static int32_t fail_member(rec_job *job, int32_t status, uint64_t at, const npz_
     return status == REC_E_FORMAT ? damaged(job, status) : status;
 }
 
-/* ------------------------------------------------------------------------------------------------ the file's end -- */
+/* ---------------------------------------------------------------------------------------------- the file's end -- */
 
 typedef struct ending {
     uint64_t at; /* where the directory must end */
@@ -120,10 +120,10 @@ static int32_t find_end(rec_job *job, rec_source *source, uint64_t size, ending 
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------- the directory -- */
+/* ----------------------------------------------------------------------------------------------- the directory -- */
 
-/* What stands in 64 bits because it was too large, or because the writer could not know: of the sizes and the place that
- * are HERE, in that order. @return false if it does not fit. */
+/* What stands in 64 bits because it was too large, or because the writer could not know: of the sizes and the place
+ * that are HERE, in that order. @return false if it does not fit. */
 static bool read_wide(const uint8_t *extra, uint64_t length, uint64_t **wide, int count)
 {
     const uint8_t *found = NULL, *end = extra + length;
@@ -304,7 +304,7 @@ static int32_t read_local(rec_job *job, rec_source *source, uint64_t limit, npz_
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------ the whole -- */
+/* --------------------------------------------------------------------------------------------------- the whole -- */
 
 static int by_place(const void *a, const void *b)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A small format, whole: docs/plugins.md explains it line by line.
  *
- * A file is "FLAT", the version (u32), and tensors until its end. A tensor is the length of its path, its element type, its
- * rank (u32 each), its dimensions (u64 each), its path, its elements. All numbers are little-endian. */
+ * A file is "FLAT", the version (u32), and tensors until its end. A tensor is the length of its path, its element type,
+ * its rank (u32 each), its dimensions (u64 each), its path, its elements. All numbers are little-endian. */
 #include <string.h>
 
 #include <librecord/plugin.h>
@@ -25,7 +25,8 @@ static void put(uint8_t *at, int bytes, uint64_t number)
     }
 }
 
-/* Whether bytes are UTF-8. What is wrong in a file is for its reader to say: core takes it for a mistake of the plugin. */
+/* Whether bytes are UTF-8. What is wrong in a file is for its reader to say: core takes it for a mistake of the plugin.
+ */
 static int is_text(const char *text, uint64_t length)
 {
     for (uint64_t i = 0; i < length;) {
@@ -48,7 +49,7 @@ static int is_text(const char *text, uint64_t length)
     return 1;
 }
 
-/* ------------------------------------------------------------------------------------------------------- reading -- */
+/* ----------------------------------------------------------------------------------------------------- reading -- */
 
 /* One tensor at `*at`, which moves behind it. Nothing that the file says is believed before it was checked. */
 static int32_t read_tensor(rec_job *job, rec_source *source, uint64_t size, uint64_t *at, const rec_visitor *visitor,
@@ -120,7 +121,7 @@ static int32_t load(rec_job *job, rec_source *source, const rec_visitor *visitor
     return status == REC_OK ? visitor->end(self, at) : status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- writing -- */
+/* ----------------------------------------------------------------------------------------------------- writing -- */
 
 typedef struct writer {
     rec_job *job;
@@ -225,7 +226,7 @@ static int32_t save(rec_job *job, rec_sink *sink)
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------------- descriptor -- */
+/* -------------------------------------------------------------------------------------------------- descriptor -- */
 
 static const rec_magic magic = {.size = sizeof magic, .length = 4, .bytes = (const uint8_t *)"FLAT"};
 

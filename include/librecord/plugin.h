@@ -16,8 +16,8 @@
  * - Memory comes from `rec_job_alloc()` and friends.
  * - A struct that crosses begins with its size; one that is marked frozen never changes. New members are appended,
  *   and a member beyond the other side's size counts as zero. Values of enumerators never change.
- * - Sizes and offsets are uint64_t, enumerations int32_t. Everything is single-threaded within one job, but for threads that a
- *   plugin starts for work of its own (rec_job_threads).
+ * - Sizes and offsets are uint64_t, enumerations int32_t. Everything is single-threaded within one job, but for threads
+ * that a plugin starts for work of its own (rec_job_threads).
  */
 #ifndef LIBRECORD_PLUGIN_H
 #define LIBRECORD_PLUGIN_H
@@ -44,16 +44,17 @@ typedef struct rec_sink rec_sink;
 /** One node of the layout of a typed record: a read-only cursor. */
 typedef struct rec_layout rec_layout;
 
-/** Whether a struct that another side made has a member of TYPE: what came later is not there in an older one. 1 or 0. */
+/** Whether a struct that another side made has a member of TYPE: what came later is not there in an older one. 1 or 0.
+ */
 #define REC_HAS(TYPE, pointer, member) \
     ((pointer)->size >= offsetof(TYPE, member) + sizeof(((const TYPE *)0)->member) ? 1 : 0)
 
-/* ------------------------------------------------------------------------------------------------------ failing -- */
+/* ----------------------------------------------------------------------------------------------------- failing -- */
 
 /** Reports a failure in words: "a map key may not be a list". @param at byte offset or REC_UNKNOWN. @return status. */
 REC_API int32_t rec_fail(rec_job *job, int32_t status, uint64_t at, const char *format, ...) REC_PRINTF(4, 5);
-/** Reports "expected …, found …". @param expected fixed text. @param found format of what was found; where the input ends
- *  too early, it ends in "the end of the file", by which core tells a file that was cut short. @return status. */
+/** Reports "expected …, found …". @param expected fixed text. @param found format of what was found; where the input
+ * ends too early, it ends in "the end of the file", by which core tells a file that was cut short. @return status. */
 REC_API int32_t rec_fail_found(rec_job *job, int32_t status, uint64_t at, const char *expected, const char *found, ...)
     REC_PRINTF(5, 6);
 /** Adds what to do to the failure that this job has just reported. Does nothing without one. */
@@ -65,7 +66,7 @@ REC_API void rec_fail_source(rec_job *job, const rec_source *source);
 /** Makes a note for the report. @param kind REC_NOTE_… @param path place in the record, NULL: where the events are. */
 REC_API void rec_job_note(rec_job *job, int32_t kind, const char *path, const char *format, ...) REC_PRINTF(4, 5);
 
-/* ------------------------------------------------------------------------------------------------- job services -- */
+/* ------------------------------------------------------------------------------------------------ job services -- */
 
 /** Memory that counts against the job's limit and is to be freed by the plugin before its function returns; what is
  *  left is freed with the job. Aligned to 16. NULL: the failure is reported. */
@@ -89,13 +90,13 @@ REC_API int32_t rec_job_progress(rec_job *job, uint64_t done, uint64_t total);
  *  trees in both directions, so a reader or writer may keep a stack of this size. */
 REC_API uint32_t rec_job_depth_limit(const rec_job *job);
 /** How many threads the job may use, the caller's included: rec_context_set_threads. A plugin may start that many less
- *  one, with all signals blocked. They call no function of librecord, and have ended before the function that started them
- *  returns; those of a source or sink filter before its `release` does. One that cannot be started is no failure: the work
- *  is done by fewer. The result must not depend on their number. @return 1 at least. */
+ *  one, with all signals blocked. They call no function of librecord, and have ended before the function that started
+ * them returns; those of a source or sink filter before its `release` does. One that cannot be started is no failure:
+ * the work is done by fewer. The result must not depend on their number. @return 1 at least. */
 REC_API uint32_t rec_job_threads(const rec_job *job);
-/** @return 1 if the load wants no data of tensors, but all else, as a listing does: their blobs are not looked at, so that a
- *  REC_BLOB_RANGE is enough, also of a source whose size is not known, and a reader that has the header need not read on.
- *  Else 0. */
+/** @return 1 if the load wants no data of tensors, but all else, as a listing does: their blobs are not looked at, so
+ * that a REC_BLOB_RANGE is enough, also of a source whose size is not known, and a reader that has the header need not
+ * read on. Else 0. */
 REC_API int32_t rec_job_skips_data(const rec_job *job);
 /**
  * Refuses a count that the rest of the input cannot hold, before anything is allocated for it.
@@ -103,9 +104,9 @@ REC_API int32_t rec_job_skips_data(const rec_job *job);
  * without bytes counts). @param left bytes left of the input; REC_UNKNOWN (a stream) passes.
  */
 REC_API int32_t rec_job_check_count(rec_job *job, uint64_t at, uint64_t count, uint64_t each, uint64_t left);
-/** Refuses what would inflate to more than the limits allow for a file of its size. For sources of rec_source_make() that
- *  inflate: rec_source_filter() sees to it by itself. @param stored bytes of the file. @param inflated of all that it
- *  inflates to, as it says. */
+/** Refuses what would inflate to more than the limits allow for a file of its size. For sources of rec_source_make()
+ * that inflate: rec_source_filter() sees to it by itself. @param stored bytes of the file. @param inflated of all that
+ * it inflates to, as it says. */
 REC_API int32_t rec_job_check_inflated(rec_job *job, uint64_t stored, uint64_t inflated);
 
 /**
@@ -131,7 +132,8 @@ REC_API int32_t rec_job_use_layout_text(rec_job *job, const char *text, uint64_t
  *  metadata so far tell, or the last one with recorders. */
 REC_API int32_t rec_job_burn(const rec_job *job);
 /** Writes where the events are, "layers.0.weight", into `path`, NUL-terminated and cut to `room`. In a name a dot is
- *  written `\.` and a backslash `\\`; a name may be empty. A NUL in a name is a `?` here, and itself in `key`. @return its whole length, without the NUL. */
+ *  written `\.` and a backslash `\\`; a name may be empty. A NUL in a name is a `?` here, and itself in `key`. @return
+ * its whole length, without the NUL. */
 REC_API uint64_t rec_job_path(rec_job *job, char *path, uint64_t room);
 /** The path of a name that another framework's file has, in which every dot separates and nothing is escaped: its
  *  backslashes are escaped, so that REC_FORM_PATHS gives them back. @param path (out) NUL-terminated, cut to `room`.
@@ -160,22 +162,22 @@ REC_API int32_t rec_is_rust_word(const char *name, uint64_t length);
 
 /** What a layout node is. */
 enum {
-    REC_LAYOUT_UNIT = 1,   /**< no data */
+    REC_LAYOUT_UNIT = 1, /**< no data */
     REC_LAYOUT_BOOL = 2,
-    REC_LAYOUT_INT = 3,    /**< signed, `bits` wide */
+    REC_LAYOUT_INT = 3, /**< signed, `bits` wide */
     REC_LAYOUT_UINT = 4,
-    REC_LAYOUT_FLOAT = 5,  /**< 32 or 64 bits */
+    REC_LAYOUT_FLOAT = 5, /**< 32 or 64 bits */
     REC_LAYOUT_STRING = 6,
     REC_LAYOUT_BYTES = 7,
-    REC_LAYOUT_LIST = 8,   /**< counted in the data; child 0 is the element */
-    REC_LAYOUT_ARRAY = 9,  /**< `count` elements of child 0 */
-    REC_LAYOUT_TUPLE = 10, /**< `count` children */
-    REC_LAYOUT_STRUCT = 11,/**< `count` named children */
-    REC_LAYOUT_MAP = 12,   /**< counted in the data; child 0 is the key, 1 the value */
-    REC_LAYOUT_OPTION = 13,/**< child 0 if present; NULL where it is always absent (a constant field of a module) */
-    REC_LAYOUT_ENUM = 14,  /**< `count` variants; index and name as on the wire; child: the payload, NULL for none */
-    REC_LAYOUT_TENSOR = 15,/**< for formats that speak tensors; others see its parts as structs */
-    REC_LAYOUT_ID = 16     /**< a parameter id: a string of 1 to 64 letters, digits and dashes */
+    REC_LAYOUT_LIST = 8,    /**< counted in the data; child 0 is the element */
+    REC_LAYOUT_ARRAY = 9,   /**< `count` elements of child 0 */
+    REC_LAYOUT_TUPLE = 10,  /**< `count` children */
+    REC_LAYOUT_STRUCT = 11, /**< `count` named children */
+    REC_LAYOUT_MAP = 12,    /**< counted in the data; child 0 is the key, 1 the value */
+    REC_LAYOUT_OPTION = 13, /**< child 0 if present; NULL where it is always absent (a constant field of a module) */
+    REC_LAYOUT_ENUM = 14,   /**< `count` variants; index and name as on the wire; child: the payload, NULL for none */
+    REC_LAYOUT_TENSOR = 15, /**< for formats that speak tensors; others see its parts as structs */
+    REC_LAYOUT_ID = 16      /**< a parameter id: a string of 1 to 64 letters, digits and dashes */
 };
 /** @return REC_LAYOUT_…; 0 for NULL. */
 REC_API int32_t rec_layout_kind(const rec_layout *layout);
@@ -188,7 +190,7 @@ REC_API const char *rec_layout_name(const rec_layout *layout, uint64_t index);
 /** @return child `index`, NULL if there is none; never fails. Borrowed; lives as long as the job. */
 REC_API const rec_layout *rec_layout_child(const rec_layout *layout, uint64_t index);
 
-/* ------------------------------------------------------------------------------------------------------ sources -- */
+/* ----------------------------------------------------------------------------------------------------- sources -- */
 
 /** @return what messages call it: the file's name. */
 REC_API const char *rec_source_name(const rec_source *source);
@@ -209,58 +211,60 @@ REC_API int32_t rec_source_read_at(rec_job *job, rec_source *source, uint64_t of
  *  source that somebody has viewed already. For readers that would rather read through a window of their own
  *  (rec_source_read) than have core copy the whole. @param data (out) borrowed, valid as long as the source lives; NULL
  *  with REC_OK: they cannot be had so. REC_E_FORMAT where a source of known size ends before. */
-REC_API int32_t rec_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uint64_t size,
-                                   const void **data);
+REC_API int32_t rec_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uint64_t size, const void **data);
 
-/** Another file in the folder of this one (or in this folder), for models in several files. @param name a plain file name:
- *  one with a `/`, or `..`, is refused, so that no input reaches out of its folder. Symbolic links are followed.
+/** Another file in the folder of this one (or in this folder), for models in several files. @param name a plain file
+ * name: one with a `/`, or `..`, is refused, so that no input reaches out of its folder. Symbolic links are followed.
  *  @param out counted, to be given back with rec_source_release(). Sources that are no files have none beside them, but
  *  for those of rec_source_make() that say how. */
 REC_API int32_t rec_source_beside(rec_job *job, rec_source *source, const char *name, rec_source **out);
-/** The same for a file that need not be there. @param out (out) NULL with REC_OK: it is not, or this source has no files
- *  beside it. A file that is there and cannot be read is a failure. */
+/** The same for a file that need not be there. @param out (out) NULL with REC_OK: it is not, or this source has no
+ * files beside it. A file that is there and cannot be read is a failure. */
 REC_API int32_t rec_source_beside_maybe(rec_job *job, rec_source *source, const char *name, rec_source **out);
-/** A part of a source as a source, a member of an archive say: its first byte is at `offset`, it ends after `size` bytes,
- *  and it is read by rec_source_read_at() of `source` or lies in its view. Offsets in messages count from the part's
- *  beginning. @param out counted; it keeps `source` alive. REC_E_FORMAT where `source` ends before. */
+/** A part of a source as a source, a member of an archive say: its first byte is at `offset`, it ends after `size`
+ * bytes, and it is read by rec_source_read_at() of `source` or lies in its view. Offsets in messages count from the
+ * part's beginning. @param out counted; it keeps `source` alive. REC_E_FORMAT where `source` ends before. */
 REC_API int32_t rec_source_part(rec_job *job, rec_source *source, uint64_t offset, uint64_t size, rec_source **out);
 /** The names of the files in a source that is a folder, sorted; see REC_TRAIT_FOLDER. @param names (out) NULL for a
  *  source that is no folder; lives as long as the source. */
 REC_API int32_t rec_source_names(rec_job *job, rec_source *source, const char *const **names, uint64_t *count);
 
 /** A source of the plugin's own: made from another one (decompression, decryption: rec_source_filter), or from what it
- *  knows how to reach (rec_source_make). The job may be another one than that which made the source: keep nothing of it. Options
- *  are asked for in `open`, `decode` and `load` only: in `read_at` and `beside` they are not the plugin's. */
+ *  knows how to reach (rec_source_make). The job may be another one than that which made the source: keep nothing of
+ * it. Options are asked for in `open`, `decode` and `load` only: in `read_at` and `beside` they are not the plugin's.
+ */
 typedef struct rec_source_ops {
-    uint32_t size; /**< sizeof(rec_source_ops) */
+    uint32_t size;     /**< sizeof(rec_source_ops) */
     uint32_t reserved; /**< 0 */
     /** As rec_source_read. Of a filter: must check the whole of its input by the time it reports the end. */
     int32_t (*read)(void *self, rec_job *job, void *target, uint64_t room, uint64_t *got);
     /** Begins again. Of a filter alone. */
     int32_t (*rewind)(void *self, rec_job *job);
-    /** @return the size it will have if that is known without reading it, else REC_UNKNOWN; a hint, it may lie. Of a filter alone. */
+    /** @return the size it will have if that is known without reading it, else REC_UNKNOWN; a hint, it may lie. Of a
+     * filter alone. */
     uint64_t (*size_hint)(void *self);
     /** Frees `self`, which outlives the job and so comes from malloc. May be called on any thread. */
     void (*release)(void *self);
     /* From 0.2 on, of rec_source_make() alone. */
-    /** All of `size` bytes at `offset`, which lie within `total`. Never called by two threads at once, perhaps long after
-     *  the job has ended: a tensor's bytes are read when they are asked for. What it gives for a place must not change. */
+    /** All of `size` bytes at `offset`, which lie within `total`. Never called by two threads at once, perhaps long
+     * after the job has ended: a tensor's bytes are read when they are asked for. What it gives for a place must not
+     * change. */
     int32_t (*read_at)(void *self, rec_job *job, uint64_t offset, void *target, uint64_t size);
     /** @return its exact size, REC_UNKNOWN if only who reads it to its end knows. Asked once. */
     uint64_t (*total)(void *self);
-    /** What is beside it under a plain file name, made with rec_source_make(). @param optional 1: that it is not there is
-     *  REC_OK with `*out` NULL. @param out counted. NULL: nothing is beside it. */
+    /** What is beside it under a plain file name, made with rec_source_make(). @param optional 1: that it is not there
+     * is REC_OK with `*out` NULL. @param out counted. NULL: nothing is beside it. */
     int32_t (*beside)(void *self, rec_job *job, const char *name, int32_t optional, rec_source **out);
 } rec_source_ops;
 /** Wraps a source. All filters of a job together give at most what its files may inflate to (rec_limits). @param out
- *  counted, to be given back with rec_source_release(). `self` is taken, also on failure, unless `ops` is NULL or its size
- *  is none. */
+ *  counted, to be given back with rec_source_release(). `self` is taken, also on failure, unless `ops` is NULL or its
+ * size is none. */
 REC_API int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops *ops, void *self,
                                   rec_source **out);
 /** A source of bytes that only the plugin can reach: over a network, in an archive, made up. With `read_at` and a known
- *  `total` it is read at any place, and no more of it than is asked for; else `read` is needed, and it is read to its end
- *  now; what has more bytes than `total` said is an error. @param name what messages call it, copied. @param out counted.
- *  `self` is taken, also on failure, unless `ops` is NULL or its size is none. */
+ *  `total` it is read at any place, and no more of it than is asked for; else `read` is needed, and it is read to its
+ * end now; what has more bytes than `total` said is an error. @param name what messages call it, copied. @param out
+ * counted. `self` is taken, also on failure, unless `ops` is NULL or its size is none. */
 REC_API int32_t rec_source_make(rec_job *job, const char *name, const rec_source_ops *ops, void *self,
                                 rec_source **out);
 /** Takes one more count. @return `source`. */
@@ -268,19 +272,20 @@ REC_API rec_source *rec_source_retain(rec_source *source);
 /** Gives one count back. NULL is ignored. */
 REC_API void rec_source_release(rec_source *source);
 
-/* -------------------------------------------------------------------------------------------------------- blobs -- */
+/* ------------------------------------------------------------------------------------------------------- blobs -- */
 
 /** How a blob gives its bytes. */
 enum {
-    REC_BLOB_VIEW = 1, /**< at `data`, in the view of `source`, for as long as that lives; or (to a writer) for the call */
+    REC_BLOB_VIEW =
+        1, /**< at `data`, in the view of `source`, for as long as that lives; or (to a writer) for the call */
     REC_BLOB_TEMPORARY = 2, /**< at `data`, during this call only */
     REC_BLOB_RANGE = 3,     /**< `size` bytes at `offset` of `source`, not read yet */
     REC_BLOB_STREAM = 4     /**< by `read`, in order, during this call only */
 };
 
 /** Bytes that are somewhere: a tensor's data, a byte string. The receiver may take, skip or (VIEW, RANGE) keep it; it
- *  takes a count of `source` by itself. Writers hand blobs to rec_sink_put() or read them with rec_blob_read(). Its layout is
- *  frozen. */
+ *  takes a count of `source` by itself. Writers hand blobs to rec_sink_put() or read them with rec_blob_read(). Its
+ * layout is frozen. */
 typedef struct rec_blob {
     uint32_t struct_size; /**< sizeof(rec_blob) */
     int32_t kind;         /**< REC_BLOB_… */
@@ -295,29 +300,29 @@ typedef struct rec_blob {
 
 /** The next bytes of any blob, from `offset` on; a STREAM must be read in order. For writers that need the bytes. */
 REC_API int32_t rec_blob_read(rec_job *job, const rec_blob *blob, uint64_t offset, void *target, uint64_t size);
-/** Passes over the next bytes of a stream in a save: they are neither read nor converted where that can be helped. Of other kinds of blobs
- *  there is nothing to do. Since 0.2. */
+/** Passes over the next bytes of a stream in a save: they are neither read nor converted where that can be helped. Of
+ * other kinds of blobs there is nothing to do. Since 0.2. */
 REC_API int32_t rec_blob_skip(rec_job *job, const rec_blob *blob, uint64_t size);
 
-/* ------------------------------------------------------------------------------------------------------ visitor -- */
+/* ----------------------------------------------------------------------------------------------------- visitor -- */
 
 /** A tensor in one event, for formats that know what a tensor is. */
 typedef struct rec_tensor_event {
-    uint32_t size;         /**< sizeof(rec_tensor_event) */
-    rec_dtype dtype;       /**< REC_DTYPE_OPAQUE with dtype_name for what the library does not know */
+    uint32_t size;   /**< sizeof(rec_tensor_event) */
+    rec_dtype dtype; /**< REC_DTYPE_OPAQUE with dtype_name for what the library does not know */
     uint32_t rank;
-    uint32_t reserved; /**< 0 */
-    const uint64_t *shape; /**< `rank` dimensions, outermost first */
-    const char *id;        /**< parameter id, NUL-terminated, or NULL */
-    const char *dtype_name;/**< the name in the format's own words, NUL-terminated, or NULL. What has more to it than a
-                                name, as REC_DTYPE_QFLOAT always has: Burn's words as JSON, {"QFloat":{…}}, in which a
-                                float of 32 bits ends in f. A writer keeps them, a reader gives them back */
-    rec_blob data;         /**< little-endian elements, row-major */
+    uint32_t reserved;      /**< 0 */
+    const uint64_t *shape;  /**< `rank` dimensions, outermost first */
+    const char *id;         /**< parameter id, NUL-terminated, or NULL */
+    const char *dtype_name; /**< the name in the format's own words, NUL-terminated, or NULL. What has more to it than a
+                                 name, as REC_DTYPE_QFLOAT always has: Burn's words as JSON, {"QFloat":{…}}, in which a
+                                 float of 32 bits ends in f. A writer keeps them, a reader gives them back */
+    rec_blob data;          /**< little-endian elements, row-major */
     /* From 0.2 on. */
-    /** What the elements are as numbers, where `data` are blocks or codes that the library cannot compute with: as many of
-     *  this type, in `numbers`, a VIEW or RANGE, so that they are made when somebody asks for them (rec_source_make). They
-     *  take the place of `data` wherever a precision is asked for, and in typed access. REC_DTYPE_NONE: there are none. Of
-     *  readers alone. */
+    /** What the elements are as numbers, where `data` are blocks or codes that the library cannot compute with: as many
+     * of this type, in `numbers`, a VIEW or RANGE, so that they are made when somebody asks for them (rec_source_make).
+     * They take the place of `data` wherever a precision is asked for, and in typed access. REC_DTYPE_NONE: there are
+     * none. Of readers alone. */
     rec_dtype numbers_dtype;
     uint32_t reserved_numbers; /**< 0 */
     rec_blob numbers;
@@ -347,7 +352,7 @@ typedef struct rec_tensor_event {
  * REC_TRAIT_TENSORS, the rest always.
  */
 typedef struct rec_visitor {
-    uint32_t size; /**< sizeof(rec_visitor) */
+    uint32_t size;     /**< sizeof(rec_visitor) */
     uint32_t reserved; /**< 0 */
     /** @param key,value strings. */
     int32_t (*metadata)(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value);
@@ -357,10 +362,10 @@ typedef struct rec_visitor {
     int32_t (*bytes)(void *self, uint64_t at, const rec_blob *blob);
     /** @param form REC_FORM_LIST, _ARRAY, _TUPLE or _UNKNOWN. @param count elements, REC_UNKNOWN if not known yet. */
     int32_t (*list_begin)(void *self, uint64_t at, int32_t form, uint64_t count);
-    /** @param form REC_FORM_STRUCT, _MAP or _UNKNOWN; of the outermost value of a format with REC_TRAIT_TENSORS also _PATHS:
-     *  its keys are strings, paths as rec_job_path() writes them, which core takes apart (a backslash before anything
-     *  but a dot or another one stands for itself). In a file of REC_ADAPTER_NONE no key may be below one that has a
-     *  value. @param count entries, REC_UNKNOWN if not known yet. */
+    /** @param form REC_FORM_STRUCT, _MAP or _UNKNOWN; of the outermost value of a format with REC_TRAIT_TENSORS also
+     * _PATHS: its keys are strings, paths as rec_job_path() writes them, which core takes apart (a backslash before
+     * anything but a dot or another one stands for itself). In a file of REC_ADAPTER_NONE no key may be below one that
+     * has a value. @param count entries, REC_UNKNOWN if not known yet. */
     int32_t (*map_begin)(void *self, uint64_t at, int32_t form, uint64_t count);
     /** A key is a string, bool or integer. */
     int32_t (*key)(void *self, uint64_t at, const rec_scalar *key);
@@ -370,13 +375,13 @@ typedef struct rec_visitor {
     int32_t (*option)(void *self, uint64_t at, int32_t present);
     int32_t (*tensor)(void *self, uint64_t at, const rec_tensor_event *tensor);
     /* From 0.2 on. */
-    /** Announces an entry of the metadata that is no text: the events that follow, of one value without tensors, are its.
-     *  A writer without it gets numbers, bools and nil as texts by `metadata`, and the rest is left out; both are told. A
-     *  reader that also runs under 0.1 asks REC_HAS(rec_visitor, visitor, metadata_value) first. */
+    /** Announces an entry of the metadata that is no text: the events that follow, of one value without tensors, are
+     * its. A writer without it gets numbers, bools and nil as texts by `metadata`, and the rest is left out; both are
+     * told. A reader that also runs under 0.1 asks REC_HAS(rec_visitor, visitor, metadata_value) first. */
     int32_t (*metadata_value)(void *self, uint64_t at, const rec_scalar *key);
 } rec_visitor;
 
-/* -------------------------------------------------------------------------------------------------------- sinks -- */
+/* ------------------------------------------------------------------------------------------------------- sinks -- */
 
 /** Writes bytes that may be gone after the call (they are copied or written). */
 REC_API int32_t rec_sink_write(rec_sink *sink, const void *data, uint64_t size);
@@ -384,28 +389,31 @@ REC_API int32_t rec_sink_write(rec_sink *sink, const void *data, uint64_t size);
 REC_API int32_t rec_sink_put(rec_sink *sink, const rec_blob *blob);
 /** @return bytes written so far. */
 REC_API uint64_t rec_sink_tell(const rec_sink *sink);
-/** @return 1 if rec_sink_patch() works: files, memory, a rec_output with `patch`, and sinks that count for them. 0: a stream, or a filter. */
+/** @return 1 if rec_sink_patch() works: files, memory, a rec_output with `patch`, and sinks that count for them. 0: a
+ * stream, or a filter. */
 REC_API int32_t rec_sink_can_patch(const rec_sink *sink);
-/** @return 1 if anything becomes of the next `size` bytes; 0: they are only counted, so that those of a blob need not be made:
- *  a sink of rec_sink_layout(), and what a save of a part (rec_window) leaves to others. Since 0.2. */
+/** @return 1 if anything becomes of the next `size` bytes; 0: they are only counted, so that those of a blob need not
+ * be made: a sink of rec_sink_layout(), and what a save of a part (rec_window) leaves to others. Since 0.2. */
 REC_API int32_t rec_sink_wants(const rec_sink *sink, uint64_t size);
-/** For writers with REC_TRAIT_TEXT, before they make text of many numbers: which of the next `size` bytes of them (or elements, as
- *  the writer likes) are wanted. In a save by several processes each makes text of its own alone, and the sink leaves out
- *  all text between shares that is another's. All that was made before was written; what rec_sink_write() gets until
- *  rec_sink_share_end() is the text of these, and has nothing of what stands in front of the first or behind the last of `size`.
- *  The same calls for the same record, whatever comes out. @param before (out) those in front of them, of which a blob's are passed over with
- *  rec_blob_skip(), as are those behind. @param count (out) how many; all of them where nothing is shared. Since 0.2. */
+/** For writers with REC_TRAIT_TEXT, before they make text of many numbers: which of the next `size` bytes of them (or
+ * elements, as the writer likes) are wanted. In a save by several processes each makes text of its own alone, and the
+ * sink leaves out all text between shares that is another's. All that was made before was written; what
+ * rec_sink_write() gets until rec_sink_share_end() is the text of these, and has nothing of what stands in front of the
+ * first or behind the last of `size`. The same calls for the same record, whatever comes out. @param before (out) those
+ * in front of them, of which a blob's are passed over with rec_blob_skip(), as are those behind. @param count (out) how
+ * many; all of them where nothing is shared. Since 0.2. */
 REC_API int32_t rec_sink_share_begin(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count);
 /** Their text was written. Since 0.2. */
 REC_API int32_t rec_sink_share_end(rec_sink *sink);
-/** For writers that sum up what they write (archives), before they write `size` bytes of a blob: which of these this save has to sum
- *  up. It puts those in front of them and behind them with rec_sink_put(), which reads what of them is wanted alone, and reads
- *  and writes the others itself. Of what is small the writer need not ask, and sums it up each time.
- *  The same calls for the same record. @param before (out) those in front of them. @param count (out) how many; all of them where the
- *  sum is nobody else's work: 0 in a walk that counts bytes, and where several processes save. Since 0.2. */
+/** For writers that sum up what they write (archives), before they write `size` bytes of a blob: which of these this
+ * save has to sum up. It puts those in front of them and behind them with rec_sink_put(), which reads what of them is
+ * wanted alone, and reads and writes the others itself. Of what is small the writer need not ask, and sums it up each
+ * time. The same calls for the same record. @param before (out) those in front of them. @param count (out) how many;
+ * all of them where the sum is nobody else's work: 0 in a walk that counts bytes, and where several processes save.
+ * Since 0.2. */
 REC_API int32_t rec_sink_sum_begin(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count);
-/** All `size` bytes were put or written. @param sum CRC-32, as zlib's crc32() has it: (in) of the `count` bytes, 0 of none; (out) of all of them,
- *  or 0 where nothing becomes of it. Since 0.2. */
+/** All `size` bytes were put or written. @param sum CRC-32, as zlib's crc32() has it: (in) of the `count` bytes, 0 of
+ * none; (out) of all of them, or 0 where nothing becomes of it. Since 0.2. */
 REC_API int32_t rec_sink_sum_end(rec_sink *sink, uint32_t *sum);
 /** Writes over bytes that were written already: a size or an offset that shows only afterwards. What rec_sink_tell()
  *  says stays. Seldom: it waits until all that was written is with the system. REC_E_UNSUPPORTED where it cannot. */
@@ -436,26 +444,27 @@ REC_API int32_t rec_sink_rename(rec_job *job, rec_sink *sink, const char *name);
 
 /** A sink in front of another one: compression, encryption. */
 typedef struct rec_sink_ops {
-    uint32_t size; /**< sizeof(rec_sink_ops) */
+    uint32_t size;     /**< sizeof(rec_sink_ops) */
     uint32_t reserved; /**< 0 */
     int32_t (*write)(void *self, rec_sink *target, const void *data, uint64_t size);
     /** Writes what is left (trailers too). Not called after a failure. */
     int32_t (*finish)(void *self, rec_sink *target);
     void (*release)(void *self);
-    /* From 0.2 on: of a codec whose output is a head, pieces that know nothing of each other, and a tail. Several processes make
-     * such a file together (REC_PART_PIECES), if all of this is there. */
+    /* From 0.2 on: of a codec whose output is a head, pieces that know nothing of each other, and a tail. Several
+     * processes make such a file together (REC_PART_PIECES), if all of this is there. */
     uint64_t piece; /**< bytes that each piece but the last is made of */
-    /** Before the first `write`: what is written is a part of the whole that begins with a piece. Neither head nor tail are to be
-     *  written to the target. @param made to be called on the thread of `write` and `finish_part`, once a piece is written: as many
-     *  times and of as many bytes as were written, or the save fails. */
+    /** Before the first `write`: what is written is a part of the whole that begins with a piece. Neither head nor tail
+     * are to be written to the target. @param made to be called on the thread of `write` and `finish_part`, once a
+     * piece is written: as many times and of as many bytes as were written, or the save fails. */
     int32_t (*part)(void *self, void (*made)(void *user, const rec_piece *piece), void *user);
     /** Instead of `finish`: writes what is left. @param last 1: it ends the whole. */
     int32_t (*finish_part)(void *self, rec_sink *target, int32_t last);
-    /** Instead of `write` and `finish`: writes what stands before the pieces, or behind them. @param size bytes that all were made
-     *  of. @param tail 1: behind them. */
+    /** Instead of `write` and `finish`: writes what stands before the pieces, or behind them. @param size bytes that
+     * all were made of. @param tail 1: behind them. */
     int32_t (*ends)(void *self, rec_sink *target, uint64_t size, const rec_piece *pieces, uint64_t count, int32_t tail);
 } rec_sink_ops;
-/** Wraps a sink. NULL with the failure reported. `self` is taken, also on failure, unless `ops` is NULL or its size is none. */
+/** Wraps a sink. NULL with the failure reported. `self` is taken, also on failure, unless `ops` is NULL or its size is
+ * none. */
 REC_API rec_sink *rec_sink_filter(rec_job *job, rec_sink *target, const rec_sink_ops *ops, void *self);
 /** Finishes and frees a sink of rec_sink_layout() or rec_sink_filter(); `finish` is called unless the job has failed.
  *  The sink given to `save` is core's to close; one of rec_sink_beside() may be closed. NULL is ignored. @return the
@@ -466,43 +475,47 @@ REC_API int32_t rec_sink_close(rec_sink *sink);
  *  walk gives the same events. */
 REC_API int32_t rec_job_walk(rec_job *job, const rec_visitor *visitor, void *self);
 
-/* --------------------------------------------------------------------------------------------------- descriptor -- */
+/* -------------------------------------------------------------------------------------------------- descriptor -- */
 
-/** What a format is like. A trait of the low 32 bits that a librecord does not know makes it refuse the plugin; one of the
- *  high 32 bits is passed over. */
+/** What a format is like. A trait of the low 32 bits that a librecord does not know makes it refuse the plugin; one of
+ * the high 32 bits is passed over. */
 enum {
     REC_TRAIT_TENSORS = 1,    /**< its events are `metadata` and `tensor`, not Burn's maps */
     REC_TRAIT_NEEDS_TYPE = 2, /**< cannot be read without a type */
     REC_TRAIT_EXACT_SIZE = 4, /**< a walk over a layout sink gives the size of the file (not: compressed) */
     REC_TRAIT_FOLDER = 8,     /**< also reads folders: probe and load may be given one */
-    REC_TRAIT_NO_NAMES = 16,  /**< its data carry no names: a recorder's type is that of the file, whatever becomes of it */
-    REC_TRAIT_TAIL = 32,      /**< its probe looks at the end of the file: rec_head has its `tail` then */
-    REC_TRAIT_TEXT = 128,     /**< makes text of numbers, whose size does not follow from theirs, and asks which of them are
-                                   wanted: rec_sink_share_begin(). Since 0.2 */
-    REC_TRAIT_PATHS = 64      /**< with REC_TRAIT_TENSORS: flat. What it saves is one map of REC_FORM_PATHS whose values are
-                                   tensors and numbers; core takes every record apart to that, its count is not known
-                                   before its end. What it loads may be one, too, and the states of Burn's optimizers and
-                                   schedulers are told by their keys */
+    REC_TRAIT_NO_NAMES =
+        16,               /**< its data carry no names: a recorder's type is that of the file, whatever becomes of it */
+    REC_TRAIT_TAIL = 32,  /**< its probe looks at the end of the file: rec_head has its `tail` then */
+    REC_TRAIT_TEXT = 128, /**< makes text of numbers, whose size does not follow from theirs, and asks which of them are
+                               wanted: rec_sink_share_begin(). Since 0.2 */
+    REC_TRAIT_PATHS = 64  /**< with REC_TRAIT_TENSORS: flat. What it saves is one map of REC_FORM_PATHS whose values are
+                               tensors and numbers; core takes every record apart to that, its count is not known
+                               before its end. What it loads may be one, too, and the states of Burn's optimizers and
+                               schedulers are told by their keys */
 };
 
 /** How the modules in a map of REC_FORM_PATHS are laid out, and so the default of the load argument `adapter`: of all
  *  files of a format, or of one (rec_job_set_adapter()). Other values are records of Burn in any case. */
 enum {
-    REC_ADAPTER_NONE = 0,    /**< as Burn does: paths are only how names are written, and it is a record of Burn */
-    REC_ADAPTER_PYTORCH = 1, /**< as PyTorch does, a foreign model: it is adapted on its way to a record of Burn, and the
-                                  gaps of its lists are closed. Of a descriptor also: between such files nothing is adapted */
-    REC_ADAPTER_EITHER = 2   /**< a foreign model in one or the other: core decides by its names and shapes, or asks
-                                  the user. For files that Burn's own stores wrote, which do not say */
+    /** as Burn does: paths are only how names are written, and it is a record of Burn */
+    REC_ADAPTER_NONE = 0,
+    /** as PyTorch does, a foreign model: it is adapted on its way to a record of Burn, and the gaps of its lists are
+     *  closed. Of a descriptor also: between such files nothing is adapted */
+    REC_ADAPTER_PYTORCH = 1,
+    /** a foreign model in one or the other: core decides by its names and shapes, or asks the user. For files that
+     *  Burn's own stores wrote, which do not say */
+    REC_ADAPTER_EITHER = 2
 };
 
 /** The first bytes of a file that is to be recognised. */
 typedef struct rec_head {
-    uint32_t size; /**< sizeof(rec_head) */
-    uint32_t reserved; /**< 0 */
-    const uint8_t *data; /**< its first bytes, at most 64 KiB */
-    uint64_t length;     /**< how many */
-    uint64_t total;      /**< size of the file, REC_UNKNOWN for a stream */
-    const char *name;    /**< the file's or folder's own name, without the path; "" if it has none */
+    uint32_t size;            /**< sizeof(rec_head) */
+    uint32_t reserved;        /**< 0 */
+    const uint8_t *data;      /**< its first bytes, at most 64 KiB */
+    uint64_t length;          /**< how many */
+    uint64_t total;           /**< size of the file, REC_UNKNOWN for a stream */
+    const char *name;         /**< the file's or folder's own name, without the path; "" if it has none */
     const char *const *names; /**< of a folder (REC_TRAIT_FOLDER): its files, sorted; NULL of all else */
     uint64_t name_count;
     const uint8_t *tail;  /**< its last bytes, at most 64 KiB; NULL if nobody asked (REC_TRAIT_TAIL), or of a stream */
@@ -518,54 +531,55 @@ typedef struct rec_magic {
     const uint8_t *mask;  /**< the bits of them that count, as many bytes; NULL: all */
 } rec_magic;
 
-/** A plugin. `static const`, with designated initialisers; a NULL function says that it cannot do that. What is for other
- *  kinds of plugin than its own is NULL or 0, or it is refused. */
+/** A plugin. `static const`, with designated initialisers; a NULL function says that it cannot do that. What is for
+ * other kinds of plugin than its own is NULL or 0, or it is refused. */
 typedef struct rec_plugin {
-    uint32_t abi;                    /**< REC_PLUGIN_ABI */
-    uint32_t size;                   /**< sizeof(rec_plugin) */
-    const char *name;                /**< "NamedMpk" */
-    const char *const *aliases;      /**< further names, NULL-terminated, or NULL */
-    const char *extension;           /**< "mpk.gz", without the first dot; NULL: memory only */
-    const char *description;         /**< one line */
-    const char *burn_name;           /**< path of Burn's recorder type for metadata `format`, or NULL */
-    uint64_t traits;                 /**< REC_TRAIT_… */
-    const rec_option *const *options;/**< NULL-terminated, or NULL */
-    /** FORMAT, CODEC: @return how sure it is that the file is its own, in bits that agreed; 0: it is not. What counts is at
-     *  most 32 more than the bits of the magic that was found, 32 without `magic`. Must not fail. */
+    uint32_t abi;                     /**< REC_PLUGIN_ABI */
+    uint32_t size;                    /**< sizeof(rec_plugin) */
+    const char *name;                 /**< "NamedMpk" */
+    const char *const *aliases;       /**< further names, NULL-terminated, or NULL */
+    const char *extension;            /**< "mpk.gz", without the first dot; NULL: memory only */
+    const char *description;          /**< one line */
+    const char *burn_name;            /**< path of Burn's recorder type for metadata `format`, or NULL */
+    uint64_t traits;                  /**< REC_TRAIT_… */
+    const rec_option *const *options; /**< NULL-terminated, or NULL */
+    /** FORMAT, CODEC: @return how sure it is that the file is its own, in bits that agreed; 0: it is not. What counts
+     * is at most 32 more than the bits of the magic that was found, 32 without `magic`. Must not fail. */
     int32_t (*probe)(const rec_head *head);
     /** Reads the source to its end and tells the visitor. Called a second time, from the beginning, where a file's
      *  `item` came before its `metadata`. */
     int32_t (*load)(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
     /** Walks the record (rec_job_walk) and writes it. */
     int32_t (*save)(rec_job *job, rec_sink *sink);
-    int32_t adapter;                 /**< REC_ADAPTER_… */
+    int32_t adapter;  /**< REC_ADAPTER_… */
     int32_t reserved; /**< 0 */
     /* From 0.2 on. */
-    int32_t kind;                    /**< REC_PLUGIN_…, of librecord.h */
-    int32_t reserved_kind; /**< 0 */
-    const char *const *extensions;   /**< those that are recognised beside `extension`, NULL-terminated, or NULL */
-    const rec_magic *const *magic;   /**< a file without one of these is none of its own, and `probe` is not asked;
-                                          NULL-terminated, or NULL: any file might be */
-    const char *version;             /**< of the plugin itself, one line, or NULL */
-    const char *license;             /**< SPDX expression, or NULL */
-    /** CODEC: what a source decodes to, made with rec_source_filter(). Options are asked for here: later calls of the filter
-     *  may be in another job. A beginning is decoded to recognise a file, so the end need not be there. @param out counted. */
+    int32_t kind;                  /**< REC_PLUGIN_…, of librecord.h */
+    int32_t reserved_kind;         /**< 0 */
+    const char *const *extensions; /**< those that are recognised beside `extension`, NULL-terminated, or NULL */
+    const rec_magic *const *magic; /**< a file without one of these is none of its own, and `probe` is not asked;
+                                        NULL-terminated, or NULL: any file might be */
+    const char *version;           /**< of the plugin itself, one line, or NULL */
+    const char *license;           /**< SPDX expression, or NULL */
+    /** CODEC: what a source decodes to, made with rec_source_filter(). Options are asked for here: later calls of the
+     * filter may be in another job. A beginning is decoded to recognise a file, so the end need not be there. @param
+     * out counted. */
     int32_t (*decode)(rec_job *job, rec_source *stored, rec_source **out);
     /** CODEC: a sink in front of `target`, made with rec_sink_filter(); core closes it. Options as above. */
     int32_t (*encode)(rec_job *job, rec_sink *target, rec_sink **out);
-    const char *format;              /**< STACK: the name of the format */
-    const char *codec;               /**< STACK: the name of the codec */
-    const char *const *presets;      /**< STACK: options of theirs that have another default in it, "name=value",
-                                          NULL-terminated, or NULL */
-    const char *const *schemes;      /**< SOURCE: those it opens, "https", NULL-terminated */
+    const char *format;         /**< STACK: the name of the format */
+    const char *codec;          /**< STACK: the name of the codec */
+    const char *const *presets; /**< STACK: options of theirs that have another default in it, "name=value",
+                                     NULL-terminated, or NULL */
+    const char *const *schemes; /**< SOURCE: those it opens, "https", NULL-terminated */
     /** SOURCE: opens "https://host/name", made with rec_source_make(). @param out counted. */
     int32_t (*open)(rec_job *job, const char *location, rec_source **out);
     /* FORMAT: versions of Burn are numbers, 0.N as N; 1.0 would be 1000. */
-    int32_t burn_first;              /**< the first one that has this format; 0, and the others too: a format of the
-                                          versions that have recorders, 0.7 to 0.21 */
-    int32_t burn_last;               /**< the last one that has it; 0: every later one */
-    int32_t burn_default;            /**< the one it is written for unless the caller names another; 0: the newest of them
-                                          that the library knows */
+    int32_t burn_first;    /**< the first one that has this format; 0, and the others too: a format of the
+                                versions that have recorders, 0.7 to 0.21 */
+    int32_t burn_last;     /**< the last one that has it; 0: every later one */
+    int32_t burn_default;  /**< the one it is written for unless the caller names another; 0: the newest of them
+                                that the library knows */
     int32_t reserved_burn; /**< 0 */
 } rec_plugin;
 
@@ -575,16 +589,17 @@ typedef struct rec_plugin {
  * time under a name that is the same in every file, by which a file is found that was given another name; it is weak,
  * so that several plugins can be linked into one program.
  */
-#define REC_PLUGINS(module, ...)                                                                  \
-    extern REC_API const rec_plugin *const module##_LTX_librecord_plugins[];                      \
-    const rec_plugin *const module##_LTX_librecord_plugins[] = {__VA_ARGS__, NULL};               \
-    extern REC_API __attribute__((weak)) const rec_plugin *const librecord_plugins[];             \
+#define REC_PLUGINS(module, ...)                                                      \
+    extern REC_API const rec_plugin *const module##_LTX_librecord_plugins[];          \
+    const rec_plugin *const module##_LTX_librecord_plugins[] = {__VA_ARGS__, NULL};   \
+    extern REC_API __attribute__((weak)) const rec_plugin *const librecord_plugins[]; \
     const rec_plugin *const librecord_plugins[] = {__VA_ARGS__, NULL}
 
 /**
  * Gives a context a plugin of the program's own, in front of all others; the last one that was given comes first.
- * @param plugin checked like a file's; it, and what it points to, must outlive the context and everything made from it; best static. @return REC_E_PLUGIN with
- * the reason if it is refused, also where one that was given before has one of its names.
+ * @param plugin checked like a file's; it, and what it points to, must outlive the context and everything made from it;
+ * best static. @return REC_E_PLUGIN with the reason if it is refused, also where one that was given before has one of
+ * its names.
  */
 REC_API rec_status rec_context_add_plugin(rec_context *context, const rec_plugin *plugin);
 

@@ -10,8 +10,9 @@
  *     #define PLUGINS(P) P(mpk) P(safetensors)
  *     REC_STATIC_PLUGINS(PLUGINS);
  *
- * Then the linker leaves the others out, with -Wl,--gc-sections also what only they needed; their recorders are not found by
- * their names. A program for the shared library, which opens plugins from files, must not have this: it would not link.
+ * Then the linker leaves the others out, with -Wl,--gc-sections also what only they needed; their recorders are not
+ * found by their names. A program for the shared library, which opens plugins from files, must not have this: it would
+ * not link.
  */
 #ifndef LIBRECORD_STATIC_H
 #define LIBRECORD_STATIC_H
@@ -36,13 +37,13 @@ extern const rec_plugin *const *const rec_static_plugins[];
 #define REC_STATIC_ENTRY_(module) module##_LTX_librecord_plugins,
 
 /**
- * Defines that table. `list` is a macro that applies its argument to files of plugins, named without `.so` and with `_` for
- * what C does not allow in names: mpk, mpk_gz, bin, bin_gz, pretty_json, json_gz, safetensors, burnpack, pytorch, npz, gguf;
- * gzip and zstd are codecs. Plugins with a codec in their name need the codec and the format, so mpk_gz needs gzip and mpk.
- * A plugin of one's own that is linked with the program, and was made with REC_PLUGINS, is named in the same way.
+ * Defines that table. `list` is a macro that applies its argument to files of plugins, named without `.so` and with `_`
+ * for what C does not allow in names: mpk, mpk_gz, bin, bin_gz, pretty_json, json_gz, safetensors, burnpack, pytorch,
+ * npz, gguf; gzip and zstd are codecs. Plugins with a codec in their name need the codec and the format, so mpk_gz
+ * needs gzip and mpk. A plugin of one's own that is linked with the program, and was made with REC_PLUGINS, is named in
+ * the same way.
  */
-#define REC_STATIC_PLUGINS(list)                                                \
-    list(REC_STATIC_DECLARE_)                              \
-    const rec_plugin *const *const rec_static_plugins[] = {list(REC_STATIC_ENTRY_) NULL}
+#define REC_STATIC_PLUGINS(list) \
+    list(REC_STATIC_DECLARE_) const rec_plugin *const *const rec_static_plugins[] = {list(REC_STATIC_ENTRY_) NULL}
 
 #endif

@@ -24,8 +24,8 @@ static inline int32_t lr_beginning_take(rec_job *job, rec_source *source, uint8_
     return status;
 }
 
-/** The same into memory that grows as the bytes come, so that a wrong length costs nothing. @param bytes (out) to be freed
- *  with rec_job_free(), also on failure. */
+/** The same into memory that grows as the bytes come, so that a wrong length costs nothing. @param bytes (out) to be
+ * freed with rec_job_free(), also on failure. */
 static inline int32_t lr_beginning_grow(rec_job *job, rec_source *source, uint8_t **bytes, uint64_t size, uint64_t *got)
 {
     enum { FIRST = 256 * 1024 };
@@ -39,7 +39,8 @@ static inline int32_t lr_beginning_grow(rec_job *job, rec_source *source, uint8_
         wider = wider < size ? wider : size ? size : 1;
         grown = rec_job_resize(job, *bytes, wider);
         if (!grown) {
-            return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the header"); /* the first failure counts */
+            return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN,
+                            "out of memory for the header"); /* the first failure counts */
         }
         *bytes = grown;
         room = wider;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What an x86-64 can do, LR_CPU_HAS(AVX2, "avx2"): as the C library calls it, and as GCC does. The C library's start has asked
- * the processor and keeps the answers; GCC's table asks it again in each plugin when that is opened, whether or not it is
- * looked at, which takes 200 µs in a virtual machine. */
+ * What an x86-64 can do, LR_CPU_HAS(AVX2, "avx2"): as the C library calls it, and as GCC does. The C library's start
+ * has asked the processor and keeps the answers; GCC's table asks it again in each plugin when that is opened, whether
+ * or not it is looked at, which takes 200 µs in a virtual machine. */
 #ifndef LR_CPU_H
 #define LR_CPU_H
 

@@ -7,8 +7,8 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/** Starts one. Signals stay the program's: none is handled on a thread that it does not know. @return whether it runs; that
- *  it does not is no failure. */
+/** Starts one. Signals stay the program's: none is handled on a thread that it does not know. @return whether it runs;
+ * that it does not is no failure. */
 static inline bool lr_codec_thread(pthread_t *thread, void *(*run)(void *user), void *user)
 {
     sigset_t all, before;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Bytes behind a record: refused, for they say that something else was read than is there; ignored, as Burn does, by the
- * option `trailing`. */
+ * Bytes behind a record: refused, for they say that something else was read than is there; ignored, as Burn does, by
+ * the option `trailing`. */
 #ifndef LR_TRAILING_H
 #define LR_TRAILING_H
 
@@ -10,12 +10,14 @@
 #include <string.h>
 
 /* The option: every format that can have such bytes has it. */
-#define LR_TRAILING                                                          \
-    {                                                                        \
-        .size = sizeof(rec_option), .type = REC_OPTION_CHOICE,               \
-        .name = "trailing", .initial = "refuse",                             \
+#define LR_TRAILING                                                                        \
+    {                                                                                      \
+        .size = sizeof(rec_option),                                                        \
+        .type = REC_OPTION_CHOICE,                                                         \
+        .name = "trailing",                                                                \
+        .initial = "refuse",                                                               \
         .help = "bytes behind the record when reading: an error, or ignored as Burn does", \
-        .choices = (const char *const[]){"refuse", "ignore", NULL},          \
+        .choices = (const char *const[]){"refuse", "ignore", NULL},                        \
     }
 
 /** The record ended at `at` of `size`. @param cause the likely one. @return REC_OK, or the failure. */

@@ -12,7 +12,7 @@ static const rec_tensor *tensor_of(const lr_piece *piece)
     return piece && piece->input_count ? rec_value_tensor(lr_piece_inputs(piece)[0]->value) : NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- modules -- */
+/* ----------------------------------------------------------------------------------------------------- modules -- */
 
 const char *lr_fit_base_module(const lr_node *node, bool by_shape, const char **why)
 {
@@ -53,7 +53,7 @@ bool lr_fit_in_base(const lr_node *parent, const char *name, uint64_t length)
     return node && node->in_base;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- shapes -- */
+/* ------------------------------------------------------------------------------------------------------ shapes -- */
 
 static const char *kind_of(rec_dtype dtype)
 {
@@ -63,7 +63,8 @@ static const char *kind_of(rec_dtype dtype)
 /* "fc2" of "fc2.weight", as a pattern: its dots are dots. */
 static const char *drop_option(const lr_fitter *f, const lr_piece *piece)
 {
-    const char *key = piece->input_count ? lr_piece_inputs(piece)[0]->text : piece->key, *last = lr_path_last(key, strlen(key));
+    const char *key = piece->input_count ? lr_piece_inputs(piece)[0]->text : piece->key,
+               *last = lr_path_last(key, strlen(key));
     char pattern[400];
     size_t used = 0;
     for (const char *c = key; *c && (last == key || c < last) && used + 3 < sizeof pattern; c++) {

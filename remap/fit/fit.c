@@ -53,7 +53,7 @@ bool lr_fit_holds_nothing(const rec_layout *layout)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- adapters -- */
+/* ---------------------------------------------------------------------------------------------------- adapters -- */
 
 /* Whether the adapter acts on a piece. */
 bool lr_fit_adapts(const lr_fit *t, const lr_piece *piece)
@@ -108,7 +108,7 @@ lr_node *lr_fit_field(const lr_fit *t, const char *type, bool by_rule, const lr_
     return lr_node_child(node, field, length);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- elements -- */
+/* ---------------------------------------------------------------------------------------------------- elements -- */
 
 static int by_index(const void *a, const void *b)
 {
@@ -143,9 +143,9 @@ lr_node **lr_fit_in_order(lr_fit *t, const lr_node *node, bool *ok)
     return list;
 }
 
-/* Which child is which element of a tuple or array: by its index where all fit; else the gaps are closed over the elements
- * that hold data. @param slots (out) for each element, NULL where there is none; to be released. @return false: they are
- * too many, or the job has failed. */
+/* Which child is which element of a tuple or array: by its index where all fit; else the gaps are closed over the
+ * elements that hold data. @param slots (out) for each element, NULL where there is none; to be released. @return
+ * false: they are too many, or the job has failed. */
 bool lr_fit_elements(lr_fit *t, const rec_layout *layout, lr_node *const *list, uint64_t count, lr_node ***slots)
 {
     bool tuple = layout->kind == REC_LAYOUT_TUPLE, by_index_fits = true;
@@ -173,7 +173,7 @@ bool lr_fit_elements(lr_fit *t, const rec_layout *layout, lr_node *const *list, 
     return next == count;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- trials -- */
+/* ------------------------------------------------------------------------------------------------------ trials -- */
 
 static bool fits(lr_fit *t, const rec_layout *layout, lr_node *node);
 

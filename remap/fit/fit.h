@@ -15,14 +15,14 @@ typedef struct lr_fitter {
     rec_record *record;
     lr_matcher *matcher;
     lr_place_path path;
-    const rec_tensor *last;   /**< made, or NULL */
+    const rec_tensor *last; /**< made, or NULL */
     struct {
         const char *text;
         uint32_t length;
-    } names[64];              /**< of the record: lr_fit_name() */
-    uint64_t clashes;         /**< modules whose tensors do not go together, where that is told and not refused */
-    const char *first_clash;  /**< what is to be said of the first, in the plan's arena */
-    unsigned moved; /**< levels above the place whose number changed when a gap was closed */
+    } names[64];             /**< of the record: lr_fit_name() */
+    uint64_t clashes;        /**< modules whose tensors do not go together, where that is told and not refused */
+    const char *first_clash; /**< what is to be said of the first, in the plan's arena */
+    unsigned moved;          /**< levels above the place whose number changed when a gap was closed */
 } lr_fitter;
 
 /** Whether what is absent is left to the caller (missing.c). */

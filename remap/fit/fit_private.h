@@ -13,7 +13,7 @@ const char *lr_place_rule_path(const lr_fitter *f, const lr_plan_source *source,
 /** Places a piece: a tensor or a copy of a value, and its line. @param cast the kind of element that is wanted,
  *  REC_FIELD_FLOATS…; 0: any. @param parameter it gets an id if it has none. @param type,why for the line. */
 int32_t lr_fit_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t cast, bool parameter, const char *why,
-                 rec_value *out);
+                   rec_value *out);
 /** A name as a key of the record. Those that come again and again, in each layer, are there once. */
 int32_t lr_fit_name(lr_fitter *f, const char *name, uint64_t length, rec_value *key);
 /** A line for the place where the walk is that has no piece. */
@@ -27,7 +27,7 @@ typedef struct lr_missing {
     const char *path;
     const char *what;
     const rec_layout *layout; /**< of what is missing */
-    unsigned dots; /**< in the path */
+    unsigned dots;            /**< in the path */
 } lr_missing;
 
 typedef struct lr_fit {
@@ -65,8 +65,8 @@ lr_node *lr_fit_field(const lr_fit *t, const char *type, bool by_rule, const lr_
                       bool *transpose);
 /** The children of a node in the order of their indices, to be released. @param ok (out) false: there is a problem. */
 lr_node **lr_fit_in_order(lr_fit *t, const lr_node *node, bool *ok);
-/** Which child is which element of a tuple or array. @param slots (out) for each element, NULL where there is none; to be
- *  released. @return false: they are too many, or the job has failed. */
+/** Which child is which element of a tuple or array. @param slots (out) for each element, NULL where there is none; to
+ * be released. @return false: they are too many, or the job has failed. */
 bool lr_fit_elements(lr_fit *t, const rec_layout *layout, lr_node *const *list, uint64_t count, lr_node ***slots);
 /** The variant that is a level of the paths, as in records and where Burn's store wrote them; REC_UNKNOWN: none is. */
 uint64_t lr_fit_level(const lr_fit *t, const rec_layout *layout, const lr_node *node);
@@ -90,7 +90,8 @@ const char *lr_fit_base_module(const lr_node *node, bool by_shape, const char **
 bool lr_fit_is_nothing(const rec_value *value);
 /** Whether the base has something under a name below a node. */
 bool lr_fit_in_base(const lr_node *parent, const char *name, uint64_t length);
-/** Holds the tensor that is placed where the walk is against the base's: another shape or kind of elements is a problem.
+/** Holds the tensor that is placed where the walk is against the base's: another shape or kind of elements is a
+ * problem.
  *  @param why what the adapter took its module for. */
 int32_t lr_fit_against_base(lr_fitter *f, const lr_piece *piece, const char *why, const rec_tensor *tensor);
 /** Holds a list against the base's, which is one: what has no place in it is a problem.
@@ -101,8 +102,8 @@ int32_t lr_fit_list_against_base(lr_fitter *f, uint64_t count, uint64_t known);
 
 /** A problem: two tensors of a module that do not go together. @param transposed the module's weights were. */
 int32_t lr_fit_clash(lr_fitter *f, const lr_module_clash *clash, bool transposed, bool fatal);
-/** A map that was built without a type: marked as the module that it is, and checked. @param type what the adapter took it
- *  for, or NULL. @param name of the field that holds it. */
+/** A map that was built without a type: marked as the module that it is, and checked. @param type what the adapter took
+ * it for, or NULL. @param name of the field that holds it. */
 int32_t lr_fit_module_built(lr_fitter *f, const lr_node *node, const char *type, const char *name, rec_value *value);
 /** The same where there is a type: it is checked. @param named the name of its type, or NULL. */
 int32_t lr_fit_module_typed(lr_fitter *f, const lr_node *node, const char *type, const char *named,

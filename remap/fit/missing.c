@@ -84,10 +84,10 @@ typedef struct nearest {
     const lr_piece *neighbour; /* in the same module */
     const lr_piece *split;     /* has it with others in one tensor; of several the one that is nearest in the tree */
     size_t split_shared;
-    const lr_piece *formed;    /* the only one of its last name and rank */
+    const lr_piece *formed; /* the only one of its last name and rank */
     uint64_t formed_count;
     lr_suggestion by_name;
-    const lr_piece *named;     /* that `by_name` is of */
+    const lr_piece *named; /* that `by_name` is of */
 } nearest;
 
 /* The begin of a piece's key with as many parts as the missing path has: a module is missed by its own name. */
@@ -173,7 +173,8 @@ static int32_t look(lr_fit *t, const lr_missing *m, nearest *n)
             n->formed = piece;
         }
         /* A tensor of another rank is none that is spelled nearly so. */
-        if (!lr_fit_is_tensor(m->layout) || !whole || (lr_piece_is_tensor(piece) && lr_piece_rank(piece) == m->layout->rank)) {
+        if (!lr_fit_is_tensor(m->layout) || !whole ||
+            (lr_piece_is_tensor(piece) && lr_piece_rank(piece) == m->layout->rank)) {
             lr_suggestion_try(&n->by_name, part);
             n->named = n->by_name.best != best ? piece : n->named;
         }
@@ -191,7 +192,8 @@ static bool all_below(const rec_plan *plan, const char *name, uint64_t *count)
     size_t length = strlen(name);
     *count = 0;
     for (const lr_piece *piece = plan->pieces; piece; piece = piece->next) {
-        if (!piece->kept && (piece->length <= length || memcmp(piece->key, name, length) != 0 || piece->key[length] != '.')) {
+        if (!piece->kept &&
+            (piece->length <= length || memcmp(piece->key, name, length) != 0 || piece->key[length] != '.')) {
             return false;
         }
         *count += !piece->kept;
@@ -227,7 +229,8 @@ static void hint_near(const lr_missing *m, const lr_piece *piece, const char *pa
         (void)snprintf(shape, sizeof shape, " %s",
                        lr_shape_words(words, sizeof words, lr_piece_shape(piece), lr_piece_rank(piece)));
     }
-    if (!module && !lr_fit_is_tensor(m->layout)) { /* a tensor where a module is missing: it may be one of the module's */
+    if (!module &&
+        !lr_fit_is_tensor(m->layout)) { /* a tensor where a module is missing: it may be one of the module's */
         const char *end = strrchr(part, '.');
         what = LR_RENAME_LEAVES;
         length = end && has_field(m->layout, end + 1) ? (size_t)(end - part) : 0;
@@ -238,8 +241,8 @@ static void hint_near(const lr_missing *m, const lr_piece *piece, const char *pa
     (void)snprintf(hint, room, "%s%.400s%s%s%.700s", before, part, shape, *rule ? ": " : "", rule);
 }
 
-/* The key that was probably meant for a missing one: a neighbour, else one that is spelled nearly so, or is the only one
- * of that form. */
+/* The key that was probably meant for a missing one: a neighbour, else one that is spelled nearly so, or is the only
+ * one of that form. */
 static int32_t report_missing(lr_fit *t, const lr_missing *m)
 {
     rec_plan *plan = t->f->plan;
@@ -251,13 +254,15 @@ static int32_t report_missing(lr_fit *t, const lr_missing *m)
         return t->f->job->error.status;
     }
     if (n.same) {
-        (void)lr_suggest_rename(n.same, strlen(n.same), m->path, lr_fit_is_tensor(m->layout) ? LR_RENAME_TENSOR : LR_RENAME_MODULE, rule, sizeof rule);
+        (void)lr_suggest_rename(n.same, strlen(n.same), m->path,
+                                lr_fit_is_tensor(m->layout) ? LR_RENAME_TENSOR : LR_RENAME_MODULE, rule, sizeof rule);
         (void)snprintf(hint, sizeof hint, "Nearest: `%.400s`%s%s", n.same, *rule ? ": " : "", rule);
     } else if (n.below[0] && all_below(plan, n.below, &n.left)) {
-        (void)snprintf(hint, sizeof hint, "All %" PRIu64 " keys begin with `%.200s.`: `select = %.200s`", n.left, n.below, n.below);
+        (void)snprintf(hint, sizeof hint, "All %" PRIu64 " keys begin with `%.200s.`: `select = %.200s`", n.left,
+                       n.below, n.below);
     } else if (n.below[0]) {
-        (void)snprintf(hint, sizeof hint, "It is there below %.200s: `select = %.200s` takes what is below that.", n.below,
-                       n.below);
+        (void)snprintf(hint, sizeof hint, "It is there below %.200s: `select = %.200s` takes what is below that.",
+                       n.below, n.below);
     } else if (n.split && lr_suggest_split(n.split, m->path, rule, sizeof rule)) {
         char shape[160];
         (void)snprintf(hint, sizeof hint, "%.400s %s may be queries, keys and values in one: %.700s", n.split->key,
@@ -285,7 +290,8 @@ static int32_t report_missing(lr_fit *t, const lr_missing *m)
         if (lr_fit_is_tensor(m->layout) || !end) {
             hint_near(m, n.formed, NULL, only, hint, sizeof hint);
         } else {
-            (void)snprintf(part, sizeof part, "%.*s", (int)(end - n.formed->key < 399 ? end - n.formed->key : 399), n.formed->key);
+            (void)snprintf(part, sizeof part, "%.*s", (int)(end - n.formed->key < 399 ? end - n.formed->key : 399),
+                           n.formed->key);
             hint_near(m, n.formed, part, only, hint, sizeof hint);
         }
     } else {
@@ -320,9 +326,8 @@ int32_t lr_fit_report_left(lr_fitter *f, const char *where)
         for (uint64_t i = 0; i < piece->input_count && status == REC_OK; i++) {
             lr_key *key = lr_piece_inputs(piece)[i];
             bool renamed = key->length != piece->length || memcmp(key->text, piece->key, (size_t)key->length) != 0;
-            const char *reason =
-                renamed ? lr_plan_text(f->job, plan, "%s has no %.400s", where, piece->key)
-                        : lr_plan_text(f->job, f->plan, "not in %s", where);
+            const char *reason = renamed ? lr_plan_text(f->job, plan, "%s has no %.400s", where, piece->key)
+                                         : lr_plan_text(f->job, f->plan, "not in %s", where);
             status = reason ? lr_plan_lost(f->job, plan, REC_PLAN_UNEXPECTED, key, reason) : f->job->error.status;
         }
         if (left++ < 3 && used < sizeof names) {

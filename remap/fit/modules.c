@@ -49,8 +49,9 @@ int32_t lr_fit_clash(lr_fitter *f, const lr_module_clash *clash, bool transposed
     (void)snprintf(own, sizeof own, "they do not go together in a %.64s", clash->module);
     if (!fatal) {
         if (f->clashes++ == 0) {
-            f->first_clash = lr_plan_text(f->job, f->plan, "%.300s%s%.128s %s with %.128s %s: %s", path, *path ? ": " : "",
-                                          clash->path[0], shapes[0], clash->path[1], shapes[1], why ? why : own);
+            f->first_clash =
+                lr_plan_text(f->job, f->plan, "%.300s%s%.128s %s with %.128s %s: %s", path, *path ? ": " : "",
+                             clash->path[0], shapes[0], clash->path[1], shapes[1], why ? why : own);
         }
         return f->first_clash ? REC_OK : f->job->error.status;
     }
@@ -101,7 +102,7 @@ int32_t lr_fit_module_built(lr_fitter *f, const lr_node *node, const char *type,
     if (holds != 0) {
         value->bits = modules->number(module);
         return holds > 0 && type && strcmp(type, "Linear") == 0 ? lr_fit_sign_held(f, node, module, value)
-                                                               : f->job->error.status;
+                                                                : f->job->error.status;
     }
     if (f->plan->trial) {
         return lr_fit_doubted(f, node) ? lr_fit_clash(f, &clash, type && strcmp(type, "Linear") == 0, false) : REC_OK;

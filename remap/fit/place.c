@@ -12,7 +12,8 @@ const char *lr_place_rule_path(const lr_fitter *f, const lr_plan_source *source,
     return lr_place_without_prefix(source, f->path.text ? f->path.text : "", length);
 }
 
-/* The type that integers and bools become where floats are wanted: the one they end in, so that they are rounded once. */
+/* The type that integers and bools become where floats are wanted: the one they end in, so that they are rounded once.
+ */
 static rec_dtype wanted_float(const rec_plan *plan)
 {
     return lr_dtype_at(REC_DTYPE_F32, plan->precision == REC_PRECISION_KEEP ? plan->written : plan->precision);
@@ -55,13 +56,13 @@ static int32_t cast(rec_job *job, rec_plan *plan, const char *path, int32_t want
     return *op ? job->error.status : lr_plan_refused(job, plan, path, "its elements are of another kind");
 }
 
-/* --------------------------------------------------------------------------------------------------------------- lines -- */
+/* ------------------------------------------------------------------------------------------------------- lines -- */
 
 static int32_t line_here(lr_fitter *f, int32_t action, const lr_piece *piece, const rec_tensor *tensor,
                          const char *operations, const char *why)
 {
-    return lr_plan_line(f->job, f->plan, action, piece, tensor, f->path.text ? f->path.text : "", f->path.used, operations,
-                        why);
+    return lr_plan_line(f->job, f->plan, action, piece, tensor, f->path.text ? f->path.text : "", f->path.used,
+                        operations, why);
 }
 
 int32_t lr_place_line(lr_fitter *f, int32_t action, const char *why)
@@ -78,7 +79,7 @@ static int32_t piece_line(lr_fitter *f, const lr_piece *piece, const char *opera
                 : f->job->error.status;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- placing -- */
+/* ----------------------------------------------------------------------------------------------------- placing -- */
 
 int32_t lr_fit_name(lr_fitter *f, const char *name, uint64_t length, rec_value *key)
 {
@@ -156,7 +157,7 @@ static rec_tensor *make_tensor(lr_fitter *f, lr_op *op, const char *id)
 }
 
 int32_t lr_fit_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t wanted, bool parameter, const char *why,
-               rec_value *out)
+                   rec_value *out)
 {
     const char *path = f->path.text ? f->path.text : "";
     const char *operations = "", *all, *id = lr_piece_id(piece);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What a file shows of its layout: Burn's own store leaves the same metadata whether it is Burn's layout or, by the store's
- * adapter, PyTorch's, and others say nothing at all. Signs of the former are noted in trials; remap/decide.c weighs them. */
+ * What a file shows of its layout: Burn's own store leaves the same metadata whether it is Burn's layout or, by the
+ * store's adapter, PyTorch's, and others say nothing at all. Signs of the former are noted in trials; remap/decide.c
+ * weighs them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What would give a place that has nothing: load arguments to be pasted, `rename = ^lm_head\. => head.`. They are made of
- * keys whose names are plain words and numbers; for others there are none. */
+ * What would give a place that has nothing: load arguments to be pasted, `rename = ^lm_head\. => head.`. They are made
+ * of keys whose names are plain words and numbers; for others there are none. */
 #include "remap/fit/fit_private.h"
 
 #include <inttypes.h>
@@ -25,7 +25,8 @@ static bool take_apart(const char *key, size_t length, parts *p)
         size_t n = 0;
         while (at + n < end && at[n] != '.') {
             char c = at[n++];
-            bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
+            bool plain =
+                (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
             if (!plain) {
                 return false;
             }
@@ -134,12 +135,14 @@ bool lr_suggest_rename(const char *from, size_t from_length, const char *to, int
     if (!take_apart(from, from_length, &a) || !take_apart(to, strlen(to), &b)) {
         return false;
     }
-    while (!leaves && tail + 1 < a.count && tail + 1 < b.count && same_part(&a, a.count - 1 - tail, &b, b.count - 1 - tail)) {
+    while (!leaves && tail + 1 < a.count && tail + 1 < b.count &&
+           same_part(&a, a.count - 1 - tail, &b, b.count - 1 - tail)) {
         tail++;
     }
     /* `norm.gamma` is the place of `norm.weight`: the adapter renames it. */
-    if (!tail && a.count > 1 && b.count > 1 && what == LR_RENAME_TENSOR && a.length[a.count - 1] == 6 && b.length[b.count - 1] == 5 &&
-        memcmp(a.at[a.count - 1], "weight", 6) == 0 && memcmp(b.at[b.count - 1], "gamma", 5) == 0) {
+    if (!tail && a.count > 1 && b.count > 1 && what == LR_RENAME_TENSOR && a.length[a.count - 1] == 6 &&
+        b.length[b.count - 1] == 5 && memcmp(a.at[a.count - 1], "weight", 6) == 0 &&
+        memcmp(b.at[b.count - 1], "gamma", 5) == 0) {
         tail = !same_begin(&a, a.count - 1, &b, b.count - 1); /* else it did not, and that is what is to be renamed */
     }
     if (!leaves && same_begin(&a, a.count - tail, &b, b.count - tail)) {
@@ -167,7 +170,7 @@ bool lr_suggest_rename(const char *from, size_t from_length, const char *to, int
     return n > 0 && (size_t)n < room;
 }
 
-/* ------------------------------------------------------------------------------------- queries, keys and values -- */
+/* ------------------------------------------------------------------------------------ queries, keys and values -- */
 
 /* What they are called where they stand apart, and where they are one. */
 static const char *const apart[][3] = {{"query", "key", "value"},
@@ -182,8 +185,8 @@ static bool is_word(const parts *p, size_t i, const char *word)
     return p->length[i] == strlen(word) && memcmp(p->at[i], word, p->length[i]) == 0;
 }
 
-/* Whether a key is a fused weight or bias. @param at (out) the part that names it. @param joined (out) of nn.MultiheadAttention:
- * in_proj_weight is one name. */
+/* Whether a key is a fused weight or bias. @param at (out) the part that names it. @param joined (out) of
+ * nn.MultiheadAttention: in_proj_weight is one name. */
 static bool is_fused(const parts *p, size_t *at, bool *joined)
 {
     size_t last = p->count - 1;
@@ -192,7 +195,8 @@ static bool is_fused(const parts *p, size_t *at, bool *joined)
     if (*joined) {
         return true;
     }
-    for (size_t i = 0; last && (is_word(p, last, "weight") || is_word(p, last, "bias")) && i < sizeof fused / sizeof *fused; i++) {
+    for (size_t i = 0;
+         last && (is_word(p, last, "weight") || is_word(p, last, "bias")) && i < sizeof fused / sizeof *fused; i++) {
         if (is_word(p, last - 1, fused[i])) {
             return true;
         }
@@ -220,8 +224,8 @@ bool lr_suggest_split(const lr_piece *piece, const char *to, char *rule, size_t 
     bool joined;
     int n, names = -1;
     *rule = '\0';
-    if (!lr_piece_is_tensor(piece) || !take_apart(piece->key, (size_t)piece->length, &a) || (to && !take_apart(to, strlen(to), &b)) ||
-        !is_fused(&a, &at, &joined) || a.length[at] + 2 >= sizeof name ||
+    if (!lr_piece_is_tensor(piece) || !take_apart(piece->key, (size_t)piece->length, &a) ||
+        (to && !take_apart(to, strlen(to), &b)) || !is_fused(&a, &at, &joined) || a.length[at] + 2 >= sizeof name ||
         !is_three(&a, at, lr_piece_shape(piece), lr_piece_rank(piece), &axis)) {
         return false;
     }
@@ -229,8 +233,8 @@ bool lr_suggest_split(const lr_piece *piece, const char *to, char *rule, size_t 
     name[a.length[at]] = '\0';
     if (!to) { /* wherever it stands */
         n = joined ? snprintf(rule, room, "`split = (.*)\\.in_proj_(weight|bias)$ | rows query key value => $1.%%.$2`")
-                   : snprintf(rule, room, "`split = (.*)\\.%s\\.(weight|bias)$ | %s query key value%s => $1.%%.$2`", name,
-                              axis, strcmp(name, "query_key_value") == 0 ? " in heads" : "");
+                   : snprintf(rule, room, "`split = (.*)\\.%s\\.(weight|bias)$ | %s query key value%s => $1.%%.$2`",
+                              name, axis, strcmp(name, "query_key_value") == 0 ? " in heads" : "");
         return n > 0 && (size_t)n < room && a.count > (joined ? 1 : 2);
     }
     /* `attn.query`, or `attn.query.weight` */
@@ -254,10 +258,11 @@ bool lr_suggest_split(const lr_piece *piece, const char *to, char *rule, size_t 
     return n > 0 && (size_t)n < room && w.used < w.room && r.used < r.room;
 }
 
-/* --------------------------------------------------------------------------------------------------------- a level -- */
+/* ----------------------------------------------------------------------------------------------------- a level -- */
 
 /* The number of fields of a struct that hold something, and of those that some key that is left begins with. */
-static void count_fields(const rec_plan *plan, const rec_layout *layout, uint64_t *fields, uint64_t *there, uint64_t *keys)
+static void count_fields(const rec_plan *plan, const rec_layout *layout, uint64_t *fields, uint64_t *there,
+                         uint64_t *keys)
 {
     enum { FIELDS_MOST = 64, KEYS_MOST = 5000 };
     *fields = *there = *keys = 0;
@@ -308,7 +313,7 @@ bool lr_suggest_prefix(const rec_plan *plan, const lr_missing *m, char *hint, si
     if (!below || head >= 200) {
         return false;
     }
-    (void)snprintf(hint, room, "What is wanted below %.*s is at the top of the file: `prefix = %.*s`", (int)head, m->path,
-                   (int)head, m->path);
+    (void)snprintf(hint, room, "What is wanted below %.*s is at the top of the file: `prefix = %.*s`", (int)head,
+                   m->path, (int)head, m->path);
     return true;
 }

@@ -15,7 +15,7 @@ static const char *kind_words(int32_t elements)
     return elements == REC_FIELD_INTS ? "integers" : elements == REC_FIELD_BOOLS ? "bools" : "floats";
 }
 
-/* -------------------------------------------------------------------------------------------------------------- tensors -- */
+/* ----------------------------------------------------------------------------------------------------- tensors -- */
 
 static int32_t build_tensor(lr_fit *t, const rec_layout *layout, lr_node *node, bool transpose, const char *why,
                             rec_value *out, int *how)
@@ -46,7 +46,7 @@ static int32_t build_tensor(lr_fit *t, const rec_layout *layout, lr_node *node, 
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- structs -- */
+/* ----------------------------------------------------------------------------------------------------- structs -- */
 
 static int32_t build_below(lr_fit *t, const rec_layout *layout, lr_node *node, const char *name, uint64_t length,
                            bool transpose, const char *why, rec_value *out, int *how)
@@ -124,7 +124,8 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
         }
         status = build_below(t, layout->children[i], child, name, strlen(name), transpose, why, &value, &filled);
         if (status == REC_OK && filled != LR_FIT_OMITTED) {
-            lr_entry *entry = lr_fit_name(t->f, name, strlen(name), &key) == REC_OK ? lr_map_append(arena, map, key) : NULL;
+            lr_entry *entry =
+                lr_fit_name(t->f, name, strlen(name), &key) == REC_OK ? lr_map_append(arena, map, key) : NULL;
             if (!entry) {
                 return lr_fail_memory(t->f->job, sizeof *entry);
             }
@@ -149,7 +150,7 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
     return lr_job_failed(t->f->job) ? t->f->job->error.status : status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- lists -- */
+/* ------------------------------------------------------------------------------------------------------- lists -- */
 
 static int32_t not_a_list(lr_fit *t, const lr_node *node, int *how)
 {
@@ -201,7 +202,7 @@ static int32_t build_list(lr_fit *t, const rec_layout *layout, lr_node *node, re
     if (node && node->piece && lr_piece_value(node->piece) && !node->first &&
         (lr_piece_value(node->piece)->kind == REC_KIND_NIL || lr_piece_value(node->piece)->kind > REC_KIND_STRING)) {
         return lr_fit_put(t->f, node->piece, false, 0, false, "",
-                      out); /* a record's own list of numbers, or an empty one */
+                          out); /* a record's own list of numbers, or an empty one */
     }
     if (node && (node->index_count != node->child_count || !node->first)) {
         return not_a_list(t, node, how);
@@ -267,7 +268,7 @@ static int32_t build_list(lr_fit *t, const rec_layout *layout, lr_node *node, re
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- enums -- */
+/* ------------------------------------------------------------------------------------------------------- enums -- */
 
 static int32_t build_variant(lr_fit *t, const rec_layout *layout, uint64_t index, lr_node *node, bool level,
                              rec_value *out, int *how)
@@ -348,9 +349,10 @@ static int32_t build_enum(lr_fit *t, const rec_layout *layout, lr_node *node, re
             return lr_fit_put(t->f, node->piece, false, 0, false, "", out); /* a record's own unit variant */
         }
         *how = LR_FIT_OMITTED;
-        return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t), "Is the type another one?",
-                               "%.300s: a variant%s%.100s is wanted, found %s", lr_fit_here(t),
-                               layout->module ? " of " : "", layout->module ? layout->module : "", lr_kind_words(kind));
+        return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
+                               "Is the type another one?", "%.300s: a variant%s%.100s is wanted, found %s",
+                               lr_fit_here(t), layout->module ? " of " : "", layout->module ? layout->module : "",
+                               lr_kind_words(kind));
     }
     chosen = ruled_variant(t, layout, node);
     if (chosen == REC_UNKNOWN) {
@@ -363,13 +365,12 @@ static int32_t build_enum(lr_fit *t, const rec_layout *layout, lr_node *node, re
         for (uint64_t k = i + 1; chosen == i && k < layout->count && status == REC_OK; k++) {
             uint64_t more = lr_fit_variant(t, layout, k, node);
             if (more != REC_UNKNOWN && more > tensors) {
-                status =
-                    lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_AMBIGUOUS, false, lr_fit_here(t),
-                                    "A variant rule chooses: variant = PATTERN => NAME.",
-                                    "%.200s is taken for %.64s, the first variant that fits, as in Burn; %.64s fits "
-                                    "too, and would take %" PRIu64 " tensor%s more",
-                                    lr_fit_here(t), layout->names[i], layout->names[k], more - tensors,
-                                    more - tensors == 1 ? "" : "s");
+                status = lr_plan_problem(
+                    t->f->job, t->f->plan, REC_PROBLEM_AMBIGUOUS, false, lr_fit_here(t),
+                    "A variant rule chooses: variant = PATTERN => NAME.",
+                    "%.200s is taken for %.64s, the first variant that fits, as in Burn; %.64s fits "
+                    "too, and would take %" PRIu64 " tensor%s more",
+                    lr_fit_here(t), layout->names[i], layout->names[k], more - tensors, more - tensors == 1 ? "" : "s");
                 break;
             }
         }
@@ -384,7 +385,7 @@ static int32_t build_enum(lr_fit *t, const rec_layout *layout, lr_node *node, re
     return build_variant(t, layout, chosen, node, level, out, how);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- scalars -- */
+/* ----------------------------------------------------------------------------------------------------- scalars -- */
 
 /* The number that a name is in a map's key type. @return false: it is none, or another spelling of one. */
 static bool number_key(const rec_layout *layout, const lr_node *node, rec_value *key)
@@ -446,7 +447,8 @@ static int32_t build_map(lr_fit *t, const rec_layout *layout, lr_node *node, rec
     return status;
 }
 
-/* Whether a value is what a layout of plain values asks for, as a save by that type sees it: else it would be refused then.
+/* Whether a value is what a layout of plain values asks for, as a save by that type sees it: else it would be refused
+ * then.
  * @param wanted (out) what that is called. */
 static bool is_value_of(const rec_layout *layout, int32_t kind, const char **wanted)
 {

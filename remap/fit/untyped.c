@@ -17,15 +17,15 @@ typedef struct doubt {
 
 typedef struct shaper {
     lr_fitter *f;
-    bool conv1d; /* some weight of a source is plainly stored [in, out] */
+    bool conv1d;   /* some weight of a source is plainly stored [in, out] */
     unsigned open; /* levels above the place where the base has nothing, and so room for anything */
     doubt *doubts;
     uint64_t doubt_count, more_doubts; /* listed, and modules beyond those */
     uint64_t taken[3];                 /* Linear, norms, Embedding by their shapes */
     uint64_t unnamed;                  /* weights of rank 2 that no module rule speaks of */
     const char *first_unnamed;
-    uint64_t named;                    /* those that one speaks of */
-    bool whole;                        /* some rules are for a family, whose modules they know (require) */
+    uint64_t named; /* those that one speaks of */
+    bool whole;     /* some rules are for a family, whose modules they know (require) */
 } shaper;
 
 static bool adapts(const shaper *s, const lr_piece *piece)
@@ -45,7 +45,7 @@ static bool gives_way(const lr_piece *piece)
     return piece->kept && piece->value && lr_fit_is_nothing(piece->value);
 }
 
-/* ---------------------------------------------------------------------------------------------------- recognising -- */
+/* ------------------------------------------------------------------------------------------------- recognising -- */
 
 /* The tensor of a source; the base is no evidence of what a source's module is. */
 static const lr_piece *field(const lr_node *node, const char *name)
@@ -270,7 +270,7 @@ static const char *module_type(shaper *s, const lr_node *node, const char **why,
     return type;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ building -- */
+/* ---------------------------------------------------------------------------------------------------- building -- */
 
 static int32_t build(shaper *s, lr_node *node, bool root, rec_value *out);
 
@@ -321,8 +321,8 @@ static int32_t put_leaf(shaper *s, const lr_node *node, lr_node *leaf, const cha
     }
     if (adapts(s, piece) && lr_piece_rank(piece) == 2 && length == 6 && memcmp(name, "weight", 6) == 0 &&
         has_rules(&plan->sources[piece->source], LR_RULE_MODULE)) {
-        s->whole = s->whole || (has_rules(&plan->sources[piece->source], LR_RULE_REQUIRE) &&
-                                !plan->sources[piece->source].partial);
+        s->whole = s->whole ||
+                   (has_rules(&plan->sources[piece->source], LR_RULE_REQUIRE) && !plan->sources[piece->source].partial);
         s->named += type != NULL;
         s->first_unnamed = !type && s->unnamed++ == 0 ? piece->key : s->first_unnamed;
     }
@@ -564,7 +564,8 @@ static int32_t flatten(shaper *s, const rec_value *value, lr_map *map)
     return status;
 }
 
-/* A file of another framework that came from such files, or goes back to one, is a flat map: nothing of Burn's is in it. */
+/* A file of another framework that came from such files, or goes back to one, is a flat map: nothing of Burn's is in
+ * it. */
 static int32_t make_flat(shaper *s)
 {
     lr_fitter *f = s->f;
@@ -628,12 +629,13 @@ int32_t lr_plan_untyped(lr_fitter *f)
     if (status == REC_OK && s.unnamed) {
         /* Of a family's model a profile knows most: a head or two may be others. */
         bool other = s.whole && s.unnamed > s.named;
-        status = lr_plan_problem(f->job, f->plan, REC_PROBLEM_AMBIGUOUS, other, "",
-                                 other ? "Is it another family's model? Else say what they are: module = PATTERN => Linear."
-                                       : "If they are Linear, say so: module = PATTERN => Linear.",
-                                 "no module rule speaks of %" PRIu64 " weight%s of rank 2, which %s as %s: %.200s%s",
-                                 s.unnamed, s.unnamed == 1 ? "" : "s", s.unnamed == 1 ? "stays" : "stay",
-                                 s.unnamed == 1 ? "it is" : "they are", s.first_unnamed, s.unnamed > 1 ? ", …" : "");
+        status =
+            lr_plan_problem(f->job, f->plan, REC_PROBLEM_AMBIGUOUS, other, "",
+                            other ? "Is it another family's model? Else say what they are: module = PATTERN => Linear."
+                                  : "If they are Linear, say so: module = PATTERN => Linear.",
+                            "no module rule speaks of %" PRIu64 " weight%s of rank 2, which %s as %s: %.200s%s",
+                            s.unnamed, s.unnamed == 1 ? "" : "s", s.unnamed == 1 ? "stays" : "stay",
+                            s.unnamed == 1 ? "it is" : "they are", s.first_unnamed, s.unnamed > 1 ? ", …" : "");
     }
     if (status == REC_OK && (s.taken[0] || s.taken[1] || s.taken[2])) {
         f->plan->guessed =

@@ -40,9 +40,10 @@ static const rec_tensor *tensor_of(const lr_key *key)
     return rec_value_tensor(key->value);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ renaming -- */
+/* ---------------------------------------------------------------------------------------------------- renaming -- */
 
-/* Looks which rules may act on a text. @param stays it is of a key: what was seen is good for as long as it is looked at. */
+/* Looks which rules may act on a text. @param stays it is of a key: what was seen is good for as long as it is looked
+ * at. */
 static void sieve(lr_rules_run *r, const char *text, size_t length, bool stays)
 {
     if (r->sieved != text) {
@@ -102,7 +103,7 @@ static int32_t emit(lr_rules_run *r, const char *text, size_t length, lr_op *op,
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- dropping -- */
+/* ---------------------------------------------------------------------------------------------------- dropping -- */
 
 static bool drop_applies(const lr_rule *rule, const rec_tensor *tensor)
 {
@@ -153,7 +154,7 @@ static int drop(lr_rules_run *r, lr_key *key, const char *text, size_t length)
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ splitting -- */
+/* --------------------------------------------------------------------------------------------------- splitting -- */
 
 /* The indices of each part along the axis. @return false: there is a problem or a failure. */
 static bool part_spans(lr_rules_run *r, const lr_key *key, const lr_rule *rule, uint64_t length, int64_t *amounts,
@@ -275,7 +276,7 @@ static int32_t split_key(lr_rules_run *r, lr_key *key, const char *text, size_t 
     return lr_job_failed(r->job) ? r->job->error.status : status;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- weight_norm -- */
+/* ------------------------------------------------------------------------------------------------- weight_norm -- */
 
 /* weight_norm keeps a weight as a length g and a direction v: under two spellings. @return the length of the base path,
  * and what is appended to it: the weight's name. */
@@ -379,7 +380,7 @@ static int32_t fuse(lr_rules_run *r, lr_key *key)
     return REC_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- one key -- */
+/* ----------------------------------------------------------------------------------------------------- one key -- */
 
 static int32_t run_key(lr_rules_run *r, lr_key *key)
 {
@@ -425,7 +426,7 @@ static int32_t run_key(lr_rules_run *r, lr_key *key)
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- ties -- */
+/* -------------------------------------------------------------------------------------------------------- ties -- */
 
 static lr_piece *find_piece(const lr_rules_run *r, const char *text)
 {

@@ -34,7 +34,8 @@ static int32_t adapt(lr_rules_run *r, lr_piece *piece, lr_op **op, const char **
     *op = NULL;
     *key = NULL;
     if (r->source->adapter == LR_ADAPTER_PYTORCH) {
-        type = lr_module_rule(r->job, r->source, r->matcher, text, field > text ? (uint64_t)(field - text) - 1 : 0, &rule, &failed);
+        type = lr_module_rule(r->job, r->source, r->matcher, text, field > text ? (uint64_t)(field - text) - 1 : 0,
+                              &rule, &failed);
         if (failed) {
             return r->job->error.status;
         }

@@ -32,8 +32,7 @@ static int find_rule(merger *m, const lr_piece *piece, const lr_rule **rule)
     for (uint64_t i = 0; i < source->rules->count; i++) {
         const lr_rule *one = &source->rules->rules[i];
         if (one->kind == LR_RULE_MERGE) {
-            int found =
-                lr_regex_match(m->job, one->regex, m->matcher, piece->key + head, (size_t)piece->length - head);
+            int found = lr_regex_match(m->job, one->regex, m->matcher, piece->key + head, (size_t)piece->length - head);
             if (found) {
                 source->hits[i] += found > 0;
                 *rule = found > 0 ? one : NULL;

@@ -11,8 +11,8 @@
 enum { RUN_LEAST = 4096 };
 /* What is read, made or converted at a time. */
 enum { BLOCK = 256 * 1024 };
-/* Of what is to be turned and lies far away so much is kept; of what is larger as many rows of the result are made at a time as are
- * about half of that. */
+/* Of what is to be turned and lies far away so much is kept; of what is larger as many rows of the result are made at a
+ * time as are about half of that. */
 enum { WHOLE_MOST = 64 << 20, PANEL_MOST = 32 << 20 };
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -41,7 +41,7 @@ static bool is_outermost(const lr_op *op, uint32_t axis)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------- at hand -- */
+/* ----------------------------------------------------------------------------------------------------- at hand -- */
 
 static const uint8_t *tensor_at_hand(const lr_op *op)
 {
@@ -77,7 +77,7 @@ static const uint8_t *matrix_at_hand(const lr_op *op, uint64_t *stride)
     return at;
 }
 
-/* ----------------------------------------------------------------------------------------------- moving elements -- */
+/* --------------------------------------------------------------------------------------------- moving elements -- */
 
 static int32_t tensor_part(rec_job *job, const lr_op *op, uint64_t offset, void *target, uint64_t size)
 {
@@ -299,7 +299,7 @@ static int32_t stack_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *tar
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------- transposing -- */
+/* ------------------------------------------------------------------------------------------------- transposing -- */
 
 /* The rows of a transpose around number `row`, turned together: one alone would touch as many lines of input. */
 static int32_t transpose_block(rec_job *job, lr_op *op, const uint8_t *from, uint64_t stride, uint64_t row)
@@ -466,7 +466,7 @@ static int32_t transpose_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t 
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- numbers -- */
+/* ----------------------------------------------------------------------------------------------------- numbers -- */
 
 /* A sum is made in place. The first and last bytes may be part of an element. */
 static int32_t add_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
@@ -555,8 +555,8 @@ static int32_t weight_norm_whole(rec_job *job, lr_op *op, uint8_t *target)
 {
     lr_op *g = op->inputs[0];
     lr_pages bytes = {.allocator = op->allocator};
-    int32_t status =
-        lr_pages_grow(&bytes, g->nbytes) ? lr_op_part(job, g, 0, bytes.data, g->nbytes) : lr_fail_memory(job, g->nbytes);
+    int32_t status = lr_pages_grow(&bytes, g->nbytes) ? lr_op_part(job, g, 0, bytes.data, g->nbytes)
+                                                      : lr_fail_memory(job, g->nbytes);
     if (status == REC_OK) {
         status = lr_op_part(job, op->inputs[1], 0, target, op->nbytes);
     }
@@ -588,7 +588,7 @@ static int32_t weight_norm_part(rec_job *job, lr_op *op, uint64_t offset, uint8_
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- parts -- */
+/* ------------------------------------------------------------------------------------------------------- parts -- */
 
 int32_t lr_op_part(rec_job *job, lr_op *op, uint64_t offset, void *target, uint64_t size)
 {

@@ -33,7 +33,7 @@ static uint64_t put_floats(rec_dtype from, void *numbers, rec_dtype dtype, uint8
     return result.overflowed;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- sums -- */
+/* -------------------------------------------------------------------------------------------------------- sums -- */
 
 void lr_op_add_numbers(const lr_op *op, void *data, uint64_t count)
 {
@@ -62,7 +62,7 @@ void lr_op_add_numbers(const lr_op *op, void *data, uint64_t count)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------- weight_norm -- */
+/* ------------------------------------------------------------------------------------------------- weight_norm -- */
 
 /* w = v * (g / norm), in this order, as torch has it. The squares are summed in f64, element by element, from the first
  * to the last, and the norm rounded to the type that is computed in; torch sums f32 in f32, in an order that depends on
@@ -208,7 +208,7 @@ int32_t lr_op_weigh(rec_job *job, const lr_op *op, const void *g, void *data)
     return REC_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------------- casts -- */
+/* ------------------------------------------------------------------------------------------------------- casts -- */
 
 static int32_t fail_element(rec_job *job, const lr_op *op, uint64_t index, const rec_scalar *value)
 {

@@ -10,7 +10,7 @@ enum { DEPTH_MOST = 64, WEIGHT_MOST = 1 << 22 };
 
 enum { WORDS = 160 }; /* room for a shape in a message */
 
-/* --------------------------------------------------------------------------------------------------------- nodes -- */
+/* ------------------------------------------------------------------------------------------------------- nodes -- */
 
 static uint64_t aligned(uint64_t size)
 {
@@ -170,7 +170,7 @@ lr_op *lr_op_numbers(const lr_op *op)
     return op->kind == LR_OP_TENSOR ? op->u.tensor.numbers : NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------- tensors -- */
+/* ----------------------------------------------------------------------------------------------------- tensors -- */
 
 /* Memory of the node's own, as a source. NULL: the job has failed. */
 static uint8_t *own_bytes(rec_job *job, lr_op *op)
@@ -261,7 +261,7 @@ lr_op *lr_op_tensor(rec_job *job, const rec_tensor *tensor)
     return op;
 }
 
-/* -------------------------------------------------------------------------------------- where elements come from -- */
+/* ------------------------------------------------------------------------------------ where elements come from -- */
 
 /* What moves elements about must know where they are. */
 static bool check_elements(rec_job *job, const lr_op *op, const char *doing)
@@ -541,7 +541,7 @@ lr_op *lr_op_rope(rec_job *job, lr_op *input, uint64_t heads, uint64_t rotary, b
     return op;
 }
 
-/* ------------------------------------------------------------------------------------------------------- numbers -- */
+/* ----------------------------------------------------------------------------------------------------- numbers -- */
 
 lr_op *lr_op_add(rec_job *job, lr_op *input, double number)
 {

@@ -2,8 +2,8 @@
  * Operations on tensors: what a plan does to them on the way. An operation is a node over its inputs; its dtype and
  * shape are known at once, its bytes are made when they are asked for, one tensor at a time.
  * It never knows of keys, rules or modules: the caller says which tensor it was.
- * Nodes are counted. A finished node becomes a source (lr_op_data), so that a tensor made by a plan is deferred data like
- * any other: readers, writers and copies of the record need to know nothing of operations. */
+ * Nodes are counted. A finished node becomes a source (lr_op_data), so that a tensor made by a plan is deferred data
+ * like any other: readers, writers and copies of the record need to know nothing of operations. */
 #ifndef LR_OPS_H
 #define LR_OPS_H
 
@@ -69,7 +69,8 @@ const uint64_t *lr_op_shape(const lr_op *op);
 uint64_t lr_op_nbytes(const lr_op *op);
 /** The tensor of an LR_OP_TENSOR had a dtype of its own words (opaque, qfloat): they, else NULL. */
 const rec_value *lr_op_dtype_value(const lr_op *op);
-/** Its elements as numbers, where the tensor is kept in blocks and has these: another LR_OP_TENSOR, borrowed; else NULL. */
+/** Its elements as numbers, where the tensor is kept in blocks and has these: another LR_OP_TENSOR, borrowed; else
+ * NULL. */
 lr_op *lr_op_numbers(const lr_op *op);
 
 /** Makes all bytes at once, little-endian. @param target lr_op_nbytes() bytes, any alignment. */

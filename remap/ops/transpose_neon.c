@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Transposes with the vector instructions that every aarch64 has.
  *
- * A square as wide as a vector, 16 bytes, is turned in registers: rows are woven with each other again and again, pairs of
- * elements that belong together becoming elements of twice the width. A block is as many squares one below the other as
- * a line of output has room for. */
+ * A square as wide as a vector, 16 bytes, is turned in registers: rows are woven with each other again and again, pairs
+ * of elements that belong together becoming elements of twice the width. A block is as many squares one below the other
+ * as a line of output has room for. */
 #include "remap/ops/ops_private.h"
 
 #ifdef LR_TRANSPOSE_HAS_NEON
@@ -89,9 +89,11 @@ INLINE void turn_1(uint8x16_t a[16])
         }                                                                                                       \
     }
 KERNEL(run_1, 1)
-KERNEL(run_2, 2) KERNEL(run_4, 4) KERNEL(run_8, 8)
+KERNEL(run_2, 2)
+KERNEL(run_4, 4)
+KERNEL(run_8, 8)
 
-    static void copy(uint8_t *to, const uint8_t *from, uint64_t count)
+static void copy(uint8_t *to, const uint8_t *from, uint64_t count)
 {
     memcpy(to, from, (size_t)count);
 }

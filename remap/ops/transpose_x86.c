@@ -47,9 +47,9 @@ enum { AHEAD = 64 };
 
 /** The column that vector `k` of a turned group belongs to. Unpacking works within lanes of 16 bytes, so group `group`
  *  of `groups` has four neighbouring columns of each lane. */
-#define COLUMN(k, group, groups) ((k) / 4 * 4 * (groups) + (group)*4 + (k) % 4)
+#define COLUMN(k, group, groups) ((k) / 4 * 4 * (groups) + (group) * 4 + (k) % 4)
 
-/* ------------------------------------------------------------------------------------------------------- AVX-512 -- */
+/* ----------------------------------------------------------------------------------------------------- AVX-512 -- */
 
 /** Makes a copy whose whole lines go past the caches; what is beside them is left to the next or was before. */
 #define COPY(target, name, put, get, size)                                    \
@@ -175,7 +175,7 @@ KERNEL(AVX512, run512_2, block512_2, 2, 32, 32)
 KERNEL(AVX512, run512_4, block512_4, 4, 16, 16)
 KERNEL(AVX512, run512_8, block512_8, 8, 8, 8)
 
-/* ---------------------------------------------------------------------------------------------------------- AVX2 -- */
+/* -------------------------------------------------------------------------------------------------------- AVX2 -- */
 
 #define AVX2 __attribute__((target("avx2")))
 #define AVX2_INLINE static inline __attribute__((always_inline, target("avx2")))
@@ -275,7 +275,7 @@ AVX2_INLINE void half256_8(const uint8_t *from, uint64_t from_stride, __m256i *t
     {                                                                                                             \
         __m256i first[LINE / 2 / (width)], second[LINE / 2 / (width)];                                            \
         half256_##width(from, from_stride, first);                                                                \
-        half256_##width(from + LINE / 2 / (width)*from_stride, from_stride, second);                              \
+        half256_##width(from + LINE / 2 / (width) * from_stride, from_stride, second);                            \
         for (unsigned j = 0; j < LINE / 2 / (width); j++) {                                                       \
             put256(to + j * to_stride, first[j], stream);                                                         \
             put256(to + j * to_stride + LINE / 2, second[j], stream);                                             \
@@ -291,7 +291,7 @@ KERNEL(AVX2, run256_2, block256_2, 2, 32, 16)
 KERNEL(AVX2, run256_4, block256_4, 4, 16, 8)
 KERNEL(AVX2, run256_8, block256_8, 8, 8, 4)
 
-/* -------------------------------------------------------------------------------------------------------- choice -- */
+/* ------------------------------------------------------------------------------------------------------ choice -- */
 
 static void fence(void)
 {

@@ -57,7 +57,8 @@ static int32_t below(lister *l, const char *name, uint64_t length, const rec_val
     return status;
 }
 
-/* The module that a map is; a weight is transposed or not by it, so it must be certain, and its shapes must bear it out. */
+/* The module that a map is; a weight is transposed or not by it, so it must be certain, and its shapes must bear it
+ * out. */
 static const char *module_of(const lister *l, const rec_value *value)
 {
     const lr_modules *modules = l->plan->context->modules;
@@ -129,7 +130,7 @@ int32_t lr_plan_keys(rec_job *job, rec_plan *plan, uint32_t source)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- finding one -- */
+/* ------------------------------------------------------------------------------------------------- finding one -- */
 
 static int compare_keys(const lr_key *a, const char *text, uint64_t length)
 {

@@ -9,7 +9,8 @@
 enum { LINES_MOST = INT32_MAX };
 
 /* The number of what a line says. Lines that follow each other take turns with few: those of the layers of a model. */
-static int32_t say(rec_job *job, rec_plan *plan, int32_t action, const char *operations, const char *why, uint32_t *number)
+static int32_t say(rec_job *job, rec_plan *plan, int32_t action, const char *operations, const char *why,
+                   uint32_t *number)
 {
     enum { LOOKED_THROUGH = 16 };
     uint64_t from = plan->said_count > LOOKED_THROUGH ? plan->said_count - LOOKED_THROUGH : 0;
@@ -54,7 +55,7 @@ int32_t lr_plan_line(rec_job *job, rec_plan *plan, int32_t action, const lr_piec
     return REC_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------- written out -- */
+/* ------------------------------------------------------------------------------------------------- written out -- */
 
 static void shape_before(rec_plan_line *line, const lr_key *key)
 {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------- what is in it -- */
+/* ----------------------------------------------------------------------------------------------- what is in it -- */
 
 const char *lr_plan_keep(rec_job *job, rec_plan *plan, const char *text, uint64_t length)
 {
@@ -125,7 +125,8 @@ int32_t lr_plan_refused(rec_job *job, rec_plan *plan, const char *key, const cha
 int32_t lr_plan_lost(rec_job *job, rec_plan *plan, int32_t action, lr_key *key, const char *why)
 {
     const lr_lost *before = plan->lost_count ? &plan->lost[plan->lost_count - 1] : NULL;
-    const char *kept = before && strcmp(before->why, why) == 0 ? before->why : lr_plan_keep(job, plan, why, strlen(why));
+    const char *kept =
+        before && strcmp(before->why, why) == 0 ? before->why : lr_plan_keep(job, plan, why, strlen(why));
     if (!kept || !lr_job_grow(job, &plan->lost, plan->lost_count + 1, &plan->lost_room, sizeof *plan->lost)) {
         return job->error.status;
     }
@@ -134,7 +135,7 @@ int32_t lr_plan_lost(rec_job *job, rec_plan *plan, int32_t action, lr_key *key, 
     return REC_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------- pieces -- */
+/* ------------------------------------------------------------------------------------------------------ pieces -- */
 
 /* A key's own text, where a destination key is that or its end, as it is where no rule acts. */
 static const char *own_text(const char *text, uint64_t length, lr_key *const *inputs, uint64_t count)
@@ -237,7 +238,7 @@ const char *lr_piece_id(const lr_piece *piece)
     return tensor ? tensor->id : NULL;
 }
 
-/* ----------------------------------------------------------------------------------------------- making, freeing -- */
+/* --------------------------------------------------------------------------------------------- making, freeing -- */
 
 lr_plan_source *lr_plan_source_new(rec_job *job, rec_plan *plan)
 {

@@ -17,32 +17,32 @@ typedef struct lr_key {
     const char *text;       /**< a path: names and indices joined by dots, in which dots and backslashes are escaped;
                                  NUL-terminated */
     const rec_value *value; /**< in the source's record */
-    const char *module;     /**< backwards: the module of Burn's that holds it, by its fields; NULL: not known for sure */
+    const char *module; /**< backwards: the module of Burn's that holds it, by its fields; NULL: not known for sure */
     uint32_t length;
     uint32_t source : 31;
-    uint32_t used : 1;      /**< some piece is made of it */
+    uint32_t used : 1; /**< some piece is made of it */
 } lr_key;
 
 /** What the rules made of one or several keys. */
 typedef struct lr_piece {
-    struct lr_piece *next;   /**< in the order they were made */
-    const char *key;         /**< destination key, dotted, before adapters rename its last part; NUL-terminated */
-    const rec_value *value;  /**< what stands in the source as it is, a tensor too; NULL: `op` makes it */
-    lr_op *op;               /**< a tensor in the source's layout: before rope, transpose and the like; or NULL */
+    struct lr_piece *next;  /**< in the order they were made */
+    const char *key;        /**< destination key, dotted, before adapters rename its last part; NUL-terminated */
+    const rec_value *value; /**< what stands in the source as it is, a tensor too; NULL: `op` makes it */
+    lr_op *op;              /**< a tensor in the source's layout: before rope, transpose and the like; or NULL */
     union {
-        lr_key *one;         /**< if it is made of one key */
+        lr_key *one; /**< if it is made of one key */
         lr_key *const *many;
-    } of;                    /**< lr_piece_inputs() */
-    const char *operations;  /**< those so far, "split"; "" none */
-    const char *why;         /**< "rules 2, 4"; "" none */
+    } of;                   /**< lr_piece_inputs() */
+    const char *operations; /**< those so far, "split"; "" none */
+    const char *why;        /**< "rules 2, 4"; "" none */
     uint64_t length;
     uint32_t input_count;
-    uint32_t source : 26;    /**< whose rules and numbers count */
-    uint32_t taken : 1;      /**< some place at the destination has it */
-    uint32_t adapted : 1;    /**< in Burn's layout already: no adapter and no operation acts on it any more */
-    uint32_t dead : 1;       /**< a stack or a join has it */
-    uint32_t kept : 1;       /**< of the base: it gives way to any other */
-    uint32_t named : 1;      /**< it has the parameter id of its first key's tensor, if that has one */
+    uint32_t source : 26; /**< whose rules and numbers count */
+    uint32_t taken : 1;   /**< some place at the destination has it */
+    uint32_t adapted : 1; /**< in Burn's layout already: no adapter and no operation acts on it any more */
+    uint32_t dead : 1;    /**< a stack or a join has it */
+    uint32_t kept : 1;    /**< of the base: it gives way to any other */
+    uint32_t named : 1;   /**< it has the parameter id of its first key's tensor, if that has one */
 } lr_piece;
 
 /** The keys that a piece is made of, in order: input_count of them. */
@@ -56,51 +56,51 @@ enum { LR_SOURCES_MOST = (1 << 26) - 1 };
 
 /** A source with its load arguments. */
 typedef struct lr_plan_source {
-    const char *name;         /**< as messages call it */
-    const char *path;         /**< of the file, NULL for a record in memory */
-    rec_record *owned;        /**< to be freed with the plan, or NULL */
+    const char *name;  /**< as messages call it */
+    const char *path;  /**< of the file, NULL for a record in memory */
+    rec_record *owned; /**< to be freed with the plan, or NULL */
     const rec_record *record;
-    lr_rules *rules;          /**< profile and arguments together */
+    lr_rules *rules; /**< profile and arguments together */
     lr_variables numbers;
-    const char *prefix;       /**< or NULL */
-    int32_t adapter;          /**< LR_ADAPTER_NONE, LR_ADAPTER_PYTORCH */
+    const char *prefix; /**< or NULL */
+    int32_t adapter;    /**< LR_ADAPTER_NONE, LR_ADAPTER_PYTORCH */
     bool close_gaps;
-    bool gaps_given;          /**< an argument or a profile said so, or said otherwise */
+    bool gaps_given; /**< an argument or a profile said so, or said otherwise */
     bool partial, strict, reverse, debug;
-    bool stored;              /**< Burn's own store wrote it: the variant of an enum may be a part of its keys */
-    bool doubted;             /**< whether the adapter acts is to be decided: Burn's own store wrote it (decide.c) */
-    bool chosen;              /**< the profile was chosen by its keys */
-    bool presumed;            /**< it is taken for PyTorch's though nothing says so: no profile, no rule, no argument */
-    bool lent;                /**< rules and numbers are another plan's */
-    bool works;               /**< there are rules that act at the destination: squeeze, reshape, rope, add */
+    bool stored;   /**< Burn's own store wrote it: the variant of an enum may be a part of its keys */
+    bool doubted;  /**< whether the adapter acts is to be decided: Burn's own store wrote it (decide.c) */
+    bool chosen;   /**< the profile was chosen by its keys */
+    bool presumed; /**< it is taken for PyTorch's though nothing says so: no profile, no rule, no argument */
+    bool lent;     /**< rules and numbers are another plan's */
+    bool works;    /**< there are rules that act at the destination: squeeze, reshape, rope, add */
     lr_key *keys;
     uint64_t key_count;
-    lr_key **sorted;          /**< the keys by their text, once one was looked for */
-    uint64_t *hits;           /**< for each rule: how many keys it acted on */
-    lr_type_ref type;         /**< backwards: of the source's record, or none */
+    lr_key **sorted;  /**< the keys by their text, once one was looked for */
+    uint64_t *hits;   /**< for each rule: how many keys it acted on */
+    lr_type_ref type; /**< backwards: of the source's record, or none */
 } lr_plan_source;
 
 /** A part of a destination path. */
 typedef struct lr_node {
-    const char *name;         /**< not NUL-terminated where it is part of a key: see length */
+    const char *name; /**< not NUL-terminated where it is part of a key: see length */
     struct lr_node *parent;
     struct lr_node *first, *last, *next; /**< children in the order they came */
-    lr_piece *piece;          /**< that ends here, or NULL */
-    lr_piece *base;           /**< the base's that ends here, whether or not another took its place; or NULL */
-    uint64_t index;           /**< REC_UNKNOWN if the name is none */
+    lr_piece *piece;                     /**< that ends here, or NULL */
+    lr_piece *base; /**< the base's that ends here, whether or not another took its place; or NULL */
+    uint64_t index; /**< REC_UNKNOWN if the name is none */
     uint32_t length;
-    uint32_t offset;          /**< of the name in the keys that pass through it */
+    uint32_t offset; /**< of the name in the keys that pass through it */
     uint32_t child_count;
     uint32_t index_count : 31; /**< of children */
-    uint32_t in_base : 1;     /**< the base has something here or below */
+    uint32_t in_base : 1;      /**< the base has something here or below */
 } lr_node;
 
 /** What became of a piece, or of a place that has none: a rec_plan_line in the making. */
 typedef struct lr_line {
     const lr_piece *piece;    /**< or NULL */
     const rec_tensor *tensor; /**< at the destination, or NULL */
-    uint32_t to;              /**< its path at the destination: number of the plan's places + 1; 0: it is the piece's key */
-    uint32_t said;            /**< number of what the line says */
+    uint32_t to;   /**< its path at the destination: number of the plan's places + 1; 0: it is the piece's key */
+    uint32_t said; /**< number of what the line says */
 } lr_line;
 
 /** A key that goes nowhere. */
@@ -133,54 +133,54 @@ typedef struct lr_sign {
 struct rec_plan {
     rec_context *context;
     lr_arena arena;
-    lr_arena tree;            /**< of nodes: freed once the plan is made */
+    lr_arena tree; /**< of nodes: freed once the plan is made */
     lr_plan_source *sources;
     uint64_t source_count, source_room;
     const rec_record *base;
-    uint32_t base_source;     /**< the number of the base's source, once it has one */
+    uint32_t base_source; /**< the number of the base's source, once it has one */
     bool made;
-    rec_status failed;        /**< what making it ended with */
-    lr_type_ref type;         /**< the destination's, or none */
-    int32_t minor;            /**< 0.MINOR whose modules the type's are */
-    rec_precision precision;  /**< the first source's: what tensors have when loaded */
-    rec_precision written;    /**< what they are written at, KEEP if that is not known */
-    bool backward;            /**< a source's profile goes backwards: the destination is its foreign file */
-    bool foreign;             /**< the destination is a foreign file: no parameter ids are made, a flat map of paths */
+    rec_status failed;       /**< what making it ended with */
+    lr_type_ref type;        /**< the destination's, or none */
+    int32_t minor;           /**< 0.MINOR whose modules the type's are */
+    rec_precision precision; /**< the first source's: what tensors have when loaded */
+    rec_precision written;   /**< what they are written at, KEEP if that is not known */
+    bool backward;           /**< a source's profile goes backwards: the destination is its foreign file */
+    bool foreign;            /**< the destination is a foreign file: no parameter ids are made, a flat map of paths */
     bool clamp;
     lr_piece *pieces, *last_piece;
     uint64_t piece_count;
-    lr_node *root;            /**< NULL once the plan is made */
-    rec_record *result;       /**< the destination: deferred tensors; NULL if there are fatal problems */
+    lr_node *root;      /**< NULL once the plan is made */
+    rec_record *result; /**< the destination: deferred tensors; NULL if there are fatal problems */
     lr_line *lines;
     uint64_t line_count, line_room;
-    lr_lost *lost;            /**< their lines come after the others */
+    lr_lost *lost; /**< their lines come after the others */
     uint64_t lost_count, lost_room;
     lr_said *said;
     uint64_t said_count, said_room;
-    const char **places;      /**< paths of lines that are no piece's key */
+    const char **places; /**< paths of lines that are no piece's key */
     uint64_t place_count, place_room;
-    rec_plan_line *shown;     /**< all lines for those who want to see them: lr_plan_lines(); NULL: nobody did */
+    rec_plan_line *shown; /**< all lines for those who want to see them: lr_plan_lines(); NULL: nobody did */
     rec_plan_problem *problems;
     uint64_t problem_count, problem_room;
-    uint64_t mapped, kept;    /**< tensors and values placed */
-    const char *guessed;      /**< what the adapter took modules for without being told; NULL: nothing */
-    bool trial;               /**< it is made to see what speaks for the adapter: signs are noted */
-    lr_sign *signs;           /**< the last one first */
-    bool advises;             /**< somebody looks at it: it says which family of models its sources are of */
-    bool quiet;               /**< while variants are tried: problems are not kept */
+    uint64_t mapped, kept; /**< tensors and values placed */
+    const char *guessed;   /**< what the adapter took modules for without being told; NULL: nothing */
+    bool trial;            /**< it is made to see what speaks for the adapter: signs are noted */
+    lr_sign *signs;        /**< the last one first */
+    bool advises;          /**< somebody looks at it: it says which family of models its sources are of */
+    bool quiet;            /**< while variants are tried: problems are not kept */
     rec_plan_totals totals;
     struct lr_plan_held {
         void (*release)(void *what);
         void *what;
-    } *held;                  /**< what outlives the plan's sources and its result, and goes with it */
+    } *held; /**< what outlives the plan's sources and its result, and goes with it */
     uint64_t held_count, held_room;
 };
 
 /* plan.c. NULL or a status: the job has failed (out of memory). All strings are copied into the plan's arena. */
 
 /** An empty plan. @param type of the destination, or none. @param minor 0.MINOR whose modules the type's are; not above
- *  0: the last one. @param written the precision that the result is written at, KEEP if that is not known. @param foreign
- *  the destination is a foreign file. */
+ *  0: the last one. @param written the precision that the result is written at, KEEP if that is not known. @param
+ * foreign the destination is a foreign file. */
 rec_plan *lr_plan_new(rec_job *job, lr_type_ref type, int32_t minor, rec_precision written, bool foreign);
 /** Keeps something for as long as the plan lives, and releases it then; not if it fails. */
 int32_t lr_plan_hold(rec_job *job, rec_plan *plan, void (*release)(void *what), void *what);
@@ -202,12 +202,12 @@ int32_t lr_plan_sign(rec_job *job, rec_plan *plan, int32_t kind, const char *pat
     REC_PRINTF(5, 6);
 /** A line for a source key that goes nowhere. @param action REC_PLAN_DROPPED, REC_PLAN_UNEXPECTED. */
 int32_t lr_plan_lost(rec_job *job, rec_plan *plan, int32_t action, lr_key *key, const char *why);
-/** The line of a piece, or of a place without one (NULL) at the path `to`, which is copied if it is not the piece's key.
- *  `operations` and `why` live as long as the plan. @param tensor at the destination, or NULL. */
+/** The line of a piece, or of a place without one (NULL) at the path `to`, which is copied if it is not the piece's
+ * key. `operations` and `why` live as long as the plan. @param tensor at the destination, or NULL. */
 int32_t lr_plan_line(rec_job *job, rec_plan *plan, int32_t action, const lr_piece *piece, const rec_tensor *tensor,
                      const char *to, uint64_t length, const char *operations, const char *why);
-/** All lines, line_count and lost_count of them, the latter behind the others. NULL: out of memory. It is no operation, which
- *  would have an error and a report. */
+/** All lines, line_count and lost_count of them, the latter behind the others. NULL: out of memory. It is no operation,
+ * which would have an error and a report. */
 const rec_plan_line *lr_plan_lines(rec_plan *plan);
 /** Makes a piece of `count` keys and appends it. Takes a count of `op`. @param value where `op` is NULL: what it is. */
 lr_piece *lr_plan_piece(rec_job *job, rec_plan *plan, uint32_t source, const char *key, uint64_t length, lr_op *op,

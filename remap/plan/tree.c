@@ -22,10 +22,10 @@ bool lr_node_index(const char *text, uint64_t length, uint64_t *index)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------ finding children -- */
+/* -------------------------------------------------------------------------------------------- finding children -- */
 
-/* Few children are looked through; of nodes with many they are found by a hash of parent and name: one table for the whole
- * tree. */
+/* Few children are looked through; of nodes with many they are found by a hash of parent and name: one table for the
+ * whole tree. */
 enum { LOOKED_THROUGH = 8 };
 
 typedef struct table {
@@ -113,11 +113,8 @@ static lr_node *child(rec_job *job, rec_plan *plan, table *t, lr_node *parent, c
         (void)lr_fail_memory(job, sizeof *node);
         return NULL;
     }
-    *node = (lr_node){.name = name,
-                      .parent = parent,
-                      .index = REC_UNKNOWN,
-                      .length = (uint32_t)length,
-                      .offset = (uint32_t)offset};
+    *node = (lr_node){
+        .name = name, .parent = parent, .index = REC_UNKNOWN, .length = (uint32_t)length, .offset = (uint32_t)offset};
     if (lr_node_index(name, length, &node->index)) {
         parent->index_count++;
     }
@@ -156,7 +153,7 @@ lr_piece *lr_node_piece(const lr_node *node)
     return found;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- filling -- */
+/* ----------------------------------------------------------------------------------------------------- filling -- */
 
 /* More levels than a record may have: nothing below could be saved. */
 enum { LEVELS_MOST = 200 };
@@ -225,8 +222,8 @@ static int32_t insert(rec_job *job, rec_plan *plan, table *t, passed *before, lr
     const char *part = piece->key, *end = piece->key + piece->length;
     bool foreign = plan->foreign && !plan->type.layout;
     const rec_record *record = plan->sources[piece->source].record;
-    bool raw = !foreign && !piece->kept &&
-               (record->root.form == REC_FORM_PATHS || (record->dotted && plan->type.layout));
+    bool raw =
+        !foreign && !piece->kept && (record->root.form == REC_FORM_PATHS || (record->dotted && plan->type.layout));
     bool escaped = memchr(part, '\\', (size_t)piece->length) != NULL;
     uint64_t offset;
     if (piece->length > UINT32_MAX) {

@@ -6,7 +6,7 @@
 
 #include "remap/plan/plan.h"
 
-/* ---------------------------------------------------------------------------------------------------------------- path -- */
+/* -------------------------------------------------------------------------------------------------------- path -- */
 
 bool lr_place_enter(rec_job *job, lr_place_path *path, const char *name, uint64_t length, size_t *before)
 {
@@ -65,7 +65,7 @@ const char *lr_place_without_prefix(const lr_plan_source *source, const char *pa
     return path;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- operations -- */
+/* -------------------------------------------------------------------------------------------------- operations -- */
 
 static lr_op *squeeze(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr_op *op)
 {
@@ -212,7 +212,7 @@ failed:
     return job->error.status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- modules -- */
+/* ----------------------------------------------------------------------------------------------------- modules -- */
 
 const char *lr_module_rule(rec_job *job, lr_plan_source *source, lr_matcher *matcher, const char *path, uint64_t length,
                            const lr_rule **rule, bool *failed)

@@ -4,7 +4,7 @@
 
 #include "remap/regex/regex_private.h"
 
-/* ------------------------------------------------------------------------------------------------------- classes -- */
+/* ----------------------------------------------------------------------------------------------------- classes -- */
 
 /* A class that is being read: what stands between two operators, and what is before them. */
 typedef struct class_state {

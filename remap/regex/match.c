@@ -118,8 +118,8 @@ static int search_failed(rec_job *job, const lr_regex *regex, const lr_matcher *
         break;
     case PCRE2_ERROR_HEAPLIMIT:
         (void)lr_fail_location_as(job, REC_E_LIMIT, &regex->place,
-                               "the pattern `%s` takes more than %d MiB of memory on \"%s\"", shown, HEAP_MOST >> 10,
-                               lr_excerpt_text(&key, text));
+                                  "the pattern `%s` takes more than %d MiB of memory on \"%s\"", shown, HEAP_MOST >> 10,
+                                  lr_excerpt_text(&key, text));
         break;
     case PCRE2_ERROR_NOMEMORY:
         (void)lr_fail_memory(job, 0);
@@ -127,11 +127,11 @@ static int search_failed(rec_job *job, const lr_regex *regex, const lr_matcher *
     default:
         if (error <= PCRE2_ERROR_UTF8_ERR1 && error >= PCRE2_ERROR_UTF8_ERR21) {
             (void)lr_fail_location_as(job, REC_E_FORMAT, &regex->place,
-                                   "the pattern `%s` was tried on a text that is not UTF-8", shown);
+                                      "the pattern `%s` was tried on a text that is not UTF-8", shown);
         } else {
             (void)pcre2_get_error_message(error, words, sizeof words);
             (void)lr_fail_location_as(job, REC_E_LIMIT, &regex->place, "the pattern `%s` failed on \"%s\": %s", shown,
-                                   lr_excerpt_text(&key, text), (const char *)words);
+                                      lr_excerpt_text(&key, text), (const char *)words);
         }
         break;
     }
@@ -162,8 +162,8 @@ static int look(rec_job *job, const lr_regex *regex, lr_matcher *m, const char *
     }
     if (length > TEXT_MOST) {
         (void)lr_fail_location_as(job, REC_E_LIMIT, &regex->place,
-                               "\"%s\" has %s bytes: rules are for keys of up to 65,536", lr_excerpt_text(&shown, text),
-                               lr_group_digits(length, digits, sizeof digits));
+                                  "\"%s\" has %s bytes: rules are for keys of up to 65,536",
+                                  lr_excerpt_text(&shown, text), lr_group_digits(length, digits, sizeof digits));
         return -1;
     }
     set_steps(m, length);
@@ -209,7 +209,7 @@ bool lr_match_group(const lr_matcher *matcher, uint32_t group, size_t *begin, si
     return true;
 }
 
-/* ----------------------------------------------------------------------------------------------------- replacing -- */
+/* --------------------------------------------------------------------------------------------------- replacing -- */
 
 static int32_t append(rec_job *job, output *out, const char *text, size_t length)
 {

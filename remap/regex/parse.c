@@ -7,7 +7,7 @@
 
 enum { GROUPS_MOST = 1000 };
 
-/* --------------------------------------------------------------------------------------------------------- nodes -- */
+/* ------------------------------------------------------------------------------------------------------- nodes -- */
 
 static bool push(lr_re_parser *p, const lr_re_node *node)
 {
@@ -120,7 +120,7 @@ static bool close_sequence(lr_re_parser *p, size_t base, size_t count, const cha
     return push(p, &node);
 }
 
-/* ---------------------------------------------------------------------------------------------------- repetition -- */
+/* -------------------------------------------------------------------------------------------------- repetition -- */
 
 /* A count of `{n}`. @return 1, 0 if there are no digits, -1: the job has failed. */
 static int parse_count(lr_re_parser *p, uint32_t *count)
@@ -243,7 +243,7 @@ static bool parse_repetition(lr_re_parser *p, size_t base, bool flags)
     return push(p, &node);
 }
 
-/* -------------------------------------------------------------------------------------------------------- groups -- */
+/* ------------------------------------------------------------------------------------------------------ groups -- */
 
 static bool in_name(lr_re_parser *p, uint32_t c, bool first)
 {
@@ -442,7 +442,7 @@ static bool parse_group(lr_re_parser *p, uint32_t depth, bool *flags_only)
     return take_last(p, &node) && push(p, &node);
 }
 
-/* ----------------------------------------------------------------------------------------------------- sequences -- */
+/* --------------------------------------------------------------------------------------------------- sequences -- */
 
 static bool push_anchor(lr_re_parser *p, const char *begin, int32_t anchor)
 {

@@ -19,7 +19,7 @@ static void *out_of_memory(rec_job *job, uint64_t size)
     return NULL;
 }
 
-/* ----------------------------------------------------------------------------------------------------- compiling -- */
+/* --------------------------------------------------------------------------------------------------- compiling -- */
 
 /* The longest literal that every match holds. */
 static const lr_re_node *needed(const lr_re_node *n)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Regular expressions of remap rules: the syntax and meaning of Rust's `regex` crate, run by PCRE2.
- * A pattern that Rust's engine would refuse is refused; one that PCRE2 would read otherwise is translated or, where that
- * cannot be done, refused too: never misread. Matching is bounded: no pattern can hang, or eat memory.
- * The tree of a pattern lies in one arena and lives as long as its lr_regex; a result is its matcher's. Regexes and
- * templates are not changed once they are made, a matcher is for one thread at a time. */
+ * A pattern that Rust's engine would refuse is refused; one that PCRE2 would read otherwise is translated or, where
+ * that cannot be done, refused too: never misread. Matching is bounded: no pattern can hang, or eat memory. The tree of
+ * a pattern lies in one arena and lives as long as its lr_regex; a result is its matcher's. Regexes and templates are
+ * not changed once they are made, a matcher is for one thread at a time. */
 #ifndef LR_REGEX_H
 #define LR_REGEX_H
 
@@ -60,16 +60,16 @@ const char *lr_matcher_output(const lr_matcher *matcher, size_t *length);
 int64_t lr_regex_replace(rec_job *job, const lr_regex *regex, lr_matcher *matcher, const char *text, size_t length,
                          const lr_template *replacement);
 
-/** What tells, of many patterns at once, which may match a text: by one pass over it for the literals without which they
- *  cannot. For one thread at a time. @param regexes of which some may be NULL; they must outlive it. NULL: the job has
- *  failed. */
+/** What tells, of many patterns at once, which may match a text: by one pass over it for the literals without which
+ * they cannot. For one thread at a time. @param regexes of which some may be NULL; they must outlive it. NULL: the job
+ * has failed. */
 typedef struct lr_sieve lr_sieve;
 lr_sieve *lr_sieve_new(rec_job *job, const lr_regex *const *regexes, uint64_t count);
 void lr_sieve_free(lr_sieve *sieve); /**< NULL is ignored */
 /** Looks at a text. */
 void lr_sieve_pass(lr_sieve *sieve, const char *text, size_t length);
-/** The first pattern from number `from` on that may match it: lr_regex_match() is 0 for all between. @return its number,
- *  the count of all if there is none. */
+/** The first pattern from number `from` on that may match it: lr_regex_match() is 0 for all between. @return its
+ * number, the count of all if there is none. */
 uint64_t lr_sieve_next(const lr_sieve *sieve, uint64_t from);
 
 /* A pattern as a tree, and a replacement as pieces. The tree is what the pattern means: flags are resolved into its

@@ -178,7 +178,8 @@ struct lr_regex {
     pcre2_code *code;
     uint32_t pairs; /**< of PCRE2's groups, the whole match too */
     /* What every text has that matches, so that most others need no search. */
-    const lr_re_node *head, *tail, *inside; /**< literals: it begins, ends with them, holds it; NULL: nothing is known */
+    const lr_re_node *head, *tail,
+        *inside; /**< literals: it begins, ends with them, holds it; NULL: nothing is known */
 };
 
 #endif

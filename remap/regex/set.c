@@ -19,7 +19,7 @@ static uint32_t before(uint32_t character)
     return character - 1 == SURROGATE_LAST ? SURROGATE_FIRST - 1 : character - 1;
 }
 
-/* ---------------------------------------------------------------------------------------------------- collecting -- */
+/* -------------------------------------------------------------------------------------------------- collecting -- */
 
 void lr_re_ranges_add(lr_re_ranges *ranges, uint32_t first, uint32_t last)
 {
@@ -83,7 +83,7 @@ void lr_re_write_ranges(lr_re_text *out, const lr_re_range *ranges, size_t count
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- sets -- */
+/* -------------------------------------------------------------------------------------------------------- sets -- */
 
 static lr_re_set *new_set(lr_arena *arena, int32_t kind)
 {
@@ -241,7 +241,7 @@ const lr_re_set *lr_re_set_operate(lr_arena *arena, int32_t kind, const lr_re_se
     return set;
 }
 
-/* ----------------------------------------------------------------------------------------------------- questions -- */
+/* --------------------------------------------------------------------------------------------------- questions -- */
 
 static int opposite(int answer)
 {

@@ -26,10 +26,10 @@ struct lr_sieve {
     uint64_t *found;       /* by the last pass */
     uint8_t kind_of[256];  /* of a byte; 0: it is in no literal */
     uint32_t kinds, states;
-    uint32_t *next;        /* by state and kind: a state; once it is built, a transition */
-    uint32_t *first;       /* by state: ending + 1 */
-    uint32_t *back;        /* by state: the longest end of it that begins a literal */
-    ending *endings;       /* by pattern */
+    uint32_t *next;  /* by state and kind: a state; once it is built, a transition */
+    uint32_t *first; /* by state: ending + 1 */
+    uint32_t *back;  /* by state: the longest end of it that begins a literal */
+    ending *endings; /* by pattern */
 };
 
 static const lr_re_node *literal_of(const lr_regex *regex)
@@ -89,8 +89,8 @@ static void plant(lr_sieve *s, const lr_regex *const *regexes)
     }
 }
 
-/* What the tree has no branch for goes where the longest end of what was seen goes. In the order of their depth: `order`
- * is a queue. */
+/* What the tree has no branch for goes where the longest end of what was seen goes. In the order of their depth:
+ * `order` is a queue. */
 static void join(lr_sieve *s, uint32_t *order)
 {
     uint32_t begin = 0, end = 1;

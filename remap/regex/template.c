@@ -198,7 +198,7 @@ lr_template *lr_template_new(rec_job *job, const char *text, const lr_regex *reg
     reader r = {.job = job, .regex = regex, .place = place, .strict = strict};
     if (lr_utf8_valid(text, length) != length) {
         (void)lr_fail_location(job, place, "the replacement is not UTF-8 at its byte %zu",
-                            lr_utf8_valid(text, length) + 1);
+                               lr_utf8_valid(text, length) + 1);
         return NULL;
     }
     if (length > 64 << 10) {

@@ -11,7 +11,7 @@ enum { REPEAT_MOST = 65535 }; /* PCRE2's */
 static const char word_class[] = "[0-9A-Z_a-z\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{200c}\\x{200d}]";
 static const char ascii_class[] = "[0-9A-Z_a-z]";
 
-/* ------------------------------------------------------------------------------------------------------- writing -- */
+/* ----------------------------------------------------------------------------------------------------- writing -- */
 
 typedef struct writer {
     lr_re_parser *p;

@@ -42,7 +42,7 @@ static int one_origin(lr_reverse *b, uint64_t rule, const lr_back *back, const c
                        origins->count ? origins->text + origins->list[0].at : "many keys",
                        origins->count > 1 ? origins->text + origins->list[1].at : "more");
         return lr_back_issue(b, REC_PROBLEM_AMBIGUOUS, rule + 1, key, "", text,
-                               "A pattern that says more has one inverse.") == REC_OK
+                             "A pattern that says more has one inverse.") == REC_OK
                    ? 2
                    : -1;
     }
@@ -174,7 +174,7 @@ static int32_t unjoin(lr_reverse *b, uint64_t rule, lr_back *const *backs, uint6
                        " equal shares, which does not come out even for a length of %" PRIu64,
                        key, (unsigned)r->number, sum, length);
         (void)lr_back_issue(b, REC_PROBLEM_SHAPE, rule + 1, key, "", text,
-                              "Are the numbers those of this model? Give its config.json, or --set.");
+                            "Are the numbers those of this model? Give its config.json, or --set.");
         goto done;
     }
     b->source->hits[rule]++;

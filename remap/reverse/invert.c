@@ -225,7 +225,7 @@ static bool write_out(writer *w, const lr_re_node *node, skeletons *out)
     }
 }
 
-/* ------------------------------------------------------------------------------------------ what a rule is like -- */
+/* ----------------------------------------------------------------------------------------- what a rule is like -- */
 
 static void note_groups(lr_back *back, const lr_re_node *node, bool may_miss)
 {

@@ -60,7 +60,8 @@ typedef struct text_of {
     uint64_t steps; /* of ends() so far */
 } text_of;
 
-/* More than any pattern needs that was not made to need many: `a+++++` takes the text's length to the power of its signs. */
+/* More than any pattern needs that was not made to need many: `a+++++` takes the text's length to the power of its
+ * signs. */
 enum { STEPS_MOST = 20000 };
 
 static bool same_letters(const char *a, const char *b, size_t length, bool icase)
@@ -97,9 +98,9 @@ static uint32_t character_at(const text_of *t, size_t at, size_t *length)
     return c;
 }
 
-/* The places where a match of the node may end that begins at one of `from`. Anchors are taken to hold: where they stand
- * in the text that is looked for is not known yet; and so is a pattern that would take too long: what is found by it is put
- * through the rule anyway. */
+/* The places where a match of the node may end that begins at one of `from`. Anchors are taken to hold: where they
+ * stand in the text that is looked for is not known yet; and so is a pattern that would take too long: what is found by
+ * it is put through the rule anyway. */
 static void ends(text_of *t, const lr_re_node *node, const bits *from, bits *to)
 {
     size_t words = t->length / 64 + 1, end = t->length;
@@ -274,8 +275,8 @@ static uint32_t ends_inside(const finder *f, const span *at)
     return inside;
 }
 
-/* Whether a text has names without letters, which what came out of it has not: a rule that leaves no trace was put where
- * it does not belong. */
+/* Whether a text has names without letters, which what came out of it has not: a rule that leaves no trace was put
+ * where it does not belong. */
 static bool odd(const finder *f, const char *text, size_t length)
 {
     if (f->back->trace || length == 0) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A rule `PATTERN => REPLACEMENT` backwards: which texts does it make into a given one?
  *
- * The replacement's form is looked for in the text; what its groups hold must fit their parts of the pattern. The pattern
- * is then written out with those groups: what they do not hold must be one of few texts (`[kv]`, `(?:bert|roberta)`, an
- * optional part), and a `.` outside of groups stands for a dot, since it was meant for one. Every text found this way is
- * put through the rule, and is an answer only if it comes out as the given one. */
+ * The replacement's form is looked for in the text; what its groups hold must fit their parts of the pattern. The
+ * pattern is then written out with those groups: what they do not hold must be one of few texts (`[kv]`,
+ * `(?:bert|roberta)`, an optional part), and a `.` outside of groups stands for a dot, since it was meant for one.
+ * Every text found this way is put through the rule, and is an answer only if it comes out as the given one. */
 #ifndef LR_INVERT_PRIVATE_H
 #define LR_INVERT_PRIVATE_H
 
@@ -69,8 +69,8 @@ bool lr_back_group_fits(const lr_back *back, uint32_t group, const char *text, s
  */
 int32_t lr_back_find(rec_job *job, const lr_back *back, lr_matcher *matcher, const char *text, size_t length,
                      const char *part, const char *fixed, lr_origins *origins);
-/** @return 1 if the rule leaves the text alone, 2 if it acts on it and makes it of itself, 0 if neither, -1: the job has
- *  failed. */
+/** @return 1 if the rule leaves the text alone, 2 if it acts on it and makes it of itself, 0 if neither, -1: the job
+ * has failed. */
 int lr_back_leaves(rec_job *job, const lr_back *back, lr_matcher *matcher, const char *text, size_t length);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "remap/reverse/reverse_private.h"
 
-/* --------------------------------------------------------------------------------------- modules and their operations -- */
+/* -------------------------------------------------------------------------------- modules and their operations -- */
 
 /* Takes the count of `op`. @return false: there is a problem, or the job has failed. */
 static bool replace_op(lr_reverse *b, lr_back_item *one, lr_op *op, const char *word)
@@ -164,7 +164,7 @@ int32_t lr_back_unadapt(lr_reverse *b, lr_back_item *one)
     return REC_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- ties -- */
+/* -------------------------------------------------------------------------------------------------------- ties -- */
 
 /* Whether two tensors are the same to the bit. @return 1, 0, -1: the job has failed. */
 static int same_data(rec_job *job, lr_op *a, lr_op *b)

@@ -107,7 +107,7 @@ const char *lr_retrace_reason(const lr_trace *r, uint64_t rule)
     return NULL;
 }
 
-/* -------------------------------------------------------------------------------------------------------- one text -- */
+/* ---------------------------------------------------------------------------------------------------- one text -- */
 
 /* Room for bytes. @return their place, SIZE_MAX: the job has failed. */
 static size_t take(lr_trace *r, size_t size)
@@ -208,7 +208,7 @@ static int32_t undo(lr_trace *r, uint64_t number, lr_candidates *out)
     return REC_OK;
 }
 
-/* ----------------------------------------------------------------------------------------- what the file may have -- */
+/* -------------------------------------------------------------------------------------- what the file may have -- */
 
 /* @return 1 if a rule drops the key, 0 if not, -1: the job has failed. */
 static int drops(lr_trace *r, const char *text, size_t length, const lr_op *op)
@@ -255,7 +255,8 @@ static uint64_t fused_by(lr_trace *r, const char *text, size_t length)
     }
     for (uint64_t i = 0; i < rules->count; i++) {
         if (rules->rules[i].kind == LR_RULE_WEIGHT_NORM) {
-            int found = lr_regex_match(r->job, rules->rules[i].regex, r->matcher, text, last > text ? (size_t)(last - text) - 1 : 0);
+            int found = lr_regex_match(r->job, rules->rules[i].regex, r->matcher, text,
+                                       last > text ? (size_t)(last - text) - 1 : 0);
             if (found) {
                 return found < 0 ? UINT64_MAX : i + 1;
             }

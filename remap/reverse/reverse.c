@@ -6,7 +6,7 @@
 
 #include "remap/reverse/reverse_private.h"
 
-/* ---------------------------------------------------------------------------------------------------------- items -- */
+/* ------------------------------------------------------------------------------------------------------- items -- */
 
 static int32_t set_inputs(lr_reverse *b, lr_back_item *one, lr_key *const *inputs, uint64_t count)
 {
@@ -80,7 +80,7 @@ done:
     return b->job->error.status;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- all -- */
+/* --------------------------------------------------------------------------------------------------------- all -- */
 
 /* Lists whose gaps were closed: what their numbers were is nowhere. */
 static int32_t check_gaps(lr_reverse *b)
@@ -91,15 +91,16 @@ static int32_t check_gaps(lr_reverse *b)
     for (uint64_t i = 0; i < b->count; i++) {
         const char *text = b->items[i].text;
         for (const char *dot; text; text = dot ? dot + 1 : NULL) {
-            uint64_t index, length = (uint64_t)((dot = lr_path_dot(text, text + strlen(text))) ? dot - text : (ptrdiff_t)strlen(text));
+            uint64_t index,
+                length =
+                    (uint64_t)((dot = lr_path_dot(text, text + strlen(text))) ? dot - text : (ptrdiff_t)strlen(text));
             if (lr_node_index(text, length, &index)) {
                 char words[400];
                 (void)snprintf(words, sizeof words,
                                "%.300s: gaps = close has no inverse: the numbers before are not in the record",
                                b->items[i].text);
-                return lr_back_issue(
-                    b, REC_PROBLEM_NO_INVERSE, 0, b->items[i].text, "gaps", words,
-                    "Give gaps = keep, and back rules that put the numbers back, the highest first.");
+                return lr_back_issue(b, REC_PROBLEM_NO_INVERSE, 0, b->items[i].text, "gaps", words,
+                                     "Give gaps = keep, and back rules that put the numbers back, the highest first.");
             }
         }
     }

@@ -61,8 +61,8 @@ typedef struct lr_choice_made {
 /**
  * Chooses among the candidates of a key. In this order, each as far as it leaves one:
  * those that match an `export` rule, one rule after the other, load arguments before profiles; those whose renames are
- * not a part of another's, for a rule that leaves a trace in the key has made it; those whose matches end at dots. A rule
- * that leaves no trace (`^model\. => `) is never guessed.
+ * not a part of another's, for a rule that leaves a trace in the key has made it; those whose matches end at dots. A
+ * rule that leaves no trace (`^model\. => `) is never guessed.
  * @param dead candidates to leave out, or NULL. @param left (out) which are left at the end: room for all.
  */
 int32_t lr_retrace_choose(lr_trace *retracer, const lr_candidates *candidates, const bool *dead, bool *left,
@@ -204,7 +204,7 @@ lr_back_item *lr_back_item_new(lr_reverse *b); /**< NULL: the job has failed. It
 /** Notes what is wrong with a key. @param rule by index + 1, 0: none. @param what other words part two troubles of one
  *  rule. */
 int32_t lr_back_issue(lr_reverse *b, int32_t kind, uint64_t rule, const char *key, const char *what, const char *text,
-                        const char *hint);
+                      const char *hint);
 /** A rule that has no inverse. @param rule by index. */
 int32_t lr_back_no_inverse(lr_reverse *b, uint64_t rule, const char *key, const char *why, const char *hint);
 int32_t lr_back_refused_by(lr_reverse *b, const char *key, const lr_rule *rule);

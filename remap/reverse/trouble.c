@@ -32,7 +32,7 @@ lr_back_item *lr_back_item_new(lr_reverse *b)
 
 /* @param rule by index + 1, 0: none. @param what why, for troubles without a text of their own. */
 int32_t lr_back_issue(lr_reverse *b, int32_t kind, uint64_t rule, const char *key, const char *what, const char *text,
-                        const char *hint)
+                      const char *hint)
 {
     lr_issue *t;
     for (t = b->troubles; t; t = t->next) {

@@ -6,7 +6,7 @@
 
 #include "remap/reverse/reverse_private.h"
 
-/* ---------------------------------------------------------------------------------------------------- parts and wholes -- */
+/* -------------------------------------------------------------------------------------------- parts and wholes -- */
 
 static uint64_t hash(uint64_t rule, const char *text)
 {
@@ -40,7 +40,8 @@ static int32_t grow_wholes(lr_reverse *b)
     return REC_OK;
 }
 
-/* The whole of that rule and key. @param make it is made if it is not there yet. NULL: not there, or the job has failed. */
+/* The whole of that rule and key. @param make it is made if it is not there yet. NULL: not there, or the job has
+ * failed. */
 static lr_whole *find_whole(lr_reverse *b, uint64_t index, const char *text, bool make)
 {
     uint64_t at;
@@ -181,7 +182,7 @@ int32_t lr_back_check_whole(lr_reverse *b, lr_whole *w)
     return REC_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------- choosing -- */
+/* ---------------------------------------------------------------------------------------------------- choosing -- */
 
 /* The keys that are left, for a message: "a, b or 3 more". */
 static void list_candidates(const lr_candidates *c, const bool *left, char *text, size_t room)
@@ -232,23 +233,23 @@ static int32_t choice_failed(lr_reverse *b, const lr_back_item *one, const lr_ca
                            (unsigned)rule->number, lr_word_name(rule->kind), rule->text);
         }
         return lr_back_issue(b, REC_PROBLEM_AMBIGUOUS, made->rule, one->text, "several", text,
-                               "An export rule says what the file's keys look like: export = PATTERN.");
+                             "An export rule says what the file's keys look like: export = PATTERN.");
     case LR_CHOICE_TOO_MANY:
         (void)snprintf(text, sizeof text, "%.200s: rule %u (%s = %.200s) may have made it of too many keys", one->text,
                        (unsigned)rule->number, lr_word_name(rule->kind), rule->text);
         return lr_back_issue(b, REC_PROBLEM_AMBIGUOUS, made->rule, one->text, "many", text,
-                               "A pattern that says more has fewer inverses.");
+                             "A pattern that says more has fewer inverses.");
     default:
         if (wrong) {
             (void)snprintf(text, sizeof text, "%.300s cannot be joined by rule %u: %s", wrong->text,
                            (unsigned)wrong->rule->number, wrong->wrong);
             return lr_back_issue(b, REC_PROBLEM_MISSING, wrong->index + 1, one->text, "parts", text,
-                                   "All parts must be in the record.");
+                                 "All parts must be in the record.");
         }
         (void)snprintf(text, sizeof text, "%.200s: the rules make it of no key%s", one->text,
                        c->dropped ? " that they do not drop" : "");
         return lr_back_issue(b, REC_PROBLEM_NO_INVERSE, 0, one->text, c->dropped ? "dropped" : "none", text,
-                               "A back rule gives it a name that they make, or is it another profile's record?");
+                             "A back rule gives it a name that they make, or is it another profile's record?");
     }
 }
 
@@ -319,7 +320,7 @@ int32_t lr_back_choose(lr_reverse *b, lr_back_item *one)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- emitting -- */
+/* ---------------------------------------------------------------------------------------------------- emitting -- */
 
 static int32_t emit(lr_reverse *b, const char *text, lr_op *op, lr_key *const *inputs, uint64_t count,
                     const char *operations, const char *why)
@@ -416,7 +417,7 @@ static int32_t emit_whole(lr_reverse *b, lr_whole *w)
             (void)snprintf(text, sizeof text, "%.200s: rule %u would join %.200s into it, which goes to %.200s",
                            w->text, (unsigned)rule->number, part->text, part->chosen->text);
             return lr_back_issue(b, REC_PROBLEM_AMBIGUOUS, w->index + 1, w->text, "elsewhere", text,
-                                   "An export rule says what the file's keys look like: export = PATTERN.");
+                                 "An export rule says what the file's keys look like: export = PATTERN.");
         }
         count += part->input_count;
     }

@@ -5,7 +5,8 @@
 #include "remap/rules/rules.h"
 
 /* `import`: Burn's own safetensors import adapts it where the destination's type names it; so it does in librecord, and
- * RmsNorm and PRelu too, which Burn fails to load. InstanceNorm is left to rules: Burn loads it, without its weights. */
+ * RmsNorm and PRelu too, which Burn fails to load. InstanceNorm is left to rules: Burn loads it, without its weights.
+ */
 typedef struct change {
     const char *torch; /* PyTorch's field */
     const char *burn;  /* Burn's; NULL: it has none */

@@ -30,7 +30,7 @@ typedef struct lr_choice {
     const char *condition; /**< or NULL */
 } lr_choice;
 
-/* ------------------------------------------------------------------------------------------------------- parsing -- */
+/* ----------------------------------------------------------------------------------------------------- parsing -- */
 
 typedef struct parser {
     rec_job *job;
@@ -80,7 +80,7 @@ static const char *keep_name(parser *p, const char *name, size_t length)
     const char *copy;
     if (length > LR_NAME_MOST) {
         (void)lr_fail_location(p->job, p->place, "the name \"%.*s...\" is longer than %d bytes", LR_NAME_MOST, name,
-                            LR_NAME_MOST);
+                               LR_NAME_MOST);
         return NULL;
     }
     copy = lr_arena_text(&p->rules->arena, name, length);
@@ -162,7 +162,8 @@ static const lr_term *parse_sum(parser *p)
 }
 
 /* All of a text. NULL: the job has failed. */
-static const lr_term *parse_all(rec_job *job, lr_rules *rules, const char *text, size_t length, const lr_location *place)
+static const lr_term *parse_all(rec_job *job, lr_rules *rules, const char *text, size_t length,
+                                const lr_location *place)
 {
     parser p = {.job = job, .rules = rules, .place = place, .text = text, .at = text, .end = text + length};
     const lr_term *term;
@@ -199,7 +200,7 @@ const lr_amount *lr_amount_new(rec_job *job, lr_rules *rules, const char *text, 
     return amount->terms ? amount : NULL;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- let -- */
+/* --------------------------------------------------------------------------------------------------------- let -- */
 
 static int32_t bad_let(rec_job *job, const lr_location *place, const char *text, const char *why)
 {
@@ -303,7 +304,7 @@ int32_t lr_definition_add(rec_job *job, lr_rules *rules, const char *text, const
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------- the value -- */
+/* --------------------------------------------------------------------------------------------------- the value -- */
 
 /** How looking up ended. */
 enum { FOUND = 0, MISSING = 1, FAILED = 2 };
@@ -321,8 +322,8 @@ typedef struct lookup {
     const lr_location *place;
     const char *amount; /**< for messages */
     int steps;
-    const char *missing; /**< the name that was found nowhere first */
-    const lr_definition *let;   /**< whose let it is, or NULL */
+    const char *missing;      /**< the name that was found nowhere first */
+    const lr_definition *let; /**< whose let it is, or NULL */
 } lookup;
 
 static int term_value(lookup *l, const lr_term *term, const active *outer, int depth, double *value);
@@ -430,7 +431,7 @@ static int term_value(lookup *l, const lr_term *term, const active *outer, int d
     return FOUND;
 }
 
-/* ----------------------------------------------------------------------------------------------------- messages -- */
+/* ---------------------------------------------------------------------------------------------------- messages -- */
 
 /* The rule that an amount is of, or NULL. */
 static const lr_rule *find_rule(const lr_rules *rules, const lr_amount *amount)
@@ -516,7 +517,10 @@ static int32_t fail_missing(lookup *l, const lr_amount *amount)
     (void)rec_fail(l->job, REC_E_NOT_FOUND, REC_UNKNOWN,
                    "the number `%s` is missing: %s; neither --set %s=NUMBER nor %s gives %s", name, need, name, config,
                    *gives ? gives : name);
-    rec_fail_hint(l->job, "Put the model's config.json beside it, or name it: --config-json FILE, or give the number: --set %s=NUMBER.", name);
+    rec_fail_hint(
+        l->job,
+        "Put the model's config.json beside it, or name it: --config-json FILE, or give the number: --set %s=NUMBER.",
+        name);
     return l->job->error.status;
 }
 
@@ -557,7 +561,7 @@ int32_t lr_amount_value(rec_job *job, const lr_rules *rules, const lr_variables 
     return REC_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------- asking -- */
+/* ------------------------------------------------------------------------------------------------------ asking -- */
 
 static bool has_name(const lr_term *term)
 {

@@ -351,7 +351,7 @@ static const lr_profile_section *find(lr_library *library, const char *text, con
     return path ? find_in_file(library, path, name, config) : NULL;
 }
 
-/* ---------------------------------------------------------------------------------------------- putting together -- */
+/* -------------------------------------------------------------------------------------------- putting together -- */
 
 static int32_t build(lr_library *library, lr_rules *rules, const frame *f, uint32_t depth);
 

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-
 enum { PARTS_MOST = 256, SHAPE_MOST = 64, DTYPES_MOST = 32, RANK_MOST = 64, PATTERN_MOST = 64 << 10 };
 
 /** Part of a text. */
@@ -48,7 +47,7 @@ static const char *const forms[] = {
     [LR_RULE_MERGE] = "merge = PATTERN | rows, or merge = PATTERN | same",
 };
 
-/* -------------------------------------------------------------------------------------------------- small pieces -- */
+/* ------------------------------------------------------------------------------------------------ small pieces -- */
 
 #define MISTAKE(p, ...) lr_fail_location((p)->job, &(p)->rule->place, __VA_ARGS__)
 
@@ -159,7 +158,7 @@ static bool read_whole(span text, uint64_t most, uint64_t *number)
     return text.length > 0 && *number <= most;
 }
 
-/* -------------------------------------------------------------------------------------------------------- pieces -- */
+/* ------------------------------------------------------------------------------------------------------ pieces -- */
 
 static int32_t read_pattern(parser *p, span text)
 {
@@ -221,7 +220,7 @@ static int32_t read_amounts(parser *p, span text, uint64_t least, uint64_t most)
     return p->job->error.status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- drop -- */
+/* -------------------------------------------------------------------------------------------------------- drop -- */
 
 static int32_t read_dtypes(parser *p, span text)
 {
@@ -281,7 +280,7 @@ static int32_t read_conditions(parser *p, span text)
     return REC_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ split and join -- */
+/* ---------------------------------------------------------------------------------------------- split and join -- */
 
 static int32_t read_axis(parser *p, span word)
 {
@@ -306,7 +305,8 @@ static size_t part_name(span text)
     size_t length = 0;
     while (length < text.length &&
            ((text.at[length] >= 'a' && text.at[length] <= 'z') || (text.at[length] >= 'A' && text.at[length] <= 'Z') ||
-            lr_is_digit(text.at[length]) || text.at[length] == '_' || text.at[length] == '.' || text.at[length] == '-')) {
+            lr_is_digit(text.at[length]) || text.at[length] == '_' || text.at[length] == '.' ||
+            text.at[length] == '-')) {
         length++;
     }
     return length;
@@ -430,7 +430,7 @@ static int32_t compile_join(parser *p)
     return p->job->error.status;
 }
 
-/* ----------------------------------------------------------------------------------------------- reshape, module -- */
+/* --------------------------------------------------------------------------------------------- reshape, module -- */
 
 static int32_t read_shape(parser *p, span text)
 {
@@ -506,7 +506,7 @@ static int32_t read_variant(parser *p, span text)
     return p->job->error.status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- rules -- */
+/* ------------------------------------------------------------------------------------------------------- rules -- */
 
 /* `DST = SRC`: keys, no patterns. */
 static int32_t parse_tie(parser *p, span text)

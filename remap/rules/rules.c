@@ -14,7 +14,7 @@ int32_t lr_rule_kind(const char *key)
     return word && word->which <= LR_RULE_LAST ? word->which : 0;
 }
 
-/* ----------------------------------------------------------------------------------------------- making, freeing -- */
+/* --------------------------------------------------------------------------------------------- making, freeing -- */
 
 lr_rules *lr_rules_new(rec_job *job)
 {
@@ -62,7 +62,7 @@ void lr_rules_remove(lr_rules *rules, uint64_t index)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- adding -- */
+/* ------------------------------------------------------------------------------------------------------ adding -- */
 
 /* A copy in the list's arena; that of the rule before where it is the same, since most rules stand in one file. */
 static const char *keep(rec_job *job, lr_rules *rules, const char *text, const char *before)
@@ -118,7 +118,7 @@ static int32_t add_rule(rec_job *job, lr_rules *rules, int32_t kind, const char 
     return REC_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------- switches -- */
+/* ---------------------------------------------------------------------------------------------------- switches -- */
 
 static int32_t bad_word(rec_job *job, const lr_location *place, const char *key, const char *value, const char *a,
                         const char *b)
@@ -130,7 +130,7 @@ static int32_t bad_word(rec_job *job, const lr_location *place, const char *key,
     lr_suggestion_try(&near, b);
     /* Outside of a file the place is the key itself. */
     (void)lr_fail_location(job, place, "expected %s or %s%s%s, found \"%s\"", a, b, place->file ? " for " : "",
-                        place->file ? key : "", lr_excerpt_text(&brief, value));
+                           place->file ? key : "", lr_excerpt_text(&brief, value));
     if (near.best) {
         rec_fail_hint(job, "Did you mean \"%s\"?", near.best);
     }

@@ -10,32 +10,33 @@
 #include "core/config/config.h"
 #include "remap/regex/regex.h"
 
-/** Kinds of rules, which are words of an INI file (core/config/words.c). All rules of one kind are in the order in which
- *  they were given. */
+/** Kinds of rules, which are words of an INI file (core/config/words.c). All rules of one kind are in the order in
+ * which they were given. */
 enum {
     LR_RULE_DROP = LR_WORD_DROP, /**< drop = RE [| rank N] [| dtype NAME…]  source keys */
-    LR_RULE_SPLIT = LR_WORD_SPLIT, /**< split = RE | rows|last|AXIS NAME[*E]… [in E] => TEXT  source keys; % is the part */
+    LR_RULE_SPLIT =
+        LR_WORD_SPLIT, /**< split = RE | rows|last|AXIS NAME[*E]… [in E] => TEXT  source keys; % is the part */
     LR_RULE_WEIGHT_NORM = LR_WORD_WEIGHT_NORM, /**< weight_norm = RE  bases of source keys */
-    LR_RULE_RENAME = LR_WORD_RENAME, /**< rename = RE => TEXT */
-    LR_RULE_ADD = LR_WORD_ADD, /**< add = RE | NUMBER  destination keys, as all that follow */
-    LR_RULE_ROPE = LR_WORD_ROPE, /**< rope = RE | E [E]  heads, rotary dims */
-    LR_RULE_SQUEEZE = LR_WORD_SQUEEZE, /**< squeeze = RE [| AXIS…] */
-    LR_RULE_RESHAPE = LR_WORD_RESHAPE, /**< reshape = RE | [E, E, …]  -1: what is left */
+    LR_RULE_RENAME = LR_WORD_RENAME,           /**< rename = RE => TEXT */
+    LR_RULE_ADD = LR_WORD_ADD,                 /**< add = RE | NUMBER  destination keys, as all that follow */
+    LR_RULE_ROPE = LR_WORD_ROPE,               /**< rope = RE | E [E]  heads, rotary dims */
+    LR_RULE_SQUEEZE = LR_WORD_SQUEEZE,         /**< squeeze = RE [| AXIS…] */
+    LR_RULE_RESHAPE = LR_WORD_RESHAPE,         /**< reshape = RE | [E, E, …]  -1: what is left */
     LR_RULE_STACK = LR_WORD_STACK, /**< stack = RE => TEXT  first all-digits group that TEXT lacks: the index */
-    LR_RULE_JOIN = LR_WORD_JOIN, /**< join = RE | rows|last|AXIS NAME[*E]… => TEXT  % in RE: the part; E: backwards */
-    LR_RULE_TIE = LR_WORD_TIE, /**< tie = DST = SRC */
-    LR_RULE_MODULE = LR_WORD_MODULE, /**< module = RE => TYPE  paths of destination modules */
+    LR_RULE_JOIN = LR_WORD_JOIN,   /**< join = RE | rows|last|AXIS NAME[*E]… => TEXT  % in RE: the part; E: backwards */
+    LR_RULE_TIE = LR_WORD_TIE,     /**< tie = DST = SRC */
+    LR_RULE_MODULE = LR_WORD_MODULE,   /**< module = RE => TYPE  paths of destination modules */
     LR_RULE_VARIANT = LR_WORD_VARIANT, /**< variant = RE => NAME  paths of destination enums */
-    LR_RULE_BACK = LR_WORD_BACK, /**< back = RE => TEXT  only going backwards: keys before all else */
-    LR_RULE_EXPORT = LR_WORD_EXPORT, /**< export = RE  only going backwards: source keys; see lr_retrace_choose() */
-    LR_RULE_MERGE = LR_WORD_MERGE, /**< merge = RE | rows|last|AXIS|same  one key of several sources */
+    LR_RULE_BACK = LR_WORD_BACK,       /**< back = RE => TEXT  only going backwards: keys before all else */
+    LR_RULE_EXPORT = LR_WORD_EXPORT,   /**< export = RE  only going backwards: source keys; see lr_retrace_choose() */
+    LR_RULE_MERGE = LR_WORD_MERGE,     /**< merge = RE | rows|last|AXIS|same  one key of several sources */
     LR_RULE_REQUIRE = LR_WORD_REQUIRE, /**< require = RE  source keys: one of them must match */
     LR_RULE_LAST = LR_RULE_REQUIRE
 };
 
 /** A whole number that may need the model's configuration: product and quotient of names and numbers, `q*H/K`. */
 typedef struct lr_amount {
-    const char *text;  /**< as it was written */
+    const char *text;            /**< as it was written */
     const struct lr_term *terms; /**< expression.c */
 } lr_amount;
 
@@ -45,26 +46,26 @@ typedef struct lr_part {
 } lr_part;
 
 typedef struct lr_rule {
-    int32_t kind; /**< LR_RULE_… */
+    int32_t kind;    /**< LR_RULE_… */
     uint32_t number; /**< position among all rules of the list, from 1: "rule 2" */
     lr_location place;
-    const char *text; /**< the whole value as it was written, without its key */
-    const char *pattern;      /**< RE as written; of TIE: DST */
-    lr_regex *regex;          /**< NULL for TIE, and for a JOIN, which has one for each part */
-    const char *replacement;  /**< TEXT, TYPE, NAME; of TIE: SRC; NULL for those without */
-    lr_template *template;    /**< of SPLIT, RENAME, STACK, JOIN, BACK */
-    int32_t axis;             /**< of SPLIT, JOIN, MERGE: 0 rows; -1 last; of MERGE also LR_MERGE_SAME */
-    const lr_amount *groups;  /**< of SPLIT: `in E`, or NULL */
+    const char *text;        /**< the whole value as it was written, without its key */
+    const char *pattern;     /**< RE as written; of TIE: DST */
+    lr_regex *regex;         /**< NULL for TIE, and for a JOIN, which has one for each part */
+    const char *replacement; /**< TEXT, TYPE, NAME; of TIE: SRC; NULL for those without */
+    lr_template *template;   /**< of SPLIT, RENAME, STACK, JOIN, BACK */
+    int32_t axis;            /**< of SPLIT, JOIN, MERGE: 0 rows; -1 last; of MERGE also LR_MERGE_SAME */
+    const lr_amount *groups; /**< of SPLIT: `in E`, or NULL */
     uint64_t part_count;
-    const lr_part *parts;     /**< of SPLIT, JOIN */
-    lr_regex **part_regexes;  /**< of JOIN: one for each part */
+    const lr_part *parts;    /**< of SPLIT, JOIN */
+    lr_regex **part_regexes; /**< of JOIN: one for each part */
     uint64_t amount_count;
     const lr_amount *amounts; /**< of ROPE: heads[, dims]; of RESHAPE: the shape; of SQUEEZE: axes */
     double number_value;      /**< of ADD */
     int32_t rank;             /**< of DROP: -1 any */
     uint64_t dtype_count;
-    const rec_dtype *dtypes;  /**< of DROP: none is any */
-    const char *profile;      /**< the profile it stands in, or NULL */
+    const rec_dtype *dtypes; /**< of DROP: none is any */
+    const char *profile;     /**< the profile it stands in, or NULL */
 } lr_rule;
 
 /** Every source has the whole of it. */
@@ -90,11 +91,11 @@ typedef struct lr_rules {
     uint64_t count, room;
     lr_definition *lets;
     uint64_t let_count, let_room;
-    int32_t adapter; /**< LR_ADAPTER_… */
-    int32_t gaps;    /**< LR_SWITCH_YES: closed */
+    int32_t adapter;    /**< LR_ADAPTER_… */
+    int32_t gaps;       /**< LR_SWITCH_YES: closed */
     const char *select; /**< keys below this path alone, without it; NULL: all. "." (all, whatever a profile
                              says) is never in what lr_arguments_rules() gives */
-    const char *name;        /**< of a profile; NULL: load arguments */
+    const char *name;   /**< of a profile; NULL: load arguments */
     const char *description, *source, *destination; /**< of a profile: one line each, or NULL */
 } lr_rules;
 
@@ -144,8 +145,8 @@ void lr_library_begin(lr_library *library, rec_job *job);
 void lr_library_end(lr_library *library);
 /** Calls for each profile: the context's in the order of its file, then the others in the order of their files. What is
  *  handed over lives as long as the library. @return the first status that was not REC_OK. */
-int32_t lr_library_each(lr_library *library, int32_t (*call)(void *user, const lr_config *config,
-                                                             const lr_profile_section *section),
+int32_t lr_library_each(lr_library *library,
+                        int32_t (*call)(void *user, const lr_config *config, const lr_profile_section *section),
                         void *user);
 
 /* Numbers (expression.c, variables.c). */
@@ -164,8 +165,8 @@ typedef struct lr_variables {
     const lr_allocator *allocator;
     lr_number *set, *config, *own;
     uint64_t set_count, set_room, config_count, config_room, own_count, own_room;
-    char *config_file; /**< NULL: none was found */
-    char *model_type;  /**< what the configuration calls itself; NULL: it does not say */
+    char *config_file;  /**< NULL: none was found */
+    char *model_type;   /**< what the configuration calls itself; NULL: it does not say */
     char *config_tried; /**< the last place that was looked at, where none was found; NULL: there was nowhere to look */
 } lr_variables;
 void lr_variables_init(lr_variables *numbers, const lr_allocator *allocator);
@@ -183,9 +184,10 @@ int32_t lr_variables_set(rec_job *job, lr_variables *numbers, const char *assign
 int32_t lr_variables_read(rec_job *job, lr_variables *numbers, const char *model_path, const char *explicit_path);
 /** Takes the numbers and bools of a record's metadata, by their keys: GGUF has a model's configuration there. */
 int32_t lr_variables_take(rec_job *job, lr_variables *numbers, const rec_record *record);
-/** The value of an amount. A name is one that was set, a `let` of the rules, else one of the configuration, else one of the
- *  metadata; one that is nowhere is REC_E_NOT_FOUND, and the message names it, what was tried, and `--set`. A result that is no whole number
- *  (by more than a millionth of it), or below 0 (but -1 in RESHAPE), or 0 in a SPLIT or ROPE, is REC_E_ARGUMENT. */
+/** The value of an amount. A name is one that was set, a `let` of the rules, else one of the configuration, else one of
+ * the metadata; one that is nowhere is REC_E_NOT_FOUND, and the message names it, what was tried, and `--set`. A result
+ * that is no whole number (by more than a millionth of it), or below 0 (but -1 in RESHAPE), or 0 in a SPLIT or ROPE, is
+ * REC_E_ARGUMENT. */
 int32_t lr_amount_value(rec_job *job, const lr_rules *rules, const lr_variables *numbers, const lr_amount *amount,
                         const lr_location *place, int64_t *value);
 
@@ -195,7 +197,7 @@ enum {
     LR_ADAPT_NONE = 0,   /**< unchanged under its own name */
     LR_ADAPT_RENAME = 1, /**< another name */
     LR_ADAPT_TRANSPOSE = 2,
-    LR_ADAPT_DROP = 3    /**< Burn's module has no such field */
+    LR_ADAPT_DROP = 3 /**< Burn's module has no such field */
 };
 /**
  * What a module type does to a field of PyTorch's.

@@ -15,7 +15,7 @@
 enum { SET_MOST = 10000, CONFIG_MOST = 100000, NAME_MOST = 256, DEPTH_MOST = 256 };
 #define FILE_MOST ((uint64_t)16 << 20)
 
-/* ------------------------------------------------------------------------------------------------------- numbers -- */
+/* ----------------------------------------------------------------------------------------------------- numbers -- */
 
 void lr_variables_init(lr_variables *numbers, const lr_allocator *allocator)
 {
@@ -117,7 +117,7 @@ int32_t lr_variables_set(rec_job *job, lr_variables *numbers, const char *assign
     return append(job, numbers, &numbers->set, &numbers->set_count, &numbers->set_room, start, length, value);
 }
 
-/* ------------------------------------------------------------------------------------------------- configuration -- */
+/* ----------------------------------------------------------------------------------------------- configuration -- */
 
 /** What a reader tells of a configuration. Only maps in maps count: what lies in lists has no name. */
 typedef struct reader {
@@ -178,7 +178,8 @@ static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
         return REC_OK;
     }
     if (scalar->kind == REC_KIND_STRING) {
-        return r->depth == 1 && r->length == 10 && memcmp(r->name, "model_type", 10) == 0 ? keep_type(r, scalar) : REC_OK;
+        return r->depth == 1 && r->length == 10 && memcmp(r->name, "model_type", 10) == 0 ? keep_type(r, scalar)
+                                                                                          : REC_OK;
     }
     if (!number_of(scalar, &value)) {
         return REC_OK;
@@ -319,7 +320,8 @@ static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_variables *nu
         r->job = job;
         r->numbers = numbers;
         source = source ? source : (opened = lr_registry_open(job, path, false));
-        status = source && check_size(job, source, path) == REC_OK ? plugin->d.load(job, source, &visitor, r) : job->error.status;
+        status = source && check_size(job, source, path) == REC_OK ? plugin->d.load(job, source, &visitor, r)
+                                                                   : job->error.status;
     }
     if (status != REC_OK && !lr_job_failed(job)) {
         status = rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the plugin %s stopped without saying why (%d)",

@@ -29,8 +29,8 @@ static void compare(double value, rec_dtype dtype)
     }
     if (fast.count != slow.count || fast.exponent != slow.exponent ||
         memcmp(fast.digits, slow.digits, (size_t)fast.count) != 0) {
-        fail_msg("%.17g: %.*s e%d, but %.*s e%d", value, fast.count, fast.digits, fast.exponent, slow.count, slow.digits,
-                 slow.exponent);
+        fail_msg("%.17g: %.*s e%d, but %.*s e%d", value, fast.count, fast.digits, fast.exponent, slow.count,
+                 slow.digits, slow.exponent);
     }
 }
 
@@ -65,7 +65,8 @@ static void floats_have_the_digits_that_trying_finds(void **state)
         float single;
         double number;
         random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
-        /* From far below what is counted to far above; every fifth with few bits, so that there are ties and powers of two. */
+        /* From far below what is counted to far above; every fifth with few bits, so that there are ties and powers of
+         * two. */
         bits = (uint32_t)(random >> 32 & 0x807fffff) | (uint32_t)(1 + (random >> 8) % 169) << 23;
         bits = i % 5 ? bits : bits & ~((UINT32_C(1) << (random >> 16) % 24) - 1);
         memcpy(&single, &bits, sizeof single);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What measures tensors: all kernels that this processor can run give what the plain ones give, to the last bit, and all ways
- * to SHA-256 the same hash. */
+ * What measures tensors: all kernels that this processor can run give what the plain ones give, to the last bit, and
+ * all ways to SHA-256 the same hash. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,8 +27,8 @@ static uint64_t random_bits(void)
     return random_state;
 }
 
-/* Values of some kind: 0 like weights, 1 any bits at all, 2 with many zeros and subnormals, 3 all the same, 4 whole numbers,
- * 5 large ones, 6 weights with a NaN here and there. */
+/* Values of some kind: 0 like weights, 1 any bits at all, 2 with many zeros and subnormals, 3 all the same, 4 whole
+ * numbers, 5 large ones, 6 weights with a NaN here and there. */
 enum { KINDS = 7 };
 static double value_of(int kind, bool single)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What record diff finds of two rows of numbers: each kind of vectors gives the same, and that is what one place after the
- * other gives. */
+ * What record diff finds of two rows of numbers: each kind of vectors gives the same, and that is what one place after
+ * the other gives. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

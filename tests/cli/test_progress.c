@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the command shows of its progress: when, in which words, and what an interrupt does. The clock and the terminal are
- * the test's own. */
+ * What the command shows of its progress: when, in which words, and what an interrupt does. The clock and the terminal
+ * are the test's own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the tests of files of a server share: answers, the server, sources that are opened and read, and pauses that take
- * no time. */
+ * What the tests of files of a server share: answers, the server, sources that are opened and read, and pauses that
+ * take no time. */
 #ifndef HTTP_SCENE_H
 #define HTTP_SCENE_H
 
@@ -20,7 +20,7 @@
 
 enum { TOTAL = 150000, FIRST = 65536, MIB = 1 << 20 };
 
-/* ------------------------------------------------------------------------------------------------------- the scene -- */
+/* --------------------------------------------------------------------------------------------------- the scene -- */
 
 static unsigned paused;                  /* milliseconds that were waited for, in no time */
 static REC_MAYBE_UNUSED int interrupted; /* pauses that a signal ends */

@@ -21,9 +21,9 @@ typedef struct asked {
     char path[128], range[64], authorization[128];
 } asked;
 
-/** In an answer stand %F, %L for the first and last byte of the part, %N for how many those are, %T for the file's size,
- *  %A for the number of the answer, %B for the part itself, %O for one byte of it, %H for the first half of it, %W for the whole file, %X for the
- *  end of the connection, %P for the server's port. */
+/** In an answer stand %F, %L for the first and last byte of the part, %N for how many those are, %T for the file's
+ * size, %A for the number of the answer, %B for the part itself, %O for one byte of it, %H for the first half of it, %W
+ * for the whole file, %X for the end of the connection, %P for the server's port. */
 typedef struct http_server {
     int listener, port, wake[2];
     pthread_t thread;

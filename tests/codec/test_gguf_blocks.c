@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Blocks of quantised numbers: every version with vectors against the plain one, bit for bit. That the plain one gives what
- * ggml gives is seen by tests/cli/gguf.sh. */
+ * Blocks of quantised numbers: every version with vectors against the plain one, bit for bit. That the plain one gives
+ * what ggml gives is seen by tests/cli/gguf.sh. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The quick way through gzip files beside zlib alone: the same bytes, verdict, message and notes, with any number of threads,
- * by an index that tells the truth or lies, in large parts or small ones. */
+ * The quick way through gzip files beside zlib alone: the same bytes, verdict, message and notes, with any number of
+ * threads, by an index that tells the truth or lies, in large parts or small ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,8 +79,8 @@ static void append_sums(bytes *all, bytes data)
 
 enum { PIECE = 512 << 10 };
 
-/* A member, with an index of stretches of `merged` pieces if there are any. @param piece bytes, each of which ends in a full
- * flush. @param begins where deflated pieces begin, or NULL. */
+/* A member, with an index of stretches of `merged` pieces if there are any. @param piece bytes, each of which ends in a
+ * full flush. @param begins where deflated pieces begin, or NULL. */
 static bytes pack(bytes data, size_t piece, size_t merged, lr_gzip_index *index, size_t *begins)
 {
     static const uint8_t plain[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff};
@@ -254,7 +254,7 @@ static uint64_t pieces_of(rec_context *context, bytes in, uint64_t part)
     return pieces;
 }
 
-/* ------------------------------------------------------------------------------------------------------ good ones -- */
+/* --------------------------------------------------------------------------------------------------- good ones -- */
 
 static void files_of_any_size_are_the_same_either_way(void **state)
 {
@@ -324,7 +324,7 @@ static void members_and_padding_are_the_same_either_way(void **state)
     free(data.data);
 }
 
-/* --------------------------------------------------------------------------------------------------------- damage -- */
+/* ------------------------------------------------------------------------------------------------------ damage -- */
 
 static void every_cut_is_the_same_either_way(void **state)
 {
@@ -357,7 +357,9 @@ static void every_flipped_byte_is_the_same_either_way(void **state)
         (void)compare(*state, packed, NULL, false);
         packed.data[at] = was;
         /* the header and the index, then here and there, then the sums */
-        at += at < 80 ? sparsely() : at + 12 < packed.size ? 1 + random_below((at < 2048 ? 200 : 40000) * sparsely()) : 1;
+        at += at < 80                 ? sparsely()
+              : at + 12 < packed.size ? 1 + random_below((at < 2048 ? 200 : 40000) * sparsely())
+                                      : 1;
         at = at > packed.size - 12 && at < packed.size - 8 ? packed.size - 8 : at;
     }
     free(packed.data);

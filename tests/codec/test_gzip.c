@@ -111,7 +111,7 @@ static int32_t inflate_as(rec_context *context, bytes in, bytes expected)
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------- round trips -- */
+/* ------------------------------------------------------------------------------------------------- round trips -- */
 
 static void data_of_any_size_come_back_at_every_level(void **state)
 {
@@ -200,7 +200,7 @@ static void gzip_reads_what_is_written_and_the_other_way_round(void **state)
     free(data.data);
 }
 
-/* ------------------------------------------------------------------------------------------- members and padding -- */
+/* ----------------------------------------------------------------------------------------- members and padding -- */
 
 static void all_members_are_read_and_more_than_one_is_noted(void **state)
 {
@@ -223,9 +223,9 @@ static void all_members_are_read_and_more_than_one_is_noted(void **state)
     free(whole.data);
 }
 
-/* A name whose last letter, with the NUL behind it and the first bytes of the data, begins another block that is stored, and
- * data in which more of them follow: who begins one byte too early reads those, and the first megabytes are out before
- * anything shows what they are. */
+/* A name whose last letter, with the NUL behind it and the first bytes of the data, begins another block that is
+ * stored, and data in which more of them follow: who begins one byte too early reads those, and the first megabytes are
+ * out before anything shows what they are. */
 static void a_name_may_look_like_data(void **state)
 {
     enum { FIRST = 0x07ff, WHOLE = 0xffff, BLOCKS = 64, HEAD = 5, STEP = 300000 };
@@ -278,7 +278,8 @@ static void a_name_may_look_like_data(void **state)
     free(data.data);
 }
 
-/* The reader takes the file in pieces of 128 KiB: members, padding and what does not belong may begin at any of them. */
+/* The reader takes the file in pieces of 128 KiB: members, padding and what does not belong may begin at any of them.
+ */
 static void members_may_end_where_a_piece_does(void **state)
 {
     enum { READ = 128 * 1024 };
@@ -336,7 +337,7 @@ static void zeros_may_follow_and_nothing_else(void **state)
     free(data.data);
 }
 
-/* -------------------------------------------------------------------------------------------------------- damage -- */
+/* ------------------------------------------------------------------------------------------------------ damage -- */
 
 static void every_truncation_is_found(void **state)
 {
@@ -428,7 +429,7 @@ static void a_bomb_meets_the_limit(void **state)
     free(zeros.data);
 }
 
-/* ------------------------------------------------------------------------------------------------------ failures -- */
+/* ---------------------------------------------------------------------------------------------------- failures -- */
 
 static int32_t full_disk(void *user, rec_job *job, const void *data, uint64_t size)
 {

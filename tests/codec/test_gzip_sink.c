@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the gzip codec writes: the same bytes by any number of threads, no larger than zlib's, read by zlib, and an index
- * that is true. */
+ * What the gzip codec writes: the same bytes by any number of threads, no larger than zlib's, read by zlib, and an
+ * index that is true. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------- some data -- */
+/* --------------------------------------------------------------------------------------------------- some data -- */
 
 static uint32_t seed;
 
@@ -123,7 +123,7 @@ static bytes make(kind what, size_t size)
     return b;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- writing -- */
+/* ----------------------------------------------------------------------------------------------------- writing -- */
 
 static int32_t write_to(rec_sink *packed, bytes in, size_t step)
 {
@@ -238,7 +238,7 @@ static void levels_are_what_they_were(void **state)
     free(in.data);
 }
 
-/* -------------------------------------------------------------------------------------------------------- the index -- */
+/* --------------------------------------------------------------------------------------------------- the index -- */
 
 static void assert_index_is_true(bytes packed, bytes in)
 {
@@ -403,7 +403,7 @@ static void threads_that_cannot_be_started_are_done_without(void **state)
     free(in.data);
 }
 
-/* ---------------------------------------------------------------------------------------------- our own encoder -- */
+/* --------------------------------------------------------------------------------------------- our own encoder -- */
 
 /* A job and, of its memory, an encoder. */
 static lr_number_text *begin_numbers(rec_job *job, rec_context *context)
@@ -444,8 +444,8 @@ static void text_of_numbers_of_any_kind_comes_back(void **state)
     free(out);
 }
 
-/* What is guessed before anything is known, and how far repetitions reach back, is worth this: bytes that text of numbers
- * takes at most. */
+/* What is guessed before anything is known, and how far repetitions reach back, is worth this: bytes that text of
+ * numbers takes at most. */
 static void text_of_numbers_is_as_small_as_it_was(void **state)
 {
     static const struct {
@@ -517,8 +517,8 @@ static void it_stays_within_its_room(void **state)
     free(in.data);
 }
 
-/* What a byte is called makes no difference: runs of it in noise are runs, few of them or many, and alone in noise it is
- * noise, until it stands nearly everywhere. */
+/* What a byte is called makes no difference: runs of it in noise are runs, few of them or many, and alone in noise it
+ * is noise, until it stands nearly everywhere. */
 static void no_byte_is_another_to_the_probe(void **state)
 {
     enum { SIZE = 20000, SHARES = 3 };

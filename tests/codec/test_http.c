@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Files of a server: what is asked for, every answer that is none, other addresses, and who sees a token. The server is a
- * thread of this program. */
+ * Files of a server: what is asked for, every answer that is none, other addresses, and who sees a token. The server is
+ * a thread of this program. */
 #undef _FORTIFY_SOURCE /* nanosleep() is defined here */
 #include "tests/codec/http_scene.h"
 
-/* ------------------------------------------------------------------------------------------------ what is asked for -- */
+/* ------------------------------------------------------------------------------------------- what is asked for -- */
 
 static void a_window_follows_who_reads(void **state)
 {
@@ -243,8 +243,8 @@ static void hints_say_what_helps(void **state)
     rec_source_release(source);
 }
 
-/* Who was asked for ten bytes at the beginning of a file that it sends in parts must not send all of it: it would go into a
- * window that holds less. */
+/* Who was asked for ten bytes at the beginning of a file that it sends in parts must not send all of it: it would go
+ * into a window that holds less. */
 static void the_whole_is_no_part_even_at_the_beginning(void **state)
 {
     world *w = *state;
@@ -280,7 +280,7 @@ static void nobody_there_is_an_error(void **state)
     assert_int_equal(paused, 6200);
 }
 
-/* -------------------------------------------------------------------------------------------------- other addresses -- */
+/* --------------------------------------------------------------------------------------------- other addresses -- */
 
 static void a_name_beside_keeps_what_follows(void **state)
 {
@@ -428,7 +428,8 @@ int main(void)
         TEST(nobody_there_is_an_error),
         TEST(a_name_beside_keeps_what_follows),
         TEST(a_name_beside_may_be_missing),
-        TEST(messages_have_no_secrets), TEST(test_words_about_a_proxy_have_no_password),
+        TEST(messages_have_no_secrets),
+        TEST(test_words_about_a_proxy_have_no_password),
         TEST(a_token_is_for_who_may_see_it),
         TEST(a_token_is_one_line),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Files of a server: what is kept in a folder and when it counts, a system that refuses, and memory that fails. The server
- * is a thread of this program. */
+ * Files of a server: what is kept in a folder and when it counts, a system that refuses, and memory that fails. The
+ * server is a thread of this program. */
 #undef _FORTIFY_SOURCE /* calls of the system are defined here */
 #include <glob.h>
 #include <malloc.h>
@@ -15,7 +15,7 @@
 #include "tests/codec/http_scene.h"
 #include "tests/sanitized.h"
 
-/* ------------------------------------------------------------------------------------------ a system that refuses -- */
+/* --------------------------------------------------------------------------------------- a system that refuses -- */
 
 enum { CALL_NONE, CALL_PREAD, CALL_PWRITE, CALL_SYNC, CALL_RENAME };
 static int refused, refused_errno; /* which call, and why; 0: it does nothing */
@@ -65,7 +65,7 @@ int renameat(int from_folder, const char *from, int to_folder, const char *to)
     return refuses(CALL_RENAME) ? -1 : (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, 0);
 }
 
-/* ------------------------------------------------------------------------------------------- what is kept in a folder -- */
+/* ------------------------------------------------------------------------------------ what is kept in a folder -- */
 
 enum { KEPT = 3 * MIB + 5 }; /* four blocks, the last of 5 bytes */
 
@@ -248,7 +248,7 @@ static void a_folder_that_keeps_nothing_is_told(void **state)
     assert_noted(w, NULL);
 }
 
-/* ----------------------------------------------------------------------------------------- secrets, and other users -- */
+/* ------------------------------------------------------------------------------------ secrets, and other users -- */
 
 static void test_digest_is_sha256(void **state)
 {
@@ -510,7 +510,7 @@ static void a_file_that_comes_as_a_whole_needs_room(void **state)
     rec_source_release(source);
 }
 
-/* ---------------------------------------------------------------------------------------------------- memory that fails -- */
+/* ------------------------------------------------------------------------------------------- memory that fails -- */
 
 static _Thread_local long countdown = -1; /* allocations of this thread until one fails; negative: none does */
 static bool failed;
@@ -612,12 +612,18 @@ static void nothing_stays_of_what_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_was_fetched_is_there),       TEST(an_index_counts_if_all_of_it_is_right),
-        TEST(much_is_written_down_on_the_way), TEST(a_folder_that_keeps_nothing_is_told),
-        TEST(a_system_that_refuses_is_told),   TEST(a_file_that_comes_as_a_whole_needs_room),
-        TEST(any_allocation_may_fail),         TEST(nothing_stays_of_what_is_kept),
-        TEST(test_digest_is_sha256),           TEST(test_kept_files_hold_no_secret),
-        TEST(test_links_are_not_followed),     TEST(test_directory_of_others_is_not_used),
+        TEST(what_was_fetched_is_there),
+        TEST(an_index_counts_if_all_of_it_is_right),
+        TEST(much_is_written_down_on_the_way),
+        TEST(a_folder_that_keeps_nothing_is_told),
+        TEST(a_system_that_refuses_is_told),
+        TEST(a_file_that_comes_as_a_whole_needs_room),
+        TEST(any_allocation_may_fail),
+        TEST(nothing_stays_of_what_is_kept),
+        TEST(test_digest_is_sha256),
+        TEST(test_kept_files_hold_no_secret),
+        TEST(test_links_are_not_followed),
+        TEST(test_directory_of_others_is_not_used),
         TEST(test_files_of_others_are_not_believed),
     };
     return cmocka_run_group_tests_name("files of servers that are kept", tests, begin_server, end_server);

@@ -76,7 +76,7 @@ static int32_t read_text(rec_context *context, const char *text, listener *l)
     return read_by(context, text, strlen(text), 0, l);
 }
 
-/* -------------------------------------------------------------------------------------------------- what is read -- */
+/* ------------------------------------------------------------------------------------------------ what is read -- */
 
 static void a_nested_text_is_read_with_its_offsets(void **state)
 {
@@ -254,7 +254,7 @@ static void a_callback_that_says_stop_is_obeyed_at_every_event(void **state)
     free(l.text);
 }
 
-/* ----------------------------------------------------------------------------------------------------- the suite -- */
+/* --------------------------------------------------------------------------------------------------- the suite -- */
 
 static char *read_file(const char *path, size_t *size)
 {
@@ -302,7 +302,7 @@ static void the_test_suite_is_accepted_and_refused_as_it_says(void **state)
     free(l.text);
 }
 
-/* ----------------------------------------------------------------------------------------------- what is refused -- */
+/* --------------------------------------------------------------------------------------------- what is refused -- */
 
 static void errors_say_what_was_expected_and_found_and_where(void **state)
 {
@@ -433,7 +433,7 @@ static void a_record_is_recognised_by_its_first_key(void **state)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------- what is written -- */
+/* --------------------------------------------------------------------------------------------- what is written -- */
 
 /* A writer into memory, and its text. */
 typedef struct scribe {

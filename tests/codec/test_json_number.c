@@ -46,7 +46,7 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
-/* ------------------------------------------------------------------------------------------------------ scanning -- */
+/* ---------------------------------------------------------------------------------------------------- scanning -- */
 
 static void the_grammar_of_numbers_is_kept(void **state)
 {
@@ -105,7 +105,7 @@ static void integers_are_exact_up_to_64_bits_and_floats_beyond(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- reading -- */
+/* ----------------------------------------------------------------------------------------------------- reading -- */
 
 static void powers_of_ten_are_as_they_are_computed(void **state)
 {
@@ -226,7 +226,7 @@ static void numbers_with_a_long_tail_are_read_to_the_nearest(void **state)
     assert_int_equal(read_number("17976931348623158079372897140530341e274", &decimal, &value), REC_OK);
 }
 
-/* ------------------------------------------------------------------------------------------------------- writing -- */
+/* ----------------------------------------------------------------------------------------------------- writing -- */
 
 static void floats_are_written_in_the_form_of_serde_json(void **state)
 {
@@ -351,7 +351,7 @@ static void integers_are_written_in_full(void **state)
     assert_string_equal(text, "-9223372036854775808");
 }
 
-/* ------------------------------------------------------------------------------------------------- bytes in bulk -- */
+/* ----------------------------------------------------------------------------------------------- bytes in bulk -- */
 
 /* What a scan must give at most: elements up to the first that is no byte and comma. @return how many; `at[i]` is
  * behind the comma of element i. */

@@ -58,7 +58,7 @@ static size_t from_hex(const char *hex, uint8_t *out, size_t room)
     return count;
 }
 
-/* -------------------------------------------------------------------------------------------------- what is read -- */
+/* ------------------------------------------------------------------------------------------------ what is read -- */
 
 static void a_nested_record_is_read_with_its_offsets(void **state)
 {
@@ -290,7 +290,7 @@ static void floats_are_the_same_by_vectors(void **state)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------- the suite -- */
+/* --------------------------------------------------------------------------------------------------- the suite -- */
 
 static char *read_file(const char *path, size_t *size)
 {
@@ -376,7 +376,7 @@ static void every_encoding_of_the_suite_reads_as_its_value(void **state)
     free(text);
 }
 
-/* ------------------------------------------------------------------------------------------------------ refusals -- */
+/* ---------------------------------------------------------------------------------------------------- refusals -- */
 
 static void what_is_refused_says_what_and_where(void **state)
 {
@@ -608,7 +608,7 @@ static void long_work_can_be_cancelled(void **state)
     free(data);
 }
 
-/* --------------------------------------------------------------------------------------------------- recognition -- */
+/* ------------------------------------------------------------------------------------------------- recognition -- */
 
 static void a_probe_is_sure_of_records_only(void **state)
 {
@@ -637,7 +637,7 @@ static void a_probe_is_sure_of_records_only(void **state)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------- what is written -- */
+/* --------------------------------------------------------------------------------------------- what is written -- */
 
 /* What a writer makes of the events that `tell` sends it. */
 typedef struct writing {
@@ -682,18 +682,9 @@ static void expect_hex(writing *w, const char *hex)
 
 static void scalars_take_their_shortest_form(void **state)
 {
-#define I(value)                             \
-    {                                        \
-        .kind = REC_KIND_INT, .v.i = (value) \
-    }
-#define U(value)                              \
-    {                                         \
-        .kind = REC_KIND_UINT, .v.u = (value) \
-    }
-#define F(width, value)                                         \
-    {                                                           \
-        .kind = REC_KIND_FLOAT, .bits = (width), .v.f = (value) \
-    }
+#define I(value) {.kind = REC_KIND_INT, .v.i = (value)}
+#define U(value) {.kind = REC_KIND_UINT, .v.u = (value)}
+#define F(width, value) {.kind = REC_KIND_FLOAT, .bits = (width), .v.f = (value)}
     static const struct {
         rec_scalar scalar;
         const char *hex;
@@ -919,7 +910,7 @@ static void a_sinks_failure_reaches_the_caller(void **state)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------- real records -- */
+/* ------------------------------------------------------------------------------------------------ real records -- */
 
 /* Reads each file straight into a writer. @return how many files there were. */
 static size_t write_again(rec_context *context, const char *pattern)

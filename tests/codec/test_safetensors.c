@@ -13,7 +13,7 @@ static void expect_text(char *found, const char *expected)
     free(found);
 }
 
-/* -------------------------------------------------------------------------------------------------------- refused -- */
+/* ----------------------------------------------------------------------------------------------------- refused -- */
 
 #define DAMAGED "The file is damaged, or what wrote it is wrong: get it again, or write it anew."
 #define X4 "{\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}"
@@ -207,7 +207,7 @@ static void the_reference_cases_are_told_apart(void **state)
     globfree(&found);
 }
 
-/* ------------------------------------------------------------------------------------------------------- accepted -- */
+/* ---------------------------------------------------------------------------------------------------- accepted -- */
 
 static const struct {
     const char *header;
@@ -296,7 +296,7 @@ static void every_element_type_has_its_size(void **state)
     }
 }
 
-/* --------------------------------------------------------------------------------------------- text about a record -- */
+/* ----------------------------------------------------------------------------------------- text about a record -- */
 
 /* A file whose text says that of two tensors, `a` (u8) and `b.0` (f32). */
 static char *tell_text(const char *text)
@@ -427,7 +427,7 @@ static void deep_texts_meet_the_limit(void **state)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------- what breaks readers -- */
+/* ----------------------------------------------------------------------------------------- what breaks readers -- */
 
 /* Every prefix and every change of a byte: events or a reason. */
 static void try_all(const uint8_t *data, size_t size, bool thorough)

@@ -229,7 +229,7 @@ static void every_changed_byte_is_found_or_changes_nothing(void **state)
     bytes data = make_data(500), packed = pack(*state, data);
     for (size_t i = 0; i < packed.size; i++) {
         uint8_t good = packed.data[i];
-        for (unsigned value = 0; value<256; value += i> 20 ? 2 : 1) {
+        for (unsigned value = 0; value < 256; value += i > 20 ? 2 : 1) {
             packed.data[i] = (uint8_t)value;
             assert_true(decode_as(*state, packed, data) != -1);
         }
@@ -259,7 +259,7 @@ static void what_needs_too_much_or_what_is_not_there_is_refused(void **state)
 
 static void what_is_no_zstd_is_named(void **state)
 {
-    bytes in = {(uint8_t *)(uintptr_t) "\x1f\x8b\x08\0", 4}, nothing = {NULL, 0};
+    bytes in = {(uint8_t *)(uintptr_t)"\x1f\x8b\x08\0", 4}, nothing = {NULL, 0};
     assert_int_equal(decode_as(*state, in, nothing), REC_E_FORMAT);
     assert_string_equal(rec_error_message(), "test.zst: byte 0: expected a zstd file (0x28 0xb5 0x2f 0xfd), found 0x1f "
                                              "0x8b 0x08 0x00");
@@ -359,7 +359,7 @@ static void a_source_that_fails_is_told_wherever_it_does(void **state)
     free(data.data);
 }
 
-/* ---------------------------------------------------------------------------------------------------- memory that fails -- */
+/* ------------------------------------------------------------------------------------------- memory that fails -- */
 
 static _Thread_local long countdown = -1; /* allocations until one fails; negative: none does */
 static bool failed;

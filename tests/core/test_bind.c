@@ -14,7 +14,7 @@
 #include "librecord.h"
 #include "tests/little.h"
 
-/* --------------------------------------------------------------------------------------------------------- types -- */
+/* ------------------------------------------------------------------------------------------------------- types -- */
 
 #define LINEAR_FIELDS(F, T) F(T, PARAM, weight, 2) F(T, OPTION_PARAM, bias, 1)
 REC_DEFINE_STRUCT(LINEAR, LINEAR_FIELDS)
@@ -68,7 +68,7 @@ REC_DEFINE_STRUCT(SCALARS, SCALARS_FIELDS)
     F(T, USIZE, steps)
 REC_DEFINE_STRUCT(MODEL, MODEL_FIELDS)
 
-/* ------------------------------------------------------------------------------------------------------- records -- */
+/* ----------------------------------------------------------------------------------------------------- records -- */
 
 /* @param data numbers of this processor. */
 static void put(rec_record *record, const char *path, rec_dtype dtype, uint32_t rank, const uint64_t *shape,
@@ -162,7 +162,7 @@ static void assert_note(uint64_t index, int32_t kind, const char *path, const ch
     assert_int_equal(note->count, 1);
 }
 
-/* --------------------------------------------------------------------------------------------------------- filled -- */
+/* ------------------------------------------------------------------------------------------------------ filled -- */
 
 static void structs_lists_options_and_enums_are_filled(void **state)
 {
@@ -320,7 +320,7 @@ static void a_record_outlives_its_bindings(void **state)
     rec_record_free(record);
 }
 
-/* ------------------------------------------------------------------------------------------------------ mistakes -- */
+/* ---------------------------------------------------------------------------------------------------- mistakes -- */
 
 static void every_mistake_is_told_at_once(void **state)
 {
@@ -524,7 +524,7 @@ static void what_makes_no_sense_is_refused(void **state)
     rec_record_free(record);
 }
 
-/* --------------------------------------------------------------------------------------------------------- partial -- */
+/* ----------------------------------------------------------------------------------------------------- partial -- */
 
 static void what_is_missing_may_keep_the_caller_s_values(void **state)
 {
@@ -577,7 +577,7 @@ static void what_is_unexpected_may_be_left_alone(void **state)
     rec_record_free(record);
 }
 
-/* ------------------------------------------------------------------------------------------------ a model of Burn -- */
+/* --------------------------------------------------------------------------------------------- a model of Burn -- */
 
 #define NORM_FIELDS(F, T) F(T, PARAM, gamma, 1) F(T, PARAM, beta, 1) F(T, CONSTANT, epsilon)
 REC_DEFINE_STRUCT(NORM, NORM_FIELDS)

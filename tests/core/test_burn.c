@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Burn's layouts, version by version: what is taken for a tensor and of which type, what is carried as it is, and what is
- * written. By hand-made MessagePack, and by files that Burn wrote. */
+ * Burn's layouts, version by version: what is taken for a tensor and of which type, what is carried as it is, and what
+ * is written. By hand-made MessagePack, and by files that Burn wrote. */
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -493,7 +493,7 @@ static void up_to_0_11_whole_numbers_may_be_integers(void **state)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------- the frame -- */
+/* --------------------------------------------------------------------------------------------------- the frame -- */
 
 static void metadata_may_come_after_the_item(void **state)
 {
@@ -621,7 +621,7 @@ static void a_version_that_is_no_burn_version_is_taken_as_unknown(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- files of Burn -- */
+/* ----------------------------------------------------------------------------------------------- files of Burn -- */
 
 static const char *const versions[] = {"0.13.2", "0.14.0", "0.16.1", "0.18.0", "0.21.0"};
 static const char *const cases[] = {"tiny", "zoo", "plain", "adam", "constant", "noam"};

@@ -68,7 +68,7 @@ static void release(fixture f)
     rec_context_free(f.context);
 }
 
-/* ----------------------------------------------------------------------------------------------------- mistakes -- */
+/* ---------------------------------------------------------------------------------------------------- mistakes -- */
 
 #define FORTY "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd"
 #define SIXTY_FOUR FORTY "eeeeeeeeeeffffffffff1234"
@@ -76,7 +76,7 @@ static void release(fixture f)
     "\n  A line is \"key = value\" or \"[section]\", or a comment that begins with ; or #." \
     "\n  A value cannot go on in the next line."
 #define NAME_RULE " cannot name a recorder: it may have letters, digits, \".\", \"_\" and \"-\""
-#define MAIN_KEYS                                                                                      \
+#define MAIN_KEYS                                                                                               \
     "\n  There are: recorder, precision, plugin_path, plugins, sources, threads, memory_factor, memory_slack, " \
     "inflated_factor, inflated_slack, depth, elements."
 
@@ -150,12 +150,14 @@ static const struct {
     {"[recorder a]\nPlugin = b\n",
      ": line 2: \"Plugin\" names no option: options have small letters, digits, \"_\" and \"-\""},
     /* values */
-    {"[librecord]\nprecision = ful\n", ": line 2: expected full, half, double or keep for precision, found \"ful\"\n  Did you mean \"full\"?"},
+    {"[librecord]\nprecision = ful\n",
+     ": line 2: expected full, half, double or keep for precision, found \"ful\"\n  Did you mean \"full\"?"},
     {"[librecord]\nprecision = default\n",
      ": line 2: expected full, half, double or keep for precision, found \"default\""},
     {"[recorder a]\nprecision = f32 ; full\n",
      ": line 2: expected full, half, double or keep for precision, found \"f32 ; full\""},
-    {"[librecord]\nplugins = non\n", ": line 2: expected all, installed or none for plugins, found \"non\"\n  Did you mean \"none\"?"},
+    {"[librecord]\nplugins = non\n",
+     ": line 2: expected all, installed or none for plugins, found \"non\"\n  Did you mean \"none\"?"},
     {"[librecord]\nplugins = false\n", ": line 2: expected all, installed or none for plugins, found \"false\""},
     {"[librecord]\nrecorder = \"mpk\"\n", ": line 2: \"\"mpk\"\"" NAME_RULE},
     {"[recorder a]\nplugin = mpk ; Burn's\n", ": line 2: \"mpk ; Burn's\"" NAME_RULE},
@@ -286,7 +288,7 @@ static void a_file_that_cannot_be_read_says_why(void **state)
     assert_string_equal(rec_error_message(), "/dev/zero: larger than 16 MiB: this is no configuration file");
 }
 
-/* ------------------------------------------------------------------------------------------------- what it says -- */
+/* ------------------------------------------------------------------------------------------------ what it says -- */
 
 static void an_empty_file_changes_nothing(void **state)
 {
@@ -531,7 +533,7 @@ static void a_changed_inih_loses_nothing_silently(void **state)
     release(read_bytes(*state, text, sizeof text - 1, NULL));
 }
 
-/* -------------------------------------------------------------------------------------------------- where it is -- */
+/* ------------------------------------------------------------------------------------------------- where it is -- */
 
 /* @return what lr_config_find() gives, to be freed; NULL for nothing. */
 static char *find(rec_status expected)
@@ -763,7 +765,8 @@ static void a_library_without_a_function_is_closed_again(void **state)
 
 static void an_allocator_needs_all_its_functions(void **state)
 {
-    const rec_allocator whole = {.size = sizeof whole, .alloc = poor_alloc, .resize = poor_resize, .release = poor_release};
+    const rec_allocator whole = {
+        .size = sizeof whole, .alloc = poor_alloc, .resize = poor_resize, .release = poor_release};
     rec_allocator parts[4] = {whole, whole, whole, whole};
     (void)state;
     parts[0].alloc = NULL;
@@ -773,7 +776,8 @@ static void an_allocator_needs_all_its_functions(void **state)
     for (size_t i = 0; i < 4; i++) {
         assert_null(rec_context_new(&parts[i]));
         assert_int_equal(rec_error_status(), REC_E_ARGUMENT);
-        assert_string_equal(rec_error_message(), "rec_context_new: an allocator needs its size and all three functions");
+        assert_string_equal(rec_error_message(),
+                            "rec_context_new: an allocator needs its size and all three functions");
     }
 }
 

@@ -13,7 +13,7 @@
 
 #include "core/record/convert_private.h"
 
-/* ----------------------------------------------------------------------------------------------------- reference -- */
+/* --------------------------------------------------------------------------------------------------- reference -- */
 
 /** A binary format: bits of its fraction and exponent of its least normal number. */
 typedef struct format {
@@ -78,7 +78,7 @@ static uint64_t expected(const format *from, const format *to, uint64_t x, uint6
     return result | sign << (to->bits - 1);
 }
 
-/* ------------------------------------------------------------------------------------------------------- helpers -- */
+/* ----------------------------------------------------------------------------------------------------- helpers -- */
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -189,7 +189,7 @@ static void check(const format *from, const format *to, const uint8_t *data, siz
     free(plain);
 }
 
-/* --------------------------------------------------------------------------------------------------------- tests -- */
+/* ------------------------------------------------------------------------------------------------------- tests -- */
 
 static void every_half_and_bf16_becomes_every_other_type(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The table of bad inputs: each file below tests/data/bad/ is refused with exactly the message in the .expected file
- * beside it, FILE standing for its path. The folders are named after recorders; make.py there makes the files. Below it:
- * what goes wrong before a byte was read. */
+ * beside it, FILE standing for its path. The folders are named after recorders; make.py there makes the files. Below
+ * it: what goes wrong before a byte was read. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -59,11 +59,12 @@ static void unname(const char *text, const char *name, char *out, size_t room)
     out[used] = '\0';
 }
 
-/* How many items fit into a budget of memory depends on the size of a pointer: then the number of the item that was one too many
- * is not looked at. */
+/* How many items fit into a budget of memory depends on the size of a pointer: then the number of the item that was one
+ * too many is not looked at. */
 static const char *but_for_the_item(const char *message)
 {
-    const char *at = sizeof(void *) == sizeof(uint64_t) ? NULL : strstr(message, ": its structure would take more than ");
+    const char *at =
+        sizeof(void *) == sizeof(uint64_t) ? NULL : strstr(message, ": its structure would take more than ");
     return at && strncmp(message, "FILE: a.", 8) == 0 ? at : message;
 }
 
@@ -180,7 +181,7 @@ static void every_bad_file_gives_its_message(void **state)
     assert_int_equal(mistakes, 0);
 }
 
-/* ------------------------------------------------------------------------------------------- before a byte was read -- */
+/* -------------------------------------------------------------------------------------- before a byte was read -- */
 
 static void assert_message(const scratch *s, rec_status status, const char *expected)
 {
@@ -205,8 +206,9 @@ static void a_file_that_is_not_there_is_named_both_ways(void **state)
     assert_int_equal(rec_error_errno(), ENOENT);
     assert_message(s, REC_E_NOT_FOUND, "FILE/model.mpk: cannot open the file: No such file or directory");
     assert_null(rec_load(recorder, folder));
-    assert_message(s, REC_E_IO, "FILE/sub: this is a folder, not a file\n  Give the name of a file.\n"
-                                 "  Folders are read by: PyTorch, Safetensors.");
+    assert_message(s, REC_E_IO,
+                   "FILE/sub: this is a folder, not a file\n  Give the name of a file.\n"
+                   "  Folders are read by: PyTorch, Safetensors.");
     assert_int_equal(rec_error_errno(), 0); /* what librecord refuses is not the system's */
     assert_null(rec_load_fd(recorder, -1, "nothing"));
     assert_int_equal(rec_error_status(), REC_E_IO);
@@ -349,7 +351,7 @@ static void very_long_names_are_cut_at_a_character(void **state)
     rec_record_free(record);
 }
 
-/* -------------------------------------------------------------------------------------------------- what is reported -- */
+/* -------------------------------------------------------------------------------------------- what is reported -- */
 
 static bool keys_are_refused;
 

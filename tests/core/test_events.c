@@ -131,7 +131,7 @@ static void refused(load *l, rec_status status, const char *message)
 
 #define BROKE "the plugin Fake broke the order of events: "
 
-/* ------------------------------------------------------------------------------------------------ the right order -- */
+/* --------------------------------------------------------------------------------------------- the right order -- */
 
 static void every_event_makes_its_value(void **state)
 {
@@ -211,7 +211,7 @@ static void failures_name_the_place(void **state)
     refused(l, REC_E_PLUGIN, "it: byte 7: a\\.b.V.3: " BROKE "a scalar of unknown kind");
 }
 
-/* ------------------------------------------------------------------------------------------------ the wrong orders -- */
+/* -------------------------------------------------------------------------------------------- the wrong orders -- */
 
 static void nothing_or_half_a_value_is_no_record(void **state)
 {
@@ -479,7 +479,8 @@ static void metadata_values_are_values_before_the_record(void **state)
     l = begin(true);
     EVENT(metadata_value, 1, &name);
     EVENT(metadata_value, 2, &version);
-    refused(l, REC_E_PLUGIN, "it: byte 2: metadata.author: " BROKE "metadata whose key is no text, or that is not before the value");
+    refused(l, REC_E_PLUGIN,
+            "it: byte 2: metadata.author: " BROKE "metadata whose key is no text, or that is not before the value");
     l = begin(true);
     EVENT(metadata_value, 1, &name);
     EVENT(metadata, 2, &version, &version);
@@ -506,8 +507,9 @@ static void metadata_values_are_values_before_the_record(void **state)
     number(l, 1);
     map(l, 0);
     EVENT(end, 3);
-    refused(l, REC_E_FORMAT, "it: byte 10: expected a text as Burn's own metadata, found an unsigned integer as value of "
-                             "`version`");
+    refused(l, REC_E_FORMAT,
+            "it: byte 10: expected a text as Burn's own metadata, found an unsigned integer as value of "
+            "`version`");
 }
 
 static void a_tensor_is_sound(void **state)
@@ -579,8 +581,8 @@ static void nesting_ends_at_the_limit(void **state)
     refused(l, REC_E_LIMIT, message);
 }
 
-/* With a backslash it may get longer, so twice its length is asked for: here more than the job may have, and from 2 GiB on more
- * than a string can have, which nobody is asked for. No more than the first byte of it is read. */
+/* With a backslash it may get longer, so twice its length is asked for: here more than the job may have, and from 2 GiB
+ * on more than a string can have, which nobody is asked for. No more than the first byte of it is read. */
 static void a_path_that_may_get_too_long_is_refused_before_memory_is_asked_for(void **state)
 {
     static const struct {
@@ -624,7 +626,7 @@ static void a_key_that_comes_twice_is_named(void **state)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------- runs of numbers -- */
+/* --------------------------------------------------------------------------------------------- runs of numbers -- */
 
 static void numbers_of_one_kind_are_packed(void **state)
 {

@@ -325,16 +325,11 @@ static void a_job_knows_its_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_array_grows_and_keeps),
-        cmocka_unit_test(the_first_room_is_by_the_size),
-        cmocka_unit_test(as_many_as_are_needed),
-        cmocka_unit_test(what_no_memory_holds_is_refused),
-        cmocka_unit_test(a_refusal_leaves_the_array),
-        cmocka_unit_test(arenas_do_the_same),
-        cmocka_unit_test(a_large_arena_keeps_all_pieces),
-        cmocka_unit_test(an_arena_keeps_its_budget),
-        cmocka_unit_test(a_job_tells_what_was_needed),
-        cmocka_unit_test(what_counts_is_held_to_the_budget),
+        cmocka_unit_test(an_array_grows_and_keeps),       cmocka_unit_test(the_first_room_is_by_the_size),
+        cmocka_unit_test(as_many_as_are_needed),          cmocka_unit_test(what_no_memory_holds_is_refused),
+        cmocka_unit_test(a_refusal_leaves_the_array),     cmocka_unit_test(arenas_do_the_same),
+        cmocka_unit_test(a_large_arena_keeps_all_pieces), cmocka_unit_test(an_arena_keeps_its_budget),
+        cmocka_unit_test(a_job_tells_what_was_needed),    cmocka_unit_test(what_counts_is_held_to_the_budget),
         cmocka_unit_test(a_job_knows_its_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

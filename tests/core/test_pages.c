@@ -200,7 +200,7 @@ static void the_smallest_that_serves_is_taken(void **state)
     lr_pages_free(&again);
 }
 
-/* ------------------------------------------------------------------------------------------- the program's memory -- */
+/* ---------------------------------------------------------------------------------------- the program's memory -- */
 
 static int64_t live, calls;
 
@@ -250,7 +250,7 @@ static void memory_of_the_program_is_kept_and_given_back(void **state)
     assert_true(live == 0);
 }
 
-/* ------------------------------------------------------------------------------------------------------- threads -- */
+/* ----------------------------------------------------------------------------------------------------- threads -- */
 
 enum { THREADS = 4, ROUNDS = 200 };
 

@@ -36,9 +36,10 @@ static rec_recorder *open_at(rec_precision precision)
     return recorder;
 }
 
-/* ---------------------------------------------------------------------------------------------------- one of each -- */
+/* ------------------------------------------------------------------------------------------------- one of each -- */
 
-/* The numbers 1, -2, 4 (unsigned: 1, 2, 4; bool: 1, 0, 1) in each type, as they are stored once store_types() was called. */
+/* The numbers 1, -2, 4 (unsigned: 1, 2, 4; bool: 1, 0, 1) in each type, as they are stored once store_types() was
+ * called. */
 static uint64_t f64s[] = {0x3ff0000000000000, 0xc000000000000000, 0x4010000000000000};
 static uint32_t f32s[] = {0x3f800000, 0xc0000000, 0x40800000};
 static uint16_t f16s[] = {0x3c00, 0xc000, 0x4400};
@@ -210,7 +211,7 @@ static void values_pass_through_the_precision(void **state)
     craft_free(&c);
 }
 
-/* ------------------------------------------------------------------------------------------------- without a copy -- */
+/* ---------------------------------------------------------------------------------------------- without a copy -- */
 
 /* A file whose only tensor lies at a place that is a multiple of 8, plus `off`. */
 static void craft_aligned(craft *c, const char *dtype, const void *data, size_t size, uint64_t count, size_t off)
@@ -304,7 +305,7 @@ static void a_mapped_file_is_read_in_place(void **state)
     scratch_free(s);
 }
 
-/* -------------------------------------------------------------------------------------------------- what does not fit -- */
+/* ------------------------------------------------------------------------------------------- what does not fit -- */
 
 static rec_record *of_ints(const int64_t *numbers, uint64_t count)
 {
@@ -447,7 +448,7 @@ static void a_float_that_becomes_infinite_is_counted(void **state)
     rec_context_free(context);
 }
 
-/* -------------------------------------------------------------------------------------------------------- saving -- */
+/* ------------------------------------------------------------------------------------------------------ saving -- */
 
 static void every_type_is_saved_at_every_precision_from_every_precision(void **state)
 {

@@ -67,7 +67,7 @@ static void assert_error(rec_status status, const char *message)
     assert_string_equal(rec_error_message(), message);
 }
 
-/* --------------------------------------------------------------------------------------------------------- paths -- */
+/* ------------------------------------------------------------------------------------------------------- paths -- */
 
 static void a_new_record_is_an_empty_map_of_no_origin(void **state)
 {
@@ -148,8 +148,8 @@ static void names_of_others_are_escaped_and_back(void **state)
 {
     static const struct {
         const char *name, *path;
-    } cases[] = {{"", ""},           {"a.b", "a.b"},      {"x\\y", "x\\\\y"}, {"\\", "\\\\"},
-                 {"\\.", "\\\\."}, {"a\\\\", "a\\\\\\\\"}, {"..", ".."},      {"\xc3\xa4", "\xc3\xa4"}};
+    } cases[] = {{"", ""},         {"a.b", "a.b"},         {"x\\y", "x\\\\y"}, {"\\", "\\\\"},
+                 {"\\.", "\\\\."}, {"a\\\\", "a\\\\\\\\"}, {"..", ".."},       {"\xc3\xa4", "\xc3\xa4"}};
     char text[16], back[16];
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -293,7 +293,7 @@ static void what_is_not_there_is_named_with_what_is(void **state)
     rec_record_free(record);
 }
 
-/* ------------------------------------------------------------------------------------------------------- editing -- */
+/* ----------------------------------------------------------------------------------------------------- editing -- */
 
 static void missing_levels_are_made(void **state)
 {
@@ -459,7 +459,7 @@ static void a_value_moves_to_a_record_that_outlives_its_own(void **state)
     craft_free(&c);
 }
 
-/* -------------------------------------------------------------------------------------------------------- copies -- */
+/* ------------------------------------------------------------------------------------------------------ copies -- */
 
 static rec_record *filled(void)
 {
@@ -533,7 +533,7 @@ static void copies_share_bytes_and_are_edited_apart(void **state)
     rec_record_free(record);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- work -- */
+/* -------------------------------------------------------------------------------------------------------- work -- */
 
 /* @return the work of looking up so many keys. */
 static uint64_t work_of_lookups(const rec_record *record, unsigned keys, unsigned lookups)
@@ -572,7 +572,7 @@ static void a_lookup_compares_few_of_100000_keys(void **state)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------- iterating -- */
+/* --------------------------------------------------------------------------------------------------- iterating -- */
 
 static void leaves_come_in_the_order_they_were_put(void **state)
 {
@@ -624,7 +624,7 @@ static void a_record_that_is_one_leaf_has_one_step(void **state)
     rec_record_free(record);
 }
 
-/* ----------------------------------------------------------------------------------------------- metadata and ids -- */
+/* -------------------------------------------------------------------------------------------- metadata and ids -- */
 
 static void metadata_keeps_its_order(void **state)
 {
@@ -696,7 +696,7 @@ static void ids_are_made_kept_changed_and_taken_away(void **state)
     rec_record_free(record);
 }
 
-/* ----------------------------------------------------------------------------------------------------- ownership -- */
+/* --------------------------------------------------------------------------------------------------- ownership -- */
 
 static void bytes_are_copied_borrowed_or_taken(void **state)
 {

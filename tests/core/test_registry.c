@@ -31,7 +31,7 @@ static void assert_refused(rec_context *context, const char *file, const char *n
     assert_string_equal(info->options, "");
 }
 
-/* ---------------------------------------------------------------------------------------------------- good ones -- */
+/* --------------------------------------------------------------------------------------------------- good ones -- */
 
 static void a_plugin_in_an_added_folder_is_there_by_all_its_names(void **state)
 {
@@ -161,7 +161,7 @@ static void folders_count_in_order_and_none_twice(void **state)
     free(first);
 }
 
-/* ------------------------------------------------------------------------------------------------------ bad ones -- */
+/* ---------------------------------------------------------------------------------------------------- bad ones -- */
 
 static const struct {
     const char *flags, *name, *reason;
@@ -189,7 +189,8 @@ static const struct {
     {"-DMORE='.adapter=3'", "Good", "it has an adapter that librecord " RELEASE " does not know (3)"},
     {"-DMORE='.load=0'", "Good", "it can neither load nor save"},
     {"-DEMPTY=bad_LTX_librecord_plugins", "bad", "it holds no recorder"},
-    {"-DEMPTY=good_LTX_librecord_plugins", "bad", "it exports neither librecord_plugins nor bad_LTX_librecord_plugins: was it renamed?"},
+    {"-DEMPTY=good_LTX_librecord_plugins", "bad",
+     "it exports neither librecord_plugins nor bad_LTX_librecord_plugins: was it renamed?"},
     {"-DCALL=rec_no_such_function", "bad", "undefined symbol: rec_no_such_function"},
 };
 
@@ -738,7 +739,7 @@ static void the_longest_extension_counts(void **state)
     rec_context_free(context);
 }
 
-/* ---------------------------------------------------------------------------------------------------- hard times -- */
+/* -------------------------------------------------------------------------------------------------- hard times -- */
 
 enum { THREADS = 16 };
 
@@ -949,7 +950,7 @@ static void no_allocation_that_fails_in_a_dependency_does_harm(void **state)
 
 #endif
 
-/* -------------------------------------------------------------------------------------------------- static build -- */
+/* ------------------------------------------------------------------------------------------------ static build -- */
 
 static void a_static_library_has_its_plugins_built_in_and_opens_no_files(void **state)
 {

@@ -14,7 +14,7 @@
 #include "tests/core/registry.h"
 #include "tests/end_child.h"
 
-/* -------------------------------------------------------------------------------------------------- looking at it -- */
+/* ----------------------------------------------------------------------------------------------- looking at it -- */
 
 /* @return whether this process has a file open. */
 static bool is_mapped(const char *file)
@@ -76,7 +76,7 @@ static const char *recognised(rec_context *context, const char *bytes, size_t le
     ".magic=(const rec_magic*const[]){&(const rec_magic){sizeof(rec_magic),sizeof(" text ")-1,0,(const uint8_t*)" text \
     ",0},0}"
 
-/* --------------------------------------------------------------------------------------------------- what is opened -- */
+/* ---------------------------------------------------------------------------------------------- what is opened -- */
 
 static void a_name_that_is_a_files_opens_that_file_alone(void **state)
 {
@@ -360,7 +360,7 @@ static void an_index_is_not_written_where_that_makes_no_sense(void **state)
     free(missing);
 }
 
-/* ------------------------------------------------------------------------------------------------ who comes first -- */
+/* --------------------------------------------------------------------------------------------- who comes first -- */
 
 static const char *for_direction(rec_context *context, const char *name, lr_direction direction)
 {

@@ -40,7 +40,7 @@ static rec_plugin sample(const char *name)
                         .save = save_nothing};
 }
 
-/* ------------------------------------------------------------------------------------------------ the program's own -- */
+/* ------------------------------------------------------------------------------------------- the program's own -- */
 
 static void a_plugin_of_the_program_comes_before_those_of_files(void **state)
 {
@@ -76,9 +76,8 @@ static void a_plugin_of_the_program_is_checked_as_a_file_is(void **state)
     assert_int_equal(rec_context_add_plugin(context, NULL), REC_E_ARGUMENT);
     assert_int_equal(rec_context_add_plugin(context, &first), REC_OK);
     assert_int_equal(rec_context_add_plugin(context, &same), REC_E_PLUGIN);
-    assert_string_equal(
-        rec_error_message(),
-        "the program's plugin XY was refused: the name \"XY\" belongs to its plugin First already");
+    assert_string_equal(rec_error_message(),
+                        "the program's plugin XY was refused: the name \"XY\" belongs to its plugin First already");
     assert_int_equal(rec_context_add_plugin(context, &first), REC_E_PLUGIN);
     assert_int_equal(rec_context_add_plugin(context, &nameless), REC_E_PLUGIN);
     assert_string_equal(rec_error_message(), "the program's plugin was refused: it has no name");
@@ -87,8 +86,9 @@ static void a_plugin_of_the_program_is_checked_as_a_file_is(void **state)
     bad.abi = REC_PLUGIN_ABI;
     bad.extensions = extensions;
     assert_int_equal(rec_context_add_plugin(context, &bad), REC_E_PLUGIN);
-    assert_string_equal(rec_error_message(), "the program's plugin Bad was refused: it has further extensions, but none "
-                                             "that is appended when it saves");
+    assert_string_equal(rec_error_message(),
+                        "the program's plugin Bad was refused: it has further extensions, but none "
+                        "that is appended when it saves");
     bad.extension = "a";
     assert_int_equal(rec_context_add_plugin(context, &bad), REC_E_PLUGIN);
     assert_string_equal(rec_error_message(), "the program's plugin Bad was refused: further extension 2 is not 1 to 32 "
@@ -98,7 +98,7 @@ static void a_plugin_of_the_program_is_checked_as_a_file_is(void **state)
     rec_context_free(context);
 }
 
-/* --------------------------------------------------------------------------------------------------- what it can do -- */
+/* ---------------------------------------------------------------------------------------------- what it can do -- */
 
 static void what_a_plugin_can_do_is_told(void **state)
 {
@@ -182,8 +182,14 @@ static void a_further_extension_is_kept_and_the_first_is_appended(void **state)
 {
     static const struct {
         const char *path, *saved;
-    } paths[] = {{"m", "m.pt"}, {"m.pt", "m.pt"}, {"m.pth", "m.pth"}, {"m.ckpt.pth", "m.ckpt.pth"},
-                 {"m.pth.x", "m.pth.x.pt"}, {"m.th", "m.th.pt"}, {"pth", "pth.pt"}, {".pth", ".pth.pt"}};
+    } paths[] = {{"m", "m.pt"},
+                 {"m.pt", "m.pt"},
+                 {"m.pth", "m.pth"},
+                 {"m.ckpt.pth", "m.ckpt.pth"},
+                 {"m.pth.x", "m.pth.x.pt"},
+                 {"m.th", "m.th.pt"},
+                 {"pth", "pth.pt"},
+                 {".pth", ".pth.pt"}};
     const char *extensions[] = {"pth", "ckpt", NULL};
     rec_plugin torch = sample("Torch");
     rec_context *context = context_new();
@@ -384,7 +390,8 @@ static void members_of_other_kinds_are_refused(void **state)
         {{FORMAT, .burn_first = 19, .burn_last = 18}, "its versions of Burn, 0.19 to 0.18, by default 0.0, are none"},
         {{FORMAT, .burn_first = 19, .burn_last = 20, .burn_default = 21},
          "its versions of Burn, 0.19 to 0.20, by default 0.21, are none"},
-        {{FORMAT, .burn_first = 19, .burn_default = 18}, "its versions of Burn, 0.19 to 0.0, by default 0.18, are none"},
+        {{FORMAT, .burn_first = 19, .burn_default = 18},
+         "its versions of Burn, 0.19 to 0.0, by default 0.18, are none"},
     };
     /* Traits of the upper half are passed over, whatever the kind. */
     static const rec_plugin good[] = {
@@ -418,7 +425,7 @@ static void members_of_other_kinds_are_refused(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------ files renamed -- */
+/* ----------------------------------------------------------------------------------------------- files renamed -- */
 
 static void a_file_is_found_under_another_name(void **state)
 {

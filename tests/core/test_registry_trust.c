@@ -114,10 +114,11 @@ static void a_plugin_below_a_folder_that_anyone_may_write_is_refused(void **stat
     assert_int_equal(rec_context_add_plugin_path(context, inner), REC_OK);
     assert_string_equal(file_of(context, "Good"), "");
     assert_int_equal(rec_error_status(), REC_E_PLUGIN);
-    assert_true(asprintf(&expected,
-                         "the recorder \"Good\" cannot be used: %s/good.so was refused: the folder lies in %s, which is "
-                         "writable by others",
-                         inner, outer) > 0);
+    assert_true(
+        asprintf(&expected,
+                 "the recorder \"Good\" cannot be used: %s/good.so was refused: the folder lies in %s, which is "
+                 "writable by others",
+                 inner, outer) > 0);
     assert_string_equal(rec_error_message(), expected);
     rec_context_free(context);
     free(expected);
@@ -130,14 +131,16 @@ static void a_plugin_below_a_folder_that_anyone_may_write_is_refused(void **stat
 enum { CODE_RAN = 100 };
 static const char index_command[] = "--index";
 
-/* What the program does when it runs itself as `test --index FOLDER`. @return a status, or that the plugin's code ran. */
+/* What the program does when it runs itself as `test --index FOLDER`. @return a status, or that the plugin's code ran.
+ */
 static int index_in_process(const char *folder)
 {
     int status = rec_index_plugins(NULL, folder);
     return getenv("LIBRECORD_TEST_MARK") ? CODE_RAN : status;
 }
 
-/* Runs this program anew with the real user `user`, and so with AT_SECURE unless that is root. @return its exit status. */
+/* Runs this program anew with the real user `user`, and so with AT_SECURE unless that is root. @return its exit status.
+ */
 static int index_as(uid_t user, const char *folder)
 {
     int status = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Sets: models in several files that an index names and that are replaced as a whole; what they are called, what is removed,
- * and what never is. tests/cli/shards.sh kills such saves at each call. */
+ * Sets: models in several files that an index names and that are replaced as a whole; what they are called, what is
+ * removed, and what never is. tests/cli/shards.sh kills such saves at each call. */
 #include "tests/test_io.h"
 
 #include <signal.h>

@@ -34,7 +34,7 @@ static int open_descriptors(void)
     return count_files("/proc/self/fd", "");
 }
 
-/* ------------------------------------------------------------------------------------------------- files beside -- */
+/* ------------------------------------------------------------------------------------------------ files beside -- */
 
 static rec_source *open_index(world *w, const char *path, bool map)
 {
@@ -341,7 +341,7 @@ static void empty_files_and_those_that_hide_their_size_are_read(void **state)
     rec_source_release(index);
 }
 
-/* ------------------------------------------------------------------------------------------------------- folders -- */
+/* ----------------------------------------------------------------------------------------------------- folders -- */
 
 static void a_folder_has_names_and_no_bytes(void **state)
 {
@@ -476,7 +476,7 @@ static void a_folder_of_too_many_files_is_refused(void **state)
     assert_int_equal(end_job(w), REC_OK);
 }
 
-/* -------------------------------------------------------------------------------------------------- saving several -- */
+/* ---------------------------------------------------------------------------------------------- saving several -- */
 
 static rec_sink *beside(world *w, rec_sink *sink, const char *name, const char *text)
 {
@@ -942,7 +942,7 @@ static void long_names_have_temporary_files_too(void **state)
     assert_int_equal(count_files(".", ""), 2);
 }
 
-/* ------------------------------------------------------------------------------------------------- out of memory -- */
+/* ----------------------------------------------------------------------------------------------- out of memory -- */
 
 static void each_allocation_may_fail(void **state)
 {
@@ -987,7 +987,7 @@ static void each_allocation_may_fail(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------ with a plugin, in all -- */
+/* --------------------------------------------------------------------------------------- with a plugin, in all -- */
 
 /** A context that has tests/plugins/parts.c. */
 static rec_context *parts_context(const char *folder)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Safetensors files that others wrote, with no adapter and no rules: every tensor is there with the dtype, shape and bytes
- * that the file's header says, read here a second time by a few lines of string search; and it survives being converted. */
+ * Safetensors files that others wrote, with no adapter and no rules: every tensor is there with the dtype, shape and
+ * bytes that the file's header says, read here a second time by a few lines of string search; and it survives being
+ * converted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -56,7 +57,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------- the other reader -- */
+/* -------------------------------------------------------------------------------------------- the other reader -- */
 
 /** A file, and its header without white space between words. None of these files escapes anything in a key. */
 typedef struct seen {
@@ -126,7 +127,7 @@ static const char *entry_field(const seen *s, const char *key, const char *name)
     return field + strlen(words);
 }
 
-/* ------------------------------------------------------------------------------------------------------- comparing -- */
+/* --------------------------------------------------------------------------------------------------- comparing -- */
 
 static void plain(char *path)
 {
@@ -191,7 +192,7 @@ static void same_as_file(const seen *s, const rec_record *record)
     assert_int_equal(found, entries(s));
 }
 
-/* ---------------------------------------------------------------------------------------------------------- tests -- */
+/* ------------------------------------------------------------------------------------------------------- tests -- */
 
 static void every_file_is_read_as_its_header_says(void **state)
 {

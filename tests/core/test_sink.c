@@ -9,7 +9,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-/* ------------------------------------------------------------------------------------------------------- helpers -- */
+/* ----------------------------------------------------------------------------------------------------- helpers -- */
 
 struct stream {
     const uint8_t *data;
@@ -89,7 +89,7 @@ static int32_t write_in_every_way(world *w, rec_sink *sink, const uint8_t *data,
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------- layout and memory -- */
+/* ------------------------------------------------------------------------------------------- layout and memory -- */
 
 static void a_layout_counts_and_reads_nothing(void **state)
 {
@@ -187,7 +187,7 @@ static void a_stream_that_fails_stops_the_save(void **state)
     free(data);
 }
 
-/* --------------------------------------------------------------------------------------------------- descriptors -- */
+/* ------------------------------------------------------------------------------------------------- descriptors -- */
 
 static void a_descriptor_takes_every_kind_of_write(void **state)
 {
@@ -274,8 +274,7 @@ static void a_mapped_file_that_was_cut_is_an_error(void **state)
     blob.offset = 0;
     assert_int_equal(rec_sink_put(sink, &blob), REC_E_IO);
     assert_int_equal(lr_sink_commit(sink), REC_E_IO);
-    assert_failed(w, REC_E_IO,
-                  "in: the file was cut while it was read\n");
+    assert_failed(w, REC_E_IO, "in: the file was cut while it was read\n");
     rec_source_release(source);
     (void)close(fd);
     free(data);
@@ -432,7 +431,7 @@ static void a_full_device_says_what_was_needed(void **state)
     (void)close(fd);
 }
 
-/* ------------------------------------------------------------------------------------------------------- failing -- */
+/* ----------------------------------------------------------------------------------------------------- failing -- */
 
 struct faulty {
     int calls;
@@ -512,7 +511,7 @@ static void progress_is_told_and_cancels(void **state)
     free(data);
 }
 
-/* ------------------------------------------------------------------------------------------------------- filters -- */
+/* ----------------------------------------------------------------------------------------------------- filters -- */
 
 /* Adds a key to every byte, and a trailer with the count. */
 struct shift {
@@ -673,7 +672,7 @@ static void the_sink_of_a_save_is_not_a_plugins_to_close(void **state)
     assert_failed(w, REC_E_PLUGIN, "closed the sink that it was given");
 }
 
-/* ------------------------------------------------------------------------------------------------- out of memory -- */
+/* ----------------------------------------------------------------------------------------------- out of memory -- */
 
 static void each_allocation_may_fail(void **state)
 {

@@ -115,7 +115,7 @@ static void assert_saved(world *w, const char *path, const char *note)
     }
 }
 
-/* ------------------------------------------------------------------------------------------ calls that may fail -- */
+/* ----------------------------------------------------------------------------------------- calls that may fail -- */
 
 static int fail_set, fail_remove; /* the errno, 0: works */
 

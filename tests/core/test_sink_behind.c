@@ -17,7 +17,7 @@ enum { CANNOT = 77 };
 #define LONG (24 * MIB + 11)
 #define SHORT (1 * MIB)
 
-/* ------------------------------------------------------------------------------------------------------- helpers -- */
+/* ----------------------------------------------------------------------------------------------------- helpers -- */
 
 static int threads_now(void)
 {
@@ -141,7 +141,7 @@ static void assert_made(const char *path, size_t size)
     free(data);
 }
 
-/* ------------------------------------------------------------------------------------------------------ the good -- */
+/* ---------------------------------------------------------------------------------------------------- the good -- */
 
 static void a_second_thread_writes_what_is_made(void **state)
 {
@@ -255,7 +255,7 @@ static void a_descriptor_gets_all_before_the_commit_returns(void **state)
     assert_made("out", LONG);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the bad -- */
+/* ----------------------------------------------------------------------------------------------------- the bad -- */
 
 static void a_write_that_fails_behind_is_told_with_its_byte(void **state)
 {
@@ -408,7 +408,7 @@ static void a_save_killed_at_any_call_leaves_a_whole_file(void **state)
             old++;
         } else {
             assert_made("a.mpk", LONG);
-            new++;
+            new ++;
         }
         assert_true(count_files(".", "") <= 2);
     }

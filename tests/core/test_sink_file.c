@@ -72,7 +72,7 @@ static int as_nobody(world *w, int (*call)(world *w))
     return WEXITSTATUS(status);
 }
 
-/* ------------------------------------------------------------------------------------------------------ the good -- */
+/* ---------------------------------------------------------------------------------------------------- the good -- */
 
 static void a_new_file_has_the_mode_of_the_umask(void **state)
 {
@@ -216,7 +216,7 @@ static void names_may_be_as_long_as_the_system_allows(void **state)
     assert_int_equal(count_files(".", ""), 1);
 }
 
-/* ----------------------------------------------------------------------------------------- links, pipes, devices -- */
+/* --------------------------------------------------------------------------------------- links, pipes, devices -- */
 
 static void a_link_is_followed_to_its_file(void **state)
 {
@@ -333,7 +333,7 @@ static void a_descriptors_own_name_leads_to_its_file(void **state)
     (void)close(fd);
 }
 
-/* ------------------------------------------------------------------------------------------------------ refusals -- */
+/* ---------------------------------------------------------------------------------------------------- refusals -- */
 
 static void folders_are_refused(void **state)
 {
@@ -424,7 +424,7 @@ static void a_folder_that_cannot_be_listed_will_do(void **state)
     assert_int_equal(count_files("blind", ""), 1);
 }
 
-/* ------------------------------------------------------------------------------------------------------ failures -- */
+/* ---------------------------------------------------------------------------------------------------- failures -- */
 
 static void a_failed_job_leaves_the_old_file(void **state)
 {
@@ -547,7 +547,7 @@ static void a_full_disk_leaves_the_old_file_and_says_what_is_needed(void **state
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* --------------------------------------------------------------------------------------- killed, stale and alive -- */
+/* ------------------------------------------------------------------------------------- killed, stale and alive -- */
 
 static void wait_killed(pid_t child)
 {
@@ -663,12 +663,13 @@ static void only_rests_of_the_same_target_are_swept(void **state)
 static void what_lies_beside_a_stale_one_goes_with_it(void **state)
 {
     world *w = *state;
-    static const char *const gone[] = {".a.mpk.abcdef" TEMPORARY "-2118-5.lock", ".a.mpk.abcdef-00003" TEMPORARY "-1.lock",
-                                       ".a.mpk.abcdef.librecord-set-2118385665-4800.lock",
-                                       ".a.mpk.abcdef-00001.librecord-set-7-8.lock", ".a.mpk.librecord-resume-7-8.lock"};
-    static const char *const stay[] = {".a.mpk.zzzzzz" TEMPORARY, ".a.mpk.zzzzzz" TEMPORARY "-2118-5.lock",
-                                       ".a.mpk.abcdef" TEMPORARY ".lock", ".a.mpk.abcdef" TEMPORARY "x", ".a.mpk.librecord-resume.x",
-                                       ".a.mpk.librecord-sets-1.lock"};
+    static const char *const gone[] = {
+        ".a.mpk.abcdef" TEMPORARY "-2118-5.lock", ".a.mpk.abcdef-00003" TEMPORARY "-1.lock",
+        ".a.mpk.abcdef.librecord-set-2118385665-4800.lock", ".a.mpk.abcdef-00001.librecord-set-7-8.lock",
+        ".a.mpk.librecord-resume-7-8.lock"};
+    static const char *const stay[] = {".a.mpk.zzzzzz" TEMPORARY,         ".a.mpk.zzzzzz" TEMPORARY "-2118-5.lock",
+                                       ".a.mpk.abcdef" TEMPORARY ".lock", ".a.mpk.abcdef" TEMPORARY "x",
+                                       ".a.mpk.librecord-resume.x",       ".a.mpk.librecord-sets-1.lock"};
     const size_t count = sizeof stay / sizeof *stay;
     int fd;
     for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) {
@@ -738,7 +739,7 @@ static void saves_at_once_do_not_sweep_each_other(void **state)
     assert_int_equal(count_files(".", ""), 1);
 }
 
-/* ------------------------------------------------------------------------------------------- saved, but not synced -- */
+/* --------------------------------------------------------------------------------------- saved, but not synced -- */
 
 static int folder_error, folder_syncs;
 
@@ -774,10 +775,12 @@ static void what_is_in_place_and_not_synced_is_told_apart(void **state)
         folder_error = EIO;
         assert_int_equal(save_new(w, places[i], true), REC_E_SYNC);
         assert_file(places[i], "new", 3);
-        (void)snprintf(words, sizeof words,
-                       "%s: saved, but cannot sync its folder: Input/output error\n"
-                       "  The new file is in its place and whole; a crash of the system may still bring back what was there "
-                       "before.", places[i]);
+        (void)snprintf(
+            words, sizeof words,
+            "%s: saved, but cannot sync its folder: Input/output error\n"
+            "  The new file is in its place and whole; a crash of the system may still bring back what was there "
+            "before.",
+            places[i]);
         assert_failed(w, REC_E_SYNC, words);
         assert_int_equal(rec_error_errno(), EIO);
         assert_string_equal(rec_error_file(), places[i]);
@@ -824,7 +827,7 @@ static void files_in_several_folders_are_all_synced(void **state)
     folder_error = 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- out of memory -- */
+/* ----------------------------------------------------------------------------------------------- out of memory -- */
 
 static void each_allocation_may_fail(void **state)
 {

@@ -6,7 +6,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-/* ------------------------------------------------------------------------------------------------------- helpers -- */
+/* ----------------------------------------------------------------------------------------------------- helpers -- */
 
 /* A toy compression: pairs of a count (0 stands for 256) and a byte. */
 struct runs {
@@ -137,7 +137,7 @@ static uint8_t *make_runs(size_t runs, size_t *packed_size, uint8_t **plain, siz
     return packed;
 }
 
-/* -------------------------------------------------------------------------------------------------------- memory -- */
+/* ------------------------------------------------------------------------------------------------------ memory -- */
 
 static void memory_is_viewed_in_place_and_read_in_pieces(void **state)
 {
@@ -255,7 +255,7 @@ static void counts_survive_many_threads(void **state)
     assert_int_equal(freed, 1);
 }
 
-/* ------------------------------------------------------------------------------------------------------- filters -- */
+/* ----------------------------------------------------------------------------------------------------- filters -- */
 
 static void a_filter_is_read_in_pieces_and_again(void **state)
 {
@@ -479,9 +479,10 @@ static void members_of_one_file_share_what_it_may_inflate_to(void **state)
     assert_int_equal(end_job(w), REC_OK);
     begin_job(w);
     assert_int_equal(rec_source_view(&w->job, members[7], &data, &size), REC_E_LIMIT);
-    assert_failed(w, REC_E_LIMIT,
-                  "archive: byte 208,000: the file of 20,000 bytes inflates to more than 2,000,000 bytes, the limit for "
-                  "its size\n  If the file can be trusted, raise inflated_factor or inflated_slack");
+    assert_failed(
+        w, REC_E_LIMIT,
+        "archive: byte 208,000: the file of 20,000 bytes inflates to more than 2,000,000 bytes, the limit for "
+        "its size\n  If the file can be trusted, raise inflated_factor or inflated_slack");
     for (int i = 0; i < MEMBERS; i++) {
         rec_source_release(members[i]);
     }
@@ -559,7 +560,9 @@ static void failures_of_a_filter_are_passed_up_or_named(void **state)
             assert_failed(w, REC_E_FORMAT, "packed: byte 17: a damaged run");
             break;
         case FAIL_MUTE:
-            assert_failed(w, REC_E_PLUGIN, "packed: the plugin in use has a source filter that failed with status 4 and did not say why");
+            assert_failed(
+                w, REC_E_PLUGIN,
+                "packed: the plugin in use has a source filter that failed with status 4 and did not say why");
             break;
         default:
             assert_failed(w, REC_E_PLUGIN, "has a source filter that gave more bytes than there was room for");
@@ -671,7 +674,7 @@ static void many_threads_may_ask_for_the_view(void **state)
     free(plain);
 }
 
-/* --------------------------------------------------------------------------------------------------------- blobs -- */
+/* ------------------------------------------------------------------------------------------------------- blobs -- */
 
 struct stream {
     const uint8_t *data;
@@ -754,7 +757,7 @@ static void broken_blobs_are_refused(void **state)
     rec_source_release(source);
 }
 
-/* ------------------------------------------------------------------------------------------------- out of memory -- */
+/* ----------------------------------------------------------------------------------------------- out of memory -- */
 
 /* Does a bit of everything. @return false if the job failed. */
 static bool use_sources(world *w, int *released)

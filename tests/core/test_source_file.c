@@ -14,7 +14,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-/* --------------------------------------------------------------------------------------------------------- files -- */
+/* ------------------------------------------------------------------------------------------------------- files -- */
 
 static void a_file_is_mapped(void **state)
 {
@@ -42,13 +42,13 @@ static void a_file_is_mapped(void **state)
 /* By the kernel's own list. Only since some version has it AFS_FS_MAGIC, CIFS's and SMB 2's; Lustre is not in it. */
 static void file_systems_of_servers_are_known(void **state)
 {
-    static const uint32_t remote[] = {NFS_SUPER_MAGIC,  SMB_SUPER_MAGIC,  V9FS_MAGIC, CEPH_SUPER_MAGIC,
-                                      CODA_SUPER_MAGIC, AFS_SUPER_MAGIC,
+    static const uint32_t remote[] = {NFS_SUPER_MAGIC,     SMB_SUPER_MAGIC,  V9FS_MAGIC,
+                                      CEPH_SUPER_MAGIC,    CODA_SUPER_MAGIC, AFS_SUPER_MAGIC,
 #ifdef AFS_FS_MAGIC
                                       AFS_FS_MAGIC,
 #endif
 #ifdef CIFS_SUPER_MAGIC
-                                      CIFS_SUPER_MAGIC, SMB2_SUPER_MAGIC,
+                                      CIFS_SUPER_MAGIC,    SMB2_SUPER_MAGIC,
 #endif
 #ifdef FUSE_SUPER_MAGIC
                                       FUSE_SUPER_MAGIC,
@@ -175,7 +175,7 @@ static void copying_can_be_cancelled(void **state)
     assert_int_equal(w->progress_calls, 2);
 }
 
-/* -------------------------------------------------------------------------------------------- read as it is needed -- */
+/* ---------------------------------------------------------------------------------------- read as it is needed -- */
 
 static void an_opened_file_is_read_in_pieces_until_somebody_wants_the_view(void **state)
 {
@@ -317,7 +317,7 @@ static void many_threads_may_ask_an_opened_file(void **state)
     free(data);
 }
 
-/* --------------------------------------------------------------------------------------------------- descriptors -- */
+/* ------------------------------------------------------------------------------------------------- descriptors -- */
 
 static void a_descriptor_is_taken_from_where_it_stands(void **state)
 {

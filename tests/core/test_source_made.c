@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Sources of rec_source_make() and rec_source_part(), what is beside them, heads and tails, and sinks that are patched. */
+ * Sources of rec_source_make() and rec_source_part(), what is beside them, heads and tails, and sinks that are patched.
+ */
 #include "tests/test_io.h"
 
 #include <pthread.h>
@@ -148,7 +149,7 @@ static rec_source *make(world *w, const rec_source_ops *ops, struct giver *g)
     return source;
 }
 
-/* ------------------------------------------------------------------------------------------------------- reading -- */
+/* ----------------------------------------------------------------------------------------------------- reading -- */
 
 static void a_source_with_places_is_read_where_it_is_asked(void **state)
 {
@@ -263,10 +264,19 @@ static void what_cannot_be_a_source_is_refused_and_released_once(void **state)
         const char *words;
         int released;
     } cases[] = {
-        {{.size = 0, .read = give, .release = let_go}, REC_E_PLUGIN, "gave the size of the functions of a source as", 0},
-        {{.size = 100000, .read = give, .release = let_go}, REC_E_PLUGIN, "gave the size of the functions of a source as", 0},
+        {{.size = 0, .read = give, .release = let_go},
+         REC_E_PLUGIN,
+         "gave the size of the functions of a source as",
+         0},
+        {{.size = 100000, .read = give, .release = let_go},
+         REC_E_PLUGIN,
+         "gave the size of the functions of a source as",
+         0},
         {{.size = sizeof(rec_source_ops), .release = let_go}, REC_E_PLUGIN, "made a source without `read`", 1},
-        {{.size = sizeof(rec_source_ops), .release = let_go, .read_at = give_at}, REC_E_PLUGIN, "made a source without `read`", 1},
+        {{.size = sizeof(rec_source_ops), .release = let_go, .read_at = give_at},
+         REC_E_PLUGIN,
+         "made a source without `read`",
+         1},
         {{.size = sizeof(rec_source_ops), .release = let_go, .read_at = give_at, .total = total_unknown},
          REC_E_PLUGIN,
          "made a source without `read`",
@@ -358,8 +368,7 @@ static void who_gives_bytes_cannot_ask_for_them(void **state)
             assert_int_equal(by_view ? rec_source_view(&w->job, g.own, &view, &size)
                                      : rec_source_read_at(&w->job, g.own, 3, &byte, 1),
                              REC_E_PLUGIN);
-            assert_failed(w, REC_E_PLUGIN,
-                          "has a source, far/model, that asks for bytes of itself to give them");
+            assert_failed(w, REC_E_PLUGIN, "has a source, far/model, that asks for bytes of itself to give them");
             assert_view(w, g.own, data, 100); /* and no lock is left behind */
             rec_source_release(g.own);
             assert_int_equal(g.released, 1);
@@ -446,7 +455,7 @@ static void memory_that_is_refused_leaves_nothing(void **state)
     free(data);
 }
 
-/* ------------------------------------------------------------------------------------------------- head and tail -- */
+/* ----------------------------------------------------------------------------------------------- head and tail -- */
 
 static void heads_and_tails_are_had_without_the_middle(void **state)
 {
@@ -502,7 +511,7 @@ static void heads_and_tails_are_had_without_the_middle(void **state)
     free(data);
 }
 
-/* --------------------------------------------------------------------------------------------------------- parts -- */
+/* ------------------------------------------------------------------------------------------------------- parts -- */
 
 static void parts_are_windows(void **state)
 {
@@ -596,7 +605,7 @@ static void what_costs_nothing_is_at_hand(void **state)
     free(data);
 }
 
-/* -------------------------------------------------------------------------------------------------------- beside -- */
+/* ------------------------------------------------------------------------------------------------------ beside -- */
 
 static void what_is_beside_is_asked_of_who_made_it(void **state)
 {
@@ -655,7 +664,7 @@ static void a_file_beside_may_be_absent(void **state)
     assert_int_equal(end_job(w), REC_OK);
 }
 
-/* ------------------------------------------------------------------------------------------------------ patching -- */
+/* ---------------------------------------------------------------------------------------------------- patching -- */
 
 static void files_and_memory_can_be_written_over(void **state)
 {

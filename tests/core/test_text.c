@@ -197,8 +197,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hashes_are_siphash),
-        cmocka_unit_test(numbers_are_what_people_write),        cmocka_unit_test(a_number_ends_where_its_length_says),
-        cmocka_unit_test(digits_that_decide_may_be_far_behind), cmocka_unit_test(numbers_are_the_nearest_double),
+        cmocka_unit_test(numbers_are_what_people_write),
+        cmocka_unit_test(a_number_ends_where_its_length_says),
+        cmocka_unit_test(digits_that_decide_may_be_far_behind),
+        cmocka_unit_test(numbers_are_the_nearest_double),
         cmocka_unit_test(names_of_numbers_end_where_they_must),
         cmocka_unit_test(letters_that_changed_places_are_one_change),
     };

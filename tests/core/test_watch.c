@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Mapped files that are cut: with rec_guard_maps() who reads there goes on with zeros, and fails before anything comes of it. */
+ * Mapped files that are cut: with rec_guard_maps() who reads there goes on with zeros, and fails before anything comes
+ * of it. */
 #include "tests/test_io.h"
 
 #include <pthread.h>
@@ -125,7 +126,7 @@ static void what_is_not_ours_goes_to_the_earlier_handler(void **state)
     assert_int_equal(WTERMSIG(status), SIGBUS);
 }
 
-/* ---------------------------------------------------------------------------------------------------- with consent -- */
+/* ------------------------------------------------------------------------------------------------ with consent -- */
 
 /* cmocka has handlers of its own during each test: ours is put back, as a program would that changes them. */
 static void guard(void)
@@ -259,8 +260,11 @@ static void what_the_system_cannot_read_is_not_saved(void **state)
         source = map_file(w, "a.bin", 'a');
         write_file("out.bin", "old", 3);
         sink = lr_sink_file(&w->job, "out.bin", true);
-        assert_int_equal(rec_sink_put(sink, &(rec_blob){.struct_size = sizeof(rec_blob), .kind = REC_BLOB_RANGE,
-                                                        .source = source, .size = PAGES * page}), REC_OK);
+        assert_int_equal(rec_sink_put(sink, &(rec_blob){.struct_size = sizeof(rec_blob),
+                                                        .kind = REC_BLOB_RANGE,
+                                                        .source = source,
+                                                        .size = PAGES * page}),
+                         REC_OK);
         assert_int_equal(truncate("a.bin", (off_t)(2 * page)), 0);
         assert_int_equal(lr_sink_commit(sink), REC_E_IO);
         assert_failed(w, REC_E_IO, "a.bin: the file was cut while it was read\n");
@@ -313,7 +317,6 @@ static void any_number_of_maps_is_watched(void **state)
         (void)end_job(w);
     }
 }
-
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter_world, leave_world)
 

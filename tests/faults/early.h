@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Memory before there is anybody to ask for it: what dlsym itself wants, while a preloaded file looks for the real functions. */
+ * Memory before there is anybody to ask for it: what dlsym itself wants, while a preloaded file looks for the real
+ * functions. */
 #ifndef TESTS_FAULTS_EARLY_H
 #define TESTS_FAULTS_EARLY_H
 

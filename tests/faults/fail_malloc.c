@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * For LD_PRELOAD: an allocation of the process fails, whoever asks for it. FAULT_ALLOCATION is its number from 1 on, none of 0;
- * FAULT_COUNT a file that the number of all of them is written to at the end. */
+ * For LD_PRELOAD: an allocation of the process fails, whoever asks for it. FAULT_ALLOCATION is its number from 1 on,
+ * none of 0; FAULT_COUNT a file that the number of all of them is written to at the end. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

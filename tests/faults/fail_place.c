@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * For LD_PRELOAD: one call of the process for memory fails, whoever makes it. Calls are told apart by their place: who makes it,
- * called by whom. FAULT_PLACES is a file that a line goes to for each place as it is met first: the number of the call, the place,
- * what was called. FAULT_CALL is the number of the call that fails, which is the same in a run of the same words with one thread.
- * With -DFAIL_SYSTEM it is calls of the system that fail, but for those that only clean up. */
+ * For LD_PRELOAD: one call of the process for memory fails, whoever makes it. Calls are told apart by their place: who
+ * makes it, called by whom. FAULT_PLACES is a file that a line goes to for each place as it is met first: the number of
+ * the call, the place, what was called. FAULT_CALL is the number of the call that fails, which is the same in a run of
+ * the same words with one thread. With -DFAIL_SYSTEM it is calls of the system that fail, but for those that only clean
+ * up. */
 #define _GNU_SOURCE 1
 #include <dirent.h>
 #include <dlfcn.h>
@@ -47,7 +48,7 @@ static void *next(const char *name)
         memcpy(&real, &address, sizeof real); \
     }
 
-/* -------------------------------------------------------------------------------------------------------- the place -- */
+/* --------------------------------------------------------------------------------------------------- the place -- */
 
 struct trace {
     uint64_t hash;
@@ -125,7 +126,7 @@ __attribute__((constructor)) static void begin(void)
     within--;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- memory -- */
+/* ------------------------------------------------------------------------------------------------------ memory -- */
 
 static int resolving;
 
@@ -213,7 +214,7 @@ int posix_memalign(void **memory, size_t alignment, size_t size)
     return refuses("posix_memalign") ? ENOMEM : real(memory, alignment, size);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the system -- */
+/* -------------------------------------------------------------------------------------------------- the system -- */
 
 #ifdef FAIL_SYSTEM
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * bincode, which says nothing without a type: the first byte chooses one, the rest is the file. Its mutator makes values
- * by the type's layout, which bytes at random hardly ever are. */
+ * bincode, which says nothing without a type: the first byte chooses one, the rest is the file. Its mutator makes
+ * values by the type's layout, which bytes at random hardly ever are. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +84,7 @@ int fuzz_bin(const uint8_t *data, size_t size)
     return 1;
 }
 
-/* ------------------------------------------------------------------------------------------- values by the layout -- */
+/* ---------------------------------------------------------------------------------------- values by the layout -- */
 
 typedef struct out {
     uint8_t *data;
@@ -158,7 +158,8 @@ static void put_repeated(out *o, const rec_layout *layout, uint64_t count)
     }
 }
 
-/* A tensor of Burn 0.14 and later as its parts say: the bytes are as many as shape and type ask for, most of the time. */
+/* A tensor of Burn 0.14 and later as its parts say: the bytes are as many as shape and type ask for, most of the time.
+ */
 static bool put_tensor(out *o, const rec_layout *layout)
 {
     static const uint8_t widths[] = {8, 4, 4, 2, 2, 8, 4, 2, 1, 8, 4, 2, 1, 1};

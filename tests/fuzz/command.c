@@ -53,8 +53,8 @@ static const char *const lines[] = {
     "info A B",
 };
 
-static const char *const extensions[] = {"mpk", "json", "bin", "safetensors", "bpk", "pt", "npz", "gguf",
-                                         "mpk.gz", "json.gz", "bin.gz", "mpk.zst"};
+static const char *const extensions[] = {"mpk", "json", "bin",    "safetensors", "bpk",    "pt",
+                                         "npz", "gguf", "mpk.gz", "json.gz",     "bin.gz", "mpk.zst"};
 enum { LINES = sizeof lines / sizeof *lines, EXTENSIONS = sizeof extensions / sizeof *extensions };
 
 /* A line as main() is given it, in words of its own. */
@@ -92,7 +92,7 @@ static void add_words(invocation *v, const char *more)
 
 static void add_options(invocation *v, uint8_t bits)
 {
-    static const char *const choices[] = {"--json", "--no-map", "--profile auto", "--precision half",
+    static const char *const choices[] = {"--json",       "--no-map", "--profile auto", "--precision half",
                                           "--positional", "--strict", "--color always", "--threads 2"};
 
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
@@ -122,7 +122,7 @@ static void make_invocation(invocation *v, const uint8_t *head, const char *fold
     v->raw = strcmp(line, "show A *") == 0 && !v->json;
 }
 
-/* -------------------------------------------------------------------------------------------------------- output -- */
+/* ------------------------------------------------------------------------------------------------------ output -- */
 
 /* What the command printed to a stream: how much, and its first bytes. */
 typedef struct printed {
@@ -156,8 +156,8 @@ static bool is_unsafe(uint32_t code, bool in_json, bool colored)
     if (code < ' ' || code == 0x7f) {
         return code != '\n' && !(colored && code == '\033');
     }
-    return !in_json && (code < 0xa0 ? code > 0x7f : (code >= 0x202a && code <= 0x202e) ||
-                                                        (code >= 0x2066 && code <= 0x2069));
+    return !in_json &&
+           (code < 0xa0 ? code > 0x7f : (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069));
 }
 
 /* Names and texts of a file are printed as UTF-8 that is safe on a terminal. */
@@ -213,7 +213,7 @@ static void run_checked(invocation *v)
     check_printed(v, status, &printed_out, &printed_error);
 }
 
-/* --------------------------------------------------------------------------------------------------------- files -- */
+/* ------------------------------------------------------------------------------------------------------- files -- */
 
 static void write_file(const char *path, const uint8_t *data, size_t size)
 {

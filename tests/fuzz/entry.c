@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * One entry as a program for libFuzzer and what calls itself alike: FUZZ_ENTRY is its name, FUZZ_MUTATOR its mutator's. */
+ * One entry as a program for libFuzzer and what calls itself alike: FUZZ_ENTRY is its name, FUZZ_MUTATOR its mutator's.
+ */
 #include <stdlib.h>
 
 #include "tests/fuzz/fuzz.h"

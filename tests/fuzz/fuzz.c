@@ -23,8 +23,8 @@ typedef struct worst {
 } worst;
 
 static struct {
-    uint64_t used, most;      /* bytes that are counted */
-    uint64_t before;          /* the input: that were in use */
+    uint64_t used, most; /* bytes that are counted */
+    uint64_t before;     /* the input: that were in use */
     uint64_t begun;      /* nanoseconds */
     uint64_t count;      /* of inputs */
     worst slowest, largest;
@@ -49,7 +49,7 @@ void fuzz_must_say(void)
     fuzz_must(rec_error_status() != REC_E_PLUGIN, "no plugin breaks its contract");
 }
 
-/* --------------------------------------------------------------------------------------------------------- memory -- */
+/* ------------------------------------------------------------------------------------------------------ memory -- */
 
 static void *count(void *memory)
 {
@@ -111,7 +111,7 @@ rec_context *fuzz_context(size_t size)
     return size % 8 == 7 ? all.standard : all.counted;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- cost -- */
+/* -------------------------------------------------------------------------------------------------------- cost -- */
 
 static uint64_t now(void)
 {
@@ -176,7 +176,7 @@ void fuzz_report(void)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- files -- */
+/* ------------------------------------------------------------------------------------------------------- files -- */
 
 static void remove_folder(void)
 {

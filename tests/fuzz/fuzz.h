@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the entries of the fuzzers share. An entry is a function that is given any bytes and never fails: what must not be
- * ends the process. Each is a program of its own for libFuzzer (entry.c), and all of them are in one that gives them the
- * seeds and what was found (test_seeds.c). */
+ * What the entries of the fuzzers share. An entry is a function that is given any bytes and never fails: what must not
+ * be ends the process. Each is a program of its own for libFuzzer (entry.c), and all of them are in one that gives them
+ * the seeds and what was found (test_seeds.c). */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -12,9 +12,11 @@
 #include "core/base/base.h"
 
 /** All entries. README.md says what each is given. */
+/* clang-format off */
 #define FUZZ_TARGETS(T) \
     T(again) T(bin) T(bpk) T(command) T(config) T(gguf) T(gz) T(index) T(ini) T(json) T(load) T(mpk) T(npz) T(plan) \
     T(plugins) T(pt) T(regex) T(rules) T(rust) T(safetensors) T(type) T(types) T(words) T(zst)
+/* clang-format on */
 
 typedef int fuzz_entry(const uint8_t *data, size_t size);
 #define FUZZ_DECLARE(name) fuzz_entry fuzz_##name;
@@ -32,7 +34,8 @@ void fuzz_must(bool holds, const char *what);
 /** What a failure must have: a status and words, and no blame on a plugin. */
 void fuzz_must_say(void);
 
-/** The context of all inputs. Its memory is counted; that of every eighth size is the system's own, which also maps pages.
+/** The context of all inputs. Its memory is counted; that of every eighth size is the system's own, which also maps
+ * pages.
  *  @param size of the input. */
 rec_context *fuzz_context(size_t size);
 /** Memory that is counted: the most since fuzz_begin(), and what is in use. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Mutations of MessagePack by its structure: items are left out, doubled, exchanged, put elsewhere, given another kind or
- * width, and the counts of what holds them follow, so that the result still is MessagePack (but for what the fuzzer's own
- * mutations do to it one time in three). */
+ * Mutations of MessagePack by its structure: items are left out, doubled, exchanged, put elsewhere, given another kind
+ * or width, and the counts of what holds them follow, so that the result still is MessagePack (but for what the
+ * fuzzer's own mutations do to it one time in three). */
 #include <stdlib.h>
 #include <string.h>
 

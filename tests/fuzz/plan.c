@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Plans: the tensors of a foreign model, a line `NAME: F32 2 3` each, and load arguments, a line `rename = a => b` each;
- * `type = EXPRESSION` gives the destination's, `shard = SIZE` has it saved in several files. */
+ * Plans: the tensors of a foreign model, a line `NAME: F32 2 3` each, and load arguments, a line `rename = a => b`
+ * each; `type = EXPRESSION` gives the destination's, `shard = SIZE` has it saved in several files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Regular expressions of rules: a pattern, a replacement and a text, each on a line of its own. What the sieve holds back
- * does not match, and what a rule's inverse finds the rule makes the text of. */
+ * Regular expressions of rules: a pattern, a replacement and a text, each on a line of its own. What the sieve holds
+ * back does not match, and what a rule's inverse finds the rule makes the text of. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Rules as people write them, a line `key = value` each, their amounts and conditions; and the configuration of a model,
- * where the numbers are from. */
+ * Rules as people write them, a line `key = value` each, their amounts and conditions; and the configuration of a
+ * model, where the numbers are from. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -62,9 +62,10 @@ int fuzz_type(const uint8_t *data, size_t size)
         static char printed[4096], twice[4096];
         size_t length = lr_expr_print(expr, printed, sizeof printed);
         fuzz_must(length >= sizeof printed || strlen(printed) == length, "its length");
-        /* What holds no data is its own text, from which white space between quotes is lost. A type called r#true is printed
-         * as the constant. */
-        if (length < sizeof printed && !strpbrk(printed, "'\"") && !strstr(text, "r#true") && !strstr(text, "r#false")) {
+        /* What holds no data is its own text, from which white space between quotes is lost. A type called r#true is
+         * printed as the constant. */
+        if (length < sizeof printed && !strpbrk(printed, "'\"") && !strstr(text, "r#true") &&
+            !strstr(text, "r#false")) {
             const lr_expr *again = lr_expr_parse(&job, &arena, printed, length, NULL, 0);
             fuzz_must(again && lr_expr_print(again, twice, sizeof twice) == length && strcmp(printed, twice) == 0,
                       "what is printed is read as the same");

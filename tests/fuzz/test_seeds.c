@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The entries of the fuzzers, given what is in tests/fuzz/seeds, what was found (tests/fuzz/found), and each of these cut
- * and with single bits changed: so that they are built and run by every `make check`, whatever the compiler. */
+ * The entries of the fuzzers, given what is in tests/fuzz/seeds, what was found (tests/fuzz/found), and each of these
+ * cut and with single bits changed: so that they are built and run by every `make check`, whatever the compiler. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Programs of librecord-mpi, for tests/mpi/library.sh: what each rank loads is held against the whole, what ranks save together is
- * compared there, and what is refused is refused on every rank in the same words. Rank 0 prints. */
+ * Programs of librecord-mpi, for tests/mpi/library.sh: what each rank loads is held against the whole, what ranks save
+ * together is compared there, and what is refused is refused on every rank in the same words. Rank 0 prints. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,8 +83,8 @@ static uint64_t product(const uint64_t *shape, uint32_t from, uint32_t to)
 }
 
 /* Indices `offset` to before `offset` + `length` along a dimension. */
-static void put(rec_record *record, const char *path, rec_dtype dtype, uint64_t seed, uint32_t dimensions, const uint64_t *shape,
-                uint32_t d, uint64_t offset, uint64_t length, const char *id)
+static void put(rec_record *record, const char *path, rec_dtype dtype, uint64_t seed, uint32_t dimensions,
+                const uint64_t *shape, uint32_t d, uint64_t offset, uint64_t length, const char *id)
 {
     uint64_t local[32], inner, outer, count, whole = dimensions ? shape[d] : 1;
     uint32_t width = width_of(dtype);
@@ -110,8 +110,8 @@ static void put(rec_record *record, const char *path, rec_dtype dtype, uint64_t 
     need(rec_set_tensor(record, path, &spec) == REC_OK, path);
 }
 
-static void put_all(rec_record *record, const char *path, rec_dtype dtype, uint64_t seed, uint32_t dimensions, uint64_t a, uint64_t b,
-                    uint64_t c, const char *id)
+static void put_all(rec_record *record, const char *path, rec_dtype dtype, uint64_t seed, uint32_t dimensions,
+                    uint64_t a, uint64_t b, uint64_t c, const char *id)
 {
     const uint64_t shape[3] = {a, b, c};
     put(record, path, dtype, seed, dimensions, shape, 0, 0, dimensions ? a : 1, id);
@@ -163,8 +163,8 @@ static rec_status place(void *user, const char *path, const rec_tensor *tensor, 
     }
     if (ends(path, "up.weight") || strcmp(path, "embed.weight") == 0) {
         where->how = REC_MPI_SPLIT;
-    } else if (ends(path, "down.weight") || ends(path, "wide.weight") || ends(path, "far.weight") || ends(path, "middle.weight") ||
-               ends(path, "mask")) {
+    } else if (ends(path, "down.weight") || ends(path, "wide.weight") || ends(path, "far.weight") ||
+               ends(path, "middle.weight") || ends(path, "mask")) {
         where->how = REC_MPI_SPLIT;
         where->dimension = 1;
     } else if (ends(path, "steps")) { /* two parts, each of which several ranks may have */
@@ -201,7 +201,8 @@ static void compare(const rec_record *share, const rec_record *whole, const rec_
         uint8_t *all, *mine;
         count++;
         (void)place(NULL, path, tensor, &where);
-        need(slice != NULL && slice->rank == dimensions && memcmp(slice->shape, shape, dimensions * sizeof *shape) == 0, path);
+        need(slice != NULL && slice->rank == dimensions && memcmp(slice->shape, shape, dimensions * sizeof *shape) == 0,
+             path);
         need(strcmp(slice->path, path) == 0, "its path");
         if (where.how == REC_MPI_ONE && where.owner != rank) {
             need(!slice->held && slice->length == 0 && value && rec_value_kind(value) == REC_KIND_NIL &&
@@ -212,8 +213,10 @@ static void compare(const rec_record *share, const rec_record *whole, const rec_
         where.parts = where.parts ? where.parts : ranks;
         where.part = where.part < 0 ? rank % where.parts : where.part;
         whole_length = dimensions ? shape[where.dimension] : 1;
-        length = where.how == REC_MPI_SPLIT ? rec_mpi_part(whole_length, where.parts, where.part, &offset) : whole_length;
-        need(slice->held && slice->dimension == where.dimension && slice->offset == offset && slice->length == length, "its line");
+        length =
+            where.how == REC_MPI_SPLIT ? rec_mpi_part(whole_length, where.parts, where.part, &offset) : whole_length;
+        need(slice->held && slice->dimension == where.dimension && slice->offset == offset && slice->length == length,
+             "its line");
         need(part != NULL && rec_tensor_dtype(part) == dtype && rec_tensor_rank(part) == dimensions, "its part");
         need((rec_tensor_id(part) == NULL) == (rec_tensor_id(tensor) == NULL) &&
                  (!rec_tensor_id(part) || strcmp(rec_tensor_id(part), rec_tensor_id(tensor)) == 0),
@@ -234,7 +237,8 @@ static void compare(const rec_record *share, const rec_record *whole, const rec_
         free(all);
         free(mine);
     }
-    need(rec_mpi_slices_count(slices) == count && rec_mpi_slices_get(slices, count) == NULL, "as many lines as tensors");
+    need(rec_mpi_slices_count(slices) == count && rec_mpi_slices_get(slices, count) == NULL,
+         "as many lines as tensors");
     rec_iterator_free(iterator);
 }
 
@@ -253,7 +257,8 @@ static int told(rec_status status)
     return status == REC_OK ? 0 : 1;
 }
 
-static rec_record *share_of(const char *path, const char *precision, uint64_t broadcast, rec_mpi_slices **slices, rec_status *status)
+static rec_record *share_of(const char *path, const char *precision, uint64_t broadcast, rec_mpi_slices **slices,
+                            rec_status *status)
 {
     const rec_mpi_options options = {.size = sizeof options, .broadcast = broadcast};
     rec_recorder *recorder = open_at("Auto", precision);
@@ -284,7 +289,8 @@ static int do_share(char **a)
     return told(status);
 }
 
-static rec_status save_share(const rec_record *record, const rec_mpi_slices *slices, const char *path, const char *precision)
+static rec_status save_share(const rec_record *record, const rec_mpi_slices *slices, const char *path,
+                             const char *precision)
 {
     rec_recorder *recorder = open_at("Auto", precision);
     rec_mpi_report report = {.size = sizeof report};
@@ -334,10 +340,11 @@ static int do_make(char **a)
     return 0;
 }
 
-/* ----------------------------------------------------------------------------------------------- records that are built */
+/* ----------------------------------------------------------------------------------------------- records that are
+ * built */
 
-static void hold(rec_mpi_slices *slices, const char *path, uint32_t dimensions, const uint64_t *shape, uint32_t d, uint64_t offset,
-                 uint64_t length)
+static void hold(rec_mpi_slices *slices, const char *path, uint32_t dimensions, const uint64_t *shape, uint32_t d,
+                 uint64_t offset, uint64_t length)
 {
     const rec_mpi_slice slice = {.size = sizeof slice,
                                  .rank = dimensions,
@@ -350,7 +357,8 @@ static void hold(rec_mpi_slices *slices, const char *path, uint32_t dimensions, 
     need(rec_mpi_slices_add(slices, &slice) == REC_OK, rec_mpi_error_message());
 }
 
-/* What two parts along each of two dimensions, a pipeline of two stages and copies on several ranks come to. With `whole` all of it. */
+/* What two parts along each of two dimensions, a pipeline of two stages and copies on several ranks come to. With
+ * `whole` all of it. */
 static rec_record *built(rec_mpi_slices *slices, int whole)
 {
     static const uint64_t shape[] = {6, 5};
@@ -404,12 +412,16 @@ static int do_whole(char **a)
     rec_recorder *recorder = open_at("Auto", "keep");
     rec_record *record = built(NULL, 1), *ordered = rec_record_new(NULL);
     /* `head` is the last rank's, which rank 0 has not if there are more. */
-    static const char *const one[] = {"name", "tied", "layers", "head", "seed"}, *const more[] = {"name", "tied", "layers", "seed", "head"};
+    static const char *const one[] = {"name", "tied", "layers", "head", "seed"}, *const more[] = {"name", "tied",
+                                                                                                  "layers", "seed",
+                                                                                                  "head"};
     for (int i = 0; i < 5; i++) {
         const char *key = (a[1][0] == '1' ? one : more)[i];
         need(rec_set_value(ordered, key, rec_value_at(record, key)) == REC_OK, key);
     }
-    need(rec_metadata_set(ordered, "author", "rank 0") == REC_OK && rec_metadata_set(ordered, "editor", "the last") == REC_OK, "metadata");
+    need(rec_metadata_set(ordered, "author", "rank 0") == REC_OK &&
+             rec_metadata_set(ordered, "editor", "the last") == REC_OK,
+         "metadata");
     need(rec_save(recorder, ordered, a[0]) == REC_OK, a[0]);
     rec_record_free(ordered);
     rec_record_free(record);
@@ -417,7 +429,8 @@ static int do_whole(char **a)
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------- what is refused */
+/* ------------------------------------------------------------------------------------------------------- what is
+ * refused */
 
 static int32_t produce_nothing(void *user, uint64_t offset, void *target, uint64_t size)
 {
@@ -449,7 +462,11 @@ static int do_saving(char **a)
 {
     static const uint64_t shape[] = {4, 6}, other[] = {4, 7};
     static int scarce;
-    const rec_allocator allocator = {.size = sizeof allocator, .alloc = scarce_alloc, .resize = scarce_resize, .release = scarce_release, .user = &scarce};
+    const rec_allocator allocator = {.size = sizeof allocator,
+                                     .alloc = scarce_alloc,
+                                     .resize = scarce_resize,
+                                     .release = scarce_release,
+                                     .user = &scarce};
     rec_context *context = rec_context_new(&allocator);
     rec_mpi_slices *slices = rec_mpi_slices_new();
     rec_record *record = rec_record_new(context);
@@ -478,7 +495,13 @@ static int do_saving(char **a)
         }
         if (apart && strcmp(c, "unread") == 0) {
             uint64_t local[] = {4, 3};
-            const rec_tensor_spec spec = {.size = sizeof spec, .dtype = dtype, .rank = 2, .ownership = REC_PRODUCE, .shape = local, .data_size = 48, .produce = produce_nothing};
+            const rec_tensor_spec spec = {.size = sizeof spec,
+                                          .dtype = dtype,
+                                          .rank = 2,
+                                          .ownership = REC_PRODUCE,
+                                          .shape = local,
+                                          .data_size = 48,
+                                          .produce = produce_nothing};
             need(rec_set_tensor(record, "w", &spec) == REC_OK, "w");
         } else {
             put(record, "w", dtype, 1, 2, s, d, from, half, NULL);
@@ -498,7 +521,9 @@ static int do_saving(char **a)
         slices = rec_mpi_slices_new();
     }
     if (strcmp(c, "structure") == 0) {
-        need(apart ? rec_set_uint(record, "step", 1) == REC_OK && rec_set_uint(record, "a.b", 1) == REC_OK : rec_set_uint(record, "a", 1) == REC_OK, "a");
+        need(apart ? rec_set_uint(record, "step", 1) == REC_OK && rec_set_uint(record, "a.b", 1) == REC_OK
+                   : rec_set_uint(record, "a", 1) == REC_OK,
+             "a");
     }
     if (strcmp(c, "metadata") == 0) {
         need(rec_metadata_set(record, "author", apart ? "B" : "A") == REC_OK, "author");
@@ -552,8 +577,9 @@ static int do_placing(char **a)
     rec_recorder *recorder = open_at("Auto", "keep");
     rec_mpi_slices *slices;
     rec_status status;
-    rec_record *share = rec_mpi_load_share(MPI_COMM_WORLD, recorder, a[1], strcmp(a[0], "split") == 0 ? split_first : place_badly, a[0], NULL,
-                                           &slices, &status);
+    rec_record *share =
+        rec_mpi_load_share(MPI_COMM_WORLD, recorder, a[1], strcmp(a[0], "split") == 0 ? split_first : place_badly, a[0],
+                           NULL, &slices, &status);
     need((share != NULL) == (status == REC_OK) && (slices != NULL) == (share != NULL), "all or nothing");
     rec_mpi_slices_free(slices);
     rec_record_free(share);
@@ -583,21 +609,25 @@ static int do_arguments(char **a)
     rec_recorder *recorder = open_at("NamedMpk", "keep");
     rec_mpi_slices *slices = rec_mpi_slices_new();
     static const uint64_t shape[] = {4};
-    const rec_mpi_slice bad[] = {{.size = 8, .path = "w"},
-                                 {.size = sizeof *bad, .path = "w", .rank = 1, .shape = shape, .dimension = 1},
-                                 {.size = sizeof *bad, .path = "w", .rank = 1, .shape = shape, .offset = 3, .length = 2},
-                                 {.size = sizeof *bad, .path = "w", .rank = 1, .shape = shape, .offset = 5},
-                                 {.size = sizeof *bad, .path = "w", .rank = 33, .shape = shape},
-                                 {.size = sizeof *bad, .path = "w", .rank = 1},
-                                 {.size = sizeof *bad, .rank = 1, .shape = shape},
-                                 {.size = sizeof *bad, .path = "w", .held = 2}};
+    const rec_mpi_slice bad[] = {
+        {.size = 8, .path = "w"},
+        {.size = sizeof *bad, .path = "w", .rank = 1, .shape = shape, .dimension = 1},
+        {.size = sizeof *bad, .path = "w", .rank = 1, .shape = shape, .offset = 3, .length = 2},
+        {.size = sizeof *bad, .path = "w", .rank = 1, .shape = shape, .offset = 5},
+        {.size = sizeof *bad, .path = "w", .rank = 33, .shape = shape},
+        {.size = sizeof *bad, .path = "w", .rank = 1},
+        {.size = sizeof *bad, .rank = 1, .shape = shape},
+        {.size = sizeof *bad, .path = "w", .held = 2}};
     uint64_t offset = 9, sum = 0;
     rec_status status = REC_OK;
     (void)a;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        need(rec_mpi_slices_add(slices, &bad[i]) == REC_E_ARGUMENT && strstr(rec_mpi_error_message(), "a slice that cannot be"), "a slice");
+        need(rec_mpi_slices_add(slices, &bad[i]) == REC_E_ARGUMENT &&
+                 strstr(rec_mpi_error_message(), "a slice that cannot be"),
+             "a slice");
     }
-    need(rec_mpi_slices_add(NULL, &bad[0]) == REC_E_ARGUMENT && rec_mpi_slices_add(slices, NULL) == REC_E_ARGUMENT, "NULL");
+    need(rec_mpi_slices_add(NULL, &bad[0]) == REC_E_ARGUMENT && rec_mpi_slices_add(slices, NULL) == REC_E_ARGUMENT,
+         "NULL");
     need(rec_mpi_slices_count(slices) == 0 && rec_mpi_slices_count(NULL) == 0 && !rec_mpi_slices_get(NULL, 0) &&
              !rec_mpi_slices_find(slices, "w") && !rec_mpi_slices_find(slices, NULL),
          "an empty table");
@@ -610,11 +640,14 @@ static int do_arguments(char **a)
     for (int i = 0; i < 7; i++) {
         sum += rec_mpi_part(23, 7, i, &offset);
     }
-    need(sum == 23 && offset == 19 && rec_mpi_part(23, 7, 7, &offset) == 0 && rec_mpi_part(23, 7, -1, NULL) == 0, "parts");
+    need(sum == 23 && offset == 19 && rec_mpi_part(23, 7, 7, &offset) == 0 && rec_mpi_part(23, 7, -1, NULL) == 0,
+         "parts");
     need(rec_mpi_part(UINT64_MAX, 3, 2, &offset) == UINT64_MAX / 3 && offset == UINT64_MAX / 3 * 2, "a long one");
-    need(!rec_mpi_load(MPI_COMM_WORLD, rank ? NULL : recorder, "x", &status) && status == REC_E_ARGUMENT, "no recorder");
+    need(!rec_mpi_load(MPI_COMM_WORLD, rank ? NULL : recorder, "x", &status) && status == REC_E_ARGUMENT,
+         "no recorder");
     (void)told(status);
-    need(!rec_mpi_share(MPI_COMM_WORLD, NULL, NULL, NULL, NULL, NULL, &status) && status == REC_E_ARGUMENT, "no record");
+    need(!rec_mpi_share(MPI_COMM_WORLD, NULL, NULL, NULL, NULL, NULL, &status) && status == REC_E_ARGUMENT,
+         "no record");
     (void)told(status);
     (void)told(rec_mpi_save_share(MPI_COMM_WORLD, recorder, NULL, NULL, "x", NULL, NULL));
     (void)told(rec_mpi_convert(MPI_COMM_WORLD, recorder, "", recorder, "x", NULL, NULL));
@@ -674,9 +707,10 @@ int main(int argc, char **argv)
         const char *name;
         int count;
         int (*run)(char **arguments);
-    } all[] = {{"make", 1, do_make},       {"save", 4, do_save},       {"share", 3, do_share},         {"round", 4, do_round},
-               {"built", 1, do_built},     {"whole", 2, do_whole},     {"saving", 2, do_saving},       {"placing", 2, do_placing},
-               {"keys", 2, do_keys},       {"convert", 4, do_convert}, {"one", 4, do_one},             {"arguments", 0, do_arguments},
+    } all[] = {{"make", 1, do_make},       {"save", 4, do_save},       {"share", 3, do_share},
+               {"round", 4, do_round},     {"built", 1, do_built},     {"whole", 2, do_whole},
+               {"saving", 2, do_saving},   {"placing", 2, do_placing}, {"keys", 2, do_keys},
+               {"convert", 4, do_convert}, {"one", 4, do_one},         {"arguments", 0, do_arguments},
                {"again", 1, do_again}};
     int status = 2, provided;
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {

@@ -245,7 +245,7 @@ static int32_t save(rec_job *job, rec_sink *sink)
     return status == REC_OK ? put(&w, "\n") : status;
 }
 
-/* --------------------------------------------------------------------------------------------------- descriptor -- */
+/* -------------------------------------------------------------------------------------------------- descriptor -- */
 
 /** A brace and nothing that is no text: little, so few bits. */
 static int32_t probe(const rec_head *head)

@@ -76,7 +76,7 @@ int32_t plain_maps(const reading *x)
     return status == REC_OK ? x->on->end(x->self, 0) : status;
 }
 
-/* -------------------------------------------------------------------------------------------- the order of events -- */
+/* ----------------------------------------------------------------------------------------- the order of events -- */
 
 static int32_t both(int32_t first, int32_t second)
 {
@@ -247,7 +247,7 @@ int32_t breach_order(const reading *x)
     return NOT_HERE;
 }
 
-/* ---------------------------------------------------------------------------------------------------- descriptors -- */
+/* ------------------------------------------------------------------------------------------------- descriptors -- */
 
 static int32_t load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
 {
@@ -302,12 +302,17 @@ static const rec_option breach = {
 };
 static const rec_option *const options[] = {&breach, NULL};
 
-#define FORMAT(name_, extension_, traits_, load_)                                                                     \
-    {                                                                                                                 \
-        .abi = REC_PLUGIN_ABI, .size = sizeof(rec_plugin), .name = (name_), .extension = (extension_),                \
-        .description = "a format that breaks its contract", .traits = (traits_), .options = options, .load = (load_), \
-        .save = save, .probe = probe                                                                                  \
-    }
+#define FORMAT(name_, extension_, traits_, load_)        \
+    {.abi = REC_PLUGIN_ABI,                              \
+     .size = sizeof(rec_plugin),                         \
+     .name = (name_),                                    \
+     .extension = (extension_),                          \
+     .description = "a format that breaks its contract", \
+     .traits = (traits_),                                \
+     .options = options,                                 \
+     .load = (load_),                                    \
+     .save = save,                                       \
+     .probe = probe}
 static const rec_plugin tensors = FORMAT("Breach", "breach", REC_TRAIT_TENSORS, load);
 static const rec_plugin maps = FORMAT("BreachMaps", "breach-maps", 0, load_maps);
 static const rec_plugin exact = FORMAT("BreachExact", "breach-exact", REC_TRAIT_TENSORS | REC_TRAIT_EXACT_SIZE, load);

@@ -138,7 +138,9 @@ static int32_t pass_write(void *self, rec_sink *target, const void *data, uint64
             const rec_piece piece = {.size = IS("piece of another size") ? CODED + 1 : CODED};
             x->used = 0;
             if (x->made && !IS("pieces that are not told")) {
-                x->made(IS("piece for nobody") ? NULL : IS("piece for somebody else") ? x : x->user,
+                x->made(IS("piece for nobody")          ? NULL
+                        : IS("piece for somebody else") ? x
+                                                        : x->user,
                         IS("piece that is NULL") ? nowhere : &piece);
             }
         }
@@ -249,7 +251,9 @@ static rec_sink *pass_through(const coding *x, rec_job *job, rec_sink *target)
                         .write = pass_write,
                         .finish = pass_finish,
                         .release = free,
-                        .piece = IS("pieces of no bytes") ? 0 : IS("pieces of all bytes") ? UINT64_MAX : CODED,
+                        .piece = IS("pieces of no bytes")    ? 0
+                                 : IS("pieces of all bytes") ? UINT64_MAX
+                                                             : CODED,
                         .part = IS("pieces without a part") ? NULL : pass_part,
                         .finish_part = IS("pieces without an end") ? NULL : pass_finish_part,
                         .ends = IS("pieces without ends") ? NULL : pass_ends};
@@ -328,7 +332,7 @@ const rec_plugin breach_codec = {
     .encode = encode,
 };
 
-/* ------------------------------------------------------------------------------------------------------- a scheme -- */
+/* ---------------------------------------------------------------------------------------------------- a scheme -- */
 
 static int32_t far_read_at(void *self, rec_job *job, uint64_t offset, void *target, uint64_t size)
 {

@@ -10,7 +10,7 @@ static int32_t then(const reading *x, int32_t status)
     return status == REC_OK ? plain(x) : status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- job -- */
+/* --------------------------------------------------------------------------------------------------------- job -- */
 
 static int32_t leak(const reading *x)
 {
@@ -258,7 +258,7 @@ int32_t breach_job(const reading *x)
     return NOT_HERE;
 }
 
-/* --------------------------------------------------------------------------------------------------------- sources -- */
+/* ----------------------------------------------------------------------------------------------------- sources -- */
 
 int32_t breach_sources(const reading *x)
 {
@@ -346,7 +346,7 @@ int32_t breach_sources(const reading *x)
     return plain(x);
 }
 
-/* ------------------------------------------------------------------------------- filters, and sources of its own -- */
+/* ----------------------------------------------------------------------------- filters, and sources of its own -- */
 
 /** What a filter of this plugin is. */
 typedef struct filter {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* --------------------------------------------------------------------------------------------------- a plain writer -- */
+/* ---------------------------------------------------------------------------------------------- a plain writer -- */
 
 static int32_t on_blob(writing *x, const rec_blob *blob)
 {
@@ -85,7 +85,7 @@ static int32_t then(writing *x, int32_t status)
     return status == REC_OK ? plain_save(x) : status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- walks -- */
+/* ------------------------------------------------------------------------------------------------------- walks -- */
 
 static int32_t mute(void *user, void *target, uint64_t size)
 {
@@ -250,7 +250,7 @@ int32_t breach_save(writing *x)
     return NOT_HERE;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- sinks -- */
+/* ------------------------------------------------------------------------------------------------------- sinks -- */
 
 typedef struct filter {
     const char *breach;
@@ -425,7 +425,8 @@ int32_t breach_sinks(writing *x)
         if (IS("share that does not end")) {
             return plain_save(x);
         }
-        status = IS("share within a share") ? rec_sink_share_begin(x->sink, 5, &before, &count) : rec_sink_share_end(x->sink);
+        status = IS("share within a share") ? rec_sink_share_begin(x->sink, 5, &before, &count)
+                                            : rec_sink_share_end(x->sink);
         return then(x, status == REC_OK ? rec_sink_share_end(x->sink) : status);
     }
     if (IS("sum of nothing")) {
@@ -460,7 +461,8 @@ int32_t breach_sinks(writing *x)
         return then(x, rec_blob_skip(x->job, nowhere, 5));
     }
     if (IS("passing over more than there is")) {
-        const rec_blob blob = {.struct_size = sizeof blob, .kind = REC_BLOB_VIEW, .size = 4, .data = "data", .offset = REC_UNKNOWN};
+        const rec_blob blob = {
+            .struct_size = sizeof blob, .kind = REC_BLOB_VIEW, .size = 4, .data = "data", .offset = REC_UNKNOWN};
         status = rec_blob_skip(x->job, &blob, 4);
         return then(x, status == REC_OK ? rec_blob_skip(x->job, &blob, 5) : status);
     }

@@ -163,8 +163,8 @@ static rec_record *load_case(rec_recorder *mpk, const char *name_of_case)
     return rec_load(mpk, path);
 }
 
-/** Record -> format in memory -> record, and compares what `reference` (where exact) makes of both. Every prefix and some changed bytes must be refused or loaded,
- *  never crash; a prefix is never a whole file. */
+/** Record -> format in memory -> record, and compares what `reference` (where exact) makes of both. Every prefix and
+ * some changed bytes must be refused or loaded, never crash; a prefix is never a whole file. */
 static void there_and_back(rec_recorder *reference, rec_recorder *other, const rec_record *record,
                            const char *name_of_case, bool exact, bool hostile)
 {

@@ -146,7 +146,7 @@ static int32_t save(rec_job *job, rec_sink *sink)
     return status == REC_OK && is_now(&w, "unread") ? rec_sink_write(sink, "?", 1) : status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- reading -- */
+/* ----------------------------------------------------------------------------------------------------- reading -- */
 
 static int32_t load_event(rec_job *job, const char *data, uint64_t size, char letter, const rec_visitor *visitor,
                           void *self)

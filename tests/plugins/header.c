@@ -267,7 +267,7 @@ static int32_t save(rec_job *job, rec_sink *sink)
     return status == REC_OK ? walk_data(&w, NULL) : status;
 }
 
-/* --------------------------------------------------------------------------------------------------- descriptor -- */
+/* -------------------------------------------------------------------------------------------------- descriptor -- */
 
 static int32_t probe(const rec_head *head)
 {

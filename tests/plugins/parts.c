@@ -9,7 +9,7 @@
 static const char magic[] = "PARTS\n";
 enum { NAME_ROOM = 300 };
 
-/* ------------------------------------------------------------------------------------------------------- reading -- */
+/* ----------------------------------------------------------------------------------------------------- reading -- */
 
 /** One tensor: the whole of a file but its first byte, which must be right. */
 static int32_t load_part(rec_job *job, rec_source *part, const rec_visitor *visitor, void *self)
@@ -108,7 +108,7 @@ static int32_t load(rec_job *job, rec_source *source, const rec_visitor *visitor
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- writing -- */
+/* ----------------------------------------------------------------------------------------------------- writing -- */
 
 struct writer {
     rec_job *job;
@@ -206,7 +206,7 @@ static int32_t save(rec_job *job, rec_sink *sink)
     return status == REC_OK ? rec_job_walk(job, &visitor, &w) : status;
 }
 
-/* ---------------------------------------------------------------------------------------------------- descriptor -- */
+/* -------------------------------------------------------------------------------------------------- descriptor -- */
 
 static int32_t probe(const rec_head *head)
 {

@@ -178,7 +178,7 @@ static int32_t paths_save(rec_job *job, rec_sink *sink)
     return status == REC_OK ? rec_sink_write(sink, "e", 1) : status;
 }
 
-/* --------------------------------------------------------------------------------------------------- descriptor -- */
+/* -------------------------------------------------------------------------------------------------- descriptor -- */
 
 static int32_t probe(const rec_head *head)
 {

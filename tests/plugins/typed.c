@@ -191,7 +191,7 @@ static int32_t save(rec_job *job, rec_sink *sink)
     return status == REC_OK ? rec_job_walk(job, &visitor, &w) : status;
 }
 
-/* --------------------------------------------------------------------------------------------------- descriptor -- */
+/* -------------------------------------------------------------------------------------------------- descriptor -- */
 
 static int32_t probe(const rec_head *head)
 {

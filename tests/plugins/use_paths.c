@@ -3,7 +3,8 @@
  * output.
  *
  *     use_paths        (the plugins are on LIBRECORD_PLUGIN_PATH; files are made in the working folder, among them
- *                      foreign.paths, of the plugin with REC_ADAPTER_NONE, which says that it is laid out as PyTorch's) */
+ *                      foreign.paths, of the plugin with REC_ADAPTER_NONE, which says that it is laid out as PyTorch's)
+ */
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -79,7 +79,7 @@ static REC_MAYBE_UNUSED void assert_error(rec_status status, const char *words)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------- what is lent -- */
+/* ------------------------------------------------------------------------------------------------ what is lent -- */
 
 /* Bytes, and what the functions that give or take them do. */
 typedef struct line {
@@ -210,7 +210,7 @@ static REC_MAYBE_UNUSED rec_input anywhere(const line *l)
     return (rec_input){.size = sizeof(rec_input), .total = l->size, .read_at = line_read_at, .release = line_release};
 }
 
-/* ------------------------------------------------------------------------------------------------------- records -- */
+/* ----------------------------------------------------------------------------------------------------- records -- */
 
 enum { COUNT = 300000 };
 

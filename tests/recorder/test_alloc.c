@@ -16,7 +16,7 @@
 #include "librecord.h"
 #include "tests/scratch.h"
 
-/* ------------------------------------------------------------------------------------------- malloc that may fail -- */
+/* ---------------------------------------------------------------------------------------- malloc that may fail -- */
 
 static bool armed;
 static long countdown; /* allocations until one fails */
@@ -58,7 +58,7 @@ static void take_back(void *user, void *memory)
     free(memory);
 }
 
-/* ---------------------------------------------------------------------------------------------------- operations -- */
+/* -------------------------------------------------------------------------------------------------- operations -- */
 
 typedef struct scene {
     scratch *folder;
@@ -281,7 +281,8 @@ static void is_not_transposed(const rec_record *record, const void *saved, uint6
     assert_non_null(memmem(saved, (size_t)size, "\"r#type.weight\":{", 17));
 }
 
-/* A file of Burn's own store, whose plan is made both ways, with a name of Rust's source; written for that store again. */
+/* A file of Burn's own store, whose plan is made both ways, with a name of Rust's source; written for that store again.
+ */
 static void every_allocation_of_an_import_may_fail(void **state)
 {
     static const char header[] = "{\"__metadata__\":{\"producer\":\"burn\",\"version\":\"0.21.0\"},"
@@ -300,7 +301,8 @@ static void has_two_blocks(const rec_record *record, const void *saved, uint64_t
     assert_true(saved && size);
 }
 
-/* Two tensors, as Burn has them or, `flat`, under the paths of another framework's file, into whose bytes they point. */
+/* Two tensors, as Burn has them or, `flat`, under the paths of another framework's file, into whose bytes they point.
+ */
 static rec_record *two_blocks(rec_context *context, bool flat, void **file)
 {
     const float data[6] = {1, 2, 3, 4, 5, 6};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A plugin that breaks its contract (tests/plugins/breach*.c), each breach in a process of its own: none ends by a signal
- * or with a leak, each is refused with the plugin's name and what it did, and what was there before is there after.
- * `test_breach --together` does all of it in one process, for valgrind. */
+ * A plugin that breaks its contract (tests/plugins/breach*.c), each breach in a process of its own: none ends by a
+ * signal or with a leak, each is refused with the plugin's name and what it did, and what was there before is there
+ * after. `test_breach --together` does all of it in one process, for valgrind. */
 #include <dirent.h>
 #include <librecord.h>
 #include <stdarg.h>
@@ -27,18 +27,9 @@ typedef struct breach {
 #define BLOB_SIZE "40"
 #endif
 
-#define BROKEN(how, name, words)       \
-    {                                  \
-        how, REC_E_PLUGIN, name, words \
-    }
-#define ORDER(how, name, words)                                      \
-    {                                                                \
-        how, REC_E_PLUGIN, name, "broke the order of events: " words \
-    }
-#define FINE(how, name)         \
-    {                           \
-        how, REC_OK, name, NULL \
-    }
+#define BROKEN(how, name, words) {how, REC_E_PLUGIN, name, words}
+#define ORDER(how, name, words) {how, REC_E_PLUGIN, name, "broke the order of events: " words}
+#define FINE(how, name) {how, REC_OK, name, NULL}
 
 static const breach breaches[] = {
     /* What is right. */
@@ -503,7 +494,8 @@ static const breach breaches[] = {
     BROKEN('w', "pieces that are not told", "and told of"),
     BROKEN('w', "piece of another size", "and told of"),
     BROKEN('w', "piece that is NULL", "called made() with NULL as `piece`"),
-    BROKEN('w', "piece for nobody", "told of a piece where none is made, or with a `user` that is not that of this save"),
+    BROKEN('w', "piece for nobody",
+           "told of a piece where none is made, or with a `user` that is not that of this save"),
     BROKEN('w', "piece for somebody else", "told of a piece where none is made, or with a `user` that is not"),
     BROKEN('w', "end of a part without a report", "has a sink filter that failed with status 77"),
     {'w', REC_E_UNSUPPORTED, "end of a part that reports and goes on", "a codec that cannot do this"},
@@ -545,7 +537,7 @@ enum { BREACHES = sizeof breaches / sizeof *breaches };
 static scratch *folder;
 static char *plugins, *others; /* folders: with the plugin alone, and with those of librecord */
 
-/* ------------------------------------------------------------------------------------------------------- one breach -- */
+/* -------------------------------------------------------------------------------------------------- one breach -- */
 
 static char said[4096];
 
@@ -711,8 +703,8 @@ static void note_piece(void *user, const rec_piece *piece)
     }
 }
 
-/* The layout, then pieces by two windows, head and tail; a codec without pieces is asked for the file. The first failure
- * counts. @return its status. */
+/* The layout, then pieces by two windows, head and tail; a codec without pieces is asked for the file. The first
+ * failure counts. @return its status. */
 static rec_status save_parts(rec_recorder *recorder, const rec_record *record, gathered *g, bool *in_pieces)
 {
     const rec_output output = {.size = sizeof output, .write = gather};
@@ -834,7 +826,7 @@ static bool run(const breach *b)
     return good;
 }
 
-/* ------------------------------------------------------------------------------------------------------ all of them -- */
+/* ------------------------------------------------------------------------------------------------- all of them -- */
 
 /* @return what it ended by: 0, or a status of exit, or -signal; `said` is what it said. */
 static int run_apart(const breach *b)

@@ -168,7 +168,7 @@ static size_t first_difference(const bytes *a, const bytes *b)
     return i;
 }
 
-/* ---------------------------------------------------------------------------------------------------- structure -- */
+/* --------------------------------------------------------------------------------------------------- structure -- */
 
 /* What a record is made of, as text: field names in order, kinds, shapes; and, if `values`, what is in it. */
 typedef struct shape {
@@ -414,7 +414,7 @@ static void every_file_becomes_the_bin_that_burn_wrote(void **state)
     assert_int_equal(failures, 0);
 }
 
-/* ------------------------------------------------------------------------------------------------------- bridge -- */
+/* ------------------------------------------------------------------------------------------------------ bridge -- */
 
 /* Whether there are ids in a record: of a parameter, or the keys of an optimizer's map. */
 static bool holds_ids(const rec_record *record)

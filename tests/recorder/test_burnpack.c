@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Burnpack: files made by hand, good but for one thing; what is written, to the byte; states of optimizers and schedulers,
- * and which version of Burn has what. */
+ * Burnpack: files made by hand, good but for one thing; what is written, to the byte; states of optimizers and
+ * schedulers, and which version of Burn has what. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,7 +106,7 @@ static void touch(const rec_record *record)
     rec_iterator_free(all);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- reading -- */
+/* ----------------------------------------------------------------------------------------------------- reading -- */
 
 static void a_good_file_is_read(void **state)
 {
@@ -347,7 +347,7 @@ static void data_of_burn_0_19_lie_right_behind(void **state)
     free(f.data);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- writing -- */
+/* ----------------------------------------------------------------------------------------------------- writing -- */
 
 static file save(const rec_record *record, const char *recorder, const char *option, const char *value)
 {
@@ -538,18 +538,43 @@ static void a_state_that_no_earlier_burn_had_is_refused_elsewhere(void **state)
         size_t size;
         const char *expected; /* NULL: it is saved */
     } cases[] = {
-        {BYTES(HEAD "\xa1\x6a" "0.iter_idx\xa1\x63Int\x03"), NULL},
-        {BYTES(HEAD "\xa1\x66" "0.step\xa1\x65" "Float\xf9\x41\x00"), "a Noam scheduler whose step is no whole number"},
-        {BYTES(HEAD "\xa1\x66" "0.step\xa1\x65" "Float\xf9\xc0\x00"), "a Noam scheduler whose step is no whole number"},
-        {BYTES(HEAD "\xa1\x6a" "0.iter_idx\xa1\x65" "Float\xf9\x41\x00"), "a scheduler whose number is of another kind"},
-        {BYTES(HEAD "\xa1\x67" "0.speed\xa1\x63Int\x03"), "neither a Noam, Cosine, Linear, Exponential, Step nor composed"},
-        {BYTES(HEAD "\xa1\x6a" "1.iter_idx\xa1\x63Int\x03"), "one of several groups, or of no scheduler"},
-        {BYTES(HEAD "\xa2\x6a" "0.iter_idx\xa1\x63Int\x03\x6a" "1.iter_idx\xa1\x63Int\x03"),
+        {BYTES(HEAD "\xa1\x6a"
+                    "0.iter_idx\xa1\x63Int\x03"),
+         NULL},
+        {BYTES(HEAD "\xa1\x66"
+                    "0.step\xa1\x65"
+                    "Float\xf9\x41\x00"),
+         "a Noam scheduler whose step is no whole number"},
+        {BYTES(HEAD "\xa1\x66"
+                    "0.step\xa1\x65"
+                    "Float\xf9\xc0\x00"),
+         "a Noam scheduler whose step is no whole number"},
+        {BYTES(HEAD "\xa1\x6a"
+                    "0.iter_idx\xa1\x65"
+                    "Float\xf9\x41\x00"),
+         "a scheduler whose number is of another kind"},
+        {BYTES(HEAD "\xa1\x67"
+                    "0.speed\xa1\x63Int\x03"),
+         "neither a Noam, Cosine, Linear, Exponential, Step nor composed"},
+        {BYTES(HEAD "\xa1\x6a"
+                    "1.iter_idx\xa1\x63Int\x03"),
          "one of several groups, or of no scheduler"},
-        {BYTES(HEAD "\xa2\x6c" "0.0.iter_idx\xa1\x63Int\x03\x68" "0.1.step\xa1\x65" "Float\xf9\x40\x00"), NULL},
-        {BYTES(HEAD "\xa2\x6c" "0.0.iter_idx\xa1\x63Int\x03\x6c" "0.2.iter_idx\xa1\x63Int\x04"),
+        {BYTES(HEAD "\xa2\x6a"
+                    "0.iter_idx\xa1\x63Int\x03\x6a"
+                    "1.iter_idx\xa1\x63Int\x03"),
+         "one of several groups, or of no scheduler"},
+        {BYTES(HEAD "\xa2\x6c"
+                    "0.0.iter_idx\xa1\x63Int\x03\x68"
+                    "0.1.step\xa1\x65"
+                    "Float\xf9\x40\x00"),
+         NULL},
+        {BYTES(HEAD "\xa2\x6c"
+                    "0.0.iter_idx\xa1\x63Int\x03\x6c"
+                    "0.2.iter_idx\xa1\x63Int\x04"),
          "a composed scheduler whose parts are not numbered"},
-        {BYTES(HEAD "\xa2\x6c" "0.0.iter_idx\xa1\x63Int\x03\x69" "0.1.speed\xa1\x63Int\x04"),
+        {BYTES(HEAD "\xa2\x6c"
+                    "0.0.iter_idx\xa1\x63Int\x03\x69"
+                    "0.1.speed\xa1\x63Int\x04"),
          "neither a Noam, Cosine, Linear, Exponential, Step nor composed"},
     };
     (void)state;
@@ -584,7 +609,9 @@ static void a_state_that_no_earlier_burn_had_is_refused_elsewhere(void **state)
 /* Where earlier versions have a float, integers become the float of the same value, with their sign. */
 static void integers_of_a_scheduler_become_floats(void **state)
 {
-#define HEAD "\xa3\x67tensors\xa0\x68metadata\xa0\x67scalars\xa1\x6d" "0.previous_lr"
+#define HEAD                                                 \
+    "\xa3\x67tensors\xa0\x68metadata\xa0\x67scalars\xa1\x6d" \
+    "0.previous_lr"
     static const struct {
         const char *metadata;
         size_t size;
@@ -673,7 +700,7 @@ static void a_float_takes_the_least_width_that_keeps_it(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- memory that fails -- */
+/* ------------------------------------------------------------------------------------------- memory that fails -- */
 
 static long countdown; /* allocations until one fails; negative: none does */
 static uint64_t held;

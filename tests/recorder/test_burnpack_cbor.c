@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Burnpack's metadata, written here as text and made CBOR: each mistake with its place and words, the schemes of quantised
- * tensors of both eras, and what each version of Burn is given. */
+ * Burnpack's metadata, written here as text and made CBOR: each mistake with its place and words, the schemes of
+ * quantised tensors of both eras, and what each version of Burn is given. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 #include "librecord.h"
 #include "tests/message.h"
 
-/* -------------------------------------------------------------------------------------------------- CBOR from text -- */
+/* ---------------------------------------------------------------------------------------------- CBOR from text -- */
 
 typedef struct bytes {
     uint8_t *data;
@@ -47,8 +47,8 @@ static void put_head(bytes *b, unsigned major, uint64_t value)
     put(b, head, 1 + width);
 }
 
-/* A value: 'text', 12, -3, null, true, [..], {k:v..}, <hex> for bytes as they are, and [_ and {_ of unknown length; commas and
- * colons are spaces. @return behind it. */
+/* A value: 'text', 12, -3, null, true, [..], {k:v..}, <hex> for bytes as they are, and [_ and {_ of unknown length;
+ * commas and colons are spaces. @return behind it. */
 static const char *encode(bytes *b, const char *text)
 {
     static const uint8_t ends = 0xff;
@@ -163,7 +163,7 @@ static rec_status save(const rec_record *record, const char *recorder, const cha
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------------- mistakes -- */
+/* ---------------------------------------------------------------------------------------------------- mistakes -- */
 
 #define ONE(descriptor) "{'tensors':{'t':" descriptor "}}"
 #define GOOD_TENSOR "{'dtype':'U8','shape':[3],'data_offsets':[0,3]}"
@@ -411,7 +411,7 @@ static void nesting_has_an_end(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- quantised tensors -- */
+/* ------------------------------------------------------------------------------------------- quantised tensors -- */
 
 #define SIZE "{'storage':[32,1,1,1,1],'len':1}"
 #define BLOCK "{'size':" SIZE ",'dtype':'F16'}"
@@ -422,8 +422,8 @@ static void nesting_has_an_end(void **state)
     Q("{'value':'Q8S','param':" param ",'store':" store ",'level':" level ",'mode':'Symmetric'}")
 #define PACK "{'PackedU32':0}"
 
-/* What is read, as Burn 0.19 to 0.21 are given it and as later ones; NULL: they do not have it. And which versions have its
- * store at all. */
+/* What is read, as Burn 0.19 to 0.21 are given it and as later ones; NULL: they do not have it. And which versions have
+ * its store at all. */
 static const struct {
     const char *read, *old, *new;
     int first, last;
@@ -600,7 +600,7 @@ static void only_schemes_of_burns_with_the_format_are_written(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- writing -- */
+/* ----------------------------------------------------------------------------------------------------- writing -- */
 
 #define STORED(version) "'metadata':{'format':'burnpack','producer':'burn','version':" version "}"
 #define PLAIN "{'tensors':{'t':" GOOD_TENSOR "}}"

@@ -20,7 +20,7 @@
 #include "tests/little.h"
 #include "tests/scratch.h"
 
-/* -------------------------------------------------------------------------------------------- hashes and numbers -- */
+/* ------------------------------------------------------------------------------------------ hashes and numbers -- */
 
 static void the_hash_is_xxh64(void **state)
 {
@@ -142,7 +142,7 @@ static void null_stands_for_what_is_not_finite(void **state)
     assert_false(hash_of(&written) == hash_of(&found));
 }
 
-/* -------------------------------------------------------------------------------------------- a writer that errs -- */
+/* ------------------------------------------------------------------------------------------ a writer that errs -- */
 
 typedef struct scene {
     scratch *folder;
@@ -157,8 +157,13 @@ static int set_up(void **state)
     float floats[100];
     uint64_t shape[] = {10, 10};
     char *command = NULL, *plugins;
-    rec_tensor_spec spec = {.size = sizeof spec, .dtype = REC_DTYPE_F32, .rank = 2, .shape = shape, .data = floats,
-                            .data_size = sizeof floats, .id = "0123456789abc"};
+    rec_tensor_spec spec = {.size = sizeof spec,
+                            .dtype = REC_DTYPE_F32,
+                            .rank = 2,
+                            .shape = shape,
+                            .data = floats,
+                            .data_size = sizeof floats,
+                            .id = "0123456789abc"};
     if (!s) {
         return -1;
     }
@@ -322,7 +327,7 @@ static void what_cannot_be_checked_is_told(void **state)
     free(path);
 }
 
-/* ------------------------------------------------------------------------------------------- plugins of the program -- */
+/* -------------------------------------------------------------------------------------- plugins of the program -- */
 
 /* Tensors of rank 2: two bytes of shape, and the data. What it reads it turns if it is told to. */
 static bool turns;
@@ -361,9 +366,14 @@ static int32_t write_tensor(void *self, uint64_t at, const rec_tensor_event *eve
 
 static int32_t turning_save(rec_job *job, rec_sink *sink)
 {
-    static const rec_visitor visitor = {.size = sizeof visitor, .metadata = pass_metadata, .scalar = pass_key,
-                                        .list_begin = pass_begin, .map_begin = pass_begin, .key = pass_key,
-                                        .end = pass_end, .tensor = write_tensor};
+    static const rec_visitor visitor = {.size = sizeof visitor,
+                                        .metadata = pass_metadata,
+                                        .scalar = pass_key,
+                                        .list_begin = pass_begin,
+                                        .map_begin = pass_begin,
+                                        .key = pass_key,
+                                        .end = pass_end,
+                                        .tensor = write_tensor};
     return rec_job_walk(job, &visitor, sink);
 }
 
@@ -378,8 +388,12 @@ static int32_t turning_load(rec_job *job, rec_source *source, const rec_visitor 
         data = view;
         uint64_t shape[2] = {data[turns], data[!turns]};
         rec_tensor_event event = {.size = sizeof event, .dtype = REC_DTYPE_F32, .rank = 2, .shape = shape};
-        event.data = (rec_blob){.struct_size = sizeof event.data, .kind = REC_BLOB_VIEW, .size = size - 2,
-                                .data = data + 2, .source = source, .offset = 2};
+        event.data = (rec_blob){.struct_size = sizeof event.data,
+                                .kind = REC_BLOB_VIEW,
+                                .size = size - 2,
+                                .data = data + 2,
+                                .source = source,
+                                .offset = 2};
         status = v->map_begin(self, 0, REC_FORM_PATHS, 1);
         status = status == REC_OK ? v->key(self, 0, &key) : status;
         status = status == REC_OK ? v->tensor(self, 2, &event) : status;
@@ -396,17 +410,30 @@ static int32_t sulk(void *self, uint64_t at, int32_t form, uint64_t count)
 
 static int32_t sulking_save(rec_job *job, rec_sink *sink)
 {
-    static const rec_visitor visitor = {.size = sizeof visitor, .metadata = pass_metadata, .scalar = pass_key,
-                                        .list_begin = pass_begin, .map_begin = sulk, .key = pass_key,
-                                        .end = pass_end, .tensor = write_tensor};
+    static const rec_visitor visitor = {.size = sizeof visitor,
+                                        .metadata = pass_metadata,
+                                        .scalar = pass_key,
+                                        .list_begin = pass_begin,
+                                        .map_begin = sulk,
+                                        .key = pass_key,
+                                        .end = pass_end,
+                                        .tensor = write_tensor};
     return rec_job_walk(job, &visitor, sink);
 }
 
-static const rec_plugin turning = {.abi = REC_PLUGIN_ABI, .size = sizeof turning, .name = "Turning",
-                                   .description = "for a test", .load = turning_load, .save = turning_save,
+static const rec_plugin turning = {.abi = REC_PLUGIN_ABI,
+                                   .size = sizeof turning,
+                                   .name = "Turning",
+                                   .description = "for a test",
+                                   .load = turning_load,
+                                   .save = turning_save,
                                    .traits = REC_TRAIT_TENSORS | REC_TRAIT_PATHS};
-static const rec_plugin sulking = {.abi = REC_PLUGIN_ABI, .size = sizeof sulking, .name = "Sulking",
-                                   .description = "for a test", .load = turning_load, .save = sulking_save,
+static const rec_plugin sulking = {.abi = REC_PLUGIN_ABI,
+                                   .size = sizeof sulking,
+                                   .name = "Sulking",
+                                   .description = "for a test",
+                                   .load = turning_load,
+                                   .save = sulking_save,
                                    .traits = REC_TRAIT_TENSORS | REC_TRAIT_PATHS};
 
 /* @return what a save with a check comes to. */
@@ -449,7 +476,7 @@ static void a_writer_that_stops_without_a_word_has_failed(void **state)
     assert_non_null(strstr(rec_error_message(), "stopped without saying why"));
 }
 
-/* ----------------------------------------------------------------------------------------------- when it is done -- */
+/* --------------------------------------------------------------------------------------------- when it is done -- */
 
 static int32_t note_check(void *user, const rec_progress *progress)
 {
@@ -469,11 +496,11 @@ static void it_is_done_by_itself_where_it_costs_little(void **state)
         const char *recorder, *check, *sync, *layout;
         bool done;
     } cases[] = {
-        {"NamedMpk", "auto", "yes", "keep", true},        {"Safetensors", "auto", "yes", "keep", true},
-        {"NamedMpk", "no", "yes", "keep", false},         {"NamedMpk", "auto", "no", "keep", false},
-        {"NamedMpk", "auto", "yes", "burn-0.13", false},  {"NamedMpk", "yes", "no", "burn-0.13", true},
-        {"NamedMpkGz", "auto", "yes", "keep", false},     {"NamedMpkGz", "yes", "no", "keep", true},
-        {"PrettyJson", "auto", "yes", "keep", false},     {"PrettyJson", "yes", "yes", "keep", true},
+        {"NamedMpk", "auto", "yes", "keep", true},       {"Safetensors", "auto", "yes", "keep", true},
+        {"NamedMpk", "no", "yes", "keep", false},        {"NamedMpk", "auto", "no", "keep", false},
+        {"NamedMpk", "auto", "yes", "burn-0.13", false}, {"NamedMpk", "yes", "no", "burn-0.13", true},
+        {"NamedMpkGz", "auto", "yes", "keep", false},    {"NamedMpkGz", "yes", "no", "keep", true},
+        {"PrettyJson", "auto", "yes", "keep", false},    {"PrettyJson", "yes", "yes", "keep", true},
         {"Faulty", "auto", "yes", "keep", false},
     };
     const scene *s = *state;

@@ -15,7 +15,7 @@
 #include "librecord.h"
 #include "librecord/plugin.h"
 
-/* ------------------------------------------------------------------------------------ a codec: bytes xor its level -- */
+/* -------------------------------------------------------------------------------- a codec: bytes xor its level -- */
 
 typedef struct xor_filter {
     uint8_t key;
@@ -184,7 +184,7 @@ static void assert_reads(rec_recorder *recorder, const void *data, uint64_t size
     rec_record_free(record);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the tests -- */
+/* --------------------------------------------------------------------------------------------------- the tests -- */
 
 static void a_pair_is_called_by_names_and_extensions_of_both(void **state)
 {
@@ -301,33 +301,24 @@ static int32_t tell_encode(rec_job *job, rec_sink *target, rec_sink **out)
 
 static void options_of_each_type_are_told(void **state)
 {
-    static const rec_option weight = {.size = sizeof weight,
-                                      .type = REC_OPTION_FLOAT,
-                                      .name = "weight",
-                                      .initial = "0.5",
-                                      .help = "how much"},
-                            flag = {.size = sizeof flag,
-                                    .type = REC_OPTION_BOOL,
-                                    .name = "flag",
-                                    .initial = "yes",
-                                    .help = "whether"},
-                            words = {.size = sizeof words,
-                                     .type = REC_OPTION_TEXT,
-                                     .name = "words",
-                                     .initial = "",
-                                     .help = "what is said"};
+    static const rec_option
+        weight = {.size = sizeof weight,
+                  .type = REC_OPTION_FLOAT,
+                  .name = "weight",
+                  .initial = "0.5",
+                  .help = "how much"},
+        flag = {.size = sizeof flag, .type = REC_OPTION_BOOL, .name = "flag", .initial = "yes", .help = "whether"},
+        words = {.size = sizeof words, .type = REC_OPTION_TEXT, .name = "words", .initial = "", .help = "what is said"};
     static const rec_option *const each[] = {&weight, &flag, &words, NULL};
-    static const rec_plugin teller = {CODEC,
-                                      .name = "Teller",
-                                      .extension = "told",
-                                      .description = "it says what it was told",
-                                      .options = each,
-                                      .encode = tell_encode};
+    static const rec_plugin teller = {
+        CODEC,           .name = "Teller",     .extension = "told", .description = "it says what it was told",
+        .options = each, .encode = tell_encode};
     rec_recorder *recorder;
     uint64_t size;
     assert_int_equal(rec_context_add_plugin(*state, &teller), REC_OK);
-    assert_string_equal(rec_plugin_find(*state, "Teller")->options,
-                        "weight (number, 0.5): how much\nflag (yes|no, yes): whether\nwords (text, empty): what is said");
+    assert_string_equal(
+        rec_plugin_find(*state, "Teller")->options,
+        "weight (number, 0.5): how much\nflag (yes|no, yes): whether\nwords (text, empty): what is said");
     recorder = open_recorder(*state, "mpk.told");
     free(save_bytes(*state, recorder, &size));
     assert_true(told.weight == 0.5 && told.no_number == 0);
@@ -462,7 +453,8 @@ static void files_without_magic_are_known_by_their_name(void **state)
     assert_int_equal(system(command), 0);
 }
 
-/* --------------------------------------------------------------------------------------- codecs that break their word */
+/* --------------------------------------------------------------------------------------- codecs that break their word
+ */
 
 static int32_t decode_nothing(rec_job *job, rec_source *stored, rec_source **out)
 {

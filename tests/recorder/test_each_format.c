@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Each format under what may fail: every call of a function that takes or gives bytes, every allocation, bytes that come one
- * by one. Whatever fails is the status, everything is given back, and what went well is what it was. */
+ * Each format under what may fail: every call of a function that takes or gives bytes, every allocation, bytes that
+ * come one by one. Whatever fails is the status, everything is given back, and what went well is what it was. */
 #include "tests/recorder/program.h"
 
 /* What a format writes, and whether it holds more than tensors. */

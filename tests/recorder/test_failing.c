@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Operations of a program on records, types and files, each with each of its allocations failing once: it ends with the
- * error that memory ran out and the next one works in the same context, or with what comes of it otherwise, to the letter. */
+ * error that memory ran out and the next one works in the same context, or with what comes of it otherwise, to the
+ * letter. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -63,8 +64,8 @@ static bool say_record(words *w, const rec_record *record)
             for (uint64_t i = 0; well && i < rec_tensor_count(tensor); i++) {
                 say(w, "%s%g", i ? "," : "", (double)data[i]);
             }
-        } else if (kind == REC_KIND_LIST || kind == REC_KIND_MAP || kind == REC_KIND_NUMBERS || kind == REC_KIND_VARIANT ||
-                   kind == REC_KIND_BYTES) {
+        } else if (kind == REC_KIND_LIST || kind == REC_KIND_MAP || kind == REC_KIND_NUMBERS ||
+                   kind == REC_KIND_VARIANT || kind == REC_KIND_BYTES) {
             say(w, "kind %d of %" PRIu64, (int)kind, rec_value_count(value));
         } else {
             say_scalar(w, rec_value_scalar(value));
@@ -89,8 +90,8 @@ static char *said(const words *w, bool well)
 
 enum { NO_PLACES = 0, PLACES = 1 };
 
-/* Does it once as it is, which must give this, then with each allocation failing: of the context's allocator, at least so
- * many (0: not tried), and once for each place where one, or an arena's piece, is asked for. */
+/* Does it once as it is, which must give this, then with each allocation failing: of the context's allocator, at least
+ * so many (0: not tried), and once for each place where one, or an arena's piece, is asked for. */
 static void hold(failing_operation operation, const void *what, const char *expected, long fewest, int places)
 {
     uint64_t held_before = held;
@@ -118,7 +119,7 @@ static void hold(failing_operation operation, const void *what, const char *expe
     assert_int_equal(held, held_before);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- records -- */
+/* ----------------------------------------------------------------------------------------------------- records -- */
 
 /* The bytes of a file. */
 typedef struct files_read {
@@ -134,14 +135,15 @@ static char *edit(rec_context *context, const void *what)
     words w = {.used = 0};
     rec_record *record = rec_record_new(context), *copy = NULL;
     bool well = record && rec_set_bool(record, "a.flag", 1) == REC_OK && rec_set_int(record, "a.minus", -5) == REC_OK &&
-                rec_set_uint(record, "a.plus", UINT64_MAX) == REC_OK && rec_set_float(record, "a.half", 0.5) == REC_OK &&
-                rec_set_string(record, "a.text", "words") == REC_OK && rec_set_nil(record, "a.nothing") == REC_OK &&
-                rec_set_empty(record, "a.map", REC_KIND_MAP) == REC_OK &&
+                rec_set_uint(record, "a.plus", UINT64_MAX) == REC_OK &&
+                rec_set_float(record, "a.half", 0.5) == REC_OK && rec_set_string(record, "a.text", "words") == REC_OK &&
+                rec_set_nil(record, "a.nothing") == REC_OK && rec_set_empty(record, "a.map", REC_KIND_MAP) == REC_OK &&
                 rec_set_empty(record, "a.list", REC_KIND_LIST) == REC_OK &&
                 rec_set_f32(record, "layers.0.weight", numbers, 2, shape) == REC_OK &&
                 rec_set_f32(record, "layers.1.weight", numbers, 1, shape + 1) == REC_OK &&
                 rec_set_id(record, "layers.0.weight", "0000000000001") == REC_OK &&
-                rec_metadata_set(record, "note", "said") == REC_OK && rec_metadata_set(record, "note", "again") == REC_OK &&
+                rec_metadata_set(record, "note", "said") == REC_OK &&
+                rec_metadata_set(record, "note", "again") == REC_OK &&
                 rec_metadata_set_value(record, "tree", rec_value_at(record, "a")) == REC_OK &&
                 rec_metadata_set(record, "gone", "soon") == REC_OK && rec_metadata_set(record, "gone", NULL) == REC_OK;
     (void)what;
@@ -151,7 +153,8 @@ static char *edit(rec_context *context, const void *what)
            rec_set_value(record, "a\\.b", rec_value_at(copy, "a.text")) == REC_OK && rec_metadata(copy, "tree") &&
            say_record(&w, record) && say_record(&w, copy);
     if (well) {
-        say(&w, "%s %s %" PRIu64 "\n", rec_metadata(copy, "note"), rec_metadata(copy, "tree"), rec_metadata_count(copy));
+        say(&w, "%s %s %" PRIu64 "\n", rec_metadata(copy, "note"), rec_metadata(copy, "tree"),
+            rec_metadata_count(copy));
     }
     rec_record_free(copy);
     rec_record_free(record);
@@ -166,13 +169,14 @@ static void records_are_edited_or_not(void **state)
          "a.list=kind 7 of 0\nlayers.0.weight=1,2,3\ntaken.weight=1,2,3,4,5,6\na\\.b=\"words\"\n"
          "a.flag=1\na.minus=-5\na.plus=18446744073709551615\na.half=0.5\na.text=\"words\"\na.nothing=nil\n"
          "a.map=kind 8 of 0\na.list=kind 7 of 0\nlayers.0.weight=1,2,3,4,5,6\nlayers.1.weight=1,2,3\n"
-         "again {\"flag\":true,\"minus\":-5,\"plus\":18446744073709551615,\"half\":0.5,\"text\":\"words\",\"nothing\":null,"
+         "again "
+         "{\"flag\":true,\"minus\":-5,\"plus\":18446744073709551615,\"half\":0.5,\"text\":\"words\",\"nothing\":null,"
          "\"map\":{},\"list\":[]} 2\n",
          30, PLACES);
 }
 
-/* Each piece needs memory of its own: keys and texts that the pieces of an arena do not hold, a long list, a map with an
- * index, values of a file's kinds (a run of numbers, bytes, a variant), and copies of all of it. */
+/* Each piece needs memory of its own: keys and texts that the pieces of an arena do not hold, a long list, a map with
+ * an index, values of a file's kinds (a run of numbers, bytes, a variant), and copies of all of it. */
 static char *edit_large(rec_context *context, const void *what)
 {
     enum { LONG = 300000, MANY = 1200 };
@@ -191,7 +195,8 @@ static char *edit_large(rec_context *context, const void *what)
     memcpy(key + LONG, ".in", 4);
     well = well && rec_set_string(record, "long", text) == REC_OK && rec_set_string(record, key, "in") == REC_OK &&
            rec_set_string(record, key, text) == REC_OK && rec_metadata_set(record, "long", text) == REC_OK &&
-           rec_set_empty(record, "map", REC_KIND_MAP) == REC_OK && rec_set_empty(record, "list", REC_KIND_LIST) == REC_OK;
+           rec_set_empty(record, "map", REC_KIND_MAP) == REC_OK &&
+           rec_set_empty(record, "list", REC_KIND_LIST) == REC_OK;
     for (unsigned i = 0; well && i < MANY; i++) {
         char name[32];
         (void)snprintf(name, sizeof name, "map.%u", i);
@@ -222,7 +227,8 @@ static void large_records_are_edited_or_not(void **state)
     static const uint8_t small[] =
         "{\"metadata\":{\"version\":\"0.21.0\",\"float\":\"f32\",\"int\":\"i32\",\"format\":\"f\",\"settings\":\"s\"},"
         "\"item\":{\"run\":[1,2,3,500],\"mixed\":[1,\"two\",null],\"some\":{\"Some\":[0.5,0.25]},"
-        "\"q\":{\"id\":\"1\",\"param\":{\"bytes\":[1,2,3,4,0,0,0,0],\"shape\":[4],\"dtype\":{\"QFloat\":{\"value\":\"Q8S\","
+        "\"q\":{\"id\":\"1\",\"param\":{\"bytes\":[1,2,3,4,0,0,0,0],\"shape\":[4],\"dtype\":{\"QFloat\":{\"value\":"
+        "\"Q8S\","
         "\"store\":\"Native\",\"mode\":\"Symmetric\",\"level\":\"Tensor\",\"param\":\"F32\"}}}},"
         "\"t\":{\"id\":\"2\",\"param\":{\"bytes\":[0,0,128,63],\"shape\":[1],\"dtype\":\"F32\"}}}}";
     const files_read read = {small, sizeof small - 1};
@@ -230,7 +236,7 @@ static void large_records_are_edited_or_not(void **state)
     hold(edit_large, &read, NULL, 30, NO_PLACES);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- types -- */
+/* ------------------------------------------------------------------------------------------------------- types -- */
 
 static const char source[] =
     "#[derive(Module, Debug)]\n"
@@ -239,7 +245,8 @@ static const char source[] =
     "#[derive(Module, Debug)]\n"
     "pub enum Head<B: Backend> { Wide(Linear<B>), Empty }\n"
     "#[derive(Record)]\n"
-    "pub struct State<B: Backend> { net: Net<B>, epoch: u32, names: Vec<String>, rates: [f32; 2], by: HashMap<String, u8>,\n"
+    "pub struct State<B: Backend> { net: Net<B>, epoch: u32, names: Vec<String>, rates: [f32; 2], by: HashMap<String, "
+    "u8>,\n"
     "    kind: Kind, at: Option<i64>, unit: () }\n"
     "#[derive(Record)]\n"
     "pub enum Kind { First, Second { left: u8, right: bool }, Third(u16, f64) }\n";
@@ -258,10 +265,11 @@ static rec_record *state_of(rec_context *context)
     }
     well = well && rec_set_f32(record, "net.norms.0.gamma", numbers, 1, shape) == REC_OK &&
            rec_set_f32(record, "net.norms.0.beta", numbers, 1, shape) == REC_OK &&
-           rec_set_f32(record, "net.both.1", numbers, 1, shape) == REC_OK && rec_set_uint(record, "epoch", 7) == REC_OK &&
-           rec_set_string(record, "names.0", "one") == REC_OK && rec_set_string(record, "names.1", "two") == REC_OK &&
-           rec_set_float(record, "rates.0", 0.5) == REC_OK && rec_set_float(record, "rates.1", 0.25) == REC_OK &&
-           rec_set_uint(record, "by.x", 1) == REC_OK && rec_set_uint(record, "kind.Second.left", 2) == REC_OK &&
+           rec_set_f32(record, "net.both.1", numbers, 1, shape) == REC_OK &&
+           rec_set_uint(record, "epoch", 7) == REC_OK && rec_set_string(record, "names.0", "one") == REC_OK &&
+           rec_set_string(record, "names.1", "two") == REC_OK && rec_set_float(record, "rates.0", 0.5) == REC_OK &&
+           rec_set_float(record, "rates.1", 0.25) == REC_OK && rec_set_uint(record, "by.x", 1) == REC_OK &&
+           rec_set_uint(record, "kind.Second.left", 2) == REC_OK &&
            rec_set_bool(record, "kind.Second.right", 1) == REC_OK && rec_set_nil(record, "at") == REC_OK;
     if (!well) {
         rec_record_free(record);
@@ -269,7 +277,8 @@ static rec_record *state_of(rec_context *context)
     return well ? record : NULL;
 }
 
-/* Saves it by the type and the layout, loads it again by the type, and says what it is. @param what "RECORDER LAYOUT" */
+/* Saves it by the type and the layout, loads it again by the type, and says what it is. @param what "RECORDER LAYOUT"
+ */
 static char *there_and_back(rec_context *context, const void *what)
 {
     const char *layout = strchr(what, ' ') + 1;
@@ -305,8 +314,8 @@ static char *there_and_back(rec_context *context, const void *what)
 
 static void types_go_there_and_back_or_not(void **state)
 {
-    static const char *const ways[] = {"Bin ", "Bin burn-0.13", "NamedMpk ", "NamedMpk burn-0.10", "NamedMpk burn-0.14",
-                                       "PrettyJson burn-0.18"};
+    static const char *const ways[] = {
+        "Bin ", "Bin burn-0.13", "NamedMpk ", "NamedMpk burn-0.10", "NamedMpk burn-0.14", "PrettyJson burn-0.18"};
     (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         hold(there_and_back, ways[i], NULL, 100, PLACES);
@@ -356,14 +365,16 @@ static void structs_are_bound_or_not(void **state)
     FILE *out = fopen(path, "w");
     (void)state;
     assert_non_null(out);
-    assert_true(fputs("[type Net]\nfc = Linear\nlayers = Vec<Linear>\nname = String\nrest = Rest\n[record Rest]\nx = u8\n", out) >= 0);
+    assert_true(
+        fputs("[type Net]\nfc = Linear\nlayers = Vec<Linear>\nname = String\nrest = Rest\n[record Rest]\nx = u8\n",
+              out) >= 0);
     assert_int_equal(fclose(out), 0);
     hold(bind_it, path, NULL, 20, PLACES);
     free(path);
     scratch_free(folder);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- files -- */
+/* ------------------------------------------------------------------------------------------------------- files -- */
 
 typedef struct files {
     char in[600], base[600], out[600];
@@ -390,7 +401,8 @@ static char *convert(rec_context *context, const void *what)
     line = well ? rec_plan_get(plan, 0) : NULL;
     well = line && rec_convert(NULL, NULL, to, f->out, plan) == REC_OK;
     if (well) {
-        say(&w, "%s %s %s %" PRIu64 " %" PRIu64 "\n", line->from, line->to, line->operations, totals.mapped, totals.kept);
+        say(&w, "%s %s %s %" PRIu64 " %" PRIu64 "\n", line->from, line->to, line->operations, totals.mapped,
+            totals.kept);
     }
     made = well ? rec_load(to, f->out) : NULL;
     well = made && say_record(&w, made);
@@ -432,11 +444,12 @@ static void files_are_converted_or_not(void **state)
     (void)snprintf(f.out, sizeof f.out, "%s/out.mpk", folder->path);
     save_as(f.in, "old.weight", 1, 2);
     save_as(f.base, "fc.weight", 10, 3);
-    hold(convert, &f, "old.weight fc.weight transpose 1 1\nfc.weight=1,4,2,5,3,6\nfc.bias=nil\nkept=10,11\n", 60, PLACES);
+    hold(convert, &f, "old.weight fc.weight transpose 1 1\nfc.weight=1,4,2,5,3,6\nfc.bias=nil\nkept=10,11\n", 60,
+         PLACES);
     scratch_free(folder);
 }
 
-/* ------------------------------------------------------------------------------------------------------ Burn's files -- */
+/* ------------------------------------------------------------------------------------------------ Burn's files -- */
 
 /* What Burn wrote, and how it is saved again. */
 typedef struct passage {
@@ -454,7 +467,8 @@ static bool count_all(words *w, const rec_record *record)
     bool well = all != NULL;
     while (well && (value = rec_iterator_next(all, &path)) != NULL) {
         const rec_tensor *tensor = rec_value_tensor(value);
-        bool floats = tensor && (rec_tensor_dtype(tensor) == REC_DTYPE_F32 || rec_tensor_dtype(tensor) == REC_DTYPE_F16);
+        bool floats =
+            tensor && (rec_tensor_dtype(tensor) == REC_DTYPE_F32 || rec_tensor_dtype(tensor) == REC_DTYPE_F16);
         const double *data = floats ? rec_tensor_f64(tensor) : NULL;
         values++;
         tensors += tensor != NULL;
@@ -501,10 +515,10 @@ static char *pass_on(rec_context *context, const void *what)
 static void burn_s_files_pass_or_not(void **state)
 {
     static const passage ways[] = {
-        {"0.13.2/zoo-full.mpk", "NamedMpk", "burn-0.21"},     {"0.13.2/adam-full.json", "PrettyJson", NULL},
-        {"0.21.0/zoo-half.mpk", "PrettyJson", "burn-0.10"},   {"0.21.0/adam-full.mpk", "Burnpack", NULL},
-        {"0.21.0/composed-full.json", "Burnpack", NULL},      {"0.21.0/noam-full.mpk", "NamedMpk", "burn-0.16"},
-        {"0.13.2/adam-half.mpk", "NamedMpk", "burn-0.14"},    {"0.21.0/zoo-full.mpk", "Safetensors", NULL},
+        {"0.13.2/zoo-full.mpk", "NamedMpk", "burn-0.21"},      {"0.13.2/adam-full.json", "PrettyJson", NULL},
+        {"0.21.0/zoo-half.mpk", "PrettyJson", "burn-0.10"},    {"0.21.0/adam-full.mpk", "Burnpack", NULL},
+        {"0.21.0/composed-full.json", "Burnpack", NULL},       {"0.21.0/noam-full.mpk", "NamedMpk", "burn-0.16"},
+        {"0.13.2/adam-half.mpk", "NamedMpk", "burn-0.14"},     {"0.21.0/zoo-full.mpk", "Safetensors", NULL},
         {"0.21.0/constant-full.json", "NamedMpk", "burn-0.8"},
     };
     (void)state;
@@ -578,7 +592,7 @@ static void pairs_are_found_or_not(void **state)
     hold(open_pair, "Gguf.gz", NULL, 5, PLACES);
 }
 
-/* ---------------------------------------------------------------------------------------------------- parts of a file -- */
+/* --------------------------------------------------------------------------------------------- parts of a file -- */
 
 /* FNV-1a of bytes that come in parts. */
 typedef struct sum {
@@ -610,11 +624,11 @@ static rec_record *record_of_pieces(rec_context *context)
     static float data[MANY];
     const uint64_t many = MANY;
     rec_record *record = rec_record_new(context);
-    if (record && (rec_set_f32(record, "a.weight", data, 1, &many) != REC_OK ||
-                   rec_set_f32(record, "a.bias", numbers, 2, shape) != REC_OK ||
-                   rec_set_uint(record, "a.steps", 5) != REC_OK ||
-                   rec_set_id(record, "a.weight", "0000000000001") != REC_OK ||
-                   rec_set_id(record, "a.bias", "0000000000002") != REC_OK)) {
+    if (record &&
+        (rec_set_f32(record, "a.weight", data, 1, &many) != REC_OK ||
+         rec_set_f32(record, "a.bias", numbers, 2, shape) != REC_OK || rec_set_uint(record, "a.steps", 5) != REC_OK ||
+         rec_set_id(record, "a.weight", "0000000000001") != REC_OK ||
+         rec_set_id(record, "a.bias", "0000000000002") != REC_OK)) {
         rec_record_free(record);
         record = NULL;
     }
@@ -726,16 +740,11 @@ static void files_of_others_are_saved_or_not(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_are_edited_or_not),
-        cmocka_unit_test(large_records_are_edited_or_not),
-        cmocka_unit_test(types_go_there_and_back_or_not),
-        cmocka_unit_test(structs_are_bound_or_not),
-        cmocka_unit_test(files_are_converted_or_not),
-        cmocka_unit_test(burn_s_files_pass_or_not),
-        cmocka_unit_test(families_are_found_or_not),
-        cmocka_unit_test(pairs_are_found_or_not),
-        cmocka_unit_test(files_are_saved_in_parts_or_not),
-        cmocka_unit_test(files_of_others_are_saved_or_not),
+        cmocka_unit_test(records_are_edited_or_not),       cmocka_unit_test(large_records_are_edited_or_not),
+        cmocka_unit_test(types_go_there_and_back_or_not),  cmocka_unit_test(structs_are_bound_or_not),
+        cmocka_unit_test(files_are_converted_or_not),      cmocka_unit_test(burn_s_files_pass_or_not),
+        cmocka_unit_test(families_are_found_or_not),       cmocka_unit_test(pairs_are_found_or_not),
+        cmocka_unit_test(files_are_saved_in_parts_or_not), cmocka_unit_test(files_of_others_are_saved_or_not),
     };
     return cmocka_run_group_tests_name("operations without memory", tests, NULL, NULL);
 }

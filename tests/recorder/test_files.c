@@ -28,7 +28,12 @@ static rec_record *make_record(void)
     rec_record *record = rec_record_new(context);
     assert_non_null(record);
     for (int i = 0; i < LAYERS; i++) {
-        rec_tensor_spec spec = {.size = sizeof spec, .dtype = REC_DTYPE_F32, .rank = 2, .shape = shape, .data = numbers, .data_size = sizeof numbers};
+        rec_tensor_spec spec = {.size = sizeof spec,
+                                .dtype = REC_DTYPE_F32,
+                                .rank = 2,
+                                .shape = shape,
+                                .data = numbers,
+                                .data_size = sizeof numbers};
         char path[32];
         (void)snprintf(path, sizeof path, "layer%d.weight", i);
         for (int k = 0; k < ROWS * COLUMNS; k++) {
@@ -139,7 +144,8 @@ static void a_model_is_loaded_without_its_files(void **state)
         fail_msg("%s", rec_error_message());
     }
     assert_int_equal(rec_tensor_shape(rec_tensor_at(record, "layer69.weight"))[1], COLUMNS);
-    assert_int_not_equal(rec_tensor_read(rec_tensor_at(record, "layer69.weight"), REC_DTYPE_F32, 0, 1, &number), REC_OK);
+    assert_int_not_equal(rec_tensor_read(rec_tensor_at(record, "layer69.weight"), REC_DTYPE_F32, 0, 1, &number),
+                         REC_OK);
     assert_error(REC_E_NOT_FOUND, "safetensors: cannot open the file: No such file");
     assert_int_equal(move_all(&m, "away-", ""), LAYERS);
     assert_layers(record); /* which have been where they were */
@@ -172,7 +178,8 @@ static void another_file_is_refused(void **state)
     assert_non_null(record);
     times[1].tv_sec++;
     assert_int_equal(utimensat(AT_FDCWD, m.path, times, 0), 0);
-    assert_int_equal(rec_tensor_read(rec_tensor_at(record, "layer35.weight"), REC_DTYPE_F32, 0, 1, &number), REC_E_MISMATCH);
+    assert_int_equal(rec_tensor_read(rec_tensor_at(record, "layer35.weight"), REC_DTYPE_F32, 0, 1, &number),
+                     REC_E_MISMATCH);
     assert_error(REC_E_MISMATCH, "this is not the file whose header was read: it has 1,");
     assert_error(REC_E_MISMATCH, " bytes and is of 2001-09-09 01:46:41, that had 1,");
     assert_error(REC_E_MISMATCH, " and was of 2001-09-09 01:46:40");
@@ -186,7 +193,8 @@ static void another_file_is_refused(void **state)
     file = fopen(m.path, "ab");
     assert_true(file && fputc('x', file) == 'x' && fclose(file) == 0);
     assert_int_equal(utimensat(AT_FDCWD, m.path, times, 0), 0);
-    assert_int_equal(rec_tensor_read(rec_tensor_at(record, "layer35.weight"), REC_DTYPE_F32, 0, 1, &number), REC_E_MISMATCH);
+    assert_int_equal(rec_tensor_read(rec_tensor_at(record, "layer35.weight"), REC_DTYPE_F32, 0, 1, &number),
+                     REC_E_MISMATCH);
     rec_record_free(record);
     rec_free(seen);
     rec_close_recorder(recorder);
@@ -200,8 +208,12 @@ static void what_has_no_header_is_left_to_each(void **state)
     static const struct {
         const char *recorder, *name;
         bool headers; /* it has some after all */
-    } cases[] = {{"NamedMpk", "model.mpk", false},     {"NamedMpkGz", "model.mpk.gz", false}, {"PrettyJson", "model.json", false},
-                 {"BurnPack", "model.bpk", true},      {"PyTorch", "model.pt", true},              {"Npz", "model.npz", true},
+    } cases[] = {{"NamedMpk", "model.mpk", false},
+                 {"NamedMpkGz", "model.mpk.gz", false},
+                 {"PrettyJson", "model.json", false},
+                 {"BurnPack", "model.bpk", true},
+                 {"PyTorch", "model.pt", true},
+                 {"Npz", "model.npz", true},
                  {"SafeTensors", "model.safetensors", true}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -338,8 +350,8 @@ static void any_allocation_may_fail(void **state)
         rec_record *record = NULL;
         made = 0;
         fail_alloc = at;
-        well = rec_files_look(recorder, m.path, &seen, &size) == REC_OK && rec_files_show(recorder, seen, size) == REC_OK &&
-               (record = rec_load(recorder, m.path)) != NULL;
+        well = rec_files_look(recorder, m.path, &seen, &size) == REC_OK &&
+               rec_files_show(recorder, seen, size) == REC_OK && (record = rec_load(recorder, m.path)) != NULL;
         fail_alloc = -1;
         if (!well) {
             assert_int_equal(rec_error_status(), REC_E_MEMORY);

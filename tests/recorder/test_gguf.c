@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * GGUF: the golden file of llama.cpp's own package as numbers and as bytes, what is refused and in which words, and files cut
- * short or changed at every byte. */
+ * GGUF: the golden file of llama.cpp's own package as numbers and as bytes, what is refused and in which words, and
+ * files cut short or changed at every byte. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,7 +81,7 @@ static rec_record *load_at(const void *data, size_t size, rec_precision precisio
     return record;
 }
 
-/* -------------------------------------------------------------------------------------------------------- read right -- */
+/* -------------------------------------------------------------------------------------------------- read right -- */
 
 static void test_what_is_there(void **state)
 {
@@ -156,8 +156,8 @@ static void test_numbers(void **state)
     rec_record_free(full);
 }
 
-/* Many numbers: by one thread and by several, from memory and from a file that is not mapped, whole and from within a block,
- * where they can be put at once and where they cannot. */
+/* Many numbers: by one thread and by several, from memory and from a file that is not mapped, whole and from within a
+ * block, where they can be put at once and where they cannot. */
 static void test_many_numbers(void **state)
 {
     enum { ROW = 256 * 47, ROWS = 251, COUNT = ROW * ROWS, Q6_K = 14, Q6_K_BYTES = 210 };
@@ -253,7 +253,7 @@ static void test_known_numbers(void **state)
     rec_record_free(record);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- refused -- */
+/* ----------------------------------------------------------------------------------------------------- refused -- */
 
 static void refused(const bytes *b, const char *words)
 {
@@ -329,8 +329,8 @@ static void test_refused(void **state)
     refused(&b, "2 sources for t");
 }
 
-/* A tensor without a name that is all there is, is the record, both ways; with another it is one of a map. A map of it alone, which
- * would come back as the tensor, is refused. */
+/* A tensor without a name that is all there is, is the record, both ways; with another it is one of a map. A map of it
+ * alone, which would come back as the tensor, is refused. */
 static void test_nameless(void **state)
 {
     static const uint64_t two[] = {2};
@@ -356,7 +356,8 @@ static void test_nameless(void **state)
         rec_record_free(record);
     }
     {
-        static const char map[] = "\x40\0\0\0\0\0\0\0{\"\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}           1234";
+        static const char map[] =
+            "\x40\0\0\0\0\0\0\0{\"\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}           1234";
         rec_recorder *other = rec_open_recorder("Safetensors", REC_PRECISION_KEEP);
         rec_record *record = rec_load_bytes(other, map, sizeof map - 1);
         void *saved = NULL;
@@ -379,8 +380,13 @@ static void test_ids(void **state)
     static const uint64_t shape[] = {1};
     rec_recorder *recorder = rec_open_recorder("Gguf", REC_PRECISION_KEEP);
     rec_record *record = rec_record_new(NULL);
-    rec_tensor_spec spec = {.size = sizeof spec, .dtype = REC_DTYPE_F32, .rank = 1, .shape = shape, .data = one,
-                            .data_size = sizeof one, .id = "0123456789abc"};
+    rec_tensor_spec spec = {.size = sizeof spec,
+                            .dtype = REC_DTYPE_F32,
+                            .rank = 1,
+                            .shape = shape,
+                            .data = one,
+                            .data_size = sizeof one,
+                            .id = "0123456789abc"};
     (void)state;
     assert_true(recorder && record);
     for (int i = 0; i < 2; i++) {
@@ -389,8 +395,8 @@ static void test_ids(void **state)
         assert_int_equal(rec_set_tensor(record, i ? "b" : "a", &spec), REC_OK);
         assert_int_equal(rec_save_bytes(recorder, record, &saved, &size), REC_OK);
         assert_int_equal(rec_report_count(), 1);
-        assert_string_equal(rec_report_note(0)->text, i ? "the ids of 2 parameters: GGUF has none"
-                                                        : "the ids of 1 parameter: GGUF has none");
+        assert_string_equal(rec_report_note(0)->text,
+                            i ? "the ids of 2 parameters: GGUF has none" : "the ids of 1 parameter: GGUF has none");
         rec_free(saved);
         spec.id = "0123456789abd";
     }
@@ -443,8 +449,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_there), cmocka_unit_test(test_numbers), cmocka_unit_test(test_known_numbers),
         cmocka_unit_test(test_many_numbers),  cmocka_unit_test(test_refused), cmocka_unit_test(test_nameless),
-        cmocka_unit_test(test_ids),
-        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_ids),           cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

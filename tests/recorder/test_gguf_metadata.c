@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * GGUF's metadata: what each value becomes, to the byte, what is left out and told, and each mistake of a header with its place;
- * what a file of tensors does not hold, and parts of a model that are none. */
+ * GGUF's metadata: what each value becomes, to the byte, what is left out and told, and each mistake of a header with
+ * its place; what a file of tensors does not hold, and parts of a model that are none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -24,36 +24,15 @@ static rec_recorder *open_gguf(void)
     return r;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- written -- */
+/* ----------------------------------------------------------------------------------------------------- written -- */
 
-#define INT(number, width)                                     \
-    {                                                          \
-        .kind = REC_KIND_INT, .bits = (width), .v.i = (number) \
-    }
-#define UINT(number, width)                                     \
-    {                                                           \
-        .kind = REC_KIND_UINT, .bits = (width), .v.u = (number) \
-    }
-#define FLOAT(number, width)                                     \
-    {                                                            \
-        .kind = REC_KIND_FLOAT, .bits = (width), .v.f = (number) \
-    }
-#define BOOL(yes)                           \
-    {                                       \
-        .kind = REC_KIND_BOOL, .v.i = (yes) \
-    }
-#define TEXT(words)                                                             \
-    {                                                                           \
-        .kind = REC_KIND_STRING, .v.length = sizeof(words) - 1, .text = (words) \
-    }
-#define V(...)           \
-    {                    \
-        "v", __VA_ARGS__ \
-    }
-#define NIL                  \
-    {                        \
-        .kind = REC_KIND_NIL \
-    }
+#define INT(number, width) {.kind = REC_KIND_INT, .bits = (width), .v.i = (number)}
+#define UINT(number, width) {.kind = REC_KIND_UINT, .bits = (width), .v.u = (number)}
+#define FLOAT(number, width) {.kind = REC_KIND_FLOAT, .bits = (width), .v.f = (number)}
+#define BOOL(yes) {.kind = REC_KIND_BOOL, .v.i = (yes)}
+#define TEXT(words) {.kind = REC_KIND_STRING, .v.length = sizeof(words) - 1, .text = (words)}
+#define V(...) {"v", __VA_ARGS__}
+#define NIL {.kind = REC_KIND_NIL}
 
 /* What makes a value, by its path, and the value's type and bytes in the file; NULL: it is left out. */
 static const struct {
@@ -288,7 +267,7 @@ static void what_is_no_tensor_is_refused(void **state)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------------- read -- */
+/* -------------------------------------------------------------------------------------------------------- read -- */
 
 #define N8(byte) byte "\0\0\0\0\0\0\0"
 #define N4(byte) byte "\0\0\0"

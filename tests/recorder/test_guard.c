@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Records whose mapped file is cut: what reads them fails by rec_guard_maps(), and so does what begins later; a record of another
- * file does not. */
+ * Records whose mapped file is cut: what reads them fails by rec_guard_maps(), and so does what begins later; a record
+ * of another file does not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -93,7 +93,8 @@ static void a_record_of_a_file_that_is_cut(void **state)
     assert_int_equal(rec_guard_check(record), REC_OK);
     assert_int_equal(rec_guard_check(NULL), REC_OK);
 
-    /* Half of it goes: with the size alone the record is no longer what it was, and with the first read everybody is told. */
+    /* Half of it goes: with the size alone the record is no longer what it was, and with the first read everybody is
+     * told. */
     assert_int_equal(truncate(path_of("cut.safetensors"), (off_t)ELEMENTS * 4), 0);
     assert_int_equal(rec_guard_check(other), REC_OK);
     assert_true(pointer[ELEMENTS - 1] == 0);

@@ -14,7 +14,7 @@
 
 #include "tests/test_meter.h"
 
-/* ------------------------------------------------------------------------------------------------------- helpers -- */
+/* ----------------------------------------------------------------------------------------------------- helpers -- */
 
 static uint8_t *read_file(const char *name, size_t *size)
 {
@@ -68,7 +68,8 @@ static void touch(const rec_record *record)
     touched = sum;
 }
 
-/* Loads bytes from memory of exactly their size, looks at what comes of it and saves that. @return whether it loaded. */
+/* Loads bytes from memory of exactly their size, looks at what comes of it and saves that. @return whether it loaded.
+ */
 static int try_bytes(rec_recorder *recorder, const uint8_t *data, size_t size)
 {
     uint8_t *exact = malloc(size ? size : 1);
@@ -109,7 +110,7 @@ static const struct {
     {"0.21.0/tiny-half.json.gz", "JsonGz"},
 };
 
-/* ------------------------------------------------------------------------------------------------------------ tests -- */
+/* ------------------------------------------------------------------------------------------------------- tests -- */
 
 static void every_prefix_ends_with_a_status(void **state)
 {
@@ -211,9 +212,10 @@ static void large_inputs_of_small_values_stay_in_proportion(void **state)
 
 static void large_json_of_small_values_stays_in_proportion(void **state)
 {
-    static const char *const fillers[] = {"0,",     "256,",  "-1,",     "0.0,",   "1e9,",         "null,",
-                                          "true,",  "[],",   "{},",     "\"\",", "\"a\",",       "0,null,",
-                                          "0,0.0,", "1,-1,", "[0],[],", "[[]],",  "{\"value\":0},", "18446744073709551615,0,-1,"};
+    static const char *const fillers[] = {
+        "0,",     "256,",  "-1,",     "0.0,",  "1e9,",           "null,",
+        "true,",  "[],",   "{},",     "\"\",", "\"a\",",         "0,null,",
+        "0,0.0,", "1,-1,", "[0],[],", "[[]],", "{\"value\":0},", "18446744073709551615,0,-1,"};
     /* A list in the item; the values of an old tensor; the bytes of a new one. */
     static const char *const frames[][2] = {
         {"{\"metadata\":{\"version\":\"0.21.0\"},\"item\":[", "0]}"},

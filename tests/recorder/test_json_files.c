@@ -97,7 +97,7 @@ static void each_name_opens_its_recorder(void **state)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------- round trips -- */
+/* ------------------------------------------------------------------------------------------------- round trips -- */
 
 static void copies_are_the_same(const scratch *s, const char *pattern, const char *recorder, const char *name)
 {
@@ -307,7 +307,7 @@ static void metadata_may_come_last(void **state)
     rec_close_recorder(gz);
 }
 
-/* --------------------------------------------------------------------------------------------------- compression -- */
+/* ------------------------------------------------------------------------------------------------- compression -- */
 
 static void pretty_json_reads_what_somebody_compressed(void **state)
 {
@@ -358,7 +358,7 @@ static void a_level_from_0_to_9_decides_the_size(void **state)
     rec_close_recorder(plain);
 }
 
-/* -------------------------------------------------------------------------------------------------- wrong inputs -- */
+/* ------------------------------------------------------------------------------------------------ wrong inputs -- */
 
 static void the_wrong_recorder_is_told_the_right_one(void **state)
 {

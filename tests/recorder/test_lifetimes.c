@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What was opened keeps what it needs: contexts, sets of types and recorders may be freed first, in any order. Every byte
- * comes from an allocator that counts and poisons what is given back. To be run under AddressSanitizer and valgrind too. */
+ * What was opened keeps what it needs: contexts, sets of types and recorders may be freed first, in any order. Every
+ * byte comes from an allocator that counts and poisons what is given back. To be run under AddressSanitizer and
+ * valgrind too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

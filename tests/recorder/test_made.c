@@ -5,7 +5,7 @@
 #include "tests/recorder/program.h"
 #include "tests/sanitized.h"
 
-/* ------------------------------------------------------------------------------------------------- made tensors -- */
+/* ------------------------------------------------------------------------------------------------ made tensors -- */
 
 static uint64_t anonymous_memory(void)
 {
@@ -314,7 +314,7 @@ static void memory_that_is_refused_loses_nothing(void **state)
     free(from.data);
 }
 
-/* --------------------------------------------------------------------------------------------- meanwhile, and at once -- */
+/* -------------------------------------------------------------------------------------- meanwhile, and at once -- */
 
 static rec_recorder *meanwhile;
 
@@ -405,8 +405,8 @@ static const rec_plugin counting = {.abi = REC_PLUGIN_ABI,
                                     .description = "counts walks",
                                     .encode = pass_encode};
 
-/* The walks that a save takes of a tensor for each letter, l, s: large or small, to be made; L, S: the same in memory. In the
- * file they are in that order, in the record, too, or the other way round. */
+/* The walks that a save takes of a tensor for each letter, l, s: large or small, to be made; L, S: the same in memory.
+ * In the file they are in that order, in the record, too, or the other way round. */
 static uint64_t walks_of(const char *letters, bool backwards)
 {
     rec_record *record = rec_record_new(context);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Metadata that are no texts: set, read as text and as they are, kept by the formats that can, told by those that cannot,
- * and refused where they lie about Burn. */
+ * Metadata that are no texts: set, read as text and as they are, kept by the formats that can, told by those that
+ * cannot, and refused where they lie about Burn. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>

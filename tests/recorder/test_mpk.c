@@ -91,7 +91,7 @@ static void each_name_opens_its_recorder(void **state)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------- round trips -- */
+/* ------------------------------------------------------------------------------------------------- round trips -- */
 
 /* Loads each file and saves it again; `again` compares. @return how many files there were. */
 static size_t each_file(const scratch *s, const char *pattern, const char *recorder, const char *extension,
@@ -197,7 +197,7 @@ static void tensors_are_not_copied_out_of_the_bytes_they_are_loaded_from(void **
     free(data);
 }
 
-/* ------------------------------------------------------------------------------------------------------- options -- */
+/* ----------------------------------------------------------------------------------------------------- options -- */
 
 static void a_level_from_0_to_9_decides_the_size(void **state)
 {
@@ -223,7 +223,7 @@ static void a_level_from_0_to_9_decides_the_size(void **state)
     rec_close_recorder(plain);
 }
 
-/* -------------------------------------------------------------------------------------------------- wrong inputs -- */
+/* ------------------------------------------------------------------------------------------------ wrong inputs -- */
 
 static void the_wrong_recorder_is_told_the_right_one(void **state)
 {
@@ -367,8 +367,14 @@ static void every_changed_byte_ends_with_a_record_or_a_message(void **state)
  * were maps, and a file of such maps did not load again. */
 static void empty_metadata_hide_no_tensors(void **state)
 {
-#define ITEM "\xa4item\x81\xa1w\x82\xa2id\xa1" "a\xa5param\x83\xa5" "bytes\xc4\x04\0\0\x80?\xa5shape\x91"
-#define REST "\xa5" "dtype\xa3" "F32"
+#define ITEM                          \
+    "\xa4item\x81\xa1w\x82\xa2id\xa1" \
+    "a\xa5param\x83\xa5"              \
+    "bytes\xc4\x04\0\0\x80?\xa5shape\x91"
+#define REST    \
+    "\xa5"      \
+    "dtype\xa3" \
+    "F32"
     static const char before[] = "\x82\xa8metadata\x80" ITEM "\x01" REST;
     static const char after[] = "\x82" ITEM "\x01" REST "\xa8metadata\x80";
     static const char nested[] = "\x82" ITEM "\x91\x01" REST "\xa8metadata\x80";
@@ -392,7 +398,7 @@ static void empty_metadata_hide_no_tensors(void **state)
 #undef REST
 }
 
-/* ------------------------------------------------------------------------------------------- large files, mapped -- */
+/* ----------------------------------------------------------------------------------------- large files, mapped -- */
 
 /* A file in the making. */
 typedef struct large {
@@ -447,15 +453,19 @@ static void add_bytes(large *file, uint8_t first, unsigned width, size_t size)
     free(bytes);
 }
 
-/* Byte strings that end before, in and behind what is read at once, after 8 MiB of them; between them, if that is wanted, a
- * long text and a list of numbers. */
+/* Byte strings that end before, in and behind what is read at once, after 8 MiB of them; between them, if that is
+ * wanted, a long text and a list of numbers. */
 static void fill_large(large *file, bool others)
 {
     static const size_t sizes[] = {0,    1,    40,   3900, 4000,  4080,  4090,  4095,  4096,   4097,
                                    4200, 5000, 8191, 8192, 12000, 65535, 65536, 70000, 300000, 17};
     enum { SIZES = sizeof sizes / sizeof *sizes, FIRST = 9 };
     *file = (large){0};
-    add(file, "\x82\xa8metadata\x81\xa7version\xa6" "0.21.0" "\xa4item", 31);
+    add(file,
+        "\x82\xa8metadata\x81\xa7version\xa6"
+        "0.21.0"
+        "\xa4item",
+        31);
     add_head(file, 0xde, FIRST + 2 * SIZES + (others ? 2 : 0), 2);
     for (size_t i = 0; i < FIRST; i++) {
         add_key(file);
@@ -463,7 +473,13 @@ static void fill_large(large *file, bool others)
     }
     for (size_t i = 0; i < SIZES; i++) {
         add_key(file);
-        add_bytes(file, sizes[i] < 256 ? 0xc4 : sizes[i] < 65536 ? 0xc5 : 0xc6, sizes[i] < 256 ? 1 : sizes[i] < 65536 ? 2 : 4,
+        add_bytes(file,
+                  sizes[i] < 256     ? 0xc4
+                  : sizes[i] < 65536 ? 0xc5
+                                     : 0xc6,
+                  sizes[i] < 256     ? 1
+                  : sizes[i] < 65536 ? 2
+                                     : 4,
                   sizes[i]);
     }
     if (others) {
@@ -488,7 +504,8 @@ static rec_recorder *open_mapping(const char *map)
     return r;
 }
 
-/* The headers of a large mapped file are read through a window: what is loaded is what the whole of it in memory gives. */
+/* The headers of a large mapped file are read through a window: what is loaded is what the whole of it in memory gives.
+ */
 static void a_large_file_is_the_same_mapped(void **state)
 {
     for (int others = 0; others < 2; others++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * NULL in place of everything: each public function of librecord.h is called with NULL for each of its pointers, one at a
- * time, in a child that must neither die nor lose the error that was there first. What the headers and symbols.txt list
- * and is not called here is a failure too. */
+ * NULL in place of everything: each public function of librecord.h is called with NULL for each of its pointers, one at
+ * a time, in a child that must neither die nor lose the error that was there first. What the headers and symbols.txt
+ * list and is not called here is a failure too. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -131,7 +131,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- one call at a time -- */
+/* ------------------------------------------------------------------------------------------ one call at a time -- */
 
 #define STRING(text) #text
 #define STRINGIFIED(text) STRING(text) /* NULL as a macro within a macro has it */
@@ -215,15 +215,15 @@ static void after(const char *name, const char *arguments, bool failed, bool ref
     }
 }
 
-#define EACH(refused, is, function, ...)                                                     \
-    do {                                                                                     \
-        if (in_child(#function, #__VA_ARGS__)) {                                             \
-            for (int failed = 0; failed < 2; failed++) {                                     \
-                before(failed);                                                              \
-                after(#function, #__VA_ARGS__, failed, refused, function(__VA_ARGS__) is);   \
-            }                                                                                \
-            end_child(0);                                                                    \
-        }                                                                                    \
+#define EACH(refused, is, function, ...)                                                   \
+    do {                                                                                   \
+        if (in_child(#function, #__VA_ARGS__)) {                                           \
+            for (int failed = 0; failed < 2; failed++) {                                   \
+                before(failed);                                                            \
+                after(#function, #__VA_ARGS__, failed, refused, function(__VA_ARGS__) is); \
+            }                                                                              \
+            end_child(0);                                                                  \
+        }                                                                                  \
     } while (0)
 /* REC_E_ARGUMENT, NULL or 0, with the error. */
 #define STATUS(function, ...) EACH(true, == REC_E_ARGUMENT, function, __VA_ARGS__)
@@ -231,25 +231,25 @@ static void after(const char *name, const char *arguments, bool failed, bool ref
 /* A neutral value, and no error. */
 #define NEUTRAL(value, function, ...) EACH(false, == (value), function, __VA_ARGS__)
 /* No value, and the error. */
-#define SILENT(function, ...)                                                                \
-    do {                                                                                     \
-        if (in_child(#function, #__VA_ARGS__)) {                                             \
-            for (int failed = 0; failed < 2; failed++) {                                     \
-                before(failed);                                                              \
-                function(__VA_ARGS__);                                                       \
-                after(#function, #__VA_ARGS__, failed, true, true);                          \
-            }                                                                                \
-            end_child(0);                                                                    \
-        }                                                                                    \
+#define SILENT(function, ...)                                       \
+    do {                                                            \
+        if (in_child(#function, #__VA_ARGS__)) {                    \
+            for (int failed = 0; failed < 2; failed++) {            \
+                before(failed);                                     \
+                function(__VA_ARGS__);                              \
+                after(#function, #__VA_ARGS__, failed, true, true); \
+            }                                                       \
+            end_child(0);                                           \
+        }                                                           \
     } while (0)
 /* Its comment allows it. */
-#define ALLOWED(function, ...)                                                               \
-    do {                                                                                     \
-        if (in_child(#function, #__VA_ARGS__)) {                                             \
-            rec_record_free(rec_record_new(NULL));                                           \
-            (void)function(__VA_ARGS__);                                                     \
-            end_child(rec_error_status() == REC_OK ? 0 : 1);                                 \
-        }                                                                                    \
+#define ALLOWED(function, ...)                               \
+    do {                                                     \
+        if (in_child(#function, #__VA_ARGS__)) {             \
+            rec_record_free(rec_record_new(NULL));           \
+            (void)function(__VA_ARGS__);                     \
+            end_child(rec_error_status() == REC_OK ? 0 : 1); \
+        }                                                    \
     } while (0)
 
 #define LINEAR_FIELDS(F, T) F(T, PARAM, weight, 1)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Loading from and saving to the program's own functions, and memory that is given back. Whatever happens, what was lent is
- * given back once. */
+ * Loading from and saving to the program's own functions, and memory that is given back. Whatever happens, what was
+ * lent is given back once. */
 #include "tests/recorder/program.h"
 
 #include "tests/scratch.h"
 
-/* ------------------------------------------------------------------------------------------------------- loading -- */
+/* ----------------------------------------------------------------------------------------------------- loading -- */
 
 static void loads_what_is_needed(void **state)
 {
@@ -285,7 +285,7 @@ static void memory_is_given_back(void **state)
     free(l.data);
 }
 
-/* -------------------------------------------------------------------------------------------------------- saving -- */
+/* ------------------------------------------------------------------------------------------------------ saving -- */
 
 static void saves_what_a_file_would_have(void **state)
 {

@@ -127,7 +127,7 @@ static void assert_holds(const char *path, const char *words)
 static const char *const recorders[] = {"NamedMpk", "NamedMpkGz"};
 static const char *const names[] = {"model.mpk", "model.mpk.gz"};
 
-/* ------------------------------------------------------------------------------------------------------- progress -- */
+/* ---------------------------------------------------------------------------------------------------- progress -- */
 
 static void progress_goes_forward_to_its_total(void **state)
 {
@@ -269,7 +269,7 @@ static void a_save_to_memory_is_cancelled_too(void **state)
     rec_close_recorder(recorder);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- notes -- */
+/* ------------------------------------------------------------------------------------------------------- notes -- */
 
 typedef struct listener {
     unsigned count;

@@ -26,7 +26,7 @@
 #include "core/config/config.h"
 #include "tests/little.h"
 
-/* --------------------------------------------------------------------------------------------------------- chance -- */
+/* ------------------------------------------------------------------------------------------------------ chance -- */
 
 static uint64_t state_of_chance;
 
@@ -48,7 +48,7 @@ static bool one_in(uint64_t n)
     return below(n) == 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- text -- */
+/* -------------------------------------------------------------------------------------------------------- text -- */
 
 typedef struct text {
     char *at;
@@ -80,7 +80,7 @@ static void put(text *t, const char *format, ...)
     put_raw(t, line, (size_t)length);
 }
 
-/* ------------------------------------------------------------------------------------- what comes of it: the rules -- */
+/* --------------------------------------------------------------------------------- what comes of it: the rules -- */
 
 /* Where a record goes, and so what may look otherwise when it comes back. */
 typedef struct rules {
@@ -513,7 +513,7 @@ static void put_value(text *t, const rec_value *value, rules *r)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------- random records -- */
+/* ---------------------------------------------------------------------------------------------- random records -- */
 
 typedef struct maker {
     rec_job job;
@@ -846,7 +846,7 @@ static rec_record *random_record(int32_t *minor)
     return record;
 }
 
-/* --------------------------------------------------------------------------------------------------------- rounds -- */
+/* ------------------------------------------------------------------------------------------------------ rounds -- */
 
 typedef struct way {
     const char *recorder;
@@ -1118,8 +1118,9 @@ static rec_status status_of(int32_t number, bool input)
                                  : REC_E_IO;
 }
 
-/* What was saved goes to functions and comes from functions, of which one call may fail, with any number: it ends with its
- * status and number, `finish` is told, everything is given back once. Without a failure the bytes are those of memory. */
+/* What was saved goes to functions and comes from functions, of which one call may fail, with any number: it ends with
+ * its status and number, `finish` is told, everything is given back once. Without a failure the bytes are those of
+ * memory. */
 static void failing_functions(const way *w, rec_recorder *to, rec_recorder *from, const rec_record *record,
                               const void *data, uint64_t size)
 {

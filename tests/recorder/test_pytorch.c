@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * PyTorch's own files: what real torch wrote is read with its values, and whatever else a file says, loading ends with a
- * record or a status within its memory. */
+ * PyTorch's own files: what real torch wrote is read with its values, and whatever else a file says, loading ends with
+ * a record or a status within its memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static void data_path(char *path, size_t room, const char *below)
     (void)snprintf(path, room, "%s/tests/data/pytorch/%s", srcdir ? srcdir : ".", below);
 }
 
-/* --------------------------------------------------------------------------------------------- what real torch wrote -- */
+/* --------------------------------------------------------------------------------------- what real torch wrote -- */
 
 /* A type's name in torch's words. */
 static const char *torch_name(const char *name)
@@ -216,7 +216,7 @@ static void an_optimizer_is_values(void **state)
     assert_non_null(strstr(rec_error_message(), "there is no `nothing` in the file"));
 }
 
-/* -------------------------------------------------------------------------------------------------- hostile pickles -- */
+/* --------------------------------------------------------------------------------------------- hostile pickles -- */
 
 /* The three pickles before the one that counts, in the stream before zip. */
 static const uint8_t stream_head[] =
@@ -485,7 +485,7 @@ static void tensors_lie_within_their_storage(void **state)
     rec_close_recorder(recorder);
 }
 
-/* ------------------------------------------------------------------------------------------------------ damaged files -- */
+/* ----------------------------------------------------------------------------------------------- damaged files -- */
 
 static uint8_t *read_golden(const char *below, size_t *size)
 {
@@ -566,7 +566,7 @@ static void checksums_are_verified_where_asked(void **state)
     free(data);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- writing -- */
+/* ----------------------------------------------------------------------------------------------------- writing -- */
 
 static bool all_were_there; /* of the last round: fewer allocations than the one that was to fail */
 
@@ -650,8 +650,8 @@ static void a_long_path_may_find_no_memory(void **state)
     assert_true(fail_at > 20);
 }
 
-/* Tensors that are the same bytes of a file, twice two of them, behind one that is alone: each two have one storage, and
- * nobody has another's. */
+/* Tensors that are the same bytes of a file, twice two of them, behind one that is alone: each two have one storage,
+ * and nobody has another's. */
 static void tensors_that_share_bytes_are_written_once(void **state)
 {
     static const uint64_t shape[] = {1};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * PyTorch's pickles, operation by operation: what each call may be given, what is made of it, every mistake with its place and
- * words, and the stream around them. */
+ * PyTorch's pickles, operation by operation: what each call may be given, what is made of it, every mistake with its
+ * place and words, and the stream around them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,7 +87,7 @@ static const char *name_of(const char *pickle, size_t length)
     return text;
 }
 
-/* -------------------------------------------------------------------------------------------------------- what is made -- */
+/* ------------------------------------------------------------------------------------------------ what is made -- */
 
 /* A pickle that is read as a whole, and a value in it as text: its kind (as rec_kind) and what it is. */
 static const struct {
@@ -237,13 +237,21 @@ static void test_lists_of_numbers_are_packed(void **state)
         uint64_t count;
     } lists[] = {
         {P("\x80\x02](K\1K\2K\3e."), REC_KIND_NUMBERS, REC_KIND_UINT, 3},
-        {P("\x80\x02](K\1J\xff\xff\xff\xff" "e."), REC_KIND_NUMBERS, REC_KIND_INT, 2},
-        {P("\x80\x02](\x88\x89" "e."), REC_KIND_NUMBERS, REC_KIND_BOOL, 2},
+        {P("\x80\x02](K\1J\xff\xff\xff\xff"
+           "e."),
+         REC_KIND_NUMBERS, REC_KIND_INT, 2},
+        {P("\x80\x02](\x88\x89"
+           "e."),
+         REC_KIND_NUMBERS, REC_KIND_BOOL, 2},
         {P("\x80\x02](G\x3f\xf8\0\0\0\0\0\0G\0\0\0\0\0\0\0\0e."), REC_KIND_NUMBERS, REC_KIND_FLOAT, 2},
         {P("\x80\x02K\1K\2\x86."), REC_KIND_NUMBERS, REC_KIND_UINT, 2},
-        {P("\x80\x02](K\1\x88" "e."), REC_KIND_LIST, REC_KIND_NIL, 2},
+        {P("\x80\x02](K\1\x88"
+           "e."),
+         REC_KIND_LIST, REC_KIND_NIL, 2},
         {P("\x80\x02](K\1K\2" S1("a") "e."), REC_KIND_LIST, REC_KIND_NIL, 3},
-        {P("\x80\x02](K\1G\x3f\xf8\0\0\0\0\0\0" "e."), REC_KIND_LIST, REC_KIND_NIL, 2},
+        {P("\x80\x02](K\1G\x3f\xf8\0\0\0\0\0\0"
+           "e."),
+         REC_KIND_LIST, REC_KIND_NIL, 2},
     };
     (void)state;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
@@ -261,7 +269,7 @@ static void test_lists_of_numbers_are_packed(void **state)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------------- mistakes -- */
+/* ---------------------------------------------------------------------------------------------------- mistakes -- */
 
 #define ENCODE GLOBAL("_codecs", "encode")
 #define DICT GLOBAL("collections", "OrderedDict")
@@ -483,7 +491,7 @@ static void each_mistake_has_its_place_and_words(void **state)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------------- the stream -- */
+/* -------------------------------------------------------------------------------------------------- the stream -- */
 
 #define MAIN "\x80\x02}" S1("w") TENSOR("K\0", "K\2\x85", "K\1\x85") "s."
 
@@ -545,18 +553,18 @@ static void each_mistake_of_a_stream_has_its_place(void **state)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------- what is chosen -- */
+/* ---------------------------------------------------------------------------------------------- what is chosen -- */
 
 #define W S1("w") TENSOR("K\0", "K\2\x85", "K\1\x85")
 #define NUMBER S1("n") "K\7"
-#define UNADAPTED                                                                                                     \
+#define UNADAPTED \
     "no model found under a known name (state_dict, …): nothing is adapted, all values keep their names and layout"
 #define T1(name) S1(name) TENSOR("K\0", "K\2\x85", "K\1\x85")
 #define STATE_DICT "X\x0a\0\0\0state_dict}(" W "u"
 #define OPTIMIZER S1("o") "}(X\5\0\0\0state}(K\0}(" T1("m") "uuX\x0c\0\0\0param_groups]u"
 
-/* A file, the option `top-level-key`, and what is there: a path of the tensor; or the message. And the note of what is left
- * out. */
+/* A file, the option `top-level-key`, and what is there: a path of the tensor; or the message. And the note of what is
+ * left out. */
 static const struct {
     const char *pickle;
     size_t length;
@@ -590,10 +598,8 @@ static const struct {
     /* nothing is adapted */
     {P("\x80\x02}(" S1("a") "}(" W "u" OPTIMIZER "u."), "", "a.w", NULL,
      UNADAPTED "; top-level-key chooses a part, such as `a`"},
-    {P("\x80\x02}(" OPTIMIZER "u."), "", "o.state.0.m", NULL,
-     UNADAPTED},
-    {P("\x80\x02](" TENSOR("K\0", "K\2\x85", "K\1\x85") "e."), "", "0", NULL,
-     UNADAPTED},
+    {P("\x80\x02}(" OPTIMIZER "u."), "", "o.state.0.m", NULL, UNADAPTED},
+    {P("\x80\x02](" TENSOR("K\0", "K\2\x85", "K\1\x85") "e."), "", "0", NULL, UNADAPTED},
     {P("\x80\x02}(" S1("a") "}(" W "u" S1("b") "}(" W "uu."), "", "a.w", NULL, NULL}, /* not clear which */
     {P("\x80\x02}(" S1("a") "}(" W "u" S1("b") "](" TENSOR("K\0", "K\2\x85", "K\1\x85") "eu."), "", "a.w", NULL, NULL},
     {P("\x80\x02}(" S1("a") "}(" W "u" NUMBER "u."), "a", "w", NULL, NULL},
@@ -638,7 +644,7 @@ static void the_model_is_chosen_or_named(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ zip archives -- */
+/* ------------------------------------------------------------------------------------------------ zip archives -- */
 
 static uint32_t sum_of(const char *data, size_t size)
 {

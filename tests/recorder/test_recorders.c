@@ -14,7 +14,7 @@
 #include "librecord.h"
 #include "tests/scratch.h"
 
-/* ------------------------------------------------------------------------------------------------------ the table -- */
+/* --------------------------------------------------------------------------------------------------- the table -- */
 
 static const struct {
     const char *name;
@@ -51,7 +51,7 @@ enum { PRECISIONS = sizeof precisions / sizeof *precisions };
 static const char *const layouts[] = {"burn-0.11", "burn-0.13", "burn-0.14", "burn-0.16", "burn-0.20", "burn-0.21"};
 enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 
-/* ----------------------------------------------------------------------------------------------------- the record -- */
+/* -------------------------------------------------------------------------------------------------- the record -- */
 
 #define LINEAR_FIELDS(F, T) F(T, PARAM, weight, 2) F(T, OPTION_PARAM, bias, 1)
 REC_DEFINE_STRUCT(LINEAR, LINEAR_FIELDS)
@@ -201,9 +201,10 @@ static rec_recorder *open_typed(const char *name, rec_precision precision)
     return recorder;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ tests -- */
+/* ------------------------------------------------------------------------------------------------------- tests -- */
 
-/* A number at the end of a bincode file: as long as its width and size ask for; one whose width nothing tells is refused. */
+/* A number at the end of a bincode file: as long as its width and size ask for; one whose width nothing tells is
+ * refused. */
 static void bincode_numbers_have_the_width_of_their_type(void **state)
 {
 #define NUMBER(BYTES) BYTES, sizeof(BYTES) - 1

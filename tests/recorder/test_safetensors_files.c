@@ -62,7 +62,8 @@ static char *header_of(const st_file *f)
     return text;
 }
 
-/* ------------------------------------------------------------------------------------------------------ what is written */
+/* ------------------------------------------------------------------------------------------------------ what is
+ * written */
 
 /* A foreign record as its file has it: without an import, which would take the names apart. */
 static char *save_foreign(const char *header, size_t data, const char *option, const char *value)
@@ -223,7 +224,7 @@ static void names_that_meet_are_told_apart(void **state)
     rec_record_free(record);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- round trips -- */
+/* ------------------------------------------------------------------------------------------------- round trips -- */
 
 /* Record → safetensors → record: MessagePack of both is the same. */
 static void assert_comes_back(const rec_record *record, const char *what)
@@ -515,8 +516,8 @@ static void a_key_too_deep_behind_nul_is_refused(void **state)
     (void)state;
     memset(dots, '.', sizeof dots - 1);
     dots[sizeof dots - 1] = '\0';
-    (void)snprintf(header, sizeof header,
-                   "{\"a\\u0000%s\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", dots);
+    (void)snprintf(header, sizeof header, "{\"a\\u0000%s\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}",
+                   dots);
     f = st_make(header, 1);
     for (int planned = 0; planned < 2; planned++) {
         assert_int_equal(rec_recorder_set(r, "adapter", planned ? "pytorch" : "none"), REC_OK);
@@ -551,7 +552,7 @@ static void data_that_are_not_aligned_are_read(void **state)
     rec_close_recorder(r);
 }
 
-/* -------------------------------------------------------------------------------------------------------- several files -- */
+/* ----------------------------------------------------------------------------------------------- several files -- */
 
 static const uint8_t numbers[64] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 
@@ -702,7 +703,8 @@ static void more_files_than_are_read_are_not_written(void **state)
     }
     assert_int_equal(rec_recorder_set(r, "max-shard-size", "1"), REC_OK);
     assert_int_equal(rec_save(r, record, path), REC_E_LIMIT);
-    assert_non_null(strstr(rec_error_message(), "10001 files would be needed; at most 10,000 are written, as many as are read"));
+    assert_non_null(
+        strstr(rec_error_message(), "10001 files would be needed; at most 10,000 are written, as many as are read"));
     assert_non_null(strstr(rec_error_message(), "Raise max-shard-size."));
     assert_false(is_there(s, "many.safetensors"));
     assert_false(is_there(s, "many.safetensors.index.json"));

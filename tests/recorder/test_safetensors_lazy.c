@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * safetensors files that are opened without being read: what it costs in memory, and what becomes of a file that changes
- * before its tensors are read. */
+ * safetensors files that are opened without being read: what it costs in memory, and what becomes of a file that
+ * changes before its tensors are read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 
 enum { MIB = 1 << 20 };
 
-/* ----------------------------------------------------------------------------------- an allocator that keeps count -- */
+/* ------------------------------------------------------------------------------- an allocator that keeps count -- */
 
 typedef struct meter {
     uint64_t live, peak; /* bytes */
@@ -69,7 +69,7 @@ static rec_context *metered(meter *m)
     return context;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- files -- */
+/* ------------------------------------------------------------------------------------------------------- files -- */
 
 /* A file of tensors `layers.N.weight` from `first` on, each of `mib` MiB that are holes but for the first byte of each,
  * its number. @return its path, to be freed. */
@@ -145,7 +145,7 @@ static void assert_files_equal(const char *a, const char *b)
     (void)fclose(y);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- tests -- */
+/* ------------------------------------------------------------------------------------------------------- tests -- */
 
 static void a_large_file_is_opened_without_being_read(void **state)
 {
@@ -264,8 +264,8 @@ static int32_t look_at_resident(void *user, const rec_progress *progress)
     return 0;
 }
 
-/* As it is, transposed, in another element type, and saved after it was loaded: the pages of the map that were handed on do
- * not stay. */
+/* As it is, transposed, in another element type, and saved after it was loaded: the pages of the map that were handed
+ * on do not stay. */
 static void converting_mapped_gives_back_what_it_passed(void **state)
 {
     static const char *const modules[] = {NULL, "layers => Linear", NULL, NULL};

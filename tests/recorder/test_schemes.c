@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Paths with a scheme: a plugin of the program's own that serves files from memory as shelf://row/name, read at any place,
- * as a stream, or wrongly; and what librecord makes of it. */
+ * Paths with a scheme: a plugin of the program's own that serves files from memory as shelf://row/name, read at any
+ * place, as a stream, or wrongly; and what librecord makes of it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -154,7 +154,7 @@ static const rec_plugin shelf = {.abi = REC_PLUGIN_ABI,
                                  .schemes = schemes,
                                  .open = shelf_open};
 
-/* ---------------------------------------------------------------------------------------------------- the world -- */
+/* --------------------------------------------------------------------------------------------------- the world -- */
 
 enum { ROWS = 300, COLUMNS = 1000 };
 
@@ -253,7 +253,7 @@ static void refused(const char *path, rec_status status, const char *words)
     rec_close_recorder(recorder);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the tests -- */
+/* --------------------------------------------------------------------------------------------------- the tests -- */
 
 static void records_come_from_where_the_scheme_says(void **state)
 {

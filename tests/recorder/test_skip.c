@@ -20,7 +20,7 @@ enum { KIB = 1 << 10, MIB = 1 << 20 };
 
 static const uint64_t sizes[] = {0, 1, 64, 65, 300, 64 * KIB - 1, 64 * KIB, 64 * KIB + 1, MIB};
 
-/* ---------------------------------------------------------------------------------------------------- the records -- */
+/* ------------------------------------------------------------------------------------------------- the records -- */
 
 typedef struct message {
     uint8_t *at;
@@ -112,7 +112,8 @@ static void put_item(message *m, uint64_t size, bool lookalike)
 
 static void put_metadata(message *m)
 {
-    static const char *const pairs[] = {"float", "f32", "int", "i32", "format", "x", "version", "0.21.0", "settings", "x"};
+    static const char *const pairs[] = {"float", "f32",     "int",    "i32",      "format",
+                                        "x",     "version", "0.21.0", "settings", "x"};
     put_text(m, "metadata");
     put_byte(m, 0x85);
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
@@ -135,7 +136,7 @@ static message make(uint64_t size, bool lookalike, bool late)
     return m;
 }
 
-/* -------------------------------------------------------------------------------------------------------- loading -- */
+/* ----------------------------------------------------------------------------------------------------- loading -- */
 
 enum { MAPPED, UNMAPPED, PIPED, INFLATED, SPILLED, WAYS };
 static const char *const way_names[] = {"mapped", "read", "from a pipe", "inflated", "spilled"};
@@ -189,8 +190,8 @@ static void assert_bytes(const char *what, const rec_record *record, const char 
     const uint8_t *bytes = rec_value_bytes(value, &found);
     assert_int_equal(rec_value_kind(value), REC_KIND_BYTES);
     if (!bytes || found != size) {
-        fail_msg("%s, %s: %llu bytes at %p in place of %llu", what, path, (unsigned long long)found, (const void *)bytes,
-                 (unsigned long long)size);
+        fail_msg("%s, %s: %llu bytes at %p in place of %llu", what, path, (unsigned long long)found,
+                 (const void *)bytes, (unsigned long long)size);
         return;
     }
     while (wrong < size && bytes[wrong] == byte_at(wrong)) {

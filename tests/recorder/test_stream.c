@@ -30,7 +30,7 @@ static void good(rec_status status)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- files -- */
+/* ------------------------------------------------------------------------------------------------------- files -- */
 
 /* A file of `count` tensors "t.N", each of `each` bytes of u8, sparse but for the first byte of each, which is N & 255.
  * @return its path, to be freed. */
@@ -43,7 +43,8 @@ static char *write_sparse(const scratch *s, const char *name, unsigned count, ui
     assert_non_null(file);
     header[0] = '{';
     for (unsigned i = 0; i < count; i++) {
-        length += (size_t)sprintf(header + length, "%s\"t.%u\":{\"dtype\":\"U8\",\"shape\":[%llu],\"data_offsets\":[%llu,%llu]}",
+        length += (size_t)sprintf(header + length,
+                                  "%s\"t.%u\":{\"dtype\":\"U8\",\"shape\":[%llu],\"data_offsets\":[%llu,%llu]}",
                                   i ? "," : "", i, (unsigned long long)each, (unsigned long long)(i * each),
                                   (unsigned long long)((i + 1) * each));
     }
@@ -63,7 +64,7 @@ static char *write_sparse(const scratch *s, const char *name, unsigned count, ui
     return path;
 }
 
-/* ------------------------------------------------------------------------------------------------- pages given back -- */
+/* -------------------------------------------------------------------------------------------- pages given back -- */
 
 /* What of files is in memory, in KiB. */
 static long resident_of_files(void)
@@ -300,7 +301,7 @@ static void threads_do_not_mind(void **state)
     scratch_free(s);
 }
 
-/* ------------------------------------------------------------------------------------------------ temporary files -- */
+/* --------------------------------------------------------------------------------------------- temporary files -- */
 
 /* What is in memory, in KiB, of files and all else. */
 static long resident(void)
@@ -432,7 +433,7 @@ static void a_temporary_file_that_cannot_be_is_told(void **state)
     scratch_free(s);
 }
 
-/* ------------------------------------------------------------------------------------------------- headers alone -- */
+/* ----------------------------------------------------------------------------------------------- headers alone -- */
 
 static rec_record *load_headers(rec_context *context, const char *path, int fd)
 {
@@ -466,8 +467,13 @@ static rec_record *some_record(void)
     rec_record *record = rec_record_new(NULL);
     uint8_t bytes[2] = {1, 0};
     const uint64_t two[] = {2};
-    const rec_tensor_spec bools = {.size = sizeof bools, .dtype = REC_DTYPE_BOOL, .rank = 1, .shape = two, .data = bytes,
-                                   .data_size = 2, .id = ""};
+    const rec_tensor_spec bools = {.size = sizeof bools,
+                                   .dtype = REC_DTYPE_BOOL,
+                                   .rank = 1,
+                                   .shape = two,
+                                   .data = bytes,
+                                   .data_size = 2,
+                                   .id = ""};
     assert_non_null(record);
     good(rec_set_f32(record, "layers.0.weight", numbers, 2, large));
     good(rec_set_f32(record, "layers.0.bias", numbers, 1, small));
@@ -511,14 +517,22 @@ static void headers_are_those_of_the_whole(void **state)
     static const struct {
         const char *name, *recorder, *layout;
     } files[] = {
-        {"a.mpk", "NamedMpk", NULL},           {"a.mpk.gz", "NamedMpkGz", NULL},
-        {"b.mpk.gz", "NamedMpkGz", "burn-0.13"}, {"a.json", "PrettyJson", NULL},
-        {"a.json.gz", "JsonGz", NULL},         {"b.json", "PrettyJson", "burn-0.13"},
-        {"a.safetensors", "Safetensors", NULL}, {"a.safetensors.gz", "Safetensors.gzip", NULL},
-        {"a.bpk", "Burnpack", NULL},           {"a.bpk.gz", "Burnpack.gzip", NULL},
-        {"a.npz", "Npz", NULL},                {"a.npz.gz", "Npz.gzip", NULL},
-        {"a.pt", "PyTorch", NULL},             {"a.pt.gz", "PyTorch.gzip", NULL},
-        {"a.gguf", "Gguf", NULL},              {"a.gguf.gz", "Gguf.gzip", NULL},
+        {"a.mpk", "NamedMpk", NULL},
+        {"a.mpk.gz", "NamedMpkGz", NULL},
+        {"b.mpk.gz", "NamedMpkGz", "burn-0.13"},
+        {"a.json", "PrettyJson", NULL},
+        {"a.json.gz", "JsonGz", NULL},
+        {"b.json", "PrettyJson", "burn-0.13"},
+        {"a.safetensors", "Safetensors", NULL},
+        {"a.safetensors.gz", "Safetensors.gzip", NULL},
+        {"a.bpk", "Burnpack", NULL},
+        {"a.bpk.gz", "Burnpack.gzip", NULL},
+        {"a.npz", "Npz", NULL},
+        {"a.npz.gz", "Npz.gzip", NULL},
+        {"a.pt", "PyTorch", NULL},
+        {"a.pt.gz", "PyTorch.gzip", NULL},
+        {"a.gguf", "Gguf", NULL},
+        {"a.gguf.gz", "Gguf.gzip", NULL},
     };
     scratch *s = scratch_new();
     rec_context *spills = rec_context_new(NULL);
@@ -657,14 +671,28 @@ static void damage_is_told_in_a_stream_too(void **state)
     } files[] = {
         {"empty.mpk", 0, {0}, "empty"},
         {"list.mpk", 3, {0x93, 1, 2}, ""},
-        {"cut.mpk", 16, {0x82, 0xa8, 'm', 'e', 't', 'a', 'd', 'a', 't', 'a', 0x80, 0xa4, 'i', 't', 'e', 'm'}, "the data end"},
-        {"long.mpk", 21, {0x82, 0xa8, 'm', 'e', 't', 'a', 'd', 'a', 't', 'a', 0x80, 0xa4, 'i', 't', 'e', 'm', 0xc6, 0xff, 0xff, 0xff, 0xff},
+        {"cut.mpk",
+         16,
+         {0x82, 0xa8, 'm', 'e', 't', 'a', 'd', 'a', 't', 'a', 0x80, 0xa4, 'i', 't', 'e', 'm'},
+         "the data end"},
+        {"long.mpk",
+         21,
+         {0x82, 0xa8, 'm', 'e', 't', 'a',  'd',  'a',  't',  'a', 0x80,
+          0xa4, 'i',  't', 'e', 'm', 0xc6, 0xff, 0xff, 0xff, 0xff},
          "the data end inside a byte string"},
-        {"many.mpk", 21, {0x82, 0xa8, 'm', 'e', 't', 'a', 'd', 'a', 't', 'a', 0x80, 0xa4, 'i', 't', 'e', 'm', 0xdd, 0xff, 0xff, 0xff, 0xff},
+        {"many.mpk",
+         21,
+         {0x82, 0xa8, 'm', 'e', 't', 'a',  'd',  'a',  't',  'a', 0x80,
+          0xa4, 'i',  't', 'e', 'm', 0xdd, 0xff, 0xff, 0xff, 0xff},
          "4,294,967,295 elements are announced"},
-        {"text.mpk", 21, {0x82, 0xa8, 'm', 'e', 't', 'a', 'd', 'a', 't', 'a', 0x80, 0xa4, 'i', 't', 'e', 'm', 0xdb, 0xff, 0xff, 0xff, 0xff},
+        {"text.mpk",
+         21,
+         {0x82, 0xa8, 'm', 'e', 't', 'a',  'd',  'a',  't',  'a', 0x80,
+          0xa4, 'i',  't', 'e', 'm', 0xdb, 0xff, 0xff, 0xff, 0xff},
          "the data end inside a string"},
-        {"more.mpk", 18, {0x82, 0xa8, 'm', 'e', 't', 'a', 'd', 'a', 't', 'a', 0x80, 0xa4, 'i', 't', 'e', 'm', 0x80, 0x80},
+        {"more.mpk",
+         18,
+         {0x82, 0xa8, 'm', 'e', 't', 'a', 'd', 'a', 't', 'a', 0x80, 0xa4, 'i', 't', 'e', 'm', 0x80, 0x80},
          "the record ends here, and 1 byte follows"},
         {"cut.safetensors", 12, {200, 0, 0, 0, 0, 0, 0, 0, '{', '"', 'a', '"'}, "only 4 follow"},
     };

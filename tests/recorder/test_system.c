@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Calls of the system that fail, or that a signal interrupts: each place that makes one does so once, while files are saved
- * over others, loaded, listed and read back. The linker puts the functions below in front of the C library's. What was
- * interrupted comes out as if nothing had been; what failed does too, or is an error, and the file is the old or the new one. */
+ * Calls of the system that fail, or that a signal interrupts: each place that makes one does so once, while files are
+ * saved over others, loaded, listed and read back. The linker puts the functions below in front of the C library's.
+ * What was interrupted comes out as if nothing had been; what failed does too, or is an error, and the file is the old
+ * or the new one. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -26,11 +27,11 @@ static bool refuses(bool may_be_interrupted)
     return true;
 }
 
-#define WRAPPED(type, name, parameters, arguments, interrupted, refused) \
-    type __real_##name parameters;                                       \
-    type __wrap_##name parameters;                                       \
-    type __wrap_##name parameters                                        \
-    {                                                                    \
+#define WRAPPED(type, name, parameters, arguments, interrupted, refused)   \
+    type __real_##name parameters;                                         \
+    type __wrap_##name parameters;                                         \
+    type __wrap_##name parameters                                          \
+    {                                                                      \
         return refuses(interrupted) ? (refused) : __real_##name arguments; \
     }
 
@@ -50,7 +51,7 @@ WRAPPED(int, fchmod, (int fd, mode_t mode), (fd, mode), false, -1)
 WRAPPED(int, renameat, (int a, const char *from, int b, const char *to), (a, from, b, to), false, -1)
 WRAPPED(int, faccessat, (int fd, const char *path, int mode, int flags), (fd, path, mode, flags), false, -1)
 WRAPPED(DIR *, fdopendir, (int fd), (fd), false, NULL)
-WRAPPED(struct dirent *, readdir, (DIR *folder), (folder), false, NULL)
+WRAPPED(struct dirent *, readdir, (DIR * folder), (folder), false, NULL)
 WRAPPED(void *, mmap, (void *at, size_t size, int protection, int flags, int fd, off_t from),
         (at, size, protection, flags, fd, from), false, MAP_FAILED)
 
@@ -78,7 +79,7 @@ int __wrap_openat(int fd, const char *path, int flags, ...)
     return refuses(!(flags & (O_DIRECTORY | O_PATH))) ? -1 : __real_openat(fd, path, flags, mode);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ operations -- */
+/* -------------------------------------------------------------------------------------------------- operations -- */
 
 typedef struct scene {
     scratch *folder;
@@ -175,8 +176,8 @@ static long each_call(scene *s, bool save, int error)
                 fail_msg("%s: call %ld: what is there is neither the old file nor the new one", s->name, failures);
             }
             if ((status == REC_OK || status == REC_E_SYNC) != (first == 2)) {
-                fail_msg("%s: call %ld: %s, and the file begins with %g: %s", s->name, failures, rec_status_name(status),
-                         (double)first, rec_error_message());
+                fail_msg("%s: call %ld: %s, and the file begins with %g: %s", s->name, failures,
+                         rec_status_name(status), (double)first, rec_error_message());
             }
         }
         failures += failed - before;
@@ -189,10 +190,16 @@ static long each_call(scene *s, bool save, int error)
     return failures;
 }
 
-static void each_error(const char *recorder, const char *name, const char *loaded, const char *option, const char *value, uint64_t spill)
+static void each_error(const char *recorder, const char *name, const char *loaded, const char *option,
+                       const char *value, uint64_t spill)
 {
     static const int errors[] = {EINTR, EIO, ENOSPC, ENOENT, EMFILE};
-    scene s = {.folder = scratch_new(), .recorder = recorder, .name = name, .loaded = loaded, .option = option, .value = value};
+    scene s = {.folder = scratch_new(),
+               .recorder = recorder,
+               .name = name,
+               .loaded = loaded,
+               .option = option,
+               .value = value};
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
         for (int map = 0; map < 2; map++) {
             s.context = rec_context_new(NULL);

@@ -198,8 +198,14 @@ static void threads_convert_one_tensor(void **state)
     }
     little(values, sizeof *values, COUNT);
     for (uint32_t threads = 1; threads <= 8; threads += threads) {
-        rec_tensor_spec spec = {.size = sizeof spec, .dtype = REC_DTYPE_F64, .rank = 1, .ownership = REC_BORROW,
-                                .shape = shape, .data = values, .data_size = COUNT * sizeof *values, .id = ""};
+        rec_tensor_spec spec = {.size = sizeof spec,
+                                .dtype = REC_DTYPE_F64,
+                                .rank = 1,
+                                .ownership = REC_BORROW,
+                                .shape = shape,
+                                .data = values,
+                                .data_size = COUNT * sizeof *values,
+                                .id = ""};
         rec_context *context = rec_context_new(NULL);
         rec_record *record = rec_record_new(context);
         const rec_tensor *tensor;

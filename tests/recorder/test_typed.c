@@ -166,7 +166,7 @@ static void test_existing_file_is_not_replaced_by_nothing(void **state)
     scratch_free(s);
 }
 
-/* ---------------------------------------------------------------------------------------------- values that lack -- */
+/* -------------------------------------------------------------------------------------------- values that lack -- */
 
 static const struct {
     const char *path, *words;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Walks of a save that are stopped: each event of a record in the layout of each kind of version, by a type and without one,
- * is refused by the writer once. The walk tells nothing after it, ends with that status, and the next one is whole. And
- * walks by a type that the record is not of, in what words they are refused. */
+ * Walks of a save that are stopped: each event of a record in the layout of each kind of version, by a type and without
+ * one, is refused by the writer once. The walk tells nothing after it, ends with that status, and the next one is
+ * whole. And walks by a type that the record is not of, in what words they are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,7 +113,7 @@ static const rec_visitor few_events = {
     .tensor = on_tensor,
 };
 
-/* ---------------------------------------------------------------------------------------------------------------- walks -- */
+/* ------------------------------------------------------------------------------------------------------- walks -- */
 
 /* One way to save: for a version, by what the plugin says of itself, by a type or none. */
 typedef struct way {
@@ -164,8 +164,8 @@ static bool stop_everywhere(const way *w)
         writer to = {.stop_at = at};
         int32_t status = walk_once(w, &to);
         if (status != REC_E_IO || to.events != at + 1) {
-            fail_msg("event %llu of %llu: status %d after %llu", (unsigned long long)at, (unsigned long long)whole.events,
-                     (int)status, (unsigned long long)to.events);
+            fail_msg("event %llu of %llu: status %d after %llu", (unsigned long long)at,
+                     (unsigned long long)whole.events, (int)status, (unsigned long long)to.events);
         }
     }
     return true;
@@ -193,11 +193,11 @@ static unsigned stop_all_ways(const rec_record *record, lr_type_ref type)
     return gone;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- records -- */
+/* ----------------------------------------------------------------------------------------------------- records -- */
 
 static void burn_s_own_files(void **state)
 {
-    static const char *const files[] = {"0.13.2/zoo-full.mpk", "0.21.0/zoo-half.mpk", "0.21.0/adam-full.mpk",
+    static const char *const files[] = {"0.13.2/zoo-full.mpk",      "0.21.0/zoo-half.mpk", "0.21.0/adam-full.mpk",
                                         "0.21.0/composed-full.mpk", "0.14.0/zoo-full.mpk", "0.21.0/constant-full.mpk"};
     const char *srcdir = getenv("srcdir");
     rec_recorder *recorder = rec_open_recorder("NamedMpk", REC_PRECISION_KEEP);
@@ -238,7 +238,8 @@ static const char source[] =
     "pub enum Head<B: Backend> { Wide(Linear<B>), Empty }\n"
     "#[derive(Record)]\n"
     "pub struct State<B: Backend> { net: Net<B>, ints: Tensor<B, 2, Int>, bools: Tensor<B, 2, Bool>, epoch: u32,\n"
-    "    names: Vec<String>, rates: [f32; 2], by: HashMap<String, u8>, sizes: Vec<i16>, kind: Kind, other: Kind, third: Kind,\n"
+    "    names: Vec<String>, rates: [f32; 2], by: HashMap<String, u8>, sizes: Vec<i16>, kind: Kind, other: Kind, "
+    "third: Kind,\n"
     "    at: Option<i64>, unit: (), flags: Vec<bool>, mixed: (u8, String, f64), nothing: Option<Vec<f64>> }\n"
     "#[derive(Record)]\n"
     "pub enum Kind { First, Second { left: u8, right: bool }, Third(u16, f64) }\n";
@@ -301,7 +302,7 @@ static void a_record_with_each_kind_of_value(void **state)
     rec_record_free(record);
 }
 
-/* ------------------------------------------------------------------------------------------------- types that do not fit -- */
+/* --------------------------------------------------------------------------------------- types that do not fit -- */
 
 static void set_value(rec_record *record, const char *what)
 {
@@ -394,7 +395,8 @@ static void a_type_goes_with_its_file(void **state)
 {
     rec_record *record = state_record(), *again;
     rec_types *types = rec_types_new(NULL);
-    rec_recorder *typed = rec_open_recorder("Bin", REC_PRECISION_KEEP), *plain = rec_open_recorder("Bin", REC_PRECISION_KEEP);
+    rec_recorder *typed = rec_open_recorder("Bin", REC_PRECISION_KEEP),
+                 *plain = rec_open_recorder("Bin", REC_PRECISION_KEEP);
     void *bytes = NULL, *other = NULL;
     uint64_t size = 0, other_size = 0;
     (void)state;

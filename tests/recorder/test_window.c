@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Windows of a save: one after the other they are the file, wherever it is cut; what lies outside is not read; what is lost in
- * parts sums up. And files that others write. */
+ * Windows of a save: one after the other they are the file, wherever it is cut; what lies outside is not read; what is
+ * lost in parts sums up. And files that others write. */
 #include "tests/recorder/program.h"
 
 #include <dirent.h>
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <zlib.h>
 
-/* ------------------------------------------------------------------------------------------------------- a record -- */
+/* ---------------------------------------------------------------------------------------------------- a record -- */
 
 static void add_tensor(rec_record *record, const char *path, rec_dtype dtype, const void *data, uint64_t bytes,
                        uint64_t rows, uint64_t columns)
@@ -70,7 +70,7 @@ static rec_record *make_record(int what)
     return record;
 }
 
-/* ------------------------------------------------------------------------------------------------------ the windows -- */
+/* ------------------------------------------------------------------------------------------------- the windows -- */
 
 typedef struct part {
     uint8_t *data;
@@ -287,7 +287,7 @@ static void what_is_outside_is_not_made(void **state)
     rec_record_free(record);
 }
 
-/* --------------------------------------------------------------------------------------------------- what is lost -- */
+/* ------------------------------------------------------------------------------------------------ what is lost -- */
 
 static uint64_t lost_in_parts;
 
@@ -391,7 +391,7 @@ static void losses_sum_up(void **state)
     rec_record_free(record);
 }
 
-/* ------------------------------------------------------------------------------------------------- a codec's pieces -- */
+/* -------------------------------------------------------------------------------------------- a codec's pieces -- */
 
 typedef struct gathered {
     part bytes;
@@ -527,7 +527,8 @@ static void pieces_are_the_file(void **state)
     scratch_free(s);
 }
 
-/* ---------------------------------------------------------------------------------------------------- shares of text */
+/* ---------------------------------------------------------------------------------------------------- shares of text
+ */
 
 /* More numbers than are not worth to be shared, some of which text has none for. */
 static rec_record *make_numbers(void)
@@ -564,7 +565,8 @@ static void gather_notes(char *text, size_t room)
     for (uint64_t i = 0; rec_report_note(i) && used < room; i++) {
         const rec_note *note = rec_report_note(i);
         if (note->kind != REC_NOTE_OVERFLOW && note->kind != REC_NOTE_CLAMPED) {
-            used += (size_t)snprintf(text + used, room - used, "%s: %s (%u)\n", note->path, note->text, (unsigned)note->count);
+            used += (size_t)snprintf(text + used, room - used, "%s: %s (%u)\n", note->path, note->text,
+                                     (unsigned)note->count);
         }
     }
     text[room - 1] = '\0';
@@ -613,7 +615,8 @@ static void by_shares(rec_recorder *recorder, const rec_record *record, const ui
     free(p.data);
 }
 
-static unsigned shares_of(scratch *s, const rec_record *record, rec_precision precision, const char *version, const char *style)
+static unsigned shares_of(scratch *s, const rec_record *record, rec_precision precision, const char *version,
+                          const char *style)
 {
     rec_recorder *recorder = rec_open_recorder_in(context, "PrettyJson", precision);
     char *path = scratch_path(s, "model"), *real, notes[4096] = "";
@@ -676,7 +679,8 @@ static void text_is_shared(void **state)
 {
     static const rec_precision precisions[] = {REC_PRECISION_KEEP, REC_PRECISION_DOUBLE, REC_PRECISION_FULL,
                                                REC_PRECISION_HALF};
-    static const char *const versions[] = {"burn-0.21", "burn-0.13", "burn-0.11"}, *const styles[] = {"pretty", "compact"};
+    static const char *const versions[] = {"burn-0.21", "burn-0.13", "burn-0.11"}, *const styles[] = {"pretty",
+                                                                                                      "compact"};
     scratch *s = scratch_new();
     rec_record *record = make_numbers();
     unsigned done = 0, lossy = 0;
@@ -724,8 +728,8 @@ static void shares_of_others_are_not_made(void **state)
 }
 
 /* The sums of data by `n` windows, joined. @return how many; to be freed. */
-static rec_piece *join_sums(rec_recorder *recorder, const rec_record *record, uint64_t summed, const uint64_t *cuts, unsigned count,
-                            uint64_t *sums)
+static rec_piece *join_sums(rec_recorder *recorder, const rec_record *record, uint64_t summed, const uint64_t *cuts,
+                            unsigned count, uint64_t *sums)
 {
     gathered all = {0};
     for (unsigned i = 0; i <= count; i++) {
@@ -757,8 +761,8 @@ static rec_piece *join_sums(rec_recorder *recorder, const rec_record *record, ui
     return all.at;
 }
 
-static void by_sums(rec_recorder *recorder, const rec_record *record, const uint8_t *whole, uint64_t size, const uint64_t *cuts,
-                    unsigned count)
+static void by_sums(rec_recorder *recorder, const rec_record *record, const uint8_t *whole, uint64_t size,
+                    const uint64_t *cuts, unsigned count)
 {
     rec_window all = {.size = sizeof all, .part = REC_PART_PIECES};
     part p = {0};
@@ -954,7 +958,7 @@ static void what_cannot_be(void **state)
     free(p.data);
 }
 
-/* ------------------------------------------------------------------------------------------ what others have written -- */
+/* ------------------------------------------------------------------------------------ what others have written -- */
 
 typedef struct filling {
     const char *text;
@@ -1037,16 +1041,19 @@ static void files_that_are_gone_on_with(void **state)
     (void)state;
     assert_int_equal(unlink(left), -1);
     /* No space is reserved where that would make it longer: this file system's zeros are not to be seen below. */
-    assert_int_equal(rec_save_filled(recorder, path, &(rec_filling){.size = sizeof all, .files = &(rec_file){.size = 0}, .count = 1, .resume = 1},
-                                     fill_part, &p),
-                     REC_E_IO);
+    assert_int_equal(
+        rec_save_filled(recorder, path,
+                        &(rec_filling){.size = sizeof all, .files = &(rec_file){.size = 0}, .count = 1, .resume = 1},
+                        fill_part, &p),
+        REC_E_IO);
     assert_string_equal(p.seen, left);
     assert_holds(left, "abc");
     fd = open(left, O_RDWR);
     assert_int_equal(flock(fd, LOCK_EX), 0);
     p = (part_way){.before = "abc", .text = "defghi, and more", .keep = 1};
     assert_int_equal(rec_save_filled(other, path, &all, fill_part, &p), REC_E_IO);
-    assert_error(REC_E_IO, "another process goes on with what was left of an earlier save, .model.mpk.librecord-resume");
+    assert_error(REC_E_IO,
+                 "another process goes on with what was left of an earlier save, .model.mpk.librecord-resume");
     assert_string_equal(p.seen, "");
     (void)close(fd);
     assert_int_equal(rec_save_filled(other, path, &all, fill_part, &p), REC_OK);
@@ -1061,7 +1068,9 @@ static void files_that_are_gone_on_with(void **state)
     assert_int_equal(access(left, F_OK), 0);
     {
         filling f = {.text = "all of it"};
-        assert_int_equal(rec_save_filled(recorder, path, &(rec_filling){.size = sizeof all, .files = &one, .count = 1}, fill, &f), REC_OK);
+        assert_int_equal(
+            rec_save_filled(recorder, path, &(rec_filling){.size = sizeof all, .files = &one, .count = 1}, fill, &f),
+            REC_OK);
     }
     assert_int_not_equal(access(left, F_OK), 0);
     assert_holds(path, "all of it");
@@ -1121,7 +1130,7 @@ static void files_that_others_fill(void **state)
     scratch_free(s);
 }
 
-/* ---------------------------------------------------------------------------------------------------- several files -- */
+/* ----------------------------------------------------------------------------------------------- several files -- */
 
 enum { FILES_MOST = 64 };
 typedef struct told {

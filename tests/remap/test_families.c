@@ -18,7 +18,7 @@
 #include "tests/sha256.h"
 #include "tests/shared.h"
 
-/* -------------------------------------------------------------------------------------------------------- fixture -- */
+/* ----------------------------------------------------------------------------------------------------- fixture -- */
 
 static rec_context *context;
 static char **tables; /* all .tsv files, sorted */
@@ -72,7 +72,7 @@ static int skipped(void)
     return table_count == 0;
 }
 
-/* --------------------------------------------------------------------------------------------------------- tables -- */
+/* ------------------------------------------------------------------------------------------------------ tables -- */
 
 enum { CELLS = 8 };
 enum { KEY, DTYPE, SHAPE, HASH, TYPE, SOURCE, OPERATIONS }; /* of an expected.tsv; the first four of a keys.tsv, too */
@@ -165,7 +165,7 @@ static bool profile_of(const char *path, char *name, size_t room)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------ comparing -- */
+/* --------------------------------------------------------------------------------------------------- comparing -- */
 
 static uint64_t mistakes; /* of the file that is compared; each is a line */
 
@@ -351,7 +351,7 @@ static rec_plan *plan_for(const char *model, const char *profile)
     return plan;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- tests -- */
+/* ------------------------------------------------------------------------------------------------------- tests -- */
 
 /** Runs `check` for each table that ends so, and fails at the end with the names of all that were not right. */
 static void each(const char *suffix, void (*check)(const char *path, const table *t, const char *model))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What Burn's own importer made of some 140 safetensors files, case by case: the same record to the last bit where it gave
- * one. Where it refused, died, drew lots or mapped nothing, the tables below have our message, or the record that we give;
- * docs/import.md says why. A case that stands in no table must equal what lies beside it. */
+ * What Burn's own importer made of some 140 safetensors files, case by case: the same record to the last bit where it
+ * gave one. Where it refused, died, drew lots or mapped nothing, the tables below have our message, or the record that
+ * we give; docs/import.md says why. A case that stands in no table must equal what lies beside it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 #include "tests/sha256.h"
 #include "tests/shared.h"
 
-/* ---------------------------------------------------------------------------------------- where we differ from Burn -- */
+/* ----------------------------------------------------------------------------------- where we differ from Burn -- */
 
 /** Refused: the whole message, without the folder of the case. */
 typedef struct refusal {
@@ -29,8 +29,8 @@ typedef struct refusal {
 } refusal;
 
 /* Burn loads nothing and says nothing; what is saved then may take the place of a model. */
-#define NONE_MAPPED(count)                                                                      \
-    "input.safetensors: none of " count " tensors is mapped: the destination stays empty\n"     \
+#define NONE_MAPPED(count)                                                                  \
+    "input.safetensors: none of " count " tensors is mapped: the destination stays empty\n" \
     "  Is it the right profile, or the right type?"
 
 static const refusal refusals[] = {
@@ -227,7 +227,7 @@ static const sound sounds[] = {
     {NULL, NULL, NULL},
 };
 
-/* -------------------------------------------------------------------------------------------------------- fixture -- */
+/* ----------------------------------------------------------------------------------------------------- fixture -- */
 
 static char folder[512];
 
@@ -320,7 +320,7 @@ static void close_case(import *c)
     free(c);
 }
 
-/* ------------------------------------------------------------------------------------------------------- recorders -- */
+/* --------------------------------------------------------------------------------------------------- recorders -- */
 
 static rec_status set_argument(rec_recorder *r, char *line)
 {
@@ -357,7 +357,7 @@ static rec_recorder *importer(const import *c, const char *precision)
     return r;
 }
 
-/* ------------------------------------------------------------------------------------------------------ comparing -- */
+/* --------------------------------------------------------------------------------------------------- comparing -- */
 
 static bool differ(const char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static bool differ(const char *path, const char *format, ...)
@@ -461,7 +461,8 @@ static bool same_value(const char *path, const rec_value *a, const rec_value *b)
     return same;
 }
 
-/** What Burn writes is there; the patch of its version makes no difference. What the file itself said may stand beside it. */
+/** What Burn writes is there; the patch of its version makes no difference. What the file itself said may stand beside
+ * it. */
 static bool same_metadata(const rec_record *a, const rec_record *b)
 {
     for (uint64_t i = 0; i < rec_metadata_count(b); i++) {
@@ -493,7 +494,7 @@ static rec_record *load_mpk(const import *c, const char *path, bool typed)
     return record;
 }
 
-/* -------------------------------------------------------------------------------------------------------- outcomes -- */
+/* ---------------------------------------------------------------------------------------------------- outcomes -- */
 
 /** Saves a record as Burn 0.20 would. @return the path in `s`, to be freed; NULL with a message. */
 static char *save_mpk(const import *c, const scratch *s, const rec_record *record, const char *precision)
@@ -645,7 +646,7 @@ static outcome load_case(const import *c, const char *precision)
     return o;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- checks -- */
+/* ------------------------------------------------------------------------------------------------------ checks -- */
 
 static const refusal *refusal_of(const char *name, const char *precision)
 {
@@ -737,7 +738,7 @@ static bool check_case(const import *c, const char *precision)
     return right;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- tests -- */
+/* ------------------------------------------------------------------------------------------------------- tests -- */
 
 static int is_case(const struct dirent *entry)
 {

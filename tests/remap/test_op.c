@@ -2,7 +2,7 @@
  * Operations on tensors: what each maker refuses, what comes to the same, tensors in and out, permuted rows. */
 #include "tests/test_op.h"
 
-/* -------------------------------------------------------------------------------------------------------- makers -- */
+/* ------------------------------------------------------------------------------------------------------ makers -- */
 
 static lr_op *numbers(world *w, rec_dtype dtype, uint32_t rank, const uint64_t *shape, naive *n)
 {
@@ -169,7 +169,7 @@ static void what_comes_to_the_same_is_the_same(void **state)
     free(n.data);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- rope -- */
+/* -------------------------------------------------------------------------------------------------------- rope -- */
 
 static void check_rope(world *w, uint64_t heads, uint64_t d, uint64_t rotary, uint64_t columns)
 {
@@ -211,7 +211,7 @@ static void rows_are_permuted_for_rotary_pairs_and_back(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------- tensors and sources -- */
+/* ----------------------------------------------------------------------------------------- tensors and sources -- */
 
 static void packed_integers_come_in_their_stored_type(void **state)
 {

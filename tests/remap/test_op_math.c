@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-/* ------------------------------------------------------------------------------------------------------- numbers -- */
+/* ----------------------------------------------------------------------------------------------------- numbers -- */
 
 static lr_op *floats(world *w, rec_dtype dtype, uint32_t rank, const uint64_t *shape, const void *values)
 {
@@ -162,7 +162,7 @@ static void a_norm_of_one_number_is_that_number(void **state)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------- casts -- */
+/* ------------------------------------------------------------------------------------------------------- casts -- */
 
 static int32_t cast(world *w, rec_dtype from, const void *values, uint64_t count, rec_dtype to, void *made)
 {

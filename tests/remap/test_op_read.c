@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-/* ------------------------------------------------------------------------------------------------- random chains -- */
+/* ----------------------------------------------------------------------------------------------- random chains -- */
 
 enum { HELD_MOST = 64 };
 
@@ -229,7 +229,7 @@ static void chains_equal_an_interpreter(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- threads -- */
+/* ----------------------------------------------------------------------------------------------------- threads -- */
 
 enum { THREADS = 6 };
 
@@ -305,7 +305,7 @@ static void many_threads_may_read_one_node(void **state)
     free(joined.data);
 }
 
-/* -------------------------------------------------------------------------------------------------------- memory -- */
+/* ------------------------------------------------------------------------------------------------------ memory -- */
 
 /* An allocator that knows how much is in use. */
 typedef struct meter {
@@ -366,7 +366,8 @@ static void reading_in_pieces_keeps_little(void **state)
     uint64_t seed = 4;
     naive n = naive_random(&seed, REC_DTYPE_F32, 2, SHAPE(ROWS, COLUMNS));
     lr_op *view, *file, *op, *other, *pair[2];
-    w->context.allocator = (lr_allocator){.alloc = metered_alloc, .resize = metered_resize, .release = metered_release, .user = &m};
+    w->context.allocator =
+        (lr_allocator){.alloc = metered_alloc, .resize = metered_resize, .release = metered_release, .user = &m};
     begin_job(w);
     view = source_op(w, &n, IN_VIEW);
     file = source_op(w, &n, IN_FILE);
@@ -503,7 +504,8 @@ static void each_allocation_may_fail(void **state)
     free(g.data);
 }
 
-/* What is larger than what is kept of it: by rows whose columns are long enough to be read by themselves, and by whole rows. */
+/* What is larger than what is kept of it: by rows whose columns are long enough to be read by themselves, and by whole
+ * rows. */
 static void large_files_are_turned_in_panels(void **state)
 {
     static const struct {
@@ -521,7 +523,8 @@ static void large_files_are_turned_in_panels(void **state)
             little(&number, 4, 1);
             memcpy(n.data + k * 4, &number, 4);
         }
-        w->context.allocator = (lr_allocator){.alloc = metered_alloc, .resize = metered_resize, .release = metered_release, .user = &m};
+        w->context.allocator =
+            (lr_allocator){.alloc = metered_alloc, .resize = metered_resize, .release = metered_release, .user = &m};
         begin_job(w);
         file = source_op(w, &n, IN_FILE);
         op = lr_op_transpose(&w->job, file);
@@ -537,15 +540,16 @@ static void large_files_are_turned_in_panels(void **state)
                 memcpy(&number, piece + k * 4, 4);
                 little(&number, 4, 1);
                 if (number != (uint32_t)from) {
-                    fail_msg("%llu x %llu: element %llu is that at %llu", (unsigned long long)rows, (unsigned long long)columns,
-                             (unsigned long long)element, (unsigned long long)number);
+                    fail_msg("%llu x %llu: element %llu is that at %llu", (unsigned long long)rows,
+                             (unsigned long long)columns, (unsigned long long)element, (unsigned long long)number);
                 }
             }
             at += some;
         }
         peak = m.peak - peak;
         if (peak > cases[i].kept << 20) {
-            fail_msg("%llu x %llu: %llu bytes were in use", (unsigned long long)rows, (unsigned long long)columns, (unsigned long long)peak);
+            fail_msg("%llu x %llu: %llu bytes were in use", (unsigned long long)rows, (unsigned long long)columns,
+                     (unsigned long long)peak);
         }
         lr_op_release(op);
         lr_op_release(file);
@@ -588,12 +592,9 @@ static void panels_may_lack_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(chains_equal_an_interpreter),
-        TEST(many_threads_may_read_one_node),
-        TEST(reading_in_pieces_keeps_little),
-        TEST(large_files_are_turned_in_panels),
-        TEST(panels_may_lack_memory),
-        TEST(each_allocation_may_fail),
+        TEST(chains_equal_an_interpreter),    TEST(many_threads_may_read_one_node),
+        TEST(reading_in_pieces_keeps_little), TEST(large_files_are_turned_in_panels),
+        TEST(panels_may_lack_memory),         TEST(each_allocation_may_fail),
     };
     return cmocka_run_group_tests_name("reading operations", tests, NULL, NULL);
 }

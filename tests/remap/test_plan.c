@@ -13,7 +13,7 @@
 #include "librecord.h"
 #include "tests/remap/plans.h"
 
-/* ------------------------------------------------------------------------------------------------------------- helpers -- */
+/* ----------------------------------------------------------------------------------------------------- helpers -- */
 
 static rec_recorder *torch(void)
 {
@@ -41,7 +41,7 @@ static float number(const rec_record *record, const char *path, uint64_t index)
     return rec_tensor_f32(tensor)[index];
 }
 
-/* --------------------------------------------------------------------------------------------------------------- types -- */
+/* ------------------------------------------------------------------------------------------------------- types -- */
 
 #define LINEAR_FIELDS(F, T) F(T, PARAM, weight, 2) F(T, OPTION_PARAM, bias, 1)
 REC_DEFINE_STRUCT(LINEAR, LINEAR_FIELDS)
@@ -56,7 +56,7 @@ REC_DEFINE_ENUM(HEAD, HEAD_VARIANTS)
 #define BODY_FIELDS(F, T) F(T, CHILD, head, HEAD) F(T, ARRAY, pair, LINEAR, 2)
 REC_DEFINE_STRUCT(BODY, BODY_FIELDS)
 
-/* ----------------------------------------------------------------------------------------------------------- with a type -- */
+/* ------------------------------------------------------------------------------------------------- with a type -- */
 
 static void a_type_says_what_is_transposed_and_renamed(void **state)
 {
@@ -189,21 +189,23 @@ static void weights_are_fused_from_both_spellings(void **state)
 static void a_rule_that_takes_too_long_names_the_key(void **state)
 {
     static const char *const rules[][3] = {{"no", "rename", "(a+)+$ => x"},
-                                            {"yes", "back", "(a+)+$ => x"},
-                                            {"yes", "rename", "^((?:a+)+)$ => x.$1"},
-                                            {"no", "stack", "([0-9]*)(a+)+$ => x"},
-                                            {"no", "weight_norm", "(a+)+$"}};
+                                           {"yes", "back", "(a+)+$ => x"},
+                                           {"yes", "rename", "^((?:a+)+)$ => x.$1"},
+                                           {"no", "stack", "([0-9]*)(a+)+$ => x"},
+                                           {"no", "weight_norm", "(a+)+$"}};
     (void)state;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         rec_record *in = rec_record_new(NULL);
-        rec_recorder *r = open_with("NamedMpk", "adapter", "none", "reverse", rules[i][0], rules[i][1], rules[i][2], NULL);
+        rec_recorder *r =
+            open_with("NamedMpk", "adapter", "none", "reverse", rules[i][0], rules[i][1], rules[i][2], NULL);
         rec_plan *plan = rec_plan_new(NULL, NULL);
         if (i == 2) { /* the key as it was before the last rule */
             ok(rec_recorder_set(r, "rename", "!$ => !!"));
         }
-        put(in, i == 2   ? "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!!"
-                : i == 4 ? "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!.w_v"
-                         : "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!",
+        put(in,
+            i == 2   ? "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!!"
+            : i == 4 ? "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!.w_v"
+                     : "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!",
             1, 1, 2, 0);
         ok(rec_plan_add_record(plan, r, in, "model"));
         assert_int_equal(rec_plan_make(plan), REC_E_LIMIT);
@@ -246,10 +248,11 @@ static void a_variant_is_chosen_by_names_and_ranks(void **state)
     ok(rec_remove(in, "head.weight"));
     put(in, "head.weight", 1, 1, 2, 0);
     plan = plan_of(r, in);
-    expect_problem(plan, REC_PROBLEM_KIND, 1,
-                   "head: no variant of HEAD fits: Wide (head.weight has rank 1, 3 is wanted), Flat (head.weight has rank 1, "
-                   "2 is wanted)",
-                   "");
+    expect_problem(
+        plan, REC_PROBLEM_KIND, 1,
+        "head: no variant of HEAD fits: Wide (head.weight has rank 1, 3 is wanted), Flat (head.weight has rank 1, "
+        "2 is wanted)",
+        "");
     rec_plan_free(plan);
     rec_close_recorder(r);
     rec_record_free(in);
@@ -307,7 +310,7 @@ static void a_base_gives_way_to_what_the_adapter_renames(void **state)
     rec_record_free(base);
 }
 
-/* --------------------------------------------------------------------------------------------------------- without a type -- */
+/* ---------------------------------------------------------------------------------------------- without a type -- */
 
 static void modules_are_known_by_their_shapes(void **state)
 {
@@ -334,8 +337,9 @@ static void modules_are_known_by_their_shapes(void **state)
     out = load(plan);
     assert_int_equal(rec_report_count(), 1);
     assert_int_equal(rec_report_note(0)->kind, REC_NOTE_ADAPTED);
-    assert_non_null(strstr(rec_report_note(0)->text, "taken for: Linear (transposed) 1, norms (renamed) 2, embeddings and the "
-                                                     "like (unchanged) 3"));
+    assert_non_null(strstr(rec_report_note(0)->text,
+                           "taken for: Linear (transposed) 1, norms (renamed) 2, embeddings and the "
+                           "like (unchanged) 3"));
     assert_float_equal(number(out, "fc.weight", 1), 4, 0);
     assert_int_equal(rec_tensor_shape(rec_tensor_at(out, "fc.weight"))[0], 3);
     rec_record_free(out);
@@ -344,11 +348,12 @@ static void modules_are_known_by_their_shapes(void **state)
     put(in, "layers.0.w.weight", 1, 2, 2, 3);
     put(in, "layers.1.w.weight", 1, 2, 2, 3);
     plan = plan_of(r, in);
-    expect_problem(plan, REC_PROBLEM_AMBIGUOUS, 1,
-                   "layers.0.w and 1 like it: a weight of rank 2 without a bias may be a Linear (transposed) or an Embedding "
-                   "(not transposed)",
-                   "Say what it is: a type, a profile, or a rule, module = PATTERN => Linear. The adapter none takes all as "
-                   "they are.");
+    expect_problem(
+        plan, REC_PROBLEM_AMBIGUOUS, 1,
+        "layers.0.w and 1 like it: a weight of rank 2 without a bias may be a Linear (transposed) or an Embedding "
+        "(not transposed)",
+        "Say what it is: a type, a profile, or a rule, module = PATTERN => Linear. The adapter none takes all as "
+        "they are.");
     rec_plan_free(plan);
     ok(rec_recorder_set(r, "module", "\\.w$|fc => Linear"));
     plan = plan_of(r, in);
@@ -459,7 +464,8 @@ static void without_a_type_a_base_does_not_miss_what_the_adapter_drops(void **st
     rec_record_free(base);
 }
 
-/* Each doubt is compared with those before it, each missing path with the keys: a large file must not make that a square. */
+/* Each doubt is compared with those before it, each missing path with the keys: a large file must not make that a
+ * square. */
 static void doubts_and_guesses_have_an_end(void **state)
 {
     rec_record *in = rec_record_new(NULL);
@@ -492,7 +498,8 @@ static void doubts_and_guesses_have_an_end(void **state)
     plan = plan_of(typed, in);
     count = rec_plan_problem_count(plan);
     assert_int_equal(count, 501); /* and one for the keys that are left */
-    assert_string_equal(rec_plan_problem_get(plan, 0)->hint, "Nearest: layers.0.wieght [2, 3]: `rename = ^layers\\.([0-9]+)\\.wieght$ => layers.$1.weight`");
+    assert_string_equal(rec_plan_problem_get(plan, 0)->hint,
+                        "Nearest: layers.0.wieght [2, 3]: `rename = ^layers\\.([0-9]+)\\.wieght$ => layers.$1.weight`");
     assert_string_equal(rec_plan_problem_get(plan, 499)->hint,
                         "Is it the right type? A partial load (partial) leaves out what is missing.");
     rec_plan_free(plan);
@@ -679,7 +686,8 @@ static void a_rule_that_matched_nothing_names_what_is_near(void **state)
     put(in, "model.b", 1, 1, 3, 0);
     ok(rec_recorder_set(r, "rename", "^modle\\. => "));
     plan = plan_of(r, in);
-    expect_problem(plan, REC_PROBLEM_DEAD_RULE, 0, "rule 1 (`^modle\\.`) matched nothing", "2 keys have the part `model`.");
+    expect_problem(plan, REC_PROBLEM_DEAD_RULE, 0, "rule 1 (`^modle\\.`) matched nothing",
+                   "2 keys have the part `model`.");
     rec_plan_free(plan);
     rec_close_recorder(r);
     rec_record_free(in);
@@ -833,9 +841,9 @@ static void gaps_in_a_tuple_are_closed_over_what_holds_data(void **state)
     rec_recorder *r = torch();
     rec_plan *plan;
     (void)state;
-    ok(rec_types_add_rust(types,
-                          "#[derive(Module)] pub struct Net<B: Backend> { seq: (Linear<B>, Relu, Linear<B>, BatchNorm<B>) }",
-                          "net.rs"));
+    ok(rec_types_add_rust(
+        types, "#[derive(Module)] pub struct Net<B: Backend> { seq: (Linear<B>, Relu, Linear<B>, BatchNorm<B>) }",
+        "net.rs"));
     ok(rec_recorder_set_type_name(r, types, "Net"));
     put(in, "seq.a0.weight", 0, 2, 2, 3);
     put(in, "seq.a2.weight", 10, 2, 3, 2);
@@ -919,18 +927,20 @@ static void a_profile_that_matches_nothing_is_refused(void **state)
     put(in, "a", 1, 1, 3, 0);
     ok(rec_recorder_set(r, "profile", "gpt-neox"));
     plan = plan_of(r, in);
-    expect_problem(plan, REC_PROBLEM_DEAD_RULE, 1,
-                   "the profile gpt-neox is for a model that has `\\.attention\\.query_key_value\\.weight$`, and model has "
-                   "no such key",
-                   "Is it another family's model? `record profiles` lists those there are.\nA part of a model is a partial "
-                   "load (partial).");
+    expect_problem(
+        plan, REC_PROBLEM_DEAD_RULE, 1,
+        "the profile gpt-neox is for a model that has `\\.attention\\.query_key_value\\.weight$`, and model has "
+        "no such key",
+        "Is it another family's model? `record profiles` lists those there are.\nA part of a model is a partial "
+        "load (partial).");
     rec_plan_free(plan);
     ok(rec_recorder_set(r, "partial", "yes"));
     plan = plan_of(r, in);
-    expect_problem(plan, REC_PROBLEM_DEAD_RULE, 0,
-                   "the profile gpt-neox is for a model that has `\\.attention\\.query_key_value\\.weight$`, and model has "
-                   "no such key",
-                   "");
+    expect_problem(
+        plan, REC_PROBLEM_DEAD_RULE, 0,
+        "the profile gpt-neox is for a model that has `\\.attention\\.query_key_value\\.weight$`, and model has "
+        "no such key",
+        "");
     rec_plan_free(plan);
     rec_close_recorder(r);
     rec_record_free(in);
@@ -968,9 +978,10 @@ static void what_several_files_have_of_a_tensor_is_merged(void **state)
     plan = rec_plan_new(NULL, NULL);
     ok(rec_plan_add_record(plan, r, a, "consolidated.00"));
     ok(rec_plan_add_record(plan, r, b, "consolidated.01"));
-    expect_problem(plan, REC_PROBLEM_COLLISION, 1,
-                   "norm.gamma: rule 9 says that it is the same in every file, but consolidated.00 and consolidated.01 differ",
-                   "Let the rule name the axis they were cut along.");
+    expect_problem(
+        plan, REC_PROBLEM_COLLISION, 1,
+        "norm.gamma: rule 9 says that it is the same in every file, but consolidated.00 and consolidated.01 differ",
+        "Let the rule name the axis they were cut along.");
     rec_plan_free(plan);
     rec_close_recorder(r);
     rec_record_free(a);
@@ -987,7 +998,8 @@ static void numbers_are_found_in_the_metadata(void **state)
     ok(rec_set_uint(numbers, "heads", 2));
     ok(rec_set_string(numbers, "text", "2"));
     for (int set = 0; set < 2; set++) {
-        rec_recorder *r = open_with("Safetensors", "adapter", "none", "let", "H x.heads", "rope", "q\\.weight | H", NULL);
+        rec_recorder *r =
+            open_with("Safetensors", "adapter", "none", "let", "H x.heads", "rope", "q\\.weight | H", NULL);
         rec_plan *plan = rec_plan_new(NULL, NULL);
         if (set == 0) { /* a text is no number */
             ok(rec_metadata_set_value(in, "x.heads", rec_value_at(numbers, "text")));

@@ -65,7 +65,7 @@ static const lr_rule *add(fixture *f, lr_rules *rules, const char *key, const ch
     return rules->count ? &rules->rules[rules->count - 1] : NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------- grammar -- */
+/* ----------------------------------------------------------------------------------------------------- grammar -- */
 
 static void the_first_arrow_with_blanks_around_it_ends_the_pattern(void **state)
 {
@@ -228,7 +228,7 @@ static void keys_are_known(void **state)
     assert_false(lr_word_find("profile", LR_IN_ARGUMENTS)->adds);
 }
 
-/* ------------------------------------------------------------------------------------------------------ mistakes -- */
+/* ---------------------------------------------------------------------------------------------------- mistakes -- */
 
 #define WRITE_RENAME "\n  Write rename = PATTERN => REPLACEMENT."
 #define WRITE_DROP "\n  Write drop = PATTERN, or drop = PATTERN | rank N | dtype NAME."
@@ -409,7 +409,7 @@ static void rules_are_appended_renumbered_and_taken_out(void **state)
     lr_rules_free(one);
 }
 
-/* ------------------------------------------------------------------------------------------------------- numbers -- */
+/* ----------------------------------------------------------------------------------------------------- numbers -- */
 
 /* The value of an amount. @return -1 with the message in rec_error_message(). */
 static int64_t amount(fixture *f, lr_rules *rules, const lr_variables *numbers, const char *text)
@@ -523,7 +523,8 @@ static void a_missing_number_is_named_with_all_that_would_give_it(void **state)
         outcome(f), "the number `heads` is missing: rule 1 (rope = wq$ | H) needs H; neither --set heads=NUMBER nor "
                     "a config.json (there is no file that it could stand beside) gives num_attention_heads, n_head "
                     "or num_heads\n"
-                    "  Put the model's config.json beside it, or name it: --config-json FILE, or give the number: --set heads=NUMBER.");
+                    "  Put the model's config.json beside it, or name it: --config-json FILE, or give the number: "
+                    "--set heads=NUMBER.");
     rule = add(f, rules, "split", "a | rows q*groups k => %");
     assert_int_equal(lr_variables_read(&f->job, &numbers, "/no/such/folder/model.safetensors", NULL), REC_OK);
     assert_int_equal(lr_amount_value(&f->job, rules, &numbers, rule->parts[0].amount, &rule->place, &value),
@@ -531,7 +532,8 @@ static void a_missing_number_is_named_with_all_that_would_give_it(void **state)
     assert_string_equal(
         outcome(f), "the number `groups` is missing: rule 2 (split = a | rows q*groups k => %) needs groups; neither "
                     "--set groups=NUMBER nor config.json (/no/such/folder/config.json: not found) gives groups\n"
-                    "  Put the model's config.json beside it, or name it: --config-json FILE, or give the number: --set groups=NUMBER.");
+                    "  Put the model's config.json beside it, or name it: --config-json FILE, or give the number: "
+                    "--set groups=NUMBER.");
     lr_variables_free(&numbers);
     lr_rules_free(rules);
 }
@@ -577,7 +579,7 @@ static void set_wants_a_name_and_a_number(void **state)
     lr_variables_free(&numbers);
 }
 
-/* ------------------------------------------------------------------------------------------------- configuration -- */
+/* ----------------------------------------------------------------------------------------------- configuration -- */
 
 static double config_number(const lr_variables *numbers, const char *name)
 {
@@ -710,7 +712,7 @@ static void a_configuration_has_bounds(void **state)
     lr_variables_free(&numbers);
 }
 
-/* ------------------------------------------------------------------------------------------------ load arguments -- */
+/* ---------------------------------------------------------------------------------------------- load arguments -- */
 
 static void a_recorder_keeps_what_it_was_given_in_order(void **state)
 {
@@ -841,7 +843,7 @@ static void strictness_counts_whenever_it_is_set(void **state)
     rec_close_recorder(r);
 }
 
-/* ----------------------------------------------------------------------------------------------------- INI files -- */
+/* --------------------------------------------------------------------------------------------------- INI files -- */
 
 /* A context whose configuration is that text. */
 static rec_context *configured(fixture *f, const char *text)
@@ -1111,7 +1113,8 @@ static const struct {
     {"[profile a]\ninclud = b\n", ": line 2: [profile a] has no key \"includ\"\n  Did you mean \"include\"?"},
     {"[profile a]\nthreads = 2\n",
      ": line 2: [profile a] has no key \"threads\"\n"
-     "  There are: description, source, destination, include, less, family, others, doubt, model_type, architecture, has, knows, drop, split, weight_norm, rename, add, rope, "
+     "  There are: description, source, destination, include, less, family, others, doubt, model_type, architecture, "
+     "has, knows, drop, split, weight_norm, rename, add, rope, "
      "squeeze, reshape, stack, join, merge, tie, module, variant, back, export, require, let, adapter, gaps, select."},
     {"[profile a]\nsource = b\nsource = c\n", ": line 3: \"source\" stands twice in [profile a]"},
     {"[profile a]\ngaps = keep\ngaps = keep\n", ": line 3: \"gaps\" stands twice in [profile a], first in line 2"},
@@ -1183,7 +1186,7 @@ static void hostile_files_end_soon(void **state)
     free(path);
 }
 
-/* ------------------------------------------------------------------------------------------ memory that runs out -- */
+/* ---------------------------------------------------------------------------------------- memory that runs out -- */
 
 /** Allocations until one fails, and pieces that were not given back. */
 typedef struct shortage {

@@ -183,7 +183,7 @@ static void includes_bring_rules_and_less_leaves_some_out(void **state)
     lr_rules_free(llama);
 }
 
-/* ------------------------------------------------------------------------------------------------------- numbers -- */
+/* ----------------------------------------------------------------------------------------------------- numbers -- */
 
 /* What an amount of the only rule of a kind is with numbers such as "H=4 K=2". @return -1 if one is missing. */
 static int64_t value(fixture *f, const lr_rules *rules, const char *set, const lr_amount *amount)
@@ -282,7 +282,7 @@ static void a_real_configuration_gives_them(void **state)
     lr_rules_free(rules);
 }
 
-/* ---------------------------------------------------------------------------------------------------- backwards -- */
+/* --------------------------------------------------------------------------------------------------- backwards -- */
 
 /* Going backwards every key of a real file must be one that the profile takes for right. */
 static const struct {

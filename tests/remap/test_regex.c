@@ -15,7 +15,7 @@
 
 #include "remap/regex/regex.h"
 
-/* ------------------------------------------------------------------------------------------------------- fixture -- */
+/* ----------------------------------------------------------------------------------------------------- fixture -- */
 
 static const lr_location place = {.what = "rule 2"};
 static const lr_location in_file = {.file = "rules.ini", .line = 7, .what = "[profile x]"};
@@ -115,7 +115,7 @@ static int64_t apply(const char *pattern, const char *replacement, const char *t
     return matches;
 }
 
-/* ------------------------------------------------------------------------------------------------------- results -- */
+/* ----------------------------------------------------------------------------------------------------- results -- */
 
 typedef struct result {
     const char *pattern, *text, *replacement, *expected;
@@ -318,7 +318,7 @@ static void each_class_of_ascii_has_its_characters(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ refusals -- */
+/* ---------------------------------------------------------------------------------------------------- refusals -- */
 
 static const struct {
     const char *pattern;
@@ -505,7 +505,7 @@ static void a_long_pattern_is_shown_around_the_mistake(void **state)
     assert_true(strlen(rec_error_message()) < 500);
 }
 
-/* -------------------------------------------------------------------------------------------------- replacements -- */
+/* ------------------------------------------------------------------------------------------------ replacements -- */
 
 static const struct {
     const char *pattern, *replacement, *words; /* `words` behind "rule 2: the replacement `…`: " */
@@ -605,7 +605,7 @@ static void a_replacement_is_known_by_its_pieces(void **state)
     assert_int_equal(lr_job_end(&job), REC_OK);
 }
 
-/* ------------------------------------------------------------------------------------------------------ matching -- */
+/* ---------------------------------------------------------------------------------------------------- matching -- */
 
 static void a_match_has_its_groups_and_is_expanded_with_parts(void **state)
 {
@@ -726,7 +726,7 @@ static void a_pattern_is_a_tree(void **state)
     assert_int_equal(lr_job_end(&job), REC_OK);
 }
 
-/* -------------------------------------------------------------------------------------------------------- limits -- */
+/* ------------------------------------------------------------------------------------------------------ limits -- */
 
 /* A pattern on `count` times a character and an end. @return matches or -1. */
 static int64_t hang(const char *pattern, size_t count, const char *end)
@@ -904,7 +904,7 @@ static void levels_in_one_another_are_limited_as_in_rust(void **state)
     assert_non_null(strstr(rec_error_message(), "more than 250 levels in one another"));
 }
 
-/* -------------------------------------------------------------------------------------------------------- damage -- */
+/* ------------------------------------------------------------------------------------------------------ damage -- */
 
 static const char nasty[] = "(?x)^(?P<a>x{ 2 ,3}?|\\x{e9}[^\\pL&&[a-z]--[:^alpha:]~~\\d-]*)(?i-s:\\b{start} \xC3\xA9 # "
                             "c\n\\p{sc=Greek}+)(?:a?\?){0,2}"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Profiles backwards: real models there and back to the bit, each kind of rule undone, and what cannot be undone said in
- * so many words. */
+ * Profiles backwards: real models there and back to the bit, each kind of rule undone, and what cannot be undone said
+ * in so many words. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 #include "tests/scratch.h"
 #include "tests/shared.h"
 
-/* -------------------------------------------------------------------------------------------------------- helpers -- */
+/* ----------------------------------------------------------------------------------------------------- helpers -- */
 
 /** Where the key goes: "" if nowhere. */
 static const char *goes_to(rec_plan *plan, const char *key)
@@ -111,7 +111,7 @@ static rec_record *new_record(void)
     return record;
 }
 
-/* ------------------------------------------------------------------------------------------------- kinds of rules -- */
+/* ---------------------------------------------------------------------------------------------- kinds of rules -- */
 
 static void renames_and_modules_are_undone(void **state)
 {
@@ -181,8 +181,8 @@ static void a_part_that_is_missing_is_named(void **state)
 static void parts_are_compared_with_the_first(void **state)
 {
     rec_record *r = new_record();
-    rec_recorder *back = open_with("NamedMpk", "reverse", "yes", "adapter", "none", "split", "^w$ | 1 a b => %",
-                                   "drop", "^[ab]$", NULL);
+    rec_recorder *back =
+        open_with("NamedMpk", "reverse", "yes", "adapter", "none", "split", "^w$ | 1 a b => %", "drop", "^[ab]$", NULL);
     rec_plan *plan;
     (void)state;
     put(r, "a", 1, 2, 2, 2);
@@ -416,7 +416,7 @@ static void what_is_no_tensor_has_no_place_in_the_file(void **state)
     rec_record_free(r);
 }
 
-/* ------------------------------------------------------------------------------------------------------- choosing -- */
+/* ---------------------------------------------------------------------------------------------------- choosing -- */
 
 static void a_rule_without_a_trace_is_never_guessed(void **state)
 {
@@ -460,8 +460,8 @@ static void what_may_be_nothing_is_no_trace(void **state)
     static const struct {
         const char *rule, *from; /* `from`: NULL: it cannot be told */
     } list[] = {
-        {"^h\\.((?:xy)+) => $1", "h.xy.w"},    {"^h\\.((?:xy)*) => $1", NULL},     {"^h\\.((?:xy)?) => $1", NULL},
-        {"^h\\.((?:xy){1,2}) => $1", "h.xy.w"}, {"^h\\.(xy|xz) => $1", "h.xy.w"},   {"^h\\.(xy|[a-z]+) => $1", NULL},
+        {"^h\\.((?:xy)+) => $1", "h.xy.w"},     {"^h\\.((?:xy)*) => $1", NULL},    {"^h\\.((?:xy)?) => $1", NULL},
+        {"^h\\.((?:xy){1,2}) => $1", "h.xy.w"}, {"^h\\.(xy|xz) => $1", "h.xy.w"},  {"^h\\.(xy|[a-z]+) => $1", NULL},
         {"^h\\.([a-z]y) => $1", "h.xy.w"},      {"^h\\.([a-z][a-z]) => $1", NULL},
     };
     (void)state;
@@ -554,7 +554,7 @@ static void a_rule_that_tells_numbers_apart_is_heeded(void **state)
     rec_record_free(r);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- types -- */
+/* ------------------------------------------------------------------------------------------------------- types -- */
 
 static const char source_of_types[] =
     "#[derive(Module, Debug)] pub struct Net<B: Backend> { norm: LayerNorm<B>, blocks: Vec<Block<B>>, head: Linear<B> "
@@ -601,7 +601,7 @@ static void a_type_tells_modules_and_variants(void **state)
     rec_types_free(types);
 }
 
-/* ------------------------------------------------------------------------------------------------------ real models -- */
+/* ------------------------------------------------------------------------------------------------- real models -- */
 
 /** What goes where, the same for both plans. */
 static void same_lines(rec_plan *a, rec_plan *b)
@@ -748,7 +748,7 @@ static void closed_gaps_have_no_inverse(void **state)
     scratch_free(s);
 }
 
-/* --------------------------------------------------------------------------------------------------------- no memory -- */
+/* --------------------------------------------------------------------------------------------------- no memory -- */
 
 static uint64_t allowed, given;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Plans as text: each scene of tests/data/plans/ has sources, load arguments, a type or a base, and what comes of them, to
- * the letter: lines, problems with their hints, and the values that are loaded. Each is made again with each of its
+ * Plans as text: each scene of tests/data/plans/ has sources, load arguments, a type or a base, and what comes of them,
+ * to the letter: lines, problems with their hints, and the values that are loaded. Each is made again with each of its
  * allocations failing. */
 #include <dirent.h>
 #include <inttypes.h>
@@ -31,7 +31,7 @@ typedef struct scene {
     rec_types *types;
 } scene;
 
-/* ------------------------------------------------------------------------------------------------------------- records -- */
+/* ----------------------------------------------------------------------------------------------------- records -- */
 
 static void put_tensor(rec_record *record, const char *key, const char *what)
 {
@@ -108,7 +108,7 @@ static rec_record *record_of(rec_context *context, const char *text)
     return record;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- plans -- */
+/* ------------------------------------------------------------------------------------------------------- plans -- */
 
 static void print_line(FILE *out, const rec_plan_line *line)
 {
@@ -220,7 +220,7 @@ static char *play(rec_context *context, const void *what)
     return text;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- scenes -- */
+/* ------------------------------------------------------------------------------------------------------ scenes -- */
 
 static char *append(char *text, const char *line)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Many rules at once: what one pass over a key lets through must be all that can match it, whatever the patterns are; and
- * plans of random rules and keys must be what the rules make one after the other. */
+ * Many rules at once: what one pass over a key lets through must be all that can match it, whatever the patterns are;
+ * and plans of random rules and keys must be what the rules make one after the other. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,7 +159,7 @@ static void more_than_fits(void **unused)
     rec_context_free(context);
 }
 
-/* --------------------------------------------------------------------------------------------------------- whole plans -- */
+/* ------------------------------------------------------------------------------------------------- whole plans -- */
 
 typedef struct rule {
     bool drop;

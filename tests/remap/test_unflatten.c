@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Dotted keys that become a tree: thousands of random sets of keys, beside what a plain comparison of all with all makes of
- * them; and sets that are large in one way or another. */
+ * Dotted keys that become a tree: thousands of random sets of keys, beside what a plain comparison of all with all
+ * makes of them; and sets that are large in one way or another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -27,7 +27,7 @@ typedef struct key {
 
 static FILE *out;
 
-/* ------------------------------------------------------------------------------------------------------ what it should be -- */
+/* ------------------------------------------------------------------------------------------- what it should be -- */
 
 static bool same_to(const key *a, const key *b, size_t depth)
 {
@@ -59,7 +59,8 @@ static bool is_index(const char *part, size_t index)
     return strcmp(part, plain) == 0;
 }
 
-/* What begins with the first `depth` parts of `first`, by its definition: the first of each name counts for the order. */
+/* What begins with the first `depth` parts of `first`, by its definition: the first of each name counts for the order.
+ */
 static void expect(const key *keys, size_t count, const key *first, size_t depth)
 {
     const key *names[KEYS_MOST];
@@ -128,7 +129,7 @@ static void expect(const key *keys, size_t count, const key *first, size_t depth
     (void)fprintf(out, list ? "]" : "}");
 }
 
-/* --------------------------------------------------------------------------------------------------------- what it is -- */
+/* -------------------------------------------------------------------------------------------------- what it is -- */
 
 static void describe(const rec_value *value)
 {
@@ -227,7 +228,7 @@ static void compare(const key *keys, size_t count)
     free(have);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- the tests -- */
+/* --------------------------------------------------------------------------------------------------- the tests -- */
 
 static uint64_t state = UINT64_C(0x2545f4914f6cdd1d);
 

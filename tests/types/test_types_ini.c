@@ -110,7 +110,7 @@ static void assert_kind(const lr_def *def, int32_t kind, int32_t derive, bool im
     assert_int_equal(def->implicit, implicit);
 }
 
-/* ----------------------------------------------------------------------------------------------------- mistakes -- */
+/* ---------------------------------------------------------------------------------------------------- mistakes -- */
 
 #define FORTY "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd"
 #define SIXTY_FOUR FORTY "eeeeeeeeeeffffffffff1234"
@@ -269,7 +269,7 @@ static void a_file_that_is_not_there_is_told(void **state)
     free(path);
 }
 
-/* ----------------------------------------------------------------------------------------------------- sections -- */
+/* ---------------------------------------------------------------------------------------------------- sections -- */
 
 static void a_type_is_a_module_whose_generics_are_left_out(void **state)
 {
@@ -432,7 +432,7 @@ static void the_number_of_types_has_a_limit(void **state)
     free(text);
 }
 
-/* ---------------------------------------------------------------------------------------------------- Burn's own -- */
+/* -------------------------------------------------------------------------------------------------- Burn's own -- */
 
 /* Sets LIBRECORD_DATA for a test and puts back what the others need. */
 static char *data_before;
@@ -565,7 +565,7 @@ static void mistakes_in_the_data_folder_are_told_and_can_be_mended(void **state)
     free(modules);
 }
 
-/* ------------------------------------------------------------------------------------------------------- memory -- */
+/* ------------------------------------------------------------------------------------------------------ memory -- */
 
 static long countdown;
 

@@ -15,7 +15,7 @@
 #include "types/types.h"
 #include "tests/scratch.h"
 
-/* -------------------------------------------------------------------------------------------------------- fixture -- */
+/* ----------------------------------------------------------------------------------------------------- fixture -- */
 
 static rec_context *context;
 
@@ -145,7 +145,7 @@ static void refuse(const char *source, rec_status status, const char *message)
     free_set(types);
 }
 
-/* ----------------------------------------------------------------------------------------------------- expressions -- */
+/* ------------------------------------------------------------------------------------------------- expressions -- */
 
 static const lr_expr *parse(lr_arena *arena, const char *source)
 {
@@ -398,7 +398,7 @@ static void constants_nested_without_end_have_no_value(void **state)
     free(value);
 }
 
-/* ------------------------------------------------------------------------------------------------------ definitions -- */
+/* ------------------------------------------------------------------------------------------------- definitions -- */
 
 static void structs_enums_and_types_are_read(void **state)
 {
@@ -763,7 +763,7 @@ static void sizes_and_counts_are_limited(void **state)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------- whole models -- */
+/* ------------------------------------------------------------------------------------------------ whole models -- */
 
 static const char mnist[] =
     "//! A small convolutional network.\n"
@@ -896,7 +896,7 @@ static void models_as_people_write_them_are_read(void **state)
           "module enum Attention<B> { Full: MultiHeadAttention<B>; Windowed: Windowed<B>; None: Identity }\n");
 }
 
-/* ------------------------------------------------------------------------------------------------- damaged source -- */
+/* ---------------------------------------------------------------------------------------------- damaged source -- */
 
 static char *all_models(size_t *length)
 {
@@ -968,7 +968,7 @@ static void every_missing_token_ends_with_definitions_or_a_status(void **state)
     free(all);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ sets -- */
+/* -------------------------------------------------------------------------------------------------------- sets -- */
 
 static const lr_expr unit = {.kind = LR_EXPR_TUPLE};
 static const lr_type_field number[] = {{.name = "", .type = &unit}};
@@ -1126,7 +1126,7 @@ static void each_allocation_may_fail(void **state)
     free(all);
 }
 
-/* ------------------------------------------------------------------------------------------------------ real files -- */
+/* -------------------------------------------------------------------------------------------------- real files -- */
 
 static void real_source_is_read(void **state)
 {

@@ -5,7 +5,7 @@
 
 #include "tools/browse/browse.h"
 
-/* ----------------------------------------------------------------------------------------------------- terminal -- */
+/* ---------------------------------------------------------------------------------------------------- terminal -- */
 
 /* Keys that are no characters; those are their code points. */
 enum {
@@ -65,7 +65,7 @@ void tool_terminal_guard(void);
 /* Takes what was printed since the last time, to be freed. @param error on standard error, else on standard output. */
 char *tool_terminal_said(bool error);
 
-/* --------------------------------------------------------------------------------------------------------- tree -- */
+/* -------------------------------------------------------------------------------------------------------- tree -- */
 
 enum { NO_NODE = UINT32_MAX };
 
@@ -142,10 +142,10 @@ void tool_found_free(found *f);
 /* Prints it for programs. */
 void tool_tree_json(const tree *t);
 
-/* ---------------------------------------------------------------------------------------------------- the screen -- */
+/* -------------------------------------------------------------------------------------------------- the screen -- */
 
-/* A line that is typed at the foot of the screen. @param before what it begins with. @return it, to be freed; NULL if it
- * was given up. */
+/* A line that is typed at the foot of the screen. @param before what it begins with. @return it, to be freed; NULL if
+ * it was given up. */
 char *tool_ask(const char *label, const char *before);
 /* Shows text until a key ends it. @param title one line. */
 void tool_page(const char *title, const char *string);
@@ -162,7 +162,8 @@ void tool_gauge_free(gauge *g);
 void tool_gauge_wait(gauge *g);
 /* Gives up what is being measured. */
 void tool_gauge_stop(gauge *g);
-/* What is known of a tensor: begins to measure it if that is nothing, and gives up another one. @return NULL while it is being measured. */
+/* What is known of a tensor: begins to measure it if that is nothing, and gives up another one. @return NULL while it
+ * is being measured. */
 typedef struct reading_of {
     const rec_tensor *tensor;
     measured m;

@@ -51,7 +51,7 @@ static const char help_text[] = "MOVE\n"
                                 "  q  Esc        back; q in the tree ends\n"
                                 "  ^L            draw anew\n";
 
-/* -------------------------------------------------------------------------------------------------------- drawing -- */
+/* ----------------------------------------------------------------------------------------------------- drawing -- */
 
 enum { CELLS = 4, GAP = 2, MARK = 2 };
 static const char *const marks[] = {"  ", "▸ ", "▾ "};
@@ -99,8 +99,8 @@ static int indent_of(const view *v, uint32_t at)
     return 2 * tool_tree_depth(v->t, at);
 }
 
-/* Works out the columns: no narrower than they were, so that they stay where they are while one moves about. Those that a
- * narrow screen has no room for become 0. @return where the first one begins. */
+/* Works out the columns: no narrower than they were, so that they stay where they are while one moves about. Those that
+ * a narrow screen has no room for become 0. @return where the first one begins. */
 static int lay_out(view *v, const row *rows, int count)
 {
     static const int drop[] = {3, 2, 0}; /* the first to go */
@@ -303,7 +303,7 @@ static void draw(view *v)
     tool_terminal_show(-1, 0);
 }
 
-/* --------------------------------------------------------------------------------------------------------- moving -- */
+/* ------------------------------------------------------------------------------------------------------ moving -- */
 
 static void say(view *v, char *sentence)
 {
@@ -384,7 +384,7 @@ static void search(view *v, bool ask, bool forwards)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- looking -- */
+/* ----------------------------------------------------------------------------------------------------- looking -- */
 
 static char *path_words(const view *v)
 {
@@ -590,7 +590,7 @@ static void about(view *v)
     show_printed("file", path);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- keys -- */
+/* -------------------------------------------------------------------------------------------------------- keys -- */
 
 static void go_left(view *v)
 {

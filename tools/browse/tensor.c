@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A tensor on the screen: its figures, and its elements as a table of its last two dimensions that is walked about in. */
+ * A tensor on the screen: its figures, and its elements as a table of its last two dimensions that is walked about in.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/browse/browse_private.h"
 
-/* -------------------------------------------------------------------------------------------------------- figures -- */
+/* ----------------------------------------------------------------------------------------------------- figures -- */
 
 static char *number_words(const char *label, double value)
 {
@@ -139,7 +140,7 @@ void tool_tensor_figures(text *t, const rec_tensor *tensor, const char *path, co
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------------- grid -- */
+/* -------------------------------------------------------------------------------------------------------- grid -- */
 
 enum { CELL_ROOM = NUMBER_ROOM, COLUMNS_MOST = 128 };
 

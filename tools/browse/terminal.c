@@ -20,7 +20,7 @@
 #include <termios.h>
 #include <wchar.h>
 
-/* ------------------------------------------------------------------------------------------------------- ncurses -- */
+/* ----------------------------------------------------------------------------------------------------- ncurses -- */
 
 /* <term.h> makes macros of words like `columns`. */
 typedef struct term TERMINAL;
@@ -31,10 +31,11 @@ extern int del_curterm(TERMINAL *terminal);
 
 /* clang-format off */
 #define FUNCTIONS(X) \
-    X(cbreak) X(clearok) X(curs_set) X(del_curterm) X(delscreen) X(doupdate) X(endwin) X(getmaxx) X(getmaxy) X(getmouse) \
-    X(has_colors) X(init_pair) X(keypad) X(mouseinterval) X(mousemask) X(newterm) X(newwin) X(noecho) X(nonl) \
-    X(set_curterm) X(set_escdelay) X(setupterm) X(start_color) X(tigetstr) X(use_default_colors) X(use_tioctl) \
-    X(waddnwstr) X(wattr_set) X(werase) X(wget_wch) X(wmove) X(wnoutrefresh) X(wtimeout)
+    X(cbreak) X(clearok) X(curs_set) X(del_curterm) X(delscreen) X(doupdate) X(endwin) X(getmaxx) X(getmaxy) \
+    X(getmouse) X(has_colors) X(init_pair) X(keypad) X(mouseinterval) X(mousemask) X(newterm) X(newwin) \
+    X(noecho) X(nonl) X(set_curterm) X(set_escdelay) X(setupterm) X(start_color) X(tigetstr) \
+    X(use_default_colors) X(use_tioctl) X(waddnwstr) X(wattr_set) X(werase) X(wget_wch) X(wmove) X(wnoutrefresh) \
+    X(wtimeout)
 /* clang-format on */
 
 static struct {
@@ -81,7 +82,7 @@ static int open_library(void)
     return EXIT_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------- kept streams -- */
+/* ------------------------------------------------------------------------------------------------ kept streams -- */
 
 /* Standard output and standard error, and where they went before. */
 static struct kept {
@@ -141,7 +142,7 @@ char *tool_terminal_said(bool error)
     return said;
 }
 
-/* ------------------------------------------------------------------------------------------------------- signals -- */
+/* ----------------------------------------------------------------------------------------------------- signals -- */
 
 /* Those that end the command. What the caller ignores (nohup) stays ignored. */
 static const int fatal_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGBUS, SIGSEGV, SIGABRT, SIGFPE};
@@ -192,7 +193,7 @@ void tool_terminal_guard(void)
     watch(true);
 }
 
-/* ------------------------------------------------------------------------------------------------ opening, closing -- */
+/* -------------------------------------------------------------------------------------------- opening, closing -- */
 
 static SCREEN *screen;
 static WINDOW *canvas;
@@ -345,7 +346,7 @@ void tool_terminal_close(void)
     free(said);
 }
 
-/* ------------------------------------------------------------------------------------------------------- drawing -- */
+/* ----------------------------------------------------------------------------------------------------- drawing -- */
 
 int tool_terminal_rows(void)
 {
@@ -450,10 +451,10 @@ void tool_terminal_show(int row, int column)
     (void)lib.doupdate();
 }
 
-/* ---------------------------------------------------------------------------------------------------------- keys -- */
+/* -------------------------------------------------------------------------------------------------------- keys -- */
 
-/* What the mouse did that no key has told yet, the first of it last: ncurses has one key for all that came at once, such as
-   both clicks of two while a file was read, and gives the last of it first. It keeps eight. */
+/* What the mouse did that no key has told yet, the first of it last: ncurses has one key for all that came at once,
+   such as both clicks of two while a file was read, and gives the last of it first. It keeps eight. */
 static struct {
     int kind, row;
 } clicks[8];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A record as a tree that is folded and unfolded. Nodes stand level by level, so that children are side by side and what
- * lies below a node is added up in one pass from the end; rows of siblings are summed by Fenwick trees, so that no key
- * costs more than the depth of the tree times the logarithm of the siblings. */
+ * A record as a tree that is folded and unfolded. Nodes stand level by level, so that children are side by side and
+ * what lies below a node is added up in one pass from the end; rows of siblings are summed by Fenwick trees, so that no
+ * key costs more than the depth of the tree times the logarithm of the siblings. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/browse/browse_private.h"
 
-/* ------------------------------------------------------------------------------------------------- rows of siblings -- */
+/* -------------------------------------------------------------------------------------------- rows of siblings -- */
 
 /* Adds to the rows of child `k` in the sums of its siblings. */
 static void add_rows(tree *t, const node *parent, uint32_t k, uint32_t more)
@@ -77,7 +77,7 @@ static void count_rows(tree *t)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------- making -- */
+/* ------------------------------------------------------------------------------------------------------ making -- */
 
 static uint64_t children_of(const rec_value *value)
 {
@@ -169,7 +169,7 @@ void tool_tree_free(tree *t)
     *t = (tree){0};
 }
 
-/* -------------------------------------------------------------------------------------------------------- folding -- */
+/* ----------------------------------------------------------------------------------------------------- folding -- */
 
 uint32_t tool_tree_rows(const tree *t)
 {
@@ -288,7 +288,7 @@ void tool_tree_begin(tree *t, uint32_t rows)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- names -- */
+/* ------------------------------------------------------------------------------------------------------- names -- */
 
 uint32_t tool_tree_file(const tree *t, uint32_t at)
 {
@@ -367,7 +367,7 @@ uint32_t tool_tree_next(const tree *t, uint32_t at)
     return NO_NODE;
 }
 
-/* --------------------------------------------------------------------------------------------------------- search -- */
+/* ------------------------------------------------------------------------------------------------------ search -- */
 
 /* Only letters of ASCII have their case changed. */
 static char small(char c)
@@ -464,7 +464,7 @@ void tool_found_free(found *f)
     *f = (found){0};
 }
 
-/* ----------------------------------------------------------------------------------------------------------- JSON -- */
+/* -------------------------------------------------------------------------------------------------------- JSON -- */
 
 static void json_node(json *j, const tree *t, uint32_t at)
 {

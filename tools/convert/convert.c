@@ -70,7 +70,7 @@ static const char *recorder_of(const session *s, const char *out)
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------- reports -- */
+/* ----------------------------------------------------------------------------------------------------- reports -- */
 
 /* Where data go to standard output the report must not. */
 static FILE *report_stream(const char *out)
@@ -213,7 +213,7 @@ static void print_report(const session *s, const conversion *c, double seconds)
     tool_notes_print(&c->save_notes, s->o->quiet);
 }
 
-/* --------------------------------------------------------------------------------------------------- conversions -- */
+/* ------------------------------------------------------------------------------------------------- conversions -- */
 
 /* Whether OUT is a folder that the output goes into: it is there, or its name ends in a slash. */
 static bool is_folder(const char *out)
@@ -224,7 +224,8 @@ static bool is_folder(const char *out)
     return (length && out[length - 1] == '/') || (stat(out, &is) == 0 && S_ISDIR(is.st_mode));
 }
 
-/* Tells what becomes of a file that is there already. @param status (out) unless it may be written, that of the command. */
+/* Tells what becomes of a file that is there already. @param status (out) unless it may be written, that of the
+ * command. */
 static int may_write(const session *s, const conversion *c, int *status)
 {
     char *path = rec_recorder_path(c->to, c->out);

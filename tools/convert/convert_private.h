@@ -21,8 +21,8 @@ typedef struct conversion {
     uint64_t written; /* bytes; REC_UNKNOWN into a pipe or several files */
     bool checked;     /* it was read back */
 } conversion;
-/* Loads the inputs and saves the output, with all that the options ask for. Errors are printed, but for the problems of a
- * plan (tool_plan_refuse()). @param c to be released with tool_conversion_free(), in either case.
+/* Loads the inputs and saves the output, with all that the options ask for. Errors are printed, but for the problems of
+ * a plan (tool_plan_refuse()). @param c to be released with tool_conversion_free(), in either case.
  * @return EXIT_OK or EXIT_ERROR. */
 int tool_convert(session *s, conversion *c);
 void tool_conversion_free(conversion *c);
@@ -31,18 +31,18 @@ int tool_run_recursive(session *s, const char *in, const char *out);
 /* Several files, each by itself, into a folder, which is made if it is not there (recursive.c). */
 int tool_run_each(session *s, const char *const *inputs, size_t count, const char *out);
 
-/* ----------------------------------------------------------------------------------------------- files that are there -- */
+/* ---------------------------------------------------------------------------------------- files that are there -- */
 
 /* What the options ask for if a file is there already. LEFT: whom was asked said no. */
 enum { EXISTING_WRITE, EXISTING_SKIP, EXISTING_REFUSE, EXISTING_LEFT };
 /* Checks that they ask for one thing. Errors are printed. */
 int tool_existing_check(const session *s);
 /* Asks where the options say nothing and there is somebody to ask. @param all (in, out) whether everything may be
- * overwritten. @param there (out) unless it may be written, the file that is there, to be freed: the path, or the index of
- * the files that would be replaced; else NULL. @return EXISTING_… */
+ * overwritten. @param there (out) unless it may be written, the file that is there, to be freed: the path, or the index
+ * of the files that would be replaced; else NULL. @return EXISTING_… */
 int tool_existing(const session *s, const char *path, bool *all, char **there);
-/* Saves, but writes nothing: what cannot be written fails as it else would. @param written (out) bytes, REC_UNKNOWN if they
- * would go to several files, which is not tried. */
+/* Saves, but writes nothing: what cannot be written fails as it else would. @param written (out) bytes, REC_UNKNOWN if
+ * they would go to several files, which is not tried. */
 rec_status tool_save_nowhere(const session *s, rec_recorder *to, const rec_record *record, uint64_t *written);
 
 #endif

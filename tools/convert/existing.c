@@ -54,8 +54,8 @@ static char ask(const char *path, uint64_t size, bool index)
     tool_progress_wipe();
     tool_text_safe(&name, path, strlen(path));
     if (index) {
-        fprintf(stderr, "%s is there already. Overwrite it and remove the files that it names? [y]es, [N]o, [a]ll: ",
-                name.at);
+        fprintf(stderr,
+                "%s is there already. Overwrite it and remove the files that it names? [y]es, [N]o, [a]ll: ", name.at);
     } else {
         fprintf(stderr, "%s is there already (%s). Overwrite it? [y]es, [N]o, [a]ll: ", name.at,
                 tool_sized(size, number));
@@ -98,7 +98,7 @@ int tool_existing(const session *s, const char *path, bool *all, char **there)
     return answer;
 }
 
-/* ------------------------------------------------------------------------------------------------------- dry runs -- */
+/* ---------------------------------------------------------------------------------------------------- dry runs -- */
 
 static int32_t count_bytes(void *user, const void *data, uint64_t size)
 {

@@ -7,7 +7,7 @@
 
 static const char *const results[] = {"skipped", "converted", "failed"};
 
-/* ---------------------------------------------------------------------------------------------- notes and errors -- */
+/* -------------------------------------------------------------------------------------------- notes and errors -- */
 
 /* A message: a note, or the errors or problems of a file. */
 typedef struct saying {
@@ -145,7 +145,7 @@ static void print_notes(found *file, bool quiet)
     tool_notes_print(&file->notes, quiet);
 }
 
-/* -------------------------------------------------------------------------------------------------------- report -- */
+/* ------------------------------------------------------------------------------------------------------ report -- */
 
 static void print_report(const folder *f)
 {

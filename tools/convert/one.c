@@ -15,7 +15,8 @@ uint64_t tool_size_of_file(const char *path)
     return stat(path, &s) == 0 && S_ISREG(s.st_mode) ? (uint64_t)s.st_size : REC_UNKNOWN;
 }
 
-/* The index of a set of files that may stand beside a file. @param newer than the file, or there is no file; else older.
+/* The index of a set of files that may stand beside a file. @param newer than the file, or there is no file; else
+ * older.
  * @return to be freed; NULL: there is none. */
 static char *find_index(const char *path, bool newer)
 {
@@ -41,15 +42,16 @@ void tool_note_old_index(const char *path, notes *n)
     char *index = find_index(path, false);
 
     if (index) {
-        tool_notes_add(n, REC_NOTE_LAYOUT, "",
-                       xasprintf("%s is of an older set of files, and who reads the folder goes by it: remove it", index));
+        tool_notes_add(
+            n, REC_NOTE_LAYOUT, "",
+            xasprintf("%s is of an older set of files, and who reads the folder goes by it: remove it", index));
     }
     free(index);
 }
 
 /* Sets the type that a record with names shows on a recorder that writes for another version of Burn: the fields that
- * this version adds, removes or reorders follow from the types of the modules. Assumptions about the rest change nothing
- * in a file that has names. Without such a type the record is written unchanged. */
+ * this version adds, removes or reorders follow from the types of the modules. Assumptions about the rest change
+ * nothing in a file that has names. Without such a type the record is written unchanged. */
 static int set_shown_type(session *s, const rec_record *record, rec_recorder *to)
 {
     const char *writer = rec_recorder_name(to);
@@ -72,8 +74,7 @@ static int check_key(const rec_record *record, const char *key)
     } chosen[] = {
         {"version", "burn"}, {"format", "to"}, {"float", "precision"}, {"int", "precision"}, {"settings", "precision"}};
 
-    for (size_t i = 0; i < sizeof chosen / sizeof *chosen && rec_value_form(rec_root(record)) != REC_FORM_PATHS;
-         i++) {
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen && rec_value_form(rec_root(record)) != REC_FORM_PATHS; i++) {
         if (strcmp(key, chosen[i].key) == 0) {
             return tool_fail("--metadata %s: it tells how the record is written, which --%s chooses", key,
                              chosen[i].option);
@@ -99,7 +100,7 @@ static int set_metadata(const session *s, rec_record *record)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- loading -- */
+/* ----------------------------------------------------------------------------------------------------- loading -- */
 
 /* Loads the input as it is where that tells whether it needs a plan: Burn did not write it.
  * @param record (out) the record, if it needs none. */
@@ -133,7 +134,9 @@ static int look(session *s, conversion *c, rec_record **record, bool *needs_plan
     /* This is a look, for which nothing has to be copied: mapped, what is not used is not read. */
     again = s->o->no_map && !stream;
     found = raw && rec_recorder_set(raw, "modules", "yes") == REC_OK &&
-                    (!again || rec_recorder_set(raw, "map", "yes") == REC_OK) ? tool_session_load(raw, in) : NULL;
+                    (!again || rec_recorder_set(raw, "map", "yes") == REC_OK)
+                ? tool_session_load(raw, in)
+                : NULL;
     rec_close_recorder(raw);
     if (!found) {
         return EXIT_ERROR;
@@ -207,7 +210,7 @@ static rec_record *load(session *s, conversion *c)
     return record;
 }
 
-/* -------------------------------------------------------------------------------------------------------- saving -- */
+/* ------------------------------------------------------------------------------------------------------ saving -- */
 
 static rec_status save_stream(conversion *c)
 {
@@ -265,7 +268,7 @@ static int save(const session *s, conversion *c)
     return ended;
 }
 
-/* --------------------------------------------------------------------------------------------------- conversions -- */
+/* ------------------------------------------------------------------------------------------------- conversions -- */
 
 int tool_convert(session *s, conversion *c)
 {

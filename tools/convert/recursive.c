@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record convert --recursive: every record of a folder, such as the checkpoints of a training, with one report; and several
- * files, each by itself, into a folder. */
+ * record convert --recursive: every record of a folder, such as the checkpoints of a training, with one report; and
+ * several files, each by itself, into a folder. */
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -10,7 +10,7 @@
 
 #include "tools/convert/recursive_private.h"
 
-/* -------------------------------------------------------------------------------------------------------- finding -- */
+/* ----------------------------------------------------------------------------------------------------- finding -- */
 
 static bool fits_glob(const char *glob, const char *name)
 {
@@ -80,7 +80,10 @@ static int find_files(folder *f, const char *below)
             bool own = f->out_exists && is.st_dev == f->out_is.st_dev && is.st_ino == f->out_is.st_ino;
             status = own ? EXIT_OK : find_files(f, name);
         } else if (!tool_own(f->s->o, "include") || is_among(f, "include", name)) {
-            tool_folder_add(f, name, &is, S_ISREG(is.st_mode) ? NULL : S_ISLNK(is.st_mode) ? "a link" : "no regular file");
+            tool_folder_add(f, name, &is,
+                            S_ISREG(is.st_mode)   ? NULL
+                            : S_ISLNK(is.st_mode) ? "a link"
+                                                  : "no regular file");
         }
         free(whole);
         free(name);
@@ -92,10 +95,10 @@ static int find_files(folder *f, const char *below)
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------- converting -- */
+/* -------------------------------------------------------------------------------------------------- converting -- */
 
-/* The type that --type GLOB=TYPE gives to a file: the first glob that matches, against the name alone if the glob has no
- * slash; `--type TYPE` is for all files that no glob matches. */
+/* The type that --type GLOB=TYPE gives to a file: the first glob that matches, against the name alone if the glob has
+ * no slash; `--type TYPE` is for all files that no glob matches. */
 static const char *type_of(const folder *f, const char *name)
 {
     const words *types = &f->s->o->type;
@@ -182,8 +185,8 @@ bool tool_folder_make(char *path)
     return true;
 }
 
-/* Keeps the text of an error without the file's name, which the table has. Hints are indented: a line that is not begins
- * a problem. */
+/* Keeps the text of an error without the file's name, which the table has. Hints are indented: a line that is not
+ * begins a problem. */
 static void take_said(found *file, const text *said, const char *in, const char *out)
 {
     const char *files[] = {in, out}, *at = said->length ? said->at : "it failed";
@@ -265,8 +268,8 @@ static void sort_inodes(folder *f)
     qsort(f->by_inode, f->inodes, sizeof *f->by_inode, by_inode);
 }
 
-/* Another file that is to be read and that `out` would take the place of. A link may lead there, or a folder that lies in the
- * other one. */
+/* Another file that is to be read and that `out` would take the place of. A link may lead there, or a folder that lies
+ * in the other one. */
 static const found *read_at(folder *f, const found *file, const char *out)
 {
     struct stat is;
@@ -434,11 +437,8 @@ static void take_failure(const folder *f, found *file, const conversion *c, cons
 static void convert_found(folder *f, found *file, const char *in, const char *out)
 {
     session *s = f->s;
-    conversion c = {.inputs = &in,
-                    .count = 1,
-                    .out = out,
-                    .to_name = f->to_name ? f->to_name : file->recorder,
-                    .dry = f->dry};
+    conversion c = {
+        .inputs = &in, .count = 1, .out = out, .to_name = f->to_name ? f->to_name : file->recorder, .dry = f->dry};
     text said = {0}, *before = tool_fail_divert(&said);
     int status = EXIT_ERROR;
 
@@ -493,7 +493,7 @@ static int convert_file(folder *f, found *file)
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------- all files -- */
+/* --------------------------------------------------------------------------------------------------- all files -- */
 
 /* One by one. */
 static int convert_each(folder *f)
@@ -660,8 +660,9 @@ int tool_run_each(session *s, const char *const *inputs, size_t count, const cha
     }
     where = xasprintf("%.*s", (int)length, out);
     f.out = where;
-    status = stat(where, &is) == 0 && !S_ISDIR(is.st_mode) ? tool_fail("%s: it is no folder, which files could go into", where)
-                                                           : EXIT_OK;
+    status = stat(where, &is) == 0 && !S_ISDIR(is.st_mode)
+                 ? tool_fail("%s: it is no folder, which files could go into", where)
+                 : EXIT_OK;
     s->typed_by_file = true;
     tool_progress_begin(s->context, true);
     status = convert_all(&f, status);

@@ -32,17 +32,17 @@ typedef struct found {
 
 typedef struct folder {
     session *s;
-    const char *in;     /* NULL: the files were named one by one */
+    const char *in; /* NULL: the files were named one by one */
     const char *out;
     const char *from;    /* the recorder that --from names, by its own name; NULL: each file's content tells */
     const char *to_name; /* the recorder that writes, as the user calls it; NULL: the one that each file has */
-    char *to;           /* the same by its own name */
-    struct stat out_is; /* to be left out where it lies in the folder itself */
+    char *to;            /* the same by its own name */
+    struct stat out_is;  /* to be left out where it lies in the folder itself */
     bool out_exists;
     found *files;
     size_t count, room;
-    bool dry;           /* nothing is written */
-    bool overwrite;     /* whom was asked said yes to all */
+    bool dry;         /* nothing is written */
+    bool overwrite;   /* whom was asked said yes to all */
     uint64_t of[3];   /* results */
     void *written;    /* files by `target` */
     found **by_inode; /* those whose inode is known, in that order; NULL until somebody asks */
@@ -55,7 +55,8 @@ typedef struct folder {
 char *tool_folder_path(const folder *f, const found *file);
 /* Looks which recorder it is of. */
 void tool_folder_look(folder *f, found *file);
-/* Finds its type and its target. @return EXIT_OK, or EXIT_ERROR with the error printed: a mistake of the command line. */
+/* Finds its type and its target. @return EXIT_OK, or EXIT_ERROR with the error printed: a mistake of the command line.
+ */
 int tool_folder_name(folder *f, found *file);
 /* Whether its target is no other file that is converted. */
 bool tool_folder_is_free(folder *f, found *file);
@@ -71,8 +72,8 @@ void tool_folder_add(folder *f, const char *name, const struct stat *is, const c
 /* Prints notes, errors and the report of all files (folder_report.c). */
 void tool_folder_tell(folder *f);
 
-/* All of them by several processes: the first one has found the files. @param status of finding them. @return EXIT_OK or
- * EXIT_ERROR, the same for all; all have all results (spread.c). */
+/* All of them by several processes: the first one has found the files. @param status of finding them. @return EXIT_OK
+ * or EXIT_ERROR, the same for all; all have all results (spread.c). */
 int tool_folder_spread(folder *f, int status);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Many files converted by several processes, each file by one of them. The first process finds the files; all look at a part of
- * them; names that are there already are the first one's to decide about, before anything is written; then each converts
- * its share, and in the end all have all results. */
+ * Many files converted by several processes, each file by one of them. The first process finds the files; all look at a
+ * part of them; names that are there already are the first one's to decide about, before anything is written; then each
+ * converts its share, and in the end all have all results. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #include "tools/convert/recursive_private.h"
 
-/* --------------------------------------------------------------------------------------------------------- messages -- */
+/* ---------------------------------------------------------------------------------------------------- messages -- */
 
 /* What all processes said: texts one behind the other. Fields end in a zero byte. */
 typedef struct said {
@@ -82,7 +82,7 @@ static void forget(said *all)
     free(all->ends);
 }
 
-/* ------------------------------------------------------------------------------------------------------ the files -- */
+/* --------------------------------------------------------------------------------------------------- the files -- */
 
 /* What the others are told of a file: by its size and age they know it again. */
 static void put_file(const folder *f, text *t, const found *file)
@@ -205,7 +205,7 @@ static bool look_at_files(folder *f, const share *shares)
     return met;
 }
 
-/* -------------------------------------------------------------------------------------------------- who does what -- */
+/* ----------------------------------------------------------------------------------------------- who does what -- */
 
 /* Files that would become one. */
 typedef struct group {
@@ -243,7 +243,8 @@ static uint64_t size_of(const folder *f, const share *shares, size_t index)
     /* They stand before it: model-00001-of-00002.safetensors, model.safetensors.index.json. */
     for (size_t i = index; i-- > 0 && f->in;) {
         const char *why = f->files[i].why;
-        if (why && strncmp(why, part, sizeof part - 1) == 0 && strcmp(why + sizeof part - 1, f->files[index].name) == 0) {
+        if (why && strncmp(why, part, sizeof part - 1) == 0 &&
+            strcmp(why + sizeof part - 1, f->files[index].name) == 0) {
             size += shares[i].size == REC_UNKNOWN ? 0 : shares[i].size;
         } else {
             break;
@@ -252,8 +253,8 @@ static uint64_t size_of(const folder *f, const share *shares, size_t index)
     return size;
 }
 
-/* Files with one target, of which the second is converted only if the first could not be, are one process's. Each group goes to
- * who has least, the largest first. @param firsts (out) of each file the first of its target. */
+/* Files with one target, of which the second is converted only if the first could not be, are one process's. Each group
+ * goes to who has least, the largest first. @param firsts (out) of each file the first of its target. */
 static void assign(const folder *f, share *shares, size_t *firsts)
 {
     targeted *order = xmalloc((f->count + 1) * sizeof *order);
@@ -298,7 +299,8 @@ static void assign(const folder *f, share *shares, size_t *firsts)
     free(order);
 }
 
-/* A file in the other folder that only who sees that folder knows; NULL where none can be made, which each file will tell. */
+/* A file in the other folder that only who sees that folder knows; NULL where none can be made, which each file will
+ * tell. */
 static char *make_mark(const folder *f)
 {
     char *below = xasprintf("%s/x", f->out), *mark = xasprintf("%s/.librecord-tmp-XXXXXX", f->out);
@@ -364,7 +366,7 @@ static bool decide(folder *f, share *shares, const size_t *firsts)
     return met;
 }
 
-/* ------------------------------------------------------------------------------------------------------ converting -- */
+/* -------------------------------------------------------------------------------------------------- converting -- */
 
 /* This process's files, in their order. */
 static void convert_share(folder *f, const share *shares, const size_t *firsts)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The values of pairs of tensors, read side by side in pieces of fixed size: pieces may be done by several threads, and are
- * added up in their order, so that the result does not depend on how many there are. */
+ * The values of pairs of tensors, read side by side in pieces of fixed size: pieces may be done by several threads, and
+ * are added up in their order, so that the result does not depend on how many there are. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/diff/diff_private.h"
 
-/* Elements a piece: 1 MiB of f32 a side, which a core's cache holds; pieces and elements that are shared out at a time, to one
- * process, and how many times as much where there are several and nobody waits for the first difference. */
+/* Elements a piece: 1 MiB of f32 a side, which a core's cache holds; pieces and elements that are shared out at a time,
+ * to one process, and how many times as much where there are several and nobody waits for the first difference. */
 enum { PIECE = 1 << 18, PIECES_MOST = 1024, ELEMENTS_MOST = 48 * PIECE, AT_ONCE = 16 };
 /* What a piece costs beside its bytes. */
 enum { COST = 4096 };
@@ -81,14 +81,15 @@ typedef struct outcome {
     uint64_t failed;
 } outcome;
 
-/* --------------------------------------------------------------------------------------------------------- pieces -- */
+/* ------------------------------------------------------------------------------------------------------ pieces -- */
 
 static const rec_tensor *tensor_of(const comparison *c, const pair *p, int which)
 {
     return c->sides[which].tensors[p->index[which]].tensor;
 }
 
-/* The piece of one side, on any thread. Copied, which is faster than to work on a map: the processor fetches ahead better.
+/* The piece of one side, on any thread. Copied, which is faster than to work on a map: the processor fetches ahead
+ * better.
  * @param slot of the desk, where it stays as long as nobody else uses that.
  * @return NULL if it cannot be read. */
 static const void *read_as(piece *x, int slot, int which, rec_dtype dtype)
@@ -205,8 +206,8 @@ static bool steps_of(rec_dtype dtype, const void *data, size_t at, int64_t *step
     return magnitude <= infinity;
 }
 
-/* @return the type of two floats that can tell fewer numbers apart; of f16 and bf16, where each is wider in one way, that
- * of the first side. */
+/* @return the type of two floats that can tell fewer numbers apart; of f16 and bf16, where each is wider in one way,
+ * that of the first side. */
 static rec_dtype narrower(rec_dtype a, rec_dtype b)
 {
     return rec_dtype_bits(b) < rec_dtype_bits(a) ? b : a;
@@ -321,7 +322,7 @@ static void compare_piece(piece *x)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------- pairs -- */
+/* ------------------------------------------------------------------------------------------------------- pairs -- */
 
 static bool same_shape(const rec_tensor *a, const rec_tensor *b)
 {

@@ -36,7 +36,7 @@ const own_option tool_diff_options[] = {
     {0},
 };
 
-/* -------------------------------------------------------------------------------------------------------- wishes -- */
+/* ------------------------------------------------------------------------------------------------------ wishes -- */
 
 static int fail_word(const char *option, const char *found, size_t length, const char *const *list)
 {
@@ -117,7 +117,7 @@ static int read_wishes(const options *o, wishes *w)
     return EXIT_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------------- running -- */
+/* ----------------------------------------------------------------------------------------------------- running -- */
 
 /* Both records, and whether all processes that look at them see the same. */
 static int open_both(session *s, const char *const *operands, side sides[SIDES], int *match, notes *n)

@@ -21,8 +21,9 @@ typedef struct diff_found {
     double change;      /* |a-b| / max(|a|, |b|), norms: infinite if something that is not finite differs */
     double cosine;      /* of the angle between both, NaN if one of them is 0 */
 } diff_found;
-/* Compares a[i] with b[i] as `record diff` does, without tolerances, by up to the session's threads; the same whatever their
- * number. @return EXIT_OK, or EXIT_ERROR with the error printed. */
-int tool_diff_pairs(session *s, const rec_tensor *const *a, const rec_tensor *const *b, size_t count, diff_found *found);
+/* Compares a[i] with b[i] as `record diff` does, without tolerances, by up to the session's threads; the same whatever
+ * their number. @return EXIT_OK, or EXIT_ERROR with the error printed. */
+int tool_diff_pairs(session *s, const rec_tensor *const *a, const rec_tensor *const *b, size_t count,
+                    diff_found *found);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum { SIDE_A, SIDE_B, SIDES };
 
-/* ------------------------------------------------------------------------------------------------------- wishes -- */
+/* ------------------------------------------------------------------------------------------------------ wishes -- */
 
 /* How the two are brought together. */
 enum { MATCH_NAME, MATCH_POSITION, MATCH_ID };
@@ -22,7 +22,7 @@ typedef struct wishes {
     bool no_dtype, no_metadata, no_data, no_values, no_added, no_removed, no_renamed;
 } wishes;
 
-/* -------------------------------------------------------------------------------------------------------- sides -- */
+/* ------------------------------------------------------------------------------------------------------- sides -- */
 
 enum { NO_TWIN = SIZE_MAX };
 
@@ -50,7 +50,7 @@ typedef struct side {
 int tool_diff_open(session *s, const char *const *operands, side sides[SIDES], int *match, notes *n);
 void tool_diff_close(side sides[SIDES]);
 
-/* ------------------------------------------------------------------------------------------------------ figures -- */
+/* ----------------------------------------------------------------------------------------------------- figures -- */
 
 /* What two tensors of the same shape have of differences. Sums are over places where both are finite. */
 typedef struct figures {
@@ -81,8 +81,8 @@ void tool_diff_f32_plain(figures *f, const float *a, const float *b, uint64_t fi
 void tool_diff_i64(figures *f, const int64_t *a, const int64_t *b, uint64_t first, size_t count, const tolerance *t);
 /* Adds the figures of what follows. */
 void tool_diff_figures_add(figures *sum, const figures *more);
-/* @return |a-b| / max(|a|, |b|), the norms of both sides: 0 if nothing differs, infinite if something that is not finite
- * does. */
+/* @return |a-b| / max(|a|, |b|), the norms of both sides: 0 if nothing differs, infinite if something that is not
+ * finite does. */
 double tool_diff_change(const figures *f);
 /* @return the cosine of the angle between both, NaN if one of them is 0. */
 double tool_diff_cosine(const figures *f);
@@ -102,7 +102,7 @@ double tool_diff_as_double(const numeral *x);
 /* Adds one place, of whatever kinds. */
 void tool_diff_number(figures *f, const numeral *a, const numeral *b, uint64_t at, const tolerance *t);
 
-/* -------------------------------------------------------------------------------------------------------- pairs -- */
+/* ------------------------------------------------------------------------------------------------------- pairs -- */
 
 enum {
     PAIR_EQUAL,   /* the same numbers everywhere */
@@ -118,8 +118,8 @@ enum {
 typedef struct pair {
     size_t index[SIDES];
     bool renamed;
-    bool dtype; /* their element types differ */
-    bool id;    /* their ids differ */
+    bool dtype;      /* their element types differ */
+    bool id;         /* their ids differ */
     bool transposed; /* the one is the other with rows and columns exchanged */
     int verdict;
     figures *figures; /* of what is not equal; NULL else */
@@ -184,7 +184,7 @@ typedef struct frozen {
         size_t tensors;
         uint64_t elements;
         bool changed; /* not frozen, or within what is: there so that its siblings are told apart */
-    } * at;
+    } *at;
     size_t count;
 } frozen;
 void tool_diff_frozen(const comparison *c, frozen *f);

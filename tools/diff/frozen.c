@@ -70,8 +70,9 @@ static void add(frozen *f, size_t *room, const level *l, size_t length, size_t t
     f->at[f->count++] = (struct frozen_part){xasprintf("%.*s", (int)length, l->key), tensors, elements, changed};
 }
 
-/* What of `count` tensors that have the first `at` bytes of their keys in common did not change. Those that share the next
- * part are next to each other but for names that begin with it and go on below '.', which are few: `a`, `a-b`, `a.c`. */
+/* What of `count` tensors that have the first `at` bytes of their keys in common did not change. Those that share the
+ * next part are next to each other but for names that begin with it and go on below '.', which are few: `a`, `a-b`,
+ * `a.c`. */
 static void find(frozen *f, size_t *room, const level *levels, size_t count, size_t at, unsigned depth, bool told)
 {
     enum { DEEPEST = 64, LONGEST = 4096 }; /* keys of strangers may be nothing but dots */

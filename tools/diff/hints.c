@@ -5,9 +5,10 @@
 
 #include "tools/diff/diff_private.h"
 
-/* -------------------------------------------------------------------------------------------------- the other way -- */
+/* ----------------------------------------------------------------------------------------------- the other way -- */
 
-/* PANEL: bytes of one side that are looked at as one, but ROWS at least, as of the other side that is so much of each row. */
+/* PANEL: bytes of one side that are looked at as one, but ROWS at least, as of the other side that is so much of each
+ * row. */
 enum { TILE = 128, ELEMENT = 8, PANEL = 4 << 20, ROWS = 4 * TILE };
 
 /* Columns [column, column + width) of `rows` rows. */
@@ -75,9 +76,10 @@ static uint8_t look_at(const panel *x)
         uint64_t rows = x->row + x->rows - i < TILE ? x->row + x->rows - i : TILE;
         for (uint64_t j = 0; j < line && found == TURNED; j += TILE) {
             uint64_t columns = line - j < TILE ? line - j : TILE;
-            found = !read_tile(x->a, i, rows, j, columns, tile) || !read_tile(x->b, j, columns, i, rows, turned) ? UNREAD
-                    : same_turned(tile, turned, rows, columns, width)                                            ? TURNED
-                                                                                                                 : NOT_TURNED;
+            found = !read_tile(x->a, i, rows, j, columns, tile) || !read_tile(x->b, j, columns, i, rows, turned)
+                        ? UNREAD
+                    : same_turned(tile, turned, rows, columns, width) ? TURNED
+                                                                      : NOT_TURNED;
         }
     }
     free(tile);
@@ -145,7 +147,7 @@ int tool_diff_find_transposed(session *s, comparison *c)
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------- another name -- */
+/* ------------------------------------------------------------------------------------------------ another name -- */
 
 /* Whether a tensor was found by its name: then nothing is to be told of it. */
 static bool by_name(const comparison *c, int which, size_t index)
@@ -155,8 +157,8 @@ static bool by_name(const comparison *c, int which, size_t index)
     return it->twin != NO_TWIN && strcmp(it->key, c->sides[!which].tensors[it->twin].key) == 0;
 }
 
-/* @return the path that stands before the key of the first nameless tensor of that side on the other one, without its dot; to
- * be freed. NULL if there is none. */
+/* @return the path that stands before the key of the first nameless tensor of that side on the other one, without its
+ * dot; to be freed. NULL if there is none. */
 static char *find_prefix(const comparison *c, int which)
 {
     const side *d = &c->sides[which], *other = &c->sides[!which];

@@ -11,7 +11,7 @@ typedef struct table_of_items {
     struct place {
         uint64_t hash;
         size_t index; /* plus one; 0: empty */
-    } * places;
+    } *places;
     size_t mask;
     uint64_t seed;
 } table_of_items;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Two rows of numbers side by side: how many differ, by how much, where most. One loop for every processor, in vectors of
- * eight numbers that the compiler makes of what there is; products and sums are rounded each (no fused ones), so that all
- * of them get the same to the last bit. What is not finite is rare: the loop only sees that there is some. */
+ * Two rows of numbers side by side: how many differ, by how much, where most. One loop for every processor, in vectors
+ * of eight numbers that the compiler makes of what there is; products and sums are rounded each (no fused ones), so
+ * that all of them get the same to the last bit. What is not finite is rare: the loop only sees that there is some. */
 #include <string.h>
 
 #include "tools/diff/diff_private.h"
@@ -28,9 +28,9 @@ enum { LANES = 8, BLOCK = 8 * LANES };
 
 /* Vectors of two, four and eight numbers. */
 #define DEFINE_VECTORS(W)                                                                                 \
-    typedef double vector##W __attribute__((vector_size((W)*8), aligned(8)));                             \
-    typedef int64_t mask##W __attribute__((vector_size((W)*8), aligned(8)));                              \
-    typedef float singles##W __attribute__((vector_size((W)*4), aligned(4)));                             \
+    typedef double vector##W __attribute__((vector_size((W) * 8), aligned(8)));                           \
+    typedef int64_t mask##W __attribute__((vector_size((W) * 8), aligned(8)));                            \
+    typedef float singles##W __attribute__((vector_size((W) * 4), aligned(4)));                           \
     static inline __attribute__((always_inline)) void load##W##_float(vector##W *to, const float *from)   \
     {                                                                                                     \
         singles##W s;                                                                                     \
@@ -47,7 +47,7 @@ DEFINE_VECTORS(4)
 DEFINE_VECTORS(8)
 #endif
 
-/* ------------------------------------------------------------------------------------------------- place by place -- */
+/* ---------------------------------------------------------------------------------------------- place by place -- */
 
 static double larger(double a, double b)
 {
@@ -118,12 +118,12 @@ static void add_place(figures *f, double a, double b, uint64_t at, const toleran
     add_squares(f, a, b, d);
 }
 
-/* ------------------------------------------------------------------------------------------------------ in vectors -- */
+/* -------------------------------------------------------------------------------------------------- in vectors -- */
 
 #define MAGNITUDE INT64_MAX
 
-/* Whole blocks. A difference that may be the largest, or something that is not finite, is looked at once more. Number i of a
- * block adds to sum i % LANES, in whatever vectors. */
+/* Whole blocks. A difference that may be the largest, or something that is not finite, is looked at once more. Number i
+ * of a block adds to sum i % LANES, in whatever vectors. */
 #define DEFINE_BLOCKS(name, type, W, attributes)                                                          \
     attributes static size_t name(figures *f, const type *a, const type *b, uint64_t first, size_t count, \
                                   const tolerance *t)                                                     \
@@ -249,7 +249,7 @@ void tool_diff_f64(figures *f, const double *a, const double *b, uint64_t first,
     f->count += count;
 }
 
-/* ------------------------------------------------------------------------------------------------- other numbers -- */
+/* ----------------------------------------------------------------------------------------------- other numbers -- */
 
 void tool_diff_i64(figures *f, const int64_t *a, const int64_t *b, uint64_t first, size_t count, const tolerance *t)
 {
@@ -340,7 +340,7 @@ void tool_diff_number(figures *f, const numeral *a, const numeral *b, uint64_t a
     add_squares(f, x, y, d);
 }
 
-/* -------------------------------------------------------------------------------------------------------- figures -- */
+/* ----------------------------------------------------------------------------------------------------- figures -- */
 
 void tool_diff_figures_add(figures *sum, const figures *more)
 {

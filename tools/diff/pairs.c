@@ -43,7 +43,7 @@ void tool_diff_sum(comparison *c)
                  (c->value_count && !w->no_values) || (c->metadata_count && !w->no_metadata) || (c->moved && w->order);
 }
 
-/* ------------------------------------------------------------------------------------------------------- sorting -- */
+/* ----------------------------------------------------------------------------------------------------- sorting -- */
 
 typedef struct ranked {
     bool opaque; /* no figures: its size is not known */
@@ -85,7 +85,7 @@ size_t *tool_diff_sorted(const comparison *c, size_t *count)
     return sorted;
 }
 
-/* -------------------------------------------------------------------------------------------------------- places -- */
+/* ------------------------------------------------------------------------------------------------------ places -- */
 
 void tool_diff_place(text *t, const rec_tensor *tensor, uint64_t at)
 {

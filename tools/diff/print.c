@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The differences between two records, for people: what changed most comes first, repeated layers are folded, and parts that
- * did not change are named. */
+ * The differences between two records, for people: what changed most comes first, repeated layers are folded, and parts
+ * that did not change are named. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static void print_side(const comparison *c, int which)
     printf("%s\n", d->by_position ? "; by position" : "");
 }
 
-/* ------------------------------------------------------------------------------------------------------- changes -- */
+/* ----------------------------------------------------------------------------------------------------- changes -- */
 
 /* "0.0123": three digits, as short as that gets. */
 static const char *short_number(double x, char *buffer)
@@ -236,7 +236,7 @@ static void print_each(const comparison *c, const size_t *sorted, size_t count)
     tool_table_print(&t, stdout);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the rest -- */
+/* ---------------------------------------------------------------------------------------------------- the rest -- */
 
 static void label(const char *word)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Tensors that have another name in each record and the same content. Only those are read that have one of the same form
- * on the other side; their content is summed, and what has the same sum is compared later as any pair is. */
+ * Tensors that have another name in each record and the same content. Only those are read that have one of the same
+ * form on the other side; their content is summed, and what has the same sum is compared later as any pair is. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ typedef struct loner {
     bool taken, known;
 } loner;
 
-/* ------------------------------------------------------------------------------------------------------- sorting -- */
+/* ----------------------------------------------------------------------------------------------------- sorting -- */
 
 static int compare_numbers(uint64_t a, uint64_t b)
 {
@@ -65,7 +65,7 @@ static int by_content(const void *a, const void *b)
     return order ? order : compare_places(a, b);
 }
 
-/* ------------------------------------------------------------------------------------------------------- summing -- */
+/* ----------------------------------------------------------------------------------------------------- summing -- */
 
 /* Adds bytes to lanes that are mixed at the end. It need not withstand who looks for collisions: pairs are compared. */
 static void sum_bytes(uint64_t lanes[LANES], const unsigned char *bytes, size_t size)
@@ -97,7 +97,7 @@ static bool repeats(const unsigned char *bytes, size_t size, const unsigned char
 typedef struct part {
     loner *of;
     uint64_t first, count; /* elements; of what has no numbers all bytes are one part */
-    char *error; /* what the library said if it failed; NULL: it was no more than memory */
+    char *error;           /* what the library said if it failed; NULL: it was no more than memory */
 } part;
 
 /* What comes of one, as it goes from process to process. */
@@ -192,14 +192,16 @@ static size_t end_sum(loner *l, const part *own, const part_sum *made, size_t co
     l->known = l->constant = true;
     for (; done < count && own[done].of == l; done++) {
         sum_bytes(lanes, (const unsigned char *)made[done].lanes, sizeof made[done].lanes);
-        l->constant = l->constant && made[done].constant && memcmp(made[done].first, made[0].first, sizeof made->first) == 0;
+        l->constant =
+            l->constant && made[done].constant && memcmp(made[done].first, made[0].first, sizeof made->first) == 0;
     }
     l->sum[0] = lanes[0] ^ lanes[1] * UINT64_C(0xA0761D6478BD642F);
     l->sum[1] = lanes[2] ^ lanes[3] * UINT64_C(0xE7037ED1A0B428DB);
     return done;
 }
 
-/* What went wrong with any part, for any process. @return EXIT_OK, or EXIT_ERROR with the error printed, or known to all. */
+/* What went wrong with any part, for any process. @return EXIT_OK, or EXIT_ERROR with the error printed, or known to
+ * all. */
 static int check_parts(session *s, parts *all)
 {
     int status = EXIT_OK;
@@ -251,7 +253,7 @@ static int sum_candidates(session *s, loner *loners, size_t count)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- pairing -- */
+/* ----------------------------------------------------------------------------------------------------- pairing -- */
 
 /* @return the last part of a key. A dot behind a backslash is of a name. */
 static const char *last_part(const char *key)
@@ -380,7 +382,7 @@ static void pair_constants(comparison *c, loner *loners, size_t count)
     free(moves);
 }
 
-/* -------------------------------------------------------------------------------------------------------- public -- */
+/* ------------------------------------------------------------------------------------------------------ public -- */
 
 static int by_first_side(const void *a, const void *b)
 {

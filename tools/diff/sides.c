@@ -5,7 +5,7 @@
 
 #include "tools/diff/diff_private.h"
 
-/* ------------------------------------------------------------------------------------------------------- reading -- */
+/* ----------------------------------------------------------------------------------------------------- reading -- */
 
 /* How one side is to be read. The session is the command's own, but for the type. */
 typedef struct reader {
@@ -88,8 +88,8 @@ static void end(reader *r)
     rec_types_free(r->session.types);
 }
 
-/* Loads it. @param raw a file of another framework is taken as it is. @param lacks (out) it failed as it has no names and
- * its type is not known; the error is not printed then. */
+/* Loads it. @param raw a file of another framework is taken as it is. @param lacks (out) it failed as it has no names
+ * and its type is not known; the error is not printed then. */
 static int load(reader *r, side *d, bool raw, notes *n, bool *lacks)
 {
     session *s = &r->session;
@@ -192,7 +192,7 @@ static int load_both(session *s, side sides[SIDES], reader readers[SIDES], notes
     return EXIT_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------- listing -- */
+/* ----------------------------------------------------------------------------------------------------- listing -- */
 
 static item *grow(item *items, size_t count)
 {
@@ -245,7 +245,7 @@ static int list(side *d)
     return EXIT_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------------- public -- */
+/* ------------------------------------------------------------------------------------------------------ public -- */
 
 int tool_diff_open(session *s, const char *const *operands, side sides[SIDES], int *match, notes *n)
 {

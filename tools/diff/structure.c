@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * How two records differ in structure, for people: what is there on one side only, what has another name, another shape,
- * another element type. Repeated layers are folded. */
+ * How two records differ in structure, for people: what is there on one side only, what has another name, another
+ * shape, another element type. Repeated layers are folded. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +24,8 @@ static char *form_of(const rec_tensor *tensor)
     return t.at;
 }
 
-/* Entries of one kind of rows: those that get one, and all others of that side, without a form, so that folded layers are
- * told from those that stay. */
+/* Entries of one kind of rows: those that get one, and all others of that side, without a form, so that folded layers
+ * are told from those that stay. */
 typedef struct entries {
     entry *at;
     char **forms[SIDES]; /* NULL: no row */

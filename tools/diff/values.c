@@ -24,8 +24,8 @@ static bool is_number(const rec_scalar *x, numeral *n)
     }
 }
 
-/* Whether two floats have the same bits, those of the narrower one where one is: its own in the wider type, -0 and which NaN
- * it is among them. */
+/* Whether two floats have the same bits, those of the narrower one where one is: its own in the wider type, -0 and
+ * which NaN it is among them. */
 static bool same_bits(const rec_scalar *a, const rec_scalar *b)
 {
     if (a->bits == 32 || b->bits == 32) {
@@ -35,8 +35,8 @@ static bool same_bits(const rec_scalar *a, const rec_scalar *b)
     return memcmp(&a->v.f, &b->v.f, sizeof a->v.f) == 0;
 }
 
-/* Whether two numbers are the same, by the tolerances, or once both are rounded to the narrower of two floats: 0.1 in 32
- * bits is 0.1 in JSON. */
+/* Whether two numbers are the same, by the tolerances, or once both are rounded to the narrower of two floats: 0.1 in
+ * 32 bits is 0.1 in JSON. */
 static bool same_numbers(const wishes *w, const rec_scalar *a, const rec_scalar *b)
 {
     const tolerance t = {w->atol, w->rtol, w->nan_differs};
@@ -101,7 +101,7 @@ static bool same_values(const wishes *w, const rec_value *a, const rec_value *b)
     return same_scalars(w, &p, &q) && p.kind != REC_KIND_NIL;
 }
 
-/* ------------------------------------------------------------------------------------------------------ metadata -- */
+/* ---------------------------------------------------------------------------------------------------- metadata -- */
 
 /* What Burn says of how a record is written: formats, versions and precisions differ by right. */
 static bool is_of_burn(const char *key)
@@ -140,7 +140,7 @@ static void compare_metadata(comparison *c)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- public -- */
+/* ------------------------------------------------------------------------------------------------------ public -- */
 
 void tool_diff_values(comparison *c)
 {

@@ -8,29 +8,28 @@
 
 #include "tools/edit/edit_private.h"
 
-/* ------------------------------------------------------------------------------------------------------ options -- */
+/* ----------------------------------------------------------------------------------------------------- options -- */
 
-const char tool_edit_more[] =
-    "Operations, done in order:\n"
-    "  set KEY VALUE   a number, true, \"text\", null, lists, maps; of a tensor all or\n"
-    "                  some elements (w[0, :]); a new tensor: 'f32 [[1, 2], [3, 4]]',\n"
-    "                  'f32[512, 512]=0', or another file's: @FILE, @FILE:KEY\n"
-    "  rm KEY          remove it, with what is below\n"
-    "  mv RE TEXT      rename keys by a regular expression, as convert --remap does\n"
-    "  cast KEY TYPE   another element type; what that loses is told\n"
-    "  meta KEY VALUE  metadata; an empty VALUE removes\n"
-    "  merge FILE      add what another record has\n"
-    "  split           into several files (last, with --by)\n"
-    "KEY may be a pattern: * is any text, dots too, # a number, {a,b} alternatives.\n"
-    "FILE may be the word new: an empty record. What changes layouts, names by a\n"
-    "family's profile, precision or version as a whole is record convert's.\n"
-    "Ids, metadata and the version of Burn are kept.\n"
-    "\nExamples:\n"
-    "  record edit net.mpk rm head cast '*' f16 -o body.mpk\n"
-    "  record edit --in-place mnist.mpk set 'fc1.bias[0]' 0.5\n"
-    "  record edit autoencoder.mpk mv '^encoder\\.' 'body.' -o renamed.mpk\n"
-    "  record edit body.mpk merge head.mpk -o model.mpk\n"
-    "  record edit model.mpk split --by key -o 'part-{}.mpk'\n";
+const char tool_edit_more[] = "Operations, done in order:\n"
+                              "  set KEY VALUE   a number, true, \"text\", null, lists, maps; of a tensor all or\n"
+                              "                  some elements (w[0, :]); a new tensor: 'f32 [[1, 2], [3, 4]]',\n"
+                              "                  'f32[512, 512]=0', or another file's: @FILE, @FILE:KEY\n"
+                              "  rm KEY          remove it, with what is below\n"
+                              "  mv RE TEXT      rename keys by a regular expression, as convert --remap does\n"
+                              "  cast KEY TYPE   another element type; what that loses is told\n"
+                              "  meta KEY VALUE  metadata; an empty VALUE removes\n"
+                              "  merge FILE      add what another record has\n"
+                              "  split           into several files (last, with --by)\n"
+                              "KEY may be a pattern: * is any text, dots too, # a number, {a,b} alternatives.\n"
+                              "FILE may be the word new: an empty record. What changes layouts, names by a\n"
+                              "family's profile, precision or version as a whole is record convert's.\n"
+                              "Ids, metadata and the version of Burn are kept.\n"
+                              "\nExamples:\n"
+                              "  record edit net.mpk rm head cast '*' f16 -o body.mpk\n"
+                              "  record edit --in-place mnist.mpk set 'fc1.bias[0]' 0.5\n"
+                              "  record edit autoencoder.mpk mv '^encoder\\.' 'body.' -o renamed.mpk\n"
+                              "  record edit body.mpk merge head.mpk -o model.mpk\n"
+                              "  record edit model.mpk split --by key -o 'part-{}.mpk'\n";
 
 const own_option tool_edit_options[] = {
     {"output", "OUT", 'o', "the file to write, or a folder; of a split {} is\nthe name of the part"},
@@ -225,7 +224,8 @@ static int check(const request *r)
         for (size_t k = 0; k < i; k++) {
             const char *before = strrchr(r->files[k], '/');
             if (strcmp(before ? before + 1 : r->files[k], name) == 0) {
-                return tool_fail_usage("edit", "%s and %s would both be %s in --output", r->files[k], r->files[i], name);
+                return tool_fail_usage("edit", "%s and %s would both be %s in --output", r->files[k], r->files[i],
+                                       name);
             }
         }
     }
@@ -235,7 +235,7 @@ static int check(const request *r)
     return EXIT_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------------- work -- */
+/* -------------------------------------------------------------------------------------------------------- work -- */
 
 void tool_edit_hold(work *w, rec_record *record)
 {
@@ -516,7 +516,8 @@ static int take_apart(session *s, const request *r, job *j)
 static bool is_nameable(const rec_value *value, bool root)
 {
     int32_t kind = rec_value_kind(value);
-    uint64_t count = kind == REC_KIND_LIST || kind == REC_KIND_MAP || kind == REC_KIND_VARIANT ? rec_value_count(value) : 0;
+    uint64_t count =
+        kind == REC_KIND_LIST || kind == REC_KIND_MAP || kind == REC_KIND_VARIANT ? rec_value_count(value) : 0;
 
     for (uint64_t i = 0; i < count; i++) {
         rec_scalar key = kind == REC_KIND_LIST ? (rec_scalar){0} : rec_value_key(value, i);
@@ -543,7 +544,8 @@ static int prepare(session *s, const request *r, size_t index, job *j)
     memset(j->outcomes, 0, (r->step_count + 1) * sizeof *j->outcomes);
     status = load(s, r, index, j);
     if (status == EXIT_OK && !is_nameable(rec_root(j->w.record), true)) {
-        status = tool_fail("%s: a key is empty at the root, or has a NUL: paths cannot name it, so it is not edited", j->file);
+        status = tool_fail("%s: a key is empty at the root, or has a NUL: paths cannot name it, so it is not edited",
+                           j->file);
     }
     status = status == EXIT_OK ? choose(s, r, index, j) : status;
     j->w.to = j->to.to;
@@ -579,7 +581,7 @@ static int save(session *s, job *j)
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- run -- */
+/* --------------------------------------------------------------------------------------------------------- run -- */
 
 /* @param out JSON that is open, or NULL. @param try_only to see whether it can be done. */
 static int run_one(session *s, const request *r, size_t index, json *out, bool try_only)

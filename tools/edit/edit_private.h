@@ -25,8 +25,8 @@ void tool_edit_replace(work *w, rec_record *next, rec_plan *plan);
 const rec_record *tool_edit_before(work *w);
 /* Keeps a record as long as the work. */
 void tool_edit_hold(work *w, rec_record *record);
-/* Opens the recorder of the input at an operand's place, from 1. @param adapt whether a foreign file becomes Burn's; else it
- * is read as it is, unless an option asks for it. */
+/* Opens the recorder of the input at an operand's place, from 1. @param adapt whether a foreign file becomes Burn's;
+ * else it is read as it is, unless an option asks for it. */
 rec_recorder *tool_edit_reader(session *s, size_t place, bool adapt);
 
 /* What an operation did. */
@@ -59,13 +59,14 @@ typedef struct found {
     size_t count, room;
     bool exact; /* the key itself, not a pattern */
 } found;
-/* Finds the value at a key or, if there is none, those that a pattern matches (look.h). What is below a match is part of it.
- * In the order of the record; nothing is an error, which is printed. */
+/* Finds the value at a key or, if there is none, those that a pattern matches (look.h). What is below a match is part
+ * of it. In the order of the record; nothing is an error, which is printed. */
 int tool_edit_find(const rec_record *record, const char *key, found *f);
 void tool_edit_found_free(found *f);
 /* Adds the name of child `index` of a container to its path, escaped. @return the length that the path had. */
 size_t tool_edit_add_child(text *path, const rec_value *value, uint64_t index);
-/* @return a copy of a record without its tree: where it came from, and its metadata, stay. NULL with the library's error. */
+/* @return a copy of a record without its tree: where it came from, and its metadata, stay. NULL with the library's
+ * error. */
 rec_record *tool_edit_husk(const rec_record *record);
 /* Calls `each` for all tensors, values, empty lists and maps at and below a path. */
 typedef void (*leaf_fn)(void *user, const char *path, const rec_value *leaf);
@@ -142,7 +143,7 @@ typedef struct part {
 int tool_edit_split(work *w, const char *by, bool strip, part **parts, size_t *count);
 void tool_edit_parts_free(part *parts, size_t count);
 
-/* --------------------------------------------------------------------------------------------------- a whole run -- */
+/* ------------------------------------------------------------------------------------------------- a whole run -- */
 
 /* What is asked for. */
 typedef struct step {

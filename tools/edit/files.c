@@ -49,7 +49,8 @@ int tool_edit_save(session *s, const rec_record *record, destination *d)
     if (!to_stdout && !path) {
         return tool_fail_library();
     }
-    status = to_stdout ? rec_save_fd(d->to, record, STDOUT_FILENO, "standard output") : rec_save(d->to, record, d->path);
+    status =
+        to_stdout ? rec_save_fd(d->to, record, STDOUT_FILENO, "standard output") : rec_save(d->to, record, d->path);
     ended = tool_saved(status); /* before anything can run out of memory */
     tool_notes_take(&d->notes);
     if (ended != EXIT_OK) {

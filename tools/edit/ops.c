@@ -33,7 +33,7 @@ static void say_what(outcome *o, const char *verb)
     tool_text_format(&o->said, " %s", verb);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- rm -- */
+/* ---------------------------------------------------------------------------------------------------------- rm -- */
 
 /* In the file of another framework there is nothing but tensors: levels that hold none are gone. */
 static int prune(rec_record *record, char *path)
@@ -85,7 +85,7 @@ int tool_edit_remove(work *w, const char *const *operands, size_t place, outcome
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- mv -- */
+/* ---------------------------------------------------------------------------------------------------------- mv -- */
 
 /* The library's rule for names does it, as in a conversion. */
 static rec_plan *plan_move(work *w, const char *rule)
@@ -163,7 +163,7 @@ int tool_edit_move(work *w, const char *const *operands, size_t place, outcome *
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- meta -- */
+/* -------------------------------------------------------------------------------------------------------- meta -- */
 
 int tool_edit_metadata(work *w, const char *const *operands, size_t place, outcome *o)
 {

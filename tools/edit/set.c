@@ -8,7 +8,7 @@
 
 #include "tools/edit/edit_private.h"
 
-/* ------------------------------------------------------------------------------------------------------ numbers -- */
+/* ----------------------------------------------------------------------------------------------------- numbers -- */
 
 /* Numbers of nested lists, in row-major order. */
 typedef struct numbers {
@@ -121,7 +121,7 @@ static void repeat(uint8_t *elements, size_t width, uint64_t count)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- into a tensor -- */
+/* ----------------------------------------------------------------------------------------------- into a tensor -- */
 
 /* Sets what a window of elements shows. */
 static void fill(uint8_t *elements, const window *w, uint32_t depth, uint64_t at, size_t width, const uint8_t **values,
@@ -206,7 +206,7 @@ done:
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------- new tensors -- */
+/* ------------------------------------------------------------------------------------------------- new tensors -- */
 
 /* `f32 [[1, 2], [3, 4]]`, or `f32[512, 512]=0`. @param rest what stands behind the element type. */
 static int set_tensor(work *w, const char *key, rec_dtype dtype, const char *rest, outcome *o)
@@ -321,10 +321,9 @@ static int set_from_file(work *w, const char *key, const char *name, outcome *o)
         status = tensor ? EXIT_OK : tool_fail_library();
     } else if ((status = tool_summarise(record, &sums)) == EXIT_OK) {
         tensor = sums.largest;
-        status = sums.tensors == 1
-                     ? EXIT_OK
-                     : tool_fail("set %s: %s holds %" PRIu64 " tensors: @FILE:KEY says which", key,
-                                 tool_name_shown(path), sums.tensors);
+        status = sums.tensors == 1 ? EXIT_OK
+                                   : tool_fail("set %s: %s holds %" PRIu64 " tensors: @FILE:KEY says which", key,
+                                               tool_name_shown(path), sums.tensors);
     }
     if (status == EXIT_OK && !tool_edit_class(rec_tensor_dtype(tensor))) {
         status = tool_fail("set %s: a tensor of %s cannot be taken over", key, rec_tensor_dtype_name(tensor));
@@ -347,7 +346,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- values -- */
+/* ------------------------------------------------------------------------------------------------------ values -- */
 
 /* A number takes the kind and width that the old one has, if it says none. */
 static int take_type(const char *key, const rec_scalar *old, literal *l)
@@ -438,7 +437,10 @@ static const char *kind_noun(int32_t kind)
 {
     static char noun[32];
 
-    (void)snprintf(noun, sizeof noun, "%s%s", kind == REC_KIND_BYTES ? "" : kind == REC_KIND_INT ? "an " : "a ",
+    (void)snprintf(noun, sizeof noun, "%s%s",
+                   kind == REC_KIND_BYTES ? ""
+                   : kind == REC_KIND_INT ? "an "
+                                          : "a ",
                    tool_kind_word(kind == REC_KIND_NUMBERS ? REC_KIND_LIST : kind));
     return noun;
 }
@@ -536,8 +538,9 @@ int tool_edit_set(work *w, const char *const *operands, size_t place, outcome *o
 
     (void)place;
     if (length == strlen(operands[0]) && is_bad_slice(w, operands[0])) {
-        status = tool_fail("set %s: it is a tensor: indices and ranges like [0, 1:3, :, -1] were expected, found \"%s\"",
-                           operands[0], strrchr(operands[0], '['));
+        status =
+            tool_fail("set %s: it is a tensor: indices and ranges like [0, 1:3, :, -1] were expected, found \"%s\"",
+                      operands[0], strrchr(operands[0], '['));
     } else if (!tensor && length < strlen(operands[0])) {
         status = rec_tensor_at(w->record, key) ? EXIT_ERROR : tool_fail_library();
     } else if (length < strlen(operands[0]) || (tensor && dtype == REC_DTYPE_NONE && value[0] != '@')) {

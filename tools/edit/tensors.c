@@ -100,8 +100,8 @@ int tool_edit_encode(session *s, const char *key, rec_dtype from, const void *nu
     for (uint64_t i = 0; back && status == EXIT_OK && i < count; i++) {
         bool meant = from == REC_DTYPE_F64 && isinf(((const double *)numbers)[i]);
         if (isinf(back[i]) && !meant) {
-            status = tool_fail("set %s: number %llu of those given is too large for %s", key,
-                               (unsigned long long)i + 1, rec_dtype_name(dtype));
+            status = tool_fail("set %s: number %llu of those given is too large for %s", key, (unsigned long long)i + 1,
+                               rec_dtype_name(dtype));
         }
     }
     free(back);
@@ -271,7 +271,7 @@ int tool_edit_put_elements(work *w, const char *path, rec_dtype dtype, uint32_t 
     return rec_set_tensor(w->record, path, &spec) == REC_OK ? EXIT_OK : tool_fail_library();
 }
 
-/* ---------------------------------------------------------------------------------------------------------- ids -- */
+/* --------------------------------------------------------------------------------------------------------- ids -- */
 
 int tool_edit_new_id(const work *w, const char **id)
 {

@@ -114,7 +114,7 @@ int tool_embed_source(FILE *out, const char *symbol, const payload *p)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- object -- */
+/* ------------------------------------------------------------------------------------------------------ object -- */
 
 /* @param preprocessed whether the compiler will know how wide a size_t of its target is. */
 static int write_assembly(const workshop *w, const char *symbol, bool preprocessed)

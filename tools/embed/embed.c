@@ -9,15 +9,14 @@
 
 #include "tools/embed/embed_private.h"
 
-/* ------------------------------------------------------------------------------------------------------ options -- */
+/* ----------------------------------------------------------------------------------------------------- options -- */
 
 const char tool_embed_more[] = "FILE's bytes become an array for rec_load_bytes(). With --to or --precision\n"
                                "they are converted first. With --structs the record becomes a C constant that\n"
                                "needs no library.\n";
 
 const own_option tool_embed_options[] = {
-    {"output", "OUT", 'o',
-     "NAME.h or NAME.c: C header and source;\nNAME.o: header and object file, by $CC, $AS or cc"},
+    {"output", "OUT", 'o', "NAME.h or NAME.c: C header and source;\nNAME.o: header and object file, by $CC, $AS or cc"},
     {"name", "NAME", 0, "what symbols begin with (default: the name OUT)"},
     {"as", "SYMBOL", 0, "the symbol itself (default: NAME_record, NAME)"},
     {"structs", NULL, 0, "a header with static const structs instead"},
@@ -30,7 +29,7 @@ typedef struct embed_wishes {
     bool structs;
 } embed_wishes;
 
-/* -------------------------------------------------------------------------------------------------------- plans -- */
+/* ------------------------------------------------------------------------------------------------------- plans -- */
 
 enum { FORM_C, FORM_OBJECT, FORM_STRUCTS };
 
@@ -142,7 +141,7 @@ static int make_plan(plan *p, const options *o)
     return EXIT_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------ payload -- */
+/* ----------------------------------------------------------------------------------------------------- payload -- */
 
 /* Copies standard input, which can be read only once. */
 static int copy_input(int to, const char *path)
@@ -259,7 +258,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------ reports -- */
+/* ----------------------------------------------------------------------------------------------------- reports -- */
 
 static void report_json(const plan *p, const char *in, const char *recorder, const payload *bytes, FILE *out)
 {
@@ -313,7 +312,7 @@ static void report(const session *s, const plan *p, const char *in, const char *
     tool_text_free(&line);
 }
 
-/* -------------------------------------------------------------------------------------------------------- forms -- */
+/* ------------------------------------------------------------------------------------------------------- forms -- */
 
 static int embed_as_bytes(session *s, const plan *p, const char *in)
 {

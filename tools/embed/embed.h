@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * record embed: a record inside a program, as bytes for the library or as C structs that need none.
  * It changes nothing in a record: what is to be converted the library converts, as the session asks.
- * Files that it makes appear whole or not at all, and so do those of others who make theirs as it does; who calls it owns
- * nothing of it. */
+ * Files that it makes appear whole or not at all, and so do those of others who make theirs as it does; who calls it
+ * owns nothing of it. */
 #ifndef RECORD_EMBED_H
 #define RECORD_EMBED_H
 
@@ -12,7 +12,7 @@ extern const char tool_embed_more[];
 extern const own_option tool_embed_options[];
 int tool_run_embed(session *s, const char *const *operands, size_t count);
 
-/* -------------------------------------------------------------------------------------------------------- files -- */
+/* ------------------------------------------------------------------------------------------------------- files -- */
 
 /* A file that takes the place of the old one when all of it is written. Zero it to begin. */
 typedef struct target {

@@ -8,7 +8,7 @@
 /* Where the embedded thing starts, in bytes: a cache line, and the widest vectors that there are. */
 enum { EMBED_ALIGNMENT = 64 };
 
-/* ----------------------------------------------------------------------------------------------------- workshop -- */
+/* ---------------------------------------------------------------------------------------------------- workshop -- */
 
 /* A private folder for what the assembler reads. Zero it to begin. */
 typedef struct workshop {
@@ -16,7 +16,7 @@ typedef struct workshop {
 } workshop;
 int tool_workshop_open(workshop *w);
 void tool_workshop_close(workshop *w);
-/* -------------------------------------------------------------------------------------------------------- bytes -- */
+/* ------------------------------------------------------------------------------------------------------- bytes -- */
 
 /* What is embedded. */
 typedef struct payload {
@@ -31,7 +31,7 @@ int tool_embed_source(FILE *out, const char *symbol, const payload *p);
 /* Makes the object file with the system's assembler. @param w its folder, with the payload in it. */
 int tool_embed_object(const char *object, const char *symbol, const workshop *w);
 
-/* -------------------------------------------------------------------------------------------------------- names -- */
+/* ------------------------------------------------------------------------------------------------------- names -- */
 
 /* @return true for an identifier that is no word of C's or C++'s own. */
 bool tool_c_name_valid(const char *name);
@@ -60,7 +60,7 @@ void tool_lookup_free(lookup *l);
 /* @return `wanted`, or with _2, _3… behind it if that is taken; taken from now on. To be freed. */
 char *tool_c_names_take(lookup *names, const char *wanted);
 
-/* -------------------------------------------------------------------------------------------------------- types -- */
+/* ------------------------------------------------------------------------------------------------------- types -- */
 
 enum {
     SHAPE_NOTHING,  /* only nils: a null pointer */
@@ -106,7 +106,7 @@ bool tool_shape_has_member(const shape *s);
 /* Names it and all below it: the types of its members begin with `tag`. */
 void tool_shape_name(shape *s, const char *tag, lookup *names);
 
-/* ------------------------------------------------------------------------------------------------------- values -- */
+/* ------------------------------------------------------------------------------------------------------ values -- */
 
 /* Adds numbers to a file, so many in a line. */
 typedef struct row {

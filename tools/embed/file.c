@@ -11,8 +11,8 @@
 
 #include "tools/embed/embed_private.h"
 
-/* What has to go if a signal, or a lack of memory, ends the command. A handler can only reach what is global; it may call unlink and rmdir.
- * A slot is filled before its file exists and emptied after it is gone. */
+/* What has to go if a signal, or a lack of memory, ends the command. A handler can only reach what is global; it may
+ * call unlink and rmdir. A slot is filled before its file exists and emptied after it is gone. */
 enum { SLOTS = 8 };
 static char *volatile doomed[SLOTS];
 
@@ -67,7 +67,7 @@ void tool_files_guard(void)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ targets -- */
+/* ----------------------------------------------------------------------------------------------------- targets -- */
 
 /* The assembler works in another folder. @return NULL with the error printed. */
 static char *absolute(const char *path)
@@ -119,9 +119,9 @@ static mode_t mode_like(const struct stat *old, const char *path, int file)
     }
     if (unknown) {
         mode &= S_IRWXU;
-        tool_notes_add(&lost, REC_NOTE_DROPPED, path,
-                       xasprintf("lost the access control list of the file it replaces: its mode is %03o",
-                                 (unsigned)mode));
+        tool_notes_add(
+            &lost, REC_NOTE_DROPPED, path,
+            xasprintf("lost the access control list of the file it replaces: its mode is %03o", (unsigned)mode));
         tool_notes_print(&lost, false);
         tool_notes_free(&lost);
     }
@@ -209,7 +209,7 @@ void tool_target_drop(target *t)
     *t = (target){0};
 }
 
-/* ----------------------------------------------------------------------------------------------------- workshop -- */
+/* ---------------------------------------------------------------------------------------------------- workshop -- */
 
 int tool_workshop_open(workshop *w)
 {

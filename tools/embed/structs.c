@@ -16,7 +16,7 @@ typedef struct writer {
     int status;
 } writer;
 
-/* ---------------------------------------------------------------------------------------------------- constants -- */
+/* --------------------------------------------------------------------------------------------------- constants -- */
 
 /* A macro with a number. */
 static void define(writer *w, const shape *s, const char *what, uint64_t number)
@@ -43,7 +43,7 @@ static void define_tensor(writer *w, const shape *s)
     define(w, s, "COUNT", rec_tensor_count(s->tensor));
 }
 
-/* ------------------------------------------------------------------------------------------------- declarations -- */
+/* ------------------------------------------------------------------------------------------------ declarations -- */
 
 static bool is_pointer(const shape *s)
 {
@@ -188,7 +188,7 @@ static void declare_types(writer *w, const shape *s)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- values -- */
+/* ------------------------------------------------------------------------------------------------------ values -- */
 
 static void print_literal(writer *w, const char *bytes, size_t length)
 {

@@ -68,7 +68,7 @@ static shape *find_part(const shape *s, const shape *like, size_t guess)
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------ merging -- */
+/* ----------------------------------------------------------------------------------------------------- merging -- */
 
 static bool is_integer(int32_t kind)
 {
@@ -191,7 +191,7 @@ static void merge(shape *a, const shape *b)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------- building -- */
+/* ---------------------------------------------------------------------------------------------------- building -- */
 
 static void set_number(shape *s, const rec_scalar *number)
 {
@@ -395,7 +395,7 @@ const rec_value *tool_shape_value(const shape *s, const rec_value *value, size_t
     return found && rec_value_kind(found) != REC_KIND_NIL ? found : NULL;
 }
 
-/* -------------------------------------------------------------------------------------------------------- names -- */
+/* ------------------------------------------------------------------------------------------------------- names -- */
 
 void tool_shape_name(shape *s, const char *tag, lookup *names)
 {

@@ -27,7 +27,7 @@ void tool_row_put(row *r, const char *item)
     r->any = true;
 }
 
-/* ------------------------------------------------------------------------------------------------------- floats -- */
+/* ------------------------------------------------------------------------------------------------------ floats -- */
 
 /* @param fraction, digits the significand behind the point, and how many hexadecimal digits it has. */
 static const char *hex_float(bool minus, bool normal, uint64_t fraction, int digits, int exponent, const char *suffix,
@@ -90,7 +90,7 @@ static const char *f64_c(uint64_t bits, char *buffer)
     return hex_float(minus, exponent, fraction, 13, exponent ? exponent - 1023 : -1022, "", buffer);
 }
 
-/* ----------------------------------------------------------------------------------------------------- integers -- */
+/* ---------------------------------------------------------------------------------------------------- integers -- */
 
 /* The least number has no literal: the minus is an operator on a number that is too large. */
 static const char *int_c(int64_t number, unsigned bits, char *buffer)
@@ -158,7 +158,7 @@ const char *tool_scalar_type(const shape *s)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ tensors -- */
+/* ----------------------------------------------------------------------------------------------------- tensors -- */
 
 /* How elements are read, and what they are in C. */
 typedef struct element_form {

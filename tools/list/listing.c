@@ -5,7 +5,7 @@
 
 #include "tools/list/list_private.h"
 
-/* ------------------------------------------------------------------------------------------------------- options -- */
+/* ----------------------------------------------------------------------------------------------------- options -- */
 
 int tool_manner_read(const options *o, manner *m)
 {
@@ -41,7 +41,7 @@ int tool_manner_read(const options *o, manner *m)
     return EXIT_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------- gathering -- */
+/* --------------------------------------------------------------------------------------------------- gathering -- */
 
 static void add_tensor(listing *l, const rec_tensor *tensor)
 {
@@ -121,7 +121,7 @@ void tool_listing_free(listing *l)
     tool_text_free(&l->paths);
 }
 
-/* ------------------------------------------------------------------------------------------------------- sorting -- */
+/* ----------------------------------------------------------------------------------------------------- sorting -- */
 
 /* As people count: layers.2 before layers.10; a level ends before anything else. */
 static int compare_names(const char *a, const char *b)
@@ -270,7 +270,7 @@ static int compare_values_back(const void *a, const void *b)
     return compare_values(b, a);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- sums -- */
+/* -------------------------------------------------------------------------------------------------------- sums -- */
 
 typedef struct summing {
     listing *l;

@@ -25,7 +25,7 @@ const own_option tool_ls_options[] = {
     {0},
 };
 
-/* -------------------------------------------------------------------------------------------------- for programs -- */
+/* ------------------------------------------------------------------------------------------------ for programs -- */
 
 static void json_tensor(json *j, const listing *l, size_t i, const manner *m, bool by_position)
 {
@@ -86,7 +86,7 @@ static void print_json(json *j, const char *path, const listing *l, const manner
     tool_json_close(j, '}');
 }
 
-/* ---------------------------------------------------------------------------------------------------- for people -- */
+/* -------------------------------------------------------------------------------------------------- for people -- */
 
 void tool_cell_key(table *t, const char *key)
 {
@@ -284,8 +284,8 @@ static void print_people(const listing *l, const manner *m)
     putchar('\n');
 }
 
-/* @param j the array that the answers of several files are items of, or the answer itself. @param begun whether something was
- * printed before. */
+/* @param j the array that the answers of several files are items of, or the answer itself. @param begun whether
+ * something was printed before. */
 static int list(session *s, const char *path, const input_files *in, const manner *m, bool *begun, json *j)
 {
     rec_recorder *recorder = tool_session_look(s);

@@ -71,8 +71,8 @@ char *tool_index_of_part(const char *path)
     return index;
 }
 
-/* Whether a file of a folder is a record and does not only look so from afar, as the config.json beside a model does: of
- * that the first byte is wrong already. */
+/* Whether a file of a folder is a record and does not only look so from afar, as the config.json beside a model does:
+ * of that the first byte is wrong already. */
 static bool is_record(session *s, const char *path)
 {
     const char *name = rec_recognise(s->context, path);
@@ -141,13 +141,12 @@ int tool_inputs_add_folder(session *s, input_files *in, const char *folder)
     return status;
 }
 
-/* Whether a folder is a model itself, as those of several files with an index are. One with a fault is one, too, so that
- * loading says which; but not one that holds several models. */
+/* Whether a folder is a model itself, as those of several files with an index are. One with a fault is one, too, so
+ * that loading says which; but not one that holds several models. */
 static bool is_model(session *s, const char *folder)
 {
-    rec_recorder *recorder = rec_recognise(s->context, folder)
-                                 ? rec_open_recorder_in(s->context, "Auto", REC_PRECISION_KEEP)
-                                 : NULL;
+    rec_recorder *recorder =
+        rec_recognise(s->context, folder) ? rec_open_recorder_in(s->context, "Auto", REC_PRECISION_KEEP) : NULL;
     rec_record *record = NULL;
     bool is = false;
 

@@ -7,7 +7,7 @@
 
 #include "tools/session/session.h"
 
-/* ------------------------------------------------------------------------------------------------------- records -- */
+/* ----------------------------------------------------------------------------------------------------- records -- */
 
 /* What is in a record, added up. */
 typedef struct summary {
@@ -32,7 +32,7 @@ const char *tool_element_word(const rec_record *record, const char *key);
 /* Adds "tiny.bin carries no names (BinFile record, Burn 0.18.0)". @param path as people should see it. */
 void tool_text_nameless(text *t, const rec_record *record, const char *path);
 
-/* ----------------------------------------------------------------------------------------------------- families -- */
+/* ---------------------------------------------------------------------------------------------------- families -- */
 
 /* The families of models that a foreign file may be of. */
 typedef struct families {
@@ -41,15 +41,15 @@ typedef struct families {
     char *failed; /* why they could not be found, or NULL */
     char *whole;  /* the index of the files that the file is one of, if it is they that are of a family; or NULL */
 } families;
-/* Finds them; of one file of several, those of them all. @param path of its file, "-" for standard input. To be given back with
- * tool_families_free(). */
+/* Finds them; of one file of several, those of them all. @param path of its file, "-" for standard input. To be given
+ * back with tool_families_free(). */
 void tool_families_find(session *s, const rec_record *record, const char *path, families *f);
 void tool_families_free(families *f);
 /* Adds "Llama: --profile llama"; nothing if there are none. */
 void tool_families_text(const families *f, text *t);
 void tool_json_families(json *j, const char *key, const families *f);
 
-/* ------------------------------------------------------------------------------------------------------- slices -- */
+/* ------------------------------------------------------------------------------------------------------ slices -- */
 
 /* `[0, 1:3, ::2, -1]` of numpy. A part is either an index (its dimension goes) or a range. */
 typedef struct slice_part {
@@ -82,11 +82,11 @@ int tool_slice_parse(slice *s, const char *string);
 /* Applies a slice to a shape. Indices out of range are printed as errors of `key`; ranges are clamped. */
 int tool_slice_apply(const slice *s, const char *key, const uint64_t *shape, uint32_t rank, window *w);
 
-/* ------------------------------------------------------------------------------------------------------- inputs -- */
+/* ------------------------------------------------------------------------------------------------------ inputs -- */
 
-/* Which keys are meant. A pattern is a key, or a glob over whole keys: * is any text, dots too, ? a character, # a number,
- * [a-z] one of these, {wq,wk} and {0-3,7} alternatives: so a line of a folded listing is one. What is below a key that matches
- * matches too. A pattern that begins with an exclamation mark leaves out what else would be meant. */
+/* Which keys are meant. A pattern is a key, or a glob over whole keys: * is any text, dots too, ? a character, # a
+ * number, [a-z] one of these, {wq,wk} and {0-3,7} alternatives: so a line of a folded listing is one. What is below a
+ * key that matches matches too. A pattern that begins with an exclamation mark leaves out what else would be meant. */
 typedef struct key_patterns key_patterns;
 /* @param given borrowed. @return NULL with the error printed. */
 key_patterns *tool_patterns_make(const char *const *given, size_t count);
@@ -100,21 +100,22 @@ void tool_patterns_free(key_patterns *p);
 typedef struct input_files {
     char **files;
     size_t count, room;
-    bool several;   /* each is to be told by its name: there are several, or there was a folder */
+    bool several;       /* each is to be told by its name: there are several, or there was a folder */
     size_t passed_over; /* files of folders that look like records from afar, and are none */
     key_patterns *keys; /* NULL: all */
 } input_files;
-/* The first operand is a file, each further one if there is one of that name (or it is "-", or an address), else a pattern. Of a
- * folder that is no model itself all records are meant, and those below it, in the order of their names.
+/* The first operand is a file, each further one if there is one of that name (or it is "-", or an address), else a
+ * pattern. Of a folder that is no model itself all records are meant, and those below it, in the order of their names.
  * @param keys whether there may be patterns: else all operands are files.
  * @param in (out) to be given back with tool_inputs_free(), in either case. Errors are printed. */
 int tool_inputs_find(session *s, const char *const *operands, size_t count, bool keys, input_files *in);
-/* Adds the records of a folder and those below it in the order of their names. What begins with a dot, links to folders, parts
- * of a model that has an index and what is no record are passed over. Errors are printed. */
+/* Adds the records of a folder and those below it in the order of their names. What begins with a dot, links to
+ * folders, parts of a model that has an index and what is no record are passed over. Errors are printed. */
 int tool_inputs_add_folder(session *s, input_files *in, const char *folder);
 /* At the end: @return EXIT_OK, or EXIT_ERROR with the error printed if a pattern matched nothing in any file. */
 int tool_inputs_check(const input_files *in);
-/* @return whether several processes have found the same files, if there are several: else all know, and are at their end. */
+/* @return whether several processes have found the same files, if there are several: else all know, and are at their
+ * end. */
 bool tool_inputs_same(const session *s, const input_files *in);
 void tool_inputs_free(input_files *in);
 /* What stands in an array of answers for a file that gave none: its name and the library's last error. */

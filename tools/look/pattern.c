@@ -13,7 +13,7 @@ struct key_patterns {
         bool excludes;
         bool used; /* a key matched */
         regex_t regex;
-    } * at;
+    } *at;
     size_t count;
     bool includes; /* some do */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Measuring by several processes: all have the same list of tensors, and each measures a run of them that is about as many bytes as
- * those of the others. One that is much of a process's share by itself is measured by all, each some of its pieces. */
+ * Measuring by several processes: all have the same list of tensors, and each measures a run of them that is about as
+ * many bytes as those of the others. One that is much of a process's share by itself is measured by all, each some of
+ * its pieces. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +66,8 @@ static void measure_run(session *s, struct measured_ahead *a, uint64_t first, ui
     free(tensors);
 }
 
-/* What any process could not read each tries again by itself: that is the file's fault if none can, and else that of who cannot. */
+/* What any process could not read each tries again by itself: that is the file's fault if none can, and else that of
+ * who cannot. */
 static bool try_again(session *s, struct measured_ahead *a, bool sums)
 {
     uint64_t failed = 0;
@@ -123,8 +125,8 @@ uint64_t tool_measure_mark(uint64_t sum, const rec_tensor *tensor)
     return (sum ^ rec_tensor_nbytes(tensor)) * UINT64_C(0x100000001b3) + rec_tensor_count(tensor);
 }
 
-int tool_measure_together(session *s, const char *path, uint64_t outcome, const rec_tensor *const *tensors, size_t count,
-                          bool sums)
+int tool_measure_together(session *s, const char *path, uint64_t outcome, const rec_tensor *const *tensors,
+                          size_t count, bool sums)
 {
     struct measured_ahead *a;
     uint64_t sum = outcome;

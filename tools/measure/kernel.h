@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The kernels by vectors of VECTOR_BYTES, as the compiler makes them of GCC's vector types: included once for each kind of
- * processor, with what follows defined.
- *   VECTOR_BYTES        bytes of a vector
- *   VECTOR_TARGET       attribute of the functions
- *   VECTOR_NAME(name)   name of a function or type here
- *   VECTOR_WIDEN(at)    as many floats as there are f64 in a vector, as f64
- *   VECTOR_MIN_F32(a, b), VECTOR_MAX_F32, VECTOR_MIN_F64, VECTOR_MAX_F64   of vectors of finite numbers
- * They go by blocks. A block first is looked through for what is odd, by bits that run over into the sign; only then is it
- * counted. What is not finite, and what a last block lacks, gives way to the value of the terms' shift, which adds nothing to
- * the sums and no new extreme, and is taken off the counts again. A number of bins is found for four vectors at a time and
- * counted by pairs: one of 32 by 32 places for two values. */
+ * The kernels by vectors of VECTOR_BYTES, as the compiler makes them of GCC's vector types: included once for each kind
+ * of processor, with what follows defined. VECTOR_BYTES        bytes of a vector VECTOR_TARGET       attribute of the
+ * functions VECTOR_NAME(name)   name of a function or type here VECTOR_WIDEN(at)    as many floats as there are f64 in
+ * a vector, as f64 VECTOR_MIN_F32(a, b), VECTOR_MAX_F32, VECTOR_MIN_F64, VECTOR_MAX_F64   of vectors of finite numbers
+ * They go by blocks. A block first is looked through for what is odd, by bits that run over into the sign; only then is
+ * it counted. What is not finite, and what a last block lacks, gives way to the value of the terms' shift, which adds
+ * nothing to the sums and no new extreme, and is taken off the counts again. A number of bins is found for four vectors
+ * at a time and counted by pairs: one of 32 by 32 places for two values. */
 
 #define lanes_f32 VECTOR_NAME(lanes_f32)
 #define lanes_f64 VECTOR_NAME(lanes_f64)
@@ -39,7 +36,7 @@ typedef int32_t lanes_short __attribute__((vector_size(VECTOR_BYTES / 2)));
 #define SIGNS_F32 UINT64_C(0x8000000080000000)
 #define SIGNS_F64 UINT64_C(0x8000000000000000)
 
-/* ---------------------------------------------------------------------------------------------------------- f32 -- */
+/* --------------------------------------------------------------------------------------------------------- f32 -- */
 
 /* Whether a block has something to be counted, or to be cleaned. */
 VECTOR_TARGET static int VECTOR_NAME(look_f32)(const float *at, const measure_limits *limits)
@@ -179,7 +176,7 @@ VECTOR_TARGET static void VECTOR_NAME(all_f32)(const measure_terms *terms, const
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- f64 -- */
+/* --------------------------------------------------------------------------------------------------------- f64 -- */
 
 /* Whether a block has something to be counted, or to be cleaned. */
 VECTOR_TARGET static int VECTOR_NAME(look_f64)(const double *at, const measure_limits *limits)
@@ -228,7 +225,7 @@ VECTOR_TARGET static void VECTOR_NAME(count_f64)(const double *at, const measure
 
 #define BINS_F64(bins, x)                                            \
     do {                                                             \
-        lanes_f64 at_bin = ((x)*0.5 - low) * scale;                  \
+        lanes_f64 at_bin = ((x) * 0.5 - low) * scale;                \
         at_bin = VECTOR_MIN_F64(VECTOR_MAX_F64(at_bin, none), last); \
         (bins) = __builtin_convertvector(at_bin, lanes_short);       \
     } while (0)

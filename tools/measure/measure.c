@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Measuring a tensor: a look at a few places says where values lie, then all of it is read in pieces, which threads share.
- * Sums are kept by piece and added in order, so that it does not matter who made them. */
+ * Measuring a tensor: a look at a few places says where values lie, then all of it is read in pieces, which threads
+ * share. Sums are kept by piece and added in order, so that it does not matter who made them. */
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ double tool_root(double x)
 #endif
 }
 
-/* ------------------------------------------------------------------------------------------------------- reading -- */
+/* ----------------------------------------------------------------------------------------------------- reading -- */
 
 /* How the elements of a tensor are read. */
 typedef struct reading_as {
@@ -118,7 +118,8 @@ static void make_doubles(rec_dtype dtype, void *at, size_t count, uint64_t *beyo
     *beyond += over;
 }
 
-/* Reads elements as f32 or f64. @param target room for `count` of 8 bytes. @param beyond (in, out) integers beyond i16. */
+/* Reads elements as f32 or f64. @param target room for `count` of 8 bytes. @param beyond (in, out) integers beyond i16.
+ */
 static rec_status read_piece(const rec_tensor *tensor, const reading_as *as, uint64_t first, size_t count, void *target,
                              uint64_t *beyond)
 {
@@ -130,7 +131,7 @@ static rec_status read_piece(const rec_tensor *tensor, const reading_as *as, uin
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------- a first look -- */
+/* ------------------------------------------------------------------------------------------------ a first look -- */
 
 /* The values that would be at places a quarter, half and three quarters along if they were in order. */
 static double nth(double *values, size_t count, size_t n)
@@ -234,7 +235,7 @@ static rec_status first_look(const rec_tensor *tensor, const reading_as *as, mea
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- sums -- */
+/* -------------------------------------------------------------------------------------------------------- sums -- */
 
 /* What the threads share that measure a tensor. */
 struct measuring {
@@ -246,8 +247,8 @@ struct measuring {
     uint64_t count;
     struct {
         double first, second;
-    } * sums;      /* by piece */
-    uint8_t *done; /* by share */
+    } *sums;        /* by piece */
+    uint8_t *done;  /* by share */
     bool across;    /* other processes make some of the shares */
     uint64_t share; /* the first that this one makes */
     const atomic_bool *stop;
@@ -389,8 +390,8 @@ static rec_status gather(session *s, struct measuring *m, rec_status status)
     counted *all = xmalloc(shared->ranks * sizeof *all);
     bool met;
 
-    all[shared->rank] = (counted){status,       c->zeros,     c->nan, c->inf, c->subnormal,
-                                  c->half_over, c->half_zero, {0},    c->min, c->max};
+    all[shared->rank] =
+        (counted){status, c->zeros, c->nan, c->inf, c->subnormal, c->half_over, c->half_zero, {0}, c->min, c->max};
     memcpy(all[shared->rank].bins, c->bins, sizeof c->bins);
     for (uint32_t i = 0; i < shared->ranks; i++) {
         uint64_t end = first_of(shares_of(m), shared->ranks, i + 1) * SHARE;
@@ -409,7 +410,8 @@ static rec_status gather(session *s, struct measuring *m, rec_status status)
     return status;
 }
 
-/* Makes all sums. @param s NULL: on this thread. @param status what went wrong before, which is told where others wait. */
+/* Makes all sums. @param s NULL: on this thread. @param status what went wrong before, which is told where others wait.
+ */
 static rec_status make_sums(session *s, struct measuring *m, rec_status status)
 {
     uint64_t shares = shares_of(m), first = 0, end = shares;
@@ -462,8 +464,8 @@ static double unit_for(double min, double max)
     return most > TOO_LARGE ? ldexp(1, -UNIT_BITS) : most < TOO_SMALL && most > 0 ? ldexp(1, UNIT_BITS) : 1;
 }
 
-/* Goes over the tensor once, and again if values turn out to be so extreme, or so unlike those that were looked at, that
- * sums lost digits. */
+/* Goes over the tensor once, and again if values turn out to be so extreme, or so unlike those that were looked at,
+ * that sums lost digits. */
 static rec_status measure(session *s, struct measuring *m, measured *into)
 {
     rec_status status = first_look(m->tensor, &m->as, &m->terms);
@@ -560,7 +562,7 @@ int tool_measure(session *s, const rec_tensor *tensor, measured *m, bool *numeri
     return status == REC_OK ? EXIT_OK : status == REC_E_CANCELLED ? EXIT_ERROR : tool_fail_library();
 }
 
-/* ------------------------------------------------------------------------------------------------------- adding -- */
+/* ------------------------------------------------------------------------------------------------------ adding -- */
 
 static double finite_of(const measured *m)
 {

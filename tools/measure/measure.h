@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What the numbers of a tensor are like, and what they hash to: extremes, moments, counts of what is odd, a histogram,
  * SHA-256.
- * It opens no file and changes no record; it prints nothing but errors. It reads tensors in pieces with rec_tensor_read(),
- * so that it needs no memory that grows with them.
- * What it gives is the caller's, without anything to free. */
+ * It opens no file and changes no record; it prints nothing but errors. It reads tensors in pieces with
+ * rec_tensor_read(), so that it needs no memory that grows with them. What it gives is the caller's, without anything
+ * to free. */
 #ifndef RECORD_MEASURE_H
 #define RECORD_MEASURE_H
 
@@ -37,8 +37,8 @@ rec_status tool_measure_shared(session *s, const rec_tensor *tensor, measured *m
 void tool_measure_add(measured *sum, const measured *more);
 
 /* SHA-256 of what a tensor is, the same in whatever file it stands: of a line `f32 [2, 3]` and a line feed, then of its
- * elements, row-major and little-endian. Burn's three bools are `bool`, one byte each, flex32 is `f32`; what is not numbers
- * is its own name and its bytes as they are.
+ * elements, row-major and little-endian. Burn's three bools are `bool`, one byte each, flex32 is `f32`; what is not
+ * numbers is its own name and its bytes as they are.
  * @return EXIT_OK, or EXIT_ERROR with the error printed. */
 int tool_tensor_sum(session *s, const rec_tensor *tensor, uint8_t sum[MEASURE_SUM_BYTES]);
 /* The same on the calling thread, with nothing printed. @return REC_OK, else the thread has the library's error. */
@@ -56,44 +56,45 @@ typedef struct measured_tensor {
     uint8_t sum[MEASURE_SUM_BYTES]; /* only if it was asked for */
 } measured_tensor;
 enum { MEASURE_BATCH = 256 };
-/* Measures tensors from the first on, as many as go together: small ones are shared out among the threads, a large one by its
- * pieces. Pages of mapped files are given back. @param sums whether their SHA-256 is wanted. @param made (out) room for
- * MEASURE_BATCH. @return how many, at least one of `count`. */
+/* Measures tensors from the first on, as many as go together: small ones are shared out among the threads, a large one
+ * by its pieces. Pages of mapped files are given back. @param sums whether their SHA-256 is wanted. @param made (out)
+ * room for MEASURE_BATCH. @return how many, at least one of `count`. */
 size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t count, bool sums, measured_tensor *made);
 
 /* Where several processes look at one file: whether all have come to the same record, or to the same failure; then each
- * measures its share of these tensors, and all have what comes of it, which tool_measure_batch() gives in this order. A process that
- * is alone does nothing here. @param outcome what loading came to, 0: well; then nothing is measured otherwise.
+ * measures its share of these tensors, and all have what comes of it, which tool_measure_batch() gives in this order. A
+ * process that is alone does nothing here. @param outcome what loading came to, 0: well; then nothing is measured
+ * otherwise.
  * @return EXIT_OK, or EXIT_ERROR: they have not; all know, and the command is at its end. */
-int tool_measure_together(session *s, const char *path, uint64_t outcome, const rec_tensor *const *tensors, size_t count,
-                          bool sums);
+int tool_measure_together(session *s, const char *path, uint64_t outcome, const rec_tensor *const *tensors,
+                          size_t count, bool sums);
 /* @return a sum of tensors by which processes tell whether theirs are alike, with one more. */
 uint64_t tool_measure_mark(uint64_t sum, const rec_tensor *tensor);
 /* Frees what that has left. */
 void tool_measure_end(session *s);
-/* The same as tool_measure_shared() of a tensor that each process reads a share of: all call it. REC_E_CANCELLED: all know that
- * they are at their end. Other failures are those of any of them. */
+/* The same as tool_measure_shared() of a tensor that each process reads a share of: all call it. REC_E_CANCELLED: all
+ * know that they are at their end. Other failures are those of any of them. */
 rec_status tool_measure_across(session *s, const rec_tensor *tensor, measured *m, bool *numeric);
 
 /* Adds a histogram as a line of ▁▂▃▄▅▆▇█, `width` columns or as many as there are bins; only empty bins are ▁. */
 void tool_text_sparkline(text *t, const uint64_t *bins, size_t count, size_t width);
 
-/* Runs work(user, i) for each i < count on up to the session's threads, the caller's among them; in which order is free.
- * On other threads a tensor may be read; memory, printing and the session are not for them. */
+/* Runs work(user, i) for each i < count on up to the session's threads, the caller's among them; in which order is
+ * free. On other threads a tensor may be read; memory, printing and the session are not for them. */
 void tool_parallel(session *s, uint64_t count, void (*work)(void *user, uint64_t i), void *user);
 /* @return how many threads that is at most. */
 uint32_t tool_threads(const session *s);
 
-/* Where several processes look at one file: cuts a list into a run for each, by what its items cost. @param ends (out) where each
- * run ends. */
+/* Where several processes look at one file: cuts a list into a run for each, by what its items cost. @param ends (out)
+ * where each run ends. */
 void tool_shared_cut(const uint64_t *costs, uint64_t count, uint32_t ranks, uint64_t *ends);
-/* tool_parallel() by all processes, each its run. Work i leaves made[i], of `size` bytes without one that was not set; in the end
- * all of them have all of it. One process is as tool_parallel(). @param costs, made may be NULL then.
+/* tool_parallel() by all processes, each its run. Work i leaves made[i], of `size` bytes without one that was not set;
+ * in the end all of them have all of it. One process is as tool_parallel(). @param costs, made may be NULL then.
  * @return EXIT_OK, or EXIT_ERROR: all know that they are at their end. */
-int tool_parallel_across(session *s, const uint64_t *costs, uint64_t count, void (*work)(void *user, uint64_t i), void *user,
-                         void *made, size_t size);
-/* What one process could not do all try again. @param said what went wrong here this time, NULL: nothing. @return EXIT_OK: it went
- * wrong for all, or for none; EXIT_ERROR: for some, which all know, and are at their end. */
+int tool_parallel_across(session *s, const uint64_t *costs, uint64_t count, void (*work)(void *user, uint64_t i),
+                         void *user, void *made, size_t size);
+/* What one process could not do all try again. @param said what went wrong here this time, NULL: nothing. @return
+ * EXIT_OK: it went wrong for all, or for none; EXIT_ERROR: for some, which all know, and are at their end. */
 int tool_shared_failed(session *s, const char *said);
 
 /* @return the square root, within two units of the last place; of a negative number NaN. The C library has its own in a

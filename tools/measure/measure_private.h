@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * How numbers are measured: pieces of a tensor, of which kernels make sums. All kernels make the same sums to the last bit:
- * plain.c is what they mean. */
+ * How numbers are measured: pieces of a tensor, of which kernels make sums. All kernels make the same sums to the last
+ * bit: plain.c is what they mean. */
 #ifndef RECORD_MEASURE_PRIVATE_H
 #define RECORD_MEASURE_PRIVATE_H
 
@@ -14,8 +14,8 @@
 /* The sum that element i of a piece goes to is i % MEASURE_LANES. */
 enum { MEASURE_LANES = 16, MEASURE_BLOCK = 256, MEASURE_PIECE = 1 << 15 };
 
-/* What is asked of all pieces of a tensor. The limits are magnitudes: the bits of an absolute value, in the kernel's own
- * type. */
+/* What is asked of all pieces of a tensor. The limits are magnitudes: the bits of an absolute value, in the kernel's
+ * own type. */
 typedef struct measure_terms {
     double unit;         /* a power of two that values are multiplied with before they are summed */
     double shift;        /* a value of the kernel's type; times `unit` it is taken off before, lest digits cancel */
@@ -40,8 +40,8 @@ typedef struct measure_counts {
     uint64_t zeros, nan, inf, subnormal, half_over, half_zero;
     uint64_t bins[MEASURE_BINS];
     double min, max; /* begin as Infinity, -Infinity */
-    /* What vectors leave to tool_measure_settle(): bins of two values at a time, and how many values stood in for others
-     * (see kernel.h). */
+    /* What vectors leave to tool_measure_settle(): bins of two values at a time, and how many values stood in for
+     * others (see kernel.h). */
     uint32_t pairs[2][MEASURE_BINS * MEASURE_BINS];
     bool paired; /* there are pairs */
     uint64_t stand_ins;
@@ -67,7 +67,7 @@ bool tool_cpu_has(tool_cpu what);
 /* @return kernels that this processor can run, the fastest first, the plain ones last; NULL behind them. */
 const measure_kernels *tool_measure_kernels(size_t index);
 
-/* ------------------------------------------------------------------------------------------- for kernels by vectors -- */
+/* -------------------------------------------------------------------------------------- for kernels by vectors -- */
 
 /* Terms as vectors need them. Magnitudes are of the kernel's type and no more than its largest signed number. */
 typedef struct measure_limits {
@@ -91,7 +91,7 @@ void tool_measure_clean_f64(double *block, const double *at, size_t count, doubl
 /* At the end: pairs become bins, and what stood in for others is taken back. */
 void tool_measure_settle(const measure_terms *terms, bool single, measure_counts *counts);
 
-/* ------------------------------------------------------------------------------------------------------- batches -- */
+/* ----------------------------------------------------------------------------------------------------- batches -- */
 
 /* A tensor of more elements is measured by all threads. */
 enum { MEASURE_LARGE = 1 << 19 };
@@ -101,7 +101,7 @@ size_t tool_measure_alone_batch(session *s, const rec_tensor *const *tensors, si
 /* The next ones that were measured together. @return how many, at most MEASURE_BATCH. */
 size_t tool_measure_take(session *s, size_t count, measured_tensor *made);
 
-/* ------------------------------------------------------------------------------------------------------- SHA-256 -- */
+/* ----------------------------------------------------------------------------------------------------- SHA-256 -- */
 
 /* Takes in blocks of 64 bytes. */
 typedef void sha256_blocks(uint32_t state[8], const uint8_t *at, size_t blocks);

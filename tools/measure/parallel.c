@@ -88,8 +88,8 @@ void tool_shared_cut(const uint64_t *costs, uint64_t count, uint32_t ranks, uint
     ends[ranks - 1] = count;
 }
 
-int tool_parallel_across(session *s, const uint64_t *costs, uint64_t count, void (*work)(void *user, uint64_t i), void *user,
-                         void *made, size_t size)
+int tool_parallel_across(session *s, const uint64_t *costs, uint64_t count, void (*work)(void *user, uint64_t i),
+                         void *user, void *made, size_t size)
 {
     uint64_t *ends;
     bool met;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What all kernels by vectors share, and the one for processors of which nothing more is known: on aarch64 the compiler makes
- * NEON of it, on x86-64 SSE2. */
+ * What all kernels by vectors share, and the one for processors of which nothing more is known: on aarch64 the compiler
+ * makes NEON of it, on x86-64 SSE2. */
 #include <math.h>
 #include <string.h>
 
 #include "tools/measure/measure_private.h"
 
-/* ------------------------------------------------------------------------------------------------------- sharing -- */
+/* ----------------------------------------------------------------------------------------------------- sharing -- */
 
 void tool_measure_counts_begin(measure_counts *counts)
 {
@@ -125,7 +125,7 @@ void tool_measure_settle(const measure_terms *terms, bool single, measure_counts
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ any vectors -- */
+/* ------------------------------------------------------------------------------------------------- any vectors -- */
 
 #define VECTOR_BYTES 16
 #define VECTOR_TARGET
@@ -180,7 +180,7 @@ const measure_kernels tool_measure_vector = {"vector", all_f32_any, all_f64_any}
 #undef VECTOR_MIN_F64
 #undef VECTOR_MAX_F64
 
-/* ---------------------------------------------------------------------------------------------------------- which -- */
+/* ------------------------------------------------------------------------------------------------------- which -- */
 
 const measure_kernels *tool_measure_kernels(size_t index)
 {

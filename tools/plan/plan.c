@@ -6,7 +6,7 @@
 
 #include "tools/plan/plan.h"
 
-/* -------------------------------------------------------------------------------------------------------- making -- */
+/* ------------------------------------------------------------------------------------------------------ making -- */
 
 /* What the library says while a plan is made and carried out. Debug lines, one a tensor, are kept apart: a report would
  * not hold them. */
@@ -77,7 +77,8 @@ static int add_base(session *s, const rec_recorder *to, planned *p)
     if (to && tool_is_foreign(s, rec_recorder_name(to)) &&
         (rec_recorder_set(reader, "adapter", "none") != REC_OK || rec_recorder_set(reader, "gaps", "keep") != REC_OK)) {
         status = tool_fail_library();
-    } else if (tool_session_set_type(s, reader) == EXIT_OK && (p->base = tool_session_load_typed(s, reader, s->o->base))) {
+    } else if (tool_session_set_type(s, reader) == EXIT_OK &&
+               (p->base = tool_session_load_typed(s, reader, s->o->base))) {
         status = rec_plan_set_base(p->plan, p->base) == REC_OK ? EXIT_OK : tool_fail_library();
     }
     rec_close_recorder(reader);
@@ -138,7 +139,7 @@ void tool_plan_free(planned *p)
     *p = (planned){0};
 }
 
-/* ------------------------------------------------------------------------------------------------------- problems -- */
+/* ---------------------------------------------------------------------------------------------------- problems -- */
 
 const char *tool_action_word(int32_t action)
 {
@@ -191,7 +192,7 @@ void tool_plan_notes(const session *s, const planned *p)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------- debug print -- */
+/* ------------------------------------------------------------------------------------------------- debug print -- */
 
 void tool_plan_debug(const planned *p, FILE *out)
 {
@@ -208,7 +209,7 @@ void tool_plan_debug(const planned *p, FILE *out)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------------- JSON -- */
+/* -------------------------------------------------------------------------------------------------------- JSON -- */
 
 void tool_json_totals(json *j, const char *key, const rec_plan_totals *totals)
 {
@@ -298,7 +299,7 @@ static void print_json(const session *s, const planned *p, const char *const *in
     tool_json_end(&j);
 }
 
-/* ---------------------------------------------------------------------------------------------------- record plan -- */
+/* ------------------------------------------------------------------------------------------------- record plan -- */
 
 static void print_people(const session *s, const planned *p)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Plans: made from the inputs of the command line, told as a table, summed up, their problems with what to do; record plan.
- * It reads no data and writes no file.
- * A plan owns the recorders and records that it was made of. */
+ * Plans: made from the inputs of the command line, told as a table, summed up, their problems with what to do; record
+ * plan. It reads no data and writes no file. A plan owns the recorders and records that it was made of. */
 #ifndef RECORD_PLAN_H
 #define RECORD_PLAN_H
 
@@ -32,7 +31,8 @@ enum { TOOL_PROBLEMS_SHOWN = 20, TOOL_PROBLEM_NOTES_SHOWN = 5 };
 void tool_problems_print(const planned *p, bool fatal, uint64_t most, const char *lead, const char *last, FILE *out);
 /* Tells what was noted and the first problems that are none, on standard error; nothing if --quiet. */
 void tool_plan_notes(const session *s, const planned *p);
-/* Tells what of the base an input replaced and what was kept, in two lines that begin with `indent`; nothing without one. */
+/* Tells what of the base an input replaced and what was kept, in two lines that begin with `indent`; nothing without
+ * one. */
 void tool_plan_base(const planned *p, const char *indent, FILE *out);
 /* @return whether nothing happens to anything. */
 bool tool_plan_is_plain(const planned *p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The problems of a plan, for people: those that differ in the numbers of layers or in one name are one line, as keys are, and what
- * to do stands below the last one that it is for. */
+ * The problems of a plan, for people: those that differ in the numbers of layers or in one name are one line, as keys
+ * are, and what to do stands below the last one that it is for. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,8 +63,8 @@ static void put_form(text *t, const char *string)
     }
 }
 
-/* What folds with others: what begins with its key. @param own makes the form of others one of its own. @param folded whether
- * anything folds at all. */
+/* What folds with others: what begins with its key. @param own makes the form of others one of its own. @param folded
+ * whether anything folds at all. */
 static char *form_of(const rec_plan_problem *p, size_t own, bool folded, size_t *hint)
 {
     size_t length = strlen(p->key);
@@ -111,7 +111,8 @@ static void print_line(const told *t, const fold *f, const char *lead, FILE *out
 
     if (times > 1) {
         tool_text_safe(&line, f->key, strlen(f->key));
-        tool_text_safe(&line, t->problem->text + strlen(t->problem->key), strlen(t->problem->text + strlen(t->problem->key)));
+        tool_text_safe(&line, t->problem->text + strlen(t->problem->key),
+                       strlen(t->problem->text + strlen(t->problem->key)));
         tool_text_format(&line, " (×%s)", tool_grouped(times, number));
     } else {
         problem_line(&line, t->problem);
@@ -154,8 +155,7 @@ void tool_problems_print(const planned *p, bool fatal, uint64_t most, const char
     }
     fputs(any ? ".\n" : "", out);
     if (all > told_of) {
-        fprintf(out, "%s… and %s more%s\n", last, tool_grouped(all - told_of, number),
-                fatal ? "" : " of these notes");
+        fprintf(out, "%s… and %s more%s\n", last, tool_grouped(all - told_of, number), fatal ? "" : " of these notes");
     }
     for (size_t i = 0; i < count; i++) {
         free(list[i].form);

@@ -54,7 +54,8 @@ bool tool_plan_is_plain(const planned *p)
     return p->totals.fatal + p->totals.warnings == 0 && !p->base;
 }
 
-/* A tensor of a source in a line of a plan. A source's name is one text, whose address tells sources of one name apart. */
+/* A tensor of a source in a line of a plan. A source's name is one text, whose address tells sources of one name apart.
+ */
 typedef struct place {
     const char *source, *key;
     bool used;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Floats as text: the fewest digits that tell a value of a type from its neighbours.
  *
- * Tensors have millions of them, so that those of usual size are done by integers: a value of m · 2^e is an integer and a
- * binary fraction once it is multiplied by a power of ten, and so is half the distance to its neighbours. The rest goes
- * through the C library, which defines the result. */
+ * Tensors have millions of them, so that those of usual size are done by integers: a value of m · 2^e is an integer and
+ * a binary fraction once it is multiplied by a power of ten, and so is half the distance to its neighbours. The rest
+ * goes through the C library, which defines the result. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +35,8 @@ static const float_form *form_of(rec_dtype dtype)
     }
 }
 
-/* To the nearest whole number, of two the even one; of a size that int64_t has. As rint(), for which a compiler may ask libm. */
+/* To the nearest whole number, of two the even one; of a size that int64_t has. As rint(), for which a compiler may ask
+ * libm. */
 static double to_nearest(double value)
 {
     int64_t whole = (int64_t)value;
@@ -120,7 +121,8 @@ static const uint64_t tens[] = {
 
 static wide power_of_five(int exponent)
 {
-    static const uint32_t small[] = {1, 5, 25, 125, 625, 3125, 15625, 78125, 390625, 1953125, 9765625, 48828125, 244140625, 1220703125};
+    static const uint32_t small[] = {1,     5,      25,      125,     625,      3125,      15625,
+                                     78125, 390625, 1953125, 9765625, 48828125, 244140625, 1220703125};
     wide power = small[exponent % 14];
 
     for (int i = exponent / 14; i > 0; i--) {
@@ -194,7 +196,7 @@ static bool digits_counted(double value, const float_form *form, decimal *d)
             break;
         }
     }
-    q = (between){(uint64_t)(product >> shift), product & (((wide)1 << shift) - 1), five, shift, (m & 1) == 0,
+    q = (between){(uint64_t)(product >> shift),        product & (((wide)1 << shift) - 1), five, shift, (m & 1) == 0,
                   m == UINT64_C(1) << (form->bits - 1)};
     if (q.lowest) {
         while (!reads_back(&q, tens[all - count], &number) && count < form->enough) {

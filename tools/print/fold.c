@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Folds a listing: repeated layers into `layers.#.attention.wq.weight`, then siblings into `{wq,wo}`. A line may have two
- * keys, as a plan has: what differs in both is folded in both, `{q,k}_proj` and `{wq,wk}`. */
+ * Folds a listing: repeated layers into `layers.#.attention.wq.weight`, then siblings into `{wq,wo}`. A line may have
+ * two keys, as a plan has: what differs in both is folded in both, `{q,k}_proj` and `{wq,wk}`. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "tools/print/fold_private.h"
 
-/* ------------------------------------------------------------------------------------------------ equal but for -- */
+/* ----------------------------------------------------------------------------------------------- equal but for -- */
 
 /* Equal but for list indices. */
 static uint64_t hash_pattern(uint64_t hash, const part *parts, size_t count)
@@ -75,7 +75,7 @@ static size_t group_layers(const entry *entries, size_t count, uint64_t seed, gr
     return made;
 }
 
-/* ---------------------------------------------------------------------------------------------- ranges of layers -- */
+/* -------------------------------------------------------------------------------------------- ranges of layers -- */
 
 enum { RUNS_SHOWN = 3 };
 
@@ -200,7 +200,7 @@ static void name_ranges(const entry *entries, size_t count, const size_t *of, gr
     free(t.slots);
 }
 
-/* ------------------------------------------------------------------------------------------------------- public -- */
+/* ------------------------------------------------------------------------------------------------------ public -- */
 
 static char *key_of(const group *g)
 {

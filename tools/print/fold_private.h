@@ -36,7 +36,7 @@ typedef struct index_table {
     struct slot {
         uint64_t hash;
         size_t index; /* plus one; 0: empty */
-    } * slots;
+    } *slots;
     size_t mask;
 } index_table;
 

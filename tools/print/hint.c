@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the library says to do, in the words of the command: it speaks of load arguments, `profile = llama`, and here they
- * are options, to be pasted as they stand. */
+ * What the library says to do, in the words of the command: it speaks of load arguments, `profile = llama`, and here
+ * they are options, to be pasted as they stand. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +17,8 @@ static const struct {
     {"gaps", "gaps", false},       {"set", "set", false},         {"config", "config-json", false},
     {"partial", "partial", true},  {"strict", "strict", true},    {"reverse", "reverse", true},
 };
-static const char *const rules[] = {"split", "weight_norm", "add",  "rope", "squeeze", "reshape", "stack",
-                                    "join",  "merge",       "tie",  "export", "back",  "let"};
+static const char *const rules[] = {"split", "weight_norm", "add", "rope",   "squeeze", "reshape", "stack",
+                                    "join",  "merge",       "tie", "export", "back",    "let"};
 
 /* `word = value` as an option, and the option of a recorder that has a switch. @return false: it is neither. */
 static bool put_option(text *t, const char *at, size_t length)

@@ -15,11 +15,11 @@
 #define REC_NO_SHORT_NAMES
 #include <librecord.h>
 
-/* Exit status. EXIT_DIFFERS is for what compares: a difference, a check that failed. EXIT_UNSYNCED: all is done, but a file
- * that was saved may not outlast a crash of the system. */
+/* Exit status. EXIT_DIFFERS is for what compares: a difference, a check that failed. EXIT_UNSYNCED: all is done, but a
+ * file that was saved may not outlast a crash of the system. */
 enum { EXIT_OK = 0, EXIT_DIFFERS = 1, EXIT_ERROR = 2, EXIT_UNSYNCED = 3 };
 
-/* ------------------------------------------------------------------------------------------------------- memory -- */
+/* ------------------------------------------------------------------------------------------------------ memory -- */
 
 /* Ends the command with a message where memory that was asked for is NULL. @return it. */
 void *tool_enough(void *memory);
@@ -56,7 +56,7 @@ typedef struct words {
     size_t count;
 } words;
 
-/* --------------------------------------------------------------------------------------------------------- names -- */
+/* ------------------------------------------------------------------------------------------------------- names -- */
 
 /* An operand that is an address holds secrets: the command has its name, and opens what the name stands for. */
 
@@ -66,7 +66,7 @@ const char *tool_name_shown(const char *operand);
 const char *tool_name_opened(const char *name);
 void tool_names_free(void);
 
-/* -------------------------------------------------------------------------------------------------------- errors -- */
+/* ------------------------------------------------------------------------------------------------------ errors -- */
 
 /* Prints the library's last error. @return EXIT_ERROR. */
 int tool_fail_library(void);
@@ -90,7 +90,7 @@ int tool_fail_usage(const char *command, const char *format, ...) REC_PRINTF(2, 
 /* @return the word nearest to a mistyped one, NULL if none is near. `names` ends in NULL. */
 const char *tool_nearest(const char *typed, const char *const *names);
 
-/* ------------------------------------------------------------------------------------------------------- output -- */
+/* ------------------------------------------------------------------------------------------------------ output -- */
 
 enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 /* Sets colours up. @param color COLOR_… */
@@ -126,7 +126,8 @@ size_t tool_text_width(const char *string);
 void tool_text_safe(text *t, const char *bytes, size_t length);
 /* The same as a word of the shell: in single quotes unless it needs none. */
 void tool_text_quoted(text *t, const char *string);
-/* Adds what the library says to do, its load arguments (`profile = llama`) written as options. Not made safe to print. */
+/* Adds what the library says to do, its load arguments (`profile = llama`) written as options. Not made safe to print.
+ */
 void tool_text_hint(text *t, const char *hint);
 /* Adds what fits in `width` columns, the middle or the end replaced by an ellipsis. In keys the end tells more than
  * the middle: layers.0.…tion.weight. */
@@ -142,7 +143,8 @@ typedef struct table {
     const char *align; /* a letter a column: l or r */
     text cells;        /* NUL-terminated, one after another */
     size_t cell_count;
-    size_t shrink;     /* the column that is shortened to fit a terminal; columns or more: none. What differs stays different */
+    size_t shrink;     /* the column that is shortened to fit a terminal; columns or more: none. What differs stays
+                          different */
     size_t shrink_too; /* another one; the wider of them goes first */
     bool header;       /* the first row is one */
 } table;
@@ -184,7 +186,7 @@ void tool_json_shape(json *j, const char *key, const uint64_t *shape, uint32_t r
 /* A float as a number, or as the string NaN, Infinity or -Infinity. */
 void tool_json_float(json *j, const char *key, double value, rec_dtype dtype);
 
-/* --------------------------------------------------------------------------------------------------------- notes -- */
+/* ------------------------------------------------------------------------------------------------------- notes -- */
 
 /* Notes of the thread's last report, copied: the report itself dies with the next operation. */
 typedef struct notes {
@@ -192,7 +194,7 @@ typedef struct notes {
         int32_t kind;
         uint64_t count;
         char *path, *text;
-    } * at;
+    } *at;
     size_t kept;
     uint64_t made; /* all of them; those beyond `kept` are only counted */
 } notes;
@@ -210,11 +212,12 @@ void tool_json_notes(json *j, const char *key, const notes *n);
 /* The same as items of an array that is open. */
 void tool_json_note_items(json *j, const notes *n);
 
-/* ----------------------------------------------------------------------------------------------------- progress -- */
+/* ---------------------------------------------------------------------------------------------------- progress -- */
 
 /* Shows progress on a terminal once the work has taken a second, until tool_progress_end(). */
 void tool_progress_begin(rec_context *context, bool quiet);
-/* Shows how far work of the command's own is, in bytes. @return true if a signal asks to stop (tool_progress_guard()). */
+/* Shows how far work of the command's own is, in bytes. @return true if a signal asks to stop (tool_progress_guard()).
+ */
 bool tool_progress_step(const char *operation, uint64_t done, uint64_t total);
 /* Says how many bytes the work is about, where the library cannot know; 0: unknown. */
 void tool_progress_expect(uint64_t bytes);
@@ -229,7 +232,7 @@ void tool_progress_wipe(void);
 /* Wipes the line. If a signal asked to stop, and the work did, the program ends by that signal. May be called again. */
 void tool_progress_end(void);
 
-/* ------------------------------------------------------------------------------------------------------- values -- */
+/* ------------------------------------------------------------------------------------------------------ values -- */
 
 /* The shortest decimal that reads back as the same `dtype` (f64, f32, f16, bf16): "0.1", "65500.0", "1e-8", "NaN",
  * "Infinity". Independent of the locale. @param buffer NUMBER_ROOM bytes. */
@@ -244,7 +247,7 @@ void tool_json_leaf(json *j, const char *key, const rec_value *value);
 /* The same for people, not longer than about `limit` columns. */
 void tool_leaf_text(text *t, const rec_value *value, size_t limit);
 
-/* ------------------------------------------------------------------------------------------------------ folding -- */
+/* ----------------------------------------------------------------------------------------------------- folding -- */
 
 /* A tensor to be listed. `path` and `shape` are borrowed. */
 typedef struct entry {

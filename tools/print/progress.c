@@ -85,8 +85,8 @@ static int32_t on_progress(void *user, const rec_progress *progress)
     return 0;
 }
 
-/* What waits for another program, as the open of a FIFO, is interrupted: the library then asks on_progress. A second signal of
- * the same kind ends the program at once. Those that the caller ignores (nohup) stay ignored. */
+/* What waits for another program, as the open of a FIFO, is interrupted: the library then asks on_progress. A second
+ * signal of the same kind ends the program at once. Those that the caller ignores (nohup) stay ignored. */
 static void watch(int number, void (*handler)(int))
 {
     struct sigaction action, old;

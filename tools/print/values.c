@@ -18,7 +18,7 @@ void tool_json_float(json *j, const char *key, double value, rec_dtype dtype)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ scalars -- */
+/* ----------------------------------------------------------------------------------------------------- scalars -- */
 
 static rec_dtype float_dtype(const rec_scalar *scalar)
 {
@@ -68,7 +68,7 @@ void tool_json_scalar(json *j, const char *key, const rec_scalar *scalar)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- leaves -- */
+/* ------------------------------------------------------------------------------------------------------ leaves -- */
 
 static void json_numbers(json *j, const char *key, const rec_value *value)
 {

@@ -21,7 +21,7 @@ static void close_one(opened *o)
     *o = (opened){0};
 }
 
-/* ------------------------------------------------------------------------------------------------------ loading -- */
+/* ----------------------------------------------------------------------------------------------------- loading -- */
 
 /* A file without names whose type is not given is read by position. */
 static int open_nameless(session *s, const input *in, const char *recorder, opened *o, notes *n)
@@ -155,7 +155,7 @@ static void set_form(form *f, const rec_tensor *tensor)
     memcpy(f->shape, rec_tensor_shape(tensor), size);
 }
 
-/* ------------------------------------------------------------------------------------------------- other values -- */
+/* ------------------------------------------------------------------------------------------------ other values -- */
 
 static void add_other(gathered *g, size_t at, const char *path, const rec_value *value)
 {
@@ -186,7 +186,7 @@ static void add_other(gathered *g, size_t at, const char *path, const rec_value 
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------- facts -- */
+/* ------------------------------------------------------------------------------------------------------- facts -- */
 
 static void add_metadata(record_facts *f, const rec_record *record)
 {
@@ -233,7 +233,7 @@ static int set_facts(record_facts *f, const rec_record *record)
     return EXIT_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------- measuring -- */
+/* --------------------------------------------------------------------------------------------------- measuring -- */
 
 /* What threads share when many tensors are measured. */
 typedef struct work {
@@ -491,7 +491,7 @@ static int read_record(session *s, gathered *g, size_t at, const rec_record *rec
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------- first and last -- */
+/* ---------------------------------------------------------------------------------------------- first and last -- */
 
 static bool same_shape(const form *a, const form *b)
 {
@@ -539,7 +539,8 @@ static int compare_ends(session *s, gathered *g)
     return status;
 }
 
-/* What is new and has the form and the values of what is gone was renamed. Its row takes over from the one that is gone. */
+/* What is new and has the form and the values of what is gone was renamed. Its row takes over from the one that is
+ * gone. */
 typedef struct candidate {
     row *row;
     uint8_t sum[MEASURE_SUM_BYTES];
@@ -644,7 +645,7 @@ static int find_renamed(session *s, gathered *g)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ all -- */
+/* --------------------------------------------------------------------------------------------------------- all -- */
 
 static void drop_input(inputs *list, size_t at)
 {

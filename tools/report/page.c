@@ -8,7 +8,7 @@
 
 #include "tools/report/report_private.h"
 
-/* --------------------------------------------------------------------------------------------------------- data -- */
+/* -------------------------------------------------------------------------------------------------------- data -- */
 
 /* A figure, with as many digits as an f32 has; null for what is no number. */
 static void put_figure(json *j, const char *key, double x)
@@ -91,7 +91,7 @@ typedef struct names {
     struct name {
         const char *text;
         uint64_t index;
-    } * *at;
+    } **at;
     size_t count, room;
     void *tree; /* of the same, by text */
 } names;
@@ -275,8 +275,8 @@ int tool_report_data(const gathered *g, FILE *out)
 
 /* --------------------------------------------------------------------------------------------- without scripts -- */
 
-/* Text of a record: what could steer a terminal or the direction of lines is written by its bytes, as everywhere in this
- * command, and what is markup is not. */
+/* Text of a record: what could steer a terminal or the direction of lines is written by its bytes, as everywhere in
+ * this command, and what is markup is not. */
 static void put_html(FILE *out, const char *string)
 {
     text safe = {0};
@@ -381,7 +381,7 @@ static void put_plain(FILE *out, const gathered *g)
     free(entries);
 }
 
-/* -------------------------------------------------------------------------------------------------------- the page -- */
+/* ---------------------------------------------------------------------------------------------------- the page -- */
 
 static void put_lines_of(FILE *out, const char *const *lines)
 {

@@ -7,7 +7,7 @@
 #include "tools/measure/measure.h"
 #include "tools/report/report.h"
 
-/* ------------------------------------------------------------------------------------------------------- inputs -- */
+/* ------------------------------------------------------------------------------------------------------ inputs -- */
 
 /* A file of the report, in the order of the page. */
 typedef struct input {
@@ -28,7 +28,7 @@ typedef struct inputs {
 int tool_report_inputs(session *s, const char *const *operands, size_t count, inputs *list, notes *n);
 void tool_report_inputs_free(inputs *list);
 
-/* ---------------------------------------------------------------------------------------------------- what is in -- */
+/* -------------------------------------------------------------------------------------------------- what is in -- */
 
 /* What became of a tensor between the first record and the last. */
 enum { STATE_SAME, STATE_CHANGED, STATE_ROUNDED, STATE_DTYPE, STATE_SHAPE, STATE_RENAMED, STATE_ADDED, STATE_REMOVED };
@@ -71,7 +71,7 @@ typedef struct record_facts {
     double norm, change;
     struct pair {
         char *key, *value;
-    } * metadata;
+    } *metadata;
     size_t metadata_count;
 } record_facts;
 
@@ -92,13 +92,13 @@ typedef struct gathered {
     size_t other_count, other_room, others_left; /* `others_left` are counted only */
 } gathered;
 
-/* Loads each record and measures it; the first stays open to the end, another until the one behind it was seen. A file that
- * was found in a folder and cannot be read is told and taken off the list. Errors are printed. To be given back with
- * tool_report_gathered_free(), in either case. */
+/* Loads each record and measures it; the first stays open to the end, another until the one behind it was seen. A file
+ * that was found in a folder and cannot be read is told and taken off the list. Errors are printed. To be given back
+ * with tool_report_gathered_free(), in either case. */
 int tool_report_gather(session *s, inputs *list, gathered *g, notes *n);
 void tool_report_gathered_free(gathered *g);
 
-/* -------------------------------------------------------------------------------------------------------- the page -- */
+/* ---------------------------------------------------------------------------------------------------- the page -- */
 
 /* Lines of a file that is part of the page, as the build made them; the last is NULL. */
 extern const char *const tool_report_css[];

@@ -6,7 +6,7 @@
 
 #include "tools/session/session_private.h"
 
-/* ------------------------------------------------------------------------------------------------------ reading -- */
+/* ----------------------------------------------------------------------------------------------------- reading -- */
 
 rec_recorder *tool_session_input_at(session *s, size_t index)
 {
@@ -52,8 +52,8 @@ bool tool_is_configured(const session *s, const char *name)
     return name && strcasecmp(name, "Auto") != 0 && !rec_plugin_find(s->context, name);
 }
 
-/* The subcommands that look at no value of a tensor read headers alone: of what is compressed or comes by a pipe no more
- * than that is in memory, or read. */
+/* The subcommands that look at no value of a tensor read headers alone: of what is compressed or comes by a pipe no
+ * more than that is in memory, or read. */
 static bool looks_at_headers(const session *s)
 {
     const char *name = s->o->operands.count ? s->o->operands.at[0] : "";
@@ -90,7 +90,7 @@ bool tool_is_foreign(const session *s, const char *recorder)
     return p && strcmp(p->adapter, "none") != 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------ writing -- */
+/* ----------------------------------------------------------------------------------------------------- writing -- */
 
 /* 0.18 and 0.18.1 have one layout. */
 static char *layout_of(const char *burn)
@@ -151,7 +151,8 @@ static rec_recorder *output(session *s, const char *name, rec_precision precisio
     if (recorder && status == EXIT_OK && size && rec_recorder_set(recorder, "max-shard-size", size) != REC_OK) {
         status = tool_fail_library();
     }
-    if (recorder && status == EXIT_OK && s->o->keep_names && rec_recorder_set(recorder, "keep-names", "yes") != REC_OK) {
+    if (recorder && status == EXIT_OK && s->o->keep_names &&
+        rec_recorder_set(recorder, "keep-names", "yes") != REC_OK) {
         status = tool_fail_library();
     }
     if (recorder && status == EXIT_OK && layout && rec_recorder_set(recorder, "layout", layout) != REC_OK) {
@@ -186,10 +187,11 @@ rec_recorder *tool_session_widen(session *s, rec_recorder *to, const char *name,
     wide = output(s, name, REC_PRECISION_FULL);
     rec_close_recorder(to);
     if (wide) {
-        tool_notes_add(n, REC_NOTE_LAYOUT, "",
-                       xasprintf("half precision was written as full, as Burn's recorders gave it: a model takes the element "
-                                 "types of a %s (--precision keep leaves them)",
-                                 p->name));
+        tool_notes_add(
+            n, REC_NOTE_LAYOUT, "",
+            xasprintf("half precision was written as full, as Burn's recorders gave it: a model takes the element "
+                      "types of a %s (--precision keep leaves them)",
+                      p->name));
     }
     return wide;
 }

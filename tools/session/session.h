@@ -2,8 +2,8 @@
  * The session with the library: what the command line asks for as a context, recorders, their types, and records that
  * are loaded by them.
  * It prints no result: only errors, which it tells before it fails.
- * The session owns its context and types until tool_session_close(); recorders and records belong to who asked for them.
- * Options stay the caller's, and live longer. */
+ * The session owns its context and types until tool_session_close(); recorders and records belong to who asked for
+ * them. Options stay the caller's, and live longer. */
 #ifndef RECORD_SESSION_H
 #define RECORD_SESSION_H
 
@@ -11,7 +11,7 @@
 
 #include "tools/print/print.h"
 
-/* ------------------------------------------------------------------------------------------------------- options -- */
+/* ----------------------------------------------------------------------------------------------------- options -- */
 
 /* What is said about reading an input. With several inputs it matters where it stands. */
 enum { READING_FROM, READING_OPTION, READING_LOAD, READING_TYPE };
@@ -26,8 +26,8 @@ typedef struct readings {
     size_t count;
 } readings;
 
-/* An option that a subcommand brings itself, in a table that ends in one without a name. The same name takes an argument
- * in all subcommands or in none. */
+/* An option that a subcommand brings itself, in a table that ends in one without a name. The same name takes an
+ * argument in all subcommands or in none. */
 typedef struct own_option {
     const char *name;
     const char *argument; /* NULL: takes none */
@@ -41,24 +41,24 @@ typedef struct own_given {
 } own_given;
 
 typedef struct options {
-    const char *to, *config;                            /* NULL if not given */
-    const char *index;                                  /* the folder of plugins that gets one, or NULL */
-    rec_precision precision;                            /* REC_PRECISION_KEEP if not given */
+    const char *to, *config; /* NULL if not given */
+    const char *index;       /* the folder of plugins that gets one, or NULL */
+    rec_precision precision; /* REC_PRECISION_KEEP if not given */
     bool precision_given;
     int color;                                          /* COLOR_… */
     const char *type_of, *burn, *base, *max_shard_size; /* NULL if not given */
-    uint32_t threads; /* 0: as configured */
+    uint32_t threads;                                   /* 0: as configured */
     bool json, all, why, clamp, quiet, no_map, help, version, self_describing, positional, recursive, check, keep_names;
     bool debug, strict; /* also among the readings */
     words type, types;
     words to_options, metadata; /* NAME=VALUE */
     readings readings;
-    words operands;                   /* the first one is the subcommand */
+    words operands; /* the first one is the subcommand */
     struct {
         own_given *at;
         size_t count;
     } own;
-    uint64_t given;                   /* a bit for each option that was given, in the order of the table */
+    uint64_t given; /* a bit for each option that was given, in the order of the table */
 } options;
 
 /* @return the last value of one of the subcommand's own options; NULL if it was not given. */
@@ -68,23 +68,24 @@ const char *tool_own_next(const options *o, const char *name, size_t *at);
 /* Reads one that is a number, `least` or more; `value` stays as it is if it was not given. Mistakes are printed. */
 int tool_own_number(const options *o, const char *name, double least, double *value);
 
-/* ------------------------------------------------------------------------------------------------------- session -- */
+/* ----------------------------------------------------------------------------------------------------- session -- */
 
 /* The command's counterpart where several processes run it together, for one output. */
 typedef struct tool_shared {
     void *self;
-    bool first;          /* this is the process that asks and prints */
-    bool files;          /* each of many files is for one process */
+    bool first;           /* this is the process that asks and prints */
+    bool files;           /* each of many files is for one process */
     uint32_t rank, ranks; /* which of how many this is */
     /* @return what the first process answers; -1: one of them failed, which all know. */
     int (*agree)(void *self, int answer);
     /* Saves in place of rec_save(). @param n gets notes. @return EXIT_OK, EXIT_UNSYNCED; EXIT_ERROR, which all know. */
     int (*save)(void *self, rec_recorder *to, const rec_record *record, const char *out, notes *n);
-    /* Whether all came to the same, each by itself. @param path a file that must be the same for all, or NULL. @param outcome
-     * what this one came to. @param said what went wrong here, or NULL. @return false: not so, which all know and is told;
-     * there is nothing more to do. */
+    /* Whether all came to the same, each by itself. @param path a file that must be the same for all, or NULL. @param
+     * outcome what this one came to. @param said what went wrong here, or NULL. @return false: not so, which all know
+     * and is told; there is nothing more to do. */
     bool (*together)(void *self, const char *path, uint64_t outcome, const char *said);
-    /* Makes an array whole of which each process has made a part: that of process i ends at byte ends[i], the first begins at 0.
+    /* Makes an array whole of which each process has made a part: that of process i ends at byte ends[i], the first
+     * begins at 0.
      * @return false as above. */
     bool (*exchange)(void *self, void *all, const uint64_t *ends);
 } tool_shared;
@@ -92,13 +93,13 @@ typedef struct tool_shared {
 typedef struct session {
     const options *o;
     rec_context *context;
-    size_t inputs;    /* how many the operands begin with */
-    rec_types *types; /* made when a type is needed */
-    char *type;       /* the expression that the options ask for, once tool_session_type() was called; NULL: none */
+    size_t inputs;      /* how many the operands begin with */
+    rec_types *types;   /* made when a type is needed */
+    char *type;         /* the expression that the options ask for, once tool_session_type() was called; NULL: none */
     bool typed_by_file; /* `type` is set before each file is converted, from --type GLOB=TYPE */
-    const tool_shared *shared; /* NULL: this process is alone */
+    const tool_shared *shared;    /* NULL: this process is alone */
     struct measured_ahead *ahead; /* of several processes: what they measured together (measure.h), or NULL */
-    const atomic_bool *stop; /* once it is set, measuring gives up; NULL: it never does */
+    const atomic_bool *stop;      /* once it is set, measuring gives up; NULL: it never does */
 } session;
 
 /* Opens the context that the options ask for. Errors are printed. */
@@ -106,14 +107,15 @@ int tool_session_open(session *s, const options *o);
 void tool_session_close(session *s);
 /* For what reads each tensor once: what has to be inflated or parsed goes to a temporary file once it is large. */
 void tool_session_streams(session *s);
-/* Opens the recorder of the input, with its options, load arguments and the type. @return NULL with the error printed. */
+/* Opens the recorder of the input, with its options, load arguments and the type. @return NULL with the error printed.
+ */
 rec_recorder *tool_session_input(session *s);
 /* The same for input `index` of several, from 1. */
 rec_recorder *tool_session_input_at(session *s, size_t index);
 /* The same without the type and load arguments: a foreign file is not adapted. */
 rec_recorder *tool_session_raw(session *s, size_t index);
-/* The same as tool_session_input() for a look at what is in the file: unless a load argument, a type or a recorder of the
- * configuration is given, a foreign file is not adapted. */
+/* The same as tool_session_input() for a look at what is in the file: unless a load argument, a type or a recorder of
+ * the configuration is given, a foreign file is not adapted. */
 rec_recorder *tool_session_look(session *s);
 /* The same for input `index` of several, from 1. */
 rec_recorder *tool_session_look_at(session *s, size_t index);
@@ -127,16 +129,17 @@ const char *tool_given_reading(const options *o, int kind);
 bool tool_is_configured(const session *s, const char *name);
 /* @return whether the files of a recorder (by its own name) hold modules as another framework lays them out. */
 bool tool_is_foreign(const session *s, const char *recorder);
-/* @return whether the type goes to the recorder (by its own name) that writes: not to the names of another framework, and
- * not where fields may be missing and names say which. */
+/* @return whether the type goes to the recorder (by its own name) that writes: not to the names of another framework,
+ * and not where fields may be missing and names say which. */
 bool tool_writes_type(const session *s, const char *recorder);
 /* @return the recorder that --to names, or that --burn implies: a version without recorders loads one format alone.
  * NULL: neither. */
 const char *tool_session_to(const session *s);
 /* Opens the recorder of the output, with its options. */
 rec_recorder *tool_session_output(session *s, const char *name);
-/* The recorder that is to write a record, on which it depends: one at half precision is written at full where a model takes
- * the element types of its file, unless the user said at which. Takes `to`, which tool_session_output() gave for `name`.
+/* The recorder that is to write a record, on which it depends: one at half precision is written at full where a model
+ * takes the element types of its file, unless the user said at which. Takes `to`, which tool_session_output() gave for
+ * `name`.
  * @return NULL with the error printed. */
 rec_recorder *tool_session_widen(session *s, rec_recorder *to, const char *name, const rec_record *record, notes *n);
 /* Loads a file, or standard input for "-". Notes are not printed yet. @return NULL with the error printed. */
@@ -157,8 +160,8 @@ int tool_session_type(session *s);
 int tool_session_set_type(session *s, rec_recorder *recorder);
 /* Gives a recorder the type that a record shows, if it shows one. */
 int tool_session_set_shown_type(session *s, const rec_record *record, rec_recorder *recorder);
-/* Reads `EXPRESSION` or `FILE.rs:EXPRESSION`; the file is added to s->types. @return the expression, NULL with the error
- * printed. */
+/* Reads `EXPRESSION` or `FILE.rs:EXPRESSION`; the file is added to s->types. @return the expression, NULL with the
+ * error printed. */
 const char *tool_session_add_type(session *s, const char *type);
 /* @return the usable plugin of that name (its own), NULL if there is none. @param name may be NULL. */
 const rec_plugin_info *tool_session_plugin(const session *s, const char *name);
@@ -166,7 +169,8 @@ const rec_plugin_info *tool_session_plugin(const session *s, const char *name);
 int tool_session_describe(session *s, const rec_record *record, char **source);
 /* @return whether a recorder's files have no names. */
 bool tool_needs_type(const session *s, const char *recorder);
-/* After a load that failed: whether it did because the type is not known. Then @param recorder (out) whose file it is. */
+/* After a load that failed: whether it did because the type is not known. Then @param recorder (out) whose file it is.
+ */
 bool tool_lacks_type(const session *s, const char *path, const char **recorder);
 /* Prints what a file without names needs to be read. @return EXIT_ERROR. */
 int tool_fail_no_type(session *s, const char *path, const char *recorder);

@@ -169,7 +169,7 @@ int tool_session_describe(session *s, const rec_record *record, char **source)
     return *source ? EXIT_OK : tool_fail_library();
 }
 
-/* -------------------------------------------------------------------------------------------- files without names -- */
+/* ----------------------------------------------------------------------------------------- files without names -- */
 
 bool tool_needs_type(const session *s, const char *recorder)
 {
@@ -225,8 +225,8 @@ int tool_fail_no_type(session *s, const char *path, const char *recorder)
         return fail_no_type_of_many(path, recorder, found);
     }
     line = found ? xasprintf("\n%s parameter%s found by %s:   record ls %s", tool_grouped(found, number),
-                                   found == 1 ? " was" : "s were", found == 1 ? "its id" : "their ids", path)
-                       : xstrdup("");
+                             found == 1 ? " was" : "s were", found == 1 ? "its id" : "their ids", path)
+                 : xstrdup("");
 
     (void)tool_fail("%s: a %s record carries no names: its type is needed%s\n"
                     "give the model's Rust source:          --type model.rs:Model\n"

@@ -18,7 +18,7 @@ const char tool_stats_more[] = "Min, max, mean, standard deviation and norm are 
                                "  record stats --all model.mpk 'layers.{0-3}.*.weight' '!*norm*'\n"
                                "  record stats --json *.mpk | jq '.tensors[] | select(.nan > 0).key'\n";
 
-/* -------------------------------------------------------------------------------------------------- what is asked -- */
+/* ----------------------------------------------------------------------------------------------- what is asked -- */
 
 /* The tensors of one file that are measured, in its order. */
 typedef struct found {
@@ -85,7 +85,7 @@ static void free_found(found *f)
     tool_text_free(&f->paths);
 }
 
-/* --------------------------------------------------------------------------------------------------- for programs -- */
+/* ------------------------------------------------------------------------------------------------ for programs -- */
 
 static void json_number(json *j, const char *key, double value, rec_dtype dtype)
 {
@@ -145,7 +145,7 @@ static void json_tensor(run *r, const char *file, const found *f, size_t i, cons
     tool_json_close(&r->j, '}');
 }
 
-/* ----------------------------------------------------------------------------------------------------- for people -- */
+/* -------------------------------------------------------------------------------------------------- for people -- */
 
 enum { SPARK_WIDTH = 8 };
 
@@ -287,7 +287,7 @@ typedef struct lines {
     struct line {
         measured m;
         bool numeric;
-    } * at;
+    } *at;
 } lines;
 
 static void begin_lines(lines *l, const found *f)
@@ -307,7 +307,7 @@ static void free_lines(lines *l)
     free(l->at);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- a file -- */
+/* ------------------------------------------------------------------------------------------------------ a file -- */
 
 /* Tells of the tensors of one file. */
 static int tell(run *r, const char *file, const found *f)
@@ -416,7 +416,7 @@ static int run_file(run *r, const char *path)
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- in sum -- */
+/* ------------------------------------------------------------------------------------------------------ in sum -- */
 
 static void print_sum(const run *r)
 {

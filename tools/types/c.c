@@ -114,7 +114,7 @@ bool tool_types_is_name(const char *name, size_t length)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------- what there is -- */
+/* ----------------------------------------------------------------------------------------------- what there is -- */
 
 static const char *number_word(rec_scalar s)
 {
@@ -270,7 +270,7 @@ static node *node_of(const rec_value *value)
     }
 }
 
-/* ------------------------------------------------------------------------------------------- what they have in common -- */
+/* ------------------------------------------------------------------------------------ what they have in common -- */
 
 /* What may be absent makes a pointer, or none of its data. */
 static bool can_be_absent(const node *n)
@@ -367,7 +367,7 @@ typedef struct writer {
     known **known;
     size_t count, room;
     void *by_body, *by_name; /* trees of the same */
-    uint64_t loose, hidden; /* fields that are VALUE, that are none */
+    uint64_t loose, hidden;  /* fields that are VALUE, that are none */
 } writer;
 
 /* A field of an enum must be a struct: anything else is a value. */
@@ -562,7 +562,7 @@ static const char *define(writer *w, node *n, const char *wanted)
     return name;
 }
 
-/* ------------------------------------------------------------------------------------------------------- header -- */
+/* ------------------------------------------------------------------------------------------------------ header -- */
 
 int tool_types_c(text *t, const rec_record *record, const char *name, const char *path)
 {

@@ -76,8 +76,8 @@ static bool is_id_at(place *p, uint64_t at, const char *id, size_t length)
     return same && !p->wrong;
 }
 
-/* Where a parameter begins: before its data are its id and their length. Up to 0.13 data have no place where numbers are as
- * short as they can be: the id is looked for. @return REC_UNKNOWN if it is not as it must be. */
+/* Where a parameter begins: before its data are its id and their length. Up to 0.13 data have no place where numbers
+ * are as short as they can be: the id is looked for. @return REC_UNKNOWN if it is not as it must be. */
 static uint64_t start_of(place *p, const rec_tensor *tensor, bool v1)
 {
     const char *id = rec_tensor_id(tensor);

@@ -28,7 +28,7 @@ typedef struct solver {
     text before; /* structs and enums that were written */
 } solver;
 
-/* ------------------------------------------------------------------------------------------------------ modules -- */
+/* ----------------------------------------------------------------------------------------------------- modules -- */
 
 /* Sizes of the parameters of one module. */
 typedef struct sizes {
@@ -134,7 +134,7 @@ static bool fits(const known_module *m, const sizes *z)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- solving -- */
+/* ----------------------------------------------------------------------------------------------------- solving -- */
 
 static bool same_token(const token *a, const token *b)
 {
@@ -313,7 +313,7 @@ static uint32_t solve(solver *s, uint32_t from, uint32_t to, unsigned depth, fie
     return cost;
 }
 
-/* ------------------------------------------------------------------------------------------------------- as Rust -- */
+/* ----------------------------------------------------------------------------------------------------- as Rust -- */
 
 /* Adds the type of a field; structs and enums that it needs go before. */
 static void put_type(solver *s, text *t, const field *f, unsigned depth);
@@ -458,7 +458,7 @@ static void put_type(solver *s, text *t, const field *f, unsigned depth)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- proving -- */
+/* ----------------------------------------------------------------------------------------------------- proving -- */
 
 /* Whether the file reads by the type to its end, and has the same parameters at the same places. */
 static int proves(session *s, const char *source, const rec_record *positions, const char *path, bool *proven)
@@ -495,8 +495,8 @@ static int proves(session *s, const char *source, const rec_record *positions, c
                       rec_tensor_id(other) ? rec_tensor_id(other) : "") == 0;
     }
     *proven = same && iterator && found == rec_value_count(root);
-    if (!types || ((!record || (same && !iterator)) &&
-                   (rec_error_status() == REC_E_MEMORY || rec_error_status() == REC_E_IO))) {
+    if (!types ||
+        ((!record || (same && !iterator)) && (rec_error_status() == REC_E_MEMORY || rec_error_status() == REC_E_IO))) {
         status = tool_fail_library(); /* which says nothing of the type */
     }
     rec_iterator_free(iterator);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record verify: reads all of a record, looks at what the library does not have to, and holds tensors against their sums. */
+ * record verify: reads all of a record, looks at what the library does not have to, and holds tensors against their
+ * sums. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,7 +34,7 @@ typedef struct problems {
     struct problem {
         const char *kind; /* file, data, module, bool, nan, sum */
         char *key, *text;
-    } * at;
+    } *at;
     size_t count, room;
 } problems;
 
@@ -90,7 +91,7 @@ static void free_checked(checked *c)
     rec_record_free(c->record);
 }
 
-/* -------------------------------------------------------------------------------------------------------- tensors -- */
+/* ----------------------------------------------------------------------------------------------------- tensors -- */
 
 /* Bools are 0 or 1 where they are stored, too: Rust takes others for no bools at all. */
 static void check_bools(checked *c, const char *key, const rec_tensor *tensor)
@@ -187,7 +188,8 @@ static void check_tensor(const run *r, checked *c, const char *key, measured_ten
     rec_tensor_release(t->tensor, 0, REC_UNKNOWN);
 }
 
-/* Of several processes: whether all have the same, and then what each has measured. @param outcome what loading came to. */
+/* Of several processes: whether all have the same, and then what each has measured. @param outcome what loading came
+ * to. */
 static bool meet(run *r, const checked *c, uint64_t outcome)
 {
     rec_iterator *iterator = r->s->shared && c->record && !outcome ? rec_iterate(c->record) : NULL;
@@ -255,7 +257,7 @@ static int check_leaves(run *r, checked *c)
     return EXIT_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- sums -- */
+/* -------------------------------------------------------------------------------------------------------- sums -- */
 
 /* The metadata that sums are in. */
 #define SUMS_KEY "sha256"
@@ -318,9 +320,11 @@ static int write_metadata(run *r, checked *c)
     struct stat st;
     int status = EXIT_OK;
 
-    if (path && (strcmp(path, c->path) != 0 || stat(path, &st) != 0 || !S_ISREG(st.st_mode) || strstr(path, ".index.json"))) {
+    if (path &&
+        (strcmp(path, c->path) != 0 || stat(path, &st) != 0 || !S_ISREG(st.st_mode) || strstr(path, ".index.json"))) {
         status = tool_fail("%s: sums go into the metadata of one file with the extension of its recorder\nWithout "
-                           "--in-metadata they are put beside it.", c->path);
+                           "--in-metadata they are put beside it.",
+                           c->path);
     } else if (!failed && !keeps_metadata(recorder, c->record, &failed) && !failed) {
         status = tool_fail("%s: %s cannot hold the sums in its metadata\nWithout --in-metadata they are put beside it.",
                            c->path, rec_recorder_name(recorder));
@@ -334,8 +338,8 @@ static int write_metadata(run *r, checked *c)
     return status;
 }
 
-/* A file without names shows its parameters alone, and constants between them are small: much that is neither is a parameter
- * that was not found, as that at the end of a file that was cut. */
+/* A file without names shows its parameters alone, and constants between them are small: much that is neither is a
+ * parameter that was not found, as that at the end of a file that was cut. */
 static int check_rest(checked *c)
 {
     enum { FEW = 4096 };
@@ -355,9 +359,11 @@ static int check_rest(checked *c)
     rec_iterator_free(iterator);
     rest = origin->inflated != REC_UNKNOWN && origin->inflated > found ? origin->inflated - found : 0;
     if (rest > FEW && rest > origin->inflated / 4) {
-        add_problem(c, "rest", "",
-                    xasprintf("%s bytes belong to no parameter that was found, so that the file may be cut or be something "
-                              "else; with its type all of it is checked", tool_grouped(rest, number)));
+        add_problem(
+            c, "rest", "",
+            xasprintf("%s bytes belong to no parameter that was found, so that the file may be cut or be something "
+                      "else; with its type all of it is checked",
+                      tool_grouped(rest, number)));
     }
     return EXIT_OK;
 }
@@ -412,7 +418,7 @@ static int finish_sums(run *r, checked *c)
     return r->s->shared ? write_for_all(r, c) : write_sums(r, c);
 }
 
-/* ------------------------------------------------------------------------------------------------------- telling -- */
+/* ----------------------------------------------------------------------------------------------------- telling -- */
 
 static void print_problems(const run *r, const checked *c)
 {
@@ -510,7 +516,7 @@ static void print_json(run *r, const checked *c, const notes *n)
     tool_json_close(j, '}');
 }
 
-/* ---------------------------------------------------------------------------------------------------------- a file -- */
+/* ------------------------------------------------------------------------------------------------------ a file -- */
 
 /* Whether a load that failed says that the file is bad; else it could not be looked at. */
 static bool is_verdict(rec_status status)
@@ -519,8 +525,8 @@ static bool is_verdict(rec_status status)
            status == REC_E_UNSUPPORTED || status == REC_E_TYPE;
 }
 
-/* Tensors that do not go together in a module are a failure here. That a layer lacks what its siblings have may be meant: it
- * stays a note, like all others. */
+/* Tensors that do not go together in a module are a failure here. That a layer lacks what its siblings have may be
+ * meant: it stays a note, like all others. */
 static void take_notes(checked *c, notes *n)
 {
     size_t kept = 0;

@@ -13,7 +13,8 @@ int32_t lr_bincode_probe(const uint8_t *data, uint64_t length);
 
 /**
  * Reads a record by the caller's type, else by the type that the file carries (`self-describing`), else, with
- * `positional`, the parameters that are found by their signature, named by their position; with `head` there may be none.
+ * `positional`, the parameters that are found by their signature, named by their position; with `head` there may be
+ * none.
  */
 int32_t lr_bincode_read(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
 

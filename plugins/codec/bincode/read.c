@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * bincode reader: the record, by the type that the caller gave or that the file carries, else what is found without one. */
+ * bincode reader: the record, by the type that the caller gave or that the file carries, else what is found without
+ * one. */
 #include "plugins/codec/bincode/bincode_private.h"
 
 #include <string.h>
@@ -27,8 +28,7 @@ static int32_t read_tail(lr_bincode_reader *r)
 
 static int32_t no_type(lr_bincode_reader *r)
 {
-    int32_t status =
-        rec_fail(r->job, REC_E_TYPE, REC_UNKNOWN, "a bincode record carries no names: its type is needed");
+    int32_t status = rec_fail(r->job, REC_E_TYPE, REC_UNKNOWN, "a bincode record carries no names: its type is needed");
     rec_fail_hint(r->job, "Give the model's Rust source or another form of its type, or set the option `positional` to "
                           "list its parameters by position.");
     return status;
@@ -78,9 +78,18 @@ int32_t lr_bincode_read(rec_job *job, rec_source *source, const rec_visitor *vis
 int32_t lr_bincode_probe(const uint8_t *data, uint64_t length)
 {
     /* metadata.float is the first string: "f32", "f64", "f16", "half::binary16::f16" or another Rust path to one. */
-    static const char *const floats[] = {("\x03" "f32"), ("\x03" "f64"), ("\x03" "f16"), ("\x04" "bf16"),
+    static const char *const floats[] = {("\x03"
+                                          "f32"),
+                                         ("\x03"
+                                          "f64"),
+                                         ("\x03"
+                                          "f16"),
+                                         ("\x04"
+                                          "bf16"),
                                          "\x13half::binary16::f16"};
-    static const char *const ints[] = {"\x03i32", "\x03i64", "\x03i16", ("\x03" "f32")};
+    static const char *const ints[] = {"\x03i32", "\x03i64", "\x03i16",
+                                       ("\x03"
+                                        "f32")};
     for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
         size_t n = strlen(floats[i]);
         if (length > n + 4 && memcmp(data, floats[i], n) == 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Parameters of a bincode record whose type is not known: they have a strong signature, an id of 10, 13 or 36 characters
- * and then a tensor whose data has the size that its shape and element type ask for. They are reported as a map by
- * position: "0", "1"… */
+ * Parameters of a bincode record whose type is not known: they have a strong signature, an id of 10, 13 or 36
+ * characters and then a tensor whose data has the size that its shape and element type ask for. They are reported as a
+ * map by position: "0", "1"… */
 #include "plugins/codec/bincode/bincode_private.h"
 
 #include <inttypes.h>
@@ -117,7 +117,8 @@ static const rec_visitor on_trial = {
 };
 
 /* Whether a parameter of this layout stands at `at`. The first pass makes no events; what passes it is rare.
- * @param bare it has no id: then it must have data, for constants and the length of the next id would make one without. */
+ * @param bare it has no id: then it must have data, for constants and the length of the next id would make one without.
+ */
 static bool fits(const lr_bincode_reader *r, uint64_t at, const rec_layout *layout, bool bare, uint64_t *end)
 {
     lr_bincode_reader probe = *r;
@@ -204,9 +205,9 @@ int32_t lr_bincode_scan(lr_bincode_reader *r, bool none)
     }
     r->at = r->size;
     if (status == REC_OK && !found && !none) {
-        status = rec_fail(r->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                          "no parameters can be found in it without its type");
-        rec_fail_hint(r->job, "Give its type: an optimizer's, a scheduler's or a module's without parameters by its name.");
+        status = rec_fail(r->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "no parameters can be found in it without its type");
+        rec_fail_hint(r->job,
+                      "Give its type: an optimizer's, a scheduler's or a module's without parameters by its name.");
     } else if (status == REC_OK && !found) {
         rec_job_note(r->job, REC_NOTE_ASSUMED, "",
                      "without its type nothing can be said of the %" PRIu64

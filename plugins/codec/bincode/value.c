@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Values in bincode: walks a layout over the bytes.
  *
- * Rules of bincode 2, `config::standard()`: an unsigned integer below 251 is one byte; 251, 252, 253, 254 announce a u16,
- * u32, u64, u128, 255 is an error, a width beyond the target's is an error, a form longer than needed is not; signed
- * integers are zigzag; u8, i8 and bool are a raw byte; floats are raw; lengths are u64, indices of variants u32. */
+ * Rules of bincode 2, `config::standard()`: an unsigned integer below 251 is one byte; 251, 252, 253, 254 announce a
+ * u16, u32, u64, u128, 255 is an error, a width beyond the target's is an error, a form longer than needed is not;
+ * signed integers are zigzag; u8, i8 and bool are a raw byte; floats are raw; lengths are u64, indices of variants u32.
+ */
 #include "plugins/codec/bincode/bincode_private.h"
 
 #include <inttypes.h>
@@ -36,7 +37,7 @@ static int32_t need(lr_bincode_reader *r, uint64_t count, const char *what)
     return FAIL(r, r->at, what, "only %" PRIu64 " bytes before the end of the file", left(r));
 }
 
-/* -------------------------------------------------------------------------------------------------------- numbers -- */
+/* ----------------------------------------------------------------------------------------------------- numbers -- */
 
 uint64_t lr_bincode_load(const uint8_t *at, unsigned bytes)
 {
@@ -227,7 +228,7 @@ static int32_t read_floats(lr_bincode_reader *r, const rec_layout *element, uint
 #endif
 }
 
-/* ------------------------------------------------------------------------------------------------------- strings -- */
+/* ----------------------------------------------------------------------------------------------------- strings -- */
 
 static int32_t read_length(lr_bincode_reader *r, const char *what, uint64_t *length)
 {
@@ -274,7 +275,7 @@ static int32_t read_string(lr_bincode_reader *r, bool id, rec_scalar *out)
     return REC_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------- containers -- */
+/* -------------------------------------------------------------------------------------------------- containers -- */
 
 /* The fewest bytes a value takes: what a count can be checked against. */
 static uint64_t least(const rec_layout *layout, unsigned depth)

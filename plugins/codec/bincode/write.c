@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * bincode writer: a visitor. Core's walk follows the record's type, so that options are announced and every number, list
- * and map has its form; anything that has none cannot be written without a type. */
+ * bincode writer: a visitor. Core's walk follows the record's type, so that options are announced and every number,
+ * list and map has its form; anything that has none cannot be written without a type. */
 #include "plugins/codec/bincode/bincode_private.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@ typedef struct writer {
 
 static int32_t needs_type(writer *w)
 {
-    int32_t status = rec_fail(w->job, REC_E_TYPE, REC_UNKNOWN,
-                              "bincode has no names: writing it needs the type of the record");
+    int32_t status =
+        rec_fail(w->job, REC_E_TYPE, REC_UNKNOWN, "bincode has no names: writing it needs the type of the record");
     rec_fail_hint(w->job, "Give the model's Rust source or another form of its type.");
     return status;
 }
@@ -302,6 +302,7 @@ const rec_option lr_bincode_positional = {
     .type = REC_OPTION_CHOICE,
     .name = "positional",
     .initial = "no",
-    .help = "without a type, read the parameters that can be found, named by their position (head: though there be none)",
+    .help =
+        "without a type, read the parameters that can be found, named by their position (head: though there be none)",
     .choices = (const char *const[]){"no", "yes", "head", NULL},
 };

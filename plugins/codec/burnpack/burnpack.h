@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Burnpack: ten bytes, a map in CBOR that says where each tensor lies, and the tensors; scalars in the map, from Burn 0.22
- * on. Written byte for byte as Burn's own writers do, read at least as strictly as the strictest Burn reads. */
+ * Burnpack: ten bytes, a map in CBOR that says where each tensor lies, and the tensors; scalars in the map, from Burn
+ * 0.22 on. Written byte for byte as Burn's own writers do, read at least as strictly as the strictest Burn reads. */
 #ifndef LR_BURNPACK_H
 #define LR_BURNPACK_H
 
@@ -8,7 +8,7 @@
 
 #include <librecord/plugin.h>
 
-/* ---------------------------------------------------------------------------------------- what plugins are made of -- */
+/* ------------------------------------------------------------------------------------ what plugins are made of -- */
 
 int32_t lr_bpk_probe(const rec_head *head);
 int32_t lr_bpk_read(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
@@ -16,7 +16,7 @@ int32_t lr_bpk_write(rec_job *job, rec_sink *sink);
 
 extern const rec_option lr_bpk_store;
 
-/* ---------------------------------------------------------------------------------------------------- the container -- */
+/* ----------------------------------------------------------------------------------------------- the container -- */
 
 enum {
     LR_BPK_PREFIX = 10,     /**< magic, version, length of the metadata */
@@ -52,7 +52,7 @@ typedef struct lr_bpk_excerpt {
 } lr_bpk_excerpt;
 const char *lr_bpk_shown(lr_bpk_excerpt *buffer, const lr_bpk_text *text);
 
-/* ---------------------------------------------------------------------------------------------------- reading CBOR -- */
+/* ------------------------------------------------------------------------------------------------ reading CBOR -- */
 
 enum {
     LR_CBOR_UINT = 0,
@@ -103,7 +103,7 @@ int32_t lr_cbor_skip(lr_cbor *cbor, const lr_cbor_item *item);
 /** "expected …, found a text": fails. @param what is not what was expected. */
 int32_t lr_cbor_unexpected(lr_cbor *cbor, const lr_cbor_item *item, const char *expected);
 
-/* ---------------------------------------------------------------------------------------------------------- header -- */
+/* ------------------------------------------------------------------------------------------------------ header -- */
 
 typedef struct lr_bpk_entry {
     lr_bpk_text name;
@@ -149,7 +149,7 @@ uint32_t lr_bpk_width(rec_dtype dtype);
 /** Memory for one more element of an array. */
 int32_t lr_bpk_grow(rec_job *job, void *array, uint64_t need, uint64_t *room, size_t each);
 
-/* --------------------------------------------------------------------------------------------------- element types -- */
+/* ----------------------------------------------------------------------------------------------- element types -- */
 
 /** Reads an element type of either era. */
 int32_t lr_bpk_dtype_read(lr_bpk_header *header, lr_bpk_entry *entry);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Element types as each version of Burn names them, and the schemes of quantised tensors: Burn 0.22 has them in another
- * form than 0.19 to 0.21, which take each other's for something else. A record has them in the older form where there is
- * one. */
+ * form than 0.19 to 0.21, which take each other's for something else. A record has them in the older form where there
+ * is one. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static const struct {
       {"U32", REC_DTYPE_BOOL32},
 };
 
-/* ----------------------------------------------------------------------------------------------------------- schemes -- */
+/* ----------------------------------------------------------------------------------------------------- schemes -- */
 
 enum { DIMENSIONS = 5 };
 
@@ -72,7 +72,7 @@ static bool is_plain(const scheme *s)
     return !s->block && s->tensor && (s->no_param || strcmp(s->tensor, "F32") == 0);
 }
 
-/* ------------------------------------------------------------------------------------------------------- from CBOR -- */
+/* --------------------------------------------------------------------------------------------------- from CBOR -- */
 
 /* A word of a table. */
 static int32_t read_word(lr_cbor *c, const char *const *words, const char *expected, const char **word)
@@ -133,8 +133,8 @@ static int32_t read_size(lr_cbor *c, scheme *s)
             if (status == REC_OK && (list.kind != LR_CBOR_ARRAY || list.indefinite)) {
                 status = lr_cbor_unexpected(c, &list, "a list of 5 numbers");
             } else if (status == REC_OK && list.value != DIMENSIONS) {
-                status = rec_fail_found(c->job, REC_E_FORMAT, list.at, "a list of 5 numbers", "one of %" PRIu64,
-                                        list.value);
+                status =
+                    rec_fail_found(c->job, REC_E_FORMAT, list.at, "a list of 5 numbers", "one of %" PRIu64, list.value);
             }
             for (int k = 0; k < DIMENSIONS && status == REC_OK; k++) {
                 status = read_uint(c, UINT8_MAX, "a number of 8 bits", &s->storage[k]);
@@ -292,7 +292,7 @@ static int32_t read_scheme(lr_cbor *c, scheme *s)
     return REC_OK;
 }
 
-/* ------------------------------------------------------------------------------------------- in words of a record -- */
+/* ---------------------------------------------------------------------------------------- in words of a record -- */
 
 static void print_size(const scheme *s, char *text, size_t room)
 {
@@ -378,7 +378,8 @@ static bool pass_store(words *w, scheme *s)
     return s->store && !is_packed(s);
 }
 
-/* @param level (out) there is one, the other half of the older form beside `param`. @param blocks (out) it is of blocks. */
+/* @param level (out) there is one, the other half of the older form beside `param`. @param blocks (out) it is of
+ * blocks. */
 static bool pass_field(words *w, scheme *s, const char **param, bool *level, bool *blocks)
 {
     if (pass(w, "\"value\":")) {
@@ -429,7 +430,7 @@ static bool parse_scheme(const char *text, scheme *s)
     return true;
 }
 
-/* --------------------------------------------------------------------------------------------------------- reading -- */
+/* ----------------------------------------------------------------------------------------------------- reading -- */
 
 static int32_t keep_words(lr_bpk_header *h, lr_bpk_entry *e, const scheme *s)
 {
@@ -503,7 +504,7 @@ int32_t lr_bpk_dtype_read(lr_bpk_header *h, lr_bpk_entry *e)
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- writing -- */
+/* ----------------------------------------------------------------------------------------------------- writing -- */
 
 static void put_size(lr_bpk_buffer *b, const scheme *s)
 {

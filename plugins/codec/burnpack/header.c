@@ -50,7 +50,7 @@ int32_t lr_bpk_grow(rec_job *job, void *array, uint64_t need, uint64_t *room, si
     return REC_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------ descriptors -- */
+/* ------------------------------------------------------------------------------------------------- descriptors -- */
 
 static bool is_word(const lr_bpk_text *text, const char *word)
 {
@@ -241,7 +241,7 @@ static int32_t read_tensors(lr_bpk_header *h)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------- metadata and scalars -- */
+/* ---------------------------------------------------------------------------------------- metadata and scalars -- */
 
 /* One of {"Int": …}, {"UInt": …}, {"Float": …}, {"Bool": …}. */
 static int32_t read_scalar(lr_bpk_header *h, lr_bpk_pair *pair)
@@ -345,7 +345,7 @@ static int32_t read_whole(lr_bpk_header *h)
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- checks -- */
+/* ------------------------------------------------------------------------------------------------------ checks -- */
 
 uint32_t lr_bpk_width(rec_dtype dtype)
 {
@@ -395,8 +395,8 @@ static int by_place(const void *a, const void *b)
                                 : lr_bpk_compare(&x->name, &y->name);
 }
 
-/* Whether tensors lie one right behind the other up to the end of the file, as Burn 0.19 puts them, and there is something
- * where a later Burn has zeros. Entries are in the order of their data. */
+/* Whether tensors lie one right behind the other up to the end of the file, as Burn 0.19 puts them, and there is
+ * something where a later Burn has zeros. Entries are in the order of their data. */
 static int32_t is_unaligned(const lr_bpk_header *h, uint64_t after, uint64_t size, bool *unaligned)
 {
     uint8_t gap[LR_BPK_ALIGNMENT];
@@ -482,7 +482,7 @@ static int32_t check_names(lr_bpk_header *h)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- the file -- */
+/* ---------------------------------------------------------------------------------------------------- the file -- */
 
 /* Magic, version and length of the metadata. */
 static int32_t read_prefix(lr_bpk_header *h, uint64_t size, uint64_t *length)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The writer: one walk finds what there is and where it will lie, another one writes the data behind the metadata, in the
- * record's order. */
+ * The writer: one walk finds what there is and where it will lie, another one writes the data behind the metadata, in
+ * the record's order. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,7 +213,7 @@ static int32_t on_end(void *self, uint64_t at)
     return REC_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------ metadata -- */
+/* ---------------------------------------------------------------------------------------------------- metadata -- */
 
 /* The minor version in "0.21.0"; -1: there is none. */
 static int32_t minor_of(const char *text, uint64_t length)
@@ -271,8 +271,8 @@ static int32_t set_pair(writer *w, const char *key, const char *value)
     return w->about.status;
 }
 
-/* What Burn's store says of itself: if it is asked for; and where a file of it is written anew for another version, by which
- * readers tell how data lie, that version. */
+/* What Burn's store says of itself: if it is asked for; and where a file of it is written anew for another version, by
+ * which readers tell how data lie, that version. */
 static int32_t settle_store(writer *w)
 {
     const char *asked = rec_job_option_text(w->job, "store");
@@ -296,7 +296,7 @@ static int32_t settle_store(writer *w)
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------------- header -- */
+/* ------------------------------------------------------------------------------------------------------ header -- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -404,7 +404,7 @@ static int32_t write_header(writer *w, rec_sink *sink)
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- data -- */
+/* -------------------------------------------------------------------------------------------------------- data -- */
 
 static int32_t put_data(void *self, uint64_t at, const rec_tensor_event *event)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Decoding blocks of quantised numbers. A block of 32 has a scale and perhaps a minimum of its own; one of 256 has eight or
- * sixteen parts whose scales are small integers times the block's. To be compiled without contraction of a * b + c. */
+ * Decoding blocks of quantised numbers. A block of 32 has a scale and perhaps a minimum of its own; one of 256 has
+ * eight or sixteen parts whose scales are small integers times the block's. To be compiled without contraction of a * b
+ * + c. */
 #include "plugins/codec/gguf/blocks_private.h"
 
 #include "plugins/codec/gguf/gguf.h"
@@ -29,7 +30,7 @@ static float half(const uint8_t *data)
     return single(sign | 0x33800000u) * (float)fraction;
 }
 
-/* ---------------------------------------------------------------------------------------------------- blocks of 32 -- */
+/* ------------------------------------------------------------------------------------------------ blocks of 32 -- */
 
 void lr_gguf_q4_0(const uint8_t *b, uint64_t count, float *y)
 {
@@ -130,7 +131,7 @@ void lr_gguf_mxfp4(const uint8_t *b, uint64_t count, float *y)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------- blocks of 256 -- */
+/* ----------------------------------------------------------------------------------------------- blocks of 256 -- */
 
 void lr_gguf_q2_k(const uint8_t *b, uint64_t count, float *y)
 {
@@ -275,7 +276,7 @@ void lr_gguf_tq2_0(const uint8_t *b, uint64_t count, float *y)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- choice -- */
+/* ------------------------------------------------------------------------------------------------------ choice -- */
 
 lr_gguf_decode *lr_gguf_plain(int kind)
 {

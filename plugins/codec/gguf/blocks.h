@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Blocks of quantised numbers, as ggml lays them out, to f32. The numbers are those that ggml's own reference gives: each
- * product and sum rounded to f32 by itself. */
+ * Blocks of quantised numbers, as ggml lays them out, to f32. The numbers are those that ggml's own reference gives:
+ * each product and sum rounded to f32 by itself. */
 #ifndef LR_GGUF_BLOCKS_H
 #define LR_GGUF_BLOCKS_H
 
@@ -10,9 +10,11 @@
 typedef void lr_gguf_decode(const uint8_t *blocks, uint64_t count, float *numbers);
 
 /* The kinds, for tables: F(NUMBER, function). */
+/* clang-format off */
 #define LR_GGUF_EACH(F)                                                                                                \
     F(Q4_0, q4_0) F(Q4_1, q4_1) F(Q5_0, q5_0) F(Q5_1, q5_1) F(Q8_0, q8_0) F(Q2_K, q2_k) F(Q3_K, q3_k) F(Q4_K, q4_k)    \
     F(Q5_K, q5_k) F(Q6_K, q6_k) F(Q8_K, q8_k) F(IQ4_NL, iq4_nl) F(IQ4_XS, iq4_xs) F(TQ2_0, tq2_0) F(MXFP4, mxfp4)
+/* clang-format on */
 
 #define LR_GGUF_KIND(kind, name) LR_GGUF_##kind,
 enum { LR_GGUF_EACH(LR_GGUF_KIND) LR_GGUF_KINDS };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Decoding blocks with vectors: the same for every kind of them. No include guard: blocks_x86.c takes it twice. Integers are
- * taken apart 16 at a time; what differs is how 16 small ones become floats. Who includes this says beforehand
+ * Decoding blocks with vectors: the same for every kind of them. No include guard: blocks_x86.c takes it twice.
+ * Integers are taken apart 16 at a time; what differs is how 16 small ones become floats. Who includes this says
+ * beforehand
  *
  * TARGET, INLINE   how its functions begin
  * NAME(x)          what the names here become
@@ -13,7 +14,7 @@
  * put_minus        (y, q, d, m)       ... - m
  * look_up          (table, q)         table[q[i]], q[i] from 0 to 15 */
 
-/* ---------------------------------------------------------------------------------------------------- blocks of 32 -- */
+/* ------------------------------------------------------------------------------------------------ blocks of 32 -- */
 
 INLINE bytes NAME(high_four)(bytes q)
 {
@@ -100,7 +101,7 @@ TARGET static void NAME(mxfp4)(const uint8_t *b, uint64_t count, float *y)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------- blocks of 256 -- */
+/* ----------------------------------------------------------------------------------------------- blocks of 256 -- */
 
 /* In what follows the bits of one part after the other come to the bottom of their bytes; those of neighbours that come
  * to the top are masked away. */
@@ -212,7 +213,8 @@ TARGET static void NAME(q6_k)(const uint8_t *b, uint64_t count, float *y)
                 /* The low bits of this row, and of the one that is two further, whose high bits are four further. */
                 bytes p = load(low + row * 32), q = load(low + row * 32 + 16);
                 NAME(put)(y + row * 32, ((p & 15) | (bytes)((words)(g & 3) << 4)) - 32, NAME(spread)(s[row * 2]));
-                NAME(put)(y + row * 32 + 16, ((q & 15) | (bytes)((words)(h & 3) << 4)) - 32, NAME(spread)(s[row * 2 + 1]));
+                NAME(put)(y + row * 32 + 16, ((q & 15) | (bytes)((words)(h & 3) << 4)) - 32,
+                          NAME(spread)(s[row * 2 + 1]));
                 NAME(put)(y + row * 32 + 64, (NAME(high_four)(p) | (g & 48)) - 32, NAME(spread)(s[row * 2 + 4]));
                 NAME(put)(y + row * 32 + 80, (NAME(high_four)(q) | (h & 48)) - 32, NAME(spread)(s[row * 2 + 5]));
                 g = NAME(down)(g, 2);

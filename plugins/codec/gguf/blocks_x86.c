@@ -7,7 +7,7 @@
 #include <immintrin.h>
 
 #include "plugins/codec/cpu.h"
-/* ------------------------------------------------------------------------------------------------------- AVX-512 -- */
+/* ----------------------------------------------------------------------------------------------------- AVX-512 -- */
 
 #define TARGET __attribute__((target("avx512f,avx2,f16c")))
 #define INLINE static inline __attribute__((always_inline, target("avx512f,avx2,f16c")))
@@ -56,7 +56,7 @@ INLINE bytes look_up_512(bytes table, bytes q)
 #undef NAME
 #undef FLOATS
 
-/* ---------------------------------------------------------------------------------------------------- AVX2, F16C -- */
+/* -------------------------------------------------------------------------------------------------- AVX2, F16C -- */
 
 #define TARGET __attribute__((target("avx2,f16c")))
 #define INLINE static inline __attribute__((always_inline, target("avx2,f16c")))
@@ -108,7 +108,7 @@ INLINE bytes look_up_256(bytes table, bytes q)
 
 #include "plugins/codec/gguf/blocks_vector.h"
 
-/* -------------------------------------------------------------------------------------------------------- choice -- */
+/* ------------------------------------------------------------------------------------------------------ choice -- */
 
 lr_gguf_decode *lr_gguf_level(int level, int kind)
 {

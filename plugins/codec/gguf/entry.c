@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Metadata as GGUF writes it. A number has the width that it came with, or the narrowest of 32 and 64 bits; the numbers of a list
- * are of 32 bits where all of them fit, which is what llama.cpp reads. */
+ * Metadata as GGUF writes it. A number has the width that it came with, or the narrowest of 32 and 64 bits; the numbers
+ * of a list are of 32 bits where all of them fit, which is what llama.cpp reads. */
 #include "plugins/codec/gguf/entry.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------------------------- bytes -- */
+/* ------------------------------------------------------------------------------------------------------- bytes -- */
 
 void lr_gguf_put(lr_gguf_buffer *b, const void *data, uint64_t size)
 {
@@ -85,7 +85,7 @@ void lr_gguf_put_unescaped(lr_gguf_buffer *b, const char *path, uint64_t length)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- entries -- */
+/* ----------------------------------------------------------------------------------------------------- entries -- */
 
 void lr_gguf_entries_open(lr_gguf_entries *e, rec_job *job)
 {
@@ -131,9 +131,9 @@ static int32_t type_of(const rec_scalar *scalar)
     case REC_KIND_STRING:
         return LR_GGUF_STRING;
     case REC_KIND_INT:
-        return width >= 0                                              ? ints[width]
+        return width >= 0                                             ? ints[width]
                : scalar->v.i >= INT32_MIN && scalar->v.i <= INT32_MAX ? LR_GGUF_I32
-                                                                       : LR_GGUF_I64;
+                                                                      : LR_GGUF_I64;
     case REC_KIND_UINT:
         return width >= 0 ? uints[width] : type_of_uint(scalar->v.u);
     case REC_KIND_FLOAT:
@@ -218,7 +218,7 @@ static int32_t finish(lr_gguf_entries *e)
     return e->text.status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ lists -- */
+/* ------------------------------------------------------------------------------------------------------- lists -- */
 
 /* An element of a kind joins the innermost list, or is the value. */
 static void join(lr_gguf_entries *e, int32_t type)
@@ -259,7 +259,8 @@ int32_t lr_gguf_entries_other(lr_gguf_entries *e)
     return e->depth || e->skipped ? REC_OK : finish(e);
 }
 
-/* A number among those of a list: kept until all of them are known. Integers of any width are one kind, as are floats. */
+/* A number among those of a list: kept until all of them are known. Integers of any width are one kind, as are floats.
+ */
 static void keep_number(lr_gguf_entries *e, const rec_scalar *scalar)
 {
     lr_gguf_list *list = &e->lists[e->depth - 1];
@@ -340,9 +341,9 @@ static int32_t common_type(const lr_gguf_list *list)
         return list->type;
     }
     if (list->smallest < 0) {
-        return list->largest > INT64_MAX                                       ? -1
+        return list->largest > INT64_MAX                                   ? -1
                : list->smallest >= INT32_MIN && list->largest <= INT32_MAX ? LR_GGUF_I32
-                                                                             : LR_GGUF_I64;
+                                                                           : LR_GGUF_I64;
     }
     return list->largest <= INT32_MAX ? LR_GGUF_I32 : type_of_uint(list->largest);
 }
@@ -383,7 +384,7 @@ int32_t lr_gguf_entries_end(lr_gguf_entries *e)
     return e->depth || e->skipped ? e->text.status : finish(e);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ names -- */
+/* ------------------------------------------------------------------------------------------------------- names -- */
 
 int32_t lr_gguf_names_add(lr_gguf_entries *e, const char *name, uint64_t length)
 {

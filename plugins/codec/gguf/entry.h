@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What a writer gathers for the header: bytes, metadata entries, and the names of tensors, of which none may come twice. */
+ * What a writer gathers for the header: bytes, metadata entries, and the names of tensors, of which none may come
+ * twice. */
 #ifndef LR_GGUF_ENTRY_H
 #define LR_GGUF_ENTRY_H
 
@@ -28,11 +29,11 @@ enum { LR_GGUF_NESTED_MOST = 8 };
 
 /** A list of metadata on its way. */
 typedef struct lr_gguf_list {
-    uint64_t start;    /**< of its type in the text */
-    uint64_t count;    /**< elements so far */
-    int32_t type;      /**< LR_GGUF_… of its elements; -1: none came yet. Integers and floats: the widest so far */
-    uint64_t largest;  /**< of integers that are not negative */
-    int64_t smallest;  /**< of those that are */
+    uint64_t start;   /**< of its type in the text */
+    uint64_t count;   /**< elements so far */
+    int32_t type;     /**< LR_GGUF_… of its elements; -1: none came yet. Integers and floats: the widest so far */
+    uint64_t largest; /**< of integers that are not negative */
+    int64_t smallest; /**< of those that are */
 } lr_gguf_list;
 
 /** The metadata, and the names of the tensors. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * GGUF, versions 2 and 3, little-endian: metadata with types, then tensors, each at a multiple of the alignment.
- * Element types that come in blocks are carried as they are (REC_DTYPE_OPAQUE, under ggml's name); those whose blocks can be
- * decoded here come with their numbers, which are made when somebody asks for them. */
+ * Element types that come in blocks are carried as they are (REC_DTYPE_OPAQUE, under ggml's name); those whose blocks
+ * can be decoded here come with their numbers, which are made when somebody asks for them. */
 #ifndef LR_GGUF_H
 #define LR_GGUF_H
 

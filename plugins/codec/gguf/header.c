@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Reading a header. What llama.cpp demands of a file is demanded: no key twice, tensors one behind the other, each at the
- * alignment, all of them within the file. */
+ * Reading a header. What llama.cpp demands of a file is demanded: no key twice, tensors one behind the other, each at
+ * the alignment, all of them within the file. */
 #include "plugins/codec/gguf/header.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@ typedef struct reader {
     uint64_t names_used, names_room;
 } reader;
 
-/* -------------------------------------------------------------------------------------------------------- metadata -- */
+/* ---------------------------------------------------------------------------------------------------- metadata -- */
 
 static bool is(const char *key, uint64_t length, const char *word)
 {
@@ -39,9 +39,10 @@ static bool own_entry(reader *r, const char *key, uint64_t length, uint32_t type
         *status = lr_gguf_value_uint(&r->c, type, &ignored);
     } else if (is(key, length, LR_GGUF_KEY_ALIGNMENT)) {
         *status = lr_gguf_value_uint(&r->c, type, &h->alignment);
-        if (*status == REC_OK && (h->alignment < 8 || h->alignment > UINT64_C(1) << 30 || (h->alignment & (h->alignment - 1)))) {
-            *status = rec_fail_found(r->job, REC_E_FORMAT, at, "an alignment that is a power of two from 8 on", "%" PRIu64,
-                                     h->alignment);
+        if (*status == REC_OK &&
+            (h->alignment < 8 || h->alignment > UINT64_C(1) << 30 || (h->alignment & (h->alignment - 1)))) {
+            *status = rec_fail_found(r->job, REC_E_FORMAT, at, "an alignment that is a power of two from 8 on",
+                                     "%" PRIu64, h->alignment);
         }
         if (*status == REC_OK && r->visitor) {
             rec_scalar name = {.kind = REC_KIND_STRING, .v.length = length, .text = key};
@@ -114,7 +115,7 @@ static int32_t entry(reader *r)
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- tensors -- */
+/* ----------------------------------------------------------------------------------------------------- tensors -- */
 
 static int32_t keep_name(reader *r, lr_gguf_tensor *t)
 {
@@ -147,14 +148,15 @@ static int32_t measure(reader *r, lr_gguf_tensor *t)
     t->count = 1;
     for (uint32_t i = 0; i < t->rank; i++) {
         if (t->shape[i] && t->count > UINT64_MAX / 8 / t->shape[i]) {
-            return rec_fail(r->job, REC_E_FORMAT, t->at, "the tensor %.*s has more elements than can be counted", shown, name);
+            return rec_fail(r->job, REC_E_FORMAT, t->at, "the tensor %.*s has more elements than can be counted", shown,
+                            name);
         }
         t->count *= t->shape[i];
     }
     if (!lr_gguf_type_size(t->type, t->rank ? t->shape[t->rank - 1] : 1, t->count, &t->size)) {
-        return rec_fail_found(r->job, REC_E_FORMAT, t->at, "rows of whole blocks", "the tensor %.*s of %s in rows of %" PRIu64
-                              " elements, which come in blocks of %" PRIu32, shown, name, t->type->name,
-                              t->rank ? t->shape[t->rank - 1] : 1, t->type->count);
+        return rec_fail_found(r->job, REC_E_FORMAT, t->at, "rows of whole blocks",
+                              "the tensor %.*s of %s in rows of %" PRIu64 " elements, which come in blocks of %" PRIu32,
+                              shown, name, t->type->name, t->rank ? t->shape[t->rank - 1] : 1, t->type->count);
     }
     return REC_OK;
 }
@@ -178,7 +180,8 @@ static int32_t tensor(reader *r, lr_gguf_tensor *t)
     at = r->c.at;
     status = status == REC_OK ? lr_gguf_take_u32(&r->c, "the type of a tensor", &number) : status;
     if (status == REC_OK && !(t->type = lr_gguf_type_of(number))) {
-        status = rec_fail_found(r->job, REC_E_UNSUPPORTED, at, "an element type of ggml's that is known", "%" PRIu32, number);
+        status = rec_fail_found(r->job, REC_E_UNSUPPORTED, at, "an element type of ggml's that is known", "%" PRIu32,
+                                number);
     }
     status = status == REC_OK ? lr_gguf_take_u64(&r->c, "the offset of a tensor", &t->offset) : status;
     return status == REC_OK ? measure(r, t) : status;
@@ -198,8 +201,8 @@ static int32_t place(reader *r)
         int shown = t->length < 200 ? (int)t->length : 200;
         if (t->offset != expected) {
             return rec_fail_found(r->job, REC_E_FORMAT, t->at, "tensors one behind the other",
-                                  "%.*s at %" PRIu64 " of the data, where %" PRIu64 " comes next", shown, h->names + t->name,
-                                  t->offset, expected);
+                                  "%.*s at %" PRIu64 " of the data, where %" PRIu64 " comes next", shown,
+                                  h->names + t->name, t->offset, expected);
         }
         if (h->data > r->c.size || expected > r->c.size - h->data || t->size > r->c.size - h->data - expected) {
             return rec_fail_found(r->job, REC_E_FORMAT, t->at, "a file that holds its tensors",
@@ -215,7 +218,7 @@ static int32_t place(reader *r)
     return REC_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------- the whole -- */
+/* --------------------------------------------------------------------------------------------------- the whole -- */
 
 static int32_t begin(reader *r, uint64_t *entries)
 {

@@ -22,17 +22,18 @@ typedef struct lr_gguf_header {
     rec_source *source; /**< as it was given; not counted here */
     lr_gguf_tensor *tensors;
     uint64_t tensor_count;
-    char *names; /**< one after the other */
-    uint64_t data;      /**< where the data begin */
-    uint64_t alignment; /**< of each tensor */
+    char *names;                    /**< one after the other */
+    uint64_t data;                  /**< where the data begin */
+    uint64_t alignment;             /**< of each tensor */
     uint64_t split_no, split_count; /**< which part of how many it says it is; 0 of 0 if it says nothing */
     uint64_t others;                /**< metadata entries that were not told */
     bool burn;                      /**< its modules are laid out as Burn's */
 } lr_gguf_header;
 
-/** Reads a header. @param h zeroed. To be freed also on failure. @param visitor is told the metadata; NULL: they are read
- *  over and counted. */
-int32_t lr_gguf_header_read(lr_gguf_header *h, rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
+/** Reads a header. @param h zeroed. To be freed also on failure. @param visitor is told the metadata; NULL: they are
+ * read over and counted. */
+int32_t lr_gguf_header_read(lr_gguf_header *h, rec_job *job, rec_source *source, const rec_visitor *visitor,
+                            void *self);
 void lr_gguf_header_free(lr_gguf_header *h, rec_job *job);
 
 #endif

@@ -9,9 +9,9 @@
 
 int32_t lr_gguf_value_check(lr_gguf_cursor *c, uint64_t at, uint32_t type)
 {
-    return type < LR_GGUF_VALUES ? REC_OK
-                                 : rec_fail_found(c->job, REC_E_FORMAT, at, "a type of metadata (0 to 12)", "%" PRIu32,
-                                                  type);
+    return type < LR_GGUF_VALUES
+               ? REC_OK
+               : rec_fail_found(c->job, REC_E_FORMAT, at, "a type of metadata (0 to 12)", "%" PRIu32, type);
 }
 
 int32_t lr_gguf_value_scalar(lr_gguf_cursor *c, uint32_t type, rec_scalar *scalar)

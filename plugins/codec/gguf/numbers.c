@@ -11,7 +11,8 @@
 
 /* Elements read at a time where there is no map: whole blocks of any type, and their bytes. */
 enum { PIECE = 8192, BYTES_MOST = PIECE / 32 * 36 };
-/* Bytes of numbers that are worth a thread: a huge page, which the kernel clears for who comes first; and threads at most. */
+/* Bytes of numbers that are worth a thread: a huge page, which the kernel clears for who comes first; and threads at
+ * most. */
 enum { SHARE = 2 << 20, THREADS_MOST = 16 };
 
 typedef struct decoded {
@@ -62,8 +63,8 @@ static uint64_t share_end(const float *numbers, uint64_t each, uint64_t end, uin
     return end < count && blocks < count ? blocks : count;
 }
 
-/* Decodes by as many threads as may be and can be had, this one with them. Shares of those that cannot be started are done
- * here. */
+/* Decodes by as many threads as may be and can be had, this one with them. Shares of those that cannot be started are
+ * done here. */
 static void run_shared(rec_job *job, const decoded *d, const uint8_t *blocks, uint64_t count, float *numbers)
 {
     share shares[THREADS_MOST];

@@ -16,7 +16,7 @@ typedef struct model {
     uint64_t path_room;
 } model;
 
-/* ---------------------------------------------------------------------------------------------------------- parts -- */
+/* ------------------------------------------------------------------------------------------------------- parts -- */
 
 /* "model-00001-of-00003.gguf" is where the name of a first part ends: 5 digits, "-of-", 5 digits, the extension. */
 static bool name_part(char *name, uint64_t part)
@@ -60,8 +60,9 @@ static int32_t open_part(model *m, rec_source *first, uint64_t part)
                                 h->split_no + 1, h->split_count, part + 1, m->count);
     }
     if (status == REC_OK && h->others) {
-        rec_job_note(m->job, REC_NOTE_DROPPED, "", "%" PRIu64 " metadata entr%s of the part %s: those of the first part count",
-                     h->others, h->others == 1 ? "y" : "ies", name);
+        rec_job_note(m->job, REC_NOTE_DROPPED, "",
+                     "%" PRIu64 " metadata entr%s of the part %s: those of the first part count", h->others,
+                     h->others == 1 ? "y" : "ies", name);
     }
     if (status != REC_OK) {
         rec_fail_source(m->job, source);
@@ -82,8 +83,9 @@ static int32_t open_parts(model *m)
         return REC_OK;
     }
     if (first->split_no) {
-        rec_job_note(m->job, REC_NOTE_LAYOUT, "", "this is part %" PRIu64 " of a model in %" PRIu64
-                     " parts: its first part loads the whole", first->split_no + 1, count);
+        rec_job_note(m->job, REC_NOTE_LAYOUT, "",
+                     "this is part %" PRIu64 " of a model in %" PRIu64 " parts: its first part loads the whole",
+                     first->split_no + 1, count);
         return REC_OK;
     }
     if (count > LR_GGUF_PARTS_MOST) {
@@ -103,7 +105,7 @@ static int32_t open_parts(model *m)
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- tensors -- */
+/* ----------------------------------------------------------------------------------------------------- tensors -- */
 
 /* A name as a key of REC_FORM_PATHS: as it is, but for backslashes. */
 static int32_t name_key(model *m, const lr_gguf_header *h, const lr_gguf_tensor *t, rec_scalar *key)
@@ -127,8 +129,8 @@ static int32_t name_key(model *m, const lr_gguf_header *h, const lr_gguf_tensor 
 }
 
 /* @param alone the tensor is the record: it has no key */
-static int32_t tell_tensor(model *m, const lr_gguf_header *h, const lr_gguf_tensor *t, bool alone, const rec_visitor *visitor,
-                           void *self)
+static int32_t tell_tensor(model *m, const lr_gguf_header *h, const lr_gguf_tensor *t, bool alone,
+                           const rec_visitor *visitor, void *self)
 {
     rec_tensor_event event = {.size = sizeof event,
                               .dtype = t->type->dtype,
@@ -165,7 +167,8 @@ static int32_t tell_tensors(model *m, const rec_visitor *visitor, void *self)
     for (uint64_t i = 0; i < m->count; i++) {
         count += m->parts[i].tensor_count;
     }
-    if (count == 1 && first->tensor_count == 1 && !first->tensors[0].length) { /* what nothing is the name of is the record */
+    if (count == 1 && first->tensor_count == 1 &&
+        !first->tensors[0].length) { /* what nothing is the name of is the record */
         return tell_tensor(m, first, &first->tensors[0], true, visitor, self);
     }
     status = visitor->map_begin(self, REC_UNKNOWN, REC_FORM_PATHS, count);

@@ -8,8 +8,8 @@
 #define PLAIN(name, dtype, size) {name, dtype, 1, size, NULL}
 #define BLOCKS(name, count, size, decode) {name, REC_DTYPE_OPAQUE, count, size, decode}
 
-/* By ggml's numbers. Those that are missing were given up before version 2, or are of results on their way (Q8_1), which no file
- * holds. */
+/* By ggml's numbers. Those that are missing were given up before version 2, or are of results on their way (Q8_1),
+ * which no file holds. */
 static const lr_gguf_type types[] = {
     [0] = PLAIN("F32", REC_DTYPE_F32, 4),
     [1] = PLAIN("F16", REC_DTYPE_F16, 2),
@@ -78,8 +78,8 @@ bool lr_gguf_type_size(const lr_gguf_type *type, uint64_t row, uint64_t count, u
 rec_dtype lr_gguf_value_dtype(uint32_t type)
 {
     static const uint8_t dtypes[LR_GGUF_VALUES] = {
-        [LR_GGUF_U8] = REC_DTYPE_U8,   [LR_GGUF_I8] = REC_DTYPE_I8,   [LR_GGUF_U16] = REC_DTYPE_U16,
-        [LR_GGUF_I16] = REC_DTYPE_I16, [LR_GGUF_U32] = REC_DTYPE_U32, [LR_GGUF_I32] = REC_DTYPE_I32,
+        [LR_GGUF_U8] = REC_DTYPE_U8,   [LR_GGUF_I8] = REC_DTYPE_I8,     [LR_GGUF_U16] = REC_DTYPE_U16,
+        [LR_GGUF_I16] = REC_DTYPE_I16, [LR_GGUF_U32] = REC_DTYPE_U32,   [LR_GGUF_I32] = REC_DTYPE_I32,
         [LR_GGUF_F32] = REC_DTYPE_F32, [LR_GGUF_BOOL] = REC_DTYPE_BOOL, [LR_GGUF_U64] = REC_DTYPE_U64,
         [LR_GGUF_I64] = REC_DTYPE_I64, [LR_GGUF_F64] = REC_DTYPE_F64,
     };
@@ -133,9 +133,9 @@ rec_scalar lr_gguf_scalar(uint32_t type, const uint8_t *data)
         scalar.v.u = bits;
         return scalar;
     }
-    scalar.kind = type == LR_GGUF_BOOL                          ? REC_KIND_BOOL
+    scalar.kind = type == LR_GGUF_BOOL                         ? REC_KIND_BOOL
                   : type == LR_GGUF_F32 || type == LR_GGUF_F64 ? REC_KIND_FLOAT
-                                                                : REC_KIND_INT;
+                                                               : REC_KIND_INT;
     scalar.bits = type == LR_GGUF_BOOL ? 0 : scalar.bits;
     return scalar;
 }

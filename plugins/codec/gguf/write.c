@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The writer. A first walk gathers the header, a second one writes the tensors behind it, in the record's order. What a flat
- * file of tensors does not hold is refused, or, of parameters' ids, told. */
+ * The writer. A first walk gathers the header, a second one writes the tensors behind it, in the record's order. What a
+ * flat file of tensors does not hold is refused, or, of parameters' ids, told. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,8 +13,8 @@ typedef struct writer {
     uint64_t *starts;    /**< of each level: how long the path was before it */
     uint64_t *index;     /**< of each level: the next number of a list, REC_UNKNOWN of a map */
     uint32_t depth, room;
-    bool paths; /**< the root's keys are paths */
-    bool burn;  /**< modules are laid out as Burn's */
+    bool paths;    /**< the root's keys are paths */
+    bool burn;     /**< modules are laid out as Burn's */
     bool nameless; /**< a tensor below the root has an empty name */
     lr_gguf_entries metadata;
     lr_gguf_buffer tensors; /**< the header's entries of them */
@@ -22,7 +22,7 @@ typedef struct writer {
     uint64_t next; /**< of the second walk: bytes of the data written */
 } writer;
 
-/* ---------------------------------------------------------------------------------------------------------- names -- */
+/* ------------------------------------------------------------------------------------------------------- names -- */
 
 static int32_t refuse(writer *w, const char *what)
 {
@@ -61,7 +61,7 @@ static int32_t push(writer *w, uint64_t index)
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------------- gathering -- */
+/* --------------------------------------------------------------------------------------------------- gathering -- */
 
 static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
 {
@@ -212,7 +212,8 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     for (uint32_t i = 0; i < event->rank; i++) {
         count *= event->shape[i];
     }
-    if (!lr_gguf_type_size(type, event->rank ? event->shape[event->rank - 1] : 1, count, &size) || size != event->data.size) {
+    if (!lr_gguf_type_size(type, event->rank ? event->shape[event->rank - 1] : 1, count, &size) ||
+        size != event->data.size) {
         return refuse(w, "blocks that are no whole rows of the tensor");
     }
     lr_gguf_put_text(&w->tensors, w->path.data, w->path.size);
@@ -227,10 +228,11 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     w->nameless = w->nameless || (w->depth && !w->path.size);
     w->ids += event->id != NULL;
     w->long_names += w->path.size > LR_GGUF_NAME_MOST;
-    return w->tensors.status == REC_OK ? lr_gguf_names_add(&w->metadata, w->path.data, w->path.size) : w->tensors.status;
+    return w->tensors.status == REC_OK ? lr_gguf_names_add(&w->metadata, w->path.data, w->path.size)
+                                       : w->tensors.status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- writing -- */
+/* ----------------------------------------------------------------------------------------------------- writing -- */
 
 static int32_t pad_to(writer *w, uint64_t to)
 {
@@ -339,12 +341,15 @@ static void tell(const writer *w)
                      w->ids == 1 ? "" : "s");
     }
     if (w->long_names) {
-        rec_job_note(w->job, REC_NOTE_LAYOUT, "", "%" PRIu64 " tensor%s a name of more than 63 bytes, which llama.cpp refuses",
-                     w->long_names, w->long_names == 1 ? " has" : "s have");
+        rec_job_note(w->job, REC_NOTE_LAYOUT, "",
+                     "%" PRIu64 " tensor%s a name of more than 63 bytes, which llama.cpp refuses", w->long_names,
+                     w->long_names == 1 ? " has" : "s have");
     }
     if (w->metadata.left_out) {
-        rec_job_note(w->job, REC_NOTE_DROPPED, "", "%" PRIu64 " metadata entr%s with maps, bytes or lists of mixed values, "
-                     "which GGUF does not have: left out", w->metadata.left_out, w->metadata.left_out == 1 ? "y" : "ies");
+        rec_job_note(w->job, REC_NOTE_DROPPED, "",
+                     "%" PRIu64 " metadata entr%s with maps, bytes or lists of mixed values, "
+                     "which GGUF does not have: left out",
+                     w->metadata.left_out, w->metadata.left_out == 1 ? "y" : "ies");
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Deflates one piece of the data, by the encoder that suits it. Pieces know nothing of each other, so that several threads
- * can make them; what comes of one depends on its bytes and the level alone. */
+ * Deflates one piece of the data, by the encoder that suits it. Pieces know nothing of each other, so that several
+ * threads can make them; what comes of one depends on its bytes and the level alone. */
 #ifndef LR_GZIP_ENCODE_H
 #define LR_GZIP_ENCODE_H
 

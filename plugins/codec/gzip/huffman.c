@@ -22,8 +22,8 @@ static uint32_t sort(const uint32_t *counts, uint32_t symbols, uint16_t *sorted)
     return used;
 }
 
-/* How deep each leaf is, where the two lightest trees become one again and again: leaves are 0 to used - 1, by weight, and
- * each new tree is heavier than those before it. */
+/* How deep each leaf is, where the two lightest trees become one again and again: leaves are 0 to used - 1, by weight,
+ * and each new tree is heavier than those before it. */
 static void measure(const uint32_t *counts, const uint16_t *sorted, uint32_t used, uint16_t *depths)
 {
     uint64_t weights[2 * LR_DEFLATE_SYMBOLS];

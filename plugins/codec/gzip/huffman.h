@@ -72,8 +72,8 @@ static inline uint32_t lr_distance_bits(uint32_t symbol)
     return symbol < 4 ? 0 : (symbol >> 1) - 1;
 }
 
-/** The symbol of a length, 3 to 258, from LR_DEFLATE_LENGTHS on. @param extra (out) what follows it. @param bits (out) in so
- *  many bits. */
+/** The symbol of a length, 3 to 258, from LR_DEFLATE_LENGTHS on. @param extra (out) what follows it. @param bits (out)
+ * in so many bits. */
 uint32_t lr_length_symbol(uint32_t length, uint32_t *extra, uint32_t *bits);
 
 #endif

@@ -9,7 +9,7 @@ enum { LONGEST_CODE = 15, CODE_LENGTHS = 19, LITERAL_CODES = 288, DISTANCE_CODES
 enum { SYMBOL_BITS = 48 };
 enum { LANES = 4 };
 
-/* ------------------------------------------------------------------------------------------------------- tables -- */
+/* ------------------------------------------------------------------------------------------------------ tables -- */
 
 #define LENGTH(base, extra) ((uint32_t)(base) << 16 | (extra))
 
@@ -43,8 +43,8 @@ static uint32_t length_entry(unsigned symbol)
     return (uint32_t)symbol << 16;
 }
 
-/* With the bits that the code takes: in the lowest byte those with the bits behind it; those of the code alone are told for
- * what has bits behind it. */
+/* With the bits that the code takes: in the lowest byte those with the bits behind it; those of the code alone are told
+ * for what has bits behind it. */
 static uint32_t entry_of(uint32_t entry, unsigned bits)
 {
     return entry + (entry & LR_LITERAL ? bits : bits * 0x101u);
@@ -100,7 +100,8 @@ static bool sort_codes(const uint8_t *lengths, unsigned symbols, uint16_t *count
     return true;
 }
 
-/* Bits of the table for codes that are longer than the first table's bits and begin alike, from the shortest of them on. */
+/* Bits of the table for codes that are longer than the first table's bits and begin alike, from the shortest of them
+ * on. */
 static unsigned second_bits(const uint16_t *counts, unsigned from, unsigned first, unsigned longest)
 {
     unsigned length = from;
@@ -189,7 +190,7 @@ static bool set_tables(lr_inflater *self, const uint8_t *literals, unsigned lite
     return true;
 }
 
-/* -------------------------------------------------------------------------------------------------------- input -- */
+/* ------------------------------------------------------------------------------------------------------- input -- */
 
 /* As many bits as there is room for. */
 static void fill(lr_inflater *self)
@@ -225,7 +226,7 @@ static void to_byte(lr_inflater *self)
     self->count = 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------- blocks -- */
+/* ------------------------------------------------------------------------------------------------------ blocks -- */
 
 static bool fixed_codes(lr_inflater *self)
 {
@@ -363,7 +364,7 @@ static bool copy_stored(lr_inflater *self)
     return stop(self, self->last ? LR_INFLATE_BAD : LR_INFLATE_INPUT);
 }
 
-/* ------------------------------------------------------------------------------------------------------ symbols -- */
+/* ----------------------------------------------------------------------------------------------------- symbols -- */
 
 /* What is left of a match, if there is any, as far as there is room. */
 static bool copy_match(lr_inflater *self)
@@ -446,7 +447,7 @@ static bool one_symbol(lr_inflater *self)
     return copy_match(self);
 }
 
-/* ------------------------------------------------------------------------------------------------------ streams -- */
+/* ----------------------------------------------------------------------------------------------------- streams -- */
 
 void lr_inflate_begin(lr_inflater *self)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Deflated data (RFC 1951) inflated straight into place, one stream after the other or four side by side.
  *
- * It is for good data in a hurry: it tells good from bad, but not what is wrong. Whoever meets bad data has zlib inflate them
- * once more, which finds words for it. Nothing here is slower for being refused: what zlib takes and this does not is
- * none that an encoder makes. No memory of its own, and no function of the library: any thread may use it. */
+ * It is for good data in a hurry: it tells good from bad, but not what is wrong. Whoever meets bad data has zlib
+ * inflate them once more, which finds words for it. Nothing here is slower for being refused: what zlib takes and this
+ * does not is none that an encoder makes. No memory of its own, and no function of the library: any thread may use it.
+ */
 #ifndef LR_GZIP_INFLATE_H
 #define LR_GZIP_INFLATE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The loops of the inflater, far from the ends of input and room. A symbol's code is known when the one before it is: in
- * one stream each waits for the other, in four there is always something to do. */
+ * The loops of the inflater, far from the ends of input and room. A symbol's code is known when the one before it is:
+ * in one stream each waits for the other, in four there is always something to do. */
 #include "plugins/codec/gzip/inflate_private.h"
 
 #include <stdatomic.h>
@@ -14,8 +14,8 @@
 /* A round of symbols and a match behind it: two loads of eight bytes; ten bytes of literals, a match of 258 and what is
  * copied beyond it. */
 enum { IN_NEAR = 32, OUT_NEAR = 320, ROUND_IN = 8, ROUND_OUT = 10 };
-/* Streams side by side wait for each other where one has no literal. After MET_MOST times it is asked whether there were
- * so many rounds of literals in between that it is worth it; a few times tell nothing. */
+/* Streams side by side wait for each other where one has no literal. After MET_MOST times it is asked whether there
+ * were so many rounds of literals in between that it is worth it; a few times tell nothing. */
 enum { MET_MOST = 1024, MET_LEAST = 128, WORTH = 2 };
 
 bool lr_inflate_is_far(const lr_inflater *self)
@@ -45,8 +45,8 @@ ALWAYS uint8_t *put(uint8_t *out, uint32_t entry)
     return out + (entry >> 8 & 3);
 }
 
-/* To 56 bits at least. Those above `count` are the ones that come next, and are loaded once more. Only the lowest six bits
- * of `count` have a meaning. */
+/* To 56 bits at least. Those above `count` are the ones that come next, and are loaded once more. Only the lowest six
+ * bits of `count` have a meaning. */
 #define REFILL(in, bits, count)           \
     do {                                  \
         bits |= load(in) << (count & 63); \
@@ -86,7 +86,8 @@ ALWAYS void copy(uint8_t *out, uint32_t distance, uint32_t length)
     }
 }
 
-/* What a loop needs of a stream; bytes are written through pointers that may point anywhere, so it has it for itself. */
+/* What a loop needs of a stream; bytes are written through pointers that may point anywhere, so it has it for itself.
+ */
 typedef struct codes {
     const uint32_t *literals, *distances;
     uint64_t literal_mask, distance_mask;
@@ -121,7 +122,8 @@ ALWAYS void keep(lr_inflater *self, const lane *l, bool leaves)
     self->leaves = leaves;
 }
 
-/* What is no literal, of which at least 20 bits are there; `entry` is the one of the next bits. Leaves 28 bits at least.
+/* What is no literal, of which at least 20 bits are there; `entry` is the one of the next bits. Leaves 28 bits at
+ * least.
  * @return false, with nothing done: it is none for the loops. */
 ALWAYS bool other(const codes *c, lane *place, uint32_t entry)
 {

@@ -10,10 +10,10 @@ enum { LR_LITERAL_BITS = 11, LR_DISTANCE_BITS = 8 };
 /* Where a stream is. */
 enum { LR_MODE_BLOCK, LR_MODE_STORED, LR_MODE_CODES, LR_MODE_ENDED };
 
-/* An entry of a table. In the lowest byte are the bits that it takes, with those behind its code; the upper half is its value:
- * one literal or two, the least length or distance, or where the second table begins. Of a length, a distance and a second
- * table bits 8 to 11 tell the bits of the code, or of the table; of literals bits 8 and 9 how many they are, and bits
- * 10 to 13 the bits of the first of two. */
+/* An entry of a table. In the lowest byte are the bits that it takes, with those behind its code; the upper half is its
+ * value: one literal or two, the least length or distance, or where the second table begins. Of a length, a distance
+ * and a second table bits 8 to 11 tell the bits of the code, or of the table; of literals bits 8 and 9 how many they
+ * are, and bits 10 to 13 the bits of the first of two. */
 #define LR_LITERAL UINT32_C(0x8000)
 #define LR_OTHER UINT32_C(0x4000)  /* neither literal nor length nor distance: if nothing else, invalid */
 #define LR_SECOND UINT32_C(0x6000) /* there is a second table for longer codes */

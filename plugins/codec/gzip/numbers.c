@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Text of small numbers takes about three bits a character, so that few repetitions are worth their distance: which ones is
- * decided by what each would cost, along the cheapest way through the text. Repetitions are looked for where a number
- * begins, forwards and backwards from there; a search at each character would find little more and take thrice as long. */
+ * Text of small numbers takes about three bits a character, so that few repetitions are worth their distance: which
+ * ones is decided by what each would cost, along the cheapest way through the text. Repetitions are looked for where a
+ * number begins, forwards and backwards from there; a search at each character would find little more and take thrice
+ * as long. */
 #include "plugins/codec/gzip/numbers.h"
 
 #include <string.h>
@@ -24,8 +25,8 @@ enum { BIT = 16 };
 /* Shorter repetitions cost more than they are worth. */
 enum { LEAST_MATCH = 7 };
 
-/* What a way costs is counted against characters alone: only repetitions change it. The upper half of a word is that, the
- * lower one says how it came about, and the smaller of two words is the cheaper one. */
+/* What a way costs is counted against characters alone: only repetitions change it. The upper half of a word is that,
+ * the lower one says how it came about, and the smaller of two words is the cheaper one. */
 #define VALUE(word) ((word) >> 32)
 #define UPPER (~(uint64_t)UINT32_MAX)
 #define NOTHING_SAVED (UINT64_C(1) << 24)
@@ -84,7 +85,7 @@ bool lr_number_text_is(const uint8_t *data, size_t size)
     return (separators + digits) * 8 >= all * 7 && separators * 6 >= all;
 }
 
-/* ----------------------------------------------------------------------------------------------------- what it costs -- */
+/* ----------------------------------------------------------------------------------------------- what it costs -- */
 
 /* By the codes of the last block. A symbol that did not occur may well occur in the next one. */
 static void learn(lr_number_text *self)
@@ -127,7 +128,7 @@ static void guess(lr_number_text *self, const uint8_t *data, size_t size)
     learn(self);
 }
 
-/* ------------------------------------------------------------------------------------------------------ the search -- */
+/* -------------------------------------------------------------------------------------------------- the search -- */
 
 static void forget(lr_number_text *self)
 {
@@ -164,8 +165,9 @@ static inline uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* A repetition of what stood `distance` before: as long as it may be, in both directions. Which of them help is beyond all
- * prediction, so nearly all is done without branches. @param at in the segment. @param left characters of it from there. */
+/* A repetition of what stood `distance` before: as long as it may be, in both directions. Which of them help is beyond
+ * all prediction, so nearly all is done without branches. @param at in the segment. @param left characters of it from
+ * there. */
 static inline void try(lr_number_text *self, const uint8_t *data, uint32_t position, uint32_t at, uint32_t left,
                        uint32_t distance)
 {
@@ -205,7 +207,7 @@ static void search(lr_number_text *self, const uint8_t *data, uint32_t position,
     try(self, data, position, at, left, third);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- the way -- */
+/* ----------------------------------------------------------------------------------------------------- the way -- */
 
 /* The tables are larger than the nearest cache: has what will be needed of them brought there. */
 static inline void look_ahead(const lr_number_text *self, const uint8_t *segment, uint32_t at, uint32_t begin,
@@ -305,7 +307,7 @@ static void walk(lr_number_text *self, const uint8_t *data, uint32_t begin, uint
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- the block -- */
+/* --------------------------------------------------------------------------------------------------- the block -- */
 
 /* What each symbol of the block becomes. @return bytes of it all, or a few more. */
 static uint64_t make_words(lr_number_text *self)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Files of ours: their pieces, found by the index, are inflated side by side, each straight into its place. The index is
- * right if each piece ends where the next one begins, and has as many bytes as were said: then they are what one stream
- * would have given, for there is no other way to read it. */
+ * Files of ours: their pieces, found by the index, are inflated side by side, each straight into its place. The index
+ * is right if each piece ends where the next one begins, and has as many bytes as were said: then they are what one
+ * stream would have given, for there is no other way to read it. */
 #include "plugins/codec/gzip/quick_private.h"
 
 #include <stdlib.h>
@@ -46,10 +46,10 @@ static void run_group(lr_task *task, lr_inflater *lanes)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------- stretches -- */
+/* --------------------------------------------------------------------------------------------------- stretches -- */
 
-/* The only full flush near the middle of [from, to): the end of one is two bytes of zero and two of ones. NULL: there is none,
- * or more than one. */
+/* The only full flush near the middle of [from, to): the end of one is two bytes of zero and two of ones. NULL: there
+ * is none, or more than one. */
 static const uint8_t *flush_near(const uint8_t *from, const uint8_t *to)
 {
     static const uint8_t mark[4] = {0, 0, 0xff, 0xff};
@@ -67,8 +67,8 @@ static const uint8_t *flush_near(const uint8_t *from, const uint8_t *to)
     return found;
 }
 
-/* In a long file a stretch is of several pieces. Where they lie the index does not tell; they have a mark at their end, near to
- * where it is to be expected. A wrong guess shows like a wrong index. @return how many units it was made. */
+/* In a long file a stretch is of several pieces. Where they lie the index does not tell; they have a mark at their end,
+ * near to where it is to be expected. A wrong guess shows like a wrong index. @return how many units it was made. */
 static unsigned split(lr_unit *units, unsigned room, uint64_t span)
 {
     const lr_unit whole = units[0];

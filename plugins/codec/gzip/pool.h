@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Pieces in flight: filled one after the other, deflated by all threads that there are, the caller's among them, and taken
- * in the order in which they were filled. */
+ * Pieces in flight: filled one after the other, deflated by all threads that there are, the caller's among them, and
+ * taken in the order in which they were filled. */
 #ifndef LR_GZIP_POOL_H
 #define LR_GZIP_POOL_H
 
@@ -28,10 +28,11 @@ void lr_gzip_pool_free(lr_gzip_pool *pool);
 
 /** @return whether a piece must be taken before the next one can be filled. */
 bool lr_gzip_pool_full(const lr_gzip_pool *pool);
-/** The piece that is filled, empty at first. Not where the pool is full. @return NULL: memory is lacking, and reported. */
+/** The piece that is filled, empty at first. Not where the pool is full. @return NULL: memory is lacking, and reported.
+ */
 lr_gzip_piece *lr_gzip_pool_filling(lr_gzip_pool *pool);
-/** Has it deflated; another one is filled next. Starts a thread where one more may be had; one that cannot be started is
- *  no failure, and nobody deflates before a second piece is there. @return REC_OK; memory is lacking: reported. */
+/** Has it deflated; another one is filled next. Starts a thread where one more may be had; one that cannot be started
+ * is no failure, and nobody deflates before a second piece is there. @return REC_OK; memory is lacking: reported. */
 int32_t lr_gzip_pool_give(lr_gzip_pool *pool);
 /** @return whether the oldest piece that was given is deflated. */
 bool lr_gzip_pool_ready(lr_gzip_pool *pool);

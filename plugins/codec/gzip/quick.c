@@ -17,7 +17,7 @@ enum { DIRECT_FROM = 32 << 10 };
 /* Who has no more room than this, and comes again, reads in small parts and does something else in between. */
 enum { SMALL = 1 << 20 };
 
-/* -------------------------------------------------------------------------------------------------------- input -- */
+/* ------------------------------------------------------------------------------------------------------- input -- */
 
 int32_t lr_quick_fill(lr_quick *self, rec_job *job, uint8_t *target, size_t size, size_t *held)
 {
@@ -54,7 +54,7 @@ static size_t at_hand(const lr_quick *self)
     return (size_t)(self->lane.in_end - self->lane.in);
 }
 
-/* ------------------------------------------------------------------------------------------------------ members -- */
+/* ----------------------------------------------------------------------------------------------------- members -- */
 
 static int32_t pass_text(lr_quick *self, rec_job *job)
 {
@@ -165,7 +165,7 @@ static int32_t pass_padding(lr_quick *self, rec_job *job)
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------- one stream -- */
+/* -------------------------------------------------------------------------------------------------- one stream -- */
 
 /* What was inflated last is remembered: matches reach back into it. */
 static void remember(lr_quick *self, const uint8_t *data, size_t size)
@@ -236,7 +236,7 @@ static size_t finish_stream(lr_quick *self)
     return made;
 }
 
-/* -------------------------------------------------------------------------------------------------------- output -- */
+/* ------------------------------------------------------------------------------------------------------ output -- */
 
 static bool has_data(const lr_quick *self)
 {
@@ -366,7 +366,7 @@ done:
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------- the whole -- */
+/* --------------------------------------------------------------------------------------------------- the whole -- */
 
 lr_quick *lr_quick_new(rec_source *parent)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The quick way through good gzip data: what librecord wrote itself on all threads by its index, the rest in one stream,
- * which is inflated ahead of whoever reads it in small parts. All sums and lengths are checked. What it does not understand it
- * gives up, whatever it was: zlib then has a look at it from the beginning, and says what is wrong, if anything is. */
+ * The quick way through good gzip data: what librecord wrote itself on all threads by its index, the rest in one
+ * stream, which is inflated ahead of whoever reads it in small parts. All sums and lengths are checked. What it does
+ * not understand it gives up, whatever it was: zlib then has a look at it from the beginning, and says what is wrong,
+ * if anything is. */
 #ifndef LR_GZIP_QUICK_H
 #define LR_GZIP_QUICK_H
 
@@ -10,8 +11,8 @@
 
 typedef struct lr_quick lr_quick;
 
-/** From malloc, as all that it needs later. The parent is at its first byte, and stays the caller's. @return NULL: memory is
- *  lacking, which is not reported. */
+/** From malloc, as all that it needs later. The parent is at its first byte, and stays the caller's. @return NULL:
+ * memory is lacking, which is not reported. */
 lr_quick *lr_quick_new(rec_source *parent);
 /** Ends its threads. NULL is ignored. */
 void lr_quick_free(lr_quick *self);

@@ -81,7 +81,8 @@ int32_t lr_quick_no_memory(rec_job *job);
 
 /** @return bytes that the next stretch of the index inflates to. */
 uint64_t lr_quick_stretch(const lr_quick *self);
-/** Posts the next pieces, as many as there is room for. `self->batch.unit_count` is 0 if the next stretch cannot be taken. */
+/** Posts the next pieces, as many as there is room for. `self->batch.unit_count` is 0 if the next stretch cannot be
+ * taken. */
 int32_t lr_quick_pieces_start(lr_quick *self, rec_job *job, uint8_t *target, size_t room);
 /** Waits for them. @return bytes that were inflated; 0: they are odd. */
 size_t lr_quick_pieces_finish(lr_quick *self);

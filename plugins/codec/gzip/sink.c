@@ -8,8 +8,8 @@
 #include "plugins/codec/gzip/index.h"
 #include "plugins/codec/gzip/pool.h"
 
-/* Data of so many pieces and more have an index, where the target can be patched. Until then nothing is written, because
- * the header comes first. */
+/* Data of so many pieces and more have an index, where the target can be patched. Until then nothing is written,
+ * because the header comes first. */
 enum { INDEXED_FROM = LR_GZIP_HELD + 1 };
 
 typedef struct deflater {
@@ -20,7 +20,8 @@ typedef struct deflater {
     bool many;            /* there are INDEXED_FROM pieces, or will be */
     bool begun;           /* the header is written */
     bool indexed;
-    void (*made)(void *user, const rec_piece *piece); /* of a part of the whole, which has neither header nor trailer; or NULL */
+    void (*made)(void *user,
+                 const rec_piece *piece); /* of a part of the whole, which has neither header nor trailer; or NULL */
     void *user;
     uint64_t at; /* where in the target the header is */
     uint64_t size;

@@ -21,10 +21,11 @@
 /* What is inflated to be passed over is passed over in pieces like those that a whole is read in. */
 #define PASSED (UINT64_C(4) << 20)
 
-/* The compressed input is read as it is needed, so that it is never in memory as a whole. All of this comes from malloc,
- * not from the job: the source outlives its job when a record keeps bytes of it, and is released without one. */
+/* The compressed input is read as it is needed, so that it is never in memory as a whole. All of this comes from
+ * malloc, not from the job: the source outlives its job when a record keeps bytes of it, and is released without one.
+ */
 typedef struct inflater {
-    lr_quick *quick;    /* NULL: it has given up, or there is no memory for it */
+    lr_quick *quick; /* NULL: it has given up, or there is no memory for it */
     uint64_t quick_gave;
     z_stream stream;
     rec_source *parent; /* the filter holds it for as long as this lives */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Threads that inflate while somebody else waits or does other things. Work is posted in the order in which it is to be done;
- * who waits for it does some of it. No function of the library is called on them. */
+ * Threads that inflate while somebody else waits or does other things. Work is posted in the order in which it is to be
+ * done; who waits for it does some of it. No function of the library is called on them. */
 #ifndef LR_GZIP_TEAM_H
 #define LR_GZIP_TEAM_H
 
@@ -21,7 +21,8 @@ lr_team *lr_team_new(void);
 /** What is posted must have been waited for. NULL is ignored. */
 void lr_team_free(lr_team *team);
 /** Has it done by somebody. @param threads that may work, the caller's included; as many less one are started when they
- *  are first wanted, and fewer if the system has no more. @return false: there is only the caller's. It is posted all the same. */
+ *  are first wanted, and fewer if the system has no more. @return false: there is only the caller's. It is posted all
+ * the same. */
 bool lr_team_post(lr_team *team, lr_task *task, uint32_t threads);
 /** Returns when it is done, at once if it was not posted. */
 void lr_team_wait(lr_team *team, lr_task *task);

@@ -10,8 +10,9 @@
 
 typedef struct lr_http_cache lr_http_cache;
 
-/** Opens the cache of a file in the directory LIBRECORD_CACHE. Returns NULL if the variable is not set or the server gives
- *  no size or no ranges; and with a note that says why, if the file cannot be kept or the directory cannot be trusted. */
+/** Opens the cache of a file in the directory LIBRECORD_CACHE. Returns NULL if the variable is not set or the server
+ * gives no size or no ranges; and with a note that says why, if the file cannot be kept or the directory cannot be
+ * trusted. */
 lr_http_cache *lr_http_cache_open(rec_job *job, const lr_http *http);
 /** Writes down what is there. NULL is ignored. */
 void lr_http_cache_close(lr_http_cache *cache);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A server's file as a source. Small reads are taken from a window, which grows as long as they follow each other; large ones go
- * where they are wanted at once. With a cache both go through its file. */
+ * A server's file as a source. Small reads are taken from a window, which grows as long as they follow each other;
+ * large ones go where they are wanted at once. With a cache both go through its file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,9 +12,9 @@
 #include "plugins/codec/http/cache.h"
 #include "plugins/codec/http/transfer.h"
 
-#define FIRST (UINT64_C(64) << 10)      /* bytes of the first request: most headers */
+#define FIRST (UINT64_C(64) << 10) /* bytes of the first request: most headers */
 #define WINDOW_MOST (UINT64_C(16) << 20)
-#define DIRECT (UINT64_C(1) << 20)      /* reads of this size need no window */
+#define DIRECT (UINT64_C(1) << 20) /* reads of this size need no window */
 
 typedef struct remote {
     lr_http *http;
@@ -51,7 +51,7 @@ static void release(void *self)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- taking -- */
+/* ------------------------------------------------------------------------------------------------------ taking -- */
 
 static bool make_room(remote *r, uint64_t size)
 {
@@ -135,7 +135,7 @@ static int32_t take(void *user, rec_job *job, const void *data, uint64_t size)
     return REC_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ reading -- */
+/* ----------------------------------------------------------------------------------------------------- reading -- */
 
 static int32_t read_whole(const remote *r, rec_job *job, uint64_t offset, uint8_t *to, uint64_t size)
 {
@@ -231,7 +231,7 @@ static uint64_t total(void *self)
     return ((remote *)self)->size;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ opening -- */
+/* ----------------------------------------------------------------------------------------------------- opening -- */
 
 static int32_t open_one(rec_job *job, const char *url, bool optional, rec_source **out);
 
@@ -276,7 +276,8 @@ static int32_t open_one(rec_job *job, const char *url, bool optional, rec_source
         r->size = r->http->facts.total;
         r->cache = lr_http_cache_open(job, r->http);
     } else {
-        rec_job_note(job, REC_NOTE_LAYOUT, "", "the server of %s sends no parts of a file: all of it was fetched, %" PRIu64 " bytes",
+        rec_job_note(job, REC_NOTE_LAYOUT, "",
+                     "the server of %s sends no parts of a file: all of it was fetched, %" PRIu64 " bytes",
                      r->http->name, r->size);
     }
     return rec_source_make(job, r->http->name, &ops, r, out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Requests by libcurl. Nothing but http and https is spoken, certificates are checked, and a redirection never leads from https
- * to http. Passwords come from the address, from ~/.netrc, or from LIBRECORD_HTTP_AUTHORIZATION, which is sent to the host that was
- * asked for alone, and never without TLS but to this computer. */
+ * Requests by libcurl. Nothing but http and https is spoken, certificates are checked, and a redirection never leads
+ * from https to http. Passwords come from the address, from ~/.netrc, or from LIBRECORD_HTTP_AUTHORIZATION, which is
+ * sent to the host that was asked for alone, and never without TLS but to this computer. */
 #include "plugins/codec/http/transfer.h"
 
 #include <errno.h>
@@ -14,11 +14,11 @@
 #include <time.h>
 
 enum {
-    TRIES = 5,               /* of a request that breaks without a byte */
+    TRIES = 5, /* of a request that breaks without a byte */
     REDIRECTIONS_MOST = 10,
     CONNECT_SECONDS = 30,
-    STALLED_SECONDS = 60,    /* without a byte a second */
-    FIRST_PAUSE = 200        /* milliseconds; then twice as long each time */
+    STALLED_SECONDS = 60, /* without a byte a second */
+    FIRST_PAUSE = 200     /* milliseconds; then twice as long each time */
 };
 
 /** A request under way. */
@@ -40,7 +40,7 @@ typedef struct request {
     char words[CURL_ERROR_SIZE];
 } request;
 
-/* ------------------------------------------------------------------------------------------------------------ handles -- */
+/* ----------------------------------------------------------------------------------------------------- handles -- */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static CURLcode ready;
@@ -208,7 +208,8 @@ char *lr_http_beside(const lr_http *http, const char *name)
     }
     used = (size_t)snprintf(other, room, "%.*s%s", (int)before, url, slash == path ? "/" : "");
     for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
-        bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || strchr("-._~", *c);
+        bool plain =
+            (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || strchr("-._~", *c);
         if (plain) {
             other[used++] = (char)*c;
         } else {
@@ -221,7 +222,7 @@ char *lr_http_beside(const lr_http *http, const char *name)
     return other;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ answers -- */
+/* ----------------------------------------------------------------------------------------------------- answers -- */
 
 /* The value of a header of that name, without the spaces around it. @return NULL: it is another header. */
 static const char *value_of(const char *line, size_t length, const char *name, size_t *size)
@@ -337,7 +338,8 @@ static int32_t fail_code(request *r)
                       : r->code >= 500 ? " (an error of its own)"
                                        : "");
     if (r->code == 401 || r->code == 403) {
-        rec_fail_hint(r->job, "A password can stand in ~/.netrc, a token in LIBRECORD_HTTP_AUTHORIZATION (\"Bearer …\").");
+        rec_fail_hint(r->job,
+                      "A password can stand in ~/.netrc, a token in LIBRECORD_HTTP_AUTHORIZATION (\"Bearer …\").");
     }
     return status;
 }
@@ -352,7 +354,8 @@ static void learn(request *r)
     r->http->known = true;
 }
 
-/* The headers are complete: whether this is the answer to what was asked. @return a status that is not REC_OK ends it. */
+/* The headers are complete: whether this is the answer to what was asked. @return a status that is not REC_OK ends it.
+ */
 static int32_t judge(request *r)
 {
     const lr_http_facts *facts = &r->http->facts;
@@ -368,7 +371,8 @@ static int32_t judge(request *r)
     if (r->code == 206 && r->from != at) {
         return rec_fail_found(r->job, REC_E_IO, REC_UNKNOWN, "the bytes that were asked for",
                               r->from == REC_UNKNOWN ? "an answer that does not say which they are"
-                                                     : "an answer that begins at byte %" PRIu64, r->from);
+                                                     : "an answer that begins at byte %" PRIu64,
+                              r->from);
     }
     if (r->code == 206 && whole == REC_UNKNOWN) {
         return rec_fail(r->job, REC_E_IO, REC_UNKNOWN, "the server does not say how large the file is");
@@ -377,7 +381,8 @@ static int32_t judge(request *r)
         learn(r);
         return REC_OK;
     }
-    if (strcmp(tag, facts->tag) != 0 || (whole != REC_UNKNOWN && facts->total != REC_UNKNOWN && whole != facts->total)) {
+    if (strcmp(tag, facts->tag) != 0 ||
+        (whole != REC_UNKNOWN && facts->total != REC_UNKNOWN && whole != facts->total)) {
         return fail_changed(r);
     }
     if (r->code == 200 && facts->ranges) { /* there is room for a part alone, also at the beginning */
@@ -409,7 +414,7 @@ static size_t on_body(char *data, size_t one, size_t count, void *user)
     return r->status == REC_OK ? (size_t)size : CURL_WRITEFUNC_ERROR;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- requests -- */
+/* ---------------------------------------------------------------------------------------------------- requests -- */
 
 /* Whether another try may go better. */
 static bool is_passing(const request *r, CURLcode code)
@@ -499,12 +504,13 @@ static int32_t fail_transfer(request *r, CURLcode code)
         return no_memory(r->job);
     }
     if (code == CURLE_OK) {
-        return rec_fail(r->job, REC_E_IO, REC_UNKNOWN, "the server ends the file after %" PRIu64 " of %" PRIu64 " bytes",
-                        r->got, r->size);
+        return rec_fail(r->job, REC_E_IO, REC_UNKNOWN,
+                        "the server ends the file after %" PRIu64 " of %" PRIu64 " bytes", r->got, r->size);
     }
     status = rec_fail(r->job, REC_E_IO, REC_UNKNOWN, "the transfer failed: %s", words_of(r, code));
     if (code == CURLE_PEER_FAILED_VERIFICATION) {
-        rec_fail_hint(r->job, "Its certificate is not one that this computer trusts; SSL_CERT_FILE may name a file of others.");
+        rec_fail_hint(r->job,
+                      "Its certificate is not one that this computer trusts; SSL_CERT_FILE may name a file of others.");
     }
     return status;
 }

@@ -17,7 +17,7 @@
  * itself. */
 #define AHEAD 2048
 
-/* ---------------------------------------------------------------------------------------------------------- AVX2 -- */
+/* -------------------------------------------------------------------------------------------------------- AVX2 -- */
 
 #define AVX2 __attribute__((target("avx2,bmi,popcnt")))
 
@@ -76,14 +76,15 @@ AVX2 static uint64_t scan_avx2(const uint8_t **text, const uint8_t *end, uint8_t
     return count;
 }
 
-/* ------------------------------------------------------------------------------------------------------- AVX-512 -- */
+/* ----------------------------------------------------------------------------------------------------- AVX-512 -- */
 
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi,popcnt")))
 
 /* The white space of a block: each of the four is what the table has for its low half. */
 AVX512 static inline uint64_t spaces_of(__m512i t)
 {
-    const __m512i table = _mm512_broadcast_i32x4(_mm_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0));
+    const __m512i table =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0));
     return _mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(table, t), t);
 }
 

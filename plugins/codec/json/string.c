@@ -28,7 +28,7 @@ int32_t lr_json_unexpected(const lr_json_input *in, const char *expected)
     return rec_fail_found(in->job, REC_E_FORMAT, at, expected, "0x%02x", (unsigned)byte);
 }
 
-/* ----------------------------------------------------------------------------------------------------- piecemeal -- */
+/* --------------------------------------------------------------------------------------------------- piecemeal -- */
 
 static int32_t append(lr_json_input *in, lr_json_text *memory, const void *bytes, uint64_t size)
 {

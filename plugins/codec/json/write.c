@@ -19,8 +19,8 @@
 /* Longest text of one value of the table; deeper indentation is written piece by piece. */
 #define ENTRY_MOST 128u
 #define INDENT 2u
-/* Numbers that are worth to be shared by several processes; of a tensor's bytes all are, so that it is converted, and what it loses
- * told, where it is wanted. */
+/* Numbers that are worth to be shared by several processes; of a tensor's bytes all are, so that it is converted, and
+ * what it loses told, where it is wanted. */
 #define SHARED_FROM 4096u
 /* Bytes for which a table is made. */
 #define ENTRIES_FROM 256u
@@ -48,7 +48,7 @@ struct lr_json_writer {
     char buffer[BUFFER];
 };
 
-/* ---------------------------------------------------------------------------------------------------------- text -- */
+/* -------------------------------------------------------------------------------------------------------- text -- */
 
 int32_t lr_json_writer_flush(lr_json_writer *w)
 {
@@ -204,7 +204,7 @@ static int32_t put_scalar(lr_json_writer *w, const rec_scalar *scalar)
     return REC_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------------- bytes -- */
+/* ------------------------------------------------------------------------------------------------------- bytes -- */
 
 /* The texts of the values 0 to 255 in a list at this level: a comma, a line break if it is pretty, the number. */
 static void make_entries(lr_json_writer *w)
@@ -284,7 +284,7 @@ static int32_t put_bytes(lr_json_writer *w, const uint8_t *bytes, uint64_t count
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------------- events -- */
+/* ------------------------------------------------------------------------------------------------------ events -- */
 
 static int32_t begin(lr_json_writer *w, uint8_t in, char bracket)
 {

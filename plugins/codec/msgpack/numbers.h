@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Numbers of MessagePack, many at once. What is read is native; nothing is looked at beyond what is said to be there. */
+ * Numbers of MessagePack, many at once. What is read is native; nothing is looked at beyond what is said to be there.
+ */
 #ifndef LR_MSGPACK_NUMBERS_H
 #define LR_MSGPACK_NUMBERS_H
 
@@ -8,8 +9,8 @@
 /** Bytes of an object: the one that says what it is, and the number. */
 enum { LR_MSGPACK_F32 = 5, LR_MSGPACK_F64 = 9 };
 
-/** Reads floats of 32 bits, of which `count` would fit into `data` and into `out`. @return how many there are, up to the
- *  first object that is none. Room behind the last of them may be written to. */
+/** Reads floats of 32 bits, of which `count` would fit into `data` and into `out`. @return how many there are, up to
+ * the first object that is none. Room behind the last of them may be written to. */
 typedef uint64_t lr_msgpack_floats(const uint8_t *data, uint64_t count, float *out);
 /** The plain one, which defines the result. */
 lr_msgpack_floats lr_msgpack_floats_plain;

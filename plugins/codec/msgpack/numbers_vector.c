@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Floats of 32 bits by vectors: three objects are 15 bytes, which one shuffle turns into three numbers. Equal to the plain
- * version; tests/codec/test_msgpack.c compares them. */
+ * Floats of 32 bits by vectors: three objects are 15 bytes, which one shuffle turns into three numbers. Equal to the
+ * plain version; tests/codec/test_msgpack.c compares them. */
 #include "plugins/codec/msgpack/numbers.h"
 
 #include <stddef.h>

@@ -27,7 +27,7 @@ static int stop(reader *r, int32_t status)
     return -1;
 }
 
-/* ----------------------------------------------------------------------------------------------- runs of numbers -- */
+/* --------------------------------------------------------------------------------------------- runs of numbers -- */
 
 static int32_t progress(reader *r)
 {
@@ -62,7 +62,8 @@ static int32_t run_of(reader *r, rec_dtype dtype)
     return status;
 }
 
-/* Whether the list has so many values left that reading past the template pays. The one that is here will be read again. */
+/* Whether the list has so many values left that reading past the template pays. The one that is here will be read
+ * again. */
 static bool stop_for_many(reader *r)
 {
     r->past = r->top->in == IN_LIST && r->top->left > MANY && r->size - r->at > MANY * LR_MSGPACK_F64;
@@ -107,7 +108,7 @@ static uint64_t read_past(reader *r)
     return before - r->top->left;
 }
 
-/* ----------------------------------------------------------------------------------------------------- structure -- */
+/* --------------------------------------------------------------------------------------------------- structure -- */
 
 static int bad_key(reader *r, const char *what)
 {
@@ -154,7 +155,8 @@ static int open_container(reader *r, int in, uint64_t count, uint64_t header)
         return stop(r, status);
     }
     uint64_t left = r->whole == REC_UNKNOWN ? REC_UNKNOWN : r->whole - r->at - header;
-    uint64_t told = r->whole == REC_UNKNOWN && count > RUN ? REC_UNKNOWN : count; /* nobody can tell whether it is true */
+    uint64_t told =
+        r->whole == REC_UNKNOWN && count > RUN ? REC_UNKNOWN : count; /* nobody can tell whether it is true */
     int32_t status = rec_job_check_count(r->job, r->at, count, each, left);
     if (status != REC_OK) {
         return stop(r, status);
@@ -187,7 +189,7 @@ static int open_container(reader *r, int in, uint64_t count, uint64_t header)
     return count == 0 ? close_full(r) : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------- scalars -- */
+/* ----------------------------------------------------------------------------------------------------- scalars -- */
 
 static int integer_slow(reader *r, int64_t value, uint64_t length)
 {
@@ -284,9 +286,13 @@ static int string(reader *r, uint64_t length)
 static int tell_bytes(reader *r, uint64_t header, uint64_t length, bool there)
 {
     rec_blob blob = {.struct_size = sizeof blob,
-                     .kind = r->view ? REC_BLOB_VIEW : there ? REC_BLOB_TEMPORARY : REC_BLOB_RANGE,
+                     .kind = r->view ? REC_BLOB_VIEW
+                             : there ? REC_BLOB_TEMPORARY
+                                     : REC_BLOB_RANGE,
                      .size = length,
-                     .data = r->view ? r->view + r->at + header : there ? r->data + r->at + header : NULL,
+                     .data = r->view ? r->view + r->at + header
+                             : there ? r->data + r->at + header
+                                     : NULL,
                      .source = r->source,
                      .offset = r->at + header};
     int32_t status = flush(r);
@@ -314,7 +320,7 @@ static int32_t extension(reader *r)
                           "a MessagePack extension (0x%02x)", (unsigned)r->data[r->at]);
 }
 
-/* ------------------------------------------------------------------------------------------ msgpack-c's template -- */
+/* ---------------------------------------------------------------------------------------- msgpack-c's template -- */
 
 /* The template keeps an object for each value and level; there is nothing to keep here. */
 typedef char nothing;
@@ -500,7 +506,7 @@ static inline int on_ext(reader *r, const char *data, const char *start, unsigne
 /* clang-format on */
 #pragma GCC diagnostic pop
 
-/* ---------------------------------------------------------------------------------------------------- the reader -- */
+/* -------------------------------------------------------------------------------------------------- the reader -- */
 
 static int32_t cut_short(reader *r)
 {
@@ -605,7 +611,9 @@ static int32_t read_value(struct template_context *context)
         return r->status;
     }
     /* An empty map is no record, whatever follows it: the visitor says so. */
-    result = r->at == 1 ? REC_OK : lr_trailing(r->job, r->at, r->whole, "Something was appended to it, or it was written over a longer file.");
+    result = r->at == 1 ? REC_OK
+                        : lr_trailing(r->job, r->at, r->whole,
+                                      "Something was appended to it, or it was written over a longer file.");
     if (result != REC_OK) {
         return result;
     }

@@ -52,7 +52,8 @@ int32_t lr_msgpack_more(reader *r)
         uint64_t skipped = (uint64_t)(from - r->window);
         uint8_t *wider = rec_job_resize(r->job, r->window, r->room * 2);
         if (!wider) {
-            return rec_fail(r->job, REC_E_MEMORY, r->at, "out of memory for what begins here"); /* the first failure counts */
+            return rec_fail(r->job, REC_E_MEMORY, r->at,
+                            "out of memory for what begins here"); /* the first failure counts */
         }
         r->window = wider;
         r->room *= 2;

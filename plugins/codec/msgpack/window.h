@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the reader knows, and the window through which it reads: a stream whose headers alone are wanted, and a large file that
- * is mapped. Of the latter the system reads a few KiB around each header, where touching the map would take a page of the
- * process's tables for each tensor, and another time to give it back; tensors are lent from the map all the same. */
+ * What the reader knows, and the window through which it reads: a stream whose headers alone are wanted, and a large
+ * file that is mapped. Of the latter the system reads a few KiB around each header, where touching the map would take a
+ * page of the process's tables for each tensor, and another time to give it back; tensors are lent from the map all the
+ * same. */
 #ifndef CODEC_MSGPACK_WINDOW_H
 #define CODEC_MSGPACK_WINDOW_H
 
@@ -18,11 +19,12 @@
 #define FLOATS (2 * RUN)
 /* Values of a list that are read past the template. */
 #define MANY 16
-/* The window, which grows for what is longer and has to be in one piece, and byte strings of a stream that need not be. */
+/* The window, which grows for what is longer and has to be in one piece, and byte strings of a stream that need not be.
+ */
 #define WINDOW (256u << 10)
 #define JUMP_FROM (64u << 10)
-/* Of a file that is mapped: from which size on its headers are read through a window; what is read first behind tensors; and
- * what is read in a row before that ends, as most of the file seems to be wanted. */
+/* Of a file that is mapped: from which size on its headers are read through a window; what is read first behind
+ * tensors; and what is read in a row before that ends, as most of the file seems to be wanted. */
 #define STEPS_FROM (8u << 20)
 #define STEP 4096u
 #define ROW (256u << 10)

@@ -18,12 +18,12 @@ const rec_option lr_pt_top_level_key = {
 };
 
 /* Under which a trainer puts the model beside its other things, from the likeliest on. */
-static const char *const names[] = {"state_dict", "model_state_dict", "model_state", "model",      "module",
-                                    "net",        "network",          "generator",   "params",     "params_ema",
+static const char *const names[] = {"state_dict", "model_state_dict", "model_state", "model",  "module",
+                                    "net",        "network",          "generator",   "params", "params_ema",
                                     "weights",    "model_ema",        "ema"};
 enum { NAMES = sizeof names / sizeof *names, DEEPEST = 4, METADATA_MOST = 4096 };
 
-/* -------------------------------------------------------------------------------------------------------- what is in -- */
+/* -------------------------------------------------------------------------------------------------- what is in -- */
 
 static bool is_container(const lr_pt_node *node)
 {
@@ -101,7 +101,7 @@ static int32_t mark(const lr_pt_file *f, uint32_t index, uint32_t depth, uint8_t
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- choosing -- */
+/* ---------------------------------------------------------------------------------------------------- choosing -- */
 
 /* A model, or a part of one: a dictionary with tensors, and nothing of an optimizer. */
 static bool is_model(const lr_pt_node *node)
@@ -234,7 +234,8 @@ static void note_rest(const lr_pt_file *f, const lr_pt_node *dict, uint32_t chos
     }
 }
 
-/* Returns the entry of a dictionary that is the model, by its name or because no other entry has tensors. 0: none is. */
+/* Returns the entry of a dictionary that is the model, by its name or because no other entry has tensors. 0: none is.
+ */
 static uint32_t model_in(const lr_pickle *p, const lr_pt_node *dict)
 {
     survey s;

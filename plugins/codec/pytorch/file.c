@@ -32,7 +32,7 @@ bool lr_pt_is_stream(const uint8_t *data, uint64_t length)
            memcmp(data + at + 2, magic, sizeof magic) == 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------- storages -- */
+/* ---------------------------------------------------------------------------------------------------- storages -- */
 
 /* A reference by the text of its key, to bring those of one storage together. */
 typedef struct keyed {
@@ -131,10 +131,10 @@ static void lend(lr_pt_storage *storage, rec_source *source, uint64_t offset)
     storage->found = true;
 }
 
-/* ----------------------------------------------------------------------------------------------------- zip archives -- */
+/* ------------------------------------------------------------------------------------------------ zip archives -- */
 
-/* Whether a member is `name` in the archive's outermost folder, or lies there by itself. @param root (out) the length of
- * what is before it. */
+/* Whether a member is `name` in the archive's outermost folder, or lies there by itself. @param root (out) the length
+ * of what is before it. */
 static bool is_member(const lr_zip_member *m, const char *name, uint64_t *root)
 {
     uint64_t length = strlen(name);
@@ -290,7 +290,7 @@ static int32_t open_zip(lr_pt_file *f)
     return status == REC_OK ? find_members(f, pickle, root) : status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- the stream -- */
+/* -------------------------------------------------------------------------------------------------- the stream -- */
 
 static int32_t fail_head(const lr_pt_file *f, uint64_t at)
 {
@@ -395,7 +395,7 @@ static int32_t open_stream(lr_pt_file *f)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- the whole -- */
+/* --------------------------------------------------------------------------------------------------- the whole -- */
 
 int32_t lr_pt_file_open(lr_pt_file *file, rec_job *job, rec_source *source)
 {

@@ -9,7 +9,7 @@
 
 #include "plugins/codec/excerpt.h"
 
-/* ---------------------------------------------------------------------------------------------------- element types -- */
+/* ----------------------------------------------------------------------------------------------- element types -- */
 
 const lr_pt_type lr_pt_types[LR_PT_TYPES] = {
     /* The first is LR_PT_UNTYPED. */
@@ -48,7 +48,7 @@ const lr_pt_type lr_pt_types[LR_PT_TYPES] = {
     {.name = "float8_e8m0fnu", .opaque = "F8_E8M0", .dtype = REC_DTYPE_OPAQUE, .width = 1, .part = 1},
 };
 
-/* --------------------------------------------------------------------------------------------------------- the list -- */
+/* ---------------------------------------------------------------------------------------------------- the list -- */
 
 /* Beside torch's element types and storages, which the table above has. */
 static const lr_pt_global globals[] = {
@@ -206,7 +206,7 @@ int32_t lr_pickle_global(lr_pickle *p, const char *module, uint64_t module_lengt
     return REC_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- calls -- */
+/* ------------------------------------------------------------------------------------------------------- calls -- */
 
 /* What a call was given. */
 enum { ARGUMENTS = 8 };
@@ -508,7 +508,7 @@ int32_t lr_pickle_call(lr_pickle *p, uint32_t callable, uint32_t arguments, uint
     }
 }
 
-/* -------------------------------------------------------------------------------------- storages, and what is left -- */
+/* ---------------------------------------------------------------------------------- storages, and what is left -- */
 
 /* ("storage", type, key, device, elements[, (key, offset, elements)]) */
 int32_t lr_pickle_persistent(lr_pickle *p, uint32_t id, uint32_t *node)

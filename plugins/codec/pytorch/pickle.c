@@ -63,7 +63,7 @@ enum {
     BYTEARRAY8 = 0x96
 };
 
-/* ----------------------------------------------------------------------------------------------------------- nodes -- */
+/* ------------------------------------------------------------------------------------------------------- nodes -- */
 
 void *lr_pickle_grow(lr_pickle *p, lr_pt_array *array, uint64_t width)
 {
@@ -144,7 +144,7 @@ bool lr_pickle_is(const lr_pickle *p, const lr_pt_node *node, const char *text)
            memcmp(lr_pickle_text(p, node), text, node->length) == 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------- the text -- */
+/* ---------------------------------------------------------------------------------------------------- the text -- */
 
 int32_t lr_pickle_fail(lr_pickle *p, const char *format, ...)
 {
@@ -204,7 +204,7 @@ static int32_t take_line(lr_pickle *p, const char **line, uint64_t *length)
     return REC_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------- the stack -- */
+/* --------------------------------------------------------------------------------------------------- the stack -- */
 
 static int32_t fail_stack(lr_pickle *p)
 {
@@ -278,7 +278,7 @@ static lr_pt_node *push_new(lr_pickle *p, uint8_t kind)
     return index && push(p, index) == REC_OK ? lr_pickle_node(p, index) : NULL;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- values -- */
+/* ------------------------------------------------------------------------------------------------------ values -- */
 
 static int32_t do_int(lr_pickle *p, unsigned width)
 {
@@ -374,7 +374,7 @@ static int32_t do_text(lr_pickle *p, unsigned width, uint8_t kind, bool either)
     return status != REC_OK ? status : node ? REC_OK : REC_E_MEMORY;
 }
 
-/* ------------------------------------------------------------------------------------------------------ containers -- */
+/* -------------------------------------------------------------------------------------------------- containers -- */
 
 static int32_t do_container(lr_pickle *p, uint8_t kind, const uint32_t *items, uint64_t count)
 {
@@ -427,7 +427,7 @@ static int32_t do_frozenset(lr_pickle *p)
     return status == REC_OK ? do_container(p, LR_PT_LIST, items, count) : status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ memo -- */
+/* -------------------------------------------------------------------------------------------------------- memo -- */
 
 static int32_t put(lr_pickle *p, uint64_t number)
 {
@@ -472,7 +472,7 @@ static int32_t do_get(lr_pickle *p, unsigned width)
     return push(p, ((const uint32_t *)p->memo.data)[number]);
 }
 
-/* ----------------------------------------------------------------------------------------------- names and objects -- */
+/* ------------------------------------------------------------------------------------------- names and objects -- */
 
 /* Whether what is about to be pushed is the second argument of _rebuild_from_type_v2: the class of a tensor. */
 static bool is_class_of_tensor(const lr_pickle *p)
@@ -542,7 +542,7 @@ static int32_t do_build(lr_pickle *p)
     return status == REC_OK ? lr_pickle_build(p, object, items[0]) : status;
 }
 
-/* -------------------------------------------------------------------------------------------------------- the rest -- */
+/* ---------------------------------------------------------------------------------------------------- the rest -- */
 
 static int32_t do_protocol(lr_pickle *p)
 {
@@ -707,7 +707,7 @@ static int32_t step(lr_pickle *p, uint8_t op)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- the whole -- */
+/* --------------------------------------------------------------------------------------------------- the whole -- */
 
 int32_t lr_pickle_open(lr_pickle *p, rec_job *job, const uint8_t *text, uint64_t size, uint64_t begin)
 {

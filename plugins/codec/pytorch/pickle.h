@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Python's pickle (protocols 2 to 5) as data: a machine that makes nodes of what torch.save() writes. It runs nothing:
- * what a pickle calls is one of a list of names that torch itself writes (globals.c), each of which is acted out here as
- * the plain thing it is; any other name is refused. Nodes, cells and memo are numbers in arrays, so that memory is
+ * what a pickle calls is one of a list of names that torch itself writes (globals.c), each of which is acted out here
+ * as the plain thing it is; any other name is refused. Nodes, cells and memo are numbers in arrays, so that memory is
  * proportional to the pickle whatever it says. */
 #ifndef LR_PICKLE_H
 #define LR_PICKLE_H
@@ -10,7 +10,7 @@
 
 #include <librecord/plugin.h>
 
-/* ---------------------------------------------------------------------------------------------------------- nodes -- */
+/* ------------------------------------------------------------------------------------------------------- nodes -- */
 
 enum {
     LR_PT_NONE,
@@ -91,7 +91,7 @@ enum {
 };
 extern const lr_pt_type lr_pt_types[LR_PT_TYPES];
 
-/* -------------------------------------------------------------------------------------------------------- globals -- */
+/* ----------------------------------------------------------------------------------------------------- globals -- */
 
 /** What a global is. */
 enum {
@@ -120,7 +120,7 @@ typedef struct lr_pt_global {
     uint8_t type;
 } lr_pt_global;
 
-/* -------------------------------------------------------------------------------------------------------- machine -- */
+/* ----------------------------------------------------------------------------------------------------- machine -- */
 
 typedef struct lr_pt_array {
     void *data;
@@ -171,7 +171,7 @@ const char *lr_pickle_words(const lr_pt_node *node);
 /** Whether a string is this one. */
 bool lr_pickle_is(const lr_pickle *p, const lr_pt_node *node, const char *text);
 
-/* ------------------------------------------------------------------------- between machine (pickle.c) and globals.c -- */
+/* -------------------------------------------------------------------- between machine (pickle.c) and globals.c -- */
 
 /** Refuses what the pickle would do, at the operation that is carried out. */
 int32_t lr_pickle_fail(lr_pickle *p, const char *format, ...) REC_PRINTF(2, 3);

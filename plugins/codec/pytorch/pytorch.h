@@ -12,7 +12,7 @@
 #include "plugins/codec/shards/index.h"
 #include "plugins/codec/zip/zip.h"
 
-/* ---------------------------------------------------------------------------------------- what plugins are made of -- */
+/* ------------------------------------------------------------------------------------ what plugins are made of -- */
 
 /** @return how sure it is: of a file or an index of several by the content, of a folder by the names in it. */
 int32_t lr_pt_probe(const rec_head *head);
@@ -27,7 +27,7 @@ extern const rec_option lr_pt_top_level_key, lr_pt_crc;
 #define LR_PT_OWN_MEMBER ".data/librecord"
 #define LR_PT_OWN_VALUES "values 1\n"
 
-/* ------------------------------------------------------------------------------------------------- a file (file.c) -- */
+/* --------------------------------------------------------------------------------------------- a file (file.c) -- */
 
 /** The bytes that tensors share. */
 typedef struct lr_pt_storage {
@@ -54,21 +54,22 @@ typedef struct lr_pt_file {
     uint64_t storage_count;
 } lr_pt_file;
 
-/** Opens a file. Of the storages nothing is read, unless they are to be verified. To be closed, also after a failure. */
+/** Opens a file. Of the storages nothing is read, unless they are to be verified. To be closed, also after a failure.
+ */
 int32_t lr_pt_file_open(lr_pt_file *file, rec_job *job, rec_source *source);
 void lr_pt_file_close(lr_pt_file *file);
 
 /** Whether the beginning of a file is that of the old stream. */
 bool lr_pt_is_stream(const uint8_t *data, uint64_t length);
 
-/* ----------------------------------------------------------------------------------------------- tensors (tensor.c) -- */
+/* ------------------------------------------------------------------------------------------ tensors (tensor.c) -- */
 
 /** What the visitor is told of a tensor, after its place in the storage was checked. Bytes that are not in the file as
  *  they are wanted (strides, byte order) are made when they are asked for. @param shape,made (out) to be kept until the
  *  visitor was told, and `made` then released. */
 int32_t lr_pt_event(const lr_pt_file *file, const lr_pt_tensor *tensor, rec_tensor_event *event, rec_source **made);
 
-/* -------------------------------------------------------------------------------- which part of it is meant (choose.c) -- */
+/* ------------------------------------------------------------------------ which part of it is meant (choose.c) -- */
 
 /** Marks of containers, beside those of pickle.h. */
 enum {

@@ -30,9 +30,9 @@ typedef struct teller {
     uint64_t left; /* values that may still be told: what is there once may be meant often, but not without end */
     char *path;    /* of a model: the name so far */
     uint64_t length, room;
-    lr_index *index;          /* of a model in several files, else NULL… */
-    uint64_t file;            /* …and the number of this one */
-    char *name;               /* as the index has it, where that differs from the path */
+    lr_index *index; /* of a model in several files, else NULL… */
+    uint64_t file;   /* …and the number of this one */
+    char *name;      /* as the index has it, where that differs from the path */
     uint64_t name_room;
     uint64_t passed_over;     /* of a model: values that are no tensors */
     lr_codec_excerpt example; /* one of them */
@@ -41,7 +41,7 @@ typedef struct teller {
 
 static int32_t tell_value(teller *t, uint32_t index, uint32_t depth);
 
-/* ---------------------------------------------------------------------------------------------------------- values -- */
+/* ------------------------------------------------------------------------------------------------------ values -- */
 
 static int32_t count(teller *t)
 {
@@ -277,9 +277,10 @@ static int32_t tell_value(teller *t, uint32_t index, uint32_t depth)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- a model -- */
+/* ----------------------------------------------------------------------------------------------------- a model -- */
 
-/* Puts one more part behind the name: a path, in which a backslash of the file's is escaped. @return its length before that; REC_UNKNOWN with the failure reported. */
+/* Puts one more part behind the name: a path, in which a backslash of the file's is escaped. @return its length before
+ * that; REC_UNKNOWN with the failure reported. */
 static uint64_t enter(teller *t, const char *part, uint64_t length)
 {
     uint64_t before = t->length, need = before + 2 * length + 2;
@@ -441,9 +442,10 @@ static int32_t tell_model(teller *t, const lr_pt_choice *choice)
     return status == REC_OK ? t->visitor->end(t->self, REC_UNKNOWN) : status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- the whole -- */
+/* --------------------------------------------------------------------------------------------------- the whole -- */
 
-/* Opens a file and tells what is meant in it. @param t what is told so far. @param name of the file among several, or NULL. */
+/* Opens a file and tells what is meant in it. @param t what is told so far. @param name of the file among several, or
+ * NULL. */
 static int32_t tell_file(teller *t, rec_source *source, const char *name)
 {
     lr_pt_file file;
@@ -586,7 +588,8 @@ static int32_t tell_folder(teller *t, rec_source *folder, const char *const *nam
         }
     }
     if (!index && !whole) {
-        return rec_fail(t->job, REC_E_NOT_FOUND, REC_UNKNOWN, "the folder holds neither " WHOLE " nor an index of parts");
+        return rec_fail(t->job, REC_E_NOT_FOUND, REC_UNKNOWN,
+                        "the folder holds neither " WHOLE " nor an index of parts");
     }
     status = rec_source_beside(t->job, folder, index ? index : whole, &source);
     if (status == REC_OK && index) {
@@ -634,7 +637,7 @@ int32_t lr_pt_read(rec_job *job, rec_source *source, const rec_visitor *visitor,
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- probing -- */
+/* ----------------------------------------------------------------------------------------------------- probing -- */
 
 /* Less than what says that there are safetensors: who has both publishes the same model twice. */
 static int32_t probe_folder(const rec_head *head)

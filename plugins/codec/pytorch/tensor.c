@@ -7,10 +7,10 @@
 
 #include "plugins/codec/pytorch/pytorch.h"
 
-/* ---------------------------------------------------------------------------------------------------- other orders -- */
+/* ------------------------------------------------------------------------------------------------ other orders -- */
 
-/* A tensor whose elements are elsewhere than one after the other, or of the other byte order. From malloc, as it outlives
- * the job. */
+/* A tensor whose elements are elsewhere than one after the other, or of the other byte order. From malloc, as it
+ * outlives the job. */
 typedef struct scattered {
     rec_source *parent; /* counted */
     uint64_t begin;     /* of the bytes in the parent that the tensor's elements are among */
@@ -44,7 +44,8 @@ static void put_row(const scattered *s, uint64_t element, uint64_t stride, uint6
     }
 }
 
-/* Where element `number` of the tensor is in the span. @param rest (out) elements of its row from there on, itself too. */
+/* Where element `number` of the tensor is in the span. @param rest (out) elements of its row from there on, itself too.
+ */
 static uint64_t locate(const scattered *s, uint64_t number, uint64_t *rest)
 {
     const uint64_t *strides = s->dims + s->rank;
@@ -141,7 +142,7 @@ static const rec_source_ops gathering = {
     .total = total,
 };
 
-/* ----------------------------------------------------------------------------------------------------- the tensors -- */
+/* ------------------------------------------------------------------------------------------------- the tensors -- */
 
 /* What a tensor's elements are among. */
 typedef struct extent {

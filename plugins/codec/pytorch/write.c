@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The writer: a model as a dictionary of names and tensors, any other record as the dictionaries and lists it is. The
- * record is walked three times: to see which tensors are the same bytes, for the pickle, which comes first in the archive,
- * and for the storages. */
+ * record is walked three times: to see which tensors are the same bytes, for the pickle, which comes first in the
+ * archive, and for the storages. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static void *grow(writer *w, void *array, uint64_t count, uint64_t *room, uint64
     return array;
 }
 
-/* ------------------------------------------------------------------------------------------------- the tensors there are -- */
+/* --------------------------------------------------------------------------------------- the tensors there are -- */
 
 /* The element type that is written for one of a record's. @return its index; LR_PT_TYPES: there is none. */
 static uint8_t find_type(const rec_tensor_event *event)
@@ -186,7 +186,7 @@ static int32_t share_storages(writer *w)
     return REC_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------- the pickle -- */
+/* -------------------------------------------------------------------------------------------------- the pickle -- */
 
 static void put_sizes(lr_pickle_writer *p, const uint64_t *sizes, uint32_t rank)
 {
@@ -419,7 +419,7 @@ static int32_t make_pickle(writer *w)
     return status == REC_OK && w->escaped ? check_names(w) : status;
 }
 
-/* ------------------------------------------------------------------------------------------------------ the archive -- */
+/* ------------------------------------------------------------------------------------------------- the archive -- */
 
 static int32_t skip_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
 {

@@ -10,12 +10,9 @@
 
 #include "plugins/codec/beginning.h"
 
-/* --------------------------------------------------------------------------------------------------- element types -- */
+/* ----------------------------------------------------------------------------------------------- element types -- */
 
-#define TYPE(name, bits, dtype)             \
-    {                                       \
-        name, sizeof(name) - 1, bits, dtype \
-    }
+#define TYPE(name, bits, dtype) {name, sizeof(name) - 1, bits, dtype}
 const lr_st_type lr_st_types[LR_ST_TYPES] = {
     TYPE("BOOL", 8, REC_DTYPE_BOOL),
     TYPE("F4", 4, REC_DTYPE_OPAQUE),
@@ -51,14 +48,14 @@ int lr_st_type_find(const char *name, uint64_t length)
     return -1;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- words -- */
+/* ------------------------------------------------------------------------------------------------------- words -- */
 
 static const char *shown_key(lr_st_excerpt *buffer, const lr_st_header *h, const lr_st_entry *e)
 {
     return lr_st_shown(buffer, lr_st_text_at(h, &e->key), e->key.length);
 }
 
-/* --------------------------------------------------------------------------------------------------------- parser -- */
+/* ------------------------------------------------------------------------------------------------------ parser -- */
 
 typedef struct parser {
     lr_st_header *h;
@@ -69,7 +66,7 @@ typedef struct parser {
     bool has_metadata;
 } parser;
 
-/* --------------------------------------------------------------------------------------------------------- tensors -- */
+/* ----------------------------------------------------------------------------------------------------- tensors -- */
 
 static int32_t fail_entry(parser *p, const lr_st_entry *e, int32_t status, const char *what)
 {
@@ -348,7 +345,7 @@ static inline int32_t tensor(parser *p, const lr_st_text *key, uint32_t at, uint
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------------- metadata -- */
+/* ---------------------------------------------------------------------------------------------------- metadata -- */
 
 static int32_t metadata(parser *p, uint32_t at)
 {
@@ -390,7 +387,7 @@ static int32_t metadata(parser *p, uint32_t at)
     return status == REC_OK ? lr_st_json_expect(p->json, '}', "`,` or `}` in `__metadata__`") : status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- the whole -- */
+/* --------------------------------------------------------------------------------------------------- the whole -- */
 
 static int32_t parse(parser *p)
 {
@@ -536,7 +533,8 @@ static int32_t begin_text(lr_st_header *h, const uint8_t **text)
     uint64_t got;
     int32_t status = lr_beginning_take(h->job, h->source, first, sizeof first, &got);
     if (status == REC_OK && got < sizeof first) {
-        status = rec_fail(h->job, REC_E_FORMAT, 0, "a file of %" PRIu64 " bytes; the length of the header alone has 8", got);
+        status =
+            rec_fail(h->job, REC_E_FORMAT, 0, "a file of %" PRIu64 " bytes; the length of the header alone has 8", got);
     }
     for (int i = 7; i >= 0 && status == REC_OK; i--) {
         h->length = h->length << 8 | first[i];
@@ -544,8 +542,8 @@ static int32_t begin_text(lr_st_header *h, const uint8_t **text)
     status = status == REC_OK ? check_length(h, first) : status;
     status = status == REC_OK ? lr_beginning_grow(h->job, h->source, &h->text, h->length, &got) : status;
     if (status == REC_OK && got < h->length) {
-        status = rec_fail(h->job, REC_E_FORMAT, 0, "the header has %" PRIu64 " bytes, but only %" PRIu64 " follow", h->length,
-                          got);
+        status = rec_fail(h->job, REC_E_FORMAT, 0, "the header has %" PRIu64 " bytes, but only %" PRIu64 " follow",
+                          h->length, got);
         rec_fail_hint(h->job, "The file is cut short, or it is no safetensors file.");
     }
     *text = h->text;

@@ -14,7 +14,7 @@ const rec_option lr_st_record = {
     .help = "keep what a flat map of tensors does not hold (ids, scalars, lists) in the metadata; no: leave it out",
 };
 
-/* ------------------------------------------------------------------------------------------------------- metadata -- */
+/* ---------------------------------------------------------------------------------------------------- metadata -- */
 
 /* An entry of `__metadata__` in one of the files, or of an index. */
 typedef struct entry {
@@ -147,7 +147,7 @@ static int32_t tell_metadata(lr_st_model *m, const rec_visitor *visitor, void *s
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------------- tensors -- */
+/* ----------------------------------------------------------------------------------------------------- tensors -- */
 
 static int32_t tell_tensors(lr_st_model *m, const rec_visitor *visitor, void *self)
 {
@@ -177,7 +177,7 @@ static int32_t tell_tensors(lr_st_model *m, const rec_visitor *visitor, void *se
     return status == REC_OK ? visitor->end(self, REC_UNKNOWN) : status;
 }
 
-/* ------------------------------------------------------------------------------------------------------ the whole -- */
+/* --------------------------------------------------------------------------------------------------- the whole -- */
 
 /* The text that tells the whole record, of the index or of the file. */
 static bool find_text(const lr_st_model *m, const lr_st_json **json, const lr_st_pair **pair)
@@ -240,10 +240,10 @@ int32_t lr_st_read(rec_job *job, rec_source *source, const rec_visitor *visitor,
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- probing -- */
+/* ----------------------------------------------------------------------------------------------------- probing -- */
 
-/* Whether an index is one of safetensors files, by the first that it names, or if that is too far behind, by its own name:
- * "pytorch_model.bin.index.json" is another's. */
+/* Whether an index is one of safetensors files, by the first that it names, or if that is too far behind, by its own
+ * name: "pytorch_model.bin.index.json" is another's. */
 static bool names_ours(const rec_head *head, const char *file, uint64_t size)
 {
     static const char part[] = ".safetensors", others[] = ".bin.index.json";

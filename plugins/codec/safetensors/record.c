@@ -9,7 +9,7 @@
 
 enum { TEXT_VERSION = 2 }; /* 1: all metadata are texts */
 
-/* -------------------------------------------------------------------------------------------------------- values -- */
+/* ------------------------------------------------------------------------------------------------------ values -- */
 
 static int32_t value(lr_st_reader *r);
 
@@ -350,7 +350,7 @@ static int32_t value(lr_st_reader *r)
     return status == REC_OK ? scalar(r, &s) : status;
 }
 
-/* ------------------------------------------------------------------------------------------------------ the whole -- */
+/* --------------------------------------------------------------------------------------------------- the whole -- */
 
 static int32_t metadata(lr_st_reader *r)
 {
@@ -434,7 +434,8 @@ static int32_t begin(lr_st_reader *r, uint64_t most, const char *form, uint64_t 
     status = status == REC_OK ? lr_st_sized_number(r, 'u', 0, &version) : status;
     if (status == REC_OK && (version.v.u < 1 || version.v.u > most)) {
         status = lr_st_hint(r, rec_fail(r->job, REC_E_UNSUPPORTED, r->at,
-                                        "the text `%s` is of version %" PRIu64 "; this librecord knows versions up to %" PRIu64,
+                                        "the text `%s` is of version %" PRIu64
+                                        "; this librecord knows versions up to %" PRIu64,
                                         r->key, version.v.u, most));
     }
     r->values = version.v.u >= values;

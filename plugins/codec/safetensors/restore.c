@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* -------------------------------------------------------------------------------------------------------- failing -- */
+/* ----------------------------------------------------------------------------------------------------- failing -- */
 
 int32_t lr_st_hint(lr_st_reader *r, int32_t status)
 {
@@ -40,7 +40,7 @@ int32_t lr_st_wrong_tensor(lr_st_reader *r, const char *key, uint64_t length, co
         r, rec_fail(r->job, REC_E_FORMAT, r->at, "the tensor `%s` %s", lr_st_shown(&brief, key, length), what));
 }
 
-/* --------------------------------------------------------------------------------------------------------- tokens -- */
+/* ------------------------------------------------------------------------------------------------------ tokens -- */
 
 bool lr_st_next_is(const lr_st_reader *r, char c)
 {

@@ -19,7 +19,7 @@ typedef struct lr_st_reader {
     lr_float_reader floats;
     lr_st_path path;
     lr_st_buffer dotted; /**< a key as a path */
-    lr_st_buffer words; /**< strings that have to stay while others are read */
+    lr_st_buffer words;  /**< strings that have to stay while others are read */
     uint32_t depth, limit;
     const char *key; /**< of the text */
     bool values;     /**< metadata may be other than texts */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Tensors and bytes in the text that tells a record. Another tool may have changed the tensors and kept the text: each has
- * to be named once, and to be there. */
+ * Tensors and bytes in the text that tells a record. Another tool may have changed the tensors and kept the text: each
+ * has to be named once, and to be there. */
 #include "plugins/codec/safetensors/restore_private.h"
 
 #include <string.h>

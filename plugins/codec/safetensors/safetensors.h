@@ -10,7 +10,7 @@
 
 #include "plugins/codec/shards/index.h"
 
-/* ---------------------------------------------------------------------------------------- what plugins are made of -- */
+/* ------------------------------------------------------------------------------------ what plugins are made of -- */
 
 /** @return how sure it is: of a file, of an index of several, or of a folder with either. */
 int32_t lr_st_probe(const rec_head *head);
@@ -21,7 +21,7 @@ int32_t lr_st_write(rec_job *job, rec_sink *sink);
 
 extern const rec_option lr_st_max_shard_size, lr_st_keep_names, lr_st_record, lr_st_burn_store;
 
-/* --------------------------------------------------------------------------------------------------- element types -- */
+/* ----------------------------------------------------------------------------------------------- element types -- */
 
 enum {
     LR_ST_TYPES = 22,
@@ -40,7 +40,7 @@ extern const lr_st_type lr_st_types[LR_ST_TYPES];
 /** @return the index of a name, -1 if it is none. */
 int lr_st_type_find(const char *name, uint64_t length);
 
-/* --------------------------------------------------------------------------------------------------------- headers -- */
+/* ----------------------------------------------------------------------------------------------------- headers -- */
 
 enum { LR_ST_LEFT_OUT = 1, LR_ST_TAKEN = 2 };
 /** A tensor of a header. */
@@ -57,11 +57,11 @@ typedef struct lr_st_entry {
 /** One file. */
 typedef struct lr_st_header {
     rec_job *job;
-    rec_source *source;  /**< borrowed */
-    bool beside;         /**< not the file that is loaded, so that failures have to name it */
-    uint8_t *text;       /**< the header as it was read; NULL where it is at hand: of a map, of memory, of a stream */
-    uint64_t length;     /**< of the header; the data begin at 8 + length */
-    uint64_t size;       /**< of the file */
+    rec_source *source; /**< borrowed */
+    bool beside;        /**< not the file that is loaded, so that failures have to name it */
+    uint8_t *text;      /**< the header as it was read; NULL where it is at hand: of a map, of memory, of a stream */
+    uint64_t length;    /**< of the header; the data begin at 8 + length */
+    uint64_t size;      /**< of the file */
     lr_st_entry *entries;
     uint64_t count, room;
     uint64_t *dims;
@@ -86,7 +86,7 @@ static inline uint64_t lr_st_location(uint32_t at)
 }
 /** What the visitor is told of an entry. */
 rec_tensor_event lr_st_event(const lr_st_header *header, const lr_st_entry *entry);
-/* ----------------------------------------------------------------------------------------- models of several files -- */
+/* ------------------------------------------------------------------------------------- models of several files -- */
 
 /** A file of a model. */
 typedef struct lr_st_file {
@@ -115,24 +115,25 @@ void lr_st_model_close(lr_st_model *model);
 const lr_st_file *lr_st_model_file(const lr_st_model *model, uint64_t number);
 /** Whether the names of a folder promise a model. */
 bool lr_st_is_folder(const char *const *names, uint64_t count);
-/** Whether the name of a file is that of part `*part` of `*parts`, "model-00001-of-00003.safetensors". @param stem (out)
- *  the length of what is before the numbers. */
+/** Whether the name of a file is that of part `*part` of `*parts`, "model-00001-of-00003.safetensors". @param stem
+ * (out) the length of what is before the numbers. */
 bool lr_st_is_part(const char *name, uint64_t *stem, uint64_t *part, uint64_t *parts);
 
-/* -------------------------------------------------------------------------------- what a flat map of tensors lacks -- */
+/* ---------------------------------------------------------------------------- what a flat map of tensors lacks -- */
 
 /** The key of `__metadata__`, or of an index's `metadata`, under which it stands. */
 #define LR_ST_RECORD_KEY "librecord"
 /** The key of `__metadata__` of a file of flat names under which its metadata stand that are no texts. */
 #define LR_ST_TYPED_KEY "librecord.metadata"
 
-/** Tells the visitor the record that `text` (UTF-8, with tensors by reference) describes. Each tensor of the model that is
- *  not left out must be in it once.
+/** Tells the visitor the record that `text` (UTF-8, with tensors by reference) describes. Each tensor of the model that
+ * is not left out must be in it once.
  *  @param at where in the file failures are said to be. */
 int32_t lr_st_record_read(lr_st_model *model, const char *text, uint64_t length, uint64_t at,
                           const rec_visitor *visitor, void *self);
 
-/** As lr_st_record_read(), of metadata alone. @param source the file it is in, if that is not the one that is loaded. */
+/** As lr_st_record_read(), of metadata alone. @param source the file it is in, if that is not the one that is loaded.
+ */
 int32_t lr_st_metadata_read(lr_st_model *model, rec_source *source, const char *text, uint64_t length, uint64_t at,
                             const rec_visitor *visitor, void *self);
 
@@ -153,8 +154,8 @@ void lr_st_put_string(lr_st_buffer *buffer, const char *text, uint64_t length);
 enum { LR_ST_INLINE_BYTES = 64 };
 /** How a key is made of a path: the names joined with dots; what has no path is "item". */
 #define LR_ST_ROOT_KEY "item"
-/** The path of a name of the file's, in `buffer`, which is used again: as rec_path_escape(). Nothing is copied where nothing
- *  is escaped. @param text,length in and out. */
+/** The path of a name of the file's, in `buffer`, which is used again: as rec_path_escape(). Nothing is copied where
+ * nothing is escaped. @param text,length in and out. */
 int32_t lr_st_path_of(lr_st_buffer *buffer, const char **text, uint64_t *length);
 /** The reverse. */
 int32_t lr_st_name_of(lr_st_buffer *buffer, const char **text, uint64_t *length);
@@ -202,11 +203,12 @@ typedef struct lr_st_tree {
     lr_st_buffer names; /**< of keys */
 } lr_st_tree;
 
-/** Walks the record. To be closed, also after a failure. @param only_tensors leave out what a flat map does not hold. */
+/** Walks the record. To be closed, also after a failure. @param only_tensors leave out what a flat map does not hold.
+ */
 int32_t lr_st_tree_open(lr_st_tree *tree, rec_job *job, bool only_tensors);
 void lr_st_tree_close(lr_st_tree *tree);
 
-/* ------------------------------------------------------------------------------------ Burn's own store (store.c) -- */
+/* ---------------------------------------------------------------------------------- Burn's own store (store.c) -- */
 
 /** Whether a part of a path is a word of Rust's, which its source has as r#type. */
 bool lr_st_has_word(const char *path, uint64_t length);

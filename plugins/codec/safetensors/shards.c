@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Models: one file, or several whose index says which tensor is where; by a file, by an index, or by the folder. What an
- * index names must be in the file that it names, and only there. */
+ * Models: one file, or several whose index says which tensor is where; by a file, by an index, or by the folder. What
+ * an index names must be in the file that it names, and only there. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define EXTENSION ".safetensors"
 #define INDEX_EXTENSION ".safetensors.index.json"
 
-/* ---------------------------------------------------------------------------------------------------------- names -- */
+/* ------------------------------------------------------------------------------------------------------- names -- */
 
 static bool ends_in(const char *name, const char *end)
 {
@@ -73,7 +73,7 @@ static void list_names(char *text, size_t room, const char *const *names, uint64
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- files -- */
+/* ------------------------------------------------------------------------------------------------------- files -- */
 
 static int32_t fail_limit(lr_st_model *m, const char *what)
 {
@@ -164,7 +164,7 @@ static int32_t open_index(lr_st_model *m, rec_source *source, bool counted)
     return status == REC_OK ? lr_index_done(x) : status;
 }
 
-/* -------------------------------------------------------------------------------------------------------- folders -- */
+/* ----------------------------------------------------------------------------------------------------- folders -- */
 
 static int32_t fail_folder(lr_st_model *m, const char *const *names, uint64_t count, const char *end, const char *what,
                            const char *todo)
@@ -253,7 +253,7 @@ static int32_t open_folder(lr_st_model *m, const char *const *names, uint64_t co
                        singles ? "Load one by its name." : "Give the name of a file.");
 }
 
-/* ---------------------------------------------------------------------------------------------------------- model -- */
+/* ------------------------------------------------------------------------------------------------------- model -- */
 
 static const char *tensor_of(const void *self, uint64_t number, uint64_t *length)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What Burn's own store (SafetensorsStore, since 0.19) has otherwise: names of fields as Rust's source has them, and element
- * types that make it refuse a whole file. */
+ * What Burn's own store (SafetensorsStore, since 0.19) has otherwise: names of fields as Rust's source has them, and
+ * element types that make it refuse a whole file. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

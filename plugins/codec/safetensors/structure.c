@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What is to be written: a walk over the record gathers its tensors under flat names, and puts all that such names do not
- * say into a text beside them. docs/formats.md describes the text. */
+ * What is to be written: a walk over the record gathers its tensors under flat names, and puts all that such names do
+ * not say into a text beside them. docs/formats.md describes the text. */
 #include <string.h>
 
 #include "plugins/codec/safetensors/structure_private.h"
@@ -357,10 +357,14 @@ int32_t lr_st_tree_open(lr_st_tree *tree, rec_job *job, bool only_tensors)
                                         .option = on_option,
                                         .tensor = on_item_tensor,
                                         .metadata_value = on_metadata_value};
-    lr_st_structure_writer t = {
-        .tree = tree, .path.text.job = job, .name.job = job, .others.job = job, .keys = {.text = lr_st_structure_name, .self = tree}};
+    lr_st_structure_writer t = {.tree = tree,
+                                .path.text.job = job,
+                                .name.job = job,
+                                .others.job = job,
+                                .keys = {.text = lr_st_structure_name, .self = tree}};
     int32_t status;
-    *tree = (lr_st_tree){.job = job, .only_tensors = only_tensors, .for_store = rec_job_option_int(job, "burn-store") != 0};
+    *tree =
+        (lr_st_tree){.job = job, .only_tensors = only_tensors, .for_store = rec_job_option_int(job, "burn-store") != 0};
     tree->text.job = tree->metadata.job = tree->typed.job = tree->names.job = job;
     lr_st_put_word(&tree->text, "[1,{");
     status = rec_job_walk(job, &visitor, &t);

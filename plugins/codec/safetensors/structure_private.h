@@ -33,7 +33,7 @@ typedef struct lr_st_structure_writer {
     uint64_t entry_at; /**< where it begins in the text */
     uint64_t entry_left_out;
     bool entry_other;
-    bool other;    /**< something that a flat map does not hold */
+    bool other; /**< something that a flat map does not hold */
 } lr_st_structure_writer;
 
 /** A value begins that others are in. */

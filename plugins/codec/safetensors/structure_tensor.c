@@ -37,8 +37,8 @@ static bool name_is_free(lr_st_structure_writer *t)
     return lr_st_keys_add(&t->keys, tree->count - 1, name, length) == REC_UNKNOWN;
 }
 
-/* Names the last tensor by its path. Where that name is taken (`a.b` may be one name or two) or reserved, a number makes it
- * another one. @param own (out) whether it is the path. */
+/* Names the last tensor by its path. Where that name is taken (`a.b` may be one name or two) or reserved, a number
+ * makes it another one. @param own (out) whether it is the path. */
 static int32_t name_tensor(lr_st_structure_writer *t, bool *own)
 {
     static const char reserved[] = "__metadata__";
@@ -70,7 +70,8 @@ static int32_t name_tensor(lr_st_structure_writer *t, bool *own)
                      length == sizeof reserved - 1 && memcmp(text, reserved, (size_t)length) == 0
                          ? "is reserved in safetensors files: no tensor can have it"
                          : "is that of two tensors, once their paths are joined with dots");
-        rec_fail_hint(tree->job, "Rename the tensor%s.", tree->only_tensors && !tree->paths ? ", or save with `record = yes`" : "");
+        rec_fail_hint(tree->job, "Rename the tensor%s.",
+                      tree->only_tensors && !tree->paths ? ", or save with `record = yes`" : "");
         return status;
     }
     do {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The writer: what the walk over the record found, as the reference implementation would lay it out, so that saving a file
- * again with it gives the same bytes; in one file, or in several and an index as Hugging Face's tools have them. */
+ * The writer: what the walk over the record found, as the reference implementation would lay it out, so that saving a
+ * file again with it gives the same bytes; in one file, or in several and an index as Hugging Face's tools have them.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static int32_t no_memory(rec_job *job)
     return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the tensors' places"); /* the first counts */
 }
 
-/* ---------------------------------------------------------------------------------------------------------- sizes -- */
+/* ------------------------------------------------------------------------------------------------------- sizes -- */
 
 /* "5GB", "300 MB", "1GiB", "1000": as Hugging Face's tools read them, and units of 1024. */
 static bool parse_size(const char *text, uint64_t *size)
@@ -94,10 +95,10 @@ static int32_t read_limit(writer *w)
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- places -- */
+/* ------------------------------------------------------------------------------------------------------ places -- */
 
-/* Spreads the tensors over files as Hugging Face's tools do: in the record's order, a new file where one more would be too
- * much; what is too large for any gets its own, at once. */
+/* Spreads the tensors over files as Hugging Face's tools do: in the record's order, a new file where one more would be
+ * too much; what is too large for any gets its own, at once. */
 static int32_t spread(writer *w)
 {
     lr_st_tree *tree = &w->tree;
@@ -195,7 +196,7 @@ static int32_t place(writer *w)
     return REC_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------------- header -- */
+/* ------------------------------------------------------------------------------------------------------ header -- */
 
 /* The entries of `__metadata__`. In several files the text about the record is in the index. */
 static void put_metadata(const writer *w, lr_st_buffer *b)
@@ -273,7 +274,7 @@ static int32_t write_header(writer *w, rec_sink *sink, uint64_t first, uint64_t 
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- data -- */
+/* -------------------------------------------------------------------------------------------------------- data -- */
 
 static bool is_stream(const lr_st_tensor *t)
 {
@@ -396,8 +397,8 @@ static int32_t walk(writer *w)
     return rec_job_walk(w->job, &visitor, w);
 }
 
-/* The bytes of a small tensor that are made while they are read. When a sink asks for them, which one that only counts does
- * not, a walk makes those of its neighbours, too. */
+/* The bytes of a small tensor that are made while they are read. When a sink asks for them, which one that only counts
+ * does not, a walk makes those of its neighbours, too. */
 static int32_t read_small(void *user, void *target, uint64_t size)
 {
     writer *w = user;
@@ -470,7 +471,7 @@ static int32_t write_data(writer *w, rec_sink *sink, uint64_t first, uint64_t en
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- files -- */
+/* ------------------------------------------------------------------------------------------------------- files -- */
 
 static int32_t write_file(writer *w, rec_sink *sink, uint64_t first, uint64_t end)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------- the JSON -- */
+/* ---------------------------------------------------------------------------------------------------- the JSON -- */
 
 /* Moves behind a comma or the end of a map. @param more (out) whether there is another entry. */
 static int32_t next_entry(lr_st_json *json, bool *more)
@@ -129,7 +129,7 @@ static int32_t parse(lr_index *x, const char *what, const char *extension)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------- what it names -- */
+/* ----------------------------------------------------------------------------------------------- what it names -- */
 
 static const char *weight_of(const void *self, uint64_t number, uint64_t *length)
 {
@@ -230,8 +230,9 @@ int32_t lr_index_open(lr_index *x, rec_job *job, rec_source *source, bool counte
     }
     if (status == REC_OK && size == 0) {
         status = rec_fail(job, REC_E_FORMAT, REC_UNKNOWN, "the index is empty");
-        rec_fail_hint(job, "A save that keeps the names of files (keep-names) was interrupted, or is under way: its files "
-                           "may be of two models. Save again.");
+        rec_fail_hint(job,
+                      "A save that keeps the names of files (keep-names) was interrupted, or is under way: its files "
+                      "may be of two models. Save again.");
     }
     if (status == REC_OK) {
         lr_st_json_open(&x->json, job, source, data, size, 0, "the index");
@@ -391,7 +392,7 @@ int32_t lr_index_open_ahead(lr_index *index, rec_job *job, rec_source **source, 
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- probing -- */
+/* ----------------------------------------------------------------------------------------------------- probing -- */
 
 static const uint8_t *spaces(const uint8_t *p, const uint8_t *end)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The index of a model in several files, "model.safetensors.index.json" or "pytorch_model.bin.index.json": JSON that says
- * which tensor is in which file. It is read and held against the files; what these are is their reader's matter. */
+ * The index of a model in several files, "model.safetensors.index.json" or "pytorch_model.bin.index.json": JSON that
+ * says which tensor is in which file. It is read and held against the files; what these are is their reader's matter.
+ */
 #ifndef LR_SHARDS_INDEX_H
 #define LR_SHARDS_INDEX_H
 
@@ -28,17 +29,18 @@ typedef struct lr_index {
     uint64_t left_out; /**< of its `metadata`: neither text nor derived */
     uint64_t file_count;
     /* its own */
-    uint32_t *file_of;    /**< number of the file of each weight */
-    uint64_t *named_by;   /**< for each file a weight that it is named by, in the order of the names */
-    uint8_t *seen;        /**< of each weight: a file has it */
-    lr_st_keys keys;      /**< of the weights */
-    char *name;           /**< that lr_index_file() gave last */
-    uint64_t not_named;   /**< tensors of the files that it does not name; the first is… */
+    uint32_t *file_of;  /**< number of the file of each weight */
+    uint64_t *named_by; /**< for each file a weight that it is named by, in the order of the names */
+    uint8_t *seen;      /**< of each weight: a file has it */
+    lr_st_keys keys;    /**< of the weights */
+    char *name;         /**< that lr_index_file() gave last */
+    uint64_t not_named; /**< tensors of the files that it does not name; the first is… */
     lr_st_excerpt first;
 } lr_index;
 
-/** Reads an index: each tensor is in it once. To be closed, also after a failure. @param counted `source` is released with
- *  it, and named in failures. @param what,extension its files are and have, for messages: "safetensors", ".safetensors". */
+/** Reads an index: each tensor is in it once. To be closed, also after a failure. @param counted `source` is released
+ * with it, and named in failures. @param what,extension its files are and have, for messages: "safetensors",
+ * ".safetensors". */
 int32_t lr_index_open(lr_index *index, rec_job *job, rec_source *source, bool counted, const char *what,
                       const char *extension);
 void lr_index_close(lr_index *index);
@@ -52,19 +54,20 @@ typedef struct lr_index_reader {
 } lr_index_reader;
 /** As lr_index_open(), and opens the files ahead. Who saves the model anew removes the files of an index that he has
  *  replaced: if a file is not there, and the index is not what it was either, all begins again with that.
- *  @param source (in, out) of the index; the one that was read in the end, which is valid as long as the index is open. */
+ *  @param source (in, out) of the index; the one that was read in the end, which is valid as long as the index is open.
+ */
 int32_t lr_index_open_ahead(lr_index *index, rec_job *job, rec_source **source, bool counted, const char *what,
                             const char *extension, const lr_index_reader *reader);
-/** The name of file `number` of `file_count`; they are in the order of their names. @param name (out) NUL-terminated, valid
- *  until the next call. */
+/** The name of file `number` of `file_count`; they are in the order of their names. @param name (out) NUL-terminated,
+ * valid until the next call. */
 int32_t lr_index_file(lr_index *index, uint64_t number, const char **name);
 /** A file has a tensor. Fails if the index has it in another one. @param wanted (out) whether the index names it. */
 int32_t lr_index_take(lr_index *index, uint64_t file, const char *key, uint64_t length, bool *wanted);
 /** All files were gone through: fails unless all that is named is there, and tells what is not named. */
 int32_t lr_index_done(lr_index *index);
 
-/** Whether text begins an index: a JSON object with `weight_map` after `metadata` or nothing. @param file,size (out) the
- *  name of the first file that it names, as it stands in the JSON; NULL if the text does not go so far. */
+/** Whether text begins an index: a JSON object with `weight_map` after `metadata` or nothing. @param file,size (out)
+ * the name of the first file that it names, as it stands in the JSON; NULL if the text does not go so far. */
 bool lr_index_probe(const uint8_t *text, uint64_t length, const char **file, uint64_t *size);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * CRC-32. On x86-64 by multiplication without carries: bytes are a polynomial, and 64 of them together with the 64 behind
- * become 64 that leave the same remainder. zlib takes the remainder of the last 16. On aarch64 by its instruction. */
+ * CRC-32. On x86-64 by multiplication without carries: bytes are a polynomial, and 64 of them together with the 64
+ * behind become 64 that leave the same remainder. zlib takes the remainder of the last 16. On aarch64 by its
+ * instruction. */
 #include "plugins/codec/zip/crc32.h"
 
 #include <string.h>
@@ -31,7 +32,7 @@ TARGET static size_t sum(uint32_t *crc, const uint8_t *data, size_t size)
 {
     /* The remainders of x^(8n + 32) and x^(8n - 32), bits reversed, for n bytes on: 64 and 16. */
     const __m128i far = _mm_set_epi64x(0x1c6e41596, 0x154442bd4), near = _mm_set_epi64x(0x0ccaa009e, 0x1751997d0);
-    __m128i a = _mm_xor_si128(get(data), _mm_cvtsi32_si128((int32_t) ~*crc));
+    __m128i a = _mm_xor_si128(get(data), _mm_cvtsi32_si128((int32_t)~*crc));
     __m128i b = get(data + 16), c = get(data + 32), d = get(data + 48);
     uint8_t last[16];
     size_t done = 64;

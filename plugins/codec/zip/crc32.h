@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** As zlib's crc32_z(), which does what is short and what no instruction helps with. @param crc of the bytes before; 0 of none. */
+/** As zlib's crc32_z(), which does what is short and what no instruction helps with. @param crc of the bytes before; 0
+ * of none. */
 uint32_t lr_crc32(uint32_t crc, const void *data, size_t size);
 
 #endif

@@ -31,7 +31,7 @@ static int32_t fail_cut(rec_job *job, uint64_t at, const char *what)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------ records at the end -- */
+/* ------------------------------------------------------------------------------------------ records at the end -- */
 
 /* Finds the record whose comment ends where the file does. */
 static int32_t find_end(const lr_zip *zip, uint64_t size, uint64_t *at, uint8_t *record)
@@ -141,7 +141,7 @@ static int32_t find_directory(const lr_zip *zip, uint64_t size, place *p)
     return rec_job_check_count(zip->job, end, p->count, ENTRY_SIZE, p->size);
 }
 
-/* -------------------------------------------------------------------------------------------------------- members -- */
+/* ----------------------------------------------------------------------------------------------------- members -- */
 
 /* Takes a number of 64 bits out of an entry's extra field, where the narrow one is full of ones. */
 static bool widen(const uint8_t **next, const uint8_t *end, uint64_t *number)
@@ -299,7 +299,7 @@ static int32_t check_apart(lr_zip *zip)
     return REC_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------ the whole -- */
+/* --------------------------------------------------------------------------------------------------- the whole -- */
 
 int32_t lr_zip_open(lr_zip *zip, rec_job *job, rec_source *source)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Writing a zip archive in one go: members are stored, their checksums follow them, as torch.save() has it too. The same
- * members always give the same bytes. */
+ * Writing a zip archive in one go: members are stored, their checksums follow them, as torch.save() has it too. The
+ * same members always give the same bytes. */
 #include <string.h>
 #include <zlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * zip archives as PyTorch's and NumPy's files are: read by their directory at any place, so that stored members need not
- * be copied, and written in one go. Names are bytes, as they stand in the file. No encryption, no several volumes, no
- * methods but stored and deflated. (libzip does not tell where the bytes of a stored member lie, minizip can write only
- * where it can go back, and neither looks for members that overlap.) */
+ * zip archives as PyTorch's and NumPy's files are: read by their directory at any place, so that stored members need
+ * not be copied, and written in one go. Names are bytes, as they stand in the file. No encryption, no several volumes,
+ * no methods but stored and deflated. (libzip does not tell where the bytes of a stored member lie, minizip can write
+ * only where it can go back, and neither looks for members that overlap.) */
 #ifndef LR_ZIP_H
 #define LR_ZIP_H
 
@@ -12,7 +12,7 @@
 
 enum { LR_ZIP_STORED = 0, LR_ZIP_DEFLATED = 8 };
 
-/* -------------------------------------------------------------------------------------------------------- reading -- */
+/* ----------------------------------------------------------------------------------------------------- reading -- */
 
 /** A file in an archive. */
 typedef struct lr_zip_member {
@@ -49,7 +49,7 @@ int32_t lr_zip_source(const lr_zip *zip, const lr_zip_member *member, rec_source
 /** Reads all of a member to verify its length and checksum. */
 int32_t lr_zip_check(const lr_zip *zip, const lr_zip_member *member);
 
-/* -------------------------------------------------------------------------------------------------------- writing -- */
+/* ----------------------------------------------------------------------------------------------------- writing -- */
 
 /** An archive that is written. */
 typedef struct lr_zip_writer {

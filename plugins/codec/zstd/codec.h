@@ -6,8 +6,8 @@
 #include <librecord/plugin.h>
 
 /** What a compressed file decodes to. Every frame is read, skippable ones are passed over, and each one's checksum is
- *  verified where it has one; anything else between or behind frames is an error. A frame that needs a window of more than
- *  128 MiB, or a dictionary, is refused. Errors have their place in the compressed file. @param out counted. */
+ *  verified where it has one; anything else between or behind frames is an error. A frame that needs a window of more
+ * than 128 MiB, or a dictionary, is refused. Errors have their place in the compressed file. @param out counted. */
 int32_t lr_zstd_source(rec_job *job, rec_source *parent, rec_source **out);
 
 /** One frame with a checksum. @param level 1 to 19. @return the sink; NULL with the failure reported. */

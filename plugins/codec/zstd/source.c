@@ -25,11 +25,11 @@ typedef struct decoder {
     ZSTD_inBuffer input;
     uint64_t given; /* input that was read so far */
     uint64_t frames;
-    uint64_t hint; /* the size to be expected, or REC_UNKNOWN */
+    uint64_t hint;               /* the size to be expected, or REC_UNKNOWN */
     unsigned long long expected; /* what the frame says that it holds, or ZSTD_CONTENTSIZE_UNKNOWN, _ERROR */
     uint64_t made;               /* of it so far */
-    bool drained;  /* the input has no more */
-    bool within;   /* a frame has begun and has not ended */
+    bool drained;                /* the input has no more */
+    bool within;                 /* a frame has begun and has not ended */
     bool ended;
     uint8_t buffer[PIECE];
 } decoder;
@@ -174,8 +174,8 @@ static int32_t check_size(rec_job *job, const decoder *self)
         return REC_OK;
     }
     status = rec_fail(job, REC_E_FORMAT, place(self),
-                      "the compressed data are damaged: a frame of %llu bytes, as it says, holds %" PRIu64, self->expected,
-                      self->made);
+                      "the compressed data are damaged: a frame of %llu bytes, as it says, holds %" PRIu64,
+                      self->expected, self->made);
     rec_fail_hint(job, "Copy the file again from where it came from.");
     return status;
 }
